@@ -1,0 +1,47 @@
+/**
+ * Decimal text and back, without a float and without an exponent bomb.
+ */
+import * as BigDecimal from "effect/BigDecimal"
+import * as Option from "effect/Option"
+
+/** The digits, before and after the point, that an amount may need in plain writing. */
+export const maxDigits = 40
+
+const maxTextLength = 100
+
+const decimalText = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
+
+/** Whether plain writing stays within `maxDigits`; `1e999999999` is found out without being written. */
+export const isBounded = (decimal: BigDecimal.BigDecimal): boolean => {
+  const { scale, value } = BigDecimal.normalize(decimal)
+  const digits = `${value < 0n ? -value : value}`.length
+  return (scale > 0 ? Math.max(digits, scale + 1) : digits - scale) <= maxDigits
+}
+
+/** The decimal that a JSON number's text stands for, of any scale: before it is written out, ask `isBounded`. */
+export const fromText = (text: string): Option.Option<BigDecimal.BigDecimal> =>
+  text.length <= maxTextLength && decimalText.test(text) ? BigDecimal.fromString(text) : Option.none()
+
+/** Sign, whole part and fraction, in plain digits at any scale. */
+export const toParts = (decimal: BigDecimal.BigDecimal): readonly [sign: string, whole: string, fraction: string] => {
+  const { scale, value } = BigDecimal.normalize(decimal)
+  const digits = `${value < 0n ? -value : value}`
+  const plain = scale > 0 ? digits.padStart(scale + 1, "0") : digits.padEnd(digits.length - scale, "0")
+  const point = plain.length - Math.max(scale, 0)
+  return [value < 0n ? "-" : "", plain.slice(0, point), plain.slice(point)]
+}
+
+/** Plain decimal text: `BigDecimal.format` turns to exponents from 16 places on. */
+export const toText = (decimal: BigDecimal.BigDecimal): string => {
+  const [sign, whole, fraction] = toParts(decimal)
+  return fraction === "" ? `${sign}${whole}` : `${sign}${whole}.${fraction}`
+}
+
+/** Whether a number's shortest text stands for exactly this decimal text. */
+export const isExactNumber = (number: number, text: string): boolean => {
+  const shortest = String(number)
+  if (shortest === text) return true
+  const decimal = fromText(text)
+  const rendition = fromText(shortest)
+  return Option.isSome(decimal) && Option.isSome(rendition) && BigDecimal.Equivalence(decimal.value, rendition.value)
+}
