@@ -1,0 +1,204 @@
+/**
+ * CPF and CNPJ, the documents of a payer: `customer.document` of a charge (service interface, section 2.3).
+ *
+ * A document is held as it goes over the wire: eleven digits, or fourteen digits and capital letters, without
+ * punctuation. Input may be written as people write it (`529.982.247-25`, `12.abc.345/01de-35`).
+ *
+ * Gotchas:
+ * - A CNPJ may hold letters since July 2026 (Instrução Normativa RFB 2.229/2024). The numeric ones stay valid.
+ * - Both are plain strings, which print in full. Put {@link mask} into logs, never the document.
+ * - Check digits catch most single slips, not all. Where the first check digit is 0, one wrong digit can go unnoticed
+ *   (in a CPF the first, or with `00` also the sixth; in a CNPJ with `00` the first, fifth or ninth), and in a CNPJ so
+ *   can a character for one that is worth 11, 22 or 33 more (`6`, `A`, `L`, `W`).
+ * - A valid document need not exist, nor be the payer's.
+ */
+import { formatCnpj } from "@brazilian-utils/brazilian-utils/format-cnpj"
+import { formatCpf } from "@brazilian-utils/brazilian-utils/format-cpf"
+import { isValidCnpj } from "@brazilian-utils/brazilian-utils/is-valid-cnpj"
+import { isValidCpf } from "@brazilian-utils/brazilian-utils/is-valid-cpf"
+import * as Arr from "effect/Array"
+import type * as Brand from "effect/Brand"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import * as SchemaGetter from "effect/SchemaGetter"
+import * as SchemaIssue from "effect/SchemaIssue"
+
+/** A valid CPF: eleven digits, no punctuation. */
+export type Cpf = string & Brand.Brand<"effect-pix/Cpf">
+
+/** A valid CNPJ: twelve digits or capital letters and two check digits, no punctuation. */
+export type Cnpj = string & Brand.Brand<"effect-pix/Cnpj">
+
+const separators = /[\s./-]/g
+// The check digits of a repeated digit are right, and no such document is ever issued.
+const repeatedDigit = /^(\d)\1+$/
+
+const cpfExpected = "a valid CPF (11 digits with check digits)"
+const cnpjExpected = "a valid CNPJ (14 digits or letters, the last two check digits)"
+
+const isCpf = (u: unknown): u is Cpf =>
+  Predicate.isString(u) && /^\d{11}$/.test(u) && !repeatedDigit.test(u) && isValidCpf(u)
+
+const isCnpj = (u: unknown): u is Cnpj =>
+  Predicate.isString(u) && /^[\dA-Z]{12}\d{2}$/.test(u) && !repeatedDigit.test(u) && isValidCnpj(u, { version: 2 })
+
+/** {@link cpf}, or none for what it would refuse. */
+export const cpfOption = (input: string): Option.Option<Cpf> =>
+  // On the input too: it decides where punctuation may stand.
+  isValidCpf(input) ? Option.liftPredicate(isCpf)(input.replaceAll(separators, "")) : Option.none()
+
+/** {@link cnpj}, or none for what it would refuse. */
+export const cnpjOption = (input: string): Option.Option<Cnpj> =>
+  // Only ASCII: "ı" and "ſ" would become the letters I and S.
+  /^[\s\w./-]*$/.test(input) && isValidCnpj(input, { version: 2 })
+    ? Option.liftPredicate(isCnpj)(input.replaceAll(separators, "").toUpperCase())
+    : Option.none()
+
+// Without the input: an issue that holds it would show it under `reportInput`.
+const refusal = (expected: string) => new SchemaIssue.InvalidValue({ expected })
+
+const getOrThrow = <D>(document: Option.Option<D>, expected: string): D =>
+  Option.getOrThrowWith(document, () => new Schema.SchemaError(refusal(expected)))
+
+const suffixes = Arr.makeBy(100, (n) => String(n).padStart(2, "0"))
+
+const documentSchema = <D extends string>(options: {
+  readonly name: string
+  readonly expected: string
+  readonly description: string
+  readonly is: (u: unknown) => u is D
+  readonly read: (input: string) => Option.Option<D>
+  readonly base: RegExp
+}) => {
+  const read = SchemaGetter.transformEffect((input: string) =>
+    Effect.fromOption(options.read(input), () => refusal(options.expected))
+  )
+  const write = SchemaGetter.transform((document: D): string => document)
+  const normal = Schema.declare(options.is, {
+    title: options.name,
+    description: options.description,
+    expected: options.expected,
+    toCodecJson: () => Schema.link<D>()(Schema.String, { decode: read, encode: write }),
+    toCodecArbitrary: () =>
+      Schema.link<D>()(Schema.String.check(Schema.isPattern(options.base)), {
+        decode: SchemaGetter.transformOptional(
+          Option.flatMap((base: string) =>
+            Arr.findFirst(
+              suffixes.map((suffix) => base + suffix),
+              options.is
+            )
+          )
+        ),
+        encode: SchemaGetter.forbiddenEncoding
+      })
+  })
+  return Schema.String.annotate({ title: options.name, description: options.description }).pipe(
+    Schema.decodeTo(normal, { decode: read, encode: write })
+  )
+}
+
+/**
+ * A CPF. Decodes from digits with or without the usual punctuation and spaces; encodes to the eleven digits.
+ *
+ * Refused: wrong check digits, any other length (leading zeros count), and one digit eleven times, whose check digits
+ * happen to be right. No failure repeats the input.
+ */
+export const Cpf = documentSchema<Cpf>({
+  name: "Cpf",
+  expected: cpfExpected,
+  description: "A CPF: 11 digits, the last two check digits",
+  is: isCpf,
+  read: cpfOption,
+  base: /^\d{9}$/
+})
+
+/**
+ * A CNPJ, numeric or alphanumeric. Decodes from either case, with or without the usual punctuation and spaces; encodes
+ * to the fourteen digits and capital letters.
+ *
+ * Refused: wrong check digits, letters in their place, any other length, and one digit fourteen times, whose check
+ * digits may happen to be right. No failure repeats the input.
+ */
+export const Cnpj = documentSchema<Cnpj>({
+  name: "Cnpj",
+  expected: cnpjExpected,
+  description: "A CNPJ: 12 digits or letters and 2 check digits",
+  is: isCnpj,
+  read: cnpjOption,
+  base: /^(\d{12}|[0-9A-Z]{12})$/
+})
+
+/**
+ * Reads a CPF, as {@link Cpf} does. Throws a `SchemaError`, which never quotes the input.
+ *
+ * ```ts
+ * import { Document } from "effect-pix"
+ *
+ * Document.cpf("529.982.247-25") // => "52998224725"
+ * ```
+ */
+export const cpf = (input: string): Cpf => getOrThrow(cpfOption(input), cpfExpected)
+
+/**
+ * Reads a CNPJ, as {@link Cnpj} does. Throws a `SchemaError`, which never quotes the input.
+ *
+ * ```ts
+ * import { Document } from "effect-pix"
+ *
+ * Document.cnpj("12.abc.345/01de-35") // => "12ABC34501DE35"
+ * Document.cnpj("11.222.333/0001-81") // => "11222333000181"
+ * ```
+ */
+export const cnpj = (input: string): Cnpj => getOrThrow(cnpjOption(input), cnpjExpected)
+
+const is11Digits = (document: Cpf | Cnpj): document is Cpf => document.length === 11
+
+/**
+ * The document as a charge carries it.
+ *
+ * ```ts
+ * import { Document } from "effect-pix"
+ *
+ * const customer = {
+ *   name: "Maria Silva",
+ *   email: "maria@example.com",
+ *   document: Document.of(Document.cpf("529.982.247-25"))
+ * }
+ * customer.document // => { number: "52998224725", type: "CPF" }
+ * ```
+ */
+export const of = (document: Cpf | Cnpj): { readonly number: string; readonly type: "CPF" | "CNPJ" } => ({
+  number: document,
+  type: is11Digits(document) ? "CPF" : "CNPJ"
+})
+
+/**
+ * Writes a document for people.
+ *
+ * ```ts
+ * import { Document } from "effect-pix"
+ *
+ * Document.format(Document.cpf("52998224725")) // => "529.982.247-25"
+ * Document.format(Document.cnpj("12ABC34501DE35")) // => "12.ABC.345/01DE-35"
+ * ```
+ */
+export const format = (document: Cpf | Cnpj): string =>
+  is11Digits(document) ? formatCpf(document) : formatCnpj(document, { version: 2 })
+
+/**
+ * Writes a document with its first group and its check digits hidden: what a log or a screen may show. For a CPF that
+ * is how the PIX participants show it (`***.982.247-**`); a CNPJ is treated alike.
+ *
+ * ```ts
+ * import { Document } from "effect-pix"
+ *
+ * Document.mask(Document.cpf("52998224725")) // => "***.982.247-**"
+ * Document.mask(Document.cnpj("12ABC34501DE35")) // => "**.ABC.345/01DE-**"
+ * ```
+ */
+export const mask = (document: Cpf | Cnpj): string =>
+  is11Digits(document)
+    ? formatCpf(document, { obfuscate: true })
+    : formatCnpj(document, { version: 2, obfuscate: true })
