@@ -1,0 +1,179 @@
+/**
+ * The `metadata` of a withdrawal: your own data, sent with the payout and returned in its webhook.
+ *
+ * The service takes a string or an object, and stores an object as a JSON string (service interface, section 2.1). So
+ * what comes back is text even where an object was sent: {@link codec} turns it into your own type again.
+ *
+ * Gotchas:
+ * - The bounds on size and depth are this library's. The service states none.
+ * - Metadata is stored by others and shows up in their panels and logs: put a reference in it, not a person's data.
+ * - No failure repeats what the metadata holds.
+ */
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as SchemaGetter from "effect/SchemaGetter"
+import * as SchemaIssue from "effect/SchemaIssue"
+
+/** What may be sent: a string, or an object that JSON can hold. */
+export type Metadata = string | Schema.JsonObject
+
+/** The largest metadata, in UTF-8 bytes of its text (for an object: of its JSON). This library's bound. */
+export const MaxBytes = 4096
+
+/** How deep objects and arrays may nest; `{}` is one level. This library's bound. */
+export const MaxDepth = 8
+
+// Escapes make stored text longer than what was sent: `"` can become `\u0022`, and `\\u0022` when encoded twice.
+const maxStoredLength = MaxBytes * 8
+
+const forbiddenKeys: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"])
+
+const tooBig = `must not be larger than ${MaxBytes} bytes`
+const tooDeep = `must not be nested deeper than ${MaxDepth} levels, nor contain itself`
+const notJson = "must hold JSON values only: strings, finite numbers, booleans, null, arrays and plain objects"
+const notMetadata = "must be a string or a JSON object"
+const notStored = "must be a JSON object, or the JSON text of one"
+
+const isRecord = (u: unknown): u is Readonly<Record<string, unknown>> =>
+  typeof u === "object" && u !== null && !Array.isArray(u)
+
+// The prototype of a plain object is null or some realm's Object.prototype, whose own prototype is null.
+const isPlain = (value: object): boolean => {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === null || Object.getPrototypeOf(prototype) === null
+}
+
+/** Recursion ends at `MaxDepth`, and all work at `MaxBytes` visited: no input is too deep or too wide for it. */
+const findProblem = (root: unknown): string | undefined => {
+  let size = 0
+  const visit = (value: unknown, depth: number): string | undefined => {
+    size += typeof value === "string" ? value.length : 1
+    if (size > MaxBytes) return tooBig
+    if (value === null || typeof value === "string" || typeof value === "boolean") return undefined
+    if (typeof value === "number") return Number.isFinite(value) ? undefined : notJson
+    if (typeof value !== "object") return notJson
+    if (depth > MaxDepth) return tooDeep
+    if (Array.isArray(value)) {
+      for (let index = 0; index < value.length; index++) {
+        const problem = visit(value[index], depth + 1)
+        if (problem !== undefined) return problem
+      }
+      return undefined
+    }
+    if (!isPlain(value)) return notJson
+    for (const [key, member] of Object.entries(value)) {
+      if (forbiddenKeys.has(key)) return `must not have the key "${key}"`
+      size += key.length
+      const problem = visit(member, depth + 1)
+      if (problem !== undefined) return problem
+    }
+    return undefined
+  }
+  if (typeof root !== "string" && !isRecord(root)) return notMetadata
+  const problem = visit(root, 1)
+  if (problem !== undefined) return problem
+  const text = typeof root === "string" ? root : JSON.stringify(root)
+  return new TextEncoder().encode(text).length > MaxBytes ? tooBig : undefined
+}
+
+const findStoredProblem = (root: unknown): string | undefined => {
+  if (typeof root !== "string") return findProblem(root)
+  return root.length > maxStoredLength ? tooBig : undefined
+}
+
+const isFreeOf = (problem: string | undefined, _u: unknown): _u is Metadata => problem === undefined
+
+// Without the input: an issue that holds it would show it under `reportInput`.
+const issue = (problem: string | undefined) => new SchemaIssue.InvalidValue({ message: `Metadata ${problem}` })
+
+const declare = (find: (u: unknown) => string | undefined, description: string): Schema.declare<Metadata> =>
+  Schema.declareConstructor<Metadata>()(
+    [],
+    () => (input) => {
+      const problem = find(input)
+      return isFreeOf(problem, input) ? Effect.succeed(input) : Effect.fail(issue(problem))
+    },
+    {
+      expected: "a string or a JSON object",
+      description,
+      toCodec: () =>
+        Schema.link<Metadata>()(Schema.Union([Schema.String, Schema.JsonObject]), {
+          decode: SchemaGetter.passthrough(),
+          encode: SchemaGetter.passthrough()
+        })
+    }
+  )
+
+/**
+ * What may be sent as `metadata`: a string, or an object of JSON values.
+ *
+ * Refused, with a message that names the rule and never the content: more than {@link MaxBytes} or {@link MaxDepth}, an
+ * object that contains itself, anything that JSON cannot hold (`undefined`, `NaN`, a bigint, a function, a `Date` or
+ * another class), and the keys `__proto__`, `constructor` and `prototype` at any depth.
+ *
+ * ```ts
+ * import { Metadata } from "effect-pix"
+ * import { Schema } from "effect"
+ *
+ * const accepts = Schema.is(Metadata.Metadata)
+ *
+ * accepts("invoice-42") // => true
+ * accepts({ invoice: 42, tags: ["rent"] }) // => true
+ * accepts({ dueAt: new Date(0) }) // => false
+ * accepts(JSON.parse('{"__proto__":{"admin":true}}')) // => false
+ * ```
+ */
+export const Metadata: Schema.declare<Metadata> = declare(findProblem, "Custom data, returned in the webhook")
+
+const Stored = declare(findStoredProblem, "Custom data as the service stores it: an object becomes its JSON")
+
+const parse = (text: string) => Result.try((): unknown => JSON.parse(text))
+
+const readStored = (stored: Metadata): Result.Result<Schema.Json, SchemaIssue.Issue> => {
+  let value: unknown = stored
+  for (let times = 0; times < 2 && typeof value === "string"; times++) {
+    const parsed = parse(value)
+    if (Result.isFailure(parsed)) return Result.fail(issue(notStored))
+    value = parsed.success
+  }
+  return isRecord(value) ? checked(value) : Result.fail(issue(notStored))
+}
+
+const checked = (value: unknown): Result.Result<Metadata, SchemaIssue.Issue> => {
+  const problem = findProblem(value)
+  return isFreeOf(problem, value) ? Result.succeed(value) : Result.fail(issue(problem))
+}
+
+/**
+ * A codec between your own type and `metadata`. `schema` is any schema of an object; its members may be of any type that
+ * has a JSON form (dates, decimals, ...).
+ *
+ * - Encoding gives the object to put into the request, within the bounds of {@link Metadata}.
+ * - Decoding takes what the webhook returns: the JSON text, the object itself, or text that was encoded twice. The same
+ *   bounds hold, and then `schema` decides. A webhook is not authenticated: treat the result as a hint.
+ *
+ * ```ts
+ * import { Metadata } from "effect-pix"
+ * import { Schema } from "effect"
+ *
+ * const Payout = Metadata.codec(Schema.Struct({ invoice: Schema.String, attempt: Schema.Int }))
+ *
+ * const metadata = Schema.encodeSync(Payout)({ invoice: "A-42", attempt: 1 })
+ * const sent = metadata // => { invoice: "A-42", attempt: 1 }
+ *
+ * const returned = '{"invoice":"A-42","attempt":1}'
+ * Schema.decodeSync(Payout)(returned) // => { invoice: "A-42", attempt: 1 }
+ * ```
+ */
+export const codec = <S extends Schema.Constraint & { readonly Encoded: { readonly [key: string]: unknown } }>(
+  schema: S
+): Schema.Codec<S["Type"], Metadata, S["DecodingServices"], S["EncodingServices"]> =>
+  Stored.pipe(
+    Schema.decodeTo(Schema.toCodecJson(schema), {
+      decode: SchemaGetter.transformEffect((stored: Metadata) => Effect.fromResult(readStored(stored))),
+      encode: SchemaGetter.transformEffect((value: Schema.Json) =>
+        Effect.fromResult(isRecord(value) ? checked(value) : Result.fail(issue(notMetadata)))
+      )
+    })
+  )
