@@ -1,0 +1,106 @@
+/**
+ * How this service writes values: what every resource schema shares. Reading is open (null counts as absent, unknown
+ * words are kept, timestamps come with or without an offset); writing is exact.
+ */
+import * as Array from "effect/Array"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Record from "effect/Record"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as SchemaGetter from "effect/SchemaGetter"
+import * as SchemaIssue from "effect/SchemaIssue"
+
+/** An optional field of a response: missing, `undefined` and `null` all decode to absent. */
+export const absentIfNull = <S extends Schema.Constraint>(schema: S) =>
+  Schema.optional(Schema.NullOr(schema)).pipe(
+    Schema.decodeTo(Schema.optionalKey(Schema.toType(schema)), {
+      decode: SchemaGetter.transformOptional((value: Option.Option<S["Type"] | null | undefined>) =>
+        Option.filter(value, Predicate.isNotNullish)
+      ),
+      encode: SchemaGetter.transformOptional((value: Option.Option<S["Type"]>) => value)
+    })
+  )
+
+/** Any string, with the words that the service is known to use kept for autocompletion. */
+export const openWord = <const Words extends ReadonlyArray<string>>(words: Words) =>
+  Schema.Union([Schema.StringForLiteralAutocomplete, Schema.Literals(words)])
+
+/** The service names a company, a lead or a row by an integer. */
+export const IntegerId = Schema.Natural
+
+/** A textual identifier: never empty. */
+export const TextId = Schema.NonEmptyString
+
+const iso = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(Z|[+-]\d{2}(?::?\d{2})?)?)?$/i
+
+const parseTimestamp = (text: string): Option.Option<DateTime.Utc> => {
+  const match = iso.exec(text)
+  if (match === null) return Option.none()
+  const offset = match[1]
+  const hasTime = text.length > 10
+  const normal = text.replace(" ", "T").replace(",", ".")
+  return DateTime.make(
+    !hasTime || offset === undefined
+      ? hasTime
+        ? `${normal}Z`
+        : normal
+      : /[+-]\d{2}$/.test(offset)
+        ? `${normal}:00`
+        : normal
+  ).pipe(Option.map(DateTime.toUtc))
+}
+
+/**
+ * An ISO 8601 timestamp (service interface, section 1, rule 5), with or without an offset. The service does not say
+ * which zone a timestamp without offset is in: it is read as UTC.
+ */
+export const Timestamp = Schema.String.annotate({ format: "date-time" }).pipe(
+  Schema.decodeTo(Schema.DateTimeUtc, {
+    decode: SchemaGetter.transformEffect((text: string) =>
+      Effect.mapError(
+        Effect.fromOption(parseTimestamp(text)),
+        () => new SchemaIssue.InvalidValue({ expected: "an ISO 8601 timestamp" })
+      )
+    ),
+    encode: SchemaGetter.transform((utc: DateTime.Utc) => DateTime.formatIso(utc))
+  })
+)
+
+/** Names that change an object's prototype where they are copied carelessly: never accepted from a caller. */
+export const isUnsafeName = (name: string): boolean =>
+  name === "__proto__" || name === "constructor" || name === "prototype"
+
+type Flat = Readonly<Record<string, unknown>>
+
+/**
+ * A struct whose undocumented fields stand under `extra` in the program and beside the documented ones on the wire.
+ */
+export const withExtra = <const Fields extends Schema.Struct.Fields>(
+  fields: Fields & { readonly extra: Schema.Constraint }
+) => {
+  const { extra: _, ...documented } = fields
+  const known = Schema.Struct(Record.map(documented, (field: Schema.Constraint) => Schema.toEncoded(field)))
+  // Typed as a plain record: the schema document of the wire still names each documented field.
+  const flat = Schema.StructWithRest(known, [
+    Schema.Record(Schema.String, Schema.Unknown)
+  ]) as unknown as Schema.Codec<Flat>
+  const isExtra = ([name]: [string, unknown]) => !Object.hasOwn(documented, name)
+  return flat.pipe(
+    Schema.decodeTo(Schema.Struct<Fields>(fields), {
+      decode: SchemaGetter.transform((all: Flat) => {
+        const [extra, ours] = Array.partition(Object.entries(all), (entry) =>
+          isExtra(entry) ? Result.succeed(entry) : Result.fail(entry)
+        )
+        const split: unknown = { ...Object.fromEntries(ours), extra: Object.fromEntries(extra) }
+        return split as Schema.Struct<Fields>["Encoded"] // whether the fields fit is what decoding says next
+      }),
+      encode: SchemaGetter.transform((split: Flat): Flat => {
+        const { extra, ...ours } = split
+        return Predicate.isObject(extra) ? { ...extra, ...ours } : ours
+      })
+    })
+  )
+}
