@@ -1,0 +1,37 @@
+/**
+ * Decoders and encoders of one endpoint, built once.
+ */
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import type { RequestIssue } from "../PaymentsError.ts"
+import type { Undecodable } from "./attempt.ts"
+import { parseExact } from "./exactJson.ts"
+import { issuesOf } from "./issues.ts"
+
+const notJson: Undecodable = { reason: "Unreadable", issues: [{ path: "", problem: "the body is not JSON" }] }
+
+/** Reads a body of JSON by a schema. The numbers of the `exact` fields keep every digit that was written. */
+export const bodyDecoder = <S extends Schema.ConstraintDecoder<unknown>>(schema: S, exact?: ReadonlySet<string>) => {
+  const decode = Schema.decodeUnknownResult(schema)
+  const parse = (text: string): unknown => (exact === undefined ? JSON.parse(text) : parseExact(text, exact))
+  return (text: string): Result.Result<S["Type"], Undecodable> => {
+    // The cause quotes the body: it is dropped here.
+    const json = Result.try({ try: () => parse(text), catch: () => notJson })
+    return Result.isFailure(json)
+      ? Result.fail(json.failure)
+      : Result.mapError(decode(json.success), (error) => ({ reason: "Unreadable", issues: issuesOf(error) }))
+  }
+}
+
+const notWritable = [{ path: "", problem: "it cannot be written as JSON" }]
+
+/** Checks and encodes an input by a schema, to the last field: what the schema does not name is refused. */
+export const strictEncoder = <S extends Schema.ConstraintEncoder<unknown>>(schema: S) => {
+  const encode = Schema.encodeUnknownResult(schema)
+  return (input: unknown): Result.Result<S["Encoded"], ReadonlyArray<RequestIssue>> =>
+    Result.flatMap(
+      // An input that contains itself overflows the stack: it is no JSON.
+      Result.try({ try: () => encode(input, { onExcessProperty: "error", errors: "all" }), catch: () => notWritable }),
+      Result.mapError(issuesOf)
+    )
+}

@@ -1,0 +1,90 @@
+/**
+ * Failures of the transport, judged once: could the request have left this process, and may another attempt help?
+ *
+ * Only what provably happened before the first byte of the request counts as not sent: the name, the connection, the
+ * check of the certificate. Everything else, and every cause that is not known here, counts as unknown.
+ */
+import type * as HttpClientError from "effect/http/HttpClientError"
+import type { Unanswered } from "./verdict.ts"
+
+const neverResolved: ReadonlySet<string> = new Set(["ENOTFOUND", "EAI_AGAIN", "EAI_FAIL", "EAI_NODATA", "EAI_NONAME"])
+
+/** Codes that can only come from connecting. The last is Bun's. */
+const neverConnected: ReadonlySet<string> = new Set(["ECONNREFUSED", "UND_ERR_CONNECT_TIMEOUT", "ConnectionRefused"])
+
+/** The client's own check of the certificate, or a peer that does not speak TLS: before the request. */
+const tlsRefused: ReadonlySet<string> = new Set([
+  "CERT_HAS_EXPIRED",
+  "CERT_NOT_YET_VALID",
+  "CERT_REVOKED",
+  "CERT_UNTRUSTED",
+  "CERT_REJECTED",
+  "CERT_SIGNATURE_FAILURE",
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "UNABLE_TO_GET_ISSUER_CERT",
+  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+  "ERR_TLS_CERT_ALTNAME_INVALID",
+  "HOSTNAME_MISMATCH",
+  "ERR_SSL_WRONG_VERSION_NUMBER",
+  "ERR_SSL_UNSUPPORTED_PROTOCOL"
+])
+
+const lost: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE", "ECONNABORTED", "UND_ERR_SOCKET", "UND_ERR_CLOSED"])
+const late: ReadonlySet<string> = new Set(["ETIMEDOUT", "UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"])
+
+const notSent = (reason: Unanswered["reason"], transient: boolean): Unanswered => ({
+  _tag: "Unanswered",
+  sent: "NotSent",
+  reason,
+  transient
+})
+
+const unknown = (reason: Unanswered["reason"], transient = true): Unanswered => ({
+  _tag: "Unanswered",
+  sent: "Unknown",
+  reason,
+  transient
+})
+
+/** A failure that this module does not know. */
+export const unrecognised: Unanswered = unknown("Unrecognised")
+
+/** No full answer within the attempt's time: what left cannot be told. */
+export const timedOut: Unanswered = unknown("Timeout")
+
+const judgeCode = (code: string, syscall: unknown): Unanswered => {
+  if (neverResolved.has(code)) return notSent("NameNotResolved", true)
+  if (neverConnected.has(code) || syscall === "connect") return notSent("NoConnection", true)
+  if (tlsRefused.has(code)) return notSent("Tls", false)
+  if (lost.has(code)) return unknown("ConnectionLost")
+  if (late.has(code)) return unknown("Timeout")
+  return code.startsWith("HPE_") ? unknown("Unreadable", false) : unrecognised
+}
+
+const judgeCause = (cause: unknown, depth: number): Unanswered => {
+  if (typeof cause !== "object" || cause === null || depth > 8) return unrecognised
+  // Happy eyeballs: several addresses were tried. Not sent only if every one of them says so.
+  if ("errors" in cause && Array.isArray(cause.errors) && cause.errors.length > 0) {
+    const verdicts = cause.errors.map((error: unknown) => judgeCause(error, depth + 1))
+    return verdicts.find(({ sent }) => sent === "Unknown") ?? verdicts[0] ?? unrecognised
+  }
+  if ("code" in cause && typeof cause.code === "string") {
+    return judgeCode(cause.code, "syscall" in cause ? cause.syscall : undefined)
+  }
+  return "cause" in cause ? judgeCause(cause.cause, depth + 1) : unrecognised
+}
+
+/** Judges a failure that came before the status of an answer. */
+export const judgeTransport = (error: HttpClientError.HttpClientError): Unanswered => {
+  switch (error.reason._tag) {
+    case "EncodeError":
+    case "InvalidUrlError":
+      return notSent("Unrecognised", false)
+    case "TransportError":
+      return judgeCause(error.reason.cause, 0)
+    default:
+      return unrecognised
+  }
+}
