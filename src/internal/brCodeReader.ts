@@ -39,10 +39,10 @@ const pixTemplates = (fields: ReadonlyArray<tlv.Field>, from: number, to: number
 const findProblems = (
   get: (id: string) => string | undefined,
   fields: ReadonlyArray<tlv.Field>,
-  accounts: ReadonlyArray<ReadonlyArray<tlv.Field>>,
+  account: ReadonlyArray<tlv.Field>,
+  accounts: number,
   crc: BrCode["crc"]
 ): ReadonlyArray<Problem> => {
-  const account = accounts[0] ?? []
   const amount = get("54")
   const findings: ReadonlyArray<readonly [found: boolean, code: ProblemCode, reason: string]> = [
     [crc.stated === undefined, "crc", "does not end in a checksum"],
@@ -61,7 +61,7 @@ const findProblems = (
     [!get("60"), "field", "states no city (id 60)"],
     [Option.isNone(tlv.read(tlv.get(fields, "62") ?? "")), "field", "has additional data that cannot be read (id 62)"],
     [new Set(fields.map(({ id }) => id)).size < fields.length, "field", "repeats a field"],
-    [accounts.length > 1, "field", "has several PIX accounts"],
+    [accounts > 1, "field", "has several PIX accounts"],
     [tlv.get(account, "01") !== undefined && tlv.get(account, "25") !== undefined, "field", "has both a key and a URL"]
   ]
   return findings.flatMap(([found, code, reason]) => (found ? [{ code, reason }] : []))
@@ -113,7 +113,7 @@ const read = (text: string, raw: string, decode: (value: string) => string): Res
     fss: inAccount("03"),
     recurrenceUrl: hidden(recurrenceUrl, "recurrenceUrl"),
     crc,
-    problems: findProblems(top, fields, accounts, crc),
+    problems: findProblems(top, fields, account, accounts.length, crc),
     fields: Redacted.make(
       fields.map(({ id, value }) => ({ id, value: decode(value) })),
       { label: "fields" }

@@ -1,0 +1,298 @@
+/**
+ * BR Codes: the copy-and-paste text of a PIX charge, which is also what its QR code holds (Bacen, Manual do BR Code).
+ *
+ * `parse` reads what is found in the wild, and reports what is wrong with it as data: a wrong checksum, say, since the
+ * codes of many test gateways carry a placeholder. `verify` makes those findings an error. `generate` is strict.
+ *
+ * Gotchas:
+ * - The code of a live charge can be paid by whoever reads it, and holds a PIX key. So `payload`, `key`, `url`,
+ *   `recurrenceUrl`, `additionalInfo` and `fields` are `Redacted`: logs, JSON and `inspect` do not show them. The
+ *   receiver's name and city are plain. Errors and problems repeat nothing of the code.
+ * - A dynamic code names a place where the charge is kept. What that place says of the amount overrides the code, which
+ *   often states none.
+ * - A correct checksum says that the text was not mangled, not that its charge exists or who made it.
+ */
+import type * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import { gui, noTxid, readBrCode } from "./internal/brCodeReader.ts"
+import { crc16 } from "./internal/crc16.ts"
+import * as tlv from "./internal/tlv.ts"
+import type * as Money from "./Money.ts"
+
+/**
+ * What is wrong, by its kind:
+ *
+ * | code | |
+ * |---|---|
+ * | `tlv` | the text is not a list of ids, lengths and values: it is cut off, or no BR Code |
+ * | `not-pix` | a code of this build, with no PIX account or no way to pay in it |
+ * | `crc` | the checksum is wrong or missing |
+ * | `amount` | the amount is not a decimal number of reais with at most two decimals |
+ * | `field` | another field is missing, repeated, or has a value that is not allowed |
+ */
+export const ProblemCode = Schema.Literals(["tlv", "not-pix", "crc", "amount", "field"])
+/** See the schema of the same name. */
+export type ProblemCode = typeof ProblemCode.Type
+
+/** A finding about a code that could be read. It repeats nothing of the code. */
+export interface Problem {
+  readonly code: ProblemCode
+  /** What is wrong, as a predicate: "states an amount that is not ...". */
+  readonly reason: string
+}
+
+/** A text that is no BR Code, or a code that cannot be made or relied on. Carries neither the text nor any part of it. */
+export class InvalidBrCode extends Schema.TaggedError<InvalidBrCode>()("InvalidBrCode", {
+  /** What is wrong, for a program. */
+  code: ProblemCode,
+  /** What is wrong, as a predicate: "is cut off or not a BR Code". */
+  reason: Schema.String
+}) {
+  override get message(): string {
+    return `The BR Code ${this.reason}`
+  }
+}
+
+/** A BR Code as it was read. What it does not state is `undefined`. */
+export interface BrCode {
+  /**
+   * How it is paid: to a key in the code itself (`static`), to a charge kept at a URL (`dynamic`), or with a consent to
+   * recurring payments (`composite`, PIX Automático), next to which there may be a key, a URL, or neither.
+   */
+  readonly kind: "static" | "dynamic" | "composite"
+  /** The name of the receiver (id 59). */
+  readonly merchantName: string | undefined
+  /** The city of the receiver (id 60). */
+  readonly merchantCity: string | undefined
+  /** The CEP of the receiver (id 61), as written. */
+  readonly postalCode: string | undefined
+  /** The merchant category (id 52); `0000` is none. */
+  readonly mcc: string | undefined
+  /** The numeric currency (id 53); `986` is BRL. */
+  readonly currency: string | undefined
+  /** The country (id 58). */
+  readonly country: string | undefined
+  /** Centavos (id 54, where it is written in reais). Undefined also where it is written wrongly; see `problems`. */
+  readonly amount: Money.Centavos | undefined
+  /** The identifier of the charge (id 62-05); undefined for `***`, which stands for none. */
+  readonly txid: string | undefined
+  /** `11` for a code that may be paid again, `12` for one that may be paid once (id 01). */
+  readonly pointOfInitiation: string | undefined
+  /** The PIX key (id 26-01), as written. */
+  readonly key: Redacted.Redacted | undefined
+  /** Where a dynamic charge is kept (id 26-25), without `https://`. */
+  readonly url: Redacted.Redacted | undefined
+  /** Free text for the payer (id 26-02). */
+  readonly additionalInfo: Redacted.Redacted | undefined
+  /** The ISPB of who pays out cash, in a code for PIX Saque (id 26-03). */
+  readonly fss: string | undefined
+  /** Where the terms of recurring payments are kept (id 80-25), without `https://`. */
+  readonly recurrenceUrl: Redacted.Redacted | undefined
+  /** The checksum in the code, undefined where there is none, and what it should be. */
+  readonly crc: { readonly ok: boolean; readonly stated: string | undefined; readonly computed: string }
+  /** All that is wrong with it, the checksum first. */
+  readonly problems: ReadonlyArray<Problem>
+  /** All fields in their order, also those that are not read here. The values of templates (26 to 51, 62, 80) are lists. */
+  readonly fields: Redacted.Redacted<ReadonlyArray<{ readonly id: string; readonly value: string }>>
+  /** The copy-and-paste text, without the space around it. */
+  readonly payload: Redacted.Redacted
+}
+
+/**
+ * The CRC-16/CCITT-FALSE of a text, as four capital hexadecimal digits. That of a BR Code covers all of it up to and
+ * including `6304`.
+ *
+ * ```ts
+ * import { BrCode } from "effect-pix"
+ *
+ * BrCode.crc("123456789") // => "29B1"
+ * ```
+ */
+export const crc = (text: string): string => crc16(text)
+
+const invalid = (code: ProblemCode, reason: string) => Result.fail(new InvalidBrCode({ code, reason }))
+
+/**
+ * Reads a copy-and-paste text, leniently: unknown fields, other accounts beside the PIX one, over-long names, a `txid`
+ * of any characters. Lengths may count characters or, as some write them, UTF-8 bytes. Space around the text is ignored.
+ *
+ * It fails with `tlv` or `not-pix` only where no way to pay can be read. Whatever else is wrong is in `problems`; for a
+ * code to be shown or paid, go on with {@link verify}.
+ *
+ * ```ts
+ * import { BrCode } from "effect-pix"
+ * import { Redacted, Result } from "effect"
+ *
+ * const payload =
+ *   "00020126580014br.gov.bcb.pix0136123e4567-e12b-12d1-a456-426655440000" +
+ *   "5204000053039865406123.455802BR5913Fulano de Tal6008BRASILIA62070503***6304E2CA"
+ *
+ * const code = Result.getOrThrow(BrCode.parse(payload))
+ * code.kind // => "static"
+ * code.amount // => 12345
+ * code.crc.ok // => false
+ * code.problems // => [{ code: "crc", reason: "has a wrong checksum" }]
+ * String(code.key) // => "<redacted:key>"
+ * ```
+ */
+export const parse = (payload: string): Result.Result<BrCode, InvalidBrCode> =>
+  Result.mapError(readBrCode(payload), (problem) => new InvalidBrCode(problem))
+
+/**
+ * The code itself if nothing is wrong with it, and otherwise the first of its `problems` as an error.
+ *
+ * ```ts
+ * import { BrCode } from "effect-pix"
+ * import { Result } from "effect"
+ *
+ * const cut = Result.flatMap(BrCode.parse("000201"), BrCode.verify)
+ * Result.mapError(cut, ({ message }) => message) // => Result.fail("The BR Code has no PIX account")
+ * ```
+ */
+export const verify = (code: BrCode): Result.Result<BrCode, InvalidBrCode> => {
+  const problem = code.problems[0]
+  return problem === undefined ? Result.succeed(code) : Result.fail(new InvalidBrCode(problem))
+}
+
+/**
+ * Whether a code states the amount that was asked for. An amount of zero, which leaves it to the payer, counts as not
+ * stated; one that cannot be read as `different`. For a dynamic code `not stated` is usual and no reason to worry.
+ *
+ * ```ts
+ * import { BrCode, Money } from "effect-pix"
+ * import { Result } from "effect"
+ *
+ * const code = Result.flatMap(
+ *   BrCode.generate({
+ *     key: "123e4567-e12b-12d1-a456-426655440000",
+ *     merchantName: "Padaria São João",
+ *     merchantCity: "Brasília",
+ *     amount: Money.centavos(2500)
+ *   }),
+ *   BrCode.parse
+ * )
+ * Result.map(code, (code) => BrCode.checkAmount(code, Money.centavos(2500))) // => Result.succeed("same")
+ * Result.map(code, (code) => BrCode.checkAmount(code, Money.centavos(250))) // => Result.succeed("different")
+ * ```
+ */
+export const checkAmount = (code: BrCode, asked: Money.Centavos): "same" | "different" | "not stated" => {
+  if (code.problems.some(({ code }) => code === "amount")) return "different"
+  if (code.amount === undefined || code.amount === 0) return "not stated"
+  return code.amount === asked ? "same" : "different"
+}
+
+/** What {@link generate} makes a code of. */
+export type GenerateOptions = {
+  /** The receiver's name. Accents are dropped; at most 25 characters. */
+  readonly merchantName: string
+  /** The receiver's city. Accents are dropped; at most 15 characters. */
+  readonly merchantCity: string
+  /** In centavos, from 1 to 999999999999 (13 characters of reais). Default: the payer, or the URL, says it. */
+  readonly amount?: Money.Centavos | undefined
+} & (
+  | {
+      /** The PIX key of a static code, in the directory's form: 1 to 77 visible ASCII characters. */
+      readonly key: string
+      readonly url?: undefined
+      /** The identifier of the charge: 1 to 25 ASCII letters and digits. Default: none, written `***`. */
+      readonly txid?: string | undefined
+      /** Free text for the payer. Accents are dropped; with the key at most 73 characters. Default: none. */
+      readonly additionalInfo?: string | undefined
+    }
+  | {
+      /** Where a dynamic charge is kept: host and path without `https://`, at most 77 characters. */
+      readonly url: string
+      readonly key?: undefined
+      readonly txid?: undefined
+      readonly additionalInfo?: undefined
+    }
+)
+
+const fold = (text: string) => text.normalize("NFKD").replaceAll(/\p{M}/gu, "").replaceAll(/\s+/g, " ").trim()
+
+const folded = (what: string, text: string, max: number): Result.Result<string, InvalidBrCode> => {
+  const ascii = fold(text)
+  return /^[\x20-\x7e]+$/.test(ascii) && ascii.length <= max
+    ? Result.succeed(ascii)
+    : invalid("field", `needs ${what} in ASCII (accents are dropped), of 1 to ${max} characters`)
+}
+
+const matching = (what: string, text: string, pattern: RegExp): Result.Result<string, InvalidBrCode> =>
+  pattern.test(text) ? Result.succeed(text) : invalid("field", `needs ${what}`)
+
+const visible = /^[\x21-\x7e]{1,77}$/
+const location = /^(?=.{1,77}$)[a-z0-9-]+(?:\.[a-z0-9-]+)+(?:\/[\w.~!$&'()*+,;=:@%-]+)+$/i
+const plainTxid = /^[A-Za-z0-9]{1,25}$/
+
+const accountOf = (options: GenerateOptions): Result.Result<string, InvalidBrCode> =>
+  Result.gen(function* () {
+    // Looser than its type, for callers without types.
+    const {
+      additionalInfo,
+      key = "",
+      url
+    }: { readonly [K in "additionalInfo" | "key" | "url"]?: string | undefined } = options
+    if (url !== undefined) {
+      if (key !== "") return yield* invalid("field", "needs a key or a URL, not both")
+      if (additionalInfo !== undefined) return yield* invalid("field", "has no additional information next to a URL")
+      return tlv.write("25", yield* matching("a URL of at most 77 characters without its scheme", url, location))
+    }
+    const held = tlv.write("01", yield* matching("a key of 1 to 77 visible ASCII characters", key, visible))
+    if (additionalInfo === undefined) return held
+    return (
+      held + tlv.write("02", yield* folded("additional information", additionalInfo, Math.max(77 - held.length, 0)))
+    )
+  })
+
+const amountOf = (amount: Money.Centavos): Result.Result<string, InvalidBrCode> => {
+  const centavos = amount % 100
+  const written = `${(amount - centavos) / 100}.${String(centavos).padStart(2, "0")}`
+  return amount > 0 && written.length <= 13
+    ? Result.succeed(tlv.write("54", written))
+    : invalid("amount", "needs an amount from 1 to 999999999999 centavos")
+}
+
+/**
+ * Makes the copy-and-paste text of a charge: strictly by the manual, and with its checksum. It fails with `field` or
+ * `amount` rather than cutting a name short.
+ *
+ * ```ts
+ * import { BrCode } from "effect-pix"
+ * import { Result } from "effect"
+ *
+ * const payload = BrCode.generate({
+ *   url: "pix.example.com/8b3da2f39a4140d1a91abd93113bd441",
+ *   merchantName: "Fulano de Tal",
+ *   merchantCity: "BRASÍLIA"
+ * })
+ * payload // => Result.succeed("00020101021226700014br.gov.bcb.pix2548pix.example.com/8b3da2f39a4140d1a91abd93113bd4415204000053039865802BR5913Fulano de Tal6008BRASILIA62070503***630464E4")
+ *
+ * const long = BrCode.generate({ key: "fulano@example.com", merchantName: "F".repeat(26), merchantCity: "BRASILIA" })
+ * Result.mapError(long, ({ code }) => code) // => Result.fail("field")
+ * ```
+ */
+export const generate = (options: GenerateOptions): Result.Result<string, InvalidBrCode> =>
+  Result.gen(function* () {
+    const { amount, txid, url } = options
+    if (url !== undefined && txid !== undefined) return yield* invalid("field", "has no txid next to a URL")
+    const account = yield* accountOf(options)
+    const stated = amount === undefined ? "" : yield* amountOf(amount)
+    const name = yield* folded("a merchant name", options.merchantName, 25)
+    const city = yield* folded("a merchant city", options.merchantCity, 15)
+    const id = txid === undefined ? noTxid : yield* matching("a txid of 1 to 25 letters and digits", txid, plainTxid)
+    const text = [
+      tlv.write("00", "01"),
+      url === undefined ? "" : tlv.write("01", "12"),
+      tlv.write("26", tlv.write("00", gui) + account),
+      tlv.write("52", "0000"),
+      tlv.write("53", "986"),
+      stated,
+      tlv.write("58", "BR"),
+      tlv.write("59", name),
+      tlv.write("60", city),
+      tlv.write("62", tlv.write("05", id)),
+      "6304"
+    ].join("")
+    return text + crc16(text)
+  })
