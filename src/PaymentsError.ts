@@ -52,6 +52,9 @@ const said = (error: { readonly serviceMessage?: string }) =>
 const keyed = (error: { readonly idempotencyKey?: string }) =>
   error.idempotencyKey === undefined ? "" : ` (idempotency key ${error.idempotencyKey})`
 
+const atStake = (operation: Operation) =>
+  operation === "createTransaction" ? "THE CHARGE MAY EXIST." : "MONEY MAY HAVE MOVED."
+
 /** One thing wrong with a request: where, and what was expected there. Never the value. */
 export const RequestIssue = Schema.Struct({ path: Schema.String, problem: Schema.String })
 /** See the schema of the same name. */
@@ -151,7 +154,7 @@ export class IdempotencyConflict extends Schema.TaggedError<IdempotencyConflict>
       InFlight: "is still being worked on",
       Unclear: "conflicts with something the service holds"
     }[this.conflict]
-    return `The service says that ${this.operation}${keyed(this)} ${what} (HTTP ${this.status}). Money may have moved under this key: find out what it was used for before you send anything under another one.${said(this)}`
+    return `The service says that ${this.operation}${keyed(this)} ${what} (HTTP ${this.status}). ${atStake(this.operation)} Find out what it was used for before you send anything under another one.${said(this)}`
   }
 }
 
@@ -200,6 +203,8 @@ export const FailureReason = Schema.Literals([
   "Unreadable",
   /** The answer echoes another idempotency key. */
   "KeyMismatch",
+  /** The charge was created, but its BR Code is not one to show to a payer. */
+  "UnsoundBrCode",
   /** The service refused a repetition of a request whose first sending may have been executed. */
   "RefusedAfterUnknown",
   /** The answer is a redirect, not followed. */
@@ -223,6 +228,7 @@ const reasonInWords: Record<FailureReason, string> = {
   TooLarge: "the answer is larger than the policy allows",
   Unreadable: "the answer is not what the contract says",
   KeyMismatch: "the answer belongs to another idempotency key",
+  UnsoundBrCode: "the charge was created, but its BR Code is not one to show to a payer",
   RefusedAfterUnknown: "a repetition was refused after a first sending whose result is not known",
   Redirect: "the answer is a redirect, which is never followed",
   Interrupted: "the call was interrupted while its request may have been under way",
@@ -281,7 +287,7 @@ export class OutcomeUnknown extends Schema.TaggedError<OutcomeUnknown>()("Outcom
   issues: Schema.optionalKey(Schema.Array(RequestIssue))
 }) {
   override get message(): string {
-    return `${this.operation}${keyed(this)} may have been executed, or not, after ${this.attempts} attempt(s): ${because(this)}${listed(this.issues)}. MONEY MAY HAVE MOVED. Do not send it under a new key: repeat it with the same key, or look it up first.${said(this)}`
+    return `${this.operation}${keyed(this)} may have been executed, or not, after ${this.attempts} attempt(s): ${because(this)}${listed(this.issues)}. ${atStake(this.operation)} Do not send it under a new key: repeat it with the same key, or look it up first.${said(this)}`
   }
 }
 

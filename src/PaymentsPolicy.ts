@@ -60,6 +60,12 @@ export interface PaymentsPolicy {
   readonly maxRetryAfter: Duration.Input
   /** The largest response that is read, in bytes after decompression. Default 4 MiB. */
   readonly maxResponseBytes: number
+  /**
+   * What a PIX charge's BR Code must be. Default `report`: whatever came is the charge's, and `ChargeCode.of` says what
+   * is wrong with it. With `require`, a charge whose code is missing, damaged or for another amount fails with
+   * `OutcomeUnknown` (reason `UnsoundBrCode`): the charge exists, but must not be shown to a payer.
+   */
+  readonly brCode: "report" | "require"
   /** The budget for retries, or `unlimited`. */
   readonly retryBudget: RetryBudget | "unlimited"
   /**
@@ -99,6 +105,7 @@ const defaults: PaymentsPolicy = {
   writes: "same-key",
   maxRetryAfter: Duration.seconds(30),
   maxResponseBytes: 4 * 1024 * 1024,
+  brCode: "report",
   retryBudget: awsBudget,
   onInterruptedWrite: () => Effect.void
 }

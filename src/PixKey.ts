@@ -33,7 +33,7 @@ export interface Pair<Type extends string = PixKeyType> {
 }
 
 /** The text is not a key of the kind that it was said to be. Carries neither the text nor any part of it. */
-export class InvalidPixKey extends Schema.TaggedError<InvalidPixKey>("effect-pix/InvalidPixKey")("InvalidPixKey", {
+export class InvalidPixKey extends Schema.TaggedError<InvalidPixKey>()("InvalidPixKey", {
   /** The kind that was said; absent when that is none of the five. */
   type: Schema.optionalKey(PixKeyType),
   /** What is wrong, as a predicate: "is not a valid CPF (...)". */

@@ -17,9 +17,9 @@ import { displayMessage, readServiceMessage } from "./serviceMessage.ts"
 import { judgeTransport, timedOut, unrecognised } from "./transport.ts"
 import type { Failed, Unanswered } from "./verdict.ts"
 
-/** A 2xx whose body is not what the contract says. */
+/** A 2xx that is not to be relied on. */
 export interface Undecodable {
-  readonly reason: "Unreadable" | "KeyMismatch"
+  readonly reason: "Unreadable" | "KeyMismatch" | "UnsoundBrCode"
   readonly issues: ReadonlyArray<RequestIssue>
 }
 

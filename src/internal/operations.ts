@@ -12,6 +12,8 @@ import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { BalanceOptions } from "../Balance.ts"
+import type { Problem } from "../BrCode.ts"
+import * as ChargeCode from "../ChargeCode.ts"
 import type { ApiCredentials, Credentials } from "../Credentials.ts"
 import { IdempotencyKey, type WriteOptions } from "../IdempotencyKey.ts"
 import type { IdempotencyKeyGen, IdempotencyKeyPrefix } from "../IdempotencyKeyGen.ts"
@@ -62,6 +64,11 @@ const textsOf = (value: unknown): ReadonlyArray<string> => {
   if (typeof value !== "object" || value === null) return []
   return Object.entries(value).flatMap(([name, member]) => (publicFields.has(name) ? [] : textsOf(member)))
 }
+
+const unsound = (problems: ReadonlyArray<Problem>) => ({
+  reason: "UnsoundBrCode" as const,
+  issues: problems.map(({ reason }) => ({ path: "data.pix.qrcode", problem: reason }))
+})
 
 const companyRequired: Issues = [
   { path: "companyId", problem: "is required, since the client was not configured with one" }
@@ -152,12 +159,17 @@ export const makeOperations = Effect.fnUntraced(function* (options: OperationsOp
         idempotencyKey,
         request: post(path, encoded, idempotencyKey),
         personalData: () => textsOf(encoded),
-        decode: (text) =>
-          Result.map(decode(text), ({ companyId, data }): CreatedTransaction => ({
-            ...(companyId === undefined ? {} : { companyId }),
-            ...data,
-            idempotencyKey
-          })),
+        decode: (text, policy) =>
+          Result.flatMap(decode(text), ({ companyId, data }) => {
+            const created: CreatedTransaction = {
+              ...(companyId === undefined ? {} : { companyId }),
+              ...data,
+              idempotencyKey
+            }
+            const mustBeSound = policy.brCode === "require" && request.paymentMethod === "PIX"
+            const { problems } = mustBeSound ? ChargeCode.of(created, request.amount) : { problems: [] }
+            return problems.length === 0 ? Result.succeed(created) : Result.fail(unsound(problems))
+          }),
         toError: (failure) => writeError(operation, idempotencyKey, failure)
       })
     })

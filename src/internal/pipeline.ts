@@ -41,7 +41,7 @@ export interface Call<A, E> {
   /** Present for writes, and only for them. */
   readonly idempotencyKey: string | undefined
   readonly request: (credentials: ApiCredentials) => HttpClientRequest.HttpClientRequest
-  readonly decode: (body: string) => Result.Result<A, Undecodable>
+  readonly decode: (body: string, policy: PaymentsPolicy) => Result.Result<A, Undecodable>
   /** What the request carries that must not be shown, should the service echo it. */
   readonly personalData: () => ReadonlyArray<string>
   readonly toError: (failure: Failure) => E
@@ -145,7 +145,7 @@ export const make = Effect.fnUntraced(function* ({ client, credentials, origin }
               client,
               request: call.request(used),
               isWrite: key !== undefined,
-              decode: call.decode,
+              decode: (body) => call.decode(body, policy),
               secrets: () => [used.clientId, Redacted.value(used.apiKey), ...call.personalData()],
               rules,
               maxResponseBytes: policy.maxResponseBytes,
