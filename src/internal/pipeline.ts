@@ -107,6 +107,9 @@ const attributesOf = ({ method, path }: Route, origin: URL) => ({
   "url.template": `${origin.pathname.replace(/\/$/, "")}${path}`
 })
 
+const errorType = (span: Tracer.Span) => (failed: Failed) =>
+  Effect.sync(() => span.attribute("error.type", failed._tag === "Refused" ? String(failed.status) : failed.reason))
+
 /** Builds the runner of calls of one client: they share its bucket of retries. */
 export const make = Effect.fnUntraced(function* ({ client, credentials, origin }: Dependencies) {
   const builtIn = yield* Effect.context<never>()
@@ -162,7 +165,11 @@ export const make = Effect.fnUntraced(function* ({ client, credentials, origin }
           underWay = true
           meters.requests.updateUnsafe(1, fiber.context)
           return Effect.matchEffect(
-            inSpan(route.method, { kind: "client", attributes }, (httpSpan) => send(used, httpSpan)),
+            inSpan(route.method, { kind: "client", attributes }, (httpSpan) =>
+              httpSpan === undefined
+                ? send(used, undefined)
+                : Effect.tapError(send(used, httpSpan), errorType(httpSpan))
+            ),
             {
               onSuccess: (value) => {
                 underWay = false
