@@ -1,0 +1,50 @@
+/**
+ * How the sandbox says no. The service shows neither statuses nor bodies of errors (service interface, section 7): both
+ * are this sandbox's own, in words that a Brazilian gateway would use.
+ */
+import type * as HttpApiError from "effect/http-api/HttpApiError"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+
+export interface Refusal {
+  readonly status: number
+  readonly message: string
+}
+
+export const unauthorized: Refusal = { status: 401, message: "Credenciais ausentes ou inválidas." }
+export const routeNotFound: Refusal = { status: 404, message: "Rota não encontrada." }
+export const transactionNotFound: Refusal = { status: 404, message: "Transação não encontrada." }
+export const companyNotFound: Refusal = { status: 404, message: "Empresa não encontrada." }
+export const notChargeable: Refusal = {
+  status: 400,
+  message: "Corpo inválido: amount deve ser de 1 a 999999999999 centavos."
+}
+export const notBrl: Refusal = { status: 422, message: "Moeda não suportada: somente BRL." }
+export const keyReused: Refusal = {
+  status: 422,
+  message: "Esta Idempotency-Key já foi usada com outro corpo de requisição."
+}
+export const belowMinimum: Refusal = { status: 422, message: "O valor mínimo de saque é de R$ 10,00 (1000 centavos)." }
+export const noPixKey: Refusal = {
+  status: 422,
+  message: "Nenhuma chave PIX informada e nenhuma chave PIX cadastrada na conta bancária da empresa."
+}
+export const insufficientBalance: Refusal = { status: 422, message: "Saldo insuficiente para o saque." }
+export const unsupportedMediaType: Refusal = { status: 415, message: "O Content-Type deve ser application/json." }
+
+const places = {
+  Params: "Caminho inválido",
+  Query: "Parâmetros inválidos",
+  Headers: "Cabeçalhos inválidos",
+  Payload: "Corpo inválido",
+  Body: "Resposta inválida",
+  ResponseHeaders: "Resposta inválida"
+} satisfies Record<HttpApiError.HttpApiSchemaError["kind"], string>
+
+/** What breaks the contract: where, and what was expected there. Never the value. */
+export const invalid = ({ cause, kind }: HttpApiError.HttpApiSchemaError): Refusal => ({
+  status: 400,
+  message: `${places[kind]}: ${cause.message}`
+})
+
+export const toResponse = ({ message, status }: Refusal): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.jsonUnsafe({ message, status }, { status })

@@ -1,0 +1,204 @@
+/**
+ * The gateway's double: it answers `PaymentsApi` from books of its own, in memory or on a loopback port, and is steered
+ * and read through this service.
+ *
+ * What the service documents holds: paths, fields, statuses of success, units, defaults, the minimum of a withdrawal.
+ * What it does not show, the sandbox had to make up, so do not rely on it against the real one:
+ *
+ * - Refusals are `{ message, status }` in Portuguese: 401 for missing or wrong credentials (before anything else), 400
+ *   for what breaks the contract, 404 for unknown ids and paths, 422 for a withdrawal that is under the minimum, over the
+ *   balance or without any PIX key, and for an idempotency key that was used with another body.
+ * - An idempotency key is kept for ever, an endpoint at a time, and only where something was executed: a refused
+ *   request may be repeated. The same key and the same JSON get the first answer again.
+ * - A charge is `Awaiting` until it is steered, or lapses (`Cancelled`) at its expiry: one day after its creation, if
+ *   the request does not say otherwise. BOLETO and CREDIT_CARD charges never lapse, are answered with the same envelope
+ *   without `pix`, and their undocumented fields are ignored.
+ * - The list's status is `PENDING`, `PAID`, `CANCELLED`, `FAILED` or `REFUNDED`; only the first is documented.
+ * - `accBalance` is what was credited and paid, less what was withdrawn and refunded; `accBalanceCreditAwaiting` is the
+ *   sum of the awaited charges; `accBalanceCredit` is always 0.
+ *
+ * @example
+ * ```ts
+ * import { Effect } from "effect"
+ * import { Money, Payments } from "effect-pix"
+ * import { Sandbox } from "effect-pix/sandbox"
+ *
+ * const program = Effect.gen(function* () {
+ *   const payments = yield* Payments
+ *   const sandbox = yield* Sandbox
+ *   const charge = yield* payments.createTransaction({
+ *     amount: Money.centavos(2500),
+ *     paymentMethod: "PIX",
+ *     customer: { name: "Maria Silva", email: "maria@example.com" }
+ *   })
+ *   yield* sandbox.markPaid(charge.id)
+ *   return (yield* payments.getTransaction(charge.id)).enStatusTransaction
+ * })
+ *
+ * const status = await Effect.runPromise(Effect.provide(program, Sandbox.layerPayments)) // => "Paid"
+ * ```
+ */
+import * as Context from "effect/Context"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as HttpClient from "effect/http/HttpClient"
+import type * as HttpServerError from "effect/http/HttpServerError"
+import * as Layer from "effect/Layer"
+import { type ApiCredentials, Credentials } from "../Credentials.ts"
+import { IdempotencyKeyGen } from "../IdempotencyKeyGen.ts"
+import { centavos } from "../Money.ts"
+import { Payments } from "../Payments.ts"
+import type { PixKey } from "../PixKey.ts"
+import type { Fault } from "./Fault.ts"
+import { type FaultTarget, type Gateway, make as makeGateway } from "./Gateway.ts"
+import type { SandboxTransaction, SandboxWithdrawal } from "./Ledger.ts"
+import { client } from "./memory.ts"
+import type { RecordedRequest } from "./Requests.ts"
+import type { SandboxConflict, SandboxNotFound } from "./SandboxError.ts"
+import { SandboxOptions, withDefaults } from "./SandboxOptions.ts"
+
+type Steering<A> = Effect.Effect<A, SandboxNotFound | SandboxConflict>
+
+/** The sandbox. */
+export class Sandbox extends Context.Service<
+  Sandbox,
+  {
+    /** Where it is: a loopback address, or in memory a placeholder that the client accepts. */
+    readonly baseUrl: string
+    /** The company that it plays. */
+    readonly companyId: number
+    /** The credentials that it accepts now. */
+    readonly credentials: Effect.Effect<ApiCredentials>
+    /** Makes another secret key; the one before is refused from now on. */
+    readonly rotateCredentials: Effect.Effect<ApiCredentials>
+
+    /** A payer pays the charge: it is `Paid`, and its amount is added to the balance. */
+    readonly markPaid: (transactionId: string) => Steering<SandboxTransaction>
+    /** Cancels an awaited charge. */
+    readonly cancel: (transactionId: string) => Steering<SandboxTransaction>
+    /** Lets an awaited charge lapse now: it is `Cancelled`. */
+    readonly expire: (transactionId: string) => Steering<SandboxTransaction>
+    /** An awaited charge fails. */
+    readonly fail: (transactionId: string) => Steering<SandboxTransaction>
+    /** A paid charge is refunded: its amount is taken from the balance, which may become negative. */
+    readonly refund: (transactionId: string) => Steering<SandboxTransaction>
+    /** An awaited payout arrives. The service has no operation that would show it. */
+    readonly settleWithdrawal: (id: number) => Steering<SandboxWithdrawal>
+    /** An awaited payout fails: its amount returns to the balance. */
+    readonly rejectWithdrawal: (id: number) => Steering<SandboxWithdrawal>
+    /** Adds centavos (a whole number of them, not negative) to the balance and answers the new one. */
+    readonly credit: (amount: number) => Effect.Effect<number>
+    /** The balance, in centavos. */
+    readonly balance: Effect.Effect<number>
+    /** Registers a PIX key on the company's bank account. */
+    readonly setPixKey: (key: PixKey) => Effect.Effect<void>
+    /** Leaves the company without a registered PIX key. */
+    readonly removePixKey: Effect.Effect<void>
+
+    /** Every request that arrived, in order, executed or not. */
+    readonly requests: Effect.Effect<ReadonlyArray<RecordedRequest>>
+    /** Every charge that was created, oldest first. */
+    readonly transactions: Effect.Effect<ReadonlyArray<SandboxTransaction>>
+    /** Every payout that was executed, oldest first: one for each time that money moved. */
+    readonly withdrawals: Effect.Effect<ReadonlyArray<SandboxWithdrawal>>
+
+    /**
+     * Plans what goes wrong with the next requests of an operation (or of `any`), in order: each fault meets one
+     * request, or `times` of them. What is planned for an operation comes before what is planned for `any`.
+     */
+    readonly fault: (
+      operation: FaultTarget,
+      faults: Fault | ReadonlyArray<Fault>,
+      options?: { readonly times?: number | undefined }
+    ) => Effect.Effect<void>
+    /** Forgets what was planned. */
+    readonly clearFaults: Effect.Effect<void>
+    /** Refuses connections for as long as the effect runs. Nothing that is refused is recorded. */
+    readonly offline: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+    /** Forgets all idempotency keys, as a gateway does when their time is over. */
+    readonly forgetKeys: Effect.Effect<void>
+    /** Starts over: books, recorded requests, faults and credentials are as at the beginning. */
+    readonly reset: Effect.Effect<void>
+  }
+>()("effect-pix/sandbox/Sandbox") {
+  /** The sandbox in memory, as the `HttpClient` of whoever calls it. No socket, no timers: `TestClock` rules it. */
+  static readonly layer: Layer.Layer<Sandbox | HttpClient.HttpClient> = Layer.effectContext(
+    Effect.gen(function* () {
+      const settings = withDefaults(yield* SandboxOptions)
+      const gateway = yield* makeGateway(settings)
+      const sandbox = steer(gateway, settings.companyId, "https://sandbox.example", gateway.offline)
+      return Context.make(Sandbox, sandbox).pipe(Context.add(HttpClient.HttpClient, client(gateway)))
+    })
+  )
+
+  /**
+   * The sandbox on a loopback port. Needs the package `@effect/platform-node`, and Node (or what runs its servers).
+   *
+   * A late or dripping answer waits by the clock that the layer is built with.
+   */
+  static readonly layerServer: Layer.Layer<Sandbox, HttpServerError.ServeError> = Layer.effect(
+    Sandbox,
+    Effect.gen(function* () {
+      const settings = withDefaults(yield* SandboxOptions)
+      // Loaded on demand, so that what runs in memory needs neither Node nor the optional package.
+      const { serve } = yield* Effect.promise(() => import("./server.ts"))
+      const gateway = yield* makeGateway(settings)
+      const { baseUrl, offline } = yield* serve(gateway, settings.port)
+      return steer(gateway, settings.companyId, baseUrl, offline)
+    })
+  )
+
+  /** `Payments` and its `Sandbox`, wired in memory, with predictable idempotency keys: all that a test needs. */
+  static readonly layerPayments: Layer.Layer<Payments | Sandbox> = Layer.unwrap(
+    Effect.gen(function* () {
+      const { baseUrl, companyId, credentials } = yield* Sandbox
+      return Layer.provide(Payments.layer({ baseUrl, companyId }), [
+        Credentials.layer(yield* credentials),
+        IdempotencyKeyGen.layerSequential
+      ])
+    })
+  ).pipe(Layer.provideMerge(Sandbox.layer), Layer.orDie)
+}
+
+const steer = (
+  gateway: Gateway,
+  companyId: number,
+  baseUrl: string,
+  offline: Sandbox["Service"]["offline"]
+): Sandbox["Service"] => {
+  const move = (to: Exclude<SandboxTransaction["status"], "Awaiting">) => (transactionId: string) =>
+    Effect.flatMap(DateTime.now, (now) => Effect.fromResult(gateway.ledger().move(transactionId, to, now)))
+  const end = (to: Exclude<SandboxWithdrawal["status"], "Awaiting">) => (id: number) =>
+    Effect.suspend(() => Effect.fromResult(gateway.ledger().end(id, to)))
+  const cancel = move("Cancelled")
+  return Sandbox.of({
+    baseUrl,
+    companyId,
+    credentials: Effect.sync(gateway.credentials),
+    rotateCredentials: Effect.sync(gateway.rotate),
+    markPaid: move("Paid"),
+    cancel,
+    expire: (transactionId) =>
+      Effect.flatMap(DateTime.now, (now) => {
+        gateway.ledger().expire(transactionId, now)
+        return cancel(transactionId)
+      }),
+    fail: move("Failed"),
+    refund: move("Refunded"),
+    settleWithdrawal: end("Settled"),
+    rejectWithdrawal: end("Rejected"),
+    credit: (amount) => Effect.sync(() => gateway.ledger().credit(centavos(amount))),
+    balance: Effect.sync(() => gateway.ledger().balance()),
+    setPixKey: (key) => Effect.sync(() => gateway.ledger().setPixKey(key)),
+    removePixKey: Effect.sync(() => gateway.ledger().setPixKey(undefined)),
+    requests: Effect.sync(gateway.requests),
+    transactions: Effect.map(DateTime.now, (now) => gateway.ledger().transactions(now)),
+    withdrawals: Effect.sync(() => gateway.ledger().withdrawals()),
+    fault: (operation, faults, options) =>
+      Effect.sync(() => gateway.plan(operation, "_tag" in faults ? [faults] : faults, options?.times ?? 1)),
+    clearFaults: Effect.sync(gateway.clearFaults),
+    offline,
+    forgetKeys: Effect.sync(() => gateway.ledger().forgetAll()),
+    reset: Effect.sync(gateway.reset)
+  })
+}

@@ -1,0 +1,30 @@
+/**
+ * What steering a sandbox can fail with: a test that steers what is not there has a mistake in it.
+ */
+import * as Schema from "effect/Schema"
+
+const Subject = Schema.Literals(["transaction", "withdrawal"])
+
+/** The sandbox holds no transaction or withdrawal of this id. */
+export class SandboxNotFound extends Schema.TaggedError<SandboxNotFound>()("SandboxNotFound", {
+  subject: Subject,
+  id: Schema.Union([Schema.String, Schema.Finite])
+}) {
+  override get message(): string {
+    return `The sandbox holds no ${this.subject} ${this.id}.`
+  }
+}
+
+/** The transaction or withdrawal is in a state from which it cannot be brought into the one asked for. */
+export class SandboxConflict extends Schema.TaggedError<SandboxConflict>()("SandboxConflict", {
+  subject: Subject,
+  id: Schema.Union([Schema.String, Schema.Finite]),
+  /** What it is now. */
+  status: Schema.String,
+  /** What it was to become. */
+  asked: Schema.String
+}) {
+  override get message(): string {
+    return `The sandbox's ${this.subject} ${this.id} is ${this.status} and cannot become ${this.asked}.`
+  }
+}

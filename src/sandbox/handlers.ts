@@ -1,0 +1,184 @@
+/**
+ * The five endpoints of `PaymentsApi`, answered from the ledger: requests are decoded and answers encoded by the
+ * contract.
+ */
+import * as BigDecimal from "effect/BigDecimal"
+import * as Context from "effect/Context"
+import type * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
+import type * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
+import { type Reais, reais } from "../Money.ts"
+import { PaymentsApi } from "../PaymentsApi.ts"
+import { type Ledger, type SandboxTransaction, type SandboxWithdrawal, uuid, type Write } from "./Ledger.ts"
+import * as Refusal from "./Refusal.ts"
+import type { Settings } from "./SandboxOptions.ts"
+
+/** The request that is being answered. */
+export class Exchange extends Context.Service<
+  Exchange,
+  { readonly ledger: Ledger; readonly now: DateTime.Utc; readonly write: Write }
+>()("effect-pix/sandbox/handlers/Exchange") {}
+
+const toReais = (centavos: number): Reais => reais(BigDecimal.make(BigInt(centavos), 2))
+
+const answer = <A, B>(
+  result: Result.Result<A, Refusal.Refusal>,
+  show: (value: A) => B
+): B | HttpServerResponse.HttpServerResponse => Result.match(result, { onFailure: Refusal.toResponse, onSuccess: show })
+
+const created = (settings: Settings) => (transaction: SandboxTransaction) => {
+  const { amount, expiresAt, paymentMethod, qrcode, transactionId } = transaction
+  return {
+    data: {
+      id: transactionId,
+      amount,
+      paymentMethod,
+      status: "WAITING_PAYMENT",
+      companyId: settings.companyId,
+      extra: {},
+      ...(qrcode !== undefined &&
+        expiresAt !== undefined && { pix: { qrcode: Redacted.value(qrcode), expirationDate: expiresAt } })
+    },
+    status: 200,
+    message: "Transação criada com sucesso."
+  }
+}
+
+const listStatus = {
+  Awaiting: "PENDING",
+  Paid: "PAID",
+  Cancelled: "CANCELLED",
+  Failed: "FAILED",
+  Refunded: "REFUNDED"
+} as const
+
+const row = (transaction: SandboxTransaction) => {
+  const { amount, createdAt, paymentMethod, rowId, status, transactionId, updatedAt } = transaction
+  const { document, email, externalRef, name, phone } = Redacted.value(transaction.customer)
+  const leadId = uuid(`lead of ${transactionId}`)
+  return {
+    id: rowId,
+    leadId,
+    lead: {
+      id: leadId,
+      name,
+      email,
+      ...(externalRef !== undefined && { externalId: externalRef }),
+      ...(phone !== undefined && { phone }),
+      ...(document !== undefined && { documentNumber: document.number, documentType: document.type })
+    },
+    amount,
+    status: listStatus[status],
+    paymentMethod,
+    providerTxId: transactionId.replaceAll("-", ""),
+    createdAt,
+    updatedAt
+  }
+}
+
+const paymentSystem = { PIX: "Pix", BOLETO: "Boleto", CREDIT_CARD: "CreditCard" } as const
+
+const detail = (settings: Settings) => (transaction: SandboxTransaction) => {
+  const { amount, createdAt, paymentMethod, rowId, status, transactionId, updatedAt } = transaction
+  const { document, email, name, phone } = Redacted.value(transaction.customer)
+  return {
+    id: rowId,
+    leadId: rowId,
+    lead: {
+      id: rowId,
+      name,
+      email,
+      ...(phone !== undefined && { phone }),
+      ...(document !== undefined && { document: document.number })
+    },
+    companyId: settings.companyId,
+    value: amount,
+    transactionId,
+    enStatusTransaction: status,
+    enPaymentSystem: paymentSystem[paymentMethod],
+    updateDate: updatedAt,
+    createdAt
+  }
+}
+
+const withdrawn = (settings: Settings) => (withdrawal: SandboxWithdrawal) => {
+  const { amount, createdAt, currency, id, idempotencyKey, pixKeyType } = withdrawal
+  const pixKey = Redacted.value(withdrawal.pixKey)
+  const description = Redacted.value(withdrawal.description)
+  return {
+    id,
+    companyId: settings.companyId,
+    ...(idempotencyKey !== undefined && { idempotencyKey }),
+    value: toReais(amount),
+    pixKey,
+    ...(pixKeyType !== undefined && { pixKeyType }),
+    creditorDocument: pixKeyType === "CPF" || pixKeyType === "CNPJ" ? pixKey : settings.creditorDocument,
+    ...(description !== undefined && { description }),
+    currency,
+    enTransaction: "Awaiting",
+    createdAt
+  }
+}
+
+const transactions = (settings: Settings) =>
+  HttpApiBuilder.group(PaymentsApi, "transactions", (handlers) =>
+    handlers.handleAll({
+      createTransaction: ({ payload }) =>
+        Effect.map(Exchange, ({ ledger, now, write }) => answer(ledger.create(payload, write, now), created(settings))),
+      listTransactions: ({ query }) =>
+        Effect.map(Exchange, ({ ledger, now }) => {
+          const { page = 1, pageSize = 50, sort = "createdAt_desc" } = query
+          const oldestFirst = ledger.transactions(now)
+          const all = sort === "createdAt_asc" ? oldestFirst : oldestFirst.toReversed()
+          return {
+            ok: true,
+            res: {
+              items: all.slice((page - 1) * pageSize, page * pageSize).map(row),
+              totalItems: all.length,
+              totalPages: Math.ceil(all.length / pageSize),
+              currentPage: page,
+              pageSize
+            }
+          }
+        }),
+      getTransaction: ({ params }) =>
+        Effect.map(Exchange, ({ ledger, now }) =>
+          answer(
+            Result.fromNullishOr(ledger.find(params.transactionId, now), () => Refusal.transactionNotFound),
+            detail(settings)
+          )
+        )
+    })
+  )
+
+const money = (settings: Settings) =>
+  HttpApiBuilder.group(PaymentsApi, "money", (handlers) =>
+    handlers.handleAll({
+      getBalance: ({ params, query }) =>
+        Effect.map(Exchange, ({ ledger, now }) => {
+          if (params.companyId !== settings.companyId) return Refusal.toResponse(Refusal.companyNotFound)
+          if ((query.currency ?? "BRL") !== "BRL") return Refusal.toResponse(Refusal.notBrl)
+          return {
+            id: settings.companyId,
+            companyId: settings.companyId,
+            currency: "BRL",
+            enBalanceStatus: "Released",
+            accBalance: toReais(ledger.balance()),
+            accBalanceCredit: toReais(0),
+            accBalanceCreditAwaiting: toReais(ledger.awaited(now))
+          }
+        }),
+      requestWithdrawal: ({ payload }) =>
+        Effect.map(Exchange, ({ ledger, now, write }) =>
+          answer(ledger.withdraw(payload, write, now), withdrawn(settings))
+        )
+    })
+  )
+
+/** The contract, answered. */
+export const layer = (settings: Settings) =>
+  Layer.provide(HttpApiBuilder.layer(PaymentsApi), [transactions(settings), money(settings)])

@@ -1,0 +1,74 @@
+/**
+ * The gateway as an `HttpClient`, without a socket: no timers, no promises, no other fibers than the caller's (but for a
+ * late answer), so that a `TestClock` sees everything. It answers for any origin and any path before the contract's.
+ *
+ * Failures look as those of `FetchHttpClient` on Node: the same reasons, and causes with the same codes.
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientError from "effect/http/HttpClientError"
+import type * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Match from "effect/Match"
+import * as Stream from "effect/Stream"
+import * as Tracer from "effect/Tracer"
+import type { Gateway } from "./Gateway.ts"
+import { type Ending, type Reply, streaming } from "./Reply.ts"
+
+const causes: Record<Ending, () => Error> = {
+  Refused: () =>
+    Object.assign(new Error("connect ECONNREFUSED 127.0.0.1:443"), {
+      errno: -111,
+      code: "ECONNREFUSED",
+      syscall: "connect",
+      address: "127.0.0.1",
+      port: 443
+    }),
+  Reset: () => Object.assign(new Error("read ECONNRESET"), { errno: -104, code: "ECONNRESET", syscall: "read" }),
+  HungUp: () => Object.assign(new Error("other side closed"), { name: "SocketError", code: "UND_ERR_SOCKET" })
+}
+
+const broken = (request: HttpClientRequest.HttpClientRequest, how: Ending) =>
+  Effect.fail(
+    new HttpClientError.HttpClientError({
+      reason: new HttpClientError.TransportError({
+        request,
+        cause: new TypeError("fetch failed", { cause: causes[how]() })
+      })
+    })
+  )
+
+const respond = (request: HttpClientRequest.HttpClientRequest, reply: Reply) => {
+  const show = (response: HttpServerResponse.HttpServerResponse) =>
+    Effect.succeed(HttpServerResponse.toClientResponse(response, { request }))
+  return Match.valueTags(reply, {
+    Whole: ({ response }) => show(response),
+    // What `fetch` shows of a compressed answer: the header as it came, the body unpacked.
+    Compressed: ({ body, response }) =>
+      show(HttpServerResponse.setHeader(streaming(response, body), "content-encoding", "gzip")),
+    Broken: ({ how }) => broken(request, how),
+    Partial: ({ ending, length, part, response }) => {
+      const rest =
+        ending === "Silence" ? Stream.never : Stream.fail(new TypeError("terminated", { cause: causes[ending]() }))
+      return show(streaming(response, Stream.concat(Stream.make(part), rest), length))
+    }
+  })
+}
+
+/** What a gateway does is not part of its caller's trace. */
+const unseen = <A, E>(effect: Effect.Effect<A, E>) =>
+  Effect.updateContext(effect, (context: Context.Context<never>) => Context.omit(Tracer.ParentSpan)(context))
+
+/** The client of a gateway in the same process. */
+export const client = (gateway: Gateway): HttpClient.HttpClient =>
+  HttpClient.make((request, url) =>
+    Effect.suspend(() =>
+      gateway.refuses(request.method, url)
+        ? broken(request, "Refused")
+        : Effect.flatMap(unseen(gateway.receive(HttpServerRequest.fromClientRequest(request), url)), (reply) =>
+            respond(request, reply)
+          )
+    )
+  )

@@ -1,0 +1,431 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Credentials, IdempotencyKeyGen, Money, Payments } from "effect-pix"
+import { Fault, Sandbox, SandboxOptions } from "effect-pix/sandbox"
+import {
+  Cause,
+  DateTime,
+  Duration,
+  Effect,
+  Exit,
+  Fiber,
+  Layer,
+  Option,
+  Predicate,
+  Redacted,
+  Stream,
+  Tracer
+} from "effect"
+import { FetchHttpClient, HttpClient, HttpClientError, HttpClientRequest } from "effect/http"
+import { TestClock } from "effect/testing"
+
+const auth = { "x-client-id": "sandbox-client", "x-api-key": "sandbox-key", accept: "application/json" }
+const listPath = "/api/Transaction/company/transactions"
+
+const options = Layer.succeed(SandboxOptions, { balance: 100_000 })
+const memory = Layer.provide(Sandbox.layer, options)
+const socket = Layer.mergeAll(Layer.provide(Sandbox.layerServer, options), FetchHttpClient.layer).pipe(
+  Layer.provideMerge(Layer.succeed(FetchHttpClient.RequestInit, { redirect: "manual" }))
+)
+
+const send = (request: HttpClientRequest.HttpClientRequest) =>
+  Effect.flatMap(Sandbox, ({ baseUrl }) =>
+    HttpClient.execute(HttpClientRequest.prependUrl(request, baseUrl).pipe(HttpClientRequest.setHeaders(auth)))
+  )
+
+const withdraw = (key: string) =>
+  send(
+    HttpClientRequest.post("/api/Withdraw/request").pipe(
+      HttpClientRequest.setHeader("idempotency-key", key),
+      HttpClientRequest.bodyJsonUnsafe({ amount: 1000, currency: "BRL" })
+    )
+  )
+
+const whole = (key: string) =>
+  Effect.flatMap(withdraw(key), (response) =>
+    Effect.map(response.text, (text) => ({ status: response.status, headers: response.headers, text }))
+  )
+
+/** How a request failed: the error's reason, and the code or name deepest in its cause. */
+const howItFailed = (error: HttpClientError.HttpClientError) => {
+  let cause: unknown = error.reason.cause
+  while (Predicate.hasProperty(cause, "cause") && cause.cause !== undefined) cause = cause.cause
+  return { reason: error.reason._tag, code: Predicate.hasProperty(cause, "code") ? cause.code : undefined }
+}
+
+const plan = (...faults: ReadonlyArray<Fault.Fault>) =>
+  Effect.flatMap(Sandbox, (sandbox) => sandbox.fault("requestWithdrawal", faults))
+
+const payouts = Effect.flatMap(Sandbox, ({ withdrawals }) => Effect.map(withdrawals, ({ length }) => length))
+const arrived = Effect.flatMap(Sandbox, ({ requests }) => Effect.map(requests, ({ length }) => length))
+
+const transports: ReadonlyArray<[string, Layer.Layer<Sandbox | HttpClient.HttpClient, unknown>]> = [
+  ["memory", memory],
+  ["a socket", socket]
+]
+
+/** Whether nothing more came within a moment, on the live clock. */
+const hangs = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.map(Effect.timeoutOption(effect, "150 millis"), Option.isNone)
+
+describe.each(transports)("over %s", (_, transport) => {
+  const live = (name: string, effect: Effect.Effect<void, unknown, Sandbox | HttpClient.HttpClient>) =>
+    it.live(name, () => Effect.provide(effect, transport))
+
+  live(
+    "a request without a fault is answered",
+    Effect.gen(function* () {
+      yield* plan(Fault.none)
+      const { headers, status, text } = yield* whole("k")
+      assert.strictEqual(status, 201)
+      assert.strictEqual(headers["content-type"], "application/json")
+      assert.deepInclude(JSON.parse(text), { id: 1, value: 10, idempotencyKey: "k" })
+      const [request] = yield* (yield* Sandbox).requests
+      assert.strictEqual(request?.fault, "None")
+      assert.strictEqual(request?.origin, (yield* Sandbox).baseUrl)
+    })
+  )
+
+  const dropped: ReadonlyArray<[string, Fault.Fault, "TransportError" | "DecodeError", string, number]> = [
+    ["resetBefore", Fault.resetBefore, "TransportError", "ECONNRESET", 0],
+    ["resetAfter", Fault.resetAfter, "TransportError", "ECONNRESET", 1],
+    ["hangUpBefore", Fault.hangUpBefore, "TransportError", "UND_ERR_SOCKET", 0],
+    ["hangUpAfter", Fault.hangUpAfter, "TransportError", "UND_ERR_SOCKET", 1],
+    ["truncated", Fault.truncated, "DecodeError", "UND_ERR_SOCKET", 1],
+    ["truncatedByReset", Fault.truncatedByReset, "DecodeError", "ECONNRESET", 1]
+  ]
+  for (const [name, fault, reason, code, executed] of dropped) {
+    live(
+      `${name} fails as ${reason} with ${code}, ${executed === 1 ? "executed" : "not executed"}`,
+      Effect.gen(function* () {
+        yield* plan(fault)
+        const error = yield* Effect.flip(whole("k"))
+        assert.instanceOf(error, HttpClientError.HttpClientError)
+        assert.deepStrictEqual(howItFailed(error), { reason, code })
+        assert.strictEqual(yield* payouts, executed)
+        assert.strictEqual((yield* whole("k")).status, 201)
+        assert.strictEqual(yield* payouts, 1)
+        assert.strictEqual(yield* arrived, 2)
+      })
+    )
+  }
+
+  const answered: ReadonlyArray<[string, Fault.Fault, number, string | undefined, RegExp, number]> = [
+    ["html", Fault.html(), 200, "text/html; charset=utf-8", /^<!doctype html>/, 0],
+    ["html of a 502", Fault.html(502), 502, "text/html; charset=utf-8", /^<!doctype html>/, 0],
+    ["empty", Fault.empty(), 200, undefined, /^$/, 1],
+    ["malformed", Fault.malformed(), 200, "application/json", /^\{"data":\{"id":$/, 1],
+    ["refusal", Fault.refusal(503, "Em manutenção"), 503, "application/json", /^\{"message":"Em manutenção"/, 0],
+    ["an executed 500", Fault.refusal(500, "Erro", { executed: true }), 500, "application/json", /Erro/, 1],
+    ["bytes", Fault.answer(200, { body: Uint8Array.of(0x7b, 0x7d) }), 200, "application/octet-stream", /^\{\}$/, 0],
+    ["no content", Fault.empty(204), 204, undefined, /^$/, 1]
+  ]
+  for (const [name, fault, status, contentType, body, executed] of answered) {
+    live(
+      `${name} is answered as planned`,
+      Effect.gen(function* () {
+        yield* plan(fault)
+        const answer = yield* whole("k")
+        assert.strictEqual(answer.status, status)
+        assert.strictEqual(answer.headers["content-type"], contentType)
+        assert.match(answer.text, body)
+        assert.strictEqual(yield* payouts, executed)
+      })
+    )
+  }
+
+  live(
+    "a redirect names another host and executes nothing",
+    Effect.gen(function* () {
+      yield* plan(Fault.redirect("https://elsewhere.example/steal"))
+      const { headers, status } = yield* whole("k")
+      assert.strictEqual(status, 307)
+      assert.strictEqual(headers["location"], "https://elsewhere.example/steal")
+      assert.strictEqual(yield* payouts, 0)
+    })
+  )
+
+  live(
+    "silence leaves the client waiting, executed or not",
+    Effect.gen(function* () {
+      yield* plan(Fault.silence(), Fault.silence({ executed: true }))
+      assert.isTrue(yield* hangs(withdraw("k")))
+      assert.strictEqual(yield* payouts, 0)
+      assert.isTrue(yield* hangs(withdraw("k")))
+      assert.strictEqual(yield* payouts, 1)
+    })
+  )
+
+  live(
+    "headers then silence lets the status through and no body",
+    Effect.gen(function* () {
+      yield* plan(Fault.headersThenSilence)
+      const response = yield* withdraw("k")
+      assert.strictEqual(response.status, 201)
+      assert.isTrue(yield* hangs(response.text))
+      assert.strictEqual(yield* payouts, 1)
+    })
+  )
+
+  live(
+    "a dripping body comes whole in the end",
+    Effect.gen(function* () {
+      yield* plan(Fault.drip("1 millis"), Fault.drip("1 minute"))
+      const { headers, text } = yield* whole("k")
+      assert.deepInclude(JSON.parse(text), { id: 1 })
+      assert.strictEqual(headers["content-length"], String(text.length))
+      const slow = yield* withdraw("k")
+      assert.isTrue(yield* hangs(slow.text))
+    })
+  )
+
+  live(
+    "an oversize body has the answer after all its blanks",
+    Effect.gen(function* () {
+      yield* plan(Fault.oversize(200_000), Fault.oversize(10))
+      const { headers, status, text } = yield* whole("k")
+      assert.strictEqual(status, 201)
+      assert.notProperty(headers, "content-length")
+      assert.isAbove(text.length, 200_000)
+      assert.deepInclude(JSON.parse(text), { id: 1 })
+      assert.strictEqual((yield* whole("k")).text, `${" ".repeat(10)}${text.trim()}`)
+    })
+  )
+
+  live(
+    "a compressed bomb unpacks to all its blanks",
+    Effect.gen(function* () {
+      yield* plan(Fault.gzipBomb(1_000_000))
+      const { headers, text } = yield* whole("k")
+      assert.strictEqual(headers["content-encoding"], "gzip")
+      assert.isAbove(text.length, 1_000_000)
+      assert.deepInclude(JSON.parse(text), { id: 1 })
+    })
+  )
+
+  live(
+    "an unbounded body can be left in the middle",
+    Effect.gen(function* () {
+      yield* plan(Fault.oversize(), Fault.gzipBomb())
+      for (const key of ["a", "b"]) {
+        const response = yield* withdraw(key)
+        const read = yield* response.stream.pipe(
+          Stream.scan(
+            () => 0,
+            (total, chunk) => total + chunk.length
+          ),
+          Stream.takeUntil((total) => total >= 1_000_000),
+          Stream.runLast,
+          Effect.map(Option.getOrElse(() => 0))
+        )
+        assert.isAtLeast(read, 1_000_000)
+        assert.isBelow(read, 10_000_000)
+      }
+    })
+  )
+
+  live(
+    "Retry-After comes in seconds or as a date",
+    Effect.gen(function* () {
+      yield* plan(Fault.retryAfter("90 seconds"), Fault.retryAfter("1 hour", { form: "date", status: 503 }))
+      const seconds = yield* whole("k")
+      assert.deepStrictEqual([seconds.status, seconds.headers["retry-after"]], [429, "90"])
+      const date = yield* whole("k")
+      assert.strictEqual(date.status, 503)
+      const at = DateTime.makeUnsafe(date.headers["retry-after"] ?? "")
+      const wait = DateTime.toEpochMillis(at) - DateTime.toEpochMillis(yield* DateTime.now)
+      assert.isTrue(wait > 3_590_000 && wait <= 3_600_000)
+      assert.strictEqual(yield* payouts, 0)
+    })
+  )
+
+  live(
+    "a forgotten key executes twice",
+    Effect.gen(function* () {
+      yield* plan(Fault.resetAfter, Fault.forgetKey)
+      yield* Effect.flip(withdraw("k"))
+      assert.deepInclude(JSON.parse((yield* whole("k")).text), { id: 2 })
+      assert.strictEqual(yield* payouts, 2)
+    })
+  )
+
+  live(
+    "another key is echoed in the withdrawal's record, and nowhere else",
+    Effect.gen(function* () {
+      yield* plan(Fault.otherKey("wd_x"), Fault.otherKey())
+      assert.deepInclude(JSON.parse((yield* whole("k")).text), { idempotencyKey: "wd_x", id: 1 })
+      assert.deepInclude(JSON.parse((yield* whole("k")).text), { idempotencyKey: "wd_another", id: 1 })
+      yield* (yield* Sandbox).fault("listTransactions", Fault.otherKey())
+      const list = yield* send(HttpClientRequest.get(listPath))
+      assert.deepStrictEqual(Object.keys(JSON.parse(yield* list.text)), ["ok", "res"])
+      yield* (yield* Sandbox).fault("listTransactions", Fault.forgetKey)
+      assert.strictEqual((yield* send(HttpClientRequest.get(listPath))).status, 200)
+    })
+  )
+
+  live(
+    "offline refuses connections while it lasts, and records nothing",
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      assert.strictEqual((yield* whole("a")).status, 201)
+      const error = yield* sandbox.offline(Effect.flip(whole("b")))
+      assert.instanceOf(error, HttpClientError.HttpClientError)
+      assert.deepStrictEqual(howItFailed(error), { reason: "TransportError", code: "ECONNREFUSED" })
+      assert.strictEqual((yield* whole("b")).status, 201)
+      assert.strictEqual(yield* arrived, 2)
+    })
+  )
+})
+
+describe("a script of faults", () => {
+  const list = Effect.map(send(HttpClientRequest.get(listPath)), ({ status }) => status)
+
+  it.effect("meets one request each, in order, and only those of its operation", () =>
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      yield* sandbox.fault("listTransactions", [Fault.answer(500), Fault.none, Fault.answer(502)])
+      assert.strictEqual((yield* withdraw("k")).status, 201)
+      assert.deepStrictEqual(yield* Effect.replicateEffect(list, 4), [500, 200, 502, 200])
+    }).pipe(Effect.provide(memory))
+  )
+
+  it.effect("meets as many requests as it is told, and can be cleared", () =>
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      yield* sandbox.fault("listTransactions", Fault.answer(500), { times: 2 })
+      assert.deepStrictEqual(yield* Effect.replicateEffect(list, 3), [500, 500, 200])
+      yield* sandbox.fault("listTransactions", Fault.answer(500), { times: Infinity })
+      assert.deepStrictEqual(yield* Effect.replicateEffect(list, 3), [500, 500, 500])
+      yield* sandbox.clearFaults
+      assert.strictEqual(yield* list, 200)
+    }).pipe(Effect.provide(memory))
+  )
+
+  it.effect("for any operation comes after those for the operation itself", () =>
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      yield* sandbox.fault("any", [Fault.answer(500), Fault.refuse])
+      yield* sandbox.fault("listTransactions", Fault.answer(502))
+      assert.strictEqual(yield* list, 502)
+      assert.strictEqual((yield* withdraw("k")).status, 500)
+      const error = yield* Effect.flip(send(HttpClientRequest.get("/nowhere")))
+      assert.deepStrictEqual(howItFailed(error), { reason: "TransportError", code: "ECONNREFUSED" })
+      assert.strictEqual(yield* list, 200)
+    }).pipe(Effect.provide(memory))
+  )
+
+  it.effect("can refuse a connection: nothing arrives", () =>
+    Effect.gen(function* () {
+      yield* plan(Fault.refuse)
+      const error = yield* Effect.flip(whole("k"))
+      assert.deepStrictEqual(howItFailed(error).code, "ECONNREFUSED")
+      assert.strictEqual(yield* arrived, 0)
+      assert.strictEqual((yield* whole("k")).status, 201)
+    }).pipe(Effect.provide(memory))
+  )
+
+  it.live("resets over a socket what it would refuse in memory", () =>
+    Effect.gen(function* () {
+      yield* plan(Fault.refuse)
+      const error = yield* Effect.flip(whole("k"))
+      assert.deepStrictEqual(howItFailed(error).code, "ECONNRESET")
+      assert.strictEqual(yield* payouts, 0)
+      assert.strictEqual(yield* arrived, 1)
+    }).pipe(Effect.provide(socket))
+  )
+})
+
+describe("latency", () => {
+  it.effect("is waited for on the caller's clock, and then the request is executed", () =>
+    Effect.gen(function* () {
+      yield* plan(Fault.latency("10 seconds"))
+      const fiber = yield* Effect.forkChild(whole("k"))
+      yield* TestClock.adjust("9999 millis")
+      assert.strictEqual(yield* payouts, 0)
+      assert.isUndefined(fiber.pollUnsafe())
+      yield* TestClock.adjust("1 millis")
+      assert.strictEqual((yield* Fiber.join(fiber)).status, 201)
+      const [paid] = yield* (yield* Sandbox).withdrawals
+      assert.strictEqual(paid && DateTime.toEpochMillis(paid.createdAt), 10_000)
+    }).pipe(Effect.provide(memory))
+  )
+
+  it.effect("can follow the execution", () =>
+    Effect.gen(function* () {
+      yield* plan(Fault.latency("10 seconds", { executed: true }))
+      const fiber = yield* Effect.forkChild(whole("k"))
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual(yield* payouts, 1)
+      yield* TestClock.adjust("9 seconds")
+      assert.strictEqual((yield* Fiber.join(fiber)).status, 201)
+    }).pipe(Effect.provide(memory))
+  )
+
+  it.effect("does not spare the payout of a client that gave up", () =>
+    Effect.gen(function* () {
+      yield* plan(Fault.latency("10 seconds"))
+      const gaveUp = yield* Effect.forkChild(Effect.timeoutOption(whole("k"), "5 seconds"))
+      yield* TestClock.adjust("5 seconds")
+      assert.isTrue(Option.isNone(yield* Fiber.join(gaveUp)))
+      assert.strictEqual((yield* whole("k")).status, 201)
+      yield* TestClock.adjust("5 seconds")
+      assert.strictEqual(yield* payouts, 1)
+      assert.strictEqual(yield* arrived, 2)
+    }).pipe(Effect.provide(memory))
+  )
+})
+
+describe("the sandbox on a port", () => {
+  it.live("serves the client over HTTP", () =>
+    Effect.gen(function* () {
+      const { baseUrl, companyId, credentials, requests } = yield* Sandbox
+      assert.match(baseUrl, /^http:\/\/127\.0\.0\.1:\d+$/)
+      const client = Payments.layer({ baseUrl, companyId }).pipe(
+        Layer.provide([Credentials.layer(yield* credentials), IdempotencyKeyGen.layerSequential])
+      )
+      const { idempotencyKey, value } = yield* Effect.flatMap(Payments, (payments) =>
+        payments.requestWithdrawal({ amount: Money.centavos(2550) })
+      ).pipe(Effect.provide(client))
+      assert.strictEqual(idempotencyKey, "wd_1")
+      assert.strictEqual(Money.format(value), "R$ 25,50")
+      const [request] = yield* requests
+      assert.strictEqual(request?.apiKey && Redacted.value(request.apiKey), "sandbox-key")
+    }).pipe(Effect.provide(socket))
+  )
+
+  it.live("adds no spans of its own to the traces of a program", () => {
+    const kinds: Array<string> = []
+    const tracer = Tracer.make({
+      span: (options) => {
+        kinds.push(options.kind)
+        return new Tracer.NativeSpan(options)
+      }
+    })
+    return whole("k").pipe(
+      Effect.provide(socket),
+      Effect.withTracer(tracer),
+      Effect.tap(() => Effect.sync(() => assert.deepStrictEqual(kinds, ["client"])))
+    )
+  })
+
+  it.live("says so when the port is taken", () =>
+    Effect.gen(function* () {
+      const port = Number(new URL((yield* Sandbox).baseUrl).port)
+      const second = Layer.provide(Layer.fresh(Sandbox.layerServer), Layer.succeed(SandboxOptions, { port }))
+      const exit = yield* Effect.exit(Effect.scoped(Layer.build(second)))
+      assert.isTrue(Exit.isFailure(exit) && Option.isSome(Cause.findErrorOption(exit.cause)))
+    }).pipe(Effect.provide(socket))
+  )
+
+  it.live("ends at once, whoever still waits for an answer", () =>
+    Effect.gen(function* () {
+      const [duration] = yield* Effect.timed(
+        Effect.gen(function* () {
+          yield* plan(Fault.silence())
+          yield* Effect.forkChild(withdraw("k"))
+          yield* Effect.repeat(arrived, { until: (count) => count === 1 })
+        }).pipe(Effect.provide(socket))
+      )
+      assert.isBelow(Duration.toMillis(duration), 5000)
+    })
+  )
+})
