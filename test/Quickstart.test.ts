@@ -1,0 +1,33 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { Sandbox } from "effect-pix/sandbox"
+import { TestConsole } from "effect/testing"
+import { readFileSync } from "node:fs"
+import { quickstart } from "../docs/examples/quickstart.ts"
+
+const textOf = (path: string) => readFileSync(new URL(path, import.meta.url), "utf8")
+
+describe("the quickstart", () => {
+  it("is the program that the README shows", () => {
+    assert.include(textOf("../README.md"), `\`\`\`ts\n${textOf("../docs/examples/quickstart.ts")}\`\`\``)
+  })
+
+  it.effect("charges, is paid, looks up, lists, reads the balance and pays out", () =>
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      yield* quickstart(sandbox.markPaid)
+
+      const [charged, qrCode, copyAndPaste, ...rest] = (yield* TestConsole.logLines).map(String)
+      assert.include(charged, "Charged R$ 25,00.")
+      assert.include(qrCode, "▄▄▄▄▄")
+      assert.match(copyAndPaste ?? "", /^000201.*540525\.00.*6304[0-9A-F]{4}$/)
+      assert.deepStrictEqual(rest, [
+        "The charge is now Paid.",
+        "The company has 1 transaction(s).",
+        "Its balance is R$ 25,00.",
+        "Paid out R$ 10,00; the payout is Awaiting."
+      ])
+      assert.strictEqual(yield* sandbox.balance, 1500)
+    }).pipe(Effect.provide(Sandbox.layerPayments))
+  )
+})
