@@ -1,0 +1,3 @@
+import { run } from "./program.ts"
+
+export default { fetch: async () => new Response(await run()) }
