@@ -2,8 +2,9 @@
  * The company's balance (service interface, section 2.7). Its amounts are decimal **reais**, decoded exactly.
  */
 import * as Schema from "effect/Schema"
-import { absentIfNull, IntegerId, openWord } from "./internal/wire.ts"
+import { absentIfNull, IntegerId } from "./internal/wire.ts"
 import { ReaisFromJson } from "./Money.ts"
+import { BalanceStatus } from "./Status.ts"
 import type { Currency } from "./Transaction.ts"
 
 /**
@@ -14,7 +15,7 @@ export const Balance = Schema.Struct({
   id: IntegerId,
   companyId: absentIfNull(IntegerId),
   currency: absentIfNull(Schema.String),
-  enBalanceStatus: openWord(["Released"]),
+  enBalanceStatus: BalanceStatus,
   accBalance: ReaisFromJson,
   accBalanceCredit: absentIfNull(ReaisFromJson),
   accBalanceCreditAwaiting: absentIfNull(ReaisFromJson)

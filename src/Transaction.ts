@@ -13,6 +13,7 @@ import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import { absentIfNull, IntegerId, isUnsafeName, openWord, TextId, Timestamp, withExtra } from "./internal/wire.ts"
 import { Centavos } from "./Money.ts"
+import { CreatedStatus, DetailStatus, ListStatus } from "./Status.ts"
 
 /**
  * An ISO 4217 currency code. The service works in BRL (section 1, rule 4), which is the default wherever a currency
@@ -143,7 +144,7 @@ const created = {
   /** In centavos. */
   amount: Centavos,
   paymentMethod: absentIfNull(openWord(["PIX", "BOLETO", "CREDIT_CARD"])),
-  status: openWord(["WAITING_PAYMENT"]),
+  status: CreatedStatus,
   pix: absentIfNull(
     Schema.Struct({
       /** The copy-and-paste text of the QR code. */
@@ -191,7 +192,7 @@ export const TransactionListItem = Schema.Struct({
   leadId: absentIfNull(TextId),
   lead: absentIfNull(ListLead),
   amount: Centavos,
-  status: openWord(["PENDING"]),
+  status: ListStatus,
   paymentMethod: absentIfNull(openWord(["PIX"])),
   providerTxId: absentIfNull(Schema.String),
   createdAt: absentIfNull(Timestamp),
@@ -249,7 +250,7 @@ export const TransactionDetail = Schema.Struct({
   companyId: absentIfNull(IntegerId),
   value: Centavos,
   transactionId: TextId,
-  enStatusTransaction: openWord(["Awaiting", "Paid", "Cancelled", "Failed", "Refunded"]),
+  enStatusTransaction: DetailStatus,
   enPaymentSystem: absentIfNull(openWord(["Pix", "Boleto", "CreditCard"])),
   updateDate: absentIfNull(Timestamp),
   createdAt: absentIfNull(Timestamp)

@@ -8,6 +8,7 @@ import { absentIfNull, IntegerId, openWord, Timestamp } from "./internal/wire.ts
 import { Metadata } from "./Metadata.ts"
 import { Centavos, centavos, ReaisFromJson } from "./Money.ts"
 import { type PixKey, PixKeyType } from "./PixKey.ts"
+import { WithdrawalStatus } from "./Status.ts"
 import { CurrencyOrBrl } from "./Transaction.ts"
 
 /** The least that a withdrawal may be: 1000 centavos (service interface, section 8). */
@@ -53,7 +54,7 @@ export const WithdrawalRecord = Schema.Struct({
   creditorDocument: absentIfNull(Schema.String),
   description: absentIfNull(Schema.String),
   currency: absentIfNull(Schema.String),
-  enTransaction: openWord(["Awaiting"]),
+  enTransaction: WithdrawalStatus,
   createdAt: absentIfNull(Timestamp)
 })
 /**

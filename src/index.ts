@@ -19,5 +19,6 @@ export { fullJitter, PaymentsPolicy, type RetryBudget } from "./PaymentsPolicy.t
 export * as PixKey from "./PixKey.ts"
 export * as QrCode from "./QrCode.ts"
 export { type RefusalCause, type RefusalRule, RefusalRules } from "./RefusalRules.ts"
+export * as Status from "./Status.ts"
 export * from "./Transaction.ts"
 export * from "./Withdrawal.ts"
