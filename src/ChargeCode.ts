@@ -47,6 +47,13 @@ export interface ChargeCode {
 const absent: BrCode.Problem = { code: "not-pix", reason: "is missing from the charge" }
 const otherAmount: BrCode.Problem = { code: "amount", reason: "states another amount than the one asked for" }
 
+const unread = (problem: BrCode.Problem): ChargeCode => ({
+  code: undefined,
+  amount: "not stated",
+  problems: [problem],
+  isSound: false
+})
+
 /**
  * Reads the code of a charge.
  *
@@ -57,12 +64,6 @@ export const of = (
   asked: Centavos = created.amount
 ): ChargeCode => {
   const payload = created.pix?.qrcode
-  const unread = (problem: BrCode.Problem): ChargeCode => ({
-    code: undefined,
-    amount: "not stated",
-    problems: [problem],
-    isSound: false
-  })
   if (payload === undefined) return unread(absent)
   const parsed = BrCode.parse(payload)
   if (Result.isFailure(parsed)) return unread(parsed.failure)

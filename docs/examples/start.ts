@@ -43,8 +43,10 @@ const onGateway = Effect.gen(function* () {
   yield* quickstart(() => Console.log("\n(Nobody pays in this demonstration: pay the QR code yourself.)\n"))
 }).pipe(Effect.provide(Payments.layerFetch))
 
-const program = Effect.flatMap(Config.option(Config.String("PAYMENTS_BASE_URL")), (baseUrl) =>
-  Option.isSome(baseUrl) ? onGateway : onSandbox
-)
+const program = Effect.gen(function* () {
+  const baseUrl = yield* Config.option(Config.String("PAYMENTS_BASE_URL"))
+  if (Option.isSome(baseUrl)) return yield* onGateway
+  yield* onSandbox
+})
 
 NodeRuntime.runMain(program)

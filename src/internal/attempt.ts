@@ -47,6 +47,8 @@ const retryAfterOf = (headers: Headers.Headers, now: number): Duration.Duration 
 
 const serverFailure = (status: number, isWrite: boolean): Unanswered | undefined => {
   const unknown = { _tag: "Unanswered", sent: "Unknown", status } as const
+  // No final status at all (101 unasked, 000): node:http lets it through.
+  if (status < 200) return { ...unknown, reason: "Unreadable", transient: false }
   if (status === 408) return { ...unknown, reason: "Timeout", transient: true }
   // 303 says that the request was acted upon and where to read the result (RFC 9110, section 15.4.4).
   if (status === 303 && isWrite) return { ...unknown, reason: "Redirect", transient: false }

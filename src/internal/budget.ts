@@ -10,11 +10,12 @@ export interface Bucket {
   readonly succeeded: (budget: RetryBudget | "unlimited", retried: "first" | "retried" | "throttled") => void
 }
 
+const cost = (budget: RetryBudget, throttled: boolean) => (throttled ? budget.throttledRetryCost : budget.retryCost)
+
 /** A full bucket. */
 export const makeBucket = (): Bucket => {
   // Counts what was spent, so that the capacity may differ from call to call as the policy does.
   let spent = 0
-  const cost = (budget: RetryBudget, throttled: boolean) => (throttled ? budget.throttledRetryCost : budget.retryCost)
   return {
     take: (budget, throttled) => {
       if (budget === "unlimited") return true

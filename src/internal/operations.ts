@@ -98,16 +98,17 @@ const pairOf = (request: WithdrawalRequest): Result.Result<object, Issues> => {
   })
 }
 
+const headersOf = ({ apiKey, clientId }: ApiCredentials) => ({
+  [headerNames.accept]: json,
+  [headerNames.clientId]: clientId,
+  [headerNames.apiKey]: Redacted.value(apiKey)
+})
+
 export const makeOperations = Effect.fnUntraced(function* (options: OperationsOptions) {
   const { client, credentials, keys, origin } = options
   const runner = yield* Pipeline.make({ client, credentials, origin })
   const base = `${origin.origin}${origin.pathname.replace(/\/+$/, "")}`
 
-  const headersOf = ({ apiKey, clientId }: ApiCredentials) => ({
-    [headerNames.accept]: json,
-    [headerNames.clientId]: clientId,
-    [headerNames.apiKey]: Redacted.value(apiKey)
-  })
   const get = (path: string) => (current: ApiCredentials) =>
     HttpClientRequest.makeWith(
       "GET",

@@ -87,6 +87,7 @@ type ScheduleStep = (now: number, input: unknown) => Pull.Pull<[unknown, Duratio
 
 interface Tagged {
   readonly _tag: string
+  readonly message: string
   readonly outcome: Outcome
 }
 
@@ -191,7 +192,7 @@ export const make = Effect.fnUntraced(function* ({ client, credentials, origin }
           span?.attribute("error.type", error._tag)
           span?.attribute("payments.outcome", error.outcome)
           return error.outcome === "Unknown"
-            ? Effect.andThen(Effect.logWarning(String(error)), Effect.fail(error))
+            ? Effect.andThen(Effect.logWarning(`${error._tag}: ${error.message}`), Effect.fail(error))
             : Effect.fail(error)
         }
 
@@ -233,7 +234,10 @@ export const make = Effect.fnUntraced(function* ({ client, credentials, origin }
           })
           meters.failure(report._tag, report.outcome).updateUnsafe(1, fiber.context)
           span?.attribute("payments.outcome", report.outcome)
-          return Effect.andThen(Effect.logWarning(String(report)), policy.onInterruptedWrite(report))
+          return Effect.andThen(
+            Effect.logWarning(`${report._tag}: ${report.message}`),
+            policy.onInterruptedWrite(report)
+          )
         })
 
         if (key !== undefined) span?.attribute("payments.idempotency_key_hash", fingerprint(key))

@@ -54,25 +54,36 @@ export const unrecognised: Unanswered = unknown("Unrecognised")
 /** No full answer within the attempt's time: what left cannot be told. */
 export const timedOut: Unanswered = unknown("Timeout")
 
+/** What came back is no HTTP, or more headers than the transport takes. */
+const notHttp = unknown("Unreadable", false)
+
 const judgeCode = (code: string, syscall: unknown): Unanswered => {
   if (neverResolved.has(code)) return notSent("NameNotResolved", true)
   if (neverConnected.has(code) || syscall === "connect") return notSent("NoConnection", true)
   if (tlsRefused.has(code)) return notSent("Tls", false)
   if (lost.has(code)) return unknown("ConnectionLost")
   if (late.has(code)) return unknown("Timeout")
-  return code.startsWith("HPE_") ? unknown("Unreadable", false) : unrecognised
+  return code.startsWith("HPE_") || code === "UND_ERR_HEADERS_OVERFLOW" ? notHttp : unrecognised
 }
 
 const judgeCause = (cause: unknown, depth: number): Unanswered => {
   if (typeof cause !== "object" || cause === null || depth > 8) return unrecognised
   // Happy eyeballs: several addresses were tried. Not sent only if every one of them says so.
   if ("errors" in cause && Array.isArray(cause.errors) && cause.errors.length > 0) {
-    const verdicts = cause.errors.map((error: unknown) => judgeCause(error, depth + 1))
-    return verdicts.find(({ sent }) => sent === "Unknown") ?? verdicts[0] ?? unrecognised
+    let first: Unanswered | undefined
+    for (const error of cause.errors) {
+      const verdict = judgeCause(error, depth + 1)
+      // Without looking further: the errors may contain themselves.
+      if (verdict.sent === "Unknown") return verdict
+      first ??= verdict
+    }
+    return first ?? unrecognised
   }
   if ("code" in cause && typeof cause.code === "string") {
     return judgeCode(cause.code, "syscall" in cause ? cause.syscall : undefined)
   }
+  // undici's own parser, in most of its errors without a code.
+  if ("name" in cause && cause.name === "HTTPParserError") return notHttp
   return "cause" in cause ? judgeCause(cause.cause, depth + 1) : unrecognised
 }
 

@@ -15,12 +15,12 @@ import * as SchemaIssue from "effect/SchemaIssue"
 
 /** An optional field of a response: missing, `undefined` and `null` all decode to absent. */
 export const absentIfNull = <S extends Schema.Constraint>(schema: S) =>
-  Schema.optional(Schema.NullOr(schema)).pipe(
-    Schema.decodeTo(Schema.optionalKey(Schema.toType(schema)), {
-      decode: SchemaGetter.transformOptional((value: Option.Option<S["Type"] | null | undefined>) =>
+  Schema.optional(Schema.NullOr(Schema.toEncoded(schema))).pipe(
+    Schema.decodeTo(Schema.optionalKey(schema), {
+      decode: SchemaGetter.transformOptional((value: Option.Option<S["Encoded"] | null | undefined>) =>
         Option.filter(value, Predicate.isNotNullish)
       ),
-      encode: SchemaGetter.transformOptional((value: Option.Option<S["Type"]>) => value)
+      encode: SchemaGetter.transformOptional((value: Option.Option<S["Encoded"]>) => value)
     })
   )
 
@@ -35,23 +35,25 @@ export const IntegerId = Schema.Natural
 export const TextId = Schema.NonEmptyString
 
 const iso = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(Z|[+-]\d{2}(?::?\d{2})?)?)?$/i
+/** The form that `Date.parse` reads as it is. */
+const plainIso = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/
 
-const parseTimestamp = (text: string): Option.Option<DateTime.Utc> => {
-  const match = iso.exec(text)
-  if (match === null) return Option.none()
-  const offset = match[1]
-  const hasTime = text.length > 10
-  const normal = text.replace(" ", "T").replace(",", ".")
-  return DateTime.make(
-    !hasTime || offset === undefined
-      ? hasTime
-        ? `${normal}Z`
-        : normal
-      : /[+-]\d{2}$/.test(offset)
-        ? `${normal}:00`
-        : normal
-  ).pipe(Option.map(DateTime.toUtc))
+const notTimestamp = Effect.fail(new SchemaIssue.InvalidValue({ expected: "an ISO 8601 timestamp" }))
+
+/** A date alone is UTC to `Date.parse`; a time without offset is made so. */
+const plainOf = (text: string, offset = text.length > 10 ? "Z" : ""): string => {
+  const local = text.endsWith(offset) ? text.slice(0, text.length - offset.length) : text
+  const minutes = /^[+-]\d{2}$/.test(offset) ? ":00" : ""
+  return `${local.replace(" ", "T").replace(",", ".")}${offset}${minutes}`
 }
+
+const parseTimestamp = (text: string) => {
+  if (plainIso.test(text)) return utcOf(Date.parse(text))
+  const match = iso.exec(text)
+  return match === null ? notTimestamp : utcOf(Date.parse(plainOf(text, match[1])))
+}
+
+const utcOf = (millis: number) => (Number.isNaN(millis) ? notTimestamp : Effect.succeed(DateTime.makeUnsafe(millis)))
 
 /**
  * An ISO 8601 timestamp (service interface, section 1, rule 5), with or without an offset. The service does not say
@@ -59,12 +61,7 @@ const parseTimestamp = (text: string): Option.Option<DateTime.Utc> => {
  */
 export const Timestamp = Schema.String.annotate({ format: "date-time" }).pipe(
   Schema.decodeTo(Schema.DateTimeUtc, {
-    decode: SchemaGetter.transformEffect((text: string) =>
-      Effect.mapError(
-        Effect.fromOption(parseTimestamp(text)),
-        () => new SchemaIssue.InvalidValue({ expected: "an ISO 8601 timestamp" })
-      )
-    ),
+    decode: SchemaGetter.transformEffect(parseTimestamp),
     encode: SchemaGetter.transform((utc: DateTime.Utc) => DateTime.formatIso(utc))
   })
 )
