@@ -1,0 +1,144 @@
+import { Context, DateTime, Effect, Layer, Schema } from "effect"
+import { HttpRouter, HttpServerResponse } from "effect/http"
+import { IdempotencyKey, Money, Payments, PaymentsPolicy, QrCode } from "effect-pix"
+
+interface Order {
+  readonly id: string
+  readonly total: Money.Centavos
+  readonly customer: { readonly name: string; readonly email: string }
+  /** What the order's page shows, once there is a charge. */
+  charge?: { readonly transactionId: string; readonly code: string; readonly until: string }
+}
+
+/** Stands for your table of orders. The lookup does not give the code back: store it with the order. */
+export class Orders extends Context.Service<Orders, ReadonlyMap<string, Order>>()("Orders") {
+  static readonly layer = Layer.sync(Orders, () => {
+    const customer = { name: "Maria Silva", email: "maria@example.com" }
+    return new Map([["42", { id: "42", total: Money.centavos(2500), customer }]])
+  })
+}
+
+/** A person waits: little time, few retries. And no code is shown that is not for this amount. */
+const policy = PaymentsPolicy.make({ ...PaymentsPolicy.interactive, brCode: "require" })
+
+/** Charges for an order, once: the same order has the same key, so pressing the button twice is one charge. */
+const chargeFor = Effect.fn("chargeFor")(function* (order: Order) {
+  if (order.charge !== undefined) return
+  const payments = yield* Payments
+  const created = yield* payments
+    .createTransaction(
+      { amount: order.total, paymentMethod: "PIX", customer: order.customer, pix: { expiresInDays: 1 } },
+      { idempotencyKey: IdempotencyKey.fromReference("order", order.id) }
+    )
+    .pipe(Effect.provideService(PaymentsPolicy, policy))
+  const { expirationDate, qrcode = "" } = created.pix ?? {}
+  const until =
+    expirationDate === undefined
+      ? ""
+      : DateTime.format(expirationDate, {
+          locale: "pt-BR",
+          timeZone: "America/Sao_Paulo",
+          dateStyle: "short",
+          timeStyle: "short"
+        })
+  order.charge = { transactionId: created.id, code: qrcode, until }
+})
+
+/** Everything that goes into HTML as text: the code comes from outside. */
+const escape = (text: string) => text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
+
+const html = (body: string) => `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>Pay with PIX</title>
+<style>
+  body { font: 1rem/1.5 system-ui, sans-serif; max-width: 22rem; margin: 2rem auto; padding: 0 1rem; text-align: center }
+  textarea, button { width: 100%; box-sizing: border-box; font: inherit; margin: 0.5rem 0; padding: 0.5rem }
+</style>
+${body}
+</html>`
+
+const startPage = (order: Order) =>
+  html(`<h1>${Money.format(order.total)}</h1>
+<form method="post"><button>Pay with PIX</button></form>`)
+
+const payPage = (order: Order, charge: NonNullable<Order["charge"]>) =>
+  html(`<h1>${Money.format(order.total)}</h1>
+<div id="pay">
+  <p>Open your bank's app and scan this:</p>
+  <img alt="PIX QR code" width="320" height="320" src="${QrCode.dataUrl(charge.code, { size: 320 })}">
+  <p>On this phone? Copy the code, and paste it into your bank's app under <em>PIX copia e cola</em>:</p>
+  <textarea id="code" rows="4" readonly>${escape(charge.code)}</textarea>
+  <button id="copy">Copy the code</button>
+  <p>${charge.until === "" ? "" : `Pay by ${charge.until}, Brasília time.`}</p>
+</div>
+<p id="status" role="status">Waiting for your payment...</p>
+<script>
+  const byId = (id) => document.getElementById(id)
+  byId("copy").onclick = async () => {
+    await navigator.clipboard.writeText(byId("code").value)
+    byId("copy").textContent = "Copied"
+  }
+  const end = (words) => {
+    byId("pay").remove()
+    byId("status").textContent = words
+  }
+  const ask = async () => {
+    const status = await fetch(location.pathname + "/status").then((answer) => answer.json()).catch(() => undefined)
+    if (status === "Paid") end("Paid. Thank you!")
+    else if (status === "Cancelled" || status === "Failed") end("This code can no longer be paid.")
+    else setTimeout(ask, 3000)
+  }
+  ask()
+</script>`)
+
+const find = Effect.gen(function* () {
+  const orders = yield* Orders
+  const { id } = yield* HttpRouter.schemaPathParams(Schema.Struct({ id: Schema.String }))
+  // Yours to check here: that the order belongs to whoever asks.
+  return yield* Effect.fromNullishOr(orders.get(id))
+})
+
+const notFound = HttpServerResponse.empty({ status: 404 })
+
+/** The page of an order: a button, or the QR code once there is a charge. */
+const show = Effect.map(find, (order) =>
+  HttpServerResponse.html(order.charge === undefined ? startPage(order) : payPage(order, order.charge))
+).pipe(Effect.orElseSucceed(() => notFound))
+
+const noAnswer = HttpServerResponse.setStatus(
+  HttpServerResponse.html(html("<p>PIX does not answer. You have not paid; go back and try again.</p>")),
+  503
+)
+
+/** The button. Whatever went wrong, pressing it again is safe: the key is the same. */
+const pay = Effect.matchEffect(find, {
+  onFailure: () => Effect.succeed(notFound),
+  onSuccess: (order) =>
+    chargeFor(order).pipe(
+      Effect.as(HttpServerResponse.redirect(`/orders/${encodeURIComponent(order.id)}`, { status: 303 })),
+      Effect.tapError((error) => Effect.logError("No charge", error)),
+      Effect.orElseSucceed(() => noAnswer)
+    )
+})
+
+/** What the page asks every three seconds: the service's own word, as `"Awaiting"` or `"Paid"`. */
+const status = Effect.gen(function* () {
+  const order = yield* find
+  const { transactionId } = yield* Effect.fromNullishOr(order.charge)
+  const payments = yield* Payments
+  const detail = yield* payments.getTransaction(transactionId)
+  return HttpServerResponse.jsonUnsafe(detail.enStatusTransaction)
+}).pipe(
+  Effect.provideService(PaymentsPolicy, policy),
+  // The page goes on asking.
+  Effect.orElseSucceed(() => HttpServerResponse.empty({ status: 503 }))
+)
+
+/** The routes of the checkout. They need `Payments` and `Orders`. */
+export const checkout = HttpRouter.addAll([
+  HttpRouter.route("GET", "/orders/:id", show),
+  HttpRouter.route("POST", "/orders/:id", pay),
+  HttpRouter.route("GET", "/orders/:id/status", status)
+])
