@@ -1,0 +1,170 @@
+/**
+ * The calls that were accepted: recorded first, then worked on in the background until each is finished, at the next
+ * start if not in this one.
+ */
+import * as Effect from "effect/Effect"
+import * as Equal from "effect/Equal"
+import * as FiberSet from "effect/FiberSet"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import type { Balance } from "../Balance.ts"
+import type { GetBalanceError } from "../PaymentsError.ts"
+import { type UnconfirmedWithdrawal, WithdrawalNote } from "../WebhookEvent.ts"
+import { inSpan } from "./telemetry.ts"
+import { type ConfirmOptions, makeConfirm, persistently } from "./webhookConfirm.ts"
+import { digest, makeLocks } from "./webhookKeys.ts"
+import type { Reading } from "./webhookReader.ts"
+
+export interface InboxOptions<P, M> extends ConfirmOptions<P, M> {
+  readonly balance: Effect.Effect<Balance, GetBalanceError>
+  readonly read: (body: string) => Option.Option<Reading<P, M>>
+  readonly capacity: number
+}
+
+const Note = Schema.fromJsonString(WithdrawalNote)
+const decodeNote = Schema.decodeUnknownOption(Note)
+const encodeNote = Schema.encodeEffect(Note)
+const parseJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
+
+/** Metadata comes back as text even where an object was sent. */
+const plain = (metadata: unknown): unknown => Option.getOrElse(parseJson(metadata), () => metadata)
+
+const noteKeys = (withdrawal: {
+  readonly idempotencyKey?: string | undefined
+  readonly withdrawalId?: number | undefined
+}) => [
+  ...(withdrawal.idempotencyKey === undefined ? [] : [`withdrawal-key:${digest(withdrawal.idempotencyKey)}`]),
+  ...(withdrawal.withdrawalId === undefined ? [] : [`withdrawal-id:${withdrawal.withdrawalId}`])
+]
+
+interface Work {
+  /** The same call came again, after this one's lookup perhaps. */
+  again: boolean
+}
+
+export const makeInbox = Effect.fnUntraced(function* <P, M>(options: InboxOptions<P, M>) {
+  const { hints, store } = options
+  const { confirm, report } = makeConfirm(options)
+  const fibers = yield* FiberSet.make<void>()
+  // With the context of the layer, not with that of a request: the work outlives the request.
+  const fork = yield* FiberSet.runtime(fibers)<never>()
+  /** The calls in work. One that comes again meanwhile is worked on once more afterwards. */
+  const inWork = new Map<string, Work>()
+  const locked = makeLocks()
+
+  const noted = Effect.fnUntraced(function* (keys: ReadonlyArray<string>) {
+    for (const key of keys) {
+      const note = decodeNote(yield* persistently(store.get(key)))
+      if (Option.isSome(note)) return note.value
+    }
+    return undefined
+  })
+
+  const reportWithdrawal = Effect.fnUntraced(function* (
+    id: string,
+    { hint, untrusted }: Reading<P, M>,
+    note?: WithdrawalNote
+  ) {
+    // Nothing vouches for such a call, so only the very same one counts as a repetition.
+    const key = `withdrawal-call:${id}`
+    if ((yield* persistently(store.get(key))) !== undefined) return true
+    const metadata = note?.metadata
+    const unconfirmed: UnconfirmedWithdrawal<P, M> = {
+      _tag: "UnconfirmedWithdrawal",
+      withdrawalId: hint.withdrawalId,
+      idempotencyKey: hint.idempotencyKey,
+      untrusted,
+      evidence: {
+        noted: note,
+        sameMetadata:
+          metadata === undefined || hint.metadata === undefined
+            ? undefined
+            : Equal.equals(plain(metadata), plain(hint.metadata)),
+        balance: options.balance
+      }
+    }
+    if (!(yield* report(unconfirmed))) return false
+    yield* persistently(store.set(key, "reported"))
+    return true
+  })
+
+  const workOn = Effect.fnUntraced(function* (id: string, reading: Reading<P, M>) {
+    const { hint, untrusted } = reading
+    const note = yield* noted(noteKeys(hint))
+    // A key of ours makes it a withdrawal, whatever else the call says.
+    if (hint.about === "Withdrawal" || note !== undefined) return yield* reportWithdrawal(id, reading, note)
+    if (hint.about === "Transaction" && hint.transactionId !== undefined) {
+      return yield* confirm(hint.transactionId, untrusted)
+    }
+    return yield* report({ _tag: "Unrecognised", untrusted })
+  })
+
+  /** Whether there is nothing more to do. Under the lock, so that no call comes in between unseen. */
+  const close = (id: string, state: Work, finished: boolean) =>
+    locked(
+      id,
+      Effect.gen(function* () {
+        if (state.again) return false
+        if (finished) yield* persistently(store.finish(id))
+        else yield* Effect.logError("Webhook: a call was given up, it is resumed at the next start")
+        inWork.delete(id)
+        return true
+      })
+    )
+
+  const job = (id: string, reading: Reading<P, M>, state: Work) =>
+    inSpan("Webhook.process", { kind: "internal", attributes: {} }, () =>
+      Effect.gen(function* () {
+        do {
+          state.again = false
+        } while (!(yield* close(id, state, yield* workOn(id, reading))))
+      })
+    ).pipe(
+      Effect.catchDefect(() => Effect.logError("Webhook: a call stopped, it is resumed at the next start")),
+      Effect.ensuring(Effect.sync(() => inWork.get(id) === state && inWork.delete(id)))
+    )
+
+  const start = (id: string, reading: Reading<P, M>) => {
+    const state = { again: false }
+    inWork.set(id, state)
+    fork(job(id, reading, state))
+  }
+
+  /** `false` when there is too much to do already. When it answers `true`, the call is recorded. */
+  const accept = Effect.fnUntraced(function* (body: string, reading: Reading<P, M>) {
+    const id = digest(body)
+    const known = inWork.get(id)
+    if (known !== undefined) known.again = true
+    else if (inWork.size >= options.capacity) return false
+    else {
+      yield* store.record({ id, body })
+      start(id, reading)
+    }
+    if (reading.hint.transactionId !== undefined) yield* hints.publish(reading.hint.transactionId)
+    return true
+  }, Effect.uninterruptible)
+
+  const resume = Effect.gen(function* () {
+    for (const { body, id } of yield* persistently(store.unfinished)) {
+      const reading = options.read(body)
+      if (Option.isNone(reading)) {
+        yield* Effect.logError("Webhook: a recorded call no longer fits the payload's schema, it is left where it is")
+      } else {
+        yield* locked(
+          id,
+          Effect.sync(() => inWork.has(id) || start(id, reading.value))
+        )
+      }
+    }
+  })
+  fork(resume)
+
+  return {
+    accept: (body: string, reading: Reading<P, M>) => locked(digest(body), accept(body, reading)),
+    idle: FiberSet.awaitEmpty(fibers),
+    remember: Effect.fnUntraced(function* (note: WithdrawalNote) {
+      const text = yield* Effect.orDie(encodeNote(note))
+      yield* Effect.forEach(noteKeys(note), (key) => store.set(key, text), { discard: true })
+    })
+  }
+})

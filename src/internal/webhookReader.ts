@@ -1,0 +1,44 @@
+/**
+ * Reads the body of a webhook call: what it hints at, and what it says beyond that, by the user's schemas.
+ */
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import type { Untrusted } from "../WebhookEvent.ts"
+import { find, type Hint } from "../WebhookHint.ts"
+
+export interface Reading<P, M> {
+  readonly hint: Hint
+  readonly untrusted: Untrusted<P, M>
+}
+
+export interface ReaderOptions<P, M> {
+  readonly payload: Schema.ConstraintDecoder<P> | undefined
+  readonly find: ((payload: P) => Hint) | undefined
+  readonly metadata: Schema.ConstraintDecoder<M> | undefined
+}
+
+const parseJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
+
+/** Nothing, for a body that is no JSON, or not what the user's schema says. */
+export const makeReader = <P, M>(options: ReaderOptions<P, M>) => {
+  // Without a schema of the user's, P and M are what the defaults of `WebhookOptions` say: whatever came.
+  const payloadOf = Schema.decodeUnknownOption(options.payload ?? (Schema.Unknown as Schema.Decoder<P>))
+  const metadataOf = Schema.decodeUnknownOption(options.metadata ?? (Schema.Unknown as Schema.Decoder<M>))
+  const finder = options.find
+  return (body: string): Option.Option<Reading<P, M>> =>
+    Option.gen(function* () {
+      const json = yield* parseJson(body)
+      const payload = yield* payloadOf(json)
+      const hint = yield* Result.getSuccess(Result.try(() => (finder === undefined ? find(json) : finder(payload))))
+      const metadata = hint.metadata === undefined ? Option.none<M>() : metadataOf(hint.metadata)
+      return {
+        hint,
+        untrusted: {
+          payload,
+          ...(hint.status === undefined ? {} : { status: hint.status }),
+          ...(Option.isNone(metadata) ? {} : { metadata: metadata.value })
+        }
+      }
+    })
+}
