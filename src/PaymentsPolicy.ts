@@ -139,7 +139,10 @@ export const PaymentsPolicy = Object.assign(
       retryWrites: fullJitter({ base: "1 second", times: 5 }),
       maxRetryAfter: "2 minutes"
     }),
-    /** One attempt, whatever happens. For callers with retries of their own, such as a workflow. */
+    /**
+     * One attempt; only a 401 that reloaded credentials may cure is followed by a second. For callers with retries of
+     * their own, such as a workflow.
+     */
     once: make({ retryReads: Schedule.recurs(0), retryWrites: Schedule.recurs(0), writes: "never" })
   }
 )
