@@ -24,13 +24,14 @@ export interface ApiCredentials {
 
 const visibleAscii = /^[\x21-\x7e]{1,4096}$/
 
-const checked = (setting: string, value: string) =>
-  visibleAscii.test(value)
+// `unknown`: what comes out of `process.env` may be absent, whatever its type says.
+const checked = (setting: string, value: unknown) =>
+  typeof value === "string" && visibleAscii.test(value)
     ? Effect.void
     : new ConfigurationError({
         setting,
         problem:
-          value === ""
+          value === "" || value === undefined
             ? "is empty"
             : "may hold visible ASCII characters only, at most 4096 (is there a space or a line break at its end?)"
       })
@@ -96,6 +97,7 @@ export class Credentials extends Context.Service<
         )
         const one = yield* Semaphore.make(1)
         let current = yield* load
+        let loads = 0
         const refresh = load.pipe(
           Effect.map((loaded) => {
             current = loaded
@@ -104,14 +106,25 @@ export class Credentials extends Context.Service<
           // The cause may name the secret: it stays out of the log.
           Effect.catchCause(() =>
             Effect.as(Effect.logWarning("Loading credentials failed: the last good ones stay in use."), false)
-          )
+          ),
+          Effect.tap(() => Effect.sync(() => loads++))
         )
         if (options.every !== undefined) {
           yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(options.every), one.withPermit(refresh))))
         }
         return Credentials.of({
           current: Effect.sync(() => current),
-          reload: (used) => one.withPermit(Effect.suspend(() => (current === used ? refresh : Effect.succeed(true))))
+          reload: (used) =>
+            Effect.suspend(() => {
+              const before = loads
+              return one.withPermit(
+                Effect.suspend(() => {
+                  if (current !== used) return Effect.succeed(true)
+                  // The load that was waited for failed: many calls refused together do not load one after another.
+                  return loads === before ? refresh : Effect.succeed(false)
+                })
+              )
+            })
         })
       })
     )

@@ -27,10 +27,14 @@ export interface WriteOptions {
   readonly idempotencyKey?: string | undefined
 }
 
-const Kind = Schema.String.check(
-  Schema.isPattern(/^[A-Za-z0-9-]{1,32}$/, { expected: "a kind of 1 to 32 letters, digits or hyphens" })
+const checkKind = Schema.decodeUnknownSync(
+  Schema.String.check(
+    Schema.isPattern(/^[A-Za-z0-9-]{1,32}$/, { expected: "a kind of 1 to 32 letters, digits or hyphens" })
+  )
 )
-const Reference = Schema.String.check(Schema.isPattern(/\S/, { expected: "a reference that is not blank" }))
+const checkReference = Schema.decodeUnknownSync(
+  Schema.String.check(Schema.isPattern(/\S/, { expected: "a reference that is not blank" }))
+)
 
 /**
  * The key of a business reference: the same for the same kind and reference, in any process, for ever.
@@ -49,7 +53,7 @@ const Reference = Schema.String.check(Schema.isPattern(/\S/, { expected: "a refe
  * ```
  */
 export const fromReference = (kind: string, reference: string): IdempotencyKey =>
-  `${Kind.make(kind)}_${fingerprint(`${kind}\n${Reference.make(reference)}`)}`
+  `${checkKind(kind)}_${fingerprint(`${kind}\n${checkReference(reference)}`)}`
 
 /** A short, one-way name for a key: what spans and logs may carry. */
 export const fingerprint = (text: string): string => bytesToHex(sha256(utf8ToBytes(text))).slice(0, 40)

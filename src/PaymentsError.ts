@@ -176,13 +176,15 @@ export class RequestRejected extends Schema.TaggedError<RequestRejected>()("Requ
 }) {
   override get message(): string {
     return this.status >= 300 && this.status < 400
-      ? `The service answered ${this.operation} with a redirect (HTTP ${this.status}), which is never followed: it would carry the credentials to another place. Check the base URL.${said(this)}`
+      ? `The service answered ${this.operation} with a redirect (HTTP ${this.status}), which is never followed: it would carry the credentials to another place. Nothing was executed; check the base URL.${said(this)}`
       : `The service refused ${this.operation} (HTTP ${this.status}). Nothing was executed.${said(this)}`
   }
 }
 
 /** Why no answer, or no usable one, was had. */
 export const FailureReason = Schema.Literals([
+  /** The transport made no request of it, or something before it kept it back: a rate limit, an open circuit. */
+  "NotMade",
   /** The host name does not resolve. */
   "NameNotResolved",
   /** No connection: refused, unreachable, or not made in time. */
@@ -191,9 +193,9 @@ export const FailureReason = Schema.Literals([
   "Tls",
   /** The connection broke after the request may have left. */
   "ConnectionLost",
-  /** No full answer within the attempt's time. */
+  /** No full answer within the attempt's time, or the service answered 408. */
   "Timeout",
-  /** The service answered 5xx, 408 or 425. */
+  /** The service answered 5xx. */
   "ServerError",
   /** The answer stopped in the middle. */
   "Truncated",
@@ -218,6 +220,7 @@ export const FailureReason = Schema.Literals([
 export type FailureReason = typeof FailureReason.Type
 
 const reasonInWords: Record<FailureReason, string> = {
+  NotMade: "no request was made, or it was kept back on this side",
   NameNotResolved: "the host name does not resolve",
   NoConnection: "no connection could be made",
   Tls: "the TLS certificate or handshake is not acceptable",

@@ -1,6 +1,7 @@
 /**
  * Decoders and encoders of one endpoint, built once.
  */
+import * as HttpBody from "effect/http/HttpBody"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { RequestIssue } from "../PaymentsError.ts"
@@ -35,3 +36,36 @@ export const strictEncoder = <S extends Schema.ConstraintEncoder<unknown>>(schem
       Result.mapError(issuesOf)
     )
 }
+
+/** A body of JSON: made once, so that every attempt sends the same bytes. */
+export interface JsonBody {
+  readonly text: string
+  readonly bytes: HttpBody.HttpBody
+}
+
+/** Checks an input by a schema, as `strictEncoder` does, and writes it. */
+export const bodyEncoder = <S extends Schema.ConstraintEncoder<unknown>>(schema: S) => {
+  const encode = strictEncoder(schema)
+  return (input: unknown): Result.Result<JsonBody, ReadonlyArray<RequestIssue>> =>
+    Result.flatMap(encode(input), (encoded) =>
+      Result.try({
+        try: () => {
+          const text = JSON.stringify(encoded)
+          return { text, bytes: HttpBody.text(text, "application/json") }
+        },
+        catch: () => notWritable
+      })
+    )
+}
+
+/** The words of the contract that a body may hold as texts: they are no one's data. */
+const publicWords: ReadonlySet<string> = new Set([
+  ...["BRL", "PIX", "BOLETO", "CREDIT_CARD"],
+  ...["CPF", "CNPJ", "EMAIL", "PHONE", "EVP"]
+])
+
+/** Every text in a body that may be somebody's data: all but names of fields and words of the contract. */
+export const textsIn = (json: string): ReadonlyArray<string> =>
+  (json.match(/"(?:[^"\\]|\\.)*"(?!\s*:)/g) ?? [])
+    .map((literal) => String(JSON.parse(literal)))
+    .filter((text) => !publicWords.has(text))

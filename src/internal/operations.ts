@@ -8,6 +8,7 @@ import type * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as UrlParams from "effect/http/UrlParams"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -21,7 +22,7 @@ import * as PaymentsError from "../PaymentsError.ts"
 import { fromPair, isPixKey, toPair } from "../PixKey.ts"
 import type { CreatedTransaction, CreateTransactionRequest, ListOptions } from "../Transaction.ts"
 import { minimumWithdrawal, type Withdrawal, type WithdrawalRequest } from "../Withdrawal.ts"
-import { bodyDecoder, strictEncoder } from "./codec.ts"
+import { bodyDecoder, bodyEncoder, type JsonBody, strictEncoder, textsIn } from "./codec.ts"
 import * as Endpoints from "./endpoints.ts"
 import * as Pipeline from "./pipeline.ts"
 import { answered, readError, writeError } from "./toError.ts"
@@ -55,16 +56,6 @@ const orInvalid = <A>(operation: PaymentsError.Operation, result: Result.Result<
 
 const keyCodec = strictEncoder(Schema.Struct({ idempotencyKey: Schema.optional(IdempotencyKey) }))
 
-/** Words of the contract: they are no one's data. */
-const publicFields: ReadonlySet<string> = new Set(["currency", "paymentMethod", "pixKeyType", "type"])
-
-/** Every text of a request's body that may be somebody's data. */
-const textsOf = (value: unknown): ReadonlyArray<string> => {
-  if (typeof value === "string") return [value]
-  if (typeof value !== "object" || value === null) return []
-  return Object.entries(value).flatMap(([name, member]) => (publicFields.has(name) ? [] : textsOf(member)))
-}
-
 const unsound = (problems: ReadonlyArray<Problem>) => ({
   reason: "UnsoundBrCode" as const,
   issues: problems.map(({ reason }) => ({ path: "data.pix.qrcode", problem: reason }))
@@ -76,6 +67,7 @@ const companyRequired: Issues = [
 
 /** What is wrong with how a withdrawal names its key, or the pair to send. */
 const pairOf = (request: WithdrawalRequest): Result.Result<object, Issues> => {
+  if (!Predicate.isObject(request)) return Result.fail([{ path: "", problem: "Expected a withdrawal request" }])
   const { pixKey, pixKeyType } = request
   if (pixKey === undefined) {
     return pixKeyType === undefined
@@ -87,9 +79,9 @@ const pairOf = (request: WithdrawalRequest): Result.Result<object, Issues> => {
       ? Result.succeed(toPair(pixKey))
       : Result.fail([{ path: "pixKeyType", problem: "is already said by the PixKey value" }])
   }
-  if (pixKeyType === undefined) {
+  if (typeof pixKey !== "string" || typeof pixKeyType !== "string") {
     return Result.fail([
-      { path: "pixKeyType", problem: "is required beside a plain pixKey: its kind is never guessed" }
+      { path: "pixKeyType", problem: "is required beside a pixKey that is plain text: its kind is never guessed" }
     ])
   }
   return Result.mapBoth(fromPair(pixKey, pixKeyType), {
@@ -118,23 +110,19 @@ export const makeOperations = Effect.fnUntraced(function* (options: OperationsOp
       Headers.fromRecordUnsafe(headersOf(current)),
       HttpBody.empty
     )
-  /** The bytes are made once: every attempt sends the same. */
-  const post = (path: string, body: unknown, idempotencyKey: string) => {
-    const bytes = HttpBody.jsonUnsafe(body)
-    return (current: ApiCredentials) =>
-      HttpClientRequest.makeWith(
-        "POST",
-        `${base}${path}`,
-        UrlParams.empty,
-        Option.none(),
-        Headers.fromRecordUnsafe({
-          ...headersOf(current),
-          [headerNames.contentType]: json,
-          [headerNames.idempotencyKey]: idempotencyKey
-        }),
-        bytes
-      )
-  }
+  const post = (path: string, body: JsonBody, idempotencyKey: string) => (current: ApiCredentials) =>
+    HttpClientRequest.makeWith(
+      "POST",
+      `${base}${path}`,
+      UrlParams.empty,
+      Option.none(),
+      Headers.fromRecordUnsafe({
+        ...headersOf(current),
+        [headerNames.contentType]: json,
+        [headerNames.idempotencyKey]: idempotencyKey
+      }),
+      body.bytes
+    )
 
   const keyOf = (operation: PaymentsError.Operation, prefix: IdempotencyKeyPrefix, given: WriteOptions | undefined) =>
     Effect.flatMap(orInvalid(operation, keyCodec(given ?? {})), ({ idempotencyKey }) =>
@@ -151,7 +139,15 @@ export const makeOperations = Effect.fnUntraced(function* (options: OperationsOp
   const makeCreate = () => {
     const { body, operation, path, response } = Endpoints.createTransaction
     const run = runner(Endpoints.createTransaction)
-    const encode = strictEncoder(body)
+    const [pix, boleto, card] = body.members
+    const encoders = { PIX: bodyEncoder(pix), BOLETO: bodyEncoder(boleto), CREDIT_CARD: bodyEncoder(card) }
+    /** By the method, so that what is wrong is said of that method's request and not of all three. */
+    const encode = (request: CreateTransactionRequest): Result.Result<JsonBody, Issues> => {
+      const method = Predicate.isObject(request) ? request.paymentMethod : undefined
+      return method !== undefined && Object.hasOwn(encoders, method)
+        ? encoders[method](request)
+        : Result.fail([{ path: "paymentMethod", problem: `Expected one of ${Object.keys(encoders).join(", ")}` }])
+    }
     const decode = bodyDecoder(response)
     return Effect.fnUntraced(function* (request: CreateTransactionRequest, given?: WriteOptions) {
       const idempotencyKey = yield* keyOf(operation, "tx", given)
@@ -159,7 +155,7 @@ export const makeOperations = Effect.fnUntraced(function* (options: OperationsOp
       return yield* run({
         idempotencyKey,
         request: post(path, encoded, idempotencyKey),
-        personalData: () => textsOf(encoded),
+        personalData: () => textsIn(encoded.text),
         decode: (text, policy) =>
           Result.flatMap(decode(text), ({ companyId, data }) => {
             const created: CreatedTransaction = {
@@ -205,8 +201,8 @@ export const makeOperations = Effect.fnUntraced(function* (options: OperationsOp
       reason: "Unreadable",
       issues: [{ path: "ok", problem: "the answer says that it is not ok" }]
     } as const
-    return Effect.fnUntraced(function* (list: ListOptions = {}) {
-      const { page, pageSize, sort } = yield* orInvalid(operation, encode(list))
+    return Effect.fnUntraced(function* (list?: ListOptions) {
+      const { page, pageSize, sort } = yield* orInvalid(operation, encode(list ?? {}))
       const asked = UrlParams.toString(UrlParams.fromInput({ page, pageSize, sort }))
       return yield* read(
         run,
@@ -226,8 +222,8 @@ export const makeOperations = Effect.fnUntraced(function* (options: OperationsOp
     const encodeParams = strictEncoder(params)
     const encodeQuery = strictEncoder(query)
     const decode = bodyDecoder(response, new Set(["accBalance", "accBalanceCredit", "accBalanceCreditAwaiting"]))
-    return Effect.fnUntraced(function* (balance: BalanceOptions = {}) {
-      const { companyId = options.companyId, ...rest } = balance
+    return Effect.fnUntraced(function* (balance?: BalanceOptions) {
+      const { companyId = options.companyId, ...rest } = balance ?? {}
       if (companyId === undefined) return yield* invalid(operation, companyRequired)
       yield* orInvalid(operation, encodeParams({ companyId }))
       const { currency = "BRL" } = yield* orInvalid(operation, encodeQuery(rest))
@@ -239,7 +235,7 @@ export const makeOperations = Effect.fnUntraced(function* (options: OperationsOp
   const makeWithdraw = () => {
     const { body, operation, path, response } = Endpoints.requestWithdrawal
     const run = runner(Endpoints.requestWithdrawal)
-    const encode = strictEncoder(body)
+    const encode = bodyEncoder(body)
     const decode = bodyDecoder(response, new Set(["value"]))
 
     const refusal = (request: WithdrawalRequest, idempotencyKey: string, failure: Failure) => {
@@ -273,7 +269,7 @@ export const makeOperations = Effect.fnUntraced(function* (options: OperationsOp
       return yield* run({
         idempotencyKey,
         request: post(path, encoded, idempotencyKey),
-        personalData: () => textsOf(encoded),
+        personalData: () => textsIn(encoded.text),
         decode: (text) =>
           Result.flatMap(decode(text), (record) =>
             record.idempotencyKey === undefined || record.idempotencyKey === idempotencyKey

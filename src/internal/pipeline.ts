@@ -9,6 +9,7 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import { constFalse } from "effect/Function"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpClient from "effect/http/HttpClient"
 import type * as HttpClientRequest from "effect/http/HttpClientRequest"
@@ -200,7 +201,9 @@ export const make = Effect.fnUntraced(function* ({ client, credentials, origin }
           if (key !== undefined && isMaybeExecuted(last)) maybe = last
           if (last._tag === "Refused" && last.status === 401 && !reloaded) {
             reloaded = true
-            if (yield* credentials.reload(used)) return yield* once
+            const left = Duration.millis(Math.max(0, deadline - elapsed()))
+            const others = yield* Effect.timeoutOption(credentials.reload(used), left)
+            if (Option.getOrElse(others, constFalse) && elapsed() < deadline) return yield* once
           }
           const again = mayTryAgain(last, key === undefined ? "read" : policy.writes, maybe !== undefined)
           if (again === "no") return yield* giveUp(last)

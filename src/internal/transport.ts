@@ -12,7 +12,7 @@ const neverResolved: ReadonlySet<string> = new Set(["ENOTFOUND", "EAI_AGAIN", "E
 /** Codes that can only come from connecting. The last is Bun's. */
 const neverConnected: ReadonlySet<string> = new Set(["ECONNREFUSED", "UND_ERR_CONNECT_TIMEOUT", "ConnectionRefused"])
 
-/** The client's own check of the certificate, or a peer that does not speak TLS: before the request. */
+/** The client's own check of the certificate, and of the version that the peer chose: before the request. */
 const tlsRefused: ReadonlySet<string> = new Set([
   "CERT_HAS_EXPIRED",
   "CERT_NOT_YET_VALID",
@@ -27,9 +27,14 @@ const tlsRefused: ReadonlySet<string> = new Set([
   "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
   "ERR_TLS_CERT_ALTNAME_INVALID",
   "HOSTNAME_MISMATCH",
-  "ERR_SSL_WRONG_VERSION_NUMBER",
   "ERR_SSL_UNSUPPORTED_PROTOCOL"
 ])
+
+/**
+ * What OpenSSL (from 3.2) says of a peer that does not speak TLS, by the routine that reads records until a version is
+ * agreed on. The same complaint by another routine is about an answer: a request has left.
+ */
+const noTls = ":tls_validate_record_header:wrong version number:"
 
 const lost: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE", "ECONNABORTED", "UND_ERR_SOCKET", "UND_ERR_CLOSED"])
 const late: ReadonlySet<string> = new Set(["ETIMEDOUT", "UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"])
@@ -56,14 +61,18 @@ export const timedOut: Unanswered = unknown("Timeout")
 
 /** What came back is no HTTP, or more headers than the transport takes. */
 const notHttp = unknown("Unreadable", false)
+const notHttpCodes: ReadonlySet<string> = new Set(["UND_ERR_HEADERS_OVERFLOW", "UND_ERR_RES_CONTENT_LENGTH_MISMATCH"])
 
-const judgeCode = (code: string, syscall: unknown): Unanswered => {
+const judgeCode = (code: string, syscall: unknown, message: unknown): Unanswered => {
   if (neverResolved.has(code)) return notSent("NameNotResolved", true)
   if (neverConnected.has(code) || syscall === "connect") return notSent("NoConnection", true)
   if (tlsRefused.has(code)) return notSent("Tls", false)
   if (lost.has(code)) return unknown("ConnectionLost")
   if (late.has(code)) return unknown("Timeout")
-  return code.startsWith("HPE_") || code === "UND_ERR_HEADERS_OVERFLOW" ? notHttp : unrecognised
+  if (code.startsWith("ERR_SSL_") || code === "EPROTO") {
+    return String(message).includes(noTls) ? notSent("Tls", false) : unknown("Tls")
+  }
+  return code.startsWith("HPE_") || notHttpCodes.has(code) ? notHttp : unrecognised
 }
 
 const judgeCause = (cause: unknown, depth: number): Unanswered => {
@@ -80,7 +89,8 @@ const judgeCause = (cause: unknown, depth: number): Unanswered => {
     return first ?? unrecognised
   }
   if ("code" in cause && typeof cause.code === "string") {
-    return judgeCode(cause.code, "syscall" in cause ? cause.syscall : undefined)
+    const syscall = "syscall" in cause ? cause.syscall : undefined
+    return judgeCode(cause.code, syscall, "message" in cause ? cause.message : undefined)
   }
   // undici's own parser, in most of its errors without a code.
   if ("name" in cause && cause.name === "HTTPParserError") return notHttp
@@ -92,7 +102,7 @@ export const judgeTransport = (error: HttpClientError.HttpClientError): Unanswer
   switch (error.reason._tag) {
     case "EncodeError":
     case "InvalidUrlError":
-      return notSent("Unrecognised", false)
+      return notSent("NotMade", false)
     case "TransportError":
       return judgeCause(error.reason.cause, 0)
     default:

@@ -1,0 +1,126 @@
+/**
+ * A gateway of our own hand: a `node:http` server on a free loopback port, which answers as the test scripts it and
+ * keeps what arrived, byte by byte.
+ */
+import { Effect } from "effect"
+import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from "node:http"
+import type { AddressInfo } from "node:net"
+
+/** What arrived. */
+export interface Arrived {
+  readonly method: string
+  /** Path and query as they stood in the request line. */
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly bytes: Uint8Array
+  readonly text: string
+}
+
+/** Answers one request, or does not. */
+export type Answer = (response: ServerResponse, request: Arrived) => void
+
+/** Any status, headers and body. */
+export const answer =
+  (status: number, body: string | Uint8Array = "", headers: OutgoingHttpHeaders = {}): Answer =>
+  (response) => {
+    response.writeHead(status, headers).end(body)
+  }
+
+/** JSON as a service writes it. A string is taken as JSON that is written already. */
+export const json = (body: unknown, status = 200, headers: OutgoingHttpHeaders = {}): Answer =>
+  answer(status, typeof body === "string" ? body : JSON.stringify(body), {
+    "content-type": "application/json; charset=utf-8",
+    ...headers
+  })
+
+/** A TCP reset, after the whole request was read. */
+export const reset: Answer = (response) => {
+  response.socket?.resetAndDestroy()
+}
+
+/** No answer at all. */
+export const silence: Answer = () => {}
+
+/** Status, headers and the start of a body, and nothing after. */
+export const stalled =
+  (status: number, start: string): Answer =>
+  (response) => {
+    response.writeHead(status, { "content-type": "application/json", "content-length": start.length + 100 })
+    response.write(start)
+  }
+
+/** The connection closes in the middle of the body. */
+export const truncated =
+  (status: number, start: string): Answer =>
+  (response) => {
+    response.writeHead(status, { "content-type": "application/json", "content-length": start.length + 100 })
+    response.write(start, () => response.socket?.end())
+  }
+
+interface Gateway {
+  readonly url: string
+  readonly requests: ReadonlyArray<Arrived>
+  /** What the next requests are answered; the last answer stays for all that follow. */
+  readonly script: (...answers: readonly [Answer, ...ReadonlyArray<Answer>]) => void
+  /** Waits until so many requests have arrived. */
+  readonly arrived: (count: number) => Effect.Effect<void>
+}
+
+const unscripted: Answer = answer(500, "the test has scripted no answer")
+
+const read = (message: IncomingMessage, done: (arrived: Arrived) => void) => {
+  const chunks: Array<Buffer> = []
+  message.on("data", (chunk: Buffer) => chunks.push(chunk))
+  message.on("end", () => {
+    const bytes = Buffer.concat(chunks)
+    const headers = Object.fromEntries(Object.entries(message.headers).map(([name, value]) => [name, String(value)]))
+    done({ method: message.method ?? "", path: message.url ?? "", headers, bytes, text: bytes.toString("utf8") })
+  })
+}
+
+const listen = Effect.callback<{ readonly gateway: Gateway; readonly close: Effect.Effect<void> }>((resume) => {
+  const requests: Array<Arrived> = []
+  const waiting = new Set<() => void>()
+  let answers: ReadonlyArray<Answer> = [unscripted]
+  const server = createServer((message, response) =>
+    read(message, (request) => {
+      requests.push(request)
+      const [next = unscripted, ...rest] = answers
+      if (rest.length > 0) answers = rest
+      next(response, request)
+      for (const check of waiting) check()
+    })
+  )
+  const arrived = (count: number) =>
+    Effect.callback<void>((resumeWaiter) => {
+      const check = () => {
+        if (requests.length >= count) resumeWaiter(Effect.void)
+      }
+      waiting.add(check)
+      check()
+      return Effect.sync(() => waiting.delete(check))
+    })
+  const close = Effect.callback<void>((resumeClose) => {
+    server.close(() => resumeClose(Effect.void))
+    server.closeAllConnections()
+  })
+  server.listen(0, "127.0.0.1", () => {
+    const { port } = server.address() as AddressInfo // a TCP server's address is never a string
+    const script: Gateway["script"] = (...given) => {
+      answers = given
+    }
+    resume(Effect.succeed({ gateway: { url: `http://127.0.0.1:${port}`, requests, script, arrived }, close }))
+  })
+})
+
+/** A gateway of one's own for the test, closed with all its connections at its end. */
+export const makeGateway = Effect.map(
+  Effect.acquireRelease(listen, ({ close }) => close),
+  ({ gateway }) => gateway
+)
+
+/** The address of a port on which nothing listens. */
+export const closedPort = Effect.map(
+  Effect.flatMap(listen, ({ close, gateway }) => Effect.as(close, gateway)),
+  ({ url }) => url
+)
