@@ -28,12 +28,15 @@ import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import type * as Stream from "effect/Stream"
+import { type AwaitOptions, awaitTransaction, type AwaitTransactionError } from "./AwaitTransaction.ts"
 import type { Balance, BalanceOptions } from "./Balance.ts"
 import { Credentials } from "./Credentials.ts"
 import type { WriteOptions } from "./IdempotencyKey.ts"
 import { IdempotencyKeyGen } from "./IdempotencyKeyGen.ts"
 import { parseBaseUrl } from "./internal/baseUrl.ts"
 import { makeOperations } from "./internal/operations.ts"
+import { make as makeWithdrawals } from "./internal/withdrawalsRun.ts"
 import { IntegerId } from "./internal/wire.ts"
 import {
   ConfigurationError,
@@ -48,9 +51,12 @@ import type {
   CreateTransactionRequest,
   ListOptions,
   TransactionDetail,
+  TransactionListItem,
   TransactionPage
 } from "./Transaction.ts"
+import * as TransactionStream from "./TransactionStream.ts"
 import type { Withdrawal, WithdrawalRequest } from "./Withdrawal.ts"
+import type { RequestWithdrawals, StreamWithdrawals } from "./Withdrawals.ts"
 
 /** What every client needs to know. */
 export interface PaymentsOptions {
@@ -87,6 +93,22 @@ export class Payments extends Context.Service<
       request: WithdrawalRequest,
       options?: WriteOptions
     ) => Effect.Effect<Withdrawal, RequestWithdrawalError>
+    /**
+     * Pays many, each under the key of its reference, and accounts for every one: running it again with the same
+     * references repeats no payout.
+     */
+    readonly requestWithdrawals: RequestWithdrawals
+    /** The same, telling each step as it comes. */
+    readonly streamWithdrawals: StreamWithdrawals
+    /** All transactions of the company, each once, though the pages move while they are read (section 4.2). */
+    readonly streamTransactions: (
+      options?: TransactionStream.Options
+    ) => Stream.Stream<TransactionListItem, TransactionStream.StreamTransactionsError>
+    /** Waits until a transaction is final, by lookups that become rarer and by the hints of webhooks. */
+    readonly awaitTransaction: (
+      transactionId: string,
+      options?: AwaitOptions
+    ) => Effect.Effect<TransactionDetail, AwaitTransactionError>
   }
 >()("effect-pix/Payments") {
   /** Builds the client, as `layer` does. */
@@ -143,5 +165,11 @@ const makePayments = Effect.fnUntraced(function* (
   const client = yield* HttpClient.HttpClient
   const credentials = yield* Credentials
   const keys = yield* IdempotencyKeyGen
-  return Payments.of(yield* makeOperations({ client, companyId, credentials, keys, origin }))
+  const operations = yield* makeOperations({ client, companyId, credentials, keys, origin })
+  return Payments.of({
+    ...operations,
+    ...makeWithdrawals(operations),
+    streamTransactions: (options) => TransactionStream.stream(operations.listTransactions, options),
+    awaitTransaction: (transactionId, options) => awaitTransaction(operations.getTransaction, transactionId, options)
+  })
 })

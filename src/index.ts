@@ -1,6 +1,7 @@
 /**
  * effect-pix: the payment client for Effect backends in Brazil.
  */
+export * as AwaitTransaction from "./AwaitTransaction.ts"
 export { Balance, type BalanceOptions } from "./Balance.ts"
 export * as BrCode from "./BrCode.ts"
 export * as ChargeCode from "./ChargeCode.ts"
@@ -21,4 +22,12 @@ export * as QrCode from "./QrCode.ts"
 export { type RefusalCause, type RefusalRule, RefusalRules } from "./RefusalRules.ts"
 export * as Status from "./Status.ts"
 export * from "./Transaction.ts"
+export { TransactionHints } from "./TransactionHints.ts"
+export * as TransactionStream from "./TransactionStream.ts"
 export * from "./Withdrawal.ts"
+export * from "./Withdrawals.ts"
+export { type CallInfo, Webhook, type WebhookOptions } from "./Webhook.ts"
+export * from "./WebhookEvent.ts"
+export * as WebhookHint from "./WebhookHint.ts"
+export { type UnfinishedCall, WebhookStore, WebhookStoreError } from "./WebhookStore.ts"
+export * as WebhookVerifier from "./WebhookVerifier.ts"
