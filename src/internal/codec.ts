@@ -44,7 +44,7 @@ export interface JsonBody {
 }
 
 /** Checks an input by a schema, as `strictEncoder` does, and writes it. */
-export const bodyEncoder = <S extends Schema.ConstraintEncoder<unknown>>(schema: S) => {
+export const bodyEncoder = (schema: Schema.ConstraintEncoder<unknown>) => {
   const encode = strictEncoder(schema)
   return (input: unknown): Result.Result<JsonBody, ReadonlyArray<RequestIssue>> =>
     Result.flatMap(encode(input), (encoded) =>
@@ -60,12 +60,20 @@ export const bodyEncoder = <S extends Schema.ConstraintEncoder<unknown>>(schema:
 
 /** The words of the contract that a body may hold as texts: they are no one's data. */
 const publicWords: ReadonlySet<string> = new Set([
-  ...["BRL", "PIX", "BOLETO", "CREDIT_CARD"],
-  ...["CPF", "CNPJ", "EMAIL", "PHONE", "EVP"]
+  "BRL",
+  "PIX",
+  "BOLETO",
+  "CREDIT_CARD",
+  "CPF",
+  "CNPJ",
+  "EMAIL",
+  "PHONE",
+  "EVP"
 ])
 
 /** Every text in a body that may be somebody's data: all but names of fields and words of the contract. */
 export const textsIn = (json: string): ReadonlyArray<string> =>
-  (json.match(/"(?:[^"\\]|\\.)*"(?!\s*:)/g) ?? [])
-    .map((literal) => String(JSON.parse(literal)))
+  [...json.matchAll(/("(?:[^"\\]|\\.)*")(:?)/g)]
+    .filter(([, , colon]) => colon === "")
+    .map(([, literal = ""]) => String(JSON.parse(literal)))
     .filter((text) => !publicWords.has(text))

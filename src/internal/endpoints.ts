@@ -40,19 +40,19 @@ interface Endpoint {
 }
 
 /** An id that is one safe path segment: a client must not let it climb out of its path. */
-export const PathId = Schema.String.check(
+const PathId = Schema.String.check(
   Schema.isPattern(/^(?!\.{1,2}$)[\x21-\x2e\x30-\x5b\x5d-\x7e]{1,128}$/, {
     expected: "an id that is one path segment of visible ASCII (not empty, '.', '..', nor with a slash)"
   })
 )
 
 /** How many rows a page holds: 1 to 100 (section 8). */
-export const PageSize = Schema.Int.check(
+const PageSize = Schema.Int.check(
   Schema.isBetween({ minimum: 1, maximum: 100 }, { expected: "a whole number from 1 to 100" })
 )
 
 /** The number of a page, from 1 (section 4.2). */
-export const PageNumber = Schema.Int.check(Schema.isGreaterThanOrEqualTo(1, { expected: "a whole number from 1" }))
+const PageNumber = Schema.Int.check(Schema.isGreaterThanOrEqualTo(1, { expected: "a whole number from 1" }))
 
 export const createTransaction = {
   operation: "createTransaction",

@@ -40,7 +40,7 @@ const covering = (low: number, high: number, from: number, to: number): Ask | un
 const usual = ({ most, wanted }: Sizes) => Math.min(most, wanted + Math.ceil(Math.sqrt(wanted)) + 3)
 
 /** The page to ask for when the cursor is somewhere from `low` to `high`. `wide` takes the largest pages. */
-export const askAt = (sizes: Sizes, low: number, high: number, wide: boolean): Ask => {
+const askAt = (sizes: Sizes, low: number, high: number, wide: boolean): Ask => {
   const { fixed, most } = sizes
   const from = fixed ? most : 1
   const best =
@@ -51,7 +51,7 @@ export const askAt = (sizes: Sizes, low: number, high: number, wide: boolean): A
 }
 
 /** Looking without a direction: around a place of a list so long, in strides that do not step over what is known. */
-export interface Search {
+interface Search {
   readonly around: number
   readonly length: number
   readonly stride: number

@@ -18,7 +18,7 @@ export interface ServiceMessage {
 }
 
 /** How much of a body or of a message is looked at, in UTF-16 units. */
-export const maxInput = 16_384
+const maxInput = 16_384
 
 /** The length of what is shown, in UTF-16 units. */
 export const maxDisplay = 200

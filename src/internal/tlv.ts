@@ -28,10 +28,7 @@ export const read = (text: string): Option.Option<ReadonlyArray<Field>> => {
   return Option.some(fields)
 }
 
-/** The most characters that a value can have. */
-export const maxLength = 99
-
-/** One field as text. The caller has seen to it that the value is ASCII of at most `maxLength` characters. */
+/** One field as text. The caller has seen to it that the value is ASCII of at most 99 characters. */
 export const write = (id: string, value: string): string => `${id}${String(value.length).padStart(2, "0")}${value}`
 
 /** The value of the first field with this id. */

@@ -63,7 +63,8 @@ export const makeAnswer = <P, M>(options: AnswerOptions<P, M>) => {
       Effect.timeoutOrElse({ duration: options.bodyTimeout, orElse: () => new NotTaken({ status: 408 }) })
     )
     const { headers, remoteAddress } = request
-    yield* options.verifier.verify({ headers, body, remoteAddress, path: pathOf(request.originalUrl) }).pipe(
+    const call = { headers, body, remoteAddress, path: pathOf(request.originalUrl) }
+    yield* options.verifier.verify(call).pipe(
       Effect.tapError((refused) => Effect.logDebug(refused.message)),
       Effect.mapError(() => new NotTaken({ status: 401 }))
     )
@@ -77,8 +78,11 @@ export const makeAnswer = <P, M>(options: AnswerOptions<P, M>) => {
   })
   return Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
-    const answer = Effect.catchTag(take(request), "NotTaken", ({ headers, status }) =>
-      Effect.succeed(HttpServerResponse.empty({ status, headers }))
+    const answer = take(request).pipe(
+      Effect.catchDefect(() => Effect.andThen(Effect.logError("Webhook: a call could not be taken"), busy())),
+      Effect.catchTag("NotTaken", ({ headers, status }) =>
+        Effect.succeed(HttpServerResponse.empty({ status, headers }))
+      )
     )
     return yield* options.verifier.secretInPath === true ? HttpMiddleware.withLoggerDisabled(answer) : answer
   })

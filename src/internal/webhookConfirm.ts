@@ -13,14 +13,14 @@ import type * as Semaphore from "effect/Semaphore"
 import type { GetTransaction } from "../AwaitTransaction.ts"
 import { detailWords, type DetailWord, ofDetail } from "../Status.ts"
 import type { TransactionDetail } from "../Transaction.ts"
-import type { TransactionHints } from "../TransactionHints.ts"
 import type { Confirmed, Unconfirmed, UnconfirmedTransaction, Untrusted } from "../WebhookEvent.ts"
 import type { WebhookStore } from "../WebhookStore.ts"
 import { digest, makeLocks } from "./webhookKeys.ts"
 
 export interface ConfirmOptions<P, M> {
   readonly getTransaction: GetTransaction
-  readonly hints: TransactionHints
+  /** Tells those who wait for the transaction. */
+  readonly wake: (transactionId: string) => Effect.Effect<void>
   readonly store: WebhookStore["Service"]
   readonly permits: Semaphore.Semaphore
   /** The user's code; whether it succeeded. */
@@ -29,6 +29,8 @@ export interface ConfirmOptions<P, M> {
   readonly confirm: Schedule.Schedule<unknown>
   readonly retryLookup: Schedule.Schedule<unknown>
   readonly retry: Schedule.Schedule<unknown>
+  /** Much is in work: what the service does not know is not waited for. */
+  readonly crowded: () => boolean
 }
 
 type Report<P, M> = UnconfirmedTransaction<P, M>
@@ -79,6 +81,10 @@ const encodeHanded = Schema.encodeSync(Handed)
 const claimOf = (status: string | undefined): DetailWord | undefined =>
   detailWords.find((word) => word.toLowerCase() === status?.toLowerCase())
 
+/** Whether a claim is of an earlier status than the one looked up: late news. */
+const isLate = (status: string, claim: DetailWord): boolean =>
+  ofDetail(claim) === "Open" || (claim === "Paid" && status === "Refunded")
+
 /** Whether a claim may be ahead of what the lookup says, rather than wrong. */
 const mayFollow = (status: string, claim: DetailWord): boolean =>
   ofDetail(status) !== "Final" || (status === "Paid" && claim === "Refunded")
@@ -100,18 +106,20 @@ export const makeConfirm = <P, M>(options: ConfirmOptions<P, M>) => {
 
   const report = (unconfirmed: Unconfirmed<P, M>) => deliver("onUnconfirmed", options.onUnconfirmed(unconfirmed))
 
-  /** Hands the status out, if it was not: `false` when the user's code did not take it. */
+  /** Hands the status out, if it was not; `NotTaken` when the user's code failed for good. */
   const handOut = Effect.fnUntraced(function* (transaction: TransactionDetail, untrusted: Untrusted<P, M>) {
     const status = transaction.enStatusTransaction
     const id = transaction.transactionId.toLowerCase()
     const key = `handed:${digest(id)}`
     const stored = yield* persistently(store.get(key))
     const handed = stored === undefined ? [] : Option.getOrElse(decodeHanded(stored), () => [])
-    if (handed.includes(status)) return true
+    if (handed.includes(status)) return "Taken"
+    // Books that lag behind: whoever was told of the refund must not be told to hand over the goods.
+    if (status === "Paid" && handed.includes("Refunded")) return "WentBack"
     const event: Confirmed<P, M> = { _tag: "Confirmed", id: `${id}:${status}`, transaction, untrusted }
-    if (!(yield* deliver("onConfirmed", options.onConfirmed(event)))) return false
+    if (!(yield* deliver("onConfirmed", options.onConfirmed(event)))) return "NotTaken"
     yield* persistently(store.set(key, encodeHanded([...handed, status])))
-    return true
+    return "Taken"
   })
 
   const look = Effect.fnUntraced(function* (
@@ -143,10 +151,11 @@ export const makeConfirm = <P, M>(options: ConfirmOptions<P, M>) => {
     if (ofDetail(lastStatus) === "Open") {
       return claim === lastStatus ? settled : { _tag: "Early", report: { ...seen, reason: "StillOpen" } }
     }
-    yield* options.hints.publish(transactionId)
-    if (!(yield* handOut(detail, untrusted))) return { _tag: "Left" }
-    // A claim of an open status is late news.
-    if (claim === undefined || claim === lastStatus || ofDetail(claim) === "Open") return settled
+    yield* options.wake(transactionId)
+    const handed = yield* handOut(detail, untrusted)
+    if (handed === "NotTaken") return { _tag: "Left" }
+    if (handed === "WentBack") return { _tag: "Early", report: { ...seen, reason: "WentBack" } }
+    if (claim === undefined || claim === lastStatus || isLate(lastStatus, claim)) return settled
     return { _tag: mayFollow(lastStatus, claim) ? "Early" : "Final", report: { ...seen, reason: "Disagrees" } }
   })
 
@@ -162,7 +171,9 @@ export const makeConfirm = <P, M>(options: ConfirmOptions<P, M>) => {
         case "Left":
           return false
         case "Early":
-          if (!(yield* early())) return yield* report(verdict.report)
+          if ((verdict.report.reason === "NotFound" && options.crowded()) || !(yield* early())) {
+            return yield* report(verdict.report)
+          }
           break
         case "Outage":
           if (!(yield* outage(verdict.retryAfter))) return yield* report(verdict.report)

@@ -4,8 +4,11 @@
  */
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as FiberSet from "effect/FiberSet"
 import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { Balance } from "../Balance.ts"
 import type { GetBalanceError } from "../PaymentsError.ts"
@@ -15,7 +18,7 @@ import { type ConfirmOptions, makeConfirm, persistently } from "./webhookConfirm
 import { digest, makeLocks } from "./webhookKeys.ts"
 import type { Reading } from "./webhookReader.ts"
 
-export interface InboxOptions<P, M> extends ConfirmOptions<P, M> {
+export interface InboxOptions<P, M> extends Omit<ConfirmOptions<P, M>, "crowded"> {
   readonly balance: Effect.Effect<Balance, GetBalanceError>
   readonly read: (body: string) => Option.Option<Reading<P, M>>
   readonly capacity: number
@@ -29,12 +32,19 @@ const parseJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknow
 /** Metadata comes back as text even where an object was sent. */
 const plain = (metadata: unknown): unknown => Option.getOrElse(parseJson(metadata), () => metadata)
 
+/** What is nested so deeply that it cannot be compared is not ours. */
+const isSame = (ours: unknown, theirs: unknown): boolean =>
+  Result.getOrElse(
+    Result.try(() => Equal.equals(plain(ours), plain(theirs))),
+    () => false
+  )
+
 const noteKeys = (withdrawal: {
   readonly idempotencyKey?: string | undefined
   readonly withdrawalId?: number | undefined
 }) => [
   ...(withdrawal.idempotencyKey === undefined ? [] : [`withdrawal-key:${digest(withdrawal.idempotencyKey)}`]),
-  ...(withdrawal.withdrawalId === undefined ? [] : [`withdrawal-id:${withdrawal.withdrawalId}`])
+  ...(withdrawal.withdrawalId === undefined ? [] : [`withdrawal-id:${digest(String(withdrawal.withdrawalId))}`])
 ]
 
 interface Work {
@@ -42,14 +52,21 @@ interface Work {
   again: boolean
 }
 
+/** How long a caller waits for the store. */
+const patience = "10 seconds"
+
 export const makeInbox = Effect.fnUntraced(function* <P, M>(options: InboxOptions<P, M>) {
-  const { hints, store } = options
-  const { confirm, report } = makeConfirm(options)
-  const fibers = yield* FiberSet.make<void>()
+  const { capacity, store } = options
+  const fibers = yield* FiberSet.make<unknown>()
   // With the context of the layer, not with that of a request: the work outlives the request.
   const fork = yield* FiberSet.runtime(fibers)<never>()
   /** The calls in work. One that comes again meanwhile is worked on once more afterwards. */
   const inWork = new Map<string, Work>()
+  /** How many calls are being recorded. */
+  let arriving = 0
+  /** Nothing here waits for those who are told of a hint: they may be across a network. */
+  const wake = (transactionId: string) => Effect.sync(() => void fork(options.wake(transactionId)))
+  const { confirm, report } = makeConfirm({ ...options, wake, crowded: () => inWork.size > capacity / 2 })
   const locked = makeLocks()
 
   const noted = Effect.fnUntraced(function* (keys: ReadonlyArray<string>) {
@@ -77,9 +94,7 @@ export const makeInbox = Effect.fnUntraced(function* <P, M>(options: InboxOption
       evidence: {
         noted: note,
         sameMetadata:
-          metadata === undefined || hint.metadata === undefined
-            ? undefined
-            : Equal.equals(plain(metadata), plain(hint.metadata)),
+          metadata === undefined || hint.metadata === undefined ? undefined : isSame(metadata, hint.metadata),
         balance: options.balance
       }
     }
@@ -130,19 +145,36 @@ export const makeInbox = Effect.fnUntraced(function* <P, M>(options: InboxOption
     fork(job(id, reading, state))
   }
 
-  /** `false` when there is too much to do already. When it answers `true`, the call is recorded. */
-  const accept = Effect.fnUntraced(function* (body: string, reading: Reading<P, M>) {
-    const id = digest(body)
+  const take = Effect.fnUntraced(function* (id: string, body: string, reading: Reading<P, M>) {
     const known = inWork.get(id)
     if (known !== undefined) known.again = true
-    else if (inWork.size >= options.capacity) return false
     else {
       yield* store.record({ id, body })
       start(id, reading)
     }
-    if (reading.hint.transactionId !== undefined) yield* hints.publish(reading.hint.transactionId)
-    return true
-  }, Effect.uninterruptible)
+    if (reading.hint.transactionId !== undefined) yield* wake(reading.hint.transactionId)
+  })
+
+  /**
+   * When it answers `true`, the call is recorded; `false` when there is too much to do, or the store is too slow. It
+   * goes on by itself when the caller goes away: what is recorded is worked on.
+   */
+  const accept = (body: string, reading: Reading<P, M>) =>
+    Effect.suspend(() => {
+      const id = digest(body)
+      if (arriving + (inWork.has(id) ? 0 : inWork.size) >= capacity) return Effect.succeed(false)
+      arriving++
+      const taking = fork(
+        locked(id, take(id, body, reading)).pipe(Effect.result, Effect.ensuring(Effect.sync(() => arriving--)))
+      )
+      return Fiber.await(taking).pipe(
+        // No success: the store is defective, or the process is about to end.
+        Effect.flatMap((exit) =>
+          Exit.isSuccess(exit) ? Effect.as(Effect.fromResult(exit.value), true) : Effect.succeed(false)
+        ),
+        Effect.timeoutOrElse({ duration: patience, orElse: () => Effect.succeed(false) })
+      )
+    })
 
   const resume = Effect.gen(function* () {
     for (const { body, id } of yield* persistently(store.unfinished)) {
@@ -160,7 +192,7 @@ export const makeInbox = Effect.fnUntraced(function* <P, M>(options: InboxOption
   fork(resume)
 
   return {
-    accept: (body: string, reading: Reading<P, M>) => locked(digest(body), accept(body, reading)),
+    accept,
     idle: FiberSet.awaitEmpty(fibers),
     remember: Effect.fnUntraced(function* (note: WithdrawalNote) {
       const text = yield* Effect.orDie(encodeNote(note))

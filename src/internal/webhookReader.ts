@@ -26,11 +26,11 @@ export const makeReader = <P, M>(options: ReaderOptions<P, M>) => {
   const payloadOf = Schema.decodeUnknownOption(options.payload ?? (Schema.Unknown as Schema.Decoder<P>))
   const metadataOf = Schema.decodeUnknownOption(options.metadata ?? (Schema.Unknown as Schema.Decoder<M>))
   const finder = options.find
-  return (body: string): Option.Option<Reading<P, M>> =>
+  const read = (body: string): Option.Option<Reading<P, M>> =>
     Option.gen(function* () {
       const json = yield* parseJson(body)
       const payload = yield* payloadOf(json)
-      const hint = yield* Result.getSuccess(Result.try(() => (finder === undefined ? find(json) : finder(payload))))
+      const hint = finder === undefined ? find(json) : finder(payload)
       const metadata = hint.metadata === undefined ? Option.none<M>() : metadataOf(hint.metadata)
       return {
         hint,
@@ -41,4 +41,6 @@ export const makeReader = <P, M>(options: ReaderOptions<P, M>) => {
         }
       }
     })
+  // A schema that recurses throws at what is nested deeply enough, and a finder of the user's may throw as well.
+  return (body: string) => Option.flatten(Result.getSuccess(Result.try(() => read(body))))
 }
