@@ -11,6 +11,7 @@
  * Each is a `Schema.TaggedError`: it can be stored, sent and read back. None carries a secret, a header, a request
  * body or a payer's data; what the service said is cut, cleaned and masked before it is kept.
  */
+import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
 import { Centavos } from "./Money.ts"
 
@@ -91,7 +92,8 @@ export class BelowMinimum extends Schema.TaggedError<BelowMinimum>()("BelowMinim
   serviceMessage: Schema.optionalKey(Schema.String)
 }) {
   override get message(): string {
-    return `The withdrawal is under the minimum of ${this.minimum} centavos. No money moved; ask for more.${said(this)}`
+    const who = this.outcome === "NotSent" ? "The" : "The service says that the"
+    return `${who} withdrawal of ${this.amount} centavos is under the minimum (documented: ${this.minimum}). No money moved; ask for more.${said(this)}`
   }
 }
 
@@ -165,7 +167,8 @@ export class RateLimited extends Schema.TaggedError<RateLimited>()("RateLimited"
   retryAfter: Schema.optionalKey(Schema.Duration)
 }) {
   override get message(): string {
-    return `The service takes no more requests now: ${this.operation} was refused ${this.attempts} time(s) (HTTP 429). Nothing was executed; ask again later.${said(this)}`
+    const when = this.retryAfter === undefined ? "later" : `in ${Duration.format(this.retryAfter)}`
+    return `The service takes no more requests now: ${this.operation} was refused after ${this.attempts} attempt(s) (HTTP 429). Nothing was executed; ask again ${when}.${said(this)}`
   }
 }
 

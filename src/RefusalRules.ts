@@ -54,6 +54,11 @@ const defaults: RefusalRules = {
     },
     { cause: "IdempotencyKeyReused", words: /idempot/ },
     {
+      cause: "IdempotencyKeyReused",
+      words:
+        /\b(pagamento|transacao|saque|transferencia|solicitacao|payment|transaction|withdrawal|transfer|request)\b.*(\bja (existe|foi)|\balready\b|duplicad|duplicat)|(\bja existe|\balready exists?|duplicad\w*|duplicat\w*)\b.*\b(pagamento|transacao|saque|transferencia|solicitacao|payment|transaction|withdrawal|transfer|request)/
+    },
+    {
       cause: "InsufficientBalance",
       words:
         /(saldo|fundos|limite disponivel|balance|funds)\b.*\b(insuficient\w*|insufficient|indisponive\w*|nao (e )?suficiente|not (enough|sufficient)|too low|exceed\w*|exced\w*|menor|maior)|\b(insuficien\w*|insufficient|not enough|without|sem|falta) (de )?(saldo|fundos|balance|funds|available)|insufficient[_ -]?(balance|funds)|saldo[_ -]?insuficiente/

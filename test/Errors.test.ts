@@ -376,6 +376,7 @@ describe("a success that cannot be read", () => {
         reason: "KeyMismatch"
       })
       const { error } = yield* failing(writes.requestWithdrawal, respond(201, record("wd_of_somebody_else")))
+      assert.include(error.message, "idempotencyKey: is not the key that was sent")
       assert.notInclude(String(error), "somebody")
     })
   )
@@ -550,7 +551,11 @@ describe("the words of a refused withdrawal", () => {
       [
         "Idempotency-Key already used with a different body",
         "Esta chave de idempotência já foi utilizada",
-        "A request with this idempotency key is in progress"
+        "A request with this idempotency key is in progress",
+        "Já existe um pagamento com esta referência",
+        "Saque já foi solicitado",
+        "Duplicate withdrawal",
+        "Transaction already exists"
       ]
     ]
   ]

@@ -8,7 +8,8 @@ import type { RequestIssue } from "../PaymentsError.ts"
 
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 const callersOwn: ReadonlySet<string> = new Set(["metadata", "extra"])
-const plainName = /^\w{1,40}$/
+/** The name of a field, or an index: no number that could be a document. */
+const plainName = /^(?:[A-Za-z_]\w{0,39}|\d{1,4})$/
 
 const pathOf = (path: ReadonlyArray<PropertyKey | { readonly key: PropertyKey }>): string => {
   const keys = path.map((part) => String(typeof part === "object" ? part.key : part))

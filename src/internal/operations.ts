@@ -61,6 +61,8 @@ const unsound = (problems: ReadonlyArray<Problem>) => ({
   issues: problems.map(({ reason }) => ({ path: "data.pix.qrcode", problem: reason }))
 })
 
+const otherKey = { path: "idempotencyKey", problem: "is not the key that was sent" }
+
 const companyRequired: Issues = [
   { path: "companyId", problem: "is required, since the client was not configured with one" }
 ]
@@ -274,7 +276,7 @@ export const makeOperations = Effect.fnUntraced(function* (options: OperationsOp
           Result.flatMap(decode(text), (record) =>
             record.idempotencyKey === undefined || record.idempotencyKey === idempotencyKey
               ? Result.succeed<Withdrawal>({ ...record, idempotencyKey })
-              : Result.fail({ reason: "KeyMismatch" as const, issues: [] })
+              : Result.fail({ reason: "KeyMismatch" as const, issues: [otherKey] })
           ),
         toError: (failure) => refusal(request, idempotencyKey, failure)
       })
