@@ -1,0 +1,183 @@
+import { NodeHttpClient } from "@effect/platform-node"
+import { assert, describe, it } from "@effect/vitest"
+import { type Array as Arr, Effect, Layer, Logger, Random, Schedule } from "effect"
+import {
+  Credentials,
+  IdempotencyKey,
+  IdempotencyKeyGen,
+  Money,
+  Payments,
+  PaymentsPolicy,
+  PixKey,
+  type RequestWithdrawalError,
+  type Withdrawal
+} from "effect-pix"
+import { Fault, Sandbox, SandboxOptions } from "effect-pix/sandbox"
+import { FetchHttpClient, type HttpClient } from "effect/http"
+
+/** What a gateway and the way to it may do to a payout, of which some attempts are executed and some are not. */
+const faults: Arr.NonEmptyReadonlyArray<Fault.Fault> = [
+  Fault.refuse,
+  Fault.resetBefore,
+  Fault.resetAfter,
+  Fault.hangUpBefore,
+  Fault.hangUpAfter,
+  Fault.truncated,
+  Fault.truncatedByReset,
+  Fault.silence(),
+  Fault.silence({ executed: true }),
+  Fault.headersThenSilence,
+  Fault.drip("1 minute"),
+  Fault.latency("1 millis"),
+  Fault.latency("1 minute", { executed: true }),
+  Fault.answer(500),
+  Fault.answer(500, { executed: true }),
+  Fault.answer(502, { executed: true }),
+  Fault.html(503),
+  Fault.html(504, { executed: true }),
+  Fault.html(200, { executed: true }),
+  Fault.empty(),
+  Fault.empty(204),
+  Fault.malformed(201),
+  Fault.answer(408, { executed: true }),
+  Fault.answer(409, { executed: true }),
+  Fault.answer(524, { executed: true }),
+  Fault.answer(425),
+  Fault.refusal(429, "Devagar"),
+  Fault.retryAfter("1 hour"),
+  Fault.refusal(401, "Credenciais inválidas"),
+  Fault.refusal(422, "Saldo insuficiente"),
+  Fault.refusal(400, "Pedido inválido"),
+  Fault.redirect("https://elsewhere.example/"),
+  Fault.answer(303, { headers: { location: "/result" }, executed: true }),
+  Fault.oversize(128 * 1024),
+  Fault.otherKey()
+]
+
+interface Order {
+  readonly key: IdempotencyKey.IdempotencyKey
+  readonly amount: Money.Centavos
+}
+
+const orders = Effect.fnUntraced(function* (count: number) {
+  const made: Array<Order> = []
+  for (let index = 0; index < count; index++) {
+    const amount = Money.centavos(yield* Random.nextIntBetween(1000, 50_000))
+    made.push({ key: IdempotencyKey.fromReference("payout", `invoice-${index}`), amount })
+  }
+  return made
+})
+
+/** At random, and the same with the same seed: two of five requests meet nothing. */
+const script = (count: number) =>
+  Effect.replicateEffect(
+    Effect.flatMap(Random.next, (part) => (part < 0.4 ? Effect.succeed(Fault.none) : Random.choice(faults))),
+    count
+  )
+
+const bounds = { attemptTimeout: "60 millis", maxResponseBytes: 64 * 1024, retryBudget: "unlimited" } as const
+
+/** How calls are made: some try again by themselves, some leave it to their caller. */
+const policies: Arr.NonEmptyReadonlyArray<PaymentsPolicy> = [
+  PaymentsPolicy.make({ ...bounds, retryWrites: Schedule.recurs(2) }),
+  PaymentsPolicy.make({ ...bounds, retryWrites: Schedule.recurs(1), writes: "only-unsent" }),
+  PaymentsPolicy.make({ ...bounds, writes: "never" })
+]
+
+const maxCalls = 300
+
+/**
+ * A caller of good manners: an unknown outcome is asked again with the same key, until there is an answer. A refusal
+ * and what was not sent are taken at their word: the payout was not executed, which is checked at once, and it is
+ * ordered anew.
+ */
+const payOut = ({ amount, key }: Order, isPaid: (key: string) => Effect.Effect<boolean>) =>
+  Effect.gen(function* () {
+    const payments = yield* Payments
+    let mayBePaid = false
+    for (let calls = 1; calls <= maxCalls; calls++) {
+      const policy = yield* Random.choice(policies)
+      const result: Withdrawal | RequestWithdrawalError = yield* payments
+        .requestWithdrawal({ amount, pixKey: PixKey.phone("+5511999990000") }, { idempotencyKey: key })
+        .pipe(
+          Effect.provideService(PaymentsPolicy, policy),
+          Effect.catch((error: RequestWithdrawalError) => Effect.succeed(error))
+        )
+      if (!("_tag" in result)) return { key, amount, id: result.id }
+      assert.strictEqual(result.idempotencyKey, key)
+      if (result.outcome === "Unknown") mayBePaid = true
+      else if (!mayBePaid) {
+        assert.isFalse(yield* isPaid(key), `${result._tag} says that nothing was executed, and ${key} was`)
+      }
+    }
+    return yield* Effect.die(new Error(`${key} had no answer after ${maxCalls} calls`))
+  })
+
+const run = (seed: number, count: number) =>
+  Effect.gen(function* () {
+    const sandbox = yield* Sandbox
+    const before = yield* sandbox.balance
+    const wanted = yield* orders(count)
+    yield* sandbox.fault("requestWithdrawal", yield* script(count * 2))
+    const isPaid = (key: string) =>
+      Effect.map(sandbox.withdrawals, (paid) => paid.some(({ idempotencyKey }) => idempotencyKey === key))
+    const answers = yield* Effect.forEach(
+      wanted,
+      (order) => Random.withSeed(payOut(order, isPaid), `${seed} ${order.key}`),
+      { concurrency: 16 }
+    )
+
+    const paid = yield* sandbox.withdrawals
+    const inBooks = paid.map(({ amount, id, idempotencyKey }) => ({ key: idempotencyKey, amount, id }))
+    const byKey = <A extends { readonly key: string | undefined }>(records: ReadonlyArray<A>) =>
+      records.toSorted((a, b) => ((a.key ?? "") < (b.key ?? "") ? -1 : 1))
+    // One payout a reference, of the right amount, and the answer that each caller got is that payout's.
+    assert.deepStrictEqual<unknown>(byKey(inBooks), byKey(answers))
+    assert.strictEqual(new Set(answers.map(({ id }) => id)).size, count)
+    const sum = wanted.reduce((total, { amount }) => total + amount, 0)
+    assert.strictEqual(before - (yield* sandbox.balance), sum)
+    assert.isAbove((yield* sandbox.requests).length, count * 2, "the faults were met")
+  }).pipe(
+    Random.withSeed(seed),
+    Effect.onError(() => Effect.sync(() => process.stderr.write(`the seed of the run that failed: ${seed}\n`)))
+  )
+
+const rich = Layer.succeed(SandboxOptions, { balance: 1_000_000_000 })
+const quiet = Logger.layer([])
+
+const overSocket = <E>(client: Layer.Layer<HttpClient.HttpClient, E>) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const { baseUrl, credentials } = yield* Sandbox
+      return Layer.provide(Payments.layer({ baseUrl }), [
+        client,
+        Credentials.layer(yield* credentials),
+        IdempotencyKeyGen.layerSequential
+      ])
+    })
+  ).pipe(Layer.provideMerge(Layer.provide(Sandbox.layerServer, rich)))
+
+/** Set it to run a failed seed again. */
+const seed = Number(process.env["LEDGER_SEED"] ?? Math.floor(Math.random() * 2 ** 31))
+
+describe.concurrent("withdrawals with faults between them, asked again with the same key until there is an answer", () => {
+  const title = (count: number) => `are ${count} payouts, one a reference, each with its answer (seed ${seed})`
+
+  describe("in memory", () => {
+    it.live(
+      title(2000),
+      () => run(seed, 2000).pipe(Effect.provide([Layer.provide(Sandbox.layerPayments, rich), quiet])),
+      30_000
+    )
+  })
+  describe("over fetch", () => {
+    it.live(title(200), () => run(seed, 200).pipe(Effect.provide([overSocket(FetchHttpClient.layer), quiet])), 30_000)
+  })
+  describe("over undici", () => {
+    it.live(
+      title(200),
+      () => run(seed, 200).pipe(Effect.provide([overSocket(NodeHttpClient.layerUndici), quiet])),
+      30_000
+    )
+  })
+})

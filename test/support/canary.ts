@@ -1,0 +1,141 @@
+/**
+ * Marked secrets and marked people, everything that something prints as, and the search for the ones in the other.
+ */
+import { Cause, Effect, Exit, Formatter, Layer, Logger, Metric, References, Tracer } from "effect"
+import { inspect } from "node:util"
+
+export const secrets = {
+  apiKey: "sk-CanaryKey-9f3b7c21",
+  clientId: "canary-client-4d2e8a"
+}
+
+/** Nobody's: the documents are made up, and so is everything else. */
+export const person = {
+  cpf: "52998224725",
+  cnpj: "12ABC34501DE35",
+  email: "zulmira.canary@correio-zz.example",
+  phone: "5511987654321",
+  evp: "7d9f0335-8dcc-4054-9bf9-0dbd61d36906",
+  name: "Zulmira Canária Quixadá",
+  customerId: "cust-canary-77120",
+  reference: "ref-canary-55011",
+  item: "Canary item of a cart",
+  ip: "203.0.113.177",
+  description: "aluguel-canary do apartamento",
+  metadata: "metadata-canary-3301",
+  copyAndPaste:
+    "00020126580014br.gov.bcb.pix0136123e4567-e12b-12d1-a456-4266554400005204000053039865802BR5913Fulano de Tal6008BRASILIA62070503***63041D3D"
+}
+
+/** Letters and digits alone, so that no punctuation, case, accent or escape hides a value. */
+const fold = (text: string) =>
+  text
+    .normalize("NFKD")
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]/gu, "")
+
+const unescape = (text: string) =>
+  text
+    .replaceAll(/(?:%[0-9a-f]{2})+/gi, (escaped) => Buffer.from(escaped.replaceAll("%", ""), "hex").toString("utf8"))
+    .replaceAll(/\\+u([0-9a-f]{4})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+    .replaceAll(/&#x([0-9a-f]+);/gi, (_, hex: string) => String.fromCodePoint(Number.parseInt(hex, 16)))
+
+const needles = Object.entries({ ...secrets, ...person }).map(([name, value]) => [name, fold(value)] as const)
+
+/** The names of the values that the text holds, in whatever spelling. */
+export const leaksIn = (text: string): ReadonlyArray<string> => {
+  const folded = [fold(text), fold(unescape(text))]
+  return needles.filter(([, needle]) => folded.some((hay) => hay.includes(needle))).map(([name]) => name)
+}
+
+const bare = { depth: Infinity, showHidden: true, customInspect: false } as const
+
+/** Everything that a value is written down as, by the way that it is written. */
+export const renderings = (value: unknown): Record<string, string> => ({
+  String: String(value),
+  JSON: JSON.stringify(value) ?? "",
+  inspect: inspect(value),
+  "inspect, all of it": inspect(value, { depth: Infinity, showHidden: true }),
+  "inspect, bare": inspect(value, bare),
+  Formatter: Formatter.format(value),
+  "Formatter, JSON": Formatter.formatJson(value),
+  ...(value instanceof Error && { stack: value.stack ?? "", message: value.message })
+})
+
+const renderingsOfExit = (exit: Exit.Exit<unknown, unknown>): Record<string, string> => {
+  if (Exit.isSuccess(exit)) return {}
+  const { cause } = exit
+  const errors = cause.reasons.map((reason) =>
+    Cause.isFailReason(reason) ? reason.error : Cause.isDieReason(reason) ? reason.defect : undefined
+  )
+  return {
+    "Cause.pretty": Cause.pretty(cause),
+    cause: Object.values(renderings(cause)).join("\n"),
+    squashed: Object.values(renderings(Cause.squash(cause))).join("\n"),
+    ...Object.assign({}, ...errors.map(renderings))
+  }
+}
+
+interface Printed {
+  readonly exit: Exit.Exit<unknown, unknown>
+  /** How many lines were logged, and how many spans made. */
+  readonly lines: number
+  readonly spans: number
+  /** By what printed it. */
+  readonly texts: Readonly<Record<string, string>>
+}
+
+/** Runs an effect as a program does that logs at every level, traces and counts, and collects all that it printed. */
+export const printedBy = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<Printed, never, R> =>
+  Effect.gen(function* () {
+    const lines: Array<string> = []
+    const spans: Array<Tracer.NativeSpan> = []
+    const logger = Logger.make((line) => {
+      const { cause, fiber, message } = line
+      const annotations = fiber.getRef(References.CurrentLogAnnotations)
+      lines.push(
+        [Logger.formatLogFmt.log(line), Logger.formatJson.log(line), Logger.formatSimple.log(line)].join("\n"),
+        [message, annotations, fiber.getRef(References.CurrentLogSpans)].map((part) => inspect(part, bare)).join("\n"),
+        Cause.pretty(cause),
+        inspect(cause, bare)
+      )
+    })
+    const tracer = Tracer.make({
+      span: (options) => {
+        const span = new Tracer.NativeSpan(options)
+        spans.push(span)
+        return span
+      }
+    })
+    const registry = new Map()
+    const logged = Effect.tapCause(effect, (cause) => Effect.logError("it failed", cause))
+    const exit = yield* Effect.exit(Effect.withSpan(logged, "program")).pipe(
+      Effect.provide(Layer.merge(Logger.layer([logger]), Layer.succeed(Tracer.Tracer, tracer))),
+      Effect.provideService(References.MinimumLogLevel, "All"),
+      Effect.provideService(Metric.MetricRegistry, registry)
+    )
+    const metrics = yield* Effect.provideService(Metric.snapshot, Metric.MetricRegistry, registry)
+    return {
+      exit,
+      lines: lines.length / 4,
+      spans: spans.length,
+      texts: {
+        ...renderingsOfExit(exit),
+        logs: lines.join("\n"),
+        spans: spans
+          .map(({ attributes, events, links, name, status }) => {
+            const ended = status._tag === "Ended" ? Object.values(renderingsOfExit(Exit.asVoid(status.exit))) : []
+            return [name, inspect([attributes, events, links], bare), ...ended].join("\n")
+          })
+          .join("\n"),
+        metrics: inspect(
+          metrics.map(({ attributes, description, id }) => [id, description, attributes]),
+          bare
+        )
+      }
+    }
+  })
+
+/** What was leaked, by whom. */
+export const leaks = ({ texts }: Pick<Printed, "texts">): ReadonlyArray<string> =>
+  Object.entries(texts).flatMap(([where, text]) => leaksIn(text).map((name) => `${name} in ${where}`))
