@@ -25,6 +25,7 @@ import * as Refusal from "./Refusal.ts"
 import { play, type Reply } from "./Reply.ts"
 import { match, record, type RecordedRequest } from "./Requests.ts"
 import type { Settings } from "./SandboxOptions.ts"
+import * as Webhooks from "./Webhooks.ts"
 
 /** An operation, or any of them. */
 export type FaultTarget = Operation | "any"
@@ -42,6 +43,7 @@ const refuseInvalid = (defect: unknown) =>
 
 export const make = Effect.fnUntraced(function* (settings: Settings) {
   const scope = yield* Effect.scope
+  const webhooks = yield* Webhooks.make(settings)
   // Built in a context of its own, so that requests are handled in that of their caller: its clock above all.
   const isolated: (context: Context.Context<never>) => Context.Context<Scope.Scope> = () =>
     Context.make(Scope.Scope, scope)
@@ -53,7 +55,7 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
     const requests: Array<RecordedRequest> = []
     const credentials: ApiCredentials = { clientId: settings.clientId, apiKey: settings.apiKey }
     return {
-      ledger: Ledger.make(settings),
+      ledger: Ledger.make(settings, webhooks),
       requests,
       credentials,
       faults: new Map<FaultTarget, Array<Planned>>()
@@ -100,9 +102,11 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
           })
         )
       )
-    }).pipe(Effect.uninterruptible)
+    }).pipe(Effect.ensuring(webhooks.flush), Effect.uninterruptible)
 
   return {
+    webhooks,
+
     /** What becomes of a request that arrived at `url`. */
     receive: (request: HttpServerRequest.HttpServerRequest, url: URL): Effect.Effect<Reply> =>
       Effect.gen(function* () {
@@ -161,9 +165,10 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
 
     clearFaults: () => state.faults.clear(),
 
-    reset: () => {
+    reset: Effect.suspend(() => {
       state = makeState()
-    }
+      return webhooks.reset
+    })
   }
 })
 

@@ -93,8 +93,14 @@ const makeOnce = <A>() => {
   }
 }
 
+/** Is told of changes: not of what is new, nor of what stays as it is. */
+export interface Observer {
+  readonly noteTransaction: (transaction: SandboxTransaction) => void
+  readonly noteWithdrawal: (withdrawal: SandboxWithdrawal) => void
+}
+
 /** Opens empty books. */
-export const make = (settings: Settings) => {
+export const make = (settings: Settings, observer: Observer) => {
   const transactions: Array<SandboxTransaction> = []
   const withdrawals: Array<SandboxWithdrawal> = []
   let balance: number = settings.balance
@@ -109,7 +115,9 @@ export const make = (settings: Settings) => {
     transactions.forEach((transaction, index) => {
       const { expiresAt, status } = transaction
       if (status === "Awaiting" && expiresAt !== undefined && DateTime.isLessThanOrEqualTo(expiresAt, now)) {
-        transactions[index] = { ...transaction, status: "Cancelled", updatedAt: expiresAt }
+        const lapsed: SandboxTransaction = { ...transaction, status: "Cancelled", updatedAt: expiresAt }
+        transactions[index] = lapsed
+        observer.noteTransaction(lapsed)
       }
     })
   }
@@ -211,6 +219,7 @@ export const make = (settings: Settings) => {
       if (to === "Refunded") balance -= amount
       const moved: SandboxTransaction = { ...transaction, status: to, updatedAt: now }
       transactions[transaction.rowId - 1] = moved
+      observer.noteTransaction(moved)
       return Result.succeed(moved)
     },
 
@@ -237,6 +246,7 @@ export const make = (settings: Settings) => {
       if (to === "Rejected") balance += amount
       const ended: SandboxWithdrawal = { ...withdrawal, status: to }
       withdrawals[id - 1] = ended
+      observer.noteWithdrawal(ended)
       return Result.succeed(ended)
     },
 

@@ -16,6 +16,10 @@
  * - The list's status is `PENDING`, `PAID`, `CANCELLED`, `FAILED` or `REFUNDED`; only the first is documented.
  * - `accBalance` is what was credited and paid, less what was withdrawn and refunded; `accBalanceCreditAwaiting` is the
  *   sum of the awaited charges; `accBalanceCredit` is always 0.
+ * - Webhooks go to whoever subscribes, as `{ "event": "transaction.updated", "transactionId": ..., "status": ... }` or
+ *   `{ "event": "withdrawal.updated", "withdrawalId": ..., "idempotencyKey": ..., "status": ..., "metadata": ... }`, at
+ *   every change of a charge or a payout, and are repeated until a 2xx answers: at once, then after 1, 5, 25, 125 and 625
+ *   seconds.
  *
  * @example
  * ```ts
@@ -44,6 +48,7 @@ import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import type * as HttpServerError from "effect/http/HttpServerError"
 import * as Layer from "effect/Layer"
+import type * as Schema from "effect/Schema"
 import { type ApiCredentials, Credentials } from "../Credentials.ts"
 import { IdempotencyKeyGen } from "../IdempotencyKeyGen.ts"
 import { centavos } from "../Money.ts"
@@ -56,6 +61,7 @@ import { client } from "./memory.ts"
 import type { RecordedRequest } from "./Requests.ts"
 import type { SandboxConflict, SandboxNotFound } from "./SandboxError.ts"
 import { SandboxOptions, withDefaults } from "./SandboxOptions.ts"
+import type { SandboxWebhook, WebhookTarget } from "./Webhooks.ts"
 
 type Steering<A> = Effect.Effect<A, SandboxNotFound | SandboxConflict>
 
@@ -103,6 +109,20 @@ export class Sandbox extends Context.Service<
     readonly withdrawals: Effect.Effect<ReadonlyArray<SandboxWithdrawal>>
 
     /**
+     * Sends webhooks there too, from now on: a loopback address, a web handler or `Webhook.answer`. An address elsewhere
+     * is a defect. What a change tells to one target is one webhook.
+     */
+    readonly subscribe: (target: WebhookTarget) => Effect.Effect<void>
+    /** Every webhook, oldest first, with its attempts. */
+    readonly webhooks: Effect.Effect<ReadonlyArray<SandboxWebhook>>
+    /** Sends a webhook of any content to each target, with the same retries: one that lies, or of another shape. */
+    readonly sendWebhook: (json: Schema.Json) => Effect.Effect<void>
+    /** Sends a webhook again to its target, by its id: a repetition, or one that comes late. */
+    readonly resendWebhook: (id: number) => Effect.Effect<void, SandboxNotFound>
+    /** Waits until no attempt is under way. A webhook that waits for its next attempt is not waited for. */
+    readonly awaitWebhooks: Effect.Effect<void>
+
+    /**
      * Plans what goes wrong with the next requests of an operation (or of `any`), in order: each fault meets one
      * request, or `times` of them. What is planned for an operation comes before what is planned for `any`.
      */
@@ -117,11 +137,14 @@ export class Sandbox extends Context.Service<
     readonly offline: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
     /** Forgets all idempotency keys, as a gateway does when their time is over. */
     readonly forgetKeys: Effect.Effect<void>
-    /** Starts over: books, recorded requests, faults and credentials are as at the beginning. */
+    /** Starts over: books, recorded requests, faults, credentials and webhooks are as at the beginning. */
     readonly reset: Effect.Effect<void>
   }
 >()("effect-pix/sandbox/Sandbox") {
-  /** The sandbox in memory, as the `HttpClient` of whoever calls it. No socket, no timers: `TestClock` rules it. */
+  /**
+   * The sandbox in memory, as the `HttpClient` of whoever calls it. No socket, no timers but for webhooks that are sent
+   * again: `TestClock` rules it.
+   */
   static readonly layer: Layer.Layer<Sandbox | HttpClient.HttpClient> = Layer.effectContext(
     Effect.gen(function* () {
       const settings = withDefaults(yield* SandboxOptions)
@@ -166,10 +189,13 @@ const steer = (
   baseUrl: string,
   offline: Sandbox["Service"]["offline"]
 ): Sandbox["Service"] => {
+  const { webhooks } = gateway
+  const told = <A, E>(step: (now: DateTime.Utc) => Effect.Effect<A, E>) =>
+    Effect.ensuring(Effect.flatMap(DateTime.now, step), webhooks.flush)
   const move = (to: Exclude<SandboxTransaction["status"], "Awaiting">) => (transactionId: string) =>
-    Effect.flatMap(DateTime.now, (now) => Effect.fromResult(gateway.ledger().move(transactionId, to, now)))
+    told((now) => Effect.fromResult(gateway.ledger().move(transactionId, to, now)))
   const end = (to: Exclude<SandboxWithdrawal["status"], "Awaiting">) => (id: number) =>
-    Effect.suspend(() => Effect.fromResult(gateway.ledger().end(id, to)))
+    told(() => Effect.fromResult(gateway.ledger().end(id, to)))
   const cancel = move("Cancelled")
   return Sandbox.of({
     baseUrl,
@@ -192,13 +218,18 @@ const steer = (
     setPixKey: (key) => Effect.sync(() => gateway.ledger().setPixKey(key)),
     removePixKey: Effect.sync(() => gateway.ledger().setPixKey(undefined)),
     requests: Effect.sync(gateway.requests),
-    transactions: Effect.map(DateTime.now, (now) => gateway.ledger().transactions(now)),
+    transactions: told((now) => Effect.sync(() => gateway.ledger().transactions(now))),
     withdrawals: Effect.sync(() => gateway.ledger().withdrawals()),
+    subscribe: (target) => Effect.sync(() => webhooks.subscribe(target)),
+    webhooks: Effect.sync(webhooks.all),
+    sendWebhook: webhooks.send,
+    resendWebhook: webhooks.resend,
+    awaitWebhooks: webhooks.rest,
     fault: (operation, faults, options) =>
       Effect.sync(() => gateway.plan(operation, "_tag" in faults ? [faults] : faults, options?.times ?? 1)),
     clearFaults: Effect.sync(gateway.clearFaults),
     offline,
     forgetKeys: Effect.sync(() => gateway.ledger().forgetAll()),
-    reset: Effect.sync(gateway.reset)
+    reset: gateway.reset
   })
 }

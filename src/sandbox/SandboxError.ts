@@ -3,9 +3,9 @@
  */
 import * as Schema from "effect/Schema"
 
-const Subject = Schema.Literals(["transaction", "withdrawal"])
+const Subject = Schema.Literals(["transaction", "withdrawal", "webhook"])
 
-/** The sandbox holds no transaction or withdrawal of this id. */
+/** The sandbox holds no transaction, withdrawal or webhook of this id. */
 export class SandboxNotFound extends Schema.TaggedError<SandboxNotFound>()("SandboxNotFound", {
   subject: Subject,
   id: Schema.Union([Schema.String, Schema.Finite])

@@ -35,6 +35,10 @@ export interface SandboxOptions {
   readonly seed?: string | undefined
   /** The loopback port of `Sandbox.layerServer`; 0 takes a free one. Default: 0. */
   readonly port?: number | undefined
+  /** A loopback address that webhooks go to from the start. Default: none; see also `Sandbox.subscribe`. */
+  readonly webhookUrl?: string | URL | undefined
+  /** What webhooks carry in the header `X-Webhook-Secret`, which is made up. Default: no such header. */
+  readonly webhookSecret?: Redacted.Redacted | undefined
 }
 
 /** What a sandbox starts with: a `Context.Reference`, read when its layer is built. */
@@ -52,6 +56,8 @@ export interface Settings {
   readonly creditorDocument: string
   readonly seed: string
   readonly port: number
+  readonly webhookUrl: string | URL | undefined
+  readonly webhookSecret: Redacted.Redacted | undefined
 }
 
 export const withDefaults = (options: SandboxOptions): Settings => ({
@@ -64,5 +70,7 @@ export const withDefaults = (options: SandboxOptions): Settings => ({
   merchant: options.merchant ?? { name: "LOJA DE TESTE", city: "SAO PAULO" },
   creditorDocument: options.creditorDocument ?? "12345678909",
   seed: options.seed ?? "effect-pix",
-  port: options.port ?? 0
+  port: options.port ?? 0,
+  webhookUrl: options.webhookUrl,
+  webhookSecret: options.webhookSecret
 })

@@ -1,6 +1,6 @@
 /**
  * The gateway as an `HttpClient`, without a socket: no timers, no promises, no other fibers than the caller's (but for a
- * late answer), so that a `TestClock` sees everything. It answers for any origin and any path before the contract's.
+ * late answer and for webhooks), so that a `TestClock` sees everything. It answers for any origin and any path before the contract's.
  *
  * Failures look as those of `FetchHttpClient` on Node: the same reasons, and causes with the same codes.
  */
