@@ -11,7 +11,7 @@
  * - What could not be confirmed goes to `onUnconfirmed`. So does everything about withdrawals: the service documents no
  *   lookup for them.
  * - Answers: 200 accepted, 400 unreadable, 401 refused by the verifier, 405 not a POST, 408 too slow, 413 too large,
- *   503 too much to do or the store failed. None has a body.
+ *   503 too much to do, or the store failed or took 10 seconds. None has a body.
  *
  * Gotcha: where a platform stops a function once it has answered, keep it running until `idle`, or calls wait for the
  * next start.
@@ -50,6 +50,7 @@
  * paid // => ["Paid"]
  * ```
  */
+import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -68,6 +69,7 @@ import { backoff } from "./internal/webhookConfirm.ts"
 import { makeInbox } from "./internal/webhookInbox.ts"
 import { makeReader } from "./internal/webhookReader.ts"
 import { Payments } from "./Payments.ts"
+import { ConfigurationError } from "./PaymentsError.ts"
 import { TransactionHints } from "./TransactionHints.ts"
 import type { Confirmed, Unconfirmed, WithdrawalNote } from "./WebhookEvent.ts"
 import type { Hint } from "./WebhookHint.ts"
@@ -88,11 +90,14 @@ export interface WebhookOptions<P = unknown, M = unknown, E = never, R = never, 
   readonly metadata?: Schema.ConstraintDecoder<M> | undefined
   /** Who may call. Default: everyone. */
   readonly verifier?: WebhookVerifier | undefined
-  /** The largest body, in bytes. Default 64 KiB. */
+  /** The largest body, in bytes. Default 64 KiB. This and the two limits below are whole numbers from 1. */
   readonly maxBodyBytes?: number | undefined
   /** How long the body may take. Default 10 seconds. */
   readonly bodyTimeout?: Duration.Input | undefined
-  /** How many calls may be in work, retries included, before others are answered with 503. Default 1024. */
+  /**
+   * How many calls may be in work, retries included, before others are answered with 503. Default 1024. From half of it
+   * on, a transaction that is not found is not waited for.
+   */
   readonly capacity?: number | undefined
   /** How many lookups, and calls of your code, may run at a time. Default 8. */
   readonly concurrency?: number | undefined
@@ -142,7 +147,8 @@ export class Webhook extends Context.Service<
   /** The handler on the `WebhookStore` that it is given. It resumes at once what is unfinished there. */
   static readonly layerStore = <P = unknown, M = unknown, E = never, R = never, E2 = never, R2 = never>(
     options: WebhookOptions<P, M, E, R, E2, R2>
-  ): Layer.Layer<Webhook, never, Payments | WebhookStore | R | R2> => Layer.effect(Webhook, make(options))
+  ): Layer.Layer<Webhook, never, Payments | WebhookStore | R | R2> =>
+    Layer.effect(Webhook, make(options, limitsOf(options)))
 
   /** A route for the handler on Effect's `HttpRouter`. */
   static readonly route = (path: HttpRouter.PathInput): Layer.Layer<never, never, HttpRouter.HttpRouter | Webhook> =>
@@ -150,7 +156,8 @@ export class Webhook extends Context.Service<
 
   /**
    * A plain handler for servers that are not Effect's: Hono, Next, Bun, Deno. The layer is built at once; `dispose`
-   * ends the work in the background and what else the layer holds.
+   * ends the work in the background and what else the layer holds. It rejects only where the layer could not be built,
+   * or after `dispose`. Express needs an adapter, which docs/webhooks.md shows.
    *
    * ```ts
    * import { Effect, Layer } from "effect"
@@ -167,17 +174,6 @@ export class Webhook extends Context.Service<
    * response.status // => 405
    * await webhook.dispose()
    * ```
-   *
-   * Express, before any body parser:
-   *
-   * ```js
-   * app.post("/webhooks/pix", async (req, res) => {
-   *   const url = `https://${req.headers.host}${req.originalUrl}`
-   *   const init = { method: "POST", headers: req.headers, body: Readable.toWeb(req), duplex: "half" }
-   *   const { status } = await webhook.handler(new Request(url, init), { remoteAddress: req.socket.remoteAddress })
-   *   res.status(status).end()
-   * })
-   * ```
    */
   static readonly toWebHandler = <E>(
     layer: Layer.Layer<Webhook, E>
@@ -192,20 +188,41 @@ export class Webhook extends Context.Service<
     runtime.runFork(Effect.void)
     return {
       handler: (request, info) =>
-        runtime.runPromise(
-          Effect.flatMap(Webhook, (webhook) => webhook.answer(request, info)),
-          { signal: request.signal }
-        ),
+        runtime
+          .runPromiseExit(
+            Effect.flatMap(Webhook, (webhook) => webhook.answer(request, info)),
+            { signal: request.signal }
+          )
+          .then((exit) => {
+            if (Exit.isSuccess(exit)) return exit.value
+            // The caller went away, which is no error of ours.
+            if (request.signal.aborted) return new Response(undefined, { status: 499 })
+            throw Cause.squash(exit.cause)
+          }),
       idle: () => runtime.runPromise(Effect.flatMap(Webhook, ({ idle }) => idle)),
       dispose: () => runtime.dispose()
     }
   }
 }
 
+/** A limit that is no number, as one read from an unset variable, would be no limit. */
+const limitsOf = (options: Pick<WebhookOptions, "capacity" | "concurrency" | "maxBodyBytes">) => {
+  const { capacity = 1024, concurrency = 8, maxBodyBytes = 64 * 1024 } = options
+  const limits = { capacity, concurrency, maxBodyBytes }
+  for (const [name, value] of Object.entries(limits)) {
+    if (Number.isSafeInteger(value) && value > 0) continue
+    throw new ConfigurationError({ setting: `Webhook.${name}`, problem: "is not a whole number from 1" })
+  }
+  return limits
+}
+
 const warn = (report: Unconfirmed) =>
   Effect.logWarning(`Webhook: could not be confirmed: ${report._tag}${"reason" in report ? ` (${report.reason})` : ""}`)
 
-const make = Effect.fnUntraced(function* <P, M, E, R, E2, R2>(options: WebhookOptions<P, M, E, R, E2, R2>) {
+const make = Effect.fnUntraced(function* <P, M, E, R, E2, R2>(
+  options: WebhookOptions<P, M, E, R, E2, R2>,
+  limits: ReturnType<typeof limitsOf>
+) {
   const payments = yield* Payments
   const context = yield* Effect.context<R | R2>()
   const onUnconfirmed = options.onUnconfirmed ?? warn
@@ -218,20 +235,20 @@ const make = Effect.fnUntraced(function* <P, M, E, R, E2, R2>(options: WebhookOp
   const inbox = yield* makeInbox<P, M>({
     getTransaction: payments.getTransaction,
     balance: payments.getBalance(),
-    hints: yield* TransactionHints,
+    wake: (yield* TransactionHints).publish,
     store: yield* WebhookStore,
-    permits: Semaphore.makeUnsafe(options.concurrency ?? 8),
+    permits: Semaphore.makeUnsafe(limits.concurrency),
     onConfirmed: guarded(options.onConfirmed),
     onUnconfirmed: guarded<Unconfirmed<P, M>, E2>(onUnconfirmed),
     confirm: options.confirm ?? Schedule.upTo(Schedule.exponential("1 second"), { times: 6 }),
     retryLookup: options.retryLookup ?? Schedule.upTo(backoff("2 seconds", "5 minutes"), { duration: "1 day" }),
     retry: options.retry ?? backoff("1 second", "5 minutes"),
     read,
-    capacity: options.capacity ?? 1024
+    capacity: limits.capacity
   })
   const handle = makeAnswer({
     verifier: options.verifier ?? none,
-    maxBodyBytes: options.maxBodyBytes ?? 64 * 1024,
+    maxBodyBytes: limits.maxBodyBytes,
     bodyTimeout: options.bodyTimeout ?? "10 seconds",
     read,
     accept: inbox.accept

@@ -43,13 +43,15 @@ export interface UnconfirmedTransaction<P = unknown, M = unknown> {
   readonly _tag: "UnconfirmedTransaction"
   readonly transactionId: string
   /**
-   * - `NotFound`: the service knows no such transaction, even after a while.
+   * - `NotFound`: the service knows no such transaction, even after a while; where the handler is more than half full,
+   *   at the first lookup.
    * - `StillOpen`: the lookup says that it is still awaited, even after a while.
    * - `Disagrees`: the call claims another status than the lookup says; what the lookup says was handed out.
+   * - `WentBack`: the lookup says `Paid` after it had said `Refunded`, which was handed out; `Paid` is not.
    * - `OtherTransaction`: the lookup answered another transaction.
    * - `LookupFailed`: it could not be looked up; see `error`.
    */
-  readonly reason: "NotFound" | "StillOpen" | "Disagrees" | "OtherTransaction" | "LookupFailed"
+  readonly reason: "NotFound" | "StillOpen" | "Disagrees" | "WentBack" | "OtherTransaction" | "LookupFailed"
   /** What the lookup said, where it said something. */
   readonly lastStatus?: DetailStatus | undefined
   readonly error?: GetTransactionError | undefined

@@ -4,7 +4,8 @@
  *
  * Gotchas:
  * - An unfinished call is kept with its body, which may hold what the payer is called: keep the store as safe as the
- *   rest of your data. It is removed when the call is finished. Everything else is under keys that are hashes.
+ *   rest of your data. It is removed when the call is finished. Everything else is under keys that are hashes; the note
+ *   of a withdrawal has its amount, its idempotency key and your metadata.
  * - Several processes may share a store. Each resumes at its start what any of them left unfinished, so an event may
  *   then be handed out twice: at least once is the promise, and `Confirmed.id` is there to dedupe by.
  * - A `KeyValueStore` lists all its keys when a handler starts, and has no expiry: one short entry stays for each
@@ -53,11 +54,11 @@ export class WebhookStore extends Context.Service<
     () => Layer.effect(WebhookStore, Effect.map(KeyValueStore.KeyValueStore, fromKeyValueStore))
   )
 
-  /** In memory: what is unfinished is lost with the process. */
-  static readonly layerMemory: Layer.Layer<WebhookStore> = Layer.provide(
-    WebhookStore.layerKeyValueStore,
-    KeyValueStore.layerMemory
-  )
+  /**
+   * In memory: what is unfinished is lost with the process. Of what was handed out and noted it keeps the latest
+   * 100 000, so a process that runs for long does not grow without end.
+   */
+  static readonly layerMemory: Layer.Layer<WebhookStore> = Layer.sync(WebhookStore, () => inMemory())
 
   /** In the Redis that it is given. */
   static readonly layerRedis = (
@@ -74,6 +75,34 @@ export class WebhookStore extends Context.Service<
         fromRedis(redis, options.prefix ?? "effect-pix:webhook:", options.retention ?? Duration.days(180))
       )
     )
+}
+
+const maxNotes = 100_000
+
+const inMemory = (): WebhookStore["Service"] => {
+  const calls = new Map<string, UnfinishedCall>()
+  /** In the order of their use. */
+  const notes = new Map<string, string>()
+  const note = (key: string, value: string) => {
+    notes.delete(key)
+    notes.set(key, value)
+    for (const oldest of notes.keys()) {
+      if (notes.size <= maxNotes) return
+      notes.delete(oldest)
+    }
+  }
+  return {
+    record: (call) => Effect.sync(() => void calls.set(call.id, call)),
+    finish: (id) => Effect.sync(() => void calls.delete(id)),
+    unfinished: Effect.sync(() => [...calls.values()]),
+    get: (key) =>
+      Effect.sync(() => {
+        const value = notes.get(key)
+        if (value !== undefined) note(key, value)
+        return value
+      }),
+    set: (key, value) => Effect.sync(() => note(key, value))
+  }
 }
 
 const orStoreError = (method: WebhookStoreError["method"]) =>

@@ -273,6 +273,56 @@ describe("a hint about a transaction", () => {
   )
 
   test(
+    "about a payment that comes after its refund is late news, not a lie",
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const { idle, post, reports, statuses } = yield* recording()
+      const { id } = yield* charge
+      yield* sandbox.markPaid(id)
+      yield* sandbox.refund(id)
+      yield* post({ transactionId: id, status: "Refunded" })
+      yield* idle
+      yield* post({ transactionId: id, status: "Paid" })
+      yield* idle
+      assert.deepStrictEqual(statuses(), ["Refunded"])
+      assert.deepStrictEqual(reports, [])
+    })
+  )
+
+  test(
+    "never brings Paid after Refunded, though the service's books go back; it is reported, or passes",
+    Effect.gen(function* () {
+      const payments = yield* Payments
+      const sandbox = yield* Sandbox
+      const { id } = yield* charge
+      yield* sandbox.markPaid(id)
+      let status = "Refunded"
+      const { idle, post, reasons, statuses } = yield* recording().pipe(
+        Effect.provideService(Payments, {
+          ...payments,
+          getTransaction: (id) =>
+            Effect.map(payments.getTransaction(id), (detail) => ({ ...detail, enStatusTransaction: status }))
+        })
+      )
+      yield* post({ transactionId: id })
+      yield* idle
+      status = "Paid"
+      yield* post({ transactionId: id, n: 1 })
+      yield* TestClock.adjust("1 second")
+      status = "Refunded"
+      yield* TestClock.adjust("10 seconds")
+      yield* idle
+      assert.deepStrictEqual(reasons(), [])
+      status = "Paid"
+      yield* post({ transactionId: id, n: 2 })
+      yield* TestClock.adjust("2 minutes")
+      yield* idle
+      assert.deepStrictEqual(statuses(), ["Refunded"])
+      assert.deepStrictEqual(reasons(), ["WentBack"])
+    })
+  )
+
+  test(
     "that says truly that nothing has happened yet is no event and no report",
     Effect.gen(function* () {
       const { events, idle, post, reports } = yield* recording()
@@ -763,6 +813,24 @@ describe("a hint about a withdrawal", () => {
   )
 
   test(
+    "with metadata nested beyond all measure is reported, and finished",
+    Effect.gen(function* () {
+      const store = yield* WebhookStore
+      const { idle, post, remember, reports } = yield* recording()
+      yield* remember({ idempotencyKey: "wd_7", amount: centavos(1000), metadata: { a: 1 } })
+      const depth = 10_000
+      const metadata = `${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`
+      assert.strictEqual(yield* post(`{"idempotencyKey":"wd_7","metadata":${metadata}}`), 200)
+      yield* idle
+      assert.deepStrictEqual(
+        reports.filter(isWithdrawal).map(({ evidence }) => evidence.sameMetadata),
+        [false]
+      )
+      assert.deepStrictEqual(yield* store.unfinished, [])
+    })
+  )
+
+  test(
     "that is repeated word for word is reported once; one that differs is reported too",
     Effect.gen(function* () {
       const { idle, post, reports } = yield* recording()
@@ -847,6 +915,28 @@ describe("the answers", () => {
   )
 
   test(
+    "400 for what breaks the user's schema or finder",
+    Effect.gen(function* () {
+      interface Nested {
+        readonly next?: Nested
+      }
+      const Nested = Schema.Struct({
+        next: Schema.optionalKey(Schema.suspend((): Schema.Codec<Nested> => Nested))
+      })
+      const { post: bySchema } = yield* recording({ payload: Nested, maxBodyBytes: 1_000_000 })
+      const depth = 50_000
+      assert.strictEqual(yield* bySchema(`${'{"next":'.repeat(depth)}{}${"}".repeat(depth)}`), 400)
+      assert.strictEqual(yield* bySchema({ next: {} }), 200)
+      const { post: byFinder } = yield* recording({
+        find: () => {
+          throw new Error("a bug")
+        }
+      })
+      assert.strictEqual(yield* byFinder({}), 400)
+    })
+  )
+
+  test(
     "408 for a body that does not come",
     Effect.gen(function* () {
       const { answer } = yield* recording()
@@ -893,15 +983,144 @@ describe("the answers", () => {
     "503 when there is too much to do, until there is less",
     Effect.gen(function* () {
       const { post } = yield* recording({ capacity: 3 })
-      const unknown = (n: number) => ({ transactionId: `9f1c8c52-6a3e-4b1f-9d57-0f4f5e1f2a1${n}` })
+      const { id } = yield* charge
+      const open = (n: number) => ({ transactionId: id, n })
       assert.deepStrictEqual(
-        yield* Effect.forEach([1, 2, 3, 4, 5, 1], (n) => post(unknown(n))),
+        yield* Effect.forEach([1, 2, 3, 4, 5, 1], (n) => post(open(n))),
         [200, 200, 200, 503, 503, 200]
       )
       yield* TestClock.adjust("3 minutes")
-      assert.strictEqual(yield* post(unknown(4)), 200)
+      assert.strictEqual(yield* post(open(4)), 200)
     })
   )
+
+  test(
+    "503 for what goes beyond the capacity in one burst, while the store is slow",
+    Effect.gen(function* () {
+      const store = yield* WebhookStore
+      const { post } = yield* recording({ capacity: 3 }).pipe(
+        Effect.provideService(WebhookStore, {
+          ...store,
+          record: (call) => Effect.delay(store.record(call), "1 second")
+        })
+      )
+      const burst = yield* Effect.forkChild(
+        Effect.forEach([1, 2, 3, 4, 5, 1], (n) => post({ n }), { concurrency: "unbounded" })
+      )
+      yield* TestClock.adjust("1 second")
+      const answers = yield* Fiber.join(burst)
+      assert.deepStrictEqual(answers, [200, 200, 200, 503, 503, 503])
+    })
+  )
+
+  test(
+    "503 when the store hangs, after 10 seconds; what it recorded after all is worked on",
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const store = yield* WebhookStore
+      const awake = yield* Latch.make()
+      const { id } = yield* charge
+      yield* sandbox.markPaid(id)
+      const { idle, post, statuses } = yield* recording().pipe(
+        Effect.provideService(WebhookStore, { ...store, record: (call) => awake.whenOpen(store.record(call)) })
+      )
+      const answer = yield* Effect.forkChild(post({ transactionId: id }))
+      yield* TestClock.adjust("9 seconds")
+      assert.isUndefined(answer.pollUnsafe())
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual(yield* Fiber.join(answer), 503)
+      yield* awake.open
+      yield* idle
+      assert.deepStrictEqual(statuses(), ["Paid"])
+    })
+  )
+
+  test(
+    "are not needed: what a caller sent before it went away is worked on",
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const store = yield* WebhookStore
+      const asked = yield* Latch.make()
+      const awake = yield* Latch.make()
+      const { id } = yield* charge
+      yield* sandbox.markPaid(id)
+      const { idle, post, statuses } = yield* recording().pipe(
+        Effect.provideService(WebhookStore, {
+          ...store,
+          record: (call) => Effect.andThen(asked.open, awake.whenOpen(store.record(call)))
+        })
+      )
+      const answer = yield* Effect.forkChild(post({ transactionId: id }))
+      yield* asked.await
+      yield* Fiber.interrupt(answer)
+      yield* awake.open
+      yield* idle
+      assert.deepStrictEqual(statuses(), ["Paid"])
+    })
+  )
+
+  test(
+    "503 when the verifier itself breaks, or the store does",
+    Effect.gen(function* () {
+      const store = yield* WebhookStore
+      const broken = yield* recording({ verifier: { verify: () => Effect.die("a bug") } })
+      assert.strictEqual(yield* broken.post({}), 503)
+      const storeless = yield* recording().pipe(
+        Effect.provideService(WebhookStore, { ...store, record: () => Effect.die("a bug") })
+      )
+      assert.strictEqual(yield* storeless.post({}), 503)
+    })
+  )
+
+  test(
+    "and the lookups survive a flood of ids that nobody knows: no room is kept for them when it is scarce",
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const { id } = yield* charge
+      yield* sandbox.markPaid(id)
+      const { post, reasons, reports, statuses } = yield* recording({ capacity: 10 })
+      const junk = (n: number) => ({ transactionId: `9f1c8c52-6a3e-4b1f-9d57-${String(n).padStart(12, "0")}` })
+      for (let n = 0; n < 100; n++) {
+        assert.strictEqual(yield* post(junk(n)), 200)
+        yield* TestClock.adjust(0)
+      }
+      assert.strictEqual(yield* post({ transactionId: id }), 200)
+      yield* TestClock.adjust(0)
+      assert.deepStrictEqual(statuses(), ["Paid"])
+      assert.strictEqual(reports.length, 95)
+      yield* TestClock.adjust("2 minutes")
+      assert.deepStrictEqual(
+        reasons(),
+        Array.from({ length: 100 }, () => "NotFound")
+      )
+      assert.isBelow(yield* lookups, 200)
+    })
+  )
+
+  test(
+    "do not wait for whoever is told of the hints",
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const { post, statuses } = yield* recording().pipe(
+        Effect.provideService(TransactionHints, {
+          publish: () => Effect.never,
+          subscribe: () => Effect.die("nobody subscribes")
+        })
+      )
+      const { id } = yield* charge
+      yield* sandbox.markPaid(id)
+      assert.strictEqual(yield* post({ transactionId: id }), 200)
+      yield* TestClock.adjust(0)
+      assert.deepStrictEqual(statuses(), ["Paid"])
+    })
+  )
+
+  it("need limits that are numbers", () => {
+    for (const limits of [{ capacity: 0 }, { concurrency: Number.NaN }, { maxBodyBytes: 1.5 }]) {
+      const [name = ""] = Object.keys(limits)
+      assert.throws(() => Webhook.layer({ onConfirmed: () => Effect.void, ...limits }), name)
+    }
+  })
 
   test(
     "401 when the verifier refuses, and nothing is recorded",

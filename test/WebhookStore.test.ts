@@ -72,6 +72,19 @@ const restart = <E>(store: Layer.Layer<WebhookStore, E>) =>
 describe("WebhookStore", () => {
   it.effect("in memory keeps its promises", () => promises.pipe(Effect.provide(WebhookStore.layerMemory)))
 
+  it.effect("in memory keeps the latest hundred thousand notes, counting those that are read", () =>
+    Effect.gen(function* () {
+      const store = yield* WebhookStore
+      yield* store.set("first", "1")
+      yield* store.set("second", "2")
+      for (let i = 0; i < 99_998; i++) yield* store.set(String(i), "")
+      assert.strictEqual(yield* store.get("first"), "1")
+      yield* store.set("one more", "")
+      assert.strictEqual(yield* store.get("first"), "1")
+      assert.isUndefined(yield* store.get("second"))
+    }).pipe(Effect.provide(WebhookStore.layerMemory))
+  )
+
   it.effect("says which of its methods failed, and nothing of what it was given", () =>
     Effect.gen(function* () {
       const store = yield* WebhookStore

@@ -41,7 +41,8 @@ const blocksOf = (file: string) =>
     return { name: `${file}:${line}`, module: join(out, file, `${line}.ts`), line, code }
   })
 
-const blocks = globSync(["README.md", "docs/**/*.md", "src/**/*.ts"], { cwd: root }).toSorted().flatMap(blocksOf)
+const files = globSync(["README.md", "docs/**/*.md", "src/**/*.ts"], { cwd: root }).toSorted()
+const blocks = files.flatMap(blocksOf)
 
 rmSync(out, { recursive: true, force: true })
 for (const { code, line, module } of blocks) {
@@ -62,6 +63,13 @@ writeFileSync(
 describe("docs", () => {
   test("the blocks are found", () => {
     assert.isAbove(blocks.length, 20)
+  })
+
+  test("no block is skipped: each fence that says ts is one, whatever it is indented by", () => {
+    for (const file of files) {
+      const fences = [...read(file).matchAll(/^[\s*]*```ts\b/gm)]
+      assert.strictEqual(blocks.filter(({ name }) => name.startsWith(`${file}:`)).length, fences.length, file)
+    }
   })
 
   test("the README shows the quickstart that npm start runs", () => {
