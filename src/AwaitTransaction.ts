@@ -12,7 +12,6 @@
  *
  * Gotcha: `AwaitTimedOut` is no proof that the payer did not pay. It says what the last lookup said.
  *
- * @example
  * ```ts
  * import { Effect } from "effect"
  * import { AwaitTransaction, Money, Payments } from "effect-pix"
@@ -46,6 +45,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { type GetTransactionError, InvalidRequest, type RateLimited, type ServiceUnavailable } from "./PaymentsError.ts"
 import { DetailStatus, ofDetail } from "./Status.ts"
@@ -115,12 +115,12 @@ export const polling: Schedule.Schedule<unknown> = Schedule.exponential("1 secon
 /** So that a flood of hints is no flood of lookups. */
 const hintsBetweenPolls = 5
 
-const notADate = (transactionId: string) =>
+const notADate = () =>
   new InvalidRequest({
     operation: "getTransaction",
     attempts: 0,
     outcome: "NotSent",
-    issues: [{ path: "expiresAt", problem: `must be a date, for the waiting for ${transactionId}` }]
+    issues: [{ path: "expiresAt", problem: "must be a date" }]
   })
 
 interface Seen {
@@ -139,9 +139,7 @@ const watch = Effect.fnUntraced(function* (
   const expiresAt =
     options.expiresAt === undefined
       ? Infinity
-      : DateTime.toEpochMillis(
-          yield* Effect.mapError(Effect.fromOption(DateTime.make(options.expiresAt)), () => notADate(transactionId))
-        )
+      : DateTime.toEpochMillis(yield* Effect.fromOption(DateTime.make(options.expiresAt), notADate))
   const patience = options.deadline ?? (expiresAt === Infinity ? Duration.hours(1) : Duration.infinity)
   const deadline = startedAt + Duration.toMillis(Duration.fromInputUnsafe(patience))
   const endsAt = Math.ceil(Math.min(expiresAt, deadline))
@@ -240,22 +238,17 @@ export const awaitTransaction = Effect.fn("Payments.awaitTransaction")(function*
   getTransaction: GetTransaction,
   transactionId: string,
   options: AwaitOptions = {}
-): Effect.fn.Return<TransactionDetail, AwaitTransactionError> {
-  return yield* Effect.scoped(
-    Effect.gen(function* () {
-      const { next } = yield* watch(getTransaction, transactionId, options)
-      let seen = yield* next
-      while (!seen.last) seen = yield* next
-      return seen.detail
-    })
-  )
-})
+): Effect.fn.Return<TransactionDetail, AwaitTransactionError, Scope.Scope> {
+  const { next } = yield* watch(getTransaction, transactionId, options)
+  let seen = yield* next
+  while (!seen.last) seen = yield* next
+  return seen.detail
+}, Effect.scoped)
 
 /**
  * The changes of a transaction's status as they are seen, from the status now to the final one, where the stream ends.
  * What happens between two lookups is seen as one change. Lookups are made while the stream is consumed.
  *
- * @example
  * ```ts
  * import { Effect, Stream } from "effect"
  * import { AwaitTransaction, Money, Payments } from "effect-pix"

@@ -26,7 +26,7 @@ import type * as Money from "./Money.ts"
  * | code | |
  * |---|---|
  * | `tlv` | the text is not a list of ids, lengths and values: it is cut off, or no BR Code |
- * | `not-pix` | a code of this build, with no PIX account or no way to pay in it |
+ * | `not-pix` | a list of that kind, with no PIX account or no way to pay in it |
  * | `crc` | the checksum is wrong or missing |
  * | `amount` | the amount is not a decimal number of reais with at most two decimals |
  * | `field` | another field is missing, repeated, or has a value that is not allowed |

@@ -4,7 +4,6 @@
  * A code that is wrong is a fact to look at, not a failed charge: the charge exists, and gateways for testing often put
  * a placeholder where the checksum belongs. Who wants it to be an error sets `PaymentsPolicy.brCode` to `require`.
  *
- * @example
  * ```ts
  * import { Effect } from "effect"
  * import { ChargeCode, Money, Payments } from "effect-pix"

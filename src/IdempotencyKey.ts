@@ -43,7 +43,6 @@ const checkReference = Schema.decodeUnknownSync(
  * the kind is not 1 to 32 letters, digits or hyphens, or the reference is blank: a blank one would make one payout of
  * many.
  *
- * @example
  * ```ts
  * import { IdempotencyKey } from "effect-pix"
  *

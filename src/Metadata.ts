@@ -10,6 +10,7 @@
  * - No failure repeats what the metadata holds.
  */
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
@@ -34,9 +35,6 @@ const tooDeep = `must not be nested deeper than ${MaxDepth} levels, nor contain 
 const notJson = "must hold JSON values only: strings, finite numbers, booleans, null, arrays and plain objects"
 const notMetadata = "must be a string or a JSON object"
 const notStored = "must be a JSON object, or the JSON text of one"
-
-const isRecord = (u: unknown): u is Readonly<Record<string, unknown>> =>
-  typeof u === "object" && u !== null && !Array.isArray(u)
 
 // The prototype of a plain object is null or some realm's Object.prototype, whose own prototype is null.
 const isPlain = (value: object): boolean => {
@@ -70,7 +68,7 @@ const findProblem = (root: unknown): string | undefined => {
     }
     return undefined
   }
-  if (typeof root !== "string" && !isRecord(root)) return notMetadata
+  if (typeof root !== "string" && !Predicate.isObject(root)) return notMetadata
   const problem = visit(root, 1)
   if (problem !== undefined) return problem
   const text = typeof root === "string" ? root : JSON.stringify(root)
@@ -137,7 +135,7 @@ const readStored = (stored: Metadata): Result.Result<Schema.Json, SchemaIssue.Is
     if (Result.isFailure(parsed)) return Result.fail(issue(notStored))
     value = parsed.success
   }
-  return isRecord(value) ? checked(value) : Result.fail(issue(notStored))
+  return Predicate.isObject(value) ? checked(value) : Result.fail(issue(notStored))
 }
 
 const checked = (value: unknown): Result.Result<Metadata, SchemaIssue.Issue> => {
@@ -173,7 +171,7 @@ export const codec = <S extends Schema.Constraint & { readonly Encoded: { readon
     Schema.decodeTo(Schema.toCodecJson(schema), {
       decode: SchemaGetter.transformEffect((stored: Metadata) => Effect.fromResult(readStored(stored))),
       encode: SchemaGetter.transformEffect((value: Schema.Json) =>
-        Effect.fromResult(isRecord(value) ? checked(value) : Result.fail(issue(notMetadata)))
+        Effect.fromResult(Predicate.isObject(value) ? checked(value) : Result.fail(issue(notMetadata)))
       )
     })
   )

@@ -1,7 +1,7 @@
 /**
- * The client: five operations of the payment gateway as Effects with typed errors.
+ * The client: the payment gateway's five operations, and what is made of them (all transactions, waiting for one, many
+ * payouts), as Effects and Streams with typed errors.
  *
- * @example
  * ```ts
  * import { Effect } from "effect"
  * import { Money, Payments } from "effect-pix"

@@ -2,7 +2,6 @@
  * The remote service as an `HttpApi`: what the sandbox serves and the OpenAPI document is printed from. The client
  * sends by the same endpoint values and does not load this module.
  *
- * @example
  * ```ts
  * import { OpenApi } from "effect/http-api"
  * import { PaymentsApi } from "effect-pix"
@@ -76,6 +75,7 @@ export class PaymentsApi extends HttpApi.make("payments")
   .annotateMerge(
     OpenApi.annotations({
       title: "Payment service",
+      version: "v1",
       description: "Transactions, balance and withdrawals, as the client effect-pix understands the service."
     })
   ) {}

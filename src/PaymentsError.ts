@@ -6,7 +6,7 @@
  * - `NotSent`: nothing left this process. Nothing was executed.
  * - `Rejected`: the service answered that it refuses. Nothing was executed.
  * - `Unknown`: it may have been executed. Do not send it anew: ask again **with the same idempotency key**.
- * - `NoEffect`: it was a read. A read changes nothing, whatever became of it.
+ * - `NoEffect`: a read got no usable answer. A read changes nothing; one that the service refuses is `Rejected`.
  *
  * Each is a `Schema.TaggedError`: it can be stored, sent and read back. None carries a secret, a header, a request
  * body or a payer's data; what the service said is cut, cleaned and masked before it is kept.
@@ -272,6 +272,8 @@ export class ServiceUnavailable extends Schema.TaggedError<ServiceUnavailable>()
 /** A read was answered with success, but not with what the contract says. */
 export class UnexpectedResponse extends Schema.TaggedError<UnexpectedResponse>()("UnexpectedResponse", {
   ...unanswered,
+  /** The HTTP status of the answer. */
+  status: Schema.Int,
   outcome: Schema.Literal("NoEffect"),
   /** Where the answer differs from the contract. Never a value. */
   issues: Schema.Array(RequestIssue)
@@ -304,12 +306,18 @@ export class ConfigurationError extends Schema.TaggedError<ConfigurationError>()
   problem: Schema.String
 }) {
   override get message(): string {
-    return `${this.setting}: ${this.problem}`
+    return `${this.setting} ${this.problem}`
   }
 }
 
 /** What every read can fail with. */
-export type ReadError = AuthError | RateLimited | RequestRejected | ServiceUnavailable | UnexpectedResponse
+export type ReadError =
+  | InvalidRequest
+  | AuthError
+  | RateLimited
+  | RequestRejected
+  | ServiceUnavailable
+  | UnexpectedResponse
 
 /** What every write can fail with. */
 export type WriteError =
@@ -324,11 +332,11 @@ export type WriteError =
 /** What `createTransaction` can fail with. */
 export type CreateTransactionError = WriteError
 /** What `getTransaction` can fail with. */
-export type GetTransactionError = InvalidRequest | ReadError | TransactionNotFound
+export type GetTransactionError = ReadError | TransactionNotFound
 /** What `listTransactions` can fail with. */
-export type ListTransactionsError = InvalidRequest | ReadError
+export type ListTransactionsError = ReadError
 /** What `getBalance` can fail with. */
-export type GetBalanceError = InvalidRequest | ReadError
+export type GetBalanceError = ReadError
 /** What `requestWithdrawal` can fail with. */
 export type RequestWithdrawalError = WriteError | BelowMinimum | InsufficientBalance | NoPixKey
 

@@ -2,7 +2,6 @@
  * How calls are timed, retried and bounded: one declarative value, read at each call, so that one call, one scope or
  * the whole program can differ.
  *
- * @example
  * ```ts
  * import { Effect } from "effect"
  * import { Payments, PaymentsPolicy } from "effect-pix"
@@ -66,7 +65,7 @@ export interface PaymentsPolicy {
    * `OutcomeUnknown` (reason `UnsoundBrCode`): the charge exists, but must not be shown to a payer.
    */
   readonly brCode: "report" | "require"
-  /** The budget for retries, or `unlimited`. */
+  /** What all retries of one `Payments` may cost, or `unlimited`. Default: the numbers at `RetryBudget`. */
   readonly retryBudget: RetryBudget | "unlimited"
   /**
    * Told of a write that was interrupted while its request may have been under way: an interrupted call returns no
@@ -110,7 +109,21 @@ const defaults: PaymentsPolicy = {
   onInterruptedWrite: () => Effect.void
 }
 
-const make = (options: Partial<PaymentsPolicy> = {}): PaymentsPolicy => ({ ...defaults, ...options })
+/** Settings to put in the place of the defaults; what is `undefined` stays at its default. */
+type PaymentsPolicyOptions = { readonly [K in keyof PaymentsPolicy]?: PaymentsPolicy[K] | undefined }
+
+const make = (options: PaymentsPolicyOptions = {}): PaymentsPolicy => ({
+  attemptTimeout: options.attemptTimeout ?? defaults.attemptTimeout,
+  deadline: options.deadline ?? defaults.deadline,
+  retryReads: options.retryReads ?? defaults.retryReads,
+  retryWrites: options.retryWrites ?? defaults.retryWrites,
+  writes: options.writes ?? defaults.writes,
+  maxRetryAfter: options.maxRetryAfter ?? defaults.maxRetryAfter,
+  maxResponseBytes: options.maxResponseBytes ?? defaults.maxResponseBytes,
+  brCode: options.brCode ?? defaults.brCode,
+  retryBudget: options.retryBudget ?? defaults.retryBudget,
+  onInterruptedWrite: options.onInterruptedWrite ?? defaults.onInterruptedWrite
+})
 
 /**
  * The policy in force: a `Context.Reference` with safe defaults. Give another one to an effect with
@@ -122,7 +135,7 @@ export const PaymentsPolicy = Object.assign(
     /** The defaults, with what is given in their place. */
     make,
     /** A layer of a policy: the defaults, with what is given in their place. */
-    layer: (options: Partial<PaymentsPolicy>): Layer.Layer<never> => Layer.succeed(PaymentsPolicy, make(options)),
+    layer: (options: PaymentsPolicyOptions): Layer.Layer<never> => Layer.succeed(PaymentsPolicy, make(options)),
     /** For a call that a person waits for: one quick retry, an answer within 10 seconds. */
     interactive: make({
       attemptTimeout: "6 seconds",

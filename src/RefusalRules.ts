@@ -3,7 +3,6 @@
  * cause is read from its words, in Portuguese or English, by the rules here: data in one place, replaceable when the
  * service turns out otherwise.
  *
- * @example
  * ```ts
  * import { Effect } from "effect"
  * import { RefusalRules } from "effect-pix"
@@ -15,6 +14,7 @@
  * ```
  */
 import * as Context from "effect/Context"
+import * as Layer from "effect/Layer"
 
 /**
  * What a refusal can be about. `Other` stops the search: the words name a cause, and it is none of the others.
@@ -50,13 +50,13 @@ const defaults: RefusalRules = {
     {
       cause: "IdempotencyKeyInFlight",
       words:
-        /idempot\w*.*(in progress|in flight|in-flight|processing|being processed|concurrent|andamento|processamento|processad[ao] agora)|(in progress|in flight|processing|andamento|processamento).*idempot/
+        /idempot\w*.*(in progress|in flight|in-flight|processing|being processed|concurrent|andamento|processamento|processad[ao] agora)|(in progress|in flight|processing|andamento|processamento).*idempot|\bem (andamento|processamento)\b|\bin[ -](progress|flight)\b|\b(being|still|already|currently) process/
     },
     { cause: "IdempotencyKeyReused", words: /idempot/ },
     {
       cause: "IdempotencyKeyReused",
       words:
-        /\b(pagamento|transacao|saque|transferencia|solicitacao|payment|transaction|withdrawal|transfer|request)\b.*(\bja (existe|foi)|\balready\b|duplicad|duplicat)|(\bja existe|\balready exists?|duplicad\w*|duplicat\w*)\b.*\b(pagamento|transacao|saque|transferencia|solicitacao|payment|transaction|withdrawal|transfer|request)/
+        /\b(pagamento|transacao|saque|transferencia|solicitacao|operacao|payment|transaction|withdrawal|transfer|request|operation)\b.*(\bja (existe|foi|\w+d[ao]\b)|\balready\b|duplicad|duplicat)|(\bja existe|\balready exists?\b|duplicad\w*|duplicat\w*)\b.*\b(pagamento|transacao|saque|transferencia|solicitacao|operacao|payment|transaction|withdrawal|transfer|request|operation)/
     },
     {
       cause: "InsufficientBalance",
@@ -82,6 +82,14 @@ const defaults: RefusalRules = {
   noPixKeyStatuses: [400, 404, 409, 422]
 }
 
+/** Rules to put in the place of the defaults. */
+type RefusalRulesOptions = { readonly [K in keyof RefusalRules]?: RefusalRules[K] | undefined }
+
+const make = ({ noPixKeyStatuses, rules }: RefusalRulesOptions): RefusalRules => ({
+  rules: rules ?? defaults.rules,
+  noPixKeyStatuses: noPixKeyStatuses ?? defaults.noPixKeyStatuses
+})
+
 /** The rules in force: a `Context.Reference`, read when a call is refused. */
 export const RefusalRules = Object.assign(
   Context.Reference<RefusalRules>("effect-pix/RefusalRules", { defaultValue: () => defaults }),
@@ -89,16 +97,8 @@ export const RefusalRules = Object.assign(
     /** The rules as they come. */
     defaults,
     /** The default rules, with what is given in their place. */
-    make: (options: Partial<RefusalRules>): RefusalRules => ({ ...defaults, ...options })
+    make,
+    /** A layer of rules: the defaults, with what is given in their place. */
+    layer: (options: RefusalRulesOptions): Layer.Layer<never> => Layer.succeed(RefusalRules, make(options))
   }
 )
-
-/** The cause that the words name, if any. */
-export const causeOf = (rules: RefusalRules, words: string): RefusalCause | undefined => {
-  const plain = words
-    .slice(0, 1000)
-    .normalize("NFD")
-    .replaceAll(/\p{Mn}/gu, "")
-    .toLowerCase()
-  return rules.rules.find((rule) => plain.search(rule.words) !== -1)?.cause
-}

@@ -57,5 +57,5 @@ const reference = Context.Reference<TransactionHints>("effect-pix/TransactionHin
 /** The hints in force: one for the whole process, unless another is provided. */
 export const TransactionHints = Object.assign(reference, {
   /** Hints of its own, apart from those of the process: for tests that must not wake each other. */
-  layer: Layer.sync(reference, make)
+  layer: Layer.sync(reference, make) satisfies Layer.Layer<never>
 })

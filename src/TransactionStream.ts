@@ -108,15 +108,7 @@ export class PaginationError extends Schema.TaggedError<PaginationError>()("Pagi
   attempts: Schema.Natural,
   /** The page asked for last. */
   page: Schema.Natural,
-  reason: Schema.Literals([
-    "EchoedPage",
-    "RepeatedPage",
-    "Endless",
-    "MissingRows",
-    "OutOfOrder",
-    "StillMoving",
-    "LostPlace"
-  ]),
+  reason: Schema.Literals(PageReader.reasons),
   checkpoint: Checkpoint
 }) {
   override get message(): string {
@@ -256,7 +248,6 @@ const turn = (list: ListTransactions) =>
  * dealt with, and give it as `from` to go on there. Taken at the end of a stream that runs oldest first, it brings
  * what has arrived since.
  *
- * @example
  * ```ts
  * import { Effect, Schema, Stream } from "effect"
  * import { Money, Payments, TransactionStream } from "effect-pix"

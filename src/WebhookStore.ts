@@ -22,10 +22,12 @@ import * as Schema from "effect/Schema"
 /** The store failed. */
 export class WebhookStoreError extends Schema.TaggedError<WebhookStoreError>()("WebhookStoreError", {
   method: Schema.Literals(["record", "finish", "unfinished", "get", "set"]),
-  cause: Schema.optionalKey(Schema.Defect())
+  /** The name of the driver's error. Its message may quote what was stored, so it is not kept. */
+  reason: Schema.optionalKey(Schema.String)
 }) {
   override get message(): string {
-    return `The store of the webhook handler failed (${this.method}).`
+    const reason = this.reason === undefined ? "" : `: ${this.reason}`
+    return `The store of the webhook handler failed (${this.method}${reason}).`
   }
 }
 
@@ -106,7 +108,7 @@ const inMemory = (): WebhookStore["Service"] => {
 }
 
 const orStoreError = (method: WebhookStoreError["method"]) =>
-  Effect.mapError((cause: unknown) => new WebhookStoreError({ method, cause }))
+  Effect.mapError((cause: { readonly _tag: string }) => new WebhookStoreError({ method, reason: cause._tag }))
 
 const fromKeyValueStore = (all: KeyValueStore.KeyValueStore): WebhookStore["Service"] => {
   const inbox = KeyValueStore.prefix(all, "effect-pix/webhook/call/")

@@ -50,7 +50,7 @@ export const WithdrawalRecord = Schema.Struct({
   idempotencyKey: absentIfNull(Schema.String),
   value: ReaisFromJson,
   pixKey: absentIfNull(Schema.String),
-  pixKeyType: absentIfNull(openWord(["CPF", "CNPJ", "EMAIL", "PHONE", "EVP"])),
+  pixKeyType: absentIfNull(openWord(PixKeyType.literals)),
   creditorDocument: absentIfNull(Schema.String),
   description: absentIfNull(Schema.String),
   currency: absentIfNull(Schema.String),

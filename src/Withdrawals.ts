@@ -29,7 +29,19 @@ import type * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
 import type { BalanceOptions } from "./Balance.ts"
 import { Centavos } from "./Money.ts"
-import * as PaymentsError from "./PaymentsError.ts"
+import {
+  AuthError,
+  BelowMinimum,
+  IdempotencyConflict,
+  InsufficientBalance,
+  InvalidRequest,
+  NoPixKey,
+  OutcomeUnknown,
+  RateLimited,
+  RequestRejected,
+  ServiceUnavailable,
+  UnexpectedResponse
+} from "./PaymentsError.ts"
 import { Withdrawal, type WithdrawalRequest } from "./Withdrawal.ts"
 
 /**
@@ -50,9 +62,6 @@ export class DuplicateReference extends Schema.TaggedError<DuplicateReference>()
   }
 }
 
-const { AuthError, BelowMinimum, IdempotencyConflict, InsufficientBalance, InvalidRequest, NoPixKey } = PaymentsError
-const { OutcomeUnknown, RateLimited, RequestRejected, ServiceUnavailable, UnexpectedResponse } = PaymentsError
-
 /** Why nothing moved: every failure of `requestWithdrawal` whose outcome is `NotSent` or `Rejected`, and one more. */
 export const PayoutRefusal = Schema.Union([
   InvalidRequest,
@@ -69,7 +78,7 @@ export const PayoutRefusal = Schema.Union([
 export type PayoutRefusal = typeof PayoutRefusal.Type
 
 /** Any failure of one payout. */
-export type PayoutError = PayoutRefusal | PaymentsError.OutcomeUnknown | PaymentsError.IdempotencyConflict
+export type PayoutError = PayoutRefusal | OutcomeUnknown | IdempotencyConflict
 
 const place = {
   /** Where the item stands in the input, from 0. */

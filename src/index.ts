@@ -21,13 +21,29 @@ export * as PixKey from "./PixKey.ts"
 export * as QrCode from "./QrCode.ts"
 export { type RefusalCause, type RefusalRule, RefusalRules } from "./RefusalRules.ts"
 export * as Status from "./Status.ts"
-export * from "./Transaction.ts"
+export {
+  BoletoTransactionRequest,
+  CreatedTransaction,
+  CreateTransactionRequest,
+  CreditCardTransactionRequest,
+  Currency,
+  Customer,
+  CustomerDocument,
+  Item,
+  type ListOptions,
+  PixTransactionRequest,
+  TransactionDetail,
+  TransactionListItem,
+  TransactionPage,
+  TransactionSort,
+  UndocumentedFields
+} from "./Transaction.ts"
 export { TransactionHints } from "./TransactionHints.ts"
 export * as TransactionStream from "./TransactionStream.ts"
-export * from "./Withdrawal.ts"
+export { minimumWithdrawal, Withdrawal, type WithdrawalRequest } from "./Withdrawal.ts"
 export * from "./Withdrawals.ts"
 export { type CallInfo, Webhook, type WebhookOptions } from "./Webhook.ts"
-export * from "./WebhookEvent.ts"
+export * as WebhookEvent from "./WebhookEvent.ts"
 export * as WebhookHint from "./WebhookHint.ts"
 export { type UnfinishedCall, WebhookStore, WebhookStoreError } from "./WebhookStore.ts"
 export * as WebhookVerifier from "./WebhookVerifier.ts"

@@ -555,7 +555,13 @@ describe("the words of a refused withdrawal", () => {
         "Já existe um pagamento com esta referência",
         "Saque já foi solicitado",
         "Duplicate withdrawal",
-        "Transaction already exists"
+        "Transaction already exists",
+        "Requisição em processamento",
+        "Saque em andamento",
+        "Saque já solicitado",
+        "Transação já processada",
+        "Operação duplicada",
+        "Request in flight"
       ]
     ]
   ]
@@ -726,6 +732,7 @@ describe("each error", () => {
     new UnexpectedResponse({
       operation: "getBalance",
       attempts: 1,
+      status: 200,
       outcome: "NoEffect",
       reason: "TooLarge",
       issues: []

@@ -274,6 +274,16 @@ describe.each(transports)("over %s", (_, transport) => {
       assert.strictEqual(yield* arrived, 2)
     })
   )
+
+  live(
+    "offline may overlap: it ends with the last",
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const refused = Effect.flip(whole("a"))
+      yield* sandbox.offline(Effect.andThen(sandbox.offline(refused), refused))
+      assert.strictEqual((yield* whole("a")).status, 201)
+    })
+  )
 })
 
 describe("a script of faults", () => {

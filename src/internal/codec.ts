@@ -5,6 +5,7 @@ import * as HttpBody from "effect/http/HttpBody"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { RequestIssue } from "../PaymentsError.ts"
+import { PixKeyType } from "../PixKey.ts"
 import type { Undecodable } from "./attempt.ts"
 import { parseExact } from "./exactJson.ts"
 import { issuesOf } from "./issues.ts"
@@ -59,17 +60,7 @@ export const bodyEncoder = (schema: Schema.ConstraintEncoder<unknown>) => {
 }
 
 /** The words of the contract that a body may hold as texts: they are no one's data. */
-const publicWords: ReadonlySet<string> = new Set([
-  "BRL",
-  "PIX",
-  "BOLETO",
-  "CREDIT_CARD",
-  "CPF",
-  "CNPJ",
-  "EMAIL",
-  "PHONE",
-  "EVP"
-])
+const publicWords: ReadonlySet<string> = new Set(["BRL", "PIX", "BOLETO", "CREDIT_CARD", ...PixKeyType.literals])
 
 /** Every text in a body that may be somebody's data: all but names of fields and words of the contract. */
 export const textsIn = (json: string): ReadonlyArray<string> =>

@@ -7,14 +7,16 @@ import { type Ask, type Hunt, largestPage, nextAsk, type Sizes } from "./pageAsk
 import { advance, type Cursor, timeOf, type Unread, view } from "./pageCursor.ts"
 
 /** Why reading was given up. */
-export type Reason =
-  | "EchoedPage"
-  | "RepeatedPage"
-  | "Endless"
-  | "MissingRows"
-  | "OutOfOrder"
-  | "StillMoving"
-  | "LostPlace"
+export const reasons = [
+  "EchoedPage",
+  "RepeatedPage",
+  "Endless",
+  "MissingRows",
+  "OutOfOrder",
+  "StillMoving",
+  "LostPlace"
+] as const
+export type Reason = (typeof reasons)[number]
 
 /** How many answers without progress are borne, in all and of each kind. */
 const patience = { all: 40, echoed: 5, repeated: 3, missing: 3 }

@@ -1,7 +1,8 @@
 /**
  * What each kind of PIX key accepts, the directory's form of it, and its mask.
  */
-import { getAreaCodeInfo } from "@brazilian-utils/brazilian-utils/get-area-code-info"
+import { isValidLandlinePhone } from "@brazilian-utils/brazilian-utils/is-valid-landline-phone"
+import { isValidMobilePhone } from "@brazilian-utils/brazilian-utils/is-valid-mobile-phone"
 import * as Option from "effect/Option"
 import * as Document from "../Document.ts"
 import type { PixKeyType } from "../PixKey.ts"
@@ -33,7 +34,8 @@ const readEmail = (input: string): Option.Option<string> =>
 const readPhone = (input: string): Option.Option<string> => {
   const text = input.replaceAll(/[\s().-]/g, "")
   if (text.startsWith("+")) return matching(phonePattern)(text)
-  return /^\d{10,11}$/.test(text) && getAreaCodeInfo(text.slice(0, 2)) !== null
+  // Without a country code the digits may be another document's: they must be a Brazilian phone in every respect.
+  return /^\d{10,11}$/.test(text) && (isValidMobilePhone(text, { version: 2 }) || isValidLandlinePhone(text))
     ? Option.some(`+55${text}`)
     : Option.none()
 }
@@ -60,7 +62,7 @@ export const kinds: { readonly [Type in PixKeyType]: Kind } = {
     mask: (value) => value.replace(/^(.)[^@]*@(.).*$/, "$1***@$2***")
   },
   PHONE: {
-    expected: "phone (+ and country code, or 10 or 11 Brazilian digits with area code)",
+    expected: "phone (+ and country code, or a Brazilian mobile or landline number with its area code)",
     read: readPhone,
     mask: maskPhone
   },

@@ -8,6 +8,7 @@
  * - What `readServiceMessage` gives is raw: it may hold what the request sent. Match on it; show `displayMessage` of it.
  * - A `code` is the service's word too: it goes through `displayMessage` before anyone sees it.
  */
+import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 
 export interface ServiceMessage {
@@ -41,9 +42,7 @@ const codeKeys = ["code", "errorcode", "codigo", "codigoerro"]
 const placeKeys = ["field", "campo", "property", "propertyname", "path"]
 
 const entriesOf = (value: unknown): ReadonlyArray<[string, unknown]> | undefined =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-    ? Object.entries(value).slice(0, maxMembers)
-    : undefined
+  Predicate.isObject(value) ? Object.entries(value).slice(0, maxMembers) : undefined
 
 const asFields = (value: unknown): Fields | undefined => {
   const entries = entriesOf(value)

@@ -45,9 +45,9 @@ export const readError = (operation: Operation, failure: Failure) => {
   const { verdict } = failure
   if (verdict._tag === "Refused") return refused(operation, failure, verdict)
   const fields = { ...unanswered(operation, failure, verdict), outcome: "NoEffect" } as const
-  const answer = verdict.status !== undefined && verdict.status >= 200 && verdict.status < 300
-  return answer && !verdict.transient
-    ? new UnexpectedResponse({ ...fields, issues: verdict.issues ?? [] })
+  const { issues = [], status, transient } = verdict
+  return status !== undefined && status >= 200 && status < 300 && !transient
+    ? new UnexpectedResponse({ ...fields, status, issues })
     : new ServiceUnavailable(fields)
 }
 

@@ -37,8 +37,8 @@ export interface PayoutOperations {
 
 const Settings = Schema.Struct({
   concurrency: Schema.Int.check(Schema.isGreaterThanOrEqualTo(1)),
-  maxAmount: Schema.optional(Centavos),
-  maxTotal: Schema.optional(Centavos)
+  maxAmount: Schema.UndefinedOr(Centavos),
+  maxTotal: Schema.UndefinedOr(Centavos)
 })
 const checkSettings = Schema.decodeUnknownSync(Settings)
 
@@ -46,7 +46,7 @@ const settingsOf = ({ concurrency = 4, kind = "payout", maxAmount, maxTotal, pre
   // Both throw: settings that make no sense would spoil every item.
   const checked = checkSettings({ concurrency, maxAmount, maxTotal })
   fromReference(kind, "reference")
-  return { ...checked, kind, previous, maxAmount: checked.maxAmount, maxTotal: checked.maxTotal }
+  return { ...checked, kind, previous }
 }
 
 const stopperOf = (stopOn: PayoutOptions["stopOn"] = ["Unknown", "InsufficientBalance"]) => {

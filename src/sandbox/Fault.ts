@@ -7,7 +7,6 @@
  * What each looks like to a client is the same in memory and over a socket, with one exception: over a socket a request
  * that arrived cannot be refused any more. There `refuse` is `reset`; use `Sandbox.offline` for a port that refuses.
  *
- * @example
  * ```ts
  * import { Effect } from "effect"
  * import { Fault, Sandbox } from "effect-pix/sandbox"

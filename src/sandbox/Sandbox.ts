@@ -21,7 +21,6 @@
  *   every change of a charge or a payout, and are repeated until a 2xx answers: at once, then after 1, 5, 25, 125 and 625
  *   seconds.
  *
- * @example
  * ```ts
  * import { Effect } from "effect"
  * import { Money, Payments } from "effect-pix"

@@ -1,7 +1,6 @@
 /**
  * What a sandbox starts with. Everything has a default, so most programs never touch it.
  *
- * @example
  * ```ts
  * import { Layer } from "effect"
  * import { Sandbox, SandboxOptions } from "effect-pix/sandbox"

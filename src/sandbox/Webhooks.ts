@@ -18,7 +18,6 @@
  * - A webhook is sent until it is answered by a 2xx within 10 seconds: at once, then after 1, 5, 25, 125 and 625 seconds,
  *   by the clock of whoever made the change. Redirects are not followed. What makes the change never waits for it.
  */
-import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
@@ -33,11 +32,11 @@ import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import type * as Schema from "effect/Schema"
-import * as Tracer from "effect/Tracer"
 import { ConfigurationError } from "../PaymentsError.ts"
 import type { SandboxTransaction, SandboxWithdrawal } from "./Ledger.ts"
 import { SandboxNotFound } from "./SandboxError.ts"
 import type { Settings } from "./SandboxOptions.ts"
+import { unseen } from "./unseen.ts"
 
 /** Where webhooks go: a loopback address, or a handler in this process, as `Webhook.answer` or any web handler. */
 export type WebhookTarget = string | URL | ((request: Request) => Promise<Response> | Effect.Effect<Response, unknown>)
@@ -137,10 +136,6 @@ const payloadOfWithdrawal = (withdrawal: SandboxWithdrawal): Schema.Json => {
     createdAt: DateTime.formatIso(createdAt)
   }
 }
-
-/** What causes a webhook is not a part of its trace. */
-const unseen = <A, E>(effect: Effect.Effect<A, E>) =>
-  Effect.updateContext(effect, (context: Context.Context<never>) => Context.omit(Tracer.ParentSpan)(context))
 
 export const make = Effect.fnUntraced(function* ({ webhookSecret, webhookUrl }: Settings) {
   const fibers = yield* FiberSet.make<void>()

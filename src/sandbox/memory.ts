@@ -4,7 +4,6 @@
  *
  * Failures look as those of `FetchHttpClient` on Node: the same reasons, and causes with the same codes.
  */
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientError from "effect/http/HttpClientError"
@@ -13,9 +12,9 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Match from "effect/Match"
 import * as Stream from "effect/Stream"
-import * as Tracer from "effect/Tracer"
 import type { Gateway } from "./Gateway.ts"
 import { type Ending, type Reply, streaming } from "./Reply.ts"
+import { unseen } from "./unseen.ts"
 
 const causes: Record<Ending, () => Error> = {
   Refused: () =>
@@ -56,10 +55,6 @@ const respond = (request: HttpClientRequest.HttpClientRequest, reply: Reply) => 
     }
   })
 }
-
-/** What a gateway does is not part of its caller's trace. */
-const unseen = <A, E>(effect: Effect.Effect<A, E>) =>
-  Effect.updateContext(effect, (context: Context.Context<never>) => Context.omit(Tracer.ParentSpan)(context))
 
 /** The client of a gateway in the same process. */
 export const client = (gateway: Gateway): HttpClient.HttpClient =>

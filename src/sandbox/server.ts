@@ -102,15 +102,22 @@ export const serve = Effect.fnUntraced(function* (
     return Effect.forEach([...sockets], hangUp, { concurrency: "unbounded", discard: true })
   })
   const open = Effect.callback<void>((resume) => {
-    node.listen(Number(new URL(baseUrl).port), host, () => resume(Effect.void))
+    const failed = (cause: Error) => resume(Effect.die(cause))
+    node.once("error", failed)
+    node.listen(Number(new URL(baseUrl).port), host, () => {
+      node.off("error", failed)
+      resume(Effect.void)
+    })
   })
+  // Those that overlap are offline together: the first closes, the last opens.
+  let offline = 0
   return {
     baseUrl,
     offline: (effect) =>
       Effect.acquireUseRelease(
-        close,
+        Effect.suspend(() => (offline++ === 0 ? close : Effect.void)),
         () => effect,
-        () => open
+        () => Effect.suspend(() => (--offline === 0 ? open : Effect.void))
       )
   }
 })
