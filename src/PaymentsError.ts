@@ -50,6 +50,20 @@ const answered = {
 const said = (error: { readonly serviceMessage?: string }) =>
   error.serviceMessage === undefined ? "" : ` The service said: "${error.serviceMessage}".`
 
+/** A refusal is of one call: what an earlier call with the same key did, it does not say. */
+const nothingDone = (error: { readonly idempotencyKey?: string }) =>
+  error.idempotencyKey === undefined
+    ? "Nothing was executed"
+    : `Nothing was executed by this call (idempotency key ${error.idempotencyKey})`
+
+const waitOf = (duration: Duration.Duration): string => {
+  const seconds = Math.ceil(Duration.toSeconds(duration))
+  return seconds > 86_400 ? "in more than a day" : seconds <= 0 ? "now" : `in ${seconds} second(s)`
+}
+
+const asked = (error: { readonly retryAfter?: Duration.Duration }) =>
+  error.retryAfter === undefined ? "" : ` The service asks to come back ${waitOf(error.retryAfter)}.`
+
 const keyed = (error: { readonly idempotencyKey?: string }) =>
   error.idempotencyKey === undefined ? "" : ` (idempotency key ${error.idempotencyKey})`
 
@@ -103,7 +117,7 @@ export class AuthError extends Schema.TaggedError<AuthError>()("AuthError", {
   outcome: Schema.Literal("Rejected")
 }) {
   override get message(): string {
-    return `The service refused the credentials of ${this.operation} (HTTP ${this.status}). Nothing was executed; check the client id, the secret key and what they are allowed to do.${said(this)}`
+    return `The service refused the credentials of ${this.operation} (HTTP ${this.status}). ${nothingDone(this)}; check the client id, the secret key and what they are allowed to do.${said(this)}`
   }
 }
 
@@ -116,7 +130,7 @@ export class NoPixKey extends Schema.TaggedError<NoPixKey>()("NoPixKey", {
   outcome: Schema.Literal("Rejected")
 }) {
   override get message(): string {
-    return `The withdrawal names no PIX key and the service has none on file (HTTP ${this.status}). No money moved; give a pixKey, or register one in the company panel.${said(this)}`
+    return `The withdrawal names no PIX key and the service has none on file (HTTP ${this.status}). ${nothingDone(this)}; give a pixKey, or register one in the company panel.${said(this)}`
   }
 }
 
@@ -126,7 +140,7 @@ export class InsufficientBalance extends Schema.TaggedError<InsufficientBalance>
   outcome: Schema.Literal("Rejected")
 }) {
   override get message(): string {
-    return `The balance does not cover ${this.operation} (HTTP ${this.status}). No money moved; read the balance before asking again.${said(this)}`
+    return `The balance does not cover ${this.operation} (HTTP ${this.status}). ${nothingDone(this)}; read the balance before asking again.${said(this)}`
   }
 }
 
@@ -156,7 +170,11 @@ export class IdempotencyConflict extends Schema.TaggedError<IdempotencyConflict>
       InFlight: "is still being worked on",
       Unclear: "conflicts with something the service holds"
     }[this.conflict]
-    return `The service says that ${this.operation}${keyed(this)} ${what} (HTTP ${this.status}). ${atStake(this.operation)} Find out what it was used for before you send anything under another one.${said(this)}`
+    const next =
+      this.conflict === "InFlight"
+        ? "Wait, and ask again with the same key."
+        : "Find out what it was used for before you send anything under another one."
+    return `The service says that ${this.operation}${keyed(this)} ${what} (HTTP ${this.status}). ${atStake(this.operation)} ${next}${said(this)}`
   }
 }
 
@@ -167,8 +185,8 @@ export class RateLimited extends Schema.TaggedError<RateLimited>()("RateLimited"
   retryAfter: Schema.optionalKey(Schema.Duration)
 }) {
   override get message(): string {
-    const when = this.retryAfter === undefined ? "later" : `in ${Duration.format(this.retryAfter)}`
-    return `The service takes no more requests now: ${this.operation} was refused after ${this.attempts} attempt(s) (HTTP 429). Nothing was executed; ask again ${when}.${said(this)}`
+    const when = this.retryAfter === undefined ? "later" : waitOf(this.retryAfter)
+    return `The service takes no more requests now: ${this.operation} was refused after ${this.attempts} attempt(s) (HTTP 429). ${nothingDone(this)}; ask again ${when}.${said(this)}`
   }
 }
 
@@ -179,8 +197,8 @@ export class RequestRejected extends Schema.TaggedError<RequestRejected>()("Requ
 }) {
   override get message(): string {
     return this.status >= 300 && this.status < 400
-      ? `The service answered ${this.operation} with a redirect (HTTP ${this.status}), which is never followed: it would carry the credentials to another place. Nothing was executed; check the base URL.${said(this)}`
-      : `The service refused ${this.operation} (HTTP ${this.status}). Nothing was executed.${said(this)}`
+      ? `The service answered ${this.operation} with a redirect (HTTP ${this.status}), which is never followed: it would carry the credentials to another place. ${nothingDone(this)}, by HTTP's rules; check the base URL.${said(this)}`
+      : `The service refused ${this.operation} (HTTP ${this.status}). ${nothingDone(this)}.${said(this)}`
   }
 }
 
@@ -265,7 +283,7 @@ export class ServiceUnavailable extends Schema.TaggedError<ServiceUnavailable>()
 }) {
   override get message(): string {
     const moved = this.outcome === "NotSent" ? " Nothing was sent." : ""
-    return `${this.operation} got no answer after ${this.attempts} attempt(s): ${because(this)}.${moved} It is safe to ask again.${said(this)}`
+    return `${this.operation} failed after ${this.attempts} attempt(s): ${because(this)}.${moved} It is safe to ask again.${asked(this)}${said(this)}`
   }
 }
 
@@ -295,7 +313,7 @@ export class OutcomeUnknown extends Schema.TaggedError<OutcomeUnknown>()("Outcom
   issues: Schema.optionalKey(Schema.Array(RequestIssue))
 }) {
   override get message(): string {
-    return `${this.operation}${keyed(this)} may have been executed, or not, after ${this.attempts} attempt(s): ${because(this)}${listed(this.issues)}. ${atStake(this.operation)} Do not send it under a new key: repeat it with the same key, or look it up first.${said(this)}`
+    return `${this.operation}${keyed(this)} may have been executed, or not, after ${this.attempts} attempt(s): ${because(this)}${listed(this.issues)}. ${atStake(this.operation)} Do not send it under a new key: repeat it with the same key, or look it up first.${asked(this)}${said(this)}`
   }
 }
 

@@ -69,7 +69,8 @@ export interface PaymentsPolicy {
   readonly retryBudget: RetryBudget | "unlimited"
   /**
    * Told of a write that was interrupted while its request may have been under way: an interrupted call returns no
-   * error, so this and a warning in the log are where its key is to be found. Default: nothing more than the log.
+   * error, so this and a warning in the log are where its key is to be found. It may take 10 seconds. Default: nothing
+   * more than the log.
    */
   readonly onInterruptedWrite: (report: OutcomeUnknown) => Effect.Effect<void>
 }

@@ -30,7 +30,7 @@ export type RefusalCause =
 /** One rule: words that name a cause. */
 export interface RefusalRule {
   readonly cause: RefusalCause
-  /** Matched against the service's words in lower case, without accents. */
+  /** Matched against the service's words in lower case, without accents, `SNAKE_CASE` and `camelCase` taken apart. */
   readonly words: RegExp
 }
 
@@ -54,9 +54,10 @@ const defaults: RefusalRules = {
     },
     { cause: "IdempotencyKeyReused", words: /idempot/ },
     {
+      // A request that is said to exist already may be our own, sent before: the careful reading is a conflict.
       cause: "IdempotencyKeyReused",
       words:
-        /\b(pagamento|transacao|saque|transferencia|solicitacao|operacao|payment|transaction|withdrawal|transfer|request|operation)\b.*(\bja (existe|foi|\w+d[ao]\b)|\balready\b|duplicad|duplicat)|(\bja existe|\balready exists?\b|duplicad\w*|duplicat\w*)\b.*\b(pagamento|transacao|saque|transferencia|solicitacao|operacao|payment|transaction|withdrawal|transfer|request|operation)/
+        /\bja (foi )?(existe|realizad|utilizad|usad|processad|solicitad|efetuad|executad|enviad|pag[ao]\b)|\balready (been )?(exist|used|processed|requested|executed|sent|submitted|paid|done)|\bduplica/
     },
     {
       cause: "InsufficientBalance",

@@ -62,9 +62,17 @@ export const bodyEncoder = (schema: Schema.ConstraintEncoder<unknown>) => {
 /** The words of the contract that a body may hold as texts: they are no one's data. */
 const publicWords: ReadonlySet<string> = new Set(["BRL", "PIX", "BOLETO", "CREDIT_CARD", ...PixKeyType.literals])
 
-/** Every text in a body that may be somebody's data: all but names of fields and words of the contract. */
-export const textsIn = (json: string): ReadonlyArray<string> =>
-  [...json.matchAll(/("(?:[^"\\]|\\.)*")(:?)/g)]
-    .filter(([, , colon]) => colon === "")
-    .map(([, literal = ""]) => String(JSON.parse(literal)))
-    .filter((text) => !publicWords.has(text))
+/**
+ * Every text in a body that may be somebody's data: all but names of fields and words of the contract. A person's name
+ * also word by word.
+ */
+export const textsIn = (json: string): ReadonlyArray<string> => {
+  const texts: Array<string> = []
+  let field = ""
+  for (const [, literal = "", colon] of json.matchAll(/("(?:[^"\\]|\\.)*")(:?)/g)) {
+    const text = String(JSON.parse(literal))
+    if (colon === ":") field = text
+    else if (!publicWords.has(text)) texts.push(text, ...(field === "name" ? text.split(/\s+/) : []))
+  }
+  return texts
+}

@@ -84,6 +84,9 @@ const settle = (last: Failed, maybe: Unanswered | undefined): Failed => {
   return { ...maybe, reason: "RefusedAfterUnknown", status, serviceMessage, retryAfter, issues: undefined }
 }
 
+/** How long `onInterruptedWrite` may take. */
+const hookTimeout = Duration.seconds(10)
+
 type ScheduleStep = (now: number, input: unknown) => Pull.Pull<[unknown, Duration.Duration], never, unknown>
 
 interface Tagged {
@@ -239,7 +242,8 @@ export const make = Effect.fnUntraced(function* ({ client, credentials, origin }
           span?.attribute("payments.outcome", report.outcome)
           return Effect.andThen(
             Effect.logWarning(`${report._tag}: ${report.message}`),
-            policy.onInterruptedWrite(report)
+            // An interruption waits for this: a hook that hangs must not hold it for ever.
+            Effect.timeoutOption(Effect.interruptible(policy.onInterruptedWrite(report)), hookTimeout)
           )
         })
 

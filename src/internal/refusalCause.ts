@@ -7,6 +7,7 @@ import type { RefusalCause, RefusalRules } from "../RefusalRules.ts"
 export const causeOf = (rules: RefusalRules, words: string): RefusalCause | undefined => {
   const plain = words
     .slice(0, 1000)
+    .replaceAll(/([a-z])(?=[A-Z])|_/g, "$1 ")
     .normalize("NFD")
     .replaceAll(/\p{Mn}/gu, "")
     .toLowerCase()

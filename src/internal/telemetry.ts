@@ -2,8 +2,10 @@
  * Spans and metrics of the client: operation, attempt, status, outcome and a one-way fingerprint of the idempotency
  * key. Never a header, a body, a person's data or the key itself. Names follow OpenTelemetry's HTTP conventions.
  */
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Metric from "effect/Metric"
 import * as Tracer from "effect/Tracer"
 import type { Operation } from "../PaymentsError.ts"
@@ -46,5 +48,10 @@ export const inSpan = <A, E, R>(
   Effect.withFiber((fiber) =>
     Context.getOrUndefined(fiber.context, Tracer.Tracer) === undefined
       ? effect(undefined)
-      : Effect.useSpan(name, options, (span) => Effect.withParentSpan(effect(span), span))
+      : Effect.flatMap(Effect.makeSpan(name, options), (span) =>
+          Effect.onExit(Effect.withParentSpan(effect(span), span), (exit) =>
+            // The span learns how it ended, and not what was answered: that holds people's data.
+            Effect.map(Clock.currentTimeNanos, (now) => span.end(now, Exit.asVoid(exit)))
+          )
+        )
   )
