@@ -33,15 +33,19 @@ const checkKind = Schema.decodeUnknownSync(
   )
 )
 const checkReference = Schema.decodeUnknownSync(
-  Schema.String.check(Schema.isPattern(/\S/, { expected: "a reference that is not blank" }))
+  Schema.NonEmptyString.check(
+    Schema.makeFilter((text) => text === text.trim() && text === text.normalize("NFC"), {
+      expected: "a reference without space around it, in Unicode's composed form (NFC)"
+    })
+  )
 )
 
 /**
  * The key of a business reference: the same for the same kind and reference, in any process, for ever.
  *
  * The reference itself is not in the key (it may be a person's data), only its SHA-256. Throws a `SchemaError` when
- * the kind is not 1 to 32 letters, digits or hyphens, or the reference is blank: a blank one would make one payout of
- * many.
+ * the kind is not 1 to 32 letters, digits or hyphens, or the reference is blank (one payout would be made of many), has
+ * space around it or is not in Unicode's composed form (two would be made of one).
  *
  * ```ts
  * import { IdempotencyKey } from "effect-pix"

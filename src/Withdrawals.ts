@@ -88,7 +88,11 @@ const place = {
 }
 const keyed = { ...place, idempotencyKey: Schema.String }
 
-/** The service took the withdrawal on. `amount` is in centavos. */
+/**
+ * The service took the withdrawal on. `amount` is what this run asked for, in centavos; `withdrawal.value` is what the
+ * service recorded, in reais. Where an earlier run asked for another amount under the same reference, the service
+ * answers with that earlier payout: compare the two.
+ */
 export const PayoutDone = Schema.TaggedStruct("Done", { ...keyed, amount: Centavos, withdrawal: Withdrawal })
 /** See the schema of the same name. */
 export type PayoutDone = typeof PayoutDone.Type

@@ -786,3 +786,30 @@ describe("each error", () => {
     expectTypeOf<Effect.Services<ReturnType<Service["requestWithdrawal"]>>>().toEqualTypeOf<never>()
   })
 })
+
+describe("what an error tells a person", () => {
+  const common = { operation: "requestWithdrawal", attempts: 1, idempotencyKey: "wd_1" } as const
+
+  it("when to come back, in words that a person reads", () => {
+    const limited = (retryAfter: Duration.Duration) =>
+      new RateLimited({ ...common, outcome: "Rejected", status: 429, retryAfter }).message
+    assert.include(limited(Duration.seconds(119.2)), "ask again in 120 second(s)")
+    assert.include(limited(Duration.zero), "ask again now")
+    assert.include(limited(Duration.millis(1e23)), "ask again in more than a day")
+    const unknown = { ...common, outcome: "Unknown", reason: "ServerError", status: 503 } as const
+    const waiting = new OutcomeUnknown({ ...unknown, retryAfter: Duration.seconds(5) })
+    assert.include(waiting.message, "The service asks to come back in 5 second(s).")
+  })
+
+  it("that a refusal speaks of its own call, under its key", () => {
+    const { message } = new RequestRejected({ ...common, outcome: "Rejected", status: 422 })
+    assert.include(message, "Nothing was executed by this call (idempotency key wd_1)")
+  })
+
+  it("to wait for what is in flight, and to find out what a key was used for", () => {
+    const conflict = (conflict: "InFlight" | "Reused") =>
+      new IdempotencyConflict({ ...common, outcome: "Unknown", status: 409, conflict }).message
+    assert.include(conflict("InFlight"), "Wait, and ask again with the same key.")
+    assert.include(conflict("Reused"), "Find out what it was used for")
+  })
+})

@@ -14,7 +14,7 @@ describe("a key from a business reference", () => {
     ["refund", "invoice-42", "refund_f42a408c0d2ec0a588282cce0730ae97bb56dd09"],
     ["charge", "pedido nº 7", "charge_317046fdc9fd7e2f5ae569644cd427199c90ba6c"],
     ["a", "💸", "a_45784437d963831073d39b62afa8ef362e8a78d4"],
-    ["K-9", " spaced ", "K-9_7066eae55667c1062bf9d5c1de512232e0d059fd"],
+    ["K-9", "spaced out", "K-9_80a823c5f7ff48f5307fdb318e71aabc2ce1690e"],
     ["k".repeat(32), "x".repeat(1000), "kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk_436db706541752713134c6fe0189e6ffef006e57"]
   ]
 
@@ -29,16 +29,14 @@ describe("a key from a business reference", () => {
     assert.strictEqual(IdempotencyKey.fromReference("payout", reference), `payout_${digest.slice(0, 40)}`)
   })
 
-  it("differs where kind or reference differ, were it by case, by white space or by form", () => {
+  it("differs where kind or reference differ, were it by case", () => {
     const keys = [
       IdempotencyKey.fromReference("payout", "invoice-42"),
       IdempotencyKey.fromReference("payout", "invoice-43"),
       IdempotencyKey.fromReference("payout", "Invoice-42"),
-      IdempotencyKey.fromReference("payout", "invoice-42 "),
       IdempotencyKey.fromReference("refund", "invoice-42"),
       IdempotencyKey.fromReference("pay", "out\ninvoice-42"),
-      IdempotencyKey.fromReference("payout", "caf\u00E9"),
-      IdempotencyKey.fromReference("payout", "cafe\u0301")
+      IdempotencyKey.fromReference("payout", "caf\u00E9")
     ]
     assert.strictEqual(new Set(keys).size, keys.length)
   })
@@ -50,6 +48,13 @@ describe("a key from a business reference", () => {
   it.each(["", " ", "\t\n"])("is refused for the blank reference %j: it would make one payout of many", (reference) => {
     assert.throws(() => IdempotencyKey.fromReference("payout", reference), Schema.SchemaError)
   })
+
+  it.each(["invoice-42 ", "\tinvoice-42", "cafe\u0301"])(
+    "is refused for the reference %j, which looks like another: it would make two payouts of one",
+    (reference) => {
+      assert.throws(() => IdempotencyKey.fromReference("payout", reference), Schema.SchemaError)
+    }
+  )
 
   it.each(["", "pay out", "pay_out", "pagaménto", "a\nb", "k".repeat(33)])("is refused for the kind %j", (kind) => {
     assert.throws(() => IdempotencyKey.fromReference(kind, "invoice-42"), Schema.SchemaError)

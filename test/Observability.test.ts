@@ -2,7 +2,7 @@ import * as NodeSdk from "@effect/opentelemetry/NodeSdk"
 import { assert, describe, it } from "@effect/vitest"
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http"
 import { SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base"
-import { Effect, Fiber, Layer, Logger, Metric, References, Tracer } from "effect"
+import { Effect, Exit, Fiber, Layer, Logger, Metric, References, Tracer } from "effect"
 import { IdempotencyKey, Money, Payments, PaymentsPolicy } from "effect-pix"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { FetchHttpClient } from "effect/http"
@@ -87,6 +87,17 @@ describe("spans", () => {
       const operation = spans.find(({ name }) => name === "Payments.requestWithdrawal")
       assert.strictEqual(operation?.attributes.get("error.type"), "InsufficientBalance")
       assert.strictEqual(operation?.attributes.get("payments.outcome"), "Rejected")
+    })
+  )
+
+  it.effect("holds nothing of what was answered", () =>
+    Effect.gen(function* () {
+      const { layer, spans } = recordingTracer()
+      yield* underTestClock(retriedPayout).pipe(Effect.provide(Layer.merge(layer, Sandbox.layerPayments)))
+      const ends = spans.map(({ status }) => (status._tag === "Ended" ? status.exit : undefined))
+      const answered = ends.filter((exit) => exit !== undefined && Exit.isSuccess(exit) && exit.value !== undefined)
+      assert.deepStrictEqual(answered, [])
+      assert.strictEqual(ends.filter((exit) => exit !== undefined && Exit.isSuccess(exit)).length, 2)
     })
   )
 

@@ -626,6 +626,27 @@ describe("an interrupted write", () => {
     })
   )
 
+  it.effect("is not held by a hook that hangs for longer than ten seconds", () =>
+    Effect.gen(function* () {
+      const { layer } = scripted("silence")
+      const started = yield* Deferred.make<void>()
+      const policy = PaymentsPolicy.make({
+        onInterruptedWrite: () => Effect.andThen(Deferred.succeed(started, undefined), Effect.never)
+      })
+      const fiber = yield* Effect.forkChild(
+        pay.pipe(
+          Effect.timeout("1 second"),
+          Effect.provideService(PaymentsPolicy, policy),
+          Effect.provide(Layer.merge(paymentsOn(layer), Logger.layer([])))
+        )
+      )
+      yield* TestClock.adjust("1 second")
+      yield* Deferred.await(started)
+      yield* TestClock.adjust("10 seconds")
+      assert.strictEqual((yield* Effect.flip(Fiber.join(fiber)))._tag, "TimeoutError")
+    })
+  )
+
   it.effect("that has its answer already reports nothing", () =>
     Effect.gen(function* () {
       const { layer } = scripted(respond(201, record("wd_1")))

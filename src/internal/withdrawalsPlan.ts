@@ -76,7 +76,10 @@ export const makePlan = ({ kind, maxAmount, maxTotal, previous }: PlanOptions) =
         return {
           _tag: "Refused",
           ...place,
-          error: invalid({ path: "reference", problem: "must be a text that is not blank" })
+          error: invalid({
+            path: "reference",
+            problem: "must be a text that is not blank, without space around it, in composed form (NFC)"
+          })
         }
       }
       const keyed = { ...place, idempotencyKey: key.success }
