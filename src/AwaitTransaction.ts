@@ -6,9 +6,10 @@
  * slower, at most once a minute, jittered. A hint (see `TransactionHints`; `Webhook` publishes them) wakes it at once.
  *
  * - It ends with the detail as soon as its status is final: see `Status.ofDetail`, or say `until` yourself.
- * - It ends with `AwaitTimedOut` when the charge has expired or the deadline has passed. One last lookup is made then,
- *   so what was paid in time is not missed.
- * - While the service cannot be reached, or asks to slow down, it goes on waiting. Every other failure ends it.
+ * - It ends with `AwaitTimedOut` when the charge has expired or the deadline has passed. A lookup that is on its way is
+ *   cut off then, and one last lookup is made, so what was paid in time is not missed. It may take 5 seconds.
+ * - While the service cannot be reached, answers what is no answer (a proxy's page), or asks to slow down, it goes on
+ *   waiting. Every other failure ends it.
  *
  * Gotcha: `AwaitTimedOut` is no proof that the payer did not pay. It says what the last lookup said.
  *
@@ -47,7 +48,13 @@ import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { type GetTransactionError, InvalidRequest, type RateLimited, type ServiceUnavailable } from "./PaymentsError.ts"
+import {
+  type GetTransactionError,
+  InvalidRequest,
+  type RateLimited,
+  type ServiceUnavailable,
+  type UnexpectedResponse
+} from "./PaymentsError.ts"
 import { DetailStatus, ofDetail } from "./Status.ts"
 import type { TransactionDetail } from "./Transaction.ts"
 import { TransactionHints } from "./TransactionHints.ts"
@@ -56,7 +63,10 @@ import { TransactionHints } from "./TransactionHints.ts"
 export interface AwaitOptions {
   /** When the charge expires: `charge.pix?.expirationDate` of its creation. Default: not known. */
   readonly expiresAt?: DateTime.DateTime.Input | undefined
-  /** How long to wait at most. Default: one hour, or with `expiresAt` as long as that says. */
+  /**
+   * How long to wait at most; the last lookup begins then, and may take 5 seconds. Default: one hour, or with
+   * `expiresAt` as long as that says.
+   */
   readonly deadline?: Duration.Input | undefined
   /**
    * When to look again. Where it ends, the waiting ends. Default: {@link polling}.
@@ -85,7 +95,7 @@ export class AwaitTimedOut extends Schema.TaggedError<AwaitTimedOut>()("AwaitTim
   reason: Schema.Literals(["Expired", "Deadline"]),
   /** What the last lookup that succeeded said. Absent when none did. */
   lastStatus: Schema.optionalKey(DetailStatus),
-  /** The tag of the last lookup's failure, if it failed. */
+  /** The tag of the last lookup's failure, if it failed; `ServiceUnavailable` too where it was cut off. */
   lastFailure: Schema.optionalKey(Schema.String)
 }) {
   override get message(): string {
@@ -97,7 +107,9 @@ export class AwaitTimedOut extends Schema.TaggedError<AwaitTimedOut>()("AwaitTim
 }
 
 /** What waiting can fail with. */
-export type AwaitTransactionError = Exclude<GetTransactionError, RateLimited | ServiceUnavailable> | AwaitTimedOut
+export type AwaitTransactionError =
+  | Exclude<GetTransactionError, RateLimited | ServiceUnavailable | UnexpectedResponse>
+  | AwaitTimedOut
 
 /** A lookup: `payments.getTransaction`. */
 export type GetTransaction = (transactionId: string) => Effect.Effect<TransactionDetail, GetTransactionError>
@@ -114,6 +126,9 @@ export const polling: Schedule.Schedule<unknown> = Schedule.exponential("1 secon
 
 /** So that a flood of hints is no flood of lookups. */
 const hintsBetweenPolls = 5
+
+/** How long the last lookup may take, in milliseconds: the time to wait is over already. */
+const lastLookup = 5_000
 
 const notADate = () =>
   new InvalidRequest({
@@ -197,7 +212,17 @@ const watch = Effect.fnUntraced(function* (
     lookedAt = yield* Clock.currentTimeMillis
     attempts++
     hint.closeUnsafe()
-    const result = yield* Effect.result(getTransaction(transactionId))
+    const result = yield* getTransaction(transactionId).pipe(
+      Effect.result,
+      Effect.timeoutOrElse({
+        duration: lookedAt < endsAt ? endsAt - lookedAt : lastLookup,
+        orElse: () => Effect.undefined
+      })
+    )
+    if (result === undefined) {
+      failure = "ServiceUnavailable"
+      return undefined
+    }
     if (Result.isSuccess(result)) {
       failure = undefined
       return result.success
@@ -210,6 +235,8 @@ const watch = Effect.fnUntraced(function* (
         if (error.retryAfter !== undefined) {
           notBefore = (yield* Clock.currentTimeMillis) + Duration.toMillis(error.retryAfter)
         }
+        return undefined
+      case "UnexpectedResponse":
         return undefined
       case "TransactionNotFound":
         if (lookedAt < notFoundUntil) return undefined

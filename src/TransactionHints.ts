@@ -5,7 +5,8 @@
  *
  * A `Context.Reference`: by default all of a process share one, and nothing has to be wired. Over several processes,
  * give an implementation of your own (over Redis' publish and subscribe, for instance): without one, the processes that
- * did not receive the webhook go on polling.
+ * did not receive the webhook go on polling. `Webhook` takes those in force where its layer is built, a wait those in
+ * force where it is run: provide yours to both.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"

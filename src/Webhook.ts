@@ -96,7 +96,8 @@ export interface WebhookOptions<P = unknown, M = unknown, E = never, R = never, 
   readonly bodyTimeout?: Duration.Input | undefined
   /**
    * How many calls may be in work, retries included, before others are answered with 503. Default 1024. From half of it
-   * on, a transaction that is not found is not waited for.
+   * on, a transaction that is not found is not waited for. Of the calls that claim the same status of one transaction
+   * four are worked on at a time; those that come meanwhile make one of them look once more.
    */
   readonly capacity?: number | undefined
   /** How many lookups, and calls of your code, may run at a time. Default 8. */
@@ -235,6 +236,7 @@ const make = Effect.fnUntraced(function* <P, M, E, R, E2, R2>(
   const inbox = yield* makeInbox<P, M>({
     getTransaction: payments.getTransaction,
     balance: payments.getBalance(),
+    // Those of the layer, not of a request: what is resumed at the start has no request.
     wake: (yield* TransactionHints).publish,
     store: yield* WebhookStore,
     permits: Semaphore.makeUnsafe(limits.concurrency),

@@ -114,13 +114,19 @@ const fromKeyValueStore = (all: KeyValueStore.KeyValueStore): WebhookStore["Serv
   const inbox = KeyValueStore.prefix(all, "effect-pix/webhook/call/")
   const notes = KeyValueStore.prefix(all, "effect-pix/webhook/note/")
   return {
-    record: ({ body, id }) => orStoreError("record")(inbox.set(id, body)),
+    // A file is emptied before it is written, so what is safe already is not put at risk again.
+    record: ({ body, id }) =>
+      orStoreError("record")(
+        Effect.flatMap(inbox.get(id), (stored) => (stored === body ? Effect.void : inbox.set(id, body)))
+      ),
     finish: (id) => orStoreError("finish")(inbox.remove(id)),
     unfinished: Effect.gen(function* () {
       const calls: Array<UnfinishedCall> = []
       for (const id of yield* inbox.keys) {
         const body = yield* inbox.get(id)
-        if (body !== undefined) calls.push({ id, body })
+        // An empty one is a file whose writer ended before it wrote, and nobody was told that it is kept. It is not
+        // removed: its writer may be another process that is writing now.
+        if (body !== undefined && body !== "") calls.push({ id, body })
       }
       return calls
     }).pipe(orStoreError("unfinished")),

@@ -240,6 +240,71 @@ describe("awaitTransaction", () => {
     })
   )
 
+  it.effect("the deadline cuts off a lookup that hangs, and the last one may take 5 seconds", () =>
+    Effect.gen(function* () {
+      const cut: Array<number> = []
+      const hanging = Effect.onInterrupt(Effect.never, () =>
+        Effect.flatMap(Clock.currentTimeMillis, (now) => Effect.sync(() => cut.push(now)))
+      )
+      const fiber = yield* Effect.forkChild(
+        Effect.flip(AwaitTransaction.awaitTransaction(() => hanging, "t", { deadline: "1 second" }))
+      )
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(cut, [1_000])
+      assert.isUndefined(fiber.pollUnsafe())
+      yield* TestClock.adjust("5 seconds")
+      assert.deepStrictEqual(cut, [1_000, 6_000])
+      const error = yield* Fiber.join(fiber)
+      assert(error._tag === "AwaitTimedOut")
+      assert.strictEqual(error.reason, "Deadline")
+      assert.strictEqual(error.attempts, 2)
+      assert.strictEqual(error.lastFailure, "ServiceUnavailable")
+      assert.isUndefined(error.lastStatus)
+    })
+  )
+
+  it.effect("what was paid while a lookup hung is found by the last one, at the expiry", () =>
+    Effect.gen(function* () {
+      let times = 0
+      const get = () =>
+        Effect.suspend(() =>
+          times++ === 0 ? Effect.never : Effect.delay(Effect.succeed(detailOf("Paid")), "4 seconds")
+        )
+      const fiber = yield* Effect.forkChild(
+        AwaitTransaction.awaitTransaction(get, "t", { expiresAt: DateTime.makeUnsafe(60_000) })
+      )
+      yield* TestClock.adjust("64 seconds")
+      assert.strictEqual((yield* Fiber.join(fiber)).enStatusTransaction, "Paid")
+      assert.strictEqual(times, 2)
+    })
+  )
+
+  it.effect("a page in place of an answer does not end it, and at the deadline it says what it knows", () =>
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const { id } = yield* charge
+      const fiber = yield* Effect.forkChild(waitFor(id, steady))
+      yield* TestClock.adjust("1 second")
+      yield* sandbox.fault("getTransaction", Fault.html(), { times: 1 })
+      yield* TestClock.adjust("10 seconds")
+      assert.strictEqual(yield* lookups, 2)
+      assert.isUndefined(fiber.pollUnsafe())
+      yield* sandbox.markPaid(id)
+      yield* TestClock.adjust("10 seconds")
+      assert.strictEqual((yield* Fiber.join(fiber)).enStatusTransaction, "Paid")
+
+      const other = yield* charge
+      const late = yield* Effect.forkChild(Effect.flip(waitFor(other.id, { ...steady, deadline: "15 seconds" })))
+      yield* TestClock.adjust("1 second")
+      yield* sandbox.fault("getTransaction", Fault.html(), { times: 2 })
+      yield* TestClock.adjust("14 seconds")
+      const error = yield* Fiber.join(late)
+      assert(error._tag === "AwaitTimedOut")
+      assert.strictEqual(error.lastStatus, "Awaiting")
+      assert.strictEqual(error.lastFailure, "UnexpectedResponse")
+    }).pipe(Effect.provide(layer))
+  )
+
   it.effect("the default schedule is fast at first, slower later, jittered, and has a ceiling", () =>
     Effect.gen(function* () {
       const { get, times } = script(detailOf("Awaiting"))

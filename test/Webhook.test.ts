@@ -1098,6 +1098,91 @@ describe("the answers", () => {
   )
 
   test(
+    "and the room survive a flood of different calls about one transaction: one claim is followed a few times at once",
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const store = yield* WebhookStore
+      const { id } = yield* charge
+      const other = yield* charge
+      yield* sandbox.markPaid(other.id)
+      const { idle, post, reasons, statuses } = yield* recording({ capacity: 10 })
+      for (let n = 0; n < 100; n++) {
+        assert.strictEqual(yield* post({ transactionId: id, status: "Paid", n }), 200)
+        yield* TestClock.adjust(0)
+      }
+      assert.strictEqual((yield* store.unfinished).length, 4)
+      assert.strictEqual(yield* post({ transactionId: other.id }), 200)
+      yield* TestClock.adjust(0)
+      assert.deepStrictEqual(statuses(), ["Paid"])
+      yield* TestClock.adjust("3 minutes")
+      yield* idle
+      assert.deepStrictEqual(reasons(), ["StillOpen", "StillOpen", "StillOpen", "StillOpen"])
+      assert.isBelow(yield* lookups, 40)
+    })
+  )
+
+  test(
+    "and the room survive a flood about one transaction that the user's code does not take",
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const { id } = yield* charge
+      const other = yield* charge
+      yield* sandbox.markPaid(id)
+      yield* sandbox.markPaid(other.id)
+      const { events, post } = yield* recording({
+        capacity: 10,
+        onConfirmed: ({ transaction }) => (transaction.transactionId === id ? Effect.fail("a bad row") : Effect.void)
+      })
+      for (let n = 0; n < 100; n++) {
+        assert.strictEqual(yield* post({ transactionId: id, status: "Paid", n }), 200)
+        yield* TestClock.adjust(0)
+      }
+      assert.strictEqual(yield* post({ transactionId: other.id }), 200)
+      yield* TestClock.adjust(0)
+      assert.strictEqual(events.at(-1)?.id, `${other.id}:Paid`)
+    })
+  )
+
+  test(
+    "and what comes last in such a flood is looked up all the same, after those before it were done",
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const { id } = yield* charge
+      const { idle, post, reasons, statuses } = yield* recording()
+      for (let n = 0; n < 10; n++) yield* post({ transactionId: id, status: "Paid", n })
+      yield* TestClock.adjust("60 seconds")
+      assert.strictEqual(yield* post({ transactionId: id, status: "Paid", real: true }), 200)
+      yield* TestClock.adjust("10 seconds")
+      assert.deepStrictEqual(reasons(), ["StillOpen", "StillOpen", "StillOpen"])
+      yield* sandbox.markPaid(id)
+      yield* TestClock.adjust("1 minute")
+      yield* idle
+      assert.deepStrictEqual(statuses(), ["Paid"])
+    })
+  )
+
+  test(
+    "and the room survive a flood about one transaction whose reports nobody takes, and the truth comes through",
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const { id } = yield* charge
+      const { post, statuses } = yield* recording({
+        capacity: 10,
+        confirm: Schedule.recurs(0),
+        onUnconfirmed: () => Effect.fail("the queue is away")
+      })
+      for (let n = 0; n < 100; n++) {
+        assert.strictEqual(yield* post({ transactionId: id, status: "Paid", n }), 200)
+        yield* TestClock.adjust(0)
+      }
+      yield* sandbox.markPaid(id)
+      assert.strictEqual(yield* post({ transactionId: id, status: "Paid", real: true }), 200)
+      yield* TestClock.adjust(0)
+      assert.deepStrictEqual(statuses(), ["Paid"])
+    })
+  )
+
+  test(
     "do not wait for whoever is told of the hints",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox

@@ -141,6 +141,45 @@ describe("WebhookStore", () => {
     )
   )
 
+  it.effect(
+    "in a KeyValueStore lists no call whose writer was killed before it wrote, and takes it when it comes",
+    () =>
+      Effect.gen(function* () {
+        const keyValue = yield* KeyValueStore.KeyValueStore
+        const store = yield* WebhookStore
+        yield* store.record({ id: "1", body: "{}" })
+        const [key = ""] = yield* keyValue.keys
+        yield* keyValue.set(key, "")
+        assert.deepStrictEqual(yield* store.unfinished, [])
+        yield* store.record({ id: "1", body: "{}" })
+        assert.deepStrictEqual(yield* store.unfinished, [{ id: "1", body: "{}" }])
+      }).pipe(Effect.provide(Layer.provideMerge(WebhookStore.layerKeyValueStore, KeyValueStore.layerMemory)))
+  )
+
+  it.effect("in a KeyValueStore writes a call once: what is recorded already is not put at risk", () => {
+    const written: Array<string> = []
+    return Effect.gen(function* () {
+      const store = yield* WebhookStore
+      yield* store.record({ id: "1", body: "{}" })
+      yield* store.record({ id: "1", body: "{}" })
+      assert.deepStrictEqual(written, ["{}"])
+      assert.deepStrictEqual(yield* store.unfinished, [{ id: "1", body: "{}" }])
+    }).pipe(
+      Effect.provide(WebhookStore.layerKeyValueStore),
+      Effect.provideServiceEffect(
+        KeyValueStore.KeyValueStore,
+        Effect.gen(function* () {
+          const real = yield* KeyValueStore.KeyValueStore
+          const set: typeof real.set = (key, value) => {
+            written.push(String(value))
+            return real.set(key, value)
+          }
+          return { ...real, set }
+        }).pipe(Effect.provide(KeyValueStore.layerMemory))
+      )
+    )
+  })
+
   it.live("lets a second process on the same store finish what the first began", () =>
     Effect.gen(function* () {
       const context = yield* Layer.build(WebhookStore.layerMemory)

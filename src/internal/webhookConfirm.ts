@@ -78,7 +78,7 @@ const decodeHanded = Schema.decodeOption(Handed)
 const encodeHanded = Schema.encodeSync(Handed)
 
 /** The claimed status, where it is a word of the detail's own, in whatever case. Another word says nothing to us. */
-const claimOf = (status: string | undefined): DetailWord | undefined =>
+export const claimOf = (status: string | undefined): DetailWord | undefined =>
   detailWords.find((word) => word.toLowerCase() === status?.toLowerCase())
 
 /** Whether a claim is of an earlier status than the one looked up: late news. */
@@ -159,8 +159,11 @@ export const makeConfirm = <P, M>(options: ConfirmOptions<P, M>) => {
     return { _tag: mayFollow(lastStatus, claim) ? "Early" : "Final", report: { ...seen, reason: "Disagrees" } }
   })
 
-  /** Whether the hint is finished: it was handed out, was nothing new, or was reported. */
-  const confirm = Effect.fnUntraced(function* (transactionId: string, untrusted: Untrusted<P, M>) {
+  /** Whether the hint is finished: it was handed out, or was nothing new. Or what is to be reported of it. */
+  const confirm = Effect.fnUntraced(function* (
+    transactionId: string,
+    untrusted: Untrusted<P, M>
+  ): Effect.fn.Return<boolean | UnconfirmedTransaction<P, M>> {
     const early = yield* makePauses(options.confirm)
     const outage = yield* makePauses(options.retryLookup)
     while (true) {
@@ -172,14 +175,14 @@ export const makeConfirm = <P, M>(options: ConfirmOptions<P, M>) => {
           return false
         case "Early":
           if ((verdict.report.reason === "NotFound" && options.crowded()) || !(yield* early())) {
-            return yield* report(verdict.report)
+            return verdict.report
           }
           break
         case "Outage":
-          if (!(yield* outage(verdict.retryAfter))) return yield* report(verdict.report)
+          if (!(yield* outage(verdict.retryAfter))) return verdict.report
           break
         case "Final":
-          return yield* report(verdict.report)
+          return verdict.report
       }
     }
   })

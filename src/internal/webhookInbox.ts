@@ -14,7 +14,7 @@ import type { Balance } from "../Balance.ts"
 import type { GetBalanceError } from "../PaymentsError.ts"
 import { type UnconfirmedWithdrawal, WithdrawalNote } from "../WebhookEvent.ts"
 import { inSpan } from "./telemetry.ts"
-import { type ConfirmOptions, makeConfirm, persistently } from "./webhookConfirm.ts"
+import { claimOf, type ConfirmOptions, makeConfirm, persistently } from "./webhookConfirm.ts"
 import { digest, makeLocks } from "./webhookKeys.ts"
 import type { Reading } from "./webhookReader.ts"
 
@@ -48,9 +48,12 @@ const noteKeys = (withdrawal: {
 ]
 
 interface Work {
-  /** The same call came again, after this one's lookup perhaps. */
+  /** The same call came again, or one that claims the same, after this one's lookup perhaps. */
   again: boolean
 }
+
+/** How many calls that claim the same of one transaction are confirmed, and how many reported, for themselves. */
+const perClaim = 4
 
 /** How long a caller waits for the store. */
 const patience = "10 seconds"
@@ -103,13 +106,54 @@ export const makeInbox = Effect.fnUntraced(function* <P, M>(options: InboxOption
     return true
   })
 
+  /** The calls that are being confirmed or reported, by what they claim of which transaction. */
+  const claims = new Map<string, Set<Work>>()
+  const enter = (key: string, state: Work) => {
+    const states = claims.get(key) ?? new Set()
+    claims.set(key, states.add(state))
+    return () => {
+      states.delete(state)
+      if (states.size === 0 && claims.get(key) === states) claims.delete(key)
+    }
+  }
+
+  /**
+   * So that many calls about one transaction do not take the room of all others: where a few in work claim the same,
+   * one of them looks once more for this one. It is recorded and unfinished, so this one need not be.
+   */
+  const confirmOrJoin = Effect.fnUntraced(function* (transactionId: string, { untrusted }: Reading<P, M>) {
+    const key = `${claimOf(untrusted.status) ?? ""}:${transactionId.toLowerCase()}`
+    const last = [...(claims.get(key) ?? [])].at(perClaim - 1)
+    if (last !== undefined) {
+      last.again = true
+      return true
+    }
+    const state: Work = { again: false }
+    const leave = enter(key, state)
+    const outcome = yield* Effect.gen(function* () {
+      while (true) {
+        state.again = false
+        const outcome = yield* confirm(transactionId, untrusted)
+        if (state.again) continue
+        // At once, so that no call joins what is over.
+        leave()
+        return outcome
+      }
+    }).pipe(Effect.ensuring(Effect.sync(leave)))
+    if (typeof outcome === "boolean") return outcome
+    // None joins a call that is reported, since it does not look again; but enough of the same report wait already.
+    const reported = `${outcome.reason}:${key}`
+    if ((claims.get(reported)?.size ?? 0) >= perClaim) return true
+    return yield* Effect.ensuring(report(outcome), Effect.sync(enter(reported, state)))
+  })
+
   const workOn = Effect.fnUntraced(function* (id: string, reading: Reading<P, M>) {
     const { hint, untrusted } = reading
     const note = yield* noted(noteKeys(hint))
     // A key of ours makes it a withdrawal, whatever else the call says.
     if (hint.about === "Withdrawal" || note !== undefined) return yield* reportWithdrawal(id, reading, note)
     if (hint.about === "Transaction" && hint.transactionId !== undefined) {
-      return yield* confirm(hint.transactionId, untrusted)
+      return yield* confirmOrJoin(hint.transactionId, reading)
     }
     return yield* report({ _tag: "Unrecognised", untrusted })
   })
