@@ -9,8 +9,11 @@ export const largestPage = 100
 export interface Ask {
   readonly page: number
   readonly pageSize: number
-  /** `Adjoin` asks for the page after the cursor, with no overlap; `Confirm` then asks again for the one before. */
-  readonly purpose: "Overlap" | "Adjoin" | "Confirm"
+  /**
+   * `Adjoin` asks for the page after the cursor, with no overlap; `Confirm` then asks again for the one before. `Probe`
+   * asks how many rows the service gives at most.
+   */
+  readonly purpose: "Overlap" | "Adjoin" | "Confirm" | "Probe"
 }
 
 export interface Sizes {

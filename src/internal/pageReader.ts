@@ -35,6 +35,8 @@ export interface Reader {
   readonly cursor: Cursor
   readonly ask: Ask
   readonly sizes: Sizes
+  /** The largest page was asked for where it cannot be short: at the start of the list. */
+  readonly isProbed: boolean
   readonly hunt: Hunt
   readonly trouble: Trouble
   /** Where the last answer showed the row read last, and how many rows it counted. */
@@ -44,6 +46,8 @@ export interface Reader {
   readonly previous: { readonly firstId: number | undefined; readonly offset: number; readonly repeated: number }
   /** The total at the last progress. */
   readonly total: number | undefined
+  /** The service has counted fewer rows than it showed. From then on its counts do not say where the list ends. */
+  readonly undercounts: boolean
   readonly rowsRead: number
   /** More rows than this are a list without end. */
   readonly mostRows: number | undefined
@@ -54,7 +58,7 @@ interface Slice {
   readonly offset: number
   readonly length: number
   readonly isFull: boolean
-  /** The service counts no more rows than it showed. */
+  /** The service counts no fewer rows than it showed, here and before. */
   readonly isSane: boolean
   /** The service counts rows after this slice. */
   readonly hasMore: boolean
@@ -82,6 +86,7 @@ export const make = (cursor: Cursor, sort: TransactionSort, pageSize: number): R
     sort,
     cursor,
     sizes,
+    isProbed: false,
     ask: nextAsk(sizes, cursor.index, noHunt),
     hunt: noHunt,
     trouble: noTrouble,
@@ -89,6 +94,7 @@ export const make = (cursor: Cursor, sort: TransactionSort, pageSize: number): R
     adjoining: undefined,
     previous: { firstId: undefined, offset: -1, repeated: 0 },
     total: undefined,
+    undercounts: false,
     rowsRead: 0,
     mostRows: undefined
   }
@@ -100,12 +106,13 @@ const learn = (reader: Reader, answer: TransactionPage) => {
   const length = answer.items.length
   const said = answer.pageSize > 0 ? answer.pageSize : ask.pageSize
   const isFixed = sizes.fixed || length > ask.pageSize || said > ask.pageSize
+  const isProbe = ask.purpose === "Probe" || (previous.offset === -1 && ask.page === 1)
   // A first page that is short, and not because the service counts no more rows: it is capped without a word.
-  const isCapped =
-    previous.offset === -1 && ask.page === 1 && length > 0 && length < said && answer.totalItems !== length
+  const isCapped = isProbe && length > 0 && length < said && answer.totalItems !== length
   const size = isCapped ? length : Math.max(length, said)
   const most = isFixed ? size : size < ask.pageSize ? Math.min(sizes.most, size) : sizes.most
-  return { size, sizes: { ...sizes, most, fixed: isFixed } }
+  const isProbed = reader.isProbed || (isProbe && ask.pageSize >= sizes.most)
+  return { size, sizes: { ...sizes, most, fixed: isFixed }, isProbed }
 }
 
 const isReversed = (items: ReadonlyArray<TransactionListItem>, sort: TransactionSort) => {
@@ -117,33 +124,37 @@ const isReversed = (items: ReadonlyArray<TransactionListItem>, sort: Transaction
 export const step = (before: Reader, answer: TransactionPage): Step => {
   const { ask, cursor, previous, sort } = before
   const { items, totalItems: total } = answer
-  const { size, sizes } = learn(before, answer)
+  const { isProbed, size, sizes } = learn(before, answer)
   if (isReversed(items, sort)) return { _tag: "Failed", reason: "OutOfOrder", misses: 0 }
 
   const isEcho = answer.currentPage !== ask.page
   const seenFrom = view(cursor, items, sort)
-  const isStart = seenFrom._tag === "Ahead" && ask.page === 1 && !isEcho
+  const askedOffset = (ask.page - 1) * size
+  const firstId = items[0]?.id
+  const isRepeated = firstId !== undefined && firstId === previous.firstId && askedOffset !== previous.offset
+  // The last answer's rows, given once more, are not the start of the list only because the start was asked for.
+  const isStart = seenFrom._tag === "Ahead" && ask.page === 1 && !isEcho && !isRepeated
   const hasNews = seenFrom._tag === "Onward" || isStart
   // The rows prove themselves; where they prove nothing, the service's own word for the page is the better guess.
   const page = isEcho && !hasNews && answer.currentPage > 0 ? Math.min(ask.page, answer.currentPage) : ask.page
   const offset = (page - 1) * size
   const isFull = items.length >= size
+  const undercounts = before.undercounts || (items.length > 0 && total < offset + items.length)
   const slice: Slice = {
     rows: "rows" in seenFrom ? seenFrom.rows : [],
     offset,
     length: items.length,
     isFull,
-    isSane: total >= offset + items.length,
+    isSane: !undercounts && total >= offset + items.length,
     hasMore: total > offset + items.length || answer.totalPages > page,
     total
   }
 
-  const askedOffset = (ask.page - 1) * size
-  const firstId = items[0]?.id
-  const isRepeated = firstId !== undefined && firstId === previous.firstId && askedOffset !== previous.offset
   const reader: Reader = {
     ...before,
     sizes,
+    isProbed,
+    undercounts,
     seen: undefined,
     adjoining: undefined,
     previous: { firstId, offset: askedOffset, repeated: isRepeated ? previous.repeated + 1 : 0 },
@@ -204,8 +215,12 @@ const behind = (
     if (adjoining.rows.length > 0) return progress(reader, adjoining)
     if (!adjoining.hasMore && canEnd(reader, slice)) return { _tag: "End" }
   }
-  if (isSane && !hasMore && canEnd(reader, slice)) return { _tag: "End" }
-  if (!isSane && !isFull && !hasMore && reader.hunt.misses > 0 && reader.previous.repeated === 0) return { _tag: "End" }
+  // A full page may end with the count by chance, as where only the page is counted. The next, shorter one ends the list,
+  // but where all have one size it cannot be asked for with an overlap.
+  if (isSane && !hasMore && (!isFull || reader.sizes.fixed) && canEnd(reader, slice)) return { _tag: "End" }
+  if (!isSane && !isFull && !hasMore && reader.hunt.misses > 0 && reader.previous.repeated === 0) {
+    return reader.isProbed ? { _tag: "End" } : probe(reader, isEcho)
+  }
   const found: Partial<Hunt> = {
     low,
     high: high(reader, low) ?? (rank === undefined && isSane ? total - 1 : undefined),
@@ -251,7 +266,14 @@ const blind = (reader: Reader, { total }: Slice, isEcho: boolean): Step => {
   })
 }
 
+/** Short pages may be due to a cap that the service does not tell: where they began was reckoned wrongly then. */
+const probe = (reader: Reader, isEcho: boolean): Step => {
+  const ask: Ask = { page: 1, pageSize: reader.sizes.most, purpose: "Probe" }
+  return miss({ ...reader, isProbed: true }, isEcho, { low: undefined, high: undefined, likely: undefined }, ask)
+}
+
 const missing = (reader: Reader, isEcho: boolean, found: Partial<Hunt>): Step => {
+  if (!reader.isProbed) return probe(reader, isEcho)
   const count = reader.trouble.missing + 1
   return count >= patience.missing
     ? { _tag: "Failed", reason: "MissingRows", misses: reader.hunt.misses + 1 }
