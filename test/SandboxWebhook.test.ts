@@ -300,7 +300,7 @@ describe("steering", () => {
       const cause = yield* Effect.flip(
         Effect.sandbox(Layer.build(Layer.fresh(rich({ webhookUrl: "https://shop.example/hook" }))))
       )
-      assert.include(Cause.pretty(cause), "SandboxOptions.webhookUrl: must be")
+      assert.include(Cause.pretty(cause), "SandboxOptions.webhookUrl must be")
     }).pipe(Effect.provide(rich()))
   )
 })
