@@ -20,7 +20,11 @@ const floors = [
   ""
 ]
 
-const internalFloors = ["brCodeReader crc16 exactJson moneyDecimal pixKeyKinds tlv", "wire", "endpoints"]
+const internalFloors = [
+  "brCodeReader crc16 exactJson loopback moneyDecimal pixKeyKinds tlv unsafeName",
+  "wire",
+  "endpoints"
+]
 
 const modules = ["", "internal/"].flatMap((folder) =>
   readdirSync(new URL(`src/${folder}`, import.meta.url))
@@ -45,7 +49,7 @@ const node = {
 }
 
 const doors = {
-  regex: String.raw`^\.{1,2}/(\w+/)*index\.ts$|^\.{1,2}/(node|sandbox|workflow)/|^effect-pix`,
+  regex: String.raw`^\.{1,2}/(\w+/)*index\.ts$|^\.{1,2}/sandbox/|^effect-pix`,
   message: "The client knows none of its doors."
 }
 
@@ -114,21 +118,6 @@ export default defineConfig({
       files: ["src/sandbox/server*.ts"],
       rules: {
         ...imports(barrel, ...above(2, "The sandbox knows the contract, not the client.", { from: outside })),
-        "eslint/no-restricted-globals": "off"
-      }
-    },
-    {
-      files: ["src/workflow/**"],
-      rules: imports(
-        barrel,
-        node,
-        ...above(2, "A workflow knows the client only by its name.", { allowed: "Payments", from: outside })
-      )
-    },
-    {
-      files: ["src/node/**"],
-      rules: {
-        ...imports(barrel, ...above(-1, "A transport knows nothing of the client.", { from: outside })),
         "eslint/no-restricted-globals": "off"
       }
     },

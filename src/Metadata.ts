@@ -15,6 +15,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import * as SchemaIssue from "effect/SchemaIssue"
+import { isUnsafeName } from "./internal/unsafeName.ts"
 
 /** What may be sent: a string, or an object that JSON can hold. */
 export type Metadata = string | Schema.JsonObject
@@ -27,8 +28,6 @@ export const MaxDepth = 8
 
 // Escapes make stored text longer than what was sent: `"` can become `\u0022`, and `\\u0022` when encoded twice.
 const maxStoredLength = MaxBytes * 8
-
-const forbiddenKeys: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"])
 
 const tooBig = `must not be larger than ${MaxBytes} bytes`
 const tooDeep = `must not be nested deeper than ${MaxDepth} levels, nor contain itself`
@@ -61,7 +60,7 @@ const findProblem = (root: unknown): string | undefined => {
     }
     if (!isPlain(value)) return notJson
     for (const [key, member] of Object.entries(value)) {
-      if (forbiddenKeys.has(key)) return `must not have the key "${key}"`
+      if (isUnsafeName(key)) return `must not have the key "${key}"`
       size += key.length
       const problem = visit(member, depth + 1)
       if (problem !== undefined) return problem

@@ -11,7 +11,8 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
-import { absentIfNull, IntegerId, isUnsafeName, openWord, TextId, Timestamp, withExtra } from "./internal/wire.ts"
+import { isUnsafeName } from "./internal/unsafeName.ts"
+import { absentIfNull, IntegerId, openWord, TextId, Timestamp, withExtra } from "./internal/wire.ts"
 import { Centavos } from "./Money.ts"
 import { CreatedStatus, DetailStatus, ListStatus } from "./Status.ts"
 

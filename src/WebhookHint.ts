@@ -20,6 +20,7 @@
  * WebhookHint.find("hello") // => { about: "Unknown" }
  * ```
  */
+import * as Predicate from "effect/Predicate"
 /** What a call hints at. */
 export interface Hint {
   readonly about: "Transaction" | "Withdrawal" | "Unknown"
@@ -56,9 +57,6 @@ const holders: ReadonlySet<string> = new Set(
 
 const normal = (name: string) => name.toLowerCase().replace(/[^a-z\d]/g, "")
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-
 /** The top and the objects within it that may say what the call is about, from the outside in. */
 const partsOf = (payload: unknown): ReadonlyArray<Part> => {
   const parts: Array<Part> = []
@@ -66,7 +64,7 @@ const partsOf = (payload: unknown): ReadonlyArray<Part> => {
   for (let depth = 0; depth <= maxDepth && level.length > 0; depth++) {
     const below: Array<readonly [string, unknown]> = []
     for (const [name, value] of level) {
-      if (!isObject(value) || parts.length >= maxParts) continue
+      if (!Predicate.isObject(value) || parts.length >= maxParts) continue
       const entries = Object.entries(value).map(([key, field]) => [normal(key), field] as const)
       parts.push({ name, fields: new Map(entries) })
       below.push(...entries.filter(([key]) => holders.has(key)))
@@ -102,7 +100,7 @@ const asInteger = (value: unknown) => {
   return typeof number === "number" && Number.isSafeInteger(number) && number >= 0 ? number : undefined
 }
 
-const asMetadata = (value: unknown) => asText(Infinity)(value) ?? (isObject(value) ? value : undefined)
+const asMetadata = (value: unknown) => asText(Infinity)(value) ?? (Predicate.isObject(value) ? value : undefined)
 
 const isPayoutName = (name: string) => ofPayout.test(name)
 

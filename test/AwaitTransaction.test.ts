@@ -8,22 +8,9 @@ import * as PaymentsError from "effect-pix/PaymentsError"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { TransactionHints } from "effect-pix/TransactionHints"
 import type { TransactionDetail } from "effect-pix/Transaction"
+import { charge, lookups } from "./support/charges.ts"
 
 const layer = Layer.mergeAll(Sandbox.layerPayments, TransactionHints.layer)
-
-const charge = Effect.gen(function* () {
-  const payments = yield* Payments
-  return yield* payments.createTransaction({
-    amount: centavos(2500),
-    paymentMethod: "PIX",
-    customer: { name: "Maria Silva", email: "maria@example.com" }
-  })
-})
-
-const lookups = Effect.gen(function* () {
-  const sandbox = yield* Sandbox
-  return (yield* sandbox.requests).filter(({ operation }) => operation === "getTransaction").length
-})
 
 /** The default schedule without its jitter. */
 const steady = { schedule: Schedule.spaced("10 seconds") }

@@ -1,17 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Random, Stream } from "effect"
-import { Money, Payments, TransactionStream } from "effect-pix"
+import { Payments, TransactionStream } from "effect-pix"
 import { Sandbox } from "effect-pix/sandbox"
 import { TestClock } from "effect/testing"
-
-const charge = Effect.gen(function* () {
-  const payments = yield* Payments
-  return yield* payments.createTransaction({
-    amount: Money.centavos(100),
-    paymentMethod: "PIX",
-    customer: { name: "Maria Silva", email: "maria@example.com" }
-  })
-})
+import { charge } from "./support/charges.ts"
 
 const charges = (count: number) => Effect.replicateEffect(charge, count)
 

@@ -26,22 +26,9 @@ import { Webhook, type WebhookOptions } from "effect-pix/Webhook"
 import type { Confirmed, Unconfirmed, UnconfirmedTransaction, UnconfirmedWithdrawal } from "effect-pix/WebhookEvent"
 import { WebhookStore, WebhookStoreError } from "effect-pix/WebhookStore"
 import * as WebhookVerifier from "effect-pix/WebhookVerifier"
+import { charge, lookups } from "./support/charges.ts"
 
 const world = Layer.mergeAll(Sandbox.layerPayments, TransactionHints.layer, WebhookStore.layerMemory, Logger.layer([]))
-
-const charge = Effect.gen(function* () {
-  const payments = yield* Payments
-  return yield* payments.createTransaction({
-    amount: centavos(2500),
-    paymentMethod: "PIX",
-    customer: { name: "Maria Silva", email: "maria@example.com" }
-  })
-})
-
-const lookups = Effect.gen(function* () {
-  const sandbox = yield* Sandbox
-  return (yield* sandbox.requests).filter(({ operation }) => operation === "getTransaction").length
-})
 
 /** A handler which writes down what it was given, on the store and the sandbox of the test. */
 const recording = Effect.fnUntraced(function* <P = unknown, M = unknown>(

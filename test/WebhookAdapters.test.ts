@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs"
 import { Agent, createServer, type IncomingMessage, request, type RequestListener } from "node:http"
 import { type AddressInfo, connect } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Redacted } from "effect"
+import { Effect, Layer, Redacted, Deferred } from "effect"
 import { Hono } from "hono"
 import { ConfigurationError, Money, Payments, Webhook, type WebhookOptions, WebhookVerifier } from "effect-pix"
 import { Sandbox } from "effect-pix/sandbox"
@@ -154,8 +154,14 @@ describe("the Express adapter of the documentation", () => {
   it.live("takes no harm from a caller that hangs up in the middle of its body", () =>
     Effect.gen(function* () {
       const webhook = yield* shop()
-      const ended: Array<Promise<void>> = []
-      const { port, url } = yield* serve((req, res) => void ended.push(toExpress(webhook.handler)(req, res)))
+      const first = yield* Deferred.make<void>()
+      const { port, url } = yield* serve((req, res) => {
+        const ended = toExpress(webhook.handler)(req, res)
+        Deferred.doneUnsafe(
+          first,
+          Effect.promise(() => ended)
+        )
+      })
       yield* Effect.callback<void>((resume) => {
         const socket = connect(port, "127.0.0.1", () => {
           socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"a":', () => {
@@ -164,8 +170,7 @@ describe("the Express adapter of the documentation", () => {
           })
         })
       })
-      while (ended.length === 0) yield* Effect.sleep(1)
-      yield* Effect.promise(() => Promise.all(ended))
+      yield* Deferred.await(first)
       assert.strictEqual(yield* post(url, webhook.body), 200)
     })
   )

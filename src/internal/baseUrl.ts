@@ -3,12 +3,7 @@
  */
 import * as Result from "effect/Result"
 import { ConfigurationError } from "../PaymentsError.ts"
-
-const isLoopback = (hostname: string) =>
-  hostname === "localhost" ||
-  hostname.endsWith(".localhost") ||
-  hostname === "[::1]" ||
-  /^127(?:\.\d{1,3}){3}$/.test(hostname)
+import { isLoopback } from "./loopback.ts"
 
 const problemOf = (url: URL): string | undefined => {
   if (url.protocol !== "https:" && !(url.protocol === "http:" && isLoopback(url.hostname))) {

@@ -26,7 +26,7 @@ import { bodyDecoder, bodyEncoder, type JsonBody, strictEncoder, textsIn } from 
 import * as Endpoints from "./endpoints.ts"
 import * as Pipeline from "./pipeline.ts"
 import { answered, readError, writeError } from "./toError.ts"
-import type { Failure } from "./verdict.ts"
+import { type Failure, isAboutCredentials } from "./verdict.ts"
 
 export interface OperationsOptions {
   readonly client: HttpClient.HttpClient
@@ -242,7 +242,7 @@ export const makeOperations = Effect.fnUntraced(function* (options: OperationsOp
 
     const refusal = (request: WithdrawalRequest, idempotencyKey: string, failure: Failure) => {
       const { verdict } = failure
-      if (verdict._tag === "Refused" && verdict.status !== 401 && verdict.status !== 403 && verdict.status !== 429) {
+      if (verdict._tag === "Refused" && !isAboutCredentials(verdict) && verdict.status !== 429) {
         const fields = { ...answered(operation, failure, verdict), outcome: "Rejected" } as const
         if (verdict.cause === "InsufficientBalance") return new PaymentsError.InsufficientBalance(fields)
         if (verdict.cause === "BelowMinimum") {

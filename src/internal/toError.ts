@@ -11,7 +11,7 @@ import {
   ServiceUnavailable,
   UnexpectedResponse
 } from "../PaymentsError.ts"
-import type { Failure, Refused, Unanswered } from "./verdict.ts"
+import { type Failure, isAboutCredentials, type Refused, type Unanswered } from "./verdict.ts"
 
 /** Leaves out what is absent, as optional keys of an error want it. */
 const present = <Fields extends Record<string, unknown>>(fields: Fields) => {
@@ -34,7 +34,7 @@ const unanswered = (operation: Operation, { attempts }: Failure, verdict: Unansw
 
 const refused = (operation: Operation, failure: Failure, verdict: Refused) => {
   const fields = { ...answered(operation, failure, verdict), outcome: "Rejected" } as const
-  if (verdict.status === 401 || verdict.status === 403) return new AuthError(fields)
+  if (isAboutCredentials(verdict)) return new AuthError(fields)
   return verdict.status === 429
     ? new RateLimited({ ...fields, ...present({ retryAfter: verdict.retryAfter }) })
     : new RequestRejected(fields)
@@ -68,7 +68,7 @@ export const writeError = (operation: Operation, idempotencyKey: string, failure
       ? new ServiceUnavailable({ ...fields, outcome: "NotSent" })
       : new OutcomeUnknown({ ...fields, ...present({ issues: verdict.issues }), outcome: "Unknown" })
   }
-  const conflict = verdict.status === 401 || verdict.status === 403 ? undefined : conflictOf(verdict)
+  const conflict = isAboutCredentials(verdict) ? undefined : conflictOf(verdict)
   return conflict === undefined
     ? refused(operation, failure, verdict)
     : new IdempotencyConflict({ ...answered(operation, failure, verdict), outcome: "Unknown", conflict })

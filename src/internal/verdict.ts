@@ -18,6 +18,9 @@ export interface Refused {
   readonly retryAfter: Duration.Duration | undefined
 }
 
+/** The two statuses that are about the credentials, whatever the words say. */
+export const isAboutCredentials = ({ status }: Refused): boolean => status === 401 || status === 403
+
 /** There is no usable answer. */
 export interface Unanswered {
   readonly _tag: "Unanswered"

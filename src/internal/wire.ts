@@ -66,10 +66,6 @@ export const Timestamp = Schema.String.annotate({ format: "date-time" }).pipe(
   })
 )
 
-/** Names that change an object's prototype where they are copied carelessly: never accepted from a caller. */
-export const isUnsafeName = (name: string): boolean =>
-  name === "__proto__" || name === "constructor" || name === "prototype"
-
 type Flat = Readonly<Record<string, unknown>>
 
 /**

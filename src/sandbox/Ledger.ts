@@ -2,12 +2,11 @@
  * The sandbox's books: charges, payouts, the balance and the keys already used. Each change is one synchronous step, so
  * that concurrent requests cannot interleave in it: a key is looked up, executed and remembered at once.
  */
-import { sha256 } from "@noble/hashes/sha2.js"
-import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js"
 import * as DateTime from "effect/DateTime"
 import * as Equal from "effect/Equal"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
+import { fingerprint } from "../IdempotencyKey.ts"
 import type { Centavos } from "../Money.ts"
 import * as PixKey from "../PixKey.ts"
 import type { CreateTransactionRequest, Customer } from "../Transaction.ts"
@@ -267,7 +266,7 @@ export type Ledger = ReturnType<typeof make>
 
 /** A UUID, shaped as a random one (version 4), that is the same for the same text. */
 export const uuid = (text: string): string => {
-  const hex = bytesToHex(sha256(utf8ToBytes(text)))
+  const hex = fingerprint(text)
   const variant = "89ab".charAt(Number.parseInt(hex.charAt(16), 16) % 4)
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }

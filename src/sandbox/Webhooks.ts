@@ -32,6 +32,7 @@ import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import type * as Schema from "effect/Schema"
+import { isLoopback } from "../internal/loopback.ts"
 import { ConfigurationError } from "../PaymentsError.ts"
 import type { SandboxTransaction, SandboxWithdrawal } from "./Ledger.ts"
 import { SandboxNotFound } from "./SandboxError.ts"
@@ -71,8 +72,6 @@ const stateOf = (attempts: SandboxWebhook["attempts"]): SandboxWebhook["state"] 
   return attempts.length < mostAttempts ? "Pending" : "GivenUp"
 }
 
-const loopback = /^(?:localhost|.+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
-
 const toStatus = {
   onSuccess: ({ status }: { readonly status: number }) => status,
   onFailure: () => undefined
@@ -111,7 +110,7 @@ const toHandler =
 const toSend = (target: WebhookTarget, setting: string): Send => {
   if (Predicate.isFunction(target)) return toHandler(target)
   const url = Result.getOrUndefined(Result.try(() => new URL(target)))
-  if (url === undefined || !/^https?:$/.test(url.protocol) || !loopback.test(url.hostname)) {
+  if (url === undefined || !/^https?:$/.test(url.protocol) || !isLoopback(url.hostname)) {
     throw new ConfigurationError({ setting, problem: "must be a loopback address, as http://127.0.0.1:3000/webhooks" })
   }
   return toUrl(url)
