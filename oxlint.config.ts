@@ -1,42 +1,20 @@
 /**
- * What oxlint checks, and which module may import which. The floors are those of the house: an import goes down or
- * sideways, never up. A module of src/ that is not named here stands on the top floor, one of src/internal/ on the
- * floor below it.
+ * What oxlint checks, and which room may import which: an import goes down the floors or stays in its room, and never
+ * into another room's `internal/`. The rules are by folder, so a new file stands under its room's rule from the start.
  */
-import { readdirSync } from "node:fs"
 import { defineConfig, type OxlintOverride } from "oxlint"
 
+/** The rooms of src/, from the ground floor up. Rooms of one floor do not know each other. */
 const floors = [
-  // What needs only Effect and small libraries.
-  "BrCode Document EndToEndId Metadata Money PixKey QrCode",
-  // The resources.
-  "Balance ChargeCode Status Transaction Withdrawal",
-  // The contract, and what a call is made with.
-  `Credentials IdempotencyKey IdempotencyKeyGen PaymentsApi PaymentsError PaymentsPolicy RefusalRules
-   TransactionHints WebhookEvent WebhookHint`,
-  // The pipeline: the rest of src/internal/, and what is written in terms of operations.
-  "AwaitTransaction TransactionStream WebhookStore WebhookVerifier Withdrawals",
-  // `Payments`, and the rest of src/.
-  ""
+  ["pix"],
+  ["contract"],
+  ["client"],
+  ["transactions", "node"],
+  ["durable"],
+  ["payouts", "webhook"],
+  ["sandbox"],
+  ["cli"]
 ]
-
-const internalFloors = [
-  "brCodeReader crc16 exactJson loopback moneyDecimal pixKeyKinds tlv unsafeName",
-  "wire",
-  "endpoints"
-]
-
-const modules = ["", "internal/"].flatMap((folder) =>
-  readdirSync(new URL(`src/${folder}`, import.meta.url))
-    .filter((file) => file.endsWith(".ts"))
-    .map((file) => folder + file.slice(0, -".ts".length))
-)
-
-const floorOf = (module: string) => {
-  const [name, internal] = module.split("/").toReversed()
-  const floor = (internal ? internalFloors : floors).findIndex((names) => names.split(/\s+/).includes(name ?? ""))
-  return floor >= 0 ? floor : internal ? 3 : 4
-}
 
 const barrel = {
   regex: "^effect(/[a-z][^/]*)?$",
@@ -44,28 +22,58 @@ const barrel = {
 }
 
 const node = {
-  regex: "^(node:|@effect/platform-node)",
-  message: "src runs on any platform."
+  regex: "^(node:|@effect/platform-node|undici)",
+  message: "This room runs on any platform."
 }
 
+const self = { regex: "^effect-pix", message: "Import the module itself." }
 const doors = {
-  regex: String.raw`^\.{1,2}/(\w+/)*index\.ts$|^\.{1,2}/sandbox/|^effect-pix`,
-  message: "The client knows none of its doors."
+  regex: String.raw`^\.{1,2}/(\w+/)*index\.ts$`,
+  message: "A door is for users: import the module behind it."
 }
+const cellar = { regex: String.raw`^(\.\./)+\w+/internal/`, message: "Another room's internal modules are its own." }
 
-/** How a folder beside the client names a module of it. */
-const outside = String.raw`\.\.`
+const folder = (names: ReadonlyArray<string>) => String.raw`^(\.\./)+(${names.join("|")})/`
 
-/** Forbids what stands above a floor, from whichever folder it is imported. */
-const above = (floor: number, message: string, { allowed = "", from = String.raw`\.{1,2}` } = {}) => {
-  const names = modules.filter((module) => floorOf(module) > floor && module !== allowed)
-  const files = names.map((name) => name.split("/").at(-1)).join("|")
-  return files === "" ? [] : [{ regex: String.raw`^${from}/(internal/)?(${files})\.ts$`, message }]
-}
-
-const imports = (...patterns: Array<{ regex: string; message: string }>): NonNullable<OxlintOverride["rules"]> => ({
-  "eslint/no-restricted-imports": ["error", { patterns }]
+type Pattern = { readonly message: string } & ({ readonly regex: string } | { readonly group: Array<string> })
+const imports = (...patterns: ReadonlyArray<Pattern>): NonNullable<OxlintOverride["rules"]> => ({
+  "eslint/no-restricted-imports": ["error", { patterns: [...patterns] }]
 })
+
+/** The rooms that need Node: their own packages, its globals. */
+const onNode: ReadonlySet<string> = new Set(["node", "cli"])
+
+/** The sandbox is the gateway's double: it knows the contract, and of the client only how a test composes it. */
+const doubles: ReadonlyArray<Pattern> = [
+  {
+    regex: folder(["transactions", "node", "durable", "payouts", "webhook"]),
+    message: "The sandbox knows the contract, not the client."
+  },
+  {
+    group: ["**/client/*", "!**/client/Payments.ts", "!**/client/Credentials.ts", "!**/client/IdempotencyKeyGen.ts"],
+    message: "The sandbox knows of the client only its name and how to build it."
+  }
+]
+
+const rules = floors.flatMap((rooms, floor) =>
+  rooms.map((room) => {
+    const others = [...rooms.filter((other) => other !== room), ...floors.slice(floor + 1).flat()]
+    const up =
+      others.length === 0 ? [] : [{ regex: folder(others), message: `Up: ${room} stands on floor ${floor + 1}.` }]
+    return {
+      files: [`src/${room}/**`],
+      rules: imports(
+        barrel,
+        self,
+        doors,
+        cellar,
+        ...up,
+        ...(onNode.has(room) ? [] : [node]),
+        ...(room === "sandbox" ? doubles : [])
+      )
+    }
+  })
+)
 
 export default defineConfig({
   plugins: ["eslint", "typescript", "import", "oxc", "unicorn", "promise", "vitest"],
@@ -92,34 +100,24 @@ export default defineConfig({
   overrides: [
     {
       files: ["src/**"],
-      rules: { "eslint/no-restricted-globals": ["error", "Buffer", "global", "process", "setImmediate"] }
-    },
-    ...floors.map((_, floor) => ({
-      files: modules.filter((module) => floorOf(module) === floor).map((module) => `src/${module}.ts`),
-      rules: imports(barrel, node, doors, ...above(floor, `Up: this module stands on floor ${floor}.`))
-    })),
-    {
-      files: ["src/index.ts"],
-      rules: imports(barrel, node)
-    },
-    {
-      files: ["src/sandbox/**"],
-      rules: imports(barrel, node, ...above(2, "The sandbox knows the contract, not the client.", { from: outside }))
-    },
-    {
-      files: ["src/sandbox/Sandbox.ts"],
-      rules: imports(
-        barrel,
-        node,
-        ...above(2, "The sandbox knows the client only by its name.", { allowed: "Payments", from: outside })
-      )
-    },
-    {
-      files: ["src/sandbox/server*.ts"],
       rules: {
-        ...imports(barrel, ...above(2, "The sandbox knows the contract, not the client.", { from: outside })),
-        "eslint/no-restricted-globals": "off"
+        "eslint/no-restricted-globals": ["error", "Buffer", "global", "process", "setImmediate"],
+        ...imports(barrel, self, node)
       }
+    },
+    {
+      files: ["src/internal/**"],
+      rules: imports(barrel, self, node, { regex: folder(floors.flat()), message: "Up: this is the ground." })
+    },
+    ...rules,
+    {
+      files: ["src/node/**", "src/cli/**", "src/sandbox/server/**"],
+      rules: { "eslint/no-restricted-globals": "off" }
+    },
+    {
+      // The sandbox's HTTP server is Node's.
+      files: ["src/sandbox/server/**"],
+      rules: imports(barrel, self, doors, cellar, ...doubles, { regex: folder(["cli"]), message: "Up." })
     },
     {
       files: ["test/**", "docs/**", ".ci/**", "*.config.ts"],

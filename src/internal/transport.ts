@@ -1,111 +1,60 @@
 /**
- * Failures of the transport, judged once: could the request have left this process, and may another attempt help?
+ * The seam between a call and what carries it: prepared bytes, a deadline and a bound go in; a whole answer comes back,
+ * or what went wrong and whether anything left.
  *
- * Only what provably happened before the first byte of the request counts as not sent: the name, the connection, the
- * check of the certificate. Everything else, and every cause that is not known here, counts as unknown.
+ * A transport sends once. It repeats nothing, follows no redirect, and holds no socket, timer or listener after it has
+ * told its sink. It is offered for one `HttpClient` object: a client that a user wrapped is another object, which has
+ * none, so that nothing a user put around it is bypassed.
  */
-import type * as HttpClientError from "effect/http/HttpClientError"
-import type { Unanswered } from "./verdict.ts"
+import type * as HttpClient from "effect/http/HttpClient"
 
-const neverResolved: ReadonlySet<string> = new Set(["ENOTFOUND", "EAI_AGAIN", "EAI_FAIL", "EAI_NODATA", "EAI_NONAME"])
-
-/** Codes that can only come from connecting. The last is Bun's. */
-const neverConnected: ReadonlySet<string> = new Set(["ECONNREFUSED", "UND_ERR_CONNECT_TIMEOUT", "ConnectionRefused"])
-
-/** The client's own check of the certificate, and of the version that the peer chose: before the request. */
-const tlsRefused: ReadonlySet<string> = new Set([
-  "CERT_HAS_EXPIRED",
-  "CERT_NOT_YET_VALID",
-  "CERT_REVOKED",
-  "CERT_UNTRUSTED",
-  "CERT_REJECTED",
-  "CERT_SIGNATURE_FAILURE",
-  "DEPTH_ZERO_SELF_SIGNED_CERT",
-  "SELF_SIGNED_CERT_IN_CHAIN",
-  "UNABLE_TO_GET_ISSUER_CERT",
-  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
-  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
-  "ERR_TLS_CERT_ALTNAME_INVALID",
-  "HOSTNAME_MISMATCH",
-  "ERR_SSL_UNSUPPORTED_PROTOCOL"
-])
-
-/**
- * What OpenSSL (from 3.2) says of a peer that does not speak TLS, by the routine that reads records until a version is
- * agreed on. The same complaint by another routine is about an answer: a request has left.
- */
-const noTls = ":tls_validate_record_header:wrong version number:"
-
-const lost: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE", "ECONNABORTED", "UND_ERR_SOCKET", "UND_ERR_CLOSED"])
-const late: ReadonlySet<string> = new Set(["ETIMEDOUT", "UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"])
-
-const notSent = (reason: Unanswered["reason"], transient: boolean): Unanswered => ({
-  _tag: "Unanswered",
-  sent: "NotSent",
-  reason,
-  transient
-})
-
-const unknown = (reason: Unanswered["reason"], transient = true): Unanswered => ({
-  _tag: "Unanswered",
-  sent: "Unknown",
-  reason,
-  transient
-})
-
-/** A failure that this module does not know. */
-export const unrecognised: Unanswered = unknown("Unrecognised")
-
-/** No full answer within the attempt's time: what left cannot be told. */
-export const timedOut: Unanswered = unknown("Timeout")
-
-/** What came back is no HTTP, or more headers than the transport takes. */
-const notHttp = unknown("Unreadable", false)
-const notHttpCodes: ReadonlySet<string> = new Set(["UND_ERR_HEADERS_OVERFLOW", "UND_ERR_RES_CONTENT_LENGTH_MISMATCH"])
-
-const judgeCode = (code: string, syscall: unknown, message: unknown): Unanswered => {
-  if (neverResolved.has(code)) return notSent("NameNotResolved", true)
-  if (neverConnected.has(code) || syscall === "connect") return notSent("NoConnection", true)
-  if (tlsRefused.has(code)) return notSent("Tls", false)
-  if (lost.has(code)) return unknown("ConnectionLost")
-  if (late.has(code)) return unknown("Timeout")
-  if (code.startsWith("ERR_SSL_") || code === "EPROTO") {
-    return String(message).includes(noTls) ? notSent("Tls", false) : unknown("Tls")
-  }
-  return code.startsWith("HPE_") || notHttpCodes.has(code) ? notHttp : unrecognised
+/** A request, prepared to the last byte. */
+export interface TransportRequest {
+  readonly method: "GET" | "POST"
+  /** Scheme, host and port, without a slash at the end. */
+  readonly origin: string
+  /** From the first slash, with the query. */
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Uint8Array | undefined
 }
 
-const judgeCause = (cause: unknown, depth: number): Unanswered => {
-  if (typeof cause !== "object" || cause === null || depth > 8) return unrecognised
-  // Happy eyeballs: several addresses were tried. Not sent only if every one of them says so.
-  if ("errors" in cause && Array.isArray(cause.errors) && cause.errors.length > 0) {
-    let first: Unanswered | undefined
-    for (const error of cause.errors) {
-      const verdict = judgeCause(error, depth + 1)
-      // Without looking further: the errors may contain themselves.
-      if (verdict.sent === "Unknown") return verdict
-      first ??= verdict
-    }
-    return first ?? unrecognised
-  }
-  if ("code" in cause && typeof cause.code === "string") {
-    const syscall = "syscall" in cause ? cause.syscall : undefined
-    return judgeCode(cause.code, syscall, "message" in cause ? cause.message : undefined)
-  }
-  // undici's own parser, in most of its errors without a code.
-  if ("name" in cause && cause.name === "HTTPParserError") return notHttp
-  return "cause" in cause ? judgeCause(cause.cause, depth + 1) : unrecognised
+/** The headers of an answer: names in lower case. */
+export type AnswerHeaders = Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
+
+/** There is no whole answer. */
+export interface TransportFailure {
+  /** `Broken`: the connection or the answer failed. `TooLarge`: the answer is over its bound. `Late`: the time is over. */
+  readonly kind: "Broken" | "TooLarge" | "Late"
+  /** Whether a byte of the request may have left. `undefined`: the transport cannot tell, the cause has to. */
+  readonly sent: boolean | undefined
+  /** The head of the answer, where it came. */
+  readonly head: { readonly status: number; readonly headers: AnswerHeaders } | undefined
+  /** What the platform said. Never shown: it may hold what was sent. */
+  readonly cause: unknown
 }
 
-/** Judges a failure that came before the status of an answer. */
-export const judgeTransport = (error: HttpClientError.HttpClientError): Unanswered => {
-  switch (error.reason._tag) {
-    case "EncodeError":
-    case "InvalidUrlError":
-      return notSent("NotMade", false)
-    case "TransportError":
-      return judgeCause(error.reason.cause, 0)
-    default:
-      return unrecognised
-  }
+/** Is told one thing, once; nothing after a cancellation. */
+export interface TransportSink {
+  /** The whole answer: its final status, and its body decoded from UTF-8. */
+  readonly onAnswer: (status: number, headers: AnswerHeaders, body: string) => void
+  readonly onFailure: (failure: TransportFailure) => void
 }
+
+export interface Transport {
+  /**
+   * Sends. The time is in milliseconds and covers connecting, the head and the whole body; the bound is in bytes after
+   * decompression. Answers how to cancel.
+   */
+  readonly send: (request: TransportRequest, timeout: number, maxBytes: number, sink: TransportSink) => () => void
+}
+
+const transports = new WeakMap<HttpClient.HttpClient, Transport>()
+
+/** Offers a transport that does what the client does. */
+export const offer = (client: HttpClient.HttpClient, transport: Transport): void => {
+  transports.set(client, transport)
+}
+
+/** The transport offered for this very client. */
+export const offered = (client: HttpClient.HttpClient): Transport | undefined => transports.get(client)

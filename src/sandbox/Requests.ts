@@ -5,8 +5,8 @@ import type * as DateTime from "effect/DateTime"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
-import * as Endpoints from "../internal/endpoints.ts"
-import type { Operation } from "../PaymentsError.ts"
+import * as Endpoints from "../contract/Endpoints.ts"
+import type { Operation } from "../contract/PaymentsError.ts"
 import type { Fault } from "./Fault.ts"
 
 /**

@@ -48,11 +48,11 @@ import * as HttpClient from "effect/http/HttpClient"
 import type * as HttpServerError from "effect/http/HttpServerError"
 import * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
-import { type ApiCredentials, Credentials } from "../Credentials.ts"
-import { IdempotencyKeyGen } from "../IdempotencyKeyGen.ts"
-import { centavos } from "../Money.ts"
-import { Payments } from "../Payments.ts"
-import type { PixKey } from "../PixKey.ts"
+import { type ApiCredentials, Credentials } from "../client/Credentials.ts"
+import { IdempotencyKeyGen } from "../client/IdempotencyKeyGen.ts"
+import { centavos } from "../pix/Money.ts"
+import { Payments } from "../client/Payments.ts"
+import type { PixKey } from "../pix/PixKey.ts"
 import type { Fault } from "./Fault.ts"
 import { type FaultTarget, type Gateway, make as makeGateway } from "./Gateway.ts"
 import type { SandboxTransaction, SandboxWithdrawal } from "./Ledger.ts"
@@ -163,7 +163,7 @@ export class Sandbox extends Context.Service<
     Effect.gen(function* () {
       const settings = withDefaults(yield* SandboxOptions)
       // Loaded on demand, so that what runs in memory needs neither Node nor the optional package.
-      const { serve } = yield* Effect.promise(() => import("./server.ts"))
+      const { serve } = yield* Effect.promise(() => import("./server/server.ts"))
       const gateway = yield* makeGateway(settings)
       const { baseUrl, offline } = yield* serve(gateway, settings.port)
       return steer(gateway, settings.companyId, baseUrl, offline)

@@ -11,8 +11,8 @@
  */
 import * as Context from "effect/Context"
 import * as Redacted from "effect/Redacted"
-import { type Centavos, centavos } from "../Money.ts"
-import * as PixKey from "../PixKey.ts"
+import { type Centavos, centavos } from "../pix/Money.ts"
+import * as PixKey from "../pix/PixKey.ts"
 
 /** See the reference of the same name. */
 export interface SandboxOptions {

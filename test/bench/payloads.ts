@@ -2,7 +2,7 @@
  * The bytes that every client sends and receives: a full PIX charge, its answer, and a page of 100 rows.
  */
 import { Money } from "effect-pix"
-import type { CreateTransactionRequest } from "effect-pix/Transaction"
+import type { CreateTransactionRequest } from "effect-pix"
 
 export const createPath = "/api/v1/transactions/create"
 export const listPath = "/api/Transaction/company/transactions"

@@ -2,8 +2,7 @@
  * A user's program, against the sandbox in memory: one line that is the same on every runtime.
  */
 import { Effect } from "effect"
-import { IdempotencyKey, Money, Payments } from "effect-pix"
-import * as PixKey from "effect-pix/PixKey"
+import { IdempotencyKey, Money, Payments, PixKey } from "effect-pix"
 import { Sandbox } from "effect-pix/sandbox"
 
 const program = Effect.gen(function* () {

@@ -2,13 +2,12 @@
  * What a program that charges and lists brings along.
  */
 import * as Effect from "effect/Effect"
-import { centavos } from "effect-pix/Money"
-import { Payments } from "effect-pix/Payments"
+import { Money, Payments } from "effect-pix"
 
 const program = Effect.gen(function* () {
   const payments = yield* Payments
   yield* payments.createTransaction({
-    amount: centavos(2500),
+    amount: Money.centavos(2500),
     paymentMethod: "PIX",
     customer: { name: "Maria Silva", email: "maria@example.com" }
   })

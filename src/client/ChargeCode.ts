@@ -1,0 +1,74 @@
+/**
+ * The BR Code that a created charge came with, read and compared with what was asked for.
+ *
+ * A code that is wrong is a fact to look at, not a failed charge: the charge exists, and gateways for testing often put
+ * a placeholder where the checksum belongs. Who wants it to be an error sets `PaymentsPolicy.brCode` to `require`.
+ *
+ * ```ts
+ * import { Effect } from "effect"
+ * import { ChargeCode, Money, Payments } from "effect-pix"
+ * import { Sandbox } from "effect-pix/sandbox"
+ *
+ * const program = Effect.gen(function* () {
+ *   const payments = yield* Payments
+ *   const charge = yield* payments.createTransaction({
+ *     amount: Money.centavos(2500),
+ *     paymentMethod: "PIX",
+ *     customer: { name: "Maria Silva", email: "maria@example.com" }
+ *   })
+ *   const { amount, isSound } = ChargeCode.of(charge)
+ *   return { amount, isSound }
+ * })
+ *
+ * const check = await Effect.runPromise(Effect.provide(program, Sandbox.layerPayments)) // => { amount: "same", isSound: true }
+ * ```
+ */
+import * as Result from "effect/Result"
+import * as BrCode from "../pix/BrCode.ts"
+import type { Centavos } from "../pix/Money.ts"
+import type { CreatedTransaction } from "../contract/Transaction.ts"
+
+/** What a charge's BR Code says, and what is wrong with it. */
+export interface ChargeCode {
+  /** The code; absent when the charge has none, or its text is no BR Code. */
+  readonly code: BrCode.BrCode | undefined
+  /**
+   * Whether the code states the amount that was asked for. A dynamic code need not state one: the place that it names
+   * does.
+   */
+  readonly amount: "same" | "different" | "not stated"
+  /** What is wrong, without a word of the code itself. */
+  readonly problems: ReadonlyArray<BrCode.Problem>
+  /** Whether nothing is wrong and the amount is not another. */
+  readonly isSound: boolean
+}
+
+const absent: BrCode.Problem = { code: "not-pix", reason: "is missing from the charge" }
+const otherAmount: BrCode.Problem = { code: "amount", reason: "states another amount than the one asked for" }
+
+const unread = (problem: BrCode.Problem): ChargeCode => ({
+  code: undefined,
+  amount: "not stated",
+  problems: [problem],
+  isSound: false
+})
+
+/**
+ * Reads the code of a charge.
+ *
+ * `asked` is the amount that it should state, in centavos. Default: the amount that the service answered.
+ */
+export const of = (
+  created: Pick<CreatedTransaction, "amount" | "pix">,
+  asked: Centavos = created.amount
+): ChargeCode => {
+  const payload = created.pix?.qrcode
+  if (payload === undefined) return unread(absent)
+  const parsed = BrCode.parse(payload)
+  if (Result.isFailure(parsed)) return unread(parsed.failure)
+  const code = parsed.success
+  const amount = BrCode.checkAmount(code, asked)
+  const stated = code.problems.some((problem) => problem.code === "amount")
+  const problems = amount === "different" && !stated ? [...code.problems, otherAmount] : code.problems
+  return { code, amount, problems, isSound: problems.length === 0 }
+}

@@ -1,0 +1,147 @@
+/**
+ * The client: the payment gateway's five operations as Effects with typed errors. What is made of them (all
+ * transactions, waiting for one, many payouts) are functions that require `Payments`.
+ *
+ * ```ts
+ * import { Effect } from "effect"
+ * import { Money, Payments } from "effect-pix"
+ * import { Sandbox } from "effect-pix/sandbox"
+ *
+ * const program = Effect.gen(function* () {
+ *   const payments = yield* Payments
+ *   const charge = yield* payments.createTransaction({
+ *     amount: Money.centavos(2500),
+ *     paymentMethod: "PIX",
+ *     customer: { name: "Maria Silva", email: "maria@example.com" }
+ *   })
+ *   return charge.status
+ * })
+ *
+ * const status = await Effect.runPromise(Effect.provide(program, Sandbox.layerPayments)) // => "WAITING_PAYMENT"
+ * ```
+ */
+import * as Config from "effect/Config"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as HttpClient from "effect/http/HttpClient"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import type { Balance, BalanceOptions } from "../contract/Balance.ts"
+import { Credentials } from "./Credentials.ts"
+import type { WriteOptions } from "../contract/IdempotencyKey.ts"
+import { IdempotencyKeyGen } from "./IdempotencyKeyGen.ts"
+import { parseBaseUrl } from "./internal/baseUrl.ts"
+import { makeOperations } from "./internal/operations.ts"
+import { IntegerId } from "../internal/wire.ts"
+import {
+  ConfigurationError,
+  type CreateTransactionError,
+  type GetBalanceError,
+  type GetTransactionError,
+  type ListTransactionsError,
+  type RequestWithdrawalError
+} from "../contract/PaymentsError.ts"
+import type {
+  CreatedTransaction,
+  CreateTransactionRequest,
+  ListOptions,
+  TransactionDetail,
+  TransactionPage
+} from "../contract/Transaction.ts"
+import type { Withdrawal, WithdrawalRequest } from "../contract/Withdrawal.ts"
+
+/** What every client needs to know. */
+export interface PaymentsOptions {
+  /**
+   * Where the service is: https, or http on a loopback address; without user name, query or fragment. A path prefix
+   * is kept.
+   */
+  readonly baseUrl: string | URL
+  /** The company whose balance `getBalance` reads when none is named. Default: none, it must be named. */
+  readonly companyId?: number | undefined
+}
+
+/** The payment gateway. */
+export class Payments extends Context.Service<
+  Payments,
+  {
+    /** Creates a charge (service interface, section 4.1). Amounts in centavos. */
+    readonly createTransaction: (
+      request: CreateTransactionRequest,
+      options?: WriteOptions
+    ) => Effect.Effect<CreatedTransaction, CreateTransactionError>
+    /** Looks a charge up by the id that its creation answered (section 4.3). */
+    readonly getTransaction: (transactionId: string) => Effect.Effect<TransactionDetail, GetTransactionError>
+    /** One page of the company's transactions (section 4.2). */
+    readonly listTransactions: (options?: ListOptions) => Effect.Effect<TransactionPage, ListTransactionsError>
+    /** The company's balance, in reais (section 4.4). */
+    readonly getBalance: (options?: BalanceOptions) => Effect.Effect<Balance, GetBalanceError>
+    /**
+     * Pays out by PIX (section 4.5). The amount is in centavos, at least 1000. Without `pixKey` the money goes to the
+     * key registered on the company's account. Give an `idempotencyKey` that outlives the process: see
+     * `IdempotencyKey.fromReference`.
+     */
+    readonly requestWithdrawal: (
+      request: WithdrawalRequest,
+      options?: WriteOptions
+    ) => Effect.Effect<Withdrawal, RequestWithdrawalError>
+  }
+>()("effect-pix/client/Payments") {
+  /** Builds the client, as `layer` does. */
+  static readonly make = Effect.fnUntraced(function* (options: PaymentsOptions) {
+    return yield* makePayments(options, { baseUrl: "baseUrl", companyId: "companyId" })
+  })
+
+  /** The client on the `HttpClient`, `Credentials` and `IdempotencyKeyGen` that it is given. */
+  static readonly layer = (
+    options: PaymentsOptions
+  ): Layer.Layer<Payments, ConfigurationError, HttpClient.HttpClient | Credentials | IdempotencyKeyGen> =>
+    Layer.effect(Payments, Payments.make(options))
+
+  /** The same, from `PAYMENTS_BASE_URL` and, where it is set, `PAYMENTS_COMPANY_ID`. */
+  static readonly layerConfig: Layer.Layer<
+    Payments,
+    ConfigurationError,
+    HttpClient.HttpClient | Credentials | IdempotencyKeyGen
+  > = Layer.effect(
+    Payments,
+    Effect.gen(function* () {
+      const settings = { baseUrl: "PAYMENTS_BASE_URL", companyId: "PAYMENTS_COMPANY_ID" }
+      const baseUrl = yield* Effect.mapError(
+        Config.String(settings.baseUrl),
+        () => new ConfigurationError({ setting: settings.baseUrl, problem: "is not set" })
+      )
+      const companyId = yield* Effect.mapError(
+        Config.option(Config.Int(settings.companyId)),
+        () => new ConfigurationError({ setting: settings.companyId, problem: "is not a whole number" })
+      )
+      return yield* makePayments({ baseUrl, companyId: Option.getOrUndefined(companyId) }, settings)
+    })
+  )
+
+  /**
+   * All of it from the environment, over fetch: `PAYMENTS_BASE_URL`, `PAYMENTS_CLIENT_ID`, `PAYMENTS_API_KEY` and,
+   * where it is set, `PAYMENTS_COMPANY_ID`.
+   */
+  static readonly layerFetch: Layer.Layer<Payments, ConfigurationError> = Layer.suspend(() =>
+    Payments.layerConfig.pipe(Layer.provide([FetchHttpClient.layer, Credentials.layerConfig, IdempotencyKeyGen.layer]))
+  )
+}
+
+const isIntegerId = Schema.is(IntegerId)
+
+const makePayments = Effect.fnUntraced(function* (
+  { baseUrl, companyId }: PaymentsOptions,
+  settings: { readonly baseUrl: string; readonly companyId: string }
+) {
+  const origin = yield* Effect.fromResult(parseBaseUrl(String(baseUrl), settings.baseUrl))
+  if (companyId !== undefined && !isIntegerId(companyId)) {
+    return yield* new ConfigurationError({ setting: settings.companyId, problem: "is not a whole number from 0" })
+  }
+  const client = yield* HttpClient.HttpClient
+  const credentials = yield* Credentials
+  const keys = yield* IdempotencyKeyGen
+  return Payments.of(yield* makeOperations({ client, companyId, credentials, keys, origin }))
+})

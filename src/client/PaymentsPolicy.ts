@@ -1,0 +1,163 @@
+/**
+ * How calls are timed, retried and bounded: one declarative value, read at each call, so that one call, one scope or
+ * the whole program can differ.
+ *
+ * ```ts
+ * import { Effect } from "effect"
+ * import { Payments, PaymentsPolicy } from "effect-pix"
+ *
+ * // One call that fails fast:
+ * const balance = Effect.gen(function* () {
+ *   const payments = yield* Payments
+ *   return yield* payments.getBalance({ companyId: 7 })
+ * }).pipe(Effect.provideService(PaymentsPolicy, PaymentsPolicy.make({ deadline: "2 seconds" })))
+ * ```
+ */
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Random from "effect/Random"
+import * as Schedule from "effect/Schedule"
+import type { OutcomeUnknown } from "../contract/PaymentsError.ts"
+
+/**
+ * A token bucket shared by all calls of one `Payments`, so that an outage is not multiplied by its retries. The
+ * defaults are the AWS SDK's (smithy core 3.41).
+ */
+export interface RetryBudget {
+  /** How many tokens there are at most, and at the start. Default 500. */
+  readonly capacity: number
+  /** What a retry costs; a retry that succeeds gives it back. Default 14. */
+  readonly retryCost: number
+  /** What a retry after a 429 costs. Default 5. */
+  readonly throttledRetryCost: number
+  /** What a first attempt that succeeds gives back. Default 1. */
+  readonly refund: number
+}
+
+/** See the reference of the same name. */
+export interface PaymentsPolicy {
+  /** How long one attempt may take: connecting, headers and the whole body. Default 30 seconds. */
+  readonly attemptTimeout: Duration.Input
+  /** How long a call may take over all its attempts and the waits between them. Default 90 seconds. */
+  readonly deadline: Duration.Input
+  /** When a read is tried again, and how often. Default: twice, after a random wait of up to 100 and 200 ms. */
+  readonly retryReads: Schedule.Schedule<unknown>
+  /** When a write is tried again, and how often. Default: twice, after a random wait of up to 0.5 and 1 s. */
+  readonly retryWrites: Schedule.Schedule<unknown>
+  /**
+   * Which failed writes are tried again, always with the same key and the same bytes. Default `same-key`.
+   *
+   * - `same-key`: also those that may have been executed. Safe where the service recognises a repeated key, as its
+   *   documentation implies by recommending one (service interface, sections 4.1 and 4.5) but does not spell out.
+   * - `only-unsent`: only those that provably never left.
+   * - `never`.
+   */
+  readonly writes: "same-key" | "only-unsent" | "never"
+  /** The longest `Retry-After` that is waited for; beyond it the call fails at once, with the hint. Default 30 s. */
+  readonly maxRetryAfter: Duration.Input
+  /** The largest response that is read, in bytes after decompression. Default 4 MiB. */
+  readonly maxResponseBytes: number
+  /**
+   * What a PIX charge's BR Code must be. Default `report`: whatever came is the charge's, and `ChargeCode.of` says what
+   * is wrong with it. With `require`, a charge whose code is missing, damaged or for another amount fails with
+   * `OutcomeUnknown` (reason `UnsoundBrCode`): the charge exists, but must not be shown to a payer.
+   */
+  readonly brCode: "report" | "require"
+  /** What all retries of one `Payments` may cost, or `unlimited`. Default: the numbers at `RetryBudget`. */
+  readonly retryBudget: RetryBudget | "unlimited"
+  /**
+   * Told of a write that was interrupted while its request may have been under way: an interrupted call returns no
+   * error, so this and a warning in the log are where its key is to be found. It may take 10 seconds. Default: nothing
+   * more than the log.
+   */
+  readonly onInterruptedWrite: (report: OutcomeUnknown) => Effect.Effect<void>
+}
+
+/**
+ * Tries again `times` times, each after a random wait between nothing and `base` doubled every time, at most `cap`
+ * ("full jitter": callers that failed together do not come back together).
+ */
+const fullJitter = (options: {
+  readonly base: Duration.Input
+  readonly times: number
+  /** Default 20 seconds. */
+  readonly cap?: Duration.Input | undefined
+}): Schedule.Schedule<unknown> => {
+  const cap = Duration.fromInputUnsafe(options.cap ?? "20 seconds")
+  return Schedule.exponential(options.base).pipe(
+    Schedule.modifyDelay(({ duration }) =>
+      Effect.map(Random.next, (part) => Duration.times(Duration.min(duration, cap), part))
+    ),
+    Schedule.upTo({ times: options.times })
+  )
+}
+
+/** The AWS SDK's budget. */
+const awsBudget: RetryBudget = { capacity: 500, retryCost: 14, throttledRetryCost: 5, refund: 1 }
+
+const defaults: PaymentsPolicy = {
+  attemptTimeout: Duration.seconds(30),
+  deadline: Duration.seconds(90),
+  retryReads: fullJitter({ base: "100 millis", times: 2 }),
+  retryWrites: fullJitter({ base: "500 millis", times: 2 }),
+  writes: "same-key",
+  maxRetryAfter: Duration.seconds(30),
+  maxResponseBytes: 4 * 1024 * 1024,
+  brCode: "report",
+  retryBudget: awsBudget,
+  onInterruptedWrite: () => Effect.void
+}
+
+/** Settings to put in the place of the defaults; what is `undefined` stays at its default. */
+type PaymentsPolicyOptions = { readonly [K in keyof PaymentsPolicy]?: PaymentsPolicy[K] | undefined }
+
+const make = (options: PaymentsPolicyOptions = {}): PaymentsPolicy => ({
+  attemptTimeout: options.attemptTimeout ?? defaults.attemptTimeout,
+  deadline: options.deadline ?? defaults.deadline,
+  retryReads: options.retryReads ?? defaults.retryReads,
+  retryWrites: options.retryWrites ?? defaults.retryWrites,
+  writes: options.writes ?? defaults.writes,
+  maxRetryAfter: options.maxRetryAfter ?? defaults.maxRetryAfter,
+  maxResponseBytes: options.maxResponseBytes ?? defaults.maxResponseBytes,
+  brCode: options.brCode ?? defaults.brCode,
+  retryBudget: options.retryBudget ?? defaults.retryBudget,
+  onInterruptedWrite: options.onInterruptedWrite ?? defaults.onInterruptedWrite
+})
+
+/**
+ * The policy in force: a `Context.Reference` with safe defaults. Give another one to an effect with
+ * `Effect.provideService(PaymentsPolicy, PaymentsPolicy.make({ ... }))`, or to a program with `PaymentsPolicy.layer`.
+ */
+export const PaymentsPolicy = Object.assign(
+  Context.Reference<PaymentsPolicy>("effect-pix/PaymentsPolicy", { defaultValue: () => defaults }),
+  {
+    /** The defaults, with what is given in their place. */
+    make,
+    fullJitter,
+    /** A layer of a policy: the defaults, with what is given in their place. */
+    layer: (options: PaymentsPolicyOptions): Layer.Layer<never> => Layer.succeed(PaymentsPolicy, make(options)),
+    /** For a call that a person waits for: one quick retry, an answer within 10 seconds. */
+    interactive: make({
+      attemptTimeout: "6 seconds",
+      deadline: "10 seconds",
+      retryReads: fullJitter({ base: "100 millis", times: 1 }),
+      retryWrites: fullJitter({ base: "200 millis", times: 1 }),
+      maxRetryAfter: "2 seconds"
+    }),
+    /** For a job that nobody waits for: up to 6 attempts over at most 5 minutes. */
+    background: make({
+      attemptTimeout: "60 seconds",
+      deadline: "5 minutes",
+      retryReads: fullJitter({ base: "500 millis", times: 5 }),
+      retryWrites: fullJitter({ base: "1 second", times: 5 }),
+      maxRetryAfter: "2 minutes"
+    }),
+    /**
+     * One attempt; only a 401 that reloaded credentials may cure is followed by a second. For callers with retries of
+     * their own, such as a workflow.
+     */
+    once: make({ retryReads: Schedule.recurs(0), retryWrites: Schedule.recurs(0), writes: "never" })
+  }
+)

@@ -1,0 +1,23 @@
+/**
+ * The base URL of the service: the credentials travel to it on every request.
+ */
+import * as Result from "effect/Result"
+import { ConfigurationError } from "../../contract/PaymentsError.ts"
+import { isLoopback } from "../../internal/loopback.ts"
+
+const problemOf = (url: URL): string | undefined => {
+  if (url.protocol !== "https:" && !(url.protocol === "http:" && isLoopback(url.hostname))) {
+    return "must be https (http is for a loopback address only): the credentials travel on every request"
+  }
+  if (url.username !== "" || url.password !== "") return "may not hold a user name or password"
+  // `?` or `#` alone leave an empty search and hash behind, so the text itself is asked.
+  return /[?#]/.test(url.href) ? "may not hold a query or a fragment" : undefined
+}
+
+/** The base URL, checked. A path prefix is kept, without its last slash. The value is never shown. */
+export const parseBaseUrl = (text: string, setting: string): Result.Result<URL, ConfigurationError> => {
+  if (!URL.canParse(text)) return Result.fail(new ConfigurationError({ setting, problem: "is not a URL" }))
+  const url = new URL(text)
+  const problem = problemOf(url)
+  return problem === undefined ? Result.succeed(url) : Result.fail(new ConfigurationError({ setting, problem }))
+}

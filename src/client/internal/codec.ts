@@ -1,0 +1,78 @@
+/**
+ * Decoders and encoders of one endpoint, built once.
+ */
+import * as HttpBody from "effect/http/HttpBody"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import type { RequestIssue } from "../../contract/PaymentsError.ts"
+import { PixKeyType } from "../../pix/PixKey.ts"
+import type { Undecodable } from "./attempt.ts"
+import { parseExact } from "./exactJson.ts"
+import { issuesOf } from "./issues.ts"
+
+const notJson: Undecodable = { reason: "Unreadable", issues: [{ path: "", problem: "the body is not JSON" }] }
+
+/** Reads a body of JSON by a schema. The numbers of the `exact` fields keep every digit that was written. */
+export const bodyDecoder = <S extends Schema.ConstraintDecoder<unknown>>(schema: S, exact?: ReadonlySet<string>) => {
+  const decode = Schema.decodeUnknownResult(schema)
+  const parse = (text: string): unknown => (exact === undefined ? JSON.parse(text) : parseExact(text, exact))
+  return (text: string): Result.Result<S["Type"], Undecodable> => {
+    // The cause quotes the body: it is dropped here.
+    const json = Result.try({ try: () => parse(text), catch: () => notJson })
+    return Result.isFailure(json)
+      ? Result.fail(json.failure)
+      : Result.mapError(decode(json.success), (error) => ({ reason: "Unreadable", issues: issuesOf(error) }))
+  }
+}
+
+const notWritable = [{ path: "", problem: "it cannot be written as JSON" }]
+
+/** Checks and encodes an input by a schema, to the last field: what the schema does not name is refused. */
+export const strictEncoder = <S extends Schema.ConstraintEncoder<unknown>>(schema: S) => {
+  const encode = Schema.encodeUnknownResult(schema)
+  return (input: unknown): Result.Result<S["Encoded"], ReadonlyArray<RequestIssue>> =>
+    Result.flatMap(
+      // An input that contains itself overflows the stack: it is no JSON.
+      Result.try({ try: () => encode(input, { onExcessProperty: "error", errors: "all" }), catch: () => notWritable }),
+      Result.mapError(issuesOf)
+    )
+}
+
+/** A body of JSON: made once, so that every attempt sends the same bytes. */
+export interface JsonBody {
+  readonly text: string
+  readonly bytes: HttpBody.HttpBody
+}
+
+/** Checks an input by a schema, as `strictEncoder` does, and writes it. */
+export const bodyEncoder = (schema: Schema.ConstraintEncoder<unknown>) => {
+  const encode = strictEncoder(schema)
+  return (input: unknown): Result.Result<JsonBody, ReadonlyArray<RequestIssue>> =>
+    Result.flatMap(encode(input), (encoded) =>
+      Result.try({
+        try: () => {
+          const text = JSON.stringify(encoded)
+          return { text, bytes: HttpBody.text(text, "application/json") }
+        },
+        catch: () => notWritable
+      })
+    )
+}
+
+/** The words of the contract that a body may hold as texts: they are no one's data. */
+const publicWords: ReadonlySet<string> = new Set(["BRL", "PIX", "BOLETO", "CREDIT_CARD", ...PixKeyType.literals])
+
+/**
+ * Every text in a body that may be somebody's data: all but names of fields and words of the contract. A person's name
+ * also word by word.
+ */
+export const textsIn = (json: string): ReadonlyArray<string> => {
+  const texts: Array<string> = []
+  let field = ""
+  for (const [, literal = "", colon] of json.matchAll(/("(?:[^"\\]|\\.)*")(:?)/g)) {
+    const text = String(JSON.parse(literal))
+    if (colon === ":") field = text
+    else if (!publicWords.has(text)) texts.push(text, ...(field === "name" ? text.split(/\s+/) : []))
+  }
+  return texts
+}

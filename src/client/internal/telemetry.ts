@@ -1,0 +1,32 @@
+/**
+ * The metrics of the client: operation, attempt, status, outcome and a one-way fingerprint of the idempotency
+ * key. Never a header, a body, a person's data or the key itself. Names follow OpenTelemetry's HTTP conventions.
+ */
+import * as Metric from "effect/Metric"
+import type { Operation } from "../../contract/PaymentsError.ts"
+
+const requests = Metric.counter("effect_pix_requests", {
+  description: "Requests sent, or tried to be, by operation",
+  incremental: true
+})
+const retries = Metric.counter("effect_pix_retries", {
+  description: "Attempts after the first, by operation",
+  incremental: true
+})
+const calls = Metric.counter("effect_pix_calls", {
+  description: "Calls by operation and result: Success, or the error's tag, with its outcome",
+  incremental: true
+})
+const duration = Metric.histogram("effect_pix_call_duration_milliseconds", {
+  description: "How long a call took over all its attempts, by operation",
+  boundaries: Metric.exponentialBoundaries({ start: 5, factor: 2, count: 15 })
+})
+
+/** The metrics of one operation. */
+export const metersOf = (operation: Operation) => ({
+  requests: Metric.withAttributes(requests, { operation }),
+  retries: Metric.withAttributes(retries, { operation }),
+  duration: Metric.withAttributes(duration, { operation }),
+  success: Metric.withAttributes(calls, { operation, result: "Success", outcome: "Executed" }),
+  failure: (result: string, outcome: string) => Metric.withAttributes(calls, { operation, result, outcome })
+})

@@ -1,0 +1,32 @@
+/**
+ * The company's balance (service interface, section 2.7). Its amounts are decimal **reais**, decoded exactly.
+ */
+import * as Schema from "effect/Schema"
+import { absentIfNull, IntegerId } from "../internal/wire.ts"
+import { ReaisFromJson } from "../pix/Money.ts"
+import { BalanceStatus } from "./Status.ts"
+import type { Currency } from "./Transaction.ts"
+
+/**
+ * A balance record. `accBalance` is what a withdrawal may take, `accBalanceCredit` the balance in credits and
+ * `accBalanceCreditAwaiting` the credits awaiting release, all in reais. The status `Released` means available.
+ */
+export const Balance = Schema.Struct({
+  id: IntegerId,
+  companyId: absentIfNull(IntegerId),
+  currency: absentIfNull(Schema.String),
+  enBalanceStatus: BalanceStatus,
+  accBalance: ReaisFromJson,
+  accBalanceCredit: absentIfNull(ReaisFromJson),
+  accBalanceCreditAwaiting: absentIfNull(ReaisFromJson)
+})
+/** See the schema of the same name. */
+export type Balance = typeof Balance.Type
+
+/** Whose balance. */
+export interface BalanceOptions {
+  /** Default: the `companyId` of the layer. */
+  readonly companyId?: number | undefined
+  /** Default: BRL. */
+  readonly currency?: Currency | undefined
+}

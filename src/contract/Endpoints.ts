@@ -1,0 +1,105 @@
+/**
+ * The contract as plain values: the one place where a method, a path, a header or a success status is written. The
+ * client sends by these; `PaymentsApi` builds the `HttpApi` from them for the sandbox and the OpenAPI document.
+ * Source: service interface, section 4.
+ */
+import * as Schema from "effect/Schema"
+import { Balance } from "./Balance.ts"
+import type { Operation } from "./PaymentsError.ts"
+import {
+  CreateTransactionRequest,
+  CreateTransactionResponse,
+  Currency,
+  ListTransactionsResponse,
+  TransactionDetail,
+  TransactionSort
+} from "./Transaction.ts"
+import { WithdrawalRecord, WithdrawalRequestBody } from "./Withdrawal.ts"
+import { IntegerId } from "../internal/wire.ts"
+
+/** The names of the headers that the service reads (sections 4 and 5). Header names have no case. */
+export const headerNames = {
+  clientId: "x-client-id",
+  apiKey: "x-api-key",
+  accept: "accept",
+  contentType: "content-type",
+  idempotencyKey: "idempotency-key"
+} as const
+
+interface Endpoint {
+  readonly operation: Operation
+  readonly method: "GET" | "POST"
+  /** Parameters are written `:name`. */
+  readonly path: `/${string}`
+  /** The documented success status. */
+  readonly status: 200 | 201
+  readonly params?: Schema.Constraint
+  readonly query?: Schema.Constraint
+  readonly body?: Schema.Constraint
+  readonly response: Schema.Constraint
+}
+
+/** An id that is one safe path segment: a client must not let it climb out of its path. */
+const PathId = Schema.String.check(
+  Schema.isPattern(/^(?!\.{1,2}$)[\x21-\x2e\x30-\x5b\x5d-\x7e]{1,128}$/, {
+    expected: "an id that is one path segment of visible ASCII (not empty, '.', '..', nor with a slash)"
+  })
+)
+
+/** How many rows a page holds: 1 to 100 (section 8). */
+const PageSize = Schema.Int.check(
+  Schema.isBetween({ minimum: 1, maximum: 100 }, { expected: "a whole number from 1 to 100" })
+)
+
+/** The number of a page, from 1 (section 4.2). */
+const PageNumber = Schema.Int.check(Schema.isGreaterThanOrEqualTo(1, { expected: "a whole number from 1" }))
+
+export const createTransaction = {
+  operation: "createTransaction",
+  method: "POST",
+  path: "/api/v1/transactions/create",
+  status: 200,
+  body: CreateTransactionRequest,
+  response: CreateTransactionResponse
+} as const satisfies Endpoint
+
+export const listTransactions = {
+  operation: "listTransactions",
+  method: "GET",
+  path: "/api/Transaction/company/transactions",
+  status: 200,
+  query: Schema.Struct({
+    page: Schema.optional(PageNumber),
+    pageSize: Schema.optional(PageSize),
+    sort: Schema.optional(TransactionSort)
+  }),
+  response: ListTransactionsResponse
+} as const satisfies Endpoint
+
+export const getTransaction = {
+  operation: "getTransaction",
+  method: "GET",
+  path: "/api/Transaction/transactionByTransactionId/:transactionId",
+  status: 200,
+  params: Schema.Struct({ transactionId: PathId }),
+  response: TransactionDetail
+} as const satisfies Endpoint
+
+export const getBalance = {
+  operation: "getBalance",
+  method: "GET",
+  path: "/api/Balance/balance/:companyId",
+  status: 200,
+  params: Schema.Struct({ companyId: IntegerId }),
+  query: Schema.Struct({ currency: Schema.optional(Currency) }),
+  response: Balance
+} as const satisfies Endpoint
+
+export const requestWithdrawal = {
+  operation: "requestWithdrawal",
+  method: "POST",
+  path: "/api/Withdraw/request",
+  status: 201,
+  body: WithdrawalRequestBody,
+  response: WithdrawalRecord
+} as const satisfies Endpoint

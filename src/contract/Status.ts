@@ -1,0 +1,79 @@
+/**
+ * The status words of the service, a vocabulary for each place where it shows one (service interface, section 3).
+ *
+ * The service does not say how its vocabularies map to each other, so nothing here translates between them: a type for
+ * each, its known words, and for the detail and the withdrawal what a word says about waiting. Every vocabulary is
+ * open: a word that is not known here is kept as it came.
+ *
+ * Gotcha: `Final` means that there is nothing more to wait for, not that nothing can happen. The service documents no
+ * transitions; this library assumes that a `Paid` charge may later become `Refunded`.
+ *
+ * ```ts
+ * import { Status } from "effect-pix"
+ *
+ * Status.ofDetail("Paid") // => "Final"
+ * Status.ofDetail("Awaiting") // => "Open"
+ * Status.ofDetail("PAID") // => "Unknown"
+ * Status.ofWithdrawal("Awaiting") // => "Open"
+ * Status.ofWithdrawal("Paid") // => "Unknown"
+ * ```
+ */
+import { openWord } from "../internal/wire.ts"
+
+/** A status as the creation of a charge answers it. */
+export const CreatedStatus = openWord(["WAITING_PAYMENT"])
+/** See the schema of the same name. */
+export type CreatedStatus = typeof CreatedStatus.Type
+
+/** A status as the list of transactions shows it. */
+export const ListStatus = openWord(["PENDING"])
+/** See the schema of the same name. */
+export type ListStatus = typeof ListStatus.Type
+
+const openDetail = ["Awaiting"] as const
+const finalDetail = ["Paid", "Cancelled", "Failed", "Refunded"] as const
+
+/** The five words that are documented for a transaction looked up. */
+export const detailWords = [...openDetail, ...finalDetail] as const
+/** One of the five documented words. */
+export type DetailWord = (typeof detailWords)[number]
+
+/** A status as the lookup of a transaction shows it. */
+export const DetailStatus = openWord(detailWords)
+/** See the schema of the same name. */
+export type DetailStatus = typeof DetailStatus.Type
+
+/** A status as the record of a withdrawal shows it. */
+export const WithdrawalStatus = openWord(["Awaiting"])
+/** See the schema of the same name. */
+export type WithdrawalStatus = typeof WithdrawalStatus.Type
+
+/** A status as the balance shows it: `Released` means available. */
+export const BalanceStatus = openWord(["Released"])
+/** See the schema of the same name. */
+export type BalanceStatus = typeof BalanceStatus.Type
+
+/**
+ * What a status says about waiting: `Open`, something is still to come; `Final`, there is nothing more to wait for;
+ * `Unknown`, the word is not documented for this place.
+ */
+export type Progress = "Open" | "Final" | "Unknown"
+
+const isOneOf = (words: ReadonlyArray<string>, status: string): boolean => words.includes(status)
+
+/**
+ * What a transaction's `enStatusTransaction` says. Words are compared as they are written: those of another vocabulary
+ * are `Unknown`.
+ */
+export const ofDetail = (status: DetailStatus): Progress =>
+  isOneOf(finalDetail, status) ? "Final" : isOneOf(openDetail, status) ? "Open" : "Unknown"
+
+/**
+ * What a withdrawal's `enTransaction` says. `Awaiting` is the only word that the service shows, so no word is known to
+ * be final.
+ */
+export const ofWithdrawal = (status: WithdrawalStatus): Exclude<Progress, "Final"> =>
+  status === "Awaiting" ? "Open" : "Unknown"
+
+/** Whether a status is one of the five words documented for the detail. */
+export const isDetailWord = (status: string): status is DetailWord => isOneOf(detailWords, status)

@@ -1,0 +1,260 @@
+/**
+ * Transactions: what a charge is asked with, and the three shapes in which the service shows one (on creation, in a
+ * list, looked up). Source: service interface, sections 2.3 to 2.6.
+ *
+ * - Every amount here is an integer number of **centavos**.
+ * - Requests are strict: what the contract does not name is refused before anything is sent.
+ * - Responses are open: unknown fields and status words are accepted, and of the documented fields only identity,
+ *   amount and status are required.
+ * - The service uses a vocabulary of status words of its own in each shape and does not say how they map. So do we.
+ */
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as SchemaGetter from "effect/SchemaGetter"
+import { isUnsafeName } from "./internal/unsafeName.ts"
+import { absentIfNull, IntegerId, openWord, TextId, Timestamp, withExtra } from "../internal/wire.ts"
+import { Centavos } from "../pix/Money.ts"
+import { CreatedStatus, DetailStatus, ListStatus } from "./Status.ts"
+
+/**
+ * An ISO 4217 currency code. The service works in BRL (section 1, rule 4), which is the default wherever a currency
+ * may be given.
+ */
+export const Currency = Schema.Union([Schema.StringForLiteralAutocomplete, Schema.Literals(["BRL"])]).check(
+  Schema.isPattern(/^[A-Z]{3}$/, { expected: "an ISO 4217 currency code, as BRL" })
+)
+/** See the schema of the same name. */
+export type Currency = typeof Currency.Type
+
+/** A request's currency: left out, it is sent as BRL. */
+export const CurrencyOrBrl = Currency.pipe(
+  Schema.decodeTo(Schema.optional(Currency), {
+    decode: SchemaGetter.passthrough(),
+    encode: SchemaGetter.withDefault(Effect.succeed<Currency>("BRL"))
+  })
+)
+
+const atLeastOne = Schema.Int.check(Schema.isGreaterThanOrEqualTo(1, { expected: "a whole number from 1" }))
+
+/** The payer's document: its number and its type, such as `CPF` or `CNPJ` (section 2.3). */
+export const CustomerDocument = Schema.Struct({
+  number: TextId,
+  type: openWord(["CPF", "CNPJ"]).check(Schema.isNonEmpty())
+})
+/** See the schema of the same name. */
+export type CustomerDocument = typeof CustomerDocument.Type
+
+/** The payer (section 2.3). The service's minimal example carries name and e-mail, so these two are required. */
+export const Customer = Schema.Struct({
+  /** Your own identifier of the customer. */
+  id: Schema.optional(TextId),
+  name: TextId,
+  email: Schema.String.check(Schema.isPattern(/^[^\s@]+@[^\s@]+$/, { expected: "an e-mail address" })),
+  document: Schema.optional(CustomerDocument),
+  /** Digits only. */
+  phone: Schema.optional(Schema.String.check(Schema.isPattern(/^\d{1,20}$/, { expected: "a phone of digits only" }))),
+  /** Your own reference for the customer. */
+  externalRef: Schema.optional(TextId)
+})
+/** See the schema of the same name. */
+export type Customer = typeof Customer.Type
+
+/** One thing sold (section 2.3). `unitPrice` is in centavos. */
+export const Item = Schema.Struct({
+  title: TextId,
+  unitPrice: Centavos,
+  quantity: atLeastOne,
+  /** Whether it is a physical good. */
+  tangible: Schema.optional(Schema.Boolean)
+})
+/** See the schema of the same name. */
+export type Item = typeof Item.Type
+
+const fields = <const Method extends "PIX" | "BOLETO" | "CREDIT_CARD">(method: Method) => ({
+  /** The total, in centavos. */
+  amount: Centavos,
+  currency: CurrencyOrBrl,
+  paymentMethod: Schema.Literal(method),
+  installments: Schema.optional(atLeastOne),
+  customer: Customer,
+  items: Schema.optional(Schema.Array(Item)),
+  traceable: Schema.optional(Schema.Boolean),
+  /** The payer's IP address. */
+  ip: Schema.optional(
+    Schema.String.check(
+      Schema.isPattern(/^(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f:.]*:[0-9a-f:.]*)$/i, { expected: "an IP address" })
+    )
+  )
+})
+
+/**
+ * A PIX charge (section 2.3). Amount, method and the customer's name and e-mail are enough.
+ *
+ * `expiresInDays` says after how many days the charge expires.
+ */
+export const PixTransactionRequest = Schema.Struct({
+  ...fields("PIX"),
+  pix: Schema.optional(Schema.Struct({ expiresInDays: Schema.optional(atLeastOne) }))
+})
+/** See the schema of the same name. */
+export type PixTransactionRequest = typeof PixTransactionRequest.Type
+
+/** The names that an undocumented field may not have: those of the contract, and those that no object should carry. */
+const takenNames: ReadonlySet<string> = new Set(["pix", "extra", ...Object.keys(fields("PIX"))])
+
+/**
+ * The fields of a BOLETO or CREDIT_CARD charge that the contract does not show (section 2.3), by name. They are sent
+ * beside the documented ones, as they are.
+ */
+export const UndocumentedFields = Schema.Record(Schema.String, Schema.Json).check(
+  Schema.makeFilter((extra) => !Object.keys(extra).some((name) => takenNames.has(name) || isUnsafeName(name)), {
+    expected: "only fields that the contract does not name"
+  })
+)
+
+/** A BOLETO charge (section 2.3). Its payload is not shown: what else it takes goes under `extra`, sent as it is. */
+export const BoletoTransactionRequest = withExtra({
+  ...fields("BOLETO"),
+  extra: Schema.optional(UndocumentedFields)
+})
+/** See the schema of the same name. */
+export type BoletoTransactionRequest = typeof BoletoTransactionRequest.Type
+
+/** A card charge (section 2.3). Its payload is not shown: what else it takes goes under `extra`, sent as it is. */
+export const CreditCardTransactionRequest = withExtra({
+  ...fields("CREDIT_CARD"),
+  extra: Schema.optional(UndocumentedFields)
+})
+/** See the schema of the same name. */
+export type CreditCardTransactionRequest = typeof CreditCardTransactionRequest.Type
+
+/**
+ * What a charge is asked with, by payment method (section 2.3).
+ */
+export const CreateTransactionRequest = Schema.Union([
+  PixTransactionRequest,
+  BoletoTransactionRequest,
+  CreditCardTransactionRequest
+])
+/** See the schema of the same name. */
+export type CreateTransactionRequest = typeof CreateTransactionRequest.Type
+
+const created = {
+  /** The `transactionId` of the lookup. */
+  id: TextId,
+  /** In centavos. */
+  amount: Centavos,
+  paymentMethod: absentIfNull(openWord(["PIX", "BOLETO", "CREDIT_CARD"])),
+  status: CreatedStatus,
+  pix: absentIfNull(
+    Schema.Struct({
+      /** The copy-and-paste text of the QR code. */
+      qrcode: absentIfNull(Schema.String),
+      expirationDate: absentIfNull(Timestamp)
+    })
+  ),
+  companyId: absentIfNull(IntegerId),
+  /** The fields that the contract does not show, as they came. */
+  extra: Schema.Record(Schema.String, Schema.Unknown)
+}
+
+/** The create operation's answer: `{ data, status, message }` (section 2.4). */
+export const CreateTransactionResponse = Schema.Struct({
+  data: withExtra(created),
+  status: absentIfNull(Schema.Int),
+  message: absentIfNull(Schema.String),
+  companyId: absentIfNull(IntegerId)
+})
+
+/**
+ * A charge that was created (section 2.4). Its `amount` is in centavos.
+ *
+ * `pix` is there for PIX charges: its `qrcode` is the copy-and-paste text. Fields that the contract does not show are
+ * under `extra`. `idempotencyKey` is the key that the charge was sent with.
+ */
+export const CreatedTransaction = Schema.Struct({ ...created, idempotencyKey: Schema.String })
+/** See the schema of the same name. */
+export type CreatedTransaction = typeof CreatedTransaction.Type
+
+/** The customer, as a list shows it (section 2.5). */
+const ListLead = Schema.Struct({
+  id: absentIfNull(TextId),
+  externalId: absentIfNull(Schema.String),
+  name: absentIfNull(Schema.String),
+  email: absentIfNull(Schema.String),
+  phone: absentIfNull(Schema.String),
+  documentNumber: absentIfNull(Schema.String),
+  documentType: absentIfNull(Schema.String)
+})
+
+/** A row of the list (section 2.5). `amount` is in centavos, `id` is the row's and not the `transactionId`. */
+export const TransactionListItem = Schema.Struct({
+  id: IntegerId,
+  leadId: absentIfNull(TextId),
+  lead: absentIfNull(ListLead),
+  amount: Centavos,
+  status: ListStatus,
+  paymentMethod: absentIfNull(openWord(["PIX"])),
+  providerTxId: absentIfNull(Schema.String),
+  createdAt: absentIfNull(Timestamp),
+  updatedAt: absentIfNull(Timestamp)
+})
+/** See the schema of the same name. */
+export type TransactionListItem = typeof TransactionListItem.Type
+
+/** One page of the company's transactions (section 4.2). */
+export const TransactionPage = Schema.Struct({
+  items: Schema.Array(TransactionListItem),
+  totalItems: Schema.Natural,
+  totalPages: Schema.Natural,
+  currentPage: Schema.Natural,
+  pageSize: Schema.Natural
+})
+/** See the schema of the same name. */
+export type TransactionPage = typeof TransactionPage.Type
+
+/** The list operation's answer: `{ ok, res }` (section 4.2). */
+export const ListTransactionsResponse = Schema.Struct({
+  ok: absentIfNull(Schema.Boolean),
+  res: TransactionPage
+})
+
+/** The order of a list: newest first, or oldest first (section 4.2). */
+export const TransactionSort = Schema.Literals(["createdAt_desc", "createdAt_asc"])
+/** See the schema of the same name. */
+export type TransactionSort = typeof TransactionSort.Type
+
+/** Which page of the list. */
+export interface ListOptions {
+  /** From 1. Default: the service's, 1. */
+  readonly page?: number | undefined
+  /** 1 to 100. Default: the service's, 50. */
+  readonly pageSize?: number | undefined
+  /** Default: the service's, newest first. */
+  readonly sort?: TransactionSort | undefined
+}
+
+/** The customer, as a lookup shows it (section 2.6). */
+const DetailLead = Schema.Struct({
+  id: absentIfNull(IntegerId),
+  name: absentIfNull(Schema.String),
+  email: absentIfNull(Schema.String),
+  phone: absentIfNull(Schema.String),
+  document: absentIfNull(Schema.String)
+})
+
+/** A transaction looked up (section 2.6). `value` is in centavos. */
+export const TransactionDetail = Schema.Struct({
+  id: IntegerId,
+  leadId: absentIfNull(IntegerId),
+  lead: absentIfNull(DetailLead),
+  companyId: absentIfNull(IntegerId),
+  value: Centavos,
+  transactionId: TextId,
+  enStatusTransaction: DetailStatus,
+  enPaymentSystem: absentIfNull(openWord(["Pix", "Boleto", "CreditCard"])),
+  updateDate: absentIfNull(Timestamp),
+  createdAt: absentIfNull(Timestamp)
+})
+/** See the schema of the same name. */
+export type TransactionDetail = typeof TransactionDetail.Type

@@ -1,0 +1,66 @@
+/**
+ * Withdrawals: a payout by PIX from the company's balance (service interface, sections 2.1, 2.2 and 4.5).
+ *
+ * The request's `amount` is in **centavos**; the record's `value` is in decimal **reais**, decoded exactly.
+ */
+import * as Schema from "effect/Schema"
+import { absentIfNull, IntegerId, openWord, Timestamp } from "../internal/wire.ts"
+import { Metadata } from "./Metadata.ts"
+import { Centavos, centavos, ReaisFromJson } from "../pix/Money.ts"
+import { type PixKey, PixKeyType } from "../pix/PixKey.ts"
+import { WithdrawalStatus } from "./Status.ts"
+import { CurrencyOrBrl } from "./Transaction.ts"
+
+/** The least that a withdrawal may be: 1000 centavos (service interface, section 8). */
+export const minimumWithdrawal: Centavos = centavos(1000)
+
+/** A withdrawal request as it goes over the wire (section 2.1). */
+export const WithdrawalRequestBody = Schema.Struct({
+  amount: Centavos,
+  currency: CurrencyOrBrl,
+  pixKey: Schema.optional(Schema.String),
+  pixKeyType: Schema.optional(PixKeyType),
+  description: Schema.optional(Schema.String),
+  metadata: Schema.optional(Metadata)
+})
+/** See the schema of the same name. */
+export type WithdrawalRequestBody = typeof WithdrawalRequestBody.Type
+
+type Rest = Omit<WithdrawalRequestBody, "pixKey" | "pixKeyType">
+
+/**
+ * A withdrawal request (section 2.1): its amount in centavos, and where to.
+ *
+ * - `pixKey` may be a `PixKey` value, or the plain pair `pixKey` and `pixKeyType`. The kind is always said and never
+ *   guessed: eleven digits may be a CPF and a phone number. Either way the key is sent as the PIX directory writes it.
+ * - Without `pixKey` the money goes to the key registered on the company's account.
+ * - `metadata` comes back in the webhook.
+ */
+export type WithdrawalRequest = Rest &
+  (
+    | { readonly pixKey: PixKey; readonly pixKeyType?: undefined }
+    | { readonly pixKey: string; readonly pixKeyType: PixKeyType }
+    | { readonly pixKey?: undefined; readonly pixKeyType?: undefined }
+  )
+
+/** A withdrawal as the service records it (section 2.2). `value` is in reais. */
+export const WithdrawalRecord = Schema.Struct({
+  id: IntegerId,
+  companyId: absentIfNull(IntegerId),
+  idempotencyKey: absentIfNull(Schema.String),
+  value: ReaisFromJson,
+  pixKey: absentIfNull(Schema.String),
+  pixKeyType: absentIfNull(openWord(PixKeyType.literals)),
+  creditorDocument: absentIfNull(Schema.String),
+  description: absentIfNull(Schema.String),
+  currency: absentIfNull(Schema.String),
+  enTransaction: WithdrawalStatus,
+  createdAt: absentIfNull(Timestamp)
+})
+/**
+ * A withdrawal that the service took on (section 2.2). `value` is in reais. `idempotencyKey` is the key it was sent
+ * with, which the service's echo was checked against.
+ */
+export const Withdrawal = Schema.Struct({ ...WithdrawalRecord.fields, idempotencyKey: Schema.String })
+/** See the schema of the same name. */
+export type Withdrawal = typeof Withdrawal.Type

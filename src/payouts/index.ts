@@ -1,0 +1,5 @@
+/**
+ * Many payouts.
+ */
+export * from "./Payout.ts"
+export * as Payouts from "./Payouts.ts"

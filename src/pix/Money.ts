@@ -1,0 +1,294 @@
+/**
+ * Amounts of Brazilian money in two units that cannot be mixed up.
+ *
+ * - `Centavos`: a whole, non-negative number of centavos. All requests and most responses use it: R$ 25,00 is 2500.
+ * - `Reais`: an exact decimal number of reais, possibly negative. Balances and the value of a withdrawal use it.
+ *
+ * The service sends both as bare JSON numbers, so only the type says which one it is. Conversion is by name
+ * (`fromReais`, `toReais`, `toCentavos`), exact, and refuses instead of rounding. No float takes part in any of it.
+ *
+ * Gotchas:
+ * - A function that can refuse its input throws a `SchemaError`, which never quotes the input; its `...Option`
+ *   sibling returns `Option.none()` instead.
+ * - `Reais` are `BigDecimal`s: `BigDecimal.sum(a, b)` and the rest of "effect/BigDecimal" apply. Bring a result back
+ *   with `Money.reais`. Compare them with `Equal.equals` or `ReaisOrder`, not with `<`.
+ */
+import * as BigDecimal from "effect/BigDecimal"
+import type * as Brand from "effect/Brand"
+import * as Effect from "effect/Effect"
+import * as equivalence from "effect/Equivalence"
+import * as Option from "effect/Option"
+import * as order from "effect/Order"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import * as SchemaGetter from "effect/SchemaGetter"
+import * as SchemaIssue from "effect/SchemaIssue"
+import * as decimal from "../internal/decimal.ts"
+
+/**
+ * A whole, non-negative number of centavos within the safe integers, on the wire as a JSON integer: the unit of
+ * `amount`, `unitPrice` and `fee` (service interface, Conventions 2).
+ */
+export const Centavos = Schema.Natural.annotate({
+  title: "Centavos",
+  description: "A non-negative whole number of centavos: R$ 25,00 is 2500"
+}).pipe(Schema.brand("effect-pix/Centavos"))
+
+/** A number that the schema `Centavos` has checked. */
+export type Centavos = typeof Centavos.Type
+
+const decodeCentavos = Schema.decodeUnknownSync(Centavos)
+
+const refuse = (expected: string): never => {
+  throw new Schema.SchemaError(new SchemaIssue.InvalidValue({ expected }))
+}
+
+/**
+ * Brands a number of centavos. Throws a `SchemaError` unless it is a non-negative safe integer.
+ *
+ * ```ts
+ * import { Money } from "effect-pix"
+ *
+ * Money.format(Money.centavos(2500)) // => "R$ 25,00"
+ * ```
+ */
+export const centavos = (n: number): Centavos => decodeCentavos(Object.is(n, -0) ? 0 : n)
+
+/** `centavos`, or none for what it would refuse. */
+export const centavosOption = (n: number): Option.Option<Centavos> => Centavos.makeOption(Object.is(n, -0) ? 0 : n)
+
+/**
+ * An exact decimal number of reais, possibly negative: an Effect `BigDecimal` of at most 40 digits in plain writing.
+ * Its default JSON form is a decimal string; the service's wire form is `ReaisFromJson`.
+ */
+export type Reais = BigDecimal.BigDecimal & Brand.Brand<"effect-pix/Reais">
+
+const isReais = (u: unknown): u is Reais => BigDecimal.isBigDecimal(u) && decimal.isBounded(u)
+
+const reaisExpected = `a decimal number of at most ${decimal.maxDigits} digits`
+
+const decodeReais = SchemaGetter.transformEffect<Reais, number | string>((input, options) =>
+  Effect.mapError(
+    Effect.fromOption(reaisOption(String(input))),
+    () => new SchemaIssue.InvalidValue({ expected: reaisExpected }, input, options)
+  )
+)
+
+const encodeReais = SchemaGetter.transform<number | string, Reais>((value) => {
+  const text = decimal.toText(value)
+  const number = Number(text)
+  return decimal.isExactNumber(number, text) ? number : text
+})
+
+/** The schema of `Reais` in memory; for the service's wire form use `ReaisFromJson`. */
+export const Reais = Schema.declare(isReais, {
+  title: "Reais",
+  description: "An exact decimal amount in reais",
+  expected: reaisExpected,
+  toCodecJson: () =>
+    Schema.link<Reais>()(Schema.String, { decode: decodeReais, encode: SchemaGetter.transform(decimal.toText) }),
+  toCodecArbitrary: () =>
+    Schema.link<Reais>()(Schema.Struct({ value: Schema.Int, scale: Schema.Literals([0, 1, 2, 2, 2, 3, 8]) }), {
+      decode: SchemaGetter.transform(({ scale, value }) => reais(BigDecimal.make(BigInt(value), scale))),
+      encode: SchemaGetter.forbiddenEncoding
+    }),
+  toEquivalence: () => BigDecimal.Equivalence,
+  toFormatter: () => decimal.toText
+})
+
+/**
+ * Reais as the service writes them: a JSON number, or the decimal text of one.
+ *
+ * A number decodes to the decimal that its shortest text shows (`0.1` is one tenth), a string to exactly what it
+ * says; a string has to follow JSON's number grammar, so "1,50", "0x10", " 1" and "" are refused, and so are NaN,
+ * infinities and anything over 40 digits ("1e999999999"). Encodes to a number where that loses nothing, and to the
+ * decimal text otherwise. A body has to be read by a parser that keeps the text of long numbers for the string form
+ * to matter: `JSON.parse` alone has rounded them before any schema sees them.
+ */
+export const ReaisFromJson = Schema.Union([Schema.Finite, Schema.String]).pipe(
+  Schema.decodeTo(Reais, { decode: decodeReais, encode: encodeReais })
+)
+
+/**
+ * Makes reais from decimal text (`"10.005"`, as in `ReaisFromJson`), from whole reais, or from the result of a
+ * `BigDecimal` operation. Throws a `SchemaError` for other text, and over 40 digits.
+ *
+ * ```ts
+ * import { Money } from "effect-pix"
+ * import { BigDecimal } from "effect"
+ *
+ * const balance = Money.reais("1234567.89")
+ * Money.format(Money.reais(BigDecimal.negate(balance))) // => "-R$ 1.234.567,89"
+ * ```
+ */
+export const reais = (input: string | bigint | BigDecimal.BigDecimal): Reais =>
+  Option.getOrElse(reaisOption(input), () => refuse(reaisExpected))
+
+/** `reais`, or none for what it would refuse. */
+export const reaisOption = (input: string | bigint | BigDecimal.BigDecimal): Option.Option<Reais> => {
+  const made = Predicate.isString(input)
+    ? decimal.fromText(input)
+    : Option.some(Predicate.isBigInt(input) ? BigDecimal.fromBigInt(input) : input)
+  return made.pipe(Option.filter(BigDecimal.isBigDecimal), Option.map(BigDecimal.normalize), Option.filter(isReais))
+}
+
+const reaisText = /^(?:0|[1-9]\d*)(?:\.\d{1,2})?$/
+
+/**
+ * The centavos of an amount in reais: decimal text with a point and at most two decimals (`"25"`, `"25.5"`,
+ * `"25.00"`), or `Reais`. Throws a `SchemaError` for a negative amount, for fractions of a centavo, and beyond the safe
+ * integers. Text with three decimals is refused even if they are zeros: in Brazil `25.000` reads as 25 thousand.
+ *
+ * ```ts
+ * import { Money } from "effect-pix"
+ *
+ * Money.fromReais("25.00") // => 2500
+ * ```
+ */
+export const fromReais = (input: string | Reais): Centavos =>
+  Option.getOrElse(fromReaisOption(input), () =>
+    refuse("a non-negative amount in reais, with a point and at most two decimals")
+  )
+
+/** `fromReais`, or none for what it would refuse. */
+export const fromReaisOption = (input: string | Reais): Option.Option<Centavos> => {
+  if (Predicate.isString(input) && !reaisText.test(input)) return Option.none()
+  return Option.flatMap(reaisOption(input), toCentavos)
+}
+
+/** The same amount in reais. Always exact. */
+export const toReais = (amount: Centavos): Reais => reais(BigDecimal.make(BigInt(amount), 2))
+
+/**
+ * The same amount in centavos, or none if it is negative, has fractions of a centavo, or exceeds the safe integers.
+ *
+ * ```ts
+ * import { Money } from "effect-pix"
+ * import { Option } from "effect"
+ *
+ * Money.toCentavos(Money.reais("25.5")) // => Option.some(2550)
+ * Money.toCentavos(Money.reais("10.005")) // => Option.none()
+ * ```
+ */
+export const toCentavos = (amount: Reais): Option.Option<Centavos> => {
+  const [sign, whole, fraction] = decimal.toParts(amount)
+  // An integer too long for a number comes out rounded, and is then not a safe one.
+  return sign === "" && fraction.length <= 2
+    ? centavosOption(Number(`${whole}${fraction.padEnd(2, "0")}`))
+    : Option.none()
+}
+
+const pointText = /^(?:0|[1-9]\d*)\.\d{2}$/
+const commaText = /^(?!\d+\.\d{3}$)(?:0|[1-9]\d*|[1-9]\d{0,2}(?:\.\d{3})+)(?:,\d{1,2})?$/
+
+/**
+ * Reads an amount as people write it in Brazil. Accepted, after an optional `R$` and with spaces around it:
+ *
+ * | written | |
+ * |---|---|
+ * | `25`, `1234` | whole reais |
+ * | `25,00`, `25,5`, `1234,56` | a comma and one or two decimals |
+ * | `25.00`, `1234.56` | a point and exactly two decimals |
+ * | `1.234,56`, `1.234,5` | points between thousands, a comma, one or two decimals |
+ * | `1.234.567` | points between thousands, twice or more |
+ *
+ * Everything else is none: `1.234` (one thousand and something, or one real and something?), `25.5`, `1,234.56`,
+ * three or more decimals, misplaced points, leading zeros, signs, and amounts beyond the safe integers.
+ *
+ * ```ts
+ * import { Money } from "effect-pix"
+ * import { Option } from "effect"
+ *
+ * Money.parseBRL("R$ 1.234,56") // => Option.some(123456)
+ * Money.parseBRL("1.234") // => Option.none()
+ * ```
+ */
+export const parseBRL = (text: string): Option.Option<Centavos> => {
+  const written = text.trim().replace(/^R\$[ \u00a0\u202f]*/, "")
+  if (pointText.test(written)) return fromReaisOption(written)
+  return commaText.test(written) ? fromReaisOption(written.replaceAll(".", "").replace(",", ".")) : Option.none()
+}
+
+// Whole reais only: Intl takes a bigint exactly on every runtime, and the decimals are ours to keep.
+const brl = new Intl.NumberFormat("pt-BR", { style: "currency", currency: "BRL", maximumFractionDigits: 0 })
+
+/**
+ * Writes an amount for people, with an ordinary space: `R$ 1.234,56`, `-R$ 0,50`. Exact: decimals beyond centavos
+ * are shown and not rounded away (`R$ 10,005`). `parseBRL` reads back what it writes for `Centavos`.
+ */
+export const format = (money: Centavos | Reais): string => {
+  const [sign, whole, fraction] = decimal.toParts(Predicate.isNumber(money) ? toReais(money) : money)
+  return `${sign}${brl.format(BigInt(whole)).replaceAll(/\s/g, " ")},${fraction.padEnd(2, "0")}`
+}
+
+/** Sorts `Centavos`. */
+export const Order: order.Order<Centavos> = order.Number
+
+/** Equality of `Centavos`. */
+export const Equivalence: equivalence.Equivalence<Centavos> = equivalence.strictEqual()
+
+/** Sorts `Reais`, by value: `1.50` equals `1.5`. */
+export const ReaisOrder: order.Order<Reais> = BigDecimal.Order
+
+/** Equality of `Reais`, by value: `1.50` equals `1.5`. */
+export const ReaisEquivalence: equivalence.Equivalence<Reais> = BigDecimal.Equivalence
+
+/** The sum. Throws a `SchemaError` beyond the safe integers (some 90 trillion reais). */
+export const add = (self: Centavos, that: Centavos): Centavos => centavos(self + that)
+
+/** The difference, or none where it would be negative. */
+export const subtract = (self: Centavos, that: Centavos): Option.Option<Centavos> => centavosOption(self - that)
+
+/** The sum of all, 0 for none. Throws a `SchemaError` beyond the safe integers. */
+export const sum = (amounts: Iterable<Centavos>): Centavos => {
+  let total = 0
+  for (const amount of amounts) total += amount
+  return centavos(total)
+}
+
+/**
+ * Splits a total in proportion to weights, to the last centavo: the parts always add up to the total. Each part is its
+ * share rounded down, then the largest remainders get one centavo more, the earlier first. A weight of 0 gets 0.
+ *
+ * Weights are non-negative safe integers, at least one above 0 (percentages, basis points, prices); otherwise it
+ * throws a `SchemaError`.
+ *
+ * ```ts
+ * import { Money } from "effect-pix"
+ *
+ * Money.allocate(Money.centavos(1000), [70, 15, 15]) // => [700, 150, 150]
+ * Money.allocate(Money.centavos(100), [1, 1, 1]) // => [34, 33, 33]
+ * ```
+ */
+export const allocate = (total: Centavos, weights: ReadonlyArray<number>): ReadonlyArray<Centavos> => {
+  if (!weights.every((weight) => Number.isSafeInteger(weight) && weight >= 0)) {
+    return refuse("weights that are non-negative safe integers")
+  }
+  const all = weights.reduce((sum, weight) => sum + BigInt(weight), 0n)
+  if (all === 0n) return refuse("at least one weight above 0")
+  const shares = weights.map((weight, index) => {
+    const exact = BigInt(total) * BigInt(weight)
+    return { index, part: exact / all, remainder: exact % all }
+  })
+  const left = BigInt(total) - shares.reduce((sum, { part }) => sum + part, 0n)
+  const byRemainder = shares.toSorted((a, b) => order.BigInt(b.remainder, a.remainder))
+  const raised = new Set(byRemainder.slice(0, Number(left)).map(({ index }) => index))
+  return shares.map(({ index, part }) => centavos(Number(part) + (raised.has(index) ? 1 : 0)))
+}
+
+/**
+ * Splits a total into that many parts that differ by one centavo at most, the larger ones first. Throws a
+ * `SchemaError` unless the count is an integer from 1 to 1,000,000.
+ *
+ * ```ts
+ * import { Money } from "effect-pix"
+ *
+ * Money.split(Money.centavos(1001), 2) // => [501, 500]
+ * ```
+ */
+export const split = (total: Centavos, parts: number): ReadonlyArray<Centavos> => {
+  if (!Number.isInteger(parts) || parts < 1 || parts > 1_000_000) return refuse("a count of parts from 1 to 1,000,000")
+  const larger = total % parts
+  const part = (total - larger) / parts
+  return Array.from({ length: parts }, (_, index) => centavos(index < larger ? part + 1 : part))
+}

@@ -1,0 +1,310 @@
+/**
+ * Waiting for a charge: an Effect that completes when the transaction needs no more waiting, and a Stream of the changes
+ * seen on the way. Source: service interface, sections 2.6, 3 and 6.
+ *
+ * It looks the transaction up, at once and then by a schedule that is kind to the service: every second at first, ever
+ * slower, at most once a minute, jittered. A hint (see `TransactionHints`; `Webhook` publishes them) wakes it at once.
+ *
+ * - It ends with the detail as soon as its status is final: see `Status.ofDetail`, or say `until` yourself.
+ * - It ends with `TimedOut` when the charge has expired or the deadline has passed. A lookup that is on its way is
+ *   cut off then, and one last lookup is made, so what was paid in time is not missed. It may take 5 seconds.
+ * - While the service cannot be reached, answers what is no answer (a proxy's page), or asks to slow down, it goes on
+ *   waiting. Every other failure ends it.
+ *
+ * Gotcha: `TimedOut` is no proof that the payer did not pay. It says what the last lookup said.
+ *
+ * ```ts
+ * import { Effect } from "effect"
+ * import { Money, Payments, TransactionWait } from "effect-pix"
+ * import { Sandbox } from "effect-pix/sandbox"
+ *
+ * const program = Effect.gen(function* () {
+ *   const payments = yield* Payments
+ *   const sandbox = yield* Sandbox
+ *   const charge = yield* payments.createTransaction({
+ *     amount: Money.centavos(2500),
+ *     paymentMethod: "PIX",
+ *     customer: { name: "Maria Silva", email: "maria@example.com" }
+ *   })
+ *   yield* sandbox.markPaid(charge.id)
+ *   const detail = yield* TransactionWait.final(charge.id, {
+ *     expiresAt: charge.pix?.expirationDate
+ *   })
+ *   return detail.enStatusTransaction
+ * })
+ *
+ * const status = await Effect.runPromise(Effect.provide(program, Sandbox.layerPayments)) // => "Paid"
+ * ```
+ */
+import * as Array from "effect/Array"
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Schedule from "effect/Schedule"
+import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import {
+  type GetTransactionError,
+  InvalidRequest,
+  type RateLimited,
+  type ServiceUnavailable,
+  type UnexpectedResponse
+} from "../contract/PaymentsError.ts"
+import { DetailStatus, ofDetail } from "../contract/Status.ts"
+import type { TransactionDetail } from "../contract/Transaction.ts"
+import { Payments } from "../client/Payments.ts"
+import { TransactionHints } from "./TransactionHints.ts"
+
+/** How to wait. */
+export interface Options {
+  /** When the charge expires: `charge.pix?.expirationDate` of its creation. Default: not known. */
+  readonly expiresAt?: DateTime.DateTime.Input | undefined
+  /**
+   * How long to wait at most; the last lookup begins then, and may take 5 seconds. Default: one hour, or with
+   * `expiresAt` as long as that says.
+   */
+  readonly deadline?: Duration.Input | undefined
+  /**
+   * When to look again. Where it ends, the waiting ends. Default: {@link polling}.
+   */
+  readonly schedule?: Schedule.Schedule<unknown> | undefined
+  /** What is waited for. Default: a status that is final, as `Status.ofDetail` says. */
+  readonly until?: ((detail: TransactionDetail) => boolean) | undefined
+  /**
+   * For how long a `TransactionNotFound` counts as "not there yet", for a transaction that was created this moment.
+   * Default: not at all, it fails at once.
+   */
+  readonly notFoundFor?: Duration.Input | undefined
+}
+
+/**
+ * The charge expired, or the deadline passed, and it was not final. Waiting changes nothing, so it can be waited for
+ * again.
+ */
+export class TimedOut extends Schema.TaggedError<TimedOut>()("TimedOut", {
+  operation: Schema.Literal("getTransaction"),
+  outcome: Schema.Literal("NoEffect"),
+  /** How many lookups were made. */
+  attempts: Schema.Natural,
+  transactionId: Schema.String,
+  /** `Expired`: the charge's own expiry passed. `Deadline`: the time to wait was over. */
+  reason: Schema.Literals(["Expired", "Deadline"]),
+  /** What the last lookup that succeeded said. Absent when none did. */
+  lastStatus: Schema.optionalKey(DetailStatus),
+  /** The tag of the last lookup's failure, if it failed; `ServiceUnavailable` too where it was cut off. */
+  lastFailure: Schema.optionalKey(Schema.String)
+}) {
+  override get message(): string {
+    const why = this.reason === "Expired" ? "The charge expired" : "The time to wait was over"
+    const seen = this.lastStatus === undefined ? "no lookup succeeded" : "its status was not final yet"
+    const failed = this.lastFailure === undefined ? "" : `, and the last of them failed with ${this.lastFailure}`
+    return `${why} for transaction ${this.transactionId}: ${seen} after ${this.attempts} lookup(s)${failed}. This is no proof that it was not paid; look it up again, or wait for its webhook.`
+  }
+}
+
+/** What waiting can fail with. */
+export type WaitError = Exclude<GetTransactionError, RateLimited | ServiceUnavailable | UnexpectedResponse> | TimedOut
+
+/**
+ * The default schedule: 1 second, then each wait a fifth longer than the one before, at most a minute; jittered by a
+ * fifth, so that charges created together are not looked up together. About 14 lookups in the first minute, 29 in the
+ * first ten, then one a minute.
+ */
+export const polling: Schedule.Schedule<unknown> = Schedule.exponential("1 second", 1.2).pipe(
+  Schedule.modifyDelay(({ duration }) => Effect.succeed(Duration.min(duration, Duration.minutes(1)))),
+  Schedule.jittered
+)
+
+/** So that a flood of hints is no flood of lookups. */
+const hintsBetweenPolls = 5
+
+/** How long the last lookup may take, in milliseconds: the time to wait is over already. */
+const lastLookup = 5_000
+
+const notADate = () =>
+  new InvalidRequest({
+    operation: "getTransaction",
+    attempts: 0,
+    outcome: "NotSent",
+    issues: [{ path: "expiresAt", problem: "must be a date" }]
+  })
+
+interface Seen {
+  readonly detail: TransactionDetail
+  readonly last: boolean
+}
+
+/** Answers `next`, which waits for the next change each time it is run. */
+const watch = Effect.fnUntraced(function* (transactionId: string, options: Options) {
+  const { getTransaction } = yield* Payments
+  const until = options.until ?? ((detail: TransactionDetail) => ofDetail(detail.enStatusTransaction) === "Final")
+  const startedAt = yield* Clock.currentTimeMillis
+  const expiresAt =
+    options.expiresAt === undefined
+      ? Infinity
+      : DateTime.toEpochMillis(yield* Effect.fromOption(DateTime.make(options.expiresAt), notADate))
+  const patience = options.deadline ?? (expiresAt === Infinity ? Duration.hours(1) : Duration.infinity)
+  const deadline = startedAt + Duration.toMillis(Duration.fromInputUnsafe(patience))
+  const endsAt = Math.ceil(Math.min(expiresAt, deadline))
+  const notFoundUntil = startedAt + Duration.toMillis(Duration.fromInputUnsafe(options.notFoundFor ?? Duration.zero))
+  const step = yield* Schedule.toStep(options.schedule ?? polling)
+  const hint = yield* (yield* TransactionHints).subscribe(transactionId)
+
+  let attempts = 0
+  let lookedAt = -Infinity
+  let status: string | undefined
+  let failure: string | undefined
+  /** When the next lookup is planned; none is planned yet. */
+  let planned: number | undefined
+  /** Not before this, as the service asked. */
+  let notBefore = -Infinity
+  let hinted = 0
+
+  const timedOut = (reason: TimedOut["reason"]) =>
+    new TimedOut({
+      operation: "getTransaction",
+      outcome: "NoEffect",
+      attempts,
+      transactionId,
+      reason,
+      ...(status === undefined ? {} : { lastStatus: status }),
+      ...(failure === undefined ? {} : { lastFailure: failure })
+    })
+  const over = () => timedOut(expiresAt <= deadline ? "Expired" : "Deadline")
+
+  /** Waits for the time of the next lookup. */
+  const pause = Effect.gen(function* () {
+    const now = yield* Clock.currentTimeMillis
+    if (lookedAt >= endsAt) return yield* over()
+    if (planned === undefined) {
+      const next = yield* Effect.option(step(now, undefined))
+      if (Option.isNone(next)) return yield* timedOut("Deadline")
+      // Whole milliseconds, as the clock has them: a part of one would be slept through again and again.
+      planned = now + Math.ceil(Duration.toMillis(next.value[1]))
+    }
+    if (notBefore > now) yield* Effect.sleep(Math.min(notBefore, endsAt) - now)
+    if (notBefore > endsAt) return yield* over()
+    const left = Math.min(planned, endsAt) - (yield* Clock.currentTimeMillis)
+    if (left > 0) {
+      if (hinted >= hintsBetweenPolls) yield* Effect.sleep(left)
+      else if (Option.isSome(yield* Effect.timeoutOption(hint.await, left))) {
+        hinted++
+        return
+      }
+    }
+    planned = undefined
+    hinted = 0
+  })
+
+  const look = Effect.gen(function* () {
+    lookedAt = yield* Clock.currentTimeMillis
+    attempts++
+    hint.closeUnsafe()
+    const result = yield* getTransaction(transactionId).pipe(
+      Effect.result,
+      Effect.timeoutOrElse({
+        duration: lookedAt < endsAt ? endsAt - lookedAt : lastLookup,
+        orElse: () => Effect.undefined
+      })
+    )
+    if (result === undefined) {
+      failure = "ServiceUnavailable"
+      return undefined
+    }
+    if (Result.isSuccess(result)) {
+      failure = undefined
+      return result.success
+    }
+    const error = result.failure
+    failure = error._tag
+    switch (error._tag) {
+      case "RateLimited":
+      case "ServiceUnavailable":
+        if (error.retryAfter !== undefined) {
+          notBefore = (yield* Clock.currentTimeMillis) + Duration.toMillis(error.retryAfter)
+        }
+        return undefined
+      case "UnexpectedResponse":
+        return undefined
+      case "TransactionNotFound":
+        if (lookedAt < notFoundUntil) return undefined
+        return yield* error
+      default:
+        return yield* error
+    }
+  })
+
+  const next = Effect.gen(function* (): Effect.fn.Return<Seen, WaitError> {
+    while (true) {
+      if (attempts > 0) yield* pause
+      const detail = yield* look
+      if (detail === undefined) continue
+      const changed = detail.enStatusTransaction !== status
+      status = detail.enStatusTransaction
+      const last = until(detail)
+      if (changed || last) return { detail, last }
+    }
+  })
+  return { next }
+})
+
+/** Waits until the transaction is final. */
+export const final = Effect.fn("TransactionWait.final")(function* (
+  transactionId: string,
+  options: Options = {}
+): Effect.fn.Return<TransactionDetail, WaitError, Payments | Scope.Scope> {
+  const { next } = yield* watch(transactionId, options)
+  let seen = yield* next
+  while (!seen.last) seen = yield* next
+  return seen.detail
+}, Effect.scoped)
+
+/**
+ * The changes of a transaction's status as they are seen, from the status now to the final one, where the stream ends.
+ * What happens between two lookups is seen as one change. Lookups are made while the stream is consumed.
+ *
+ * ```ts
+ * import { Effect, Stream } from "effect"
+ * import { Money, Payments, TransactionWait } from "effect-pix"
+ * import { Sandbox } from "effect-pix/sandbox"
+ *
+ * const program = Effect.gen(function* () {
+ *   const payments = yield* Payments
+ *   const sandbox = yield* Sandbox
+ *   const charge = yield* payments.createTransaction({
+ *     amount: Money.centavos(2500),
+ *     paymentMethod: "PIX",
+ *     customer: { name: "Maria Silva", email: "maria@example.com" }
+ *   })
+ *   return yield* TransactionWait.changes(charge.id).pipe(
+ *     Stream.map((detail) => detail.enStatusTransaction),
+ *     Stream.tap((status) => (status === "Awaiting" ? Effect.orDie(sandbox.markPaid(charge.id)) : Effect.void)),
+ *     Stream.runCollect
+ *   )
+ * })
+ *
+ * const seen = await Effect.runPromise(Effect.provide(program, Sandbox.layerPayments)) // => ["Awaiting", "Paid"]
+ * ```
+ */
+export const changes = (
+  transactionId: string,
+  options: Options = {}
+): Stream.Stream<TransactionDetail, WaitError, Payments> =>
+  watch(transactionId, options).pipe(
+    Effect.map(({ next }) => {
+      let ended = false
+      return Effect.gen(function* () {
+        if (ended) return yield* Cause.done()
+        const { detail, last } = yield* next
+        ended = last
+        return Array.of(detail)
+      })
+    }),
+    Stream.fromPull,
+    Stream.scoped
+  )

@@ -1,0 +1,89 @@
+/**
+ * The HTTP side of the webhook: bounds the body, asks the verifier, records the call and answers. No answer has a body.
+ */
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import type * as Duration from "effect/Duration"
+import * as HttpMiddleware from "effect/http/HttpMiddleware"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import type * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
+import type { WebhookStoreError } from "../WebhookStore.ts"
+import type { WebhookVerifier } from "../WebhookVerifier.ts"
+import type { Reading } from "./reader.ts"
+
+export interface AnswerOptions<P, M> {
+  readonly verifier: WebhookVerifier
+  readonly maxBodyBytes: number
+  readonly bodyTimeout: Duration.Input
+  readonly read: (body: string) => Option.Option<Reading<P, M>>
+  readonly accept: (body: string, reading: Reading<P, M>) => Effect.Effect<boolean, WebhookStoreError>
+}
+
+/** A call that is not taken, and the status that says so. */
+class NotTaken extends Data.TaggedError("NotTaken")<{
+  readonly status: number
+  readonly headers?: Readonly<Record<string, string>>
+}> {}
+
+const tooLarge = () => new NotTaken({ status: 413 })
+const unreadable = () => new NotTaken({ status: 400 })
+const busy = () => new NotTaken({ status: 503, headers: { "retry-after": "30" } })
+
+const pathOf = (address: string): string => address.replace(/^[a-z][\w+.-]*:\/\/[^/?#]*/i, "").replace(/[?#].*$/s, "")
+
+const readBody = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest, limit: number) {
+  if (Number(request.headers["content-length"] ?? 0) > limit) return yield* tooLarge()
+  const chunks: Array<Uint8Array> = []
+  let size = 0
+  yield* Stream.runForEach(request.stream, (chunk) => {
+    size += chunk.byteLength
+    if (size > limit) return tooLarge()
+    chunks.push(chunk)
+    return Effect.void
+  }).pipe(Effect.catchTag("HttpServerError", unreadable))
+  const body = new Uint8Array(size)
+  let at = 0
+  for (const chunk of chunks) {
+    body.set(chunk, at)
+    at += chunk.byteLength
+  }
+  return body
+})
+
+const decoder = new TextDecoder("utf-8", { fatal: true })
+
+/** The answer to the request in context. */
+export const makeAnswer = <P, M>(options: AnswerOptions<P, M>) => {
+  const take = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+    if (request.method !== "POST") return yield* new NotTaken({ status: 405, headers: { allow: "POST" } })
+    const body = yield* readBody(request, options.maxBodyBytes).pipe(
+      Effect.timeoutOrElse({ duration: options.bodyTimeout, orElse: () => new NotTaken({ status: 408 }) })
+    )
+    const { headers, remoteAddress } = request
+    const call = { headers, body, remoteAddress, path: pathOf(request.originalUrl) }
+    yield* options.verifier.verify(call).pipe(
+      Effect.tapError((refused) => Effect.logDebug(refused.message)),
+      Effect.mapError(() => new NotTaken({ status: 401 }))
+    )
+    const text = yield* Effect.fromResult(Result.try({ try: () => decoder.decode(body), catch: unreadable }))
+    const reading = yield* Effect.mapError(Effect.fromOption(options.read(text)), unreadable)
+    const accepted = yield* options.accept(text, reading).pipe(
+      Effect.tapError((failed) => Effect.logError(failed.message)),
+      Effect.mapError(busy)
+    )
+    return accepted ? HttpServerResponse.empty({ status: 200 }) : yield* busy()
+  })
+  return Effect.gen(function* () {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    const answer = take(request).pipe(
+      Effect.catchDefect(() => Effect.andThen(Effect.logError("Webhook: a call could not be taken"), busy())),
+      Effect.catchTag("NotTaken", ({ headers, status }) =>
+        Effect.succeed(HttpServerResponse.empty({ status, headers }))
+      )
+    )
+    return yield* options.verifier.secretInPath === true ? HttpMiddleware.withLoggerDisabled(answer) : answer
+  })
+}

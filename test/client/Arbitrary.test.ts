@@ -1,0 +1,286 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Exit, Layer, Logger, Redacted, Result, Schedule, Schema } from "effect"
+import { Credentials, IdempotencyKeyGen, type OutcomeUnknown, Payments, PaymentsPolicy } from "effect-pix"
+import { HttpClient, HttpClientError, type HttpClientRequest, HttpClientResponse } from "effect/http"
+import { calls, noTransaction, type OperationCall } from "../support/calls.ts"
+
+type Transport = (request: HttpClientRequest.HttpClientRequest) => ReturnType<HttpClient.HttpClient["execute"]>
+
+const clientOf = (transport: Transport) =>
+  Payments.layer({ baseUrl: "https://gateway.example" }).pipe(
+    Layer.provide([
+      Layer.succeed(HttpClient.HttpClient, HttpClient.make(transport)),
+      Credentials.layer({ clientId: "client", apiKey: Redacted.make("secret") }),
+      IdempotencyKeyGen.layerSequential
+    ])
+  )
+
+const quiet = Logger.layer([])
+const attempts = 3
+
+const policy = PaymentsPolicy.make({
+  attemptTimeout: "40 millis",
+  retryReads: Schedule.recurs(attempts - 1),
+  retryWrites: Schedule.recurs(attempts - 1),
+  maxRetryAfter: 0,
+  maxResponseBytes: 10_000,
+  retryBudget: "unlimited"
+})
+
+/** Calls against a transport; what is no value and no typed error fails the test, and so does a call that hangs. */
+const outcomeOf = (call: OperationCall, transport: Transport) =>
+  Effect.result(call.run(noTransaction)).pipe(
+    Effect.provide([clientOf(transport), quiet]),
+    Effect.provideService(PaymentsPolicy, policy),
+    Effect.timeoutOrElse({ duration: "10 seconds", orElse: () => Effect.die(new Error(`${call.operation} hangs`)) })
+  )
+
+const Answer = Schema.Struct({
+  status: Schema.Union([
+    Schema.Literals([200, 201, 204, 302, 303, 400, 401, 404, 408, 409, 422, 425, 429, 500, 503]),
+    Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 999 }))
+  ]),
+  body: Schema.Union([
+    Schema.TaggedStruct("Bytes", {
+      bytes: Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 255 })))
+    }),
+    Schema.TaggedStruct("Json", { json: Schema.Json }),
+    Schema.TaggedStruct("Words", { words: Schema.String }),
+    // A good answer with a part of it overwritten.
+    Schema.TaggedStruct("Edited", {
+      at: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 250 })),
+      text: Schema.String.check(Schema.isMaxLength(8))
+    }),
+    Schema.TaggedStruct("Long", {})
+  ]),
+  ending: Schema.Literals(["end", "stop", "finish", "close", "error", "throw", "nonsense", "stall"]),
+  headers: Schema.Struct({
+    "retry-after": Schema.optionalKey(Schema.Literals(["0", "1", "99999999999999999999", "soon", "-1", "1e400"])),
+    "content-type": Schema.optionalKey(Schema.Literals(["application/json", "text/html", "application/problem+json"])),
+    "content-length": Schema.optionalKey(Schema.Literals(["0", "7", "20000", "999999999999999999999", "x"])),
+    "content-encoding": Schema.optionalKey(Schema.Literals(["gzip", "br", "x"])),
+    location: Schema.optionalKey(Schema.Literals(["https://elsewhere.example/", "//", "javascript:0"]))
+  })
+})
+type Answer = typeof Answer.Type
+
+const bytesOf = ({ body }: Answer, call: OperationCall): Uint8Array<ArrayBuffer> => {
+  const utf8 = new TextEncoder()
+  switch (body._tag) {
+    case "Bytes":
+      return Uint8Array.from(body.bytes)
+    case "Json":
+      return utf8.encode(JSON.stringify(body.json))
+    case "Words":
+      return utf8.encode(JSON.stringify({ message: body.words }))
+    case "Edited":
+      return utf8.encode(call.answer.slice(0, body.at) + body.text + call.answer.slice(body.at + body.text.length))
+    case "Long":
+      return new Uint8Array(20_000).fill(0x20)
+  }
+}
+
+const respond = (answer: Answer, call: OperationCall): Response => {
+  const stream = new ReadableStream<unknown>({
+    start: (controller) => {
+      controller.enqueue(bytesOf(answer, call))
+      if (answer.ending === "error") controller.error(new TypeError("terminated"))
+      else if (answer.ending === "nonsense") controller.enqueue("no bytes")
+      else if (answer.ending !== "stall" && answer.ending !== "throw") controller.close()
+    },
+    pull: () => {
+      if (answer.ending === "throw") throw undefined
+    }
+  })
+  // A web `Response` may not be made with every status that a server may send.
+  return Object.defineProperty(
+    new Response(stream as ReadableStream<Uint8Array>, { headers: answer.headers }),
+    "status",
+    {
+      value: answer.status
+    }
+  )
+}
+
+/**
+ * Whether a write that was answered so may have been executed, by the status alone: after success, after the service's
+ * own failure, after a proxy's timeout, after "see the result elsewhere", and where there is no status to speak of.
+ * All other statuses refuse: of those, only the words and 409 may tell of an earlier execution.
+ */
+const mayBeExecuted = (status: number) => status < 300 || status === 303 || status === 408 || status >= 500
+
+describe("any answer", () => {
+  it.live.prop(
+    "is a value or a typed error, in time, and no write that may have been executed looks refused",
+    [Schema.Array(Answer).check(Schema.isMinLength(1), Schema.isMaxLength(attempts))],
+    ([answers]) =>
+      Effect.forEach(
+        calls,
+        (call) =>
+          Effect.gen(function* () {
+            let sent = 0
+            const result = yield* outcomeOf(call, (request) =>
+              Effect.sync(() => {
+                const answer = answers[Math.min(sent, answers.length - 1)] ?? assert.fail("no answers")
+                sent++
+                return HttpClientResponse.fromWeb(request, respond(answer, call))
+              })
+            )
+            assert.isTrue(sent >= 1 && sent <= attempts, `${sent} requests`)
+            if (Result.isSuccess(result)) return
+            const { failure } = result
+            const met = Array.from(
+              { length: sent },
+              (_, index) => answers[Math.min(index, answers.length - 1)]?.status ?? 0
+            )
+            if (!call.isWrite) assert.include(["NoEffect", "Rejected"], failure.outcome)
+            else if (met.some(mayBeExecuted))
+              assert.strictEqual(failure.outcome, "Unknown", `${String(failure)} after ${met.join()}`)
+            else assert.include(["Rejected", "Unknown"], failure.outcome, `${String(failure)} after ${met.join()}`)
+            // It can be told: nothing in it throws when it is written down.
+            assert.isString(String(failure) + JSON.stringify(failure))
+          }),
+        { concurrency: "unbounded", discard: true }
+      ),
+    { timeout: 30_000, arbitrary: { runs: 300 } }
+  )
+})
+
+/** What happens only before the first byte of a request, by the transports' codes. */
+const neverSent = [
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "ECONNREFUSED",
+  "UND_ERR_CONNECT_TIMEOUT",
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "CERT_HAS_EXPIRED",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+  "ERR_TLS_CERT_ALTNAME_INVALID"
+] as const
+
+const perhapsSent = [
+  "ECONNRESET",
+  "EPIPE",
+  "ETIMEDOUT",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "EPROTO",
+  "ERR_SSL_WRONG_VERSION_NUMBER",
+  "ERR_SSL_BAD_RECORD_TYPE",
+  "ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED",
+  "ERR_HTTP2_STREAM_ERROR",
+  "ERR_STREAM_PREMATURE_CLOSE",
+  "UND_ERR_SOCKET",
+  "UND_ERR_ABORTED",
+  "UND_ERR_HEADERS_TIMEOUT",
+  "HPE_INVALID_CONSTANT",
+  "ABORT_ERR",
+  "econnrefused",
+  ""
+] as const
+
+/** Causes that say nothing, or that fail when they are asked. */
+const odd: Record<string, () => unknown> = {
+  undefined: () => undefined,
+  null: () => null,
+  text: () => "ECONNREFUSED",
+  number: () => 42,
+  bigint: () => 1n,
+  symbol: () => Symbol("ECONNREFUSED"),
+  function: () => () => "ECONNREFUSED",
+  empty: () => ({}),
+  bare: () => Object.create(null),
+  "an error": () => new Error("connect ECONNREFUSED"),
+  "a code that is no text": () => ({ code: { toString: () => "ECONNREFUSED" } }),
+  "a code of another realm": () => new DOMException("The operation was aborted", "AbortError"),
+  "no errors": () => new AggregateError([]),
+  "its own cause": () => {
+    const error = new Error("round")
+    error.cause = error
+    return error
+  },
+  "its own errors": () => {
+    const error = new AggregateError([])
+    error.errors = Array.from({ length: 50 }, () => error)
+    return error
+  },
+  "a code that throws": () => Object.defineProperty({}, "code", { get: () => assert.fail("asked"), enumerable: true }),
+  "a cause that throws": () => Object.defineProperty({}, "cause", { get: () => assert.fail("asked") }),
+  "a revoked proxy": () => {
+    const { proxy, revoke } = Proxy.revocable({}, {})
+    revoke()
+    return proxy
+  }
+}
+
+const Leaf = Schema.Union([
+  Schema.Struct({ code: Schema.Literals(neverSent) }),
+  Schema.Struct({
+    code: Schema.Literals([...neverSent, ...perhapsSent]),
+    syscall: Schema.Literals(["connect", "read", "write"])
+  }),
+  Schema.Struct({ odd: Schema.Literals(Object.keys(odd)) })
+])
+type Leaf = typeof Leaf.Type
+
+const leafCause = (leaf: Leaf): unknown =>
+  "odd" in leaf ? odd[leaf.odd]?.() : Object.assign(new Error("failed"), leaf)
+
+const isNeverSent = (leaf: Leaf) =>
+  "code" in leaf &&
+  ((neverSent as ReadonlyArray<string>).includes(leaf.code) || ("syscall" in leaf && leaf.syscall === "connect"))
+
+const transportError = (request: HttpClientRequest.HttpClientRequest, cause: unknown) =>
+  new HttpClientError.HttpClientError({ reason: new HttpClientError.TransportError({ request, cause }) })
+
+describe("any failure of the transport", () => {
+  it.live.prop(
+    "is NotSent only if all of it is known to come before the request, and else Unknown",
+    [
+      Schema.Array(Leaf).check(Schema.isMinLength(1), Schema.isMaxLength(3)),
+      Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 4 })),
+      Schema.Literals(["fail", "die", "throw"])
+    ],
+    ([leaves, depth, how]) =>
+      Effect.forEach(
+        calls,
+        (call) =>
+          Effect.gen(function* () {
+            const causes = leaves.map(leafCause)
+            let cause = causes.length === 1 ? causes[0] : new AggregateError(causes)
+            for (let times = 0; times < depth; times++) cause = new TypeError("fetch failed", { cause })
+            const result = yield* outcomeOf(call, (request) => {
+              if (how === "throw") throw cause
+              return how === "die" ? Effect.die(cause) : Effect.fail(transportError(request, cause))
+            })
+            const error = Result.isFailure(result) ? result.failure : assert.fail("it succeeded")
+            const unsent = how === "fail" && leaves.every(isNeverSent)
+            const told = call.isWrite ? (unsent ? "NotSent" : "Unknown") : "NoEffect"
+            assert.strictEqual(error.outcome, told, String(error))
+          }),
+        { concurrency: "unbounded", discard: true }
+      ),
+    { timeout: 30_000, arbitrary: { runs: 500 } }
+  )
+
+  it.live("that cannot be told from an interruption is reported as one", () =>
+    Effect.forEach(calls, (call) =>
+      Effect.gen(function* () {
+        const reports: Array<OutcomeUnknown> = []
+        const exit = yield* Effect.exit(call.run(noTransaction)).pipe(
+          Effect.provide([clientOf(() => Effect.interrupt), quiet]),
+          Effect.provideService(
+            PaymentsPolicy,
+            PaymentsPolicy.make({ onInterruptedWrite: (report) => Effect.sync(() => void reports.push(report)) })
+          )
+        )
+        assert.isTrue(Exit.isFailure(exit) && Exit.hasInterrupts(exit))
+        assert.deepStrictEqual(
+          reports.map(({ outcome }) => outcome),
+          call.isWrite ? ["Unknown"] : []
+        )
+      })
+    )
+  )
+})

@@ -1,0 +1,210 @@
+import { inspect } from "node:util"
+import { assert, describe, it } from "@effect/vitest"
+import { ChargeCode, Money, Payments, PaymentsPolicy } from "effect-pix"
+import { Fault, Sandbox } from "effect-pix/sandbox"
+import * as BrCode from "../../src/pix/BrCode.ts"
+import { Effect, Result, Schema } from "effect"
+import { published } from "../support/brCodes.ts"
+
+const amount = Money.centavos(2500)
+const transactionId = "3f1d8f0e-8a0f-4a54-9d7e-6f2f0d7f3f10"
+const receiver = { merchantName: "Loja Exemplo", merchantCity: "SAO PAULO" }
+const secret = "fulano@example.com"
+
+const generate = (options: BrCode.GenerateOptions) => Result.getOrThrow(BrCode.generate(options))
+const priced = (centavos: number) => generate({ ...receiver, key: secret, amount: Money.centavos(centavos) })
+const unpriced = generate({ ...receiver, url: "pix.example.com/qr/v2/8b3da2f39a4140d1a91abd93113bd441" })
+const damaged = `${priced(2500).slice(0, -4)}0000`
+
+const read = (qrcode: string | undefined) => ChargeCode.of({ amount, pix: qrcode === undefined ? {} : { qrcode } })
+const codesOf = ({ problems }: ChargeCode.ChargeCode) => problems.map(({ code }) => code)
+
+describe("of", () => {
+  it("finds a code of the asked amount sound, and gives it parsed", () => {
+    const { code, ...rest } = read(priced(2500))
+    assert.deepStrictEqual(rest, { amount: "same", problems: [], isSound: true })
+    assert.strictEqual(code?.merchantName, "Loja Exemplo")
+    assert.strictEqual(code?.amount, 2500)
+  })
+
+  it("finds a dynamic code that states no amount sound", () => {
+    const { amount, isSound } = read(unpriced)
+    assert.deepStrictEqual({ amount, isSound }, { amount: "not stated", isSound: true })
+  })
+
+  it("reports a damaged checksum, and still gives the code", () => {
+    const charge = read(damaged)
+    assert.deepStrictEqual(codesOf(charge), ["crc"])
+    assert.isFalse(charge.isSound)
+    assert.strictEqual(charge.amount, "same")
+    assert.strictEqual(charge.code?.amount, 2500)
+  })
+
+  it("reports a code for another amount, by a centavo or by a factor of a hundred", () => {
+    for (const centavos of [2499, 2501, 25, 250_000]) {
+      const charge = read(priced(centavos))
+      assert.strictEqual(charge.amount, "different")
+      assert.deepStrictEqual(charge.problems, [
+        { code: "amount", reason: "states another amount than the one asked for" }
+      ])
+      assert.isFalse(charge.isSound)
+    }
+  })
+
+  it("compares with what was asked where that is given, not with what the service answered", () => {
+    const created = { amount: Money.centavos(25), pix: { qrcode: priced(25) } }
+    assert.isTrue(ChargeCode.of(created).isSound)
+    assert.strictEqual(ChargeCode.of(created, amount).amount, "different")
+  })
+
+  it("reports an amount that cannot be read once", () => {
+    const text = priced(2500).slice(0, -4).replace("540525.00", "540525,00")
+    const charge = read(text + BrCode.crc(text))
+    assert.strictEqual(charge.amount, "different")
+    assert.deepStrictEqual(codesOf(charge), ["amount"])
+  })
+
+  it("reports all that is wrong", () => {
+    assert.deepStrictEqual(codesOf(read(`${priced(100).slice(0, -4)}0000`)), ["crc", "amount"])
+  })
+
+  it("reports a charge without a code, and one without PIX", () => {
+    const missing = { code: undefined, amount: "not stated", isSound: false }
+    const problems = [{ code: "not-pix", reason: "is missing from the charge" }]
+    assert.deepStrictEqual<unknown>(read(undefined), { ...missing, problems })
+    assert.deepStrictEqual<unknown>(ChargeCode.of({ amount }), { ...missing, problems })
+  })
+
+  it("reports a text that is no BR Code", () => {
+    const texts = ["", "https://pay.example.com/7", "<svg></svg>", priced(2500).slice(0, -5), "000201"]
+    for (const text of texts) {
+      const charge = read(text)
+      assert.isUndefined(charge.code)
+      assert.isFalse(charge.isSound)
+      assert.strictEqual(charge.problems.length, 1)
+    }
+  })
+
+  it("finds every published example sound", () => {
+    for (const [name, payload] of Object.entries(published)) {
+      const stated = Result.getOrThrow(BrCode.parse(payload)).amount ?? amount
+      assert.isTrue(ChargeCode.of({ amount: stated, pix: { qrcode: payload } }).isSound, name)
+    }
+  })
+
+  it("repeats nothing of the code, however it is printed", () => {
+    for (const charge of [read(priced(100)), read(damaged), read(`${priced(2500)}9`)]) {
+      for (const printed of [JSON.stringify(charge), inspect(charge, { depth: 9 })]) {
+        assert.notInclude(printed, secret)
+        assert.notInclude(printed, "br.gov.bcb.pix")
+      }
+    }
+  })
+
+  it.prop(
+    "is sound exactly for its own amount",
+    [Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 999_999 }))],
+    ([n]) => {
+      assert.isTrue(ChargeCode.of({ amount: Money.centavos(n), pix: { qrcode: priced(n) } }).isSound)
+      assert.isFalse(ChargeCode.of({ amount: Money.centavos(n), pix: { qrcode: priced(n + 1) } }).isSound)
+    }
+  )
+})
+
+/** Creates a charge of 2500 centavos that a gateway answers with this code. */
+const charged = (
+  qrcode: string | null | undefined,
+  options: { readonly paymentMethod?: "BOLETO"; readonly policy?: Partial<PaymentsPolicy> } = {}
+) =>
+  Effect.gen(function* () {
+    const payments = yield* Payments
+    const sandbox = yield* Sandbox
+    const { paymentMethod = "PIX", policy = {} } = options
+    const body = JSON.stringify({
+      data: { id: transactionId, amount: 2500, paymentMethod, status: "WAITING_PAYMENT", pix: { qrcode } },
+      status: 200,
+      message: "Transação criada"
+    })
+    const headers = { "content-type": "application/json" }
+    yield* sandbox.fault("createTransaction", Fault.answer(200, { headers, body, executed: true }))
+    const result = yield* payments
+      .createTransaction(
+        { amount, paymentMethod, customer: { name: "Maria Silva", email: "maria@example.com" } },
+        { idempotencyKey: "order_1" }
+      )
+      .pipe(Effect.provideService(PaymentsPolicy, PaymentsPolicy.make(policy)), Effect.result)
+    return { result, requests: (yield* sandbox.requests).length }
+  }).pipe(Effect.provide(Sandbox.layerPayments))
+
+const unsound: ReadonlyArray<readonly [string, string | null | undefined, string]> = [
+  ["is damaged", damaged, "has a wrong checksum"],
+  ["is for another amount", priced(250_000), "states another amount than the one asked for"],
+  ["is missing", undefined, "is missing from the charge"],
+  ["is null", null, "is missing from the charge"],
+  ["is no BR Code", "https://pay.example.com/7", "is cut off or not a BR Code"]
+]
+
+describe("a charge whose code", () => {
+  it.effect.each(unsound)("%s is created all the same, by default", ([, qrcode, problem]) =>
+    Effect.gen(function* () {
+      const { result } = yield* charged(qrcode)
+      const created = Result.getOrThrow(result)
+      assert.strictEqual(created.id, transactionId)
+      assert.strictEqual(created.pix?.qrcode, qrcode ?? undefined)
+      assert.deepStrictEqual(
+        ChargeCode.of(created).problems.map(({ reason }) => reason),
+        [problem]
+      )
+    })
+  )
+
+  it.effect.each(unsound)("%s is OutcomeUnknown under the policy `require`", ([, qrcode, problem]) =>
+    Effect.gen(function* () {
+      const { requests, result } = yield* charged(qrcode, { policy: { brCode: "require" } })
+      assert.isTrue(Result.isFailure(result))
+      if (Result.isSuccess(result)) return
+      const error = result.failure
+      assert.strictEqual(error._tag, "OutcomeUnknown")
+      if (error._tag !== "OutcomeUnknown") return
+      assert.strictEqual(error.reason, "UnsoundBrCode")
+      assert.strictEqual(error.outcome, "Unknown")
+      assert.strictEqual(error.idempotencyKey, "order_1")
+      assert.deepStrictEqual(error.issues, [{ path: "data.pix.qrcode", problem }])
+      assert.include(error.message, problem)
+      // The charge exists: asking again would bring the same code.
+      assert.strictEqual(requests, 1)
+      assert.strictEqual(error.attempts, 1)
+      assert.notInclude(inspect(error, { depth: 9 }) + JSON.stringify(error), secret)
+    })
+  )
+
+  it.effect("is sound passes the policy `require`, with an amount or without", () =>
+    Effect.gen(function* () {
+      for (const qrcode of [priced(2500), unpriced]) {
+        const { result } = yield* charged(qrcode, { policy: { brCode: "require" } })
+        assert.strictEqual(Result.getOrThrow(result).pix?.qrcode, qrcode)
+      }
+    })
+  )
+
+  it.effect("is not looked for in a charge that is not PIX", () =>
+    Effect.gen(function* () {
+      const { result } = yield* charged(null, { paymentMethod: "BOLETO", policy: { brCode: "require" } })
+      assert.strictEqual(Result.getOrThrow(result).id, transactionId)
+    })
+  )
+
+  it.effect("comes from the sandbox passes the policy `require`", () =>
+    Effect.gen(function* () {
+      const payments = yield* Payments
+      const created = yield* payments
+        .createTransaction({
+          amount,
+          paymentMethod: "PIX",
+          customer: { name: "Maria Silva", email: "maria@example.com" }
+        })
+        .pipe(Effect.provideService(PaymentsPolicy, PaymentsPolicy.make({ brCode: "require" })))
+      assert.strictEqual(ChargeCode.of(created, amount).amount, "same")
+    }).pipe(Effect.provide(Sandbox.layerPayments))
+  )
+})

@@ -1,0 +1,349 @@
+import { assert, describe, it } from "@effect/vitest"
+import { type ApiCredentials, Credentials, IdempotencyKeyGen, Payments } from "effect-pix"
+import {
+  Cause,
+  ConfigProvider,
+  Data,
+  Deferred,
+  Effect,
+  Exit,
+  Fiber,
+  Layer,
+  Logger,
+  Redacted,
+  Ref,
+  References,
+  Scope
+} from "effect"
+import { FetchHttpClient } from "effect/http"
+import { TestClock } from "effect/testing"
+import { inspect } from "node:util"
+import { json, makeGateway } from "../support/Gateway.ts"
+import { balance, respond, scripted } from "../support/Wire.ts"
+
+const secret = "canary-7f3e"
+
+class NoVault extends Data.TaggedError("NoVault")<{ readonly message: string }> {}
+
+const pair = (clientId: string, apiKey: string): ApiCredentials => ({ clientId, apiKey: Redacted.make(apiKey) })
+
+const current = Effect.flatMap(Credentials, (credentials) => credentials.current)
+
+/** Everything that may be printed of a failure. */
+const printed = (cause: Cause.Cause<unknown>) =>
+  [
+    Cause.pretty(cause),
+    inspect(cause, { depth: 9 }),
+    inspect(cause, { depth: 9, customInspect: false }),
+    JSON.stringify(cause)
+  ].join()
+
+const refused = Effect.fnUntraced(function* (layer: Layer.Layer<Credentials, unknown>) {
+  const exit = yield* Effect.exit(Effect.provide(current, layer))
+  assert.isTrue(Exit.isFailure(exit))
+  if (!Exit.isFailure(exit)) return "nothing"
+  assert.notInclude(printed(exit.cause), secret)
+  return Cause.pretty(exit.cause)
+})
+
+const unfit: ReadonlyArray<readonly [string, string]> = [
+  ["is empty", ""],
+  ["is blank", "   "],
+  ["ends in a line break", `${secret}\n`],
+  ["holds CR and LF", `${secret}\r\nX-Evil: 1`],
+  ["holds NUL", `${secret}\0`],
+  ["holds DEL", `${secret}\u007F`],
+  ["begins with a space", ` ${secret}`],
+  ["goes beyond ASCII", `${secret}é`],
+  ["goes beyond Latin-1", `${secret}€`],
+  ["is longer than any header takes", secret.repeat(400)]
+]
+
+describe("credentials are refused when the layer is built, and never shown, where one", () => {
+  it.effect.each(unfit)("%s", ([, value]) =>
+    Effect.gen(function* () {
+      assert.include(yield* refused(Credentials.layer(pair(value, "key"))), "clientId")
+      assert.include(yield* refused(Credentials.layer(pair("client", value))), "apiKey")
+      assert.include(yield* refused(Credentials.layerReload({ load: Effect.succeed(pair(value, "key")) })), "clientId")
+      const env = (clientId: string, apiKey: string) =>
+        Layer.provide(
+          Credentials.layerConfig,
+          ConfigProvider.layer(ConfigProvider.fromUnknown({ PAYMENTS_CLIENT_ID: clientId, PAYMENTS_API_KEY: apiKey }))
+        )
+      assert.include(yield* refused(env(value, "key")), "PAYMENTS_CLIENT_ID")
+      assert.include(yield* refused(env("client", value)), "PAYMENTS_API_KEY")
+    })
+  )
+})
+
+describe("credentials that are absent, as process.env may leave them,", () => {
+  it.effect("are refused when the layer is built", () =>
+    Effect.gen(function* () {
+      const absent = undefined as unknown as string // what `process.env["X"]!` is
+      assert.include(yield* refused(Credentials.layer(pair(absent, "key"))), "clientId is empty")
+      assert.include(yield* refused(Credentials.layer(pair("client", absent))), "apiKey is empty")
+    })
+  )
+})
+
+describe("credentials from the environment", () => {
+  const env = (values: Record<string, string>) => ConfigProvider.layer(ConfigProvider.fromUnknown(values))
+
+  it.effect("are PAYMENTS_CLIENT_ID and PAYMENTS_API_KEY", () =>
+    Effect.gen(function* () {
+      const { apiKey, clientId } = yield* Effect.provide(
+        current,
+        Layer.provide(Credentials.layerConfig, env({ PAYMENTS_CLIENT_ID: "client", PAYMENTS_API_KEY: secret }))
+      )
+      assert.deepStrictEqual([clientId, Redacted.value(apiKey)], ["client", secret])
+      assert.notInclude(inspect(apiKey), secret)
+    })
+  )
+
+  it.effect("that are missing are named", () =>
+    Effect.gen(function* () {
+      const without = (values: Record<string, string>) => refused(Layer.provide(Credentials.layerConfig, env(values)))
+      assert.include(yield* without({ PAYMENTS_API_KEY: secret }), "PAYMENTS_CLIENT_ID is not set")
+      assert.include(yield* without({ PAYMENTS_CLIENT_ID: "client" }), "PAYMENTS_API_KEY is not set")
+    })
+  )
+
+  it.live("are all that Payments.layerFetch needs, beside the address", () =>
+    Effect.gen(function* () {
+      const gateway = yield* makeGateway
+      gateway.script(json(balance))
+      const asked = Effect.flatMap(Payments, (payments) => payments.getBalance())
+      const all = {
+        PAYMENTS_BASE_URL: `${gateway.url}/pix/`,
+        PAYMENTS_CLIENT_ID: "client",
+        PAYMENTS_API_KEY: secret,
+        PAYMENTS_COMPANY_ID: "7"
+      }
+      yield* Effect.provide(asked, Layer.provide(Payments.layerFetch, env(all)))
+      const [request] = gateway.requests
+      assert.strictEqual(request?.path, "/pix/api/Balance/balance/7?currency=BRL")
+      assert.deepStrictEqual([request?.headers["x-client-id"], request?.headers["x-api-key"]], ["client", secret])
+
+      for (const [name, value] of [
+        ["PAYMENTS_BASE_URL", undefined],
+        ["PAYMENTS_BASE_URL", "http://gateway.example"],
+        ["PAYMENTS_COMPANY_ID", "seven"],
+        ["PAYMENTS_COMPANY_ID", "-7"],
+        ["PAYMENTS_COMPANY_ID", "7.5"],
+        ["PAYMENTS_CLIENT_ID", undefined],
+        ["PAYMENTS_API_KEY", undefined]
+      ] as const) {
+        const { [name]: _, ...rest } = all
+        const values: Record<string, string> = value === undefined ? rest : { ...rest, [name]: value }
+        const exit = yield* Effect.exit(Effect.provide(asked, Layer.provide(Payments.layerFetch, env(values))))
+        assert.isTrue(Exit.isFailure(exit))
+        if (!Exit.isFailure(exit)) return
+        assert.include(Cause.pretty(exit.cause), name)
+        assert.notInclude(printed(exit.cause), secret)
+      }
+      assert.strictEqual(gateway.requests.length, 1)
+    })
+  )
+
+  it.effect("may leave the company out", () =>
+    Effect.gen(function* () {
+      const { layer, sent } = scripted(respond(200, balance))
+      const payments = Payments.layerConfig.pipe(
+        Layer.provide([layer, Credentials.layer(pair("client", "key")), IdempotencyKeyGen.layer]),
+        Layer.provide(env({ PAYMENTS_BASE_URL: "https://gateway.example" }))
+      )
+      const error = yield* Effect.flip(Effect.flatMap(Payments, (service) => service.getBalance())).pipe(
+        Effect.provide(payments)
+      )
+      assert.deepStrictEqual([error._tag, sent.length], ["InvalidRequest", 0])
+    })
+  )
+})
+
+/** Loads `key-1`, `key-2` and so on; `outcomes` may replace a load. */
+const loader = Effect.fnUntraced(function* (
+  outcomes: Readonly<Record<number, Effect.Effect<ApiCredentials, NoVault>>> = {}
+) {
+  const loads = yield* Ref.make(0)
+  const load = Effect.flatMap(
+    Ref.updateAndGet(loads, (count) => count + 1),
+    (count): Effect.Effect<ApiCredentials, NoVault> => outcomes[count] ?? Effect.succeed(pair("client", `key-${count}`))
+  )
+  return { load, loads: Ref.get(loads) }
+})
+
+const key = Effect.map(current, ({ apiKey }) => Redacted.value(apiKey))
+
+const capture = () => {
+  const lines: Array<readonly [string, string]> = []
+  const logger = Logger.make((options) => {
+    lines.push([options.logLevel, `${String(options.message)} ${inspect(options.message)} ${printed(options.cause)}`])
+  })
+  return { lines, layer: Layer.merge(Logger.layer([logger]), Layer.succeed(References.MinimumLogLevel, "All")) }
+}
+
+describe("credentials that reload", () => {
+  it.effect("are loaded when the layer is built, and again at the interval", () =>
+    Effect.gen(function* () {
+      const { load, loads } = yield* loader()
+      yield* Effect.gen(function* () {
+        assert.strictEqual(yield* key, "key-1")
+        yield* TestClock.adjust("59 seconds")
+        assert.strictEqual(yield* key, "key-1")
+        yield* TestClock.adjust("1 second")
+        assert.strictEqual(yield* key, "key-2")
+        yield* TestClock.adjust("3 minutes")
+        assert.strictEqual(yield* key, "key-5")
+      }).pipe(Effect.provide(Credentials.layerReload({ load, every: "1 minute" })))
+      yield* TestClock.adjust("1 hour")
+      assert.strictEqual(yield* loads, 5)
+    })
+  )
+
+  it.effect("are loaded once and no more without an interval and without a 401", () =>
+    Effect.gen(function* () {
+      const { load, loads } = yield* loader()
+      yield* Effect.andThen(TestClock.adjust("30 days"), key).pipe(Effect.provide(Credentials.layerReload({ load })))
+      assert.strictEqual(yield* loads, 1)
+    })
+  )
+
+  it.effect("fail the layer when the first load fails, with the load's own error", () =>
+    Effect.gen(function* () {
+      const layer = Credentials.layerReload({ load: Effect.fail("no vault" as const) })
+      assert.strictEqual(yield* Effect.flip(Effect.provide(key, layer)), "no vault")
+    })
+  )
+
+  it.effect("stay what they were when a later load fails, dies or is unfit, with a warning that shows no cause", () =>
+    Effect.gen(function* () {
+      const { load } = yield* loader({
+        2: Effect.fail(new NoVault({ message: secret })),
+        3: Effect.die(new Error(secret)),
+        4: Effect.succeed(pair("client", `${secret}\n`))
+      })
+      const { layer, lines } = capture()
+      yield* Effect.gen(function* () {
+        for (const minute of [1, 2, 3]) {
+          yield* TestClock.adjust("1 minute")
+          assert.strictEqual(yield* key, "key-1", `after ${minute}`)
+        }
+        yield* TestClock.adjust("1 minute")
+        assert.strictEqual(yield* key, "key-5")
+      }).pipe(Effect.provide(Layer.provideMerge(Credentials.layerReload({ load, every: "1 minute" }), layer)))
+      assert.deepStrictEqual(
+        lines.map(([level]) => level),
+        ["Warn", "Warn", "Warn"]
+      )
+      assert.notInclude(lines.join(), secret)
+    })
+  )
+
+  it.effect("are loaded once for many calls that are refused at the same time, and used by each", () =>
+    Effect.gen(function* () {
+      const gate = yield* Deferred.make<void>()
+      const { load, loads } = yield* loader({
+        2: Effect.as(Deferred.await(gate), pair("client", "key-2"))
+      })
+      yield* Effect.gen(function* () {
+        const credentials = yield* Credentials
+        const used = yield* credentials.current
+        const fiber = yield* Effect.forkChild(
+          Effect.all(
+            Array.from({ length: 20 }, () => credentials.reload(used)),
+            { concurrency: "unbounded" }
+          )
+        )
+        yield* TestClock.adjust("1 second")
+        yield* Deferred.succeed(gate, undefined)
+        assert.deepStrictEqual(new Set(yield* Fiber.join(fiber)), new Set([true]))
+        assert.strictEqual(yield* key, "key-2")
+        // A straggler, refused with what is not in use any more, needs no load either.
+        assert.isTrue(yield* credentials.reload(used))
+        assert.strictEqual(yield* loads, 2)
+      }).pipe(Effect.provide(Credentials.layerReload({ load })))
+    })
+  )
+
+  it.effect("are loaded once for many calls that are refused at the same time, also where that load fails", () =>
+    Effect.gen(function* () {
+      const { load, loads } = yield* loader({
+        2: Effect.delay(Effect.fail(new NoVault({ message: secret })), "1 second")
+      })
+      yield* Effect.gen(function* () {
+        const credentials = yield* Credentials
+        const used = yield* credentials.current
+        const fiber = yield* Effect.forkChild(
+          Effect.all(
+            Array.from({ length: 20 }, () => credentials.reload(used)),
+            { concurrency: "unbounded" }
+          )
+        )
+        yield* TestClock.adjust("1 minute")
+        assert.deepStrictEqual(new Set(yield* Fiber.join(fiber)), new Set([false]))
+        assert.strictEqual(yield* loads, 2)
+        // A call that is refused later asks again.
+        assert.isTrue(yield* credentials.reload(used))
+        assert.strictEqual(yield* key, "key-3")
+      }).pipe(Effect.provide(Layer.provideMerge(Credentials.layerReload({ load }), Logger.layer([]))))
+    })
+  )
+
+  it.live("take up a rotated key over a socket: twenty calls, one load, twenty answers", () =>
+    Effect.gen(function* () {
+      const { load, loads } = yield* loader()
+      const gateway = yield* makeGateway
+      gateway.script((response, request) => {
+        const isOld = request.headers["x-api-key"] === "key-1"
+        json(isOld ? { message: "Chave revogada" } : balance, isOld ? 401 : 200)(response, request)
+      })
+      const payments = Payments.layer({ baseUrl: gateway.url, companyId: 7 }).pipe(
+        Layer.provide([FetchHttpClient.layer, Credentials.layerReload({ load }), IdempotencyKeyGen.layer])
+      )
+      const balances = yield* Effect.flatMap(Payments, (service) =>
+        Effect.all(
+          Array.from({ length: 20 }, () => service.getBalance()),
+          { concurrency: "unbounded" }
+        )
+      ).pipe(Effect.provide(payments))
+      assert.strictEqual(balances.length, 20)
+      assert.strictEqual(yield* loads, 2)
+      assert.strictEqual(gateway.requests.filter(({ headers }) => headers["x-api-key"] === "key-2").length, 20)
+    })
+  )
+
+  it.effect("that cannot be loaded anew leave a 401 an AuthError, after one request", () =>
+    Effect.gen(function* () {
+      const { load } = yield* loader({ 2: Effect.fail(new NoVault({ message: secret })) })
+      const { layer: transport, sent } = scripted(respond(401))
+      const { layer, lines } = capture()
+      const payments = Payments.layer({ baseUrl: "https://gateway.example" }).pipe(
+        Layer.provide([transport, Credentials.layerReload({ load }), IdempotencyKeyGen.layer])
+      )
+      const error = yield* Effect.flip(Effect.flatMap(Payments, (service) => service.listTransactions())).pipe(
+        Effect.provide(Layer.provideMerge(payments, layer))
+      )
+      assert.deepStrictEqual([error._tag, error.attempts, sent.length], ["AuthError", 1, 1])
+      assert.deepStrictEqual(
+        lines.map(([level]) => level),
+        ["Warn"]
+      )
+      assert.notInclude(lines.join(), secret)
+    })
+  )
+
+  it.effect("stop reloading when their scope closes, also in the middle of a load, without a warning", () =>
+    Effect.gen(function* () {
+      const { load, loads } = yield* loader({ 2: Effect.never })
+      const { layer, lines } = capture()
+      const scope = yield* Scope.make()
+      yield* Layer.buildWithScope(Layer.provide(Credentials.layerReload({ load, every: "1 minute" }), layer), scope)
+      yield* TestClock.adjust("2 minutes")
+      assert.strictEqual(yield* loads, 2)
+      yield* Scope.close(scope, Exit.void)
+      yield* TestClock.adjust("1 hour")
+      assert.strictEqual(yield* loads, 2)
+      assert.deepStrictEqual(lines, [])
+    })
+  )
+})

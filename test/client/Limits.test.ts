@@ -1,0 +1,413 @@
+/** The recipes of docs/limits.md, counted by the requests that the gateway received. */
+import * as NodeRedis from "@effect/platform-node/NodeRedis"
+import { assert, describe, it } from "@effect/vitest"
+import { Credentials, IdempotencyKeyGen, Money, Payments, PaymentsPolicy } from "effect-pix"
+import { Fault, Sandbox, SandboxOptions } from "effect-pix/sandbox"
+import {
+  Context,
+  Duration,
+  Effect,
+  Exit,
+  Fiber,
+  Layer,
+  LayerMap,
+  Redacted,
+  References,
+  Result,
+  Schedule,
+  Scope
+} from "effect"
+import { HttpClient, HttpClientError, type HttpClientRequest } from "effect/http"
+import { CircuitBreaker, RateLimiter } from "effect/persistence"
+import { TestClock } from "effect/testing"
+import { noRedis, startRedis } from "../support/redis.ts"
+
+/** The request never became bytes. */
+const keptBack = (request: HttpClientRequest.HttpClientRequest, description: string) => (cause: unknown) =>
+  new HttpClientError.HttpClientError({ reason: new HttpClientError.EncodeError({ request, description, cause }) })
+
+interface Rate {
+  readonly key: string
+  readonly limit: number
+  readonly window: Duration.Input
+  /** How long an attempt may wait for its turn. */
+  readonly patience: Duration.Input
+}
+const ten: Rate = { key: "payments", limit: 10, window: "1 second", patience: "5 seconds" }
+
+const rateLimited = ({ key, limit, patience, window }: Rate = ten) =>
+  Layer.effect(
+    HttpClient.HttpClient,
+    Effect.gen(function* () {
+      const client = yield* HttpClient.HttpClient
+      const limiter = yield* RateLimiter.RateLimiter
+      const turn: Effect.Effect<unknown, RateLimiter.RateLimiterError> = limiter
+        .consume({ key, limit, window, algorithm: "token-bucket" })
+        .pipe(
+          Effect.catchReason("RateLimiterError", "RateLimitExceeded", ({ retryAfter }, error) =>
+            Duration.isGreaterThan(retryAfter, Duration.fromInputUnsafe(patience))
+              ? Effect.fail(error)
+              : Effect.andThen(Effect.sleep(retryAfter), turn)
+          )
+        )
+      return HttpClient.transform(client, (send, request) =>
+        turn.pipe(Effect.timeout(patience), Effect.mapError(keptBack(request, "no turn in time")), Effect.andThen(send))
+      )
+    })
+  )
+
+const guarded = Layer.effect(
+  HttpClient.HttpClient,
+  Effect.gen(function* () {
+    const client = yield* HttpClient.HttpClient
+    const breaker = yield* CircuitBreaker.make({
+      tripPolicy: CircuitBreaker.consecutive(5),
+      openDuration: "30 seconds"
+    })
+    return HttpClient.transform(client, (send, request) =>
+      send.pipe(
+        Effect.timeoutOrElse({
+          duration: "20 seconds",
+          orElse: () => {
+            const reason = new HttpClientError.TransportError({ request, cause: { code: "ETIMEDOUT" } })
+            return Effect.fail(new HttpClientError.HttpClientError({ reason }))
+          }
+        }),
+        breaker.execute({ key: "payments", classify: HttpClient.circuitBreakerClassifier }),
+        Effect.catchTag("CircuitBreakerError", (error) => Effect.fail(keptBack(request, "the circuit is open")(error)))
+      )
+    )
+  })
+)
+
+const memory = Layer.mergeAll(
+  Layer.provide(RateLimiter.layer, RateLimiter.layerStoreMemory),
+  CircuitBreaker.layerStoreMemory()
+)
+
+/** A client of the sandbox, through limits. */
+const clientOf = <R>(limits: Layer.Layer<HttpClient.HttpClient, never, HttpClient.HttpClient | R>) =>
+  Layer.unwrap(
+    Effect.map(Sandbox, ({ baseUrl, companyId, credentials }) =>
+      Payments.layer({ baseUrl, companyId }).pipe(
+        Layer.provide([
+          Layer.unwrap(Effect.map(credentials, Credentials.layer)),
+          IdempotencyKeyGen.layerSequential,
+          limits
+        ])
+      )
+    )
+  )
+
+const rich = Layer.provide(Sandbox.layer, Layer.succeed(SandboxOptions, { balance: 1_000_000 }))
+const withdrawal = { amount: Money.centavos(1000) }
+const once = Effect.provideService(PaymentsPolicy, PaymentsPolicy.once)
+const quiet = Effect.provideService(References.MinimumLogLevel, "None")
+const count = Effect.flatMap(Sandbox, (sandbox) => Effect.map(sandbox.requests, (requests) => requests.length))
+
+describe("a rate limit around the HttpClient", () => {
+  it.effect("lets ten attempts a second through, and delays the others instead of failing them", () =>
+    Effect.gen(function* () {
+      const payments = yield* Payments
+      const all = yield* Effect.forkChild(
+        Effect.forEach(Array.from({ length: 25 }), () => payments.getBalance(), { concurrency: "unbounded" })
+      )
+      yield* TestClock.adjust(0)
+      assert.strictEqual(yield* count, 10)
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual(yield* count, 20)
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual((yield* Fiber.join(all)).length, 25)
+    }).pipe(Effect.provide(clientOf(rateLimited()).pipe(Layer.provide(memory), Layer.provideMerge(rich))))
+  )
+
+  it.effect("counts retries too", () =>
+    Effect.gen(function* () {
+      const payments = yield* Payments
+      const sandbox = yield* Sandbox
+      yield* sandbox.fault("requestWithdrawal", Fault.resetBefore, { times: 2 })
+      const paid = yield* Effect.forkChild(payments.requestWithdrawal(withdrawal))
+      yield* TestClock.adjust(0)
+      assert.strictEqual(yield* count, 1)
+      yield* TestClock.adjust("1999 millis")
+      assert.strictEqual(yield* count, 2)
+      yield* TestClock.adjust("3 seconds")
+      yield* Fiber.join(paid)
+      assert.strictEqual(yield* count, 3)
+    }).pipe(
+      Effect.provide(clientOf(rateLimited({ ...ten, limit: 1 })).pipe(Layer.provide(memory), Layer.provideMerge(rich))),
+      Effect.provideService(PaymentsPolicy, PaymentsPolicy.make({ retryWrites: Schedule.recurs(2) }))
+    )
+  )
+
+  it.effect("says NotSent of a payout that got no turn in time", () =>
+    Effect.gen(function* () {
+      const payments = yield* Payments
+      yield* payments.requestWithdrawal(withdrawal)
+      const error = yield* Effect.flip(payments.requestWithdrawal(withdrawal))
+      assert.strictEqual(error._tag, "ServiceUnavailable")
+      assert.strictEqual(error.outcome, "NotSent")
+      assert.strictEqual(yield* count, 1)
+    }).pipe(
+      Effect.provide(
+        clientOf(rateLimited({ ...ten, limit: 1, window: "1 hour", patience: "5 seconds" })).pipe(
+          Layer.provide(memory),
+          Layer.provideMerge(rich)
+        )
+      ),
+      once
+    )
+  )
+})
+
+describe("a circuit breaker around the HttpClient", () => {
+  const layer = clientOf(guarded).pipe(Layer.provide(memory), Layer.provideMerge(rich))
+
+  it.effect("opens after five failures in a row, sends nothing while it is open, and closes by a probe", () =>
+    Effect.gen(function* () {
+      const payments = yield* Payments
+      const sandbox = yield* Sandbox
+      yield* sandbox.fault("any", Fault.refusal(503, "Fora do ar"), { times: 5 })
+      for (let i = 0; i < 5; i++) yield* Effect.flip(payments.getBalance())
+      assert.strictEqual(yield* count, 5)
+
+      const refused = yield* Effect.flip(payments.requestWithdrawal(withdrawal))
+      assert.strictEqual(refused._tag, "ServiceUnavailable")
+      assert.strictEqual(refused.outcome, "NotSent")
+      assert.strictEqual(yield* count, 5)
+
+      yield* TestClock.adjust("30 seconds")
+      yield* payments.requestWithdrawal(withdrawal)
+      yield* payments.requestWithdrawal(withdrawal)
+      assert.strictEqual(yield* count, 7)
+    }).pipe(Effect.provide(layer), once)
+  )
+
+  it.effect("opens for a service that hangs: the time limit inside the breaker counts as its failure", () =>
+    Effect.gen(function* () {
+      const payments = yield* Payments
+      const sandbox = yield* Sandbox
+      yield* sandbox.fault("requestWithdrawal", Fault.silence(), { times: 5 })
+      const hanging = yield* Effect.forkChild(
+        Effect.forEach(Array.from({ length: 5 }), () => Effect.flip(payments.requestWithdrawal(withdrawal)))
+      )
+      yield* TestClock.adjust("100 seconds")
+      const errors = yield* Fiber.join(hanging)
+      assert.deepStrictEqual(
+        errors.map((error) => (error._tag === "OutcomeUnknown" ? error.reason : error._tag)),
+        Array.from({ length: 5 }, () => "Timeout")
+      )
+      assert.strictEqual((yield* Effect.flip(payments.requestWithdrawal(withdrawal))).outcome, "NotSent")
+      assert.strictEqual(yield* count, 5)
+    }).pipe(Effect.provide(layer), once, quiet)
+  )
+
+  it.effect("stays closed for refusals, which a healthy service answers too", () =>
+    Effect.gen(function* () {
+      const payments = yield* Payments
+      const sandbox = yield* Sandbox
+      yield* sandbox.fault("requestWithdrawal", Fault.refusal(422, "Saldo insuficiente"), { times: 9 })
+      for (let i = 0; i < 9; i++) yield* Effect.flip(payments.requestWithdrawal(withdrawal))
+      yield* payments.requestWithdrawal(withdrawal)
+      assert.strictEqual(yield* count, 10)
+    }).pipe(Effect.provide(layer), once)
+  )
+
+  it.effect("does not turn an unknown outcome into one that was not sent", () =>
+    Effect.gen(function* () {
+      const payments = yield* Payments
+      const sandbox = yield* Sandbox
+      yield* sandbox.fault("any", Fault.refusal(503, "Fora do ar"), { times: 4 })
+      for (let i = 0; i < 4; i++) yield* Effect.flip(once(payments.getBalance()))
+      yield* sandbox.fault("requestWithdrawal", Fault.resetAfter)
+      // Its first attempt pays and opens the circuit; the second is kept back.
+      const error = yield* Effect.flip(payments.requestWithdrawal(withdrawal))
+      assert.strictEqual(error._tag, "OutcomeUnknown")
+      assert.strictEqual(error.attempts, 2)
+      assert.strictEqual((yield* sandbox.withdrawals).length, 1)
+    }).pipe(
+      Effect.provide(layer),
+      Effect.provideService(PaymentsPolicy, PaymentsPolicy.make({ retryWrites: Schedule.recurs(2) })),
+      quiet
+    )
+  )
+})
+
+describe("many merchants in one process", () => {
+  const companies = [1, 2]
+  const apiKeyOf = (companyId: number) => Redacted.make(`secret-of-${companyId}`)
+
+  /** A sandbox a company behind one address, told apart by the secret key, as the service does it. */
+  class World extends Context.Service<World, { readonly of: (companyId: number) => Sandbox["Service"] }>()("World") {
+    static readonly layer = Layer.effectContext(
+      Effect.gen(function* () {
+        const built = new Map<
+          string,
+          { readonly sandbox: Sandbox["Service"]; readonly client: HttpClient.HttpClient }
+        >()
+        for (const companyId of companies) {
+          const apiKey = apiKeyOf(companyId)
+          const context = yield* Layer.build(
+            Layer.fresh(
+              Layer.provide(
+                Sandbox.layer,
+                Layer.succeed(SandboxOptions, { companyId, apiKey, balance: 100_000 * companyId })
+              )
+            )
+          )
+          built.set(Redacted.value(apiKey), {
+            sandbox: Context.get(context, Sandbox),
+            client: Context.get(context, HttpClient.HttpClient)
+          })
+        }
+        const of = (apiKey: string) => built.get(apiKey) ?? assert.fail("no company has this key")
+        const router = HttpClient.make((request) => of(request.headers["x-api-key"] ?? "").client.execute(request))
+        return Context.make(HttpClient.HttpClient, router).pipe(
+          Context.add(World, { of: (companyId) => of(Redacted.value(apiKeyOf(companyId))).sandbox })
+        )
+      })
+    )
+  }
+
+  class Merchants extends LayerMap.Service<Merchants>()("Merchants", {
+    lookup: (companyId: number) =>
+      Payments.layer({ baseUrl: "https://sandbox.example", companyId }).pipe(
+        Layer.provide([
+          Credentials.layer({ clientId: "sandbox-client", apiKey: apiKeyOf(companyId) }),
+          IdempotencyKeyGen.layerSequential,
+          rateLimited({ key: `payments/${companyId}`, limit: 3, window: "1 hour", patience: "5 seconds" })
+        ])
+      ),
+    idleTimeToLive: "1 hour"
+  }) {}
+
+  const as = (companyId: number) => Effect.provide(Merchants.get(companyId))
+  const layer = Merchants.layer.pipe(Layer.provide(memory), Layer.provideMerge(World.layer))
+  const pay = Effect.flatMap(Payments, (payments) => payments.requestWithdrawal(withdrawal))
+
+  it.effect("pays each company's payouts with its own credentials, from its own balance", () =>
+    Effect.gen(function* () {
+      const world = yield* World
+      yield* pay.pipe(as(1))
+      yield* pay.pipe(as(2))
+      yield* pay.pipe(as(2))
+      const read = Effect.flatMap(Payments, (payments) => payments.getBalance())
+      assert.strictEqual((yield* read.pipe(as(1))).companyId, 1)
+      assert.strictEqual((yield* world.of(1).withdrawals).length, 1)
+      assert.strictEqual((yield* world.of(2).withdrawals).length, 2)
+      assert.strictEqual(yield* world.of(1).balance, 99_000)
+      assert.strictEqual(yield* world.of(2).balance, 198_000)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("keeps one company's used-up rate from the others", () =>
+    Effect.gen(function* () {
+      const world = yield* World
+      for (let i = 0; i < 3; i++) yield* pay.pipe(as(1))
+      const error = yield* Effect.flip(pay.pipe(as(1)))
+      assert.strictEqual("outcome" in error ? error.outcome : error._tag, "NotSent")
+      yield* pay.pipe(as(2))
+      assert.strictEqual((yield* world.of(1).requests).length, 3)
+      assert.strictEqual((yield* world.of(2).requests).length, 1)
+    }).pipe(Effect.provide(layer), once)
+  )
+
+  it.effect("gives each company a budget of retries of its own, which lasts between its calls", () =>
+    Effect.gen(function* () {
+      const world = yield* World
+      for (const companyId of companies) {
+        yield* world.of(companyId).fault("requestWithdrawal", Fault.resetBefore, { times: 4 })
+      }
+      // The first call of a company takes the one retry that its budget has; its second has none.
+      for (const [companyId, arrived] of [
+        [1, 2],
+        [1, 3],
+        [2, 2]
+      ] as const) {
+        yield* Effect.flip(pay.pipe(as(companyId)))
+        assert.strictEqual((yield* world.of(companyId).requests).length, arrived)
+      }
+    }).pipe(
+      Effect.provide(layer),
+      Effect.provideService(
+        PaymentsPolicy,
+        PaymentsPolicy.make({
+          retryWrites: Schedule.recurs(1),
+          retryBudget: { capacity: 14, retryCost: 14, throttledRetryCost: 14, refund: 0 }
+        })
+      ),
+      quiet
+    )
+  )
+})
+
+describe.skipIf(noRedis !== undefined)(`limits shared over Redis${noRedis === undefined ? "" : `: ${noRedis}`}`, () => {
+  /** What one process has: its own connection, limiter and breaker. The sandbox is the same for all. */
+  const processOf = (
+    url: string,
+    limits: Layer.Layer<
+      HttpClient.HttpClient,
+      never,
+      HttpClient.HttpClient | RateLimiter.RateLimiter | CircuitBreaker.CircuitBreakerStore
+    >
+  ) =>
+    Layer.fresh(
+      clientOf(limits).pipe(
+        Layer.provide([
+          Layer.provide(RateLimiter.layer, RateLimiter.layerStoreRedis({ prefix: "test:rate:" })),
+          CircuitBreaker.layerStoreRedis({ prefix: "test:circuit:" })
+        ]),
+        Layer.provide(NodeRedis.layer({ url, disableOfflineQueue: true }))
+      )
+    )
+
+  it.live("lets two processes send no more than the limit between them", () =>
+    Effect.gen(function* () {
+      const url = yield* startRedis
+      const limits = rateLimited({ key: "payments", limit: 7, window: "1 hour", patience: "5 seconds" })
+      const calls = Effect.gen(function* () {
+        const payments = yield* Payments
+        return yield* Effect.forEach(Array.from({ length: 10 }), () => Effect.result(payments.getBalance()), {
+          concurrency: "unbounded"
+        })
+      })
+      const results = yield* Effect.all(
+        [calls.pipe(Effect.provide(processOf(url, limits))), calls.pipe(Effect.provide(processOf(url, limits)))],
+        { concurrency: 2 }
+      )
+      assert.strictEqual(results.flat().filter(Result.isSuccess).length, 7)
+      assert.strictEqual(yield* count, 7)
+    }).pipe(Effect.provide(rich), once)
+  )
+
+  it.live("keeps a second process from sending into an outage that the first one met", () =>
+    Effect.gen(function* () {
+      const url = yield* startRedis
+      const sandbox = yield* Sandbox
+      yield* sandbox.fault("any", Fault.refusal(503, "Fora do ar"), { times: 5 })
+      yield* Effect.gen(function* () {
+        const payments = yield* Payments
+        for (let i = 0; i < 5; i++) yield* Effect.flip(payments.getBalance())
+      }).pipe(Effect.provide(processOf(url, guarded)))
+      const error = yield* Effect.flatMap(Payments, (payments) =>
+        Effect.flip(payments.requestWithdrawal(withdrawal))
+      ).pipe(Effect.provide(processOf(url, guarded)))
+      assert.strictEqual(error._tag, "ServiceUnavailable")
+      assert.strictEqual(error.outcome, "NotSent")
+      assert.strictEqual(yield* count, 5)
+    }).pipe(Effect.provide(rich), once)
+  )
+
+  it.live("sends nothing while Redis is away, and says so as NotSent", () =>
+    Effect.gen(function* () {
+      const redis = yield* Scope.make()
+      const url = yield* Scope.provide(startRedis, redis)
+      const payments = Context.get(yield* Layer.build(processOf(url, rateLimited())), Payments)
+      yield* payments.requestWithdrawal(withdrawal)
+      yield* Scope.close(redis, Exit.void)
+      const error = yield* Effect.flip(payments.requestWithdrawal(withdrawal))
+      assert.strictEqual(error.outcome, "NotSent")
+      assert.strictEqual(yield* count, 1)
+    }).pipe(Effect.provide(rich), once, quiet)
+  )
+})

@@ -1,0 +1,181 @@
+import * as NodeSdk from "@effect/opentelemetry/NodeSdk"
+import { assert, describe, it } from "@effect/vitest"
+import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http"
+import { SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base"
+import { Effect, Exit, Fiber, Layer, Logger, Metric, References, Tracer } from "effect"
+import { IdempotencyKey, Money, Payments, PaymentsPolicy } from "effect-pix"
+import { Fault, Sandbox } from "effect-pix/sandbox"
+import { FetchHttpClient } from "effect/http"
+import { OtlpSerialization, OtlpTracer } from "effect/observability"
+import { TestClock } from "effect/testing"
+import { Collector } from "../support/Collector.ts"
+
+const key = IdempotencyKey.fromReference("payout", "invoice-42")
+
+const payout = Effect.gen(function* () {
+  const payments = yield* Payments
+  return yield* payments.requestWithdrawal({ amount: Money.centavos(1000) }, { idempotencyKey: key })
+})
+
+/** A payout that succeeds at its second attempt. */
+const retriedPayout = Effect.gen(function* () {
+  const sandbox = yield* Sandbox
+  yield* sandbox.credit(5000)
+  yield* sandbox.fault("requestWithdrawal", Fault.answer(503))
+  yield* payout
+})
+
+/** No waits, so that a real clock has nothing to wait for either. */
+const impatient = PaymentsPolicy.layer({ retryWrites: PaymentsPolicy.once.retryReads })
+
+const recordingTracer = () => {
+  const spans: Array<Tracer.NativeSpan> = []
+  const tracer = Tracer.make({
+    span: (options) => {
+      const span = new Tracer.NativeSpan(options)
+      spans.push(span)
+      return span
+    }
+  })
+  return { spans, layer: Layer.succeed(Tracer.Tracer, tracer) }
+}
+
+const underTestClock = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    const fiber = yield* Effect.forkChild(effect)
+    yield* TestClock.adjust("5 minutes")
+    return yield* Fiber.join(fiber)
+  })
+
+describe("spans", () => {
+  it.effect("there is one for the operation and one, of HTTP's conventions, for each attempt", () =>
+    Effect.gen(function* () {
+      const { layer, spans } = recordingTracer()
+      yield* underTestClock(retriedPayout).pipe(Effect.provide(Layer.merge(layer, Sandbox.layerPayments)))
+
+      const ours = spans.filter(({ name }) => name === "POST" || name.startsWith("Payments."))
+      assert.deepStrictEqual(
+        ours.map(({ kind, name }) => [name, kind]),
+        [
+          ["Payments.requestWithdrawal", "internal"],
+          ["POST", "client"],
+          ["POST", "client"]
+        ]
+      )
+      const [operation, first, second] = ours.map(({ attributes }) => Object.fromEntries(attributes))
+      assert.deepStrictEqual(operation, {
+        "payments.operation": "requestWithdrawal",
+        "payments.idempotency_key_hash": IdempotencyKey.fingerprint(key),
+        "payments.attempts": 2
+      })
+      const http = {
+        "http.request.method": "POST",
+        "server.address": "sandbox.example",
+        "server.port": 443,
+        "url.scheme": "https",
+        "url.template": "/api/Withdraw/request"
+      }
+      assert.deepStrictEqual(first, { ...http, "http.response.status_code": 503, "error.type": "ServerError" })
+      assert.deepStrictEqual(second, { ...http, "http.response.status_code": 201, "http.request.resend_count": 1 })
+    })
+  )
+
+  it.effect("a failed operation says its tag and its outcome", () =>
+    Effect.gen(function* () {
+      const { layer, spans } = recordingTracer()
+      yield* Effect.flip(payout).pipe(Effect.provide(Layer.merge(layer, Sandbox.layerPayments)))
+      const operation = spans.find(({ name }) => name === "Payments.requestWithdrawal")
+      assert.strictEqual(operation?.attributes.get("error.type"), "InsufficientBalance")
+      assert.strictEqual(operation?.attributes.get("payments.outcome"), "Rejected")
+    })
+  )
+
+  it.effect("holds nothing of what was answered", () =>
+    Effect.gen(function* () {
+      const { layer, spans } = recordingTracer()
+      yield* underTestClock(retriedPayout).pipe(Effect.provide(Layer.merge(layer, Sandbox.layerPayments)))
+      const ends = spans.map(({ status }) => (status._tag === "Ended" ? status.exit : undefined))
+      const answered = ends.filter((exit) => exit !== undefined && Exit.isSuccess(exit) && exit.value !== undefined)
+      assert.deepStrictEqual(answered, [])
+      assert.strictEqual(ends.filter((exit) => exit !== undefined && Exit.isSuccess(exit)).length, 2)
+    })
+  )
+
+  it.live("Effect's own OTLP exporter carries them to a collector", () =>
+    Effect.gen(function* () {
+      const collector = yield* Collector
+      const otlp = OtlpTracer.layer({ url: `${collector.url}/v1/traces`, resource: { serviceName: "shop" } }).pipe(
+        Layer.provide([OtlpSerialization.layerJson, FetchHttpClient.layer])
+      )
+      // The exporter sends what it has when its layer is released.
+      yield* Effect.flip(payout).pipe(Effect.provide(Layer.merge(Sandbox.layerPayments, otlp)))
+      const exported = yield* collector.next
+      assert.include(exported, `"name":"Payments.requestWithdrawal"`)
+      assert.include(exported, `"key":"http.response.status_code"`)
+    }).pipe(Effect.provide(Layer.merge(Collector.layer, impatient)))
+  )
+
+  it.live("@effect/opentelemetry carries them to a collector", () =>
+    Effect.gen(function* () {
+      const collector = yield* Collector
+      const sdk = NodeSdk.layer(() => ({
+        resource: { serviceName: "shop" },
+        spanProcessor: new SimpleSpanProcessor(new OTLPTraceExporter({ url: `${collector.url}/v1/traces` }))
+      }))
+      yield* Effect.flip(payout).pipe(Effect.provide(Layer.merge(Sandbox.layerPayments, sdk)))
+      const exported = [yield* collector.next, yield* collector.next].join("\n")
+      assert.include(exported, `"name":"Payments.requestWithdrawal"`)
+      assert.include(exported, `"name":"POST"`)
+    }).pipe(Effect.provide(Layer.merge(Collector.layer, impatient)))
+  )
+})
+
+describe("metrics", () => {
+  it.effect("count requests, retries, calls by outcome, and their duration", () =>
+    Effect.gen(function* () {
+      yield* underTestClock(retriedPayout)
+      const payments = yield* Payments
+      yield* Effect.flip(payments.getTransaction("unknown"))
+
+      const counts = (yield* Metric.snapshot).flatMap(({ attributes, id, state, type }) =>
+        type === "Counter" && id.startsWith("effect_pix_")
+          ? [[id, attributes?.["operation"], attributes?.["result"], Number(state.count)]]
+          : []
+      )
+      assert.sameDeepMembers(counts, [
+        ["effect_pix_requests", "requestWithdrawal", undefined, 2],
+        ["effect_pix_retries", "requestWithdrawal", undefined, 1],
+        ["effect_pix_calls", "requestWithdrawal", "Success", 1],
+        ["effect_pix_requests", "getTransaction", undefined, 1],
+        ["effect_pix_calls", "getTransaction", "TransactionNotFound", 1]
+      ])
+      const durations = (yield* Metric.snapshot).filter(({ id }) => id === "effect_pix_call_duration_milliseconds")
+      assert.strictEqual(durations.length, 2)
+    }).pipe(Effect.provide(Sandbox.layerPayments), Effect.provideService(Metric.MetricRegistry, new Map()))
+  )
+})
+
+describe("logs", () => {
+  it.effect("a retry is a debug line, an unknown outcome a warning with its key", () =>
+    Effect.gen(function* () {
+      const lines: Array<[string, string]> = []
+      const logger = Logger.make(({ logLevel, message }) => lines.push([logLevel, String(message)]))
+      yield* underTestClock(
+        Effect.gen(function* () {
+          const sandbox = yield* Sandbox
+          yield* sandbox.credit(5000)
+          yield* sandbox.fault("requestWithdrawal", Fault.resetAfter, { times: 3 })
+          return yield* Effect.flip(payout)
+        })
+      ).pipe(
+        Effect.provide(Layer.merge(Sandbox.layerPayments, Logger.layer([logger]))),
+        Effect.provideService(References.MinimumLogLevel, "Debug")
+      )
+      assert.deepStrictEqual(
+        lines.map(([level]) => level),
+        ["Debug", "Debug", "Warn"]
+      )
+      assert.include(lines[2]?.[1], key)
+    })
+  )
+})

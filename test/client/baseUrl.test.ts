@@ -1,0 +1,91 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Payments } from "effect-pix"
+import { Cause, Effect, Exit } from "effect"
+import { balance, paymentsOn, respond, scripted } from "../support/Wire.ts"
+
+const path = "/api/Balance/balance/7?currency=BRL"
+const read = Effect.flatMap(Payments, (payments) => payments.getBalance())
+
+describe("the base URL", () => {
+  const accepted: ReadonlyArray<readonly [baseUrl: string | URL, address: string]> = [
+    ["https://gateway.example", "https://gateway.example"],
+    ["https://gateway.example/", "https://gateway.example"],
+    ["https://gateway.example:8443", "https://gateway.example:8443"],
+    ["https://gateway.example/pix/v2", "https://gateway.example/pix/v2"],
+    ["https://gateway.example/pix/v2/", "https://gateway.example/pix/v2"],
+    ["HTTPS://GATEWAY.example/Pix", "https://gateway.example/Pix"],
+    [new URL("https://gateway.example/pix"), "https://gateway.example/pix"],
+    ["https://203.0.113.7/", "https://203.0.113.7"],
+    ["http://localhost:3000", "http://localhost:3000"],
+    ["http://pix.localhost:3000", "http://pix.localhost:3000"],
+    ["http://127.0.0.1:3000/pix", "http://127.0.0.1:3000/pix"],
+    ["http://127.8.9.10", "http://127.8.9.10"],
+    ["http://[::1]:3000", "http://[::1]:3000"]
+  ]
+
+  it.effect.each(accepted)("%s is accepted, and every request goes under it", ([baseUrl, address]) =>
+    Effect.gen(function* () {
+      const { layer, sent } = scripted(respond(200, balance))
+      yield* Effect.provide(read, paymentsOn(layer, { baseUrl, companyId: 7 }))
+      assert.deepStrictEqual(
+        sent.map(({ url }) => url),
+        [`${address}${path}`]
+      )
+    })
+  )
+
+  const canary = "canary-7f3e"
+  const refused: ReadonlyArray<readonly [baseUrl: string, problem: RegExp]> = [
+    ["", /not a URL/],
+    [canary, /not a URL/],
+    [`//${canary}`, /not a URL/],
+    [`https://${canary} .example`, /not a URL/],
+    [`http://${canary}.example`, /must be https/],
+    [`http://localhost.${canary}.example`, /must be https/],
+    ["http://128.0.0.1", /must be https/],
+    ["http://0.0.0.0", /must be https/],
+    ["http://10.0.0.1", /must be https/],
+    ["http://[::2]", /must be https/],
+    [`ftp://${canary}.example`, /must be https/],
+    [`file:///${canary}`, /must be https/],
+    [`data:text/plain,${canary}`, /must be https/],
+    [`javascript:${canary}`, /must be https/],
+    [`wss://${canary}.example`, /must be https/],
+    [`https://user:${canary}@gateway.example`, /user name or password/],
+    [`https://${canary}@gateway.example`, /user name or password/],
+    [`https://:${canary}@gateway.example`, /user name or password/],
+    [`https://gateway.example?key=${canary}`, /query or a fragment/],
+    ["https://gateway.example?", /query or a fragment/],
+    [`https://gateway.example/#${canary}`, /query or a fragment/],
+    ["https://gateway.example#", /query or a fragment/]
+  ]
+
+  it.effect.each(refused)("%j is refused when the layer is built, without being shown", ([baseUrl, problem]) =>
+    Effect.gen(function* () {
+      const { layer, sent } = scripted(respond(200, balance))
+      const exit = yield* Effect.exit(Effect.provide(read, paymentsOn(layer, { baseUrl, companyId: 7 })))
+      assert.isTrue(Exit.isFailure(exit))
+      if (!Exit.isFailure(exit)) return
+      const [reason] = exit.cause.reasons
+      assert.isTrue(reason !== undefined && Cause.isFailReason(reason) && reason.error._tag === "ConfigurationError")
+      assert.match(Cause.pretty(exit.cause), problem)
+      assert.notInclude(Cause.pretty(exit.cause), canary)
+      assert.strictEqual(sent.length, 0)
+    })
+  )
+})
+
+describe("the company of the layer", () => {
+  it.effect("is a whole number from 0", () =>
+    Effect.gen(function* () {
+      const { layer } = scripted(respond(200, balance))
+      for (const companyId of [-1, 7.5, Number.NaN, Infinity, 2 ** 53]) {
+        const error = yield* Effect.flip(
+          Effect.provide(read, paymentsOn(layer, { baseUrl: "https://gateway.example", companyId }))
+        )
+        assert.strictEqual(error._tag, "ConfigurationError")
+      }
+      yield* Effect.provide(read, paymentsOn(layer, { baseUrl: "https://gateway.example", companyId: 0 }))
+    })
+  )
+})

@@ -1,0 +1,40 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import * as Status from "../../src/contract/Status.ts"
+
+// Service interface, section 3.
+const vocabularies = {
+  created: { schema: Status.CreatedStatus, words: ["WAITING_PAYMENT"] },
+  list: { schema: Status.ListStatus, words: ["PENDING"] },
+  detail: { schema: Status.DetailStatus, words: ["Awaiting", "Paid", "Cancelled", "Failed", "Refunded"] },
+  withdrawal: { schema: Status.WithdrawalStatus, words: ["Awaiting"] },
+  balance: { schema: Status.BalanceStatus, words: ["Released"] }
+}
+
+describe("Status", () => {
+  for (const [place, { schema, words }] of Object.entries(vocabularies)) {
+    it(`the vocabulary of ${place} keeps its own words and those it does not know`, () => {
+      for (const word of [...words, "SomethingNew"]) assert.strictEqual(Schema.decodeUnknownSync(schema)(word), word)
+      assert.throws(() => Schema.decodeUnknownSync(schema)(200))
+    })
+  }
+
+  it("a detail waits while it is awaiting, and for nothing once it is paid, cancelled, failed or refunded", () => {
+    assert.deepStrictEqual(vocabularies.detail.words.map(Status.ofDetail), ["Open", "Final", "Final", "Final", "Final"])
+  })
+
+  it("a withdrawal is never known to be final", () => {
+    assert.strictEqual(Status.ofWithdrawal("Awaiting"), "Open")
+    for (const word of ["Paid", "Failed", "Cancelled", "Refunded", "Released"]) {
+      assert.strictEqual(Status.ofWithdrawal(word), "Unknown")
+    }
+  })
+
+  it("the words of another vocabulary are unknown to the detail, whatever their case", () => {
+    for (const word of ["WAITING_PAYMENT", "PENDING", "Released", "PAID", "paid", "awaiting", "", "constructor"]) {
+      assert.strictEqual(Status.ofDetail(word), "Unknown")
+      assert.isFalse(Status.isDetailWord(word))
+    }
+    assert.isTrue(vocabularies.detail.words.every(Status.isDetailWord))
+  })
+})

@@ -1,0 +1,51 @@
+import { Validator } from "@seriousme/openapi-schema-validator"
+import { assert, describe, test } from "@effect/vitest"
+import { execFile } from "node:child_process"
+import { resolve } from "node:path"
+import { promisify } from "node:util"
+
+const root = resolve(import.meta.dirname, "../..")
+
+/** What `npm run openapi` writes on its standard output. */
+const print = async () => {
+  const { stdout } = await promisify(execFile)(process.execPath, [".ci/openapi.ts"], { cwd: root })
+  return stdout
+}
+
+interface Document {
+  readonly openapi: string
+  readonly paths: Record<string, Record<string, { readonly responses: Record<string, unknown> }>>
+}
+
+const parse = async (): Promise<Document> => JSON.parse(await print())
+
+describe("npm run openapi", () => {
+  test("prints a valid OpenAPI 3.1 document", async () => {
+    const validator = new Validator()
+    const { errors, valid } = await validator.validate(await print())
+    assert.isTrue(valid, JSON.stringify(errors))
+    assert.strictEqual(validator.version, "3.1")
+  })
+
+  test("prints the same document each time", async () => {
+    const [first, second] = await Promise.all([print(), print()])
+    assert.strictEqual(first, second)
+  })
+
+  test("prints the five endpoints of the service, each with its success status", async () => {
+    const { paths } = await parse()
+    const endpoints = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, { responses }]) => [
+        `${method.toUpperCase()} ${path}`,
+        Object.keys(responses).filter((status) => status.startsWith("2"))
+      ])
+    )
+    assert.deepStrictEqual(Object.fromEntries(endpoints), {
+      "POST /api/v1/transactions/create": ["200"],
+      "GET /api/Transaction/company/transactions": ["200"],
+      "GET /api/Transaction/transactionByTransactionId/{transactionId}": ["200"],
+      "GET /api/Balance/balance/{companyId}": ["200"],
+      "POST /api/Withdraw/request": ["201"]
+    })
+  })
+})

@@ -1,0 +1,180 @@
+/**
+ * Webhooks that lie, repeat, come early, late and out of order, in schedules that a seed decides, while charges change,
+ * lookups fail, the user's code fails, and the process ends and starts again.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Context, Effect, Exit, Layer, Logger, Scope } from "effect"
+import { TestClock } from "effect/testing"
+import { Payments, TransactionHints } from "effect-pix"
+import { Webhook, WebhookStore } from "effect-pix/webhook"
+import { centavos } from "../../src/pix/Money.ts"
+import { Fault, Sandbox } from "effect-pix/sandbox"
+
+const seeded = (seed: number) => {
+  let state = seed >>> 0
+  const next = () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let t = Math.imul(state ^ (state >>> 15), state | 1)
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61)
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
+  }
+  const pick = <A>(items: readonly [A, ...Array<A>]): A => items[Math.floor(next() * items.length)] ?? items[0]
+  return { next, pick }
+}
+
+interface Charge {
+  readonly id: string
+  /** Every status that it had, in order. */
+  readonly history: Array<string>
+  /** What the user's code took, in order. */
+  readonly taken: Array<string>
+}
+
+const faults = [
+  Fault.refusal(404, "não encontrada"),
+  Fault.refusal(503, "Fora do ar"),
+  Fault.retryAfter("30 seconds"),
+  Fault.latency("3 seconds"),
+  Fault.resetBefore,
+  Fault.malformed(),
+  Fault.html()
+] as const
+
+const schedule = Effect.fnUntraced(function* (seed: number, options: { readonly crashes: boolean }) {
+  const { next, pick } = seeded(seed)
+  const payments = yield* Payments
+  const sandbox = yield* Sandbox
+  const store = yield* WebhookStore
+  const charges: Array<Charge> = []
+  const byId = (id: string) => charges.find((charge) => charge.id === id) ?? assert.fail(`seed ${seed}: unknown id`)
+  const untrue: Array<string> = []
+  let withdrawals = 0
+  let crashes = 0
+  let failing = 0.2
+
+  const start = Effect.gen(function* () {
+    const scope = yield* Scope.fork(yield* Effect.scope)
+    const context = yield* Webhook.layerStore({
+      onConfirmed: Effect.fnUntraced(function* ({ transaction }) {
+        const charge = byId(transaction.transactionId)
+        const status = transaction.enStatusTransaction
+        if (!charge.history.includes(status) || status === "Awaiting") untrue.push(status)
+        if (next() < 0.5) yield* Effect.sleep(next() * 2000)
+        if (next() < failing) return yield* Effect.fail("later")
+        charge.taken.push(status)
+      }),
+      onUnconfirmed: (report) =>
+        Effect.sync(() => {
+          if (report._tag === "UnconfirmedWithdrawal") withdrawals++
+        })
+    }).pipe(Layer.buildWithScope(scope))
+    return { webhook: Context.get(context, Webhook), end: Scope.close(scope, Exit.void) }
+  })
+  let { end, webhook } = yield* start
+
+  const bodies: [string, ...Array<string>] = ["{}"]
+  const send = (payload: unknown) => {
+    const body = typeof payload === "string" ? payload : JSON.stringify(payload)
+    bodies.push(body)
+    return Effect.map(
+      webhook.answer(new Request("https://shop.example/webhooks/pix", { method: "POST", body })),
+      ({ status }) => assert.strictEqual(status, 200, `seed ${seed}`)
+    )
+  }
+
+  for (let i = 0; i < 4; i++) {
+    const { id } = yield* payments.createTransaction({
+      amount: centavos(2500),
+      paymentMethod: "PIX",
+      customer: { name: "Maria Silva", email: "maria@example.com" }
+    })
+    charges.push({ id, history: ["Awaiting"], taken: [] })
+  }
+  const [first = assert.fail("no charge"), ...others] = charges
+  const anyCharge = () => pick([first, ...others])
+  const words = ["Paid", "PAID", "Refunded", "Cancelled", "Awaiting", "WAITING_PAYMENT", "Failed"] as const
+  let sentWithdrawals = 0
+
+  const change = Effect.suspend(() => {
+    const charge = anyCharge()
+    const [status, act] = pick([
+      ["Paid", sandbox.markPaid(charge.id)],
+      ["Paid", sandbox.markPaid(charge.id)],
+      ["Refunded", sandbox.refund(charge.id)],
+      ["Cancelled", sandbox.cancel(charge.id)],
+      ["Failed", sandbox.fail(charge.id)]
+    ] as const)
+    return Effect.match(act, {
+      onSuccess: () => void (charge.history.at(-1) === status || charge.history.push(status)),
+      onFailure: () => undefined
+    })
+  })
+  const steps = [
+    change,
+    change,
+    Effect.suspend(() => {
+      const { history, id } = anyCharge()
+      return send({ transactionId: id, status: pick([history.at(-1), undefined]), at: Math.floor(next() * 3) })
+    }),
+    Effect.suspend(() => send({ transactionId: anyCharge().id, status: pick(words) })),
+    Effect.suspend(() => send(pick(bodies))),
+    Effect.suspend(() => {
+      const withdrawalId = sentWithdrawals++
+      return send({ withdrawalId, transactionId: anyCharge().id, status: "Paid" })
+    }),
+    Effect.suspend(() => send({ transactionId: "9f1c8c52-6a3e-4b1f-9d57-0f4f5e1f2a11", status: pick(words) })),
+    Effect.suspend(() => sandbox.fault("getTransaction", pick(faults), { times: pick([1, 3]) })),
+    Effect.suspend(() => TestClock.adjust(next() * 10_000)),
+    Effect.suspend(() => TestClock.adjust(next() * 200)),
+    Effect.gen(function* () {
+      if (!options.crashes || next() < 0.5) return
+      crashes++
+      yield* end
+      ;({ end, webhook } = yield* start)
+    })
+  ] as const
+  for (let i = 0; i < 60; i++) yield* pick(steps)
+
+  // At last the service tells of every charge once more, and all is well.
+  yield* sandbox.clearFaults
+  failing = 0
+  for (const { id } of charges) yield* send({ transactionId: id, last: true })
+  for (let hour = 0; hour < 26; hour++) yield* TestClock.adjust("1 hour")
+  yield* webhook.idle
+
+  for (const { history, taken } of charges) {
+    const said = `seed ${seed}: was ${history.join(", ")}; taken ${taken.join(", ")}`
+    const last = history.at(-1)
+    assert.isTrue(last === "Awaiting" ? taken.length === 0 : taken.includes(last ?? ""), said)
+    const firsts = [...new Set(taken)]
+    assert.deepStrictEqual(
+      firsts,
+      history.filter((status) => firsts.includes(status)),
+      said
+    )
+    assert.isAtMost(taken.length, firsts.length + crashes, said)
+  }
+  assert.deepStrictEqual(untrue, [], `seed ${seed}`)
+  assert.isAtLeast(withdrawals, sentWithdrawals, `seed ${seed}`)
+  assert.deepStrictEqual(yield* store.unfinished, [], `seed ${seed}`)
+  yield* end
+})
+
+const world = Layer.mergeAll(Sandbox.layerPayments, TransactionHints.layer, WebhookStore.layerMemory, Logger.layer([]))
+
+const run = (seed: number, options: { readonly crashes: boolean }) =>
+  schedule(seed, options).pipe(Effect.scoped, Effect.provide(Layer.fresh(world)))
+
+describe("webhooks in any order", () => {
+  it.effect("bring each status that the lookup saw exactly once, the last one always, and nothing else", () =>
+    Effect.gen(function* () {
+      for (let seed = 1; seed <= 120; seed++) yield* run(seed, { crashes: false })
+    })
+  )
+
+  it.effect("bring them again at most once for each crash, and lose none", () =>
+    Effect.gen(function* () {
+      for (let seed = 1001; seed <= 1120; seed++) yield* run(seed, { crashes: true })
+    })
+  )
+})

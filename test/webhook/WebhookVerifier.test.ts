@@ -1,0 +1,233 @@
+import { createHmac } from "node:crypto"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Option, Redacted, Result } from "effect"
+import { TestClock } from "effect/testing"
+import { inspect } from "node:util"
+import * as WebhookVerifier from "../../src/webhook/WebhookVerifier.ts"
+
+const bytes = (text: string) => new TextEncoder().encode(text)
+
+const call = (parts: Partial<Omit<WebhookVerifier.WebhookRequest, "body">> & { readonly body?: string } = {}) => ({
+  headers: {},
+  path: "/webhooks/pix",
+  remoteAddress: Option.none<string>(),
+  ...parts,
+  body: bytes(parts.body ?? "")
+})
+
+const from = (address: string) => call({ remoteAddress: Option.some(address) })
+
+/** `Accepted`, or why not. */
+const verdict = (verifier: WebhookVerifier.WebhookVerifier, request: WebhookVerifier.WebhookRequest) =>
+  Effect.map(Effect.result(verifier.verify(request)), (result) =>
+    Result.isSuccess(result) ? "Accepted" : result.failure.reason
+  )
+
+const secret = Redacted.make("It's a Secret to Everybody")
+
+describe("headerSecret", () => {
+  it.effect("takes the secret and nothing else, whatever the case of the header's name", () =>
+    Effect.gen(function* () {
+      const verifier = WebhookVerifier.headerSecret({ header: "X-Webhook-Secret", secret })
+      const given = (value: string) => verdict(verifier, call({ headers: { "x-webhook-secret": value } }))
+      assert.strictEqual(yield* given(Redacted.value(secret)), "Accepted")
+      for (const wrong of ["", "x", `${Redacted.value(secret)} `, Redacted.value(secret).toLowerCase()]) {
+        assert.strictEqual(yield* given(wrong), "Mismatch")
+      }
+      assert.strictEqual(yield* verdict(verifier, call()), "Missing")
+    })
+  )
+
+  it.effect("takes the old and the new secret while they are exchanged", () =>
+    Effect.gen(function* () {
+      const verifier = WebhookVerifier.headerSecret({
+        header: "s",
+        secret: [Redacted.make("old"), Redacted.make("new")]
+      })
+      for (const value of ["old", "new"]) {
+        assert.strictEqual(yield* verdict(verifier, call({ headers: { s: value } })), "Accepted")
+      }
+      assert.strictEqual(yield* verdict(verifier, call({ headers: { s: "oldnew" } })), "Mismatch")
+    })
+  )
+})
+
+describe("pathSecret", () => {
+  it.effect("takes the secret as the last segment of the path", () =>
+    Effect.gen(function* () {
+      const verifier = WebhookVerifier.pathSecret({ secret: Redacted.make("a b") })
+      assert.strictEqual(yield* verdict(verifier, call({ path: "/webhooks/a%20b" })), "Accepted")
+      assert.strictEqual(yield* verdict(verifier, call({ path: "/a%20b/webhooks" })), "Mismatch")
+      assert.strictEqual(yield* verdict(verifier, call({ path: "/webhooks/" })), "Missing")
+      assert.strictEqual(yield* verdict(verifier, call({ path: "/webhooks/%E0%A4%A" })), "Missing")
+      assert.isTrue(verifier.secretInPath)
+    })
+  )
+})
+
+describe("ipAllowList", () => {
+  it.effect("takes calls from its networks and addresses, in both families", () =>
+    Effect.gen(function* () {
+      // Ranges for documentation: RFC 5737 and RFC 3849.
+      const verifier = WebhookVerifier.ipAllowList(["203.0.113.0/25", "198.51.100.7", "2001:db8:1::/48", "2001:db8::7"])
+      for (const good of [
+        "203.0.113.1",
+        "203.0.113.127",
+        "::ffff:203.0.113.5",
+        "::FFFF:198.51.100.7",
+        "198.51.100.7",
+        "2001:db8:1:2::3",
+        "2001:0db8:0000::0007"
+      ]) {
+        assert.strictEqual(yield* verdict(verifier, from(good)), "Accepted", good)
+      }
+      for (const bad of [
+        "203.0.113.128",
+        "198.51.100.8",
+        "2001:db8:2::1",
+        "2001:db8::8",
+        "203.0.113.1, 10.0.0.1",
+        "unknown",
+        "::ffff:10.0.0.1"
+      ]) {
+        assert.strictEqual(yield* verdict(verifier, from(bad)), "Mismatch", bad)
+      }
+      assert.strictEqual(yield* verdict(verifier, call()), "Missing")
+    })
+  )
+
+  it.effect("believes no header about where a call comes from", () =>
+    Effect.gen(function* () {
+      const verifier = WebhookVerifier.ipAllowList(["203.0.113.0/24"])
+      const headers = { "x-forwarded-for": "203.0.113.1", forwarded: "for=203.0.113.1", "x-real-ip": "203.0.113.1" }
+      assert.strictEqual(yield* verdict(verifier, { ...from("192.0.2.1"), headers }), "Mismatch")
+    })
+  )
+
+  it("refuses to be built with what is no network", () => {
+    for (const wrong of ["203.0.113.0/33", "example.com", ""]) {
+      assert.throws(() => WebhookVerifier.ipAllowList([wrong]), /not an address or a network/)
+    }
+  })
+})
+
+describe("hmac", () => {
+  it.effect("agrees with the example that GitHub publishes for its webhooks", () =>
+    Effect.gen(function* () {
+      // docs.github.com, "Validating webhook deliveries", testing the webhook payload validation.
+      const verifier = WebhookVerifier.hmac({ header: "X-Hub-Signature-256", prefix: "sha256=", secret })
+      const signature = "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17"
+      const signed = (body: string, value: string) =>
+        verdict(verifier, call({ body, headers: { "x-hub-signature-256": value } }))
+      assert.strictEqual(yield* signed("Hello, World!", signature), "Accepted")
+      assert.strictEqual(yield* signed("Hello, World?", signature), "Mismatch")
+      assert.strictEqual(yield* signed("Hello, World!", signature.slice("sha256=".length)), "Mismatch")
+      assert.strictEqual(yield* signed("Hello, World!", `${signature.slice(0, -1)}8`), "Mismatch")
+      assert.strictEqual(yield* signed("Hello, World!", signature.slice(0, -2)), "Mismatch")
+      assert.strictEqual(yield* signed("Hello, World!", "sha256=not hex"), "Mismatch")
+      assert.strictEqual(yield* signed("Hello, World!", "sha256="), "Mismatch")
+      assert.strictEqual(yield* verdict(verifier, call({ body: "Hello, World!" })), "Missing")
+    })
+  )
+
+  it.effect("agrees with Node's HMAC for each algorithm and encoding", () =>
+    Effect.gen(function* () {
+      for (const algorithm of ["sha1", "sha256", "sha512"] as const) {
+        for (const encoding of ["hex", "base64"] as const) {
+          const verifier = WebhookVerifier.hmac({ header: "s", secret, algorithm, encoding })
+          const body = '{"valor":"10,00","nome":"João"}'
+          const s = createHmac(algorithm, Redacted.value(secret)).update(body).digest(encoding)
+          assert.strictEqual(yield* verdict(verifier, call({ body, headers: { s } })), "Accepted")
+          assert.strictEqual(yield* verdict(verifier, call({ body: `${body} `, headers: { s } })), "Mismatch")
+        }
+      }
+    })
+  )
+
+  it.effect("with a timestamp takes no call that is too old or of the future, and none with another timestamp", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(1_800_000_000_000)
+      const verifier = WebhookVerifier.hmac({ header: "s", secret, timestamp: { header: "T" } })
+      const send = (t: string, signedTime = t) => {
+        const s = createHmac("sha256", Redacted.value(secret)).update(`${signedTime}.body`).digest("hex")
+        return verdict(verifier, call({ body: "body", headers: { s, t } }))
+      }
+      for (const good of ["1800000000", "1799999700", "1800000300", "1799999700000", "1800000000000"]) {
+        assert.strictEqual(yield* send(good), "Accepted", good)
+      }
+      for (const stale of ["1799999699", "1800000301", "1800086400", "", "now", "-1", "1e9", "99999999999999999"]) {
+        assert.strictEqual(yield* send(stale), "Stale", stale)
+      }
+      assert.strictEqual(yield* send("1800000001", "1800000000"), "Mismatch")
+      assert.strictEqual(yield* verdict(verifier, call({ headers: { s: "00" } })), "Missing")
+    })
+  )
+
+  it.effect("signs what it is told to", () =>
+    Effect.gen(function* () {
+      const verifier = WebhookVerifier.hmac({
+        header: "s",
+        secret,
+        signed: ({ body }) => new Uint8Array([...body, 33])
+      })
+      const s = createHmac("sha256", Redacted.value(secret)).update("body!").digest("hex")
+      assert.strictEqual(yield* verdict(verifier, call({ body: "body", headers: { s } })), "Accepted")
+    })
+  )
+})
+
+describe("several verifiers", () => {
+  const a = WebhookVerifier.headerSecret({ header: "a", secret: Redacted.make("1") })
+  const b = WebhookVerifier.headerSecret({ header: "b", secret: Redacted.make("2") })
+  const path = WebhookVerifier.pathSecret({ secret: Redacted.make("pix") })
+
+  it.effect("all must take the call, or any", () =>
+    Effect.gen(function* () {
+      const both = WebhookVerifier.all([a, b])
+      const either = WebhookVerifier.any([a, b])
+      for (const [headers, ofAll, ofAny] of [
+        [{ a: "1", b: "2" }, "Accepted", "Accepted"],
+        [{ a: "1" }, "Missing", "Accepted"],
+        [{ b: "2" }, "Missing", "Accepted"],
+        [{ a: "1", b: "x" }, "Mismatch", "Accepted"],
+        [{ a: "x", b: "x" }, "Mismatch", "Mismatch"],
+        [{}, "Missing", "Missing"]
+      ] as const) {
+        assert.strictEqual(yield* verdict(both, call({ headers })), ofAll)
+        assert.strictEqual(yield* verdict(either, call({ headers })), ofAny)
+      }
+      assert.strictEqual(yield* verdict(WebhookVerifier.none, call()), "Accepted")
+      assert.strictEqual(yield* verdict(WebhookVerifier.any([]), call()), "Missing")
+    })
+  )
+
+  it("say whether one of them has its secret in the path", () => {
+    assert.isTrue(WebhookVerifier.all([a, path]).secretInPath)
+    assert.isTrue(WebhookVerifier.any([path, a]).secretInPath)
+    assert.isFalse(WebhookVerifier.all([a, b]).secretInPath)
+  })
+})
+
+describe("secrets", () => {
+  it("may not be empty", () => {
+    for (const empty of [Redacted.make(""), Redacted.make("  "), [], [secret, Redacted.make("")]]) {
+      assert.throws(() => WebhookVerifier.headerSecret({ header: "s", secret: empty }), /empty/)
+      assert.throws(() => WebhookVerifier.pathSecret({ secret: empty }), /empty/)
+      assert.throws(() => WebhookVerifier.hmac({ header: "s", secret: empty }), /empty/)
+    }
+  })
+
+  it.effect("are in no rendering of a verifier or of its refusal", () =>
+    Effect.gen(function* () {
+      const verifier = WebhookVerifier.all([
+        WebhookVerifier.headerSecret({ header: "s", secret }),
+        WebhookVerifier.hmac({ header: "s", secret })
+      ])
+      const refused = yield* Effect.flip(verifier.verify(call({ body: "hush", headers: { s: "hush" } })))
+      const shown = [inspect(verifier, { depth: 9 }), inspect(refused), JSON.stringify(refused), refused.message].join()
+      assert.notInclude(shown, "Everybody")
+      assert.notInclude(shown, "hush")
+      assert.include(refused.message, "headerSecret")
+    })
+  )
+})
