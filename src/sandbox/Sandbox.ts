@@ -54,13 +54,13 @@ import { centavos } from "../pix/Money.ts"
 import { Payments } from "../client/Payments.ts"
 import type { PixKey } from "../pix/PixKey.ts"
 import type { Fault } from "./Fault.ts"
-import { type FaultTarget, type Gateway, make as makeGateway } from "./Gateway.ts"
-import type { SandboxTransaction, SandboxWithdrawal } from "./Ledger.ts"
-import { client } from "./memory.ts"
-import type { RecordedRequest } from "./Requests.ts"
+import { type FaultTarget, type Gateway, make as makeGateway } from "./internal/gateway.ts"
+import type { SandboxTransaction, SandboxWithdrawal } from "./internal/ledger.ts"
+import { client } from "./internal/memory.ts"
+import type { RecordedRequest } from "./internal/requests.ts"
 import type { SandboxConflict, SandboxNotFound } from "./SandboxError.ts"
 import { SandboxOptions, withDefaults } from "./SandboxOptions.ts"
-import type { SandboxWebhook, WebhookTarget } from "./Webhooks.ts"
+import type { SandboxWebhook, WebhookTarget } from "./internal/webhooks.ts"
 
 type Steering<A> = Effect.Effect<A, SandboxNotFound | SandboxConflict>
 

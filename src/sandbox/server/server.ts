@@ -16,8 +16,8 @@ import * as Match from "effect/Match"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Http from "node:http"
-import type { Gateway } from "../Gateway.ts"
-import { type Ending, type Reply, streaming } from "../Reply.ts"
+import type { Gateway } from "../internal/gateway.ts"
+import { type Ending, type Reply, streaming } from "../internal/reply.ts"
 
 type Socket = Http.IncomingMessage["socket"]
 

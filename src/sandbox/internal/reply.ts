@@ -9,7 +9,7 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Match from "effect/Match"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
-import type { Fault } from "./Fault.ts"
+import type { Fault } from "../Fault.ts"
 
 type Response = HttpServerResponse.HttpServerResponse
 

@@ -5,9 +5,9 @@ import type * as DateTime from "effect/DateTime"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
-import * as Endpoints from "../contract/Endpoints.ts"
-import type { Operation } from "../contract/PaymentsError.ts"
-import type { Fault } from "./Fault.ts"
+import * as Endpoints from "../../contract/Endpoints.ts"
+import type { Operation } from "../../contract/PaymentsError.ts"
+import type { Fault } from "../Fault.ts"
 
 /**
  * One request as it arrived. What may be secret or personal is `Redacted`: it prints as `<redacted>`, and

@@ -11,17 +11,17 @@ import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
-import { type Reais, reais } from "../pix/Money.ts"
-import { PaymentsApi } from "../contract/PaymentsApi.ts"
-import { type Ledger, type SandboxTransaction, type SandboxWithdrawal, uuid, type Write } from "./Ledger.ts"
-import * as Refusal from "./Refusal.ts"
-import type { Settings } from "./SandboxOptions.ts"
+import { type Reais, reais } from "../../pix/Money.ts"
+import { PaymentsApi } from "../../contract/PaymentsApi.ts"
+import { type Ledger, type SandboxTransaction, type SandboxWithdrawal, uuid, type Write } from "./ledger.ts"
+import * as Refusal from "./refusal.ts"
+import type { Settings } from "../SandboxOptions.ts"
 
 /** The request that is being answered. */
 export class Exchange extends Context.Service<
   Exchange,
   { readonly ledger: Ledger; readonly now: DateTime.Utc; readonly write: Write }
->()("effect-pix/sandbox/handlers/Exchange") {}
+>()("effect-pix/sandbox/internal/handlers/Exchange") {}
 
 const toReais = (centavos: number): Reais => reais(BigDecimal.make(BigInt(centavos), 2))
 
