@@ -1,7 +1,7 @@
 /**
  * The contract as plain values: the one place where a method, a path, a header or a success status is written. The
- * client sends by these; `PaymentsApi` builds the `HttpApi` from them for the sandbox and the OpenAPI document.
- * Source: service interface, section 4.
+ * client sends by these; `PaymentsApi` builds the `HttpApi` from the list of them, for the sandbox and the OpenAPI
+ * document. Source: service interface, section 4.
  */
 import * as Schema from "effect/Schema"
 import { Balance } from "./Balance.ts"
@@ -9,7 +9,7 @@ import type { Operation } from "./PaymentsError.ts"
 import {
   CreateTransactionRequest,
   CreateTransactionResponse,
-  Currency,
+  CurrencyOrBrl,
   ListTransactionsResponse,
   TransactionDetail,
   TransactionSort
@@ -26,17 +26,23 @@ export const headerNames = {
   idempotencyKey: "idempotency-key"
 } as const
 
-interface Endpoint {
+type Fields = { readonly [name: string]: Schema.Codec<unknown, unknown> }
+
+/** One endpoint: all that sends a request, and all that answers one. */
+export interface Endpoint {
   readonly operation: Operation
   readonly method: "GET" | "POST"
   /** Parameters are written `:name`. */
   readonly path: `/${string}`
   /** The documented success status. */
   readonly status: 200 | 201
-  readonly params?: Schema.Constraint
-  readonly query?: Schema.Constraint
-  readonly body?: Schema.Constraint
-  readonly response: Schema.Constraint
+  /** The parameters of the path. */
+  readonly params?: Schema.Struct<Fields>
+  readonly query?: Schema.Struct<Fields>
+  readonly body?: Schema.Codec<unknown, unknown>
+  readonly response: Schema.Codec<unknown, unknown>
+  /** The fields of the response that are decimals: every digit that was written is kept. */
+  readonly decimals?: ReadonlySet<string>
 }
 
 /** An id that is one safe path segment: a client must not let it climb out of its path. */
@@ -91,8 +97,9 @@ export const getBalance = {
   path: "/api/Balance/balance/:companyId",
   status: 200,
   params: Schema.Struct({ companyId: IntegerId }),
-  query: Schema.Struct({ currency: Schema.optional(Currency) }),
-  response: Balance
+  query: Schema.Struct({ currency: CurrencyOrBrl }),
+  response: Balance,
+  decimals: new Set(["accBalance", "accBalanceCredit", "accBalanceCreditAwaiting"])
 } as const satisfies Endpoint
 
 export const requestWithdrawal = {
@@ -101,5 +108,9 @@ export const requestWithdrawal = {
   path: "/api/Withdraw/request",
   status: 201,
   body: WithdrawalRequestBody,
-  response: WithdrawalRecord
+  response: WithdrawalRecord,
+  decimals: new Set(["value"])
 } as const satisfies Endpoint
+
+/** All endpoints of the service. */
+export const all = [createTransaction, listTransactions, getTransaction, getBalance, requestWithdrawal] as const

@@ -1,7 +1,6 @@
 /**
  * Decoders and encoders of one endpoint, built once.
  */
-import * as HttpBody from "effect/http/HttpBody"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { RequestIssue } from "../../contract/PaymentsError.ts"
@@ -38,24 +37,12 @@ export const strictEncoder = <S extends Schema.ConstraintEncoder<unknown>>(schem
     )
 }
 
-/** A body of JSON: made once, so that every attempt sends the same bytes. */
-export interface JsonBody {
-  readonly text: string
-  readonly bytes: HttpBody.HttpBody
-}
-
-/** Checks an input by a schema, as `strictEncoder` does, and writes it. */
+/** Checks an input by a schema, as `strictEncoder` does, and writes it as JSON. */
 export const bodyEncoder = (schema: Schema.ConstraintEncoder<unknown>) => {
   const encode = strictEncoder(schema)
-  return (input: unknown): Result.Result<JsonBody, ReadonlyArray<RequestIssue>> =>
+  return (input: unknown): Result.Result<string, ReadonlyArray<RequestIssue>> =>
     Result.flatMap(encode(input), (encoded) =>
-      Result.try({
-        try: () => {
-          const text = JSON.stringify(encoded)
-          return { text, bytes: HttpBody.text(text, "application/json") }
-        },
-        catch: () => notWritable
-      })
+      Result.try({ try: () => JSON.stringify(encoded), catch: () => notWritable })
     )
 }
 

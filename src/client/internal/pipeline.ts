@@ -12,7 +12,10 @@ import * as Effect from "effect/Effect"
 import { constFalse } from "effect/Function"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpClient from "effect/http/HttpClient"
-import type * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as Headers from "effect/http/Headers"
+import * as HttpBody from "effect/http/HttpBody"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as UrlParams from "effect/http/UrlParams"
 import * as Option from "effect/Option"
 import type * as Pull from "effect/Pull"
 import * as Redacted from "effect/Redacted"
@@ -20,12 +23,14 @@ import type * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import type * as Tracer from "effect/Tracer"
 import type { ApiCredentials, Credentials } from "../Credentials.ts"
+import { headerNames } from "../../contract/Endpoints.ts"
 import { fingerprint } from "../../contract/IdempotencyKey.ts"
 import { type Operation, type Outcome, OutcomeUnknown } from "../../contract/PaymentsError.ts"
 import { PaymentsPolicy } from "../PaymentsPolicy.ts"
 import { RefusalRules } from "../RefusalRules.ts"
 import { attempt, type Undecodable } from "./attempt.ts"
 import { makeBucket } from "./budget.ts"
+import { textsIn } from "./codec.ts"
 import { inSpan } from "../../internal/spans.ts"
 import { metersOf } from "./telemetry.ts"
 import type { Failed, Failure, Unanswered } from "./verdict.ts"
@@ -42,10 +47,11 @@ export interface Route {
 export interface Call<A, E> {
   /** Present for writes, and only for them. */
   readonly idempotencyKey: string | undefined
-  readonly request: (credentials: ApiCredentials) => HttpClientRequest.HttpClientRequest
+  /** What follows the base URL: a path from its first slash, and the query. */
+  readonly path: string
+  /** The body as JSON; absent for reads. */
+  readonly body: string | undefined
   readonly decode: (body: string, policy: PaymentsPolicy) => Result.Result<A, Undecodable>
-  /** What the request carries that must not be shown, should the service echo it. */
-  readonly personalData: () => ReadonlyArray<string>
   readonly toError: (failure: Failure) => E
 }
 
@@ -116,10 +122,24 @@ const attributesOf = ({ method, path }: Route, origin: URL) => ({
 const errorType = (span: Tracer.Span) => (failed: Failed) =>
   Effect.sync(() => span.attribute("error.type", failed._tag === "Refused" ? String(failed.status) : failed.reason))
 
+const json = "application/json"
+
+/** The headers of a request: those of a read, and of a write the kind of its body and its key. */
+const headersOf = ({ apiKey, clientId }: ApiCredentials, idempotencyKey: string | undefined) =>
+  Headers.fromRecordUnsafe({
+    [headerNames.accept]: json,
+    [headerNames.clientId]: clientId,
+    [headerNames.apiKey]: Redacted.value(apiKey),
+    ...(idempotencyKey === undefined
+      ? {}
+      : { [headerNames.contentType]: json, [headerNames.idempotencyKey]: idempotencyKey })
+  })
+
 /** Builds the runner of calls of one client: they share its bucket of retries. */
 export const make = Effect.fnUntraced(function* ({ client, credentials, origin }: Dependencies) {
   const builtIn = yield* Effect.context<never>()
   const bucket = makeBucket()
+  const base = `${origin.origin}${origin.pathname.replace(/\/+$/, "")}`
   const transport = transportContext(Context.getOrUndefined(builtIn, FetchHttpClient.RequestInit))
 
   return (route: Route) => {
@@ -148,14 +168,21 @@ export const make = Effect.fnUntraced(function* ({ client, credentials, origin }
         let maybe: Unanswered | undefined
         let step: ScheduleStep | undefined
 
+        const url = `${base}${call.path}`
+        // Made once, so that every attempt sends the same bytes.
+        const body = call.body === undefined ? HttpBody.empty : HttpBody.text(call.body, json)
+        const personalData = () => (call.body === undefined ? [] : textsIn(call.body))
+        const request = (used: ApiCredentials) =>
+          HttpClientRequest.makeWith(route.method, url, UrlParams.empty, Option.none(), headersOf(used, key), body)
+
         const send = (used: ApiCredentials, httpSpan: Tracer.Span | undefined) =>
           Effect.provideContext(
             attempt({
               client,
-              request: call.request(used),
+              request: request(used),
               isWrite: key !== undefined,
               decode: (body) => call.decode(body, policy),
-              secrets: () => [used.clientId, Redacted.value(used.apiKey), ...call.personalData()],
+              secrets: () => [used.clientId, Redacted.value(used.apiKey), ...personalData()],
               rules,
               maxResponseBytes: policy.maxResponseBytes,
               onStatus: (status) => httpSpan?.attribute("http.response.status_code", status),

@@ -20,7 +20,7 @@ const present = <Fields extends Record<string, unknown>>(fields: Fields) => {
 }
 
 /** The fields that every error of an answered call has. */
-export const answered = (operation: Operation, { attempts, idempotencyKey }: Failure, verdict: Refused) => ({
+const answered = (operation: Operation, { attempts, idempotencyKey }: Failure, verdict: Refused) => ({
   operation,
   attempts,
   status: verdict.status,
@@ -40,10 +40,23 @@ const refused = (operation: Operation, failure: Failure, verdict: Refused) => {
     : new RequestRejected(fields)
 }
 
+/** The errors that only one operation has: what it makes of a refusal that is neither about credentials nor about haste. */
+export type OwnError<E> = (
+  verdict: Refused,
+  fields: ReturnType<typeof answered> & { readonly outcome: "Rejected" }
+) => E | undefined
+
+const ownOf = <E>(operation: Operation, failure: Failure, verdict: Refused, own: OwnError<E> | undefined) =>
+  own === undefined || isAboutCredentials(verdict) || verdict.status === 429
+    ? undefined
+    : own(verdict, { ...answered(operation, failure, verdict), outcome: "Rejected" })
+
 /** What became of a read. */
-export const readError = (operation: Operation, failure: Failure) => {
+export const readError = <E = never>(operation: Operation, failure: Failure, own?: OwnError<E>) => {
   const { verdict } = failure
-  if (verdict._tag === "Refused") return refused(operation, failure, verdict)
+  if (verdict._tag === "Refused") {
+    return ownOf(operation, failure, verdict, own) ?? refused(operation, failure, verdict)
+  }
   const fields = { ...unanswered(operation, failure, verdict), outcome: "NoEffect" } as const
   const { issues = [], status, transient } = verdict
   return status !== undefined && status >= 200 && status < 300 && !transient
@@ -60,7 +73,12 @@ const conflictOf = ({ cause, status }: Refused) => {
 }
 
 /** What became of a write. */
-export const writeError = (operation: Operation, idempotencyKey: string, failure: Failure) => {
+export const writeError = <E = never>(
+  operation: Operation,
+  idempotencyKey: string,
+  failure: Failure,
+  own?: OwnError<E>
+) => {
   const { verdict } = failure
   if (verdict._tag === "Unanswered") {
     const fields = { ...unanswered(operation, failure, verdict), idempotencyKey }
@@ -68,6 +86,8 @@ export const writeError = (operation: Operation, idempotencyKey: string, failure
       ? new ServiceUnavailable({ ...fields, outcome: "NotSent" })
       : new OutcomeUnknown({ ...fields, ...present({ issues: verdict.issues }), outcome: "Unknown" })
   }
+  const special = ownOf(operation, failure, verdict, own)
+  if (special !== undefined) return special
   const conflict = isAboutCredentials(verdict) ? undefined : conflictOf(verdict)
   return conflict === undefined
     ? refused(operation, failure, verdict)

@@ -1,0 +1,22 @@
+/**
+ * Reads one page of the company's transactions.
+ */
+import * as Result from "effect/Result"
+import { listTransactions as endpoint } from "../../../contract/Endpoints.ts"
+import type { ListOptions, TransactionPage } from "../../../contract/Transaction.ts"
+import type { Undecodable } from "../attempt.ts"
+import { reading, type Wiring } from "./operation.ts"
+
+const notOk: Undecodable = {
+  reason: "Unreadable",
+  issues: [{ path: "ok", problem: "the answer says that it is not ok" }]
+}
+
+export const make = (wiring: Wiring) => {
+  const read = reading(wiring, endpoint)
+  return (options?: ListOptions) =>
+    read(options ?? {}, {
+      accept: ({ ok, res }): Result.Result<TransactionPage, Undecodable> =>
+        ok === false ? Result.fail(notOk) : Result.succeed(res)
+    })
+}

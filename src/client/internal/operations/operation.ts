@@ -1,0 +1,115 @@
+/**
+ * What the operations share: an endpoint of the contract made a call. A read checks its input and sends; a write has
+ * its key first.
+ */
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import type { Endpoint } from "../../../contract/Endpoints.ts"
+import { IdempotencyKey, type WriteOptions } from "../../../contract/IdempotencyKey.ts"
+import {
+  InvalidRequest,
+  type Operation,
+  type PaymentsError,
+  type RequestIssue
+} from "../../../contract/PaymentsError.ts"
+import type { IdempotencyKeyGen, IdempotencyKeyPrefix } from "../../IdempotencyKeyGen.ts"
+import type { PaymentsPolicy } from "../../PaymentsPolicy.ts"
+import type { Undecodable } from "../attempt.ts"
+import { bodyDecoder, strictEncoder } from "../codec.ts"
+import type { Route, Runner } from "../pipeline.ts"
+import { placeOf } from "../request.ts"
+import { type OwnError, readError, writeError } from "../toError.ts"
+
+/** What an operation is built with. */
+export interface Wiring {
+  readonly runner: (route: Route) => Runner
+  readonly keys: IdempotencyKeyGen["Service"]
+  /** The company of the layer. */
+  readonly companyId: number | undefined
+}
+
+export type Issues = ReadonlyArray<RequestIssue>
+
+/** The error of an input that breaks the contract. */
+export const invalid = (operation: Operation, issues: Issues, idempotencyKey?: string) =>
+  new InvalidRequest({
+    operation,
+    attempts: 0,
+    outcome: "NotSent",
+    issues,
+    ...(idempotencyKey === undefined ? {} : { idempotencyKey })
+  })
+
+/** What a read does with its answer. */
+interface Reading<Answer, A, Own> {
+  /** Takes the answer, or says why it is not one to what was asked. */
+  readonly accept: (answer: Answer) => Result.Result<A, Undecodable>
+  /** The errors that only this operation has. */
+  readonly own?: OwnError<Own>
+}
+
+/** A read of an endpoint, by the object that holds its parameters and its query. */
+export const reading = <E extends Endpoint>(wiring: Wiring, endpoint: E) => {
+  const { operation } = endpoint
+  const run = wiring.runner(endpoint)
+  const place = placeOf(endpoint)
+  const decode = bodyDecoder<E["response"]>(endpoint.response, endpoint.decimals)
+  return <A, Own extends PaymentsError = never>(
+    input: unknown,
+    { accept, own }: Reading<E["response"]["Type"], A, Own>
+  ) => {
+    const path = place(input)
+    return Result.isFailure(path)
+      ? Effect.fail(invalid(operation, path.failure))
+      : run({
+          idempotencyKey: undefined,
+          path: path.success,
+          body: undefined,
+          decode: (text) => Result.flatMap(decode(text), accept),
+          toError: (failure) => readError(operation, failure, own)
+        })
+  }
+}
+
+/** What a write sends, and does with its answer. */
+interface Writing<Answer, A, Own> {
+  /** The body to send. */
+  readonly prepare: (idempotencyKey: string) => Result.Result<string, InvalidRequest | Own>
+  /** Takes the answer, or says why it is not one to what was asked. */
+  readonly accept: (answer: Answer, idempotencyKey: string, policy: PaymentsPolicy) => Result.Result<A, Undecodable>
+  /** The errors that only this operation has. */
+  readonly own?: OwnError<Own>
+}
+
+const checkOptions = strictEncoder(Schema.Struct({ idempotencyKey: Schema.optional(IdempotencyKey) }))
+
+/** A write to an endpoint without parameters. */
+export const writing = <E extends Endpoint>({ keys, runner }: Wiring, endpoint: E, prefix: IdempotencyKeyPrefix) => {
+  const { operation, path } = endpoint
+  const run = runner(endpoint)
+  const decode = bodyDecoder<E["response"]>(endpoint.response, endpoint.decimals)
+  const keyOf = (options: WriteOptions | undefined) => {
+    if (options === undefined) return keys.next(prefix)
+    const checked = checkOptions(options)
+    if (Result.isFailure(checked)) return Effect.fail(invalid(operation, checked.failure))
+    const { idempotencyKey } = checked.success
+    return idempotencyKey === undefined ? keys.next(prefix) : Effect.succeed(idempotencyKey)
+  }
+  return <A, Own extends PaymentsError = never>(
+    options: WriteOptions | undefined,
+    { accept, own, prepare }: Writing<E["response"]["Type"], A, Own>
+  ) =>
+    Effect.flatMap(keyOf(options), (idempotencyKey) => {
+      const body = prepare(idempotencyKey)
+      return Result.isFailure(body)
+        ? Effect.fail(body.failure)
+        : run({
+            idempotencyKey,
+            path,
+            body: body.success,
+            decode: (text, policy) => Result.flatMap(decode(text), (answer) => accept(answer, idempotencyKey, policy)),
+            toError: (failure) => writeError(operation, idempotencyKey, failure, own)
+          })
+    })
+}

@@ -1,0 +1,95 @@
+/**
+ * Pays out by PIX: how a request names the key to pay to, the minimum, the echo of the idempotency key, and the refusals
+ * that only a withdrawal has.
+ */
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
+import { requestWithdrawal as endpoint } from "../../../contract/Endpoints.ts"
+import type { WriteOptions } from "../../../contract/IdempotencyKey.ts"
+import { BelowMinimum, InsufficientBalance, NoPixKey } from "../../../contract/PaymentsError.ts"
+import { minimumWithdrawal, type Withdrawal, type WithdrawalRequest } from "../../../contract/Withdrawal.ts"
+import { fromPair, isPixKey, toPair } from "../../../pix/PixKey.ts"
+import type { Undecodable } from "../attempt.ts"
+import { bodyEncoder } from "../codec.ts"
+import type { OwnError } from "../toError.ts"
+import { invalid, type Issues, type Wiring, writing } from "./operation.ts"
+
+/** What is wrong with how a withdrawal names its key, or the pair to send. */
+const pairOf = (request: WithdrawalRequest): Result.Result<object, Issues> => {
+  if (!Predicate.isObject(request)) return Result.fail([{ path: "", problem: "Expected a withdrawal request" }])
+  const { pixKey, pixKeyType } = request
+  if (pixKey === undefined) {
+    return pixKeyType === undefined
+      ? Result.succeed({})
+      : Result.fail([{ path: "pixKeyType", problem: "needs a pixKey beside it" }])
+  }
+  if (isPixKey(pixKey)) {
+    return pixKeyType === undefined
+      ? Result.succeed(toPair(pixKey))
+      : Result.fail([{ path: "pixKeyType", problem: "is already said by the PixKey value" }])
+  }
+  if (typeof pixKey !== "string" || typeof pixKeyType !== "string") {
+    return Result.fail([
+      { path: "pixKeyType", problem: "is required beside a pixKey that is plain text: its kind is never guessed" }
+    ])
+  }
+  return Result.mapBoth(fromPair(pixKey, pixKeyType), {
+    onSuccess: toPair,
+    onFailure: ({ reason }) => [{ path: "pixKey", problem: reason }]
+  })
+}
+
+const encodeBody = bodyEncoder(endpoint.body)
+
+const encode = (request: WithdrawalRequest): Result.Result<string, Issues> =>
+  Result.flatMap(pairOf(request), (pair) => {
+    const { pixKey: _, pixKeyType: __, ...rest } = request
+    return encodeBody({ ...rest, ...pair })
+  })
+
+const prepare =
+  (request: WithdrawalRequest) =>
+  (idempotencyKey: string): Result.Result<string, ReturnType<typeof invalid> | BelowMinimum> => {
+    const encoded = encode(request)
+    if (Result.isFailure(encoded)) return Result.fail(invalid(endpoint.operation, encoded.failure, idempotencyKey))
+    return request.amount >= minimumWithdrawal
+      ? Result.succeed(encoded.success)
+      : Result.fail(
+          new BelowMinimum({
+            operation: endpoint.operation,
+            attempts: 0,
+            idempotencyKey,
+            outcome: "NotSent",
+            amount: request.amount,
+            minimum: minimumWithdrawal
+          })
+        )
+  }
+
+const refusal =
+  (request: WithdrawalRequest): OwnError<BelowMinimum | InsufficientBalance | NoPixKey> =>
+  ({ cause, isNoPixKey }, fields) => {
+    if (cause === "InsufficientBalance") return new InsufficientBalance(fields)
+    if (cause === "BelowMinimum") {
+      return new BelowMinimum({ ...fields, amount: request.amount, minimum: minimumWithdrawal })
+    }
+    return request.pixKey === undefined && isNoPixKey ? new NoPixKey(fields) : undefined
+  }
+
+const otherKey: Undecodable = {
+  reason: "KeyMismatch",
+  issues: [{ path: "idempotencyKey", problem: "is not the key that was sent" }]
+}
+
+export const make = (wiring: Wiring) => {
+  const write = writing(wiring, endpoint, "wd")
+  return (request: WithdrawalRequest, options?: WriteOptions) =>
+    write(options, {
+      prepare: prepare(request),
+      accept: (record, idempotencyKey): Result.Result<Withdrawal, Undecodable> =>
+        record.idempotencyKey === undefined || record.idempotencyKey === idempotencyKey
+          ? Result.succeed({ ...record, idempotencyKey })
+          : Result.fail(otherKey),
+      own: refusal(request)
+    })
+}
