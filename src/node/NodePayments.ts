@@ -1,0 +1,139 @@
+/**
+ * A transport for Node: undici's `dispatch` under Effect's `HttpClient`. It is the fastest way to call the service from
+ * Node, and the one that knows most: whether a byte of a request was handed to a connection.
+ *
+ * - A call whose connection was never made, or that waited in the queue until its time was over, is `NotSent`. A call
+ *   whose connection broke after its request was started is `Unknown`.
+ * - It repeats nothing by itself, follows no redirect, asks for no compression, and reads no more of an answer than
+ *   `PaymentsPolicy.maxResponseBytes`.
+ * - The time of an attempt is the transport's own timer. No socket and no timer is left behind.
+ * - When the layer's scope closes, calls that are under way are waited for, at most `shutdownTimeout`.
+ *
+ * It needs the package `undici`. A client that you wrap (`HttpClient.mapRequest`, `transformResponse` and so on) works as
+ * any other `HttpClient` does: what you put around it is honoured, and the fast way is not taken.
+ */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as HttpClient from "effect/http/HttpClient"
+import * as Layer from "effect/Layer"
+import type { ConnectionOptions } from "node:tls"
+import { Agent, type Dispatcher, Pool } from "undici"
+import { Credentials } from "../client/Credentials.ts"
+import { IdempotencyKeyGen } from "../client/IdempotencyKeyGen.ts"
+import { Payments } from "../client/Payments.ts"
+import { ConfigurationError } from "../contract/PaymentsError.ts"
+import { offer } from "../internal/transport.ts"
+import { transportOf } from "./internal/exchange.ts"
+import { clientOf } from "./internal/httpClient.ts"
+
+/** TLS of the connections: what Node's `tls.connect` takes, less what would switch its checks off. */
+export type TlsOptions = Pick<
+  ConnectionOptions,
+  "ca" | "cert" | "ciphers" | "key" | "maxVersion" | "minVersion" | "passphrase" | "servername"
+>
+
+/** How the transport connects. */
+export interface Options {
+  /** The most connections to the service at a time; calls beyond wait their turn. Default 128. */
+  readonly connections?: number | undefined
+  /** How long connecting may take, TLS included. Default 10 seconds. */
+  readonly connectTimeout?: Duration.Input | undefined
+  /** How long an idle connection is kept, where the service names no shorter time. Default 4 seconds. */
+  readonly keepAliveTimeout?: Duration.Input | undefined
+  /** Certificates and the like. Default: Node's own trust. */
+  readonly tls?: TlsOptions | undefined
+  /** How long the end of the layer's scope waits for calls that are under way. Default 10 seconds. */
+  readonly shutdownTimeout?: Duration.Input | undefined
+  /**
+   * A dispatcher of yours, as undici's `ProxyAgent`: the options above are then its own affair, and it stays open when
+   * the layer ends. One that repeats requests (`RetryAgent`) sends what this library counts as one attempt more often.
+   */
+  readonly dispatcher?: Dispatcher | undefined
+}
+
+const settings = ["connectTimeout", "keepAliveTimeout", "shutdownTimeout"] as const
+
+const problemOf = (options: Options): ConfigurationError | undefined => {
+  const { connections } = options
+  if (connections !== undefined && !(Number.isSafeInteger(connections) && connections > 0)) {
+    return new ConfigurationError({ setting: "connections", problem: "is not a whole number from 1" })
+  }
+  const wrong = settings.find((name) => {
+    const given = options[name]
+    if (given === undefined) return false
+    const millis = Duration.fromInput(given)
+    return millis._tag === "None" || !(Duration.toMillis(millis.value) > 0)
+  })
+  return wrong === undefined
+    ? undefined
+    : new ConfigurationError({ setting: wrong, problem: "is not a time above zero" })
+}
+
+/** An agent, and how it ends: it waits for what is under way, then cuts off what is left. */
+const makeAgent = (options: Options) => {
+  // An agent that was told to close forgets its pools, and could not cut them off any more.
+  const pools = new Set<Pool>()
+  const agent = new Agent({
+    connections: options.connections ?? 128,
+    pipelining: 1,
+    keepAliveTimeout: Duration.toMillis(options.keepAliveTimeout ?? "4 seconds"),
+    connect: { ...options.tls, timeout: Duration.toMillis(options.connectTimeout ?? "10 seconds") },
+    factory: (origin, settings: Pool.Options) => {
+      const pool = new Pool(origin, settings)
+      pools.add(pool)
+      return pool
+    }
+  })
+  const close = Effect.promise(() => agent.close()).pipe(
+    // A finalizer cannot be interrupted; its wait must be.
+    Effect.interruptible,
+    Effect.timeoutOption(options.shutdownTimeout ?? "10 seconds"),
+    Effect.andThen(Effect.promise(() => Promise.all(Array.from(pools, (pool) => pool.destroy()))))
+  )
+  return { agent, close }
+}
+
+/**
+ * The `HttpClient` for Node, with the fast transport behind it.
+ *
+ * ```ts
+ * import { Effect, Layer, Redacted } from "effect"
+ * import { Credentials, IdempotencyKeyGen, Payments } from "effect-pix"
+ * import { NodePayments } from "effect-pix/node"
+ *
+ * const payments = Payments.layer({ baseUrl: "https://gateway.example" }).pipe(
+ *   Layer.provide([
+ *     NodePayments.layerHttpClient({ connections: 32, connectTimeout: "3 seconds" }),
+ *     Credentials.layer({ clientId: "id", apiKey: Redacted.make("secret") }),
+ *     IdempotencyKeyGen.layer
+ *   ])
+ * )
+ *
+ * await Effect.runPromise(Effect.scoped(Layer.build(payments)))
+ * ```
+ */
+export const layerHttpClient = (options: Options = {}): Layer.Layer<HttpClient.HttpClient, ConfigurationError> =>
+  Layer.effect(
+    HttpClient.HttpClient,
+    Effect.gen(function* () {
+      const problem = problemOf(options)
+      if (problem !== undefined) return yield* problem
+      const dispatcher =
+        options.dispatcher ??
+        (yield* Effect.acquireRelease(
+          Effect.sync(() => makeAgent(options)),
+          ({ close }) => close
+        )).agent
+      const client = clientOf(dispatcher)
+      offer(client, transportOf(dispatcher))
+      return client
+    })
+  )
+
+/**
+ * All of it from the environment, over this transport: `PAYMENTS_BASE_URL`, `PAYMENTS_CLIENT_ID`, `PAYMENTS_API_KEY` and,
+ * where it is set, `PAYMENTS_COMPANY_ID`.
+ */
+export const layer: Layer.Layer<Payments, ConfigurationError> = Layer.suspend(() =>
+  Payments.layerConfig.pipe(Layer.provide([layerHttpClient(), Credentials.layerConfig, IdempotencyKeyGen.layer]))
+)

@@ -1,0 +1,4 @@
+/**
+ * What needs Node: a fast, hardened transport.
+ */
+export * as NodePayments from "./NodePayments.ts"

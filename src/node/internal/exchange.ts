@@ -1,0 +1,142 @@
+/**
+ * The transport on undici's `dispatch`: one handler and one timer a request, nothing else.
+ *
+ * undici starts a request only once it has a connection for it, and writes it in the same breath. So a request that
+ * was never started left no byte, whatever became of it; one that was started may have left.
+ */
+import { Buffer } from "node:buffer"
+import { brotliDecompress, gunzip, inflate } from "node:zlib"
+import type { Dispatcher } from "undici"
+import type { AnswerHeaders, Transport, TransportFailure, TransportSink } from "../../internal/transport.ts"
+
+type Unpack = (body: Buffer, options: { readonly maxOutputLength: number }, done: Unpacked) => void
+type Unpacked = (error: Error | null, body: Buffer) => void
+
+/** We ask for no compression; a server that compresses all the same is read within the bound. */
+const unpackers: ReadonlyMap<string, Unpack> = new Map<string, Unpack>([
+  ["gzip", gunzip],
+  ["x-gzip", gunzip],
+  ["deflate", inflate],
+  ["br", brotliDecompress]
+])
+
+/** What a request is given up with. Thrown where it has not started, so that its connection is kept. */
+const givenUp = new Error("the request was given up")
+
+const textOf = (body: Buffer): string => {
+  const text = body.toString("utf8")
+  return text.startsWith("\uFEFF") ? text.slice(1) : text
+}
+
+class Exchange implements Dispatcher.DispatchHandler {
+  readonly #sink: TransportSink
+  readonly #maxBytes: number
+  readonly #timer: NodeJS.Timeout
+  #controller: Dispatcher.DispatchController | undefined
+  #head: { readonly status: number; readonly headers: AnswerHeaders } | undefined
+  readonly #chunks: Array<Buffer> = []
+  #size = 0
+  #isOver = false
+
+  constructor(sink: TransportSink, timeout: number, maxBytes: number) {
+    this.#sink = sink
+    this.#maxBytes = maxBytes
+    this.#timer = setTimeout(late, timeout, this)
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    if (this.#isOver) throw givenUp
+    this.#controller = controller
+  }
+
+  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: AnswerHeaders): void {
+    if (status < 200 || this.#isOver) return
+    this.#head = { status, headers }
+    if (Number(headers["content-length"]) > this.#maxBytes) this.giveUp("TooLarge")
+  }
+
+  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#isOver) return
+    this.#size += chunk.length
+    if (this.#size > this.#maxBytes) this.giveUp("TooLarge")
+    else this.#chunks.push(chunk)
+  }
+
+  onResponseEnd(): void {
+    if (this.#isOver || this.#head === undefined) return
+    const [first, ...rest] = this.#chunks
+    const body = first === undefined ? Buffer.alloc(0) : rest.length === 0 ? first : Buffer.concat(this.#chunks)
+    const encoding = this.#head.headers["content-encoding"]
+    if (encoding === undefined || encoding === "identity" || body.length === 0) this.#answer(body)
+    else this.#unpack(body, String(encoding).toLowerCase())
+  }
+
+  onResponseError(_: unknown, cause: unknown): void {
+    this.#fail("Broken", cause)
+  }
+
+  /** Tells what is known by now, and closes the connection of a request that was started. */
+  giveUp(kind: TransportFailure["kind"]): void {
+    this.#fail(kind, undefined)
+    this.#controller?.abort(givenUp)
+  }
+
+  cancel(): void {
+    if (!this.#settle()) return
+    this.#controller?.abort(givenUp)
+  }
+
+  #unpack(body: Buffer, encoding: string): void {
+    const unpack = unpackers.get(encoding)
+    if (unpack === undefined) return this.#fail("Broken", new TypeError("an encoding that was not asked for"))
+    unpack(body, { maxOutputLength: this.#maxBytes }, (error, unpacked) => {
+      if (error === null) this.#answer(unpacked)
+      else this.#fail("code" in error && error.code === "ERR_BUFFER_TOO_LARGE" ? "TooLarge" : "Broken", error)
+    })
+  }
+
+  #answer(body: Buffer): void {
+    const head = this.#head
+    if (head === undefined || !this.#settle()) return
+    this.#sink.onAnswer(head.status, head.headers, textOf(body))
+  }
+
+  #fail(kind: TransportFailure["kind"], cause: unknown): void {
+    if (!this.#settle()) return
+    this.#sink.onFailure({ kind, cause, head: this.#head, sent: this.#controller !== undefined })
+  }
+
+  /** Whether this is the first word. */
+  #settle(): boolean {
+    if (this.#isOver) return false
+    this.#isOver = true
+    clearTimeout(this.#timer)
+    return true
+  }
+}
+
+const late = (exchange: Exchange): void => exchange.giveUp("Late")
+
+/** The transport of a dispatcher. */
+export const transportOf = (dispatcher: Dispatcher): Transport => ({
+  send: (request, timeout, maxBytes, sink) => {
+    const exchange = new Exchange(sink, timeout, maxBytes)
+    try {
+      dispatcher.dispatch(
+        {
+          origin: request.origin,
+          path: request.path,
+          method: request.method,
+          headers: request.headers,
+          body: request.body ?? null,
+          headersTimeout: 0,
+          bodyTimeout: 0
+        },
+        exchange
+      )
+    } catch (cause) {
+      exchange.onResponseError(undefined, cause)
+    }
+    return () => exchange.cancel()
+  }
+})

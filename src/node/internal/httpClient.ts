@@ -1,0 +1,95 @@
+/**
+ * The same dispatcher as an `HttpClient` of Effect's, for whoever wraps it or uses it for requests of their own.
+ */
+import { Readable } from "node:stream"
+import * as Effect from "effect/Effect"
+import type * as HttpBody from "effect/http/HttpBody"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientError from "effect/http/HttpClientError"
+import type * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as HttpClientResponse from "effect/http/HttpClientResponse"
+import * as Stream from "effect/Stream"
+import type { Dispatcher } from "undici"
+
+const withoutBody: ReadonlySet<number> = new Set([204, 205, 304])
+
+interface Outgoing {
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Uint8Array | Readable | string | null
+}
+
+const outgoingOf = (headers: Readonly<Record<string, string>>, body: HttpBody.HttpBody): Effect.Effect<Outgoing> => {
+  switch (body._tag) {
+    case "Empty":
+      return Effect.succeed({ headers, body: null })
+    case "Uint8Array":
+      return Effect.succeed({ headers, body: body.body })
+    case "Stream":
+      return Effect.map(Stream.toAsyncIterableEffect(body.stream), (chunks) => ({
+        headers,
+        body: Readable.from(chunks)
+      }))
+    // What the platform's `Response` takes as a body it also writes: forms, blobs, web streams, plain text.
+    case "FormData":
+      return written(headers, body.formData)
+    case "Raw":
+      // The platform says what it cannot write; `Raw` is its owner's promise that it can.
+      return written(headers, body.body as BodyInit)
+  }
+}
+
+const written = (headers: Readonly<Record<string, string>>, body: BodyInit): Effect.Effect<Outgoing> =>
+  Effect.promise(async () => {
+    const response = new Response(body)
+    const type = response.headers.get("content-type")
+    return {
+      headers: body instanceof FormData && type !== null ? { ...headers, "content-type": type } : headers,
+      body: new Uint8Array(await response.arrayBuffer())
+    }
+  })
+
+const flat = (headers: Dispatcher.ResponseData["headers"]): Array<[string, string]> =>
+  Object.entries(headers).flatMap(([name, value = []]) =>
+    (typeof value === "string" ? [value] : value).map((one): [string, string] => [name, one])
+  )
+
+const toResponse = (
+  request: HttpClientRequest.HttpClientRequest,
+  url: URL,
+  { body, headers, statusCode }: Dispatcher.ResponseData
+): HttpClientResponse.HttpClientResponse => {
+  const isEmpty = withoutBody.has(statusCode)
+  if (isEmpty) body.resume()
+  // `toWeb` is typed as Node's own stream, which is the web's.
+  const stream = isEmpty ? null : (Readable.toWeb(body) as ReadableStream<Uint8Array>)
+  const response = new Response(stream, { status: statusCode, headers: flat(headers) })
+  Object.defineProperty(response, "url", { value: url.href.replace(/#.*$/, "") })
+  return HttpClientResponse.fromWeb(request, response)
+}
+
+/** The client of a dispatcher. It follows no redirect, repeats nothing and asks for no compression. */
+export const clientOf = (dispatcher: Dispatcher): HttpClient.HttpClient =>
+  HttpClient.make((request, url, signal) => {
+    const failed = (cause: unknown) =>
+      new HttpClientError.HttpClientError({ reason: new HttpClientError.TransportError({ request, cause }) })
+    return Effect.flatMap(outgoingOf(request.headers, request.body), ({ body, headers }) =>
+      Effect.tryPromise({
+        try: async () =>
+          toResponse(
+            request,
+            url,
+            await dispatcher.request({
+              origin: url.origin,
+              path: url.pathname + url.search,
+              method: request.method,
+              headers,
+              body,
+              signal,
+              headersTimeout: 0,
+              bodyTimeout: 0
+            })
+          ),
+        catch: failed
+      })
+    )
+  })

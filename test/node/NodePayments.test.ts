@@ -1,0 +1,231 @@
+import { assert, describe, it } from "@effect/vitest"
+import { ConfigProvider, Context, Deferred, Effect, Fiber, Layer, Redacted, Stream } from "effect"
+import { HttpBody, HttpClient, HttpClientRequest } from "effect/http"
+import { IdempotencyKeyGen, Payments } from "effect-pix"
+import { NodePayments } from "effect-pix/node"
+import { Sandbox } from "effect-pix/sandbox"
+import * as Http from "node:http"
+import type { AddressInfo } from "node:net"
+import { Agent } from "undici"
+import { offered } from "../../src/internal/transport.ts"
+import { charge, credentials } from "../support/Wire.ts"
+
+/** A server that answers what it was sent, and by the path in other ways. */
+const serve = Effect.acquireRelease(
+  Effect.callback<{ readonly url: string; readonly server: Http.Server }>((resume) => {
+    const server = Http.createServer((request, response) => {
+      const chunks: Array<Buffer> = []
+      request.on("data", (chunk: Buffer) => chunks.push(chunk))
+      request.on("end", () => {
+        const { headers, method, url } = request
+        if (url === "/empty") return response.writeHead(204).end()
+        if (url === "/missing") return response.writeHead(404).end("nothing here")
+        if (url === "/cookies") return response.writeHead(200, { "set-cookie": ["a=1; Path=/", "b=2"] }).end()
+        if (url === "/moved") return response.writeHead(302, { location: "/elsewhere" }).end()
+        if (url === "/silent") return
+        response.writeHead(200, { "content-type": "application/json" })
+        return response.end(JSON.stringify({ method, url, headers, body: Buffer.concat(chunks).toString("utf8") }))
+      })
+    })
+    server.listen(0, "127.0.0.1", () => {
+      const { port } = server.address() as AddressInfo // a TCP server has one
+      resume(Effect.succeed({ server, url: `http://127.0.0.1:${port}` }))
+    })
+  }),
+  ({ server }) =>
+    Effect.sync(() => {
+      server.close()
+      server.closeAllConnections()
+    })
+)
+
+const layer = NodePayments.layerHttpClient()
+
+const echoed = (request: HttpClientRequest.HttpClientRequest) =>
+  Effect.flatMap(HttpClient.execute(request), ({ json }) => json)
+
+describe("the HttpClient of NodePayments", () => {
+  for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const) {
+    it.live(`sends ${method} with headers and query`, () =>
+      Effect.gen(function* () {
+        const { url } = yield* serve
+        const request = HttpClientRequest.make(method)(`${url}/path?a=1`, {
+          urlParams: { b: "x y" },
+          headers: { "x-one": "1" }
+        })
+        const seen = yield* echoed(request)
+        assert.deepInclude(seen, { method, url: "/path?a=1&b=x+y" })
+        assert.deepNestedInclude(seen, { "headers.x-one": "1" })
+      }).pipe(Effect.provide(layer))
+    )
+  }
+
+  it.live("answers HEAD without a body", () =>
+    Effect.gen(function* () {
+      const { url } = yield* serve
+      const response = yield* HttpClient.head(url)
+      assert.deepStrictEqual([response.status, yield* response.text], [200, ""])
+    }).pipe(Effect.provide(layer))
+  )
+
+  const bodies: Record<string, HttpBody.HttpBody> = {
+    text: HttpBody.text("plain", "text/plain"),
+    bytes: HttpBody.uint8Array(new TextEncoder().encode("plain")),
+    "a stream": HttpBody.stream(Stream.make(new TextEncoder().encode("pl"), new TextEncoder().encode("ain"))),
+    "a raw value": HttpBody.raw("plain")
+  }
+  for (const [name, body] of Object.entries(bodies)) {
+    it.live(`sends a body that is ${name}`, () =>
+      Effect.gen(function* () {
+        const { url } = yield* serve
+        assert.deepInclude(yield* echoed(HttpClientRequest.post(url, { body })), { body: "plain" })
+      }).pipe(Effect.provide(layer))
+    )
+  }
+
+  it.live("sends a form with its boundary", () =>
+    Effect.gen(function* () {
+      const { url } = yield* serve
+      const form = new FormData()
+      form.append("name", "Maria")
+      const seen = JSON.stringify(yield* echoed(HttpClientRequest.post(url, { body: HttpBody.formData(form) })))
+      assert.match(seen, /"content-type":"multipart\/form-data; boundary=/)
+      assert.include(seen, 'name=\\"name\\"')
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.live("gives the body as text, JSON, bytes and a stream", () =>
+    Effect.gen(function* () {
+      const { url } = yield* serve
+      const get = HttpClient.get(`${url}/missing`)
+      const text = yield* Effect.flatMap(get, (response) => response.text)
+      assert.strictEqual(text, "nothing here")
+      const bytes = yield* Effect.flatMap(get, (response) => response.arrayBuffer)
+      assert.strictEqual(bytes.byteLength, text.length)
+      const chunks = yield* Effect.flatMap(get, (response) => Stream.runCollect(response.stream))
+      assert.strictEqual(Buffer.concat(chunks).toString("utf8"), text)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.live("gives statuses as they are, an empty answer, and each cookie", () =>
+    Effect.gen(function* () {
+      const { url } = yield* serve
+      const missing = yield* HttpClient.get(`${url}/missing`)
+      assert.deepStrictEqual([missing.status, yield* missing.text], [404, "nothing here"])
+      const empty = yield* HttpClient.get(`${url}/empty`)
+      assert.deepStrictEqual([empty.status, yield* empty.text], [204, ""])
+      const { cookies } = yield* HttpClient.get(`${url}/cookies`)
+      assert.deepStrictEqual(Object.keys(cookies.cookies), ["a", "b"])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.live("names the address that it asked, and follows no redirect", () =>
+    Effect.gen(function* () {
+      const { url } = yield* serve
+      const response = yield* HttpClient.get(`${url}/moved#there`)
+      assert.deepStrictEqual([response.status, response.url], [302, `${url}/moved`])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.live("fails with a TransportError where nobody listens", () =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(HttpClient.get("http://127.0.0.1:4/"))
+      assert.strictEqual(error.reason._tag, "TransportError")
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.live("closes the connection of a request that is interrupted", () =>
+    Effect.gen(function* () {
+      const { server, url } = yield* serve
+      const opened = Deferred.makeUnsafe<void>()
+      const closed = Deferred.makeUnsafe<void>()
+      server.on("request", (request) => {
+        Deferred.doneUnsafe(opened, Effect.void)
+        request.socket.once("close", () => Deferred.doneUnsafe(closed, Effect.void))
+      })
+      const fiber = yield* Effect.forkChild(HttpClient.get(`${url}/silent`))
+      yield* Deferred.await(opened)
+      yield* Fiber.interrupt(fiber)
+      yield* Deferred.await(closed)
+    }).pipe(Effect.provide(layer))
+  )
+})
+
+describe("NodePayments.layerHttpClient", () => {
+  for (const options of [
+    { connections: 0 },
+    { connections: 1.5 },
+    { connectTimeout: "0 seconds" },
+    { keepAliveTimeout: -1 },
+    { shutdownTimeout: Number.NaN }
+  ] satisfies ReadonlyArray<NodePayments.Options>) {
+    it.effect(`refuses ${JSON.stringify(options)} as a ConfigurationError that names the setting`, () =>
+      Effect.gen(function* () {
+        const error = yield* Effect.flip(Effect.scoped(Layer.build(NodePayments.layerHttpClient(options))))
+        assert.strictEqual(error._tag, "ConfigurationError")
+        assert.include(error.message, Object.keys(options)[0] ?? "")
+      })
+    )
+  }
+
+  it.live("sends by a dispatcher of the user's, and leaves it open", () =>
+    Effect.gen(function* () {
+      const { url } = yield* serve
+      const dispatcher = yield* Effect.acquireRelease(
+        Effect.sync(() => new Agent()),
+        (agent) => Effect.promise(() => agent.destroy())
+      )
+      const get = Effect.provide(HttpClient.get(url), NodePayments.layerHttpClient({ dispatcher }))
+      assert.strictEqual((yield* get).status, 200)
+      assert.strictEqual((yield* get).status, 200)
+    })
+  )
+
+  it.live("offers its fast way for its own client alone: one that is wrapped is another", () =>
+    Effect.gen(function* () {
+      const client = Context.get(yield* Layer.build(layer), HttpClient.HttpClient)
+      assert.isDefined(offered(client))
+      assert.isUndefined(offered(HttpClient.mapRequest(client, HttpClientRequest.setHeader("x-trace", "1"))))
+    })
+  )
+})
+
+describe("Payments over NodePayments", () => {
+  it.live("NodePayments.layer takes all from the environment", () =>
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const { apiKey, clientId } = yield* sandbox.credentials
+      const provider = ConfigProvider.fromUnknown({
+        PAYMENTS_BASE_URL: sandbox.baseUrl,
+        PAYMENTS_CLIENT_ID: clientId,
+        PAYMENTS_API_KEY: Redacted.value(apiKey)
+      })
+      const program = Effect.flatMap(Payments, (payments) => payments.createTransaction(charge))
+      const { status } = yield* Effect.provide(
+        program,
+        Layer.provide(NodePayments.layer, ConfigProvider.layer(provider))
+      )
+      assert.strictEqual(status, "WAITING_PAYMENT")
+    }).pipe(Effect.provide(Sandbox.layerServer))
+  )
+
+  it.live("what a user puts around the client is honoured", () =>
+    Effect.gen(function* () {
+      const { url } = yield* serve
+      const seen: Array<string> = []
+      const wrapped = Layer.effect(
+        HttpClient.HttpClient,
+        Effect.map(HttpClient.HttpClient, (client) =>
+          HttpClient.tapRequest(client, (request) => Effect.sync(() => seen.push(request.method)))
+        )
+      ).pipe(Layer.provide(layer))
+      const payments = Payments.layer({ baseUrl: url }).pipe(
+        Layer.provide([wrapped, credentials, IdempotencyKeyGen.layerSequential])
+      )
+      yield* Effect.flatMap(Payments, ({ listTransactions }) => Effect.exit(listTransactions())).pipe(
+        Effect.provide(payments)
+      )
+      assert.deepStrictEqual(seen, ["GET"])
+    })
+  )
+})

@@ -1,0 +1,324 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Context, Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect"
+import { HttpClient } from "effect/http"
+import { NodePayments } from "effect-pix/node"
+import type * as Net from "node:net"
+import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib"
+import { offered, type Transport, type TransportFailure } from "../../src/internal/transport.ts"
+import { type Play, serveRaw } from "../support/RawServer.ts"
+
+type Told =
+  | { readonly status: number; readonly headers: Readonly<Record<string, unknown>>; readonly body: string }
+  | TransportFailure
+
+const transport = Effect.fnUntraced(function* (options?: NodePayments.Options) {
+  const context = yield* Layer.build(NodePayments.layerHttpClient(options))
+  return offered(Context.get(context, HttpClient.HttpClient)) ?? (yield* Effect.die("no transport is offered"))
+})
+
+interface Asked {
+  readonly port: number
+  readonly path?: string
+  readonly body?: string
+  readonly timeout?: number
+  readonly maxBytes?: number
+}
+
+/** Sends, and answers all that the sink is told. */
+const send = (via: Transport, { body, maxBytes = 1024, path = "/", port, timeout = 5000 }: Asked) => {
+  const told: Array<Told> = []
+  const first = Deferred.makeUnsafe<Told>()
+  const tell = (what: Told) => {
+    told.push(what)
+    Deferred.doneUnsafe(first, Effect.succeed(what))
+  }
+  const cancel = via.send(
+    {
+      method: body === undefined ? "GET" : "POST",
+      origin: `http://127.0.0.1:${port}`,
+      path,
+      headers: body === undefined ? {} : { "content-type": "application/json" },
+      body: body === undefined ? undefined : new TextEncoder().encode(body)
+    },
+    timeout,
+    maxBytes,
+    {
+      onAnswer: (status, headers, text) => tell({ status, headers, body: text }),
+      onFailure: tell
+    }
+  )
+  return { told, first: Deferred.await(first), cancel }
+}
+
+const failure = (told: Told): TransportFailure => ("kind" in told ? told : assert.fail("an answer came"))
+const answer = (told: Told) => ("kind" in told ? assert.fail(`failed: ${told.kind}`) : told)
+
+const ok =
+  (body: string | Buffer, headers = ""): Play =>
+  (socket) => {
+    socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${Buffer.byteLength(body)}\r\n${headers}\r\n`)
+    socket.write(body)
+  }
+
+const silent: Play = () => undefined
+
+/** Completes when the server's side of the connection is closed. */
+const closing = () => {
+  const closed = Deferred.makeUnsafe<void>()
+  const watch = (socket: Net.Socket) => socket.once("close", () => Deferred.doneUnsafe(closed, Effect.void))
+  return { watch, closed: Deferred.await(closed) }
+}
+
+/** A port that nobody listens on. */
+const refusing = Effect.map(Effect.scoped(serveRaw(silent)), ({ port }) => port)
+
+describe("the Node transport, when the service answers", () => {
+  it.live("it gives the status, the headers and the body of the answer", () =>
+    Effect.gen(function* () {
+      const server = yield* serveRaw(ok('{"ok":true}', "X-One: 1\r\nSet-Cookie: a=1\r\nSet-Cookie: b=2\r\n"))
+      const { status, headers, body } = answer(yield* send(yield* transport(), server).first)
+      assert.deepStrictEqual([status, body, headers["x-one"]], [200, '{"ok":true}', "1"])
+      assert.deepStrictEqual(headers["set-cookie"], ["a=1", "b=2"])
+    })
+  )
+
+  it.live("it sends the prepared bytes with their length, and asks for no compression", () =>
+    Effect.gen(function* () {
+      let head = ""
+      const server = yield* serveRaw((socket, request) => {
+        head = request.head
+        ok("{}")(socket, request)
+      })
+      yield* send(yield* transport(), { ...server, path: "/a?b=c", body: '{"name":"João"}' }).first
+      assert.match(head, /^POST \/a\?b=c HTTP\/1\.1\r\n/)
+      assert.match(head, /\r\ncontent-length: 16(\r\n|$)/i)
+      assert.notMatch(head, /accept-encoding|transfer-encoding/i)
+    })
+  )
+
+  it.live("it decodes the body from UTF-8 without its byte order mark, also where chunks cut a character", () =>
+    Effect.gen(function* () {
+      const bytes = Buffer.from("\uFEFFação 💸")
+      const server = yield* serveRaw((socket) => {
+        socket.setNoDelay(true)
+        socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${bytes.length}\r\n\r\n`)
+        for (const byte of bytes) socket.write(Buffer.of(byte))
+      })
+      assert.strictEqual(answer(yield* send(yield* transport(), server).first).body, "ação 💸")
+    })
+  )
+
+  for (const [encoding, pack] of [
+    ["gzip", gzipSync],
+    ["deflate", deflateSync],
+    ["br", brotliCompressSync]
+  ] as const) {
+    it.live(`an answer in ${encoding}, which was not asked for, is read`, () =>
+      Effect.gen(function* () {
+        const server = yield* serveRaw(ok(pack("a".repeat(900)), `Content-Encoding: ${encoding}\r\n`))
+        assert.strictEqual(answer(yield* send(yield* transport(), server).first).body, "a".repeat(900))
+      })
+    )
+
+    it.live(`an answer in ${encoding} that is too large once unpacked is too large`, () =>
+      Effect.gen(function* () {
+        const server = yield* serveRaw(ok(pack("a".repeat(1_000_000)), `Content-Encoding: ${encoding}\r\n`))
+        const told = failure(yield* send(yield* transport(), { ...server, maxBytes: 4096 }).first)
+        assert.deepStrictEqual([told.kind, told.head?.status], ["TooLarge", 200])
+      })
+    )
+  }
+
+  it.live("an answer in an encoding that is not known is broken, and its head is told", () =>
+    Effect.gen(function* () {
+      const server = yield* serveRaw(ok("???", "Content-Encoding: zstd\r\n"))
+      const told = failure(yield* send(yield* transport(), server).first)
+      assert.deepStrictEqual([told.kind, told.sent, told.head?.status], ["Broken", true, 200])
+    })
+  )
+
+  it.live("a redirect is an answer, and is not followed", () =>
+    Effect.gen(function* () {
+      const server = yield* serveRaw((socket) =>
+        socket.write(`HTTP/1.1 307 No\r\nLocation: /elsewhere\r\nContent-Length: 0\r\n\r\n`)
+      )
+      assert.strictEqual(answer(yield* send(yield* transport(), { ...server, body: "{}" }).first).status, 307)
+      assert.strictEqual(server.requests(), 1)
+    })
+  )
+
+  it.live("an informational answer is not the answer", () =>
+    Effect.gen(function* () {
+      const server = yield* serveRaw((socket, request) => {
+        socket.write("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n")
+        ok("{}")(socket, request)
+      })
+      assert.strictEqual(answer(yield* send(yield* transport(), server).first).status, 200)
+    })
+  )
+
+  it.live("calls share as few connections as they are told to", () =>
+    Effect.gen(function* () {
+      const server = yield* serveRaw(ok("{}"))
+      const via = yield* transport({ connections: 1 })
+      const calls = Array.from({ length: 5 }, () => send(via, { ...server, body: "{}" }))
+      for (const { first } of calls) answer(yield* first)
+      assert.deepStrictEqual([server.requests(), server.connections()], [5, 1])
+    })
+  )
+})
+
+describe("the Node transport, when a call fails", () => {
+  it.live("a refused connection left nothing", () =>
+    Effect.gen(function* () {
+      const told = failure(yield* send(yield* transport(), { port: yield* refusing, body: "{}" }).first)
+      assert.deepStrictEqual([told.kind, told.sent, told.head], ["Broken", false, undefined])
+    })
+  )
+
+  it.live("a connection that is lost after the request was started may have left something", () =>
+    Effect.gen(function* () {
+      const server = yield* serveRaw((socket) => socket.resetAndDestroy())
+      const told = failure(yield* send(yield* transport(), { ...server, body: "{}" }).first)
+      assert.deepStrictEqual([told.kind, told.sent, server.requests()], ["Broken", true, 1])
+    })
+  )
+
+  it.live("a body that is cut off is broken, and its head is told", () =>
+    Effect.gen(function* () {
+      const server = yield* serveRaw((socket) => socket.end("HTTP/1.1 201 Created\r\nContent-Length: 100\r\n\r\n{"))
+      const told = failure(yield* send(yield* transport(), { ...server, body: "{}" }).first)
+      assert.deepStrictEqual([told.kind, told.sent, told.head?.status], ["Broken", true, 201])
+    })
+  )
+
+  it.live("no answer in time is late, and its connection is closed", () =>
+    Effect.gen(function* () {
+      const { closed, watch } = closing()
+      const server = yield* serveRaw(watch)
+      const told = failure(yield* send(yield* transport(), { ...server, body: "{}", timeout: 50 }).first)
+      assert.deepStrictEqual([told.kind, told.sent, told.head], ["Late", true, undefined])
+      yield* closed
+    })
+  )
+
+  it.live("a body that does not end in time is late, and its head is told", () =>
+    Effect.gen(function* () {
+      const server = yield* serveRaw((socket) => socket.write("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{"))
+      const told = failure(yield* send(yield* transport(), { ...server, timeout: 100 }).first)
+      assert.deepStrictEqual([told.kind, told.head?.status], ["Late", 200])
+    })
+  )
+
+  it.live("a call that waits for a connection until its time is over left nothing, and the connection is kept", () =>
+    Effect.gen(function* () {
+      const arrived = Deferred.makeUnsafe<Net.Socket>()
+      const server = yield* serveRaw((socket, request) =>
+        request.count === 1 ? Deferred.doneUnsafe(arrived, Effect.succeed(socket)) : ok("{}")(socket, request)
+      )
+      const via = yield* transport({ connections: 1 })
+      const holding = send(via, server)
+      const socket = yield* Deferred.await(arrived)
+      const told = failure(yield* send(via, { ...server, body: "{}", timeout: 20 }).first)
+      assert.deepStrictEqual([told.kind, told.sent], ["Late", false])
+      ok("{}")(socket, { head: "", count: 1 })
+      answer(yield* holding.first)
+      answer(yield* send(via, server).first)
+      assert.deepStrictEqual([server.requests(), server.connections()], [2, 1])
+    })
+  )
+
+  it.live("an answer whose declared length is over the bound is given up at once, and its connection closed", () =>
+    Effect.gen(function* () {
+      const { closed, watch } = closing()
+      const server = yield* serveRaw((socket) => {
+        watch(socket)
+        socket.write("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")
+      })
+      const told = failure(yield* send(yield* transport(), server).first)
+      assert.deepStrictEqual([told.kind, told.head?.status], ["TooLarge", 200])
+      yield* closed
+    })
+  )
+
+  it.live("an answer of no declared length is given up where it passes the bound", () =>
+    Effect.gen(function* () {
+      const { closed, watch } = closing()
+      const server = yield* serveRaw((socket) => {
+        watch(socket)
+        socket.write(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n7d0\r\n${"a".repeat(2000)}\r\n`)
+      })
+      const told = failure(yield* send(yield* transport(), server).first)
+      assert.deepStrictEqual([told.kind, told.head?.status], ["TooLarge", 200])
+      yield* closed
+    })
+  )
+
+  it.live("a cancelled call tells nothing, and its connection is closed", () =>
+    Effect.gen(function* () {
+      const { closed, watch } = closing()
+      const arrived = Deferred.makeUnsafe<void>()
+      const server = yield* serveRaw((socket) => {
+        watch(socket)
+        Deferred.doneUnsafe(arrived, Effect.void)
+      })
+      const { cancel, told } = send(yield* transport(), { ...server, body: "{}" })
+      yield* Deferred.await(arrived)
+      cancel()
+      yield* closed
+      assert.deepStrictEqual(told, [])
+    })
+  )
+
+  it.live("a header that cannot be sent left nothing", () =>
+    Effect.gen(function* () {
+      const via = yield* transport()
+      const told = yield* Effect.callback<Told>((resume) => {
+        via.send(
+          { method: "GET", origin: "http://127.0.0.1:1", path: "/", headers: { "x-a": "a\r\nb" }, body: undefined },
+          1000,
+          1000,
+          { onAnswer: () => assert.fail("answered"), onFailure: (failed) => resume(Effect.succeed(failed)) }
+        )
+      })
+      assert.strictEqual(failure(told).sent, false)
+    })
+  )
+})
+
+describe("the end of the Node transport's scope", () => {
+  it.live("waits for a call that is under way", () =>
+    Effect.gen(function* () {
+      const arrived = Deferred.makeUnsafe<Net.Socket>()
+      const server = yield* serveRaw((socket) => Deferred.doneUnsafe(arrived, Effect.succeed(socket)))
+      const scope = yield* Scope.make()
+      const call = send(yield* Effect.provideService(transport(), Scope.Scope, scope), server)
+      const socket = yield* Deferred.await(arrived)
+      const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void))
+      ok("{}")(socket, { head: "", count: 1 })
+      assert.strictEqual(answer(yield* call.first).status, 200)
+      yield* Fiber.join(closing)
+    })
+  )
+
+  it.live("cuts off what is under way after the time to wait", () =>
+    Effect.gen(function* () {
+      const server = yield* serveRaw(silent)
+      const scope = yield* Scope.make()
+      const via = yield* Effect.provideService(transport({ shutdownTimeout: "30 millis" }), Scope.Scope, scope)
+      const call = send(via, { ...server, body: "{}" })
+      yield* Scope.close(scope, Exit.void)
+      const told = failure(yield* call.first)
+      assert.strictEqual(told.kind, "Broken")
+    })
+  )
+
+  it.live("makes later calls fail as not sent", () =>
+    Effect.gen(function* () {
+      const server = yield* serveRaw(silent)
+      const via = yield* Effect.scoped(transport())
+      assert.strictEqual(failure(yield* send(via, server).first).sent, false)
+      assert.strictEqual(server.connections(), 0)
+    })
+  )
+})
