@@ -1,4 +1,5 @@
 /**
- * What needs Node: a fast, hardened transport.
+ * What needs Node: a fast, hardened transport, and the embedded database.
  */
 export * as NodePayments from "./NodePayments.ts"
+export * as NodeSqlite from "./NodeSqlite.ts"

@@ -1,0 +1,102 @@
+/**
+ * The user's own database: the `SqlClient` that stands in the context when a layer is built, and no other. What this
+ * library keeps is written with that client, so that it joins the transaction in which the user's code writes.
+ *
+ * PostgreSQL and SQLite are supported. Another dialect is refused when the layer is built.
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as SqlClient from "effect/sql/SqlClient"
+import { isSqlError, type SqlError } from "effect/sql/SqlError"
+import { ConfigurationError } from "../contract/PaymentsError.ts"
+
+/**
+ * The database did not do what was asked of it. What was asked in a transaction is undone with that transaction.
+ *
+ * It names the kind of failure and nothing of the database's own words: they may quote a row, and with it a person's
+ * data. The database's log has them.
+ */
+export class DatabaseError extends Schema.TaggedError<DatabaseError>("effect-pix/DatabaseError")("DatabaseError", {
+  /** What was being done, as `submit`. */
+  operation: Schema.String,
+  /** The kind of failure, as Effect names it: `ConnectionError`, `UniqueViolation`, ... */
+  reason: Schema.String,
+  /** Whether the same may succeed when it is asked again. */
+  isRetryable: Schema.Boolean
+}) {
+  override get message(): string {
+    return `The database did not do ${this.operation} (${this.reason}). ${this.isRetryable ? "It is safe to ask again." : "Asking again will not help: look into the database's own log."}`
+  }
+}
+
+/**
+ * The calling code is in a transaction of another `SqlClient` than the one that this service was built with. The two
+ * would not commit together, so nothing was written. Build both from one client: provide one layer value to both.
+ */
+export class ForeignTransaction extends Schema.TaggedError<ForeignTransaction>("effect-pix/ForeignTransaction")(
+  "ForeignTransaction",
+  { operation: Schema.String }
+) {
+  override get message(): string {
+    return `${this.operation} was called in a transaction of another SqlClient than its own: the two would not commit together, so nothing was written. Give your code and this service the same SqlClient, made once by one layer value.`
+  }
+}
+
+/** The dialects that tables and statements are written for. */
+export type Dialect = "pg" | "sqlite"
+
+/** The user's client, without its transforms of names, and what has to be known of it. */
+export interface Database {
+  readonly sql: SqlClient.SqlClient
+  readonly dialect: Dialect
+}
+
+const refused = (name: string) => () =>
+  Effect.fail(
+    new ConfigurationError({
+      setting: "SqlClient",
+      problem: `is one for ${name}: this library keeps its tables in PostgreSQL or SQLite`
+    })
+  )
+
+/** The ambient `SqlClient`. Another dialect than PostgreSQL or SQLite is a `ConfigurationError`. */
+export const database: Effect.Effect<Database, ConfigurationError, SqlClient.SqlClient> = Effect.gen(function* () {
+  const sql = (yield* SqlClient.SqlClient).withoutTransforms()
+  const dialect = yield* sql.onDialect({
+    pg: () => Effect.succeed<Dialect>("pg"),
+    sqlite: () => Effect.succeed<Dialect>("sqlite"),
+    mysql: refused("MySQL"),
+    mssql: refused("Microsoft SQL Server"),
+    clickhouse: refused("ClickHouse")
+  })
+  return { sql, dialect }
+})
+
+/** The transaction that a fiber is in, of whichever client: Effect notes it under this name, and exports no name for it. */
+const CurrentTransaction = Context.Reference<Context.Key<never, object> | undefined>(
+  "effect/sql/CurrentTransactionService",
+  { defaultValue: () => undefined }
+)
+
+/**
+ * Fails if the calling fiber's innermost transaction is not one of this client: what is written then would neither
+ * commit nor roll back with it.
+ */
+export const requireOwnTransaction = ({ sql }: Database, operation: string): Effect.Effect<void, ForeignTransaction> =>
+  Effect.flatMap(CurrentTransaction, (current) =>
+    current === undefined || current.key === sql.transactionService.key
+      ? Effect.void
+      : Effect.fail(new ForeignTransaction({ operation }))
+  )
+
+/** Says which operation failed on the database, and drops the database's words. */
+export const naming =
+  (operation: string) =>
+  <A, E, R>(effect: Effect.Effect<A, E | SqlError, R>): Effect.Effect<A, Exclude<E, SqlError> | DatabaseError, R> =>
+    Effect.mapError(effect, (error) =>
+      isSqlError(error)
+        ? new DatabaseError({ operation, reason: error.reason._tag, isRetryable: error.isRetryable })
+        : // The guard leaves what is no SqlError.
+          (error as Exclude<E, SqlError>)
+    )

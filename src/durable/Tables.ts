@@ -1,0 +1,45 @@
+/**
+ * The tables of this library: versioned, and the same text for whoever makes them. The layers make them when they are
+ * built, and note the version in a table `<name>_migrations`. Where the program may not change tables, the files in
+ * `docs/sql/` make them beforehand, versions included; the layers then find nothing to do.
+ *
+ * A migration that was published is never edited: a change is another migration.
+ */
+import * as Effect from "effect/Effect"
+import * as Migrator from "effect/sql/Migrator"
+import * as SqlClient from "effect/sql/SqlClient"
+import { isSqlError, type SqlError } from "effect/sql/SqlError"
+import type { Dialect } from "./Database.ts"
+
+/** One version of a set of tables: its statements for each dialect, in order. */
+export type Migration = { readonly [D in Dialect]: ReadonlyArray<string> }
+
+/** A set of tables that is versioned as one. */
+export interface Tables {
+  /** Names the table that notes the versions: `<name>_migrations`. */
+  readonly name: string
+  /** By number and name, as `0001_create`. */
+  readonly migrations: Readonly<Record<string, Migration>>
+}
+
+const run = (migration: Migration) =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) => {
+    const statements = sql.onDialectOrElse({
+      pg: () => migration.pg,
+      orElse: () => migration.sqlite
+    })
+    return Effect.forEach(statements, (statement) => sql.unsafe(statement), { discard: true })
+  })
+
+/** Brings a set of tables to its newest version, in one transaction. Several processes may do so at the same time. */
+export const migrate = ({ migrations, name }: Tables): Effect.Effect<void, SqlError, SqlClient.SqlClient> => {
+  const loader = Migrator.fromRecord(
+    Object.fromEntries(Object.entries(migrations).map(([version, migration]) => [version, run(migration)]))
+  )
+  return Effect.asVoid(Migrator.make({})({ loader, table: `${name}_migrations` })).pipe(
+    // What a migration is made of is this library's own: that it cannot be loaded is a fault of the library.
+    Effect.catchTag("MigrationError", (error) =>
+      error.kind === "Failed" && isSqlError(error.cause) ? Effect.fail(error.cause) : Effect.die(error)
+    )
+  )
+}

@@ -1,0 +1,151 @@
+/**
+ * Work that survives its process: Effect's `PersistedQueue` on the user's own database, and the fibers that do what
+ * stands in it.
+ *
+ * Delivery is at least once. An element is leased to the process that took it, and the lease is renewed for as long as
+ * the handler runs; a process that dies or stops loses it after `lease`, and another one takes the element. So a handler
+ * must expect to be run twice, also at the same time as its own past: what it writes at the end has to be conditional.
+ */
+import * as Cause from "effect/Cause"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Predicate from "effect/Predicate"
+import * as PersistedQueue from "effect/persistence/PersistedQueue"
+import * as Result from "effect/Result"
+import * as Schedule from "effect/Schedule"
+import * as Schema from "effect/Schema"
+import type * as SqlClient from "effect/sql/SqlClient"
+import type { SqlError } from "effect/sql/SqlError"
+
+/** The table of the queue: what payouts and webhooks wait in. */
+export const queueTable = "effect_pix_queue"
+
+/** How a worker shares the queue with others. */
+export interface LeaseOptions {
+  /**
+   * How long a process that says nothing more keeps what it took: after this another one takes over. It is renewed every
+   * fifth part of it. Whole seconds. Default 30 seconds.
+   */
+  readonly lease?: Duration.Input | undefined
+  /** How often the queue is asked for work of other processes; that of the same process comes at once. Default 1 second. */
+  readonly poll?: Duration.Input | undefined
+}
+
+/** The queue on the ambient `SqlClient`. It makes its table. */
+export const layerQueue = ({ lease = "30 seconds", poll }: LeaseOptions = {}): Layer.Layer<
+  PersistedQueue.PersistedQueueFactory | PersistedQueue.PersistedQueueStore,
+  SqlError,
+  SqlClient.SqlClient
+> =>
+  Layer.provideMerge(
+    PersistedQueue.layer,
+    PersistedQueue.layerStoreSql({
+      tableName: queueTable,
+      lockExpiration: lease,
+      lockRefreshInterval: Duration.times(Duration.fromInputUnsafe(lease), 0.2),
+      pollInterval: poll
+    })
+  )
+
+/** The queue in memory, for tests: it is gone with the process, and `TestClock` rules it. */
+export const layerQueueMemory: Layer.Layer<PersistedQueue.PersistedQueueFactory | PersistedQueue.PersistedQueueStore> =
+  Layer.provideMerge(PersistedQueue.layer, PersistedQueue.layerStoreMemory)
+
+/** No element is given up for a count of its attempts: the handlers decide, by time and by what was answered. */
+export const unlimited = 2 ** 31 - 1
+
+/**
+ * The element is to be tried again later, by the queue's schedule. The queue's table keeps the printed failure, so it is
+ * one of these and says nothing but a word of this library's own.
+ */
+export class TryAgain extends Schema.TaggedError<TryAgain>("effect-pix/durable/TryAgain")("TryAgain", {
+  reason: Schema.String
+}) {
+  override get message(): string {
+    return this.reason
+  }
+}
+
+/** Where a defect was thrown and its class, without its message, which may quote anybody's data. */
+const traceOf = (cause: Cause.Cause<unknown>): string => {
+  const defect = Cause.squash(cause)
+  if (!Predicate.isError(defect)) return typeof defect
+  const frames = (defect.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line))
+  return [defect.name, ...frames].join("\n")
+}
+
+/** Takes elements and handles them until it is interrupted, `concurrency` at the same time. */
+export const work = <A, R, HR>(
+  queue: PersistedQueue.PersistedQueue<A, R>,
+  options: {
+    /** For the log. */
+    readonly name: string
+    readonly concurrency: number
+    /** Success removes the element. A defect is logged without its message, and the element is tried again. */
+    readonly handle: (value: A, metadata: { readonly attempts: number }) => Effect.Effect<void, TryAgain, HR>
+  }
+): Effect.Effect<never, never, R | HR> => {
+  const handle = (value: A, metadata: { readonly attempts: number }) =>
+    Effect.catchCause(options.handle(value, metadata), (cause) => {
+      if (Cause.hasInterruptsOnly(cause)) return Effect.interrupt
+      const failure = Cause.findError(cause)
+      return Result.isSuccess(failure)
+        ? Effect.fail(failure.success)
+        : Effect.andThen(
+            Effect.logError(`${options.name}: a handler died`, traceOf(cause)),
+            Effect.fail(new TryAgain({ reason: "Defect" }))
+          )
+    })
+  // A taker that could not settle an element, since the database was away for longer than the lease, dies: another one
+  // follows. The element comes back when its lease is over.
+  const taker = queue.take(handle).pipe(
+    Effect.catchCause((cause) => {
+      if (Cause.hasInterruptsOnly(cause)) return Effect.interrupt
+      const failure = Cause.findError(cause)
+      return Result.isSuccess(failure) && failure.success._tag === "TryAgain"
+        ? Effect.void
+        : Effect.andThen(
+            Effect.logWarning(`${options.name}: the queue did not answer, it is asked again`, traceOf(cause)),
+            Effect.sleep("1 second")
+          )
+    }),
+    Effect.forever
+  )
+  return Effect.andThen(
+    Effect.replicateEffect(taker, options.concurrency, { concurrency: options.concurrency, discard: true }),
+    Effect.never
+  )
+}
+
+/** Does something at once and then every `interval`, until it is interrupted. A failure is logged, and it goes on. */
+export const repeatedly = <E, R>(
+  name: string,
+  interval: Duration.Input,
+  effect: Effect.Effect<unknown, E, R>
+): Effect.Effect<void, never, R> =>
+  effect.pipe(
+    Effect.catchCause((cause) =>
+      Cause.hasInterruptsOnly(cause)
+        ? Effect.interrupt
+        : Effect.logWarning(`${name} failed, and is done again`, traceOf(cause))
+    ),
+    Effect.repeat(Schedule.spaced(interval)),
+    Effect.asVoid
+  )
+
+/**
+ * Lets what was begun be finished, for at most `patience`, when the calling fiber is interrupted: the stop of a process
+ * cuts nothing off that ends soon.
+ */
+export const finishing =
+  (patience: Duration.Input) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.uninterruptibleMask((restore) =>
+      Effect.flatMap(Effect.forkChild(Effect.interruptible(effect)), (fiber) =>
+        Effect.onInterrupt(restore(Fiber.join(fiber)), () =>
+          Effect.andThen(Effect.timeoutOption(Fiber.await(fiber), patience), Fiber.interrupt(fiber))
+        )
+      )
+    )

@@ -1,0 +1,152 @@
+/**
+ * A `SqlClient` on `node:sqlite`, for one process that keeps its durable payouts and webhooks in a file beside it.
+ *
+ * It is here because no SQLite driver of Effect loads with Effect 4.1: when `@effect/sql-sqlite-node` has a release that
+ * does, take that one. Nothing else knows this module; any `SqlClient` is as good.
+ *
+ * - The file belongs to one process: a second one is refused when its layer is built. Several processes need PostgreSQL.
+ * - A commit is on the disk (`synchronous = FULL`) before it is answered.
+ * - `node:sqlite` is loaded when the layer is built. Node 22 prints an ExperimentalWarning then.
+ *
+ * ```ts
+ * import { Effect } from "effect"
+ * import { SqlClient } from "effect/sql"
+ * import { NodeSqlite } from "effect-pix/node"
+ *
+ * const program = Effect.gen(function* () {
+ *   const sql = yield* SqlClient.SqlClient
+ *   const [row] = yield* sql<{ readonly answer: number }>`SELECT 42 AS answer`
+ *   return row?.answer
+ * })
+ *
+ * const answer = await Effect.runPromise(Effect.provide(program, NodeSqlite.layer({ filename: ":memory:" }))) // => 42
+ * ```
+ */
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Predicate from "effect/Predicate"
+import * as Reactivity from "effect/reactivity/Reactivity"
+import * as Semaphore from "effect/Semaphore"
+import * as SqlClient from "effect/sql/SqlClient"
+import type { Connection } from "effect/sql/SqlConnection"
+import { classifySqliteError, SqlError } from "effect/sql/SqlError"
+import * as Statement from "effect/sql/Statement"
+import * as Stream from "effect/Stream"
+import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite"
+import { ConfigurationError } from "../contract/PaymentsError.ts"
+
+/** SQLite knows neither booleans nor dates. */
+const input = (value: unknown): SQLInputValue => {
+  if (typeof value === "boolean") return Number(value)
+  if (value instanceof Date) return value.toISOString()
+  // What it does not take it refuses itself.
+  return value === undefined ? null : (value as SQLInputValue)
+}
+
+/** `node:sqlite` gives SQLite's number in a field of its own; Effect's classification looks for it in `code`. */
+const numbered = (cause: unknown) =>
+  Predicate.isError(cause) && Predicate.hasProperty(cause, "errcode")
+    ? { code: cause.errcode, message: cause.message, cause }
+    : cause
+
+const attempt = <A>(operation: string, run: () => A) =>
+  Effect.try({
+    try: run,
+    catch: (cause) => new SqlError({ reason: classifySqliteError(numbered(cause), { message: operation, operation }) })
+  })
+
+/** Prepared statements by their text: the least recently used goes first. */
+const makePrepare = (db: DatabaseSync) => {
+  const prepared = new Map<string, StatementSync>()
+  return (sql: string): StatementSync => {
+    const statement = prepared.get(sql) ?? db.prepare(sql)
+    prepared.delete(sql)
+    prepared.set(sql, statement)
+    const [oldest] = prepared.keys()
+    if (prepared.size > 200 && oldest !== undefined) prepared.delete(oldest)
+    return statement
+  }
+}
+
+const connectionOf = (db: DatabaseSync): Connection => {
+  const prepare = makePrepare(db)
+  const all = (sql: string, params: ReadonlyArray<unknown>) =>
+    attempt("execute", () => prepare(sql).all(...params.map(input)))
+  const values: Connection["executeValues"] = (sql, params) =>
+    Effect.map(all(sql, params), (rows) => rows.map((row) => Object.values(row)))
+  const execute: Connection["execute"] = (sql, params, transform) =>
+    Effect.map(all(sql, params), (rows) => (transform === undefined ? rows : transform(rows)))
+  return {
+    execute,
+    executeUnprepared: execute,
+    executeValues: values,
+    executeValuesUnprepared: values,
+    executeRaw: (sql, params) => attempt("execute", () => prepare(sql).run(...params.map(input))),
+    executeStream: (sql, params, transform) => Stream.fromIterableEffect(execute(sql, params, transform))
+  }
+}
+
+/** The first statement takes the file for this process, and SQLite refuses another process's at once. */
+const opening = `
+  PRAGMA busy_timeout = 0;
+  PRAGMA locking_mode = EXCLUSIVE;
+  PRAGMA journal_mode = WAL;
+  PRAGMA synchronous = FULL;
+  PRAGMA foreign_keys = ON;
+  BEGIN IMMEDIATE;
+  COMMIT;
+`
+
+const isLocked = (error: SqlError) => error.reason._tag === "LockTimeoutError"
+
+const open = (filename: string) =>
+  Effect.gen(function* () {
+    const sqlite = yield* Effect.promise(() => import("node:sqlite"))
+    const db = yield* Effect.acquireRelease(
+      attempt("open", () => new sqlite.DatabaseSync(filename)),
+      (db) => Effect.sync(() => db.close())
+    )
+    yield* attempt("open", () => db.exec(opening))
+    return db
+  }).pipe(
+    Effect.mapError(
+      (error) =>
+        new ConfigurationError({
+          setting: "filename",
+          problem: isLocked(error)
+            ? `(${filename}) is open in another process: a SQLite file belongs to one process. Stop the other one first; several processes need a PostgreSQL.`
+            : `(${filename}) cannot be opened as a SQLite database (${error.reason._tag})`
+        })
+    )
+  )
+
+/**
+ * The database in a file that this process alone has open, or `:memory:`. The file is made where it is absent. A file
+ * that another process has open, or that is no database, is a `ConfigurationError`.
+ */
+export const layer = ({
+  filename
+}: {
+  /** Where the database stands. Two more files stand beside it while it is open. */
+  readonly filename: string
+}): Layer.Layer<SqlClient.SqlClient, ConfigurationError> =>
+  Layer.effect(
+    SqlClient.SqlClient,
+    Effect.gen(function* () {
+      const db = yield* open(filename)
+      const isTransaction = () => db.isTransaction
+      return yield* SqlClient.make({
+        ...SqlClient.makeSqliteAcquirers({
+          connection: Effect.succeed(connectionOf(db)),
+          semaphore: Semaphore.makeUnsafe(1),
+          isTransaction
+        }),
+        isTransaction,
+        compiler: Statement.makeCompilerSqlite(),
+        driver: "node:sqlite",
+        spanAttributes: [["db.system.name", "sqlite"]],
+        beginTransaction: "BEGIN IMMEDIATE",
+        releaseSavepoint: (name) => `RELEASE SAVEPOINT ${name}`
+      })
+    })
+  ).pipe(Layer.provide(Reactivity.layer))

@@ -1,0 +1,141 @@
+import { assert, describe, it } from "@effect/vitest"
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Layer, Redacted } from "effect"
+import { NodeSqlite } from "effect-pix/node"
+import { Reactivity } from "effect/reactivity"
+import { SqlClient, Statement } from "effect/sql"
+import { database, naming, requireOwnTransaction } from "../../src/durable/Database.ts"
+import { migrate } from "../../src/durable/Tables.ts"
+import { noPostgres, postgres } from "../support/postgres.ts"
+
+const sqlite = () => NodeSqlite.layer({ filename: ":memory:" })
+
+/** A client of a dialect that nothing is connected to. */
+const unconnected = (compiler: Statement.Compiler) =>
+  Layer.effect(
+    SqlClient.SqlClient,
+    SqlClient.make({
+      acquirer: Effect.die("it is not connected"),
+      compiler,
+      driver: "test",
+      spanAttributes: []
+    })
+  ).pipe(Layer.provide(Reactivity.layer))
+
+const compilerOf = (dialect: Statement.Dialect) =>
+  Statement.makeCompiler({
+    dialect,
+    placeholder: () => "?",
+    onIdentifier: (name) => name,
+    onRecordUpdate: () => ["", []],
+    onCustom: () => ["", []]
+  })
+
+describe("database", () => {
+  for (const [dialect, name] of [
+    ["mysql", "MySQL"],
+    ["mssql", "Microsoft SQL Server"],
+    ["clickhouse", "ClickHouse"]
+  ] as const)
+    it.effect(`${name} is refused with a sentence that says what is supported`, () =>
+      Effect.gen(function* () {
+        const error = yield* Effect.flip(database)
+        assert.strictEqual(error._tag, "ConfigurationError")
+        assert.include(error.message, name)
+        assert.include(error.message, "PostgreSQL or SQLite")
+      }).pipe(Effect.provide(unconnected(compilerOf(dialect))))
+    )
+})
+
+const two = Effect.gen(function* () {
+  const ours = yield* Effect.provide(database, yield* Layer.build(Layer.fresh(sqlite())))
+  const theirs = yield* Effect.provide(database, yield* Layer.build(Layer.fresh(sqlite())))
+  return { ours, theirs }
+})
+
+describe("requireOwnTransaction", () => {
+  it.effect("outside a transaction, and in one of its own client, there is nothing to refuse", () =>
+    Effect.gen(function* () {
+      const { ours } = yield* two
+      const check = requireOwnTransaction(ours, "submit")
+      yield* check
+      yield* ours.sql.withTransaction(check)
+      yield* ours.sql.withTransaction(ours.sql.withTransaction(check))
+    })
+  )
+
+  it.effect("in a transaction of another client it fails with a sentence that says so", () =>
+    Effect.gen(function* () {
+      const { ours, theirs } = yield* two
+      const check = requireOwnTransaction(ours, "submit")
+      const error = yield* Effect.flip(theirs.sql.withTransaction(check))
+      assert.strictEqual(error._tag, "ForeignTransaction")
+      assert.include(error.message, "another SqlClient")
+      const inner = yield* Effect.flip(ours.sql.withTransaction(theirs.sql.withTransaction(check)))
+      assert.strictEqual(inner._tag, "ForeignTransaction")
+    })
+  )
+})
+
+describe("naming", () => {
+  it.effect("the error of a statement names the kind of failure and none of the database's words", () =>
+    Effect.gen(function* () {
+      const { sql } = yield* database
+      yield* sql`CREATE TABLE people (email TEXT UNIQUE)`
+      const insert = sql`INSERT INTO people VALUES ('maria@example.com')`
+      yield* insert
+      const error = yield* Effect.flip(naming("submit")(insert))
+      assert.strictEqual(error._tag, "DatabaseError")
+      assert.strictEqual(error.reason, "UniqueViolation")
+      assert.notInclude(JSON.stringify(error), "maria")
+    }).pipe(Effect.provide(sqlite()))
+  )
+})
+
+const tables = (...names: ReadonlyArray<string>) => ({
+  name: "effect_pix_test",
+  migrations: Object.fromEntries(
+    names.map((name, index) => {
+      const create = `CREATE TABLE ${name} (id INTEGER)`
+      return [`000${index + 1}_${name}`, { pg: [create], sqlite: [create] }]
+    })
+  )
+})
+
+const versions = Effect.flatMap(
+  SqlClient.SqlClient,
+  (sql) => sql`SELECT migration_id AS id, name FROM effect_pix_test_migrations ORDER BY 1`
+)
+
+const migrating = Effect.gen(function* () {
+  yield* migrate(tables("one"))
+  yield* migrate(tables("one"))
+  yield* migrate(tables("one", "two"))
+  assert.deepStrictEqual(yield* versions, [
+    { id: 1, name: "one" },
+    { id: 2, name: "two" }
+  ])
+  const failed = yield* Effect.flip(migrate(tables("one", "two", "three", "one")))
+  assert.strictEqual(failed._tag, "SqlError")
+  assert.strictEqual((yield* versions).length, 2, "a version that fails takes the others of its run with it")
+})
+
+describe("migrate", () => {
+  it.effect("each version runs once, and one that fails leaves nothing on SQLite", () =>
+    Effect.provide(migrating, sqlite())
+  )
+
+  const absent = noPostgres()
+  it.effect.skipIf(absent !== undefined)(
+    `each version runs once, and one that fails leaves nothing on PostgreSQL${absent === undefined ? "" : ` (${absent})`}`,
+    () =>
+      Effect.gen(function* () {
+        const { url } = yield* postgres
+        const client = () => Layer.fresh(PgClient.layer({ url: Redacted.make(url) }))
+        yield* Effect.forEach([1, 2, 3], () => Effect.provide(migrate(tables("one")), client()), {
+          concurrency: "unbounded"
+        })
+        yield* Effect.provide(migrating, client())
+      })
+  )
+})

@@ -1,0 +1,116 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Fiber, Logger, Queue, Schema } from "effect"
+import { PersistedQueue } from "effect/persistence"
+import { TestClock } from "effect/testing"
+import { finishing, layerQueueMemory, repeatedly, TryAgain, unlimited, work } from "../../src/durable/Work.ts"
+
+const makeQueue = PersistedQueue.make({ name: "test", schema: Schema.String, maxAttempts: unlimited })
+
+/** Every line that is logged, causes included. */
+const makeLog = () => {
+  const lines: Array<string> = []
+  const logger = Logger.layer([Logger.make(({ cause, message }) => lines.push(`${String(message)} ${String(cause)}`))])
+  return { lines, logger }
+}
+
+describe("work", () => {
+  it.effect("an element is handled once when its handler succeeds", () =>
+    Effect.gen(function* () {
+      const queue = yield* makeQueue
+      const seen = yield* Queue.unbounded<string>()
+      yield* Effect.forkScoped(
+        work(queue, { name: "test", concurrency: 3, handle: (value) => Effect.asVoid(Queue.offer(seen, value)) })
+      )
+      yield* queue.offer("a")
+      yield* queue.offer("b")
+      assert.deepStrictEqual([yield* Queue.take(seen), yield* Queue.take(seen)].toSorted(), ["a", "b"])
+      yield* TestClock.adjust("1 hour")
+      assert.strictEqual(yield* Queue.size(seen), 0)
+    }).pipe(Effect.provide(layerQueueMemory))
+  )
+
+  it.effect("a handler that asks for it, or dies, has its element again, and the log has no words of the defect", () =>
+    Effect.gen(function* () {
+      const { lines, logger } = makeLog()
+      const queue = yield* makeQueue
+      const done = yield* Deferred.make<number>()
+      const handle = (_: string, { attempts }: { readonly attempts: number }) =>
+        attempts === 1
+          ? Effect.fail(new TryAgain({ reason: "NotYet" }))
+          : attempts === 2
+            ? Effect.die(new Error("maria@example.com"))
+            : Effect.asVoid(Deferred.succeed(done, attempts))
+      yield* Effect.forkScoped(Effect.provide(work(queue, { name: "payouts", concurrency: 1, handle }), logger))
+      yield* queue.offer("a")
+      yield* TestClock.adjust("1 minute")
+      assert.strictEqual(yield* Deferred.await(done), 3)
+      assert.isTrue(lines.some((line) => line.includes("payouts: a handler died") && line.includes("Error")))
+      assert.notInclude(lines.join("\n"), "maria")
+    }).pipe(Effect.provide(layerQueueMemory))
+  )
+
+  it.effect("a taker that dies in the queue itself is followed by another one", () =>
+    Effect.gen(function* () {
+      const queue = yield* makeQueue
+      let deaths = 0
+      const fragile: typeof queue = {
+        ...queue,
+        take: (handle) =>
+          Effect.suspend(() => (deaths++ < 2 ? Effect.die(new Error("the database was away")) : queue.take(handle)))
+      }
+      const seen = yield* Deferred.make<string>()
+      yield* Effect.forkScoped(
+        work(fragile, { name: "test", concurrency: 1, handle: (value) => Effect.asVoid(Deferred.succeed(seen, value)) })
+      )
+      yield* queue.offer("a")
+      yield* TestClock.adjust("5 seconds")
+      assert.strictEqual(yield* Deferred.await(seen), "a")
+      assert.isAbove(deaths, 2)
+    }).pipe(Effect.provide(layerQueueMemory))
+  )
+})
+
+describe("repeatedly", () => {
+  it.effect("a failure or a defect does not end it", () =>
+    Effect.gen(function* () {
+      let runs = 0
+      const once = Effect.suspend(() => {
+        runs += 1
+        return runs === 1 ? Effect.fail("no") : runs === 2 ? Effect.die("no") : Effect.void
+      })
+      yield* Effect.forkScoped(repeatedly("test", "10 seconds", once))
+      yield* TestClock.adjust("35 seconds")
+      assert.strictEqual(runs, 4)
+    })
+  )
+})
+
+describe("finishing", () => {
+  const begin = (takes: "3 seconds" | "1 hour") =>
+    Effect.gen(function* () {
+      let ended: "done" | "cut off" | undefined
+      const job = Effect.sleep(takes).pipe(
+        Effect.andThen(Effect.sync(() => (ended = "done"))),
+        Effect.onInterrupt(() => Effect.sync(() => (ended = "cut off")))
+      )
+      const fiber = yield* Effect.forkChild(finishing("5 seconds")(job))
+      yield* Effect.yieldNow
+      yield* TestClock.adjust("1 second")
+      const stop = yield* Effect.forkChild(Fiber.interrupt(fiber))
+      yield* TestClock.adjust("10 seconds")
+      yield* Fiber.join(stop)
+      return ended
+    })
+
+  it.effect("what ends soon is finished when its caller is interrupted", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* begin("3 seconds"), "done")
+    })
+  )
+
+  it.effect("what does not end soon is cut off", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* begin("1 hour"), "cut off")
+    })
+  )
+})

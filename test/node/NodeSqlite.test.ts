@@ -1,0 +1,123 @@
+import { assert, describe, expect, it } from "@effect/vitest"
+import { Effect, Exit, Layer, Stream } from "effect"
+import { NodeSqlite } from "effect-pix/node"
+import { SqlClient } from "effect/sql"
+import { execFile } from "node:child_process"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+
+const folder = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "effect-pix-sqlite-"))),
+  (dir) => Effect.sync(() => rmSync(dir, { recursive: true, force: true }))
+)
+
+const counted = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const [row] = yield* sql<{ readonly n: number }>`SELECT count(*) AS n FROM orders`
+  return row?.n
+})
+const table = Effect.flatMap(
+  SqlClient.SqlClient,
+  (sql) => sql`CREATE TABLE orders (id INTEGER PRIMARY KEY, paid INTEGER, at TEXT, note TEXT)`
+)
+
+const memory = NodeSqlite.layer({ filename: ":memory:" })
+
+describe("NodeSqlite", () => {
+  it.effect("a transaction that fails leaves nothing behind, and one inside it undoes only itself", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* table
+      yield* Effect.exit(
+        sql.withTransaction(Effect.andThen(sql`INSERT INTO orders (id) VALUES (1)`, Effect.fail("no")))
+      )
+      assert.strictEqual(yield* counted, 0)
+      yield* sql.withTransaction(
+        Effect.gen(function* () {
+          yield* sql`INSERT INTO orders (id) VALUES (2)`
+          yield* Effect.exit(
+            sql.withTransaction(Effect.andThen(sql`INSERT INTO orders (id) VALUES (3)`, Effect.fail("no")))
+          )
+        })
+      )
+      assert.deepStrictEqual(yield* sql`SELECT id FROM orders`, [{ id: 2 }])
+    }).pipe(Effect.provide(memory))
+  )
+
+  it.effect("booleans, dates and what is undefined are written in words that SQLite has", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* table
+      const at = new Date(0)
+      yield* sql`INSERT INTO orders (id, paid, at, note) VALUES (1, ${true}, ${at}, ${undefined})`
+      const rows = yield* sql`SELECT * FROM orders`
+      expect(rows.map((row) => ({ ...row }))).toEqual([{ id: 1, paid: 1, at: at.toISOString(), note: null }])
+      assert.deepStrictEqual(yield* sql`SELECT id, paid FROM orders`.values, [[1, 1]])
+      assert.strictEqual((yield* Stream.runCollect(sql`SELECT * FROM orders`.stream)).length, 1)
+    }).pipe(Effect.provide(memory))
+  )
+
+  it.effect("a statement that is wrong fails with the kind of failure that it is", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* table
+      yield* sql`INSERT INTO orders (id) VALUES (1)`
+      const twice = yield* Effect.flip(sql`INSERT INTO orders (id) VALUES (1)`)
+      assert.strictEqual(twice.reason._tag, "ConstraintError")
+      yield* sql`CREATE UNIQUE INDEX notes ON orders (note)`
+      yield* sql`INSERT INTO orders (note) VALUES ('a')`
+      const other = yield* Effect.flip(sql`INSERT INTO orders (note) VALUES ('a')`)
+      assert.strictEqual(other.reason._tag, "UniqueViolation")
+      assert.strictEqual((yield* Effect.flip(sql`SELEKT`)).reason._tag, "UnknownError")
+    }).pipe(Effect.provide(memory))
+  )
+
+  it.effect("what was committed is there when the file is opened again", () =>
+    Effect.gen(function* () {
+      const filename = join(yield* folder, "payouts.db")
+      yield* Effect.provide(
+        Effect.andThen(
+          table,
+          Effect.flatMap(SqlClient.SqlClient, (sql) => sql`INSERT INTO orders (id) VALUES (7)`)
+        ),
+        NodeSqlite.layer({ filename })
+      )
+      assert.strictEqual(yield* Effect.provide(counted, NodeSqlite.layer({ filename })), 1)
+    })
+  )
+
+  it.effect("a second process is refused with a sentence that names the file and what to do", () =>
+    Effect.gen(function* () {
+      const dir = yield* folder
+      const filename = join(dir, "payouts.db")
+      yield* Layer.build(NodeSqlite.layer({ filename }))
+      const script = join(import.meta.dirname, "../support/openSqlite.ts")
+      const said = yield* Effect.promise(
+        () =>
+          new Promise<string>((done) => {
+            execFile(process.execPath, ["--no-warnings", script, filename], (_, stdout) => done(stdout))
+          })
+      )
+      assert.include(said, "ConfigurationError")
+      assert.include(said, filename)
+      assert.include(said, "is open in another process")
+      assert.include(said, "PostgreSQL")
+    })
+  )
+
+  it.effect("a file that is no database, or that cannot be made, is a ConfigurationError", () =>
+    Effect.gen(function* () {
+      const dir = yield* folder
+      writeFileSync(
+        join(dir, "text.db"),
+        "this is no database, and it is longer than a header of one hundred bytes".repeat(9)
+      )
+      for (const name of ["text.db", "absent/folder.db"]) {
+        const exit = yield* Effect.exit(Effect.scoped(Layer.build(NodeSqlite.layer({ filename: join(dir, name) }))))
+        assert.isTrue(Exit.isFailure(exit))
+        assert.include(String(Exit.isFailure(exit) ? exit.cause : ""), "ConfigurationError")
+      }
+    })
+  )
+})

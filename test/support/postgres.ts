@@ -1,0 +1,142 @@
+/**
+ * A real PostgreSQL for a test, on a free loopback port: the machine's (on the PATH, or Debian's place), else Debian's
+ * package unpacked beside the project's other caches. It runs as root too, by giving the server another user id.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Layer, Redacted } from "effect"
+import { type ChildProcess, spawn, spawnSync } from "node:child_process"
+import { chownSync, cpSync, existsSync, globSync, mkdirSync, mkdtempSync, rmSync } from "node:fs"
+import { type AddressInfo, createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { delimiter, join } from "node:path"
+import { libraries, unpack } from "./debian.ts"
+
+interface Binaries {
+  readonly bin: string
+  /** The folder of the unpacked package, where it is one. */
+  readonly root?: string
+}
+
+const isComplete = (bin: string) => existsSync(join(bin, "initdb")) && existsSync(join(bin, "postgres"))
+const newest = (pattern: string) => globSync(pattern).toSorted().toReversed().find(isComplete)
+
+const find = (): Binaries | undefined => {
+  const bin = (process.env["PATH"] ?? "").split(delimiter).find(isComplete) ?? newest("/usr/lib/postgresql/*/bin")
+  if (bin !== undefined) return { bin }
+  const root = process.platform === "linux" ? unpack("postgresql") : undefined
+  const unpacked = root === undefined ? undefined : newest(`${root}/usr/lib/postgresql/*/bin`)
+  return root === undefined || unpacked === undefined ? undefined : { bin: unpacked, root }
+}
+
+let found: Binaries | undefined
+let searched = false
+const binaries = () => {
+  if (!searched) found = find()
+  searched = true
+  return found
+}
+
+/** Why a test of PostgreSQL cannot run here, if it cannot. With `CI=true` it has to: it fails instead. */
+export const noPostgres = (): string | undefined =>
+  binaries() === undefined && process.env["CI"] !== "true"
+    ? "no PostgreSQL: neither on the PATH, nor Debian's, nor to be downloaded"
+    : undefined
+
+const freePort = () =>
+  new Promise<number>((done) => {
+    const probe = createServer()
+    probe.listen(0, "127.0.0.1", () => {
+      // A TCP server always has an address with a port.
+      const { port } = probe.address() as AddressInfo
+      probe.close(() => done(port))
+    })
+  })
+
+/** A server that is told what happens to it. */
+export interface Postgres {
+  readonly url: string
+  /** Ends it as a power cut does. */
+  readonly crash: () => Promise<void>
+  readonly start: () => Promise<void>
+  readonly stop: () => Promise<void>
+}
+
+/** Starts a server with an empty database. */
+export const startPostgres = async (): Promise<Postgres> => {
+  const has = binaries()
+  if (has === undefined) throw new Error("no PostgreSQL can be had here")
+  const dir = mkdtempSync(join(tmpdir(), "effect-pix-postgres-"))
+  // initdb and postgres refuse root. Any other user will do, and none need be made.
+  const isRoot = process.getuid?.() === 0
+  const who = isRoot ? { uid: 65_534, gid: 65_534 } : {}
+  if (isRoot) chownSync(dir, 65_534, 65_534)
+  let { bin } = has
+  let { root } = has
+  if (isRoot && root !== undefined) {
+    // The project may stand where that user cannot read.
+    const copy = join(tmpdir(), "effect-pix-postgres-binaries")
+    if (!existsSync(copy)) {
+      mkdirSync(`${copy}.new`, { recursive: true })
+      cpSync(root, `${copy}.new`, { recursive: true, verbatimSymlinks: true })
+      cpSync(`${copy}.new`, copy, { recursive: true, verbatimSymlinks: true })
+    }
+    bin = bin.replace(root, copy)
+    root = copy
+  }
+  const data = join(dir, "data")
+  const port = await freePort()
+  const env = {
+    PATH: process.env["PATH"],
+    LC_ALL: "C.UTF-8",
+    TZ: "UTC",
+    ...(root === undefined ? {} : { LD_LIBRARY_PATH: libraries(root) })
+  }
+  const init = spawnSync(
+    join(bin, "initdb"),
+    ["-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync"],
+    { ...who, cwd: dir, env, encoding: "utf8" }
+  )
+  if (init.status !== 0) throw new Error(`initdb: ${init.error?.message ?? init.stderr}`)
+  let server: ChildProcess | undefined
+  const start = () =>
+    new Promise<void>((done, failed) => {
+      let log = ""
+      const settings = ["fsync=off", "max_connections=200"].flatMap((setting) => ["-c", setting])
+      const child = spawn(
+        join(bin, "postgres"),
+        ["-D", data, "-h", "127.0.0.1", "-p", `${port}`, "-k", "", ...settings],
+        { ...who, cwd: dir, env, stdio: ["ignore", "ignore", "pipe"] }
+      )
+      server = child
+      child.stderr.on("data", (chunk) => {
+        log += String(chunk)
+        if (log.includes("ready to accept connections")) done()
+      })
+      child.once("exit", () => failed(new Error(`postgres ended before it was ready: ${log}`)))
+    })
+  const end = (signal: NodeJS.Signals) =>
+    new Promise<void>((done) => {
+      if (server === undefined) return done()
+      server.once("exit", () => done())
+      server.kill(signal)
+      server = undefined
+    })
+  await start()
+  return {
+    url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+    crash: () => end("SIGKILL"),
+    start,
+    stop: async () => {
+      await end("SIGINT")
+      rmSync(dir, { recursive: true, force: true })
+    }
+  }
+}
+
+/** A server for as long as the scope lasts. */
+export const postgres = Effect.acquireRelease(Effect.promise(startPostgres), (server) => Effect.promise(server.stop))
+
+/** A client of a server of its own. */
+export const layerPostgres = Layer.unwrap(
+  Effect.map(postgres, ({ url }) => PgClient.layer({ url: Redacted.make(url) }))
+)
