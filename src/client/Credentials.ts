@@ -5,14 +5,22 @@
  * The company panel labels them confusingly: what it calls *API Key* is the client id (`X-Client-Id`), what it calls
  * *Secret Key* is the `apiKey` here (`X-API-Key`).
  */
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
 import * as Config from "effect/Config"
 import * as Context from "effect/Context"
-import type * as Duration from "effect/Duration"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as FiberHandle from "effect/FiberHandle"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
-import * as Semaphore from "effect/Semaphore"
-import { ConfigurationError } from "../contract/PaymentsError.ts"
+import * as Result from "effect/Result"
+import type { ConfigurationError } from "../contract/ConfigurationError.ts"
+import * as Settings from "../contract/Settings.ts"
 
 /** A client id and its secret key. */
 export interface ApiCredentials {
@@ -21,32 +29,6 @@ export interface ApiCredentials {
   /** Sent as `X-API-Key`. The panel calls it *Secret Key*. */
   readonly apiKey: Redacted.Redacted<string>
 }
-
-const visibleAscii = /^[\x21-\x7e]{1,4096}$/
-
-// `unknown`: what comes out of `process.env` may be absent, whatever its type says.
-const checked = (setting: string, value: unknown) =>
-  typeof value === "string" && visibleAscii.test(value)
-    ? Effect.void
-    : new ConfigurationError({
-        setting,
-        problem:
-          value === "" || value === undefined
-            ? "is empty"
-            : "may hold visible ASCII characters only, at most 4096 (is there a space or a line break at its end?)"
-      })
-
-const validate = (
-  credentials: ApiCredentials,
-  settings: { readonly clientId: string; readonly apiKey: string } = { clientId: "clientId", apiKey: "apiKey" }
-): Effect.Effect<ApiCredentials, ConfigurationError> =>
-  Effect.as(
-    Effect.andThen(
-      checked(settings.clientId, credentials.clientId),
-      checked(settings.apiKey, Redacted.value(credentials.apiKey))
-    ),
-    credentials
-  )
 
 /** Gives the credentials of a call. */
 export class Credentials extends Context.Service<
@@ -63,74 +45,145 @@ export class Credentials extends Context.Service<
 >()("effect-pix/client/Credentials") {
   /** Fixed credentials. Values that cannot travel in a header are refused, and never shown. */
   static readonly layer = (credentials: ApiCredentials): Layer.Layer<Credentials, ConfigurationError> =>
-    Layer.effect(Credentials, Effect.map(validate(credentials), fixed))
+    Layer.effect(Credentials, Effect.map(checked(credentials), fixed))
+
+  /** Reads `PAYMENTS_CLIENT_ID` and `PAYMENTS_API_KEY`. The key is labelled with its setting wherever it is printed. */
+  static readonly config: Effect.Effect<ApiCredentials, ConfigurationError> = Effect.suspend(() =>
+    Settings.all({
+      clientId: Effect.flatMap(Settings.required(Config.String, settings.clientId), (value) =>
+        visible(settings.clientId, value)
+      ),
+      apiKey: Effect.flatMap(Settings.required(Config.Redacted, settings.apiKey), (value) =>
+        secret(settings.apiKey, value)
+      )
+    })
+  )
 
   /** Fixed credentials from `PAYMENTS_CLIENT_ID` and `PAYMENTS_API_KEY`. */
-  static readonly layerConfig: Layer.Layer<Credentials, ConfigurationError> = Layer.effect(
-    Credentials,
-    Effect.gen(function* () {
-      const clientId = yield* Effect.mapError(Config.String("PAYMENTS_CLIENT_ID"), missing("PAYMENTS_CLIENT_ID"))
-      const apiKey = yield* Effect.mapError(Config.Redacted("PAYMENTS_API_KEY"), missing("PAYMENTS_API_KEY"))
-      const settings = { clientId: "PAYMENTS_CLIENT_ID", apiKey: "PAYMENTS_API_KEY" }
-      return fixed(yield* validate({ clientId, apiKey }, settings))
-    })
+  static readonly layerConfig: Layer.Layer<Credentials, ConfigurationError> = Layer.suspend(() =>
+    Layer.effect(Credentials, Effect.map(Credentials.config, fixed))
   )
 
   /**
    * Credentials that are loaded when the layer is built, again at an interval, and again when the service answers 401
-   * (the call is then repeated once). When a later load fails, the last good credentials stay in use and a warning is
-   * logged.
+   * (the call is then repeated once, if other credentials were loaded).
    *
-   * `load` is your effect, such as a read from a secret manager. `every` is the interval; left out, only a 401 reloads.
+   * One load runs at a time, and every call that is refused meanwhile waits for it. A load that fails, or that takes
+   * longer than `loadTimeout`, leaves the last good credentials in use and logs a warning with the error's tag. After a
+   * load that brought nothing new a 401 starts no other one for two seconds.
    */
   static readonly layerReload = <E, R>(options: {
+    /** Your effect, such as a read from a secret manager. */
     readonly load: Effect.Effect<ApiCredentials, E, R>
+    /** The interval. Default: none, only a 401 reloads. */
     readonly every?: Duration.Input | undefined
-  }): Layer.Layer<Credentials, E | ConfigurationError, R> =>
-    Layer.effect(
-      Credentials,
-      Effect.gen(function* () {
-        const context = yield* Effect.context<R>()
-        const load = Effect.provideContext(
-          Effect.flatMap(options.load, (loaded) => validate(loaded)),
-          context
-        )
-        const one = yield* Semaphore.make(1)
-        let current = yield* load
-        let loads = 0
-        const refresh = load.pipe(
-          Effect.map((loaded) => {
-            current = loaded
-            return true
-          }),
-          // The cause may name the secret: it stays out of the log.
-          Effect.catchCause(() =>
-            Effect.as(Effect.logWarning("Loading credentials failed: the last good ones stay in use."), false)
-          ),
-          Effect.tap(() => Effect.sync(() => loads++))
-        )
-        if (options.every !== undefined) {
-          yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(options.every), one.withPermit(refresh))))
-        }
-        return Credentials.of({
-          current: Effect.sync(() => current),
-          reload: (used) =>
-            Effect.suspend(() => {
-              const before = loads
-              return one.withPermit(
-                Effect.suspend(() => {
-                  if (current !== used) return Effect.succeed(true)
-                  // The load that was waited for failed: many calls refused together do not load one after another.
-                  return loads === before ? refresh : Effect.succeed(false)
-                })
-              )
-            })
-        })
-      })
-    )
+    /** How long one load may take. Default: 10 seconds. */
+    readonly loadTimeout?: Duration.Input | undefined
+  }): Layer.Layer<Credentials, E | ConfigurationError, R> => Layer.effect(Credentials, reloading(options))
 }
+
+const settings = { clientId: "PAYMENTS_CLIENT_ID", apiKey: "PAYMENTS_API_KEY" }
+
+const visibleAscii = /^[\x21-\x7e]{1,4096}$/
+
+// `unknown`: what comes out of `process.env` or of plain JavaScript may be anything, whatever its type says.
+const visible = (setting: string, value: unknown): Effect.Effect<string, ConfigurationError> => {
+  if (value === undefined || value === null) return Settings.missing(setting)
+  if (value === "") return Settings.missing(setting, "is empty")
+  return typeof value === "string" && visibleAscii.test(value)
+    ? Effect.succeed(value)
+    : Settings.wrong(
+        setting,
+        "may hold visible ASCII characters only, at most 4096 (is there a space or a line break at its end?)"
+      )
+}
+
+const secret = (setting: string, value: unknown): Effect.Effect<Redacted.Redacted<string>, ConfigurationError> => {
+  if (value === undefined || value === null) return Settings.missing(setting)
+  if (!Redacted.isRedacted(value)) return Settings.wrong(setting, "must be wrapped: Redacted.make(...)")
+  // A `Redacted` that was wiped throws.
+  const held = Result.getOrUndefined(Result.try(() => Redacted.value(value)))
+  return Effect.map(visible(setting, held), (text) => Redacted.make(text, { label: value.label ?? settings.apiKey }))
+}
+
+const checked = (credentials: ApiCredentials): Effect.Effect<ApiCredentials, ConfigurationError> =>
+  Predicate.isObject(credentials)
+    ? Settings.all({
+        clientId: visible("clientId", credentials.clientId),
+        apiKey: secret("apiKey", credentials.apiKey)
+      })
+    : Settings.wrong("credentials", "must be { clientId, apiKey }")
 
 const fixed = (credentials: ApiCredentials) =>
   Credentials.of({ current: Effect.succeed(credentials), reload: () => Effect.succeed(false) })
 
-const missing = (setting: string) => () => new ConfigurationError({ setting, problem: "is not set" })
+const areSame = (one: ApiCredentials, other: ApiCredentials) =>
+  one.clientId === other.clientId && Redacted.value(one.apiKey) === Redacted.value(other.apiKey)
+
+/** How long a 401 starts no load after one that brought nothing new. */
+const pause = Duration.seconds(2)
+
+/** The tag and no more: a message may name the secret. */
+const tagOf = (cause: Cause.Cause<unknown>): string => {
+  const error = Option.getOrUndefined(Cause.findErrorOption(cause))
+  const tag = Predicate.hasProperty(error, "_tag") ? error._tag : undefined
+  if (typeof tag === "string" && /^[\w./@-]{1,80}$/.test(tag)) return tag
+  return error === undefined ? "a defect" : "an error without a tag"
+}
+
+const reloading = Effect.fnUntraced(function* <E, R>(options: {
+  readonly load: Effect.Effect<ApiCredentials, E, R>
+  readonly every?: Duration.Input | undefined
+  readonly loadTimeout?: Duration.Input | undefined
+}) {
+  const { every, limit } = yield* Settings.all({
+    every: options.every === undefined ? Effect.undefined : Settings.period("every", options.every),
+    limit: Settings.period("loadTimeout", options.loadTimeout ?? "10 seconds")
+  })
+  const context = yield* Effect.context<R>()
+  /** One load within its time. Where `load` cannot be interrupted it is left behind, so that it holds up nobody. */
+  const load = <E2>(late: E2) =>
+    Effect.uninterruptibleMask((restore) =>
+      Effect.flatMap(Effect.forkDetach(restore(Effect.provideContext(options.load, context))), (fiber) =>
+        restore(Effect.timeoutOrElse(Fiber.join(fiber), { duration: limit, orElse: () => Effect.fail(late) })).pipe(
+          Effect.onExit((exit) => Effect.sync(() => Exit.isSuccess(exit) || fiber.interruptUnsafe()))
+        )
+      )
+    ).pipe(Effect.flatMap(checked))
+
+  let current = yield* load(Settings.unreadable("load", `gave no credentials within ${Duration.format(limit)}`))
+  let notBefore = -Infinity
+  const keepCurrent = Effect.map(Clock.currentTimeMillis, (now) => {
+    notBefore = now + Duration.toMillis(pause)
+  })
+  const handle = yield* FiberHandle.make<void, never>()
+  const refresh = load(new Cause.TimeoutError()).pipe(
+    Effect.matchCauseEffect({
+      onSuccess: (loaded) => {
+        if (areSame(loaded, current)) return keepCurrent
+        current = loaded
+        return Effect.void
+      },
+      onFailure: (cause) =>
+        Effect.andThen(
+          Cause.hasInterruptsOnly(cause)
+            ? Effect.void
+            : Effect.logWarning(`Loading credentials failed (${tagOf(cause)}): the last good ones stay in use.`),
+          keepCurrent
+        )
+    }),
+    (one) => FiberHandle.run(handle, one, { onlyIfMissing: true }),
+    Effect.andThen(FiberHandle.awaitEmpty(handle))
+  )
+  if (every !== undefined) yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(every), refresh)))
+
+  return Credentials.of({
+    current: Effect.sync(() => current),
+    reload: Effect.fnUntraced(function* (used) {
+      if (!areSame(current, used)) return true
+      if ((yield* Clock.currentTimeMillis) < notBefore) return false
+      yield* refresh
+      return !areSame(current, used)
+    })
+  })
+})

@@ -26,22 +26,23 @@ import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type { Balance, BalanceOptions } from "../contract/Balance.ts"
+import type { ConfigurationError } from "../contract/ConfigurationError.ts"
+import * as Settings from "../contract/Settings.ts"
 import { Credentials } from "./Credentials.ts"
 import type { WriteOptions } from "../contract/IdempotencyKey.ts"
 import { IdempotencyKeyGen } from "./IdempotencyKeyGen.ts"
 import { parseBaseUrl } from "./internal/baseUrl.ts"
 import { makeOperations } from "./internal/operations.ts"
 import { IntegerId } from "../internal/wire.ts"
-import {
-  ConfigurationError,
-  type CreateTransactionError,
-  type GetBalanceError,
-  type GetTransactionError,
-  type ListTransactionsError,
-  type RequestWithdrawalError
+import type {
+  CreateTransactionError,
+  GetBalanceError,
+  GetTransactionError,
+  ListTransactionsError,
+  RequestWithdrawalError
 } from "../contract/PaymentsError.ts"
 import type {
   CreatedTransaction,
@@ -91,7 +92,8 @@ export class Payments extends Context.Service<
 >()("effect-pix/client/Payments") {
   /** Builds the client, as `layer` does. */
   static readonly make = Effect.fnUntraced(function* (options: PaymentsOptions) {
-    return yield* makePayments(options, { baseUrl: "baseUrl", companyId: "companyId" })
+    const { companyId, origin } = yield* checked(options)
+    return yield* build(origin, companyId)
   })
 
   /** The client on the `HttpClient`, `Credentials` and `IdempotencyKeyGen` that it is given. */
@@ -105,41 +107,60 @@ export class Payments extends Context.Service<
     Payments,
     ConfigurationError,
     HttpClient.HttpClient | Credentials | IdempotencyKeyGen
-  > = Layer.effect(
-    Payments,
-    Effect.gen(function* () {
-      const settings = { baseUrl: "PAYMENTS_BASE_URL", companyId: "PAYMENTS_COMPANY_ID" }
-      const baseUrl = yield* Effect.mapError(
-        Config.String(settings.baseUrl),
-        () => new ConfigurationError({ setting: settings.baseUrl, problem: "is not set" })
-      )
-      const companyId = yield* Effect.mapError(
-        Config.option(Config.Int(settings.companyId)),
-        () => new ConfigurationError({ setting: settings.companyId, problem: "is not a whole number" })
-      )
-      return yield* makePayments({ baseUrl, companyId: Option.getOrUndefined(companyId) }, settings)
-    })
+  > = Layer.suspend(() =>
+    Layer.effect(
+      Payments,
+      Effect.flatMap(fromConfig, ({ companyId, origin }) => build(origin, companyId))
+    )
   )
 
   /**
-   * All of it from the environment, over fetch: `PAYMENTS_BASE_URL`, `PAYMENTS_CLIENT_ID`, `PAYMENTS_API_KEY` and,
-   * where it is set, `PAYMENTS_COMPANY_ID`.
+   * All of it from the environment, over a transport of your choice: `PAYMENTS_BASE_URL`, `PAYMENTS_CLIENT_ID`,
+   * `PAYMENTS_API_KEY` and, where it is set, `PAYMENTS_COMPANY_ID`. One error lists all that is wrong with them.
    */
+  static readonly layerOver = <E, R>(
+    transport: Layer.Layer<HttpClient.HttpClient, E, R>
+  ): Layer.Layer<Payments, ConfigurationError | E, R> =>
+    Layer.unwrap(
+      Effect.map(Settings.all({ client: fromConfig, credentials: Credentials.config }), ({ client, credentials }) =>
+        Layer.effect(Payments, build(client.origin, client.companyId)).pipe(
+          Layer.provide([transport, Credentials.layer(credentials), IdempotencyKeyGen.layer])
+        )
+      )
+    )
+
+  /** All of it from the environment, over fetch: see `layerOver`. */
   static readonly layerFetch: Layer.Layer<Payments, ConfigurationError> = Layer.suspend(() =>
-    Payments.layerConfig.pipe(Layer.provide([FetchHttpClient.layer, Credentials.layerConfig, IdempotencyKeyGen.layer]))
+    Payments.layerOver(FetchHttpClient.layer)
   )
 }
 
 const isIntegerId = Schema.is(IntegerId)
 
-const makePayments = Effect.fnUntraced(function* (
-  { baseUrl, companyId }: PaymentsOptions,
-  settings: { readonly baseUrl: string; readonly companyId: string }
-) {
-  const origin = yield* Effect.fromResult(parseBaseUrl(String(baseUrl), settings.baseUrl))
-  if (companyId !== undefined && !isIntegerId(companyId)) {
-    return yield* new ConfigurationError({ setting: settings.companyId, problem: "is not a whole number from 0" })
-  }
+const checkCompany = (setting: string, companyId: number | null | undefined) =>
+  companyId === undefined || companyId === null || isIntegerId(companyId)
+    ? Effect.succeed(companyId ?? undefined)
+    : Settings.wrong(setting, "is not a whole number from 0")
+
+const checked = (options: PaymentsOptions) =>
+  Predicate.isObject(options)
+    ? Settings.all({
+        origin: parseBaseUrl(options.baseUrl, "baseUrl"),
+        companyId: checkCompany("companyId", options.companyId)
+      })
+    : Settings.wrong("options", "must be { baseUrl, companyId? }")
+
+const fromConfig = Settings.all({
+  origin: Effect.flatMap(Settings.required(Config.String, "PAYMENTS_BASE_URL"), (text) =>
+    parseBaseUrl(text, "PAYMENTS_BASE_URL")
+  ),
+  companyId: Effect.flatMap(
+    Settings.optional(Config.Int, "PAYMENTS_COMPANY_ID", "is not a whole number from 0"),
+    (companyId) => checkCompany("PAYMENTS_COMPANY_ID", companyId)
+  )
+})
+
+const build = Effect.fnUntraced(function* (origin: URL, companyId: number | undefined) {
   const client = yield* HttpClient.HttpClient
   const credentials = yield* Credentials
   const keys = yield* IdempotencyKeyGen

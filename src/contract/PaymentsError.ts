@@ -317,17 +317,6 @@ export class OutcomeUnknown extends Schema.TaggedError<OutcomeUnknown>()("Outcom
   }
 }
 
-/** A layer cannot be built from what it was given. The message never shows a secret. */
-export class ConfigurationError extends Schema.TaggedError<ConfigurationError>()("ConfigurationError", {
-  /** Which setting, as `baseUrl` or `PAYMENTS_API_KEY`. */
-  setting: Schema.String,
-  problem: Schema.String
-}) {
-  override get message(): string {
-    return `${this.setting} ${this.problem}`
-  }
-}
-
 /** What every read can fail with. */
 export type ReadError =
   | InvalidRequest

@@ -9,7 +9,8 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
-import { ConfigurationError } from "../contract/PaymentsError.ts"
+import type { ConfigurationError } from "../contract/ConfigurationError.ts"
+import * as Settings from "../contract/Settings.ts"
 
 /**
  * The database did not do what was asked of it. What was asked in a transaction is undone with that transaction.
@@ -53,12 +54,7 @@ export interface Database {
 }
 
 const refused = (name: string) => () =>
-  Effect.fail(
-    new ConfigurationError({
-      setting: "SqlClient",
-      problem: `is one for ${name}: this library keeps its tables in PostgreSQL or SQLite`
-    })
-  )
+  Effect.fail(Settings.wrong("SqlClient", `is one for ${name}: this library keeps its tables in PostgreSQL or SQLite`))
 
 /** The ambient `SqlClient`. Another dialect than PostgreSQL or SQLite is a `ConfigurationError`. */
 export const database: Effect.Effect<Database, ConfigurationError, SqlClient.SqlClient> = Effect.gen(function* () {

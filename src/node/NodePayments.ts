@@ -18,10 +18,9 @@ import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import type { ConnectionOptions } from "node:tls"
 import { Agent, type Dispatcher, Pool } from "undici"
-import { Credentials } from "../client/Credentials.ts"
-import { IdempotencyKeyGen } from "../client/IdempotencyKeyGen.ts"
 import { Payments } from "../client/Payments.ts"
-import { ConfigurationError } from "../contract/PaymentsError.ts"
+import type { ConfigurationError } from "../contract/ConfigurationError.ts"
+import * as Settings from "../contract/Settings.ts"
 import { offer } from "../internal/transport.ts"
 import { transportOf } from "./internal/exchange.ts"
 import { clientOf } from "./internal/httpClient.ts"
@@ -51,33 +50,23 @@ export interface Options {
   readonly dispatcher?: Dispatcher | undefined
 }
 
-const settings = ["connectTimeout", "keepAliveTimeout", "shutdownTimeout"] as const
-
-const problemOf = (options: Options): ConfigurationError | undefined => {
-  const { connections } = options
-  if (connections !== undefined && !(Number.isSafeInteger(connections) && connections > 0)) {
-    return new ConfigurationError({ setting: "connections", problem: "is not a whole number from 1" })
-  }
-  const wrong = settings.find((name) => {
-    const given = options[name]
-    if (given === undefined) return false
-    const millis = Duration.fromInput(given)
-    return millis._tag === "None" || !(Duration.toMillis(millis.value) > 0)
+const check = ({ connections, connectTimeout, keepAliveTimeout, shutdownTimeout }: Options) =>
+  Settings.all({
+    connections: Settings.count("connections", connections ?? 128),
+    connectTimeout: Settings.period("connectTimeout", connectTimeout ?? "10 seconds"),
+    keepAliveTimeout: Settings.period("keepAliveTimeout", keepAliveTimeout ?? "4 seconds"),
+    shutdownTimeout: Settings.period("shutdownTimeout", shutdownTimeout ?? "10 seconds")
   })
-  return wrong === undefined
-    ? undefined
-    : new ConfigurationError({ setting: wrong, problem: "is not a time above zero" })
-}
 
 /** An agent, and how it ends: it waits for what is under way, then cuts off what is left. */
-const makeAgent = (options: Options) => {
+const makeAgent = (limits: Effect.Success<ReturnType<typeof check>>, tls: TlsOptions | undefined) => {
   // An agent that was told to close forgets its pools, and could not cut them off any more.
   const pools = new Set<Pool>()
   const agent = new Agent({
-    connections: options.connections ?? 128,
+    connections: limits.connections,
     pipelining: 1,
-    keepAliveTimeout: Duration.toMillis(options.keepAliveTimeout ?? "4 seconds"),
-    connect: { ...options.tls, timeout: Duration.toMillis(options.connectTimeout ?? "10 seconds") },
+    keepAliveTimeout: Duration.toMillis(limits.keepAliveTimeout),
+    connect: { ...tls, timeout: Duration.toMillis(limits.connectTimeout) },
     factory: (origin, settings: Pool.Options) => {
       const pool = new Pool(origin, settings)
       pools.add(pool)
@@ -87,7 +76,7 @@ const makeAgent = (options: Options) => {
   const close = Effect.promise(() => agent.close()).pipe(
     // A finalizer cannot be interrupted; its wait must be.
     Effect.interruptible,
-    Effect.timeoutOption(options.shutdownTimeout ?? "10 seconds"),
+    Effect.timeoutOption(limits.shutdownTimeout),
     Effect.andThen(Effect.promise(() => Promise.all(Array.from(pools, (pool) => pool.destroy()))))
   )
   return { agent, close }
@@ -116,12 +105,11 @@ export const layerHttpClient = (options: Options = {}): Layer.Layer<HttpClient.H
   Layer.effect(
     HttpClient.HttpClient,
     Effect.gen(function* () {
-      const problem = problemOf(options)
-      if (problem !== undefined) return yield* problem
+      const limits = yield* check(options)
       const dispatcher =
         options.dispatcher ??
         (yield* Effect.acquireRelease(
-          Effect.sync(() => makeAgent(options)),
+          Effect.sync(() => makeAgent(limits, options.tls)),
           ({ close }) => close
         )).agent
       const client = clientOf(dispatcher)
@@ -135,5 +123,5 @@ export const layerHttpClient = (options: Options = {}): Layer.Layer<HttpClient.H
  * where it is set, `PAYMENTS_COMPANY_ID`.
  */
 export const layer: Layer.Layer<Payments, ConfigurationError> = Layer.suspend(() =>
-  Payments.layerConfig.pipe(Layer.provide([layerHttpClient(), Credentials.layerConfig, IdempotencyKeyGen.layer]))
+  Payments.layerOver(layerHttpClient())
 )

@@ -33,7 +33,8 @@ import { classifySqliteError, SqlError } from "effect/sql/SqlError"
 import * as Statement from "effect/sql/Statement"
 import * as Stream from "effect/Stream"
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite"
-import { ConfigurationError } from "../contract/PaymentsError.ts"
+import type { ConfigurationError } from "../contract/ConfigurationError.ts"
+import * as Settings from "../contract/Settings.ts"
 
 /** SQLite knows neither booleans nor dates. */
 const input = (value: unknown): SQLInputValue => {
@@ -109,14 +110,13 @@ const open = (filename: string) =>
     yield* attempt("open", () => db.exec(opening))
     return db
   }).pipe(
-    Effect.mapError(
-      (error) =>
-        new ConfigurationError({
-          setting: "filename",
-          problem: isLocked(error)
-            ? `(${filename}) is open in another process: a SQLite file belongs to one process. Stop the other one first; several processes need a PostgreSQL.`
-            : `(${filename}) cannot be opened as a SQLite database (${error.reason._tag})`
-        })
+    Effect.mapError((error) =>
+      Settings.wrong(
+        "filename",
+        isLocked(error)
+          ? `(${filename}) is open in another process: a SQLite file belongs to one process. Stop the other one first; several processes need a PostgreSQL.`
+          : `(${filename}) cannot be opened as a SQLite database (${error.reason._tag})`
+      )
     )
   )
 

@@ -70,7 +70,7 @@ import { backoff } from "./internal/confirm.ts"
 import { makeInbox } from "./internal/inbox.ts"
 import { makeReader } from "./internal/reader.ts"
 import { Payments } from "../client/Payments.ts"
-import { ConfigurationError } from "../contract/PaymentsError.ts"
+import * as Settings from "../contract/Settings.ts"
 import { TransactionHints } from "../transactions/TransactionHints.ts"
 import type { Confirmed, Unconfirmed, WithdrawalNote } from "./WebhookEvent.ts"
 import type { Hint } from "./WebhookHint.ts"
@@ -213,7 +213,7 @@ const limitsOf = (options: Pick<WebhookOptions, "capacity" | "concurrency" | "ma
   const limits = { capacity, concurrency, maxBodyBytes }
   for (const [name, value] of Object.entries(limits)) {
     if (Number.isSafeInteger(value) && value > 0) continue
-    throw new ConfigurationError({ setting: `Webhook.${name}`, problem: "is not a whole number from 1" })
+    throw Settings.wrong(`Webhook.${name}`, "is not a whole number from 1")
   }
   return limits
 }

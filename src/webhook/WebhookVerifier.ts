@@ -36,7 +36,7 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { ConfigurationError } from "../contract/PaymentsError.ts"
+import * as Settings from "../contract/Settings.ts"
 
 /** What a verifier sees of a call. */
 export interface WebhookRequest {
@@ -77,7 +77,7 @@ const text = new TextEncoder()
 const secretsOf = (by: string, secrets: Secrets): ReadonlyArray<Uint8Array> => {
   const all = (Redacted.isRedacted(secrets) ? [secrets] : secrets).map((secret) => Redacted.value(secret))
   if (all.length === 0 || all.some((secret) => secret.trim() === "")) {
-    throw new ConfigurationError({ setting: `WebhookVerifier.${by}`, problem: "the secret is empty" })
+    throw Settings.wrong(`WebhookVerifier.${by}`, "has an empty secret")
   }
   return all.map((secret) => text.encode(secret))
 }
@@ -143,11 +143,7 @@ export const ipAllowList = (networks: ReadonlyArray<string>): WebhookVerifier =>
           IpNetwork.fromAddress(address, NetAddress.width(address))
         )
       ),
-      () =>
-        new ConfigurationError({
-          setting: `WebhookVerifier.${by}`,
-          problem: "not an address or a network as 10.0.0.0/8"
-        })
+      () => Settings.wrong(`WebhookVerifier.${by}`, "names what is not an address or a network as 10.0.0.0/8")
     )
   )
   return {

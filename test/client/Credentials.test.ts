@@ -80,8 +80,29 @@ describe("credentials that are absent, as process.env may leave them,", () => {
   it.effect("are refused when the layer is built", () =>
     Effect.gen(function* () {
       const absent = undefined as unknown as string // what `process.env["X"]!` is
-      assert.include(yield* refused(Credentials.layer(pair(absent, "key"))), "clientId is empty")
-      assert.include(yield* refused(Credentials.layer(pair("client", absent))), "apiKey is empty")
+      assert.include(yield* refused(Credentials.layer(pair(absent, "key"))), "clientId is not set")
+      assert.include(yield* refused(Credentials.layer(pair("client", absent))), "apiKey is not set")
+    })
+  )
+})
+
+describe("credentials of plain JavaScript", () => {
+  it.effect("that do not wrap the key are refused when the layer is built", () =>
+    Effect.gen(function* () {
+      const plain = { clientId: "client", apiKey: secret } as never // what no compiler checked
+      for (const layer of [Credentials.layer(plain), Credentials.layerReload({ load: Effect.succeed(plain) })]) {
+        assert.include(yield* refused(layer), "apiKey must be wrapped: Redacted.make(...)")
+      }
+      const nothing = undefined as never // what no compiler checked
+      assert.include(yield* refused(Credentials.layer(nothing)), "credentials must be { clientId, apiKey }")
+    })
+  )
+
+  it.effect("whose key was wiped are refused when the layer is built", () =>
+    Effect.gen(function* () {
+      const wiped = Redacted.make(secret)
+      Redacted.wipeUnsafe(wiped)
+      assert.include(yield* refused(Credentials.layer({ clientId: "client", apiKey: wiped })), "apiKey is not set")
     })
   )
 })
@@ -105,6 +126,16 @@ describe("credentials from the environment", () => {
       const without = (values: Record<string, string>) => refused(Layer.provide(Credentials.layerConfig, env(values)))
       assert.include(yield* without({ PAYMENTS_API_KEY: secret }), "PAYMENTS_CLIENT_ID is not set")
       assert.include(yield* without({ PAYMENTS_CLIENT_ID: "client" }), "PAYMENTS_API_KEY is not set")
+    })
+  )
+
+  it.effect("print the name of their setting in the place of the key", () =>
+    Effect.gen(function* () {
+      const { apiKey } = yield* Effect.provide(
+        current,
+        Layer.provide(Credentials.layerConfig, env({ PAYMENTS_CLIENT_ID: "client", PAYMENTS_API_KEY: secret }))
+      )
+      assert.strictEqual(inspect(apiKey), "<redacted:PAYMENTS_API_KEY>")
     })
   )
 
@@ -236,6 +267,10 @@ describe("credentials that reload", () => {
         ["Warn", "Warn", "Warn"]
       )
       assert.notInclude(lines.join(), secret)
+      assert.deepStrictEqual(
+        lines.map(([, line]) => /failed \((.*?)\)/.exec(line)?.[1]),
+        ["NoVault", "a defect", "ConfigurationError"]
+      )
     })
   )
 
@@ -289,6 +324,103 @@ describe("credentials that reload", () => {
     })
   )
 
+  for (const [how, hung] of Object.entries({
+    "that never ends": Effect.never,
+    "that cannot be interrupted": Effect.uninterruptible(Effect.never)
+  })) {
+    it.effect(`go on rotating after a load ${how}`, () =>
+      Effect.gen(function* () {
+        const { load, loads } = yield* loader({ 2: hung })
+        const { layer, lines } = capture()
+        yield* Effect.gen(function* () {
+          const credentials = yield* Credentials
+          const used = yield* credentials.current
+          const calls = yield* Effect.forkChild(
+            Effect.all(
+              Array.from({ length: 1000 }, () => credentials.reload(used)),
+              { concurrency: "unbounded" }
+            )
+          )
+          yield* TestClock.adjust("4 seconds")
+          assert.strictEqual(yield* loads, 2)
+          yield* TestClock.adjust("1 second")
+          assert.deepStrictEqual(new Set(yield* Fiber.join(calls)), new Set([false]))
+          assert.include(lines.join(), "TimeoutError")
+          yield* TestClock.adjust("2 seconds")
+          assert.isTrue(yield* credentials.reload(used))
+          assert.deepStrictEqual([yield* key, yield* loads], ["key-3", 3])
+        }).pipe(Effect.provide(Layer.provideMerge(Credentials.layerReload({ load, loadTimeout: "5 seconds" }), layer)))
+      })
+    )
+  }
+
+  it.effect("rotate by the interval after a load that never ends", () =>
+    Effect.gen(function* () {
+      const { load } = yield* loader({ 2: Effect.never })
+      yield* Effect.gen(function* () {
+        yield* TestClock.adjust("1 minute")
+        yield* TestClock.adjust("70 seconds")
+        assert.strictEqual(yield* key, "key-3")
+      }).pipe(
+        Effect.provide(Layer.provideMerge(Credentials.layerReload({ load, every: "1 minute" }), Logger.layer([])))
+      )
+    })
+  )
+
+  it.effect("fail the layer when the first load gives nothing within its time", () =>
+    Effect.gen(function* () {
+      const built = yield* Effect.forkChild(
+        Effect.flip(Effect.provide(key, Credentials.layerReload({ load: Effect.never })))
+      )
+      yield* TestClock.adjust("10 seconds")
+      const error = yield* Fiber.join(built)
+      assert.strictEqual(error.message, "load gave no credentials within 10s")
+    })
+  )
+
+  it.effect("are loaded once for a thousand calls, one after another, where loading fails", () =>
+    Effect.gen(function* () {
+      const { load, loads } = yield* loader({ 2: Effect.fail(new NoVault({ message: secret })) })
+      yield* Effect.gen(function* () {
+        const credentials = yield* Credentials
+        const used = yield* credentials.current
+        for (let call = 0; call < 1000; call++) assert.isFalse(yield* credentials.reload(used))
+        assert.strictEqual(yield* loads, 2)
+      }).pipe(Effect.provide(Layer.provideMerge(Credentials.layerReload({ load }), Logger.layer([]))))
+    })
+  )
+
+  it.effect("that are loaded again with the same values are no others to try, and leave nothing resent", () =>
+    Effect.gen(function* () {
+      const loads = yield* Ref.make(0)
+      const load = Effect.as(
+        Ref.update(loads, (count) => count + 1),
+        pair("client", "key")
+      )
+      const { layer: transport, sent } = scripted(respond(401))
+      const payments = Payments.layer({ baseUrl: "https://gateway.example", companyId: 7 }).pipe(
+        Layer.provide([transport, Credentials.layerReload({ load }), IdempotencyKeyGen.layer])
+      )
+      const asked = Effect.flatMap(Payments, (service) => Effect.flip(service.getBalance()))
+      const errors = yield* Effect.replicateEffect(asked, 50).pipe(Effect.provide(payments))
+      assert.deepStrictEqual(
+        new Set(errors.map(({ _tag, attempts }) => `${_tag} ${attempts}`)),
+        new Set(["AuthError 1"])
+      )
+      assert.deepStrictEqual([sent.length, yield* Ref.get(loads)], [50, 2])
+    })
+  )
+
+  it.effect("are refused with an interval or a time limit that is none", () =>
+    Effect.gen(function* () {
+      const { load } = yield* loader()
+      const error = yield* Effect.flip(
+        Effect.provide(key, Credentials.layerReload({ load, every: 0, loadTimeout: "soon" as never }))
+      )
+      assert.strictEqual(error.message, "every is not a time above zero; loadTimeout is not a time above zero")
+    })
+  )
+
   it.live("take up a rotated key over a socket: twenty calls, one load, twenty answers", () =>
     Effect.gen(function* () {
       const { load, loads } = yield* loader()
@@ -338,7 +470,7 @@ describe("credentials that reload", () => {
       const { layer, lines } = capture()
       const scope = yield* Scope.make()
       yield* Layer.buildWithScope(Layer.provide(Credentials.layerReload({ load, every: "1 minute" }), layer), scope)
-      yield* TestClock.adjust("2 minutes")
+      yield* TestClock.adjust("61 seconds")
       assert.strictEqual(yield* loads, 2)
       yield* Scope.close(scope, Exit.void)
       yield* TestClock.adjust("1 hour")

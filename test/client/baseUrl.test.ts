@@ -36,7 +36,8 @@ describe("the base URL", () => {
 
   const canary = "canary-7f3e"
   const refused: ReadonlyArray<readonly [baseUrl: string, problem: RegExp]> = [
-    ["", /not a URL/],
+    ["", /baseUrl is not set/],
+    [" ", /baseUrl is not set/],
     [canary, /not a URL/],
     [`//${canary}`, /not a URL/],
     [`https://${canary} .example`, /not a URL/],

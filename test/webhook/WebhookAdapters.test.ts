@@ -178,7 +178,7 @@ describe("the Express adapter of the documentation", () => {
 
   it.live("hands a handler's failure to Express, and answers 503 where there is none", () =>
     Effect.gen(function* () {
-      const problem = new ConfigurationError({ setting: "X", problem: "is not set" })
+      const problem = new ConfigurationError({ settings: [{ setting: "X", reason: "Missing", problem: "is not set" }] })
       const broken = Webhook.toWebHandler(Layer.effect(Webhook, Effect.fail(problem)))
       const handler = toExpress(broken.handler)
       const errors: Array<unknown> = []

@@ -1,8 +1,9 @@
 /**
  * The base URL of the service: the credentials travel to it on every request.
  */
-import * as Result from "effect/Result"
-import { ConfigurationError } from "../../contract/PaymentsError.ts"
+import * as Effect from "effect/Effect"
+import type { ConfigurationError } from "../../contract/ConfigurationError.ts"
+import * as Settings from "../../contract/Settings.ts"
 import { isLoopback } from "../../internal/loopback.ts"
 
 const problemOf = (url: URL): string | undefined => {
@@ -15,9 +16,12 @@ const problemOf = (url: URL): string | undefined => {
 }
 
 /** The base URL, checked. A path prefix is kept, without its last slash. The value is never shown. */
-export const parseBaseUrl = (text: string, setting: string): Result.Result<URL, ConfigurationError> => {
-  if (!URL.canParse(text)) return Result.fail(new ConfigurationError({ setting, problem: "is not a URL" }))
+export const parseBaseUrl = (value: string | URL, setting: string): Effect.Effect<URL, ConfigurationError> => {
+  // Plain JavaScript may leave it out.
+  const text = String(value ?? "").trim()
+  if (text === "") return Settings.missing(setting)
+  if (!URL.canParse(text)) return Settings.wrong(setting, "is not a URL")
   const url = new URL(text)
   const problem = problemOf(url)
-  return problem === undefined ? Result.succeed(url) : Result.fail(new ConfigurationError({ setting, problem }))
+  return problem === undefined ? Effect.succeed(url) : Settings.wrong(setting, problem)
 }

@@ -33,7 +33,7 @@ import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import type * as Schema from "effect/Schema"
 import { isLoopback } from "../../internal/loopback.ts"
-import { ConfigurationError } from "../../contract/PaymentsError.ts"
+import { wrong } from "../../contract/Settings.ts"
 import type { SandboxTransaction, SandboxWithdrawal } from "./ledger.ts"
 import { SandboxNotFound } from "../SandboxError.ts"
 import type { Settings } from "../SandboxOptions.ts"
@@ -111,7 +111,7 @@ const toSend = (target: WebhookTarget, setting: string): Send => {
   if (Predicate.isFunction(target)) return toHandler(target)
   const url = Result.getOrUndefined(Result.try(() => new URL(target)))
   if (url === undefined || !/^https?:$/.test(url.protocol) || !isLoopback(url.hostname)) {
-    throw new ConfigurationError({ setting, problem: "must be a loopback address, as http://127.0.0.1:3000/webhooks" })
+    throw wrong(setting, "must be a loopback address, as http://127.0.0.1:3000/webhooks")
   }
   return toUrl(url)
 }

@@ -1,0 +1,42 @@
+/**
+ * A layer that cannot be built from what it was given. One error lists every setting that is wrong, so that they can be
+ * mended at once; it tells a setting that is missing from one that could not be read and from one whose value is wrong.
+ *
+ * ```ts
+ * import { ConfigProvider, Effect, Layer } from "effect"
+ * import { Payments } from "effect-pix"
+ *
+ * const env = ConfigProvider.layer(ConfigProvider.fromUnknown({ PAYMENTS_BASE_URL: "gateway", PAYMENTS_CLIENT_ID: "me" }))
+ * const program = Effect.provide(Effect.asVoid(Payments), Layer.provide(Payments.layerFetch, env))
+ *
+ * const error = await Effect.runPromise(Effect.flip(program))
+ * const message = error.message // => "PAYMENTS_BASE_URL is not a URL; PAYMENTS_API_KEY is not set"
+ * ```
+ */
+import * as Schema from "effect/Schema"
+
+/** One setting that is wrong. Never its value. */
+export const SettingProblem = Schema.Struct({
+  /** Which setting, as `baseUrl` or `PAYMENTS_API_KEY`. */
+  setting: Schema.String,
+  /**
+   * - `Missing`: it is not set, or empty.
+   * - `Unreadable`: where it is kept could not be read. Whether it is set there is not known.
+   * - `Wrong`: it is set, and its value cannot be used.
+   */
+  reason: Schema.Literals(["Missing", "Unreadable", "Wrong"]),
+  /** What is wrong, to be read behind the setting's name: `is not set`. */
+  problem: Schema.String
+})
+/** See the schema of the same name. */
+export interface SettingProblem extends Schema.Schema.Type<typeof SettingProblem> {}
+
+/** A layer cannot be built from what it was given. The message names every setting that is wrong, and shows no value. */
+export class ConfigurationError extends Schema.TaggedError<ConfigurationError>("effect-pix/ConfigurationError")(
+  "ConfigurationError",
+  { settings: Schema.NonEmptyArray(SettingProblem) }
+) {
+  override get message(): string {
+    return this.settings.map(({ problem, setting }) => `${setting} ${problem}`).join("; ")
+  }
+}

@@ -1,0 +1,76 @@
+/**
+ * How the layers of every room read and check their settings: all of them, so that one `ConfigurationError` lists all
+ * that is wrong.
+ */
+import * as Arr from "effect/Array"
+import * as Config from "effect/Config"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import { ConfigurationError, type SettingProblem } from "./ConfigurationError.ts"
+
+const fail = (setting: string, reason: SettingProblem["reason"], problem: string) =>
+  new ConfigurationError({ settings: [{ setting, reason, problem }] })
+
+/** The error of a setting whose value cannot be used. `problem` is read behind the setting's name. */
+export const wrong = (setting: string, problem: string): ConfigurationError => fail(setting, "Wrong", problem)
+
+/** The error of a setting that is not there. */
+export const missing = (setting: string, problem = "is not set"): ConfigurationError =>
+  fail(setting, "Missing", problem)
+
+/** The error of a setting that could not be had from where it is kept. */
+export const unreadable = (setting: string, problem: string): ConfigurationError => fail(setting, "Unreadable", problem)
+
+/** Reads a setting that may be absent. What the source says of a failure stays out: it may show the value. */
+export const optional = <A>(
+  config: (name: string) => Config.Config<A>,
+  setting: string,
+  problem = "cannot be read as text"
+): Effect.Effect<A | undefined, ConfigurationError> =>
+  Effect.mapBoth(Config.option(config(setting)), {
+    onSuccess: Option.getOrUndefined,
+    onFailure: ({ cause }) =>
+      cause._tag === "SourceError"
+        ? unreadable(setting, "could not be read: the ConfigProvider failed")
+        : wrong(setting, problem)
+  })
+
+/** Reads a setting that must be there. */
+export const required = <A>(
+  config: (name: string) => Config.Config<A>,
+  setting: string,
+  problem?: string
+): Effect.Effect<A, ConfigurationError> =>
+  Effect.filterMapOrFail(
+    optional(config, setting, problem),
+    Result.fromNullishOr(() => missing(setting)),
+    (error) => error
+  )
+
+/** A duration above zero. */
+export const period = (setting: string, input: Duration.Input): Effect.Effect<Duration.Duration, ConfigurationError> =>
+  Option.match(Option.filter(Duration.fromInput(input), Duration.isPositive), {
+    onNone: () => wrong(setting, "is not a time above zero"),
+    onSome: Effect.succeed
+  })
+
+/** A whole number from 1. */
+export const count = (setting: string, value: number): Effect.Effect<number, ConfigurationError> =>
+  Number.isSafeInteger(value) && value > 0 ? Effect.succeed(value) : wrong(setting, "is not a whole number from 1")
+
+/** Runs every check, and fails with all that is wrong. */
+export const all = Effect.fnUntraced(function* <A extends object>(parts: {
+  readonly [K in keyof A]: Effect.Effect<A[K], ConfigurationError>
+}) {
+  const problems: Array<SettingProblem> = []
+  const values: Partial<A> = {}
+  for (const name in parts) {
+    const result = yield* Effect.result(parts[name])
+    if (Result.isSuccess(result)) values[name] = result.success
+    else problems.push(...result.failure.settings)
+  }
+  if (Arr.isReadonlyArrayNonEmpty(problems)) return yield* new ConfigurationError({ settings: problems })
+  return values as A // no part failed, so each has its value
+})

@@ -1,0 +1,116 @@
+import { assert, describe, it } from "@effect/vitest"
+import { type ConfigurationError, Credentials, IdempotencyKeyGen, Payments } from "effect-pix"
+import { ConfigProvider, Effect, Layer, Redacted } from "effect"
+import { paymentsOn, respond, scripted } from "../support/Wire.ts"
+
+const canary = "canary-7f3e"
+
+const from = (values: Record<string, unknown>) => ConfigProvider.layer(ConfigProvider.fromUnknown(values))
+
+/** Answers some settings, and fails for the others, as a store does that was reached half. */
+const failing = (values: Record<string, string>) =>
+  ConfigProvider.layer(
+    ConfigProvider.make(([name = ""]) =>
+      Object.hasOwn(values, name)
+        ? Effect.succeed(ConfigProvider.makeValue(values[name] ?? ""))
+        : Effect.fail(new ConfigProvider.SourceError({ message: `the store says ${canary}` }))
+    )
+  )
+
+const refusal = <R>(layer: Layer.Layer<R, ConfigurationError>) =>
+  Effect.map(Effect.flip(Layer.build(layer)), (error) => {
+    assert.notInclude(error.message, canary)
+    assert.notInclude(JSON.stringify(error), canary)
+    return error.settings.map(({ problem, reason, setting }) => `${reason}: ${setting} ${problem}`)
+  }).pipe(Effect.scoped)
+
+const notSet = (name: string) => `Missing: ${name} is not set`
+const notRead = (name: string) => `Unreadable: ${name} could not be read: the ConfigProvider failed`
+
+describe("a client from the environment", () => {
+  it.effect("names all settings that are missing in one error", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* refusal(Layer.provide(Payments.layerFetch, from({}))), [
+        notSet("PAYMENTS_BASE_URL"),
+        notSet("PAYMENTS_CLIENT_ID"),
+        notSet("PAYMENTS_API_KEY")
+      ])
+    })
+  )
+
+  it.effect("tells a setting that could not be read from one that is missing", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* refusal(Layer.provide(Payments.layerFetch, failing({}))), [
+        notRead("PAYMENTS_BASE_URL"),
+        notRead("PAYMENTS_COMPANY_ID"),
+        notRead("PAYMENTS_CLIENT_ID"),
+        notRead("PAYMENTS_API_KEY")
+      ])
+    })
+  )
+
+  it.effect("tells both from a setting whose value is wrong, and never shows a value", () =>
+    Effect.gen(function* () {
+      const values = {
+        PAYMENTS_BASE_URL: `http://${canary}.example`,
+        PAYMENTS_COMPANY_ID: canary,
+        PAYMENTS_CLIENT_ID: `${canary} `
+      }
+      const problems = yield* refusal(Layer.provide(Payments.layerFetch, failing(values)))
+      assert.deepStrictEqual(
+        problems.map((problem) => problem.split(" ").slice(0, 2).join(" ")),
+        [
+          "Wrong: PAYMENTS_BASE_URL",
+          "Wrong: PAYMENTS_COMPANY_ID",
+          "Wrong: PAYMENTS_CLIENT_ID",
+          "Unreadable: PAYMENTS_API_KEY"
+        ]
+      )
+    })
+  )
+
+  it.effect("takes an empty setting for a missing one", () =>
+    Effect.gen(function* () {
+      const values = { PAYMENTS_BASE_URL: "", PAYMENTS_CLIENT_ID: "", PAYMENTS_API_KEY: "" }
+      const problems = yield* refusal(Layer.provide(Payments.layerFetch, from(values)))
+      assert.deepStrictEqual(
+        problems.map((problem) => problem.split(":")[0]),
+        ["Missing", "Missing", "Missing"]
+      )
+    })
+  )
+})
+
+describe("a client from options", () => {
+  it.effect("names all options that are wrong in one error", () =>
+    Effect.gen(function* () {
+      const { layer } = scripted(respond(500))
+      assert.deepStrictEqual(yield* refusal(paymentsOn(layer, { baseUrl: canary, companyId: 7.5 })), [
+        "Wrong: baseUrl is not a URL",
+        "Wrong: companyId is not a whole number from 0"
+      ])
+    })
+  )
+
+  it.effect("is refused with a ConfigurationError where plain JavaScript leaves the options out", () =>
+    Effect.gen(function* () {
+      const { layer } = scripted(respond(500))
+      assert.deepStrictEqual(yield* refusal(paymentsOn(layer, null as never)), [
+        "Wrong: options must be { baseUrl, companyId? }"
+      ])
+      assert.deepStrictEqual(yield* refusal(paymentsOn(layer, {} as never)), [notSet("baseUrl")])
+    })
+  )
+
+  it.effect("takes settings from the environment and the rest from elsewhere", () =>
+    Effect.gen(function* () {
+      const { layer } = scripted(respond(500))
+      const pair = { clientId: "client", apiKey: Redacted.make("key") }
+      const payments = Payments.layerConfig.pipe(
+        Layer.provide([layer, Credentials.layer(pair), IdempotencyKeyGen.layer]),
+        Layer.provide(failing({ PAYMENTS_BASE_URL: "https://gateway.example" }))
+      )
+      assert.deepStrictEqual(yield* refusal(payments), [notRead("PAYMENTS_COMPANY_ID")])
+    })
+  )
+})
