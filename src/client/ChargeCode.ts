@@ -39,12 +39,20 @@ export interface ChargeCode {
   readonly amount: "same" | "different" | "not stated"
   /** What is wrong, without a word of the code itself. */
   readonly problems: ReadonlyArray<BrCode.Problem>
-  /** Whether nothing is wrong and the amount is not another. */
+  /**
+   * Whether nothing is wrong and the code asks for the amount: a static code states it, a dynamic one states it or leaves
+   * it to its URL. A code for a consent alone (PIX Automático) asks for no amount.
+   */
   readonly isSound: boolean
 }
 
 const absent: BrCode.Problem = { code: "not-pix", reason: "is missing from the charge" }
 const otherAmount: BrCode.Problem = { code: "amount", reason: "states another amount than the one asked for" }
+const noAmount: BrCode.Problem = { code: "amount", reason: "leaves the amount to the payer" }
+const noPayment: BrCode.Problem = {
+  code: "not-pix",
+  reason: "asks for a consent to recurring payments, and for no payment"
+}
 
 const unread = (problem: BrCode.Problem): ChargeCode => ({
   code: undefined,
@@ -52,6 +60,13 @@ const unread = (problem: BrCode.Problem): ChargeCode => ({
   problems: [problem],
   isSound: false
 })
+
+/** A code is sound for an amount only if it asks for it. What a URL names may say the amount in its place. */
+const amountProblems = (code: BrCode.BrCode, amount: ChargeCode["amount"]): ReadonlyArray<BrCode.Problem> => {
+  if (code.key === undefined && code.url === undefined) return [noPayment]
+  if (amount === "not stated") return code.url === undefined ? [noAmount] : []
+  return amount === "different" && !code.problems.some((problem) => problem.code === "amount") ? [otherAmount] : []
+}
 
 /**
  * Reads the code of a charge.
@@ -68,7 +83,6 @@ export const of = (
   if (Result.isFailure(parsed)) return unread(parsed.failure)
   const code = parsed.success
   const amount = BrCode.checkAmount(code, asked)
-  const stated = code.problems.some((problem) => problem.code === "amount")
-  const problems = amount === "different" && !stated ? [...code.problems, otherAmount] : code.problems
+  const problems = [...code.problems, ...amountProblems(code, amount)]
   return { code, amount, problems, isSound: problems.length === 0 }
 }

@@ -6,7 +6,11 @@
  */
 import { sha256 } from "@noble/hashes/sha2.js"
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js"
+import type * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import { refuse } from "../internal/refuse.ts"
 
 /**
  * A key that can travel in the `Idempotency-Key` header: 1 to 255 visible ASCII characters. The service documents no
@@ -27,25 +31,51 @@ export interface WriteOptions {
   readonly idempotencyKey?: string | undefined
 }
 
-const checkKind = Schema.decodeUnknownSync(
-  Schema.String.check(
-    Schema.isPattern(/^[A-Za-z0-9-]{1,32}$/, { expected: "a kind of 1 to 32 letters, digits or hyphens" })
-  )
-)
-const checkReference = Schema.decodeUnknownSync(
-  Schema.NonEmptyString.check(
-    Schema.makeFilter((text) => text === text.trim() && text === text.normalize("NFC"), {
-      expected: "a reference without space around it, in Unicode's composed form (NFC)"
-    })
-  )
-)
+/**
+ * What nobody can see (controls, format characters, lone surrogates, fillers, variation selectors, the blank of Braille)
+ * and what looks like a plain character (other spaces, full-width forms, two hyphens).
+ */
+const lookalike =
+  /(?! )[\p{Cc}\p{Cf}\p{Cs}\p{Z}\p{Default_Ignorable_Code_Point}\u2010\u2011\u2800\uff01-\uff60\uffe0-\uffe6]/u
+
+const codePoint = (character: string) =>
+  `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`
+
+const problemOf = (reference: unknown): string | undefined => {
+  if (!Predicate.isString(reference) || reference.trim() === "") return "must be a text that is not blank"
+  if (reference !== reference.trim()) return "must not have space around it"
+  const [found] = lookalike.exec(reference) ?? []
+  if (found !== undefined) return `must not hold ${codePoint(found)}, which a person cannot see or tell from another`
+  return reference === reference.normalize("NFC") ? undefined : "must be in Unicode's composed form (NFC)"
+}
+
+const kindPattern = /^[A-Za-z0-9-]{1,32}$/
+
+const fromChecked = (kind: string, reference: string): Result.Result<IdempotencyKey, string> => {
+  if (!Predicate.isString(kind) || !kindPattern.test(kind)) {
+    return Result.fail("The kind must be 1 to 32 letters, digits or hyphens")
+  }
+  const problem = problemOf(reference)
+  return problem === undefined
+    ? Result.succeed(`${kind}_${fingerprint(`${kind}\n${reference}`)}`)
+    : Result.fail(`The reference ${problem}`)
+}
 
 /**
  * The key of a business reference: the same for the same kind and reference, in any process, for ever.
  *
- * The reference itself is not in the key (it may be a person's data), only its SHA-256. Throws a `SchemaError` when
- * the kind is not 1 to 32 letters, digits or hyphens, or the reference is blank (one payout would be made of many), has
- * space around it or is not in Unicode's composed form (two would be made of one).
+ * The reference itself is not in the key (it may be a person's data), only its SHA-256. Throws a `SchemaError`, which
+ * does not repeat the reference, when
+ *
+ * - the kind is not 1 to 32 letters, digits or hyphens;
+ * - the reference is blank: one payout would be made of many;
+ * - two references could look the same, and two payouts would be made of one. So it has no space around it, is in
+ *   Unicode's composed form (NFC), and holds no character that a person cannot see or tell from another: control and
+ *   format characters, lone surrogates, fillers and variation selectors, line separators, spaces other than the plain
+ *   one, full-width forms, and the hyphens U+2010 and U+2011.
+ *
+ * Upper and lower case are different references, and so are letters of two alphabets that look alike. Unassigned and
+ * private characters are taken, since which they are depends on the age of the runtime.
  *
  * ```ts
  * import { IdempotencyKey } from "effect-pix"
@@ -56,7 +86,12 @@ const checkReference = Schema.decodeUnknownSync(
  * ```
  */
 export const fromReference = (kind: string, reference: string): IdempotencyKey =>
-  `${checkKind(kind)}_${fingerprint(`${kind}\n${checkReference(reference)}`)}`
+  Result.getOrElse(fromChecked(kind, reference), refuse)
+
+/** {@link fromReference}, or none for what it would refuse. */
+export const fromReferenceOption = (kind: string, reference: string): Option.Option<IdempotencyKey> =>
+  Result.getSuccess(fromChecked(kind, reference))
 
 /** A short, one-way name for a key: what spans and logs may carry. */
-export const fingerprint = (text: string): string => bytesToHex(sha256(utf8ToBytes(text))).slice(0, 40)
+export const fingerprint = (text: string): string =>
+  Predicate.isString(text) ? bytesToHex(sha256(utf8ToBytes(text))).slice(0, 40) : refuse("A key must be a text")

@@ -3,6 +3,7 @@
  */
 import * as BigDecimal from "effect/BigDecimal"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 
 /** The digits, before and after the point, that an amount may need in plain writing. */
 export const maxDigits = 40
@@ -14,6 +15,7 @@ const decimalText = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 /** Whether plain writing stays within `maxDigits`; `1e999999999` is found out without being written. */
 export const isBounded = (decimal: BigDecimal.BigDecimal): boolean => {
   const { scale, value } = BigDecimal.normalize(decimal)
+  if (!Predicate.isBigInt(value) || !Number.isSafeInteger(scale)) return false
   const digits = `${value < 0n ? -value : value}`.length
   return (scale > 0 ? Math.max(digits, scale + 1) : digits - scale) <= maxDigits
 }

@@ -12,35 +12,18 @@
  *   often states none.
  * - A correct checksum says that the text was not mangled, not that its charge exists or who made it.
  */
-import type * as Redacted from "effect/Redacted"
+import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { gui, noTxid, readBrCode } from "./internal/brCodeReader.ts"
+import { refusing } from "../internal/refuse.ts"
+import { type BrCode, ProblemCode } from "./internal/brCodeModel.ts"
+import { gui, location, noTxid, readBrCode } from "./internal/brCodeReader.ts"
 import { crc16 } from "./internal/crc16.ts"
 import * as tlv from "./internal/tlv.ts"
 import type * as Money from "./Money.ts"
+import { isPixKey, make, type PixKey, PixKeyType, value } from "./PixKey.ts"
 
-/**
- * What is wrong, by its kind:
- *
- * | code | |
- * |---|---|
- * | `tlv` | the text is not a list of ids, lengths and values: it is cut off, or no BR Code |
- * | `not-pix` | a list of that kind, with no PIX account or no way to pay in it |
- * | `crc` | the checksum is wrong or missing |
- * | `amount` | the amount is not a decimal number of reais with at most two decimals |
- * | `field` | another field is missing, repeated, or has a value that is not allowed |
- */
-export const ProblemCode = Schema.Literals(["tlv", "not-pix", "crc", "amount", "field"])
-/** See the schema of the same name. */
-export type ProblemCode = typeof ProblemCode.Type
-
-/** A finding about a code that could be read. It repeats nothing of the code. */
-export interface Problem {
-  readonly code: ProblemCode
-  /** What is wrong, as a predicate: "states an amount that is not ...". */
-  readonly reason: string
-}
+export { type BrCode, type Problem, ProblemCode } from "./internal/brCodeModel.ts"
 
 /** A text that is no BR Code, or a code that cannot be made or relied on. Carries neither the text nor any part of it. */
 export class InvalidBrCode extends Schema.TaggedError<InvalidBrCode>()("InvalidBrCode", {
@@ -54,51 +37,6 @@ export class InvalidBrCode extends Schema.TaggedError<InvalidBrCode>()("InvalidB
   }
 }
 
-/** A BR Code as it was read. What it does not state is `undefined`. */
-export interface BrCode {
-  /**
-   * How it is paid: to a key in the code itself (`static`), to a charge kept at a URL (`dynamic`), or with a consent to
-   * recurring payments (`composite`, PIX Automático), next to which there may be a key, a URL, or neither.
-   */
-  readonly kind: "static" | "dynamic" | "composite"
-  /** The name of the receiver (id 59). */
-  readonly merchantName: string | undefined
-  /** The city of the receiver (id 60). */
-  readonly merchantCity: string | undefined
-  /** The CEP of the receiver (id 61), as written. */
-  readonly postalCode: string | undefined
-  /** The merchant category (id 52); `0000` is none. */
-  readonly mcc: string | undefined
-  /** The numeric currency (id 53); `986` is BRL. */
-  readonly currency: string | undefined
-  /** The country (id 58). */
-  readonly country: string | undefined
-  /** Centavos (id 54, where it is written in reais). Undefined also where it is written wrongly; see `problems`. */
-  readonly amount: Money.Centavos | undefined
-  /** The identifier of the charge (id 62-05); undefined for `***`, which stands for none. */
-  readonly txid: string | undefined
-  /** `11` for a code that may be paid again, `12` for one that may be paid once (id 01). */
-  readonly pointOfInitiation: string | undefined
-  /** The PIX key (id 26-01), as written. */
-  readonly key: Redacted.Redacted | undefined
-  /** Where a dynamic charge is kept (id 26-25), without `https://`. */
-  readonly url: Redacted.Redacted | undefined
-  /** Free text for the payer (id 26-02). */
-  readonly additionalInfo: Redacted.Redacted | undefined
-  /** The ISPB of who pays out cash, in a code for PIX Saque (id 26-03). */
-  readonly fss: string | undefined
-  /** Where the terms of recurring payments are kept (id 80-25), without `https://`. */
-  readonly recurrenceUrl: Redacted.Redacted | undefined
-  /** The checksum in the code, undefined where there is none, and what it should be. */
-  readonly crc: { readonly ok: boolean; readonly stated: string | undefined; readonly computed: string }
-  /** All that is wrong with it, the checksum first. */
-  readonly problems: ReadonlyArray<Problem>
-  /** All fields in their order, also those that are not read here. The values of templates (26 to 51, 62, 80) are lists. */
-  readonly fields: Redacted.Redacted<ReadonlyArray<{ readonly id: string; readonly value: string }>>
-  /** The copy-and-paste text, without the space around it. */
-  readonly payload: Redacted.Redacted
-}
-
 /**
  * The CRC-16/CCITT-FALSE of a text, as four capital hexadecimal digits. That of a BR Code covers all of it up to and
  * including `6304`.
@@ -109,13 +47,14 @@ export interface BrCode {
  * BrCode.crc("123456789") // => "29B1"
  * ```
  */
-export const crc = (text: string): string => crc16(text)
+export const crc: (text: string) => string = refusing("Expected a text", crc16)
 
 const invalid = (code: ProblemCode, reason: string) => Result.fail(new InvalidBrCode({ code, reason }))
 
 /**
  * Reads a copy-and-paste text, leniently: unknown fields, other accounts beside the PIX one, over-long names, a `txid`
- * of any characters. Lengths may count characters or, as some write them, UTF-8 bytes. Space around the text is ignored.
+ * of any characters. Lengths may count UTF-16 units, code points or UTF-8 bytes: they are read in the way in which the
+ * code fits its checksum. Space around the text is ignored.
  *
  * It fails with `tlv` or `not-pix` only where no way to pay can be read. Whatever else is wrong is in `problems`; for a
  * code to be shown or paid, go on with {@link verify}.
@@ -142,6 +81,23 @@ export const parse = (payload: string): Result.Result<BrCode, InvalidBrCode> =>
 /**
  * The code itself if nothing is wrong with it, and otherwise the first of its `problems` as an error.
  *
+ * These are checked, in this order:
+ *
+ * | part | what must hold |
+ * |---|---|
+ * | checksum (63) | is there, at the end, and right |
+ * | amount (54) | where there is one, a number of reais with at most two decimals |
+ * | format (00), point of initiation (01) | `01`; absent, `11` or `12` |
+ * | category (52), currency (53), country (58) | there; `986`; `BR` |
+ * | receiver (59), city (60) | there |
+ * | additional data (62) | where there are any, readable |
+ * | any field, also inside a template | not twice |
+ * | PIX account (26 to 51) | one, with a key or a URL, not both |
+ * | URL (25 of the account, and of the recurrence) | a plain host and path: no scheme, account, port, address of digits, punycode, escape, space, backslash, `..` or character outside ASCII |
+ *
+ * Not checked: that the amount is yours ({@link checkAmount}), that a key is one, the length of names, and whether the
+ * charge exists.
+ *
  * ```ts
  * import { BrCode } from "effect-pix"
  * import { Result } from "effect"
@@ -150,10 +106,16 @@ export const parse = (payload: string): Result.Result<BrCode, InvalidBrCode> =>
  * Result.mapError(cut, ({ message }) => message) // => Result.fail("The BR Code has no PIX account")
  * ```
  */
-export const verify = (code: BrCode): Result.Result<BrCode, InvalidBrCode> => {
-  const problem = code.problems[0]
-  return problem === undefined ? Result.succeed(code) : Result.fail(new InvalidBrCode(problem))
-}
+export const verify = (code: BrCode): Result.Result<BrCode, InvalidBrCode> =>
+  Result.flatMap(firstProblem(code), (problem) =>
+    problem === undefined ? Result.succeed(code) : Result.fail(new InvalidBrCode(problem))
+  )
+
+const firstProblem = (code: BrCode) =>
+  Result.try({
+    try: () => code.problems[0],
+    catch: () => new InvalidBrCode({ code: "tlv", reason: "is not one that `parse` gave" })
+  })
 
 /**
  * Whether a code states the amount that was asked for. An amount of zero, which leaves it to the payer, counts as not
@@ -176,11 +138,14 @@ export const verify = (code: BrCode): Result.Result<BrCode, InvalidBrCode> => {
  * Result.map(code, (code) => BrCode.checkAmount(code, Money.centavos(250))) // => Result.succeed("different")
  * ```
  */
-export const checkAmount = (code: BrCode, asked: Money.Centavos): "same" | "different" | "not stated" => {
-  if (code.problems.some(({ code }) => code === "amount")) return "different"
-  if (code.amount === undefined || code.amount === 0) return "not stated"
-  return code.amount === asked ? "same" : "different"
-}
+export const checkAmount: (code: BrCode, asked: Money.Centavos) => "same" | "different" | "not stated" = refusing(
+  "Expected a code that `parse` gave",
+  (code, asked) => {
+    if (code.problems.some(({ code }) => code === "amount")) return "different"
+    if (code.amount === undefined || code.amount === 0) return "not stated"
+    return code.amount === asked ? "same" : "different"
+  }
+)
 
 /** What {@link generate} makes a code of. */
 export type GenerateOptions = {
@@ -192,8 +157,8 @@ export type GenerateOptions = {
   readonly amount?: Money.Centavos | undefined
 } & (
   | {
-      /** The PIX key of a static code, in the directory's form: 1 to 77 visible ASCII characters. */
-      readonly key: string
+      /** The PIX key of a static code: a `PixKey`, or the text of one in the directory's form. */
+      readonly key: PixKey | string
       readonly url?: undefined
       /** The identifier of the charge: 1 to 25 ASCII letters and digits. Default: none, written `***`. */
       readonly txid?: string | undefined
@@ -212,33 +177,38 @@ export type GenerateOptions = {
 const fold = (text: string) => text.normalize("NFKD").replaceAll(/\p{M}/gu, "").replaceAll(/\s+/g, " ").trim()
 
 const folded = (what: string, text: string, max: number): Result.Result<string, InvalidBrCode> => {
-  const ascii = fold(text)
+  const ascii = Predicate.isString(text) ? fold(text) : ""
   return /^[\x20-\x7e]+$/.test(ascii) && ascii.length <= max
     ? Result.succeed(ascii)
     : invalid("field", `needs ${what} in ASCII (accents are dropped), of 1 to ${max} characters`)
 }
 
 const matching = (what: string, text: string, pattern: RegExp): Result.Result<string, InvalidBrCode> =>
-  pattern.test(text) ? Result.succeed(text) : invalid("field", `needs ${what}`)
+  Predicate.isString(text) && pattern.test(text) ? Result.succeed(text) : invalid("field", `needs ${what}`)
 
-const visible = /^[\x21-\x7e]{1,77}$/
-const location = /^(?=.{1,77}$)[a-z0-9-]+(?:\.[a-z0-9-]+)+(?:\/[\w.~!$&'()*+,;=:@%-]+)+$/i
 const plainTxid = /^[A-Za-z0-9]{1,25}$/
+
+/** The directory's forms of the five kinds do not overlap, so a text in one of them needs no kind beside it. */
+const keyOf = (key: PixKey | string): Result.Result<string, InvalidBrCode> => {
+  if (isPixKey(key)) return Result.succeed(value(key))
+  const isKey = PixKeyType.literals.some((type) =>
+    Result.match(make(type, key), { onSuccess: (made) => value(made) === key, onFailure: () => false })
+  )
+  return isKey
+    ? Result.succeed(key)
+    : invalid("field", "needs a PIX key: a PixKey, or the text of one in the directory's form")
+}
 
 const accountOf = (options: GenerateOptions): Result.Result<string, InvalidBrCode> =>
   Result.gen(function* () {
-    // Looser than its type, for callers without types.
-    const {
-      additionalInfo,
-      key = "",
-      url
-    }: { readonly [K in "additionalInfo" | "key" | "url"]?: string | undefined } = options
+    const { additionalInfo, key, url } = options
     if (url !== undefined) {
-      if (key !== "") return yield* invalid("field", "needs a key or a URL, not both")
+      // Its type says so, for those who have types.
+      if (key !== undefined) return yield* invalid("field", "needs a key or a URL, not both")
       if (additionalInfo !== undefined) return yield* invalid("field", "has no additional information next to a URL")
-      return tlv.write("25", yield* matching("a URL of at most 77 characters without its scheme", url, location))
+      return tlv.write("25", yield* matching("a URL of a plain host and path, of at most 77 characters", url, location))
     }
-    const held = tlv.write("01", yield* matching("a key of 1 to 77 visible ASCII characters", key, visible))
+    const held = tlv.write("01", yield* keyOf(key))
     if (additionalInfo === undefined) return held
     return (
       held + tlv.write("02", yield* folded("additional information", additionalInfo, Math.max(77 - held.length, 0)))
@@ -248,7 +218,7 @@ const accountOf = (options: GenerateOptions): Result.Result<string, InvalidBrCod
 const amountOf = (amount: Money.Centavos): Result.Result<string, InvalidBrCode> => {
   const centavos = amount % 100
   const written = `${(amount - centavos) / 100}.${String(centavos).padStart(2, "0")}`
-  return amount > 0 && written.length <= 13
+  return Number.isSafeInteger(amount) && amount > 0 && written.length <= 13
     ? Result.succeed(tlv.write("54", written))
     : invalid("amount", "needs an amount from 1 to 999999999999 centavos")
 }
@@ -273,6 +243,16 @@ const amountOf = (amount: Money.Centavos): Result.Result<string, InvalidBrCode> 
  * ```
  */
 export const generate = (options: GenerateOptions): Result.Result<string, InvalidBrCode> =>
+  Result.flatMap(
+    // What a caller without types hands over may fail anywhere.
+    Result.try({
+      try: () => generated(options),
+      catch: () => new InvalidBrCode({ code: "field", reason: "needs options of their types" })
+    }),
+    (made) => made
+  )
+
+const generated = (options: GenerateOptions): Result.Result<string, InvalidBrCode> =>
   Result.gen(function* () {
     const { amount, txid, url } = options
     if (url !== undefined && txid !== undefined) return yield* invalid("field", "has no txid next to a URL")

@@ -24,6 +24,7 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import * as SchemaIssue from "effect/SchemaIssue"
+import { orRefuse, refuse } from "../internal/refuse.ts"
 
 /** A valid CPF: eleven digits, no punctuation. */
 export type Cpf = string & Brand.Brand<"effect-pix/Cpf">
@@ -47,20 +48,19 @@ const isCnpj = (u: unknown): u is Cnpj =>
 /** {@link cpf}, or none for what it would refuse. */
 export const cpfOption = (input: string): Option.Option<Cpf> =>
   // On the input too: it decides where punctuation may stand.
-  isValidCpf(input) ? Option.liftPredicate(isCpf)(input.replaceAll(separators, "")) : Option.none()
+  Predicate.isString(input) && isValidCpf(input)
+    ? Option.liftPredicate(isCpf)(input.replaceAll(separators, ""))
+    : Option.none()
 
 /** {@link cnpj}, or none for what it would refuse. */
 export const cnpjOption = (input: string): Option.Option<Cnpj> =>
   // Only ASCII: "ı" and "ſ" would become the letters I and S.
-  /^[\s\w./-]*$/.test(input) && isValidCnpj(input, { version: 2 })
+  Predicate.isString(input) && /^[\s\w./-]*$/.test(input) && isValidCnpj(input, { version: 2 })
     ? Option.liftPredicate(isCnpj)(input.replaceAll(separators, "").toUpperCase())
     : Option.none()
 
 // Without the input: an issue that holds it would show it under `reportInput`.
 const refusal = (expected: string) => new SchemaIssue.InvalidValue({ expected })
-
-const getOrThrow = <D>(document: Option.Option<D>, expected: string): D =>
-  Option.getOrThrowWith(document, () => new Schema.SchemaError(refusal(expected)))
 
 const suffixes = Arr.makeBy(100, (n) => String(n).padStart(2, "0"))
 
@@ -139,7 +139,7 @@ export const Cnpj = documentSchema<Cnpj>({
  * Document.cpf("529.982.247-25") // => "52998224725"
  * ```
  */
-export const cpf = (input: string): Cpf => getOrThrow(cpfOption(input), cpfExpected)
+export const cpf = (input: string): Cpf => orRefuse(cpfOption(input), `Expected ${cpfExpected}`)
 
 /**
  * Reads a CNPJ, as {@link Cnpj} does. Throws a `SchemaError`, which never quotes the input.
@@ -151,9 +151,10 @@ export const cpf = (input: string): Cpf => getOrThrow(cpfOption(input), cpfExpec
  * Document.cnpj("11.222.333/0001-81") // => "11222333000181"
  * ```
  */
-export const cnpj = (input: string): Cnpj => getOrThrow(cnpjOption(input), cnpjExpected)
+export const cnpj = (input: string): Cnpj => orRefuse(cnpjOption(input), `Expected ${cnpjExpected}`)
 
-const is11Digits = (document: Cpf | Cnpj): document is Cpf => document.length === 11
+const is11Digits = (document: Cpf | Cnpj): document is Cpf =>
+  Predicate.isString(document) ? document.length === 11 : refuse("Expected a CPF or a CNPJ")
 
 /**
  * The document as a charge carries it.

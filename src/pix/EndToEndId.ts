@@ -6,6 +6,7 @@
  */
 import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 
@@ -15,7 +16,7 @@ export interface EndToEndId {
   readonly kind: "payment" | "return"
   /** The ISPB of the participant that made the identifier: eight digits or capital letters. */
   readonly ispb: string
-  /** The minute in which it was made. */
+  /** The minute in which it was made; for a scheduled payment, the one in which it was to be sent. */
   readonly at: DateTime.Utc
   /** What tells it from others of that minute: eleven letters or digits, upper and lower case being different. */
   readonly suffix: string
@@ -47,7 +48,8 @@ const form = /^([ED])([\dA-Z]{8})(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)([\dA-Za-z]{11})
  * ```
  */
 export const parse = (text: string): Result.Result<EndToEndId, InvalidEndToEndId> => {
-  const [, letter, ispb = "", year, month, day, hour, minute, suffix = ""] = form.exec(text) ?? []
+  const [, letter, ispb = "", year, month, day, hour, minute, suffix = ""] =
+    (Predicate.isString(text) && form.exec(text)) || []
   if (letter === undefined) {
     return Result.fail(
       new InvalidEndToEndId({ reason: "is not E or D, an ISPB, twelve digits of time and eleven letters or digits" })

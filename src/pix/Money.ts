@@ -8,8 +8,8 @@
  * (`fromReais`, `toReais`, `toCentavos`), exact, and refuses instead of rounding. No float takes part in any of it.
  *
  * Gotchas:
- * - A function that can refuse its input throws a `SchemaError`, which never quotes the input; its `...Option`
- *   sibling returns `Option.none()` instead.
+ * - `centavos`, `reais` and `fromReais` are for what a program writes: they throw a `SchemaError`, which never quotes the
+ *   input. The `...Option` beside each, and `parseBRL`, are for what a user typed: they give none instead.
  * - `Reais` are `BigDecimal`s: `BigDecimal.sum(a, b)` and the rest of "effect/BigDecimal" apply. Bring a result back
  *   with `Money.reais`. Compare them with `Equal.equals` or `ReaisOrder`, not with `<`.
  */
@@ -24,6 +24,7 @@ import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import * as SchemaIssue from "effect/SchemaIssue"
 import * as decimal from "../internal/decimal.ts"
+import { orRefuse, refusing } from "../internal/refuse.ts"
 
 /**
  * A whole, non-negative number of centavos within the safe integers, on the wire as a JSON integer: the unit of
@@ -37,11 +38,7 @@ export const Centavos = Schema.Natural.annotate({
 /** A number that the schema `Centavos` has checked. */
 export type Centavos = typeof Centavos.Type
 
-const decodeCentavos = Schema.decodeUnknownSync(Centavos)
-
-const refuse = (expected: string): never => {
-  throw new Schema.SchemaError(new SchemaIssue.InvalidValue({ expected }))
-}
+const isCentavos = (n: number): n is Centavos => Number.isSafeInteger(n) && n >= 0
 
 /**
  * Brands a number of centavos. Throws a `SchemaError` unless it is a non-negative safe integer.
@@ -52,10 +49,14 @@ const refuse = (expected: string): never => {
  * Money.format(Money.centavos(2500)) // => "R$ 25,00"
  * ```
  */
-export const centavos = (n: number): Centavos => decodeCentavos(Object.is(n, -0) ? 0 : n)
+export const centavos = (n: number): Centavos =>
+  orRefuse(centavosOption(n), "Expected a non-negative whole number of centavos, within the safe integers")
 
 /** `centavos`, or none for what it would refuse. */
-export const centavosOption = (n: number): Option.Option<Centavos> => Centavos.makeOption(Object.is(n, -0) ? 0 : n)
+export const centavosOption = (n: number): Option.Option<Centavos> => {
+  const positive = Object.is(n, -0) ? 0 : n
+  return isCentavos(positive) ? Option.some(positive) : Option.none()
+}
 
 /**
  * An exact decimal number of reais, possibly negative: an Effect `BigDecimal` of at most 40 digits in plain writing.
@@ -63,7 +64,9 @@ export const centavosOption = (n: number): Option.Option<Centavos> => Centavos.m
  */
 export type Reais = BigDecimal.BigDecimal & Brand.Brand<"effect-pix/Reais">
 
-const isReais = (u: unknown): u is Reais => BigDecimal.isBigDecimal(u) && decimal.isBounded(u)
+// A proxy may throw when it is looked at.
+const isReais = (u: unknown): u is Reais =>
+  Option.contains(Option.liftThrowable(() => BigDecimal.isBigDecimal(u) && decimal.isBounded(u))(), true)
 
 const reaisExpected = `a decimal number of at most ${decimal.maxDigits} digits`
 
@@ -122,14 +125,14 @@ export const ReaisFromJson = Schema.Union([Schema.Finite, Schema.String]).pipe(
  * ```
  */
 export const reais = (input: string | bigint | BigDecimal.BigDecimal): Reais =>
-  Option.getOrElse(reaisOption(input), () => refuse(reaisExpected))
+  orRefuse(reaisOption(input), `Expected ${reaisExpected}`)
 
 /** `reais`, or none for what it would refuse. */
 export const reaisOption = (input: string | bigint | BigDecimal.BigDecimal): Option.Option<Reais> => {
   const made = Predicate.isString(input)
     ? decimal.fromText(input)
     : Option.some(Predicate.isBigInt(input) ? BigDecimal.fromBigInt(input) : input)
-  return made.pipe(Option.filter(BigDecimal.isBigDecimal), Option.map(BigDecimal.normalize), Option.filter(isReais))
+  return made.pipe(Option.filter(isReais), Option.map(BigDecimal.normalize), Option.filter(isReais))
 }
 
 const reaisText = /^(?:0|[1-9]\d*)(?:\.\d{1,2})?$/
@@ -146,9 +149,7 @@ const reaisText = /^(?:0|[1-9]\d*)(?:\.\d{1,2})?$/
  * ```
  */
 export const fromReais = (input: string | Reais): Centavos =>
-  Option.getOrElse(fromReaisOption(input), () =>
-    refuse("a non-negative amount in reais, with a point and at most two decimals")
-  )
+  orRefuse(fromReaisOption(input), "Expected a non-negative amount in reais, with a point and at most two decimals")
 
 /** `fromReais`, or none for what it would refuse. */
 export const fromReaisOption = (input: string | Reais): Option.Option<Centavos> => {
@@ -157,7 +158,7 @@ export const fromReaisOption = (input: string | Reais): Option.Option<Centavos> 
 }
 
 /** The same amount in reais. Always exact. */
-export const toReais = (amount: Centavos): Reais => reais(BigDecimal.make(BigInt(amount), 2))
+export const toReais = (amount: Centavos): Reais => reais(BigDecimal.make(BigInt(centavos(amount)), 2))
 
 /**
  * The same amount in centavos, or none if it is negative, has fractions of a centavo, or exceeds the safe integers.
@@ -171,6 +172,7 @@ export const toReais = (amount: Centavos): Reais => reais(BigDecimal.make(BigInt
  * ```
  */
 export const toCentavos = (amount: Reais): Option.Option<Centavos> => {
+  if (!isReais(amount)) return Option.none()
   const [sign, whole, fraction] = decimal.toParts(amount)
   // An integer too long for a number comes out rounded, and is then not a safe one.
   return sign === "" && fraction.length <= 2
@@ -204,6 +206,7 @@ const commaText = /^(?!\d+\.\d{3}$)(?:0|[1-9]\d*|[1-9]\d{0,2}(?:\.\d{3})+)(?:,\d
  * ```
  */
 export const parseBRL = (text: string): Option.Option<Centavos> => {
+  if (!Predicate.isString(text)) return Option.none()
   const written = text.trim().replace(/^R\$[ \u00a0\u202f]*/, "")
   if (pointText.test(written)) return fromReaisOption(written)
   return commaText.test(written) ? fromReaisOption(written.replaceAll(".", "").replace(",", ".")) : Option.none()
@@ -217,7 +220,7 @@ const brl = new Intl.NumberFormat("pt-BR", { style: "currency", currency: "BRL",
  * are shown and not rounded away (`R$ 10,005`). `parseBRL` reads back what it writes for `Centavos`.
  */
 export const format = (money: Centavos | Reais): string => {
-  const [sign, whole, fraction] = decimal.toParts(Predicate.isNumber(money) ? toReais(money) : money)
+  const [sign, whole, fraction] = decimal.toParts(Predicate.isNumber(money) ? toReais(money) : reais(money))
   return `${sign}${brl.format(BigInt(whole)).replaceAll(/\s/g, " ")},${fraction.padEnd(2, "0")}`
 }
 
@@ -234,61 +237,18 @@ export const ReaisOrder: order.Order<Reais> = BigDecimal.Order
 export const ReaisEquivalence: equivalence.Equivalence<Reais> = BigDecimal.Equivalence
 
 /** The sum. Throws a `SchemaError` beyond the safe integers (some 90 trillion reais). */
-export const add = (self: Centavos, that: Centavos): Centavos => centavos(self + that)
+export const add = (self: Centavos, that: Centavos): Centavos => centavos(centavos(self) + centavos(that))
 
 /** The difference, or none where it would be negative. */
-export const subtract = (self: Centavos, that: Centavos): Option.Option<Centavos> => centavosOption(self - that)
+export const subtract = (self: Centavos, that: Centavos): Option.Option<Centavos> =>
+  isCentavos(self) && isCentavos(that) ? centavosOption(self - that) : Option.none()
 
 /** The sum of all, 0 for none. Throws a `SchemaError` beyond the safe integers. */
-export const sum = (amounts: Iterable<Centavos>): Centavos => {
-  let total = 0
-  for (const amount of amounts) total += amount
-  return centavos(total)
-}
-
-/**
- * Splits a total in proportion to weights, to the last centavo: the parts always add up to the total. Each part is its
- * share rounded down, then the largest remainders get one centavo more, the earlier first. A weight of 0 gets 0.
- *
- * Weights are non-negative safe integers, at least one above 0 (percentages, basis points, prices); otherwise it
- * throws a `SchemaError`.
- *
- * ```ts
- * import { Money } from "effect-pix"
- *
- * Money.allocate(Money.centavos(1000), [70, 15, 15]) // => [700, 150, 150]
- * Money.allocate(Money.centavos(100), [1, 1, 1]) // => [34, 33, 33]
- * ```
- */
-export const allocate = (total: Centavos, weights: ReadonlyArray<number>): ReadonlyArray<Centavos> => {
-  if (!weights.every((weight) => Number.isSafeInteger(weight) && weight >= 0)) {
-    return refuse("weights that are non-negative safe integers")
+export const sum: (amounts: Iterable<Centavos>) => Centavos = refusing(
+  "Expected centavos whose sum is within the safe integers",
+  (amounts) => {
+    let total = centavos(0)
+    for (const amount of amounts) total = add(total, amount)
+    return total
   }
-  const all = weights.reduce((sum, weight) => sum + BigInt(weight), 0n)
-  if (all === 0n) return refuse("at least one weight above 0")
-  const shares = weights.map((weight, index) => {
-    const exact = BigInt(total) * BigInt(weight)
-    return { index, part: exact / all, remainder: exact % all }
-  })
-  const left = BigInt(total) - shares.reduce((sum, { part }) => sum + part, 0n)
-  const byRemainder = shares.toSorted((a, b) => order.BigInt(b.remainder, a.remainder))
-  const raised = new Set(byRemainder.slice(0, Number(left)).map(({ index }) => index))
-  return shares.map(({ index, part }) => centavos(Number(part) + (raised.has(index) ? 1 : 0)))
-}
-
-/**
- * Splits a total into that many parts that differ by one centavo at most, the larger ones first. Throws a
- * `SchemaError` unless the count is an integer from 1 to 1,000,000.
- *
- * ```ts
- * import { Money } from "effect-pix"
- *
- * Money.split(Money.centavos(1001), 2) // => [501, 500]
- * ```
- */
-export const split = (total: Centavos, parts: number): ReadonlyArray<Centavos> => {
-  if (!Number.isInteger(parts) || parts < 1 || parts > 1_000_000) return refuse("a count of parts from 1 to 1,000,000")
-  const larger = total % parts
-  const part = (total - larger) / parts
-  return Array.from({ length: parts }, (_, index) => centavos(index < larger ? part + 1 : part))
-}
+)

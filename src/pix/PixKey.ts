@@ -6,6 +6,8 @@
  * - The kind is always said, never guessed: `11912345684` is a valid CPF and also somebody's phone.
  * - String, JSON, `inspect`, logs and causes show the mask. Only {@link value} and {@link toPair}, and what a schema of
  *   this module encodes to, show the key.
+ * - `cpf`, `cnpj`, `email`, `phone` and `evp` are for what a program writes: they throw a `SchemaError`, which does not
+ *   repeat the input. For what a user typed there is {@link make}, and an `...Option` beside each.
  * - Compare keys with `Equal.equals`, not with a deep equality of a test library: it does not see the private value and
  *   takes any two keys of a kind for the same.
  */
@@ -14,10 +16,12 @@ import * as Equal from "effect/Equal"
 import * as Hash from "effect/Hash"
 import * as Inspectable from "effect/Inspectable"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import * as SchemaIssue from "effect/SchemaIssue"
+import { refuse } from "../internal/refuse.ts"
 import * as Document from "./Document.ts"
 import { evpPattern, kinds } from "./internal/pixKeyKinds.ts"
 
@@ -61,12 +65,16 @@ class Held<Tag extends string, Type extends string> extends Inspectable.Class im
     this.#value = value
   }
 
+  static is(u: unknown): u is Held<string, string> {
+    return typeof u === "object" && u !== null && #value in u
+  }
+
   static reveal(key: Held<string, string>): string {
-    return key.#value
+    return Held.is(key) ? key.#value : refuse("The value is no PIX key")
   }
 
   [Equal.symbol](that: Equal.Equal): boolean {
-    return that instanceof Held && this.type === that.type && this.#value === that.#value
+    return Held.is(that) && this.type === that.type && this.#value === that.#value
   }
 
   [Hash.symbol](): number {
@@ -104,10 +112,10 @@ export type PixKey = Held<"PixKey", PixKeyType>
 export type OpaquePixKey = Held<"OpaquePixKey", string>
 
 /** Whether a value is a valid key of one of the five kinds. */
-export const isPixKey = (u: unknown): u is PixKey => u instanceof Held && u._tag === "PixKey"
+export const isPixKey = (u: unknown): u is PixKey => Held.is(u) && u._tag === "PixKey"
 
 /** Whether a value is a key that the service reported and this module could not check. */
-export const isOpaquePixKey = (u: unknown): u is OpaquePixKey => u instanceof Held && u._tag === "OpaquePixKey"
+export const isOpaquePixKey = (u: unknown): u is OpaquePixKey => Held.is(u) && u._tag === "OpaquePixKey"
 
 /**
  * Makes a key of the kind that is named, or says what is wrong. What is accepted for each kind, and what becomes of it,
@@ -125,21 +133,25 @@ export const isOpaquePixKey = (u: unknown): u is OpaquePixKey => u instanceof He
  * ```
  */
 export const make = (type: PixKeyType, input: string): Result.Result<PixKey, InvalidPixKey> => {
-  const { expected, mask, read } = kinds[type]
-  return Result.fromOption(read(input), () => new InvalidPixKey({ type, reason: `is not a valid ${expected}` })).pipe(
-    Result.map((value) => new Held("PixKey", type, value, mask(value)))
-  )
+  if (!isPixKeyType(type)) return unknownType()
+  if (!Predicate.isString(input)) return Result.fail(new InvalidPixKey({ type, reason: "is not a text" }))
+  const { mask, read } = kinds[type]
+  return Result.mapBoth(read(input), {
+    onSuccess: (value) => new Held("PixKey", type, value, mask(value)),
+    onFailure: (reason) => new InvalidPixKey({ type, reason })
+  })
 }
 
-const isPixKeyType = Schema.is(PixKeyType)
+const isPixKeyType = (type: unknown): type is PixKeyType => Predicate.isString(type) && Object.hasOwn(kinds, type)
+
+const unknownType = () =>
+  Result.fail(new InvalidPixKey({ reason: `has a type that is not one of ${PixKeyType.literals.join(", ")}` }))
 
 /**
  * {@link make} from the wire's pair, whose kind may be any text. It has to be one of the five, in capitals.
  */
 export const fromPair = (pixKey: string, pixKeyType: string): Result.Result<PixKey, InvalidPixKey> =>
-  isPixKeyType(pixKeyType)
-    ? make(pixKeyType, pixKey)
-    : Result.fail(new InvalidPixKey({ reason: `has a type that is not one of ${PixKeyType.literals.join(", ")}` }))
+  isPixKeyType(pixKeyType) ? make(pixKeyType, pixKey) : unknownType()
 
 /**
  * What is wrong with a pair, or none. The answer does not repeat the key.
@@ -162,10 +174,18 @@ export const check = (pixKey: string, pixKeyType: string): Option.Option<string>
 export const read = (pixKey: string, pixKeyType: string): PixKey | OpaquePixKey =>
   Result.getOrElse(fromPair(pixKey, pixKeyType), () => opaque(pixKey, pixKeyType))
 
-const opaque = (pixKey: string, pixKeyType: string): OpaquePixKey => new Held("OpaquePixKey", pixKeyType, pixKey, "***")
+const opaque = (pixKey: string, pixKeyType: string): OpaquePixKey =>
+  new Held("OpaquePixKey", textOf(pixKeyType), textOf(pixKey), "***")
+
+const textOf = (u: unknown): string => (Predicate.isString(u) ? u : "")
+
+const literal = (type: PixKeyType, input: string): PixKey =>
+  Result.getOrElse(make(type, input), ({ message }) => refuse(message))
+
+const option = (type: PixKeyType, input: string): Option.Option<PixKey> => Result.getSuccess(make(type, input))
 
 /**
- * A CPF as key: eleven digits, with or without punctuation. Throws an `InvalidPixKey`.
+ * A CPF as key: eleven digits, with or without punctuation. Throws a `SchemaError`.
  *
  * ```ts
  * import { PixKey } from "effect-pix"
@@ -173,11 +193,14 @@ const opaque = (pixKey: string, pixKeyType: string): OpaquePixKey => new Held("O
  * PixKey.value(PixKey.cpf("529.982.247-25")) // => "52998224725"
  * ```
  */
-export const cpf = (input: string): PixKey => Result.getOrThrow(make("CPF", input))
+export const cpf = (input: string): PixKey => literal("CPF", input)
+
+/** {@link cpf}, or none for what it would refuse. */
+export const cpfOption = (input: string): Option.Option<PixKey> => option("CPF", input)
 
 /**
- * A CNPJ as key, numeric or alphanumeric, in either case, with or without punctuation; kept in capitals. Throws an
- * `InvalidPixKey`.
+ * A CNPJ as key, numeric or alphanumeric, in either case, with or without punctuation; kept in capitals. Throws a
+ * `SchemaError`.
  *
  * ```ts
  * import { PixKey } from "effect-pix"
@@ -185,11 +208,14 @@ export const cpf = (input: string): PixKey => Result.getOrThrow(make("CPF", inpu
  * PixKey.value(PixKey.cnpj("12.abc.345/01de-35")) // => "12ABC34501DE35"
  * ```
  */
-export const cnpj = (input: string): PixKey => Result.getOrThrow(make("CNPJ", input))
+export const cnpj = (input: string): PixKey => literal("CNPJ", input)
+
+/** {@link cnpj}, or none for what it would refuse. */
+export const cnpjOption = (input: string): Option.Option<PixKey> => option("CNPJ", input)
 
 /**
  * An e-mail address as key, by DICT's pattern (which accepts `a@localhost` and refuses `%`), of at most 77 characters;
- * kept in lower case. Throws an `InvalidPixKey`.
+ * kept in lower case. Throws a `SchemaError`.
  *
  * ```ts
  * import { PixKey } from "effect-pix"
@@ -197,15 +223,20 @@ export const cnpj = (input: string): PixKey => Result.getOrThrow(make("CNPJ", in
  * PixKey.value(PixKey.email(" Fulano@Example.com ")) // => "fulano@example.com"
  * ```
  */
-export const email = (input: string): PixKey => Result.getOrThrow(make("EMAIL", input))
+export const email = (input: string): PixKey => literal("EMAIL", input)
+
+/** {@link email}, or none for what it would refuse. */
+export const emailOption = (input: string): Option.Option<PixKey> => option("EMAIL", input)
 
 /**
- * A phone as key, kept as `+` and digits (E.164). Spaces, hyphens, points and parentheses are ignored. Throws an
- * `InvalidPixKey`.
+ * A phone as key, kept as `+` and digits (E.164). Spaces, hyphens, points and parentheses are ignored. Throws a
+ * `SchemaError`.
  *
- * - With a `+` it is taken as it stands, of any country, by DICT's pattern (3 to 16 digits).
- * - Without one it is a Brazilian number: 10 or 11 digits, the first two an area code (DDD) that exists. The country
- *   code without `+` (`5511...`, 13 digits) is refused: it is not clear what was meant.
+ * - With `+55`, or without a country code, it is a Brazilian mobile number: an area code (DDD) that exists, then nine
+ *   digits. A landline is refused, and the message says so: Bacen names mobile phones as keys. The country code without
+ *   `+` (`5511...`, 13 digits) is refused: it is not clear what was meant.
+ * - A trunk zero before the area code is dropped where it is written as `(0)`, and refused otherwise.
+ * - With another country code it is taken as it stands, by DICT's pattern (3 to 16 digits). `(0)` is refused there.
  *
  * ```ts
  * import { PixKey } from "effect-pix"
@@ -214,10 +245,13 @@ export const email = (input: string): PixKey => Result.getOrThrow(make("EMAIL", 
  * PixKey.value(PixKey.phone("+1 202 555 0123")) // => "+12025550123"
  * ```
  */
-export const phone = (input: string): PixKey => Result.getOrThrow(make("PHONE", input))
+export const phone = (input: string): PixKey => literal("PHONE", input)
+
+/** {@link phone}, or none for what it would refuse. */
+export const phoneOption = (input: string): Option.Option<PixKey> => option("PHONE", input)
 
 /**
- * A random key (EVP): a UUID of any version, kept in lower case. Throws an `InvalidPixKey`.
+ * A random key (EVP): a UUID of any version, kept in lower case. Throws a `SchemaError`.
  *
  * ```ts
  * import { PixKey } from "effect-pix"
@@ -225,7 +259,10 @@ export const phone = (input: string): PixKey => Result.getOrThrow(make("PHONE", 
  * PixKey.evp("123E4567-E12B-12D1-A456-426655440000").masked // => "123e4567-****-****-****-************"
  * ```
  */
-export const evp = (input: string): PixKey => Result.getOrThrow(make("EVP", input))
+export const evp = (input: string): PixKey => literal("EVP", input)
+
+/** {@link evp}, or none for what it would refuse. */
+export const evpOption = (input: string): Option.Option<PixKey> => option("EVP", input)
 
 /** The key itself, in plain text. What it is put into will no longer mask it. */
 export const value: (key: PixKey | OpaquePixKey) => string = (key) => Held.reveal(key)
@@ -255,7 +292,7 @@ const samples = Schema.Union([
   sample("CPF", Schema.toType(Document.Cpf)),
   sample("CNPJ", Schema.toType(Document.Cnpj)),
   sample("EMAIL", pattern(/^[a-z0-9._+-]{1,24}@[a-z0-9]{1,16}(\.[a-z]{2,8}){1,2}$/)),
-  sample("PHONE", pattern(/^\+(55(11|21|47|61|85)9\d{8}|[1-9]\d{7,14})$/)),
+  sample("PHONE", pattern(/^\+(55(11|21|47|61|85)9\d{8}|[1-46-9]\d{7,14})$/)),
   sample("EVP", pattern(evpPattern))
 ])
 

@@ -7,11 +7,9 @@
  * - Each function throws a `SchemaError`, which does not quote the text, if that is longer than 2331 bytes of UTF-8, the
  *   most that a QR code of level M holds. A BR Code is far shorter.
  */
-import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
-import * as Schema from "effect/Schema"
-import * as SchemaIssue from "effect/SchemaIssue"
-import { encode, renderUnicodeCompact } from "uqr"
+import { encode } from "uqr"
+import { refuse, refusing } from "../internal/refuse.ts"
 
 /** How a picture is drawn. */
 export interface SvgOptions {
@@ -19,23 +17,37 @@ export interface SvgOptions {
   readonly size?: number | undefined
 }
 
+/** How a code is written into a terminal. */
+export interface TerminalOptions {
+  /** What the terminal shows behind its text: `dark` (light text), or `light` (dark text). Default: `dark`. */
+  readonly background?: "dark" | "light" | undefined
+}
+
 const maxBytes = 2331
 
 const utf8 = new TextEncoder()
 
+const textOf = refusing("Expected a text, or a redacted one", (payload: unknown) => {
+  const text = Redacted.isRedacted(payload) ? Redacted.value(payload) : payload
+  return typeof text === "string" ? text : refuse("")
+})
+
 const bytesOf = (payload: string | Redacted.Redacted): Array<number> => {
-  const bytes = utf8.encode(Predicate.isString(payload) ? payload : Redacted.value(payload))
-  if (bytes.length > maxBytes) {
-    throw new Schema.SchemaError(new SchemaIssue.InvalidValue({ expected: `a text of at most ${maxBytes} bytes` }))
-  }
-  return Array.from(bytes)
+  const bytes = utf8.encode(textOf(payload))
+  return bytes.length > maxBytes ? refuse(`Expected a text of at most ${maxBytes} bytes`) : Array.from(bytes)
 }
 
 // Level M, and better where it fits; four modules of quiet around it, as ISO/IEC 18004 wants.
 const qr = { ecc: "M", boostEcc: true, border: 4 } as const
 
+const pixelsOf = refusing("Expected a size in pixels, above 0", (options?: SvgOptions) => {
+  const { size = 256 } = options ?? {}
+  return Number.isFinite(size) && size > 0 ? size : refuse("")
+})
+
 /**
- * A black and white picture as an `<svg>` element, with its quiet zone.
+ * A black and white picture as an `<svg>` element, with its quiet zone. It may be shown at any size: its edges are
+ * smoothed, not moved to whole pixels, since modules of unequal width cost scans.
  *
  * ```ts
  * import { QrCode } from "effect-pix"
@@ -46,7 +58,7 @@ const qr = { ecc: "M", boostEcc: true, border: 4 } as const
  */
 export const svg = (payload: string | Redacted.Redacted, options?: SvgOptions): string => {
   const { data, size } = encode(bytesOf(payload), qr)
-  const pixels = options?.size ?? 256
+  const pixels = pixelsOf(options)
   const runs = data.flatMap((row, y) =>
     Array.from(
       row
@@ -58,7 +70,7 @@ export const svg = (payload: string | Redacted.Redacted, options?: SvgOptions): 
   )
   return (
     `<svg xmlns="http://www.w3.org/2000/svg" width="${pixels}" height="${pixels}" viewBox="0 0 ${size} ${size}" ` +
-    `shape-rendering="crispEdges" role="img" aria-label="QR code">` +
+    `role="img" aria-label="QR code">` +
     `<path fill="#fff" d="M0 0h${size}v${size}H0z"/><path d="${runs.join("")}"/></svg>`
   )
 }
@@ -76,8 +88,24 @@ export const svg = (payload: string | Redacted.Redacted, options?: SvgOptions): 
 export const dataUrl = (payload: string | Redacted.Redacted, options?: SvgOptions): string =>
   `data:image/svg+xml,${encodeURIComponent(svg(payload, options))}`
 
+const blocks = [" ", "▄", "▀", "█"]
+
 /**
- * The code in block characters, two rows of it a line, for a terminal with light text on a dark background. A code of
- * 200 characters takes about 65 columns and 33 lines.
+ * The code in block characters, two rows of it a line. A code of 200 characters takes about 65 columns and 33 lines.
+ *
+ * A block has the colour of the text. So the code is right for light text on a dark background, and needs
+ * `{ background: "light" }` for dark text on a light one: many phones do not read an inverted code.
  */
-export const terminal = (payload: string | Redacted.Redacted): string => renderUnicodeCompact(bytesOf(payload), qr)
+export const terminal = (payload: string | Redacted.Redacted, options?: TerminalOptions): string => {
+  const { data } = encode(bytesOf(payload), qr)
+  const drawn = inkOf(options)
+  // Below an odd last row there is nothing to draw.
+  const bit = (y: number, x: number) => (data[y]?.[x] === drawn ? 1 : 0)
+  const lines = data.flatMap((row, y) =>
+    y % 2 === 0 ? [row.map((_, x) => blocks[bit(y, x) * 2 + bit(y + 1, x)]).join("")] : []
+  )
+  return lines.join("\n")
+}
+
+/** Whether it is the dark modules that are drawn. */
+const inkOf = refusing("Expected options", (options?: TerminalOptions) => options?.background === "light")

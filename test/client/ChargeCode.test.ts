@@ -85,10 +85,49 @@ describe("of", () => {
     }
   })
 
-  it("finds every published example sound", () => {
+  it("finds a published example sound where it states the amount or names a URL", () => {
     for (const [name, payload] of Object.entries(published)) {
-      const stated = Result.getOrThrow(BrCode.parse(payload)).amount ?? amount
-      assert.isTrue(ChargeCode.of({ amount: stated, pix: { qrcode: payload } }).isSound, name)
+      const code = Result.getOrThrow(BrCode.parse(payload))
+      const asks = code.amount !== undefined || code.url !== undefined
+      const charge = ChargeCode.of({ amount: code.amount ?? amount, pix: { qrcode: payload } })
+      assert.strictEqual(charge.isSound, asks, name)
+    }
+  })
+
+  const withCrc = (text: string) => text + BrCode.crc(text)
+  const restated = (payload: string, written: string) => {
+    const bare = payload.slice(0, -4).replace(/54\d\d[\d.]+5802BR/, "5802BR")
+    const field = written === "" ? "" : `54${String(written.length).padStart(2, "0")}${written}`
+    return withCrc(bare.replace("5802BR", `${field}5802BR`))
+  }
+
+  it("reports a static code that leaves the amount to the payer", () => {
+    for (const written of ["", "0", "0.0", "0.00", "00.00"]) {
+      const charge = read(restated(priced(2500), written))
+      assert.deepStrictEqual(charge.problems, [{ code: "amount", reason: "leaves the amount to the payer" }], written)
+      assert.deepStrictEqual([charge.amount, charge.isSound], ["not stated", false])
+    }
+  })
+
+  it("takes what a static code states for its amount in any writing", () => {
+    for (const written of ["25", "25.0", "25.00", "0025.00"]) {
+      assert.isTrue(read(restated(priced(1), written)).isSound, written)
+    }
+  })
+
+  it("lets a dynamic code leave the amount to its URL, and reports another amount in it", () => {
+    assert.isTrue(read(unpriced).isSound)
+    assert.isTrue(read(restated(unpriced, "25.00")).isSound)
+    assert.deepStrictEqual(codesOf(read(restated(unpriced, "24.99"))), ["amount"])
+    assert.deepStrictEqual(codesOf(read(restated(unpriced, "25,00"))), ["amount"])
+  })
+
+  it("reports a code that asks for a consent to recurring payments alone, with and without an amount", () => {
+    const consent = published["a recurrence alone"] ?? ""
+    for (const payload of [consent, restated(consent, "25.00")]) {
+      const charge = read(payload)
+      assert.deepStrictEqual(codesOf(charge), ["not-pix"])
+      assert.isFalse(charge.isSound)
     }
   })
 

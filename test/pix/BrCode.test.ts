@@ -5,6 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Cause, Redacted, Result, Schema } from "effect"
 import * as BrCode from "../../src/pix/BrCode.ts"
 import * as Money from "../../src/pix/Money.ts"
+import * as PixKey from "../../src/pix/PixKey.ts"
 
 const evp = "123e4567-e12b-12d1-a456-426655440000"
 
@@ -243,6 +244,32 @@ describe("parse", () => {
     }
   })
 
+  const counts = {
+    "UTF-16 units": (value: string) => value.length,
+    "code points": (value: string) => Array.from(value).length,
+    "UTF-8 bytes": (value: string) => new TextEncoder().encode(value).length
+  }
+
+  it.each(Object.entries(counts))(
+    "reads lengths that count %s, also beyond the basic plane and inside templates",
+    (_, count) => {
+      const field = (id: string, value: string) => tlv(id, value, count(value))
+      for (const text of ["Açaí 🍇🍇", "𝐀𝐁 Ltda", "🛒", "e\u0301 🇧🇷", "\ufeffLoja"]) {
+        const account = `${field("00", "br.gov.bcb.pix")}${field("01", evp)}${field("02", text)}`
+        const code = parse(
+          withCrc(
+            `000201${field("26", account)}52040000530398654041.505802BR${field("59", text)}${field("60", text)}${field("62", field("05", "***"))}`
+          )
+        )
+        assert.deepStrictEqual(code.problems, [], text)
+        assert.strictEqual(code.merchantName, text)
+        assert.strictEqual(code.merchantCity, text)
+        assert.strictEqual(reveal(code.additionalInfo), text)
+        assert.strictEqual(code.amount, 150)
+      }
+    }
+  )
+
   it("ignores the space around a copied text", () => {
     assert.isTrue(parse(`\n ${vectors.dynamicUrl}\r\n`).crc.ok)
   })
@@ -299,7 +326,7 @@ describe("parse", () => {
       "several PIX accounts",
       vectors.staticKey.replace("5204", `${tlv("27", `${tlv("00", "br.gov.bcb.pix")}${tlv("01", "other")}`)}5204`)
     ],
-    ["key and a URL", vectors.staticKey.replace("2658", "2678").replace("5204", `${tlv("25", "pix.example.com/")}5204`)]
+    ["key and a URL", vectors.staticKey.replace("2658", "2678").replace("5204", `${tlv("25", "pix.example.br/7")}5204`)]
   ])("reads on past a wrong field, and reports it: %s", (words, payload) => {
     const code = parse(withCrc(payload.slice(0, -8)))
     assert.deepStrictEqual(
@@ -310,6 +337,100 @@ describe("parse", () => {
     assert.strictEqual(reveal(code.key ?? code.url)?.length, code.key === undefined ? 48 : 36)
     const refused = BrCode.verify(code)
     assert.isTrue(Result.isFailure(refused) && refused.failure.message.includes(words))
+  })
+
+  it.each([
+    ["an account", tlv("26", `${tlv("00", "br.gov.bcb.pix")}${tlv("01", evp)}${tlv("01", evp)}`), ""],
+    ["the mark of an account", tlv("26", `${tlv("00", "br.gov.bcb.pix").repeat(2)}${tlv("01", evp)}`), ""],
+    ["additional data", undefined, tlv("62", `${tlv("05", "***")}${tlv("05", "abc")}`)],
+    [
+      "a template in additional data",
+      undefined,
+      tlv("62", `${tlv("05", "***")}${tlv("50", tlv("00", "a").repeat(2))}`)
+    ],
+    ["an unknown account", undefined, tlv("27", `${tlv("00", "br.com.outro")}${tlv("07", "1").repeat(2)}`)],
+    ["the receiver in another language", undefined, tlv("64", `${tlv("00", "EN")}${tlv("01", "A").repeat(2)}`)],
+    [
+      "a recurrence",
+      undefined,
+      tlv("80", `${tlv("00", "br.gov.bcb.pix")}${tlv("25", "pix.example.com/rec/1").repeat(2)}`)
+    ]
+  ])(
+    "reports an id that is repeated inside %s",
+    (_, account = tlv("26", `${tlv("00", "br.gov.bcb.pix")}${tlv("01", evp)}`), rest) => {
+      const code = parse(withCrc(`000201${account}5204000053039865802BR5901F6001B${rest}`))
+      assert.deepStrictEqual(code.problems, [{ code: "field", reason: "repeats a field inside a template" }])
+    }
+  )
+
+  const withUrl = (url: string, id = "26") => {
+    const other = id === "26" ? "" : tlv("26", `${tlv("00", "br.gov.bcb.pix")}${tlv("01", evp)}`)
+    return parse(
+      withCrc(
+        `000201${other}${tlv(id, `${tlv("00", "br.gov.bcb.pix")}${tlv("25", url)}`)}5204000053039865802BR5901F6001B`
+      )
+    )
+  }
+
+  it.each([
+    "https://pix.example.com/a",
+    "HTTP:pix.example.com/a",
+    "javascript:alert(1)",
+    "//pix.example.com/a",
+    "/a",
+    "pix.example.com",
+    "pix.example.com/",
+    "pix.example.com/a b",
+    " pix.example.com/a",
+    "pix.example.com/a\n",
+    "pix.example.com\u0000/a",
+    "user@pix.example.com/a",
+    "user:pass@pix.example.com/a",
+    "pix.example.com/@evil.example/a",
+    "pix.example.com\\evil.example/a",
+    "pix.example.com/a\\b",
+    "pix.example.com:443/a",
+    "pix.example.com:80@evil.example/a",
+    "pix.example.com:/a",
+    "localhost/a",
+    "pix/a",
+    ".example.com/a",
+    "pix..example.com/a",
+    "pix.example.com./a",
+    "-pix.example.com/a",
+    "pix-.example.com/a",
+    "192.168.0.1/a",
+    "0x7f.1/a",
+    "[::1]/a",
+    "pix%2eexample.com/a",
+    "pix.example.com/%2e%2e/a",
+    "pix.example.com/../a",
+    "pix.example.com/a/..",
+    "pix.example.com/./a",
+    "pix.example.com//a",
+    "pix.example.com/a?b=1",
+    "pix.example.com/a#b",
+    "pix.exàmple.com/a",
+    "pix.example。com/a",
+    "xn--px-mia.example.com/a",
+    "pix.example.xn--p1ai/a",
+    "pix_example.com/a"
+  ])("reports the URL %j, of a charge and of a recurrence", (url) => {
+    for (const id of ["26", "80"]) {
+      assert.deepStrictEqual(withUrl(url, id).problems, [
+        { code: "field", reason: "has a URL that is not a plain host and path (id 25)" }
+      ])
+    }
+  })
+
+  it.each([
+    "pix.example.com/a",
+    "PIX.Example.COM.br/qr/v2/9d36b84f-c70b-478f-b95c-12729b90ca25",
+    "a.bc/d",
+    "p1x-1.example.com/qr/v2/cobv/1e6c54d3ec9449b7a7fc53b6b0f998e7/",
+    "pix.example.com/..a/b..c/~d_e-f.g"
+  ])("finds nothing wrong with the URL %j", (url) => {
+    assert.deepStrictEqual(withUrl(url).problems, [])
   })
 
   it.each([
@@ -499,8 +620,25 @@ describe("generate", () => {
   }
   const receiver = { merchantName: fits.merchantName, merchantCity: fits.merchantCity, amount: fits.amount }
 
+  const longest = `${"k".repeat(65)}@example.com`
+
+  it("takes a PixKey of any kind, and the same key as text", () => {
+    for (const key of [
+      PixKey.cpf("529.982.247-25"),
+      PixKey.cnpj("12.abc.345/01de-35"),
+      PixKey.email("Fulano@Example.com"),
+      PixKey.phone("(11) 91234-5684"),
+      PixKey.phone("+1 202 555 0123"),
+      PixKey.evp(evp)
+    ]) {
+      const payload = generate({ ...receiver, key })
+      assert.strictEqual(reveal(parse(payload).key), PixKey.value(key))
+      assert.strictEqual(generate({ ...receiver, key: PixKey.value(key) }), payload)
+    }
+  })
+
   it("takes each field at its greatest length", () => {
-    for (const options of [fits, { ...receiver, key: "k".repeat(77) }, { ...receiver, url: urlOf(77) }]) {
+    for (const options of [fits, { ...receiver, key: longest }, { ...receiver, url: urlOf(77) }]) {
       assert.isTrue(Result.isSuccess(verified(generate(options))))
     }
     assert.strictEqual(parse(generate(fits)).amount, 999_999_999_999)
@@ -513,8 +651,15 @@ describe("generate", () => {
     ["txid", { ...fits, txid: "" }],
     ["txid", { ...fits, txid: "Um-Id" }],
     ["additional information", { ...fits, additionalInfo: "i".repeat(38) }],
-    ["additional information", { ...fits, key: "k".repeat(77), additionalInfo: "i" }],
-    ["key", { ...receiver, key: "k".repeat(78) }],
+    ["additional information", { ...fits, key: longest, additionalInfo: "i" }],
+    ["key", { ...receiver, key: `k${longest}` }],
+    ["key", { ...receiver, key: "k".repeat(36) }],
+    ["key", { ...receiver, key: "12345678901" }],
+    ["key", { ...receiver, key: "5511912345684" }],
+    ["key", { ...receiver, key: "+551132345678" }],
+    ["key", { ...receiver, key: "529.982.247-25" }],
+    ["key", { ...receiver, key: evp.toUpperCase() }],
+    ["key", { ...receiver, key: "fulano" }],
     ["key", { ...receiver, key: "" }],
     ["key", { ...receiver, key: "chave aleatória" }],
     ["URL", { ...receiver, url: urlOf(78) }],

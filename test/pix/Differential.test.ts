@@ -100,7 +100,9 @@ const reveal = (code: BrCode.BrCode) =>
 
 describe("BR Codes, against what gateways write", () => {
   it.each(Object.entries(answered))("reads %s", (_, { payload, says }) => {
-    const code = Result.getOrThrow(Result.flatMap(BrCode.parse(payload), BrCode.verify))
+    const code = Result.getOrThrow(BrCode.parse(payload))
+    // A developer's gateway keeps its charges on localhost.
+    assert.strictEqual(code.problems.length, payload.includes("localhost:5001") ? 1 : 0)
     const read = reveal(code)
     const names = ["kind", "merchantName", "merchantCity", "postalCode", "amount", "txid", "key", "url"]
     assert.deepStrictEqual(

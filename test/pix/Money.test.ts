@@ -320,60 +320,6 @@ describe("arithmetic", () => {
   })
 })
 
-describe("allocate and split", () => {
-  it("give the centavos left over to the largest remainders, the earlier first", () => {
-    assert.deepStrictEqual<unknown>(Money.allocate(Money.centavos(100), [1, 1, 1]), [34, 33, 33])
-    assert.deepStrictEqual<unknown>(Money.allocate(Money.centavos(101), [1, 1, 1]), [34, 34, 33])
-    assert.deepStrictEqual<unknown>(Money.allocate(Money.centavos(10), [1, 2, 3]), [2, 3, 5])
-    assert.deepStrictEqual<unknown>(Money.allocate(Money.centavos(1), [1, 9]), [0, 1])
-    assert.deepStrictEqual<unknown>(Money.allocate(Money.centavos(5), [0, 3, 0, 3]), [0, 3, 0, 2])
-    assert.deepStrictEqual<unknown>(Money.allocate(Money.centavos(0), [1, 2]), [0, 0])
-    assert.deepStrictEqual<unknown>(Money.split(Money.centavos(1001), 3), [334, 334, 333])
-    assert.deepStrictEqual<unknown>(Money.split(Money.centavos(1), 2), [1, 0])
-  })
-
-  it("stay exact where the products are far beyond the safe integers", () => {
-    const parts = Money.allocate(max, [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER, 1])
-    assert.strictEqual(Money.sum(parts), Number(max))
-    assert.deepStrictEqual<unknown>(parts, [4503599627370495, 4503599627370495, 1])
-  })
-
-  it("refuse weights and counts that mean nothing", () => {
-    const total = Money.centavos(100)
-    for (const weights of [[], [0], [0, 0], [-1, 2], [0.5, 0.5], [Number.NaN, 1], [Number.POSITIVE_INFINITY]]) {
-      refuses(() => Money.allocate(total, weights), "100")
-    }
-    for (const parts of [0, -1, 1.5, Number.NaN, 1_000_001]) refuses(() => Money.split(total, parts), "NaN")
-  })
-
-  it.prop(
-    "lose nothing and are fair to a centavo, for all totals and weights",
-    {
-      total: Money.Centavos,
-      weights: Schema.Array(Schema.Natural).check(Schema.isMaxLength(12)),
-      last: Money.Centavos
-    },
-    ({ last, total, weights: some }) => {
-      const weights = [...some, Math.max(last, 1)]
-      const parts = Money.allocate(total, weights)
-      assert.strictEqual(Money.sum(parts), Number(total))
-      const all = weights.reduce((sum, weight) => sum + BigInt(weight), 0n)
-      for (const [index, part] of parts.entries()) {
-        const off = BigInt(part) * all - BigInt(total) * BigInt(weights[index] ?? 0)
-        assert.isTrue(off < all && off > -all)
-      }
-    }
-  )
-
-  it.prop(
-    "split is allocate with equal weights",
-    { total: Money.Centavos, parts: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 40 })) },
-    ({ parts, total }) => {
-      assert.deepStrictEqual<unknown>(Money.split(total, parts), Money.allocate(total, Array<number>(parts).fill(7)))
-    }
-  )
-})
-
 describe("parseExact", () => {
   const fields = new Set(["value", "accBalance"])
 

@@ -43,7 +43,12 @@ const accepted: ReadonlyArray<readonly [PixKey.PixKeyType, string, string]> = [
   ["PHONE", "+55 11 91234-5684", "+5511912345684"],
   ["PHONE", "+55 (11) 91234.5684", "+5511912345684"],
   ["PHONE", "11912345684", "+5511912345684"],
-  ["PHONE", "(47) 3234-5678", "+554732345678"],
+  ["PHONE", "+55 (0)11 91234-5684", "+5511912345684"],
+  ["PHONE", "+55 (0) 11 91234-5684", "+5511912345684"],
+  ["PHONE", "(+55) (0)11 91234-5684", "+5511912345684"],
+  ["PHONE", "(0)11 91234-5684", "+5511912345684"],
+  ["PHONE", "+55 55 99123-4567", "+5555991234567"],
+  ["PHONE", "+44 20 7946 0958", "+442079460958"],
   ["PHONE", "55 99123-4567", "+5555991234567"],
   ["PHONE", "+1 202 555 0123", "+12025550123"],
   ["PHONE", "+123", "+123"],
@@ -71,6 +76,25 @@ const refused: ReadonlyArray<readonly [PixKey.PixKeyType, string]> = [
   ["EMAIL", "fulano\u212a@example.com"], // the Kelvin sign, a k in lower case
   ["EMAIL", `${"a".repeat(66)}@example.com`],
   ["PHONE", "5511912345684"],
+  ["PHONE", "+55 11 91234-568"],
+  ["PHONE", "+55 11 91234-56845"],
+  ["PHONE", "+55 11 1234-5684"],
+  ["PHONE", "+55 11 61234-5684"],
+  ["PHONE", "+55 10 91234-5684"],
+  ["PHONE", "+55 20 91234-5684"],
+  ["PHONE", "+55 00 91234-5684"],
+  ["PHONE", "+55 011 91234-5684"],
+  ["PHONE", "+55 (011) 91234-5684"],
+  ["PHONE", "+55 11 (0)91234-5684"],
+  ["PHONE", "+55 0 11 91234-5684"],
+  ["PHONE", "+55 015 11 91234-5684"],
+  ["PHONE", "+55 (0)15 11 91234-5684"],
+  ["PHONE", "(0xx11) 91234-5684"],
+  ["PHONE", "0 15 11 91234-5684"],
+  ["PHONE", "0055 11 91234-5684"],
+  ["PHONE", "+55 912345684"],
+  ["PHONE", "+55"],
+  ["PHONE", "+44 (0)20 7946 0958"],
   ["PHONE", "912345684"],
   ["PHONE", "11144477735"],
   ["PHONE", "1191234568"],
@@ -96,6 +120,14 @@ const constructors = {
   EMAIL: PixKey.email,
   PHONE: PixKey.phone,
   EVP: PixKey.evp
+}
+
+const options = {
+  CPF: PixKey.cpfOption,
+  CNPJ: PixKey.cnpjOption,
+  EMAIL: PixKey.emailOption,
+  PHONE: PixKey.phoneOption,
+  EVP: PixKey.evpOption
 }
 
 const decode = Schema.decodeUnknownSync(PixKey.FromPair)
@@ -143,6 +175,7 @@ describe("the five kinds", () => {
       assert.strictEqual(PixKey.value(key), expected)
       assert.strictEqual(key.type, type)
       assert.isTrue(Equal.equals(Result.getOrThrow(PixKey.make(type, input)), key))
+      assert.isTrue(Equal.equals(Option.getOrThrow(options[type](input)), key))
       assert.isTrue(Equal.equals(Result.getOrThrow(PixKey.fromPair(input, type)), key))
       assert.deepStrictEqual(PixKey.toPair(key), { pixKey: expected, pixKeyType: type })
       assert.deepStrictEqual(PixKey.check(input, type), Option.none())
@@ -152,23 +185,46 @@ describe("the five kinds", () => {
   it("refuse what is not of the kind, by one typed error that does not show it", () => {
     for (const [type, input] of refused) {
       const error = thrown(() => constructors[type](input))
-      assert.instanceOf(error, PixKey.InvalidPixKey)
-      assert.strictEqual(error._tag, "InvalidPixKey")
-      assert.strictEqual(error.type, type)
-      assert.match(error.message, /^The PIX key is not a valid /)
-      assert.isTrue(Result.isFailure(PixKey.make(type, input)))
+      assert.instanceOf(error, Schema.SchemaError)
+      const made = Option.getOrThrow(Result.getFailure(PixKey.make(type, input)))
+      assert.instanceOf(made, PixKey.InvalidPixKey)
+      assert.strictEqual(made.type, type)
+      assert.match(made.message, /^The PIX key is not a valid /)
+      assert.strictEqual(error.message, made.message)
+      assert.deepStrictEqual(options[type](input), Option.none())
       const problem = Option.getOrThrow(PixKey.check(input, type))
-      assert.strictEqual(problem, `pixKey ${error.reason}`)
+      assert.strictEqual(problem, `pixKey ${made.reason}`)
       const unread = thrown(() => decode({ pixKey: input, pixKeyType: type }))
       const reported = thrown(() =>
         Schema.decodeUnknownSync(PixKey.FromPair)({ pixKey: input, pixKeyType: type }, { reportInput: true })
       )
-      if (input === "" || input === "+12") continue // too short to be told from other text
+      if (input.length <= 3) continue // too short to be told from other text
       assertHidden(error, [input])
       assertHidden(unread, [input])
       assert.notInclude(problem, input)
       assert.notInclude(String(reported), input)
     }
+  })
+
+  it("report a landline in Brazil as one, with and without its country code", () => {
+    for (const landline of ["+55 11 3234-5678", "(47) 3234-5678", "+55 (0)21 2345-6789", "+551132345678"]) {
+      const { reason } = Option.getOrThrow(Result.getFailure(PixKey.make("PHONE", landline)))
+      assert.strictEqual(reason, "is a landline (in Brazil only a mobile phone can be a key)")
+    }
+  })
+
+  it("take exactly the area codes that exist, with their country code as without it", () => {
+    const taken = Array.from({ length: 100 }, (_, n) => String(n).padStart(2, "0")).filter((area) => {
+      const [with55, without] = [`+55${area}987654321`, `${area}987654321`].map((text) =>
+        Option.isSome(PixKey.phoneOption(text))
+      )
+      assert.strictEqual(with55, without, area)
+      return with55
+    })
+    assert.strictEqual(
+      taken.join(" "),
+      "11 12 13 14 15 16 17 18 19 21 22 24 27 28 31 32 33 34 35 37 38 41 42 43 44 45 46 47 48 49 51 53 54 55 61 62 63 64 65 66 67 68 69 71 73 74 75 77 79 81 82 83 84 85 86 87 88 89 91 92 93 94 95 96 97 98 99"
+    )
   })
 
   it("say what is wrong", () => {
@@ -236,7 +292,7 @@ describe("masking", () => {
       [PixKey.cnpj("12abc34501de35"), "**.ABC.345/01DE-**"],
       [PixKey.email("fulano@example.com"), "f***@e***"],
       [PixKey.phone("(11) 91234-5684"), "+55 ** *****-5684"],
-      [PixKey.phone("(47) 3234-5678"), "+55 ** *****-5678"],
+      [PixKey.phone("(47) 99234-5678"), "+55 ** *****-5678"],
       [PixKey.phone("+12025550123"), "+***123"],
       [PixKey.phone("+123"), "+***3"],
       [PixKey.evp(uuid), "123e4567-****-****-****-************"],
@@ -328,6 +384,7 @@ describe("FromReportedPair", () => {
       { pixKey: "maria#7", pixKeyType: "ALIAS" },
       { pixKey: "***.982.247-**", pixKeyType: "CPF" },
       { pixKey: "5511912345684", pixKeyType: "PHONE" },
+      { pixKey: "+551132345678", pixKeyType: "PHONE" },
       { pixKey: "52998224725", pixKeyType: "cpf" },
       { pixKey: "", pixKeyType: "" }
     ]) {

@@ -122,7 +122,7 @@ describe("svg", () => {
     const text = `${any}<script>alert("1")</script>'`
     assert.match(
       QrCode.svg(text),
-      /^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg" width="256" height="256" viewBox="0 0 \d+ \d+" shape-rendering="crispEdges" role="img" aria-label="QR code"><path fill="#fff" d="[\dMhvHz -]+"\/><path d="[\dMhvz -]+"\/><\/svg>$/
+      /^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg" width="256" height="256" viewBox="0 0 \d+ \d+" role="img" aria-label="QR code"><path fill="#fff" d="[\dMhvHz -]+"\/><path d="[\dMhvz -]+"\/><\/svg>$/
     )
   })
 
@@ -155,6 +155,18 @@ describe("terminal", () => {
       assertScannable(picture)
       assert.deepStrictEqual(picture, fromSvg(QrCode.svg(text)))
     }
+  })
+
+  it("draws the dark modules for a light background, and nothing below an odd last row", () => {
+    for (const text of [payload, "a"]) {
+      const inverted = QrCode.terminal(text, { background: "light" })
+      assert.deepStrictEqual(
+        fromTerminal(inverted).map((row) => row.map((dark) => !dark)),
+        fromSvg(QrCode.svg(text))
+      )
+      assert.match(inverted.split("\n").at(-1) ?? "", /^ +$/)
+    }
+    assert.strictEqual(QrCode.terminal(payload, { background: "dark" }), QrCode.terminal(payload))
   })
 
   it("can be read back", () => {

@@ -2,15 +2,23 @@
  * The lenient reader of BR Codes: what can be read is read, and what is wrong with it is listed.
  */
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
-import type { BrCode, Problem, ProblemCode } from "../BrCode.ts"
 import * as Money from "../Money.ts"
+import type { BrCode, Problem, ProblemCode } from "./brCodeModel.ts"
 import { crc16 } from "./crc16.ts"
 import * as tlv from "./tlv.ts"
 
 /** The mark of a PIX template, in lower case. */
 export const gui = "br.gov.bcb.pix"
+
+/**
+ * Where a charge is kept: the host's name and a path, and nothing that makes a reader take it for another host or that
+ * a client would rewrite (a scheme, an account, a port, an address of digits, a name in punycode, an escape, `..`).
+ */
+export const location =
+  /^(?=.{1,77}$)(?:(?!xn--)[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+(?!xn--)[a-z](?:[a-z\d-]{0,61}[a-z\d])(?:\/(?!\.{1,2}(?:\/|$))[\w.~!$&'()*+,;=:-]+)+\/?$/i
 
 /** What stands for no `txid`. */
 export const noTxid = "***"
@@ -30,20 +38,39 @@ const readCrc = (text: string, fields: ReadonlyArray<tlv.Field>): BrCode["crc"] 
   return { ok: stated === computed, stated, computed }
 }
 
-const pixTemplates = (fields: ReadonlyArray<tlv.Field>, from: number, to: number) =>
+type Fields = ReadonlyArray<tlv.Field>
+
+const isIn = (from: number, to: number) => (field: tlv.Field) => Number(field.id) >= from && Number(field.id) <= to
+
+const pixTemplates = (fields: Fields, from: number, to: number, split: tlv.Split) =>
   fields
-    .filter(({ id }) => Number(id) >= from && Number(id) <= to)
-    .flatMap(({ value }) => Option.toArray(tlv.read(value)))
+    .filter(isIn(from, to))
+    .flatMap(({ value }) => Option.toArray(tlv.read(value, split)))
     .filter((template) => tlv.get(template, "00")?.toLowerCase() === gui)
+
+const repeats = (fields: Fields) => new Set(fields.map(({ id }) => id)).size < fields.length
+
+/** Accounts, additional data, the receiver in another language, and what is not reserved. */
+const isTemplate = (field: tlv.Field) => isIn(26, 51)(field) || /^6[24]$/.test(field.id) || isIn(80, 99)(field)
+
+/** Templates may hold templates: additional data does, from 50 on. */
+const repeatsInside = (fields: Fields, split: tlv.Split, isNested = isTemplate): boolean =>
+  fields
+    .filter(isNested)
+    .flatMap(({ value }) => Option.toArray(tlv.read(value, split)))
+    .some((template) => repeats(template) || repeatsInside(template, split, isIn(50, 99)))
 
 const findProblems = (
   get: (id: string) => string | undefined,
-  fields: ReadonlyArray<tlv.Field>,
-  account: ReadonlyArray<tlv.Field>,
-  accounts: number,
-  crc: BrCode["crc"]
+  fields: Fields,
+  accounts: ReadonlyArray<Fields>,
+  recurrences: ReadonlyArray<Fields>,
+  crc: BrCode["crc"],
+  split: tlv.Split
 ): ReadonlyArray<Problem> => {
   const amount = get("54")
+  const [account = []] = accounts
+  const urls = [...accounts, ...recurrences].flatMap((template) => tlv.get(template, "25") ?? [])
   const findings: ReadonlyArray<readonly [found: boolean, code: ProblemCode, reason: string]> = [
     [crc.stated === undefined, "crc", "does not end in a checksum"],
     [crc.stated !== undefined && !crc.ok, "crc", "has a wrong checksum"],
@@ -59,9 +86,15 @@ const findProblems = (
     [get("58")?.toUpperCase() !== "BR", "field", "is not for Brazil (id 58)"],
     [!get("59"), "field", "states no receiver (id 59)"],
     [!get("60"), "field", "states no city (id 60)"],
-    [Option.isNone(tlv.read(tlv.get(fields, "62") ?? "")), "field", "has additional data that cannot be read (id 62)"],
-    [new Set(fields.map(({ id }) => id)).size < fields.length, "field", "repeats a field"],
-    [accounts > 1, "field", "has several PIX accounts"],
+    [
+      Option.isNone(tlv.read(tlv.get(fields, "62") ?? "", split)),
+      "field",
+      "has additional data that cannot be read (id 62)"
+    ],
+    [repeats(fields), "field", "repeats a field"],
+    [repeatsInside(fields, split), "field", "repeats a field inside a template"],
+    [accounts.length > 1, "field", "has several PIX accounts"],
+    [!urls.every((url) => location.test(url)), "field", "has a URL that is not a plain host and path (id 25)"],
     [tlv.get(account, "01") !== undefined && tlv.get(account, "25") !== undefined, "field", "has both a key and a URL"]
   ]
   return findings.flatMap(([found, code, reason]) => (found ? [{ code, reason }] : []))
@@ -70,15 +103,22 @@ const findProblems = (
 const hidden = (value: string | undefined, label: string) =>
   value === undefined ? undefined : Redacted.make(value, { label })
 
-const read = (text: string, raw: string, decode: (value: string) => string): Result.Result<BrCode, Problem> => {
-  const list = tlv.read(raw)
-  if (Option.isNone(list)) return Result.fail({ code: "tlv", reason: "is cut off or not a BR Code" })
+/** How the lengths of a code are counted: the text in which they are right, its units, and a value as text. */
+interface Reading {
+  readonly raw: string
+  readonly split: tlv.Split
+  readonly decode: (value: string) => string
+}
+
+const read = (text: string, { decode, raw, split }: Reading): Result.Result<BrCode, Problem> => {
+  const list = tlv.read(raw, split)
+  if (Option.isNone(list)) return Result.fail(unreadable)
   const fields = list.value
-  const accounts = pixTemplates(fields, 26, 51)
+  const accounts = pixTemplates(fields, 26, 51, split)
   const account = accounts[0]
   if (account === undefined) return Result.fail({ code: "not-pix", reason: "has no PIX account" })
 
-  const stated = (from: ReadonlyArray<tlv.Field>) => (id: string) => {
+  const stated = (from: Fields) => (id: string) => {
     const value = tlv.get(from, id)
     return value === undefined || value === "" ? undefined : decode(value)
   }
@@ -86,13 +126,12 @@ const read = (text: string, raw: string, decode: (value: string) => string): Res
   const inAccount = stated(account)
   const key = inAccount("01")
   const url = inAccount("25")
-  const recurrenceUrl = pixTemplates(fields, 80, 99)
-    .map((template) => stated(template)("25"))
-    .find((url) => url !== undefined)
+  const recurrences = pixTemplates(fields, 80, 99, split)
+  const recurrenceUrl = recurrences.map((template) => stated(template)("25")).find((url) => url !== undefined)
   if (key === undefined && url === undefined && recurrenceUrl === undefined) {
     return Result.fail({ code: "not-pix", reason: "has neither a PIX key nor a URL" })
   }
-  const additional = Option.getOrElse(tlv.read(tlv.get(fields, "62") ?? ""), () => [])
+  const additional = Option.getOrElse(tlv.read(tlv.get(fields, "62") ?? "", split), () => [])
   const txid = stated(additional)("05")
   const amount = top("54")
   const crc = readCrc(text, fields)
@@ -113,7 +152,7 @@ const read = (text: string, raw: string, decode: (value: string) => string): Res
     fss: inAccount("03"),
     recurrenceUrl: hidden(recurrenceUrl, "recurrenceUrl"),
     crc,
-    problems: findProblems(top, fields, account, accounts.length, crc),
+    problems: findProblems(top, fields, accounts, recurrences, crc, split),
     fields: Redacted.make(
       fields.map(({ id, value }) => ({ id, value: decode(value) })),
       { label: "fields" }
@@ -123,18 +162,36 @@ const read = (text: string, raw: string, decode: (value: string) => string): Res
 }
 
 const utf8 = new TextEncoder()
-const fromUtf8 = new TextDecoder()
+const fromUtf8 = new TextDecoder("utf-8", { ignoreBOM: true })
 const toBinary = (text: string) => Array.from(utf8.encode(text), (byte) => String.fromCharCode(byte)).join("")
 const fromBinary = (binary: string) => fromUtf8.decode(Uint8Array.from(binary, (char) => char.charCodeAt(0)))
 
-/** Reads a code whose lengths count characters or, failing that, UTF-8 bytes. */
+const unreadable: Problem = { code: "tlv", reason: "is cut off or not a BR Code" }
+
+// More than any QR code holds.
+const maxLength = 8192
+
+const toUnits: tlv.Split = (text) => text.split("")
+const toCodePoints: tlv.Split = (text) => Array.from(text)
+const same = (value: string) => value
+
+const isAscii = (text: string) => /^[\0-\x7f]*$/.test(text)
+
+/**
+ * Reads a code whose lengths count UTF-16 units, code points or UTF-8 bytes: whichever fits its checksum, else whichever
+ * can be read.
+ */
 export const readBrCode = (payload: string): Result.Result<BrCode, Problem> => {
+  if (!Predicate.isString(payload) || payload.length > maxLength) return Result.fail(unreadable)
   const text = payload.trim()
-  const byCharacters = read(text, text, (value) => value)
-  const binary = toBinary(text)
-  if (binary === text || (Result.isSuccess(byCharacters) && byCharacters.success.crc.ok)) return byCharacters
-  const byBytes = read(text, binary, fromBinary)
-  return Result.isSuccess(byBytes) && (byBytes.success.crc.ok || Result.isFailure(byCharacters))
-    ? byBytes
-    : byCharacters
+  const byUnits = read(text, { raw: text, split: toUnits, decode: same })
+  if (isAscii(text)) return byUnits
+  const readings = [
+    byUnits,
+    read(text, { raw: text, split: toCodePoints, decode: same }),
+    read(text, { raw: toBinary(text), split: toUnits, decode: fromBinary })
+  ]
+  const codes = readings.flatMap((reading) => Option.toArray(Result.getSuccess(reading)))
+  const best = codes.find(({ problems }) => problems.length === 0) ?? codes.find(({ crc }) => crc.ok) ?? codes[0]
+  return best === undefined ? byUnits : Result.succeed(best)
 }

@@ -3,13 +3,13 @@
  */
 import { isValidLandlinePhone } from "@brazilian-utils/brazilian-utils/is-valid-landline-phone"
 import { isValidMobilePhone } from "@brazilian-utils/brazilian-utils/is-valid-mobile-phone"
-import * as Option from "effect/Option"
+import type * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import * as Document from "../Document.ts"
-import type { PixKeyType } from "../PixKey.ts"
 
 interface Kind {
-  readonly expected: string
-  readonly read: (input: string) => Option.Option<string>
+  /** The key in the directory's form, or what is wrong with the text, as a predicate. */
+  readonly read: (input: string) => Result.Result<string, string>
   readonly mask: (value: string) => string
 }
 
@@ -21,54 +21,69 @@ export const evpPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9
 
 const maxEmailLength = 77
 
-const matching = (pattern: RegExp) => Option.liftPredicate((text: string) => pattern.test(text))
+const notA = (expected: string) => Result.fail(`is not a valid ${expected}`)
 
-const readEmail = (input: string): Option.Option<string> =>
-  Option.some(input.trim()).pipe(
-    // Before the case is changed: the Kelvin sign would become the letter k.
-    Option.filter((text) => text.length <= maxEmailLength && /^[\x21-\x7e]+$/.test(text)),
-    Option.map((text) => text.toLowerCase()),
-    Option.flatMap(matching(emailPattern))
-  )
+const document = (read: (input: string) => Option.Option<string>, expected: string) => (input: string) =>
+  Result.fromOption(read(input), () => `is not a valid ${expected}`)
 
-const readPhone = (input: string): Option.Option<string> => {
-  const text = input.replaceAll(/[\s().-]/g, "")
-  if (text.startsWith("+")) return matching(phonePattern)(text)
-  // Without a country code the digits may be another document's: they must be a Brazilian phone in every respect.
-  return /^\d{10,11}$/.test(text) && (isValidMobilePhone(text, { version: 2 }) || isValidLandlinePhone(text))
-    ? Option.some(`+55${text}`)
-    : Option.none()
+const readEmail = (input: string): Result.Result<string, string> => {
+  const text = input.trim()
+  // Before the case is changed: the Kelvin sign would become the letter k.
+  const isPlain = text.length <= maxEmailLength && /^[\x21-\x7e]+$/.test(text)
+  const address = text.toLowerCase()
+  return isPlain && emailPattern.test(address)
+    ? Result.succeed(address)
+    : notA(`e-mail address (at most ${maxEmailLength} characters)`)
+}
+
+const readEvp = (input: string): Result.Result<string, string> => {
+  const uuid = input.trim().toLowerCase()
+  return evpPattern.test(uuid) ? Result.succeed(uuid) : notA("EVP (a UUID)")
+}
+
+const phoneExpected = "phone (+ and country code, or a Brazilian mobile number with its area code)"
+
+// A trunk zero is dialled at home and is no part of the number. Written as "(0)" it is known for one.
+const trunkZero = /^(\+55|\(\+55\))?\(0\)/
+
+const readPhone = (input: string): Result.Result<string, string> => {
+  const written = input.replaceAll(/[\s.-]/g, "").replace(trunkZero, "$1")
+  const text = written.replaceAll(/[()]/g, "")
+  if (text.startsWith("+") && !text.startsWith("+55")) {
+    return phonePattern.test(text) && !written.includes("(0)") ? Result.succeed(text) : notA(phoneExpected)
+  }
+  const national = text.replace(/^\+55/, "")
+  if (/^\d{11}$/.test(national) && isValidMobilePhone(national, { version: 2 })) return Result.succeed(`+55${national}`)
+  return /^\d{10}$/.test(national) && isValidLandlinePhone(national)
+    ? Result.fail("is a landline (in Brazil only a mobile phone can be a key)")
+    : notA(phoneExpected)
 }
 
 const maskPhone = (phone: string): string =>
-  /^\+55\d{10,11}$/.test(phone)
+  phone.startsWith("+55")
     ? `+55 ** *****-${phone.slice(-4)}`
     : `+***${phone.slice(-Math.min(4, Math.floor(phone.length / 4)))}`
 
-export const kinds: { readonly [Type in PixKeyType]: Kind } = {
+/** By the names that the kinds have on the wire. */
+export const kinds = {
   CPF: {
-    expected: "CPF (11 digits with check digits)",
-    read: Document.cpfOption,
+    read: document(Document.cpfOption, "CPF (11 digits with check digits)"),
     mask: (value) => Document.mask(Document.cpf(value))
   },
   CNPJ: {
-    expected: "CNPJ (14 digits or letters, the last two check digits)",
-    read: Document.cnpjOption,
+    read: document(Document.cnpjOption, "CNPJ (14 digits or letters, the last two check digits)"),
     mask: (value) => Document.mask(Document.cnpj(value))
   },
   EMAIL: {
-    expected: `e-mail address (at most ${maxEmailLength} characters)`,
     read: readEmail,
     mask: (value) => value.replace(/^(.)[^@]*@(.).*$/, "$1***@$2***")
   },
   PHONE: {
-    expected: "phone (+ and country code, or a Brazilian mobile or landline number with its area code)",
     read: readPhone,
     mask: maskPhone
   },
   EVP: {
-    expected: "EVP (a UUID)",
-    read: (input) => matching(evpPattern)(input.trim().toLowerCase()),
+    read: readEvp,
     mask: (value) => `${value.slice(0, 8)}-****-****-****-************`
   }
-}
+} satisfies Readonly<Record<string, Kind>>

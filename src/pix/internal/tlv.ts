@@ -1,6 +1,6 @@
 /**
- * Tag, length, value: a two-digit id, a two-digit length, then that many characters. BR Codes are made of it, twice
- * over: the value of a template is such a list again.
+ * Tag, length, value: a two-digit id, a two-digit length, then that many units (characters of some kind, or bytes). BR
+ * Codes are made of it, twice over: the value of a template is such a list again.
  */
 import * as Option from "effect/Option"
 
@@ -12,17 +12,21 @@ export interface Field {
 
 const header = /^\d{4}$/
 
-/** The fields of a text, in their order, or none unless they fill it to the last character. */
-export const read = (text: string): Option.Option<ReadonlyArray<Field>> => {
+/** Cuts a text into the units that the lengths count. */
+export type Split = (text: string) => ReadonlyArray<string>
+
+/** The fields of a text, in their order, or none unless they fill it to the last unit. */
+export const read = (text: string, split: Split): Option.Option<ReadonlyArray<Field>> => {
+  const units = split(text)
   const fields: Array<Field> = []
   let at = 0
-  while (at < text.length) {
+  while (at < units.length) {
     const start = at + 4
-    const head = text.slice(at, start)
+    const head = units.slice(at, start).join("")
     if (!header.test(head)) return Option.none()
     const end = start + Number(head.slice(2))
-    if (end > text.length) return Option.none()
-    fields.push({ id: head.slice(0, 2), value: text.slice(start, end) })
+    if (end > units.length) return Option.none()
+    fields.push({ id: head.slice(0, 2), value: units.slice(start, end).join("") })
     at = end
   }
   return Option.some(fields)
