@@ -1,17 +1,21 @@
 /**
- * The bytes that every client sends and receives: a full PIX charge, its answer, and a page of 100 rows.
+ * The bytes that every client sends and receives: a full PIX charge and its answer, a lookup, a payout, and pages of 100
+ * rows.
  */
-import { Money } from "effect-pix"
-import type { CreateTransactionRequest } from "effect-pix"
+import { type CreateTransactionRequest, Money, PixKey, type WithdrawalRequest } from "effect-pix"
 
-export const createPath = "/api/v1/transactions/create"
-export const listPath = "/api/Transaction/company/transactions"
+export const paths = {
+  create: "/api/v1/transactions/create",
+  list: "/api/Transaction/company/transactions",
+  lookup: "/api/Transaction/transactionByTransactionId/6f1d2f0a-3a0e-4c7e-9a53-1f6f0a4b7c11",
+  withdraw: "/api/Withdraw/request"
+}
 export const rows = 100
 
 export const credentials = { clientId: "bench-client", apiKey: "bench-key" }
 
 /** What is charged. With the currency written out it is also the body, as the other clients send it. */
-export const charge: CreateTransactionRequest = {
+export const charge = {
   amount: Money.centavos(2500),
   currency: "BRL",
   paymentMethod: "PIX",
@@ -28,52 +32,104 @@ export const charge: CreateTransactionRequest = {
   pix: { expiresInDays: 2 },
   traceable: true,
   ip: "203.0.113.7"
+} as const satisfies CreateTransactionRequest
+
+/** A payout, as a program asks for it, and as it goes over the wire. */
+export const withdrawal: WithdrawalRequest = {
+  amount: Money.centavos(1000),
+  pixKey: PixKey.email("maria@example.com"),
+  description: "Invoice 42"
+}
+export const withdrawalBody = {
+  amount: 1000,
+  currency: "BRL",
+  pixKey: "maria@example.com",
+  pixKeyType: "EMAIL",
+  description: "Invoice 42"
 }
 
 export const chargeId = "6f1d2f0a-3a0e-4c7e-9a53-1f6f0a4b7c11"
+export const withdrawalId = 4711
 
-export const created = JSON.stringify({
-  data: {
-    id: chargeId,
-    amount: 2500,
-    paymentMethod: "PIX",
-    status: "WAITING_PAYMENT",
-    pix: {
-      qrcode:
-        "00020126580014br.gov.bcb.pix0136123e4567-e12b-12d1-a456-4266554400005204000053039865802BR5913Fulano de Tal6008BRASILIA62070503***63041D3D",
-      expirationDate: "2026-12-01T12:00:00.000Z"
-    },
-    companyId: 7
+const row = (index: number) => ({
+  id: 9000 + index,
+  leadId: `0b9c3d3e-52b7-4a5f-8f0e-${String(index).padStart(12, "0")}`,
+  lead: {
+    id: `0b9c3d3e-52b7-4a5f-8f0e-${String(index).padStart(12, "0")}`,
+    externalId: index % 2 === 0 ? null : `customer-${index}`,
+    name: `João da Conceição ${index}`,
+    email: `customer${index}@example.com`,
+    phone: "11987654321",
+    documentNumber: "11144477735",
+    documentType: "CPF"
   },
-  status: 200,
-  message: "Transação criada com sucesso"
+  amount: 2500 + (index % 1000),
+  status: "PENDING",
+  paymentMethod: "PIX",
+  providerTxId: `E18236120202611211200s${String(index).padStart(10, "0")}`,
+  createdAt: new Date(1_763_000_000_000 + index * 1000).toISOString(),
+  updatedAt: "2026-11-21T12:00:01.456Z"
 })
 
-export const page = JSON.stringify({
-  ok: true,
-  res: {
-    items: Array.from({ length: rows }, (_, index) => ({
-      id: 9000 + index,
-      leadId: `0b9c3d3e-52b7-4a5f-8f0e-${String(index).padStart(12, "0")}`,
-      lead: {
-        id: `0b9c3d3e-52b7-4a5f-8f0e-${String(index).padStart(12, "0")}`,
-        externalId: index % 2 === 0 ? null : `customer-${index}`,
-        name: `João da Conceição ${index}`,
-        email: `customer${index}@example.com`,
-        phone: "11987654321",
-        documentNumber: "11144477735",
-        documentType: "CPF"
-      },
-      amount: 2500 + index,
-      status: "PENDING",
+/** A page of a list of `total` rows, oldest first. */
+export const pageOf = (total: number, page: number, pageSize: number): string => {
+  const from = Math.min((page - 1) * pageSize, total)
+  const items = Array.from({ length: Math.min(pageSize, total - from) }, (_, index) => row(from + index))
+  const res = { items, totalItems: total, totalPages: Math.ceil(total / pageSize), currentPage: page, pageSize }
+  return JSON.stringify({ ok: true, res })
+}
+
+/** What the server answers to each operation. */
+export const answers = {
+  create: JSON.stringify({
+    data: {
+      id: chargeId,
+      amount: 2500,
       paymentMethod: "PIX",
-      providerTxId: `E18236120202611211200s${String(index).padStart(10, "0")}`,
-      createdAt: "2026-11-21T12:00:00.123Z",
-      updatedAt: index % 2 === 0 ? "2026-11-21T12:00:01.456Z" : "2026-11-21T12:00:01"
-    })),
-    totalItems: 4200,
-    totalPages: 42,
-    currentPage: 1,
-    pageSize: rows
-  }
-})
+      status: "WAITING_PAYMENT",
+      pix: {
+        qrcode:
+          "00020126580014br.gov.bcb.pix0136123e4567-e12b-12d1-a456-4266554400005204000053039865802BR5913Fulano de Tal6008BRASILIA62070503***63041D3D",
+        expirationDate: "2026-12-01T12:00:00.000Z"
+      },
+      companyId: 7
+    },
+    status: 200,
+    message: "Transação criada com sucesso"
+  }),
+  lookup: JSON.stringify({
+    id: 1,
+    leadId: 2,
+    lead: { id: 2, name: "Maria Silva", email: "maria@example.com", phone: "11987654321", document: "11144477735" },
+    companyId: 7,
+    value: 2500,
+    transactionId: chargeId,
+    enStatusTransaction: "Paid",
+    enPaymentSystem: "Pix",
+    updateDate: "2026-11-21T12:00:01.456-03:00",
+    createdAt: "2026-11-21T12:00:00.123Z"
+  }),
+  list: pageOf(4200, 1, rows),
+  withdraw: JSON.stringify({
+    id: withdrawalId,
+    companyId: 7,
+    value: 10.0,
+    pixKey: "maria@example.com",
+    pixKeyType: "EMAIL",
+    creditorDocument: "11144477735",
+    description: "Invoice 42",
+    currency: "BRL",
+    enTransaction: "Awaiting",
+    createdAt: "2026-11-21T12:00:00.123Z"
+  })
+}
+
+export type Call = keyof typeof answers
+
+/** What identifies each answer, so that no client is measured while it fails. */
+export const expected: Record<Call, unknown> = {
+  create: chargeId,
+  lookup: "Paid",
+  list: rows,
+  withdraw: withdrawalId
+}

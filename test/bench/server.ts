@@ -1,15 +1,19 @@
 /**
- * The other side, in a process of its own: answers every POST with a created charge and every GET with a page, from
- * bytes that are made once. It is written on the socket, so that the clients are what is measured: `node:http` costs
- * more for a request than the fastest of them.
+ * The other side, in a process of its own. It answers each operation from bytes that are made once, and a list that is
+ * asked for in an order from a table of as many rows as its first argument says. It is written on the socket, so that
+ * the clients are what is measured: `node:http` costs more for a request than the fastest of them.
+ *
+ * Told `hold`, it takes requests and answers none; it says how many it has taken, and answers them at `release`.
  */
-import { createServer } from "node:net"
-import { created, page } from "./payloads.ts"
+import { createServer, type Socket } from "node:net"
+import { answers, pageOf, paths } from "./payloads.ts"
 
-const answer = (body: string) =>
+const total = Number(process.argv[2] ?? 0)
+
+const answer = (body: string, status = "200 OK") =>
   Buffer.from(
     [
-      "HTTP/1.1 200 OK",
+      `HTTP/1.1 ${status}`,
       "Content-Type: application/json; charset=utf-8",
       "Date: Sat, 21 Nov 2026 12:00:00 GMT",
       "Connection: keep-alive",
@@ -20,7 +24,27 @@ const answer = (body: string) =>
     ].join("\r\n")
   )
 
-const answers = { POST: answer(created), GET: answer(page) }
+const create = answer(answers.create)
+const list = answer(answers.list)
+const lookup = answer(answers.lookup)
+const withdraw = answer(answers.withdraw, "201 Created")
+
+const answerTo = (head: string): Buffer => {
+  if (head.startsWith("POST ")) return head.startsWith(paths.withdraw, 5) ? withdraw : create
+  if (head.startsWith(paths.lookup, 4)) return lookup
+  const query = new URLSearchParams(head.slice(head.indexOf("?"), head.indexOf(" HTTP/")))
+  if (!query.has("sort")) return list
+  return answer(pageOf(total, Number(query.get("page")), Number(query.get("pageSize"))))
+}
+
+let isHolding = false
+let held: Array<() => void> = []
+
+const reply = (socket: Socket, head: string) => {
+  if (!isHolding) return void socket.write(answerTo(head))
+  held.push(() => socket.write(answerTo(head)))
+  if (held.length % 100 === 0) process.send?.({ held: held.length })
+}
 
 const server = createServer({ noDelay: true }, (socket) => {
   let pending = Buffer.alloc(0)
@@ -32,15 +56,23 @@ const server = createServer({ noDelay: true }, (socket) => {
       if (end < 0) return
       const head = pending.toString("latin1", 0, end)
       const [, length = "0"] = /\r\ncontent-length: *(\d+)/i.exec(head) ?? []
-      const total = end + 4 + Number(length)
-      if (pending.length < total) return
-      pending = pending.subarray(total)
-      socket.write(head.startsWith("POST ") ? answers.POST : answers.GET)
+      const size = end + 4 + Number(length)
+      if (pending.length < size) return
+      pending = pending.subarray(size)
+      reply(socket, head)
     }
   })
 })
 
-server.listen(0, "127.0.0.1", () => {
+process.on("message", (order: "hold" | "release") => {
+  isHolding = order === "hold"
+  const waiting = held
+  held = []
+  for (const release of waiting) release()
+  process.send?.({ held: 0 })
+})
+
+server.listen({ port: 0, host: "127.0.0.1", backlog: 20_000 }, () => {
   const address = server.address()
   process.send?.(typeof address === "object" && address !== null ? address.port : 0)
 })

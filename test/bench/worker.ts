@@ -2,47 +2,103 @@
  * One client in a process of its own, so that no other one's garbage or type feedback is in its figures. Takes a `Job`
  * by message, answers with its `Sample`.
  */
-import { type ContenderName, contenders } from "./clients.ts"
-import { chargeId, rows } from "./payloads.ts"
+import { setImmediate } from "node:timers/promises"
+import { contenders, type ContenderName } from "./contenders.ts"
+import { type Call, expected } from "./payloads.ts"
 
-export interface Job {
-  readonly call: "create" | "list"
-  readonly inFlight: number
-  readonly milliseconds: number
-}
+export type Job =
+  /** Calls for so long, so many at a time. */
+  | { readonly kind: "time"; readonly call: Call; readonly inFlight: number; readonly milliseconds: number }
+  /** Calls so often, so many at a time, in a heap that is not collected meanwhile. */
+  | { readonly kind: "bytes"; readonly call: Call; readonly inFlight: number; readonly calls: number }
+  /** Starts so many calls and waits: then `settled` says what the heap holds. */
+  | { readonly kind: "start"; readonly call: Call; readonly calls: number }
+  | { readonly kind: "heap" }
+  | { readonly kind: "finish" }
 
 /** Per call: milliseconds of wall clock, and microseconds of CPU over all threads of the process. */
 export interface Sample {
   readonly time: number
   readonly cpu: number
+  readonly p50: number
+  readonly p99: number
 }
 
-const expected = { create: chargeId, list: rows }
+const [name, origin = ""] = process.argv.slice(2)
+const client = await contenders[name as ContenderName].make(origin) // main.ts names it by the same record
 
-const [name, port] = process.argv.slice(2)
-const client = await contenders[name as ContenderName].make(Number(port)) // main.ts names it by the same record
+const once = async (call: Call) => {
+  const got = await client[call]()
+  if (got !== expected[call]) throw new Error(`${name}: ${call} gave ${String(got)}`)
+}
 
-const perform = async ({ call, inFlight, milliseconds }: Job): Promise<Sample> => {
-  const send = client[call]
-  let calls = 0
-  const cpu = process.cpuUsage()
-  const start = performance.now()
-  const lane = async () => {
-    while (performance.now() - start < milliseconds) {
-      const got = await send()
-      if (got !== expected[call]) throw new Error(`${name}: ${call} gave ${String(got)}`)
-      calls++
-    }
+const collected = async () => {
+  for (let i = 0; i < 3; i++) {
+    globalThis.gc?.()
+    await setImmediate()
   }
-  await Promise.all(Array.from({ length: inFlight }, lane))
-  const time = performance.now() - start
-  const { system, user } = process.cpuUsage(cpu)
-  return { time: time / calls, cpu: (system + user) / calls }
+  return process.memoryUsage().heapUsed
 }
 
-process.on("message", async (job: Job) => {
-  const sample = await perform(job)
-  if (process.connected) process.send?.(sample)
+const quantile = (sorted: Float64Array, part: number) => sorted[Math.floor((sorted.length - 1) * part)] ?? Number.NaN
+
+let started: ReadonlyArray<Promise<void>> = []
+
+const perform = async (job: Job): Promise<Sample | number> => {
+  switch (job.kind) {
+    case "time": {
+      const times: Array<number> = []
+      const cpu = process.cpuUsage()
+      const start = performance.now()
+      const lane = async () => {
+        for (let at = performance.now(); at - start < job.milliseconds;) {
+          await once(job.call)
+          const now = performance.now()
+          times.push(now - at)
+          at = now
+        }
+      }
+      await Promise.all(Array.from({ length: job.inFlight }, lane))
+      const time = performance.now() - start
+      const { system, user } = process.cpuUsage(cpu)
+      const sorted = Float64Array.from(times).toSorted()
+      const calls = times.length
+      return {
+        time: time / calls,
+        cpu: (system + user) / calls,
+        p50: quantile(sorted, 0.5),
+        p99: quantile(sorted, 0.99)
+      }
+    }
+    case "bytes": {
+      const before = await collected()
+      let left = job.calls
+      const lane = async () => {
+        while (left-- > 0) await once(job.call)
+      }
+      await Promise.all(Array.from({ length: job.inFlight }, lane))
+      return (process.memoryUsage().heapUsed - before) / job.calls
+    }
+    case "start":
+      started = Array.from({ length: job.calls }, () => once(job.call))
+      return job.calls
+    case "heap":
+      return collected()
+    case "finish":
+      await Promise.all(started)
+      started = []
+      return collected()
+  }
+}
+
+process.on("message", (job: Job) => {
+  perform(job).then(
+    (sample) => process.connected && process.send?.(sample),
+    (error: unknown) => {
+      console.error(error)
+      process.exit(1)
+    }
+  )
 })
 process.on("disconnect", () => process.exit())
 process.send?.("ready")

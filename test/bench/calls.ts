@@ -1,0 +1,101 @@
+/**
+ * What a call costs: CPU, time and allocated bytes, for each operation, one at a time and 64 in flight.
+ *
+ * Each client has a process of its own and only one of them works at a time. They take turns, round after round, and a
+ * round's figures are divided by raw undici's of the same round (the mean of two processes), so that a machine that
+ * slows down slows all of them down.
+ */
+import type { ChildProcess } from "node:child_process"
+import { Array, Effect } from "effect"
+import { type ContenderName, contenders, names } from "./contenders.ts"
+import type { Call } from "./payloads.ts"
+import { message, start, startServer } from "./processes.ts"
+import { type Figure, figure } from "./statistics.ts"
+import type { Job, Sample } from "./worker.ts"
+
+export interface Rounds {
+  readonly rounds: number
+  readonly milliseconds: number
+  readonly warmUp: number
+}
+
+export interface Row {
+  readonly client: ContenderName
+  readonly title: string
+  /** CPU for a call, against undici. */
+  readonly cpu: Figure
+  /** Calls a second, against undici. */
+  readonly calls: Figure
+  /** Milliseconds. */
+  readonly p50: number
+  readonly p99: number
+  /** Bytes of the heap that a call allocates. */
+  readonly bytes: number
+}
+
+export interface Table {
+  readonly call: Call
+  readonly inFlight: number
+  /** What 1.00 is: microseconds of CPU. */
+  readonly unit: number
+  readonly rows: ReadonlyArray<Row>
+}
+
+const flags = ["--expose-gc", "--min-semi-space-size=256", "--max-semi-space-size=256"]
+
+const scenarios = (["create", "lookup", "list", "withdraw"] as const).flatMap((call) =>
+  [64, 1].map((inFlight) => ({ call, inFlight }))
+)
+
+type Worker = { readonly child: ChildProcess; readonly name: ContenderName }
+
+const tell = <A>(child: ChildProcess, job: Job) => message<A>(child, job)
+
+const measure = Effect.fnUntraced(function* (
+  workers: ReadonlyArray<Worker>,
+  scenario: { readonly call: Call; readonly inFlight: number },
+  { milliseconds, rounds, warmUp }: Rounds
+) {
+  for (const { child } of workers) {
+    yield* tell<Sample>(child, { kind: "time", ...scenario, milliseconds: warmUp })
+  }
+  const samples = yield* Effect.forEach(Array.range(1, rounds), (round) =>
+    Effect.gen(function* () {
+      const taken = new Map<ContenderName, Sample>()
+      for (const { child, name } of Array.rotate(workers, round)) {
+        taken.set(name, yield* tell<Sample>(child, { kind: "time", ...scenario, milliseconds }))
+      }
+      return taken
+    })
+  )
+  const bytes = new Map<ContenderName, number>()
+  for (const { child, name } of workers) {
+    const calls = scenario.call === "list" ? 100 : 400
+    bytes.set(name, yield* tell<number>(child, { kind: "bytes", ...scenario, calls }))
+  }
+  const of = (round: ReadonlyMap<ContenderName, Sample>, name: ContenderName, column: keyof Sample) =>
+    round.get(name)?.[column] ?? Number.NaN
+  const base = (round: ReadonlyMap<ContenderName, Sample>, column: keyof Sample) =>
+    (of(round, "undici", column) + of(round, "undiciAgain", column)) / 2
+  const rows = workers.map(({ name }): Row => ({
+    client: name,
+    title: contenders[name].title,
+    cpu: figure(samples.map((round) => of(round, name, "cpu") / base(round, "cpu"))),
+    calls: figure(samples.map((round) => base(round, "time") / of(round, name, "time"))),
+    p50: figure(samples.map((round) => of(round, name, "p50"))).median,
+    p99: figure(samples.map((round) => of(round, name, "p99"))).median,
+    bytes: bytes.get(name) ?? Number.NaN
+  }))
+  const unit = figure(samples.map((round) => base(round, "cpu"))).median
+  return { ...scenario, unit, rows } satisfies Table
+})
+
+/** All scenarios, for the clients named. */
+export const calls = (rounds: Rounds, chosen: ReadonlyArray<ContenderName> = names) =>
+  Effect.gen(function* () {
+    const { origin } = yield* startServer()
+    const workers = yield* Effect.forEach(chosen, (name) =>
+      Effect.map(start("worker.ts", [name, origin], flags), ({ child }): Worker => ({ child, name }))
+    )
+    return yield* Effect.forEach(scenarios, (scenario) => measure(workers, scenario, rounds))
+  }).pipe(Effect.scoped)

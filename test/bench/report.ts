@@ -1,0 +1,126 @@
+/**
+ * The figures as Markdown tables, and as a chart.
+ */
+import type { Row, Table } from "./calls.ts"
+import type { Cold } from "./cold.ts"
+import type { Held } from "./memory.ts"
+import type { Curve } from "./scale.ts"
+import type { Check, Size } from "./sizes.ts"
+import type { Figure } from "./statistics.ts"
+
+export interface Results {
+  readonly machine: string
+  readonly calls: ReadonlyArray<Table>
+  readonly heap: ReadonlyArray<Held>
+  readonly cold: ReadonlyArray<Cold>
+  readonly sizes: ReadonlyArray<Size>
+  readonly checks: ReadonlyArray<Check>
+  readonly scale: ReadonlyArray<Curve>
+}
+
+const titles = { create: "Create a charge", lookup: "Look one up", list: "List 100 rows", withdraw: "Withdraw" }
+const nameOf = ({ call, inFlight }: Table) =>
+  `${titles[call]}, ${inFlight === 1 ? "one at a time" : `${inFlight} in flight`}`
+
+const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): string =>
+  [head, head.map((_, index) => (index === 0 ? "---" : "--:")), ...rows]
+    .map((row) => `| ${row.join(" | ")} |`)
+    .join("\n")
+
+const cell = ({ high, low, median, p15 }: Figure) =>
+  `${median.toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)}), p15 ${p15.toFixed(2)}`
+const plain = (value: number) => (value >= 100 ? value.toFixed(0) : value.toFixed(value >= 10 ? 1 : 2))
+
+const callTable = (measured: Table): string =>
+  [
+    `**${nameOf(measured)}** (1.00 is ${measured.unit.toFixed(0)} us of CPU here)`,
+    "",
+    table(
+      ["client", "CPU per call", "calls/s", "p50 ms", "p99 ms", "kB allocated"],
+      measured.rows.map((row) => [
+        row.title,
+        cell(row.cpu),
+        row.calls.median.toFixed(2),
+        plain(row.p50),
+        plain(row.p99),
+        plain(row.bytes / 1000)
+      ])
+    )
+  ].join("\n")
+
+const curveTable = ({ points, title, unit }: Curve): string => {
+  const heap = points.some((point) => point.heap !== undefined)
+  return [
+    `**${title}** (${unit})`,
+    "",
+    table(
+      ["", ...points.map(({ at }) => at.toLocaleString("en"))],
+      [
+        ["value", ...points.map(({ value }) => plain(value))],
+        ...(heap ? [["MB of heap", ...points.map((point) => plain(point.heap ?? Number.NaN))]] : [])
+      ]
+    )
+  ].join("\n")
+}
+
+/** The tables. */
+export const markdown = (results: Results): string =>
+  [
+    results.machine,
+    "",
+    "### Calls, against undici",
+    "",
+    results.calls.map(callTable).join("\n\n"),
+    "",
+    "### Heap of a charge in flight, 10,000 at a time",
+    "",
+    table(
+      ["client", "kB"],
+      results.heap.map(({ bytes, title }) => [title, plain(bytes / 1000)])
+    ),
+    "",
+    "### Cold start, to the first answer",
+    "",
+    table(
+      ["program", "ms", "ratio"],
+      results.cold.map(({ ratio, time, title }) => [title, time.median.toFixed(0), ratio.median.toFixed(2)])
+    ),
+    "",
+    "### Bundles, and type-checking a consumer",
+    "",
+    table(
+      ["program", "kB, minified and gzipped"],
+      results.sizes.map((size) => [size.title, size.kilobytes.toFixed(1)])
+    ),
+    "",
+    table(
+      ["program", "seconds of tsc"],
+      results.checks.map(({ seconds, title }) => [title, seconds.toFixed(2)])
+    ),
+    "",
+    "### Scale",
+    "",
+    results.scale.map(curveTable).join("\n\n")
+  ].join("\n")
+
+const bar = (row: Row, index: number, scale: number): string => {
+  const y = 46 + index * 24
+  const width = Math.max(1, row.cpu.median * scale)
+  const ours = row.client.startsWith("ours")
+  const title = row.title.replaceAll(/[`*]/g, "").replaceAll("&", "&amp;")
+  return `<text x="248" y="${y + 13}" text-anchor="end" class="name${ours ? " ours" : ""}">${title}</text><rect x="256" y="${y}" width="${width.toFixed(1)}" height="17" rx="2" class="${ours ? "ours" : "peer"}"/><text x="${(262 + width).toFixed(1)}" y="${y + 13}" class="figure">${row.cpu.median.toFixed(2)}</text>`
+}
+
+/** A chart of what a charge costs at 64 in flight: CPU per call, undici = 1.00. */
+export const chart = ({ calls }: Results): string => {
+  const rows = (calls.find(({ call, inFlight }) => call === "create" && inFlight === 64)?.rows ?? [])
+    .filter(({ client }) => client !== "undiciAgain")
+    .toSorted((a, b) => a.cpu.median - b.cpu.median)
+  const scale = 400 / Math.max(...rows.map(({ cpu }) => cpu.median))
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 720 ${rows.length * 24 + 60}" role="img" aria-label="CPU per charge, 64 in flight, undici = 1.00">
+<style>text{font:13px system-ui,sans-serif;fill:#555}.title{font-weight:600;font-size:15px}.ours{font-weight:600}rect.peer{fill:#9aa5b1}rect.ours{fill:#2f7d5b}@media(prefers-color-scheme:dark){text{fill:#bbb}rect.peer{fill:#5c6670}rect.ours{fill:#4caf7f}}</style>
+<text x="16" y="26" class="title">CPU per charge, 64 in flight (undici = 1.00, less is better)</text>
+${rows.map((row, index) => bar(row, index, scale)).join("\n")}
+</svg>
+`
+}
