@@ -23,6 +23,7 @@ export { type RefusalCause, type RefusalRule, RefusalRules } from "./client/Refu
 export * as Status from "./contract/Status.ts"
 export {
   BoletoTransactionRequest,
+  CreatedPixTransaction,
   CreatedTransaction,
   CreateTransactionRequest,
   CreditCardTransactionRequest,

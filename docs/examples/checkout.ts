@@ -31,7 +31,7 @@ const chargeFor = Effect.fn("chargeFor")(function* (order: Order) {
       { idempotencyKey: IdempotencyKey.fromReference("order", order.id) }
     )
     .pipe(Effect.provideService(PaymentsPolicy, policy))
-  const { expirationDate, qrcode = "" } = created.pix ?? {}
+  const { expirationDate, qrcode } = created.pix
   const until =
     expirationDate === undefined
       ? ""

@@ -12,10 +12,9 @@ export const quickstart = <E, R>(pay: (transactionId: string) => Effect.Effect<u
       customer: { name: "Maria Silva", email: "maria@example.com" },
       pix: { expiresInDays: 1 }
     })
-    const code = charge.pix?.qrcode ?? ""
     yield* Console.log(`Charged ${Money.format(charge.amount)}. The payer scans this, or copies the line under it:`)
-    yield* Console.log(QrCode.terminal(code))
-    yield* Console.log(code)
+    yield* Console.log(QrCode.terminal(charge.pix.qrcode))
+    yield* Console.log(charge.pix.qrcode)
 
     yield* pay(charge.id)
     const detail = yield* payments.getTransaction(charge.id)

@@ -45,9 +45,11 @@ import type {
   RequestWithdrawalError
 } from "../contract/PaymentsError.ts"
 import type {
+  CreatedPixTransaction,
   CreatedTransaction,
   CreateTransactionRequest,
   ListOptions,
+  PixTransactionRequest,
   TransactionDetail,
   TransactionPage
 } from "../contract/Transaction.ts"
@@ -64,15 +66,22 @@ export interface PaymentsOptions {
   readonly companyId?: number | undefined
 }
 
+/** How a charge is created: see `Payments`. */
+export interface CreateTransaction {
+  (request: PixTransactionRequest, options?: WriteOptions): Effect.Effect<CreatedPixTransaction, CreateTransactionError>
+  (request: CreateTransactionRequest, options?: WriteOptions): Effect.Effect<CreatedTransaction, CreateTransactionError>
+}
+
 /** The payment gateway. */
 export class Payments extends Context.Service<
   Payments,
   {
-    /** Creates a charge (service interface, section 4.1). Amounts in centavos. */
-    readonly createTransaction: (
-      request: CreateTransactionRequest,
-      options?: WriteOptions
-    ) => Effect.Effect<CreatedTransaction, CreateTransactionError>
+    /**
+     * Creates a charge (service interface, section 4.1). Amounts in centavos. A request whose `paymentMethod` is `PIX`
+     * gives a charge whose `pix.qrcode` is there; an answer without it is `OutcomeUnknown`, with the charge's id under
+     * `seen`.
+     */
+    readonly createTransaction: CreateTransaction
     /** Looks a charge up by the id that its creation answered (section 4.3). */
     readonly getTransaction: (transactionId: string) => Effect.Effect<TransactionDetail, GetTransactionError>
     /** One page of the company's transactions (section 4.2). */

@@ -21,7 +21,7 @@ export const Balance = Schema.Struct({
   accBalanceCreditAwaiting: absentIfNull(ReaisFromJson)
 })
 /** See the schema of the same name. */
-export type Balance = typeof Balance.Type
+export interface Balance extends Schema.Schema.Type<typeof Balance> {}
 
 /** Whose balance. */
 export interface BalanceOptions {

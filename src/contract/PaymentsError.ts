@@ -226,6 +226,8 @@ export const FailureReason = Schema.Literals([
   "Unreadable",
   /** The answer echoes another idempotency key. */
   "KeyMismatch",
+  /** The answer has the status of a success, but is about something else than what was asked, or says that it failed. */
+  "NotAsAsked",
   /** The charge was created, but its BR Code is not one to show to a payer. */
   "UnsoundBrCode",
   /** The service refused a repetition of a request whose first sending may have been executed. */
@@ -252,6 +254,7 @@ const reasonInWords: Record<FailureReason, string> = {
   TooLarge: "the answer is larger than the policy allows",
   Unreadable: "the answer is not what the contract says",
   KeyMismatch: "the answer belongs to another idempotency key",
+  NotAsAsked: "the answer is not about what was asked, or says that it failed",
   UnsoundBrCode: "the charge was created, but its BR Code is not one to show to a payer",
   RefusedAfterUnknown: "a repetition was refused after a first sending whose result is not known",
   Redirect: "the answer is a redirect, which is never followed",
@@ -302,6 +305,29 @@ export class UnexpectedResponse extends Schema.TaggedError<UnexpectedResponse>()
 }
 
 /**
+ * What an answer said of a write whose result is not known, as the service wrote it: to find the charge or the
+ * withdrawal by. What does not look like an id, a number or a word, or is data of the request, is left out.
+ */
+export const Seen = Schema.Struct({
+  /** Of a charge: the `transactionId` of the lookup. Of a withdrawal: its number. */
+  id: Schema.optionalKey(Schema.String),
+  /** Of a charge in centavos, of a withdrawal in reais. */
+  value: Schema.optionalKey(Schema.String),
+  status: Schema.optionalKey(Schema.String)
+})
+/** See the schema of the same name. */
+export interface Seen extends Schema.Schema.Type<typeof Seen> {}
+
+const shown = ({ id, status, value }: Seen = {}): string => {
+  const parts = [
+    ...(id === undefined ? [] : [`id ${id}`]),
+    ...(value === undefined ? [] : [`value ${value}`]),
+    ...(status === undefined ? [] : [`status ${status}`])
+  ]
+  return parts.length === 0 ? "" : ` The answer shows ${parts.join(", ")}.`
+}
+
+/**
  * A write may have been executed, and may not. **Never repeat it under another key.** Calling again with the same
  * input and this error's `idempotencyKey` is the safe way to learn the result.
  */
@@ -310,10 +336,12 @@ export class OutcomeUnknown extends Schema.TaggedError<OutcomeUnknown>()("Outcom
   idempotencyKey: Schema.String,
   outcome: Schema.Literal("Unknown"),
   /** Where an answer with success differs from the contract. Never a value. */
-  issues: Schema.optionalKey(Schema.Array(RequestIssue))
+  issues: Schema.optionalKey(Schema.Array(RequestIssue)),
+  /** What an answer with success showed of the charge or the withdrawal, where it is not to be relied on. */
+  seen: Schema.optionalKey(Seen)
 }) {
   override get message(): string {
-    return `${this.operation}${keyed(this)} may have been executed, or not, after ${this.attempts} attempt(s): ${because(this)}${listed(this.issues)}. ${atStake(this.operation)} Do not send it under a new key: repeat it with the same key, or look it up first.${asked(this)}${said(this)}`
+    return `${this.operation}${keyed(this)} may have been executed, or not, after ${this.attempts} attempt(s): ${because(this)}${listed(this.issues)}.${shown(this.seen)} ${atStake(this.operation)} Do not send it under a new key: repeat it with the same key, or look it up first.${asked(this)}${said(this)}`
   }
 }
 

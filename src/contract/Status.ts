@@ -11,11 +11,11 @@
  * ```ts
  * import { Status } from "effect-pix"
  *
- * Status.ofDetail("Paid") // => "Final"
- * Status.ofDetail("Awaiting") // => "Open"
- * Status.ofDetail("PAID") // => "Unknown"
- * Status.ofWithdrawal("Awaiting") // => "Open"
- * Status.ofWithdrawal("Paid") // => "Unknown"
+ * Status.progressOfDetail("Paid") // => "Final"
+ * Status.progressOfDetail("Awaiting") // => "Open"
+ * Status.progressOfDetail("PAID") // => "Unknown"
+ * Status.progressOfWithdrawal("Awaiting") // => "Open"
+ * Status.progressOfWithdrawal("Paid") // => "Unknown"
  * ```
  */
 import { openWord } from "../internal/wire.ts"
@@ -65,14 +65,14 @@ const isOneOf = (words: ReadonlyArray<string>, status: string): boolean => words
  * What a transaction's `enStatusTransaction` says. Words are compared as they are written: those of another vocabulary
  * are `Unknown`.
  */
-export const ofDetail = (status: DetailStatus): Progress =>
+export const progressOfDetail = (status: DetailStatus): Progress =>
   isOneOf(finalDetail, status) ? "Final" : isOneOf(openDetail, status) ? "Open" : "Unknown"
 
 /**
  * What a withdrawal's `enTransaction` says. `Awaiting` is the only word that the service shows, so no word is known to
  * be final.
  */
-export const ofWithdrawal = (status: WithdrawalStatus): Exclude<Progress, "Final"> =>
+export const progressOfWithdrawal = (status: WithdrawalStatus): Exclude<Progress, "Final"> =>
   status === "Awaiting" ? "Open" : "Unknown"
 
 /** Whether a status is one of the five words documented for the detail. */

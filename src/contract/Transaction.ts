@@ -42,7 +42,7 @@ export const CustomerDocument = Schema.Struct({
   type: openWord(["CPF", "CNPJ"]).check(Schema.isNonEmpty())
 })
 /** See the schema of the same name. */
-export type CustomerDocument = typeof CustomerDocument.Type
+export interface CustomerDocument extends Schema.Schema.Type<typeof CustomerDocument> {}
 
 /** The payer (section 2.3). The service's minimal example carries name and e-mail, so these two are required. */
 export const Customer = Schema.Struct({
@@ -57,7 +57,7 @@ export const Customer = Schema.Struct({
   externalRef: Schema.optional(TextId)
 })
 /** See the schema of the same name. */
-export type Customer = typeof Customer.Type
+export interface Customer extends Schema.Schema.Type<typeof Customer> {}
 
 /** One thing sold (section 2.3). `unitPrice` is in centavos. */
 export const Item = Schema.Struct({
@@ -68,7 +68,7 @@ export const Item = Schema.Struct({
   tangible: Schema.optional(Schema.Boolean)
 })
 /** See the schema of the same name. */
-export type Item = typeof Item.Type
+export interface Item extends Schema.Schema.Type<typeof Item> {}
 
 const fields = <const Method extends "PIX" | "BOLETO" | "CREDIT_CARD">(method: Method) => ({
   /** The total, in centavos. */
@@ -97,7 +97,7 @@ export const PixTransactionRequest = Schema.Struct({
   pix: Schema.optional(Schema.Struct({ expiresInDays: Schema.optional(atLeastOne) }))
 })
 /** See the schema of the same name. */
-export type PixTransactionRequest = typeof PixTransactionRequest.Type
+export interface PixTransactionRequest extends Schema.Schema.Type<typeof PixTransactionRequest> {}
 
 /** The names that an undocumented field may not have: those of the contract, and those that no object should carry. */
 const takenNames: ReadonlySet<string> = new Set(["pix", "extra", ...Object.keys(fields("PIX"))])
@@ -118,7 +118,7 @@ export const BoletoTransactionRequest = withExtra({
   extra: Schema.optional(UndocumentedFields)
 })
 /** See the schema of the same name. */
-export type BoletoTransactionRequest = typeof BoletoTransactionRequest.Type
+export interface BoletoTransactionRequest extends Schema.Schema.Type<typeof BoletoTransactionRequest> {}
 
 /** A card charge (section 2.3). Its payload is not shown: what else it takes goes under `extra`, sent as it is. */
 export const CreditCardTransactionRequest = withExtra({
@@ -126,7 +126,7 @@ export const CreditCardTransactionRequest = withExtra({
   extra: Schema.optional(UndocumentedFields)
 })
 /** See the schema of the same name. */
-export type CreditCardTransactionRequest = typeof CreditCardTransactionRequest.Type
+export interface CreditCardTransactionRequest extends Schema.Schema.Type<typeof CreditCardTransactionRequest> {}
 
 /**
  * What a charge is asked with, by payment method (section 2.3).
@@ -174,7 +174,22 @@ export const CreateTransactionResponse = Schema.Struct({
  */
 export const CreatedTransaction = Schema.Struct({ ...created, idempotencyKey: Schema.String })
 /** See the schema of the same name. */
-export type CreatedTransaction = typeof CreatedTransaction.Type
+export interface CreatedTransaction extends Schema.Schema.Type<typeof CreatedTransaction> {}
+
+/**
+ * A PIX charge that was created: its code is there. It is what `createTransaction` answers to a request whose
+ * `paymentMethod` is `PIX`.
+ */
+export const CreatedPixTransaction = Schema.Struct({
+  ...CreatedTransaction.fields,
+  pix: Schema.Struct({
+    /** The copy-and-paste text of the QR code. */
+    qrcode: Schema.NonEmptyString,
+    expirationDate: absentIfNull(Timestamp)
+  })
+})
+/** See the schema of the same name. */
+export interface CreatedPixTransaction extends Schema.Schema.Type<typeof CreatedPixTransaction> {}
 
 /** The customer, as a list shows it (section 2.5). */
 const ListLead = Schema.Struct({
@@ -200,7 +215,7 @@ export const TransactionListItem = Schema.Struct({
   updatedAt: absentIfNull(Timestamp)
 })
 /** See the schema of the same name. */
-export type TransactionListItem = typeof TransactionListItem.Type
+export interface TransactionListItem extends Schema.Schema.Type<typeof TransactionListItem> {}
 
 /** One page of the company's transactions (section 4.2). */
 export const TransactionPage = Schema.Struct({
@@ -211,7 +226,9 @@ export const TransactionPage = Schema.Struct({
   pageSize: Schema.Natural
 })
 /** See the schema of the same name. */
-export type TransactionPage = typeof TransactionPage.Type
+export interface TransactionPage extends Omit<Schema.Schema.Type<typeof TransactionPage>, "items"> {
+  readonly items: ReadonlyArray<TransactionListItem>
+}
 
 /** The list operation's answer: `{ ok, res }` (section 4.2). */
 export const ListTransactionsResponse = Schema.Struct({
@@ -257,4 +274,4 @@ export const TransactionDetail = Schema.Struct({
   createdAt: absentIfNull(Timestamp)
 })
 /** See the schema of the same name. */
-export type TransactionDetail = typeof TransactionDetail.Type
+export interface TransactionDetail extends Schema.Schema.Type<typeof TransactionDetail> {}

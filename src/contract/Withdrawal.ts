@@ -24,7 +24,7 @@ export const WithdrawalRequestBody = Schema.Struct({
   metadata: Schema.optional(Metadata)
 })
 /** See the schema of the same name. */
-export type WithdrawalRequestBody = typeof WithdrawalRequestBody.Type
+export interface WithdrawalRequestBody extends Schema.Schema.Type<typeof WithdrawalRequestBody> {}
 
 type Rest = Omit<WithdrawalRequestBody, "pixKey" | "pixKeyType">
 
@@ -63,4 +63,4 @@ export const WithdrawalRecord = Schema.Struct({
  */
 export const Withdrawal = Schema.Struct({ ...WithdrawalRecord.fields, idempotencyKey: Schema.String })
 /** See the schema of the same name. */
-export type Withdrawal = typeof Withdrawal.Type
+export interface Withdrawal extends Schema.Schema.Type<typeof Withdrawal> {}

@@ -5,7 +5,7 @@
  * It looks the transaction up, at once and then by a schedule that is kind to the service: every second at first, ever
  * slower, at most once a minute, jittered. A hint (see `TransactionHints`; `Webhook` publishes them) wakes it at once.
  *
- * - It ends with the detail as soon as its status is final: see `Status.ofDetail`, or say `until` yourself.
+ * - It ends with the detail as soon as its status is final: see `Status.progressOfDetail`, or say `until` yourself.
  * - It ends with `TimedOut` when the charge has expired or the deadline has passed. A lookup that is on its way is
  *   cut off then, and one last lookup is made, so what was paid in time is not missed. It may take 5 seconds.
  * - While the service cannot be reached, answers what is no answer (a proxy's page), or asks to slow down, it goes on
@@ -28,7 +28,7 @@
  *   })
  *   yield* sandbox.markPaid(charge.id)
  *   const detail = yield* TransactionWait.final(charge.id, {
- *     expiresAt: charge.pix?.expirationDate
+ *     expiresAt: charge.pix.expirationDate
  *   })
  *   return detail.enStatusTransaction
  * })
@@ -55,14 +55,14 @@ import {
   type ServiceUnavailable,
   type UnexpectedResponse
 } from "../contract/PaymentsError.ts"
-import { DetailStatus, ofDetail } from "../contract/Status.ts"
+import { DetailStatus, progressOfDetail } from "../contract/Status.ts"
 import type { TransactionDetail } from "../contract/Transaction.ts"
 import { Payments } from "../client/Payments.ts"
 import { TransactionHints } from "./TransactionHints.ts"
 
 /** How to wait. */
 export interface Options {
-  /** When the charge expires: `charge.pix?.expirationDate` of its creation. Default: not known. */
+  /** When the charge expires: `charge.pix.expirationDate` of its creation. Default: not known. */
   readonly expiresAt?: DateTime.DateTime.Input | undefined
   /**
    * How long to wait at most; the last lookup begins then, and may take 5 seconds. Default: one hour, or with
@@ -73,7 +73,7 @@ export interface Options {
    * When to look again. Where it ends, the waiting ends. Default: {@link polling}.
    */
   readonly schedule?: Schedule.Schedule<unknown> | undefined
-  /** What is waited for. Default: a status that is final, as `Status.ofDetail` says. */
+  /** What is waited for. Default: a status that is final, as `Status.progressOfDetail` says. */
   readonly until?: ((detail: TransactionDetail) => boolean) | undefined
   /**
    * For how long a `TransactionNotFound` counts as "not there yet", for a transaction that was created this moment.
@@ -142,7 +142,8 @@ interface Seen {
 /** Answers `next`, which waits for the next change each time it is run. */
 const watch = Effect.fnUntraced(function* (transactionId: string, options: Options) {
   const { getTransaction } = yield* Payments
-  const until = options.until ?? ((detail: TransactionDetail) => ofDetail(detail.enStatusTransaction) === "Final")
+  const until =
+    options.until ?? ((detail: TransactionDetail) => progressOfDetail(detail.enStatusTransaction) === "Final")
   const startedAt = yield* Clock.currentTimeMillis
   const expiresAt =
     options.expiresAt === undefined

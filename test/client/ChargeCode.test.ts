@@ -175,21 +175,41 @@ const charged = (
     return { result, requests: (yield* sandbox.requests).length }
   }).pipe(Effect.provide(Sandbox.layerPayments))
 
-const unsound: ReadonlyArray<readonly [string, string | null | undefined, string]> = [
+const unsound: ReadonlyArray<readonly [string, string, string]> = [
   ["is damaged", damaged, "has a wrong checksum"],
   ["is for another amount", priced(250_000), "states another amount than the one asked for"],
-  ["is missing", undefined, "is missing from the charge"],
-  ["is null", null, "is missing from the charge"],
   ["is no BR Code", "https://pay.example.com/7", "is cut off or not a BR Code"]
 ]
 
+const lacking: ReadonlyArray<readonly [string, string | null | undefined]> = [
+  ["is missing", undefined],
+  ["is null", null],
+  ["is empty", ""]
+]
+
 describe("a charge whose code", () => {
+  it.effect.each(lacking)("%s is OutcomeUnknown under any policy, with the id of the charge", ([, qrcode]) =>
+    Effect.gen(function* () {
+      for (const brCode of ["report", "require"] as const) {
+        const { requests, result } = yield* charged(qrcode, { policy: { brCode } })
+        const error = Result.getOrThrow(Result.flip(result))
+        assert.strictEqual(error._tag, "OutcomeUnknown")
+        if (error._tag !== "OutcomeUnknown") return
+        assert.strictEqual(error.reason, "UnsoundBrCode")
+        assert.deepStrictEqual(error.issues, [{ path: "data.pix.qrcode", problem: "is missing from the charge" }])
+        assert.deepStrictEqual({ ...error.seen }, { id: transactionId, value: "2500", status: "WAITING_PAYMENT" })
+        assert.include(error.message, transactionId)
+        assert.strictEqual(requests, 1)
+      }
+    })
+  )
+
   it.effect.each(unsound)("%s is created all the same, by default", ([, qrcode, problem]) =>
     Effect.gen(function* () {
       const { result } = yield* charged(qrcode)
       const created = Result.getOrThrow(result)
       assert.strictEqual(created.id, transactionId)
-      assert.strictEqual(created.pix?.qrcode, qrcode ?? undefined)
+      assert.strictEqual(created.pix?.qrcode, qrcode)
       assert.deepStrictEqual(
         ChargeCode.of(created).problems.map(({ reason }) => reason),
         [problem]

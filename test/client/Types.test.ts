@@ -2,17 +2,20 @@
  * What the types promise. The compiler does the checking: `expectTypeOf` and `@ts-expect-error` do nothing at run time.
  */
 import { describe, expectTypeOf, test } from "@effect/vitest"
-import { Effect, type Layer, type Redacted } from "effect"
+import { Effect, Layer, type Redacted } from "effect"
 import type { HttpClient } from "effect/http"
 import {
   type ApiCredentials,
   type ConfigurationError,
+  type CreatedPixTransaction,
   type CreatedTransaction,
   type CreateTransactionRequest,
   type Credentials,
   type IdempotencyKeyGen,
-  type Money,
+  Money,
   Payments,
+  type PixTransactionRequest,
+  RequestRejected,
   type TransactionDetail,
   type TransactionListItem,
   type Withdrawal,
@@ -98,6 +101,51 @@ describe("the types", () => {
       // @ts-expect-error `pix` belongs to PIX charges
       accept({ ...charge, paymentMethod: "BOLETO", pix: { expiresInDays: 1 } })
     expectTypeOf(boleto).toBeFunction()
+  })
+
+  test("give a PIX charge its code", () => {
+    const ask = (payments: Operations, pix: PixTransactionRequest, any: CreateTransactionRequest) => ({
+      pix: payments.createTransaction(pix),
+      written: payments.createTransaction({
+        amount: Money.centavos(2500),
+        paymentMethod: "PIX",
+        customer: { name: "Maria Silva", email: "maria@example.com" }
+      }),
+      any: payments.createTransaction(any)
+    })
+    type Asked = { readonly [K in keyof ReturnType<typeof ask>]: Effect.Success<ReturnType<typeof ask>[K]> }
+    expectTypeOf<Asked["pix"]["pix"]["qrcode"]>().toEqualTypeOf<string>()
+    expectTypeOf<Asked["written"]["pix"]["qrcode"]>().toEqualTypeOf<string>()
+    expectTypeOf<Asked["any"]>().toEqualTypeOf<CreatedTransaction>()
+    expectTypeOf<CreatedPixTransaction>().toExtend<CreatedTransaction>()
+    expectTypeOf<CreatedTransaction>().not.toExtend<CreatedPixTransaction>()
+  })
+
+  test("let a mock of createTransaction be written without a cast", () => {
+    const charge = {
+      id: "6f1b9a3e-2f7c-4f0e-9d53-0c5a7e1b2d44",
+      amount: Money.centavos(2500),
+      status: "WAITING_PAYMENT",
+      pix: { qrcode: "00020126" },
+      extra: {},
+      idempotencyKey: "tx_1"
+    }
+    const whatever = Layer.mock(Payments, { createTransaction: () => Effect.succeed(charge) })
+    const byRequest = Layer.mock(Payments, {
+      createTransaction: ({ amount, paymentMethod }, options) =>
+        amount < 100
+          ? Effect.fail(
+              new RequestRejected({ operation: "createTransaction", attempts: 1, status: 400, outcome: "Rejected" })
+            )
+          : Effect.succeed({ ...charge, amount, paymentMethod, idempotencyKey: options?.idempotencyKey ?? "tx_1" })
+    })
+    const generated = Layer.mock(Payments, {
+      createTransaction: Effect.fn(function* (request: CreateTransactionRequest) {
+        yield* Effect.void
+        return { ...charge, amount: request.amount }
+      })
+    })
+    expectTypeOf([whatever, byRequest, generated]).toEqualTypeOf<Array<Layer.Layer<Payments>>>()
   })
 
   test("want the kind of a plain PIX key said", () => {

@@ -20,19 +20,25 @@ describe("Status", () => {
   }
 
   it("a detail waits while it is awaiting, and for nothing once it is paid, cancelled, failed or refunded", () => {
-    assert.deepStrictEqual(vocabularies.detail.words.map(Status.ofDetail), ["Open", "Final", "Final", "Final", "Final"])
+    assert.deepStrictEqual(vocabularies.detail.words.map(Status.progressOfDetail), [
+      "Open",
+      "Final",
+      "Final",
+      "Final",
+      "Final"
+    ])
   })
 
   it("a withdrawal is never known to be final", () => {
-    assert.strictEqual(Status.ofWithdrawal("Awaiting"), "Open")
+    assert.strictEqual(Status.progressOfWithdrawal("Awaiting"), "Open")
     for (const word of ["Paid", "Failed", "Cancelled", "Refunded", "Released"]) {
-      assert.strictEqual(Status.ofWithdrawal(word), "Unknown")
+      assert.strictEqual(Status.progressOfWithdrawal(word), "Unknown")
     }
   })
 
   it("the words of another vocabulary are unknown to the detail, whatever their case", () => {
     for (const word of ["WAITING_PAYMENT", "PENDING", "Released", "PAID", "paid", "awaiting", "", "constructor"]) {
-      assert.strictEqual(Status.ofDetail(word), "Unknown")
+      assert.strictEqual(Status.progressOfDetail(word), "Unknown")
       assert.isFalse(Status.isDetailWord(word))
     }
     assert.isTrue(vocabularies.detail.words.every(Status.isDetailWord))

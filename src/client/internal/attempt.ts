@@ -10,18 +10,20 @@ import type * as HttpClient from "effect/http/HttpClient"
 import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Result from "effect/Result"
-import type { RequestIssue } from "../../contract/PaymentsError.ts"
+import type { RequestIssue, Seen } from "../../contract/PaymentsError.ts"
 import type { RefusalRules } from "../RefusalRules.ts"
 import { readBody } from "./body.ts"
 import { causeOf } from "./refusalCause.ts"
+import { withoutSecrets } from "./seen.ts"
 import { displayMessage, readServiceMessage } from "./serviceMessage.ts"
 import { judgeTransport, timedOut, unrecognised } from "./judge.ts"
 import type { Failed, Unanswered } from "./verdict.ts"
 
 /** A 2xx that is not to be relied on. */
 export interface Undecodable {
-  readonly reason: "Unreadable" | "KeyMismatch" | "UnsoundBrCode"
+  readonly reason: "Unreadable" | "KeyMismatch" | "NotAsAsked" | "UnsoundBrCode"
   readonly issues: ReadonlyArray<RequestIssue>
+  readonly seen?: Seen
 }
 
 export interface AttemptOptions<A> {
@@ -61,9 +63,11 @@ const unreadable = (
   status: number,
   reason: Unanswered["reason"],
   transient: boolean,
-  issues?: ReadonlyArray<RequestIssue>
+  issues?: ReadonlyArray<RequestIssue>,
+  seen?: Seen
 ): Unanswered => ({
   issues,
+  seen,
   _tag: "Unanswered",
   sent: "Unknown",
   reason,
@@ -106,9 +110,9 @@ export const attempt = <A>(options: AttemptOptions<A>): Effect.Effect<A, Failed>
       return Effect.matchEffect(body, {
         onSuccess: (text) => {
           const decoded = options.decode(text)
-          return Result.isSuccess(decoded)
-            ? Effect.succeed(decoded.success)
-            : Effect.fail(unreadable(status, decoded.failure.reason, false, decoded.failure.issues))
+          if (Result.isSuccess(decoded)) return Effect.succeed(decoded.success)
+          const { issues, reason, seen = {} } = decoded.failure
+          return Effect.fail(unreadable(status, reason, false, issues, withoutSecrets(seen, options.secrets())))
         },
         onFailure: (error) =>
           Effect.fail(

@@ -11,10 +11,16 @@ import { issuesOf } from "./issues.ts"
 
 const notJson: Undecodable = { reason: "Unreadable", issues: [{ path: "", problem: "the body is not JSON" }] }
 
-/** Reads a body of JSON by a schema. The numbers of the `exact` fields keep every digit that was written. */
+/** Reads JSON. The numbers of the `exact` fields keep every digit that was written. Throws what `JSON.parse` throws. */
+export const parser =
+  (exact: ReadonlySet<string> | undefined) =>
+  (text: string): unknown =>
+    exact === undefined ? JSON.parse(text) : parseExact(text, exact)
+
+/** Reads a body of JSON by a schema. */
 export const bodyDecoder = <S extends Schema.ConstraintDecoder<unknown>>(schema: S, exact?: ReadonlySet<string>) => {
   const decode = Schema.decodeUnknownResult(schema)
-  const parse = (text: string): unknown => (exact === undefined ? JSON.parse(text) : parseExact(text, exact))
+  const parse = parser(exact)
   return (text: string): Result.Result<S["Type"], Undecodable> => {
     // The cause quotes the body: it is dropped here.
     const json = Result.try({ try: () => parse(text), catch: () => notJson })

@@ -84,7 +84,11 @@ export const writeError = <E = never>(
     const fields = { ...unanswered(operation, failure, verdict), idempotencyKey }
     return verdict.sent === "NotSent"
       ? new ServiceUnavailable({ ...fields, outcome: "NotSent" })
-      : new OutcomeUnknown({ ...fields, ...present({ issues: verdict.issues }), outcome: "Unknown" })
+      : new OutcomeUnknown({
+          ...fields,
+          ...present({ issues: verdict.issues, seen: verdict.seen }),
+          outcome: "Unknown"
+        })
   }
   const special = ownOf(operation, failure, verdict, own)
   if (special !== undefined) return special

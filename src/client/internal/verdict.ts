@@ -2,7 +2,7 @@
  * What became of one attempt, or of a whole call that failed: the vocabulary between the transport and the errors.
  */
 import type * as Duration from "effect/Duration"
-import type { FailureReason, RequestIssue } from "../../contract/PaymentsError.ts"
+import type { FailureReason, RequestIssue, Seen } from "../../contract/PaymentsError.ts"
 import type { RefusalCause } from "../RefusalRules.ts"
 
 /** The service answered that it does not do what was asked: a 4xx, or a redirect. */
@@ -33,6 +33,7 @@ export interface Unanswered {
   readonly serviceMessage?: string | undefined
   readonly retryAfter?: Duration.Duration | undefined
   readonly issues?: ReadonlyArray<RequestIssue> | undefined
+  readonly seen?: Seen | undefined
 }
 
 export type Failed = Refused | Unanswered

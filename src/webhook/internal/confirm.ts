@@ -11,7 +11,7 @@ import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import type * as Semaphore from "effect/Semaphore"
 import type { Payments } from "../../client/Payments.ts"
-import { detailWords, type DetailWord, ofDetail } from "../../contract/Status.ts"
+import { detailWords, type DetailWord, progressOfDetail } from "../../contract/Status.ts"
 import type { TransactionDetail } from "../../contract/Transaction.ts"
 import type { Confirmed, Unconfirmed, UnconfirmedTransaction, Untrusted } from "../WebhookEvent.ts"
 import type { WebhookStore } from "../WebhookStore.ts"
@@ -83,11 +83,11 @@ export const claimOf = (status: string | undefined): DetailWord | undefined =>
 
 /** Whether a claim is of an earlier status than the one looked up: late news. */
 const isLate = (status: string, claim: DetailWord): boolean =>
-  ofDetail(claim) === "Open" || (claim === "Paid" && status === "Refunded")
+  progressOfDetail(claim) === "Open" || (claim === "Paid" && status === "Refunded")
 
 /** Whether a claim may be ahead of what the lookup says, rather than wrong. */
 const mayFollow = (status: string, claim: DetailWord): boolean =>
-  ofDetail(status) !== "Final" || (status === "Paid" && claim === "Refunded")
+  progressOfDetail(status) !== "Final" || (status === "Paid" && claim === "Refunded")
 
 export const makeConfirm = <P, M>(options: ConfirmOptions<P, M>) => {
   const { permits, store } = options
@@ -148,7 +148,7 @@ export const makeConfirm = <P, M>(options: ConfirmOptions<P, M>) => {
     if (detail.transactionId.toLowerCase() !== transactionId.toLowerCase()) {
       return { _tag: "Final", report: { ...base, reason: "OtherTransaction" } }
     }
-    if (ofDetail(lastStatus) === "Open") {
+    if (progressOfDetail(lastStatus) === "Open") {
       return claim === lastStatus ? settled : { _tag: "Early", report: { ...seen, reason: "StillOpen" } }
     }
     yield* options.wake(transactionId)

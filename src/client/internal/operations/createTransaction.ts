@@ -1,13 +1,21 @@
 /**
- * Creates a charge. Its request is checked as that of its payment method; the BR Code of the answer by the policy.
+ * Creates a charge. Its request is checked as that of its payment method. A PIX charge has a code: an answer without one
+ * is no success, and what the code must be otherwise is for the policy to say.
  */
+import type * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import { createTransaction as endpoint } from "../../../contract/Endpoints.ts"
 import type { WriteOptions } from "../../../contract/IdempotencyKey.ts"
-import type { CreatedTransaction, CreateTransactionRequest } from "../../../contract/Transaction.ts"
-import type { Problem } from "../../../pix/BrCode.ts"
+import type { CreateTransactionError } from "../../../contract/PaymentsError.ts"
+import type {
+  CreatedPixTransaction,
+  CreatedTransaction,
+  CreateTransactionRequest,
+  PixTransactionRequest
+} from "../../../contract/Transaction.ts"
 import * as ChargeCode from "../../ChargeCode.ts"
+import type { PaymentsPolicy } from "../../PaymentsPolicy.ts"
 import type { Undecodable } from "../attempt.ts"
 import { bodyEncoder } from "../codec.ts"
 import { invalid, type Issues, type Wiring, writing } from "./operation.ts"
@@ -23,26 +31,48 @@ const encode = (request: CreateTransactionRequest): Result.Result<string, Issues
     : Result.fail([{ path: "paymentMethod", problem: `Expected one of ${Object.keys(encoders).join(", ")}` }])
 }
 
-const unsound = (problems: ReadonlyArray<Problem>): Undecodable => ({
+const unsound = (problems: ReadonlyArray<string>): Undecodable => ({
   reason: "UnsoundBrCode",
-  issues: problems.map(({ reason }) => ({ path: "data.pix.qrcode", problem: reason }))
+  issues: problems.map((problem) => ({ path: "data.pix.qrcode", problem }))
 })
 
+/** A PIX charge with its code, which is sound where the policy wants that. */
+const withCode = (
+  created: CreatedTransaction,
+  request: PixTransactionRequest,
+  policy: PaymentsPolicy
+): Result.Result<CreatedPixTransaction, Undecodable> => {
+  const qrcode = created.pix?.qrcode ?? ""
+  if (qrcode === "") return Result.fail(unsound(["is missing from the charge"]))
+  const { problems } = policy.brCode === "require" ? ChargeCode.of(created, request.amount) : { problems: [] }
+  return problems.length === 0
+    ? Result.succeed({ ...created, pix: { ...created.pix, qrcode } })
+    : Result.fail(unsound(problems.map(({ reason }) => reason)))
+}
+
 export const make = (wiring: Wiring) => {
-  const write = writing(wiring, endpoint, "tx")
-  return (request: CreateTransactionRequest, options?: WriteOptions) =>
-    write(options, {
+  const write = writing(wiring, endpoint, "tx", {
+    id: ["data", "id"],
+    value: ["data", "amount"],
+    status: ["data", "status"]
+  })
+  function createTransaction(
+    request: PixTransactionRequest,
+    options?: WriteOptions
+  ): Effect.Effect<CreatedPixTransaction, CreateTransactionError>
+  function createTransaction(
+    request: CreateTransactionRequest,
+    options?: WriteOptions
+  ): Effect.Effect<CreatedTransaction, CreateTransactionError>
+  function createTransaction(request: CreateTransactionRequest, options?: WriteOptions) {
+    return write(options, {
       prepare: (idempotencyKey) =>
         Result.mapError(encode(request), (issues) => invalid(endpoint.operation, issues, idempotencyKey)),
-      accept: ({ companyId, data }, idempotencyKey, policy) => {
-        const created: CreatedTransaction = {
-          ...(companyId === undefined ? {} : { companyId }),
-          ...data,
-          idempotencyKey
-        }
-        const mustBeSound = policy.brCode === "require" && request.paymentMethod === "PIX"
-        const { problems } = mustBeSound ? ChargeCode.of(created, request.amount) : { problems: [] }
-        return problems.length === 0 ? Result.succeed(created) : Result.fail(unsound(problems))
+      accept: ({ companyId, data }, idempotencyKey, policy): Result.Result<CreatedTransaction, Undecodable> => {
+        const created = { ...(companyId === undefined ? {} : { companyId }), ...data, idempotencyKey }
+        return request.paymentMethod === "PIX" ? withCode(created, request, policy) : Result.succeed(created)
       }
     })
+  }
+  return createTransaction
 }

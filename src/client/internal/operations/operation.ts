@@ -16,9 +16,10 @@ import {
 import type { IdempotencyKeyGen, IdempotencyKeyPrefix } from "../../IdempotencyKeyGen.ts"
 import type { PaymentsPolicy } from "../../PaymentsPolicy.ts"
 import type { Undecodable } from "../attempt.ts"
-import { bodyDecoder, strictEncoder } from "../codec.ts"
+import { bodyDecoder, parser, strictEncoder } from "../codec.ts"
 import type { Route, Runner } from "../pipeline.ts"
 import { placeOf } from "../request.ts"
+import { type Places, seenIn } from "../seen.ts"
 import { type OwnError, readError, writeError } from "../toError.ts"
 
 /** What an operation is built with. */
@@ -84,11 +85,17 @@ interface Writing<Answer, A, Own> {
 
 const checkOptions = strictEncoder(Schema.Struct({ idempotencyKey: Schema.optional(IdempotencyKey) }))
 
-/** A write to an endpoint without parameters. */
-export const writing = <E extends Endpoint>({ keys, runner }: Wiring, endpoint: E, prefix: IdempotencyKeyPrefix) => {
+/** A write to an endpoint without parameters. `places` is where its answer shows what it is about. */
+export const writing = <E extends Endpoint>(
+  { keys, runner }: Wiring,
+  endpoint: E,
+  prefix: IdempotencyKeyPrefix,
+  places: Places
+) => {
   const { operation, path } = endpoint
   const run = runner(endpoint)
   const decode = bodyDecoder<E["response"]>(endpoint.response, endpoint.decimals)
+  const parse = parser(endpoint.decimals)
   const keyOf = (options: WriteOptions | undefined) => {
     if (options === undefined) return keys.next(prefix)
     const checked = checkOptions(options)
@@ -108,7 +115,11 @@ export const writing = <E extends Endpoint>({ keys, runner }: Wiring, endpoint: 
             idempotencyKey,
             path,
             body: body.success,
-            decode: (text, policy) => Result.flatMap(decode(text), (answer) => accept(answer, idempotencyKey, policy)),
+            decode: (text, policy) =>
+              decode(text).pipe(
+                Result.flatMap((answer) => accept(answer, idempotencyKey, policy)),
+                Result.mapError((undecodable) => ({ ...undecodable, seen: seenIn(text, places, parse) }))
+              ),
             toError: (failure) => writeError(operation, idempotencyKey, failure, own)
           })
     })

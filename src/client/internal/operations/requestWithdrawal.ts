@@ -82,7 +82,7 @@ const otherKey: Undecodable = {
 }
 
 export const make = (wiring: Wiring) => {
-  const write = writing(wiring, endpoint, "wd")
+  const write = writing(wiring, endpoint, "wd", { id: ["id"], value: ["value"], status: ["enTransaction"] })
   return (request: WithdrawalRequest, options?: WriteOptions) =>
     write(options, {
       prepare: prepare(request),

@@ -1,0 +1,60 @@
+/**
+ * What an answer that is not to be relied on shows of the charge or the withdrawal: enough to find it, and nobody's data.
+ */
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
+import type { Seen } from "../../contract/PaymentsError.ts"
+
+/** Where an answer shows them: names from the outermost in. */
+export interface Places {
+  readonly id: ReadonlyArray<string>
+  readonly value: ReadonlyArray<string>
+  readonly status: ReadonlyArray<string>
+}
+
+/** What a member has to look like to be shown: ten digits in a row may be a person's document or phone. */
+const looks = {
+  id: /^(?:[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|(?!.*\d{10})[\w-]{1,64})$/i,
+  value: /^-?\d{1,9}(?:\.\d{1,4})?$/,
+  status: /^\p{L}(?!.*\d{10})[\p{L}\d_ -]{0,39}$/u
+} as const
+
+const at = (json: unknown, place: ReadonlyArray<string>): string => {
+  const found = place.reduce<unknown>((value, name) => (Predicate.hasProperty(value, name) ? value[name] : ""), json)
+  return typeof found === "string" || typeof found === "number" ? String(found) : ""
+}
+
+/** Reads them from the text of the answer. */
+export const seenIn = (text: string, places: Places, parse: (text: string) => unknown): Seen => {
+  const json = Result.getOrUndefined(Result.try((): unknown => parse(text)))
+  const member = (name: keyof Places) => {
+    const found = at(json, places[name])
+    return looks[name].test(found) ? { [name]: found } : {}
+  }
+  return { ...member("id"), ...member("value"), ...member("status") }
+}
+
+const fold = (text: string) =>
+  text
+    .normalize("NFKD")
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]/gu, "")
+
+/** How short a value may be that is looked for, and how short a part of one. */
+const minSecret = 4
+const minPart = 8
+
+/** Leaves out what is, holds or is a part of something that must not be shown. */
+export const withoutSecrets = (seen: Seen, secrets: ReadonlyArray<string>): Seen | undefined => {
+  const hidden = secrets.map(fold).filter((secret) => secret.length >= minSecret)
+  const kept = (name: keyof Seen) => {
+    const value = seen[name]
+    if (value === undefined) return {}
+    const folded = fold(value)
+    const isHidden = (secret: string) =>
+      folded.includes(secret) || (folded.length >= minPart && secret.includes(folded))
+    return hidden.some(isHidden) ? {} : { [name]: value }
+  }
+  const shown: Seen = { ...kept("id"), ...kept("value"), ...kept("status") }
+  return Object.keys(shown).length === 0 ? undefined : shown
+}
