@@ -80,7 +80,7 @@ const defaults: RefusalRules = {
         /bloquead|blocked|suspens|suspend|desativad|disabled|inativ|inactive|limite|\blimit|moeda|currency|metadata|metadado|descri(cao|ption)|manutencao|maintenance|horario|fraude|fraud|compliance|\bkyc\b|permiss|forbidden|json|content-type|\bamount\b|\bvalor\b|tipo d[ea] chave|key ?type|invalid [a-z]* ?company|empresa (nao|inexist)|company (not|does)/
     }
   ],
-  noPixKeyStatuses: [400, 404, 409, 422]
+  noPixKeyStatuses: [400, 404]
 }
 
 /** Rules to put in the place of the defaults. */

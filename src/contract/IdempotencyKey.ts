@@ -29,6 +29,14 @@ export interface WriteOptions {
    * one from `IdempotencyKeyGen`, which is lost with the process.
    */
   readonly idempotencyKey?: string | undefined
+  /**
+   * `"Unknown"`: an earlier call with this `idempotencyKey` may have been executed (its outcome was `Unknown`, or the
+   * process ended before it was known). A refusal of this call proves nothing about that one, so whatever this call is
+   * refused with, and also when it sends nothing, it fails with `OutcomeUnknown`, until the service answers with a
+   * success that can be read. An input that is wrong stays `InvalidRequest` or `BelowMinimum`: these speak of this call
+   * alone. Needs an `idempotencyKey`. Default: there was no earlier call.
+   */
+  readonly earlier?: "Unknown" | undefined
 }
 
 /**

@@ -81,7 +81,7 @@ const listed = (issues: ReadonlyArray<RequestIssue> = []) =>
     : `: ${issues.map(({ path, problem }) => (path === "" ? problem : `${path}: ${problem}`)).join("; ")}`
 
 /** The input breaks the contract. Found before anything was sent: nothing happened. */
-export class InvalidRequest extends Schema.TaggedError<InvalidRequest>()("InvalidRequest", {
+export class InvalidRequest extends Schema.TaggedError<InvalidRequest>("effect-pix/InvalidRequest")("InvalidRequest", {
   ...common,
   outcome: Schema.Literal("NotSent"),
   issues: Schema.Array(RequestIssue)
@@ -95,7 +95,7 @@ export class InvalidRequest extends Schema.TaggedError<InvalidRequest>()("Invali
  * A withdrawal under the minimum of 1000 centavos (service interface, section 8). Found before anything was sent
  * (`NotSent`), or said by the service (`Rejected`).
  */
-export class BelowMinimum extends Schema.TaggedError<BelowMinimum>()("BelowMinimum", {
+export class BelowMinimum extends Schema.TaggedError<BelowMinimum>("effect-pix/BelowMinimum")("BelowMinimum", {
   ...common,
   outcome: Schema.Literals(["NotSent", "Rejected"]),
   /** What was asked for, in centavos. */
@@ -111,8 +111,8 @@ export class BelowMinimum extends Schema.TaggedError<BelowMinimum>()("BelowMinim
   }
 }
 
-/** The service refused the credentials (401 or 403). */
-export class AuthError extends Schema.TaggedError<AuthError>()("AuthError", {
+/** The service refused the credentials: 401, or 403 unless its words are about the idempotency key. */
+export class AuthError extends Schema.TaggedError<AuthError>("effect-pix/AuthError")("AuthError", {
   ...answered,
   outcome: Schema.Literal("Rejected")
 }) {
@@ -125,7 +125,7 @@ export class AuthError extends Schema.TaggedError<AuthError>()("AuthError", {
  * A withdrawal without `pixKey` was refused because the company has no PIX key on file (service interface, sections
  * 2.1 and 7).
  */
-export class NoPixKey extends Schema.TaggedError<NoPixKey>()("NoPixKey", {
+export class NoPixKey extends Schema.TaggedError<NoPixKey>("effect-pix/NoPixKey")("NoPixKey", {
   ...answered,
   outcome: Schema.Literal("Rejected")
 }) {
@@ -135,21 +135,27 @@ export class NoPixKey extends Schema.TaggedError<NoPixKey>()("NoPixKey", {
 }
 
 /** The service says that the balance does not cover the withdrawal. */
-export class InsufficientBalance extends Schema.TaggedError<InsufficientBalance>()("InsufficientBalance", {
-  ...answered,
-  outcome: Schema.Literal("Rejected")
-}) {
+export class InsufficientBalance extends Schema.TaggedError<InsufficientBalance>("effect-pix/InsufficientBalance")(
+  "InsufficientBalance",
+  {
+    ...answered,
+    outcome: Schema.Literal("Rejected")
+  }
+) {
   override get message(): string {
     return `The balance does not cover ${this.operation} (HTTP ${this.status}). ${nothingDone(this)}; read the balance before asking again.${said(this)}`
   }
 }
 
 /** The lookup's 404: the service knows no transaction of this id. */
-export class TransactionNotFound extends Schema.TaggedError<TransactionNotFound>()("TransactionNotFound", {
-  ...answered,
-  outcome: Schema.Literal("Rejected"),
-  transactionId: Schema.String
-}) {
+export class TransactionNotFound extends Schema.TaggedError<TransactionNotFound>("effect-pix/TransactionNotFound")(
+  "TransactionNotFound",
+  {
+    ...answered,
+    outcome: Schema.Literal("Rejected"),
+    transactionId: Schema.String
+  }
+) {
   override get message(): string {
     return `The service knows no transaction ${this.transactionId}. Look up with the id that the creation answered, not with a list's row id.${said(this)}`
   }
@@ -157,13 +163,17 @@ export class TransactionNotFound extends Schema.TaggedError<TransactionNotFound>
 
 /**
  * The service says that this idempotency key was used for something else (`Reused`), or that its first use is still
- * under way (`InFlight`). Either way an earlier request with this key may have been executed.
+ * under way (`InFlight`). `Unclear`: it answered a write with 409 and no cause that is known, or a withdrawal with 422
+ * and no words. In each case an earlier request with this key may have been executed.
  */
-export class IdempotencyConflict extends Schema.TaggedError<IdempotencyConflict>()("IdempotencyConflict", {
-  ...answered,
-  outcome: Schema.Literal("Unknown"),
-  conflict: Schema.Literals(["Reused", "InFlight", "Unclear"])
-}) {
+export class IdempotencyConflict extends Schema.TaggedError<IdempotencyConflict>("effect-pix/IdempotencyConflict")(
+  "IdempotencyConflict",
+  {
+    ...answered,
+    outcome: Schema.Literal("Unknown"),
+    conflict: Schema.Literals(["Reused", "InFlight", "Unclear"])
+  }
+) {
   override get message(): string {
     const what = {
       Reused: "was already used for another request",
@@ -179,7 +189,7 @@ export class IdempotencyConflict extends Schema.TaggedError<IdempotencyConflict>
 }
 
 /** Too many requests (429). `retryAfter` is what the service asked to wait, where it did. */
-export class RateLimited extends Schema.TaggedError<RateLimited>()("RateLimited", {
+export class RateLimited extends Schema.TaggedError<RateLimited>("effect-pix/RateLimited")("RateLimited", {
   ...answered,
   outcome: Schema.Literal("Rejected"),
   retryAfter: Schema.optionalKey(Schema.Duration)
@@ -190,14 +200,17 @@ export class RateLimited extends Schema.TaggedError<RateLimited>()("RateLimited"
   }
 }
 
-/** Any other 4xx, or a redirect that this client does not follow. */
-export class RequestRejected extends Schema.TaggedError<RequestRejected>()("RequestRejected", {
-  ...answered,
-  outcome: Schema.Literal("Rejected")
-}) {
+/** Any other 4xx; or 301, 307 or 308, by which the service says that the base URL is wrong. */
+export class RequestRejected extends Schema.TaggedError<RequestRejected>("effect-pix/RequestRejected")(
+  "RequestRejected",
+  {
+    ...answered,
+    outcome: Schema.Literal("Rejected")
+  }
+) {
   override get message(): string {
     return this.status >= 300 && this.status < 400
-      ? `The service answered ${this.operation} with a redirect (HTTP ${this.status}), which is never followed: it would carry the credentials to another place. ${nothingDone(this)}, by HTTP's rules; check the base URL.${said(this)}`
+      ? `The service answered ${this.operation} with a redirect (HTTP ${this.status}): the base URL is wrong. It is never followed, since it would carry the credentials to another place. ${nothingDone(this)}; correct the base URL.${said(this)}`
       : `The service refused ${this.operation} (HTTP ${this.status}). ${nothingDone(this)}.${said(this)}`
   }
 }
@@ -214,8 +227,10 @@ export const FailureReason = Schema.Literals([
   "Tls",
   /** The connection broke after the request may have left. */
   "ConnectionLost",
-  /** No full answer within the attempt's time, or the service answered 408. */
+  /** No full answer within the attempt's time, or the service says that its caller went away (408, 460, 499). */
   "Timeout",
+  /** The service says that something is locked, or that what it depends on failed (423, 424). */
+  "UnderWay",
   /** The service answered 5xx. */
   "ServerError",
   /** The answer stopped in the middle. */
@@ -230,8 +245,10 @@ export const FailureReason = Schema.Literals([
   "NotAsAsked",
   /** The charge was created, but its BR Code is not one to show to a payer. */
   "UnsoundBrCode",
-  /** The service refused a repetition of a request whose first sending may have been executed. */
+  /** The service refused a repetition of a request whose earlier sending may have been executed. */
   "RefusedAfterUnknown",
+  /** This call sent nothing, but an earlier one with the same key may have been executed. */
+  "EarlierUnknown",
   /** The answer is a redirect, not followed. */
   "Redirect",
   /** The caller interrupted the call while its request may have been under way. */
@@ -249,6 +266,7 @@ const reasonInWords: Record<FailureReason, string> = {
   Tls: "the TLS certificate or handshake is not acceptable",
   ConnectionLost: "the connection broke before the answer was complete",
   Timeout: "no full answer came in time",
+  UnderWay: "the service says that something is locked or failed on the way",
   ServerError: "the service failed",
   Truncated: "the answer stopped in the middle",
   TooLarge: "the answer is larger than the policy allows",
@@ -256,7 +274,8 @@ const reasonInWords: Record<FailureReason, string> = {
   KeyMismatch: "the answer belongs to another idempotency key",
   NotAsAsked: "the answer is not about what was asked, or says that it failed",
   UnsoundBrCode: "the charge was created, but its BR Code is not one to show to a payer",
-  RefusedAfterUnknown: "a repetition was refused after a first sending whose result is not known",
+  RefusedAfterUnknown: "a repetition was refused after an earlier sending whose result is not known",
+  EarlierUnknown: "nothing was sent now, but the result of an earlier sending is not known",
   Redirect: "the answer is a redirect, which is never followed",
   Interrupted: "the call was interrupted while its request may have been under way",
   Unrecognised: "the transport failed in an unknown way"
@@ -280,10 +299,13 @@ const because = (error: { readonly reason: FailureReason; readonly status?: numb
  * The service could not be reached, or did not answer well, after all attempts. Of a write it says that nothing was
  * sent, provably: everything else about a write is `OutcomeUnknown`.
  */
-export class ServiceUnavailable extends Schema.TaggedError<ServiceUnavailable>()("ServiceUnavailable", {
-  ...unanswered,
-  outcome: Schema.Literals(["NotSent", "NoEffect"])
-}) {
+export class ServiceUnavailable extends Schema.TaggedError<ServiceUnavailable>("effect-pix/ServiceUnavailable")(
+  "ServiceUnavailable",
+  {
+    ...unanswered,
+    outcome: Schema.Literals(["NotSent", "NoEffect"])
+  }
+) {
   override get message(): string {
     const moved = this.outcome === "NotSent" ? " Nothing was sent." : ""
     return `${this.operation} failed after ${this.attempts} attempt(s): ${because(this)}.${moved} It is safe to ask again.${asked(this)}${said(this)}`
@@ -291,14 +313,17 @@ export class ServiceUnavailable extends Schema.TaggedError<ServiceUnavailable>()
 }
 
 /** A read was answered with success, but not with what the contract says. */
-export class UnexpectedResponse extends Schema.TaggedError<UnexpectedResponse>()("UnexpectedResponse", {
-  ...unanswered,
-  /** The HTTP status of the answer. */
-  status: Schema.Int,
-  outcome: Schema.Literal("NoEffect"),
-  /** Where the answer differs from the contract. Never a value. */
-  issues: Schema.Array(RequestIssue)
-}) {
+export class UnexpectedResponse extends Schema.TaggedError<UnexpectedResponse>("effect-pix/UnexpectedResponse")(
+  "UnexpectedResponse",
+  {
+    ...unanswered,
+    /** The HTTP status of the answer. */
+    status: Schema.Int,
+    outcome: Schema.Literal("NoEffect"),
+    /** Where the answer differs from the contract. Never a value. */
+    issues: Schema.Array(RequestIssue)
+  }
+) {
   override get message(): string {
     return `${this.operation} was answered (HTTP ${this.status}), but ${reasonInWords[this.reason]}${listed(this.issues)}. Nothing was changed by reading.`
   }
@@ -331,7 +356,7 @@ const shown = ({ id, status, value }: Seen = {}): string => {
  * A write may have been executed, and may not. **Never repeat it under another key.** Calling again with the same
  * input and this error's `idempotencyKey` is the safe way to learn the result.
  */
-export class OutcomeUnknown extends Schema.TaggedError<OutcomeUnknown>()("OutcomeUnknown", {
+export class OutcomeUnknown extends Schema.TaggedError<OutcomeUnknown>("effect-pix/OutcomeUnknown")("OutcomeUnknown", {
   ...unanswered,
   idempotencyKey: Schema.String,
   outcome: Schema.Literal("Unknown"),

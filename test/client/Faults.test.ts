@@ -167,9 +167,27 @@ const rows: ReadonlyArray<Row> = [
     stalls: true
   },
 
-  ...answers([400, 402, 405, 406, 410, 411, 413, 414, 415, 422, 423, 426, 428, 431, 451, 499], (status) =>
+  ...answers([400, 402, 405, 406, 410, 411, 413, 414, 415, 426, 428, 431, 451], (status) =>
     refused("RequestRejected", status)
   ),
+  { name: "422", faults: Fault.refusal(422, "Recusado"), ...refused("RequestRejected", 422), executed: 0 },
+  { name: "422 as HTML", faults: Fault.html(422), ...refused("RequestRejected", 422), executed: 0 },
+  {
+    name: "422 without a body",
+    faults: Fault.empty(422, { executed: false }),
+    ...refused("RequestRejected", 422),
+    executed: 0,
+    but: ({ operation }) =>
+      operation === "requestWithdrawal" ? { result: "IdempotencyConflict", outcome: "Unknown" } : undefined
+  },
+  ...answers([423, 424], (status) => ({
+    read: refused("RequestRejected", status).read,
+    write: lost("UnderWay", status, 1).write
+  })),
+  ...answers([460, 499], (status) => ({
+    read: refused("RequestRejected", status).read,
+    write: lost("Timeout", status, 1).write
+  })),
   // A fetch sends it once more by itself, on another connection, as its standard has it.
   ...answers([421], (status) => ({
     ...refused("RequestRejected", status),
@@ -269,19 +287,19 @@ const rows: ReadonlyArray<Row> = [
   },
 
   // To the same server by another name: what follows a redirect would be seen there.
-  ...[301, 302, 307, 308].map((status): Row => ({
+  ...[301, 307, 308].map((status): Row => ({
     name: `a redirect by ${status}`,
     faults: (baseUrl) => Fault.redirect(baseUrl.replace("127.0.0.1", "localhost"), status),
     ...refused("RequestRejected", status),
     executed: 0
   })),
-  {
-    name: "a redirect by 303",
-    faults: (baseUrl) => Fault.redirect(baseUrl.replace("127.0.0.1", "localhost"), 303),
-    read: refused("RequestRejected", 303).read,
-    write: lost("Redirect", 303, 1).write,
+  ...[300, 302, 303].map((status): Row => ({
+    name: `a redirect by ${status}`,
+    faults: (baseUrl) => Fault.redirect(baseUrl.replace("127.0.0.1", "localhost"), status),
+    read: unusable("Redirect", status).read,
+    write: lost("Redirect", status, 1).write,
     executed: 0
-  },
+  })),
 
   {
     name: "another key's record",

@@ -5,7 +5,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { RequestIssue } from "../../contract/PaymentsError.ts"
 import { PixKeyType } from "../../pix/PixKey.ts"
-import type { Undecodable } from "./attempt.ts"
+import type { Undecodable } from "./verdict.ts"
 import { parseExact } from "./exactJson.ts"
 import { issuesOf } from "./issues.ts"
 

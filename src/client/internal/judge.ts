@@ -1,10 +1,11 @@
 /**
- * Failures of the transport, judged once: could the request have left this process, and may another attempt help?
+ * Failures of the transport, judged once: could the request have left this process?
  *
  * Only what provably happened before the first byte of the request counts as not sent: the name, the connection, the
  * check of the certificate. Everything else, and every cause that is not known here, counts as unknown.
  */
 import type * as HttpClientError from "effect/http/HttpClientError"
+import type { FailureReason } from "../../contract/PaymentsError.ts"
 import type { Unanswered } from "./verdict.ts"
 
 const neverResolved: ReadonlySet<string> = new Set(["ENOTFOUND", "EAI_AGAIN", "EAI_FAIL", "EAI_NODATA", "EAI_NONAME"])
@@ -39,19 +40,9 @@ const noTls = ":tls_validate_record_header:wrong version number:"
 const lost: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE", "ECONNABORTED", "UND_ERR_SOCKET", "UND_ERR_CLOSED"])
 const late: ReadonlySet<string> = new Set(["ETIMEDOUT", "UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"])
 
-const notSent = (reason: Unanswered["reason"], transient: boolean): Unanswered => ({
-  _tag: "Unanswered",
-  sent: "NotSent",
-  reason,
-  transient
-})
+const notSent = (reason: FailureReason): Unanswered => ({ _tag: "Unanswered", sent: "NotSent", reason })
 
-const unknown = (reason: Unanswered["reason"], transient = true): Unanswered => ({
-  _tag: "Unanswered",
-  sent: "Unknown",
-  reason,
-  transient
-})
+const unknown = (reason: FailureReason): Unanswered => ({ _tag: "Unanswered", sent: "Unknown", reason })
 
 /** A failure that this module does not know. */
 export const unrecognised: Unanswered = unknown("Unrecognised")
@@ -60,17 +51,17 @@ export const unrecognised: Unanswered = unknown("Unrecognised")
 export const timedOut: Unanswered = unknown("Timeout")
 
 /** What came back is no HTTP, or more headers than the transport takes. */
-const notHttp = unknown("Unreadable", false)
+const notHttp = unknown("Unreadable")
 const notHttpCodes: ReadonlySet<string> = new Set(["UND_ERR_HEADERS_OVERFLOW", "UND_ERR_RES_CONTENT_LENGTH_MISMATCH"])
 
 const judgeCode = (code: string, syscall: unknown, message: unknown): Unanswered => {
-  if (neverResolved.has(code)) return notSent("NameNotResolved", true)
-  if (neverConnected.has(code) || syscall === "connect") return notSent("NoConnection", true)
-  if (tlsRefused.has(code)) return notSent("Tls", false)
+  if (neverResolved.has(code)) return notSent("NameNotResolved")
+  if (neverConnected.has(code) || syscall === "connect") return notSent("NoConnection")
+  if (tlsRefused.has(code)) return notSent("Tls")
   if (lost.has(code)) return unknown("ConnectionLost")
   if (late.has(code)) return unknown("Timeout")
   if (code.startsWith("ERR_SSL_") || code === "EPROTO") {
-    return String(message).includes(noTls) ? notSent("Tls", false) : unknown("Tls")
+    return String(message).includes(noTls) ? notSent("Tls") : unknown("Tls")
   }
   return code.startsWith("HPE_") || notHttpCodes.has(code) ? notHttp : unrecognised
 }
@@ -102,7 +93,7 @@ export const judgeTransport = (error: HttpClientError.HttpClientError): Unanswer
   switch (error.reason._tag) {
     case "EncodeError":
     case "InvalidUrlError":
-      return notSent("NotMade", false)
+      return notSent("NotMade")
     case "TransportError":
       return judgeCause(error.reason.cause, 0)
     default:

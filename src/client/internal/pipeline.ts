@@ -28,12 +28,13 @@ import { fingerprint } from "../../contract/IdempotencyKey.ts"
 import { type Operation, type Outcome, OutcomeUnknown } from "../../contract/PaymentsError.ts"
 import { PaymentsPolicy } from "../PaymentsPolicy.ts"
 import { RefusalRules } from "../RefusalRules.ts"
-import { attempt, type Undecodable } from "./attempt.ts"
+import { attempt } from "./attempt.ts"
 import { makeBucket } from "./budget.ts"
 import { textsIn } from "./codec.ts"
+import { mayTryAgain } from "./retry.ts"
 import { inSpan } from "../../internal/spans.ts"
 import { metersOf } from "./telemetry.ts"
-import type { Failed, Failure, Unanswered } from "./verdict.ts"
+import type { Failed, Failure, Unanswered, Undecodable } from "./verdict.ts"
 
 /** What an operation is, once for all its calls. */
 export interface Route {
@@ -47,6 +48,8 @@ export interface Route {
 export interface Call<A, E> {
   /** Present for writes, and only for them. */
   readonly idempotencyKey: string | undefined
+  /** An earlier call with this key may have been executed. */
+  readonly earlier: boolean
   /** What follows the base URL: a path from its first slash, and the query. */
   readonly path: string
   /** The body as JSON; absent for reads. */
@@ -68,20 +71,8 @@ export interface Dependencies {
 const isMaybeExecuted = (verdict: Failed): verdict is Unanswered =>
   verdict._tag === "Unanswered" && verdict.sent === "Unknown"
 
-type Again = "no" | "transient" | "throttled"
-
-const mayTryAgain = (verdict: Failed, writes: PaymentsPolicy["writes"] | "read", maybe: boolean): Again => {
-  if (writes === "never") return "no"
-  if (verdict._tag === "Unanswered") {
-    const allowed = writes !== "only-unsent" || verdict.sent === "NotSent"
-    return verdict.transient && allowed ? "transient" : "no"
-  }
-  if (writes === "only-unsent") return "no"
-  if (verdict.status === 429) return "throttled"
-  if (verdict.status === 425) return "transient"
-  // Our own first attempt is what is in flight: its result comes under the same key.
-  return maybe && verdict.cause === "IdempotencyKeyInFlight" ? "transient" : "no"
-}
+/** An earlier call with the same key may have been executed. */
+const unknownBefore: Unanswered = { _tag: "Unanswered", sent: "Unknown", reason: "EarlierUnknown" }
 
 /** A write that may have been executed stays so, whatever a later attempt was answered. */
 const settle = (last: Failed, maybe: Unanswered | undefined): Failed => {
@@ -165,7 +156,9 @@ export const make = Effect.fnUntraced(function* ({ client, credentials, origin }
         let underWay = false
         let reloaded = false
         let paid: "first" | "retried" | "throttled" = "first"
-        let maybe: Unanswered | undefined
+        let maybe: Unanswered | undefined = call.earlier ? unknownBefore : undefined
+        // Whose key the attempt that may have been executed was sent under: another client's key is another key.
+        let payer: string | undefined
         let step: ScheduleStep | undefined
 
         const url = `${base}${call.path}`
@@ -191,35 +184,38 @@ export const make = Effect.fnUntraced(function* ({ client, credentials, origin }
             callTransport
           )
 
-        const once: Effect.Effect<A, E> = Effect.flatMap(credentials.current, (used) => {
-          const attributes =
-            attempts === 0 ? httpAttributes : { ...httpAttributes, "http.request.resend_count": attempts }
-          attempts++
-          underWay = true
-          meters.requests.updateUnsafe(1, fiber.context)
-          return Effect.matchEffect(
-            inSpan(route.method, { kind: "client", attributes }, (httpSpan) =>
-              httpSpan === undefined
-                ? send(used, undefined)
-                : Effect.tapError(send(used, httpSpan), errorType(httpSpan))
-            ),
-            {
-              onSuccess: (value) => {
-                underWay = false
-                bucket.succeeded(policy.retryBudget, paid)
-                meters.success.updateUnsafe(1, fiber.context)
-                return Effect.succeed(value)
-              },
-              onFailure: (failed) => {
-                underWay = false
-                return afterFailure(failed, used)
+        const once = (last?: Failed): Effect.Effect<A, E> =>
+          Effect.flatMap(credentials.current, (used) => {
+            if (last !== undefined && payer !== undefined && payer !== used.clientId) return giveUp(last)
+            if (maybe !== undefined) payer ??= used.clientId
+            const attributes =
+              attempts === 0 ? httpAttributes : { ...httpAttributes, "http.request.resend_count": attempts }
+            attempts++
+            underWay = true
+            meters.requests.updateUnsafe(1, fiber.context)
+            return Effect.matchEffect(
+              inSpan(route.method, { kind: "client", attributes }, (httpSpan) =>
+                httpSpan === undefined
+                  ? send(used, undefined)
+                  : Effect.tapError(send(used, httpSpan), errorType(httpSpan))
+              ),
+              {
+                onSuccess: (value) => {
+                  underWay = false
+                  bucket.succeeded(policy.retryBudget, paid)
+                  meters.success.updateUnsafe(1, fiber.context)
+                  return Effect.succeed(value)
+                },
+                onFailure: (failed) => {
+                  underWay = false
+                  return afterFailure(failed, used)
+                }
               }
-            }
-          )
-        })
+            )
+          })
 
         const giveUp = (last: Failed): Effect.Effect<never, E> => {
-          const error = call.toError({ attempts, idempotencyKey: key, verdict: settle(last, maybe) })
+          const error = call.toError({ attempts, idempotencyKey: key, verdict: settle(last, maybe), rules })
           meters.failure(error._tag, error.outcome).updateUnsafe(1, fiber.context)
           span?.attribute("error.type", error._tag)
           span?.attribute("payments.outcome", error.outcome)
@@ -229,12 +225,15 @@ export const make = Effect.fnUntraced(function* ({ client, credentials, origin }
         }
 
         const afterFailure = Effect.fnUntraced(function* (last: Failed, used: ApiCredentials) {
-          if (key !== undefined && isMaybeExecuted(last)) maybe = last
+          if (key !== undefined && isMaybeExecuted(last)) {
+            maybe = last
+            payer = used.clientId
+          }
           if (last._tag === "Refused" && last.status === 401 && !reloaded) {
             reloaded = true
             const left = Duration.millis(Math.max(0, deadline - elapsed()))
             const others = yield* Effect.timeoutOption(credentials.reload(used), left)
-            if (Option.getOrElse(others, constFalse) && elapsed() < deadline) return yield* once
+            if (Option.getOrElse(others, constFalse) && elapsed() < deadline) return yield* once(last)
           }
           const again = mayTryAgain(last, key === undefined ? "read" : policy.writes, maybe !== undefined)
           if (again === "no") return yield* giveUp(last)
@@ -254,7 +253,7 @@ export const make = Effect.fnUntraced(function* ({ client, credentials, origin }
           meters.retries.updateUnsafe(1, fiber.context)
           yield* Effect.logDebug(`${route.operation}: attempt ${attempts} failed, trying again`)
           yield* Effect.sleep(wait)
-          return yield* once
+          return yield* once(last)
         })
 
         const reportInterruption = Effect.suspend(() => {
@@ -277,7 +276,7 @@ export const make = Effect.fnUntraced(function* ({ client, credentials, origin }
 
         if (key !== undefined) span?.attribute("payments.idempotency_key_hash", fingerprint(key))
         const measured = Effect.ensuring(
-          once,
+          once(),
           Effect.sync(() => {
             span?.attribute("payments.attempts", attempts)
             meters.duration.updateUnsafe(elapsed(), fiber.context)

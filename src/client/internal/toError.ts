@@ -3,15 +3,22 @@
  */
 import {
   AuthError,
+  BelowMinimum,
   IdempotencyConflict,
+  InsufficientBalance,
+  NoPixKey,
   type Operation,
   OutcomeUnknown,
+  type PaymentsError,
   RateLimited,
   RequestRejected,
   ServiceUnavailable,
+  TransactionNotFound,
   UnexpectedResponse
 } from "../../contract/PaymentsError.ts"
-import { type Failure, isAboutCredentials, type Refused, type Unanswered } from "./verdict.ts"
+import { minimumWithdrawal, type WithdrawalRequest } from "../../contract/Withdrawal.ts"
+import type { RefusalRules } from "../RefusalRules.ts"
+import type { Failure, Refused, Unanswered } from "./verdict.ts"
 
 /** Leaves out what is absent, as optional keys of an error want it. */
 const present = <Fields extends Record<string, unknown>>(fields: Fields) => {
@@ -32,52 +39,89 @@ const unanswered = (operation: Operation, { attempts }: Failure, verdict: Unansw
   return { operation, attempts, reason, ...present({ status, serviceMessage, retryAfter }) }
 }
 
-const refused = (operation: Operation, failure: Failure, verdict: Refused) => {
-  const fields = { ...answered(operation, failure, verdict), outcome: "Rejected" } as const
-  if (isAboutCredentials(verdict)) return new AuthError(fields)
-  return verdict.status === 429
-    ? new RateLimited({ ...fields, ...present({ retryAfter: verdict.retryAfter }) })
-    : new RequestRejected(fields)
-}
-
-/** The errors that only one operation has: what it makes of a refusal that is neither about credentials nor about haste. */
-export type OwnError<E> = (
-  verdict: Refused,
-  fields: ReturnType<typeof answered> & { readonly outcome: "Rejected" }
+/** The error that only one operation makes of a refusal, if it is one of its own. */
+export type OwnError<E extends PaymentsError> = (
+  refused: Refused,
+  fields: ReturnType<typeof answered> & { readonly outcome: "Rejected" },
+  rules: RefusalRules
 ) => E | undefined
 
-const ownOf = <E>(operation: Operation, failure: Failure, verdict: Refused, own: OwnError<E> | undefined) =>
-  own === undefined || isAboutCredentials(verdict) || verdict.status === 429
-    ? undefined
-    : own(verdict, { ...answered(operation, failure, verdict), outcome: "Rejected" })
+/** A lookup's 404. */
+export const ofLookup =
+  (transactionId: string): OwnError<TransactionNotFound> =>
+  ({ status }, fields) =>
+    status === 404 ? new TransactionNotFound({ ...fields, transactionId }) : undefined
+
+/** The causes that only a withdrawal has. */
+export const ofWithdrawal =
+  (request: WithdrawalRequest): OwnError<BelowMinimum | InsufficientBalance | NoPixKey> =>
+  ({ cause, status }, fields, { noPixKeyStatuses }) => {
+    const { amount, pixKey } = request
+    if (cause === "InsufficientBalance") return new InsufficientBalance(fields)
+    if (cause === "BelowMinimum") return new BelowMinimum({ ...fields, amount, minimum: minimumWithdrawal })
+    const isNoKey = cause === "NoPixKey" || (cause === undefined && noPixKeyStatuses.includes(status))
+    return pixKey === undefined && isNoKey ? new NoPixKey(fields) : undefined
+  }
+
+const refused = <Own extends PaymentsError>(
+  operation: Operation,
+  failure: Failure,
+  verdict: Refused,
+  own: OwnError<Own> | undefined
+) => {
+  const fields = { ...answered(operation, failure, verdict), outcome: "Rejected" } as const
+  // These speak for themselves, whatever the words say.
+  if (verdict.status === 401 || verdict.status === 403) return new AuthError(fields)
+  if (verdict.status === 429) return new RateLimited({ ...fields, ...present({ retryAfter: verdict.retryAfter }) })
+  return own?.(verdict, fields, failure.rules) ?? new RequestRejected(fields)
+}
+
+/** An answer is there, and it is not one to rely on. */
+const isUnusable = ({ reason }: Unanswered): boolean =>
+  reason === "Unreadable" ||
+  reason === "TooLarge" ||
+  reason === "KeyMismatch" ||
+  reason === "NotAsAsked" ||
+  reason === "Redirect"
 
 /** What became of a read. */
-export const readError = <E = never>(operation: Operation, failure: Failure, own?: OwnError<E>) => {
+export const readError = <Own extends PaymentsError = never>(
+  operation: Operation,
+  failure: Failure,
+  own?: OwnError<Own>
+) => {
   const { verdict } = failure
-  if (verdict._tag === "Refused") {
-    return ownOf(operation, failure, verdict, own) ?? refused(operation, failure, verdict)
-  }
+  if (verdict._tag === "Refused") return refused(operation, failure, verdict, own)
   const fields = { ...unanswered(operation, failure, verdict), outcome: "NoEffect" } as const
-  const { issues = [], status, transient } = verdict
-  return status !== undefined && status >= 200 && status < 300 && !transient
+  const { issues = [], status } = verdict
+  return status !== undefined && status >= 200 && isUnusable(verdict)
     ? new UnexpectedResponse({ ...fields, status, issues })
     : new ServiceUnavailable(fields)
 }
 
-const conflicts = { IdempotencyKeyReused: "Reused", IdempotencyKeyInFlight: "InFlight" } as const
+/** Refusals of a withdrawal whose words decide: where these could not be read, what they said is not known. */
+const decidedByWords: ReadonlySet<number> = new Set([400, 403, 404, 409, 422])
 
-const conflictOf = ({ cause, status }: Refused) => {
-  if (cause === "IdempotencyKeyReused" || cause === "IdempotencyKeyInFlight") return conflicts[cause]
-  // A 409 that names no cause is what gateways answer to a key that they hold already.
-  return status === 409 && (cause === undefined || cause === "Other") ? "Unclear" : undefined
+const conflictOf = (
+  { cause, hasWords, status }: Refused,
+  operation: Operation
+): IdempotencyConflict["conflict"] | undefined => {
+  if (status === 401 || status === 429) return undefined
+  if (cause === "IdempotencyKeyReused") return "Reused"
+  if (cause === "IdempotencyKeyInFlight") return "InFlight"
+  // How gateways answer to a key that they hold already: a 409, or a 422 that says nothing.
+  const isUnclear =
+    (status === 409 && (cause === undefined || cause === "Other")) ||
+    (status === 422 && !hasWords && operation === "requestWithdrawal")
+  return isUnclear ? "Unclear" : undefined
 }
 
 /** What became of a write. */
-export const writeError = <E = never>(
+export const writeError = <Own extends PaymentsError = never>(
   operation: Operation,
   idempotencyKey: string,
   failure: Failure,
-  own?: OwnError<E>
+  own?: OwnError<Own>
 ) => {
   const { verdict } = failure
   if (verdict._tag === "Unanswered") {
@@ -90,10 +134,14 @@ export const writeError = <E = never>(
           outcome: "Unknown"
         })
   }
-  const special = ownOf(operation, failure, verdict, own)
-  if (special !== undefined) return special
-  const conflict = isAboutCredentials(verdict) ? undefined : conflictOf(verdict)
-  return conflict === undefined
-    ? refused(operation, failure, verdict)
-    : new IdempotencyConflict({ ...answered(operation, failure, verdict), outcome: "Unknown", conflict })
+  const { retryAfter, status, unread } = verdict
+  const fields = { ...answered(operation, failure, verdict), outcome: "Unknown", idempotencyKey } as const
+  if (unread !== undefined && operation === "requestWithdrawal" && decidedByWords.has(status)) {
+    return new OutcomeUnknown({ ...fields, ...present({ retryAfter }), reason: unread })
+  }
+  const error = refused(operation, failure, verdict, own)
+  const conflict = conflictOf(verdict, operation)
+  // A user's own rules may say that such a status stands for a cause of this operation.
+  const isUnclear = conflict === "Unclear" && error._tag !== "RequestRejected"
+  return conflict === undefined || isUnclear ? error : new IdempotencyConflict({ ...fields, conflict })
 }

@@ -3,40 +3,46 @@
  */
 import type * as Duration from "effect/Duration"
 import type { FailureReason, RequestIssue, Seen } from "../../contract/PaymentsError.ts"
-import type { RefusalCause } from "../RefusalRules.ts"
+import type { RefusalCause, RefusalRules } from "../RefusalRules.ts"
 
-/** The service answered that it does not do what was asked: a 4xx, or a redirect. */
-export interface Refused {
-  readonly _tag: "Refused"
-  readonly status: number
-  /** What the words of the answer say, by `RefusalRules`. */
-  readonly cause: RefusalCause | undefined
-  /** Whether it may stand for the documented refusal of a withdrawal without a key on file. */
-  readonly isNoPixKey: boolean
+/** What an answer that is no success has in common. */
+interface Heard {
   /** Fit to be shown. */
   readonly serviceMessage: string | undefined
   readonly retryAfter: Duration.Duration | undefined
 }
 
-/** The two statuses that are about the credentials, whatever the words say. */
-export const isAboutCredentials = ({ status }: Refused): boolean => status === 401 || status === 403
+/** The service answered that it does not do what was asked: a 4xx, or a redirect. */
+export interface Refused extends Heard {
+  readonly _tag: "Refused"
+  readonly status: number
+  /** What the words of the answer say, by `RefusalRules`. */
+  readonly cause: RefusalCause | undefined
+  /** Whether the answer has words of its own, whatever they say. */
+  readonly hasWords: boolean
+  /** Why the body could not be read, if so: then its words are not absent, they are not known. */
+  readonly unread: FailureReason | undefined
+}
 
 /** There is no usable answer. */
-export interface Unanswered {
+export interface Unanswered extends Partial<Heard> {
   readonly _tag: "Unanswered"
   /** Whether the request provably never left (`NotSent`), or may have been executed. */
   readonly sent: "NotSent" | "Unknown"
   readonly reason: FailureReason
-  /** Whether another attempt may help. */
-  readonly transient: boolean
   readonly status?: number | undefined
-  readonly serviceMessage?: string | undefined
-  readonly retryAfter?: Duration.Duration | undefined
   readonly issues?: ReadonlyArray<RequestIssue> | undefined
   readonly seen?: Seen | undefined
 }
 
 export type Failed = Refused | Unanswered
+
+/** A 2xx that is not to be relied on. */
+export interface Undecodable {
+  readonly reason: "Unreadable" | "KeyMismatch" | "NotAsAsked" | "UnsoundBrCode"
+  readonly issues: ReadonlyArray<RequestIssue>
+  readonly seen?: Seen
+}
 
 /** A failed call, as it is told to the operation that makes a typed error of it. */
 export interface Failure {
@@ -44,4 +50,6 @@ export interface Failure {
   readonly idempotencyKey: string | undefined
   /** The last attempt's failure; of a write whose earlier attempt may have been executed, always `Unanswered`. */
   readonly verdict: Failed
+  /** The rules by which the words were read. */
+  readonly rules: RefusalRules
 }

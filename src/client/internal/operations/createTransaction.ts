@@ -16,7 +16,7 @@ import type {
 } from "../../../contract/Transaction.ts"
 import * as ChargeCode from "../../ChargeCode.ts"
 import type { PaymentsPolicy } from "../../PaymentsPolicy.ts"
-import type { Undecodable } from "../attempt.ts"
+import type { Undecodable } from "../verdict.ts"
 import { bodyEncoder } from "../codec.ts"
 import { invalid, type Issues, type Wiring, writing } from "./operation.ts"
 

@@ -3,7 +3,7 @@
  */
 import * as Result from "effect/Result"
 import { getTransaction as endpoint } from "../../../contract/Endpoints.ts"
-import { TransactionNotFound } from "../../../contract/PaymentsError.ts"
+import { ofLookup } from "../toError.ts"
 import { reading, type Wiring } from "./operation.ts"
 
 export const make = (wiring: Wiring) => {
@@ -13,8 +13,7 @@ export const make = (wiring: Wiring) => {
       { transactionId },
       {
         accept: Result.succeed,
-        own: (refused, fields) =>
-          refused.status === 404 ? new TransactionNotFound({ ...fields, transactionId }) : undefined
+        own: ofLookup(transactionId)
       }
     )
 }

@@ -4,7 +4,7 @@
 import * as Result from "effect/Result"
 import { listTransactions as endpoint } from "../../../contract/Endpoints.ts"
 import type { ListOptions, TransactionPage } from "../../../contract/Transaction.ts"
-import type { Undecodable } from "../attempt.ts"
+import type { Undecodable } from "../verdict.ts"
 import { reading, type Wiring } from "./operation.ts"
 
 const notOk: Undecodable = {

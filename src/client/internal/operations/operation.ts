@@ -11,11 +11,12 @@ import {
   InvalidRequest,
   type Operation,
   type PaymentsError,
-  type RequestIssue
+  type RequestIssue,
+  type WriteError
 } from "../../../contract/PaymentsError.ts"
 import type { IdempotencyKeyGen, IdempotencyKeyPrefix } from "../../IdempotencyKeyGen.ts"
 import type { PaymentsPolicy } from "../../PaymentsPolicy.ts"
-import type { Undecodable } from "../attempt.ts"
+import type { Undecodable } from "../verdict.ts"
 import { bodyDecoder, parser, strictEncoder } from "../codec.ts"
 import type { Route, Runner } from "../pipeline.ts"
 import { placeOf } from "../request.ts"
@@ -43,7 +44,7 @@ export const invalid = (operation: Operation, issues: Issues, idempotencyKey?: s
   })
 
 /** What a read does with its answer. */
-interface Reading<Answer, A, Own> {
+interface Reading<Answer, A, Own extends PaymentsError> {
   /** Takes the answer, or says why it is not one to what was asked. */
   readonly accept: (answer: Answer) => Result.Result<A, Undecodable>
   /** The errors that only this operation has. */
@@ -65,6 +66,7 @@ export const reading = <E extends Endpoint>(wiring: Wiring, endpoint: E) => {
       ? Effect.fail(invalid(operation, path.failure))
       : run({
           idempotencyKey: undefined,
+          earlier: false,
           path: path.success,
           body: undefined,
           decode: (text) => Result.flatMap(decode(text), accept),
@@ -74,7 +76,7 @@ export const reading = <E extends Endpoint>(wiring: Wiring, endpoint: E) => {
 }
 
 /** What a write sends, and does with its answer. */
-interface Writing<Answer, A, Own> {
+interface Writing<Answer, A, Own extends PaymentsError> {
   /** The body to send. */
   readonly prepare: (idempotencyKey: string) => Result.Result<string, InvalidRequest | Own>
   /** Takes the answer, or says why it is not one to what was asked. */
@@ -83,7 +85,16 @@ interface Writing<Answer, A, Own> {
   readonly own?: OwnError<Own>
 }
 
-const checkOptions = strictEncoder(Schema.Struct({ idempotencyKey: Schema.optional(IdempotencyKey) }))
+const checkOptions = strictEncoder(
+  Schema.Struct({
+    idempotencyKey: Schema.optional(IdempotencyKey),
+    earlier: Schema.optional(Schema.Literal("Unknown"))
+  }).check(
+    Schema.makeFilter(({ earlier, idempotencyKey }) => earlier === undefined || idempotencyKey !== undefined, {
+      expected: "an idempotencyKey beside `earlier`: the key of that call"
+    })
+  )
+)
 
 /** A write to an endpoint without parameters. `places` is where its answer shows what it is about. */
 export const writing = <E extends Endpoint>(
@@ -107,12 +118,13 @@ export const writing = <E extends Endpoint>(
     options: WriteOptions | undefined,
     { accept, own, prepare }: Writing<E["response"]["Type"], A, Own>
   ) =>
-    Effect.flatMap(keyOf(options), (idempotencyKey) => {
+    Effect.flatMap(keyOf(options), (idempotencyKey): Effect.Effect<A, WriteError | Own> => {
       const body = prepare(idempotencyKey)
       return Result.isFailure(body)
         ? Effect.fail(body.failure)
         : run({
             idempotencyKey,
+            earlier: options?.earlier !== undefined,
             path,
             body: body.success,
             decode: (text, policy) =>

@@ -6,12 +6,12 @@ import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import { requestWithdrawal as endpoint } from "../../../contract/Endpoints.ts"
 import type { WriteOptions } from "../../../contract/IdempotencyKey.ts"
-import { BelowMinimum, InsufficientBalance, NoPixKey } from "../../../contract/PaymentsError.ts"
+import { BelowMinimum } from "../../../contract/PaymentsError.ts"
 import { minimumWithdrawal, type Withdrawal, type WithdrawalRequest } from "../../../contract/Withdrawal.ts"
 import { fromPair, isPixKey, toPair } from "../../../pix/PixKey.ts"
-import type { Undecodable } from "../attempt.ts"
+import type { Undecodable } from "../verdict.ts"
 import { bodyEncoder } from "../codec.ts"
-import type { OwnError } from "../toError.ts"
+import { ofWithdrawal } from "../toError.ts"
 import { invalid, type Issues, type Wiring, writing } from "./operation.ts"
 
 /** What is wrong with how a withdrawal names its key, or the pair to send. */
@@ -66,16 +66,6 @@ const prepare =
         )
   }
 
-const refusal =
-  (request: WithdrawalRequest): OwnError<BelowMinimum | InsufficientBalance | NoPixKey> =>
-  ({ cause, isNoPixKey }, fields) => {
-    if (cause === "InsufficientBalance") return new InsufficientBalance(fields)
-    if (cause === "BelowMinimum") {
-      return new BelowMinimum({ ...fields, amount: request.amount, minimum: minimumWithdrawal })
-    }
-    return request.pixKey === undefined && isNoPixKey ? new NoPixKey(fields) : undefined
-  }
-
 const otherKey: Undecodable = {
   reason: "KeyMismatch",
   issues: [{ path: "idempotencyKey", problem: "is not the key that was sent" }]
@@ -90,6 +80,6 @@ export const make = (wiring: Wiring) => {
         record.idempotencyKey === undefined || record.idempotencyKey === idempotencyKey
           ? Result.succeed({ ...record, idempotencyKey })
           : Result.fail(otherKey),
-      own: refusal(request)
+      own: ofWithdrawal(request)
     })
 }

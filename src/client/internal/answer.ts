@@ -1,0 +1,98 @@
+/**
+ * Answers that are no success, judged by their status and their words.
+ */
+import * as Headers from "effect/http/Headers"
+import type * as Duration from "effect/Duration"
+import * as Result from "effect/Result"
+import type { FailureReason } from "../../contract/PaymentsError.ts"
+import type { AnswerHeaders } from "../../internal/transport.ts"
+import type { RefusalRules } from "../RefusalRules.ts"
+import { causeOf } from "./refusalCause.ts"
+import { displayMessage, readServiceMessage } from "./serviceMessage.ts"
+import type { Failed, Unanswered } from "./verdict.ts"
+
+/** What judging an answer needs to know of its call. */
+export interface Asked {
+  readonly isWrite: boolean
+  readonly rules: RefusalRules
+  /** What must not be shown, should the service echo it. */
+  readonly secrets: () => ReadonlyArray<string>
+  /** In milliseconds. */
+  readonly now: number
+}
+
+const headerOf = (headers: AnswerHeaders, name: string): string | undefined => {
+  const value = headers[name]
+  return typeof value === "string" ? value : value?.[0]
+}
+
+/** Reads `Retry-After` in both its forms (RFC 9110, section 10.2.3); anything else in it counts as absent. */
+const retryAfterOf = (headers: AnswerHeaders, now: number): Duration.Duration | undefined => {
+  const value = headerOf(headers, "retry-after")
+  if (value === undefined) return undefined
+  const parsed = Headers.parseRetryAfter(value)
+  return Result.isSuccess(parsed) ? Headers.retryAfterDelay(parsed.success, now) : undefined
+}
+
+/** HTTP says of these that nothing was done and that the request belongs elsewhere: the base URL is wrong. */
+const elsewhere: ReadonlySet<number> = new Set([301, 307, 308])
+
+/** Why a status leaves open what became of the request; nothing of one that refuses it. */
+const openReason = (status: number, isWrite: boolean): FailureReason | undefined => {
+  // No final status at all (101 unasked, 000): node:http lets it through.
+  if (status < 200) return "Unreadable"
+  if (status >= 500) return "ServerError"
+  if (status >= 300 && status < 400) return elsewhere.has(status) ? undefined : "Redirect"
+  if (status === 408) return "Timeout"
+  if (!isWrite) return undefined
+  if (status === 460 || status === 499) return "Timeout"
+  return status === 423 || status === 424 ? "UnderWay" : undefined
+}
+
+/** What is no text: another encoding than UTF-8, or one that was not unpacked. */
+// oxlint-disable-next-line no-control-regex -- control characters are what tells it
+const noText = /[\u0000-\u0008\u000E-\u001F\uFFFD]/
+
+/** JSON, by its first character, that does not end as JSON does. */
+const isCutJson = (text: string): boolean =>
+  /^\s*(?:[{"]|\[\s*[{"])/.test(text) && Result.isFailure(Result.try((): unknown => JSON.parse(text)))
+
+const unreadReason = (text: string): FailureReason | undefined =>
+  noText.test(text) || isCutJson(text) ? "Unreadable" : undefined
+
+/** Words that only repeat the status. */
+const ofTheStatus = /\b(?:bad request|forbidden|not found|conflict|unprocessable (?:entity|content))\b/gi
+
+/** Judges an answer outside of 2xx, by its body or by why that could not be read. */
+export const judgeAnswer = (
+  { isWrite, now, rules, secrets }: Asked,
+  status: number,
+  headers: AnswerHeaders,
+  body: { readonly text: string } | { readonly unread: FailureReason }
+): Failed => {
+  const text = "text" in body ? body.text : ""
+  const { code, words } = readServiceMessage(text, headerOf(headers, "content-type"))
+  const shown = displayMessage(words, secrets())
+  const heard = {
+    serviceMessage: shown === "" ? undefined : shown,
+    retryAfter: retryAfterOf(headers, now)
+  }
+  const open = openReason(status, isWrite)
+  if (open !== undefined) return { _tag: "Unanswered", sent: "Unknown", reason: open, status, ...heard }
+  const all = code === undefined ? words : `${words} ${code}`
+  return {
+    _tag: "Refused",
+    status,
+    cause: causeOf(rules, all),
+    hasWords: /\p{L}/u.test(all.replaceAll(ofTheStatus, "")),
+    unread: "text" in body ? unreadReason(text) : body.unread,
+    ...heard
+  }
+}
+
+/** An answer of 2xx that is not to be relied on. */
+export const unusable = (
+  status: number,
+  reason: FailureReason,
+  more: Pick<Unanswered, "issues" | "seen"> = {}
+): Unanswered => ({ _tag: "Unanswered", sent: "Unknown", reason, status, ...more })

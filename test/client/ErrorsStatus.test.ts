@@ -1,0 +1,337 @@
+import { assert, describe, it } from "@effect/vitest"
+import { type FailureReason, Payments } from "effect-pix"
+import { Effect, Layer } from "effect"
+import { HttpClient } from "effect/http"
+import {
+  created,
+  lostConnection,
+  paymentsOn,
+  record,
+  refusedConnection,
+  type Reply,
+  respond,
+  scripted
+} from "../support/Wire.ts"
+import {
+  expectError,
+  type Expected,
+  failing,
+  isSound,
+  readNames,
+  transactionId,
+  writeNames,
+  writes,
+  reads
+} from "../support/failing.ts"
+
+/** A body whose connection breaks in the middle. */
+const brokenBody = (status: number) =>
+  new Response(
+    new ReadableStream({
+      start: (controller) => {
+        controller.enqueue(new TextEncoder().encode(`{"message":"Pagamento`))
+        controller.error(new Error("terminated"))
+      }
+    }),
+    { status }
+  )
+
+const bytesOf = (status: number, bytes: ReadonlyArray<number>, headers: Record<string, string> = {}): Reply => ({
+  response: () => new Response(new Uint8Array(bytes), { status, headers })
+})
+
+describe("a status becomes the documented error", () => {
+  type Row = readonly [status: number, write: Omit<Expected, "status">, read: Omit<Expected, "status">]
+
+  const rejected = (attempts = 1) => ({ tag: "RequestRejected", outcome: "Rejected", attempts }) as const
+  const unauthorized = { tag: "AuthError", outcome: "Rejected", attempts: 1 } as const
+  const limited = { tag: "RateLimited", outcome: "Rejected", attempts: 3 } as const
+  const conflict = { tag: "IdempotencyConflict", outcome: "Unknown", attempts: 1 } as const
+  const unknown = (attempts: number, reason: FailureReason) =>
+    ({ tag: "OutcomeUnknown", outcome: "Unknown", attempts, reason }) as const
+  const unexpected = {
+    tag: "UnexpectedResponse",
+    outcome: "NoEffect",
+    attempts: 1,
+    reason: "Redirect"
+  } as const
+  const unavailable = (attempts: number, reason: FailureReason) =>
+    ({ tag: "ServiceUnavailable", outcome: "NoEffect", attempts, reason }) as const
+
+  const rows: ReadonlyArray<Row> = [
+    [300, unknown(1, "Redirect"), unexpected],
+    [301, rejected(), rejected()],
+    [302, unknown(1, "Redirect"), unexpected],
+    [303, unknown(1, "Redirect"), unexpected],
+    [305, unknown(1, "Redirect"), unexpected],
+    [306, unknown(1, "Redirect"), unexpected],
+    [307, rejected(), rejected()],
+    [308, rejected(), rejected()],
+    [400, rejected(), rejected()],
+    [401, unauthorized, unauthorized],
+    [402, rejected(), rejected()],
+    [403, unauthorized, unauthorized],
+    [405, rejected(), rejected()],
+    [406, rejected(), rejected()],
+    [408, unknown(3, "Timeout"), unavailable(3, "Timeout")],
+    [409, conflict, rejected()],
+    [410, rejected(), rejected()],
+    [413, rejected(), rejected()],
+    [415, rejected(), rejected()],
+    [418, rejected(), rejected()],
+    [422, rejected(), rejected()],
+    [423, unknown(1, "UnderWay"), rejected()],
+    [424, unknown(1, "UnderWay"), rejected()],
+    [425, rejected(3), rejected(3)],
+    [429, limited, limited],
+    [451, rejected(), rejected()],
+    [460, unknown(1, "Timeout"), rejected()],
+    [499, unknown(1, "Timeout"), rejected()],
+    [500, unknown(3, "ServerError"), unavailable(3, "ServerError")],
+    [501, unknown(1, "ServerError"), unavailable(1, "ServerError")],
+    [502, unknown(3, "ServerError"), unavailable(3, "ServerError")],
+    [503, unknown(3, "ServerError"), unavailable(3, "ServerError")],
+    [504, unknown(3, "ServerError"), unavailable(3, "ServerError")],
+    [505, unknown(1, "ServerError"), unavailable(1, "ServerError")],
+    [520, unknown(1, "ServerError"), unavailable(1, "ServerError")],
+    [599, unknown(1, "ServerError"), unavailable(1, "ServerError")]
+  ]
+
+  it.effect.each(rows)("%i", ([status, write, read]) =>
+    Effect.gen(function* () {
+      const headers = status < 400 ? { location: "https://elsewhere.example/" } : {}
+      const bodies = [`{"message":"não foi possível"}`, "<html><title>Erro</title></html>", "não foi possível"]
+      for (const body of bodies) {
+        for (const name of writeNames) yield* expectError(name, [respond(status, body, headers)], { ...write, status })
+        for (const name of readNames) yield* expectError(name, [respond(status, body, headers)], { ...read, status })
+      }
+    })
+  )
+
+  it.effect("a refusal without words is what its status says, but for a withdrawal's 422", () =>
+    Effect.gen(function* () {
+      for (const body of ["", "{}", `{"status":422}`, `{"error":"Unprocessable Entity"}`]) {
+        yield* expectError("requestWithdrawal", [respond(422, body)], { ...conflict, status: 422 })
+        yield* expectError("createTransaction", [respond(422, body)], { ...rejected(), status: 422 })
+        for (const name of writeNames) {
+          yield* expectError(name, [respond(400, body)], { ...rejected(), status: 400 })
+          yield* expectError(name, [respond(409, body)], { ...conflict, status: 409 })
+        }
+      }
+    })
+  )
+
+  const refusals = [400, 403, 404, 409, 422]
+  const unread: ReadonlyArray<readonly [string, (status: number) => Reply, FailureReason]> = [
+    ["is cut off", (status) => ({ response: () => brokenBody(status) }), "Truncated"],
+    ["is JSON that does not end", (status) => respond(status, `{"message":"Pagamento j`), "Unreadable"],
+    ["is over the bound", (status) => respond(status, "x".repeat(5 * 1024 * 1024)), "TooLarge"],
+    ["declares more than the bound", (status) => respond(status, "x", { "content-length": "99999999" }), "TooLarge"],
+    ["is no UTF-8", (status) => bytesOf(status, [0x4e, 0xe3, 0x6f, 0xff]), "Unreadable"],
+    [
+      "is packed in a way that was not undone",
+      (status) => bytesOf(status, [0x0b, 0x02, 0x01, 0x41, 0x42, 0x03], { "content-encoding": "br" }),
+      "Unreadable"
+    ]
+  ]
+  it.effect.each(unread)("a refusal of a withdrawal whose body %s is OutcomeUnknown", ([, reply, reason]) =>
+    Effect.gen(function* () {
+      for (const status of refusals) {
+        yield* expectError("requestWithdrawal", [reply(status)], { ...unknown(1, reason), status })
+      }
+      // What the status decides alone stays so.
+      yield* expectError("requestWithdrawal", [reply(401)], { ...unauthorized, status: 401 })
+      yield* expectError("requestWithdrawal", [reply(402)], { ...rejected(), status: 402 })
+      yield* expectError("requestWithdrawal", [reply(429)], { ...limited, status: 429 })
+      // A charge moves no money out.
+      yield* expectError("createTransaction", [reply(400)], { ...rejected(), status: 400 })
+    })
+  )
+
+  it.effect("301, 307 and 308 say that the base URL is wrong", () =>
+    Effect.gen(function* () {
+      for (const status of [301, 307, 308]) {
+        const { error } = yield* failing(writes.requestWithdrawal, respond(status, "", { location: "/elsewhere" }))
+        assert.include(error.message, "the base URL is wrong")
+      }
+    })
+  )
+
+  it.effect("404 is TransactionNotFound for the lookup, with its id, and a refusal for the others", () =>
+    Effect.gen(function* () {
+      const { error } = yield* failing(reads.getTransaction, respond(404))
+      assert.strictEqual(error._tag, "TransactionNotFound")
+      assert.strictEqual("transactionId" in error && error.transactionId, transactionId)
+      isSound(error, "getTransaction")
+      for (const name of [...writeNames, "listTransactions", "getBalance"] as const) {
+        yield* expectError(name, [respond(404)], { ...rejected(), status: 404 })
+      }
+    })
+  )
+
+  it.effect("a client that fails on statuses by itself changes none of it", () =>
+    Effect.gen(function* () {
+      const { layer, sent } = scripted(respond(422, { message: "Saldo insuficiente" }))
+      const filtered = Layer.effect(HttpClient.HttpClient, Effect.map(HttpClient.HttpClient, HttpClient.filterStatusOk))
+      const error = yield* Effect.flip(Effect.flatMap(Payments, writes.requestWithdrawal)).pipe(
+        Effect.provide(paymentsOn(Layer.provide(filtered, layer)))
+      )
+      assert.strictEqual(error._tag, "InsufficientBalance")
+      assert.strictEqual(sent.length, 1)
+    })
+  )
+})
+
+describe("a failure of the transport says whether anything was sent", () => {
+  const caused = (cause: unknown): Reply => ({ cause })
+  const coded = (code: string, more: object = {}) => Object.assign(new Error("x"), { code, ...more })
+  const wrapped = (code: string, more: object = {}) => new TypeError("fetch failed", { cause: coded(code, more) })
+
+  const noTls = "0A:error:0A00010B:SSL routines:tls_validate_record_header:wrong version number:ssl/record:77:"
+
+  type Row = readonly [name: string, reply: Reply, sent: "NotSent" | "Unknown", reason: FailureReason, attempts: number]
+
+  const rows: ReadonlyArray<Row> = [
+    ["a refused connection", refusedConnection, "NotSent", "NoConnection", 3],
+    ["a refused connection under fetch", caused(wrapped("ECONNREFUSED")), "NotSent", "NoConnection", 3],
+    ["a refused connection under Bun", caused(coded("ConnectionRefused")), "NotSent", "NoConnection", 3],
+    ["a name that does not resolve", caused(wrapped("ENOTFOUND")), "NotSent", "NameNotResolved", 3],
+    ["a resolver that does not answer", caused(wrapped("EAI_AGAIN")), "NotSent", "NameNotResolved", 3],
+    ["a connection not made in time", caused(wrapped("UND_ERR_CONNECT_TIMEOUT")), "NotSent", "NoConnection", 3],
+    ["a connect that times out", caused(coded("ETIMEDOUT", { syscall: "connect" })), "NotSent", "NoConnection", 3],
+    ["a reset while connecting", caused(wrapped("ECONNRESET", { syscall: "connect" })), "NotSent", "NoConnection", 3],
+    ["no route", caused(wrapped("EHOSTUNREACH", { syscall: "connect" })), "NotSent", "NoConnection", 3],
+    ["a self-signed certificate", caused(wrapped("DEPTH_ZERO_SELF_SIGNED_CERT")), "NotSent", "Tls", 1],
+    ["an expired certificate", caused(wrapped("CERT_HAS_EXPIRED")), "NotSent", "Tls", 1],
+    ["a certificate of another host", caused(wrapped("ERR_TLS_CERT_ALTNAME_INVALID")), "NotSent", "Tls", 1],
+    ["a peer without TLS", caused(wrapped("ERR_SSL_WRONG_VERSION_NUMBER", { message: noTls })), "NotSent", "Tls", 1],
+    ["a broken record of TLS, which may be of the answer", caused(coded("EPROTO")), "Unknown", "Tls", 3],
+    [
+      "several addresses, all refused",
+      caused(
+        Object.assign(new AggregateError([coded("ECONNREFUSED"), coded("ENETUNREACH", { syscall: "connect" })]), {
+          code: "ECONNREFUSED"
+        })
+      ),
+      "NotSent",
+      "NoConnection",
+      3
+    ],
+    [
+      "several addresses, one of them reset while reading",
+      caused(new AggregateError([coded("ECONNREFUSED"), coded("ECONNRESET", { syscall: "read" })])),
+      "Unknown",
+      "ConnectionLost",
+      3
+    ],
+    ["a reset after the request", lostConnection, "Unknown", "ConnectionLost", 3],
+    [
+      "a reset in the handshake, which cannot be told from one after",
+      caused(coded("ECONNRESET")),
+      "Unknown",
+      "ConnectionLost",
+      3
+    ],
+    ["a broken pipe", caused(coded("EPIPE", { syscall: "write" })), "Unknown", "ConnectionLost", 3],
+    ["a socket closed by the other side", caused(wrapped("UND_ERR_SOCKET")), "Unknown", "ConnectionLost", 3],
+    ["a read that times out", caused(coded("ETIMEDOUT", { syscall: "read" })), "Unknown", "Timeout", 3],
+    ["headers that never come", caused(wrapped("UND_ERR_HEADERS_TIMEOUT")), "Unknown", "Timeout", 3],
+    ["an answer that is not HTTP", caused(wrapped("HPE_INVALID_CONSTANT")), "Unknown", "Unreadable", 1],
+    ["a code that nobody knows", caused(coded("E_NEVER_SEEN")), "Unknown", "Unrecognised", 3],
+    ["a cause without a code", caused(new TypeError("fetch failed")), "Unknown", "Unrecognised", 3],
+    ["a cause that is no error", caused("boom"), "Unknown", "Unrecognised", 3],
+    ["a defect of the transport", { defect: new Error("boom") }, "Unknown", "Unrecognised", 3]
+  ]
+
+  it.effect.each(rows)("%s", ([, reply, sent, reason, attempts]) =>
+    Effect.gen(function* () {
+      for (const name of writeNames) {
+        yield* expectError(
+          name,
+          [reply],
+          sent === "NotSent"
+            ? { tag: "ServiceUnavailable", outcome: "NotSent", attempts, reason }
+            : { tag: "OutcomeUnknown", outcome: "Unknown", attempts, reason }
+        )
+      }
+      for (const name of readNames) {
+        yield* expectError(name, [reply], { tag: "ServiceUnavailable", outcome: "NoEffect", attempts, reason })
+      }
+    })
+  )
+
+  it.effect("a cause that contains itself ends the search, not the process", () => {
+    const cause: { cause?: unknown } = {}
+    cause.cause = cause
+    return expectError("requestWithdrawal", [{ cause }], {
+      tag: "OutcomeUnknown",
+      outcome: "Unknown",
+      attempts: 3,
+      reason: "Unrecognised"
+    })
+  })
+})
+
+describe("a success that cannot be read", () => {
+  const bodies: ReadonlyArray<readonly [string, Reply, number]> = [
+    ["is empty", respond(200), 200],
+    ["is null", respond(200, "null"), 200],
+    ["has no content", { response: () => new Response(null, { status: 204 }) }, 204],
+    ["is a page of HTML", respond(200, "<html><b>Maria</b></html>"), 200],
+    ["is JSON cut in the middle", respond(201, `{"data":{"id":"`), 201],
+    ["is another object", respond(201, { ok: true }), 201],
+    ["is a list", respond(201, "[]"), 201]
+  ]
+
+  it.effect.each(bodies)("%s", ([, reply, status]) =>
+    Effect.gen(function* () {
+      for (const name of writeNames) {
+        yield* expectError(name, [reply], {
+          tag: "OutcomeUnknown",
+          outcome: "Unknown",
+          attempts: 1,
+          status,
+          reason: "Unreadable"
+        })
+      }
+      for (const name of readNames) {
+        yield* expectError(name, [reply], {
+          tag: "UnexpectedResponse",
+          outcome: "NoEffect",
+          attempts: 1,
+          status,
+          reason: "Unreadable"
+        })
+      }
+    })
+  )
+
+  it.effect("says where it differs from the contract, and never a value", () =>
+    Effect.gen(function* () {
+      const secret = "canary-7f3e"
+      const data = { ...created.data, amount: secret, status: null, pix: { qrcode: 5, expirationDate: secret } }
+      const { error } = yield* failing(writes.createTransaction, respond(200, { ...created, data }))
+      assert.strictEqual(error._tag, "OutcomeUnknown")
+      if (error._tag !== "OutcomeUnknown") return
+      assert.isNotEmpty(error.issues)
+      for (const { path } of error.issues ?? []) assert.match(path, /^data\./)
+      assert.notInclude(`${String(error)} ${JSON.stringify(error)}`, secret)
+      isSound(error, "createTransaction")
+    })
+  )
+
+  it.effect("of a withdrawal that echoes another key is OutcomeUnknown, never success", () =>
+    Effect.gen(function* () {
+      yield* expectError("requestWithdrawal", [respond(201, record("wd_of_somebody_else"))], {
+        tag: "OutcomeUnknown",
+        outcome: "Unknown",
+        attempts: 1,
+        status: 201,
+        reason: "KeyMismatch"
+      })
+      const { error } = yield* failing(writes.requestWithdrawal, respond(201, record("wd_of_somebody_else")))
+      assert.include(error.message, "idempotencyKey: is not the key that was sent")
+      assert.notInclude(String(error), "somebody")
+    })
+  )
+})

@@ -1,0 +1,256 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Credentials, IdempotencyKeyGen, Payments, type PaymentsError, type WriteOptions } from "effect-pix"
+import { Duration, Effect, Layer, Redacted, Result } from "effect"
+import {
+  charge,
+  lostConnection,
+  paymentsOn,
+  payout,
+  record,
+  refusedConnection,
+  respond,
+  scripted
+} from "../support/Wire.ts"
+import {
+  expectError,
+  failing,
+  impatient,
+  reasonOf,
+  type Script,
+  type Service,
+  statusOf,
+  writeNames,
+  writes
+} from "../support/failing.ts"
+
+describe("an outcome that is unknown stays unknown", () => {
+  const statuses = [301, 400, 401, 403, 404, 409, 410, 422]
+
+  it.effect.each(statuses)("a reset and then %i", (status) =>
+    Effect.gen(function* () {
+      for (const name of writeNames) {
+        for (const body of ["", `{"message":"Saldo insuficiente"}`, `{"error":"idempotency key already used"}`]) {
+          yield* expectError(name, [lostConnection, respond(status, body)], {
+            tag: "OutcomeUnknown",
+            outcome: "Unknown",
+            attempts: 2,
+            status,
+            reason: "RefusedAfterUnknown"
+          })
+        }
+      }
+    })
+  )
+
+  it.effect("whatever came before: 500, 408, a defect, a rate limit in between", () =>
+    Effect.gen(function* () {
+      const befores: ReadonlyArray<Script> = [
+        [respond(500)],
+        [respond(408)],
+        [{ defect: new Error("boom") }],
+        [lostConnection, respond(429)],
+        [respond(429), lostConnection]
+      ]
+      for (const [first, ...more] of befores) {
+        yield* expectError("requestWithdrawal", [first, ...more, respond(422)], {
+          tag: "OutcomeUnknown",
+          outcome: "Unknown",
+          attempts: 2 + more.length,
+          status: 422,
+          reason: "RefusedAfterUnknown"
+        })
+      }
+    })
+  )
+
+  it.effect("also when the last attempt provably was not sent", () =>
+    expectError("requestWithdrawal", [lostConnection, refusedConnection], {
+      tag: "OutcomeUnknown",
+      outcome: "Unknown",
+      attempts: 3,
+      reason: "ConnectionLost"
+    })
+  )
+
+  it.effect("also when the last attempt was refused for its rate, with the hint kept", () =>
+    Effect.gen(function* () {
+      const { error } = yield* failing(
+        writes.requestWithdrawal,
+        lostConnection,
+        respond(429, "", { "retry-after": "3600" })
+      )
+      assert.strictEqual(error._tag, "OutcomeUnknown")
+      if (error._tag !== "OutcomeUnknown") return
+      assert.strictEqual(error.attempts, 2)
+      assert.deepStrictEqual(error.retryAfter, Duration.seconds(3600))
+    })
+  )
+
+  it.effect("but what provably was not sent, or was refused, leaves a refusal what it is", () =>
+    Effect.gen(function* () {
+      for (const first of [refusedConnection, respond(429), respond(425)]) {
+        yield* expectError("requestWithdrawal", [first, respond(422, "não")], {
+          tag: "RequestRejected",
+          outcome: "Rejected",
+          attempts: 2,
+          status: 422
+        })
+      }
+    })
+  )
+
+  it.effect("until a repetition under the same key is answered readably", () =>
+    Effect.gen(function* () {
+      const inFlight = respond(409, { message: "A request with this idempotency key is in progress" })
+      for (const first of [lostConnection, respond(503)]) {
+        const { layer, sent } = scripted(first, inFlight, respond(201, record("wd_1")))
+        const paid = yield* Effect.flatMap(Payments, writes.requestWithdrawal).pipe(
+          Effect.provide(Layer.provide(paymentsOn(layer), impatient))
+        )
+        assert.strictEqual(paid.idempotencyKey, "wd_1")
+        assert.deepStrictEqual(
+          sent.map(({ headers }) => headers["idempotency-key"]),
+          ["wd_1", "wd_1", "wd_1"]
+        )
+        assert.deepStrictEqual(sent[2]?.bytes, sent[0]?.bytes)
+      }
+    })
+  )
+})
+
+describe("a write whose earlier call may have been executed", () => {
+  const again = { idempotencyKey: "payout_1", earlier: "Unknown" } as const
+  const created = (payments: Service) => payments.createTransaction(charge, again)
+  const paid = (payments: Service) => payments.requestWithdrawal(payout, again)
+
+  const outcomes = Effect.fnUntraced(function* (use: typeof created | typeof paid, ...replies: Script) {
+    const { error, sent } = yield* failing<unknown, PaymentsError>(use, ...replies)
+    assert.strictEqual(error.idempotencyKey, "payout_1")
+    return [error._tag, error.outcome, reasonOf(error), statusOf(error), sent.length]
+  })
+
+  it.effect("stays unknown whatever refuses it", () =>
+    Effect.gen(function* () {
+      const refusals: ReadonlyArray<readonly [number, unknown]> = [
+        [400, ""],
+        [400, { message: "Nenhuma chave PIX cadastrada" }],
+        [422, { message: "Saldo insuficiente" }],
+        [422, { message: "O valor mínimo para saque é de R$ 10,00" }],
+        [401, ""],
+        [403, ""],
+        [404, ""],
+        [409, ""],
+        [422, ""],
+        [307, ""]
+      ]
+      for (const use of [created, paid]) {
+        for (const [status, body] of refusals) {
+          assert.deepStrictEqual(
+            yield* outcomes(use, respond(status, body)),
+            ["OutcomeUnknown", "Unknown", "RefusedAfterUnknown", status, 1],
+            `${status} ${JSON.stringify(body)}`
+          )
+        }
+        assert.deepStrictEqual(yield* outcomes(use, respond(429)), [
+          "OutcomeUnknown",
+          "Unknown",
+          "RefusedAfterUnknown",
+          429,
+          3
+        ])
+      }
+    })
+  )
+
+  it.effect("stays unknown when this call sends nothing, and says so", () =>
+    Effect.gen(function* () {
+      for (const use of [created, paid]) {
+        assert.deepStrictEqual(yield* outcomes(use, refusedConnection), [
+          "OutcomeUnknown",
+          "Unknown",
+          "EarlierUnknown",
+          undefined,
+          3
+        ])
+      }
+      const { error } = yield* failing<unknown, PaymentsError>(paid, refusedConnection)
+      assert.include(error.message, "nothing was sent now, but the result of an earlier sending is not known")
+    })
+  )
+
+  it.effect("succeeds by a success that can be read", () =>
+    Effect.gen(function* () {
+      const { layer } = scripted(respond(201, record("payout_1")))
+      const withdrawal = yield* Effect.provide(Effect.flatMap(Payments, paid), paymentsOn(layer))
+      assert.strictEqual(withdrawal.idempotencyKey, "payout_1")
+    })
+  )
+
+  it.effect("waits for what is in flight under its key", () =>
+    Effect.gen(function* () {
+      const inFlight = respond(409, { message: "A request with this idempotency key is in progress" })
+      const { layer, sent } = scripted(inFlight, respond(201, record("payout_1")))
+      yield* Effect.provide(Effect.flatMap(Payments, paid), Layer.provide(paymentsOn(layer), impatient))
+      assert.strictEqual(sent.length, 2)
+    })
+  )
+
+  it.effect("must bring the key of that call: without one it is InvalidRequest, and nothing is sent", () =>
+    Effect.gen(function* () {
+      for (const options of [{ earlier: "Unknown" }, { ...again, earlier: "Rejected" }]) {
+        const given = options as typeof again // what code without types may pass
+        const { error, sent } = yield* failing<unknown, PaymentsError>(
+          (payments) => payments.requestWithdrawal(payout, given),
+          respond(201, record("payout_1"))
+        )
+        assert.deepStrictEqual([error._tag, sent.length], ["InvalidRequest", 0])
+        assert.include(error.message, "earlier")
+      }
+    })
+  )
+})
+
+describe("credentials of another client", () => {
+  /** The first credentials, then those of `clientId` for ever. */
+  const changing = (clientId: string) => {
+    let reads = 0
+    const next = () => ({ clientId: reads++ === 0 ? "first" : clientId, apiKey: Redacted.make("key") })
+    return Layer.succeed(Credentials, { current: Effect.sync(next), reload: () => Effect.succeed(true) })
+  }
+  const asked = Effect.fnUntraced(function* (clientId: string, options: WriteOptions, ...replies: Script) {
+    const { layer, sent } = scripted(...replies)
+    const payments = Payments.layer({ baseUrl: "https://gateway.example" }).pipe(
+      Layer.provide([layer, changing(clientId), IdempotencyKeyGen.layerSequential, impatient])
+    )
+    const pay = Effect.flatMap(Payments, (payments) => payments.requestWithdrawal(payout, options))
+    const result = yield* Effect.result(Effect.provide(pay, payments))
+    return [Result.isSuccess(result) ? "Success" : result.failure._tag, sent.length]
+  })
+  const ok = respond(201, record("k"))
+  const key = { idempotencyKey: "k" } as const
+
+  it.effect("resend nothing that may have been executed: the key is another key there", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* asked("second", key, lostConnection, ok), ["OutcomeUnknown", 1])
+      assert.deepStrictEqual(yield* asked("second", { ...key, earlier: "Unknown" }, respond(401), ok), [
+        "OutcomeUnknown",
+        1
+      ])
+    })
+  )
+
+  it.effect("resend what was refused or not sent", () =>
+    Effect.gen(function* () {
+      for (const first of [respond(401), respond(429), refusedConnection]) {
+        assert.deepStrictEqual(yield* asked("second", key, first, ok), ["Success", 2])
+      }
+    })
+  )
+
+  it.effect("that are the same client's resend as before", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* asked("first", key, lostConnection, ok), ["Success", 2])
+      assert.deepStrictEqual(yield* asked("first", { ...key, earlier: "Unknown" }, respond(401), ok), ["Success", 2])
+    })
+  )
+})

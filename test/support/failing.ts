@@ -1,0 +1,137 @@
+/**
+ * Calls that fail, by a script of replies: what a caller acts on, how often the gateway was asked, and what holds for
+ * every error whatever it is.
+ */
+import { assert } from "@effect/vitest"
+import {
+  AuthError,
+  BelowMinimum,
+  type FailureReason,
+  IdempotencyConflict,
+  InsufficientBalance,
+  InvalidRequest,
+  NoPixKey,
+  type Operation,
+  OutcomeUnknown,
+  Payments,
+  type PaymentsError,
+  PaymentsPolicy,
+  PixKey,
+  RateLimited,
+  RequestRejected,
+  ServiceUnavailable,
+  TransactionNotFound,
+  UnexpectedResponse
+} from "effect-pix"
+import { Effect, Layer, Schedule, Schema } from "effect"
+import { charge, paymentsOn, payout, type Reply, scripted } from "./Wire.ts"
+
+export type Script = readonly [Reply, ...ReadonlyArray<Reply>]
+export type Service = Payments["Service"]
+
+export const transactionId = "6f1b9a3e-2f7c-4f0e-9d53-0c5a7e1b2d44"
+export const keyed = { ...payout, pixKey: PixKey.email("maria@example.com") }
+
+export const writes = {
+  createTransaction: (payments: Service) => payments.createTransaction(charge),
+  requestWithdrawal: (payments: Service) => payments.requestWithdrawal(keyed)
+}
+export const reads = {
+  getTransaction: (payments: Service) => payments.getTransaction(transactionId),
+  listTransactions: (payments: Service) => payments.listTransactions(),
+  getBalance: (payments: Service) => payments.getBalance({ companyId: 7 })
+}
+export const all: Readonly<Record<Operation, (payments: Service) => Effect.Effect<unknown, PaymentsError>>> = {
+  ...writes,
+  ...reads
+}
+export const writeNames = ["createTransaction", "requestWithdrawal"] as const
+export const readNames = ["getTransaction", "listTransactions", "getBalance"] as const
+
+export const keyOf = (operation: Operation) =>
+  operation === "createTransaction" ? "tx_1" : operation === "requestWithdrawal" ? "wd_1" : undefined
+
+/** Twice again, at once. */
+export const impatient = PaymentsPolicy.layer({ retryReads: Schedule.recurs(2), retryWrites: Schedule.recurs(2) })
+
+export const failing = Effect.fnUntraced(function* <A, E extends PaymentsError>(
+  use: (payments: Service) => Effect.Effect<A, E>,
+  ...replies: Script
+) {
+  const { layer, sent } = scripted(...replies)
+  const error = yield* Effect.flip(Effect.flatMap(Payments, use)).pipe(
+    Effect.provide(Layer.provide(paymentsOn(layer), impatient))
+  )
+  return { error, sent }
+})
+
+export const statusOf = (error: PaymentsError) => ("status" in error ? error.status : undefined)
+export const reasonOf = (error: PaymentsError): FailureReason | undefined =>
+  "reason" in error ? error.reason : undefined
+
+const AnyError = Schema.Union([
+  InvalidRequest,
+  BelowMinimum,
+  AuthError,
+  NoPixKey,
+  InsufficientBalance,
+  TransactionNotFound,
+  IdempotencyConflict,
+  RateLimited,
+  RequestRejected,
+  ServiceUnavailable,
+  UnexpectedResponse,
+  OutcomeUnknown
+])
+export const codec = Schema.toCodecJson(AnyError)
+
+/** What holds for every error, whatever it is. */
+export const isSound = (error: PaymentsError, operation: Operation) => {
+  assert.strictEqual(error.operation, operation)
+  assert.strictEqual(error.idempotencyKey, keyOf(operation))
+  const stored = JSON.stringify(Schema.encodeSync(codec)(error))
+  const back = Schema.decodeUnknownSync(codec)(JSON.parse(stored))
+  assert.deepStrictEqual(back, error)
+  assert.strictEqual(back.message, error.message)
+  if (error.outcome === "Unknown") {
+    assert.include(error.message, operation === "createTransaction" ? "THE CHARGE MAY EXIST" : "MONEY MAY HAVE MOVED")
+    assert.include(error.message, keyOf(operation) ?? "no key")
+  } else {
+    assert.notMatch(error.message, /MAY (EXIST|HAVE)/)
+    if (error.idempotencyKey !== undefined) {
+      assert.match(error.message, /Nothing (happened|was (sent|executed))|No money moved|never followed/)
+    }
+  }
+}
+
+export interface Expected {
+  readonly tag: PaymentsError["_tag"]
+  readonly outcome: PaymentsError["outcome"]
+  readonly attempts: number
+  readonly status?: number | undefined
+  readonly reason?: FailureReason
+}
+
+export const expectError = (operation: Operation, replies: Script, expected: Expected) =>
+  Effect.gen(function* () {
+    const { error, sent } = yield* failing(all[operation], ...replies)
+    assert.deepStrictEqual(
+      {
+        tag: error._tag,
+        outcome: error.outcome,
+        attempts: error.attempts,
+        requests: sent.length,
+        status: statusOf(error),
+        reason: reasonOf(error)
+      },
+      {
+        tag: expected.tag,
+        outcome: expected.outcome,
+        attempts: expected.attempts,
+        requests: expected.attempts,
+        status: expected.status,
+        reason: expected.reason
+      }
+    )
+    isSound(error, operation)
+  })
