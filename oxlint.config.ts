@@ -83,7 +83,7 @@ export default defineConfig({
     "eslint/no-console": "error",
     "eslint/no-shadow": "off",
     "eslint/no-underscore-dangle": "off",
-    "import/no-cycle": "error",
+    "import/no-cycle": ["error", { ignoreTypes: false }],
     "import/no-self-import": "error",
     "typescript/consistent-type-imports": "error",
     "typescript/no-import-type-side-effects": "error",

@@ -41,8 +41,15 @@ const isPlain = (value: object): boolean => {
   return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
+/** Reading it may run code of its own, which may throw. */
+const findProblem = (root: unknown): string | undefined =>
+  Result.getOrElse(
+    Result.try(() => problemOf(root)),
+    () => notJson
+  )
+
 /** Recursion ends at `MaxDepth`, and all work at `MaxBytes` visited: no input is too deep or too wide for it. */
-const findProblem = (root: unknown): string | undefined => {
+const problemOf = (root: unknown): string | undefined => {
   let size = 0
   const visit = (value: unknown, depth: number): string | undefined => {
     size += typeof value === "string" ? value.length : 1

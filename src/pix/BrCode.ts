@@ -107,13 +107,14 @@ export const parse = (payload: string): Result.Result<BrCode, InvalidBrCode> =>
  * ```
  */
 export const verify = (code: BrCode): Result.Result<BrCode, InvalidBrCode> =>
-  Result.flatMap(firstProblem(code), (problem) =>
-    problem === undefined ? Result.succeed(code) : Result.fail(new InvalidBrCode(problem))
-  )
+  Result.flatMap(firstProblem(code), (error) => (error === undefined ? Result.succeed(code) : Result.fail(error)))
 
 const firstProblem = (code: BrCode) =>
   Result.try({
-    try: () => code.problems[0],
+    try: () => {
+      const [problem] = code.problems
+      return problem === undefined ? undefined : new InvalidBrCode(problem)
+    },
     catch: () => new InvalidBrCode({ code: "tlv", reason: "is not one that `parse` gave" })
   })
 

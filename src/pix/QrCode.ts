@@ -46,8 +46,10 @@ const pixelsOf = refusing("Expected a size in pixels, above 0", (options?: SvgOp
 })
 
 /**
- * A black and white picture as an `<svg>` element, with its quiet zone. It may be shown at any size: its edges are
- * smoothed, not moved to whole pixels, since modules of unequal width cost scans.
+ * A black and white picture as an `<svg>` element, with its quiet zone.
+ *
+ * A module is drawn as a whole number of pixels of the size that is asked for, and what is left over widens the border:
+ * modules of unequal width cost scans. A page that shows it at another size had better ask for that size here.
  *
  * ```ts
  * import { QrCode } from "effect-pix"
@@ -59,19 +61,25 @@ const pixelsOf = refusing("Expected a size in pixels, above 0", (options?: SvgOp
 export const svg = (payload: string | Redacted.Redacted, options?: SvgOptions): string => {
   const { data, size } = encode(bytesOf(payload), qr)
   const pixels = pixelsOf(options)
+  // A picture smaller than a pixel a module is for a page that enlarges it.
+  const module = Math.floor(pixels / size) || pixels / size
+  const start = Math.floor((pixels - module * size) / 2)
   const runs = data.flatMap((row, y) =>
     Array.from(
       row
         .map((dark) => (dark ? "#" : " "))
         .join("")
         .matchAll(/#+/g),
-      ({ 0: run, index }) => `M${index} ${y}h${run.length}v1h-${run.length}z`
+      ({ 0: run, index }) => {
+        const width = run.length * module
+        return `M${start + index * module} ${start + y * module}h${width}v${module}h-${width}z`
+      }
     )
   )
   return (
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${pixels}" height="${pixels}" viewBox="0 0 ${size} ${size}" ` +
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${pixels}" height="${pixels}" viewBox="0 0 ${pixels} ${pixels}" ` +
     `role="img" aria-label="QR code">` +
-    `<path fill="#fff" d="M0 0h${size}v${size}H0z"/><path d="${runs.join("")}"/></svg>`
+    `<path fill="#fff" d="M0 0h${pixels}v${pixels}H0z"/><path d="${runs.join("")}"/></svg>`
   )
 }
 

@@ -14,6 +14,7 @@ import {
 } from "effect-pix"
 import { Fault, Sandbox, SandboxOptions } from "effect-pix/sandbox"
 import { FetchHttpClient, type HttpClient } from "effect/http"
+import { seed } from "../support/seed.ts"
 
 /** What a gateway and the way to it may do to a payout, of which some attempts are executed and some are not. */
 const faults: Arr.NonEmptyReadonlyArray<Fault.Fault> = [
@@ -156,9 +157,6 @@ const overSocket = <E>(client: Layer.Layer<HttpClient.HttpClient, E>) =>
       ])
     })
   ).pipe(Layer.provideMerge(Layer.provide(Sandbox.layerServer, rich)))
-
-/** Set it to run a failed seed again. */
-const seed = Number(process.env["LEDGER_SEED"] ?? Math.floor(Math.random() * 2 ** 31))
 
 describe.concurrent("withdrawals with faults between them, asked again with the same key until there is an answer", () => {
   const title = (count: number) => `are ${count} payouts, one a reference, each with its answer (seed ${seed})`

@@ -7,9 +7,11 @@ const payload =
 
 type Modules = ReadonlyArray<ReadonlyArray<boolean>>
 
-/** The picture as it is painted: a light square, and dark runs on it. */
-const fromSvg = (svg: string): Modules => {
-  const size = Number(/viewBox="0 0 (\d+) \1"/.exec(svg)?.[1])
+/** The picture as it is painted, at a pixel a module: a light square, and dark runs on it. */
+const fromSvg = (text: string): Modules => {
+  const size = sideOf(text)
+  const svg = QrCode.svg(text, { size })
+  assert.include(svg, ` width="${size}" height="${size}" viewBox="0 0 ${size} ${size}" `)
   assert.include(svg, `<path fill="#fff" d="M0 0h${size}v${size}H0z"/>`)
   const [, runs = ""] = /<path d="([^"]*)"\/><\/svg>$/.exec(svg) ?? []
   const rows = Array.from({ length: size }, () => Array.from({ length: size }, () => false))
@@ -24,6 +26,9 @@ const fromSvg = (svg: string): Modules => {
   assert.strictEqual(rest, "")
   return rows
 }
+
+/** A terminal shows a module a column. */
+const sideOf = (text: string) => QrCode.terminal(text).split("\n")[0]?.length ?? 0
 
 /** A block is lit, so it is a light module; the half line below an odd last row is not part of the code. */
 const fromTerminal = (text: string): Modules => {
@@ -102,16 +107,29 @@ const assertScannable = (picture: Modules) => {
 
 describe("svg", () => {
   it("paints the finders and the quiet zone that a scanner looks for", () => {
-    assertScannable(fromSvg(QrCode.svg(payload)))
+    assertScannable(fromSvg(payload))
   })
 
   it.each(["00020126", "hello, world!", "Pão de açúc", "'\"<&>"])("can be read back: %j", (text) => {
-    assert.strictEqual(readVersion1(fromSvg(QrCode.svg(text))), text)
+    assert.strictEqual(readVersion1(fromSvg(text)), text)
   })
 
   it("has the size that is asked for, and 256 pixels otherwise", () => {
     assert.include(QrCode.svg(payload), ` width="256" height="256" `)
     assert.include(QrCode.svg(payload, { size: 320 }), ` width="320" height="320" `)
+  })
+
+  it("draws modules of whole pixels in the middle, and refuses a size that is none", () => {
+    for (const size of [200, 256, 301, 320, 512]) {
+      const svg = QrCode.svg(payload, { size })
+      const module = Math.floor(size / sideOf(payload))
+      const start = Math.floor((size - module * sideOf(payload)) / 2)
+      assert.include(svg, `"M${start + 4 * module} ${start + 4 * module}h${7 * module}v${module}h-${7 * module}z`)
+      assert.notInclude(svg, ".5")
+    }
+    for (const size of [0, -1, Number.NaN, Number.POSITIVE_INFINITY]) {
+      assert.throws(() => QrCode.svg(payload, { size }), Schema.SchemaError)
+    }
   })
 
   it("draws a hidden text like a plain one", () => {
@@ -122,12 +140,12 @@ describe("svg", () => {
     const text = `${any}<script>alert("1")</script>'`
     assert.match(
       QrCode.svg(text),
-      /^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg" width="256" height="256" viewBox="0 0 \d+ \d+" role="img" aria-label="QR code"><path fill="#fff" d="[\dMhvHz -]+"\/><path d="[\dMhvz -]+"\/><\/svg>$/
+      /^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg" width="256" height="256" viewBox="0 0 256 256" role="img" aria-label="QR code"><path fill="#fff" d="[\dMhvHz -]+"\/><path d="[\dMhvz -]+"\/><\/svg>$/
     )
   })
 
   it("takes the longest text that fits, and refuses a longer one without quoting it", () => {
-    assertScannable(fromSvg(QrCode.svg("x".repeat(2331))))
+    assertScannable(fromSvg("x".repeat(2331)))
     for (const draw of [QrCode.svg, QrCode.dataUrl, QrCode.terminal]) {
       try {
         draw(`fulano@example.com${"ã".repeat(1157)}`)
@@ -153,7 +171,7 @@ describe("terminal", () => {
     for (const text of [payload, "a", payload.repeat(3)]) {
       const picture = fromTerminal(QrCode.terminal(text))
       assertScannable(picture)
-      assert.deepStrictEqual(picture, fromSvg(QrCode.svg(text)))
+      assert.deepStrictEqual(picture, fromSvg(text))
     }
   })
 
@@ -162,7 +180,7 @@ describe("terminal", () => {
       const inverted = QrCode.terminal(text, { background: "light" })
       assert.deepStrictEqual(
         fromTerminal(inverted).map((row) => row.map((dark) => !dark)),
-        fromSvg(QrCode.svg(text))
+        fromSvg(text)
       )
       assert.match(inverted.split("\n").at(-1) ?? "", /^ +$/)
     }

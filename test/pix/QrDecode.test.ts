@@ -31,9 +31,25 @@ describe("a QR code that another program reads", () => {
   })
 
   describe("in a terminal", () => {
-    it.each(payloads)("gives back the text of %s", (_, payload) => {
+    it.each(payloads)("gives back the text of %s, on a dark and on a light background", (_, payload) => {
       assert.strictEqual(scan(paintTerminal(QrCode.terminal(payload))), payload)
+      const inverted = QrCode.terminal(payload, { background: "light" })
+      assert.strictEqual(scan(paintTerminal(inverted, "light")), payload)
     })
+  })
+
+  it("gives back the text at every size that is asked for, from 150 pixels", () => {
+    const missed: Array<string> = []
+    for (const [name, payload] of payloads) {
+      for (const size of [...Array.from({ length: 50 }, (_, n) => 150 + n * 3), 255.5]) {
+        if (scan(paint(QrCode.svg(payload, { size }))) !== payload) missed.push(`${name} at ${size}`)
+      }
+    }
+    assert.deepStrictEqual(missed, [])
+  })
+
+  it("is drawn smaller than a pixel a module for a page that enlarges it", () => {
+    for (const [, payload] of payloads) assert.strictEqual(scan(paint(QrCode.svg(payload, { size: 40 }), 800)), payload)
   })
 
   it("as a data URL gives back the text", () => {
@@ -54,7 +70,10 @@ describe("a QR code that another program reads", () => {
     for (const [, payload] of payloads) {
       const picture = paint(QrCode.svg(payload, { size: 400 }))
       const isStained = (x: number, y: number) => Math.abs(x - 200) < 40 && Math.abs(y - 200) < 40
-      assert.strictEqual(scan({ ...picture, isDark: (x, y) => isStained(x, y) || picture.isDark(x, y) }), payload)
+      assert.strictEqual(
+        scan({ ...picture, darkness: (x, y) => (isStained(x, y) ? 1 : picture.darkness(x, y)) }),
+        payload
+      )
     }
   })
 
@@ -73,6 +92,6 @@ describe("a QR code that another program reads", () => {
   it("is not read where a code of another text is shown", () => {
     const [[, one], [, other]] = payloads as [(typeof payloads)[0], (typeof payloads)[0]]
     assert.notStrictEqual(scan(paint(QrCode.svg(one))), other)
-    assert.isUndefined(scan({ width: 256, height: 256, isDark: () => false }))
+    assert.isUndefined(scan({ width: 256, height: 256, darkness: () => 0 }))
   })
 })

@@ -1,0 +1,174 @@
+/**
+ * One rule for bad input, over every function that the PIX values, the references and the metadata export: what is for
+ * a program's own literals throws a `SchemaError`; what reads, parses or gives an `Option` never throws; and nothing
+ * throws anything else, whatever a caller without types hands over.
+ */
+import { inspect } from "node:util"
+import { assert, describe, it } from "@effect/vitest"
+import { BrCode, Document, EndToEndId, IdempotencyKey, Metadata, Money, PixKey, QrCode } from "effect-pix"
+import { BigDecimal, Option, Result, Schema } from "effect"
+
+const bomb = () => {
+  throw new Error("looked at")
+}
+const proxy = (target: object) =>
+  new Proxy(target, {
+    get: bomb,
+    has: bomb,
+    ownKeys: bomb,
+    getPrototypeOf: bomb,
+    getOwnPropertyDescriptor: bomb,
+    apply: bomb
+  })
+
+const secret = "fulano-de-tal"
+
+const hostile: Readonly<Record<string, unknown>> = {
+  undefined: undefined,
+  null: null,
+  true: true,
+  zero: 0,
+  NaN: Number.NaN,
+  "a fraction": 0.5,
+  "a negative number": -1,
+  "an infinite number": Number("1e400"),
+  "a number beyond the safe integers": 2 ** 53,
+  "a bigint": 10n ** 60n,
+  "an empty text": "",
+  "a blank": " ",
+  "a text": secret,
+  "a lone surrogate": "a\ud800b",
+  "a NUL": "a\0b",
+  "1 MB of text": "a".repeat(1_000_000),
+  "1 MB of digits": "1".repeat(1_000_000),
+  "1 MB of spaces": " ".repeat(1_000_000),
+  "1 MB of accents": "\u0301".repeat(1_000_000),
+  "an exponent": "1e999999999",
+  "a symbol": Symbol(secret),
+  "a function": () => secret,
+  "an object": { secret },
+  "an object without prototype": Object.create(null),
+  "an array": [secret],
+  "a text that is an object": Object(secret),
+  "an object with a bad toString": { toString: bomb, valueOf: bomb, [Symbol.toPrimitive]: bomb },
+  "an object with bad getters": Object.defineProperties({}, { length: { get: bomb }, key: { get: bomb } }),
+  "a false BigDecimal": { ...BigDecimal.make(1n, 0), value: "1", scale: "x" },
+  "a proxy": proxy({}),
+  "a proxy of a function": proxy(bomb),
+  "a proxy of an array": proxy([]),
+  "a proxy of a key": proxy(PixKey.cpf("52998224725")),
+  "a false key": { _tag: "PixKey", type: "CPF" }
+}
+
+const modules = { BrCode, Document, EndToEndId, IdempotencyKey, Metadata, Money, PixKey, QrCode }
+
+/** Functions that are Effect's own, or take a schema and not a value. */
+const exempt = new Set([
+  "Metadata.codec",
+  "Money.Equivalence",
+  "Money.Order",
+  "Money.ReaisEquivalence",
+  "Money.ReaisOrder"
+])
+
+const functions = Object.entries(modules).flatMap(([module, exports]) =>
+  Object.entries<unknown>(exports).flatMap(([name, value]) =>
+    typeof value === "function" && !Schema.isSchema(value) && !exempt.has(`${module}.${name}`)
+      ? [{ name: `${module}.${name}`, run: value }]
+      : []
+  )
+)
+
+/** What is written in a program: it throws. */
+const throwing = [
+  "BrCode.checkAmount",
+  "BrCode.crc",
+  "Document.cnpj",
+  "Document.cpf",
+  "Document.format",
+  "Document.mask",
+  "Document.of",
+  "IdempotencyKey.fingerprint",
+  "IdempotencyKey.fromReference",
+  "Money.add",
+  "Money.centavos",
+  "Money.format",
+  "Money.fromReais",
+  "Money.reais",
+  "Money.sum",
+  "Money.toReais",
+  "PixKey.cnpj",
+  "PixKey.cpf",
+  "PixKey.email",
+  "PixKey.evp",
+  "PixKey.phone",
+  "PixKey.toPair",
+  "PixKey.value",
+  "QrCode.dataUrl",
+  "QrCode.svg",
+  "QrCode.terminal"
+]
+
+/** Every way to hand over hostile values: alone, beside a good first argument, and all through. */
+const calls = (value: unknown): ReadonlyArray<ReadonlyArray<unknown>> => [
+  [value],
+  [value, value],
+  ["payout", value],
+  [value, "CPF"],
+  ["CPF", value],
+  [Money.centavos(1), value],
+  [[value]],
+  [{ key: value, merchantName: "F", merchantCity: "B" }],
+  [{ url: "pix.example.com/a", merchantName: value, merchantCity: "B", amount: 1 }],
+  [{ key: "fulano@example.com", merchantName: "F", merchantCity: "B", amount: value, txid: value }],
+  [{ key: "fulano@example.com", merchantName: "F", merchantCity: "B", additionalInfo: value }],
+  [{ problems: value, amount: value }, value]
+]
+
+describe("every function that takes what a caller wrote", () => {
+  it.each(functions)("$name throws a SchemaError, or nothing", ({ name, run }) => {
+    for (const [kind, value] of Object.entries(hostile)) {
+      for (const call of calls(value)) {
+        try {
+          const given: unknown = run(...call)
+          if (name.endsWith("Option")) assert.isTrue(Option.isOption(given), kind)
+          if (/\.(make|parse|verify|generate|fromPair)$/.test(name)) assert.isTrue(Result.isResult(given), kind)
+        } catch (error) {
+          assert.instanceOf(error, Schema.SchemaError, `${kind}: ${error instanceof Error ? error.stack : "?"}`)
+          assert.include(throwing, name, kind)
+          assert.notInclude(`${error.message}${inspect(error)}`, secret)
+        }
+      }
+    }
+  })
+
+  it("throws only where it is for what a program writes, and each such maker has an Option beside it", () => {
+    const names = new Set(functions.map(({ name }) => name))
+    const made = new Set(["centavos", "fromReais", "reais", "cpf", "cnpj", "email", "evp", "phone", "fromReference"])
+    for (const name of throwing) {
+      assert.isTrue(names.has(name), name)
+      if (made.has(name.split(".")[1] ?? "")) assert.isTrue(names.has(`${name}Option`), name)
+    }
+  })
+})
+
+describe("every schema of these", () => {
+  const schemas = Object.entries(modules).flatMap(([module, exports]) =>
+    Object.entries<unknown>(exports).flatMap(([name, value]) =>
+      Schema.isSchema(value) ? [{ name: `${module}.${name}`, schema: value }] : []
+    )
+  )
+
+  it.each(schemas)("$name fails to decode hostile input without a throw of another kind", ({ name, schema }) => {
+    // None of these needs a service.
+    const decode = Schema.decodeUnknownResult(schema as Schema.Codec<unknown>)
+    for (const [kind, value] of Object.entries(hostile)) {
+      // A struct of Effect's reads the fields of whatever it is given.
+      if (/proxy|getters/.test(kind) && name !== "Metadata.Metadata") continue
+      for (const input of [value, { pixKey: value, pixKeyType: "PHONE" }, { pixKey: "fulano", pixKeyType: value }]) {
+        const decoded = decode(input)
+        assert.isTrue(Result.isResult(decoded))
+      }
+    }
+  })
+})
