@@ -34,6 +34,7 @@ import {
   Schema,
   Stream
 } from "effect"
+import { seeded } from "../support/seed.ts"
 
 /** The two ways to run, over the operations given. */
 const make = (operations: Partial<Payments["Service"]>) => {
@@ -693,20 +694,8 @@ describe("the report", () => {
   )
 })
 
-/** Mulberry32: the same numbers for the same seed. */
-const randomOf = (seed: number) => {
-  let state = seed
-  const next = () => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296
-  }
-  return { next, below: (n: number) => Math.floor(next() * n) }
-}
-
 /** Some 12 references, some of them twice, in a shuffled order. The description tells a payout's reference. */
-const batchOf = (random: ReturnType<typeof randomOf>) => {
+const batchOf = (random: ReturnType<typeof seeded>) => {
   const distinct = Array.from({ length: 4 + random.below(9) }, (_, n) => ({
     ...item(`invoice-${n}`, 1000 + random.below(5000)),
     description: `invoice-${n}`
@@ -718,7 +707,7 @@ const batchOf = (random: ReturnType<typeof randomOf>) => {
 
 /** Runs a batch and interrupts it after a random number of steps, again and again, then lets it end. */
 const torture = Effect.fnUntraced(function* (
-  random: ReturnType<typeof randomOf>,
+  random: ReturnType<typeof seeded>,
   run: (calm: boolean) => Stream.Stream<PayoutEvent>
 ) {
   let interrupted = 0
@@ -741,7 +730,7 @@ describe("batches interrupted at random points and run again", () => {
     Effect.gen(function* () {
       let interruptions = 0
       for (let seed = 1; seed <= 250; seed++) {
-        const random = randomOf(seed)
+        const random = seeded(seed)
         const { distinct, list } = batchOf(random)
         const payouts: Array<string> = []
         let calm = false
@@ -789,7 +778,7 @@ describe("batches interrupted at random points and run again", () => {
     Effect.gen(function* () {
       let interruptions = 0
       for (let seed = 1; seed <= 60; seed++) {
-        const random = randomOf(seed)
+        const random = seeded(seed)
         const { distinct, list } = batchOf(random)
         const faults = [
           Fault.none,

@@ -9,18 +9,7 @@ import type {
 import * as TransactionStream from "../../src/transactions/TransactionStream.ts"
 import { mockPayments } from "../support/payments.ts"
 import { DateTime, Effect, Option, Result, Schema, Stream } from "effect"
-
-/** A seeded source of numbers, so that a failing schedule can be run again. */
-const seeded = (seed: number) => {
-  let state = seed >>> 0
-  const next = () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296
-  }
-  return { next, upTo: (most: number) => Math.floor(next() * (most + 1)) }
-}
+import { seeded } from "../support/seed.ts"
 
 interface Row {
   readonly id: number
@@ -111,7 +100,8 @@ const moving = (
   seed: number,
   options?: { readonly appendOnly?: boolean; readonly dateless?: boolean; readonly burst?: number }
 ) => {
-  const { next, upTo: below } = seeded(seed)
+  const { below: under, next } = seeded(seed)
+  const below = (most: number) => under(most + 1)
   const timeStep = [0, 0.2, 1, 5][below(3)] ?? 1
   const dateless = options?.dateless ?? false
   let now = 1000

@@ -9,18 +9,7 @@ import { Payments, TransactionHints } from "effect-pix"
 import { Webhook, WebhookStore } from "effect-pix/webhook"
 import { centavos } from "../../src/pix/Money.ts"
 import { Fault, Sandbox } from "effect-pix/sandbox"
-
-const seeded = (seed: number) => {
-  let state = seed >>> 0
-  const next = () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let t = Math.imul(state ^ (state >>> 15), state | 1)
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61)
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
-  }
-  const pick = <A>(items: readonly [A, ...Array<A>]): A => items[Math.floor(next() * items.length)] ?? items[0]
-  return { next, pick }
-}
+import { seeded } from "../support/seed.ts"
 
 interface Charge {
   readonly id: string
