@@ -16,10 +16,12 @@
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import { constFalse } from "effect/Function"
 import * as Layer from "effect/Layer"
 import * as Random from "effect/Random"
 import * as Schedule from "effect/Schedule"
 import type { OutcomeUnknown } from "../contract/PaymentsError.ts"
+import type { Centavos, Reais } from "../pix/Money.ts"
 
 /**
  * A token bucket shared by all calls of one `Payments`, so that an outage is not multiplied by its retries. The
@@ -65,6 +67,12 @@ export interface PaymentsPolicy {
    * `OutcomeUnknown` (reason `UnsoundBrCode`): the charge exists, but must not be shown to a payer.
    */
   readonly brCode: "report" | "require"
+  /**
+   * Whether a withdrawal may be answered with a `value` (reais) above the amount that was `asked` (centavos), as where a
+   * gateway adds its fee. Default: never, such an answer is `OutcomeUnknown`. A value below is a success without asking:
+   * the service does not say whether its `value` is before or after a fee.
+   */
+  readonly acceptValue: (about: { readonly asked: Centavos; readonly value: Reais }) => boolean
   /** What all retries of one `Payments` may cost, or `unlimited`. Default: the numbers at `RetryBudget`. */
   readonly retryBudget: RetryBudget | "unlimited"
   /**
@@ -106,6 +114,7 @@ const defaults: PaymentsPolicy = {
   maxRetryAfter: Duration.seconds(30),
   maxResponseBytes: 4 * 1024 * 1024,
   brCode: "report",
+  acceptValue: constFalse,
   retryBudget: awsBudget,
   onInterruptedWrite: () => Effect.void
 }
@@ -122,6 +131,7 @@ const make = (options: PaymentsPolicyOptions = {}): PaymentsPolicy => ({
   maxRetryAfter: options.maxRetryAfter ?? defaults.maxRetryAfter,
   maxResponseBytes: options.maxResponseBytes ?? defaults.maxResponseBytes,
   brCode: options.brCode ?? defaults.brCode,
+  acceptValue: options.acceptValue ?? defaults.acceptValue,
   retryBudget: options.retryBudget ?? defaults.retryBudget,
   onInterruptedWrite: options.onInterruptedWrite ?? defaults.onInterruptedWrite
 })

@@ -57,6 +57,9 @@ export const WithdrawalRecord = Schema.Struct({
   enTransaction: WithdrawalStatus,
   createdAt: absentIfNull(Timestamp)
 })
+/** See the schema of the same name. */
+export interface WithdrawalRecord extends Schema.Schema.Type<typeof WithdrawalRecord> {}
+
 /**
  * A withdrawal that the service took on (section 2.2). `value` is in reais. `idempotencyKey` is the key it was sent
  * with, which the service's echo was checked against.

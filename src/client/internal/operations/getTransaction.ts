@@ -1,10 +1,10 @@
 /**
- * Looks a charge up. Its 404 says that there is none of this id.
+ * Looks a charge up. Its 404 says that there is none of this id; an answer about another one is no answer.
  */
 import * as Result from "effect/Result"
 import { getTransaction as endpoint } from "../../../contract/Endpoints.ts"
 import { ofLookup } from "../toError.ts"
-import { reading, type Wiring } from "./operation.ts"
+import { notAsAsked, reading, type Wiring } from "./operation.ts"
 
 export const make = (wiring: Wiring) => {
   const read = reading(wiring, endpoint)
@@ -12,7 +12,10 @@ export const make = (wiring: Wiring) => {
     read(
       { transactionId },
       {
-        accept: Result.succeed,
+        accept: (detail) =>
+          detail.transactionId.toLowerCase() === transactionId.toLowerCase()
+            ? Result.succeed(detail)
+            : notAsAsked({ path: "transactionId", problem: "is not the id that was asked for" }),
         own: ofLookup(transactionId)
       }
     )

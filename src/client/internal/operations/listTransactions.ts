@@ -7,16 +7,8 @@ import type { ListOptions, TransactionPage } from "../../../contract/Transaction
 import type { Undecodable } from "../verdict.ts"
 import { reading, type Wiring } from "./operation.ts"
 
-const notOk: Undecodable = {
-  reason: "Unreadable",
-  issues: [{ path: "ok", problem: "the answer says that it is not ok" }]
-}
-
 export const make = (wiring: Wiring) => {
   const read = reading(wiring, endpoint)
-  return (options?: ListOptions) =>
-    read(options ?? {}, {
-      accept: ({ ok, res }): Result.Result<TransactionPage, Undecodable> =>
-        ok === false ? Result.fail(notOk) : Result.succeed(res)
-    })
+  return (options: ListOptions = {}) =>
+    read(options, { accept: ({ res }): Result.Result<TransactionPage, Undecodable> => Result.succeed(res) })
 }

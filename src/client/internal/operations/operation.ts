@@ -18,6 +18,7 @@ import type { IdempotencyKeyGen, IdempotencyKeyPrefix } from "../../IdempotencyK
 import type { PaymentsPolicy } from "../../PaymentsPolicy.ts"
 import type { Undecodable } from "../verdict.ts"
 import { bodyDecoder, parser, strictEncoder } from "../codec.ts"
+import { deniedByEnvelope, deniedByFlag } from "../denial.ts"
 import type { Route, Runner } from "../pipeline.ts"
 import { placeOf } from "../request.ts"
 import { type Places, seenIn } from "../seen.ts"
@@ -43,6 +44,10 @@ export const invalid = (operation: Operation, issues: Issues, idempotencyKey?: s
     ...(idempotencyKey === undefined ? {} : { idempotencyKey })
   })
 
+/** An answer with success that is about something else. */
+export const notAsAsked = (...issues: Issues): Result.Result<never, Undecodable> =>
+  Result.fail({ reason: "NotAsAsked", issues })
+
 /** What a read does with its answer. */
 interface Reading<Answer, A, Own extends PaymentsError> {
   /** Takes the answer, or says why it is not one to what was asked. */
@@ -56,7 +61,7 @@ export const reading = <E extends Endpoint>(wiring: Wiring, endpoint: E) => {
   const { operation } = endpoint
   const run = wiring.runner(endpoint)
   const place = placeOf(endpoint)
-  const decode = bodyDecoder<E["response"]>(endpoint.response, endpoint.decimals)
+  const decode = bodyDecoder<E["response"]>(endpoint.response, endpoint.decimals, deniedByFlag)
   return <A, Own extends PaymentsError = never>(
     input: unknown,
     { accept, own }: Reading<E["response"]["Type"], A, Own>
@@ -105,7 +110,7 @@ export const writing = <E extends Endpoint>(
 ) => {
   const { operation, path } = endpoint
   const run = runner(endpoint)
-  const decode = bodyDecoder<E["response"]>(endpoint.response, endpoint.decimals)
+  const decode = bodyDecoder<E["response"]>(endpoint.response, endpoint.decimals, deniedByEnvelope)
   const parse = parser(endpoint.decimals)
   const keyOf = (options: WriteOptions | undefined) => {
     if (options === undefined) return keys.next(prefix)

@@ -1,18 +1,28 @@
 /**
- * Pays out by PIX: how a request names the key to pay to, the minimum, the echo of the idempotency key, and the refusals
+ * Pays out by PIX: how a request names the key to pay to, the minimum, whether the record is about it, and the refusals
  * that only a withdrawal has.
  */
+import * as BigDecimal from "effect/BigDecimal"
+import { constFalse } from "effect/Function"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import { requestWithdrawal as endpoint } from "../../../contract/Endpoints.ts"
 import type { WriteOptions } from "../../../contract/IdempotencyKey.ts"
 import { BelowMinimum } from "../../../contract/PaymentsError.ts"
-import { minimumWithdrawal, type Withdrawal, type WithdrawalRequest } from "../../../contract/Withdrawal.ts"
+import {
+  minimumWithdrawal,
+  type Withdrawal,
+  type WithdrawalRecord,
+  type WithdrawalRequest
+} from "../../../contract/Withdrawal.ts"
+import { type Centavos, ReaisOrder, toReais } from "../../../pix/Money.ts"
 import { fromPair, isPixKey, toPair } from "../../../pix/PixKey.ts"
+import type { PaymentsPolicy } from "../../PaymentsPolicy.ts"
 import type { Undecodable } from "../verdict.ts"
 import { bodyEncoder } from "../codec.ts"
+import { meansFailure } from "../denial.ts"
 import { ofWithdrawal } from "../toError.ts"
-import { invalid, type Issues, type Wiring, writing } from "./operation.ts"
+import { invalid, type Issues, notAsAsked, type Wiring, writing } from "./operation.ts"
 
 /** What is wrong with how a withdrawal names its key, or the pair to send. */
 const pairOf = (request: WithdrawalRequest): Result.Result<object, Issues> => {
@@ -71,15 +81,37 @@ const otherKey: Undecodable = {
   issues: [{ path: "idempotencyKey", problem: "is not the key that was sent" }]
 }
 
+/** Where the record is about another withdrawal, or one that failed. */
+const differences = (
+  { enTransaction, value }: WithdrawalRecord,
+  asked: Centavos,
+  acceptValue: PaymentsPolicy["acceptValue"]
+): Issues => {
+  const isAbove = ReaisOrder(value, toReais(asked)) > 0
+  // A predicate that throws accepts nothing.
+  const isAccepted = () =>
+    Result.getOrElse(
+      Result.try(() => acceptValue({ asked, value })),
+      constFalse
+    )
+  return [
+    ...(BigDecimal.isPositive(value) ? [] : [{ path: "value", problem: "is not above zero" }]),
+    ...(isAbove && !isAccepted() ? [{ path: "value", problem: "is above the amount that was asked for" }] : []),
+    ...(meansFailure(enTransaction) ? [{ path: "enTransaction", problem: "is a word for failure" }] : [])
+  ]
+}
+
 export const make = (wiring: Wiring) => {
   const write = writing(wiring, endpoint, "wd", { id: ["id"], value: ["value"], status: ["enTransaction"] })
   return (request: WithdrawalRequest, options?: WriteOptions) =>
     write(options, {
       prepare: prepare(request),
-      accept: (record, idempotencyKey): Result.Result<Withdrawal, Undecodable> =>
-        record.idempotencyKey === undefined || record.idempotencyKey === idempotencyKey
-          ? Result.succeed({ ...record, idempotencyKey })
-          : Result.fail(otherKey),
+      accept: (record, idempotencyKey, policy): Result.Result<Withdrawal, Undecodable> => {
+        if (record.idempotencyKey !== undefined && record.idempotencyKey !== idempotencyKey)
+          return Result.fail(otherKey)
+        const issues = differences(record, request.amount, policy.acceptValue)
+        return issues.length === 0 ? Result.succeed({ ...record, idempotencyKey }) : notAsAsked(...issues)
+      },
       own: ofWithdrawal(request)
     })
 }
