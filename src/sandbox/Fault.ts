@@ -16,6 +16,7 @@
  * ```
  */
 import type * as Duration from "effect/Duration"
+import type { Operation } from "../contract/PaymentsError.ts"
 
 interface Executed {
   readonly executed: boolean
@@ -45,6 +46,17 @@ export type Fault =
   | { readonly _tag: "Oversize"; readonly blanks: number; readonly gzip: boolean }
   | { readonly _tag: "ForgetKey" }
   | { readonly _tag: "OtherKey"; readonly key: string }
+
+/** An operation, or any of them. */
+export type FaultTarget = Operation | "any"
+
+/** A fault that waits for its requests. */
+export interface PlannedFault {
+  readonly operation: FaultTarget
+  readonly fault: Fault
+  /** How many requests it is still to meet. */
+  readonly left: number
+}
 
 /** Nothing goes wrong: a place holder in a script. */
 export const none: Fault = { _tag: "None" }

@@ -6,7 +6,8 @@
  * What it does not show, the sandbox had to make up, so do not rely on it against the real one:
  *
  * - Refusals are `{ message, status }` in Portuguese: 401 for missing or wrong credentials (before anything else), 400
- *   for what breaks the contract, 404 for unknown ids and paths, 422 for a withdrawal that is under the minimum, over the
+ *   for what breaks the contract (406 and 415 for its headers), 404 for unknown ids and paths, 405 with `Allow` for
+ *   another method, 413 for a body over 1 MiB, 422 for a withdrawal that is under the minimum, over the
  *   balance or without any PIX key, and for an idempotency key that was used with another body.
  * - An idempotency key is kept for ever, an endpoint at a time, and only where something was executed: a refused
  *   request may be repeated. The same key and the same JSON get the first answer again.
@@ -42,25 +43,31 @@
  * ```
  */
 import * as Context from "effect/Context"
-import * as DateTime from "effect/DateTime"
+import type * as DateTime from "effect/DateTime"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import type * as HttpServerError from "effect/http/HttpServerError"
 import * as Layer from "effect/Layer"
+import * as Random from "effect/Random"
 import type * as Schema from "effect/Schema"
+import type * as Stream from "effect/Stream"
 import { type ApiCredentials, Credentials } from "../client/Credentials.ts"
 import { IdempotencyKeyGen } from "../client/IdempotencyKeyGen.ts"
 import { centavos } from "../pix/Money.ts"
 import { Payments } from "../client/Payments.ts"
 import type { PixKey } from "../pix/PixKey.ts"
-import type { Fault } from "./Fault.ts"
-import { type FaultTarget, type Gateway, make as makeGateway } from "./internal/gateway.ts"
-import type { SandboxTransaction, SandboxWithdrawal } from "./internal/ledger.ts"
+import type { Fault, FaultTarget, PlannedFault } from "./Fault.ts"
+import { type Gateway, make as makeGateway } from "./internal/gateway.ts"
 import { client } from "./internal/memory.ts"
-import type { RecordedRequest } from "./internal/requests.ts"
-import type { SandboxConflict, SandboxNotFound } from "./SandboxError.ts"
+import { patiently } from "./internal/patiently.ts"
+import type { SandboxTransaction, SandboxWithdrawal } from "./SandboxBooks.ts"
+import type { SandboxChange } from "./SandboxChange.ts"
+import type { SandboxConflict, SandboxNotFound, SandboxStateError } from "./SandboxError.ts"
 import { SandboxOptions, withDefaults } from "./SandboxOptions.ts"
-import type { SandboxWebhook, WebhookTarget } from "./internal/webhooks.ts"
+import type { RecordedRequest } from "./SandboxRequest.ts"
+import type { SandboxState } from "./SandboxState.ts"
+import type { SandboxWebhook, WebhookTarget } from "./SandboxWebhook.ts"
 
 type Steering<A> = Effect.Effect<A, SandboxNotFound | SandboxConflict>
 
@@ -100,7 +107,7 @@ export class Sandbox extends Context.Service<
     /** Leaves the company without a registered PIX key. */
     readonly removePixKey: Effect.Effect<void>
 
-    /** Every request that arrived, in order, executed or not. */
+    /** The last requests that arrived, in order, executed or not: up to `SandboxOptions.keep` of them. */
     readonly requests: Effect.Effect<ReadonlyArray<RecordedRequest>>
     /** Every charge that was created, oldest first. */
     readonly transactions: Effect.Effect<ReadonlyArray<SandboxTransaction>>
@@ -112,7 +119,10 @@ export class Sandbox extends Context.Service<
      * is a defect. What a change tells to one target is one webhook.
      */
     readonly subscribe: (target: WebhookTarget) => Effect.Effect<void>
-    /** Every webhook, oldest first, with its attempts. */
+    /** What happens from now on, as it happens. A change has a number; one that is missing was lost to a slow reader. */
+    readonly changes: Stream.Stream<SandboxChange>
+
+    /** The last webhooks, oldest first, with their attempts: up to `SandboxOptions.keep` of them. */
     readonly webhooks: Effect.Effect<ReadonlyArray<SandboxWebhook>>
     /** Sends a webhook of any content to each target, with the same retries: one that lies, or of another shape. */
     readonly sendWebhook: (json: Schema.Json) => Effect.Effect<void>
@@ -130,43 +140,57 @@ export class Sandbox extends Context.Service<
       faults: Fault | ReadonlyArray<Fault>,
       options?: { readonly times?: number | undefined }
     ) => Effect.Effect<void>
+    /** The faults that are planned, in order, and how many requests each is still to meet. */
+    readonly faults: Effect.Effect<ReadonlyArray<PlannedFault>>
     /** Forgets what was planned. */
     readonly clearFaults: Effect.Effect<void>
-    /** Refuses connections for as long as the effect runs. Nothing that is refused is recorded. */
+    /**
+     * Refuses connections for as long as the effect runs. Nothing that is refused is recorded. Over a socket they are
+     * reset, so that the panel on the same port stays up.
+     */
     readonly offline: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
     /** Forgets all idempotency keys, as a gateway does when their time is over. */
     readonly forgetKeys: Effect.Effect<void>
-    /** Starts over: books, recorded requests, faults, credentials and webhooks are as at the beginning. */
+    /**
+     * Pushes the sandbox's own clock forward: charges lapse and webhooks are sent again as if the time had passed. The
+     * clock of the program stays.
+     */
+    readonly advance: (duration: Duration.Input) => Effect.Effect<void>
+    /** The state as a value: the books, idempotency keys, credentials, webhooks to addresses, and the clock. */
+    readonly snapshot: Effect.Effect<SandboxState>
+    /** Takes up a state that was kept, in place of its own. */
+    readonly restore: (state: SandboxState) => Effect.Effect<void>
+    /** Starts over: books, recorded requests, faults, credentials, clock and webhooks are as at the beginning. */
     readonly reset: Effect.Effect<void>
   }
 >()("effect-pix/sandbox/Sandbox") {
   /**
    * The sandbox in memory, as the `HttpClient` of whoever calls it. No socket, no timers but for webhooks that are sent
-   * again: `TestClock` rules it.
+   * again: `TestClock` rules it, and `Sandbox.patiently` moves it.
    */
   static readonly layer: Layer.Layer<Sandbox | HttpClient.HttpClient> = Layer.effectContext(
     Effect.gen(function* () {
       const settings = withDefaults(yield* SandboxOptions)
       const gateway = yield* makeGateway(settings)
-      const sandbox = steer(gateway, settings.companyId, "https://sandbox.example", gateway.offline)
+      const sandbox = steer(gateway, "https://sandbox.example")
       return Context.make(Sandbox, sandbox).pipe(Context.add(HttpClient.HttpClient, client(gateway)))
     })
   )
 
   /**
-   * The sandbox on a loopback port. Needs the package `@effect/platform-node`, and Node (or what runs its servers).
+   * The sandbox on a loopback port, with its panel at `/`, its steering API under `/_sandbox` and its reference at
+   * `/docs`. Needs the package `@effect/platform-node`, and Node (or what runs its servers).
    *
    * A late or dripping answer waits by the clock that the layer is built with.
    */
-  static readonly layerServer: Layer.Layer<Sandbox, HttpServerError.ServeError> = Layer.effect(
+  static readonly layerServer: Layer.Layer<Sandbox, HttpServerError.ServeError | SandboxStateError> = Layer.effect(
     Sandbox,
     Effect.gen(function* () {
-      const settings = withDefaults(yield* SandboxOptions)
+      const settings = withDefaults(yield* SandboxOptions, String(yield* Random.nextInt))
       // Loaded on demand, so that what runs in memory needs neither Node nor the optional package.
       const { serve } = yield* Effect.promise(() => import("./server/server.ts"))
       const gateway = yield* makeGateway(settings)
-      const { baseUrl, offline } = yield* serve(gateway, settings.port)
-      return steer(gateway, settings.companyId, baseUrl, offline)
+      return yield* serve(gateway, (baseUrl) => steer(gateway, baseUrl))
     })
   )
 
@@ -180,32 +204,53 @@ export class Sandbox extends Context.Service<
       ])
     })
   ).pipe(Layer.provideMerge(Sandbox.layer), Layer.orDie)
+
+  /**
+   * Runs an effect under `TestClock` and moves the clock until the effect is done: for what waits, as a retry after a
+   * fault does for a random while. Without it a test must fork, adjust by a guess, and hangs where the guess is short.
+   *
+   * ```ts
+   * import { Effect } from "effect"
+   * import { TestClock } from "effect/testing"
+   * import { Payments } from "effect-pix"
+   * import { Fault, Sandbox } from "effect-pix/sandbox"
+   *
+   * const program = Effect.gen(function* () {
+   *   const payments = yield* Payments
+   *   const sandbox = yield* Sandbox
+   *   yield* sandbox.fault("listTransactions", Fault.answer(503), { times: 2 })
+   *   const page = yield* Sandbox.patiently(payments.listTransactions())
+   *   return [page.totalItems, (yield* sandbox.requests).length]
+   * })
+   *
+   * const counts = await Effect.runPromise(Effect.provide(program, [Sandbox.layerPayments, TestClock.layer()])) // => [0, 3]
+   * ```
+   *
+   * For the sandbox in memory: on a real socket the clock would run away. Under a live clock it is the effect itself. An
+   * effect that is not done after 30 days of the clock is interrupted, and a defect says so.
+   */
+  static readonly patiently: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R> = patiently
 }
 
-const steer = (
-  gateway: Gateway,
-  companyId: number,
-  baseUrl: string,
-  offline: Sandbox["Service"]["offline"]
-): Sandbox["Service"] => {
-  const { webhooks } = gateway
+const steer = (gateway: Gateway, baseUrl: string): Sandbox["Service"] => {
+  const { now, set, settings, webhooks } = gateway
   const told = <A, E>(step: (now: DateTime.Utc) => Effect.Effect<A, E>) =>
-    Effect.ensuring(Effect.flatMap(DateTime.now, step), webhooks.flush)
+    Effect.ensuring(Effect.flatMap(now, step), webhooks.flush)
   const move = (to: Exclude<SandboxTransaction["status"], "Awaiting">) => (transactionId: string) =>
-    told((now) => Effect.fromResult(gateway.ledger().move(transactionId, to, now)))
+    told((utc) => Effect.fromResult(gateway.ledger().move(transactionId, to, utc)))
   const end = (to: Exclude<SandboxWithdrawal["status"], "Awaiting">) => (id: number) =>
     told(() => Effect.fromResult(gateway.ledger().end(id, to)))
   const cancel = move("Cancelled")
   return Sandbox.of({
     baseUrl,
-    companyId,
+    companyId: settings.companyId,
     credentials: Effect.sync(gateway.credentials),
     rotateCredentials: Effect.sync(gateway.rotate),
     markPaid: move("Paid"),
     cancel,
     expire: (transactionId) =>
-      Effect.flatMap(DateTime.now, (now) => {
-        gateway.ledger().expire(transactionId, now)
+      Effect.flatMap(now, (utc) => {
+        gateway.ledger().expire(transactionId, utc)
         return cancel(transactionId)
       }),
     fail: move("Failed"),
@@ -214,21 +259,26 @@ const steer = (
     rejectWithdrawal: end("Rejected"),
     credit: (amount) => Effect.sync(() => gateway.ledger().credit(centavos(amount))),
     balance: Effect.sync(() => gateway.ledger().balance()),
-    setPixKey: (key) => Effect.sync(() => gateway.ledger().setPixKey(key)),
-    removePixKey: Effect.sync(() => gateway.ledger().setPixKey(undefined)),
+    setPixKey: (key) => set(() => gateway.ledger().setPixKey(key)),
+    removePixKey: set(() => gateway.ledger().setPixKey(undefined)),
     requests: Effect.sync(gateway.requests),
-    transactions: told((now) => Effect.sync(() => gateway.ledger().transactions(now))),
+    transactions: told((utc) => Effect.sync(() => gateway.ledger().charges(utc).map(gateway.ledger().show))),
     withdrawals: Effect.sync(() => gateway.ledger().withdrawals()),
-    subscribe: (target) => Effect.sync(() => webhooks.subscribe(target)),
+    changes: gateway.changes.stream,
+    subscribe: (target) => set(() => webhooks.subscribe(target)),
     webhooks: Effect.sync(webhooks.all),
     sendWebhook: webhooks.send,
     resendWebhook: webhooks.resend,
     awaitWebhooks: webhooks.rest,
     fault: (operation, faults, options) =>
-      Effect.sync(() => gateway.plan(operation, "_tag" in faults ? [faults] : faults, options?.times ?? 1)),
-    clearFaults: Effect.sync(gateway.clearFaults),
-    offline,
+      set(() => gateway.plan(operation, "_tag" in faults ? [faults] : faults, options?.times ?? 1)),
+    faults: Effect.sync(gateway.faults),
+    clearFaults: set(gateway.clearFaults),
+    offline: gateway.offline,
     forgetKeys: Effect.sync(() => gateway.ledger().forgetAll()),
+    advance: gateway.advance,
+    snapshot: Effect.sync(gateway.snapshot),
+    restore: gateway.restore,
     reset: gateway.reset
   })
 }

@@ -28,3 +28,13 @@ export class SandboxConflict extends Schema.TaggedError<SandboxConflict>()("Sand
     return `The sandbox's ${this.subject} ${this.id} is ${this.status} and cannot become ${this.asked}.`
   }
 }
+
+/** The file that a sandbox keeps its state in cannot be read or written, or is no such file. */
+export class SandboxStateError extends Schema.TaggedError<SandboxStateError>()("SandboxStateError", {
+  file: Schema.String,
+  problem: Schema.String
+}) {
+  override get message(): string {
+    return `The sandbox's state file ${this.file} ${this.problem}.`
+  }
+}

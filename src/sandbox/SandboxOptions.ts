@@ -10,6 +10,7 @@
  * ```
  */
 import * as Context from "effect/Context"
+import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import { type Centavos, centavos } from "../pix/Money.ts"
 import * as PixKey from "../pix/PixKey.ts"
@@ -30,14 +31,31 @@ export interface SandboxOptions {
   readonly merchant?: { readonly name: string; readonly city: string } | undefined
   /** The document number that a withdrawal's record names as the creditor's. Default: the CPF `12345678909`. */
   readonly creditorDocument?: string | undefined
-  /** Ids are made from it and a count: the same seed gives the same ids. Default: `effect-pix`. */
+  /**
+   * Ids are made from it and a count: the same seed gives the same ids. Default: in memory `effect-pix`, so that tests
+   * are repeatable; of a server a random one at each start, so that its ids do not repeat in your database.
+   */
   readonly seed?: string | undefined
-  /** The loopback port of `Sandbox.layerServer`; 0 takes a free one. Default: 0. */
+  /** The port of `Sandbox.layerServer`; 0 takes a free one. Default: 0. */
   readonly port?: number | undefined
-  /** A loopback address that webhooks go to from the start. Default: none; see also `Sandbox.subscribe`. */
-  readonly webhookUrl?: string | URL | undefined
+  /**
+   * The address that `Sandbox.layerServer` listens on. Default: `127.0.0.1`. Whoever reaches another one can steer the
+   * sandbox.
+   */
+  readonly host?: string | undefined
+  /** Loopback addresses that webhooks go to from the start. Default: none; see also `Sandbox.subscribe`. */
+  readonly webhookUrl?: string | URL | ReadonlyArray<string | URL> | undefined
   /** What webhooks carry in the header `X-Webhook-Secret`, which is made up. Default: no such header. */
   readonly webhookSecret?: Redacted.Redacted | undefined
+  /**
+   * Whether a request without `Accept`, `Content-Type` or `currency` is refused, as the contract requires all three
+   * (sections 2.1, 2.3 and 4). `false` takes it. Default: true.
+   */
+  readonly strict?: boolean | undefined
+  /** How many requests and how many webhooks are kept for reading: the last ones. Default: 1000. */
+  readonly keep?: number | undefined
+  /** The file that `Sandbox.layerServer` keeps its state in, over restarts. Default: none, nothing is kept. */
+  readonly stateFile?: string | undefined
 }
 
 /** What a sandbox starts with: a `Context.Reference`, read when its layer is built. */
@@ -54,12 +72,24 @@ export interface Settings {
   readonly merchant: { readonly name: string; readonly city: string }
   readonly creditorDocument: string
   readonly seed: string
+  /** Whether the user gave the seed, or in memory the default stands. */
+  readonly isSeeded: boolean
   readonly port: number
-  readonly webhookUrl: string | URL | undefined
+  readonly host: string
+  readonly webhookUrls: ReadonlyArray<string | URL>
   readonly webhookSecret: Redacted.Redacted | undefined
+  readonly strict: boolean
+  readonly keep: number
+  readonly stateFile: string | undefined
 }
 
-export const withDefaults = (options: SandboxOptions): Settings => ({
+const listOf = (urls: SandboxOptions["webhookUrl"]): ReadonlyArray<string | URL> => {
+  if (urls === undefined) return []
+  return Predicate.isString(urls) || urls instanceof URL ? [urls] : urls
+}
+
+/** Fills what was left out. `seed` is for options without one; without it, the default one of tests is taken. */
+export const withDefaults = (options: SandboxOptions, seed?: string): Settings => ({
   clientId: options.clientId ?? "sandbox-client",
   apiKey: options.apiKey ?? Redacted.make("sandbox-key"),
   companyId: options.companyId ?? 1,
@@ -68,8 +98,13 @@ export const withDefaults = (options: SandboxOptions): Settings => ({
     options.pixKey === undefined ? PixKey.evp("123e4567-e12b-12d1-a456-426655440000") : (options.pixKey ?? undefined),
   merchant: options.merchant ?? { name: "LOJA DE TESTE", city: "SAO PAULO" },
   creditorDocument: options.creditorDocument ?? "12345678909",
-  seed: options.seed ?? "effect-pix",
+  seed: options.seed ?? seed ?? "effect-pix",
+  isSeeded: options.seed !== undefined || seed === undefined,
   port: options.port ?? 0,
-  webhookUrl: options.webhookUrl,
-  webhookSecret: options.webhookSecret
+  host: options.host ?? "127.0.0.1",
+  webhookUrls: listOf(options.webhookUrl),
+  webhookSecret: options.webhookSecret,
+  strict: options.strict ?? true,
+  keep: options.keep ?? 1000,
+  stateFile: options.stateFile
 })

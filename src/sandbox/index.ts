@@ -2,10 +2,13 @@
  * The gateway's double: in memory for tests, on a loopback port for a laptop.
  */
 export * as Fault from "./Fault.ts"
-export type { FaultTarget } from "./internal/gateway.ts"
-export type { SandboxTransaction, SandboxWithdrawal } from "./internal/ledger.ts"
-export type { RecordedRequest } from "./internal/requests.ts"
+export type { FaultTarget, PlannedFault } from "./Fault.ts"
 export { Sandbox } from "./Sandbox.ts"
-export { SandboxConflict, SandboxNotFound } from "./SandboxError.ts"
+export { SandboxApi } from "./SandboxApi.ts"
+export { SandboxTransaction, SandboxWithdrawal } from "./SandboxBooks.ts"
+export { SandboxChange } from "./SandboxChange.ts"
+export { SandboxConflict, SandboxNotFound, SandboxStateError } from "./SandboxError.ts"
 export { SandboxOptions } from "./SandboxOptions.ts"
-export type { SandboxWebhook, WebhookTarget } from "./internal/webhooks.ts"
+export type { RecordedRequest } from "./SandboxRequest.ts"
+export { SandboxState } from "./SandboxState.ts"
+export { SandboxWebhook, type WebhookAttempt, type WebhookTarget } from "./SandboxWebhook.ts"

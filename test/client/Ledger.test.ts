@@ -143,7 +143,7 @@ const run = (seed: number, count: number) =>
     Effect.onError(() => Effect.sync(() => process.stderr.write(`the seed of the run that failed: ${seed}\n`)))
   )
 
-const rich = Layer.succeed(SandboxOptions, { balance: 1_000_000_000 })
+const rich = Layer.succeed(SandboxOptions, { balance: 1_000_000_000, keep: 20_000 })
 const quiet = Logger.layer([])
 
 const overSocket = <E>(client: Layer.Layer<HttpClient.HttpClient, E>) =>

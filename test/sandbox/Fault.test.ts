@@ -67,7 +67,7 @@ const transports: ReadonlyArray<[string, Layer.Layer<Sandbox | HttpClient.HttpCl
 const hangs = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.map(Effect.timeoutOption(effect, "150 millis"), Option.isNone)
 
-describe.each(transports)("over %s", (_, transport) => {
+describe.each(transports)("over %s", (name, transport) => {
   const live = (name: string, effect: Effect.Effect<void, unknown, Sandbox | HttpClient.HttpClient>) =>
     it.live(name, () => Effect.provide(effect, transport))
 
@@ -263,13 +263,15 @@ describe.each(transports)("over %s", (_, transport) => {
   )
 
   live(
-    "offline refuses connections while it lasts, and records nothing",
+    "offline breaks connections while it lasts, and records nothing",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       assert.strictEqual((yield* whole("a")).status, 201)
       const error = yield* sandbox.offline(Effect.flip(whole("b")))
       assert.instanceOf(error, HttpClientError.HttpClientError)
-      assert.deepStrictEqual(howItFailed(error), { reason: "TransportError", code: "ECONNREFUSED" })
+      // On a socket the panel stays up on the same port, so connections are reset.
+      const code = name === "memory" ? "ECONNREFUSED" : "ECONNRESET"
+      assert.deepStrictEqual(howItFailed(error), { reason: "TransportError", code })
       assert.strictEqual((yield* whole("b")).status, 201)
       assert.strictEqual(yield* arrived, 2)
     })

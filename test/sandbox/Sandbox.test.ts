@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Money, Payments, PixKey } from "effect-pix"
 import * as BrCode from "../../src/pix/BrCode.ts"
 import { Sandbox, SandboxConflict, SandboxNotFound, SandboxOptions } from "effect-pix/sandbox"
-import { DateTime, Effect, Exit, Layer, Redacted, Result } from "effect"
+import { Cause, DateTime, Effect, Exit, Layer, Logger, Redacted, Result } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { TestClock } from "effect/testing"
 import { inspect } from "node:util"
@@ -178,19 +178,24 @@ describe("credentials and paths", () => {
         const sandbox = yield* Sandbox
         const { apiKey, clientId } = yield* sandbox.rotateCredentials
         assert.strictEqual((yield* get(listPath)).status, 401)
-        const rotated = { "x-client-id": clientId, "x-api-key": Redacted.value(apiKey) }
+        const rotated = { ...auth, "x-client-id": clientId, "x-api-key": Redacted.value(apiKey) }
         assert.strictEqual((yield* get(listPath, rotated)).status, 200)
       })
     )
   )
 
-  it.effect("answers 404 to a path that the service does not have, and to another method", () =>
+  it.effect("answers 404 to a path that the service does not have, and 405 to another method", () =>
     fresh(
       Effect.gen(function* () {
-        for (const answer of [yield* get("/"), yield* get(createPath), yield* post(listPath, {})]) {
-          assert.strictEqual(answer.status, 404)
-          assert.isNotEmpty(answer.body.message)
-        }
+        const answers = [yield* get("/"), yield* get(createPath), yield* post(listPath, {})]
+        assert.deepStrictEqual(
+          answers.map(({ body, status }) => [status, body.status]),
+          [
+            [404, 404],
+            [405, 405],
+            [405, 405]
+          ]
+        )
       })
     )
   )
@@ -653,10 +658,18 @@ describe("recorded requests", () => {
 })
 
 describe("settings", () => {
-  it.effect("that no answer can state are a defect, not a refusal", () =>
+  it.effect("that no answer can state are answered with a 500, and logged with their cause", () =>
     fresh(
       Effect.gen(function* () {
-        assert.isTrue(Exit.hasDies(yield* Effect.exit(create())))
+        const lines: Array<unknown> = []
+        const logger = Logger.make(({ cause, message }) => lines.push([message, Cause.hasDies(cause)]))
+        const { body, status } = yield* Effect.provide(create(), Logger.layer([logger]))
+        assert.strictEqual(status, 500)
+        assert.strictEqual(body.status, 500)
+        assert.deepInclude(lines, [
+          ["The sandbox failed to answer a request. This is a mistake in it, or in its options."],
+          true
+        ])
       }),
       { companyId: 1.5 }
     )

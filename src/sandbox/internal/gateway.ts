@@ -1,172 +1,222 @@
 /**
  * What happens to a request, whatever it came by: it is recorded, meets its fault, and is answered by the contract. The
- * transports (`memory.ts`, `server.ts`) turn the `Reply` into what their client sees.
+ * transports (`memory.ts`, `server/server.ts`) turn the `Reply` into what their client sees.
  *
- * Time is the `Clock` of the caller in memory, and that of the layer over a socket.
+ * Time is the `Clock` of the caller in memory, and that of the layer over a socket; `advance` pushes it forward for the
+ * sandbox alone.
  */
-import * as Context from "effect/Context"
+import * as ByteSize from "effect/ByteSize"
 import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import * as HttpApiError from "effect/http-api/HttpApiError"
-import * as HttpRouter from "effect/http/HttpRouter"
-import * as HttpServer from "effect/http/HttpServer"
-import * as HttpServerRequest from "effect/http/HttpServerRequest"
-import * as Layer from "effect/Layer"
+import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Redacted from "effect/Redacted"
-import * as Scope from "effect/Scope"
 import type { ApiCredentials } from "../../client/Credentials.ts"
-import * as Endpoints from "../../contract/Endpoints.ts"
-import type { Operation } from "../../contract/PaymentsError.ts"
-import * as Fault from "../Fault.ts"
-import { Exchange, layer as handlers } from "./handlers.ts"
-import * as Ledger from "./ledger.ts"
-import * as Refusal from "./refusal.ts"
-import { play, type Reply } from "./reply.ts"
-import { match, record, type RecordedRequest } from "./requests.ts"
+import type { Fault, FaultTarget } from "../Fault.ts"
 import type { Settings } from "../SandboxOptions.ts"
+import type { RecordedRequest } from "../SandboxRequest.ts"
+import type { SandboxState } from "../SandboxState.ts"
+import { makeChanges } from "./changes.ts"
+import { makeExecute } from "./execute.ts"
+import { maxBodyBytes } from "./json.ts"
+import * as Ledger from "./ledger.ts"
+import { makePlan } from "./plan.ts"
+import { makeRecent } from "./recent.ts"
+import { play, type Reply } from "./reply.ts"
+import { match, record } from "./requests.ts"
 import * as Webhooks from "./webhooks.ts"
 
-/** An operation, or any of them. */
-export type FaultTarget = Operation | "any"
-
-interface Planned {
-  readonly fault: Fault.Fault
-  left: number
-}
-
-/** A request that breaks the contract. An answer that does is a mistake in the sandbox's settings, and stays a defect. */
-const refuseInvalid = (defect: unknown) =>
-  HttpApiError.HttpApiSchemaError.is(defect) && defect.kind !== "Body"
-    ? Effect.succeed(Refusal.toResponse(Refusal.invalid(defect)))
-    : Effect.die(defect)
+/** The text of the body, or `undefined` for one that is over the bound. A body that broke off has not arrived. */
+const read = (request: HttpServerRequest.HttpServerRequest) =>
+  request.arrayBuffer.pipe(
+    Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBodyBytes)),
+    Effect.map((buffer) => (buffer.byteLength > maxBodyBytes ? undefined : new TextDecoder().decode(buffer))),
+    Effect.catch((error) =>
+      error.reason._tag === "RequestParseError" && error.reason.reason === "BodyTooLarge"
+        ? Effect.undefined
+        : Effect.die(error)
+    )
+  )
 
 export const make = Effect.fnUntraced(function* (settings: Settings) {
   const scope = yield* Effect.scope
-  const webhooks = yield* Webhooks.make(settings)
-  // Built in a context of its own, so that requests are handled in that of their caller: its clock above all.
-  const isolated: (context: Context.Context<never>) => Context.Context<Scope.Scope> = () =>
-    Context.make(Scope.Scope, scope)
-  const route = yield* HttpRouter.toHttpEffect(Layer.provide(handlers(settings), HttpServer.layerServices)).pipe(
-    Effect.updateContext(isolated)
-  )
-
-  const makeState = () => {
-    const requests: Array<RecordedRequest> = []
-    const credentials: ApiCredentials = { clientId: settings.clientId, apiKey: settings.apiKey }
-    return {
-      ledger: Ledger.make(settings, webhooks),
-      requests,
-      credentials,
-      faults: new Map<FaultTarget, Array<Planned>>()
-    }
-  }
-  let state = makeState()
+  const changes = yield* makeChanges
+  const execute = yield* makeExecute(settings)
+  let seed = settings.seed
+  let ahead = 0
   let rotations = 0
+  let resets = 0
   let offline = 0
+  let isOut = false
 
-  const nextFault = (operation: Operation | undefined): Fault.Fault => {
-    for (const target of operation === undefined ? (["any"] as const) : [operation, "any" as const]) {
-      const planned = state.faults.get(target)
-      const first = planned?.[0]
-      if (planned !== undefined && first !== undefined) {
-        first.left -= 1
-        if (first.left <= 0) planned.shift()
-        return first.fault
-      }
-    }
-    return Fault.none
+  const now = Effect.map(DateTime.now, (utc) => (ahead === 0 ? utc : DateTime.addDuration(utc, ahead)))
+  const webhooks = yield* Webhooks.make(settings, now, changes)
+
+  const observer: Ledger.Observer = {
+    noteTransaction: (show, isNew) => {
+      if (!isNew && webhooks.hasTargets()) webhooks.noteTransaction(show())
+      changes.tell((sequence) => ({ _tag: "Transaction", sequence, transaction: show() }))
+    },
+    noteWithdrawal: (show, isNew) => {
+      const withdrawal = show()
+      if (!isNew) webhooks.noteWithdrawal(withdrawal, DateTime.toEpochMillis(withdrawal.createdAt))
+      changes.tell((sequence) => ({ _tag: "Withdrawal", sequence, withdrawal }))
+    },
+    noteBalance: (balance) => changes.tell((sequence) => ({ _tag: "Balance", sequence, balance }))
   }
+  const tellSettings = () => changes.tell((sequence) => ({ _tag: "Settings", sequence }))
+  const tellRequest = (id: number) => changes.tell((sequence) => ({ _tag: "Request", sequence, id }))
 
-  const isAuthentic = ({ headers }: HttpServerRequest.HttpServerRequest) =>
-    headers[Endpoints.headerNames.clientId] === state.credentials.clientId &&
-    headers[Endpoints.headerNames.apiKey] === Redacted.value(state.credentials.apiKey)
+  const step = (by: number) =>
+    Effect.sync(() => {
+      offline += by
+      tellSettings()
+    })
 
-  const execute = (request: HttpServerRequest.HttpServerRequest, recorded: RecordedRequest) =>
-    Effect.suspend(() => {
-      if (!isAuthentic(request)) return Effect.succeed(Refusal.toResponse(Refusal.unauthorized))
-      if (recorded.operation === undefined) return Effect.succeed(Refusal.toResponse(Refusal.routeNotFound))
-      return Effect.flatMap(DateTime.now, (now) =>
-        route.pipe(
-          Effect.map((response) =>
-            response.status === 415 ? Refusal.toResponse(Refusal.unsupportedMediaType) : response
-          ),
-          Effect.catchDefect(refuseInvalid),
-          Effect.orDie,
-          Effect.scoped,
-          Effect.provideService(HttpServerRequest.HttpServerRequest, request),
-          Effect.provideService(Exchange, {
-            ledger: state.ledger,
-            now,
-            write: { key: recorded.idempotencyKey, body: Redacted.value(recorded.json) }
-          })
-        )
-      )
-    }).pipe(Effect.ensuring(webhooks.flush), Effect.uninterruptible)
+  const credentialsOf = (turn: number): ApiCredentials => ({
+    clientId: settings.clientId,
+    apiKey: turn === 0 ? settings.apiKey : Redacted.make(`${Redacted.value(settings.apiKey)}-${turn}`)
+  })
+  const makeState = (kept?: Parameters<typeof Ledger.make>[3]) => ({
+    ledger: Ledger.make(settings, seed, observer, kept),
+    requests: makeRecent<RecordedRequest>(settings.keep),
+    credentials: credentialsOf(rotations),
+    plan: makePlan()
+  })
+  let state = makeState()
 
   return {
+    settings,
+    changes,
     webhooks,
+    now,
 
     /** What becomes of a request that arrived at `url`. */
     receive: (request: HttpServerRequest.HttpServerRequest, url: URL): Effect.Effect<Reply> =>
       Effect.gen(function* () {
         const matched = match(request.method, url.pathname)
-        const routed = matched === undefined ? request : request.modify({ url: `${matched.path}${url.search}` })
-        // A request whose body broke off has not arrived.
-        const text = yield* Effect.orDie(routed.text)
-        const now = yield* DateTime.now
-        const fault = nextFault(matched?.operation)
-        const recorded = record(request, url, text, now, matched?.operation, fault)
-        state.requests.push(recorded)
-        return yield* play(fault, {
-          execute: execute(routed, recorded),
+        const routed =
+          matched.operation === undefined ? request : request.modify({ url: `${matched.path}${url.search}` })
+        const text = yield* read(routed)
+        const here = state
+        const fault = here.plan.next(matched.operation)
+        const arrivedAt = yield* now
+        const id = here.requests.add(
+          (next) => record(next, request, url, text ?? "", arrivedAt, matched.operation, fault),
+          text?.length
+        )
+        const recorded = here.requests.get(id)
+        const { idempotencyKey } = recorded ?? {}
+        tellRequest(id)
+        const reply = yield* play(fault, {
+          execute: Effect.flatMap(now, (utc) =>
+            execute({
+              request: routed,
+              matched,
+              text,
+              json: recorded && Redacted.value(recorded.json),
+              idempotencyKey,
+              credentials: state.credentials,
+              ledger: state.ledger,
+              now: utc
+            })
+          ).pipe(Effect.ensuring(webhooks.flush), Effect.uninterruptible),
           forgetKey: Effect.sync(() => {
-            if (recorded.idempotencyKey !== undefined) state.ledger.forget(recorded.idempotencyKey)
+            if (idempotencyKey !== undefined) state.ledger.forget(idempotencyKey)
           }),
           // What a gateway has begun it finishes, whether or not its client still waits.
           detach: (effect) => Effect.flatMap(Effect.forkIn(effect, scope), Fiber.join)
         })
+        if (recorded !== undefined && reply._tag !== "Broken") {
+          here.requests.replace(id, { ...recorded, status: reply.response.status })
+          tellRequest(id)
+        }
+        return reply
       }),
 
-    /** Whether a connection would be refused now: the port is closed, or the next fault of the request says so. */
-    refuses: (method: string, url: URL): boolean => {
-      if (offline > 0) return true
-      const operation = match(method, url.pathname)?.operation
-      const target = operation !== undefined && (state.faults.get(operation)?.length ?? 0) > 0 ? operation : "any"
-      if (state.faults.get(target)?.[0]?.fault._tag !== "Refuse") return false
-      nextFault(operation)
-      return true
+    /** Whether a connection would be refused now: nothing is to be reached, or the request's next fault says so. */
+    refuses: (method: string, url: URL): boolean =>
+      isOut || offline > 0 || state.plan.refuses(match(method, url.pathname).operation),
+
+    isOffline: () => isOut || offline > 0,
+    /** Closes the door until it is opened again. */
+    setOffline: (out: boolean) => {
+      isOut = out
     },
+    ahead: () => ahead,
 
     /** Closes the gateway's door for as long as the effect runs. */
     offline: <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
       Effect.acquireUseRelease(
-        Effect.sync(() => (offline += 1)),
+        step(1),
         () => effect,
-        () => Effect.sync(() => (offline -= 1))
+        () => step(-1)
       ),
 
     ledger: () => state.ledger,
-    requests: (): ReadonlyArray<RecordedRequest> => [...state.requests],
+    requests: () => state.requests.all(),
     credentials: () => state.credentials,
 
     rotate: (): ApiCredentials => {
       rotations += 1
-      const apiKey = Redacted.make(`${Redacted.value(settings.apiKey)}-${rotations}`)
-      state.credentials = { clientId: settings.clientId, apiKey }
+      state.credentials = credentialsOf(rotations)
+      tellSettings()
       return state.credentials
     },
 
-    plan: (target: FaultTarget, faults: ReadonlyArray<Fault.Fault>, times: number) => {
-      const planned = state.faults.get(target) ?? []
-      planned.push(...faults.map((fault) => ({ fault, left: times })))
-      state.faults.set(target, planned)
-    },
+    /** Does something to the settings, and tells of it. */
+    set: <A>(change: () => A): Effect.Effect<A> =>
+      Effect.sync(() => {
+        const result = change()
+        tellSettings()
+        return result
+      }),
 
-    clearFaults: () => state.faults.clear(),
+    plan: (target: FaultTarget, faults: ReadonlyArray<Fault>, times: number) => state.plan.add(target, faults, times),
+    clearFaults: () => state.plan.clear(),
+    faults: () => state.plan.all(),
+
+    /** Pushes the clock: charges lapse and webhooks are sent again as if the time had passed. */
+    advance: (duration: Duration.Input) =>
+      Effect.suspend(() => {
+        ahead += Math.max(0, Duration.toMillis(Duration.fromInputUnsafe(duration)))
+        return Effect.flatMap(now, (utc) => {
+          state.ledger.lapse(utc)
+          tellSettings()
+          return Effect.andThen(webhooks.push, webhooks.flush)
+        })
+      }),
+
+    snapshot: (): SandboxState => ({
+      version: 1,
+      state: Redacted.make(
+        { seed, ahead, rotations, books: state.ledger.keep(), ...webhooks.keep() },
+        { label: "state" }
+      )
+    }),
+
+    restore: (snapshot: SandboxState) =>
+      Effect.suspend(() => {
+        const kept = Redacted.value(snapshot.state)
+        seed = kept.seed
+        ahead = kept.ahead
+        rotations = kept.rotations
+        state = makeState(kept.books)
+        changes.tell((sequence) => ({ _tag: "Reset", sequence }))
+        return webhooks.restore(kept)
+      }),
 
     reset: Effect.suspend(() => {
+      resets += 1
+      // Without a seed of the user's, no id comes twice.
+      seed = settings.isSeeded ? settings.seed : `${settings.seed}/${resets}`
+      ahead = 0
+      rotations = 0
+      isOut = false
       state = makeState()
+      changes.tell((sequence) => ({ _tag: "Reset", sequence }))
       return webhooks.reset
     })
   }

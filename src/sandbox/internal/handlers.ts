@@ -4,7 +4,7 @@
  */
 import * as BigDecimal from "effect/BigDecimal"
 import * as Context from "effect/Context"
-import type * as DateTime from "effect/DateTime"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
@@ -13,7 +13,12 @@ import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { type Reais, reais } from "../../pix/Money.ts"
 import { PaymentsApi } from "../../contract/PaymentsApi.ts"
-import { type Ledger, type SandboxTransaction, type SandboxWithdrawal, uuid, type Write } from "./ledger.ts"
+import type { SandboxWithdrawal } from "../SandboxBooks.ts"
+import type { Charge } from "../SandboxState.ts"
+import { copyAndPaste } from "./copyAndPaste.ts"
+import { leadOf } from "./ids.ts"
+import type { Ledger } from "./ledger.ts"
+import type { Write } from "./once.ts"
 import * as Refusal from "./refusal.ts"
 import type { Settings } from "../SandboxOptions.ts"
 
@@ -30,8 +35,11 @@ const answer = <A, B>(
   show: (value: A) => B
 ): B | HttpServerResponse.HttpServerResponse => Result.match(result, { onFailure: Refusal.toResponse, onSuccess: show })
 
-const created = (settings: Settings) => (transaction: SandboxTransaction) => {
-  const { amount, expiresAt, paymentMethod, qrcode, transactionId } = transaction
+const instant = (millis: number) => DateTime.makeUnsafe(millis)
+
+const created = (settings: Settings) => (charge: Charge) => {
+  const { amount, firstExpiresAt, paymentMethod, transactionId } = charge
+  const code = copyAndPaste(settings.merchant, transactionId, amount)
   return {
     data: {
       id: transactionId,
@@ -40,8 +48,8 @@ const created = (settings: Settings) => (transaction: SandboxTransaction) => {
       status: "WAITING_PAYMENT",
       companyId: settings.companyId,
       extra: {},
-      ...(qrcode !== undefined &&
-        expiresAt !== undefined && { pix: { qrcode: Redacted.value(qrcode), expirationDate: expiresAt } })
+      ...(Result.isSuccess(code) &&
+        firstExpiresAt !== undefined && { pix: { qrcode: code.success, expirationDate: instant(firstExpiresAt) } })
     },
     status: 200,
     message: "Transação criada com sucesso."
@@ -56,10 +64,10 @@ const listStatus = {
   Refunded: "REFUNDED"
 } as const
 
-const row = (transaction: SandboxTransaction) => {
-  const { amount, createdAt, paymentMethod, rowId, status, transactionId, updatedAt } = transaction
-  const { document, email, externalRef, name, phone } = Redacted.value(transaction.customer)
-  const leadId = uuid(`lead of ${transactionId}`)
+const row = (charge: Charge) => {
+  const { amount, createdAt, paymentMethod, rowId, status, transactionId, updatedAt } = charge
+  const { document, email, externalRef, name, phone } = charge.customer
+  const leadId = leadOf(transactionId)
   return {
     id: rowId,
     leadId,
@@ -75,16 +83,16 @@ const row = (transaction: SandboxTransaction) => {
     status: listStatus[status],
     paymentMethod,
     providerTxId: transactionId.replaceAll("-", ""),
-    createdAt,
-    updatedAt
+    createdAt: instant(createdAt),
+    updatedAt: instant(updatedAt)
   }
 }
 
 const paymentSystem = { PIX: "Pix", BOLETO: "Boleto", CREDIT_CARD: "CreditCard" } as const
 
-const detail = (settings: Settings) => (transaction: SandboxTransaction) => {
-  const { amount, createdAt, paymentMethod, rowId, status, transactionId, updatedAt } = transaction
-  const { document, email, name, phone } = Redacted.value(transaction.customer)
+const detail = (settings: Settings) => (charge: Charge) => {
+  const { amount, createdAt, paymentMethod, rowId, status, transactionId, updatedAt } = charge
+  const { document, email, name, phone } = charge.customer
   return {
     id: rowId,
     leadId: rowId,
@@ -100,15 +108,15 @@ const detail = (settings: Settings) => (transaction: SandboxTransaction) => {
     transactionId,
     enStatusTransaction: status,
     enPaymentSystem: paymentSystem[paymentMethod],
-    updateDate: updatedAt,
-    createdAt
+    updateDate: instant(updatedAt),
+    createdAt: instant(createdAt)
   }
 }
 
 const withdrawn = (settings: Settings) => (withdrawal: SandboxWithdrawal) => {
   const { amount, createdAt, currency, id, idempotencyKey, pixKeyType } = withdrawal
   const pixKey = Redacted.value(withdrawal.pixKey)
-  const description = Redacted.value(withdrawal.description)
+  const description = withdrawal.description && Redacted.value(withdrawal.description)
   return {
     id,
     companyId: settings.companyId,
@@ -132,12 +140,16 @@ const transactions = (settings: Settings) =>
       listTransactions: ({ query }) =>
         Effect.map(Exchange, ({ ledger, now }) => {
           const { page = 1, pageSize = 50, sort = "createdAt_desc" } = query
-          const oldestFirst = ledger.transactions(now)
-          const all = sort === "createdAt_asc" ? oldestFirst : oldestFirst.toReversed()
+          const all = ledger.charges(now)
+          const from = (page - 1) * pageSize
+          const items =
+            sort === "createdAt_asc"
+              ? all.slice(from, from + pageSize)
+              : all.slice(Math.max(all.length - from - pageSize, 0), Math.max(all.length - from, 0)).toReversed()
           return {
             ok: true,
             res: {
-              items: all.slice((page - 1) * pageSize, page * pageSize).map(row),
+              items: items.map(row),
               totalItems: all.length,
               totalPages: Math.ceil(all.length / pageSize),
               currentPage: page,

@@ -1,66 +1,28 @@
 /**
  * The sandbox's books: charges, payouts, the balance and the keys already used. Each change is one synchronous step, so
  * that concurrent requests cannot interleave in it: a key is looked up, executed and remembered at once.
+ *
+ * A charge is found by its id, and the next to lapse is known, so the books do not slow down as they grow.
  */
 import * as DateTime from "effect/DateTime"
-import * as Equal from "effect/Equal"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
-import { fingerprint } from "../../contract/IdempotencyKey.ts"
+import type { CreateTransactionRequest } from "../../contract/Transaction.ts"
+import { minimumWithdrawal, type WithdrawalRequestBody } from "../../contract/Withdrawal.ts"
 import type { Centavos } from "../../pix/Money.ts"
 import * as PixKey from "../../pix/PixKey.ts"
-import type { CreateTransactionRequest, Customer } from "../../contract/Transaction.ts"
-import { minimumWithdrawal, type WithdrawalRequestBody } from "../../contract/Withdrawal.ts"
-import { copyAndPaste } from "./copyAndPaste.ts"
-import * as Refusal from "./refusal.ts"
+import type { SandboxTransaction, SandboxWithdrawal } from "../SandboxBooks.ts"
 import { SandboxConflict, SandboxNotFound } from "../SandboxError.ts"
 import type { Settings } from "../SandboxOptions.ts"
+import type { Books, Charge, Payout } from "../SandboxState.ts"
+import { copyAndPaste } from "./copyAndPaste.ts"
+import { makeExpiries } from "./expiries.ts"
+import { uuid } from "./ids.ts"
+import { makeOnce, type Write } from "./once.ts"
+import * as Refusal from "./refusal.ts"
 
-/** A charge in the sandbox's books. */
-export interface SandboxTransaction {
-  /** The id of the lookup. */
-  readonly transactionId: string
-  /** The integer id of the list's row and of the lookup. */
-  readonly rowId: number
-  /** In centavos. */
-  readonly amount: Centavos
-  readonly paymentMethod: CreateTransactionRequest["paymentMethod"]
-  readonly status: "Awaiting" | "Paid" | "Cancelled" | "Failed" | "Refunded"
-  /** The key that it was created with, if any. */
-  readonly idempotencyKey: string | undefined
-  readonly customer: Redacted.Redacted<Customer>
-  /** The copy-and-paste text of the QR code, for PIX. */
-  readonly qrcode: Redacted.Redacted | undefined
-  readonly createdAt: DateTime.Utc
-  readonly updatedAt: DateTime.Utc
-  /** When it lapses, for PIX. */
-  readonly expiresAt: DateTime.Utc | undefined
-}
-
-/** A payout in the sandbox's books: it was executed, exactly once. */
-export interface SandboxWithdrawal {
-  readonly id: number
-  /** The key that it was asked for with, if any. */
-  readonly idempotencyKey: string | undefined
-  /** In centavos. */
-  readonly amount: Centavos
-  /** `Settled` and `Rejected` are the sandbox's own words: the service shows only `Awaiting`. */
-  readonly status: "Awaiting" | "Settled" | "Rejected"
-  readonly pixKey: Redacted.Redacted
-  readonly pixKeyType: string | undefined
-  readonly description: Redacted.Redacted<string | undefined>
-  readonly metadata: Redacted.Redacted<WithdrawalRequestBody["metadata"]>
-  readonly currency: string
-  readonly createdAt: DateTime.Utc
-}
-
-/** A write as it arrived: its key, and its body for comparison. */
-export interface Write {
-  readonly key: string | undefined
-  readonly body: unknown
-}
-
-type Status = SandboxTransaction["status"]
+type Mutable<A> = { -readonly [Name in keyof A]: A[Name] }
+type Status = Charge["status"]
 
 const comesFrom: Record<Exclude<Status, "Awaiting">, Status> = {
   Paid: "Awaiting",
@@ -69,134 +31,213 @@ const comesFrom: Record<Exclude<Status, "Awaiting">, Status> = {
   Refunded: "Paid"
 }
 
-/** The first result of each key. A refusal is not kept: nothing was executed, so the key is still free. */
-const makeOnce = <A>() => {
-  const kept = new Map<string, { readonly body: unknown; readonly value: A }>()
-  return {
-    run: (
-      { body, key }: Write,
-      execute: () => Result.Result<A, Refusal.Refusal>
-    ): Result.Result<A, Refusal.Refusal> => {
-      if (key === undefined) return execute()
-      const first = kept.get(key)
-      if (first !== undefined) {
-        return Equal.equals(first.body, body) ? Result.succeed(first.value) : Result.fail(Refusal.keyReused)
-      }
-      return Result.map(execute(), (value) => {
-        kept.set(key, { body, value })
-        return value
-      })
-    },
-    forget: (key: string) => kept.delete(key),
-    forgetAll: () => kept.clear()
-  }
-}
+/** The last instant that a timestamp of the service can write. */
+const endOfTime = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
+const day = 24 * 60 * 60 * 1000
 
-/** Is told of changes: not of what is new, nor of what stays as it is. */
+/** Is told of what is new and of what changed, in the order in which it happened. */
 export interface Observer {
-  readonly noteTransaction: (transaction: SandboxTransaction) => void
-  readonly noteWithdrawal: (withdrawal: SandboxWithdrawal) => void
+  readonly noteTransaction: (show: () => SandboxTransaction, isNew: boolean) => void
+  readonly noteWithdrawal: (show: () => SandboxWithdrawal, isNew: boolean) => void
+  readonly noteBalance: (balance: number) => void
 }
 
-/** Opens empty books. */
-export const make = (settings: Settings, observer: Observer) => {
-  const transactions: Array<SandboxTransaction> = []
-  const withdrawals: Array<SandboxWithdrawal> = []
-  let balance: number = settings.balance
-  let pixKey = settings.pixKey
-  const creations = makeOnce<SandboxTransaction>()
-  const payouts = makeOnce<SandboxWithdrawal>()
+const copy = <A extends object>(row: A): Mutable<A> => Object.assign({}, row)
+
+const isCounted = ({ currency, status }: Charge) => currency === "BRL" && status === "Awaiting"
+
+const showPayout = ({ createdAt, description, metadata, pixKey: to, ...plain }: Payout): SandboxWithdrawal => ({
+  ...plain,
+  pixKey: Redacted.make(to, { label: "pixKey" }),
+  ...(description !== undefined && { description: Redacted.make(description, { label: "description" }) }),
+  ...(metadata !== undefined && { metadata: Redacted.make(metadata, { label: "metadata" }) }),
+  currency: "BRL",
+  createdAt: DateTime.makeUnsafe(createdAt)
+})
+
+/** Opens the books: empty, or as they were kept. */
+export const make = (settings: Settings, seed: string, observer: Observer, kept?: Books) => {
+  const charges: Array<Mutable<Charge>> = (kept?.charges ?? []).map(copy)
+  const byId = new Map(charges.map((charge) => [charge.transactionId, charge]))
+  const payouts: Array<Mutable<Payout>> = (kept?.payouts ?? []).map(copy)
+  const chargeKeys = makeOnce(kept?.chargeKeys)
+  const payoutKeys = makeOnce(kept?.payoutKeys)
+  const expiries = makeExpiries()
+  let balance: number = kept?.balance ?? settings.balance
+  let awaited = 0
+  let pixKey = kept === undefined ? settings.pixKey && PixKey.toPair(settings.pixKey) : kept.pixKey
 
   // A merchant that no code can name is a mistake in the settings: better found now than at the first charge.
-  Result.getOrThrow(copyAndPaste(settings.merchant, uuid(settings.seed)))
+  Result.getOrThrow(copyAndPaste(settings.merchant, uuid(seed)))
 
-  const lapse = (now: DateTime.Utc) => {
-    transactions.forEach((transaction, index) => {
-      const { expiresAt, status } = transaction
-      if (status === "Awaiting" && expiresAt !== undefined && DateTime.isLessThanOrEqualTo(expiresAt, now)) {
-        const lapsed: SandboxTransaction = { ...transaction, status: "Cancelled", updatedAt: expiresAt }
-        transactions[index] = lapsed
-        observer.noteTransaction(lapsed)
-      }
-    })
+  for (const charge of charges) {
+    if (charge.status === "Awaiting" && charge.expiresAt !== undefined) {
+      expiries.add({ at: charge.expiresAt, rowId: charge.rowId })
+    }
+    if (isCounted(charge)) awaited += charge.amount
   }
 
-  const find = (transactionId: string, now: DateTime.Utc) => {
+  const show = (charge: Charge): SandboxTransaction => {
+    const { createdAt, customer, expiresAt, firstExpiresAt: _, updatedAt, ...plain } = charge
+    const code = copyAndPaste(settings.merchant, charge.transactionId, charge.amount)
+    return {
+      ...plain,
+      customer: Redacted.make(customer, { label: "customer" }),
+      ...(charge.paymentMethod === "PIX" &&
+        Result.isSuccess(code) && { qrcode: Redacted.make(code.success, { label: "qrcode" }) }),
+      createdAt: DateTime.makeUnsafe(createdAt),
+      updatedAt: DateTime.makeUnsafe(updatedAt),
+      ...(expiresAt !== undefined && { expiresAt: DateTime.makeUnsafe(expiresAt) })
+    }
+  }
+
+  const add = (centavos: number) => {
+    balance += centavos
+    observer.noteBalance(balance)
+  }
+
+  const turn = (charge: Mutable<Charge>, to: Exclude<Status, "Awaiting">, now: number) => {
+    if (isCounted(charge)) awaited -= charge.amount
+    charge.status = to
+    charge.updatedAt = now
+    observer.noteTransaction(() => show(charge), false)
+    if (to === "Paid" && charge.currency === "BRL") add(charge.amount)
+    if (to === "Refunded" && charge.currency === "BRL") add(0 - charge.amount)
+  }
+
+  /** Lets lapse what is due. */
+  const lapse = (now: DateTime.Utc) => {
+    const millis = DateTime.toEpochMillis(now)
+    for (let due = expiries.take(millis); due !== undefined; due = expiries.take(millis)) {
+      const charge = charges[due.rowId - 1]
+      if (charge?.status === "Awaiting" && charge.expiresAt === due.at) turn(charge, "Cancelled", due.at)
+    }
+  }
+
+  const find = (transactionId: string, now: DateTime.Utc): Charge | undefined => {
     lapse(now)
-    return transactions.find((transaction) => transaction.transactionId === transactionId)
+    return byId.get(transactionId)
+  }
+
+  const end = (
+    id: number,
+    to: Exclude<SandboxWithdrawal["status"], "Awaiting">
+  ): Result.Result<SandboxWithdrawal, SandboxNotFound | SandboxConflict> => {
+    const payout = payouts[id - 1]
+    if (payout === undefined) return Result.fail(new SandboxNotFound({ subject: "withdrawal", id }))
+    const { amount, status } = payout
+    if (status !== to) {
+      if (status !== "Awaiting") {
+        return Result.fail(new SandboxConflict({ subject: "withdrawal", id, status, asked: to }))
+      }
+      payout.status = to
+      observer.noteWithdrawal(() => showPayout(payout), false)
+      if (to === "Rejected") add(amount)
+    }
+    return Result.succeed(showPayout(payout))
   }
 
   return {
-    create: (request: CreateTransactionRequest, write: Write, now: DateTime.Utc) =>
-      creations.run(write, () => {
-        const rowId = transactions.length + 1
-        const transactionId = uuid(`${settings.seed}/transaction/${rowId}`)
-        const days = request.paymentMethod === "PIX" ? (request.pix?.expiresInDays ?? 1) : undefined
-        const code = copyAndPaste(settings.merchant, transactionId, request.amount)
-        if (Result.isFailure(code)) return Result.fail(Refusal.notChargeable)
-        const transaction: SandboxTransaction = {
+    create: (
+      request: CreateTransactionRequest,
+      write: Write,
+      now: DateTime.Utc
+    ): Result.Result<Charge, Refusal.Refusal> => {
+      const made = chargeKeys.run(write, () => {
+        const rowId = charges.length + 1
+        const transactionId = uuid(`${seed}/transaction/${rowId}`)
+        const at = DateTime.toEpochMillis(now)
+        const expiresAt = request.paymentMethod === "PIX" ? at + (request.pix?.expiresInDays ?? 1) * day : undefined
+        if (expiresAt !== undefined && expiresAt > endOfTime) return Result.fail(Refusal.noSuchDate)
+        if (Result.isFailure(copyAndPaste(settings.merchant, transactionId, request.amount))) {
+          return Result.fail(Refusal.notChargeable)
+        }
+        const charge: Mutable<Charge> = {
           transactionId,
           rowId,
           amount: request.amount,
+          currency: request.currency ?? "BRL",
           paymentMethod: request.paymentMethod,
           status: "Awaiting",
           idempotencyKey: write.key,
-          customer: Redacted.make(request.customer, { label: "customer" }),
-          qrcode: days === undefined ? undefined : Redacted.make(code.success, { label: "qrcode" }),
-          createdAt: now,
-          updatedAt: now,
-          expiresAt: days === undefined ? undefined : DateTime.add(now, { days })
+          customer: request.customer,
+          createdAt: at,
+          updatedAt: at,
+          firstExpiresAt: expiresAt,
+          expiresAt
         }
-        transactions.push(transaction)
-        return Result.succeed(transaction)
-      }),
-
-    withdraw: (request: WithdrawalRequestBody, write: Write, now: DateTime.Utc) =>
-      payouts.run(write, () => {
-        if (request.currency !== undefined && request.currency !== "BRL") return Result.fail(Refusal.notBrl)
-        if (request.amount < minimumWithdrawal) return Result.fail(Refusal.belowMinimum)
-        const onFile = pixKey === undefined ? undefined : PixKey.toPair(pixKey)
-        const to = request.pixKey === undefined ? onFile : { pixKey: request.pixKey, pixKeyType: request.pixKeyType }
-        if (to === undefined) return Result.fail(Refusal.noPixKey)
-        if (request.amount > balance) return Result.fail(Refusal.insufficientBalance)
-        balance -= request.amount
-        const withdrawal: SandboxWithdrawal = {
-          id: withdrawals.length + 1,
-          idempotencyKey: write.key,
-          amount: request.amount,
-          status: "Awaiting",
-          pixKey: Redacted.make(to.pixKey, { label: "pixKey" }),
-          pixKeyType: to.pixKeyType,
-          description: Redacted.make(request.description, { label: "description" }),
-          metadata: Redacted.make(request.metadata, { label: "metadata" }),
-          currency: "BRL",
-          createdAt: now
-        }
-        withdrawals.push(withdrawal)
-        return Result.succeed(withdrawal)
-      }),
-
-    find,
-
-    transactions: (now: DateTime.Utc): ReadonlyArray<SandboxTransaction> => {
-      lapse(now)
-      return [...transactions]
+        charges.push(charge)
+        byId.set(transactionId, charge)
+        if (expiresAt !== undefined) expiries.add({ at: expiresAt, rowId })
+        if (isCounted(charge)) awaited += charge.amount
+        observer.noteTransaction(() => show(charge), true)
+        return Result.succeed(rowId)
+      })
+      return Result.flatMap(made, (rowId) =>
+        Result.fromNullishOr(charges[rowId - 1], () => Refusal.transactionNotFound)
+      )
     },
 
-    withdrawals: (): ReadonlyArray<SandboxWithdrawal> => [...withdrawals],
+    withdraw: (
+      request: WithdrawalRequestBody,
+      write: Write,
+      now: DateTime.Utc
+    ): Result.Result<SandboxWithdrawal, Refusal.Refusal> => {
+      const made = payoutKeys.run(write, () => {
+        if (request.currency !== undefined && request.currency !== "BRL") return Result.fail(Refusal.notBrl)
+        if (request.amount < minimumWithdrawal) return Result.fail(Refusal.belowMinimum)
+        const to = request.pixKey === undefined ? pixKey : { pixKey: request.pixKey, pixKeyType: request.pixKeyType }
+        if (to === undefined) return Result.fail(Refusal.noPixKey)
+        if (request.amount > balance) return Result.fail(Refusal.insufficientBalance)
+        const payout: Payout = {
+          id: payouts.length + 1,
+          amount: request.amount,
+          status: "Awaiting",
+          idempotencyKey: write.key,
+          ...to,
+          description: request.description,
+          metadata: request.metadata,
+          createdAt: DateTime.toEpochMillis(now)
+        }
+        payouts.push(payout)
+        observer.noteWithdrawal(() => showPayout(payout), true)
+        add(0 - payout.amount)
+        return Result.succeed(payout.id)
+      })
+      return Result.flatMap(made, (id) => {
+        const payout = payouts[id - 1]
+        return payout === undefined ? Result.fail(Refusal.transactionNotFound) : Result.succeed(showPayout(payout))
+      })
+    },
+
+    find,
+    lapse,
+    show,
+
+    /** The charges, oldest first. Not to be changed. */
+    charges: (now: DateTime.Utc): ReadonlyArray<Charge> => {
+      lapse(now)
+      return charges
+    },
+
+    withdrawals: (): ReadonlyArray<SandboxWithdrawal> => payouts.map(showPayout),
 
     balance: () => balance,
 
     /** What the charges that are still awaited would bring, in centavos. */
     awaited: (now: DateTime.Utc) => {
       lapse(now)
-      return transactions.reduce((sum, { amount, status }) => (status === "Awaiting" ? sum + amount : sum), 0)
+      return awaited
     },
 
-    credit: (amount: Centavos) => (balance += amount),
+    credit: (amount: Centavos) => {
+      add(amount)
+      return balance
+    },
 
+    pixKey: () => pixKey,
     setPixKey: (key: PixKey.PixKey | undefined) => {
-      pixKey = key
+      pixKey = key && PixKey.toPair(key)
     },
 
     /** Brings a charge into another state; the state that it is in already changes nothing. */
@@ -205,68 +246,52 @@ export const make = (settings: Settings, observer: Observer) => {
       to: Exclude<Status, "Awaiting">,
       now: DateTime.Utc
     ): Result.Result<SandboxTransaction, SandboxNotFound | SandboxConflict> => {
-      const transaction = find(transactionId, now)
-      if (transaction === undefined) {
+      lapse(now)
+      const charge = byId.get(transactionId)
+      if (charge === undefined) {
         return Result.fail(new SandboxNotFound({ subject: "transaction", id: transactionId }))
       }
-      const { amount, status } = transaction
-      if (status === to) return Result.succeed(transaction)
-      if (status !== comesFrom[to]) {
-        return Result.fail(new SandboxConflict({ subject: "transaction", id: transactionId, status, asked: to }))
+      const { status } = charge
+      if (status !== to) {
+        if (status !== comesFrom[to]) {
+          return Result.fail(new SandboxConflict({ subject: "transaction", id: transactionId, status, asked: to }))
+        }
+        turn(charge, to, DateTime.toEpochMillis(now))
       }
-      if (to === "Paid") balance += amount
-      if (to === "Refunded") balance -= amount
-      const moved: SandboxTransaction = { ...transaction, status: to, updatedAt: now }
-      transactions[transaction.rowId - 1] = moved
-      observer.noteTransaction(moved)
-      return Result.succeed(moved)
+      return Result.succeed(show(charge))
     },
 
     /** Lets an awaited charge lapse now. */
     expire: (transactionId: string, now: DateTime.Utc) => {
-      const transaction = find(transactionId, now)
-      if (transaction?.status === "Awaiting" && transaction.expiresAt !== undefined) {
-        transactions[transaction.rowId - 1] = { ...transaction, expiresAt: now }
+      lapse(now)
+      const charge = byId.get(transactionId)
+      if (charge?.status === "Awaiting" && charge.expiresAt !== undefined) {
+        charge.expiresAt = DateTime.toEpochMillis(now)
       }
     },
 
-    /** Ends a payout. A rejected one returns its amount to the balance. */
-    end: (
-      id: number,
-      to: Exclude<SandboxWithdrawal["status"], "Awaiting">
-    ): Result.Result<SandboxWithdrawal, SandboxNotFound | SandboxConflict> => {
-      const withdrawal = withdrawals[id - 1]
-      if (withdrawal === undefined) return Result.fail(new SandboxNotFound({ subject: "withdrawal", id }))
-      const { amount, status } = withdrawal
-      if (status === to) return Result.succeed(withdrawal)
-      if (status !== "Awaiting") {
-        return Result.fail(new SandboxConflict({ subject: "withdrawal", id, status, asked: to }))
-      }
-      if (to === "Rejected") balance += amount
-      const ended: SandboxWithdrawal = { ...withdrawal, status: to }
-      withdrawals[id - 1] = ended
-      observer.noteWithdrawal(ended)
-      return Result.succeed(ended)
-    },
+    end,
 
     forget: (key: string) => {
-      creations.forget(key)
-      payouts.forget(key)
+      chargeKeys.forget(key)
+      payoutKeys.forget(key)
     },
 
     forgetAll: () => {
-      creations.forgetAll()
-      payouts.forgetAll()
-    }
+      chargeKeys.forgetAll()
+      payoutKeys.forgetAll()
+    },
+
+    keep: (): Books => ({
+      charges: charges.map(copy),
+      payouts: payouts.map(copy),
+      chargeKeys: chargeKeys.keep(),
+      payoutKeys: payoutKeys.keep(),
+      balance,
+      pixKey
+    })
   }
 }
 
 /** See `make`. */
 export type Ledger = ReturnType<typeof make>
-
-/** A UUID, shaped as a random one (version 4), that is the same for the same text. */
-export const uuid = (text: string): string => {
-  const hex = fingerprint(text)
-  const variant = "89ab".charAt(Number.parseInt(hex.charAt(16), 16) % 4)
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
-}

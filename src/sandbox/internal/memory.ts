@@ -2,12 +2,14 @@
  * The gateway as an `HttpClient`, without a socket: no timers, no promises, no other fibers than the caller's (but for a
  * late answer and for webhooks), so that a `TestClock` sees everything. It answers for any origin and any path before the contract's.
  *
- * Failures look as those of `FetchHttpClient` on Node: the same reasons, and causes with the same codes.
+ * Failures look as those of `FetchHttpClient` on Node: the same reasons, and causes with the same codes. So do headers
+ * and bodies: space around a header's value is dropped, a header that cannot be sent fails, and HEAD has no body.
  */
 import * as Effect from "effect/Effect"
+import * as HttpBody from "effect/http/HttpBody"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientError from "effect/http/HttpClientError"
-import type * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Match from "effect/Match"
@@ -29,19 +31,33 @@ const causes: Record<Ending, () => Error> = {
   HungUp: () => Object.assign(new Error("other side closed"), { name: "SocketError", code: "UND_ERR_SOCKET" })
 }
 
+const failed = (request: HttpClientRequest.HttpClientRequest, cause: unknown) =>
+  Effect.fail(new HttpClientError.HttpClientError({ reason: new HttpClientError.TransportError({ request, cause }) }))
+
 const broken = (request: HttpClientRequest.HttpClientRequest, how: Ending) =>
-  Effect.fail(
-    new HttpClientError.HttpClientError({
-      reason: new HttpClientError.TransportError({
-        request,
-        cause: new TypeError("fetch failed", { cause: causes[how]() })
-      })
-    })
-  )
+  failed(request, new TypeError("fetch failed", { cause: causes[how]() }))
+
+/** The request as it would arrive, or `undefined` for one that no connection carries. */
+const asArrived = (request: HttpClientRequest.HttpClientRequest): HttpClientRequest.HttpClientRequest | undefined => {
+  // What a header may hold: a byte a character, and no line break.
+  const unsendable = /[^\t\x20-\x7e\x80-\xff]/
+  const trimmed = Object.entries(request.headers).map(([name, value]) => [
+    name,
+    value.replaceAll(/^[ \t]+|[ \t]+$/g, "")
+  ])
+  return trimmed.some(([, value]) => unsendable.test(value ?? ""))
+    ? undefined
+    : HttpClientRequest.setHeaders(request, Object.fromEntries(trimmed))
+}
+
+const withoutBody = (response: HttpServerResponse.HttpServerResponse) =>
+  HttpServerResponse.setBody(response, HttpBody.empty).pipe(HttpServerResponse.setHeaders(response.headers))
 
 const respond = (request: HttpClientRequest.HttpClientRequest, reply: Reply) => {
   const show = (response: HttpServerResponse.HttpServerResponse) =>
-    Effect.succeed(HttpServerResponse.toClientResponse(response, { request }))
+    Effect.succeed(
+      HttpServerResponse.toClientResponse(request.method === "HEAD" ? withoutBody(response) : response, { request })
+    )
   return Match.valueTags(reply, {
     Whole: ({ response }) => show(response),
     // What `fetch` shows of a compressed answer: the header as it came, the body unpacked.
@@ -59,11 +75,13 @@ const respond = (request: HttpClientRequest.HttpClientRequest, reply: Reply) => 
 /** The client of a gateway in the same process. */
 export const client = (gateway: Gateway): HttpClient.HttpClient =>
   HttpClient.make((request, url) =>
-    Effect.suspend(() =>
-      gateway.refuses(request.method, url)
+    Effect.suspend(() => {
+      const arrived = asArrived(request)
+      if (arrived === undefined) return failed(request, new TypeError("Headers.append: invalid header value."))
+      return gateway.refuses(request.method, url)
         ? broken(request, "Refused")
-        : Effect.flatMap(unseen(gateway.receive(HttpServerRequest.fromClientRequest(request), url)), (reply) =>
+        : Effect.flatMap(unseen(gateway.receive(HttpServerRequest.fromClientRequest(arrived), url)), (reply) =>
             respond(request, reply)
           )
-    )
+    })
   )

@@ -18,6 +18,13 @@ export const notChargeable: Refusal = {
   status: 400,
   message: "Corpo inválido: amount deve ser de 1 a 999999999999 centavos."
 }
+export const noSuchDate: Refusal = { status: 400, message: "Corpo inválido: pix.expiresInDays passa da última data." }
+export const noCurrency: Refusal = { status: 400, message: "Corpo inválido: currency é obrigatório." }
+export const tooDeep: Refusal = { status: 400, message: "Corpo inválido: aninhado demais." }
+export const tooLarge: Refusal = { status: 413, message: "O corpo da requisição é grande demais." }
+export const notAcceptable: Refusal = { status: 406, message: "O cabeçalho Accept deve ser application/json." }
+export const methodNotAllowed: Refusal = { status: 405, message: "Método não permitido." }
+export const broken: Refusal = { status: 500, message: "Erro interno do sandbox." }
 export const notBrl: Refusal = { status: 422, message: "Moeda não suportada: somente BRL." }
 export const keyReused: Refusal = {
   status: 422,

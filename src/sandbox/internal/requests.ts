@@ -8,35 +8,8 @@ import * as Result from "effect/Result"
 import * as Endpoints from "../../contract/Endpoints.ts"
 import type { Operation } from "../../contract/PaymentsError.ts"
 import type { Fault } from "../Fault.ts"
-
-/**
- * One request as it arrived. What may be secret or personal is `Redacted`: it prints as `<redacted>`, and
- * `Redacted.value` shows it.
- */
-export interface RecordedRequest {
-  readonly arrivedAt: DateTime.Utc
-  /** Which operation it is, by method and path; absent for a path that the service does not have. */
-  readonly operation: Operation | undefined
-  readonly method: string
-  /** Scheme, host and port, as `https://sandbox.example`. */
-  readonly origin: string
-  /** The path as it was sent. */
-  readonly path: string
-  readonly query: Readonly<Record<string, string>>
-  /** The names of the headers, in lower case and sorted. */
-  readonly headerNames: ReadonlyArray<string>
-  readonly accept: string | undefined
-  readonly contentType: string | undefined
-  readonly idempotencyKey: string | undefined
-  readonly clientId: Redacted.Redacted | undefined
-  readonly apiKey: Redacted.Redacted | undefined
-  /** The body as it was sent, to the byte (as UTF-8); empty for none. */
-  readonly text: Redacted.Redacted
-  /** The body read as JSON; `undefined` where it is none. */
-  readonly json: Redacted.Redacted<unknown>
-  /** What went wrong with it, by the fault's tag. */
-  readonly fault: Fault["_tag"]
-}
+import type { RecordedRequest } from "../SandboxRequest.ts"
+import { isTooDeep } from "./json.ts"
 
 const endpoints = [
   Endpoints.createTransaction,
@@ -50,19 +23,25 @@ const endpoints = [
   ending: new RegExp(`${path.replaceAll(/:\w+/g, "[^/]*")}$`)
 }))
 
-/**
- * The operation of a method and path. What stands before the path of the contract is the base URL's own path, whatever
- * it is.
- */
-export const match = (
-  method: string,
-  path: string
-): { readonly operation: Operation; readonly path: string } | undefined => {
+/** What a method and a path ask for: an operation, another method of a known path, or nothing. */
+export interface Matched {
+  readonly operation: Operation | undefined
+  /** The path of the contract: without the base URL's own before it. */
+  readonly path: string
+  /** The methods that the path has. */
+  readonly allowed: ReadonlyArray<string>
+}
+
+/** Matches the end of a path: what stands before the path of the contract is the base URL's own, whatever it is. */
+export const match = (method: string, path: string): Matched => {
+  const allowed: Array<string> = []
   for (const endpoint of endpoints) {
-    const found = endpoint.method === method ? endpoint.ending.exec(path) : null
-    if (found !== null) return { operation: endpoint.operation, path: found[0] }
+    const found = endpoint.ending.exec(path)
+    if (found === null) continue
+    if (endpoint.method === method) return { operation: endpoint.operation, path: found[0], allowed: [method] }
+    allowed.push(endpoint.method)
   }
-  return undefined
+  return { operation: undefined, path, allowed }
 }
 
 const redacted = (label: string, value: string | undefined) =>
@@ -71,7 +50,17 @@ const redacted = (label: string, value: string | undefined) =>
 const parse = (text: string): unknown =>
   Result.getOrUndefined(Result.try((): unknown => (text === "" ? undefined : JSON.parse(text))))
 
+/** Headers that are shown by name only. */
+const secret: ReadonlySet<string> = new Set([
+  Endpoints.headerNames.clientId,
+  Endpoints.headerNames.apiKey,
+  "authorization",
+  "cookie",
+  "proxy-authorization"
+])
+
 export const record = (
+  id: number,
   { headers, method }: HttpServerRequest.HttpServerRequest,
   url: URL,
   text: string,
@@ -80,21 +69,25 @@ export const record = (
   fault: Fault
 ): RecordedRequest => {
   const { accept, apiKey, clientId, contentType, idempotencyKey } = Endpoints.headerNames
+  const names = Object.keys(headers).toSorted()
   return {
+    id,
     arrivedAt,
     operation,
     method,
     origin: url.origin,
     path: url.pathname,
     query: Object.fromEntries(url.searchParams),
-    headerNames: Object.keys(headers).toSorted(),
+    headerNames: names,
+    headers: Object.fromEntries(names.map((name) => [name, secret.has(name) ? "<redacted>" : (headers[name] ?? "")])),
     accept: headers[accept],
     contentType: headers[contentType],
     idempotencyKey: headers[idempotencyKey],
     clientId: redacted("clientId", headers[clientId]),
     apiKey: redacted("apiKey", headers[apiKey]),
     text: Redacted.make(text, { label: "text" }),
-    json: Redacted.make(parse(text), { label: "json" }),
-    fault: fault._tag
+    json: Redacted.make(isTooDeep(text) ? undefined : parse(text), { label: "json" }),
+    fault: fault._tag,
+    status: undefined
   }
 }

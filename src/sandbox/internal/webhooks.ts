@@ -16,104 +16,64 @@
  * - `status` is the detail's word; a payout's is the sandbox's own. `amount` is in centavos. Nothing is of a person, but
  *   what you put into the metadata.
  * - A webhook is sent until it is answered by a 2xx within 10 seconds: at once, then after 1, 5, 25, 125 and 625 seconds,
- *   by the clock of whoever made the change. Redirects are not followed. What makes the change never waits for it.
+ *   by the clock of whoever made the change and of
+ *   `Sandbox.advance`. Redirects are not followed. What makes the change never waits for it.
  */
+import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
-import { constTrue } from "effect/Function"
-import * as FetchHttpClient from "effect/http/FetchHttpClient"
-import * as HttpClient from "effect/http/HttpClient"
-import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Latch from "effect/Latch"
-import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
-import * as Result from "effect/Result"
-import * as Schedule from "effect/Schedule"
 import type * as Schema from "effect/Schema"
-import { isLoopback } from "../../internal/loopback.ts"
-import { wrong } from "../../contract/Settings.ts"
-import type { SandboxTransaction, SandboxWithdrawal } from "./ledger.ts"
+import type { SandboxTransaction, SandboxWithdrawal } from "../SandboxBooks.ts"
 import { SandboxNotFound } from "../SandboxError.ts"
 import type { Settings } from "../SandboxOptions.ts"
+import type { KeptDelivery } from "../SandboxState.ts"
+import type { SandboxWebhook, WebhookTarget } from "../SandboxWebhook.ts"
+import type { Changes } from "./changes.ts"
+import { makeRecent } from "./recent.ts"
+import { type Target, toTarget } from "./send.ts"
 import { unseen } from "./unseen.ts"
 
-/** Where webhooks go: a loopback address, or a handler in this process, as `Webhook.answer` or any web handler. */
-export type WebhookTarget = string | URL | ((request: Request) => Promise<Response> | Effect.Effect<Response, unknown>)
-
-/** One webhook to one target. */
-export interface SandboxWebhook {
-  /** Its number, from 1. */
+interface Delivery {
   readonly id: number
-  /** `Pending`: under way, or waiting for its next attempt. `Taken`: answered by a 2xx. `GivenUp`: never. */
-  readonly state: "Pending" | "Taken" | "GivenUp"
-  /** Each attempt that has ended, and the status that answered it; `undefined` for none. */
-  readonly attempts: ReadonlyArray<{ readonly at: DateTime.Utc; readonly status: number | undefined }>
-  /** The body, as sent at every attempt. */
+  readonly target: Target
   readonly json: Redacted.Redacted<Schema.Json>
+  readonly createdAt: number
+  readonly attempts: Array<KeptDelivery["attempts"][number]>
+  nextAt: number | undefined
+  /** Whether an attempt is under way, or about to be. */
+  isBusy: boolean
 }
 
-/** Sends once, and gives the status of the answer; `undefined` for none. */
-type Send = (headers: Readonly<Record<string, string>>, body: string) => Effect.Effect<number | undefined>
+/** The seconds before each repetition. */
+const waits = [1, 5, 25, 125, 625]
 
-interface Delivery extends Pick<SandboxWebhook, "id" | "json"> {
-  readonly attempts: Array<SandboxWebhook["attempts"][number]>
-  readonly send: Send
+const isTaken = ({ attempts }: Delivery) => {
+  const status = attempts.at(-1)?.status
+  return status !== undefined && status >= 200 && status < 300
 }
 
-const mostAttempts = 6
-const retries = Schedule.upTo(Schedule.exponential("1 second", 5), { times: mostAttempts - 1 })
-
-const isTaken = (status: number | undefined) => status !== undefined && status >= 200 && status < 300
-
-const stateOf = (attempts: SandboxWebhook["attempts"]): SandboxWebhook["state"] => {
-  if (isTaken(attempts.at(-1)?.status)) return "Taken"
-  return attempts.length < mostAttempts ? "Pending" : "GivenUp"
+const stateOf = (delivery: Delivery): SandboxWebhook["state"] => {
+  if (isTaken(delivery)) return "Taken"
+  return delivery.attempts.length <= waits.length ? "Pending" : "GivenUp"
 }
 
-const toStatus = {
-  onSuccess: ({ status }: { readonly status: number }) => status,
-  onFailure: () => undefined
-}
+const showAttempt = ({ at, ...rest }: KeptDelivery["attempts"][number]) => ({ at: DateTime.makeUnsafe(at), ...rest })
 
-const toUrl =
-  (url: URL): Send =>
-  (headers, body) =>
-    HttpClient.HttpClient.pipe(
-      Effect.flatMap((client) => {
-        const request = HttpClientRequest.post(url, { headers })
-        return HttpClient.withScope(client).execute(HttpClientRequest.bodyText(request, body, "application/json"))
-      }),
-      Effect.matchCause(toStatus),
-      Effect.scoped,
-      Effect.provide(FetchHttpClient.layer),
-      Effect.provideService(FetchHttpClient.RequestInit, { redirect: "manual" }),
-      Effect.provideService(HttpClient.TracerPropagationEnabled, false),
-      Effect.provideService(HttpClient.TracerDisabledWhen, constTrue)
-    )
-
-const toHandler =
-  <E>(handler: (request: Request) => Promise<Response> | Effect.Effect<Response, E>): Send =>
-  (headers, body) =>
-    Effect.suspend(() => {
-      const init = { method: "POST", headers: { ...headers, "content-type": "application/json" }, body }
-      const answer = handler(new Request("https://shop.example/webhooks/pix", init))
-      return Effect.isEffect(answer)
-        ? Effect.matchCause(answer, toStatus)
-        : Effect.matchCause(
-            Effect.tryPromise(() => answer),
-            toStatus
-          )
-    }).pipe(Effect.catchDefect(() => Effect.undefined))
-
-const toSend = (target: WebhookTarget, setting: string): Send => {
-  if (Predicate.isFunction(target)) return toHandler(target)
-  const url = Result.getOrUndefined(Result.try(() => new URL(target)))
-  if (url === undefined || !/^https?:$/.test(url.protocol) || !isLoopback(url.hostname)) {
-    throw wrong(setting, "must be a loopback address, as http://127.0.0.1:3000/webhooks")
+const show = (delivery: Delivery): SandboxWebhook => {
+  const { attempts, createdAt, id, json, nextAt, target } = delivery
+  return {
+    id,
+    target: target.name,
+    state: stateOf(delivery),
+    createdAt: DateTime.makeUnsafe(createdAt),
+    attempts: attempts.map(showAttempt),
+    ...(nextAt !== undefined && { nextAttemptAt: DateTime.makeUnsafe(nextAt) }),
+    json
   }
-  return toUrl(url)
 }
 
 const payloadOfTransaction = (transaction: SandboxTransaction): Schema.Json => {
@@ -124,7 +84,7 @@ const payloadOfTransaction = (transaction: SandboxTransaction): Schema.Json => {
 
 const payloadOfWithdrawal = (withdrawal: SandboxWithdrawal): Schema.Json => {
   const { amount, createdAt, id, idempotencyKey, status } = withdrawal
-  const metadata = Redacted.value(withdrawal.metadata)
+  const metadata = withdrawal.metadata && Redacted.value(withdrawal.metadata)
   return {
     event: "withdrawal.updated",
     withdrawalId: id,
@@ -136,61 +96,112 @@ const payloadOfWithdrawal = (withdrawal: SandboxWithdrawal): Schema.Json => {
   }
 }
 
-export const make = Effect.fnUntraced(function* ({ webhookSecret, webhookUrl }: Settings) {
+/** What is kept of the webhooks. */
+interface Kept {
+  readonly targets: ReadonlyArray<string>
+  readonly webhooks: ReadonlyArray<KeptDelivery>
+}
+
+export const make = Effect.fnUntraced(function* (
+  settings: Settings,
+  now: Effect.Effect<DateTime.Utc>,
+  { tell }: Changes
+) {
+  const { keep: limit, webhookSecret, webhookUrls } = settings
   const fibers = yield* FiberSet.make<void>()
   const headers = webhookSecret === undefined ? {} : { "x-webhook-secret": Redacted.value(webhookSecret) }
-  const configured = webhookUrl === undefined ? [] : [toSend(webhookUrl, "SandboxOptions.webhookUrl")]
+  const configured = webhookUrls.map((url) => toTarget(url, "SandboxOptions.webhookUrl"))
 
-  const makeState = () => {
-    const deliveries: Array<Delivery> = []
+  const makeState = (targets: ReadonlyArray<Target>) => {
     const queue: Array<Delivery> = []
-    return { targets: [...configured], deliveries, queue, underWay: 0, rest: Latch.makeUnsafe(true) }
+    return {
+      targets: [...targets],
+      deliveries: makeRecent<Delivery>(limit),
+      queue,
+      underWay: 0,
+      rest: Latch.makeUnsafe(true)
+    }
   }
-  let state = makeState()
+  let state = makeState(configured)
+  let pushed = Latch.makeUnsafe(false)
 
-  const enter = (here: typeof state) => {
+  const enter = (here: typeof state, delivery: Delivery) => {
+    if (delivery.isBusy) return
+    delivery.isBusy = true
     here.underWay += 1
     here.rest.closeUnsafe()
   }
-  const leave = (here: typeof state) => {
+  const leave = (here: typeof state, delivery: Delivery) => {
+    delivery.isBusy = false
     here.underWay -= 1
     if (here.underWay === 0) here.rest.openUnsafe()
   }
+  const tellOf = (delivery: Delivery) => tell((sequence) => ({ _tag: "Webhook", sequence, webhook: show(delivery) }))
 
-  const enqueue = (send: Send, json: Redacted.Redacted<Schema.Json>) => {
-    const delivery: Delivery = { id: state.deliveries.length + 1, attempts: [], json, send }
-    state.deliveries.push(delivery)
+  const add = (
+    target: Target,
+    json: Redacted.Redacted<Schema.Json>,
+    createdAt: number,
+    attempts: KeptDelivery["attempts"] = []
+  ) => {
+    const id = state.deliveries.add(
+      (next) => ({ id: next, target, json, createdAt, attempts: [...attempts], nextAt: undefined, isBusy: false }),
+      JSON.stringify(Redacted.value(json)).length
+    )
+    const delivery = state.deliveries.get(id)
+    if (delivery === undefined || stateOf(delivery) !== "Pending") return
     state.queue.push(delivery)
     // Before its fiber runs: whoever waits for a rest must not find one now.
-    enter(state)
+    enter(state, delivery)
+    tellOf(delivery)
   }
-  const enqueueAll = (json: Schema.Json) => {
-    for (const send of state.targets) enqueue(send, Redacted.make(json, { label: "json" }))
+  const addAll = (json: Schema.Json, at: number) => {
+    for (const target of state.targets) add(target, Redacted.make(json, { label: "json" }), at)
   }
 
   const attempt = Effect.fnUntraced(function* (delivery: Delivery) {
-    const at = yield* DateTime.now
-    const answer = delivery.send(headers, JSON.stringify(Redacted.value(delivery.json)))
-    const status = Option.getOrUndefined(yield* Effect.timeoutOption(answer, "10 seconds"))
-    delivery.attempts.push({ at, status })
-    return isTaken(status)
+    const at = DateTime.toEpochMillis(yield* now)
+    const from = yield* Clock.currentTimeMillis
+    const sent = yield* delivery.target.send(headers, JSON.stringify(Redacted.value(delivery.json)))
+    const millis = (yield* Clock.currentTimeMillis) - from
+    delivery.attempts.push({ at, millis, ...sent })
+    const wait = waits[delivery.attempts.length - 1]
+    const ended = DateTime.toEpochMillis(yield* now)
+    delivery.nextAt = wait === undefined || isTaken(delivery) ? undefined : ended + wait * 1000
   })
 
-  const deliver = (delivery: Delivery, here: typeof state) => {
-    let isFirst = true
-    return Effect.suspend(() => {
-      if (!isFirst) enter(here)
-      isFirst = false
-      return Effect.ensuring(
-        attempt(delivery),
-        Effect.sync(() => leave(here))
+  /** Waits until the clock, which may be pushed, is there. */
+  const until = (at: number): Effect.Effect<void> =>
+    Effect.flatMap(now, (utc) => {
+      const left = at - DateTime.toEpochMillis(utc)
+      return left <= 0
+        ? Effect.void
+        : Effect.andThen(Effect.timeoutOrElse(pushed.await, { duration: left, orElse: () => Effect.void }), until(at))
+    })
+
+  const deliver = (delivery: Delivery, here: typeof state): Effect.Effect<void> =>
+    attempt(delivery).pipe(
+      Effect.ensuring(
+        Effect.sync(() => {
+          leave(here, delivery)
+          tellOf(delivery)
+        })
+      ),
+      Effect.andThen(
+        Effect.suspend(() => {
+          const { nextAt } = delivery
+          return nextAt === undefined
+            ? Effect.void
+            : Effect.andThen(
+                until(nextAt),
+                Effect.suspend(() => {
+                  enter(here, delivery)
+                  return deliver(delivery, here)
+                })
+              )
+        })
       )
-    }).pipe(
-      Effect.filterOrFail((taken) => taken),
-      Effect.retry(retries),
-      Effect.ignore
     )
-  }
 
   /** Sets out what was noted, in the background. */
   const flush = Effect.suspend(() => {
@@ -202,44 +213,83 @@ export const make = Effect.fnUntraced(function* ({ webhookSecret, webhookUrl }: 
     )
   })
 
+  const begin = (targets: ReadonlyArray<Target>, kept: ReadonlyArray<KeptDelivery>) =>
+    Effect.suspend(() => {
+      state.rest.openUnsafe()
+      state = makeState(targets)
+      for (const { attempts, createdAt, json, target } of kept) {
+        add(toTarget(target, "SandboxState"), Redacted.make(json, { label: "json" }), createdAt, attempts)
+      }
+      return Effect.andThen(FiberSet.clear(fibers), flush)
+    })
+
   return {
     /** Notes a change, to be told at the next `flush`. */
-    noteTransaction: (transaction: SandboxTransaction) => enqueueAll(payloadOfTransaction(transaction)),
-    noteWithdrawal: (withdrawal: SandboxWithdrawal) => enqueueAll(payloadOfWithdrawal(withdrawal)),
+    noteTransaction: (transaction: SandboxTransaction) =>
+      addAll(payloadOfTransaction(transaction), DateTime.toEpochMillis(transaction.updatedAt)),
+    noteWithdrawal: (withdrawal: SandboxWithdrawal, at: number) => addAll(payloadOfWithdrawal(withdrawal), at),
+    hasTargets: () => state.targets.length > 0,
     flush,
 
+    targets: (): ReadonlyArray<string> => state.targets.map(({ name }) => name),
     subscribe: (target: WebhookTarget) => {
-      state.targets.push(toSend(target, "Sandbox.subscribe"))
+      state.targets.push(toTarget(target, "Sandbox.subscribe"))
+    },
+    unsubscribe: (name: string) => {
+      state.targets = state.targets.filter((target) => target.name !== name)
     },
 
-    all: (): ReadonlyArray<SandboxWebhook> =>
-      state.deliveries.map(({ attempts, id, json }) => ({
-        id,
-        state: stateOf(attempts),
-        attempts: [...attempts],
-        json
-      })),
+    all: (): ReadonlyArray<SandboxWebhook> => state.deliveries.all().map(show),
 
     send: (json: Schema.Json) =>
-      Effect.suspend(() => {
-        enqueueAll(json)
+      Effect.flatMap(now, (utc) => {
+        addAll(json, DateTime.toEpochMillis(utc))
         return flush
       }),
 
     resend: (id: number): Effect.Effect<void, SandboxNotFound> =>
-      Effect.suspend(() => {
-        const delivery = state.deliveries[id - 1]
+      Effect.flatMap(now, (utc) => {
+        const delivery = state.deliveries.get(id)
         if (delivery === undefined) return Effect.fail(new SandboxNotFound({ subject: "webhook", id }))
-        enqueue(delivery.send, delivery.json)
+        add(delivery.target, delivery.json, DateTime.toEpochMillis(utc))
         return flush
       }),
 
     rest: Effect.suspend(() => state.rest.await),
 
-    reset: Effect.suspend(() => {
-      state.rest.openUnsafe()
-      state = makeState()
-      return FiberSet.clear(fibers)
-    })
+    /** The clock was pushed: whoever waits looks at it again. What is due is under way from now on. */
+    push: Effect.map(now, (utc) => {
+      for (const delivery of state.deliveries.all()) {
+        if (delivery.nextAt !== undefined && delivery.nextAt <= DateTime.toEpochMillis(utc)) enter(state, delivery)
+      }
+      const before = pushed
+      pushed = Latch.makeUnsafe(false)
+      before.openUnsafe()
+    }),
+
+    keep: (): Kept => ({
+      targets: state.targets.map(({ name }) => name).filter((name) => name !== "handler"),
+      webhooks: state.deliveries
+        .all()
+        .filter(({ target }) => target.name !== "handler")
+        .map(({ attempts, createdAt, json, target }) => ({
+          target: target.name,
+          json: Redacted.value(json),
+          createdAt,
+          attempts: [...attempts]
+        }))
+    }),
+
+    /** Handlers of this process stay subscribed: no state names them. */
+    restore: (kept: Kept) =>
+      Effect.suspend(() => {
+        const named = kept.targets.map((name) => toTarget(name, "SandboxState"))
+        return begin([...named, ...state.targets.filter(({ name }) => name === "handler")], kept.webhooks)
+      }),
+
+    reset: begin(configured, [])
   }
 })
+
+/** See `make`. */
+export type Webhooks = Effect.Success<ReturnType<typeof make>>

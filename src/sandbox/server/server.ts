@@ -13,15 +13,16 @@ import type * as HttpServerError from "effect/http/HttpServerError"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Match from "effect/Match"
+import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Http from "node:http"
 import type { Gateway } from "../internal/gateway.ts"
 import { type Ending, type Reply, streaming } from "../internal/reply.ts"
-
-type Socket = Http.IncomingMessage["socket"]
-
-const host = "127.0.0.1"
+import type { Sandbox } from "../Sandbox.ts"
+import type { SandboxStateError } from "../SandboxError.ts"
+import { isOwn, makePages } from "./pages.ts"
+import { keepIn } from "./stateFile.ts"
 
 /** A socket that was ended by hand needs no answer any more: the server finds it destroyed, and writes nothing. */
 const nothing = HttpServerResponse.empty()
@@ -61,63 +62,35 @@ const respond = (request: HttpServerRequest.HttpServerRequest, reply: Reply) => 
   })
 }
 
-// A client that has seen the end of its connection will not send on it: its next request is refused, not lost.
-const hangUp = (socket: Socket) =>
-  Effect.callback<void>((resume) => {
-    socket.once("close", () => resume(Effect.void))
-    socket.end()
-  })
-
-/** Serves the gateway until the scope ends; a port of 0 is a free one. */
+/** Serves the gateway, its panel and its steering until the scope ends; a port of 0 is a free one. */
 export const serve = Effect.fnUntraced(function* (
   gateway: Gateway,
-  port: number
-): Effect.fn.Return<
-  { readonly baseUrl: string; readonly offline: Gateway["offline"] },
-  HttpServerError.ServeError,
-  Scope.Scope
-> {
+  steer: (baseUrl: string) => Sandbox["Service"]
+): Effect.fn.Return<Sandbox["Service"], HttpServerError.ServeError | SandboxStateError, Scope.Scope> {
+  const { host, port, stateFile } = gateway.settings
+  if (stateFile !== undefined) yield* keepIn(gateway, stateFile)
   const node = Http.createServer()
-  const sockets = new Set<Socket>()
-  node.on("connection", (socket) => {
-    sockets.add(socket)
-    socket.once("close", () => sockets.delete(socket))
-  })
   const server = yield* NodeHttpServer.make(() => node, { port, host, disablePreemptiveShutdown: true })
   const baseUrl = HttpServer.formatAddress(server.address)
+  const sandbox = steer(baseUrl)
+  const pages = yield* makePages({ sandbox, gateway }, host)
 
+  const answer = Effect.gen(function* () {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    const url = new URL(request.url, baseUrl)
+    if (isOwn(url.pathname)) return yield* pages.answer
+    if (gateway.isOffline()) return yield* respond(request, { _tag: "Broken", how: "Reset" })
+    return yield* respond(request, yield* gateway.receive(request, url))
+  })
   yield* server
-    .serve(
-      Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
-        Effect.flatMap(gateway.receive(request, new URL(`${baseUrl}${request.url}`)), (reply) =>
-          respond(request, reply)
-        )
-      ).pipe(Effect.interruptible)
-    )
+    .serve(Effect.interruptible(answer))
     .pipe(Effect.provideService(HttpMiddleware.TracerDisabledWhen, constTrue))
   yield* Effect.addFinalizer(() => Effect.sync(() => node.closeAllConnections()))
-
-  const close = Effect.suspend(() => {
-    node.close()
-    return Effect.forEach([...sockets], hangUp, { concurrency: "unbounded", discard: true })
+  // Nobody has to ask for a charge to lapse: the panel shows it, and its webhook goes out.
+  const lapse = Effect.flatMap(gateway.now, (now) => {
+    gateway.ledger().lapse(now)
+    return gateway.webhooks.flush
   })
-  const open = Effect.callback<void>((resume) => {
-    const failed = (cause: Error) => resume(Effect.die(cause))
-    node.once("error", failed)
-    node.listen(Number(new URL(baseUrl).port), host, () => {
-      node.off("error", failed)
-      resume(Effect.void)
-    })
-  })
-  // Those that overlap are offline together: the first closes, the last opens.
-  let offline = 0
-  return {
-    baseUrl,
-    offline: (effect) =>
-      Effect.acquireUseRelease(
-        Effect.suspend(() => (offline++ === 0 ? close : Effect.void)),
-        () => effect,
-        () => Effect.suspend(() => (--offline === 0 ? open : Effect.void))
-      )
-  }
+  yield* Effect.forkScoped(Effect.repeat(lapse, Schedule.spaced("1 second")))
+  return sandbox
 })

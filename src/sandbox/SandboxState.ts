@@ -1,0 +1,114 @@
+/**
+ * A sandbox's state as one value, for `Sandbox.snapshot`, `Sandbox.restore` and the file of a server: what it
+ * remembers beyond its settings. Recorded requests, planned faults and handlers in this process are not part of it.
+ *
+ * It holds what the sandbox was told, its credentials and its made-up customers among it: it prints as `<redacted>`,
+ * and is only written where you write it.
+ *
+ * ```ts
+ * import { Effect } from "effect"
+ * import { Sandbox } from "effect-pix/sandbox"
+ *
+ * const program = Effect.gen(function* () {
+ *   const sandbox = yield* Sandbox
+ *   yield* sandbox.credit(5000)
+ *   const before = yield* sandbox.snapshot
+ *   yield* sandbox.credit(100)
+ *   yield* sandbox.restore(before)
+ *   return yield* sandbox.balance
+ * })
+ *
+ * const balance = await Effect.runPromise(Effect.provide(program, Sandbox.layer)) // => 5000
+ * ```
+ */
+import * as Schema from "effect/Schema"
+import { Metadata } from "../contract/Metadata.ts"
+import { Customer } from "../contract/Transaction.ts"
+import { Centavos } from "../pix/Money.ts"
+import { PixKeyType } from "../pix/PixKey.ts"
+
+const Millis = Schema.Int
+
+/** A charge as it is kept: instants in milliseconds. */
+export const Charge = Schema.Struct({
+  transactionId: Schema.String,
+  rowId: Schema.Int,
+  amount: Centavos,
+  currency: Schema.String,
+  paymentMethod: Schema.Literals(["PIX", "BOLETO", "CREDIT_CARD"]),
+  status: Schema.Literals(["Awaiting", "Paid", "Cancelled", "Failed", "Refunded"]),
+  idempotencyKey: Schema.optional(Schema.String),
+  customer: Customer,
+  createdAt: Millis,
+  updatedAt: Millis,
+  /** What its creation was answered with. */
+  firstExpiresAt: Schema.optional(Millis),
+  expiresAt: Schema.optional(Millis)
+})
+export interface Charge extends Schema.Schema.Type<typeof Charge> {}
+
+/** A payout as it is kept. */
+export const Payout = Schema.Struct({
+  id: Schema.Int,
+  amount: Centavos,
+  status: Schema.Literals(["Awaiting", "Settled", "Rejected"]),
+  idempotencyKey: Schema.optional(Schema.String),
+  pixKey: Schema.String,
+  pixKeyType: Schema.optional(Schema.String),
+  description: Schema.optional(Schema.String),
+  metadata: Schema.optional(Metadata),
+  createdAt: Millis
+})
+export interface Payout extends Schema.Schema.Type<typeof Payout> {}
+
+/** Which row was made under a key, and of which body. */
+const UsedKey = Schema.Struct({ key: Schema.String, body: Schema.String, row: Schema.Int })
+export type UsedKey = typeof UsedKey.Type
+
+const Books = Schema.Struct({
+  charges: Schema.Array(Charge),
+  payouts: Schema.Array(Payout),
+  chargeKeys: Schema.Array(UsedKey),
+  payoutKeys: Schema.Array(UsedKey),
+  /** In centavos; it may be negative. */
+  balance: Schema.Int,
+  pixKey: Schema.optional(Schema.Struct({ pixKey: Schema.String, pixKeyType: PixKeyType }))
+})
+export interface Books extends Schema.Schema.Type<typeof Books> {}
+
+const Attempt = Schema.Struct({
+  at: Millis,
+  millis: Schema.Finite,
+  status: Schema.optional(Schema.Int),
+  error: Schema.optional(Schema.String),
+  answer: Schema.String
+})
+
+/** A webhook to an address; those to handlers end with their process. */
+const Delivery = Schema.Struct({
+  target: Schema.String,
+  json: Schema.Json,
+  createdAt: Millis,
+  attempts: Schema.Array(Attempt)
+})
+export interface KeptDelivery extends Schema.Schema.Type<typeof Delivery> {}
+
+const Everything = Schema.Struct({
+  /** What ids are made from. */
+  seed: Schema.String,
+  /** How far the clock was pushed, in milliseconds. */
+  ahead: Schema.Finite,
+  rotations: Schema.Int,
+  books: Books,
+  targets: Schema.Array(Schema.String),
+  webhooks: Schema.Array(Delivery)
+})
+export interface Everything extends Schema.Schema.Type<typeof Everything> {}
+
+/** The whole state, in the form of its version. */
+export const SandboxState = Schema.Struct({
+  version: Schema.Literal(1),
+  state: Schema.RedactedFromValue(Everything, { label: "state" })
+})
+/** See the schema of the same name. */
+export type SandboxState = typeof SandboxState.Type

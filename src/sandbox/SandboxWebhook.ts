@@ -1,0 +1,42 @@
+/**
+ * A webhook as the sandbox keeps it: where it went, what it said, and how each attempt ended.
+ */
+import type * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { Timestamp } from "../internal/wire.ts"
+
+/** Where webhooks go: a loopback address, or a handler in this process, as `Webhook.answer` or any web handler. */
+export type WebhookTarget = string | URL | ((request: Request) => Promise<Response> | Effect.Effect<Response, unknown>)
+
+/** An attempt that has ended. */
+export const WebhookAttempt = Schema.Struct({
+  at: Timestamp,
+  /** How long it took, in milliseconds. */
+  millis: Schema.Finite,
+  /** The status that answered it; `undefined` for none. */
+  status: Schema.optional(Schema.Int),
+  /** Why there is no status. */
+  error: Schema.optional(Schema.String),
+  /** The first kilobyte of the answer. */
+  answer: Schema.String
+})
+/** See the schema of the same name. */
+export type WebhookAttempt = typeof WebhookAttempt.Type
+
+/** One webhook to one target. */
+export const SandboxWebhook = Schema.Struct({
+  /** Its number, from 1. */
+  id: Schema.Int,
+  /** The address; `handler` for one in this process. */
+  target: Schema.String,
+  /** `Pending`: under way, or waiting for its next attempt. `Taken`: answered by a 2xx. `GivenUp`: never. */
+  state: Schema.Literals(["Pending", "Taken", "GivenUp"]),
+  createdAt: Timestamp,
+  attempts: Schema.Array(WebhookAttempt),
+  /** When it is sent again. */
+  nextAttemptAt: Schema.optional(Timestamp),
+  /** The body, as sent at every attempt. */
+  json: Schema.RedactedFromValue(Schema.Json, { label: "json" })
+})
+/** See the schema of the same name. */
+export type SandboxWebhook = typeof SandboxWebhook.Type

@@ -1,0 +1,36 @@
+/**
+ * A request as a command that can be pasted, with the credentials as variables of the shell.
+ */
+import * as Redacted from "effect/Redacted"
+import type { RecordedRequest } from "../SandboxRequest.ts"
+
+const quoted = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`
+
+/** Headers that curl sets by itself, or that belong to the connection. */
+const own: ReadonlySet<string> = new Set([
+  "accept-encoding",
+  "connection",
+  "content-length",
+  "host",
+  "transfer-encoding",
+  "user-agent"
+])
+
+const variables: Readonly<Record<string, string>> = {
+  "x-client-id": '"x-client-id: $PAYMENTS_CLIENT_ID"',
+  "x-api-key": '"x-api-key: $PAYMENTS_API_KEY"'
+}
+
+export const curl = (request: RecordedRequest): string => {
+  const { headers, method, origin, path, query } = request
+  const search = new URLSearchParams(query).toString()
+  const text = Redacted.value(request.text)
+  const url = quoted(`${origin}${path}${search === "" ? "" : `?${search}`}`)
+  return [
+    `curl -X ${method} ${url}`,
+    ...Object.entries(headers)
+      .filter(([name]) => !own.has(name))
+      .map(([name, value]) => `  -H ${variables[name] ?? quoted(`${name}: ${value}`)}`),
+    ...(text === "" ? [] : [`  --data-raw ${quoted(text)}`])
+  ].join(" \\\n")
+}

@@ -1,0 +1,75 @@
+/**
+ * The gateway's OpenAPI document as the sandbox serves it: the contract, and what the sandbox answers besides, named as
+ * made up. The service shows no refusal, so the contract has none.
+ */
+import * as OpenApi from "effect/http-api/OpenApi"
+import type { Operation } from "../../contract/PaymentsError.ts"
+import { PaymentsApi } from "../../contract/PaymentsApi.ts"
+
+const why: Readonly<Record<number, string>> = {
+  400: "the request breaks the contract",
+  401: "credentials are missing or wrong",
+  404: "there is no such transaction or company",
+  405: "the path has another method, which `Allow` names",
+  406: "`Accept` is not application/json",
+  413: "the body is over 1 MiB",
+  415: "`Content-Type` is not application/json",
+  422:
+    "another body under a used idempotency key, another currency than BRL, a withdrawal under the minimum, over the " +
+    "balance, or without any PIX key",
+  500: "the sandbox has a defect, which its log shows"
+}
+
+const refusals: Record<Operation, ReadonlyArray<number>> = {
+  createTransaction: [400, 401, 406, 413, 415, 422, 500],
+  listTransactions: [400, 401, 406, 500],
+  getTransaction: [400, 401, 404, 406, 500],
+  getBalance: [400, 401, 404, 406, 422, 500],
+  requestWithdrawal: [400, 401, 406, 413, 415, 422, 500]
+}
+
+const methods = ["get", "post"] as const
+
+const isOperation = (id: string): id is Operation => Object.hasOwn(refusals, id)
+
+const refusal = (status: number) => ({
+  description: `Made up by the sandbox, do not rely on it: ${why[status] ?? ""}.`,
+  content: { "application/json": { schema: { $ref: "#/components/schemas/SandboxRefusal" } } }
+})
+
+const schema = {
+  type: "object",
+  description: "How the sandbox says no. The service shows no body of an error.",
+  properties: { message: { type: "string" }, status: { type: "integer" } },
+  required: ["message", "status"],
+  additionalProperties: false
+} as const
+
+/** The document, with paths relative to the sandbox. */
+const gatewayDocument = (): OpenApi.OpenAPISpec => {
+  const spec = OpenApi.fromApi(PaymentsApi)
+  const paths = Object.entries(spec.paths).map(([path, item]) => {
+    const operations = methods.flatMap((method) => {
+      const operation = item[method]
+      if (operation === undefined) return []
+      const id = operation.operationId.split(".").at(-1) ?? ""
+      const made = isOperation(id) ? refusals[id].map((status) => [status, refusal(status)] as const) : []
+      return [[method, { ...operation, responses: { ...Object.fromEntries(made), ...operation.responses } }] as const]
+    })
+    return [path, Object.fromEntries(operations)] as const
+  })
+  return {
+    ...spec,
+    info: {
+      ...spec.info,
+      title: `${spec.info.title}, as the sandbox plays it`,
+      description: `${spec.info.description ?? ""}\n\nEvery refusal in this document is the sandbox's own.`
+    },
+    servers: [{ url: "/" }],
+    paths: Object.fromEntries(paths),
+    components: { ...spec.components, schemas: { ...spec.components.schemas, SandboxRefusal: schema } }
+  }
+}
+
+/** The contract as an API whose document is the sandbox's. */
+export const GatewayApi = PaymentsApi.annotate(OpenApi.Transform, gatewayDocument)

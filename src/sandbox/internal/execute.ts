@@ -1,0 +1,111 @@
+/**
+ * How a request is answered: what the contract requires of every request is checked here, in one order, and the rest
+ * is left to the handlers of `PaymentsApi`. Every refusal has a body; what should not happen is logged and answered.
+ */
+import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import type * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as HttpApiError from "effect/http-api/HttpApiError"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpServer from "effect/http/HttpServer"
+import * as HttpServerError from "effect/http/HttpServerError"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Layer from "effect/Layer"
+import * as Predicate from "effect/Predicate"
+import * as Redacted from "effect/Redacted"
+import * as Scope from "effect/Scope"
+import type { ApiCredentials } from "../../client/Credentials.ts"
+import * as Endpoints from "../../contract/Endpoints.ts"
+import type { Settings } from "../SandboxOptions.ts"
+import { Exchange, layer as handlers } from "./handlers.ts"
+import { isTooDeep } from "./json.ts"
+import type { Ledger } from "./ledger.ts"
+import * as Refusal from "./refusal.ts"
+import type { Matched } from "./requests.ts"
+
+/** A request that arrived, with what it is answered from. */
+export interface Arrived {
+  readonly request: HttpServerRequest.HttpServerRequest
+  readonly matched: Matched
+  /** The body; `undefined` for one that is over the bound. */
+  readonly text: string | undefined
+  readonly json: unknown
+  readonly idempotencyKey: string | undefined
+  readonly credentials: ApiCredentials
+  readonly ledger: Ledger
+  readonly now: DateTime.Utc
+}
+
+const names = Endpoints.headerNames
+const isJson = (type: string) => /^application\/json\s*(?:;|$)/i.test(type.trim())
+
+/** What is wrong with a request before its content is looked at. */
+const refusalOf = (arrived: Arrived, strict: boolean): Refusal.Refusal | undefined => {
+  const { credentials, json, matched, request, text } = arrived
+  const { headers } = request
+  const isAuthentic =
+    headers[names.clientId] === credentials.clientId && headers[names.apiKey] === Redacted.value(credentials.apiKey)
+  if (!isAuthentic) return Refusal.unauthorized
+  if (matched.operation === undefined) {
+    return matched.allowed.length === 0 ? Refusal.routeNotFound : Refusal.methodNotAllowed
+  }
+  if (strict && !(headers[names.accept] ?? "").split(",").some(isJson)) return Refusal.notAcceptable
+  if (request.method !== "POST") return undefined
+  const type = headers[names.contentType]
+  if (type === undefined ? strict : !isJson(type)) return Refusal.unsupportedMediaType
+  if (text === undefined) return Refusal.tooLarge
+  if (isTooDeep(text)) return Refusal.tooDeep
+  if (strict && Predicate.isObject(json) && !Array.isArray(json) && !("currency" in json)) return Refusal.noCurrency
+  return undefined
+}
+
+/** What breaks the contract is refused; an answer that breaks it, and any other defect, is the sandbox's own mistake. */
+const recover = (cause: Cause.Cause<unknown>): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
+  for (const reason of cause.reasons) {
+    const error = Cause.isFailReason(reason) ? reason.error : Cause.isDieReason(reason) ? reason.defect : undefined
+    if (HttpApiError.HttpApiSchemaError.is(error) && error.kind !== "Body") {
+      return Effect.succeed(Refusal.toResponse(Refusal.invalid(error)))
+    }
+    if (HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound") {
+      return Effect.succeed(Refusal.toResponse(Refusal.routeNotFound))
+    }
+  }
+  return Effect.as(
+    Effect.logError("The sandbox failed to answer a request. This is a mistake in it, or in its options.", cause),
+    Refusal.toResponse(Refusal.broken)
+  )
+}
+
+export const makeExecute = Effect.fnUntraced(function* (settings: Settings) {
+  const scope = yield* Effect.scope
+  // Built in a context of its own, so that requests are handled in that of their caller: its clock above all.
+  const isolated: (context: Context.Context<never>) => Context.Context<Scope.Scope> = () =>
+    Context.make(Scope.Scope, scope)
+  const route = yield* HttpRouter.toHttpEffect(Layer.provide(handlers(settings), HttpServer.layerServices)).pipe(
+    Effect.updateContext(isolated)
+  )
+
+  return (arrived: Arrived): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
+    const refusal = refusalOf(arrived, settings.strict)
+    if (refusal !== undefined) {
+      const response = Refusal.toResponse(refusal)
+      return Effect.succeed(
+        refusal === Refusal.methodNotAllowed
+          ? HttpServerResponse.setHeader(response, "allow", arrived.matched.allowed.join(", "))
+          : response
+      )
+    }
+    return route.pipe(
+      Effect.scoped,
+      Effect.provideService(HttpServerRequest.HttpServerRequest, arrived.request),
+      Effect.provideService(Exchange, {
+        ledger: arrived.ledger,
+        now: arrived.now,
+        write: { key: arrived.idempotencyKey, body: arrived.json }
+      }),
+      Effect.catchCause(recover)
+    )
+  }
+})

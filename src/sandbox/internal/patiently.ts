@@ -1,0 +1,35 @@
+/**
+ * Runs an effect under a `TestClock` and moves the clock until it is done.
+ */
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Predicate from "effect/Predicate"
+import * as TestClock from "effect/testing/TestClock"
+
+const first = 100
+const longest = Duration.toMillis("30 days")
+
+/** See `Sandbox.patiently`. */
+export const patiently = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.gen(function* () {
+    // A live clock moves by itself.
+    if (!Predicate.hasProperty(yield* Clock.Clock, "adjust")) return yield* effect
+    const fiber = yield* Effect.forkChild(effect, { startImmediately: true })
+    for (let moved = 0; moved < longest;) {
+      // A real moment, so that what does not wait for the clock goes on: promises, streams.
+      yield* TestClock.withLive(Effect.sleep(0))
+      if (fiber.pollUnsafe() !== undefined) return yield* Fiber.join(fiber)
+      // Small steps at first, so that the clock stops near the end of the effect.
+      const step = Math.max(first, Math.floor(moved / 50))
+      yield* TestClock.adjust(step)
+      moved += step
+    }
+    yield* Fiber.interrupt(fiber)
+    return yield* Effect.die(
+      new Error(
+        "Sandbox.patiently: the effect is not done after 30 days of the test's clock. It waits for something that never comes."
+      )
+    )
+  })

@@ -1,0 +1,39 @@
+/**
+ * The last so many of something, numbered from 1 as they came: what is kept for reading has a bound, in number and in
+ * weight.
+ */
+export interface Recent<A> {
+  /** Keeps it, and gives its number. */
+  readonly add: (make: (id: number) => A, weight?: number) => number
+  readonly get: (id: number) => A | undefined
+  readonly replace: (id: number, value: A) => void
+  readonly all: () => ReadonlyArray<A>
+}
+
+const maxWeight = 64 * 1024 * 1024
+
+export const makeRecent = <A>(limit: number): Recent<A> => {
+  const kept = new Map<number, { value: A; readonly weight: number }>()
+  let count = 0
+  let total = 0
+  return {
+    add: (make, weight = 0) => {
+      count += 1
+      kept.set(count, { value: make(count), weight })
+      total += weight
+      // A map keeps the order of insertion: its first is the oldest.
+      for (const [id, oldest] of kept) {
+        if (kept.size <= limit && total <= maxWeight) break
+        kept.delete(id)
+        total -= oldest.weight
+      }
+      return count
+    },
+    get: (id) => kept.get(id)?.value,
+    replace: (id, value) => {
+      const entry = kept.get(id)
+      if (entry !== undefined) entry.value = value
+    },
+    all: () => Array.from(kept.values(), ({ value }) => value)
+  }
+}

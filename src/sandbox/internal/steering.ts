@@ -1,0 +1,270 @@
+/**
+ * The steering API, answered by the sandbox that it steers.
+ */
+import * as Effect from "effect/Effect"
+import * as Sse from "effect/encoding/Sse"
+import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
+import * as Schedule from "effect/Schedule"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import * as PixKey from "../../pix/PixKey.ts"
+import * as QrCode from "../../pix/QrCode.ts"
+import type { Sandbox } from "../Sandbox.ts"
+import { SandboxApi, type ShownRequest } from "../SandboxApi.ts"
+import type { SandboxTransaction, SandboxWithdrawal } from "../SandboxBooks.ts"
+import { SandboxChange } from "../SandboxChange.ts"
+import { SandboxNotFound } from "../SandboxError.ts"
+import type { RecordedRequest } from "../SandboxRequest.ts"
+import type { Charge } from "../SandboxState.ts"
+import type { SandboxWebhook } from "../SandboxWebhook.ts"
+import { curl } from "./curl.ts"
+import type { Gateway } from "./gateway.ts"
+import { nameOf, toFault } from "./order.ts"
+
+/** What is steered: the service, and the gateway behind it. */
+export interface Steered {
+  readonly sandbox: Sandbox["Service"]
+  readonly gateway: Gateway
+}
+
+interface Listing {
+  readonly search?: string | undefined
+  readonly limit?: number | undefined
+}
+
+const done = { done: true } as const
+const shownBody = 16 * 1024
+
+/** The newest that fit the search, and how many fit in all. What is not shown is not built. */
+const newest = <A, B>(
+  all: ReadonlyArray<A>,
+  { limit = 200, search = "" }: Listing,
+  textOf: (value: A) => string,
+  show: (value: A) => B
+) => {
+  const wanted = search.trim().toLowerCase()
+  const found = wanted === "" ? all : all.filter((value) => textOf(value).toLowerCase().includes(wanted))
+  return { total: found.length, items: found.slice(-limit).toReversed().map(show) }
+}
+
+const textOfCharge = (charge: Charge) => {
+  const { amount, customer, idempotencyKey, rowId, status, transactionId } = charge
+  const reais = (amount / 100).toFixed(2)
+  const words = [transactionId, idempotencyKey, status, customer.name, customer.email, customer.externalRef]
+  return `${words.join(" ")} ${reais} ${reais.replace(".", ",")} #${rowId}`
+}
+
+const textOfWithdrawal = ({ amount, id, idempotencyKey, pixKey, status }: SandboxWithdrawal) =>
+  `${idempotencyKey ?? ""} ${status} ${Redacted.value(pixKey)} ${(amount / 100).toFixed(2)} #${id}`
+
+const textOfRequest = ({ idempotencyKey, method, operation, path, status, text }: RecordedRequest) =>
+  `${method} ${path} ${operation ?? ""} ${idempotencyKey ?? ""} ${status ?? ""} ${Redacted.value(text)}`
+
+const textOfWebhook = ({ json, state, target }: SandboxWebhook) =>
+  `${target} ${state} ${JSON.stringify(Redacted.value(json))}`
+
+const showRequest = (request: RecordedRequest): ShownRequest => {
+  const { arrivedAt, fault, headers, id, method, operation, path, query, status, text } = request
+  return {
+    id,
+    arrivedAt,
+    ...(operation !== undefined && { operation }),
+    method,
+    path,
+    query,
+    headers,
+    body: Redacted.value(text).slice(0, shownBody),
+    fault,
+    ...(status !== undefined && { status }),
+    curl: curl(request)
+  }
+}
+
+const refuse = (message: string) => Effect.fail({ message, status: 400 })
+
+const findIn =
+  (gateway: Gateway) =>
+  (id: string): Effect.Effect<SandboxTransaction, SandboxNotFound> =>
+    Effect.flatMap(gateway.now, (now) => {
+      const charge = gateway.ledger().find(id, now)
+      return charge === undefined
+        ? Effect.fail(new SandboxNotFound({ subject: "transaction", id }))
+        : Effect.succeed(gateway.ledger().show(charge))
+    })
+
+const transactions = ({ gateway, sandbox }: Steered) =>
+  HttpApiBuilder.group(SandboxApi, "transactions", (handlers) => {
+    const find = findIn(gateway)
+    return handlers.handleAll({
+      transactions: ({ query }) =>
+        Effect.map(gateway.now, (now) => {
+          const ledger = gateway.ledger()
+          return newest(ledger.charges(now), query, textOfCharge, ledger.show)
+        }),
+      transaction: ({ params }) => find(params.transactionId),
+      qrcode: ({ params }) =>
+        Effect.flatMap(find(params.transactionId), ({ qrcode }) =>
+          qrcode === undefined
+            ? Effect.fail(new SandboxNotFound({ subject: "transaction", id: params.transactionId }))
+            : Effect.succeed(QrCode.svg(qrcode))
+        ),
+      pay: ({ params }) => sandbox.markPaid(params.transactionId),
+      cancel: ({ params }) => sandbox.cancel(params.transactionId),
+      expire: ({ params }) => sandbox.expire(params.transactionId),
+      fail: ({ params }) => sandbox.fail(params.transactionId),
+      refund: ({ params }) => sandbox.refund(params.transactionId)
+    })
+  })
+
+const withdrawals = ({ sandbox }: Steered) =>
+  HttpApiBuilder.group(SandboxApi, "withdrawals", (handlers) =>
+    handlers.handleAll({
+      withdrawals: ({ query }) =>
+        Effect.map(sandbox.withdrawals, (all) => newest(all, query, textOfWithdrawal, (withdrawal) => withdrawal)),
+      settle: ({ params }) => sandbox.settleWithdrawal(params.id),
+      reject: ({ params }) => sandbox.rejectWithdrawal(params.id)
+    })
+  )
+
+const company = ({ sandbox }: Steered) =>
+  HttpApiBuilder.group(SandboxApi, "company", (handlers) =>
+    handlers.handleAll({
+      credit: ({ payload }) => Effect.map(sandbox.credit(payload.amount), (balance) => ({ balance })),
+      setPixKey: ({ payload }) =>
+        Result.match(PixKey.make(payload.pixKeyType, payload.pixKey), {
+          onFailure: ({ message }) => refuse(message),
+          onSuccess: (key) => Effect.as(sandbox.setPixKey(key), done)
+        }),
+      removePixKey: () => Effect.as(sandbox.removePixKey, done),
+      rotate: () =>
+        Effect.map(sandbox.rotateCredentials, ({ apiKey, clientId }) => ({ clientId, apiKey: Redacted.value(apiKey) }))
+    })
+  )
+
+const requests = ({ sandbox }: Steered) =>
+  HttpApiBuilder.group(SandboxApi, "requests", (handlers) =>
+    handlers.handleAll({
+      requests: ({ query }) => Effect.map(sandbox.requests, (all) => newest(all, query, textOfRequest, showRequest))
+    })
+  )
+
+const webhooks = ({ gateway, sandbox }: Steered) =>
+  HttpApiBuilder.group(SandboxApi, "webhooks", (handlers) =>
+    handlers.handleAll({
+      webhooks: ({ query }) =>
+        Effect.map(sandbox.webhooks, (all) => newest(all, query, textOfWebhook, (webhook) => webhook)),
+      send: ({ payload }) => Effect.as(sandbox.sendWebhook(payload), done),
+      resend: ({ params }) => Effect.as(sandbox.resendWebhook(params.id), done),
+      subscribe: ({ payload }) =>
+        sandbox.subscribe(payload.url).pipe(
+          Effect.as(done),
+          Effect.catchDefect(() => refuse("A webhook goes to a loopback address, as http://127.0.0.1:3000/webhooks."))
+        ),
+      unsubscribe: ({ query }) =>
+        Effect.as(
+          gateway.set(() => gateway.webhooks.unsubscribe(query.url)),
+          done
+        )
+    })
+  )
+
+const shownFaults = ({ sandbox }: Steered) =>
+  Effect.map(sandbox.faults, (planned) =>
+    planned.map(({ fault, left, operation }) => ({
+      operation,
+      fault: nameOf(fault),
+      left: Math.min(left, Number.MAX_SAFE_INTEGER)
+    }))
+  )
+
+const faults = (steered: Steered) =>
+  HttpApiBuilder.group(SandboxApi, "faults", (handlers) => {
+    const { gateway, sandbox } = steered
+    return handlers.handleAll({
+      faults: () => shownFaults(steered),
+      plan: ({ payload }) =>
+        Effect.as(sandbox.fault(payload.operation ?? "any", toFault(payload), { times: payload.times }), done),
+      clearFaults: () => Effect.as(sandbox.clearFaults, done),
+      offline: ({ payload }) =>
+        Effect.as(
+          gateway.set(() => gateway.setOffline(payload.offline)),
+          done
+        ),
+      forgetKeys: () => Effect.as(sandbox.forgetKeys, done)
+    })
+  })
+
+const write = (event: Sse.Event) => Sse.encoder.write(event)
+
+/** The changes as server-sent events: who connects is told the last number first, and hears a sign of life. */
+const events = ({ changes }: Gateway) => {
+  const encode = Schema.encodeUnknownSync(Schema.toCodecJson(SandboxChange))
+  const alive = Stream.map(Stream.fromSchedule(Schedule.spaced("15 seconds")), () => ": alive\n\n")
+  const text = Effect.map(changes.subscribe, (told) => {
+    const last = `${changes.sequence()}`
+    return told.pipe(
+      Stream.map((change) =>
+        write({ _tag: "Event", event: "message", id: `${change.sequence}`, data: JSON.stringify(encode(change)) })
+      ),
+      Stream.merge(alive),
+      Stream.prepend([write({ _tag: "Event", event: "ready", id: last, data: last })])
+    )
+  })
+  return HttpServerResponse.stream(Stream.encodeText(Stream.unwrap(text)), {
+    contentType: "text/event-stream",
+    headers: { "cache-control": "no-store" }
+  })
+}
+
+const whole = (steered: Steered) =>
+  HttpApiBuilder.group(SandboxApi, "sandbox", (handlers) => {
+    const { gateway, sandbox } = steered
+    return handlers.handleAll({
+      overview: () =>
+        Effect.gen(function* () {
+          const now = yield* gateway.now
+          const ledger = gateway.ledger()
+          const pixKey = ledger.pixKey()
+          return {
+            baseUrl: sandbox.baseUrl,
+            companyId: sandbox.companyId,
+            clientId: gateway.credentials().clientId,
+            balance: ledger.balance(),
+            awaited: ledger.awaited(now),
+            ...(pixKey !== undefined && { pixKey }),
+            now,
+            aheadSeconds: gateway.ahead() / 1000,
+            offline: gateway.isOffline(),
+            faults: yield* shownFaults(steered),
+            targets: gateway.webhooks.targets(),
+            isKept: gateway.settings.stateFile !== undefined,
+            sequence: gateway.changes.sequence()
+          }
+        }),
+      changes: () => Effect.sync(() => events(gateway)),
+      advance: ({ payload }) =>
+        Effect.gen(function* () {
+          yield* sandbox.advance(`${payload.seconds} seconds`)
+          return { now: yield* gateway.now }
+        }),
+      snapshot: () => sandbox.snapshot,
+      restore: ({ payload }) => Effect.as(sandbox.restore(payload), done),
+      reset: () => Effect.as(sandbox.reset, done)
+    })
+  })
+
+/** The steering API, to be put into a router. */
+export const layer = (steered: Steered) =>
+  Layer.provide(HttpApiBuilder.layer(SandboxApi, { openapiPath: "/_sandbox/openapi.json" }), [
+    whole(steered),
+    transactions(steered),
+    withdrawals(steered),
+    company(steered),
+    requests(steered),
+    webhooks(steered),
+    faults(steered)
+  ])

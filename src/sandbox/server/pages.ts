@@ -1,0 +1,114 @@
+/**
+ * What a served sandbox answers besides the gateway's paths: the panel, the steering API and the references. Nothing
+ * here is recorded or meets a fault, and nothing is fetched from elsewhere.
+ */
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as HttpApiError from "effect/http-api/HttpApiError"
+import * as HttpApiScalar from "effect/http-api/HttpApiScalar"
+import * as OpenApi from "effect/http-api/OpenApi"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpServer from "effect/http/HttpServer"
+import * as HttpServerError from "effect/http/HttpServerError"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
+import * as Fs from "node:fs"
+import { GatewayApi } from "../internal/document.ts"
+import { objection } from "../internal/guard.ts"
+import { layer as steering, type Steered } from "../internal/steering.ts"
+import { SandboxApi } from "../SandboxApi.ts"
+
+const assets = {
+  "/": ["index.html", "text/html; charset=utf-8"]
+} as const
+
+const others = /^\/(?:docs(?:\/gateway)?|openapi\.json|_sandbox(?:\/.*)?|panel(?:\/.*)?|favicon\.ico)$/
+
+/** Whether a path is the sandbox's own, and not the gateway's. */
+export const isOwn = (path: string): boolean => path === "/" || others.test(path)
+
+const strict = "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+// The reference is one page with its script in it, and paints by styles that it makes.
+const reference =
+  "default-src 'self'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src 'self' data: blob:; " +
+  "font-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'"
+
+const protect = (path: string, response: HttpServerResponse.HttpServerResponse) =>
+  HttpServerResponse.setHeaders(response, {
+    "content-security-policy": path.startsWith("/docs") ? reference : strict,
+    "cross-origin-resource-policy": "same-origin",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+    ...(response.headers["cache-control"] === undefined && { "cache-control": "no-cache" })
+  })
+
+const refuse = (status: number, message: string) => HttpServerResponse.jsonUnsafe({ message, status }, { status })
+
+const panel = HttpRouter.use((router) =>
+  Effect.forEach(
+    Object.entries(assets),
+    ([path, [file, contentType]]) => {
+      const body = Fs.readFileSync(new URL(`./panel/${file}`, import.meta.url))
+      return router.add("GET", path as `/${string}`, HttpServerResponse.uint8Array(body, { contentType })) // a key of assets
+    },
+    { discard: true }
+  )
+)
+
+const documents = HttpRouter.use((router) =>
+  router.add(
+    "GET",
+    "/openapi.json",
+    Effect.sync(() => HttpServerResponse.jsonUnsafe(OpenApi.fromApi(GatewayApi)))
+  )
+)
+
+const scalar = { withDefaultFonts: false, telemetry: false } as const
+const references = Layer.mergeAll(
+  HttpApiScalar.layer(SandboxApi, { path: "/docs", scalar }),
+  HttpApiScalar.layer(GatewayApi, { path: "/docs/gateway", scalar })
+)
+
+const recover = (cause: Cause.Cause<unknown>): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
+  for (const reason of cause.reasons) {
+    const error = Cause.isFailReason(reason) ? reason.error : Cause.isDieReason(reason) ? reason.defect : undefined
+    if (HttpApiError.HttpApiSchemaError.is(error) && error.kind !== "Body") {
+      return Effect.succeed(refuse(400, `${error.kind}: ${error.cause.message}`))
+    }
+    if (HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound") {
+      return Effect.succeed(refuse(404, "The sandbox has no such page. See /docs."))
+    }
+  }
+  return Effect.as(
+    Effect.logError("The sandbox failed to answer.", cause),
+    refuse(500, "The sandbox failed to answer.")
+  )
+}
+
+/** Answers the sandbox's own paths. */
+export const makePages = Effect.fnUntraced(function* (steered: Steered, host: string) {
+  const app = yield* HttpRouter.toHttpEffect(
+    Layer.mergeAll(panel, documents, Layer.provide(steering(steered), HttpServer.layerServices))
+  )
+  // Three megabytes of script, which few ask for: read when the first one does.
+  const scope = yield* Effect.scope
+  const docs = yield* Effect.cached(Effect.provideService(HttpRouter.toHttpEffect(references), Scope.Scope, scope))
+
+  const answer = Effect.gen(function* () {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    const { headers } = request
+    const path = request.url.replace(/\?.*$/, "")
+    const asking = { host: headers["host"], origin: headers["origin"], site: headers["sec-fetch-site"] }
+    // A link from elsewhere may show a page; only a page of our own may ask for what is behind it.
+    const isPage = !path.startsWith("/_sandbox") && request.method === "GET"
+    const problem = objection(isPage ? { ...asking, site: undefined } : asking, host)
+    if (problem !== undefined) return protect(path, refuse(403, problem))
+    const response = yield* Effect.scoped(path.startsWith("/docs") ? Effect.flatten(docs) : app).pipe(
+      Effect.catchCause(recover)
+    )
+    return protect(path, response)
+  })
+  return { answer }
+})
