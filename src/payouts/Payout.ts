@@ -2,6 +2,7 @@
  * One payout of many: what is asked for, what became of it, and the steps on the way. All of it can be stored:
  * `Schema.toCodecJson(PayoutResult)` writes a result as JSON.
  */
+import type * as Cause from "effect/Cause"
 import * as Data from "effect/Data"
 import * as Schema from "effect/Schema"
 import { Centavos } from "../pix/Money.ts"
@@ -27,15 +28,45 @@ import { Withdrawal, type WithdrawalRequest } from "../contract/Withdrawal.ts"
 export type PayoutItem = WithdrawalRequest & { readonly reference: string }
 
 /** The reference stands twice in one run, for two different requests. The first one counts; this one was not sent. */
-export class DuplicateReference extends Schema.TaggedError<DuplicateReference>()("DuplicateReference", {
-  outcome: Schema.Literal("NotSent")
-}) {
+export class DuplicateReference extends Schema.TaggedError<DuplicateReference>("effect-pix/DuplicateReference")(
+  "DuplicateReference",
+  {
+    outcome: Schema.Literal("NotSent")
+  }
+) {
   override get message(): string {
     return "The reference stands twice in this run, for two different requests. This one was not sent; give it a reference of its own."
   }
 }
 
-/** Why nothing moved: every failure of `requestWithdrawal` whose outcome is `NotSent` or `Rejected`, and one more. */
+/**
+ * An earlier run paid this reference, or may have, and the item asks now for something else. It was not sent: one
+ * reference is one payout, for ever. `earlier` is what stands for the reference.
+ */
+export class ReferenceConflict extends Schema.TaggedError<ReferenceConflict>("effect-pix/ReferenceConflict")(
+  "ReferenceConflict",
+  {
+    outcome: Schema.Literal("NotSent"),
+    /** What is not the same. `content` is any other part of the request, such as the PIX key. */
+    differs: Schema.Array(Schema.Literals(["amount", "content"])),
+    earlier: Schema.Struct({
+      /** `Unknown`: money may have moved for the earlier request. */
+      state: Schema.Literals(["Done", "Unknown"]),
+      /** In centavos. */
+      amount: Centavos,
+      check: Schema.optionalKey(Schema.String),
+      since: Schema.optionalKey(Schema.DateTimeUtcFromString)
+    })
+  }
+) {
+  override get message(): string {
+    const { amount, state } = this.earlier
+    const was = state === "Done" ? "was paid" : "MAY HAVE BEEN PAID"
+    return `The reference ${was} with another ${this.differs.join(" and another ")} (${amount} centavos). This item was not sent. If it is another payout, give it a reference of its own; if it is the same one, ask for what was asked for then.`
+  }
+}
+
+/** Why nothing moved: every failure of `requestWithdrawal` whose outcome is `NotSent` or `Rejected`, and two more. */
 export const PayoutRefusal = Schema.Union([
   InvalidRequest,
   BelowMinimum,
@@ -45,7 +76,8 @@ export const PayoutRefusal = Schema.Union([
   RateLimited,
   RequestRejected,
   ServiceUnavailable,
-  DuplicateReference
+  DuplicateReference,
+  ReferenceConflict
 ])
 /** See the schema of the same name. */
 export type PayoutRefusal = typeof PayoutRefusal.Type
@@ -56,21 +88,36 @@ export type PayoutError = PayoutRefusal | OutcomeUnknown | IdempotencyConflict
 const place = {
   /** Where the item stands in the input, from 0. */
   index: Schema.Natural,
-  /** The item's reference. */
-  reference: Schema.String
+  /** The item's reference. Empty where it had none that is a text. */
+  reference: Schema.String,
+  /** When this was told. Absent in what was stored by a version that did not tell it. */
+  at: Schema.optionalKey(Schema.DateTimeUtcFromString)
 }
 const keyed = { ...place, idempotencyKey: Schema.String }
 
+const asked = {
+  ...keyed,
+  /** What was asked for, in centavos. */
+  amount: Centavos,
+  /**
+   * Three hexadecimal digits made of the rest of the request, so that a later run notices that a reference is used for
+   * another request. They are too few to tell a PIX key by: about 50,000 CPFs share each value.
+   */
+  check: Schema.optionalKey(Schema.String)
+}
+
+/** Since when money may have moved: an earlier run's time, where that run's result is not known either. */
+const since = Schema.optionalKey(Schema.DateTimeUtcFromString)
+
 /**
- * The service took the withdrawal on. `amount` is what this run asked for, in centavos; `withdrawal.value` is what the
- * service recorded, in reais. Where an earlier run asked for another amount under the same reference, the service
- * answers with that earlier payout: compare the two.
+ * The service took the withdrawal on. `amount` is what was asked for, in centavos; `withdrawal.value` is what the
+ * service recorded, in reais.
  */
-export const PayoutDone = Schema.TaggedStruct("Done", { ...keyed, amount: Centavos, withdrawal: Withdrawal })
+export const PayoutDone = Schema.TaggedStruct("Done", { ...asked, withdrawal: Withdrawal })
 /** See the schema of the same name. */
 export type PayoutDone = typeof PayoutDone.Type
 
-/** Nothing moved: `error` says why. Without `idempotencyKey` none could be made from the reference. */
+/** Nothing moved: `error` says why. Without `idempotencyKey` it was refused before anything was tried. */
 export const PayoutRefused = Schema.TaggedStruct("Refused", {
   ...place,
   idempotencyKey: Schema.optionalKey(Schema.String),
@@ -79,17 +126,28 @@ export const PayoutRefused = Schema.TaggedStruct("Refused", {
 /** See the schema of the same name. */
 export type PayoutRefused = typeof PayoutRefused.Type
 
-/** Money may have moved. `amount` is in centavos. Running the same reference again is the safe way to learn it. */
+const reasons = ["OverAmount", "OverTotal", "NotCovered", "BalanceUnknown", "Stopped"] as const
+
+/**
+ * Money may have moved. Running the same reference again, soon, is the safe way to learn it.
+ *
+ * With `held`, an earlier run's result is not known, and nothing was sent for it in this run:
+ *
+ * - `KeyHorizon`: that was longer ago than the `keyHorizon`. The service may have forgotten the key.
+ * - `Hold`: the run was told to `hold` all of them.
+ * - a reason of `PayoutNotStarted`.
+ */
 export const PayoutUnknown = Schema.TaggedStruct("Unknown", {
-  ...keyed,
-  amount: Centavos,
+  ...asked,
+  since,
+  held: Schema.optionalKey(Schema.Literals(["KeyHorizon", "Hold", ...reasons])),
   error: Schema.Union([OutcomeUnknown, IdempotencyConflict])
 })
 /** See the schema of the same name. */
 export type PayoutUnknown = typeof PayoutUnknown.Type
 
 /**
- * Nothing was sent for this item in this run.
+ * Nothing was sent for this item in this run, and of no earlier run it is known that money may have moved.
  *
  * - `OverAmount`: it is above `maxAmount`. The others go on.
  * - `OverTotal`: with it the run would go beyond `maxTotal`. The run stopped here.
@@ -99,7 +157,9 @@ export type PayoutUnknown = typeof PayoutUnknown.Type
  */
 export const PayoutNotStarted = Schema.TaggedStruct("NotStarted", {
   ...keyed,
-  reason: Schema.Literals(["OverAmount", "OverTotal", "NotCovered", "BalanceUnknown", "Stopped"]),
+  reason: Schema.Literals(reasons),
+  /** Where its `Started` was told before the run stopped: when. */
+  startedAt: Schema.optionalKey(Schema.DateTimeUtcFromString),
   error: Schema.optionalKey(Schema.Union([PayoutRefusal, OutcomeUnknown, IdempotencyConflict, UnexpectedResponse]))
 })
 /** See the schema of the same name. */
@@ -115,8 +175,8 @@ export const PayoutResult = Schema.Union([PayoutDone, PayoutRefused, PayoutUnkno
 /** See the schema of the same name. */
 export type PayoutResult = typeof PayoutResult.Type
 
-/** The item's turn has come: from now on its request may be under way. `amount` is in centavos. */
-export const PayoutStarted = Schema.TaggedStruct("Started", { ...keyed, amount: Centavos })
+/** The item's turn has come: from now on its request may be under way. */
+export const PayoutStarted = Schema.TaggedStruct("Started", { ...asked, since })
 /** See the schema of the same name. */
 export type PayoutStarted = typeof PayoutStarted.Type
 
@@ -136,13 +196,17 @@ export const PayoutReport = Schema.Struct({
 /** See the schema of the same name. */
 export type PayoutReport = typeof PayoutReport.Type
 
-/** The stream of items failed with `error`. What had been started was finished first: `report` accounts for it. */
-// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- it is what `catchTag` gives back
+/**
+ * The items came to no good end: their stream failed, or it or the list threw. What had been started was finished
+ * first: `report` accounts for it.
+ */
 export class PayoutSourceFailed<E> extends Data.TaggedError("PayoutSourceFailed")<{
-  readonly error: E
+  /** What the stream failed with. Absent where something was thrown: see the `cause`. */
+  readonly error?: E
+  readonly cause: Cause.Cause<E>
   readonly report: PayoutReport
 }> {
   override get message(): string {
-    return "The stream of payouts failed before its end. What it had given until then is in the report; run it again with the same references."
+    return "The payouts could not be read to their end. What was paid until then is in the report; run it again with the same references."
   }
 }

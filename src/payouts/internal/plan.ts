@@ -2,14 +2,26 @@
  * What is to become of each item of a run of payouts, judged in the order of the input and before anything is sent.
  */
 import * as BigDecimal from "effect/BigDecimal"
+import * as DateTime from "effect/DateTime"
 import * as Equal from "effect/Equal"
+import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { fromReference } from "../../contract/IdempotencyKey.ts"
-import { Centavos, type Reais } from "../../pix/Money.ts"
-import { InvalidRequest, type RequestIssue } from "../../contract/PaymentsError.ts"
+import { fromReferenceOption } from "../../contract/IdempotencyKey.ts"
+import { InvalidRequest } from "../../contract/PaymentsError.ts"
 import type { WithdrawalRequest } from "../../contract/Withdrawal.ts"
-import { DuplicateReference, type PayoutDone, type PayoutEvent, type PayoutItem, type PayoutResult } from "../Payout.ts"
+import { Centavos, type Reais } from "../../pix/Money.ts"
+import {
+  DuplicateReference,
+  type PayoutItem,
+  type PayoutNotStarted,
+  type PayoutResult,
+  type PayoutUnknown,
+  ReferenceConflict
+} from "../Payout.ts"
+import { checkOf } from "./content.ts"
+import { type Doubt, makeHistory, type Past } from "./history.ts"
+import type { Settings } from "./settings.ts"
 
 /** The item is to be sent. */
 export interface Start {
@@ -17,39 +29,92 @@ export interface Start {
   readonly index: number
   readonly reference: string
   readonly idempotencyKey: string
+  readonly check: string
   readonly request: WithdrawalRequest
+  /** An earlier run may have paid it. */
+  readonly doubt: Doubt | undefined
 }
+
+/** Why an item is not sent in this run. */
+export type Kept = Pick<PayoutNotStarted, "reason" | "error" | "startedAt">
 
 type Halt = "OverTotal" | "NotCovered"
 
-export interface PlanOptions {
-  readonly kind: string
-  readonly maxAmount: Centavos | undefined
-  readonly maxTotal: Centavos | undefined
-  readonly previous: Iterable<PayoutEvent>
-}
-
 const isCentavos = Schema.is(Centavos)
 
-const invalid = (issue: RequestIssue, idempotencyKey?: string) =>
+const invalid = (path: string, problem: string) =>
   new InvalidRequest({
     operation: "requestWithdrawal",
     attempts: 0,
     outcome: "NotSent",
-    issues: [issue],
-    ...(idempotencyKey === undefined ? {} : { idempotencyKey })
+    issues: [{ path, problem }]
   })
 
-const nameOf = ({ amount, idempotencyKey }: Pick<PayoutDone, "amount" | "idempotencyKey">) =>
-  `${idempotencyKey} ${amount}`
+const unreadable = invalid("", "must be an object with a reference, an amount, and plain data beside them")
+const badReference = invalid(
+  "reference",
+  "must be a text that is not blank, without space around it, in composed form (NFC), and without characters that a person cannot see or tell apart"
+)
+const badAmount = invalid("amount", "must be a whole number of centavos, from 0")
+
+/** What the past has against this request, if anything. */
+const conflictOf = (past: Past, amount: Centavos, check: string): ReferenceConflict | undefined => {
+  const differs = [
+    ...(past.amount === amount ? [] : ["amount" as const]),
+    ...(past.check === undefined || past.check === check ? [] : ["content" as const])
+  ]
+  if (differs.length === 0) return undefined
+  const since = past._tag === "Done" ? past.at : past.since
+  return new ReferenceConflict({
+    outcome: "NotSent",
+    differs,
+    earlier: {
+      state: past._tag === "Done" ? "Done" : "Unknown",
+      amount: past.amount,
+      ...(past.check === undefined ? {} : { check: past.check }),
+      ...(since === undefined ? {} : { since })
+    }
+  })
+}
+
+/** The events' fields that say which payout it is. */
+export const keyedOf = ({ idempotencyKey, index, reference }: Omit<Start, "_tag" | "check" | "request" | "doubt">) => ({
+  index,
+  reference,
+  idempotencyKey
+})
+
+/** It is not sent now, and what an earlier run did stays unknown. */
+export const stillUnknown = (
+  { check, ...start }: Omit<Start, "_tag" | "request">,
+  doubt: Doubt,
+  held: NonNullable<PayoutUnknown["held"]>,
+  at: DateTime.Utc
+): PayoutUnknown => ({
+  _tag: "Unknown",
+  ...keyedOf(start),
+  at,
+  amount: doubt.amount,
+  check: doubt.check ?? check,
+  ...(doubt.since === undefined ? {} : { since: doubt.since }),
+  held,
+  error: doubt.error
+})
+
+/** Why a payout that may have been paid is not sent again. In doubt it is not: a time that lies ahead is no time. */
+export const heldBack = (doubt: Doubt, { hold, keyHorizon }: Settings, now: number) => {
+  if (hold) return "Hold"
+  const age = doubt.since === undefined ? Infinity : Math.abs(now - DateTime.toEpochMillis(doubt.since))
+  return age > keyHorizon ? "KeyHorizon" : undefined
+}
 
 /**
  * Makes the judges of runs. A judge remembers the references that it saw and the sum of what it let start; `available`
  * is what that sum may be, and `halted` why nothing may start.
  */
-export const makePlan = ({ kind, maxAmount, maxTotal, previous }: PlanOptions) => {
-  const done = new Map<string, PayoutDone>()
-  for (const event of previous) if (event._tag === "Done") done.set(nameOf(event), event)
+export const makePlan = (settings: Settings) => {
+  const { kind, maxAmount, maxTotal, previous } = settings
+  const pastOf = makeHistory(previous)
 
   const judge = (available?: Reais, initiallyHalted?: Halt) => {
     const seen = new Map<string, { readonly index: number; readonly request: WithdrawalRequest }>()
@@ -63,51 +128,71 @@ export const makePlan = ({ kind, maxAmount, maxTotal, previous }: PlanOptions) =
         : undefined
     }
 
-    return ({ reference, ...request }: PayoutItem, index: number): PayoutResult | Start => {
-      const place = { index, reference }
-      const key = Result.try(() => fromReference(kind, reference))
-      if (Result.isFailure(key)) {
-        return {
-          _tag: "Refused",
-          ...place,
-          error: invalid({
-            path: "reference",
-            problem: "must be a text that is not blank, without space around it, in composed form (NFC)"
-          })
-        }
+    const kept = (amount: Centavos): PayoutNotStarted["reason"] | undefined => {
+      if (maxAmount !== undefined && amount > maxAmount) return "OverAmount"
+      halted ??= exceeded(total + BigInt(amount))
+      return halted
+    }
+
+    const judgeItem = ({ reference, ...request }: PayoutItem, index: number, now: number): PayoutResult | Start => {
+      const at = DateTime.makeUnsafe(now)
+      const key = fromReferenceOption(kind, reference)
+      if (Option.isNone(key)) {
+        const text: unknown = reference
+        return { _tag: "Refused", index, reference: typeof text === "string" ? text : "", at, error: badReference }
       }
-      const keyed = { ...place, idempotencyKey: key.success }
+      const idempotencyKey = key.value
+      const place = { index, reference, at }
       const first = seen.get(reference)
       if (first !== undefined) {
         return Equal.equals(first.request, request)
           ? { _tag: "Repeated", ...place, first: first.index }
-          : { _tag: "Refused", ...keyed, error: new DuplicateReference({ outcome: "NotSent" }) }
+          : { _tag: "Refused", ...place, error: new DuplicateReference({ outcome: "NotSent" }) }
       }
+      const check = checkOf(request, idempotencyKey)
       seen.set(reference, { index, request })
       const { amount } = request
       // What is no amount could not be held against a limit.
-      if (!isCentavos(amount)) {
-        const issue = { path: "amount", problem: "must be a whole number of centavos, from 0" }
-        return { _tag: "Refused", ...keyed, error: invalid(issue, key.success) }
+      if (!isCentavos(amount)) return { _tag: "Refused", ...place, error: badAmount }
+      const past = pastOf(idempotencyKey)
+      const conflict = past && conflictOf(past, amount, check)
+      if (conflict !== undefined) return { _tag: "Refused", ...place, idempotencyKey, error: conflict }
+      if (past?._tag === "Done") return { ...past, index, reference }
+      const start: Start = { _tag: "Start", index, reference, idempotencyKey, check, request, doubt: past }
+      const held = past && heldBack(past, settings, now)
+      if (past !== undefined && held !== undefined) return stillUnknown(start, past, held, at)
+      const reason = kept(amount)
+      if (reason !== undefined) {
+        return past === undefined
+          ? { _tag: "NotStarted", ...place, idempotencyKey, reason }
+          : stillUnknown(start, past, reason, at)
       }
-      const before = done.get(nameOf({ ...keyed, amount }))
-      if (before !== undefined) return { ...before, ...place }
-      if (maxAmount !== undefined && amount > maxAmount) return { _tag: "NotStarted", ...keyed, reason: "OverAmount" }
-      halted ??= exceeded(total + BigInt(amount))
-      if (halted !== undefined) return { _tag: "NotStarted", ...keyed, reason: halted }
       total += BigInt(amount)
-      return { _tag: "Start", ...keyed, request }
+      return start
     }
+
+    return (item: PayoutItem, index: number, now: number): PayoutResult | Start =>
+      // A caller without types may give anything, and reading it may throw.
+      Result.getOrElse(
+        Result.try(() => judgeItem(item, index, now)),
+        (): PayoutResult => ({
+          _tag: "Refused",
+          index,
+          reference: "",
+          at: DateTime.makeUnsafe(now),
+          error: unreadable
+        })
+      )
   }
 
   return {
     /** Judges items as they come. */
     judge,
     /** The same for a list whose whole sum has to be available: if it is not, nothing starts. */
-    judgeWhole: (items: ReadonlyArray<PayoutItem>, available: Reais) => {
+    judgeWhole: (items: ReadonlyArray<PayoutItem>, available: Reais, now: number) => {
       const probe = judge()
       const sum = items.reduce((total, item, index) => {
-        const planned = probe(item, index)
+        const planned = probe(item, index, now)
         return planned._tag === "Start" ? total + BigInt(planned.request.amount) : total
       }, 0n)
       return judge(undefined, BigDecimal.isGreaterThan(BigDecimal.make(sum, 2), available) ? "NotCovered" : undefined)

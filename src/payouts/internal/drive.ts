@@ -1,0 +1,120 @@
+/**
+ * Works through the items of a run: judges them in order, sends what is to be sent, and tells each step.
+ */
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Semaphore from "effect/Semaphore"
+import * as Stream from "effect/Stream"
+import { Payments } from "../../client/Payments.ts"
+import { OutcomeUnknown } from "../../contract/PaymentsError.ts"
+import type { PayoutEvent, PayoutItem, PayoutUnknown } from "../Payout.ts"
+import { heldBack, type Kept, keyedOf, makePlan, type Start, stillUnknown } from "./plan.ts"
+import type { Items, Settings } from "./settings.ts"
+import { afterDoubt } from "./afterDoubt.ts"
+
+/** Tells an event; the run goes on when it was taken. */
+export type Tell = (event: PayoutEvent) => Effect.Effect<void>
+
+/** A payout whose call died. It may have been sent. */
+const died = (idempotencyKey: string) =>
+  new OutcomeUnknown({
+    operation: "requestWithdrawal",
+    attempts: 1,
+    idempotencyKey,
+    outcome: "Unknown",
+    reason: "Unrecognised"
+  })
+
+/** Works through all items. Fails as their source does, after everything that was started. */
+export const drive = Effect.fnUntraced(function* <E, R>(items: Items<E, R>, settings: Settings, tell: Tell) {
+  const { getBalance, requestWithdrawal } = yield* Payments
+  const { concurrency, isStop } = settings
+  const clock = yield* Clock.Clock
+  const now = () => clock.currentTimeMillisUnsafe()
+  const plan = makePlan(settings)
+  // A list is read to its end before anything is sent: where reading it throws, nothing was.
+  const input = Stream.isStream(items) ? items : [...items]
+  let judge = plan.judge()
+  let stopped: Kept | undefined
+  if (settings.checkBalance !== undefined) {
+    const balance = yield* Effect.result(getBalance(settings.checkBalance))
+    if (Result.isFailure(balance)) {
+      stopped = { reason: "BalanceUnknown", error: balance.failure }
+    } else {
+      const { accBalance } = balance.success
+      judge = Array.isArray(input) ? plan.judgeWhole(input, accBalance, now()) : plan.judge(accBalance)
+    }
+  }
+
+  /** What to tell in place of sending, where it must not be sent any more. */
+  const kept = (start: Start, startedAt?: DateTime.Utc): PayoutEvent | undefined => {
+    const { doubt } = start
+    const at = DateTime.makeUnsafe(now())
+    const held = stopped?.reason ?? (doubt && heldBack(doubt, settings, now()))
+    if (held === undefined) return undefined
+    if (doubt !== undefined) return stillUnknown(start, doubt, held, at)
+    return stopped && { _tag: "NotStarted", ...keyedOf(start), at, ...stopped, ...(startedAt && { startedAt }) }
+  }
+
+  const send = Effect.fnUntraced(function* (start: Start, startedAt: DateTime.Utc) {
+    const { check, doubt, idempotencyKey, request } = start
+    const { amount } = request
+    const exit = yield* Effect.exit(
+      requestWithdrawal(request, doubt === undefined ? { idempotencyKey } : { idempotencyKey, earlier: "Unknown" })
+    )
+    const keyed = { ...keyedOf(start), at: DateTime.makeUnsafe(now()) }
+    if (Exit.isSuccess(exit)) {
+      return { _tag: "Done", ...keyed, amount, check, withdrawal: exit.value } satisfies PayoutEvent
+    }
+    const failed = Option.getOrElse(Cause.findErrorOption(exit.cause), () => died(idempotencyKey))
+    if (isStop(failed)) stopped ??= { reason: "Stopped", error: failed }
+    const error = doubt === undefined ? failed : afterDoubt(failed, idempotencyKey)
+    if (error.outcome !== "Unknown") return { _tag: "Refused", ...keyed, error } satisfies PayoutEvent
+    if (error !== failed && isStop(error)) stopped ??= { reason: "Stopped", error }
+    const since = doubt === undefined ? startedAt : doubt.since
+    const unknown: PayoutUnknown = { _tag: "Unknown", ...keyed, amount, check, ...(since && { since }), error }
+    return unknown
+  })
+
+  const pay = Effect.fnUntraced(function* (start: Start) {
+    const keptBefore = kept(start)
+    if (keptBefore !== undefined) return yield* tell(keptBefore)
+    const at = DateTime.makeUnsafe(now())
+    const { check, doubt, request } = start
+    yield* tell({
+      _tag: "Started",
+      ...keyedOf(start),
+      at,
+      amount: request.amount,
+      check,
+      ...(doubt?.since && { since: doubt.since })
+    })
+    // It may have waited for its reader meanwhile, and another payout have stopped the run.
+    yield* tell(kept(start, at) ?? (yield* send(start, at)))
+  })
+
+  const permits = Semaphore.makeUnsafe(concurrency)
+  const perform = (start: Start) =>
+    concurrency === 1
+      ? pay(start)
+      : Effect.andThen(
+          permits.take(1),
+          Effect.forkChild(Effect.ensuring(pay(start), permits.release(1)), { startImmediately: true })
+        )
+
+  let index = 0
+  const work = Effect.fnUntraced(function* (chunk: ReadonlyArray<PayoutItem>) {
+    for (const item of chunk) {
+      const planned = judge(item, index++, now())
+      yield* planned._tag === "Start" ? perform(planned) : tell(planned)
+    }
+  })
+  const end = yield* Effect.exit(Array.isArray(input) ? work(input) : Stream.runForEachArray(input, work))
+  yield* permits.take(concurrency)
+  return yield* end
+})

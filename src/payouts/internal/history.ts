@@ -1,0 +1,120 @@
+/**
+ * What earlier runs say of each key. In doubt money may have moved.
+ *
+ * | events of a key, in order | what stands for it |
+ * |---|---|
+ * | any `Done` | done |
+ * | any `Unknown` | unknown, whatever was refused later: only a readable success tells more |
+ * | a `Started`, then no result of its own | unknown: the run ended while it may have been under way |
+ * | a `Started`, then its `Refused`, or its `NotStarted` | nothing: it moved no money |
+ * | only refused or not started | nothing |
+ *
+ * An event that stands twice (the same `at`) counts once. A time that is not there counts as long ago.
+ */
+import * as DateTime from "effect/DateTime"
+import type { Centavos } from "../../pix/Money.ts"
+import { type IdempotencyConflict, OutcomeUnknown } from "../../contract/PaymentsError.ts"
+import type { PayoutDone, PayoutEvent, PayoutStarted } from "../Payout.ts"
+
+/** An earlier run may have paid. */
+export interface Doubt {
+  readonly _tag: "Doubt"
+  readonly amount: Centavos
+  readonly check: string | undefined
+  /** Since when; not known where it was stored without a time. */
+  readonly since: DateTime.Utc | undefined
+  readonly error: OutcomeUnknown | IdempotencyConflict
+}
+
+/** What stands for a key. */
+export type Past = PayoutDone | Doubt
+
+/** The error of a payout whose run ended while it was under way. */
+const cutOff = (idempotencyKey: string) =>
+  new OutcomeUnknown({
+    operation: "requestWithdrawal",
+    attempts: 1,
+    idempotencyKey,
+    outcome: "Unknown",
+    reason: "Interrupted"
+  })
+
+/** The earlier of two times; one that is not known is earlier than any. */
+const earlier = (a: DateTime.Utc | undefined, b: DateTime.Utc | undefined) =>
+  a === undefined || b === undefined ? undefined : DateTime.min(a, b)
+
+interface Key {
+  done?: PayoutDone
+  doubt?: Doubt
+  /** Started, and no result of it yet. */
+  open?: PayoutStarted
+  /** The times of what was started. */
+  readonly starts: Set<number>
+}
+
+/** Reads the events of earlier runs, in their order; answers what stands for a key. */
+export const makeHistory = (events: Iterable<PayoutEvent>): ((idempotencyKey: string) => Past | undefined) => {
+  const keys = new Map<string, Key>()
+
+  const doubt = (key: Key, found: Omit<Doubt, "_tag">) => {
+    key.doubt =
+      key.doubt === undefined
+        ? { _tag: "Doubt", ...found }
+        : { ...key.doubt, since: earlier(key.doubt.since, found.since), error: found.error }
+  }
+  /** What is open stays without a result. */
+  const giveUp = (key: Key) => {
+    if (key.open === undefined) return
+    const { amount, at, check, idempotencyKey, since = at } = key.open
+    delete key.open
+    doubt(key, { amount, check, since, error: key.doubt?.error ?? cutOff(idempotencyKey) })
+  }
+
+  for (const event of events) {
+    if (event._tag === "Repeated" || event.idempotencyKey === undefined) continue
+    const key: Key = keys.get(event.idempotencyKey) ?? { starts: new Set() }
+    keys.set(event.idempotencyKey, key)
+    switch (event._tag) {
+      case "Done":
+        key.done ??= event
+        break
+      case "Unknown": {
+        const { amount, at, check, error, since = at } = event
+        giveUp(key)
+        doubt(key, { amount, check, since, error })
+        break
+      }
+      case "Started": {
+        const time = event.at === undefined ? undefined : DateTime.toEpochMillis(event.at)
+        if (time !== undefined && key.starts.has(time)) break
+        if (time !== undefined) key.starts.add(time)
+        giveUp(key)
+        key.open = event
+        break
+      }
+      case "Refused":
+        if (event.error._tag === "ReferenceConflict") {
+          const { amount, check, since } = event.error.earlier
+          doubt(key, { amount, check, since, error: key.doubt?.error ?? cutOff(event.idempotencyKey) })
+        } else if (key.open?.index === event.index && event.error._tag !== "DuplicateReference") {
+          delete key.open
+        }
+        break
+      case "NotStarted":
+        if (
+          key.open?.at !== undefined &&
+          event.startedAt !== undefined &&
+          DateTime.Equivalence(key.open.at, event.startedAt)
+        ) {
+          delete key.open
+        }
+        break
+    }
+  }
+  for (const key of keys.values()) giveUp(key)
+
+  return (idempotencyKey) => {
+    const key = keys.get(idempotencyKey)
+    return key?.done ?? key?.doubt
+  }
+}

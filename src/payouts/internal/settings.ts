@@ -1,0 +1,177 @@
+/**
+ * The options of a run, with their defaults; or what is wrong with them.
+ */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import type { BalanceOptions } from "../../contract/Balance.ts"
+import { fromReferenceOption } from "../../contract/IdempotencyKey.ts"
+import { InvalidRequest, type RequestIssue } from "../../contract/PaymentsError.ts"
+import { Centavos } from "../../pix/Money.ts"
+import type { PayoutError, PayoutEvent, PayoutItem } from "../Payout.ts"
+
+/** Many payouts, in a list or in a stream. */
+export type Items<E = never, R = never> = Iterable<PayoutItem> | Stream.Stream<PayoutItem, E, R>
+
+/** How to pay many. An option that makes no sense, such as a concurrency of 0, is an `InvalidRequest`. */
+export interface Options {
+  /** How many requests may be under way at the same time. Default 4. */
+  readonly concurrency?: number | undefined
+  /** The kind of the references, for `IdempotencyKey.fromReference`. Default `payout`. */
+  readonly kind?: string | undefined
+  /** The most that one payout may be, in centavos; what is above is not started. Default: no limit. */
+  readonly maxAmount?: Centavos | undefined
+  /**
+   * The most that the run may start, in centavos, whatever becomes of it. At the first item that would go beyond, the
+   * run stops. Default: no limit.
+   */
+  readonly maxTotal?: Centavos | undefined
+  /**
+   * Reads the balance once, before anything is sent: `true`, or whose balance. A list that it does not cover is not
+   * started; a stream stops at the first item that its running sum does not cover. Default: no check.
+   */
+  readonly checkBalance?: boolean | BalanceOptions | undefined
+  /**
+   * At which failures nothing more is started: tags of errors or outcomes, or a predicate (one that throws stops).
+   * An `AuthError` always stops. Default: what is unknown, and what the next payout would meet as well: `AuthError`,
+   * `InsufficientBalance`, `RateLimited`, `ServiceUnavailable`, and a redirect.
+   */
+  readonly stopOn?:
+    | ReadonlyArray<PayoutError["_tag"] | PayoutError["outcome"]>
+    | ((error: PayoutError) => boolean)
+    | undefined
+  /**
+   * What earlier runs of the same references told, in their order, as stored results or events; those of other
+   * references do not matter. Default: nothing.
+   *
+   * - What is `Done` is reported as it is: nothing is sent for it, and it counts towards no limit.
+   * - What is `Unknown`, or `Started` without a result, stays `Unknown` until the service says that it is done.
+   * - An item that asks for another amount, or anything else, than what is done or unknown is refused with
+   *   `ReferenceConflict`.
+   */
+  readonly previous?: Iterable<PayoutEvent> | undefined
+  /** Sends nothing that is unknown in `previous`, and reports it as it was. Default false. */
+  readonly hold?: boolean | undefined
+  /**
+   * How long after its first attempt an unknown payout may be sent again: for so long the service must remember a key.
+   * It does not document for how long it does. What is older, or has no time, is held and reported. Default 12 hours.
+   */
+  readonly keyHorizon?: Duration.Input | undefined
+}
+
+/** The options, checked. */
+export interface Settings {
+  readonly concurrency: number
+  readonly kind: string
+  readonly maxAmount: Centavos | undefined
+  readonly maxTotal: Centavos | undefined
+  /** Whose balance to check, if any. */
+  readonly checkBalance: BalanceOptions | undefined
+  readonly isStop: (error: PayoutError) => boolean
+  readonly previous: ReadonlyArray<PayoutEvent>
+  readonly hold: boolean
+  /** In milliseconds. */
+  readonly keyHorizon: number
+}
+
+/** What cannot be better for the next item, and what should be looked at before more is sent. */
+const isStopByDefault = (error: PayoutError): boolean => {
+  switch (error._tag) {
+    case "AuthError":
+    case "RateLimited":
+    case "ServiceUnavailable":
+    case "InsufficientBalance":
+      return true
+    case "RequestRejected":
+      return error.status >= 300 && error.status < 400
+    default:
+      return error.outcome === "Unknown"
+  }
+}
+
+const stopperOf = (stopOn: Options["stopOn"]) => {
+  if (stopOn === undefined) return isStopByDefault
+  const isStop =
+    typeof stopOn === "function"
+      ? stopOn
+      : (error: PayoutError) => stopOn.some((name) => name === error._tag || name === error.outcome)
+  return (error: PayoutError) =>
+    error._tag === "AuthError" ||
+    // A predicate that throws says nothing: stopping is safe.
+    Result.getOrElse(
+      Result.try(() => isStop(error)),
+      () => true
+    )
+}
+
+const tags: ReadonlyArray<unknown> = [
+  "Started",
+  "Done",
+  "Refused",
+  "Unknown",
+  "NotStarted",
+  "Repeated"
+] satisfies ReadonlyArray<PayoutEvent["_tag"]>
+const isEvent = (event: unknown) => Predicate.hasProperty(event, "_tag") && tags.includes(event._tag)
+
+const isConcurrency = Schema.is(Schema.Int.check(Schema.isGreaterThanOrEqualTo(1)))
+const isLimit = Schema.is(Schema.UndefinedOr(Centavos))
+
+/** Checks what a caller without types may give, too. */
+export const settingsOf = (items: unknown, options: Options): Effect.Effect<Settings, InvalidRequest> =>
+  Effect.suspend(() => {
+    const issues: Array<RequestIssue> = []
+    const expect = (isRight: boolean, path: string, problem: string) => {
+      if (!isRight) issues.push({ path, problem })
+    }
+    expect(Stream.isStream(items) || Predicate.isIterable(items), "items", "must be a list or a stream of payouts")
+    const { checkBalance, concurrency = 4, hold = false, kind = "payout", maxAmount, maxTotal, stopOn } = options
+    const horizon = Option.map(Duration.fromInput(options.keyHorizon ?? "12 hours"), Duration.toMillis)
+    const previous = Result.try(() => [...(options.previous ?? [])])
+    const isKind = Option.isSome(fromReferenceOption(kind, "reference"))
+    expect(isConcurrency(concurrency), "concurrency", "must be a whole number from 1")
+    expect(isKind, "kind", "must be 1 to 32 letters, digits or hyphens")
+    expect(isLimit(maxAmount), "maxAmount", "must be a whole number of centavos")
+    expect(isLimit(maxTotal), "maxTotal", "must be a whole number of centavos")
+    expect(
+      checkBalance === undefined || typeof checkBalance === "boolean" || Predicate.isObject(checkBalance),
+      "checkBalance",
+      "must be true, false, or whose balance"
+    )
+    expect(
+      stopOn === undefined || typeof stopOn === "function" || Array.isArray(stopOn),
+      "stopOn",
+      "must be a list of tags and outcomes, or a function"
+    )
+    expect(typeof hold === "boolean", "hold", "must be true or false")
+    expect(
+      Option.isSome(horizon) && horizon.value >= 0 && !Number.isNaN(options.keyHorizon),
+      "keyHorizon",
+      "must be a duration"
+    )
+    expect(
+      Result.isSuccess(previous) && previous.success.every(isEvent),
+      "previous",
+      "must be the events or results of earlier runs"
+    )
+    if (issues.length > 0 || Result.isFailure(previous)) {
+      return Effect.fail(
+        new InvalidRequest({ operation: "requestWithdrawal", attempts: 0, outcome: "NotSent", issues })
+      )
+    }
+    return Effect.succeed({
+      concurrency,
+      kind,
+      maxAmount,
+      maxTotal,
+      checkBalance: checkBalance === true ? {} : checkBalance === false ? undefined : checkBalance,
+      isStop: stopperOf(stopOn),
+      previous: previous.success,
+      hold,
+      keyHorizon: Option.getOrElse(horizon, () => 0)
+    })
+  })

@@ -1,0 +1,147 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Exit, Fiber, Layer, References, Schedule, Stream } from "effect"
+import { type InvalidRequest, Money, Payments, PaymentsPolicy, type WithdrawalRequest } from "effect-pix"
+import type { PayoutEvent } from "effect-pix/payouts"
+import { Fault, Sandbox, SandboxOptions } from "effect-pix/sandbox"
+import { failures, item, keyOf, make, makeModel, referencesOf, resultsOf, yields } from "../support/payouts.ts"
+import { seeded } from "../support/seed.ts"
+
+/** Some 12 references, some of them twice, in a shuffled order. The description tells a payout's reference. */
+const batchOf = (random: ReturnType<typeof seeded>) => {
+  const distinct = Array.from({ length: 4 + random.below(9) }, (_, n) => ({
+    ...item(`invoice-${n}`, 1000 + random.below(5000)),
+    description: `invoice-${n}`
+  }))
+  const repeated = distinct.filter(() => random.next() < 0.3).map((one) => Object.assign({}, one))
+  const order = [...distinct, ...repeated].map((one) => ({ one, at: random.next() })).toSorted((a, b) => a.at - b.at)
+  return { distinct, list: order.map(({ one }) => one) }
+}
+
+/** Runs a batch and interrupts it after a random number of steps, again and again, then lets it end. */
+const torture = Effect.fnUntraced(function* (
+  random: ReturnType<typeof seeded>,
+  run: (calm: boolean) => Stream.Stream<PayoutEvent, InvalidRequest>
+) {
+  let interrupted = 0
+  for (let round = 0; round < 8; round++) {
+    const fiber = yield* Effect.forkChild(Stream.runDrain(run(false)))
+    // Another process with the same list, sometimes.
+    const other = random.next() < 0.3 ? yield* Effect.forkChild(Stream.runDrain(run(false))) : undefined
+    yield* yields(random.below(30))
+    yield* Fiber.interrupt(fiber)
+    if (other !== undefined) yield* Fiber.interrupt(other)
+    if (Exit.isFailure(yield* Fiber.await(fiber))) interrupted += 1
+  }
+  return { interrupted, last: yield* Stream.runCollect(run(true)) }
+})
+
+const quiet = Effect.provideService(References.MinimumLogLevel, "None")
+
+describe("batches interrupted at random points and run again", () => {
+  it.effect("pay each reference once, on a model of the gateway, in 250 seeded schedules", () =>
+    Effect.gen(function* () {
+      let interruptions = 0
+      for (let seed = 1; seed <= 250; seed++) {
+        const random = seeded(seed)
+        const { distinct, list } = batchOf(random)
+        const payouts: Array<string> = []
+        let calm = false
+        const model = makeModel()
+        const { stream } = make({
+          ...model.operations,
+          requestWithdrawal: Effect.fnUntraced(function* (request: WithdrawalRequest, options) {
+            const key = options?.idempotencyKey ?? ""
+            const fate = calm ? 0 : random.below(5)
+            yield* yields(random.below(4))
+            if (fate === 1) return yield* failures.down(key)
+            if (fate === 2) return yield* failures.unknown(key)
+            if (!model.ledger.has(key)) payouts.push(request.description ?? "")
+            const record = yield* model.operations.requestWithdrawal(request, options)
+            yield* yields(random.below(4))
+            return fate === 3 ? yield* failures.unknown(key) : record
+          })
+        })
+        const { interrupted, last } = yield* torture(random, (isLast) => {
+          calm = isLast
+          return stream(random.next() < 0.5 ? list : Stream.fromIterable(list), {
+            concurrency: 1 + random.below(8),
+            stopOn: random.next() < 0.5 ? [] : undefined
+          })
+        })
+        interruptions += interrupted
+        const results = resultsOf(last)
+        assert.deepStrictEqual(
+          results.map(({ index }) => index).toSorted((a, b) => a - b),
+          list.map((_, index) => index),
+          `seed ${seed}: each item has one result`
+        )
+        assert.deepStrictEqual(
+          results.flatMap((result) => (result._tag === "Done" ? [result.reference] : [])).toSorted(),
+          referencesOf(distinct).toSorted(),
+          `seed ${seed}: each reference is done`
+        )
+        assert.deepStrictEqual(payouts.toSorted(), referencesOf(distinct).toSorted(), `seed ${seed}: one payout each`)
+      }
+      assert.isAbove(interruptions, 500)
+    }).pipe(quiet)
+  )
+
+  it.effect("pay each reference once, through the client and the sandbox, in 60 seeded schedules", () =>
+    Effect.gen(function* () {
+      let interruptions = 0
+      for (let seed = 1; seed <= 60; seed++) {
+        const random = seeded(seed)
+        const { distinct, list } = batchOf(random)
+        const faults = [
+          Fault.none,
+          Fault.none,
+          Fault.refuse,
+          Fault.resetBefore,
+          Fault.resetAfter,
+          Fault.hangUpAfter,
+          Fault.truncated,
+          Fault.refusal(503, "Fora do ar"),
+          Fault.refusal(500, "Erro", { executed: true }),
+          Fault.malformed(201)
+        ]
+        yield* Effect.gen(function* () {
+          const payments = yield* Payments
+          const sandbox = yield* Sandbox
+          const { stream } = make(payments)
+          const { interrupted, last } = yield* torture(random, (isLast) =>
+            Stream.unwrap(
+              Effect.gen(function* () {
+                yield* sandbox.clearFaults
+                if (!isLast) {
+                  const planned = Array.from({ length: 40 }, () => faults[random.below(faults.length)] ?? Fault.none)
+                  yield* sandbox.fault("requestWithdrawal", planned)
+                }
+                return stream(list, { concurrency: 1 + random.below(8), stopOn: [] })
+              })
+            )
+          )
+          interruptions += interrupted
+          const paid = yield* sandbox.withdrawals
+          assert.deepStrictEqual(
+            paid.map(({ idempotencyKey }) => idempotencyKey ?? "none").toSorted(),
+            distinct.map(({ reference }) => keyOf(reference)).toSorted(),
+            `seed ${seed}: one payout each`
+          )
+          assert.strictEqual(yield* sandbox.balance, 1_000_000 - Money.sum(distinct.map(({ amount }) => amount)))
+          assert.strictEqual(resultsOf(last).filter(({ _tag }) => _tag === "Done").length, distinct.length)
+        }).pipe(
+          Effect.provide(Layer.provide(Sandbox.layerPayments, Layer.succeed(SandboxOptions, { balance: 1_000_000 })), {
+            local: true
+          })
+        )
+      }
+      assert.isAbove(interruptions, 60)
+    }).pipe(
+      Effect.provideService(
+        PaymentsPolicy,
+        PaymentsPolicy.make({ retryWrites: Schedule.recurs(1), retryBudget: "unlimited" })
+      ),
+      quiet
+    )
+  )
+})
