@@ -26,7 +26,7 @@ import { isPixKey, make, type PixKey, PixKeyType, value } from "./PixKey.ts"
 export { type BrCode, type Problem, ProblemCode } from "./internal/brCodeModel.ts"
 
 /** A text that is no BR Code, or a code that cannot be made or relied on. Carries neither the text nor any part of it. */
-export class InvalidBrCode extends Schema.TaggedError<InvalidBrCode>()("InvalidBrCode", {
+export class InvalidBrCode extends Schema.TaggedError<InvalidBrCode>("effect-pix/InvalidBrCode")("InvalidBrCode", {
   /** What is wrong, for a program. */
   code: ProblemCode,
   /** What is wrong, as a predicate: "is cut off or not a BR Code". */

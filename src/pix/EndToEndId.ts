@@ -23,10 +23,13 @@ export interface EndToEndId {
 }
 
 /** The text is not a well-formed identifier. Does not carry it. */
-export class InvalidEndToEndId extends Schema.TaggedError<InvalidEndToEndId>()("InvalidEndToEndId", {
-  /** What is wrong, as a predicate: "names a minute that does not exist". */
-  reason: Schema.String
-}) {
+export class InvalidEndToEndId extends Schema.TaggedError<InvalidEndToEndId>("effect-pix/InvalidEndToEndId")(
+  "InvalidEndToEndId",
+  {
+    /** What is wrong, as a predicate: "names a minute that does not exist". */
+    reason: Schema.String
+  }
+) {
   override get message(): string {
     return `The end-to-end identifier ${this.reason}`
   }

@@ -12,9 +12,6 @@
  *   takes any two keys of a kind for the same.
  */
 import * as Effect from "effect/Effect"
-import * as Equal from "effect/Equal"
-import * as Hash from "effect/Hash"
-import * as Inspectable from "effect/Inspectable"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
@@ -23,6 +20,7 @@ import * as SchemaGetter from "effect/SchemaGetter"
 import * as SchemaIssue from "effect/SchemaIssue"
 import { refuse } from "../internal/refuse.ts"
 import * as Document from "./Document.ts"
+import { Held } from "./internal/heldKey.ts"
 import { evpPattern, kinds } from "./internal/pixKeyKinds.ts"
 
 /** The five kinds of key, by their names on the wire (service interface, section 2.1). */
@@ -37,7 +35,7 @@ export interface Pair<Type extends string = PixKeyType> {
 }
 
 /** The text is not a key of the kind that it was said to be. Carries neither the text nor any part of it. */
-export class InvalidPixKey extends Schema.TaggedError<InvalidPixKey>()("InvalidPixKey", {
+export class InvalidPixKey extends Schema.TaggedError<InvalidPixKey>("effect-pix/InvalidPixKey")("InvalidPixKey", {
   /** The kind that was said; absent when that is none of the five. */
   type: Schema.optionalKey(PixKeyType),
   /** What is wrong, as a predicate: "is not a valid CPF (...)". */
@@ -45,48 +43,6 @@ export class InvalidPixKey extends Schema.TaggedError<InvalidPixKey>()("InvalidP
 }) {
   override get message(): string {
     return `The PIX key ${this.reason}`
-  }
-}
-
-class Held<Tag extends string, Type extends string> extends Inspectable.Class implements Equal.Equal {
-  readonly _tag: Tag
-  /** The kind, as the service names it. */
-  readonly type: Type
-  /** What may be shown of the key. */
-  readonly masked: string
-  // Not a `Redacted`, which prints nothing of it: people recognise a key by its mask.
-  readonly #value: string
-
-  constructor(tag: Tag, type: Type, value: string, masked: string) {
-    super()
-    this._tag = tag
-    this.type = type
-    this.masked = masked
-    this.#value = value
-  }
-
-  static is(u: unknown): u is Held<string, string> {
-    return typeof u === "object" && u !== null && #value in u
-  }
-
-  static reveal(key: Held<string, string>): string {
-    return Held.is(key) ? key.#value : refuse("The value is no PIX key")
-  }
-
-  [Equal.symbol](that: Equal.Equal): boolean {
-    return Held.is(that) && this.type === that.type && this.#value === that.#value
-  }
-
-  [Hash.symbol](): number {
-    return Hash.combine(Hash.string(this.type), Hash.string(this.#value))
-  }
-
-  override toJSON(): string {
-    return this.toString()
-  }
-
-  override toString(): string {
-    return `${this.type} ${this.masked}`
   }
 }
 

@@ -1,54 +1,24 @@
 import { inspect } from "node:util"
-import { generatePixPayload } from "@brazilian-utils/brazilian-utils/generate-pix-payload"
 import { getPixPayloadInfo } from "@brazilian-utils/brazilian-utils/get-pix-payload-info"
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Redacted, Result, Schema } from "effect"
 import * as BrCode from "../../src/pix/BrCode.ts"
 import * as Money from "../../src/pix/Money.ts"
-import * as PixKey from "../../src/pix/PixKey.ts"
-
-const evp = "123e4567-e12b-12d1-a456-426655440000"
-
-// Of the manuals and of bacen/pix-api; the last one is a community example.
-const vectors = {
-  staticKey:
-    "00020126580014br.gov.bcb.pix0136123e4567-e12b-12d1-a456-4266554400005204000053039865802BR5913Fulano de Tal6008BRASILIA62070503***63041D3D",
-  dynamicUrl:
-    "00020101021226700014br.gov.bcb.pix2548pix.example.com/8b3da2f39a4140d1a91abd93113bd4415204000053039865802BR5913Fulano de Tal6008BRASILIA62070503***630464E4",
-  amongOthers:
-    "00020104141234567890123426580014BR.GOV.BCB.PIX0136123e4567-e12b-12d1-a456-42665544000027300012BR.COM.OUTRO011001234567895204000053039865406123.455802BR5917NOME DO RECEBEDOR6008BRASILIA61087007490062190515RP12345678-201980390012BR.COM.OUTRO01190123.ABCD.3456.WXYZ6304AD38",
-  recurrenceOnly:
-    "00020126180014br.gov.bcb.pix5204000053039865802BR5913Fulano de Tal6008BRASILIA62070503***80800014br.gov.bcb.pix2558pix.example.com/qr/v2/rec/2353c790eefb11eaadc10242ac120002630462C9",
-  urlAndRecurrence:
-    "00020101021226760014br.gov.bcb.pix2554pix.example.com/qr/v2/8b3da2f39a4140d1a91abd93113bd4415204000053039865802BR5913Fulano de Tal6008BRASILIA62070503***80800014br.gov.bcb.pix2558pix.example.com/qr/v2/rec/94ed2badcbc04c15b0bb7fa35319489063047741",
-  dueUrlAndRecurrence:
-    "00020101021226810014br.gov.bcb.pix2559pix.example.com/qr/v2/cobv/1e6c54d3ec9449b7a7fc53b6b0f998e75204000053039865802BR5913Fulano de Tal6008BRASILIA62070503***80800014br.gov.bcb.pix2558pix.example.com/qr/v2/rec/3ffa640fa4f14080adccb949fa2dc0d06304A441",
-  keyAndRecurrence:
-    "00020126580014br.gov.bcb.pix0136123e4567-e12b-12d1-a456-4266554400005204000053039865406100.505802BR5913Fulano de Tal6008BRASILIA62070503***80740014br.gov.bcb.pix2552pix.example.com/rec/2353c790eefb11eaadc10242ac12000263042875",
-  longCity:
-    "00020126580014br.gov.bcb.pix0136bee05743-4291-4f3c-9259-595df1307ba1520400005303986540510.005802BR5914Alexandre Lima6019Presidente Prudente62180514Um-Id-Qualquer6304D475"
-}
-
-const parse = (payload: string) => Result.getOrThrow(BrCode.parse(payload))
-const generate = (options: BrCode.GenerateOptions) => Result.getOrThrow(BrCode.generate(options))
-const verified = (payload: string) => Result.flatMap(BrCode.parse(payload), BrCode.verify)
-const tlv = (id: string, value: string, length = value.length) => `${id}${String(length).padStart(2, "0")}${value}`
-const withCrc = (text: string) => `${text}6304${BrCode.crc(`${text}6304`)}`
-const reveal = (hidden: Redacted.Redacted | undefined) => (hidden === undefined ? undefined : Redacted.value(hidden))
-
-const asides = new Set(["crc", "fields", "payload", "problems"])
-
-/** A value's fields in plain text, without those that say nothing. */
-const plain = (code: BrCode.BrCode) =>
-  Object.fromEntries(
-    Object.entries({
-      ...code,
-      key: reveal(code.key),
-      url: reveal(code.url),
-      recurrenceUrl: reveal(code.recurrenceUrl),
-      additionalInfo: reveal(code.additionalInfo)
-    }).filter(([name, value]) => value !== undefined && !asides.has(name))
-  )
+import {
+  DynamicOptions,
+  evp,
+  generate,
+  parse,
+  plain,
+  reveal,
+  StaticOptions,
+  tlv,
+  toOptions,
+  usual,
+  vectors,
+  verified,
+  withCrc
+} from "../support/brCode.ts"
 
 /** A static code for this amount. */
 const priced = (written: string) =>
@@ -61,11 +31,6 @@ const shown = (value: unknown) => [
   inspect(value, { depth: 9, customInspect: false, showHidden: true }),
   Cause.pretty(Cause.fail(value))
 ]
-
-/** A URL of this length. */
-const urlOf = (length: number) => `pix.example.com/${"u".repeat(length - 16)}`
-
-const usual = { mcc: "0000", currency: "986", country: "BR", merchantName: "Fulano de Tal", merchantCity: "BRASILIA" }
 
 const readings: ReadonlyArray<readonly [keyof typeof vectors, object]> = [
   ["staticKey", { ...usual, kind: "static", key: evp }],
@@ -132,25 +97,6 @@ const readings: ReadonlyArray<readonly [keyof typeof vectors, object]> = [
     }
   ]
 ]
-
-const text = (pattern: RegExp) => Schema.String.check(Schema.isPattern(pattern))
-const amount = Schema.optional(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 999_999_999_999 })))
-const merchant = { merchantName: text(/^[A-Z][A-Za-z0-9]{0,24}$/), merchantCity: text(/^[A-Z][a-z]{0,14}$/), amount }
-const StaticOptions = Schema.Struct({
-  ...merchant,
-  key: text(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/),
-  txid: Schema.optional(text(/^[A-Za-z0-9]{1,25}$/)),
-  additionalInfo: Schema.optional(text(/^[a-z0-9]{1,37}$/))
-})
-const DynamicOptions = Schema.Struct({
-  ...merchant,
-  url: text(/^[a-z]{1,9}\.[a-z]{2,5}\/qr\/v2\/[0-9a-f]{1,32}$/)
-})
-
-const toOptions = <A extends { readonly amount?: number | undefined }>(options: A) => ({
-  ...options,
-  amount: options.amount === undefined ? undefined : Money.centavos(options.amount)
-})
 
 describe("crc", () => {
   it("is CRC-16/CCITT-FALSE in four capital hexadecimal digits", () => {
@@ -546,152 +492,5 @@ describe("checkAmount", () => {
     assert.strictEqual(BrCode.checkAmount(priced("0.00"), asked), "not stated")
     assert.strictEqual(BrCode.checkAmount(priced("123,45"), asked), "different")
     assert.strictEqual(BrCode.checkAmount(priced("12345"), asked), "different")
-  })
-})
-
-describe("generate", () => {
-  it("makes the manuals' own examples", () => {
-    const receiver = { merchantName: "Fulano de Tal", merchantCity: "BRASÍLIA" }
-    assert.strictEqual(generate({ ...receiver, key: evp }), vectors.staticKey)
-    const url = "pix.example.com/8b3da2f39a4140d1a91abd93113bd441"
-    assert.strictEqual(generate({ ...receiver, url }), vectors.dynamicUrl)
-  })
-
-  it.prop(
-    "makes what parse reads back and verify accepts",
-    [Schema.Union([StaticOptions, DynamicOptions])],
-    ([options]) => {
-      const payload = generate(toOptions(options))
-      const code = Result.getOrThrow(verified(payload))
-      const defined = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
-      assert.deepStrictEqual(plain(code), {
-        ...usual,
-        ...defined,
-        ...("url" in options ? { kind: "dynamic", pointOfInitiation: "12" } : { kind: "static" })
-      })
-      assert.match(payload, /^[\x20-\x7e]+$/)
-    }
-  )
-
-  it.prop("makes to the letter what brazilian-utils makes of the same", [StaticOptions], ([options]) => {
-    const { additionalInfo, amount, txid, ...rest } = options
-    const theirs = generatePixPayload({
-      ...rest,
-      ...(txid !== undefined && { txid }),
-      ...(amount !== undefined && { amount: amount / 100 }),
-      ...(additionalInfo !== undefined && { description: additionalInfo })
-    })
-    if (theirs !== null) assert.strictEqual(generate(toOptions(options)), theirs)
-    // Theirs refuses amounts whose float is off.
-    else assert.isAbove(amount ?? 0, 100_000_000)
-  })
-
-  it.prop(
-    "makes a code in which any single wrong character is noticed",
-    [Schema.Union([StaticOptions, DynamicOptions]), text(/^[\x20-\x7e]$/)],
-    ([options, wrong]) => {
-      const payload = generate(toOptions(options))
-      for (let at = 0; at < payload.length; at++) {
-        // The checksum in lower case is the same checksum.
-        const kept = payload.slice(at, at + 1)
-        if (kept === wrong || (at >= payload.length - 4 && kept === wrong.toUpperCase())) continue
-        assert.isTrue(Result.isFailure(verified(payload.slice(0, at) + wrong + payload.slice(at + 1))), `at ${at}`)
-      }
-    }
-  )
-
-  it("drops accents and spare space, and refuses what has no ASCII form", () => {
-    const code = parse(generate({ key: evp, merchantName: "  Açaí\u00a0&  Cia  nº 1 ", merchantCity: "São Luís" }))
-    assert.strictEqual(code.merchantName, "Acai & Cia no 1")
-    assert.strictEqual(code.merchantCity, "Sao Luis")
-    for (const merchantName of ["", "   ", "Søren", "商店", "Loja 🛒", "a\u0007b"]) {
-      const refused = BrCode.generate({ key: evp, merchantName, merchantCity: "BRASILIA" })
-      assert.isTrue(Result.isFailure(refused) && refused.failure.code === "field", merchantName)
-    }
-  })
-
-  const fits: BrCode.GenerateOptions = {
-    key: evp,
-    merchantName: "N".repeat(25),
-    merchantCity: "C".repeat(15),
-    txid: "t".repeat(25),
-    additionalInfo: "i".repeat(37),
-    amount: Money.centavos(999_999_999_999)
-  }
-  const receiver = { merchantName: fits.merchantName, merchantCity: fits.merchantCity, amount: fits.amount }
-
-  const longest = `${"k".repeat(65)}@example.com`
-
-  it("takes a PixKey of any kind, and the same key as text", () => {
-    for (const key of [
-      PixKey.cpf("529.982.247-25"),
-      PixKey.cnpj("12.abc.345/01de-35"),
-      PixKey.email("Fulano@Example.com"),
-      PixKey.phone("(11) 91234-5684"),
-      PixKey.phone("+1 202 555 0123"),
-      PixKey.evp(evp)
-    ]) {
-      const payload = generate({ ...receiver, key })
-      assert.strictEqual(reveal(parse(payload).key), PixKey.value(key))
-      assert.strictEqual(generate({ ...receiver, key: PixKey.value(key) }), payload)
-    }
-  })
-
-  it("takes each field at its greatest length", () => {
-    for (const options of [fits, { ...receiver, key: longest }, { ...receiver, url: urlOf(77) }]) {
-      assert.isTrue(Result.isSuccess(verified(generate(options))))
-    }
-    assert.strictEqual(parse(generate(fits)).amount, 999_999_999_999)
-  })
-
-  it.each<readonly [string, BrCode.GenerateOptions]>([
-    ["name", { ...fits, merchantName: "N".repeat(26) }],
-    ["city", { ...fits, merchantCity: "C".repeat(16) }],
-    ["txid", { ...fits, txid: "t".repeat(26) }],
-    ["txid", { ...fits, txid: "" }],
-    ["txid", { ...fits, txid: "Um-Id" }],
-    ["additional information", { ...fits, additionalInfo: "i".repeat(38) }],
-    ["additional information", { ...fits, key: longest, additionalInfo: "i" }],
-    ["key", { ...receiver, key: `k${longest}` }],
-    ["key", { ...receiver, key: "k".repeat(36) }],
-    ["key", { ...receiver, key: "12345678901" }],
-    ["key", { ...receiver, key: "5511912345684" }],
-    ["key", { ...receiver, key: "+551132345678" }],
-    ["key", { ...receiver, key: "529.982.247-25" }],
-    ["key", { ...receiver, key: evp.toUpperCase() }],
-    ["key", { ...receiver, key: "fulano" }],
-    ["key", { ...receiver, key: "" }],
-    ["key", { ...receiver, key: "chave aleatória" }],
-    ["URL", { ...receiver, url: urlOf(78) }],
-    ["URL", { ...receiver, url: "https://pix.example.com/a" }],
-    ["URL", { ...receiver, url: "pix.example.com" }],
-    ["URL", { ...receiver, url: "pix.example.com/a?b" }],
-    ["URL", { ...receiver, url: "user@pix.example.com/a" }],
-    ["URL", { ...receiver, url: "pix.example.com/a\nb" }],
-    ["amount", { ...fits, amount: Money.centavos(0) }],
-    ["amount", { ...fits, amount: Money.centavos(1_000_000_000_000) }]
-  ])("refuses a wrong %s instead of cutting it", (words, options) => {
-    const refused = BrCode.generate(options)
-    assert.isTrue(Result.isFailure(refused))
-    if (Result.isFailure(refused)) {
-      assert.include(refused.failure.message, words)
-      assert.strictEqual(refused.failure.code, words === "amount" ? "amount" : "field")
-    }
-  })
-
-  it("refuses next to a URL what only a static code has", () => {
-    const dynamic = { ...receiver, url: urlOf(40) }
-    for (const refused of [
-      // @ts-expect-error the types refuse it too
-      BrCode.generate({ ...dynamic, key: evp }),
-      // @ts-expect-error the types refuse it too
-      BrCode.generate({ ...dynamic, txid: "abc" }),
-      // @ts-expect-error the types refuse it too
-      BrCode.generate({ ...dynamic, additionalInfo: "abc" }),
-      // @ts-expect-error the types refuse it too
-      BrCode.generate({ merchantName: "N", merchantCity: "C" })
-    ]) {
-      assert.isTrue(Result.isFailure(refused) && refused.failure.code === "field")
-    }
   })
 })

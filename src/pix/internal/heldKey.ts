@@ -1,0 +1,50 @@
+/**
+ * A key that prints as its mask, and shows itself only when it is asked to.
+ */
+import * as Equal from "effect/Equal"
+import * as Hash from "effect/Hash"
+import * as Inspectable from "effect/Inspectable"
+import { refuse } from "../../internal/refuse.ts"
+
+/** A key in memory, checked (`PixKey`) or not (`OpaquePixKey`). */
+export class Held<Tag extends string, Type extends string> extends Inspectable.Class implements Equal.Equal {
+  readonly _tag: Tag
+  /** The kind, as the service names it. */
+  readonly type: Type
+  /** What may be shown of the key. */
+  readonly masked: string
+  // Not a `Redacted`, which prints nothing of it: people recognise a key by its mask.
+  readonly #value: string
+
+  constructor(tag: Tag, type: Type, value: string, masked: string) {
+    super()
+    this._tag = tag
+    this.type = type
+    this.masked = masked
+    this.#value = value
+  }
+
+  static is(u: unknown): u is Held<string, string> {
+    return typeof u === "object" && u !== null && #value in u
+  }
+
+  static reveal(key: Held<string, string>): string {
+    return Held.is(key) ? key.#value : refuse("The value is no PIX key")
+  }
+
+  [Equal.symbol](that: Equal.Equal): boolean {
+    return Held.is(that) && this.type === that.type && this.#value === that.#value
+  }
+
+  [Hash.symbol](): number {
+    return Hash.combine(Hash.string(this.type), Hash.string(this.#value))
+  }
+
+  override toJSON(): string {
+    return this.toString()
+  }
+
+  override toString(): string {
+    return `${this.type} ${this.masked}`
+  }
+}
