@@ -681,7 +681,6 @@ describe.each(Object.entries(transports))("over %s", (_, transport) => {
       ],
       ["a balance without its amount", json({ ...balance, accBalance: null }), read],
       ["a balance with a comma", json({ ...balance, accBalance: "1,50" }), read],
-      ["a timestamp that is none", json({ ...detail, createdAt: "21/11/2026" }), look],
       ["a page of HTML with success", answer(200, "<html><b>ok</b></html>", { "content-type": "text/html" }), look],
       ["nothing with success", answer(200), read],
       ["null with success", json("null"), look],

@@ -7,6 +7,7 @@ import type { RequestIssue } from "../../contract/PaymentsError.ts"
 import { PixKeyType } from "../../pix/PixKey.ts"
 import type { Undecodable } from "./verdict.ts"
 import { parseExact } from "./exactJson.ts"
+import { forgiving } from "./forgive.ts"
 import { issuesOf } from "./issues.ts"
 
 const notJson: Undecodable = { reason: "Unreadable", issues: [{ path: "", problem: "the body is not JSON" }] }
@@ -17,24 +18,34 @@ export const parser =
   (text: string): unknown =>
     exact === undefined ? JSON.parse(text) : parseExact(text, exact)
 
-/**
- * Reads a body of JSON by a schema. `denied` finds what the body says against itself, whatever else it holds.
- */
+interface BodyDecoderOptions<A> {
+  readonly exact: ReadonlySet<string> | undefined
+  /** What the body says against itself, whatever else it holds. */
+  readonly denied: (json: unknown) => RequestIssue | undefined
+  /** Reads what is plain as the schema would; `undefined` for all else: then the schema is asked. */
+  readonly fast?: ((json: unknown) => A | undefined) | undefined
+}
+
+/** Reads a body of JSON by a schema. An optional field that does not fit is left out, and told by its name. */
 export const bodyDecoder = <S extends Schema.ConstraintDecoder<unknown>>(
   schema: S,
-  exact: ReadonlySet<string> | undefined,
-  denied: (json: unknown) => RequestIssue | undefined
+  { denied, exact, fast }: BodyDecoderOptions<S["Type"]>
 ) => {
-  const decode = Schema.decodeUnknownResult(schema)
+  const decode = Schema.decodeUnknownResult(schema, { errors: "all" })
   const parse = parser(exact)
-  return (text: string): Result.Result<S["Type"], Undecodable> => {
+  return (text: string, onMisfit: (field: string) => void): Result.Result<S["Type"], Undecodable> => {
     // The cause quotes the body: it is dropped here.
     const json = Result.try({ try: () => parse(text), catch: () => notJson })
     if (Result.isFailure(json)) return Result.fail(json.failure)
     const issue = denied(json.success)
-    return issue !== undefined
-      ? Result.fail({ reason: "NotAsAsked", issues: [issue] })
-      : Result.mapError(decode(json.success), (error) => ({ reason: "Unreadable", issues: issuesOf(error) }))
+    if (issue !== undefined) return Result.fail({ reason: "NotAsAsked", issues: [issue] })
+    const plain = fast?.(json.success)
+    return plain !== undefined
+      ? Result.succeed(plain)
+      : Result.mapError(forgiving(json.success, decode, onMisfit), (error) => ({
+          reason: "Unreadable",
+          issues: issuesOf(error)
+        }))
   }
 }
 

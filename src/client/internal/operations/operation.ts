@@ -20,6 +20,7 @@ import type { Undecodable } from "../verdict.ts"
 import { bodyDecoder, parser, strictEncoder } from "../codec.ts"
 import { deniedByEnvelope, deniedByFlag } from "../denial.ts"
 import type { Route, Runner } from "../pipeline.ts"
+import { misfitsOf } from "../misfits.ts"
 import { placeOf } from "../request.ts"
 import { type Places, seenIn } from "../seen.ts"
 import { type OwnError, readError, writeError } from "../toError.ts"
@@ -61,22 +62,28 @@ export const reading = <E extends Endpoint>(wiring: Wiring, endpoint: E) => {
   const { operation } = endpoint
   const run = wiring.runner(endpoint)
   const place = placeOf(endpoint)
-  const decode = bodyDecoder<E["response"]>(endpoint.response, endpoint.decimals, deniedByFlag)
+  const tell = misfitsOf(operation)
+  const decode = bodyDecoder<E["response"]>(endpoint.response, { exact: endpoint.decimals, denied: deniedByFlag })
   return <A, Own extends PaymentsError = never>(
     input: unknown,
     { accept, own }: Reading<E["response"]["Type"], A, Own>
   ) => {
     const path = place(input)
-    return Result.isFailure(path)
-      ? Effect.fail(invalid(operation, path.failure))
-      : run({
-          idempotencyKey: undefined,
-          earlier: false,
-          path: path.success,
-          body: undefined,
-          decode: (text) => Result.flatMap(decode(text), accept),
-          toError: (failure) => readError(operation, failure, own)
-        })
+    if (Result.isFailure(path)) return Effect.fail(invalid(operation, path.failure))
+    const misfits: Array<string> = []
+    const answer = run({
+      idempotencyKey: undefined,
+      earlier: false,
+      path: path.success,
+      body: undefined,
+      decode: (text) =>
+        Result.flatMap(
+          decode(text, (field) => misfits.push(field)),
+          accept
+        ),
+      toError: (failure) => readError(operation, failure, own)
+    })
+    return Effect.tap(answer, () => (misfits.length === 0 ? Effect.void : tell(misfits)))
   }
 }
 
@@ -110,7 +117,8 @@ export const writing = <E extends Endpoint>(
 ) => {
   const { operation, path } = endpoint
   const run = runner(endpoint)
-  const decode = bodyDecoder<E["response"]>(endpoint.response, endpoint.decimals, deniedByEnvelope)
+  const tell = misfitsOf(operation)
+  const decode = bodyDecoder<E["response"]>(endpoint.response, { exact: endpoint.decimals, denied: deniedByEnvelope })
   const parse = parser(endpoint.decimals)
   const keyOf = (options: WriteOptions | undefined) => {
     if (options === undefined) return keys.next(prefix)
@@ -125,19 +133,20 @@ export const writing = <E extends Endpoint>(
   ) =>
     Effect.flatMap(keyOf(options), (idempotencyKey): Effect.Effect<A, WriteError | Own> => {
       const body = prepare(idempotencyKey)
-      return Result.isFailure(body)
-        ? Effect.fail(body.failure)
-        : run({
-            idempotencyKey,
-            earlier: options?.earlier !== undefined,
-            path,
-            body: body.success,
-            decode: (text, policy) =>
-              decode(text).pipe(
-                Result.flatMap((answer) => accept(answer, idempotencyKey, policy)),
-                Result.mapError((undecodable) => ({ ...undecodable, seen: seenIn(text, places, parse) }))
-              ),
-            toError: (failure) => writeError(operation, idempotencyKey, failure, own)
-          })
+      if (Result.isFailure(body)) return Effect.fail(body.failure)
+      const misfits: Array<string> = []
+      const answer = run({
+        idempotencyKey,
+        earlier: options?.earlier !== undefined,
+        path,
+        body: body.success,
+        decode: (text, policy) =>
+          decode(text, (field) => misfits.push(field)).pipe(
+            Result.flatMap((value) => accept(value, idempotencyKey, policy)),
+            Result.mapError((undecodable) => ({ ...undecodable, seen: seenIn(text, places, parse) }))
+          ),
+        toError: (failure) => writeError(operation, idempotencyKey, failure, own)
+      })
+      return Effect.tap(answer, () => (misfits.length === 0 ? Effect.void : tell(misfits)))
     })
 }

@@ -1,0 +1,25 @@
+/**
+ * Fields that did not fit the contract and were left out: counted by operation and field, and told to the log once for
+ * each field of a client. Never their values. The names are those of the contract, so there are few.
+ */
+import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
+import type { Operation } from "../../contract/PaymentsError.ts"
+
+const misfits = Metric.counter("effect_pix_misfits", {
+  description: "Optional fields of answers that did not fit the contract and were left out, by operation and field",
+  incremental: true
+})
+
+/** Tells of the fields of one operation's answers. */
+export const misfitsOf = (operation: Operation) => {
+  const told = new Set<string>()
+  return Effect.fnUntraced(function* (fields: ReadonlyArray<string>) {
+    for (const field of fields) {
+      yield* Metric.update(Metric.withAttributes(misfits, { operation, field }), 1)
+      if (told.has(field)) continue
+      told.add(field)
+      yield* Effect.logWarning(`${operation}: ${field} of the answer does not fit the contract and was left out`)
+    }
+  })
+}
