@@ -81,7 +81,7 @@ export const parse = (payload: string): Result.Result<BrCode, InvalidBrCode> =>
 /**
  * The code itself if nothing is wrong with it, and otherwise the first of its `problems` as an error.
  *
- * These are checked, in this order:
+ * This is what is checked:
  *
  * | part | what must hold |
  * |---|---|

@@ -6,6 +6,8 @@
  *
  * Gotchas:
  * - A CNPJ may hold letters since July 2026 (Instrução Normativa RFB 2.229/2024). The numeric ones stay valid.
+ * - {@link cpf} and {@link cnpj} are for what a program writes: they throw a `SchemaError`. For what a user typed there
+ *   are {@link cpfOption} and {@link cnpjOption}.
  * - Both are plain strings, which print in full. Put {@link mask} into logs, never the document.
  * - Check digits catch most single slips, not all. Where the first check digit is 0, one wrong digit can go unnoticed
  *   (in a CPF the first, or with `00` also the sixth; in a CNPJ with `00` the first, fifth or ninth), and in a CNPJ so

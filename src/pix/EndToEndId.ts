@@ -3,6 +3,9 @@
  *
  * Keep an `endToEndId` that somebody reports as a plain, opaque string, and compare it with its case: the published
  * examples themselves break the format. This parser is for those who want to know what a well-formed one says.
+ *
+ * Do not match payments by its time: for a scheduled payment it is the time of the planned submission, and the payment
+ * may settle up to twelve hours away from it.
  */
 import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
