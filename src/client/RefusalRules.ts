@@ -1,37 +1,64 @@
 /**
  * How a refusal is understood. The service does not show the body of an error (service interface, section 7), so a
- * cause is read from its words, in Portuguese or English, by the rules here: data in one place, replaceable when the
- * service turns out otherwise.
+ * cause is read from its words, in Portuguese or English, by the rules here: data in one place, to be replaced or
+ * extended when the service turns out otherwise.
+ *
+ * The words are compared in lower case, without accents and punctuation, with codes taken apart: `DUPLICATE_REQUEST`,
+ * `duplicate-request` and `duplicateRequest` are the words "duplicate request". A phrase is written so:
+ *
+ * | part      | stands for                                                            |
+ * | --------- | --------------------------------------------------------------------- |
+ * | `saldo`   | this word                                                             |
+ * | `duplic*` | a word that begins so                                                 |
+ * | `a|b*`    | one of these                                                          |
+ * | `#`       | a word that begins with a digit                                       |
+ * | `~`       | at most three small words (`foi`, `de`, `is`, `the`), or none; no `:` |
+ * | `...`     | at most four words, or none; it does not reach over a sentence's end  |
+ *
+ * In doubt the rules say that a request is a repetition or still under way. A repetition that is taken for a plain
+ * refusal can be paid twice; the other error costs one more question.
  *
  * ```ts
  * import { Effect } from "effect"
  * import { RefusalRules } from "effect-pix"
  *
  * const rules = RefusalRules.make({
- *   rules: [{ cause: "InsufficientBalance", words: /\bE-1042\b/i }, ...RefusalRules.defaults.rules]
+ *   rules: [
+ *     { cause: "InsufficientBalance", words: ["e 1042", "carteira ... vazia"] },
+ *     { cause: "IdempotencyKeyReused", words: /\bdup-\d+\b/ },
+ *     ...RefusalRules.defaults.rules
+ *   ]
  * })
  * const program = Effect.void.pipe(Effect.provideService(RefusalRules, rules))
  * ```
  */
 import * as Context from "effect/Context"
 import * as Layer from "effect/Layer"
+import { rules } from "./internal/refusalPhrases.ts"
 
 /**
- * What a refusal can be about. `Other` stops the search: the words name a cause, and it is none of the others.
+ * What a refusal can be about. The first three say that an earlier request may have been executed: `Conflict` does not
+ * say how. `Other` stops the search: the words name a cause, and it is none of the others.
  */
 export type RefusalCause =
+  | "IdempotencyKeyInFlight"
+  | "IdempotencyKeyReused"
+  | "Conflict"
   | "InsufficientBalance"
   | "NoPixKey"
   | "BelowMinimum"
-  | "IdempotencyKeyReused"
-  | "IdempotencyKeyInFlight"
   | "Other"
 
 /** One rule: words that name a cause. */
 export interface RefusalRule {
   readonly cause: RefusalCause
-  /** Matched against the service's words in lower case, without accents, `SNAKE_CASE` and `camelCase` taken apart. */
-  readonly words: RegExp
+  /**
+   * Phrases, as the head of this module writes them; or an expression, which is held against the words in lower case
+   * and without accents, with their punctuation.
+   */
+  readonly words: ReadonlyArray<string> | RegExp
+  /** Phrases whose words do not count: they look like the cause and are something else. Not for an expression. */
+  readonly except?: ReadonlyArray<string> | undefined
 }
 
 /** See the reference of the same name. */
@@ -45,43 +72,7 @@ export interface RefusalRules {
   readonly noPixKeyStatuses: ReadonlyArray<number>
 }
 
-const defaults: RefusalRules = {
-  rules: [
-    {
-      cause: "IdempotencyKeyInFlight",
-      words:
-        /idempot\w*.*(in progress|in flight|in-flight|processing|being processed|concurrent|andamento|processamento|processad[ao] agora)|(in progress|in flight|processing|andamento|processamento).*idempot|\bem (andamento|processamento)\b|\bin[ -](progress|flight)\b|\b(being|still|already|currently) process/
-    },
-    { cause: "IdempotencyKeyReused", words: /idempot/ },
-    {
-      // A request that is said to exist already may be our own, sent before: the careful reading is a conflict.
-      cause: "IdempotencyKeyReused",
-      words:
-        /\bja (foi )?(existe|realizad|utilizad|usad|processad|solicitad|efetuad|executad|enviad|pag[ao]\b)|\balready (been )?(exist|used|processed|requested|executed|sent|submitted|paid|done)|\bduplica/
-    },
-    {
-      cause: "InsufficientBalance",
-      words:
-        /(saldo|fundos|limite disponivel|balance|funds)\b.*\b(insuficient\w*|insufficient|indisponive\w*|nao (e )?suficiente|not (enough|sufficient)|too low|exceed\w*|exced\w*|menor|maior)|\b(insuficien\w*|insufficient|not enough|without|sem|falta) (de )?(saldo|fundos|balance|funds|available)|insufficient[_ -]?(balance|funds)|saldo[_ -]?insuficiente/
-    },
-    {
-      cause: "NoPixKey",
-      words:
-        /\b(no|sem|nenhuma|missing|nao (ha|possui|tem|existe|encontr\w*)( nenhuma| uma)?) (registered |default |valid )?(chaves? (de )?pix|pix[_ -]?keys?|chave)\b|\b(chaves? (de )?pix|pix[_ -]?keys?|pixkey)\b.*\b(nao (foi |esta |ha )?(cadastrad|registrad|encontrad|configurad|informad|definid|localizad)\w*|not (been )?(found|registered|configured|set|provided|available|informed)|(is )?missing|inexistente|ausente|obrigatori\w*|(is )?required)|\b(register|cadastre|cadastrar|registre|configure)\b.*\b(chave|key)\b/
-    },
-    {
-      cause: "BelowMinimum",
-      words:
-        /(minim\w+).*(valor|saque|retirada|transferencia|amount|value|withdraw\w*|r\$|centavos|\d)|(valor|saque|retirada|amount|value|withdraw\w*).*(minim\w+)|abaixo do minimo|below (the )?minimum|(menor|inferior) (que|a|do que) (o )?(r\$|minimo|\d)/
-    },
-    {
-      cause: "Other",
-      words:
-        /bloquead|blocked|suspens|suspend|desativad|disabled|inativ|inactive|limite|\blimit|moeda|currency|metadata|metadado|descri(cao|ption)|manutencao|maintenance|horario|fraude|fraud|compliance|\bkyc\b|permiss|forbidden|json|content-type|\bamount\b|\bvalor\b|tipo d[ea] chave|key ?type|invalid [a-z]* ?company|empresa (nao|inexist)|company (not|does)/
-    }
-  ],
-  noPixKeyStatuses: [400, 404]
-}
+const defaults: RefusalRules = { rules, noPixKeyStatuses: [400, 404] }
 
 /** Rules to put in the place of the defaults. */
 type RefusalRulesOptions = { readonly [K in keyof RefusalRules]?: RefusalRules[K] | undefined }

@@ -109,6 +109,7 @@ const conflictOf = (
   if (status === 401 || status === 429) return undefined
   if (cause === "IdempotencyKeyReused") return "Reused"
   if (cause === "IdempotencyKeyInFlight") return "InFlight"
+  if (cause === "Conflict") return "Unclear"
   // How gateways answer to a key that they hold already: a 409, or a 422 that says nothing.
   const isUnclear =
     (status === 409 && (cause === undefined || cause === "Other")) ||
