@@ -97,7 +97,7 @@ const payloadOfWithdrawal = (withdrawal: SandboxWithdrawal): Schema.Json => {
 }
 
 /** What is kept of the webhooks. */
-interface Kept {
+type Kept = {
   readonly targets: ReadonlyArray<string>
   readonly webhooks: ReadonlyArray<KeptDelivery>
 }
