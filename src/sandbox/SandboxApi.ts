@@ -20,7 +20,7 @@ import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as OpenApi from "effect/http-api/OpenApi"
 import { Operation } from "../contract/PaymentsError.ts"
-import { Timestamp } from "../internal/wire.ts"
+import { TextId, Timestamp } from "../internal/wire.ts"
 import { Centavos } from "../pix/Money.ts"
 import { PixKeyType } from "../pix/PixKey.ts"
 import { SandboxTransaction, SandboxWithdrawal } from "./SandboxBooks.ts"
@@ -61,6 +61,14 @@ const Transactions = HttpApiGroup.make("transactions").add(
     success: listOf(SandboxTransaction),
     error: invalid
   }).annotate(OpenApi.Description, "The newest charges, searched by id, key, customer, status or amount."),
+  HttpApiEndpoint.post("charge", "/_sandbox/transactions", {
+    payload: Schema.Struct({ amount: Centavos.check(Schema.isGreaterThan(0)), name: Schema.optional(TextId) }),
+    success: SandboxTransaction,
+    error: invalid
+  }).annotate(
+    OpenApi.Description,
+    "Creates a PIX charge, for a first look: your client does it over the gateway's API."
+  ),
   HttpApiEndpoint.get("transaction", "/_sandbox/transactions/:transactionId", {
     params: transactionId,
     success: SandboxTransaction,

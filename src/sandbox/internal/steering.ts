@@ -105,6 +105,15 @@ const transactions = ({ gateway, sandbox }: Steered) =>
           const ledger = gateway.ledger()
           return newest(ledger.charges(now), query, textOfCharge, ledger.show)
         }),
+      charge: ({ payload }) =>
+        Effect.flatMap(gateway.now, (now) => {
+          const customer = { name: payload.name ?? "Maria Silva", email: "maria@example.com" }
+          const request = { amount: payload.amount, paymentMethod: "PIX", customer } as const
+          return Result.match(gateway.ledger().create(request, { key: undefined, body: undefined }, now), {
+            onFailure: ({ message }) => refuse(message),
+            onSuccess: (charge) => Effect.succeed(gateway.ledger().show(charge))
+          })
+        }),
       transaction: ({ params }) => find(params.transactionId),
       qrcode: ({ params }) =>
         Effect.flatMap(find(params.transactionId), ({ qrcode }) =>

@@ -21,7 +21,14 @@ import { layer as steering, type Steered } from "../internal/steering.ts"
 import { SandboxApi } from "../SandboxApi.ts"
 
 const assets = {
-  "/": ["index.html", "text/html; charset=utf-8"]
+  "/": ["index.html", "text/html; charset=utf-8"],
+  "/panel/panel.css": ["panel.css", "text/css; charset=utf-8"],
+  "/panel/main.js": ["main.js", "text/javascript; charset=utf-8"],
+  "/panel/dom.js": ["dom.js", "text/javascript; charset=utf-8"],
+  "/panel/words.js": ["words.js", "text/javascript; charset=utf-8"],
+  "/panel/server.js": ["server.js", "text/javascript; charset=utf-8"],
+  "/panel/lists.js": ["lists.js", "text/javascript; charset=utf-8"],
+  "/panel/rows.js": ["rows.js", "text/javascript; charset=utf-8"]
 } as const
 
 const others = /^\/(?:docs(?:\/gateway)?|openapi\.json|_sandbox(?:\/.*)?|panel(?:\/.*)?|favicon\.ico)$/

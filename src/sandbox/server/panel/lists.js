@@ -1,0 +1,55 @@
+/** The four lists: each shows the newest that fit its search, asked for anew when something in it changed. */
+import { el, keep } from "./dom.js"
+import { ask } from "./server.js"
+import * as rows from "./rows.js"
+import { word } from "./words.js"
+
+const make = {
+  transactions: [(item) => item.transactionId, rows.charge, "emptyTransactions"],
+  withdrawals: [(item) => item.id, rows.withdrawal, "emptyWithdrawals"],
+  requests: [(item) => item.id, rows.request, "emptyRequests"],
+  webhooks: [(item) => item.id, rows.webhook, "emptyWebhooks"]
+}
+const shown = 200
+
+const show = (name, { items, total }, search) => {
+  const [keyOf, row, empty] = make[name]
+  const list = document.querySelector(`[data-rows="${name}"]`)
+  if (items.length === 0) {
+    list.replaceChildren(el("li", { class: "empty" }, search === "" ? word(empty, location.origin) : word("nothing")))
+  } else keep(list, items, keyOf, row)
+  document.querySelector(`[data-count="${name}"]`).textContent =
+    total === 0 ? "" : word("shown", items.length, total.toLocaleString(document.documentElement.lang))
+}
+
+/**
+ * Runs at most one at a time, and once more where it was asked for meanwhile; with a pause, so that a load test does not
+ * become ours. What fails is asked for again when the connection is back: the page says that it is lost.
+ */
+export const calm = (effect) => {
+  let isBusy = false
+  let isWanted = false
+  const run = async () => {
+    isWanted = isBusy
+    if (isBusy) return
+    isBusy = true
+    await effect().catch(() => undefined)
+    await new Promise((resolve) => setTimeout(resolve, 150))
+    isBusy = false
+    if (isWanted) await run()
+  }
+  return run
+}
+
+const refreshers = Object.fromEntries(
+  Object.keys(make).map((name) => [
+    name,
+    calm(async () => {
+      const { value } = document.querySelector(`[data-list="${name}"]`)
+      show(name, await ask("GET", `/${name}?limit=${shown}&search=${encodeURIComponent(value)}`), value)
+    })
+  ])
+)
+
+export const names = Object.keys(make)
+export const refresh = (name) => refreshers[name]?.()

@@ -1,0 +1,34 @@
+/** The steering API, as the panel uses it. */
+
+/** Asks; fails with what the answer says where it is a refusal. */
+export const ask = async (method, path, body) => {
+  const response = await fetch(`/_sandbox${path}`, {
+    method,
+    headers: body === undefined ? {} : { "content-type": "application/json" },
+    body: body === undefined ? undefined : JSON.stringify(body)
+  })
+  const answer = await response.json()
+  if (response.ok) return answer
+  throw new Error(
+    answer.message ?? `${answer.subject} ${answer.id}: ${answer.status ?? answer._tag} → ${answer.asked ?? "?"}`
+  )
+}
+
+/** Listens to changes: told are their kinds, and after a pause whether some were missed. */
+export const listen = ({ onLive, onLost, onChange, onMissed }) => {
+  const source = new EventSource("/_sandbox/changes")
+  let last
+  source.addEventListener("ready", (event) => {
+    const now = Number(event.data)
+    onLive()
+    if (last !== now) onMissed()
+    last = now
+  })
+  source.addEventListener("message", (event) => {
+    const change = JSON.parse(event.data)
+    if (last !== undefined && change.sequence !== last + 1) onMissed()
+    last = change.sequence
+    onChange(change._tag)
+  })
+  source.addEventListener("error", onLost)
+}
