@@ -16,12 +16,20 @@ import { absentIfNull, IntegerId, openWord, TextId, Timestamp, withExtra } from 
 import { Centavos } from "../pix/Money.ts"
 import { CreatedStatus, DetailStatus, ListStatus } from "./Status.ts"
 
+/** What the texts of a charge have to look like. */
+export const patterns = {
+  currency: /^[A-Z]{3}$/,
+  email: /^[^\s@]+@[^\s@]+$/,
+  phone: /^\d{1,20}$/,
+  ip: /^(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f:.]*:[0-9a-f:.]*)$/i
+} as const
+
 /**
  * An ISO 4217 currency code. The service works in BRL (section 1, rule 4), which is the default wherever a currency
  * may be given.
  */
 export const Currency = Schema.Union([Schema.StringForLiteralAutocomplete, Schema.Literals(["BRL"])]).check(
-  Schema.isPattern(/^[A-Z]{3}$/, { expected: "an ISO 4217 currency code, as BRL" })
+  Schema.isPattern(patterns.currency, { expected: "an ISO 4217 currency code, as BRL" })
 )
 /** See the schema of the same name. */
 export type Currency = typeof Currency.Type
@@ -49,10 +57,10 @@ export const Customer = Schema.Struct({
   /** Your own identifier of the customer. */
   id: Schema.optional(TextId),
   name: TextId,
-  email: Schema.String.check(Schema.isPattern(/^[^\s@]+@[^\s@]+$/, { expected: "an e-mail address" })),
+  email: Schema.String.check(Schema.isPattern(patterns.email, { expected: "an e-mail address" })),
   document: Schema.optional(CustomerDocument),
   /** Digits only. */
-  phone: Schema.optional(Schema.String.check(Schema.isPattern(/^\d{1,20}$/, { expected: "a phone of digits only" }))),
+  phone: Schema.optional(Schema.String.check(Schema.isPattern(patterns.phone, { expected: "a phone of digits only" }))),
   /** Your own reference for the customer. */
   externalRef: Schema.optional(TextId)
 })
@@ -80,11 +88,7 @@ const fields = <const Method extends "PIX" | "BOLETO" | "CREDIT_CARD">(method: M
   items: Schema.optional(Schema.Array(Item)),
   traceable: Schema.optional(Schema.Boolean),
   /** The payer's IP address. */
-  ip: Schema.optional(
-    Schema.String.check(
-      Schema.isPattern(/^(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f:.]*:[0-9a-f:.]*)$/i, { expected: "an IP address" })
-    )
-  )
+  ip: Schema.optional(Schema.String.check(Schema.isPattern(patterns.ip, { expected: "an IP address" })))
 })
 
 /**

@@ -20,7 +20,9 @@ export const WithdrawalRequestBody = Schema.Struct({
   currency: CurrencyOrBrl,
   pixKey: Schema.optional(Schema.String),
   pixKeyType: Schema.optional(PixKeyType),
-  description: Schema.optional(Schema.String),
+  description: Schema.optional(
+    Schema.String.check(Schema.isMaxLength(4096, { expected: "a description of at most 4096 characters" }))
+  ),
   metadata: Schema.optional(Metadata)
 })
 /** See the schema of the same name. */

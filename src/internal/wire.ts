@@ -12,6 +12,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import * as SchemaIssue from "effect/SchemaIssue"
+import { utc } from "./utc.ts"
 
 /** An optional field of a response: missing, `undefined` and `null` all decode to absent. */
 export const absentIfNull = <S extends Schema.Constraint>(schema: S) =>
@@ -53,7 +54,7 @@ const parseTimestamp = (text: string) => {
   return match === null ? notTimestamp : utcOf(Date.parse(plainOf(text, match[1])))
 }
 
-const utcOf = (millis: number) => (Number.isNaN(millis) ? notTimestamp : Effect.succeed(DateTime.makeUnsafe(millis)))
+const utcOf = (millis: number) => (Number.isNaN(millis) ? notTimestamp : Effect.succeed(utc(millis)))
 
 /**
  * An ISO 8601 timestamp (service interface, section 1, rule 5), with or without an offset. The service does not say

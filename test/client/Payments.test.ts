@@ -745,6 +745,9 @@ describe("what is refused before anything is sent", () => {
     (payments) =>
       payments.getBalance(options as object)
 
+  const throwing = Object.defineProperty({}, "companyId", { get: () => assert.fail(canary), enumerable: true })
+  Object.defineProperty(throwing, "idempotencyKey", { get: () => assert.fail(canary), enumerable: true })
+
   const cyclic: Record<string, unknown> = { canary }
   cyclic["self"] = cyclic
 
@@ -806,7 +809,7 @@ describe("what is refused before anything is sent", () => {
     ["a charge that is no object", (payments) => payments.createTransaction(null as never), "paymentMethod"],
     ["a payout that is no object", (payments) => payments.requestWithdrawal(null as never), ""],
     ["a PIX key that is no text", withdraw({ pixKey: 42, pixKeyType: "EVP" }), "pixKeyType"],
-    ["options of a balance that are no object", read(42), "companyId"],
+    ["options of a balance that are no object", read(42), ""],
 
     ["a negative payout", withdraw({ amount: -1000 }), "amount"],
     ["a payout with a fraction", withdraw({ amount: 1000.5 }), "amount"],
@@ -830,6 +833,18 @@ describe("what is refused before anything is sent", () => {
     ["metadata nested too deep", withdraw({ metadata: deep(9) }), "metadata"],
     ["metadata of a list", withdraw({ metadata: [canary] }), "metadata"],
     ["metadata of a number", withdraw({ metadata: 42 }), "metadata"],
+
+    ["a description of a megabyte", withdraw({ description: `${canary}${"x".repeat(1_000_000)}` }), "description"],
+    ["a charge of more than 65536 characters", create({ items: Array.from({ length: 2000 }, () => item) }), ""],
+    ["an extra of a megabyte", create(boleto({ note: `${canary}${"x".repeat(1_000_000)}` })), ""],
+    ["options of a charge that are a number", create({}, 5 as unknown as object), ""],
+    ["options of a withdrawal that are null", withdraw({}, null as unknown as object), ""],
+    ["options that throw when they are read", withdraw({}, throwing), ""],
+    ["a charge that throws when it is read", create(boleto(throwing)), ""],
+    ["a query that is a list", list([]), ""],
+    ["a query that is null", list(null), ""],
+    ["a balance of options that are a text", read(canary), ""],
+    ["a balance of options that throw when they are read", read(throwing), ""],
 
     ["an empty idempotency key", withdraw({}, { idempotencyKey: "" }), "idempotencyKey"],
     [

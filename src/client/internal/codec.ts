@@ -62,13 +62,31 @@ export const strictEncoder = <S extends Schema.ConstraintEncoder<unknown>>(schem
     )
 }
 
-/** Checks an input by a schema, as `strictEncoder` does, and writes it as JSON. */
-export const bodyEncoder = (schema: Schema.ConstraintEncoder<unknown>) => {
+/** More than any request of the contract needs. */
+const maxBody = 65_536
+
+const tooLong = [{ path: "", problem: `it is longer than ${maxBody} characters of JSON` }]
+
+/**
+ * Checks an input by a schema, as `strictEncoder` does, and writes it as JSON, bounded. `fast` writes what is plain as
+ * the schema would; `undefined` for all else: then the schema is asked.
+ */
+export const bodyEncoder = (
+  schema: Schema.ConstraintEncoder<unknown>,
+  fast?: (input: unknown) => string | undefined
+) => {
   const encode = strictEncoder(schema)
+  const write = (input: unknown): Result.Result<string, ReadonlyArray<RequestIssue>> => {
+    // An input may throw when it is read: the schema says so then.
+    const plain = Result.getOrUndefined(Result.try(() => fast?.(input)))
+    return plain !== undefined
+      ? Result.succeed(plain)
+      : Result.flatMap(encode(input), (encoded) =>
+          Result.try({ try: () => JSON.stringify(encoded), catch: () => notWritable })
+        )
+  }
   return (input: unknown): Result.Result<string, ReadonlyArray<RequestIssue>> =>
-    Result.flatMap(encode(input), (encoded) =>
-      Result.try({ try: () => JSON.stringify(encoded), catch: () => notWritable })
-    )
+    Result.flatMap(write(input), (text) => (text.length > maxBody ? Result.fail(tooLong) : Result.succeed(text)))
 }
 
 /** The words of the contract that a body may hold as texts: they are no one's data. */

@@ -18,11 +18,13 @@ import * as ChargeCode from "../../ChargeCode.ts"
 import type { PaymentsPolicy } from "../../PaymentsPolicy.ts"
 import type { Undecodable } from "../verdict.ts"
 import { bodyEncoder } from "../codec.ts"
+import { readCharge } from "../fast/readCharge.ts"
+import { writePixCharge } from "../fast/writePixCharge.ts"
 import { deniedByError, meansFailure } from "../denial.ts"
 import { invalid, type Issues, notAsAsked, type Wiring, writing } from "./operation.ts"
 
 const [pix, boleto, card] = endpoint.body.members
-const encoders = { PIX: bodyEncoder(pix), BOLETO: bodyEncoder(boleto), CREDIT_CARD: bodyEncoder(card) }
+const encoders = { PIX: bodyEncoder(pix, writePixCharge), BOLETO: bodyEncoder(boleto), CREDIT_CARD: bodyEncoder(card) }
 
 /** By the method, so that what is wrong is said of that method's request and not of all three. */
 const encode = (request: CreateTransactionRequest): Result.Result<string, Issues> => {
@@ -75,11 +77,17 @@ const pixCharge = (
 }
 
 export const make = (wiring: Wiring) => {
-  const write = writing(wiring, endpoint, "tx", {
-    id: ["data", "id"],
-    value: ["data", "amount"],
-    status: ["data", "status"]
-  })
+  const write = writing(
+    wiring,
+    endpoint,
+    "tx",
+    {
+      id: ["data", "id"],
+      value: ["data", "amount"],
+      status: ["data", "status"]
+    },
+    readCharge
+  )
   function createTransaction(
     request: PixTransactionRequest,
     options?: WriteOptions

@@ -57,13 +57,16 @@ interface Reading<Answer, A, Own extends PaymentsError> {
   readonly own?: OwnError<Own>
 }
 
+/** Reads a plain answer without its schema; `undefined`: ask the schema. */
+type Fast<E extends Endpoint> = (json: unknown) => E["response"]["Type"] | undefined
+
 /** A read of an endpoint, by the object that holds its parameters and its query. */
-export const reading = <E extends Endpoint>(wiring: Wiring, endpoint: E) => {
+export const reading = <E extends Endpoint>(wiring: Wiring, endpoint: E, fast?: Fast<E>) => {
   const { operation } = endpoint
   const run = wiring.runner(endpoint)
   const place = placeOf(endpoint)
   const tell = misfitsOf(operation)
-  const decode = bodyDecoder<E["response"]>(endpoint.response, { exact: endpoint.decimals, denied: deniedByFlag })
+  const decode = bodyDecoder<E["response"]>(endpoint.response, { exact: endpoint.decimals, denied: deniedByFlag, fast })
   return <A, Own extends PaymentsError = never>(
     input: unknown,
     { accept, own }: Reading<E["response"]["Type"], A, Own>
@@ -86,6 +89,8 @@ export const reading = <E extends Endpoint>(wiring: Wiring, endpoint: E) => {
     return Effect.tap(answer, () => (misfits.length === 0 ? Effect.void : tell(misfits)))
   }
 }
+
+const unreadable = [{ path: "", problem: "it throws when it is read" }]
 
 /** What a write sends, and does with its answer. */
 interface Writing<Answer, A, Own extends PaymentsError> {
@@ -113,12 +118,17 @@ export const writing = <E extends Endpoint>(
   { keys, runner }: Wiring,
   endpoint: E,
   prefix: IdempotencyKeyPrefix,
-  places: Places
+  places: Places,
+  fast?: Fast<E>
 ) => {
   const { operation, path } = endpoint
   const run = runner(endpoint)
   const tell = misfitsOf(operation)
-  const decode = bodyDecoder<E["response"]>(endpoint.response, { exact: endpoint.decimals, denied: deniedByEnvelope })
+  const decode = bodyDecoder<E["response"]>(endpoint.response, {
+    exact: endpoint.decimals,
+    denied: deniedByEnvelope,
+    fast
+  })
   const parse = parser(endpoint.decimals)
   const keyOf = (options: WriteOptions | undefined) => {
     if (options === undefined) return keys.next(prefix)
@@ -132,7 +142,10 @@ export const writing = <E extends Endpoint>(
     { accept, own, prepare }: Writing<E["response"]["Type"], A, Own>
   ) =>
     Effect.flatMap(keyOf(options), (idempotencyKey): Effect.Effect<A, WriteError | Own> => {
-      const body = prepare(idempotencyKey)
+      const body = Result.getOrElse(
+        Result.try(() => prepare(idempotencyKey)),
+        () => Result.fail(invalid(operation, unreadable, idempotencyKey))
+      )
       if (Result.isFailure(body)) return Effect.fail(body.failure)
       const misfits: Array<string> = []
       const answer = run({

@@ -1,0 +1,206 @@
+/**
+ * The hand-shaped readers and writers against the schemas that they stand in for: the same value, or "ask the schema".
+ *
+ * `EFFECT_PIX_RUNS` is how many mutated inputs each shape meets; `EFFECT_PIX_SEED` decides which.
+ */
+import { assert, describe, test } from "@effect/vitest"
+import { Result, Schema } from "effect"
+import * as Endpoints from "../../src/contract/Endpoints.ts"
+import { bodyEncoder } from "../../src/client/internal/codec.ts"
+import { readCharge } from "../../src/client/internal/fast/readCharge.ts"
+import { readPage } from "../../src/client/internal/fast/readPage.ts"
+import { writePixCharge } from "../../src/client/internal/fast/writePixCharge.ts"
+import { seed, seeded } from "../support/seed.ts"
+import { created, listed } from "../support/Wire.ts"
+
+const runs = Number(process.env["EFFECT_PIX_RUNS"] ?? 5000)
+
+type Random = ReturnType<typeof seeded>
+
+/** Values that a field may come with: right for some, wrong for others, and on the edge of both. */
+const oddities: readonly [unknown, ...Array<unknown>] = [
+  null,
+  undefined,
+  "",
+  " ",
+  "PIX",
+  "pix",
+  "BRL",
+  "brl",
+  "a@b",
+  "a @b",
+  "11987654321",
+  "203.0.113.7",
+  "::1",
+  "2026-11-21T10:00:00Z",
+  "2026-11-21T10:00:00.123Z",
+  "2026-11-21T10:00:00.12Z",
+  "2026-11-21T10:00:00",
+  "2026-11-21T07:00:00-03:00",
+  "2026-02-29T10:00:00Z",
+  "2026-02-31T10:00:00Z",
+  "2026-13-01T10:00:00Z",
+  "2026-11-28T24:00:00Z",
+  "2026-11-28T23:59:60Z",
+  "2026-11-28T23:59:59.999Z",
+  "2026-11-21t10:00:00z",
+  "2026-11-21 10:00:00Z",
+  "0001-01-01T00:00:00Z",
+  "9999-12-28T23:59:59Z",
+  "2026-1١-21T10:00:00Z",
+  "21/11/2026",
+  0,
+  -0,
+  1,
+  -1,
+  0.5,
+  1e21,
+  2 ** 53,
+  Number.NaN,
+  true,
+  false,
+  [],
+  {},
+  [{}],
+  ["PIX"],
+  { id: "x" },
+  { extra: 1 },
+  { qrcode: "0002" },
+  { number: "1", type: "CPF" },
+  { expiresInDays: 1 },
+  "\u{1F600}\uD800"
+]
+
+const names: readonly [string, ...Array<string>] = [
+  ..."extra id amount status pix lead items ok error companyId toJSON constructor size".split(" "),
+  ..."unitPrice tangible name email currency 0 paymentMethod note".split(" ")
+] as [string, ...Array<string>]
+
+const isContainer = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null
+
+/** A container somewhere inside, the outermost included. */
+const somewhere = (value: Record<string, unknown>, random: Random): Record<string, unknown> => {
+  const inner = Object.values(value).filter(isContainer)
+  const [first, ...rest] = inner
+  return first === undefined || random.next() < 0.25 ? value : somewhere(random.pick([first, ...rest]), random)
+}
+
+/** Changes a copy in one to three places: a field of another value, gone, new, or moved to the end. */
+const mutated = (base: object, random: Random): unknown => {
+  const copy: unknown = structuredClone(base)
+  if (!isContainer(copy)) return copy
+  const odd = () => structuredClone(random.pick(oddities))
+  for (let changes = random.below(4); changes > 0; changes--) {
+    const container = somewhere(copy, random)
+    const [first = "x", ...rest] = Object.keys(container)
+    const name = random.pick([first, ...rest])
+    const kind = random.below(8)
+    if (kind === 0) Reflect.deleteProperty(container, name)
+    else if (kind === 1) container[random.pick(names)] = odd()
+    else if (kind === 2) {
+      const value = container[name]
+      Reflect.deleteProperty(container, name)
+      container[name] = value
+    } else if (kind === 3 && Array.isArray(container)) container.push(odd())
+    else container[name] = odd()
+  }
+  return copy
+}
+
+const [row] = listed.res.items
+const { lead: _, ...leadless } = row ?? assert.fail("no row")
+const page = { ...listed, res: { ...listed.res, items: [row, leadless, { id: 1, amount: 2, status: "" }] } }
+
+const charge = {
+  amount: 12_345,
+  currency: "BRL",
+  paymentMethod: "PIX",
+  installments: 1,
+  customer: {
+    id: "c-1",
+    name: "José",
+    email: "jose@example.com",
+    document: { number: "52998224725", type: "CPF" },
+    phone: "11987654321",
+    externalRef: "crm/1"
+  },
+  items: [
+    { title: "Café", unitPrice: 6000, quantity: 2, tangible: true },
+    { title: "Frete", unitPrice: 345, quantity: 1 }
+  ],
+  traceable: true,
+  ip: "203.0.113.7",
+  pix: { expiresInDays: 2 }
+}
+const minimal = { amount: 2500, paymentMethod: "PIX", customer: { name: "Maria", email: "maria@example.com" } }
+
+/** Runs a shape's inputs; gives how many the fast way took. */
+const compare = (bases: readonly [object, ...Array<object>], check: (input: unknown) => boolean): number => {
+  const random = seeded(seed)
+  let taken = 0
+  for (let run = 0; run < runs; run++) if (check(mutated(random.pick(bases), random))) taken++
+  return taken
+}
+
+const reads = <S extends Schema.ConstraintDecoder<unknown>>(
+  schema: S,
+  fast: (json: unknown) => S["Type"] | undefined
+) => {
+  const decode = Schema.decodeUnknownResult(schema)
+  return (input: unknown): boolean => {
+    // What a service can write.
+    const text = JSON.stringify(input)
+    const value = fast(JSON.parse(text))
+    if (value === undefined) return false
+    const expected = decode(JSON.parse(text))
+    assert.isTrue(Result.isSuccess(expected), text)
+    if (Result.isSuccess(expected)) assert.deepStrictEqual(value, expected.success, text)
+    return true
+  }
+}
+
+describe("a reader or writer beside its schema", () => {
+  test(`reads a page as the schema does, in ${runs} inputs`, () => {
+    assert.isAbove(compare([page, listed], reads(Endpoints.listTransactions.response, readPage)), runs / 5)
+  })
+
+  test(`reads the answer to a charge as the schema does, in ${runs} inputs`, () => {
+    const bases: readonly [object, ...Array<object>] = [
+      created,
+      { ...created, companyId: 7, data: { ...created.data, note: { a: [1] }, companyId: 7 } }
+    ]
+    assert.isAbove(compare(bases, reads(Endpoints.createTransaction.response, readCharge)), runs / 5)
+  })
+
+  test(`writes a PIX charge to the byte as the schema does, in ${runs} inputs`, () => {
+    const encode = bodyEncoder(Endpoints.createTransaction.body.members[0])
+    const check = (input: unknown): boolean => {
+      const text = writePixCharge(input)
+      if (text === undefined) return false
+      assert.strictEqual(text, Result.getOrUndefined(encode(input)))
+      return true
+    }
+    assert.isAbove(compare([charge, minimal], check), runs / 5)
+  })
+
+  test("asks the schema about a request that is no plain object", () => {
+    class Charge {
+      readonly amount = 2500
+      readonly paymentMethod = "PIX"
+      readonly customer = minimal.customer
+    }
+    const cyclic: Record<string, unknown> = { ...minimal }
+    cyclic["pix"] = cyclic
+    const strange: ReadonlyArray<unknown> = [
+      new Charge(),
+      Object.create(minimal),
+      { ...minimal, [Symbol("note")]: 1 },
+      Object.defineProperty({ ...minimal }, "hidden", { value: 1 }),
+      cyclic,
+      null,
+      "PIX",
+      []
+    ]
+    for (const request of strange) assert.isUndefined(writePixCharge(request))
+  })
+})
