@@ -50,8 +50,8 @@ export class ReferenceConflict extends Schema.TaggedError<ReferenceConflict>("ef
     /** What is not the same. `content` is any other part of the request, such as the PIX key. */
     differs: Schema.Array(Schema.Literals(["amount", "content"])),
     earlier: Schema.Struct({
-      /** `Unknown`: money may have moved for the earlier request. */
-      state: Schema.Literals(["Done", "Unknown"]),
+      /** `Unknown`: money may have moved for the earlier request. `Submitted`: it stands in a `PayoutQueue`. */
+      state: Schema.Literals(["Done", "Unknown", "Submitted"]),
       /** In centavos. */
       amount: Centavos,
       check: Schema.optionalKey(Schema.String),
@@ -61,7 +61,7 @@ export class ReferenceConflict extends Schema.TaggedError<ReferenceConflict>("ef
 ) {
   override get message(): string {
     const { amount, state } = this.earlier
-    const was = state === "Done" ? "was paid" : "MAY HAVE BEEN PAID"
+    const was = { Done: "was paid", Unknown: "MAY HAVE BEEN PAID", Submitted: "was submitted before" }[state]
     return `The reference ${was} with another ${this.differs.join(" and another ")} (${amount} centavos). This item was not sent. If it is another payout, give it a reference of its own; if it is the same one, ask for what was asked for then.`
   }
 }

@@ -3,3 +3,8 @@
  */
 export * from "./Payout.ts"
 export * as Payouts from "./Payouts.ts"
+export * as PayoutActivity from "./PayoutActivity.ts"
+export * as PayoutInsert from "./PayoutInsert.ts"
+export { PayoutQueue } from "./PayoutQueue.ts"
+export type { PayoutClientOptions, PayoutQueueOptions, Seal } from "./PayoutQueueOptions.ts"
+export { ParkedBecause, PayoutNotFound, PayoutState, PayoutStateConflict, PayoutStatus } from "./PayoutStatus.ts"

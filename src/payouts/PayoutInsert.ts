@@ -1,0 +1,52 @@
+/**
+ * One INSERT that submits a payout to the queue, for a program that writes to the database with another library than
+ * Effect's `SqlClient` (Drizzle, Prisma, `pg`, another language): run it in your own transaction, beside your own rows. A
+ * worker finds the row and queues it within its `poll` interval.
+ *
+ * The statement does nothing where the reference stands already, whatever stands there: look at the count of inserted
+ * rows, and ask `status` where it is 0. The tables are those of `docs/sql/`.
+ *
+ * ```ts
+ * import { Result } from "effect"
+ * import { Money } from "effect-pix"
+ * import { PayoutInsert } from "effect-pix/payouts"
+ *
+ * const { parameters, text } = Result.getOrThrow(
+ *   PayoutInsert.make({ reference: "invoice-42", amount: Money.centavos(2500) }, { dialect: "pg" })
+ * )
+ * // await client.query(text, parameters)
+ * const start = text.slice(0, 30) // => "INSERT INTO effect_pix_payouts"
+ * const count = parameters.length // => 5
+ * ```
+ */
+import * as Result from "effect/Result"
+import type { BelowMinimum, InvalidRequest } from "../contract/PaymentsError.ts"
+import { submission } from "./internal/queue/request.ts"
+import type { PayoutItem } from "./Payout.ts"
+
+/** The statement, for each dialect: its parameters are key, reference, amount, request and the request's check. */
+export const statements = {
+  pg: "INSERT INTO effect_pix_payouts (idempotency_key, reference, amount, request, request_check) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING",
+  sqlite:
+    "INSERT INTO effect_pix_payouts (idempotency_key, reference, amount, request, request_check) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
+} as const
+
+/** A statement and its parameters, in order. */
+export interface PayoutStatement {
+  readonly text: string
+  readonly parameters: readonly [key: string, reference: string, amount: number, request: string, check: string]
+}
+
+/** Checks a payout to its last field, and answers the statement that submits it. `amount` is in centavos. */
+export const make = (
+  payout: PayoutItem,
+  options: {
+    readonly dialect: keyof typeof statements
+    /** Seals the stored request as the worker's `seal` opens it. Default: it is stored as it is. */
+    readonly seal?: ((request: string, reference: string) => string) | undefined
+  }
+): Result.Result<PayoutStatement, InvalidRequest | BelowMinimum> =>
+  Result.map(submission(payout), ({ amount, check, key, reference, text }) => ({
+    text: statements[options.dialect],
+    parameters: [key, reference, amount, options.seal?.(text, reference) ?? text, check]
+  }))

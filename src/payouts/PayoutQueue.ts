@@ -1,0 +1,216 @@
+/**
+ * Payouts that survive a crash: a table and a queue in your own database.
+ *
+ * A payout is submitted in the transaction that writes your invoice, or not at all. A worker, in this process or in as
+ * many others as there are, sends it and writes down what became of it. A process may be killed at any moment: another
+ * one takes its payouts over when its lease is past, and asks with the same key.
+ *
+ * The key that the service knows a payout by is made from the reference alone, and is the same for ever
+ * (`IdempotencyKey.fromReference("payout", reference)`). Before the first byte of a request a mark is committed that it
+ * may have left; only a proof that nothing was executed clears it. While it stands, no refusal is taken for "nothing
+ * moved", and past the `horizon` nothing is sent any more: a person decides.
+ *
+ * Gotchas:
+ * - `posted` is not paid. The service shows only `Awaiting` and has no lookup of a withdrawal: tell what you learn by
+ *   `settle`.
+ * - Everything is written with the `SqlClient` that the layer is built with. Your code has to use the same one: two
+ *   layers of one database are two clients, and do not commit together. A submit in a transaction of another client
+ *   fails with `ForeignTransaction`.
+ * - The stored request holds a person's data: give a `seal`, and say with `forget` how long it is kept.
+ *
+ * ```ts
+ * import { Effect, Layer } from "effect"
+ * import { Money } from "effect-pix"
+ * import { NodeSqlite } from "effect-pix/node"
+ * import { PayoutQueue } from "effect-pix/payouts"
+ * import { Sandbox, SandboxOptions } from "effect-pix/sandbox"
+ * import { SqlClient } from "effect/sql"
+ *
+ * const program = Effect.gen(function* () {
+ *   const sql = yield* SqlClient.SqlClient
+ *   const queue = yield* PayoutQueue
+ *   yield* sql`CREATE TABLE invoices (id TEXT)`
+ *   yield* sql.withTransaction(
+ *     Effect.gen(function* () {
+ *       yield* sql`INSERT INTO invoices VALUES ('invoice-42')`
+ *       yield* queue.submit({ reference: "invoice-42", amount: Money.centavos(2500) })
+ *     })
+ *   )
+ *   return (yield* queue.await("invoice-42")).state
+ * })
+ *
+ * // A gateway in memory stands for the real one, and a database in memory for yours.
+ * const gateway = Layer.provide(Sandbox.layerPayments, Layer.succeed(SandboxOptions, { balance: 50_000 }))
+ * const layer = PayoutQueue.layer().pipe(
+ *   Layer.provideMerge(NodeSqlite.layer({ filename: ":memory:" })),
+ *   Layer.provide(gateway)
+ * )
+ * const state = await Effect.runPromise(Effect.provide(program, layer)) // => "posted"
+ * ```
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Option from "effect/Option"
+import * as PersistedQueue from "effect/persistence/PersistedQueue"
+import type * as SqlClient from "effect/sql/SqlClient"
+import type * as Stream from "effect/Stream"
+import type { Payments } from "../client/Payments.ts"
+import type { ConfigurationError } from "../contract/ConfigurationError.ts"
+import type { BelowMinimum, InvalidRequest } from "../contract/PaymentsError.ts"
+import {
+  database,
+  type DatabaseError,
+  type ForeignTransaction,
+  naming,
+  requireOwnTransaction
+} from "../durable/Database.ts"
+import { migrate } from "../durable/Tables.ts"
+import { layerQueue, layerQueueMemory, unlimited } from "../durable/Work.ts"
+import { makeClient } from "./internal/queue/client.ts"
+import { Element, makeCore } from "./internal/queue/core.ts"
+import { make as makeMemoryStore } from "./internal/queue/memoryStore.ts"
+import { type Settings, settingsOf } from "./internal/queue/settings.ts"
+import { make as makeSqlStore, queueName } from "./internal/queue/sqlStore.ts"
+import { sweeps } from "./internal/queue/sweeps.ts"
+import { tables } from "./internal/queue/tables.ts"
+import { makeWorker } from "./internal/queue/worker.ts"
+import type { PayoutItem, ReferenceConflict } from "./Payout.ts"
+import type { PayoutClientOptions, PayoutQueueOptions, Seal } from "./PayoutQueueOptions.ts"
+import type { PayoutNotFound, PayoutState, PayoutStateConflict, PayoutStatus } from "./PayoutStatus.ts"
+
+type Steering = Effect.Effect<PayoutStatus, PayoutNotFound | PayoutStateConflict | ForeignTransaction | DatabaseError>
+
+/** The queue of payouts. */
+export class PayoutQueue extends Context.Service<
+  PayoutQueue,
+  {
+    /**
+     * Accepts a payout, in the caller's transaction where there is one. The same reference and content again is the same
+     * payout: it answers what became of it. `amount` is in centavos.
+     */
+    readonly submit: (
+      payout: PayoutItem
+    ) => Effect.Effect<
+      PayoutStatus,
+      ReferenceConflict | InvalidRequest | BelowMinimum | ForeignTransaction | DatabaseError
+    >
+    /** Accepts all of them, or none. */
+    readonly submitMany: (
+      payouts: Iterable<PayoutItem>
+    ) => Effect.Effect<
+      ReadonlyArray<PayoutStatus>,
+      ReferenceConflict | InvalidRequest | BelowMinimum | ForeignTransaction | DatabaseError
+    >
+    /** What is known of a reference; `None` where it was never submitted, or was forgotten. */
+    readonly status: (reference: string) => Effect.Effect<Option.Option<PayoutStatus>, DatabaseError>
+    /** Waits until it is neither accepted nor unknown: posted, refused, parked, or told to be settled or failed. */
+    readonly await: (reference: string) => Effect.Effect<PayoutStatus, PayoutNotFound | DatabaseError>
+    /** All payouts, or those in one state, the oldest first. */
+    readonly list: (options?: {
+      readonly state?: PayoutState | undefined
+    }) => Stream.Stream<PayoutStatus, DatabaseError>
+    /**
+     * Every payout whose state changes from now on, whichever process changes it. States that follow each other quickly
+     * may be told as one. It never ends.
+     */
+    readonly changes: Stream.Stream<PayoutStatus, DatabaseError>
+
+    /** Sends a refused payout again under its key, or one that waits for its next attempt at once. */
+    readonly retry: (reference: string) => Steering
+    /** Takes a payout out of the worker's hands until it is resumed. A request that is under way is not called back. */
+    readonly park: (reference: string) => Steering
+    /**
+     * Gives a parked payout back to the worker. One of which a request may have left longer ago than the horizon needs
+     * `notExecuted: true`: you looked in the panel, and the service did not execute it.
+     */
+    readonly resume: (reference: string, options?: { readonly notExecuted?: boolean | undefined }) => Steering
+    /** Tells how it ended, as you learned it from the panel, a statement or a webhook that you trust. Default `settled`. */
+    readonly settle: (reference: string, options?: { readonly as?: "settled" | "failed" | undefined }) => Steering
+    /** Stops all workers within a second, or lets them go on. What is under way is finished. */
+    readonly setPaused: (paused: boolean) => Effect.Effect<void, ForeignTransaction | DatabaseError>
+    readonly isPaused: Effect.Effect<boolean, DatabaseError>
+  }
+>()("effect-pix/payouts/PayoutQueue") {
+  /** Submits and asks, and sends nothing: for a process that is no worker. */
+  static readonly layerClient = (
+    options: PayoutClientOptions = {}
+  ): Layer.Layer<PayoutQueue, ConfigurationError | DatabaseError, SqlClient.SqlClient> =>
+    Layer.provide(
+      Layer.effect(
+        PayoutQueue,
+        Effect.map(sqlParts(options), ({ client }) => client)
+      ),
+      queueOf(options)
+    )
+
+  /** Sends what was submitted, and offers no service: for a process that only works. */
+  static readonly layerWorker = (
+    options: PayoutQueueOptions = {}
+  ): Layer.Layer<never, ConfigurationError | DatabaseError, SqlClient.SqlClient | Payments> =>
+    Layer.provide(Layer.effectDiscard(Effect.flatMap(sqlParts(options), ({ start }) => start)), queueOf(options))
+
+  /** Both: submits, asks and sends. */
+  static readonly layer = (
+    options: PayoutQueueOptions = {}
+  ): Layer.Layer<PayoutQueue, ConfigurationError | DatabaseError, SqlClient.SqlClient | Payments> =>
+    Layer.provide(
+      Layer.effect(
+        PayoutQueue,
+        Effect.flatMap(sqlParts(options), ({ client, start }) => Effect.as(start, client))
+      ),
+      queueOf(options)
+    )
+
+  /** Both, in memory: for tests. It is gone with the process, joins no transaction, and `TestClock` rules it. */
+  static readonly layerMemory = (
+    options: PayoutQueueOptions = {}
+  ): Layer.Layer<PayoutQueue, ConfigurationError, Payments> =>
+    Layer.provide(
+      Layer.effect(
+        PayoutQueue,
+        Effect.gen(function* () {
+          const settings = yield* Effect.fromResult(settingsOf(options))
+          const { client, start } = yield* parts(makeMemoryStore(), settings, options, () => Effect.void)
+          yield* start
+          return client
+        })
+      ),
+      layerQueueMemory
+    )
+}
+
+const asIs: Seal = { seal: Effect.succeed, open: Effect.succeed }
+
+const parts = Effect.fnUntraced(function* (
+  store: ReturnType<typeof makeMemoryStore>,
+  settings: Settings,
+  { seal = asIs }: PayoutClientOptions,
+  requireOwn: (operation: string) => Effect.Effect<void, ForeignTransaction>
+) {
+  const queue = yield* PersistedQueue.make({ name: queueName, schema: Element, maxAttempts: unlimited })
+  const core = yield* makeCore(store, queue)
+  const start = Effect.gen(function* () {
+    const worker = yield* makeWorker(core, settings, seal)
+    yield* Effect.forkScoped(worker.run)
+    yield* Effect.forkScoped(sweeps(core, settings, yield* PersistedQueue.PersistedQueueStore))
+  })
+  return { client: makeClient(core, settings, seal, requireOwn), start }
+})
+
+const sqlParts = Effect.fnUntraced(function* (options: PayoutQueueOptions) {
+  const settings = yield* Effect.fromResult(settingsOf(options))
+  const db = yield* database
+  yield* naming("migrate")(migrate(tables))
+  return yield* parts(makeSqlStore(db), settings, options, (operation) => requireOwnTransaction(db, operation))
+})
+
+/** The settings are checked before anything is built of them. */
+const queueOf = (options: PayoutQueueOptions) =>
+  Layer.effectContext(
+    Effect.gen(function* () {
+      const { lease, poll } = yield* Effect.fromResult(settingsOf(options))
+      yield* database
+      return yield* naming("migrate")(Layer.build(layerQueue({ lease, poll })))
+    })
+  )

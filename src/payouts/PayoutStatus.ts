@@ -1,0 +1,101 @@
+/**
+ * What is known of a payout that was submitted to the queue, and what can be wrong with asking the queue.
+ */
+import * as Schema from "effect/Schema"
+import { IdempotencyConflict, OutcomeUnknown } from "../contract/PaymentsError.ts"
+import { Centavos } from "../pix/Money.ts"
+import { PayoutRefusal } from "./Payout.ts"
+
+/** The states of a payout in the queue, as the table spells them. */
+export const PayoutState = Schema.Literals(["accepted", "posted", "settled", "failed", "refused", "unknown", "parked"])
+/** See the schema of the same name. */
+export type PayoutState = typeof PayoutState.Type
+
+/**
+ * Why a payout waits for a person.
+ *
+ * - `Operator`: someone parked it.
+ * - `PastHorizon`: a request may have left longer ago than the horizon. The service may have forgotten its key, so that
+ *   another request could pay twice.
+ * - `OverMaxAmount`, `OverDailyCap`: its amount alone is above the worker's `maxAmount` or `dailyCap`.
+ * - `Unreadable`: its stored request cannot be opened or read. Nothing was sent since.
+ */
+export const ParkedBecause = Schema.Literals(["Operator", "PastHorizon", "OverMaxAmount", "OverDailyCap", "Unreadable"])
+/** See the schema of the same name. */
+export type ParkedBecause = typeof ParkedBecause.Type
+
+const Unclear = Schema.Union([OutcomeUnknown, IdempotencyConflict])
+
+const common = {
+  /** Your reference. */
+  reference: Schema.String,
+  /** The key that the service knows it by: made from the reference alone, the same for ever. */
+  idempotencyKey: Schema.String,
+  /** In centavos. */
+  amount: Centavos,
+  submittedAt: Schema.DateTimeUtcFromString,
+  /** When its state was last written. */
+  updatedAt: Schema.DateTimeUtcFromString
+}
+/** When a request that may still be executed first may have left. Absent: no request of it is in doubt. */
+const mayHaveLeftAt = Schema.optionalKey(Schema.DateTimeUtcFromString)
+const withdrawalId = Schema.optionalKey(Schema.Int)
+
+/**
+ * What is known of one payout, by its `state`:
+ *
+ * | state | what it says |
+ * |---|---|
+ * | `accepted` | it will be sent; `error` is why the last request moved nothing, with `mayHaveLeftAt` one is under way |
+ * | `posted` | the service took it on. That is not paid: it shows only `Awaiting`, and has no lookup of a withdrawal |
+ * | `settled`, `failed` | what somebody who knows told by `settle` |
+ * | `refused` | nothing moved, and nothing will: `error` says why |
+ * | `unknown` | money may have moved. It is asked again with the same key |
+ * | `parked` | it waits for a person, and is not sent; with `mayHaveLeftAt` money may have moved |
+ */
+export const PayoutStatus = Schema.Union([
+  Schema.TaggedStruct("Accepted", {
+    state: Schema.Literal("accepted"),
+    ...common,
+    mayHaveLeftAt,
+    error: Schema.optionalKey(PayoutRefusal)
+  }),
+  Schema.TaggedStruct("Posted", { state: Schema.Literal("posted"), ...common, withdrawalId: Schema.Int }),
+  Schema.TaggedStruct("Settled", { state: Schema.Literal("settled"), ...common, withdrawalId }),
+  Schema.TaggedStruct("Failed", { state: Schema.Literal("failed"), ...common, withdrawalId }),
+  Schema.TaggedStruct("Refused", { state: Schema.Literal("refused"), ...common, error: PayoutRefusal }),
+  Schema.TaggedStruct("Unknown", { state: Schema.Literal("unknown"), ...common, mayHaveLeftAt, error: Unclear }),
+  Schema.TaggedStruct("Parked", {
+    state: Schema.Literal("parked"),
+    ...common,
+    because: ParkedBecause,
+    mayHaveLeftAt,
+    error: Schema.optionalKey(Schema.Union([PayoutRefusal, Unclear]))
+  })
+])
+/** See the schema of the same name. */
+export type PayoutStatus = typeof PayoutStatus.Type
+
+/** No payout of this reference was submitted, or it was forgotten since. */
+export class PayoutNotFound extends Schema.TaggedError<PayoutNotFound>("effect-pix/PayoutNotFound")("PayoutNotFound", {
+  reference: Schema.String
+}) {
+  override get message(): string {
+    return "No payout of this reference was submitted to the queue, or it was forgotten since."
+  }
+}
+
+/** What was asked cannot be done with a payout in this state. Nothing was changed. */
+export class PayoutStateConflict extends Schema.TaggedError<PayoutStateConflict>("effect-pix/PayoutStateConflict")(
+  "PayoutStateConflict",
+  {
+    operation: Schema.Literals(["retry", "park", "resume", "settle"]),
+    reference: Schema.String,
+    state: PayoutState,
+    problem: Schema.String
+  }
+) {
+  override get message(): string {
+    return `${this.operation} was not done, the payout is ${this.state}: ${this.problem}`
+  }
+}

@@ -1,0 +1,302 @@
+/**
+ * Submitting, asking and steering: everything that needs no worker.
+ */
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as PubSub from "effect/PubSub"
+import type * as Schema from "effect/Schema"
+import type * as PersistedQueue from "effect/persistence/PersistedQueue"
+import type { SqlError } from "effect/sql/SqlError"
+import * as Stream from "effect/Stream"
+import * as DateTime from "effect/DateTime"
+import { fromReference } from "../../../contract/IdempotencyKey.ts"
+import { Centavos } from "../../../pix/Money.ts"
+import { DatabaseError, type ForeignTransaction, naming } from "../../../durable/Database.ts"
+import { type PayoutItem, ReferenceConflict } from "../../Payout.ts"
+import type { Seal } from "../../PayoutQueueOptions.ts"
+import { PayoutNotFound, type PayoutState, PayoutStateConflict, type PayoutStatus } from "../../PayoutStatus.ts"
+import { type Core, retrying } from "./core.ts"
+import { isSameRequest, type Submission, submission } from "./request.ts"
+import { type Changes, isOpen, parked, type Row, statusOf } from "./row.ts"
+import type { Settings } from "./settings.ts"
+import type { Place } from "./store.ts"
+
+/** How far apart the clocks of two processes may be, and how long a transaction may take, for `changes` to see all. */
+const overlap = 5000
+const pageSize = 200
+
+type QueueError = PersistedQueue.PersistedQueueError | Schema.SchemaError
+
+/** Drops what the database or the queue said, and names the operation. */
+const guard =
+  (operation: string) =>
+  <A, E, R>(
+    effect: Effect.Effect<A, E | SqlError | QueueError, R>
+  ): Effect.Effect<A, Exclude<Exclude<E, QueueError>, SqlError> | DatabaseError, R> =>
+    naming(operation)(
+      Effect.mapError(effect, (error): Exclude<E, QueueError> | SqlError | DatabaseError =>
+        isQueueError(error)
+          ? new DatabaseError({ operation, reason: "QueueError", isRetryable: true })
+          : // The guard leaves what is none.
+            (error as Exclude<E, QueueError> | SqlError)
+      )
+    )
+
+const isQueueError = (error: unknown): error is QueueError =>
+  Predicate.isTagged(error, "PersistedQueueError") || Predicate.isTagged(error, "SchemaError")
+
+const keyOf = (reference: string) =>
+  Effect.try({
+    try: () => fromReference("payout", reference),
+    catch: () => new PayoutNotFound({ reference: typeof reference === "string" ? reference : "" })
+  })
+
+const ready = (row: Row): Changes => ({
+  state: row.leftAt !== null && row.error !== null ? "unknown" : "accepted",
+  because: null
+})
+const clean: Changes = { state: "accepted", because: null, leftAt: null, countedDay: null, error: null }
+
+const paged = (
+  operation: string,
+  page: (after: Place) => Effect.Effect<ReadonlyArray<Row>, SqlError>,
+  first: Place,
+  of: "submittedAt" | "updatedAt"
+) =>
+  Stream.paginate(first, (after) =>
+    Effect.map(naming(operation)(page(after)), (rows) => {
+      const last = rows.at(-1)
+      const next =
+        last === undefined || rows.length < pageSize
+          ? Option.none<Place>()
+          : Option.some({ at: last[of], key: last.key })
+      return [rows, next] as const
+    })
+  )
+
+export const makeClient = (
+  core: Core,
+  settings: Settings,
+  seal: Seal,
+  requireOwn: (operation: string) => Effect.Effect<void, ForeignTransaction>
+) => {
+  const { store } = core
+
+  const conflictOf = Effect.fnUntraced(function* (row: Row, wanted: Submission) {
+    const differs: Array<"amount" | "content"> = []
+    if (row.amount !== wanted.amount) differs.push("amount")
+    const isSame =
+      row.request === null
+        ? row.check === wanted.check
+        : isSameRequest(yield* seal.open(row.request, row.reference), wanted.text) || differs.length > 0
+    if (!isSame) differs.push("content")
+    return differs.length === 0
+      ? undefined
+      : new ReferenceConflict({
+          outcome: "NotSent",
+          differs,
+          earlier: {
+            state: "Submitted",
+            amount: Centavos.make(row.amount),
+            check: row.check,
+            since: DateTime.makeUnsafe(row.submittedAt)
+          }
+        })
+  })
+
+  const insert = Effect.fnUntraced(function* (wanted: Submission, sealed: string) {
+    const now = yield* Clock.currentTimeMillis
+    const { amount, check, key, reference } = wanted
+    const row: Row = {
+      key,
+      reference,
+      amount,
+      request: sealed,
+      check,
+      state: "accepted",
+      generation: 1,
+      sends: 0,
+      leftAt: null,
+      countedDay: null,
+      withdrawalId: null,
+      error: null,
+      because: null,
+      submittedAt: now,
+      updatedAt: now,
+      version: 1
+    }
+    if (yield* store.insert(row)) {
+      yield* core.offer(row)
+      yield* core.tell(key)
+      return statusOf(row)
+    }
+    const standing = yield* store.get(key)
+    if (standing === undefined) {
+      // It was committed after this transaction had begun, and this one does not see it.
+      return yield* new DatabaseError({ operation: "submit", reason: "SerializationError", isRetryable: true })
+    }
+    const conflict = yield* conflictOf(standing, wanted)
+    return conflict === undefined ? statusOf(standing) : yield* conflict
+  })
+
+  const submitAll = (operation: string, payouts: ReadonlyArray<PayoutItem>) =>
+    Effect.gen(function* () {
+      yield* requireOwn(operation)
+      const wanted = yield* Effect.forEach(payouts, (payout) =>
+        Effect.flatMap(Effect.fromResult(submission(payout)), (one) =>
+          Effect.map(seal.seal(one.text, one.reference), (sealed) => [one, sealed] as const)
+        )
+      )
+      return yield* store.transaction(Effect.forEach(wanted, ([one, sealed]) => insert(one, sealed)))
+    }).pipe(guard(operation))
+
+  const find = (reference: string) =>
+    Effect.flatMap(keyOf(reference), (key) =>
+      Effect.filterOrFail(
+        store.get(key),
+        (row) => row !== undefined,
+        () => new PayoutNotFound({ reference })
+      )
+    )
+
+  /** A step of an operator: checked, written, and queued anew where the payout is to be taken at once. */
+  const steer = (
+    operation: PayoutStateConflict["operation"],
+    reference: string,
+    step: (row: Row, now: number) => { readonly changes: Changes; readonly queue: boolean } | string
+  ) =>
+    Effect.gen(function* () {
+      yield* requireOwn(operation)
+      const now = yield* Clock.currentTimeMillis
+      const { key } = yield* find(reference)
+      const next = yield* store.transaction(
+        retrying(core)(key, (row) => {
+          const to = step(row, now)
+          if (typeof to === "string") {
+            return Effect.fail(new PayoutStateConflict({ operation, reference, state: row.state, problem: to }))
+          }
+          const changes = { ...to.changes, ...(to.queue && { generation: row.generation + 1 }) }
+          return Effect.succeed(changes)
+        }).pipe(Effect.tap((row) => (row !== undefined && isOpen(row) ? core.offer(row) : Effect.void)))
+      )
+      return next === undefined ? yield* new PayoutNotFound({ reference }) : statusOf(next)
+    }).pipe(guard(operation))
+
+  /** Waits for news of this process, or for the next look at what others did. */
+  const pause = (subscription: PubSub.Subscription<string>, of?: string) => {
+    const news = Effect.repeat(PubSub.take(subscription), { until: (key) => of === undefined || key === of })
+    return Effect.race(Effect.asVoid(news), Effect.sleep(Duration.millis(settings.poll)))
+  }
+
+  const changes: Stream.Stream<PayoutStatus, DatabaseError> = Stream.unwrap(
+    Effect.gen(function* () {
+      const subscription = yield* PubSub.subscribe(core.news)
+      const began = yield* Clock.currentTimeMillis
+      // What was told already: clocks differ and transactions take time, so each look begins a little earlier.
+      const told = new Map<string, Row>()
+      let newest = began
+      const look = Stream.suspend(() =>
+        paged("changes", (after) => store.changed(after, pageSize), { at: newest - overlap, key: "" }, "updatedAt")
+      ).pipe(
+        Stream.filter((row) => {
+          const isNew = row.updatedAt >= began && told.get(row.key)?.version !== row.version
+          told.set(row.key, row)
+          newest = Math.max(newest, row.updatedAt)
+          return isNew
+        }),
+        Stream.map(statusOf),
+        Stream.concat(
+          Stream.fromEffectDrain(
+            Effect.suspend(() => {
+              for (const [key, row] of told) if (row.updatedAt < newest - 2 * overlap) told.delete(key)
+              return pause(subscription)
+            })
+          )
+        )
+      )
+      return Stream.forever(look)
+    })
+  )
+
+  return {
+    submit: Effect.fn("PayoutQueue.submit")(function* (payout: PayoutItem) {
+      const [status] = yield* submitAll("submit", [payout])
+      // One was given.
+      return status as PayoutStatus
+    }),
+    submitMany: Effect.fn("PayoutQueue.submitMany")((payouts: Iterable<PayoutItem>) =>
+      submitAll("submitMany", [...payouts])
+    ),
+    status: Effect.fn("PayoutQueue.status")((reference: string) =>
+      find(reference).pipe(
+        Effect.map(statusOf),
+        guard("status"),
+        Effect.asSome,
+        Effect.catchTag("PayoutNotFound", () => Effect.succeedNone)
+      )
+    ),
+    await: Effect.fn("PayoutQueue.await")(function* (reference: string) {
+      return yield* Effect.scoped(
+        Effect.gen(function* () {
+          const subscription = yield* PubSub.subscribe(core.news)
+          let row = yield* find(reference)
+          while (isOpen(row)) {
+            yield* pause(subscription, row.key)
+            row = yield* find(reference)
+          }
+          return statusOf(row)
+        })
+      ).pipe(guard("await"))
+    }),
+    list: ({ state }: { readonly state?: PayoutState | undefined } = {}) =>
+      Stream.map(
+        paged("list", (after) => store.list(state, after, pageSize), { at: -1, key: "" }, "submittedAt"),
+        statusOf
+      ),
+    changes,
+    retry: Effect.fn("PayoutQueue.retry")((reference: string) =>
+      steer("retry", reference, (row) =>
+        isOpen(row)
+          ? { changes: {}, queue: true }
+          : row.state === "refused"
+            ? { changes: clean, queue: true }
+            : row.state === "parked"
+              ? "resume it, when you know that it may be sent"
+              : "the service took it on"
+      )
+    ),
+    park: Effect.fn("PayoutQueue.park")((reference: string) =>
+      steer("park", reference, (row) =>
+        isOpen(row) || row.state === "refused" || row.state === "parked"
+          ? { changes: row.state === "parked" ? {} : parked("Operator"), queue: false }
+          : "the service took it on"
+      )
+    ),
+    resume: Effect.fn("PayoutQueue.resume")(
+      (reference: string, { notExecuted = false }: { readonly notExecuted?: boolean | undefined } = {}) =>
+        steer("resume", reference, (row, now) => {
+          if (row.state !== "parked") return "only what is parked can be resumed"
+          if (notExecuted) return { changes: clean, queue: true }
+          if (row.leftAt !== null && now - row.leftAt > settings.horizon) {
+            return "a request left longer ago than the horizon, so another one may pay twice. Look in the panel: settle it, or resume it with notExecuted: true"
+          }
+          return { changes: ready(row), queue: true }
+        })
+    ),
+    settle: Effect.fn("PayoutQueue.settle")(
+      (reference: string, { as = "settled" }: { readonly as?: "settled" | "failed" | undefined } = {}) =>
+        steer("settle", reference, (row) =>
+          row.state === "refused" || (row.state === "accepted" && row.leftAt === null)
+            ? "nothing of it was executed"
+            : { changes: { state: as, leftAt: null, error: null, because: null }, queue: false }
+        )
+    ),
+    setPaused: Effect.fn("PayoutQueue.setPaused")((paused: boolean) =>
+      Effect.andThen(requireOwn("setPaused"), store.setPaused(paused)).pipe(guard("setPaused"))
+    ),
+    isPaused: naming("isPaused")(store.isPaused)
+  }
+}

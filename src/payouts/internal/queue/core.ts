@@ -1,0 +1,78 @@
+/**
+ * What submitting and working share: the rows, the queue, the seal, and the news of a change.
+ */
+import * as Clock from "effect/Clock"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as PersistedQueue from "effect/persistence/PersistedQueue"
+import * as PubSub from "effect/PubSub"
+import * as Schema from "effect/Schema"
+import type { SqlError } from "effect/sql/SqlError"
+import type { Changes, Row } from "./row.ts"
+import type { Store } from "./store.ts"
+
+/** What stands in the queue: which payout, and which of its elements is the valid one. Nobody's data. */
+export const Element = Schema.Struct({ v: Schema.tag(1), key: Schema.String, generation: Schema.Int })
+export type Element = typeof Element.Type
+
+type QueueError = PersistedQueue.PersistedQueueError | Schema.SchemaError
+
+export interface Core {
+  readonly store: Store
+  readonly queue: PersistedQueue.PersistedQueue<Element>
+  /** Tells that this process changed a row. */
+  readonly news: PubSub.PubSub<string>
+  /** Changes a row and tells it when that is committed; `undefined` where another one changed it first. */
+  readonly change: (row: Row, changes: Changes) => Effect.Effect<Row | undefined, SqlError>
+  /**
+   * Gives a row another element, and takes the validity from the one it had. Whatever became of that one, the payout is
+   * taken once more.
+   */
+  readonly requeue: (
+    row: Row,
+    options?: { readonly changes?: Changes; readonly delay?: Duration.Input }
+  ) => Effect.Effect<Row | undefined, SqlError | QueueError>
+  readonly offer: (row: Row, delay?: Duration.Input) => Effect.Effect<void, QueueError>
+  readonly tell: (key: string) => Effect.Effect<void>
+}
+
+export const makeCore = Effect.fnUntraced(function* (store: Store, queue: PersistedQueue.PersistedQueue<Element>) {
+  const news = yield* PubSub.sliding<string>(1024)
+  const tell = (key: string) => store.afterCommit(Effect.asVoid(PubSub.publish(news, key)))
+  const change: Core["change"] = (row, changes) =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) => store.change(row, changes, now)).pipe(
+      Effect.tap((next) => (next === undefined ? Effect.void : tell(row.key)))
+    )
+  const offer: Core["offer"] = ({ generation, key }, delay) =>
+    Effect.asVoid(queue.offer({ v: 1, key, generation }, { id: `${key}#${generation}`, delay }))
+  const requeue: Core["requeue"] = (row, { changes, delay } = {}) =>
+    store.transaction(
+      Effect.tap(change(row, { ...changes, generation: row.generation + 1 }), (next) =>
+        next === undefined ? Effect.void : offer(next, delay)
+      )
+    )
+  return { store, queue, news, change, requeue, offer, tell } satisfies Core
+})
+
+/** Loads a row and changes it, again when another one was faster. `step` answers what changes, if anything. */
+export const retrying =
+  (core: Core) =>
+  <E>(
+    key: string,
+    step: (row: Row) => Effect.Effect<Changes | undefined, E>,
+    first?: Row
+  ): Effect.Effect<Row | undefined, SqlError | E> => {
+    const once = (row: Row | undefined): Effect.Effect<Row | undefined, SqlError | E> =>
+      row === undefined
+        ? Effect.undefined
+        : Effect.flatMap(step(row), (changes) =>
+            changes === undefined
+              ? Effect.succeed(row)
+              : Effect.filterOrElse(
+                  core.change(row, changes),
+                  (next) => next !== undefined,
+                  () => Effect.flatMap(core.store.get(key), once)
+                )
+          )
+    return first === undefined ? Effect.flatMap(core.store.get(key), once) : once(first)
+  }

@@ -1,0 +1,106 @@
+/**
+ * The rows in memory, for tests: gone with the process, and ruled by `TestClock`.
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Semaphore from "effect/Semaphore"
+import { isOpen, type Row } from "./row.ts"
+import type { Place, Store } from "./store.ts"
+
+const ended = ({ state }: Row) => state !== "accepted" && state !== "unknown" && state !== "parked"
+
+/** Whether the fiber is in a transaction. */
+const Inside = Context.Reference<boolean>("effect-pix/payouts/memoryStore/Inside", { defaultValue: () => false })
+
+export const make = (): Store => {
+  let rows = new Map<string, Row>()
+  let limits = { paused: false, nextAt: 0, day: "", spent: 0 }
+  // One transaction, or one change outside of any, at a time. What is inside another one is a part of it.
+  const semaphore = Semaphore.makeUnsafe(1)
+  const alone = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    Effect.flatMap(Inside, (inside) => (inside ? effect : semaphore.withPermit(effect)))
+
+  const change = <A>(run: () => A) => alone(Effect.sync(run))
+
+  const page = (of: "submittedAt" | "updatedAt", after: Place, limit: number, keep: (row: Row) => boolean) =>
+    Effect.sync(() =>
+      [...rows.values()]
+        .filter((row) => keep(row) && (row[of] > after.at || (row[of] === after.at && row.key > after.key)))
+        .toSorted((a, b) => a[of] - b[of] || (a.key < b.key ? -1 : 1))
+        .slice(0, limit)
+    )
+
+  return {
+    transaction: (effect) =>
+      alone(
+        Effect.suspend(() => {
+          const before = { rows: new Map(rows), limits }
+          return Effect.onError(Effect.provideService(effect, Inside, true), () =>
+            Effect.sync(() => {
+              rows = before.rows
+              limits = before.limits
+            })
+          )
+        })
+      ),
+    afterCommit: (effect) => effect,
+    insert: (row) =>
+      change(() => {
+        if (rows.has(row.key)) return false
+        rows.set(row.key, row)
+        return true
+      }),
+    get: (key) => Effect.sync(() => rows.get(key)),
+    change: (row, changes, now) =>
+      change(() => {
+        if (rows.get(row.key)?.version !== row.version) return undefined
+        const next = { ...row, ...changes, updatedAt: now, version: row.version + 1 }
+        rows.set(row.key, next)
+        return next
+      }),
+    list: (state, after, limit) =>
+      page("submittedAt", after, limit, (row) => state === undefined || row.state === state),
+    changed: (after, limit) => page("updatedAt", after, limit, () => true),
+    unqueued: (limit) =>
+      Effect.sync(() => [...rows.values()].filter((row) => isOpen(row) && row.generation === 0).slice(0, limit)),
+    // What is queued in memory is lost with the rows.
+    lost: () => Effect.succeed([]),
+    counts: Effect.sync(() =>
+      (["accepted", "unknown", "parked"] as const).flatMap((state) => {
+        const found = [...rows.values()].filter((row) => row.state === state)
+        return found.length === 0
+          ? []
+          : [{ state, count: found.length, oldest: Math.min(...found.map(({ submittedAt }) => submittedAt)) }]
+      })
+    ),
+    forget: (before) =>
+      change(() => {
+        for (const row of [...rows.values()].filter(ended)) {
+          if (before.rows !== undefined && row.updatedAt < before.rows) rows.delete(row.key)
+          else if (row.updatedAt < before.data) rows.set(row.key, { ...row, request: null })
+        }
+      }),
+    isPaused: Effect.sync(() => limits.paused),
+    setPaused: (paused) =>
+      change(() => {
+        limits = { ...limits, paused }
+      }),
+    turn: (now, interval) =>
+      change(() => {
+        const at = Math.max(limits.nextAt, now)
+        limits = { ...limits, nextAt: at + interval }
+        return at
+      }),
+    spend: (day, amount, cap) =>
+      change(() => {
+        const spent = (limits.day === day ? limits.spent : 0) + amount
+        if (limits.day > day || spent > cap) return false
+        limits = { ...limits, day, spent }
+        return true
+      }),
+    unspend: (day, amount) =>
+      change(() => {
+        if (limits.day === day) limits = { ...limits, spent: limits.spent - amount }
+      })
+  }
+}

@@ -1,0 +1,116 @@
+/**
+ * The rows in the user's database.
+ */
+import * as Effect from "effect/Effect"
+import type { Database } from "../../../durable/Database.ts"
+import { queueTable } from "../../../durable/Work.ts"
+import type { Changes, Row } from "./row.ts"
+import type { Count, Place, Store } from "./store.ts"
+import { columns } from "./tables.ts"
+
+/** The name under which the payouts stand in the queue. The number is that of its elements' form. */
+export const queueName = "effect-pix/payouts/1"
+
+const table = "effect_pix_payouts"
+const limitsTable = "effect_pix_payout_limits"
+
+type Raw = { readonly [K in keyof Row]: unknown }
+
+/** A driver may give a BIGINT as a number, a bigint or a text. */
+const count = (value: unknown) => Number(value)
+const orNull = <A>(value: unknown, read: (value: unknown) => A) =>
+  value === null || value === undefined ? null : read(value)
+
+const rowOf = (raw: Raw): Row => ({
+  ...(raw as Row),
+  amount: count(raw.amount),
+  generation: count(raw.generation),
+  sends: count(raw.sends),
+  leftAt: orNull(raw.leftAt, count),
+  withdrawalId: orNull(raw.withdrawalId, count),
+  submittedAt: count(raw.submittedAt),
+  updatedAt: count(raw.updatedAt),
+  version: count(raw.version)
+})
+
+const named = Object.entries(columns) as ReadonlyArray<[keyof Row, string]>
+
+const columnsOf = (values: Partial<Row>): Record<string, unknown> =>
+  Object.fromEntries(named.flatMap(([name, column]) => (values[name] === undefined ? [] : [[column, values[name]]])))
+
+export const make = ({ dialect, sql }: Database): Store => {
+  const payouts = sql(table)
+  const limits = sql(limitsTable)
+  const all = sql.literal(named.map(([name, column]) => `${column} AS "${name}"`).join(", "))
+  const open = sql.literal("state IN ('accepted', 'unknown')")
+  const select = (rest: ReturnType<typeof sql.literal>) =>
+    Effect.map(sql<Raw>`SELECT ${all} FROM ${payouts} ${rest}`, (rows) => rows.map(rowOf))
+  const page = (column: "submitted_at" | "updated_at", state: string | undefined, after: Place, limit: number) => {
+    const at = sql(column)
+    const inState = state === undefined ? sql.literal("1 = 1") : sql`state = ${state}`
+    return select(sql`WHERE ${inState} AND (${at} > ${after.at} OR (${at} = ${after.at} AND idempotency_key > ${after.key}))
+      ORDER BY ${at}, idempotency_key LIMIT ${limit}`)
+  }
+  const ended = sql.literal("state NOT IN ('accepted', 'unknown', 'parked')")
+
+  return {
+    transaction: sql.withTransaction,
+    afterCommit: sql.afterCommit,
+    insert: (row) =>
+      Effect.map(
+        sql`INSERT INTO ${payouts} ${sql.insert(columnsOf(row))} ON CONFLICT DO NOTHING RETURNING version`,
+        (rows) => rows.length > 0
+      ),
+    get: (key) => Effect.map(select(sql`WHERE idempotency_key = ${key}`), ([row]) => row),
+    change: (row, changes: Changes, now) => {
+      const next: Row = { ...row, ...changes, updatedAt: now, version: row.version + 1 }
+      const set = sql.update(columnsOf({ ...changes, updatedAt: next.updatedAt, version: next.version }))
+      return Effect.map(
+        sql`UPDATE ${payouts} SET ${set} WHERE idempotency_key = ${row.key} AND version = ${row.version} RETURNING version`,
+        (rows) => (rows.length > 0 ? next : undefined)
+      )
+    },
+    list: (state, after, limit) => page("submitted_at", state, after, limit),
+    changed: (after, limit) => page("updated_at", undefined, after, limit),
+    unqueued: (limit) => select(sql`WHERE ${open} AND generation = 0 LIMIT ${limit}`),
+    lost: (limit) =>
+      select(sql`WHERE ${open} AND NOT EXISTS (
+        SELECT 1 FROM ${sql(queueTable)} AS q WHERE q.queue_name = ${queueName} AND q.state = 'pending'
+        AND q.id = idempotency_key || '#' || CAST(generation AS VARCHAR(20))
+      ) LIMIT ${limit}`),
+    counts: Effect.map(
+      sql<Count>`SELECT state AS "state", COUNT(*) AS "count", MIN(submitted_at) AS "oldest" FROM ${payouts}
+        WHERE state IN ('accepted', 'unknown', 'parked') GROUP BY state`,
+      (rows) => rows.map((row) => ({ state: row.state, count: count(row.count), oldest: count(row.oldest) }))
+    ),
+    forget: ({ data, rows }) =>
+      Effect.andThen(
+        sql`UPDATE ${payouts} SET request = NULL WHERE ${ended} AND request IS NOT NULL AND updated_at < ${data}`,
+        rows === undefined
+          ? Effect.void
+          : Effect.asVoid(sql`DELETE FROM ${payouts} WHERE ${ended} AND updated_at < ${rows}`)
+      ),
+    isPaused: Effect.map(sql<{ readonly paused: unknown }>`SELECT paused AS "paused" FROM ${limits}`, ([row]) =>
+      Boolean(row?.paused)
+    ),
+    setPaused: (paused) => Effect.asVoid(sql`UPDATE ${limits} SET paused = ${paused}`),
+    turn: (now, interval) => {
+      const greater = sql.literal(dialect === "pg" ? "GREATEST" : "MAX")
+      return Effect.map(
+        sql<{ readonly next: unknown }>`UPDATE ${limits}
+          SET next_at = ${greater}(next_at, CAST(${now} AS BIGINT)) + CAST(${interval} AS BIGINT) RETURNING next_at AS "next"`,
+        ([row]) => count(row?.next ?? now + interval) - interval
+      )
+    },
+    spend: (day, amount, cap) => {
+      const spent = sql`(CASE WHEN day = ${day} THEN spent ELSE 0 END + CAST(${amount} AS BIGINT))`
+      return Effect.map(
+        sql`UPDATE ${limits} SET spent = ${spent}, day = ${day}
+          WHERE day <= ${day} AND ${spent} <= CAST(${cap} AS BIGINT) RETURNING id`,
+        (rows) => rows.length > 0
+      )
+    },
+    unspend: (day, amount) =>
+      Effect.asVoid(sql`UPDATE ${limits} SET spent = spent - CAST(${amount} AS BIGINT) WHERE day = ${day}`)
+  }
+}

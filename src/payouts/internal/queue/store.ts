@@ -1,0 +1,54 @@
+/**
+ * Where the rows stand: in SQL, or in memory for tests.
+ */
+import type * as Effect from "effect/Effect"
+import type { SqlError } from "effect/sql/SqlError"
+import type { PayoutState } from "../../PayoutStatus.ts"
+import type { Changes, Row } from "./row.ts"
+
+type Stored<A> = Effect.Effect<A, SqlError>
+
+/** A place in a list that is ordered by a time and then by the key. */
+export interface Place {
+  readonly at: number
+  readonly key: string
+}
+
+/** How many payouts wait, and since when the oldest does. */
+export interface Count {
+  readonly state: PayoutState
+  readonly count: number
+  readonly oldest: number
+}
+
+export interface Store {
+  /** Joins the caller's transaction, or makes one. */
+  readonly transaction: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | SqlError, R>
+  /** Runs something when the caller's transaction is committed; at once where there is none. */
+  readonly afterCommit: (effect: Effect.Effect<void>) => Effect.Effect<void>
+  /** Whether it was inserted: the key may stand already. */
+  readonly insert: (row: Row) => Stored<boolean>
+  readonly get: (key: string) => Stored<Row | undefined>
+  /** The changed row; `undefined` where another one changed it first. */
+  readonly change: (row: Row, changes: Changes, now: number) => Stored<Row | undefined>
+  /** The oldest first. */
+  readonly list: (state: PayoutState | undefined, after: Place, limit: number) => Stored<ReadonlyArray<Row>>
+  /** By the time of the last change. */
+  readonly changed: (after: Place, limit: number) => Stored<ReadonlyArray<Row>>
+  /** Open rows that no element was ever made for: another program inserted them. */
+  readonly unqueued: (limit: number) => Stored<ReadonlyArray<Row>>
+  /** Open rows whose element is not in the queue any more. */
+  readonly lost: (limit: number) => Stored<ReadonlyArray<Row>>
+  /** How many stand in the states that somebody waits for. */
+  readonly counts: Stored<ReadonlyArray<Count>>
+  /** Drops the requests of what ended before `data`, and the rows of what ended before `rows`. */
+  readonly forget: (before: { readonly data: number; readonly rows: number | undefined }) => Stored<void>
+  readonly isPaused: Stored<boolean>
+  readonly setPaused: (paused: boolean) => Stored<void>
+  /** Takes the next turn of all workers: when it comes. */
+  readonly turn: (now: number, interval: number) => Stored<number>
+  /** Adds to what a day has spent, unless it would go beyond the cap. A day that is over takes no more. */
+  readonly spend: (day: string, amount: number, cap: number) => Stored<boolean>
+  /** Takes back what was counted and provably did not move. */
+  readonly unspend: (day: string, amount: number) => Stored<void>
+}

@@ -1,0 +1,74 @@
+/**
+ * What is done beside the sending: payouts that another program inserted are queued, lost elements are made anew, what is
+ * over is forgotten, and what waits is counted.
+ */
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
+import type * as PersistedQueue from "effect/persistence/PersistedQueue"
+import { repeatedly } from "../../../durable/Work.ts"
+import type { Core } from "./core.ts"
+import type { Row } from "./row.ts"
+import type { Settings } from "./settings.ts"
+
+const waiting = Metric.gauge("effect_pix_payout_queue_waiting", {
+  description: "Payouts that wait, by their state: accepted, unknown, or parked for a person"
+})
+const oldest = Metric.gauge("effect_pix_payout_queue_oldest_seconds", {
+  description: "How long the oldest payout of a state has been waiting"
+})
+
+const batch = 500
+
+export const sweeps = (core: Core, settings: Settings, cleanup: PersistedQueue.PersistedQueueStore["Service"]) => {
+  const { store } = core
+  const requeue = (rows: ReadonlyArray<Row>) =>
+    Effect.as(
+      Effect.forEach(rows, (row) => core.requeue(row), { discard: true }),
+      rows.length
+    )
+  const drained = <E>(some: Effect.Effect<number, E>) => Effect.repeat(some, { while: (found) => found === batch })
+
+  const queueInserted = drained(Effect.flatMap(store.unqueued(batch), requeue))
+
+  const healLost = drained(
+    Effect.tap(Effect.flatMap(store.lost(batch), requeue), (found) =>
+      found === 0
+        ? Effect.void
+        : Effect.logWarning(`${found} payout(s) were not in the queue any more. They are again.`)
+    )
+  )
+
+  const measure = Effect.gen(function* () {
+    const now = yield* Clock.currentTimeMillis
+    const counts = yield* store.counts
+    for (const state of ["accepted", "unknown", "parked"] as const) {
+      const found = counts.find((of) => of.state === state)
+      yield* Metric.update(Metric.withAttributes(waiting, { state }), found?.count ?? 0)
+      const age = found === undefined ? 0 : (now - found.oldest) / 1000
+      yield* Metric.update(Metric.withAttributes(oldest, { state }), age)
+      if (state === "parked" && found !== undefined) {
+        yield* Effect.logWarning(`${found.count} payout(s) wait for a person: list({ state: "parked" }) names them.`)
+      }
+    }
+  })
+
+  const forget = Effect.gen(function* () {
+    const now = yield* Clock.currentTimeMillis
+    const { data, references } = settings.forget
+    yield* store.forget({ data: now - data, rows: references === undefined ? undefined : now - references })
+    // The rows are what remembers a reference: the queue need not.
+    yield* cleanup.cleanup({ timeToLive: Duration.days(1), failedTimeToLive: Duration.days(30) })
+  })
+
+  return Effect.all(
+    [
+      repeatedly("Queueing inserted payouts", Duration.millis(settings.poll), queueInserted),
+      repeatedly("Healing lost payouts", "1 minute", healLost),
+      repeatedly("Counting payouts", "1 minute", measure),
+      repeatedly("Forgetting payouts", "1 hour", forget)
+    ],
+    { concurrency: "unbounded", discard: true }
+  )
+}

@@ -1,0 +1,73 @@
+/**
+ * The two tables of the payout queue. `effect_pix_payouts` has a row for each reference; `effect_pix_payout_limits` has
+ * one row, which all workers count on. A migration that was published is never edited.
+ */
+import type { Tables } from "../../../durable/Tables.ts"
+
+const states = "'accepted', 'posted', 'settled', 'failed', 'refused', 'unknown', 'parked'"
+
+const create = (types: { readonly now: string; readonly boolean: string; readonly no: string }) => [
+  `CREATE TABLE effect_pix_payouts (
+  idempotency_key VARCHAR(255) PRIMARY KEY,
+  reference TEXT NOT NULL,
+  amount BIGINT NOT NULL CHECK (amount > 0),
+  request TEXT,
+  request_check TEXT NOT NULL,
+  state VARCHAR(10) NOT NULL DEFAULT 'accepted' CHECK (state IN (${states})),
+  generation INTEGER NOT NULL DEFAULT 0,
+  sends INTEGER NOT NULL DEFAULT 0,
+  may_have_left_at BIGINT,
+  counted_day VARCHAR(10),
+  withdrawal_id BIGINT,
+  error TEXT,
+  parked_because VARCHAR(20),
+  submitted_at BIGINT NOT NULL DEFAULT (${types.now}),
+  updated_at BIGINT NOT NULL DEFAULT (${types.now}),
+  version INTEGER NOT NULL DEFAULT 1
+)`,
+  "CREATE INDEX effect_pix_payouts_listed ON effect_pix_payouts (state, submitted_at, idempotency_key)",
+  "CREATE INDEX effect_pix_payouts_changed ON effect_pix_payouts (updated_at, idempotency_key)",
+  "CREATE INDEX effect_pix_payouts_open ON effect_pix_payouts (generation) WHERE state IN ('accepted', 'unknown')",
+  `CREATE TABLE effect_pix_payout_limits (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  paused ${types.boolean} NOT NULL DEFAULT ${types.no},
+  next_at BIGINT NOT NULL DEFAULT 0,
+  day VARCHAR(10) NOT NULL DEFAULT '',
+  spent BIGINT NOT NULL DEFAULT 0
+)`,
+  "INSERT INTO effect_pix_payout_limits (id) VALUES (1)"
+]
+
+export const tables: Tables = {
+  name: "effect_pix_payouts",
+  migrations: {
+    "0001_create": {
+      pg: create({
+        now: "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)",
+        boolean: "BOOLEAN",
+        no: "FALSE"
+      }),
+      sqlite: create({ now: "CAST(unixepoch('subsec') * 1000 AS INTEGER)", boolean: "INTEGER", no: "0" })
+    }
+  }
+}
+
+/** The columns of a payout, in the order in which they are read. */
+export const columns = {
+  key: "idempotency_key",
+  reference: "reference",
+  amount: "amount",
+  request: "request",
+  check: "request_check",
+  state: "state",
+  generation: "generation",
+  sends: "sends",
+  leftAt: "may_have_left_at",
+  countedDay: "counted_day",
+  withdrawalId: "withdrawal_id",
+  error: "error",
+  because: "parked_because",
+  submittedAt: "submitted_at",
+  updatedAt: "updated_at",
+  version: "version"
+} as const

@@ -1,0 +1,165 @@
+/**
+ * Sends what waits. In order, for one payout: look whether it may be sent; wait for its turn; commit the mark that a
+ * request may have left; send; write down what became of it. A process may end between any two of these, and another one
+ * takes the payout from the start.
+ */
+import * as Clock from "effect/Clock"
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
+import * as Result from "effect/Result"
+import * as Schedule from "effect/Schedule"
+import { Payments } from "../../../client/Payments.ts"
+import { fromReference } from "../../../contract/IdempotencyKey.ts"
+import type { RequestWithdrawalError } from "../../../contract/PaymentsError.ts"
+import type { Withdrawal, WithdrawalRequest } from "../../../contract/Withdrawal.ts"
+import { finishing, TryAgain, work } from "../../../durable/Work.ts"
+import type { ParkedBecause } from "../../PayoutStatus.ts"
+import type { Seal } from "../../PayoutQueueOptions.ts"
+import { type Core, type Element, retrying } from "./core.ts"
+import { readRequest } from "./request.ts"
+import { type Changes, failed, isOpen, mark, parked, posted, type Row } from "./row.ts"
+import type { Settings } from "./settings.ts"
+
+const outcomes = Metric.counter("effect_pix_payout_queue_requests", {
+  description: "Requests of the payout queue, by what became of the payout",
+  incremental: true
+})
+const count = (state: string) => Metric.update(Metric.withAttributes(outcomes, { state }), 1)
+
+/** The row was changed by another one since it was read. */
+class Overtaken {
+  readonly _tag = "Overtaken"
+}
+
+const dayOf = (now: number, zone: DateTime.TimeZone) => DateTime.setZone(DateTime.makeUnsafe(now), zone)
+
+/** How long until a day begins there. */
+const untilTomorrow = (now: number, zone: DateTime.TimeZone) => {
+  const tomorrow = DateTime.startOf(DateTime.add(dayOf(now, zone), { days: 1 }), "day")
+  return Duration.millis(DateTime.toEpochMillis(tomorrow) - now)
+}
+
+export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Settings, seal: Seal) {
+  const { store } = core
+  const { requestWithdrawal } = yield* Payments
+  const isPaused = yield* Effect.cachedWithTTL(store.isPaused, "1 second")
+  const untilRunning = Effect.repeat(isPaused, { while: (paused) => paused, schedule: Schedule.spaced("1 second") })
+
+  const park = Effect.fnUntraced(function* (row: Row, because: ParkedBecause) {
+    if ((yield* core.change(row, parked(because))) === undefined) return yield* Effect.fail(new Overtaken())
+    yield* count("parked")
+    const money = row.leftAt === null ? "No money moved." : "MONEY MAY HAVE MOVED."
+    yield* Effect.logError(`A payout waits for a person (${because}, key ${row.key}). ${money}`)
+  })
+
+  /** Why a payout must not be sent. */
+  const obstacle = (row: Row, now: number): ParkedBecause | undefined => {
+    if (row.leftAt !== null && now - row.leftAt > settings.horizon) return "PastHorizon"
+    if (settings.maxAmount !== undefined && row.amount > settings.maxAmount) return "OverMaxAmount"
+    return settings.dailyCap !== undefined && row.amount > settings.dailyCap ? "OverDailyCap" : undefined
+  }
+
+  /** The stored request, if it is that of this payout. */
+  const open = (row: Row) =>
+    row.request === null
+      ? Effect.undefined
+      : seal.open(row.request, row.reference).pipe(
+          Effect.flatMap(readRequest),
+          Effect.map((request) => (request.amount === row.amount ? request : undefined)),
+          Effect.catch(() => Effect.undefined)
+        )
+
+  /** Waits for the turn of this process among all. */
+  const turn = Effect.gen(function* () {
+    if (settings.interval === undefined) return
+    const now = yield* Clock.currentTimeMillis
+    const at = yield* store.turn(now, settings.interval)
+    yield* Effect.sleep(Duration.millis(at - now))
+    yield* untilRunning
+  })
+
+  /** Commits the mark; `undefined` where the cap of the day is reached. */
+  const commitMark = (row: Row) =>
+    Effect.gen(function* () {
+      const now = yield* Clock.currentTimeMillis
+      const { dailyCap, zone } = settings
+      const day = dailyCap === undefined ? null : DateTime.formatIsoDate(dayOf(now, zone))
+      const change = Effect.filterOrFail(
+        core.change(row, mark(row, now, day)),
+        (marked) => marked !== undefined,
+        () => new Overtaken()
+      )
+      if (dailyCap === undefined || day === null || row.countedDay !== null) return yield* change
+      return yield* store.transaction(
+        Effect.flatMap(store.spend(day, row.amount, dailyCap), (isWithin) => (isWithin ? change : Effect.undefined))
+      )
+    })
+
+  /** Writes a step down, and gives back to the day what provably did not move. */
+  const write = (row: Row, step: (row: Row) => Changes | undefined) =>
+    retrying(core)(row.key, (current) => Effect.succeed(step(current)), row).pipe(
+      Effect.tap((next) =>
+        row.countedDay !== null && next !== undefined && next.countedDay === null
+          ? store.unspend(row.countedDay, row.amount)
+          : Effect.void
+      ),
+      store.transaction,
+      // The answer is in no other place: the database has a minute to come back.
+      Effect.retry({ schedule: Schedule.spaced("500 millis"), times: 120 })
+    )
+
+  const record = (marked: Row, isClean: boolean, result: Result.Result<Withdrawal, RequestWithdrawalError>) =>
+    write(marked, (row) =>
+      Result.isSuccess(result)
+        ? posted(row, result.success)
+        : failed(row, result.failure, isClean && row.sends === marked.sends)
+    )
+
+  const send = Effect.fnUntraced(function* (row: Row, request: WithdrawalRequest) {
+    const marked = yield* commitMark(row)
+    if (marked === undefined) {
+      const now = yield* Clock.currentTimeMillis
+      yield* core.requeue(row, { delay: untilTomorrow(now, settings.zone) })
+      yield* Effect.logWarning(`The cap of the day is reached: a payout waits for tomorrow (key ${row.key}).`)
+      return undefined
+    }
+    const isClean = row.leftAt === null
+    const result = yield* Effect.result(
+      requestWithdrawal(request, { idempotencyKey: row.key, ...(isClean ? {} : { earlier: "Unknown" as const }) })
+    )
+    const after = yield* record(marked, isClean, result)
+    yield* count(after?.state ?? "unknown")
+    if (after === undefined || !isOpen(after)) return undefined
+    return Result.isFailure(result) ? result.failure : undefined
+  })
+
+  const handle = ({ generation, key }: Element) =>
+    Effect.gen(function* () {
+      yield* untilRunning
+      const row = yield* store.get(key)
+      // Delivered twice, or of an element that another one took the place of.
+      if (row === undefined || row.generation !== generation || !isOpen(row)) return
+      const because = obstacle(row, yield* Clock.currentTimeMillis)
+      if (because !== undefined) return yield* park(row, because)
+      const request = yield* open(row)
+      if (request === undefined || fromReference("payout", row.reference) !== row.key) {
+        return yield* park(row, "Unreadable")
+      }
+      yield* turn
+      const failure = yield* finishing(settings.drain)(send(row, request))
+      if (failure === undefined) return
+      yield* Effect.logWarning(`A payout is tried again (key ${key}): ${failure._tag}`)
+      return yield* new TryAgain({ reason: failure._tag })
+    }).pipe(
+      Effect.catchTags({
+        Overtaken: () => Effect.fail(new TryAgain({ reason: "Overtaken" })),
+        SqlError: (error) => Effect.fail(new TryAgain({ reason: error.reason._tag })),
+        PersistedQueueError: () => Effect.fail(new TryAgain({ reason: "Queue" })),
+        SchemaError: () => Effect.fail(new TryAgain({ reason: "Queue" }))
+      })
+    )
+
+  return { run: work(core.queue, { name: "Payouts", concurrency: settings.concurrency, handle }) }
+})

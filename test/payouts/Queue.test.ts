@@ -1,0 +1,348 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Layer, Metric, Option, Stream } from "effect"
+import { PaymentsPolicy } from "effect-pix"
+import { PayoutQueue, type PayoutQueueOptions } from "effect-pix/payouts"
+import { Fault, Sandbox } from "effect-pix/sandbox"
+import { TestClock } from "effect/testing"
+import { layerMemory, payout, payouts } from "../support/payoutQueue.ts"
+
+/** One request an attempt, so that each can be counted. */
+const layerOnce = (options: PayoutQueueOptions = {}) =>
+  Layer.provideMerge(layerMemory(options), PaymentsPolicy.layer(PaymentsPolicy.once))
+const settle = TestClock.adjust("10 millis")
+const stateOf = (reference: string) =>
+  Effect.gen(function* () {
+    const queue = yield* PayoutQueue
+    return Option.getOrThrow(yield* queue.status(reference))
+  })
+const paid = Effect.gen(function* () {
+  const sandbox = yield* Sandbox
+  return (yield* sandbox.withdrawals).map(({ idempotencyKey }) => idempotencyKey)
+})
+const asked = Effect.gen(function* () {
+  const sandbox = yield* Sandbox
+  return (yield* sandbox.requests).length
+})
+
+describe("submit", () => {
+  it.effect("a payout is posted once, under the frozen key of its reference", () =>
+    Effect.gen(function* () {
+      const queue = yield* PayoutQueue
+      assert.strictEqual((yield* queue.submit(payout("invoice-42"))).state, "accepted")
+      const posted = yield* queue.await("invoice-42")
+      assert.strictEqual(posted._tag, "Posted")
+      // Frozen: with another key the service would pay again.
+      assert.strictEqual(posted.idempotencyKey, "payout_9e27a39736b1fd741e1f6be1de4aa7cac85b921d")
+      assert.strictEqual((yield* queue.submit(payout("invoice-42"))).state, "posted")
+      assert.deepStrictEqual(yield* paid, [posted.idempotencyKey])
+      assert.isTrue(Option.isNone(yield* queue.status("invoice-43")))
+    }).pipe(Effect.provide(layerMemory()))
+  )
+
+  it.effect("the same reference with another content is a ReferenceConflict that says what differs", () =>
+    Effect.gen(function* () {
+      const queue = yield* PayoutQueue
+      yield* queue.submit(payout("invoice-1"))
+      const amount = yield* Effect.flip(queue.submit(payout("invoice-1", 2000)))
+      assert.strictEqual(amount._tag, "ReferenceConflict")
+      const { amount: same, reference } = payout("invoice-1")
+      const content = yield* Effect.flip(queue.submit({ reference, amount: same }))
+      assert.isTrue(content._tag === "ReferenceConflict" && content.differs.includes("content"))
+      yield* queue.await("invoice-1")
+      assert.strictEqual(yield* asked, 1)
+    }).pipe(Effect.provide(layerMemory()))
+  )
+
+  it.effect("what cannot be sent is refused before it is stored", () =>
+    Effect.gen(function* () {
+      const queue = yield* PayoutQueue
+      const errors = yield* Effect.forEach(
+        [
+          payout("small", 999),
+          payout(" blank "),
+          { ...payout("odd"), amount: 10.5 },
+          { ...payout("kind"), pixKey: "maria@example.com" },
+          { ...payout("more"), paid: true },
+          undefined
+        ],
+        // A caller without types may give anything.
+        (input) => Effect.flip(queue.submit(input as never))
+      )
+      assert.deepStrictEqual(
+        errors.map(({ _tag }) => _tag),
+        ["BelowMinimum", "InvalidRequest", "InvalidRequest", "InvalidRequest", "InvalidRequest", "InvalidRequest"]
+      )
+      assert.notInclude(JSON.stringify(errors), "maria")
+      assert.strictEqual((yield* Stream.runCollect(queue.list())).length, 0)
+    }).pipe(Effect.provide(layerMemory()))
+  )
+
+  it.effect("of many payouts all are accepted, or none", () =>
+    Effect.gen(function* () {
+      const queue = yield* PayoutQueue
+      yield* Effect.flip(queue.submitMany([payout("invoice-1"), payout("invoice-2", 1)]))
+      yield* queue.submit(payout("invoice-3"))
+      yield* Effect.flip(queue.submitMany([payout("invoice-4"), payout("invoice-3", 5000)]))
+      const listed = yield* Stream.runCollect(queue.list())
+      assert.deepStrictEqual(
+        listed.map(({ reference }) => reference),
+        ["invoice-3"]
+      )
+    }).pipe(Effect.provide(layerMemory()))
+  )
+})
+
+describe("what the service answers", () => {
+  it.effect("a refusal of a clean key is final, and retry sends it again", () =>
+    Effect.gen(function* () {
+      const queue = yield* PayoutQueue
+      const sandbox = yield* Sandbox
+      yield* sandbox.fault("requestWithdrawal", Fault.refusal(422, "Chave PIX bloqueada."))
+      yield* queue.submit(payout("invoice-1"))
+      const refused = yield* queue.await("invoice-1")
+      assert.isTrue(refused._tag === "Refused" && refused.error._tag === "RequestRejected")
+      yield* TestClock.adjust("1 hour")
+      assert.strictEqual(yield* asked, 1)
+      yield* queue.retry("invoice-1")
+      assert.strictEqual((yield* queue.await("invoice-1")).state, "posted")
+    }).pipe(Effect.provide(layerMemory()))
+  )
+
+  it.effect(
+    "what passes (credentials, a rate limit, no connection) is tried again for as long as it takes, and does not age",
+    () =>
+      Effect.gen(function* () {
+        const queue = yield* PayoutQueue
+        const sandbox = yield* Sandbox
+        yield* sandbox.fault("requestWithdrawal", Fault.refusal(401, "Credenciais inválidas."), { times: 3 })
+        yield* sandbox.fault("requestWithdrawal", Fault.refusal(429, "Devagar."), { times: 1000 })
+        yield* queue.submit(payout("invoice-1"))
+        yield* TestClock.adjust("2 days")
+        const waiting = yield* stateOf("invoice-1")
+        assert.isTrue(waiting._tag === "Accepted" && waiting.mayHaveLeftAt === undefined)
+        assert.isTrue(waiting._tag === "Accepted" && waiting.error?._tag === "RateLimited")
+        yield* sandbox.clearFaults
+        yield* TestClock.adjust("6 minutes")
+        assert.strictEqual((yield* stateOf("invoice-1")).state, "posted")
+        assert.strictEqual((yield* paid).length, 1)
+      }).pipe(Effect.provide(layerOnce({ poll: "5 minutes" })))
+  )
+
+  it.effect("a lost answer is unknown, and the same key learns that it was paid", () =>
+    Effect.gen(function* () {
+      const queue = yield* PayoutQueue
+      const sandbox = yield* Sandbox
+      yield* sandbox.fault("requestWithdrawal", Fault.resetAfter)
+      yield* queue.submit(payout("invoice-1"))
+      yield* settle
+      const unknown = yield* stateOf("invoice-1")
+      assert.isTrue(unknown._tag === "Unknown" && unknown.mayHaveLeftAt !== undefined)
+      yield* TestClock.adjust("2 seconds")
+      assert.strictEqual((yield* queue.await("invoice-1")).state, "posted")
+      assert.strictEqual((yield* paid).length, 1)
+    }).pipe(Effect.provide(layerOnce()))
+  )
+
+  it.effect("a refusal after a lost answer stays unknown until the horizon, and is parked and not sent past it", () =>
+    Effect.gen(function* () {
+      const queue = yield* PayoutQueue
+      const sandbox = yield* Sandbox
+      yield* sandbox.fault("requestWithdrawal", Fault.resetAfter)
+      yield* sandbox.fault("requestWithdrawal", Fault.refusal(422, "Saque recusado."), { times: 10_000 })
+      yield* queue.submit(payout("invoice-1"))
+      yield* TestClock.adjust("11 hours")
+      const unknown = yield* stateOf("invoice-1")
+      assert.isTrue(unknown._tag === "Unknown" && unknown.error._tag === "OutcomeUnknown")
+      yield* TestClock.adjust("2 hours")
+      const parked = yield* stateOf("invoice-1")
+      assert.isTrue(parked._tag === "Parked" && parked.because === "PastHorizon" && parked.mayHaveLeftAt !== undefined)
+      const before = yield* asked
+      yield* TestClock.adjust("3 days")
+      assert.strictEqual(yield* asked, before)
+      const refused = yield* Effect.flip(queue.resume("invoice-1"))
+      assert.isTrue(refused._tag === "PayoutStateConflict" && refused.message.includes("notExecuted"))
+      yield* sandbox.clearFaults
+      yield* queue.settle("invoice-1")
+      assert.strictEqual((yield* stateOf("invoice-1")).state, "settled")
+      assert.strictEqual((yield* paid).length, 1)
+    }).pipe(Effect.provide(layerOnce({ poll: "5 minutes" })))
+  )
+})
+
+describe("limits", () => {
+  it.effect("a payout above maxAmount waits for a person", () =>
+    Effect.gen(function* () {
+      const queue = yield* PayoutQueue
+      yield* queue.submit(payout("invoice-1", 5000))
+      const parked = yield* queue.await("invoice-1")
+      assert.isTrue(
+        parked._tag === "Parked" && parked.because === "OverMaxAmount" && parked.mayHaveLeftAt === undefined
+      )
+      assert.strictEqual(yield* asked, 0)
+    }).pipe(Effect.provide(layerMemory({ maxAmount: 4999 })))
+  )
+
+  it.effect("no more than perSecond payouts begin in a second", () =>
+    Effect.gen(function* () {
+      const queue = yield* PayoutQueue
+      yield* queue.submitMany(payouts(30))
+      yield* TestClock.adjust("999 millis")
+      assert.strictEqual(yield* asked, 10)
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual(yield* asked, 20)
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual(yield* asked, 30)
+    }).pipe(Effect.provide(layerMemory({ perSecond: 10 })))
+  )
+
+  it.effect("beyond the cap of a day the rest waits for the next day of the zone, and what is unknown counts", () =>
+    Effect.gen(function* () {
+      const queue = yield* PayoutQueue
+      const sandbox = yield* Sandbox
+      // The test's clock begins at 21:00 in São Paulo.
+      yield* sandbox.fault("requestWithdrawal", Fault.refusal(422, "Recusado."))
+      yield* sandbox.fault("requestWithdrawal", Fault.resetAfter)
+      yield* queue.submitMany(payouts(6))
+      yield* TestClock.adjust("179 minutes")
+      // One was refused and gave its amount back; one was unknown for a second, and counts once.
+      assert.strictEqual((yield* paid).length, 4)
+      assert.strictEqual((yield* Stream.runCollect(queue.list({ state: "accepted" }))).length, 1)
+      yield* TestClock.adjust("2 minutes")
+      assert.strictEqual((yield* paid).length, 5)
+    }).pipe(Effect.provide(layerOnce({ dailyCap: 4000, concurrency: 1, poll: "5 minutes" })))
+  )
+
+  it.effect("while the queue is paused nothing is sent, and then it goes on", () =>
+    Effect.gen(function* () {
+      const queue = yield* PayoutQueue
+      yield* queue.setPaused(true)
+      yield* queue.submitMany(payouts(5))
+      yield* TestClock.adjust("10 minutes")
+      assert.strictEqual(yield* asked, 0)
+      assert.isTrue(yield* queue.isPaused)
+      yield* queue.setPaused(false)
+      yield* TestClock.adjust("2 seconds")
+      assert.strictEqual((yield* paid).length, 5)
+    }).pipe(Effect.provide(layerMemory()))
+  )
+})
+
+describe("an operator", () => {
+  it.effect("parks a payout, and resumes it", () =>
+    Effect.gen(function* () {
+      const queue = yield* PayoutQueue
+      yield* queue.setPaused(true)
+      yield* queue.submit(payout("invoice-1"))
+      assert.strictEqual((yield* queue.park("invoice-1")).state, "parked")
+      yield* queue.setPaused(false)
+      yield* TestClock.adjust("1 hour")
+      assert.strictEqual(yield* asked, 0)
+      assert.strictEqual((yield* queue.resume("invoice-1")).state, "accepted")
+      assert.strictEqual((yield* queue.await("invoice-1")).state, "posted")
+    }).pipe(Effect.provide(layerMemory()))
+  )
+
+  it.effect("tells how a posted payout ended, and nothing that was never sent", () =>
+    Effect.gen(function* () {
+      const queue = yield* PayoutQueue
+      yield* queue.submit(payout("invoice-1"))
+      yield* queue.await("invoice-1")
+      assert.strictEqual((yield* queue.settle("invoice-1", { as: "failed" })).state, "failed")
+      yield* queue.setPaused(true)
+      yield* queue.submit(payout("invoice-2"))
+      assert.strictEqual((yield* Effect.flip(queue.settle("invoice-2")))._tag, "PayoutStateConflict")
+      assert.strictEqual((yield* Effect.flip(queue.settle("invoice-3")))._tag, "PayoutNotFound")
+      for (const step of [queue.park, queue.resume, queue.retry]) {
+        assert.strictEqual((yield* Effect.flip(step("invoice-1")))._tag, "PayoutStateConflict")
+      }
+    }).pipe(Effect.provide(layerMemory()))
+  )
+
+  it.effect("sends what waits for its next attempt at once", () =>
+    Effect.gen(function* () {
+      const queue = yield* PayoutQueue
+      const sandbox = yield* Sandbox
+      yield* sandbox.fault("requestWithdrawal", Fault.refusal(401, "Não."), { times: 12 })
+      yield* queue.submit(payout("invoice-1"))
+      yield* TestClock.adjust("10 minutes")
+      yield* sandbox.clearFaults
+      yield* queue.retry("invoice-1")
+      yield* settle
+      assert.strictEqual((yield* stateOf("invoice-1")).state, "posted")
+    }).pipe(Effect.provide(layerOnce()))
+  )
+})
+
+describe("list and changes", () => {
+  it.effect("all payouts are listed, the oldest first, beyond the size of a page", () =>
+    Effect.gen(function* () {
+      const queue = yield* PayoutQueue
+      yield* queue.setPaused(true)
+      yield* queue.submitMany(payouts(450))
+      yield* TestClock.adjust("1 second")
+      yield* queue.submit(payout("last"))
+      const listed = yield* Stream.runCollect(queue.list({ state: "accepted" }))
+      assert.strictEqual(new Set(listed.map(({ reference }) => reference)).size, 451)
+      assert.strictEqual(listed.at(-1)?.reference, "last")
+      assert.strictEqual((yield* Stream.runCollect(queue.list({ state: "posted" }))).length, 0)
+    }).pipe(Effect.provide(layerMemory()))
+  )
+
+  it.effect("the last state of every payout is told as a change", () =>
+    Effect.gen(function* () {
+      const queue = yield* PayoutQueue
+      const last = new Map<string, string>()
+      const fiber = yield* Effect.forkChild(
+        Stream.runForEach(queue.changes, ({ reference, state }) => Effect.sync(() => last.set(reference, state)))
+      )
+      yield* settle
+      yield* queue.submitMany(payouts(300))
+      yield* Effect.forEach(payouts(300), ({ reference }) => queue.await(reference))
+      yield* TestClock.adjust("10 seconds")
+      assert.strictEqual(last.size, 300)
+      assert.deepStrictEqual([...new Set(last.values())], ["posted"])
+      yield* Fiber.interrupt(fiber)
+    }).pipe(Effect.provide(layerMemory()))
+  )
+})
+
+describe("what is told", () => {
+  it.effect("the number that waits in each state is a metric", () =>
+    Effect.gen(function* () {
+      const queue = yield* PayoutQueue
+      yield* queue.submit(payout("invoice-1"))
+      yield* queue.await("invoice-1")
+      yield* TestClock.adjust("1 minute")
+      const names = (yield* Metric.snapshot).map(({ id }) => id)
+      assert.include(names, "effect_pix_payout_queue_waiting")
+      assert.include(names, "effect_pix_payout_queue_requests")
+    }).pipe(Effect.provide(layerMemory()))
+  )
+
+  it.effect("settings that make no sense are all named by one ConfigurationError", () =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(
+        Effect.provide(
+          Effect.asVoid(PayoutQueue),
+          layerMemory({
+            concurrency: 0,
+            lease: "-1 seconds",
+            perSecond: 0,
+            zone: "Mars/Olympus",
+            dailyCap: 0.5,
+            forget: { data: "10 days", references: "9 days" }
+          })
+        )
+      )
+      assert.strictEqual(error._tag, "ConfigurationError")
+      assert.deepStrictEqual(error.settings.map(({ setting }) => setting).toSorted(), [
+        "concurrency",
+        "dailyCap",
+        "forget.references",
+        "lease",
+        "perSecond",
+        "zone"
+      ])
+    })
+  )
+})

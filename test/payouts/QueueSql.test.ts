@@ -1,0 +1,206 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Option, Schedule, type Scope, Stream } from "effect"
+import { type Payments, PaymentsPolicy } from "effect-pix"
+import { NodeSqlite } from "effect-pix/node"
+import { PayoutInsert, PayoutQueue, type PayoutQueueOptions } from "effect-pix/payouts"
+import { Fault, Sandbox } from "effect-pix/sandbox"
+import { SqlClient } from "effect/sql"
+import { gateway, payout, payouts } from "../support/payoutQueue.ts"
+import { layerPostgres, noPostgres } from "../support/postgres.ts"
+
+const absent = noPostgres()
+const databases = [
+  { name: "SQLite", dialect: "sqlite", skip: false, client: () => NodeSqlite.layer({ filename: ":memory:" }) },
+  {
+    name: absent === undefined ? "PostgreSQL" : `PostgreSQL (${absent})`,
+    dialect: "pg",
+    skip: absent !== undefined,
+    client: () => Layer.orDie(layerPostgres)
+  }
+] as const
+
+const fast: PayoutQueueOptions = { poll: "50 millis", lease: "2 seconds" }
+
+const print = (rows: ReadonlyArray<unknown>) =>
+  JSON.stringify(rows, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value))
+
+const paid = Effect.flatMap(Sandbox, (sandbox) => sandbox.withdrawals)
+
+for (const { client, dialect, name, skip } of databases) {
+  const layer = (options: PayoutQueueOptions = {}) =>
+    PayoutQueue.layer({ ...fast, ...options }).pipe(
+      Layer.provideMerge(Layer.mergeAll(client(), gateway, PaymentsPolicy.layer(PaymentsPolicy.once)))
+    )
+  const test = (
+    title: string,
+    effect: Effect.Effect<unknown, unknown, PayoutQueue | SqlClient.SqlClient | Sandbox | Payments | Scope.Scope>,
+    options?: PayoutQueueOptions
+  ) => it.live.skipIf(skip)(title, () => Effect.provide(Effect.scoped(effect), layer(options)), 20_000)
+
+  describe(`PayoutQueue on ${name}`, () => {
+    test(
+      "a payout is accepted with the caller's rows, or not at all",
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const queue = yield* PayoutQueue
+        yield* sql`CREATE TABLE invoices (id VARCHAR(20))`
+        const bill = (id: string) => Effect.andThen(sql`INSERT INTO invoices VALUES (${id})`, queue.submit(payout(id)))
+        yield* Effect.flip(sql.withTransaction(Effect.andThen(bill("invoice-1"), Effect.fail("no"))))
+        yield* sql.withTransaction(bill("invoice-2"))
+        yield* queue.await("invoice-2")
+        assert.isTrue(Option.isNone(yield* queue.status("invoice-1")))
+        assert.strictEqual((yield* sql`SELECT * FROM effect_pix_queue`).length, 1)
+        assert.strictEqual((yield* sql`SELECT * FROM invoices`).length, 1)
+        assert.strictEqual((yield* paid).length, 1)
+      })
+    )
+
+    test(
+      "a submit in a transaction of another client writes nothing",
+      Effect.gen(function* () {
+        const queue = yield* PayoutQueue
+        const other = yield* Effect.provide(
+          SqlClient.SqlClient,
+          yield* Layer.build(Layer.fresh(NodeSqlite.layer({ filename: ":memory:" })))
+        )
+        const error = yield* Effect.flip(other.withTransaction(queue.submit(payout("invoice-1"))))
+        assert.strictEqual(error._tag, "ForeignTransaction")
+        assert.isTrue(Option.isNone(yield* queue.status("invoice-1")))
+      })
+    )
+
+    test(
+      "the same reference submitted at the same time is one payout, and another content is a conflict",
+      Effect.gen(function* () {
+        const queue = yield* PayoutQueue
+        const all = yield* Effect.all(
+          Array.from({ length: 10 }, () => queue.submit(payout("invoice-1"))),
+          { concurrency: "unbounded" }
+        )
+        assert.strictEqual(new Set(all.map(({ idempotencyKey }) => idempotencyKey)).size, 1)
+        assert.strictEqual((yield* Effect.flip(queue.submit(payout("invoice-1", 2000))))._tag, "ReferenceConflict")
+        yield* queue.await("invoice-1")
+        assert.strictEqual((yield* paid).length, 1)
+      })
+    )
+
+    test(
+      "a row that another program inserted with the published statement is paid, and inserted twice it is paid once",
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const queue = yield* PayoutQueue
+        const { parameters, text } = yield* Effect.fromResult(PayoutInsert.make(payout("invoice-1"), { dialect }))
+        yield* sql.unsafe(text, parameters)
+        yield* sql.unsafe(text, parameters)
+        assert.strictEqual((yield* queue.await("invoice-1")).state, "posted")
+        assert.strictEqual((yield* queue.submit(payout("invoice-1"))).state, "posted")
+        assert.strictEqual((yield* paid).length, 1)
+      })
+    )
+
+    test(
+      "every state is stored and read again, and neither the queue nor an error keeps a person's data",
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const queue = yield* PayoutQueue
+        const sandbox = yield* Sandbox
+        yield* sandbox.fault("requestWithdrawal", Fault.refusal(422, "Chave maria@example.com bloqueada."))
+        yield* sandbox.fault("requestWithdrawal", Fault.resetAfter)
+        yield* sandbox.fault("requestWithdrawal", Fault.refusal(401, "Não."))
+        for (const { reference } of payouts(3)) {
+          yield* queue.submit(payout(reference))
+          yield* Effect.repeat(queue.status(reference), {
+            until: (status) => Option.isSome(status) && "error" in status.value && status.value.error !== undefined
+          })
+        }
+        yield* queue.park("invoice-3")
+        yield* queue.submit(payout("invoice-4"))
+        yield* queue.await("invoice-4")
+        yield* queue.settle("invoice-4", { as: "failed" })
+        const listed = yield* Stream.runCollect(queue.list())
+        const [first, , third, fourth] = payouts(4).map(
+          ({ reference }) => listed.find((status) => status.reference === reference)?.state
+        )
+        assert.deepStrictEqual([first, third, fourth], ["refused", "parked", "failed"])
+        const text = print(yield* sql`SELECT * FROM effect_pix_queue`)
+        assert.notInclude(text, "maria")
+        assert.notInclude(text, "invoice-")
+        const rows = yield* sql`SELECT error, state FROM effect_pix_payouts`
+        assert.notInclude(print(rows), "maria")
+      })
+    )
+
+    test(
+      "a lost element of the queue is made anew",
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const queue = yield* PayoutQueue
+        yield* queue.setPaused(true)
+        yield* queue.submit(payout("invoice-1"))
+        yield* sql`DELETE FROM effect_pix_queue`
+        yield* queue.setPaused(false)
+        assert.strictEqual((yield* queue.retry("invoice-1")).state, "accepted")
+        assert.strictEqual((yield* queue.await("invoice-1")).state, "posted")
+      })
+    )
+
+    test(
+      "a sealed request stands nowhere in the clear, and is opened for the service and for a comparison",
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const queue = yield* PayoutQueue
+        yield* queue.submit(payout("invoice-1"))
+        yield* queue.await("invoice-1")
+        yield* queue.submit(payout("invoice-1"))
+        assert.notInclude(print(yield* sql`SELECT * FROM effect_pix_payouts`), "maria")
+        const [withdrawal] = yield* paid
+        assert.strictEqual(withdrawal?.amount, 1000)
+      }),
+      {
+        seal: {
+          seal: (request, reference) => Effect.succeed(Buffer.from(`${reference}:${request}`).toString("base64")),
+          open: (sealed, reference) => {
+            const text = Buffer.from(sealed, "base64").toString()
+            return text.startsWith(`${reference}:`)
+              ? Effect.succeed(text.slice(reference.length + 1))
+              : Effect.die("not sealed for it")
+          }
+        }
+      }
+    )
+
+    test(
+      "the request is forgotten after its time, and the reference is remembered longer",
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const queue = yield* PayoutQueue
+        yield* queue.submit(payout("invoice-1"))
+        yield* queue.await("invoice-1")
+        // A worker forgets when it starts, and every hour.
+        yield* Layer.build(PayoutQueue.layerWorker({ ...fast, forget: { data: "1 millis" } }))
+        yield* Effect.repeat(sql`SELECT * FROM effect_pix_payouts WHERE request IS NULL`, {
+          until: (rows) => rows.length === 1,
+          schedule: Schedule.spaced("20 millis")
+        })
+        assert.strictEqual((yield* queue.submit(payout("invoice-1"))).state, "posted")
+        assert.strictEqual((yield* Effect.flip(queue.submit(payout("invoice-1", 3000))))._tag, "ReferenceConflict")
+      })
+    )
+
+    test(
+      "two workers with a cap and a rate send no more than both together may",
+      Effect.gen(function* () {
+        const queue = yield* PayoutQueue
+        yield* Layer.build(PayoutQueue.layerWorker({ ...fast, dailyCap: 20_000, perSecond: 500 }))
+        yield* queue.submitMany(payouts(40))
+        const sql = yield* SqlClient.SqlClient
+        yield* Effect.repeat(sql`SELECT 1 FROM effect_pix_payouts WHERE generation > 1 AND state = 'accepted'`, {
+          until: (rows) => rows.length === 20,
+          schedule: Schedule.spaced("50 millis")
+        })
+        assert.strictEqual((yield* paid).length, 20)
+      }),
+      { dailyCap: 20_000, perSecond: 500 }
+    )
+  })
+}
