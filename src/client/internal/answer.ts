@@ -8,7 +8,8 @@ import type { FailureReason } from "../../contract/PaymentsError.ts"
 import type { AnswerHeaders } from "../../internal/transport.ts"
 import type { RefusalRules } from "../RefusalRules.ts"
 import { causeOf } from "./refusalCause.ts"
-import { displayMessage, readServiceMessage } from "./serviceMessage.ts"
+import { displayMessage, type Secret } from "./mask.ts"
+import { readServiceMessage } from "./serviceMessage.ts"
 import type { Failed, Unanswered } from "./verdict.ts"
 
 /** What judging an answer needs to know of its call. */
@@ -16,7 +17,7 @@ export interface Asked {
   readonly isWrite: boolean
   readonly rules: RefusalRules
   /** What must not be shown, should the service echo it. */
-  readonly secrets: () => ReadonlyArray<string>
+  readonly secrets: () => ReadonlyArray<Secret>
   /** In milliseconds. */
   readonly now: number
 }
@@ -72,7 +73,7 @@ export const judgeAnswer = (
 ): Failed => {
   const text = "text" in body ? body.text : ""
   const { code, words } = readServiceMessage(text, headerOf(headers, "content-type"))
-  const shown = displayMessage(words, secrets())
+  const shown = displayMessage(words, secrets)
   const heard = {
     serviceMessage: shown === "" ? undefined : shown,
     retryAfter: retryAfterOf(headers, now)

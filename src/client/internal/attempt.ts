@@ -13,6 +13,7 @@ import type { FailureReason } from "../../contract/PaymentsError.ts"
 import type { RefusalRules } from "../RefusalRules.ts"
 import { judgeAnswer, unusable } from "./answer.ts"
 import { readBody } from "./body.ts"
+import type { Secret } from "./mask.ts"
 import { withoutSecrets } from "./seen.ts"
 import { judgeTransport, timedOut, unrecognised } from "./judge.ts"
 import type { Failed, Unanswered, Undecodable } from "./verdict.ts"
@@ -23,7 +24,7 @@ export interface AttemptOptions<A> {
   readonly isWrite: boolean
   readonly decode: (body: string) => Result.Result<A, Undecodable>
   /** What must not be shown, should the service echo it. */
-  readonly secrets: () => ReadonlyArray<string>
+  readonly secrets: () => ReadonlyArray<Secret>
   readonly rules: RefusalRules
   readonly maxResponseBytes: number
   /** Told the status as soon as it is there. */

@@ -31,6 +31,7 @@ import { RefusalRules } from "../RefusalRules.ts"
 import { attempt } from "./attempt.ts"
 import { makeBucket } from "./budget.ts"
 import { textsIn } from "./codec.ts"
+import { personal } from "./mask.ts"
 import { mayTryAgain } from "./retry.ts"
 import { inSpan } from "../../internal/spans.ts"
 import { metersOf } from "./telemetry.ts"
@@ -175,7 +176,10 @@ export const make = Effect.fnUntraced(function* ({ client, credentials, origin }
               request: request(used),
               isWrite: key !== undefined,
               decode: (body) => call.decode(body, policy),
-              secrets: () => [used.clientId, Redacted.value(used.apiKey), ...personalData()],
+              secrets: () => [
+                ...[used.clientId, Redacted.value(used.apiKey), key ?? ""].map(personal),
+                ...personalData()
+              ],
               rules,
               maxResponseBytes: policy.maxResponseBytes,
               onStatus: (status) => httpSpan?.attribute("http.response.status_code", status),

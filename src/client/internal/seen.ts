@@ -4,6 +4,7 @@
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type { Seen } from "../../contract/PaymentsError.ts"
+import type { Secret } from "./mask.ts"
 
 /** Where an answer shows them: names from the outermost in. */
 export interface Places {
@@ -45,8 +46,8 @@ const minSecret = 4
 const minPart = 8
 
 /** Leaves out what is, holds or is a part of something that must not be shown. */
-export const withoutSecrets = (seen: Seen, secrets: ReadonlyArray<string>): Seen | undefined => {
-  const hidden = secrets.map(fold).filter((secret) => secret.length >= minSecret)
+export const withoutSecrets = (seen: Seen, secrets: ReadonlyArray<Secret>): Seen | undefined => {
+  const hidden = secrets.map(({ text }) => fold(text)).filter((secret) => secret.length >= minSecret)
   const kept = (name: keyof Seen) => {
     const value = seen[name]
     if (value === undefined) return {}

@@ -5,7 +5,7 @@
  * common shapes, problem+json, HTML and plain text, in Portuguese or English. Nothing here throws, whatever the input.
  *
  * Gotchas:
- * - What `readServiceMessage` gives is raw: it may hold what the request sent. Match on it; show `displayMessage` of it.
+ * - What `readServiceMessage` gives is raw: it may hold what the request sent. Match on it; show `displayMessage` of it (`mask.ts`).
  * - A `code` is the service's word too: it goes through `displayMessage` before anyone sees it.
  */
 import * as Predicate from "effect/Predicate"
@@ -18,14 +18,8 @@ export interface ServiceMessage {
   readonly code?: string
 }
 
-/** How much of a body or of a message is looked at, in UTF-16 units. */
+/** How much of a body is looked at, in UTF-16 units. */
 const maxInput = 16_384
-
-/** The length of what is shown, in UTF-16 units. */
-export const maxDisplay = 200
-
-// More than enough for what is shown, and bounds the work of masking.
-const maxMasked = 4096
 const maxDepth = 6
 const maxMembers = 64
 const maxItems = 10
@@ -183,131 +177,4 @@ export const readServiceMessage = (body: string, contentType = ""): ServiceMessa
   const words = wordsOfText(text, 0)
   const code = Result.match(parseJson(text), { onFailure: () => "", onSuccess: (value) => codeOf(value, 0) })
   return code === "" ? { words } : { words, code }
-}
-
-const mark = "[redacted]"
-
-/** Without escape sequences, control, format and bidi characters and lone surrogates; white space collapsed. */
-const clean = (text: string): string =>
-  text
-    // oxlint-disable-next-line no-control-regex -- escape sequences are what it looks for
-    .replaceAll(/(?:\u001B\[|\u009B)[0-?]*[ -/]*[@-~]|\u001B\][^\u0007\u001B]*(?:\u0007|\u001B\\)?/g, "")
-    .replaceAll(/[\s\u0085\u2028\u2029]+/g, " ")
-    .replaceAll(/[\p{Cc}\p{Cf}\p{Cs}]/gu, "")
-    .replaceAll(/ {2,}/g, " ")
-    .trim()
-
-interface Folded {
-  readonly text: string
-  /** For each unit of `text`, where it starts and ends in the original. */
-  readonly starts: ReadonlyArray<number>
-  readonly ends: ReadonlyArray<number>
-}
-
-const anyCharacter = /[^]/gu
-// %40 (one or two bytes of UTF-8), \u0040 (after any number of backslashes) and &#64; as one character each.
-const escapeOrCharacter =
-  /(%[0-7][0-9a-f]|%(?:c[2-9a-f]|d[0-9a-f])%[89ab][0-9a-f])|\\{1,8}u([0-9a-f]{4})|&#x([0-9a-f]{1,4});|&#(\d{1,4});|[^]/giu
-
-/** Letters and digits only, in lower case and without accents, so that formatting does not hide a value. */
-const fold = (text: string, characters: RegExp): Folded => {
-  const starts: Array<number> = []
-  const ends: Array<number> = []
-  let folded = ""
-  for (const match of text.matchAll(characters)) {
-    const [character, percent, unicode, hex, decimal] = match
-    const code = unicode ?? hex
-    const point = Number.parseInt(code ?? decimal ?? "", code === undefined ? 10 : 16)
-    const plain = Number.isNaN(point) ? character : String.fromCharCode(point)
-    const decoded = percent === undefined ? plain : decodeURIComponent(percent)
-    folded += decoded
-      .normalize("NFKD")
-      .toLowerCase()
-      .replaceAll(/[^\p{L}\p{N}]/gu, "")
-    while (starts.length < folded.length) {
-      starts.push(match.index)
-      ends.push(match.index + character.length)
-    }
-  }
-  return { text: folded, starts, ends }
-}
-
-const minSecret = 4
-const minStart = 8
-
-/** The occurrences of `secret` in `text`, and at its end the first part of it: a message may have been cut there. */
-const occurrences = (text: string, secret: string): ReadonlyArray<readonly [number, number]> => {
-  const found: Array<readonly [number, number]> = []
-  if (secret.length < minSecret) return found
-  for (let at = text.indexOf(secret); at !== -1; at = text.indexOf(secret, at + 1)) found.push([at, at + secret.length])
-  for (let length = Math.min(secret.length, text.length); length >= minStart; length--) {
-    if (text.endsWith(secret.slice(0, length))) return [...found, [text.length - length, text.length]]
-  }
-  return found
-}
-
-const maskSecrets = (text: string, secrets: ReadonlyArray<string>): string => {
-  const hidden = new Uint8Array(text.length)
-  const hide = ([start, end]: readonly [number, number]) => hidden.fill(1, start, end)
-  for (const secret of secrets) occurrences(text, secret).forEach(hide)
-  for (const characters of [anyCharacter, escapeOrCharacter]) {
-    const folded = fold(text, characters)
-    for (const secret of secrets) {
-      for (const [start, end] of occurrences(folded.text, fold(secret, characters).text)) {
-        // What stands between the first and the last letter is the formatting of the same value.
-        hide([Math.min(...folded.starts.slice(start, end)), Math.max(...folded.ends.slice(start, end))])
-      }
-    }
-  }
-  const parts: Array<string> = []
-  for (let index = 0; index < text.length; index++) {
-    if (hidden[index] === 0) parts.push(text.charAt(index))
-    else if (index === 0 || hidden[index - 1] === 0) parts.push(mark)
-  }
-  return parts.join("")
-}
-
-const patterns: ReadonlyArray<RegExp> = [
-  // BR Code: from its first field to its CRC, or to the end where it was cut.
-  /000201\d\d[^]*?6304[0-9a-f]{4}|000201\d\d[^]*/gi,
-  /[^\s@<>()"',;:=]{1,64}(?:@|%40|\\u0040|&#64;)[^\s@<>()"',;:=]{1,255}/gi,
-  // UUID, CNPJ (alphanumeric since 2026) with and without punctuation.
-  /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/gi,
-  /[0-9a-z]{2}\.[0-9a-z]{3}\.[0-9a-z]{3}\/[0-9a-z]{4}-\d\d/gi,
-  /(?<![0-9a-z])[0-9a-z]{12}\d\d(?![0-9a-z])/gi
-]
-
-// An amount in reais with its separators, or else eight digits and more: CPF, CNPJ, phone, account.
-const digits =
-  /(R\$ ?\d{1,3}(?:\.\d{3}){0,4}(?:,\d\d)?(?!\d|[ .\-/]\d))|[+(]{0,2}\d(?:[ .\-\u2010-\u2015/()]{0,3}\d){7,}/gi
-const token = /[\w+/=-]{24,}/g
-// `INSUFFICIENT_AVAILABLE_BALANCE` is a code, not a key.
-const isWord = (text: string) => /^(?:[A-Z]{1,20}(?:[_-]|$))+$|^(?:[a-z]{1,20}(?:[_-]|$))+$/.test(text)
-
-const maskPatterns = (text: string): string =>
-  patterns
-    .reduce((masked, pattern) => masked.replaceAll(pattern, mark), text)
-    .replaceAll(token, (match) => (isWord(match) ? match : mark))
-    .replaceAll(digits, (_, amount?: string) => amount ?? mark)
-
-const cut = (text: string): string => {
-  if (text.length <= maxDisplay) return text
-  const short = text.slice(0, maxDisplay - 1)
-  return `${clean(short)}…`
-}
-
-/**
- * The words as they may be shown: on one line, at most 200 characters, without control characters, and with personal
- * data and secrets replaced by `[redacted]`.
- *
- * `secrets` are the values of the very request (credentials, documents, names, keys): each is masked wherever it occurs,
- * however it is punctuated, cased, accented or escaped. One of fewer than four visible characters is not searched for.
- * E-mails, documents, phones, UUIDs, BR Codes and long tokens are masked in any case.
- */
-export const displayMessage = (words: string, secrets: ReadonlyArray<string> = []): string => {
-  const cleaned = secrets.map(clean).filter((secret) => secret.length >= minSecret)
-  const text = clean(words.slice(0, maxInput)).slice(0, maxMasked)
-  const shown = cut(clean(maskPatterns(maskSecrets(text, cleaned))))
-  // The mark itself, or what stands around it, might spell a secret.
-  return [shown, mark].find((candidate) => !cleaned.some((secret) => candidate.includes(secret))) ?? ""
 }
