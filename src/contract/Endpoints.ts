@@ -31,6 +31,8 @@ type Fields = { readonly [name: string]: Schema.Codec<unknown, unknown> }
 /** One endpoint: all that sends a request, and all that answers one. */
 export interface Endpoint {
   readonly operation: Operation
+  /** Under which name `PaymentsApi` holds it. */
+  readonly group: "transactions" | "money"
   readonly method: "GET" | "POST"
   /** Parameters are written `:name`. */
   readonly path: `/${string}`
@@ -62,6 +64,7 @@ const PageNumber = Schema.Int.check(Schema.isGreaterThanOrEqualTo(1, { expected:
 
 export const createTransaction = {
   operation: "createTransaction",
+  group: "transactions",
   method: "POST",
   path: "/api/v1/transactions/create",
   status: 200,
@@ -71,6 +74,7 @@ export const createTransaction = {
 
 export const listTransactions = {
   operation: "listTransactions",
+  group: "transactions",
   method: "GET",
   path: "/api/Transaction/company/transactions",
   status: 200,
@@ -84,6 +88,7 @@ export const listTransactions = {
 
 export const getTransaction = {
   operation: "getTransaction",
+  group: "transactions",
   method: "GET",
   path: "/api/Transaction/transactionByTransactionId/:transactionId",
   status: 200,
@@ -93,6 +98,7 @@ export const getTransaction = {
 
 export const getBalance = {
   operation: "getBalance",
+  group: "money",
   method: "GET",
   path: "/api/Balance/balance/:companyId",
   status: 200,
@@ -104,6 +110,7 @@ export const getBalance = {
 
 export const requestWithdrawal = {
   operation: "requestWithdrawal",
+  group: "money",
   method: "POST",
   path: "/api/Withdraw/request",
   status: 201,

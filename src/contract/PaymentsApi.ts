@@ -30,48 +30,48 @@ const keyed = {
   })
 }
 
-const { createTransaction, getBalance, getTransaction, listTransactions, requestWithdrawal } = Endpoints
+type Entry = (typeof Endpoints.all)[number]
 
-/** The transactions: create, list, look up (service interface, sections 4.1 to 4.3). */
-const Transactions = HttpApiGroup.make("transactions").add(
-  HttpApiEndpoint.post(createTransaction.operation, createTransaction.path, {
-    headers: keyed,
-    payload: createTransaction.body,
-    success: createTransaction.response.pipe(HttpApiSchema.status(createTransaction.status))
-  }),
-  HttpApiEndpoint.get(listTransactions.operation, listTransactions.path, {
-    headers: credentials,
-    query: listTransactions.query,
-    success: listTransactions.response.pipe(HttpApiSchema.status(listTransactions.status))
-  }),
-  HttpApiEndpoint.get(getTransaction.operation, getTransaction.path, {
-    headers: credentials,
-    params: getTransaction.params,
-    success: getTransaction.response.pipe(HttpApiSchema.status(getTransaction.status))
-  })
-)
+type Part<E, Name extends "params" | "query" | "body"> = E extends { readonly [N in Name]: infer S extends Schema.Top }
+  ? S
+  : never
 
-/** The money: balance and withdrawal (service interface, sections 4.4 and 4.5). */
-const Money = HttpApiGroup.make("money").add(
-  HttpApiEndpoint.get(getBalance.operation, getBalance.path, {
-    headers: credentials,
-    params: getBalance.params,
-    query: getBalance.query,
-    success: getBalance.response.pipe(HttpApiSchema.status(getBalance.status))
-  }),
-  HttpApiEndpoint.post(requestWithdrawal.operation, requestWithdrawal.path, {
-    headers: keyed,
-    payload: requestWithdrawal.body,
-    success: requestWithdrawal.response.pipe(HttpApiSchema.status(requestWithdrawal.status))
-  })
-)
+/** The endpoint that is made of an entry. */
+type ApiEndpoint<E> = E extends Entry
+  ? HttpApiEndpoint.HttpApiEndpoint<
+      E["operation"],
+      E["method"],
+      E["path"],
+      Part<E, "params">,
+      Part<E, "query">,
+      Part<E, "body">,
+      Schema.Struct<typeof credentials>,
+      E["response"]
+    >
+  : never
+
+const endpointOf = (entry: Endpoints.Endpoint) => {
+  const { body, method, operation, params, path, query, status } = entry
+  const common = { params, query, success: entry.response.pipe(HttpApiSchema.status(status)) }
+  return method === "GET"
+    ? HttpApiEndpoint.get(operation, path, { ...common, headers: credentials })
+    : HttpApiEndpoint.post(operation, path, { ...common, headers: keyed, payload: body })
+}
+
+/** A group of all endpoints that name it. */
+const groupOf = <const Name extends Entry["group"]>(name: Name) => {
+  const [first, ...rest] = Endpoints.all.filter(({ group }) => group === name).map(endpointOf)
+  const group = first === undefined ? HttpApiGroup.make(name) : HttpApiGroup.make(name).add(first, ...rest)
+  // What is made one by one of a list has forgotten which entry it was made of.
+  return group as unknown as HttpApiGroup.HttpApiGroup<Name, ApiEndpoint<Extract<Entry, { readonly group: Name }>>>
+}
 
 /**
  * The five endpoints of the service: paths, methods, headers, query, bodies and success statuses. The bodies of errors
  * are not documented (service interface, section 7) and so not declared.
  */
 export class PaymentsApi extends HttpApi.make("payments")
-  .add(Transactions, Money)
+  .add(groupOf("transactions"), groupOf("money"))
   .annotateMerge(
     OpenApi.annotations({
       title: "Payment service",

@@ -11,13 +11,7 @@ import type { Fault } from "../Fault.ts"
 import type { RecordedRequest } from "../SandboxRequest.ts"
 import { isTooDeep } from "./json.ts"
 
-const endpoints = [
-  Endpoints.createTransaction,
-  Endpoints.listTransactions,
-  Endpoints.getTransaction,
-  Endpoints.getBalance,
-  Endpoints.requestWithdrawal
-].map(({ method, operation, path }) => ({
+const endpoints = Endpoints.all.map(({ method, operation, path }) => ({
   method,
   operation,
   ending: new RegExp(`${path.replaceAll(/:\w+/g, "[^/]*")}$`)
