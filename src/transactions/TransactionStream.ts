@@ -232,10 +232,9 @@ const turn = ({ listTransactions }: Pick<Payments["Service"], "listTransactions"
         const [head, ...tail] = rows
         const checkpoint = toCheckpoint(advance(reader.cursor, read, step.offset, sort), sort)
         const delivered: ReadonlyArray<Page> = head === undefined ? [] : [{ rows: [head, ...tail], checkpoint }]
-        const next = isOver ? undefined : step.next
         return [
           delivered,
-          next === undefined ? Option.none() : Option.some({ ...current, reader: next, left: left - rows.length })
+          isOver ? Option.none() : Option.some({ ...current, reader: step.next, left: left - rows.length })
         ] satisfies Turn
       }
     }

@@ -9,18 +9,23 @@ export const largestPage = 100
 export interface Ask {
   readonly page: number
   readonly pageSize: number
-  /**
-   * `Adjoin` asks for the page after the cursor, with no overlap; `Confirm` then asks again for the one before. `Probe`
-   * asks how many rows the service gives at most.
-   */
-  readonly purpose: "Overlap" | "Adjoin" | "Confirm" | "Probe"
+  /** `Adjoin` asks for the page after the cursor, with no overlap; `Confirm` then asks again for the one before. */
+  readonly purpose: "Overlap" | "Adjoin" | "Confirm"
 }
 
 export interface Sizes {
   /** What a page should bring. */
   readonly wanted: number
-  /** The most that the service answers with. */
+  /** The most to ask for. */
   readonly most: number
+  /** What `most` may grow to: less than the contract's where the service gives less. */
+  readonly limit: number
+  /** The most different rows that one answer had: pages up to this size are not cut short by the service. */
+  readonly proven: number
+  /** A larger page came short: that is the end of the list, or a cap without a word. A page of a proven size will tell. */
+  readonly doubt: "None" | "End" | "Cap"
+  /** How often that was so. */
+  readonly doubts: number
   /** The service answers with `most` rows whatever it is asked for. */
   readonly fixed: boolean
 }
@@ -89,9 +94,21 @@ export interface Hunt {
   readonly blind: number
   /** Where it is looked for in that case. */
   readonly search?: Search | undefined
+  /** What the page after the cursor's held, in short, when the cursor was still at the end of its own. */
+  readonly neighbour?: string | undefined
 }
 
-export const nextAsk = (sizes: Sizes, index: number, hunt: Hunt): Ask => {
+/** Pages so small, or any after so many misses, find little in a list that moves: every other one is larger then. */
+export const small = 10
+const manyMisses = 3
+
+const sizesIn = (sizes: Sizes, misses: number): Sizes =>
+  sizes.doubt === "None" || (misses % 2 === 1 && (sizes.proven < small || misses > manyMisses))
+    ? sizes
+    : { ...sizes, most: Math.min(sizes.most, sizes.proven) }
+
+export const nextAsk = (known: Sizes, index: number, hunt: Hunt): Ask => {
+  const sizes = sizesIn(known, hunt.misses)
   const { blind, high, likely, low, misses, search, shrunk } = hunt
   const wide = misses > 0
   const at = (place: number) => askAt(sizes, Math.max(0, place), Math.max(0, place), wide)

@@ -1,9 +1,27 @@
 /**
  * Reads a list that moves, one answer at a time: what of an answer is new, what to ask for next, when it is over, and
  * when to give up. It does nothing itself; its size does not grow with the list.
+ *
+ * Seen from the cursor (the row read last), an answer is one of these:
+ *
+ * | the answer | what it is taken for | what is asked next |
+ * |---|---|---|
+ * | overlaps the cursor, with rows after it | progress: they follow without a gap | around the new cursor |
+ * | page 1, all after the cursor; nothing was read yet | progress: the start of the list | around the new cursor |
+ * | the same, and all that was read is gone | the start, if page 1 says so twice | page 1 |
+ * | ends at the cursor, and is shorter than a page that the service has filled | the end, if the cursor is in it, or said twice | the same place |
+ * | the same, and the service counts more rows | `MissingRows`, if said three times | the same place |
+ * | ends at the cursor or before it | too early | further on |
+ * | starts after the cursor | too late; or next to it, where no page can overlap | further back; or the page before, to confirm |
+ * | neither its ids nor its times say | nowhere | places in turn, nearest first |
+ * | empty, page 1 | the end, if nothing was read, or said twice | page 1 |
+ * | empty, another page | too late | further back |
+ *
+ * An answer that was given before to another request is never the start, the end or the neighbour: it is asked for
+ * again. Every answer that is no progress is a miss; too many of them, and the reader gives up with a reason.
  */
 import type { TransactionListItem, TransactionPage, TransactionSort } from "../../contract/Transaction.ts"
-import { type Ask, type Hunt, largestPage, nextAsk, type Sizes } from "./pageAsk.ts"
+import { type Ask, type Hunt, largestPage, nextAsk, type Sizes, small } from "./pageAsk.ts"
 import { advance, type Cursor, timeOf, type Unread, view } from "./pageCursor.ts"
 
 /** Why reading was given up. */
@@ -19,7 +37,7 @@ export const reasons = [
 export type Reason = (typeof reasons)[number]
 
 /** How many answers without progress are borne, in all and of each kind. */
-const patience = { all: 40, echoed: 5, repeated: 3, missing: 3 }
+const patience = { all: 40, echoed: 5, repeated: 3, missing: 3, known: 4 }
 
 /** How many rows may come beyond twice what the service first counted; and at most, where its count is wrong. */
 const slack = 10_000
@@ -35,8 +53,6 @@ export interface Reader {
   readonly cursor: Cursor
   readonly ask: Ask
   readonly sizes: Sizes
-  /** The largest page was asked for where it cannot be short: at the start of the list. */
-  readonly isProbed: boolean
   readonly hunt: Hunt
   readonly trouble: Trouble
   /** Where the last answer showed the row read last, and how many rows it counted. */
@@ -46,19 +62,35 @@ export interface Reader {
   readonly previous: { readonly firstId: number | undefined; readonly offset: number; readonly repeated: number }
   /** The total at the last progress. */
   readonly total: number | undefined
-  /** The service has counted fewer rows than it showed. From then on its counts do not say where the list ends. */
-  readonly undercounts: boolean
+  /** The last answers, and what they were given to. */
+  readonly answers: ReadonlyArray<Answer>
+  /** How many of the last answers said that this is the start, or the end, where once is not enough. */
+  readonly said: number
   readonly rowsRead: number
   /** More rows than this are a list without end. */
   readonly mostRows: number | undefined
 }
+
+interface Answer {
+  readonly rows: string
+  readonly ask: string
+}
+
+/** How many of them are remembered. */
+const answersKept = 50
 
 interface Slice {
   readonly rows: ReadonlyArray<Unread>
   readonly offset: number
   readonly length: number
   readonly isFull: boolean
-  /** The service counts no fewer rows than it showed, here and before. */
+  /** Shorter than pages that the service has filled: nothing comes after it. */
+  readonly isLast: boolean
+  /** The rows, in short. */
+  readonly given: string
+  /** The same rows were the answer to another request before. */
+  readonly isKnown: boolean
+  /** The service counts no fewer rows than it showed. */
   readonly isSane: boolean
   /** The service counts rows after this slice. */
   readonly hasMore: boolean
@@ -70,8 +102,7 @@ export type Step =
       readonly _tag: "Rows"
       readonly rows: ReadonlyArray<Unread>
       readonly offset: number
-      /** None: that was the end. */
-      readonly next: Reader | undefined
+      readonly next: Reader
     }
   | { readonly _tag: "Again"; readonly next: Reader }
   | { readonly _tag: "End" }
@@ -81,12 +112,19 @@ const noHunt: Hunt = { misses: 0, shrunk: 0, blind: 0 }
 const noTrouble: Trouble = { echoed: 0, missing: 0 }
 
 export const make = (cursor: Cursor, sort: TransactionSort, pageSize: number): Reader => {
-  const sizes = { wanted: pageSize, most: largestPage, fixed: false }
+  const sizes: Sizes = {
+    wanted: pageSize,
+    most: largestPage,
+    limit: largestPage,
+    proven: 0,
+    doubt: "None",
+    doubts: 0,
+    fixed: false
+  }
   return {
     sort,
     cursor,
     sizes,
-    isProbed: false,
     ask: nextAsk(sizes, cursor.index, noHunt),
     hunt: noHunt,
     trouble: noTrouble,
@@ -94,26 +132,45 @@ export const make = (cursor: Cursor, sort: TransactionSort, pageSize: number): R
     adjoining: undefined,
     previous: { firstId: undefined, offset: -1, repeated: 0 },
     total: undefined,
-    undercounts: false,
+    answers: [],
+    said: 0,
     rowsRead: 0,
     mostRows: undefined
   }
 }
 
+const distinct = (items: ReadonlyArray<TransactionListItem>) => new Set(items.map(({ id }) => id)).size
+
 /** What an answer tells of the service's own page sizes, and the size that this page has. */
-const learn = (reader: Reader, answer: TransactionPage) => {
-  const { ask, previous, sizes } = reader
-  const length = answer.items.length
-  const said = answer.pageSize > 0 ? answer.pageSize : ask.pageSize
-  const isFixed = sizes.fixed || length > ask.pageSize || said > ask.pageSize
-  const isProbe = ask.purpose === "Probe" || (previous.offset === -1 && ask.page === 1)
-  // A first page that is short, and not because the service counts no more rows: it is capped without a word.
-  const isCapped = isProbe && length > 0 && length < said && answer.totalItems !== length
-  const size = isCapped ? length : Math.max(length, said)
-  const most = isFixed ? size : size < ask.pageSize ? Math.min(sizes.most, size) : sizes.most
-  const isProbed = reader.isProbed || (isProbe && ask.pageSize >= sizes.most)
-  return { size, sizes: { ...sizes, most, fixed: isFixed }, isProbed }
+const learn = ({ ask, sizes }: Reader, { items, pageSize, totalItems }: TransactionPage) => {
+  // A row that stands twice makes no page larger.
+  const length = distinct(items)
+  const said = pageSize > 0 ? pageSize : ask.pageSize
+  const size = Math.max(length, said)
+  const proven = Math.max(sizes.proven, length)
+  if (sizes.fixed || size > ask.pageSize) {
+    return { size, sizes: { ...sizes, proven, most: size, fixed: true, doubt: "None" } satisfies Sizes }
+  }
+  const limit = size < ask.pageSize ? Math.min(sizes.limit, size) : sizes.limit
+  const isFilled = length >= ask.pageSize && ask.pageSize >= sizes.most
+  const most = Math.min(limit, isFilled ? sizes.most * 2 : sizes.most)
+  const isDoubtful = length > 0 && length < size && size > proven
+  const doubt = isDoubtful ? (totalItems === (ask.page - 1) * size + length ? "End" : "Cap") : sizes.doubt
+  const doubts = sizes.doubts + (isDoubtful ? 1 : 0)
+  return { size, sizes: { ...sizes, proven, limit, most, doubt, doubts } satisfies Sizes }
 }
+
+/** A page of a proven size had rows that a larger one did not: that one was capped, or rows have arrived since. */
+const settled = (sizes: Sizes, { pageSize }: Ask): Sizes => {
+  if (sizes.doubt === "None" || pageSize > sizes.proven) return sizes
+  const isCap = sizes.doubt === "Cap" || sizes.doubts > (sizes.proven < small ? 20 : 2)
+  return { ...sizes, doubt: "None", most: sizes.proven, limit: isCap ? sizes.proven : sizes.limit }
+}
+
+const answerOf = ({ page, pageSize }: Ask, items: ReadonlyArray<TransactionListItem>): Answer => ({
+  rows: `${items.length} ${items[0]?.id} ${items.at(-1)?.id}`,
+  ask: `${page} ${pageSize}`
+})
 
 const isReversed = (items: ReadonlyArray<TransactionListItem>, sort: TransactionSort) => {
   const times = items.map((row) => timeOf(row, sort)).filter((time) => time !== undefined)
@@ -124,7 +181,7 @@ const isReversed = (items: ReadonlyArray<TransactionListItem>, sort: Transaction
 export const step = (before: Reader, answer: TransactionPage): Step => {
   const { ask, cursor, previous, sort } = before
   const { items, totalItems: total } = answer
-  const { isProbed, size, sizes } = learn(before, answer)
+  const { size, sizes } = learn(before, answer)
   if (isReversed(items, sort)) return { _tag: "Failed", reason: "OutOfOrder", misses: 0 }
 
   const isEcho = answer.currentPage !== ask.page
@@ -132,20 +189,26 @@ export const step = (before: Reader, answer: TransactionPage): Step => {
   const askedOffset = (ask.page - 1) * size
   const firstId = items[0]?.id
   const isRepeated = firstId !== undefined && firstId === previous.firstId && askedOffset !== previous.offset
-  // The last answer's rows, given once more, are not the start of the list only because the start was asked for.
-  const isStart = seenFrom._tag === "Ahead" && ask.page === 1 && !isEcho && !isRepeated
+  const given = answerOf(ask, items)
+  const alike = before.answers.filter(({ rows }) => rows === given.rows)
+  const isKnown = alike.some((other) => other.ask !== given.ask)
+  const saysStart = seenFrom._tag === "Ahead" && ask.page === 1 && !isEcho && !isRepeated && !isKnown
+  const isStart = saysStart && (cursor.count === 0 || before.said > 0)
   const hasNews = seenFrom._tag === "Onward" || isStart
   // The rows prove themselves; where they prove nothing, the service's own word for the page is the better guess.
   const page = isEcho && !hasNews && answer.currentPage > 0 ? Math.min(ask.page, answer.currentPage) : ask.page
   const offset = (page - 1) * size
-  const isFull = items.length >= size
-  const undercounts = before.undercounts || (items.length > 0 && total < offset + items.length)
+  const length = distinct(items)
+  const isFull = length >= size
   const slice: Slice = {
     rows: "rows" in seenFrom ? seenFrom.rows : [],
     offset,
-    length: items.length,
+    length,
     isFull,
-    isSane: !undercounts && total >= offset + items.length,
+    isLast: items.length < Math.min(ask.pageSize, sizes.proven),
+    given: given.rows,
+    isKnown,
+    isSane: total >= offset + items.length,
     hasMore: total > offset + items.length || answer.totalPages > page,
     total
   }
@@ -153,21 +216,23 @@ export const step = (before: Reader, answer: TransactionPage): Step => {
   const reader: Reader = {
     ...before,
     sizes,
-    isProbed,
-    undercounts,
+    answers: [...before.answers, given].slice(-answersKept),
+    said: 0,
     seen: undefined,
     adjoining: undefined,
     previous: { firstId, offset: askedOffset, repeated: isRepeated ? previous.repeated + 1 : 0 },
     mostRows: before.mostRows ?? (slice.isSane ? total * 2 + slack : mostUncounted)
   }
 
-  if (hasNews) return progress(reader, slice)
+  if (hasNews) return progress(reader, slice, ask)
   switch (seenFrom._tag) {
     case "Ahead":
-      return ahead(reader, before, slice, isEcho)
+      return saysStart ? sayAgain(reader, before, isEcho) : ahead(reader, before, slice, isEcho)
     case "Empty":
-      if (ask.page === 1) return total === 0 && answer.totalPages <= 1 ? { _tag: "End" } : missing(reader, isEcho, {})
-      return reader.hunt.blind > 0 ? blind(reader, slice, isEcho) : ahead(reader, before, slice, isEcho)
+      if (ask.page > 1)
+        return reader.hunt.blind > 0 ? blind(reader, slice, isEcho) : ahead(reader, before, slice, isEcho)
+      if (total > 0 || answer.totalPages > 1) return missing(reader, isEcho, {})
+      return before.answers.length === 0 || isSaid(before, slice) ? { _tag: "End" } : sayAgain(reader, before, isEcho)
     case "Behind":
       return behind(reader, before, slice, seenFrom.rank, isEcho)
     case "Blind":
@@ -178,17 +243,23 @@ export const step = (before: Reader, answer: TransactionPage): Step => {
   }
 }
 
-/** A page which is not the one before, shown again, or which comes when all that the service counts was read. */
-const canEnd = ({ cursor, previous }: Reader, { rows, total }: Slice) =>
-  previous.repeated === 0 || (total > 0 && cursor.count + rows.length >= total)
+/** What was said before to another request has to be said so often that no confusion says it. */
+const isSaid = ({ answers, said }: Reader, { given, isKnown }: Slice) =>
+  answers.at(-1)?.rows === given && said >= (isKnown ? patience.known : 1)
 
-const progress = (reader: Reader, slice: Slice): Step => {
+/** Asks for the same once more, where one answer is not enough. */
+const sayAgain = (reader: Reader, before: Reader, isEcho: boolean): Step => {
+  const isSame = before.answers.at(-1)?.rows === reader.answers.at(-1)?.rows
+  return miss({ ...reader, said: isSame ? before.said + 1 : 1 }, isEcho, {}, reader.ask)
+}
+
+const progress = (before: Reader, slice: Slice, ask: Ask): Step => {
+  const reader = { ...before, sizes: settled(before.sizes, ask) }
   const { rows, offset, total } = slice
   const rowsRead = reader.rowsRead + rows.length
   if (reader.mostRows !== undefined && rowsRead > reader.mostRows) {
     return { _tag: "Failed", reason: "Endless", misses: 0 }
   }
-  const isOver = !slice.isFull && slice.isSane && !slice.hasMore && canEnd(reader, slice)
   const cursor = advance(reader.cursor, rows, offset, reader.sort)
   const next = {
     ...reader,
@@ -199,33 +270,43 @@ const progress = (reader: Reader, slice: Slice): Step => {
     hunt: noHunt,
     trouble: noTrouble
   }
-  return { _tag: "Rows", rows, offset, next: isOver ? undefined : { ...next, ask: askNext(next) } }
+  return { _tag: "Rows", rows, offset, next: { ...next, ask: askNext(next) } }
 }
 
-const behind = (
-  reader: Reader,
-  { adjoining, ask }: Reader,
-  slice: Slice,
-  rank: number | undefined,
-  isEcho: boolean
-): Step => {
-  const { hasMore, isFull, isSane, length, offset, total } = slice
+const behind = (reader: Reader, before: Reader, slice: Slice, rank: number | undefined, isEcho: boolean): Step => {
+  const { adjoining, ask, sizes } = before
+  const { hasMore, isFull, isLast, isSane, length, offset, total } = slice
   const low = offset + (isFull || !hasMore ? length : Math.max(length, ask.pageSize)) - 1
-  if (adjoining !== undefined && rank === 0 && isFull) {
-    if (adjoining.rows.length > 0) return progress(reader, adjoining)
-    if (!adjoining.hasMore && canEnd(reader, slice)) return { _tag: "End" }
+  if (adjoining !== undefined && rank === 0 && (isFull || adjoining.length === 0)) {
+    const isEmpty = adjoining.length === 0
+    // Between two answers a row may have gone and another have come at the front: without a count it is asked twice.
+    const isCounted = isEmpty
+      ? isSane && !hasMore && !adjoining.isKnown
+      : adjoining.isSane || reader.sort === "createdAt_asc"
+    if (!isCounted && reader.hunt.neighbour !== adjoining.given) {
+      const next = { ...reader, seen: { index: offset + length - 1, total } }
+      return miss(next, isEcho, { neighbour: adjoining.given }, { ...ask, page: ask.page + 1, purpose: "Adjoin" })
+    }
+    if (adjoining.rows.length > 0) return progress(reader, adjoining, ask)
+    if (isEmpty && !adjoining.hasMore) return { _tag: "End" }
   }
-  // A full page may end with the count by chance, as where only the page is counted. The next, shorter one ends the list,
-  // but where all have one size it cannot be asked for with an overlap.
-  if (isSane && !hasMore && (!isFull || reader.sizes.fixed) && canEnd(reader, slice)) return { _tag: "End" }
-  if (!isSane && !isFull && !hasMore && reader.hunt.misses > 0 && reader.previous.repeated === 0) {
-    return reader.isProbed ? { _tag: "End" } : probe(reader, isEcho)
+  if (isLast && !hasMore) {
+    return (rank === 0 && !slice.isKnown) || isSaid(before, slice) ? { _tag: "End" } : sayAgain(reader, before, isEcho)
   }
-  const found: Partial<Hunt> = {
-    low,
-    high: high(reader, low) ?? (rank === undefined && isSane ? total - 1 : undefined),
-    likely: rank === undefined ? undefined : low + rank
+  const isDoubtful = reader.sizes.doubts > sizes.doubts
+  // A page of one row cannot overlap the next: whether that one is empty tells.
+  if (isDoubtful && reader.sizes.proven < 2 && rank === 0) {
+    return miss(reader, isEcho, {}, { ...ask, page: ask.page + 1, purpose: "Adjoin" })
   }
+  const found: Partial<Hunt> =
+    isDoubtful && ask.page > 1
+      ? // Where the page stands was reckoned by a size that the service may not give.
+        { low: undefined, high: undefined, likely: undefined }
+      : {
+          low,
+          high: high(reader, low) ?? (rank === undefined && isSane && !isDoubtful ? total - 1 : undefined),
+          likely: isDoubtful ? offset + length - 1 + (rank ?? 0) : rank === undefined ? undefined : low + rank
+        }
   const next = rank === 0 ? { ...reader, seen: { index: low, total } } : reader
   return !isFull && hasMore ? missing(next, isEcho, found) : miss(next, isEcho, found)
 }
@@ -233,9 +314,14 @@ const behind = (
 /** The upper bound, unless the list has outgrown it. */
 const high = ({ hunt }: Reader, low: number) => (hunt.high !== undefined && hunt.high < low ? undefined : hunt.high)
 
-const ahead = (reader: Reader, { ask, seen }: Reader, slice: Slice, isEcho: boolean): Step => {
+const ahead = (reader: Reader, before: Reader, slice: Slice, isEcho: boolean): Step => {
+  const { ask, seen } = before
   const { offset, total } = slice
-  const isAdjoining = ask.purpose === "Adjoin" && !isEcho && seen?.index === offset - 1 && total >= seen.total
+  const isNext = slice.length === 0 || (seen?.index === offset - 1 && total >= seen.total)
+  const isAdjoining = ask.purpose === "Adjoin" && !isEcho && isNext
+  if (isAdjoining && slice.isKnown && !isSaid(before, slice)) return sayAgain({ ...reader, seen }, before, isEcho)
+  // The list is one row.
+  if (isAdjoining && slice.length === 0 && before.answers.length === 1 && total === 1) return { _tag: "End" }
   if (isAdjoining) {
     return miss({ ...reader, adjoining: slice }, isEcho, {}, { ...ask, page: ask.page - 1, purpose: "Confirm" })
   }
@@ -266,14 +352,7 @@ const blind = (reader: Reader, { total }: Slice, isEcho: boolean): Step => {
   })
 }
 
-/** Short pages may be due to a cap that the service does not tell: where they began was reckoned wrongly then. */
-const probe = (reader: Reader, isEcho: boolean): Step => {
-  const ask: Ask = { page: 1, pageSize: reader.sizes.most, purpose: "Probe" }
-  return miss({ ...reader, isProbed: true }, isEcho, { low: undefined, high: undefined, likely: undefined }, ask)
-}
-
 const missing = (reader: Reader, isEcho: boolean, found: Partial<Hunt>): Step => {
-  if (!reader.isProbed) return probe(reader, isEcho)
   const count = reader.trouble.missing + 1
   return count >= patience.missing
     ? { _tag: "Failed", reason: "MissingRows", misses: reader.hunt.misses + 1 }

@@ -1,0 +1,223 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { ListOptions, TransactionPage } from "../../src/contract/Transaction.ts"
+import * as TransactionStream from "../../src/transactions/TransactionStream.ts"
+import { Effect, Schema, Stream } from "effect"
+import type { Gateway } from "../support/movingList.ts"
+import {
+  collect,
+  idsOf,
+  item,
+  moving,
+  still,
+  streamBy,
+  survivesOrSaysSo,
+  untilFailure,
+  upTo
+} from "../support/movingList.ts"
+import { seed, seeded } from "../support/seed.ts"
+
+describe("a list that cannot be trusted", () => {
+  const few = 100
+
+  it.effect("fails when the service answers with one page whatever is asked, and says so or not", () =>
+    Effect.gen(function* () {
+      for (const isSaid of [true, false]) {
+        for (const [count, isFixed] of [
+          [450, true],
+          [300, true],
+          [200, true],
+          [450, false]
+        ] as const) {
+          const gateway = still(count)
+          gateway.answer = (honest, { page, pageSize }) => ({
+            ...honest,
+            items: gateway.rows.slice(0, isFixed ? 100 : pageSize).map(item),
+            currentPage: isSaid ? 1 : page
+          })
+          const { error, rows } = yield* untilFailure(gateway)
+          assert.include(["EchoedPage", "RepeatedPage"], error.reason)
+          assert.deepStrictEqual(rows, upTo(100))
+          assert.isBelow(gateway.requests.length, few)
+        }
+      }
+    })
+  )
+
+  it.effect("fails when the first page asked for is not the page that comes", () =>
+    Effect.gen(function* () {
+      const gateway = still(450)
+      gateway.answer = (honest) => ({ ...honest, currentPage: 2 })
+      const { error, rows } = yield* untilFailure(gateway)
+      assert.strictEqual(error.reason, "EchoedPage")
+      assert.deepStrictEqual(rows, [])
+    })
+  )
+
+  it.effect("fails when every page brings rows for ever", () =>
+    Effect.gen(function* () {
+      const gateway = still(200)
+      gateway.beforeEach = () => {
+        for (let n = 0; n < 100; n++) gateway.add(gateway.nextId)
+      }
+      const { error, rows } = yield* untilFailure(gateway)
+      assert.strictEqual(error.reason, "Endless")
+      assert.isBelow(rows.length, 20_000)
+      assert.strictEqual(new Set(rows).size, rows.length)
+    })
+  )
+
+  it.effect("fails when the last page comes for ever, with ever more pages to come", () =>
+    Effect.gen(function* () {
+      const gateway = still(250)
+      gateway.answer = (honest, { page, pageSize }) => ({
+        ...honest,
+        items: honest.items.length > 0 ? honest.items : gateway.rows.slice(-pageSize).map(item),
+        totalItems: 250 + page * 100,
+        totalPages: page + 1
+      })
+      const { rows } = yield* untilFailure(gateway)
+      assert.deepStrictEqual(rows, upTo(250))
+      assert.isBelow(gateway.requests.length, few)
+    })
+  )
+
+  it.effect("fails when the service counts rows that it does not show", () =>
+    Effect.gen(function* () {
+      for (const sizeOf of [(asked: number) => asked, () => 100]) {
+        const deep = still(450)
+        deep.sizeOf = sizeOf
+        deep.answer = (honest, { page, pageSize }) => ({
+          ...honest,
+          items: honest.items.slice(0, Math.max(0, 300 - (page - 1) * sizeOf(pageSize)))
+        })
+        const { error, rows } = yield* untilFailure(deep)
+        assert.include(["MissingRows", "StillMoving"], error.reason)
+        assert.deepStrictEqual(rows, upTo(300))
+      }
+      const none = still(5)
+      none.answer = (honest) => ({ ...honest, items: [] })
+      assert.strictEqual((yield* untilFailure(none)).error.reason, "MissingRows")
+    })
+  )
+
+  it.effect("fails when the rows come in the other order", () =>
+    Effect.gen(function* () {
+      const gateway = still(450)
+      const list = (options?: ListOptions) => gateway.list({ ...options, sort: "createdAt_desc" })
+      const error = yield* Effect.flip(Stream.runDrain(streamBy(list)))
+      assert.strictEqual(error._tag === "PaginationError" && error.reason, "OutOfOrder")
+    })
+  )
+
+  it.effect("fails when rows move faster than they can be followed, and no request is made for ever", () =>
+    Effect.gen(function* () {
+      const gateway = still(450)
+      gateway.beforeEach = ({ requests }) => {
+        if (requests.length < 2) return
+        const grown = requests.length % 2 === 0 ? 900 : 0
+        gateway.rows = still(450).rows
+        for (let n = 0; n < grown; n++) gateway.add(1000 + n)
+      }
+      const { error } = yield* untilFailure(gateway, { sort: "createdAt_desc" })
+      assert.strictEqual(error.reason, "StillMoving")
+      assert.isBelow(gateway.requests.length, few)
+    })
+  )
+
+  it.effect("fails when the place is lost among rows that show no time", () =>
+    Effect.gen(function* () {
+      const gateway = still(450, () => undefined)
+      gateway.beforeEach = ({ nextId, requests }) => {
+        if (requests.length !== 2) return
+        gateway.rows = Array.from({ length: 450 }, (_, index) => ({ id: nextId + index, time: undefined, tie: index }))
+      }
+      const { error } = yield* untilFailure(gateway)
+      assert.strictEqual(error.reason, "LostPlace")
+      assert.isBelow(gateway.requests.length, few)
+    })
+  )
+
+  it.effect("fails with the checkpoint that all delivered rows reach to, and an error that can be stored", () =>
+    Effect.gen(function* () {
+      const gateway = still(450)
+      gateway.answer = (honest, { page, pageSize }) => ((page - 1) * pageSize > 250 ? { ...honest, items: [] } : honest)
+      const { error, rows } = yield* untilFailure(gateway)
+      assert.strictEqual(error.operation, "listTransactions")
+      assert.strictEqual(error.outcome, "NoEffect")
+      assert.include(error.message, "checkpoint")
+      const codec = Schema.toCodecJson(TransactionStream.PaginationError)
+      const stored = JSON.stringify(yield* Schema.encodeEffect(codec)(error))
+      const { checkpoint } = yield* Schema.decodeUnknownEffect(codec)(JSON.parse(stored))
+      gateway.answer = (honest) => honest
+      const rest = yield* collect(gateway, { from: checkpoint })
+      assert.deepStrictEqual([...rows, ...idsOf(rest)], upTo(450))
+    })
+  )
+})
+
+/** How a service may answer that is not to be trusted. `echo` is how often it gives an earlier answer instead. */
+interface Vices {
+  readonly cap: number
+  readonly counts: "Honest" | "OwnPage" | "Nothing" | "TooFew" | "TooMany"
+  readonly echo: number
+  readonly owns: boolean
+  readonly repeats: number
+}
+
+/** Makes the service of a schedule as bad as this; the seed decides when. */
+const corrupt = (gateway: Gateway, seed: number, { cap, counts, echo, owns, repeats }: Vices) => {
+  const { below, next } = seeded(seed)
+  const given: Array<TransactionPage> = []
+  gateway.sizeOf = (asked) => Math.min(asked, cap)
+  gateway.answer = (honest, asked) => {
+    const earlier = given[below(given.length)]
+    if (earlier !== undefined && next() < echo) return owns ? earlier : { ...earlier, currentPage: asked.page }
+    const at = below(honest.items.length)
+    const again = honest.items[at]
+    const items = again !== undefined && next() < repeats ? honest.items.toSpliced(at, 0, again) : honest.items
+    const totals = {
+      Honest: [honest.totalItems, honest.totalPages],
+      OwnPage: [items.length, 1],
+      Nothing: [0, 0],
+      TooFew: [Math.floor(honest.totalItems / 2), Math.floor(honest.totalPages / 2)],
+      TooMany: [honest.totalItems + 7, honest.totalPages + 1]
+    }[counts] as [number, number]
+    const answer = { ...honest, items, totalItems: totals[0], totalPages: totals[1], pageSize: asked.pageSize }
+    given.push(answer)
+    return answer
+  }
+}
+
+describe("a list of a service that is not to be trusted", () => {
+  const caps = [1, 2, 3, 7, 20, 33, 50, 99, 1000] as const
+  const vices = (seed: number, counts: Vices["counts"], isMoving: boolean): Vices => {
+    const { below, next } = seeded(seed * 31)
+    return {
+      cap: caps[below(caps.length)] ?? 50,
+      counts,
+      echo: next() < 0.4 ? 0 : next() * (isMoving ? 0.15 : 0.25),
+      owns: next() < 0.3,
+      repeats: next() < 0.7 ? 0 : 0.3
+    }
+  }
+
+  for (const counts of ["Honest", "OwnPage", "Nothing", "TooFew", "TooMany"] as const) {
+    for (const isMoving of [false, true]) {
+      const rows = isMoving ? "move" : "stand still"
+      it.effect(`loses no row in silence where its rows ${rows} and its counts are of the kind ${counts}`, () =>
+        Effect.gen(function* () {
+          let whole = 0
+          for (let n = 1; n <= 600; n++) {
+            const run = seed * 1_000_000 + n
+            const schedule = moving(run, { burst: 20, appendOnly: true })
+            if (!isMoving) schedule.gateway.beforeEach = () => {}
+            corrupt(schedule.gateway, run, vices(run, counts, isMoving))
+            if (yield* survivesOrSaysSo(run, schedule)) whole += 1
+          }
+          // A service that counts more rows than there are gives no end: that is said, too.
+          if (counts !== "TooMany") assert.isAbove(whole, 150)
+        })
+      )
+    }
+  }
+})

@@ -1,0 +1,161 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { TransactionPage } from "../../src/contract/Transaction.ts"
+import type * as TransactionStream from "../../src/transactions/TransactionStream.ts"
+import { Effect, Stream } from "effect"
+import {
+  still,
+  pagesBy,
+  collect,
+  idsOf,
+  upTo,
+  moving,
+  exactlyOnce,
+  encode,
+  decode,
+  survives,
+  survivesOrSaysSo
+} from "../support/movingList.ts"
+
+describe("a list that moves", () => {
+  it.effect(
+    "gives every row that stayed exactly once, whatever is added and removed between any two answers, or says so",
+    () =>
+      Effect.gen(function* () {
+        let whole = 0
+        for (let seed = 1; seed <= 5000; seed++) if (yield* survivesOrSaysSo(seed, moving(seed))) whole += 1
+        // The rest moves by thousands of rows between any two answers.
+        assert.isAtLeast(whole, 4990)
+        // Backdated rows right after remembered ones that came late themselves.
+        for (const seed of [10_386, 17_022, 19_625, 52_620]) yield* survives(seed, moving(seed))
+      })
+  )
+
+  it.effect("does so where the service gives fewer rows than it is asked for", () =>
+    Effect.gen(function* () {
+      let whole = 0
+      for (let seed = 1; seed <= 1000; seed++) {
+        const most = 4 + (seed % 40)
+        const schedule = moving(seed, { burst: Math.floor(most / 2) })
+        schedule.gateway.sizeOf = (asked) => Math.min(asked, most)
+        if (yield* survivesOrSaysSo(seed, schedule)) whole += 1
+      }
+      assert.isAtLeast(whole, 995)
+    })
+  )
+
+  it.effect("repeats nothing where thousands of rows share one time and late ones come among them", () =>
+    Effect.gen(function* () {
+      // Seeds whose lists grow past what is remembered, all of one time.
+      for (const seed of [9952, 11_838, 12_983, 17_524, 19_968, 22_785]) yield* survivesOrSaysSo(seed, moving(seed))
+    })
+  )
+
+  it.effect("loses and repeats nothing where rows show no time, and says so when the place is lost", () =>
+    Effect.gen(function* () {
+      let whole = 0
+      for (let seed = 1; seed <= 1000; seed++) {
+        if (yield* survivesOrSaysSo(seed, moving(seed, { dateless: true, burst: 40 }))) whole += 1
+      }
+      assert.isAbove(whole, 900)
+    })
+  )
+
+  it.effect("loses and repeats nothing where the service ignores the page size, and says so when it cannot go on", () =>
+    Effect.gen(function* () {
+      let whole = 0
+      for (let seed = 1; seed <= 1000; seed++) {
+        const schedule = moving(seed, { appendOnly: true, burst: 3 })
+        schedule.gateway.sizeOf = () => 1 + (seed % 20)
+        if (yield* survivesOrSaysSo(seed, schedule)) whole += 1
+      }
+      assert.isAbove(whole, 850)
+    })
+  )
+
+  it.effect("loses and repeats nothing where the service counts no rows", () =>
+    Effect.gen(function* () {
+      for (let seed = 1; seed <= 1000; seed++) {
+        const schedule = moving(seed)
+        schedule.gateway.answer = (page) => ({ ...page, totalItems: 0, totalPages: 0, pageSize: 0 })
+        yield* survivesOrSaysSo(seed, schedule)
+      }
+    })
+  )
+
+  it.effect("loses and repeats nothing where the service counts only the rows of the page", () =>
+    Effect.gen(function* () {
+      for (const isFixed of [false, true]) {
+        let whole = 0
+        for (let seed = 1; seed <= 1000; seed++) {
+          const schedule = moving(seed, isFixed ? { appendOnly: true, burst: 3 } : {})
+          const most = isFixed ? 1 + (seed % 20) : 50
+          schedule.gateway.sizeOf = (asked) => (isFixed ? most : Math.min(asked, most))
+          schedule.gateway.answer = (page) => ({ ...page, totalItems: page.items.length, totalPages: 1 })
+          // Newest first, only an honest count tells that a row has moved to the neighbouring page and back.
+          const sort = isFixed ? "createdAt_asc" : schedule.sort
+          if (yield* survivesOrSaysSo(seed, { ...schedule, sort })) whole += 1
+        }
+        assert.isAbove(whole, isFixed ? 600 : 900)
+      }
+    })
+  )
+
+  it.effect("does not end where the first page is full again and the service counts only the rows of the page", () =>
+    Effect.gen(function* () {
+      const gateway = still(400)
+      gateway.sizeOf = (asked) => Math.min(asked, 50)
+      gateway.answer = (page) => ({ ...page, totalItems: page.items.length, totalPages: 1 })
+      gateway.beforeEach = ({ requests, rows }) => {
+        // What was read goes, but for the last rows: these fill page 1.
+        if (requests.length === 4) gateway.rows = rows.filter((row) => row.id > 100)
+      }
+      assert.deepStrictEqual(idsOf(yield* collect(gateway)), upTo(400))
+      const [page] = yield* Stream.runCollect(pagesBy(gateway.list, { limit: 50 }))
+      assert.deepStrictEqual(idsOf(yield* collect(gateway, { from: page?.checkpoint })), upTo(400).slice(150))
+    })
+  )
+
+  it.effect("does not take the last answer's rows, given once more as page 1, for the start of the list", () =>
+    Effect.gen(function* () {
+      for (const sort of ["createdAt_asc", "createdAt_desc"] as const) {
+        const gateway = still(400)
+        let last: TransactionPage["items"] = []
+        let again = 0
+        gateway.beforeEach = ({ requests }) => {
+          if (requests.length === 2) gateway.rows = gateway.ordered(sort).slice(30)
+        }
+        gateway.answer = (honest, { page }) => {
+          const isAgain = page === 1 && gateway.requests.length > 1 && again === 0
+          if (isAgain) again += 1
+          last = isAgain ? last : honest.items
+          return { ...honest, items: last }
+        }
+        const rows = idsOf(yield* collect(gateway, { sort, pageSize: 20 }))
+        assert.strictEqual(again, 1)
+        assert.deepStrictEqual(rows, sort === "createdAt_asc" ? upTo(400) : upTo(400).toReversed())
+      }
+    })
+  )
+
+  it.effect("goes on from any checkpoint with exactly the rest", () =>
+    Effect.gen(function* () {
+      for (let seed = 1; seed <= 1000; seed++) {
+        const { gateway, pageSize, sort } = moving(seed)
+        const before = idsOf(gateway.rows)
+        const rows: Array<number> = []
+        let from: TransactionStream.Checkpoint | undefined
+        for (let run = 0; run < 400; run++) {
+          const limit = 1 + ((seed + run) % 90)
+          const pages = yield* Stream.runCollect(pagesBy(gateway.list, { pageSize, sort, from, limit }))
+          rows.push(...pages.flatMap((page) => idsOf(page.rows)))
+          const last = pages.at(-1)
+          if (last === undefined) break
+          const stored = JSON.stringify(encode(last.checkpoint))
+          assert.isBelow(stored.length, 10_000)
+          from = decode(JSON.parse(stored))
+        }
+        exactlyOnce(seed, gateway, before, rows)
+      }
+    })
+  )
+})
