@@ -8,7 +8,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Ref from "effect/Ref"
-import * as SecureRandom from "effect/crypto/SecureRandom"
+import * as WebCrypto from "effect/crypto/WebCrypto"
 import type { IdempotencyKey } from "../contract/IdempotencyKey.ts"
 
 /** The documented prefixes: `tx` for a charge, `wd` for a withdrawal (service interface, sections 4.1 and 4.5). */
@@ -22,13 +22,17 @@ export class IdempotencyKeyGen extends Context.Service<
     readonly next: (prefix: IdempotencyKeyPrefix) => Effect.Effect<IdempotencyKey>
   }
 >()("effect-pix/client/IdempotencyKeyGen") {
-  /** Random keys: the prefix and a UUIDv4 from the platform's secure random source. */
+  /**
+   * Random keys: the prefix and a UUIDv4 from the platform's secure random source (`effect/crypto/WebCrypto`), which is
+   * asked for the bytes of many keys at a time.
+   */
   static readonly layer: Layer.Layer<IdempotencyKeyGen> = Layer.effect(
     IdempotencyKeyGen,
-    Effect.map(SecureRandom.SecureRandom, (random) =>
-      IdempotencyKeyGen.of({ next: (prefix) => Effect.map(random.uuidV4(), (uuid) => `${prefix}_${uuid}`) })
-    )
-  ).pipe(Layer.provide(SecureRandom.layerWebCrypto))
+    WebCrypto.WebCrypto.use((crypto) => {
+      const uuidV4 = pooled(crypto)
+      return Effect.succeed(IdempotencyKeyGen.of({ next: (prefix) => Effect.sync(() => `${prefix}_${uuidV4()}`) }))
+    })
+  )
 
   /** `tx_1`, `wd_2`, `tx_3` and so on. For tests only: each process starts over. */
   static readonly layerSequential: Layer.Layer<IdempotencyKeyGen> = Layer.effect(
@@ -43,4 +47,33 @@ export class IdempotencyKeyGen extends Context.Service<
       })
     )
   )
+}
+
+const uuidBytes = 16
+const pooledUuids = 128
+
+const hex = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"))
+
+/** Each byte is used once, and forgotten. */
+const pooled = (crypto: Crypto) => {
+  const pool = new Uint8Array(uuidBytes * pooledUuids)
+  let at = pool.length
+  const take = () => {
+    const byte = pool[at] ?? 0
+    pool[at++] = 0
+    return byte
+  }
+  const octet = () => hex[take()]
+  return () => {
+    if (at === pool.length) {
+      crypto.getRandomValues(pool)
+      at = 0
+    }
+    const time = `${octet()}${octet()}${octet()}${octet()}-${octet()}${octet()}`
+    // Version 4, variant 10 (RFC 9562, section 5.4).
+    const version = hex[(take() & 0x0f) | 0x40]
+    const middle = octet()
+    const variant = hex[(take() & 0x3f) | 0x80]
+    return `${time}-${version}${middle}-${variant}${octet()}-${octet()}${octet()}${octet()}${octet()}${octet()}${octet()}`
+  }
 }
