@@ -80,6 +80,9 @@ export class Payments extends Context.Service<
      * Creates a charge (service interface, section 4.1). Amounts in centavos. A request whose `paymentMethod` is `PIX`
      * gives a charge whose `pix.qrcode` is there; an answer without it is `OutcomeUnknown`, with the charge's id under
      * `seen`.
+     *
+     * Gotcha: without an `idempotencyKey` each run of this Effect is a charge of its own, so `Effect.retry` around it
+     * makes several. Give a key that was made once, outside.
      */
     readonly createTransaction: CreateTransaction
     /** Looks a charge up by the id that its creation answered (section 4.3). */
@@ -92,6 +95,9 @@ export class Payments extends Context.Service<
      * Pays out by PIX (section 4.5). The amount is in centavos, at least 1000. Without `pixKey` the money goes to the
      * key registered on the company's account. Give an `idempotencyKey` that outlives the process: see
      * `IdempotencyKey.fromReference`.
+     *
+     * Gotcha: without an `idempotencyKey` each run of this Effect is a payout of its own, so `Effect.retry` around it
+     * may pay several times.
      */
     readonly requestWithdrawal: (
       request: WithdrawalRequest,

@@ -78,6 +78,9 @@ export const Item = Schema.Struct({
 /** See the schema of the same name. */
 export interface Item extends Schema.Schema.Type<typeof Item> {}
 
+/** A request whose parts have names of their own, for the compiler to say. */
+type Named<Request> = Omit<Request, "customer" | "items">
+
 const fields = <const Method extends "PIX" | "BOLETO" | "CREDIT_CARD">(method: Method) => ({
   /** The total, in centavos. */
   amount: Centavos,
@@ -101,7 +104,10 @@ export const PixTransactionRequest = Schema.Struct({
   pix: Schema.optional(Schema.Struct({ expiresInDays: Schema.optional(atLeastOne) }))
 })
 /** See the schema of the same name. */
-export interface PixTransactionRequest extends Schema.Schema.Type<typeof PixTransactionRequest> {}
+export interface PixTransactionRequest extends Named<Schema.Schema.Type<typeof PixTransactionRequest>> {
+  readonly customer: Customer
+  readonly items?: ReadonlyArray<Item> | undefined
+}
 
 /** The names that an undocumented field may not have: those of the contract, and those that no object should carry. */
 const takenNames: ReadonlySet<string> = new Set(["pix", "extra", ...Object.keys(fields("PIX"))])
@@ -122,7 +128,10 @@ export const BoletoTransactionRequest = withExtra({
   extra: Schema.optional(UndocumentedFields)
 })
 /** See the schema of the same name. */
-export interface BoletoTransactionRequest extends Schema.Schema.Type<typeof BoletoTransactionRequest> {}
+export interface BoletoTransactionRequest extends Named<Schema.Schema.Type<typeof BoletoTransactionRequest>> {
+  readonly customer: Customer
+  readonly items?: ReadonlyArray<Item> | undefined
+}
 
 /** A card charge (section 2.3). Its payload is not shown: what else it takes goes under `extra`, sent as it is. */
 export const CreditCardTransactionRequest = withExtra({
@@ -130,7 +139,10 @@ export const CreditCardTransactionRequest = withExtra({
   extra: Schema.optional(UndocumentedFields)
 })
 /** See the schema of the same name. */
-export interface CreditCardTransactionRequest extends Schema.Schema.Type<typeof CreditCardTransactionRequest> {}
+export interface CreditCardTransactionRequest extends Named<Schema.Schema.Type<typeof CreditCardTransactionRequest>> {
+  readonly customer: Customer
+  readonly items?: ReadonlyArray<Item> | undefined
+}
 
 /**
  * What a charge is asked with, by payment method (section 2.3).
@@ -141,7 +153,7 @@ export const CreateTransactionRequest = Schema.Union([
   CreditCardTransactionRequest
 ])
 /** See the schema of the same name. */
-export type CreateTransactionRequest = typeof CreateTransactionRequest.Type
+export type CreateTransactionRequest = PixTransactionRequest | BoletoTransactionRequest | CreditCardTransactionRequest
 
 const created = {
   /** The `transactionId` of the lookup. */
