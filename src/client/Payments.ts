@@ -23,7 +23,7 @@
 import * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as FetchTransport from "./internal/fetchTransport.ts"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
@@ -146,7 +146,7 @@ export class Payments extends Context.Service<
 
   /** All of it from the environment, over fetch: see `layerOver`. */
   static readonly layerFetch: Layer.Layer<Payments, ConfigurationError> = Layer.suspend(() =>
-    Payments.layerOver(FetchHttpClient.layer)
+    Payments.layerOver(FetchTransport.layer)
   )
 }
 

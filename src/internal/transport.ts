@@ -6,6 +6,7 @@
  * told its sink. It is offered for one `HttpClient` object: a client that a user wrapped is another object, which has
  * none, so that nothing a user put around it is bypassed.
  */
+import type * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 
 /** A request, prepared to the last byte. */
@@ -16,7 +17,7 @@ export interface TransportRequest {
   /** From the first slash, with the query. */
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
-  readonly body: Uint8Array | undefined
+  readonly body: Uint8Array<ArrayBuffer> | undefined
 }
 
 /** The headers of an answer: names in lower case. */
@@ -44,9 +45,14 @@ export interface TransportSink {
 export interface Transport {
   /**
    * Sends. The time is in milliseconds and covers connecting, the head and the whole body; the bound is in bytes after
-   * decompression. Answers how to cancel.
+   * decompression. It never throws. Answers how to cancel: an effect that is done when nothing is left of the request.
    */
-  readonly send: (request: TransportRequest, timeout: number, maxBytes: number, sink: TransportSink) => () => void
+  readonly send: (
+    request: TransportRequest,
+    timeout: number,
+    maxBytes: number,
+    sink: TransportSink
+  ) => Effect.Effect<void>
 }
 
 const transports = new WeakMap<HttpClient.HttpClient, Transport>()

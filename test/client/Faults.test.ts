@@ -11,18 +11,22 @@ import {
 } from "effect-pix"
 import { Fault, Sandbox, SandboxOptions } from "effect-pix/sandbox"
 import { FetchHttpClient, type HttpClient } from "effect/http"
+import * as FetchTransport from "../../src/client/internal/fetchTransport.ts"
 import { calls, noTransaction, type OperationCall } from "../support/calls.ts"
 import { fixture, type Play, serveBlindly, serveRaw, serveTls, serveTlsThenPlain } from "../support/RawServer.ts"
 
 /** The real transports, each as a program would take it. */
 const transports = {
   fetch: FetchHttpClient.layer,
+  "our fetch": FetchTransport.layer,
   undici: NodeHttpClient.layerUndici,
   "node:http": NodeHttpClient.layerNodeHttp
 } satisfies Record<string, Layer.Layer<HttpClient.HttpClient>>
 type Transport = keyof typeof transports
 
-const names: ReadonlyArray<Transport> = ["fetch", "undici", "node:http"]
+const isFetch = (transport: Transport) => transport === "fetch" || transport === "our fetch"
+
+const names: ReadonlyArray<Transport> = ["fetch", "our fetch", "undici", "node:http"]
 
 /** What came of a call: of its error what a caller acts on, and what the server saw of it. */
 interface Outcome {
@@ -191,7 +195,7 @@ const rows: ReadonlyArray<Row> = [
   // A fetch sends it once more by itself, on another connection, as its standard has it.
   ...answers([421], (status) => ({
     ...refused("RequestRejected", status),
-    but: (_, transport) => (transport === "fetch" ? { requests: 2 } : undefined)
+    but: (_, transport) => (isFetch(transport) ? { requests: 2 } : undefined)
   })),
   ...answers([401, 403], (status) => refused("AuthError", status)),
   ...answers([404], (status) => ({ ...refused("RequestRejected", status), but: notFound })),
@@ -229,7 +233,7 @@ const rows: ReadonlyArray<Row> = [
     executed: 0,
     // Only fetch unpacks: to it, this body breaks off.
     but: ({ isWrite }, transport) =>
-      transport === "fetch" ? lost("Truncated", 200)[isWrite ? "write" : "read"] : undefined
+      isFetch(transport) ? lost("Truncated", 200)[isWrite ? "write" : "read"] : undefined
   },
 
   {
@@ -256,7 +260,7 @@ const rows: ReadonlyArray<Row> = [
     ...unusable("TooLarge", own),
     executed: 1,
     // Only fetch unpacks: to the others it is a small body that is no JSON.
-    but: (_, transport) => (transport === "fetch" ? undefined : { reason: "Unreadable" })
+    but: (_, transport) => (isFetch(transport) ? undefined : { reason: "Unreadable" })
   },
 
   ...(["seconds", "date"] as const).flatMap((form): ReadonlyArray<Row> => [
@@ -592,6 +596,7 @@ describe.concurrent.each(names)("over %s", (transport) => {
     const trusting = (named: { readonly servername?: string }) =>
       ({
         fetch: undefined,
+        "our fetch": undefined,
         undici: NodeHttpClient.layerUndiciOptions({ connect: { ca: fixture.cert, ...named } }),
         "node:http": NodeHttpClient.layerNodeHttpOptions({ ca: fixture.cert, ...named })
       })[transport]

@@ -264,7 +264,7 @@ describe("the Node transport, when a call fails", () => {
       })
       const { cancel, told } = send(yield* transport(), { ...server, body: "{}" })
       yield* Deferred.await(arrived)
-      cancel()
+      yield* cancel
       yield* closed
       assert.deepStrictEqual(told, [])
     })
@@ -273,14 +273,14 @@ describe("the Node transport, when a call fails", () => {
   it.live("a header that cannot be sent left nothing", () =>
     Effect.gen(function* () {
       const via = yield* transport()
-      const told = yield* Effect.callback<Told>((resume) => {
+      const told = yield* Effect.callback<Told>((resume) =>
         via.send(
           { method: "GET", origin: "http://127.0.0.1:1", path: "/", headers: { "x-a": "a\r\nb" }, body: undefined },
           1000,
           1000,
           { onAnswer: () => assert.fail("answered"), onFailure: (failed) => resume(Effect.succeed(failed)) }
         )
-      })
+      )
       assert.strictEqual(failure(told).sent, false)
     })
   )

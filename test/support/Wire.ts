@@ -5,6 +5,7 @@
 import { NodeHttpClient } from "@effect/platform-node"
 import { Credentials, IdempotencyKeyGen, Money, Payments, type PaymentsOptions } from "effect-pix"
 import { BigDecimal, Clock, DateTime, Effect, Layer, Redacted } from "effect"
+import * as FetchTransport from "../../src/client/internal/fetchTransport.ts"
 import { FetchHttpClient, HttpClient, HttpClientError, HttpClientResponse } from "effect/http"
 
 interface Sent {
@@ -73,6 +74,7 @@ export const paymentsOn = (
 /** The transports that users have. */
 export const transports = {
   "FetchHttpClient.layer": FetchHttpClient.layer,
+  "FetchTransport.layer": FetchTransport.layer,
   "NodeHttpClient.layerUndici": NodeHttpClient.layerUndici,
   "NodeHttpClient.layerNodeHttp": NodeHttpClient.layerNodeHttp
 }

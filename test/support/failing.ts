@@ -41,14 +41,14 @@ export const reads = {
   listTransactions: (payments: Service) => payments.listTransactions(),
   getBalance: (payments: Service) => payments.getBalance({ companyId: 7 })
 }
-export const all: Readonly<Record<Operation, (payments: Service) => Effect.Effect<unknown, PaymentsError>>> = {
+const all: Readonly<Record<Operation, (payments: Service) => Effect.Effect<unknown, PaymentsError>>> = {
   ...writes,
   ...reads
 }
 export const writeNames = ["createTransaction", "requestWithdrawal"] as const
 export const readNames = ["getTransaction", "listTransactions", "getBalance"] as const
 
-export const keyOf = (operation: Operation) =>
+const keyOf = (operation: Operation) =>
   operation === "createTransaction" ? "tx_1" : operation === "requestWithdrawal" ? "wd_1" : undefined
 
 /** Twice again, at once. */

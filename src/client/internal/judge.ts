@@ -4,8 +4,8 @@
  * Only what provably happened before the first byte of the request counts as not sent: the name, the connection, the
  * check of the certificate. Everything else, and every cause that is not known here, counts as unknown.
  */
-import type * as HttpClientError from "effect/http/HttpClientError"
 import type { FailureReason } from "../../contract/PaymentsError.ts"
+import type { TransportFailure } from "../../internal/transport.ts"
 import type { Unanswered } from "./verdict.ts"
 
 const neverResolved: ReadonlySet<string> = new Set(["ENOTFOUND", "EAI_AGAIN", "EAI_FAIL", "EAI_NODATA", "EAI_NONAME"])
@@ -48,7 +48,7 @@ const unknown = (reason: FailureReason): Unanswered => ({ _tag: "Unanswered", se
 export const unrecognised: Unanswered = unknown("Unrecognised")
 
 /** No full answer within the attempt's time: what left cannot be told. */
-export const timedOut: Unanswered = unknown("Timeout")
+const timedOut: Unanswered = unknown("Timeout")
 
 /** What came back is no HTTP, or more headers than the transport takes. */
 const notHttp = unknown("Unreadable")
@@ -88,15 +88,13 @@ const judgeCause = (cause: unknown, depth: number): Unanswered => {
   return "cause" in cause ? judgeCause(cause.cause, depth + 1) : unrecognised
 }
 
-/** Judges a failure that came before the status of an answer. */
-export const judgeTransport = (error: HttpClientError.HttpClientError): Unanswered => {
-  switch (error.reason._tag) {
-    case "EncodeError":
-    case "InvalidUrlError":
-      return notSent("NotMade")
-    case "TransportError":
-      return judgeCause(error.reason.cause, 0)
-    default:
-      return unrecognised
-  }
+/** Judges a failure that came before the status of an answer. What the transport knows outweighs what its cause says. */
+export const judgeFailure = ({ cause, kind, sent }: TransportFailure): Unanswered => {
+  const verdict = kind === "Late" ? timedOut : judgeCause(cause, 0)
+  if (sent === undefined) return verdict
+  if (sent) return { ...verdict, sent: "Unknown" }
+  return { ...verdict, sent: "NotSent", reason: verdict.reason === "Unrecognised" ? "NotMade" : verdict.reason }
 }
+
+/** Why a body that began was not had. */
+export const bodyReason = { Broken: "Truncated", TooLarge: "TooLarge", Late: "Timeout" } as const

@@ -6,6 +6,7 @@
  */
 import { Buffer } from "node:buffer"
 import { brotliDecompress, gunzip, inflate } from "node:zlib"
+import * as Effect from "effect/Effect"
 import type { Dispatcher } from "undici"
 import type { AnswerHeaders, Transport, TransportFailure, TransportSink } from "../../internal/transport.ts"
 
@@ -137,6 +138,6 @@ export const transportOf = (dispatcher: Dispatcher): Transport => ({
     } catch (cause) {
       exchange.onResponseError(undefined, cause)
     }
-    return () => exchange.cancel()
+    return Effect.sync(() => exchange.cancel())
   }
 })

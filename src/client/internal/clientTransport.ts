@@ -1,0 +1,179 @@
+/**
+ * The transport that any `HttpClient` is: what a user wraps, and what a test's clock drives.
+ */
+import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import * as Data from "effect/Data"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as Headers from "effect/http/Headers"
+import * as HttpBody from "effect/http/HttpBody"
+import * as HttpClient from "effect/http/HttpClient"
+import type * as HttpClientError from "effect/http/HttpClientError"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import type * as HttpClientResponse from "effect/http/HttpClientResponse"
+import * as UrlParams from "effect/http/UrlParams"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import { startTimer, stopTimer } from "../../internal/timer.ts"
+import type { Transport, TransportFailure, TransportRequest, TransportSink } from "../../internal/transport.ts"
+
+interface Surroundings {
+  /** The context of the call. */
+  readonly context: Context.Context<never>
+  /** What the user wants of fetch. */
+  readonly init: RequestInit | undefined
+  /** Whether time is the platform's, so that its timer may be used. */
+  readonly isPlatformClock: boolean
+}
+
+/** The body has more bytes than the policy allows. */
+class BodyTooLarge extends Data.TaggedError("BodyTooLarge") {}
+class OutOfTime extends Data.TaggedError("OutOfTime") {}
+
+const requestOf = ({ body, headers, method, origin, path }: TransportRequest) =>
+  HttpClientRequest.makeWith(
+    method,
+    origin + path,
+    UrlParams.empty,
+    Option.none(),
+    Headers.fromRecordUnsafe({ ...headers }),
+    body === undefined ? HttpBody.empty : HttpBody.uint8Array(body, headers["content-type"])
+  )
+
+/** Gathers a body, bounded: the bytes are counted after decompression, while they stream. */
+const gather = (response: HttpClientResponse.HttpClientResponse, limit: number) =>
+  Effect.suspend(() => {
+    const decoder = new TextDecoder()
+    let text = ""
+    let size = 0
+    return response.stream.pipe(
+      Stream.runForEach((chunk) => {
+        size += chunk.byteLength
+        if (size > limit) return new BodyTooLarge()
+        text += decoder.decode(chunk, { stream: true })
+        return Effect.void
+      }),
+      Effect.map(() => text + decoder.decode())
+    )
+  })
+
+/** The whole body as text; an absent body is the empty text. */
+const readBody = (
+  response: HttpClientResponse.HttpClientResponse,
+  limit: number
+): Effect.Effect<string, BodyTooLarge | HttpClientError.HttpClientError> => {
+  const { "content-encoding": encoding, "content-length": length } = response.headers
+  // A declared length of an uncompressed body is enforced by HTTP's framing: no counting is needed, which is faster.
+  if (length !== undefined && encoding === undefined && /^\d{1,15}$/.test(length)) {
+    if (Number(length) <= limit) return response.text
+    // To open the stream and to close it cancels the body: else its socket stays, and with it the process.
+    return Effect.andThen(Effect.ignore(Effect.scoped(Stream.toPull(response.stream))), new BodyTooLarge())
+  }
+  return Effect.catchIf(
+    gather(response, limit),
+    (error) => error._tag === "HttpClientError" && error.reason._tag === "EmptyBodyError",
+    () => Effect.succeed("")
+  )
+}
+
+type Broken = BodyTooLarge | OutOfTime | HttpClientError.HttpClientError
+
+const kindOf = (error: Broken | undefined): TransportFailure["kind"] => {
+  if (error?._tag === "BodyTooLarge") return "TooLarge"
+  return error?._tag === "OutOfTime" ? "Late" : "Broken"
+}
+
+/** What a client fails with before anything is sent, or what lies behind it. */
+const behind = (error: Broken | undefined): Pick<TransportFailure, "sent" | "cause"> => {
+  if (error?._tag !== "HttpClientError") return { sent: undefined, cause: undefined }
+  const { reason } = error
+  if (reason._tag === "EncodeError" || reason._tag === "InvalidUrlError") return { sent: false, cause: undefined }
+  return { sent: undefined, cause: reason._tag === "TransportError" ? reason.cause : reason._tag }
+}
+
+/** One request: tells its sink when its fiber has ended. */
+class Exchange {
+  isLate = false
+  isCancelled = false
+  #response: HttpClientResponse.HttpClientResponse | undefined
+  readonly #sink: TransportSink
+
+  constructor(sink: TransportSink) {
+    this.#sink = sink
+  }
+
+  send(client: HttpClient.HttpClient, request: TransportRequest, limit: number): Effect.Effect<string, Broken> {
+    const read = (response: HttpClientResponse.HttpClientResponse) => {
+      this.#response = response
+      return readBody(response, limit)
+    }
+    // Suspended: a client of the user's own may throw.
+    const answer = Effect.suspend(() => client.execute(requestOf(request)))
+    return Effect.matchEffect(answer, {
+      onSuccess: read,
+      // A client that its owner filters by status fails with the answer inside.
+      onFailure: (error) => (error.reason._tag === "StatusCodeError" ? read(error.reason.response) : Effect.fail(error))
+    })
+  }
+
+  ended(exit: Exit.Exit<string, Broken>): void {
+    const response = this.#response
+    if (this.isCancelled) return
+    if (Exit.isSuccess(exit) && response !== undefined) {
+      return this.#sink.onAnswer(response.status, response.headers, exit.value)
+    }
+    const error = Exit.isFailure(exit) ? Option.getOrUndefined(Cause.findErrorOption(exit.cause)) : undefined
+    this.#sink.onFailure({
+      kind: this.isLate ? "Late" : kindOf(error),
+      head: response === undefined ? undefined : { status: response.status, headers: response.headers },
+      ...behind(error)
+    })
+  }
+}
+
+/**
+ * The transport of a client, in the context of a call. No redirect is followed, since it would carry the credentials to
+ * another host, and the stock span and trace headers stay out, since the spans are ours.
+ */
+export const transportOf = (
+  client: HttpClient.HttpClient,
+  { context, init, isPlatformClock }: Surroundings
+): Transport => {
+  const run = Effect.runForkWith(
+    context.pipe(
+      Context.add(FetchHttpClient.RequestInit, { ...init, redirect: "manual" }),
+      Context.add(HttpClient.TracerDisabledWhen, () => true)
+    )
+  )
+
+  /** Ends the fiber when the time is over; what became of it is told once it has ended. */
+  const runTimed = (exchange: Exchange, sent: Effect.Effect<string, Broken>, timeout: number) => {
+    const fiber = run(sent)
+    const late = () => {
+      exchange.isLate = true
+      fiber.interruptUnsafe()
+    }
+    const timer = startTimer(timeout, late, undefined)
+    fiber.addObserver(() => stopTimer(timer))
+    return fiber
+  }
+
+  return {
+    send: (request, timeout, maxBytes, sink) => {
+      const exchange = new Exchange(sink)
+      const sent = exchange.send(client, request, maxBytes)
+      const fiber = isPlatformClock
+        ? runTimed(exchange, sent, timeout)
+        : run(Effect.timeoutOrElse(sent, { duration: Duration.millis(timeout), orElse: () => new OutOfTime() }))
+      fiber.addObserver((exit) => exchange.ended(exit))
+      return Effect.suspend(() => {
+        exchange.isCancelled = true
+        return Fiber.interrupt(fiber)
+      })
+    }
+  }
+}

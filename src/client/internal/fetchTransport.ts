@@ -1,0 +1,208 @@
+/**
+ * The transport on fetch: one call, one timer, no stream where the length is known.
+ *
+ * What fetch does by itself, and what is done about it:
+ *
+ * - It follows redirects, with the credentials: it is told not to.
+ * - On a 421 it sends a request once more, on a new connection: same key, same bytes. Whether a body was taken up tells
+ *   that something left, also where the second connection was refused.
+ * - Deno and Bun send a request once more when a connection that was kept breaks, and tell only of the second time: no
+ *   connection is kept there.
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as HttpClient from "effect/http/HttpClient"
+import * as Layer from "effect/Layer"
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
+import { startTimer, stopTimer } from "../../internal/timer.ts"
+import {
+  type AnswerHeaders,
+  offer,
+  type Transport,
+  type TransportFailure,
+  type TransportSink
+} from "../../internal/transport.ts"
+
+/**
+ * A body that knows whether it was taken up. A Blob, since fetch sends its length and can repeat it on a 421; where a
+ * platform reads a Blob without its stream, nothing is known.
+ */
+class Body extends Blob {
+  isTaken = false
+  readonly #bytes: Uint8Array<ArrayBuffer>
+
+  constructor(bytes: Uint8Array<ArrayBuffer>) {
+    super([bytes])
+    this.#bytes = bytes
+  }
+
+  override stream(): ReadableStream<Uint8Array<ArrayBuffer>> {
+    const source: UnderlyingByteSource = {
+      type: "bytes",
+      pull: (controller) => {
+        this.isTaken = true
+        controller.enqueue(this.#bytes.slice())
+        controller.close()
+        controller.byobRequest?.respond(0)
+      }
+    }
+    return new ReadableStream(source, { highWaterMark: 0 })
+  }
+}
+
+/** How much is read of a body: `undefined` where it is over the bound. */
+const readBounded = (response: Response, maxBytes: number): Promise<string | undefined> => {
+  const length = response.headers.get("content-length")
+  // A declared length of an uncompressed body is enforced by HTTP's framing: no counting is needed, which is faster.
+  if (length !== null && !response.headers.has("content-encoding") && /^\d{1,15}$/.test(length)) {
+    return Number(length) > maxBytes ? Promise.resolve(undefined) : response.text()
+  }
+  if (response.body === null) return Promise.resolve("")
+  const reader = response.body.getReader()
+  const decoder = new TextDecoder()
+  let text = ""
+  let size = 0
+  const more = (): Promise<string | undefined> =>
+    reader.read().then(({ done, value }) => {
+      if (done) return text + decoder.decode()
+      size += value.byteLength
+      if (size > maxBytes) return undefined
+      text += decoder.decode(value, { stream: true })
+      return more()
+    })
+  return more()
+}
+
+/** One request under way. */
+class Exchange {
+  readonly #abort = new AbortController()
+  readonly #sink: TransportSink
+  readonly #body: Body | undefined
+  readonly #timer: ReturnType<typeof startTimer>
+  #head: TransportFailure["head"]
+  #isOver = false
+
+  constructor(sink: TransportSink, body: Body | undefined, timeout: number) {
+    this.#sink = sink
+    this.#body = body
+    this.#timer = startTimer(timeout, late, this)
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal
+  }
+
+  answered(response: Response, maxBytes: number): Promise<void> {
+    const { status } = response
+    const headers = status >= 200 && status < 300 ? {} : Object.fromEntries(response.headers)
+    this.#head = { status, headers }
+    return readBounded(response, maxBytes).then((text) =>
+      text === undefined ? this.giveUp("TooLarge") : this.#answer(status, headers, text)
+    )
+  }
+
+  broke(cause: unknown): void {
+    this.#fail("Broken", cause)
+  }
+
+  /** Tells what is known by now, and closes the connection. */
+  giveUp(kind: TransportFailure["kind"]): void {
+    this.#fail(kind, undefined)
+    this.#abort.abort()
+  }
+
+  cancel(): void {
+    if (this.#settle()) this.#abort.abort()
+  }
+
+  #answer(status: number, headers: AnswerHeaders, text: string): void {
+    if (this.#settle()) this.#sink.onAnswer(status, headers, text)
+  }
+
+  #fail(kind: TransportFailure["kind"], cause: unknown): void {
+    if (!this.#settle()) return
+    // What was taken up may have left. What was not may have left all the same, where the platform does not tell.
+    const sent = this.#body?.isTaken === true ? true : undefined
+    this.#sink.onFailure({ kind, sent, head: this.#head, cause })
+  }
+
+  /** Whether this is the first word. */
+  #settle(): boolean {
+    if (this.#isOver) return false
+    this.#isOver = true
+    stopTimer(this.#timer)
+    return true
+  }
+}
+
+const late = (exchange: Exchange): void => exchange.giveUp("Late")
+
+const transportOf = (fetch: typeof globalThis.fetch, init: RequestInit): Transport => {
+  const headersOf = (own: Readonly<Record<string, string>>) =>
+    init.headers === undefined ? own : { ...Object.fromEntries(new Headers(init.headers)), ...own }
+  return {
+    send: ({ body: bytes, headers, method, origin, path }, timeout, maxBytes, sink) => {
+      const body = bytes === undefined ? undefined : new Body(bytes)
+      const exchange = new Exchange(sink, body, timeout)
+      const sent = Result.try(() =>
+        fetch(origin + path, {
+          ...init,
+          method,
+          headers: headersOf(headers),
+          body: body ?? null,
+          redirect: "manual",
+          signal: exchange.signal
+        })
+      )
+      const broke = (cause: unknown) => exchange.broke(cause)
+      if (Result.isFailure(sent)) broke(sent.failure)
+      else sent.success.then((response) => exchange.answered(response, maxBytes)).then(undefined, broke)
+      return Effect.sync(() => exchange.cancel())
+    }
+  }
+}
+
+/** What a platform that sends requests once more by itself is told, so that it does not. */
+const cure = Effect.gen(function* () {
+  if ("Bun" in globalThis) return { keepalive: false }
+  const deno: unknown = Reflect.get(globalThis, "Deno")
+  if (deno === undefined) return {}
+  if (!Predicate.hasProperty(deno, "createHttpClient") || !Predicate.isFunction(deno.createHttpClient)) {
+    yield* Effect.logWarning(
+      "This platform's fetch may send a payment once more by itself when a connection breaks, and offers no way to prevent it. The gateway must recognise idempotency keys."
+    )
+    return {}
+  }
+  const create = deno.createHttpClient
+  const client = yield* Effect.acquireRelease(
+    Effect.sync((): unknown => create({ poolMaxIdlePerHost: 0 })),
+    (client) =>
+      Effect.sync(() => {
+        if (Predicate.hasProperty(client, "close") && Predicate.isFunction(client.close)) client.close()
+      })
+  )
+  return { client }
+})
+
+/**
+ * The `HttpClient` of Effect over fetch, with this transport behind it. `FetchHttpClient.Fetch` and `RequestInit` of the
+ * layer hold for both; a call that brings its own goes over the client.
+ */
+export const layer: Layer.Layer<HttpClient.HttpClient> = Layer.effect(
+  HttpClient.HttpClient,
+  Effect.gen(function* () {
+    const context = yield* Effect.context<never>()
+    const fetch = yield* FetchHttpClient.Fetch
+    const init = { ...Context.getOrUndefined(context, FetchHttpClient.RequestInit), ...(yield* cure) }
+    const stock = yield* Layer.build(Layer.fresh(FetchHttpClient.layer)).pipe(
+      Effect.provideService(FetchHttpClient.RequestInit, init)
+    )
+    // An object of its own: what is offered for it is offered for no other client.
+    const client = HttpClient.transformResponse(Context.get(stock, HttpClient.HttpClient), identity)
+    offer(client, transportOf(fetch, init))
+    return client
+  })
+)

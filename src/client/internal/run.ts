@@ -1,0 +1,353 @@
+/**
+ * One call under way: what it remembers from attempt to attempt, and how it ends.
+ */
+import type * as Cause from "effect/Cause"
+import type * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import { identity } from "effect/Function"
+import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
+import type * as Tracer from "effect/Tracer"
+import { fingerprint } from "../../contract/IdempotencyKey.ts"
+import { type Operation, type Outcome, OutcomeUnknown } from "../../contract/PaymentsError.ts"
+import { withoutValues } from "../../internal/spans.ts"
+import type { AnswerHeaders, TransportFailure, TransportSink } from "../../internal/transport.ts"
+import type { ApiCredentials, Credentials } from "../Credentials.ts"
+import type { PaymentsPolicy } from "../PaymentsPolicy.ts"
+import { judgeAnswer, unusable } from "./answer.ts"
+import type { Bucket } from "./budget.ts"
+import { textsIn } from "./codec.ts"
+import { bodyReason, judgeFailure, unrecognised } from "./judge.ts"
+import { personal, type Secret } from "./mask.ts"
+import { makeRecovery, type Recovery } from "./retry.ts"
+import { withoutSecrets } from "./seen.ts"
+import type { Settings } from "./settings.ts"
+import type { metersOf } from "./telemetry.ts"
+import type { Failed, Failure, Unanswered, Undecodable } from "./verdict.ts"
+
+/** What an operation is, once for all its calls. */
+export interface Route {
+  readonly operation: Operation
+  readonly method: "GET" | "POST"
+  /** The path as the contract writes it, with its parameters unfilled. */
+  readonly path: string
+}
+
+/** An operation of one client. */
+export interface Line {
+  readonly route: Route
+  readonly credentials: Credentials["Service"]
+  readonly bucket: Bucket
+  readonly meters: ReturnType<typeof metersOf>
+  /** Scheme, host and port. */
+  readonly origin: string
+  /** What stands before every path. */
+  readonly prefix: string
+  readonly headersOf: (used: ApiCredentials, idempotencyKey: string | undefined) => Readonly<Record<string, string>>
+  /** The attributes of the span of an attempt. */
+  readonly attributes: Readonly<Record<string, unknown>>
+}
+
+/** One logical call, prepared: everything about it is fixed but the credentials of an attempt. */
+export interface Call<A, E> {
+  /** Present for writes, and only for them. */
+  readonly idempotencyKey: string | undefined
+  /** An earlier call with this key may have been executed. */
+  readonly earlier: boolean
+  /** What follows the base URL: a path from its first slash, and the query. */
+  readonly path: string
+  /** The body as JSON; absent for reads. */
+  readonly body: string | undefined
+  readonly decode: (body: string, policy: PaymentsPolicy) => Result.Result<A, Undecodable>
+  readonly toError: (failure: Failure) => E
+}
+
+export interface Tagged {
+  readonly _tag: string
+  readonly message: string
+  readonly outcome: Outcome
+}
+
+/** An earlier call with the same key may have been executed. */
+const unknownBefore: Unanswered = { _tag: "Unanswered", sent: "Unknown", reason: "EarlierUnknown" }
+
+/** A write that may have been executed stays so, whatever a later attempt was answered. */
+const settled = (last: Failed, maybe: Unanswered | undefined): Failed => {
+  if (maybe === undefined) return last
+  if (last._tag === "Unanswered") return last.sent === "Unknown" ? last : maybe
+  const { retryAfter, serviceMessage, status } = last
+  return { ...maybe, reason: "RefusedAfterUnknown", status, serviceMessage, retryAfter, issues: undefined }
+}
+
+/** How long `onInterruptedWrite` may take. */
+const hookTimeout = Duration.seconds(10)
+
+const encoder = new TextEncoder()
+
+export class Run<A, E extends Tagged> implements TransportSink {
+  readonly #line: Line
+  readonly #call: Call<A, E>
+  readonly #settings: Settings
+  readonly #context: Context.Context<never>
+  readonly #started: number
+  /** Made once, so that every attempt sends the same bytes. */
+  readonly #body: Uint8Array<ArrayBuffer> | undefined
+
+  #attempts = 0
+  /** A request is under way; or it was answered with a success, which the caller does not have yet. */
+  #isUnderWay = false
+  /** The attempt that may have been executed, of this call or of an earlier one. */
+  #maybe: Unanswered | undefined
+  /** The client id that it was sent under: under another one its key is another key. */
+  #payer: string | undefined
+  #used: ApiCredentials | undefined
+  #recovery: Recovery | undefined
+  #isOver = false
+  #span: Tracer.Span | undefined
+  #attemptSpan: Tracer.Span | undefined
+  #resume: (effect: Effect.Effect<A, E>) => void = () => undefined
+
+  constructor(line: Line, call: Call<A, E>, settings: Settings, context: Context.Context<never>) {
+    this.#line = line
+    this.#call = call
+    this.#settings = settings
+    this.#context = context
+    this.#started = settings.clock.currentTimeMillisUnsafe()
+    this.#body = call.body === undefined ? undefined : encoder.encode(call.body)
+    this.#maybe = call.earlier ? unknownBefore : undefined
+  }
+
+  /** The whole call. */
+  start(): Effect.Effect<A, E> {
+    const call = Effect.uninterruptibleMask((restore) =>
+      Effect.onExit(
+        // An interruption between the answer and the return takes the answer away: it is noticed here, and reported.
+        Effect.tap(restore(this.#attempt(undefined)), () => restore(Effect.void)),
+        (exit) => (Exit.isSuccess(exit) || this.#isOver ? Effect.void : this.#cutOff(exit.cause))
+      )
+    )
+    if (!this.#settings.isTraced) return call
+    const { operation } = this.#line.route
+    const key = this.#call.idempotencyKey
+    const attributes = {
+      "payments.operation": operation,
+      ...(key === undefined ? {} : { "payments.idempotency_key_hash": fingerprint(key) })
+    }
+    return Effect.flatMap(Effect.makeSpan(`Payments.${operation}`, { kind: "internal", attributes }), (span) => {
+      this.#span = span
+      return call
+    })
+  }
+
+  // The attempts.
+
+  #attempt(last: Failed | undefined): Effect.Effect<A, E> {
+    return Effect.flatMap(this.#line.credentials.current, (used) => {
+      if (last !== undefined && this.#payer !== undefined && this.#payer !== used.clientId) return this.#giveUp(last)
+      if (this.#maybe !== undefined) this.#payer ??= used.clientId
+      this.#used = used
+      return this.#settings.isTraced ? Effect.andThen(this.#traceAttempt(), this.#send(used)) : this.#send(used)
+    })
+  }
+
+  #send(used: ApiCredentials): Effect.Effect<A, E> {
+    return Effect.callback((resume) => {
+      const { attemptTimeout, deadline, policy, transport } = this.#settings
+      const { headersOf, meters, origin, prefix, route } = this.#line
+      this.#resume = resume
+      this.#attempts++
+      this.#isUnderWay = true
+      meters.requests.updateUnsafe(1, this.#context)
+      return transport.send(
+        {
+          origin,
+          method: route.method,
+          path: prefix + this.#call.path,
+          headers: headersOf(used, this.#call.idempotencyKey),
+          body: this.#body
+        },
+        Math.max(0, Math.min(attemptTimeout, deadline - this.#elapsed())),
+        policy.maxResponseBytes,
+        this
+      )
+    })
+  }
+
+  onAnswer(status: number, headers: AnswerHeaders, body: string): void {
+    const result = this.#guarded(status, () => this.#judge(status, headers, body))
+    if (Result.isSuccess(result)) this.#succeed(result.success)
+    else this.#fail(result.failure)
+  }
+
+  onFailure(failure: TransportFailure): void {
+    const result = this.#guarded(failure.head?.status, () => Result.fail(this.#judgeFailure(failure)))
+    if (Result.isFailure(result)) this.#fail(result.failure)
+  }
+
+  /** A rule or a predicate of the user's own may throw, and so may what a platform fails with when it is looked at. */
+  #guarded<B>(status: number | undefined, judge: () => Result.Result<B, Failed>): Result.Result<B, Failed> {
+    if (status !== undefined) this.#attemptSpan?.attribute("http.response.status_code", status)
+    const judged = Result.try({ try: judge, catch: (): Failed => ({ ...unrecognised, status }) })
+    return Result.flatMap(judged, identity)
+  }
+
+  #judgeFailure(failure: TransportFailure): Failed {
+    const { head, kind } = failure
+    if (head === undefined) return judgeFailure(failure)
+    const { headers, status } = head
+    const reason = failure.cause === undefined && kind === "Broken" ? "Unrecognised" : bodyReason[kind]
+    return status >= 200 && status < 300
+      ? unusable(status, reason)
+      : judgeAnswer(this.#asked(), status, headers, { unread: reason })
+  }
+
+  #judge(status: number, headers: AnswerHeaders, body: string): Result.Result<A, Failed> {
+    if (status < 200 || status >= 300) return Result.fail(judgeAnswer(this.#asked(), status, headers, { text: body }))
+    const decoded = this.#call.decode(body, this.#settings.policy)
+    if (Result.isSuccess(decoded)) return Result.succeed(decoded.success)
+    const { issues, reason, seen = {} } = decoded.failure
+    return Result.fail(unusable(status, reason, { issues, seen: withoutSecrets(seen, this.#secrets()) }))
+  }
+
+  #succeed(value: A): void {
+    this.#line.bucket.succeeded(this.#settings.policy.retryBudget, this.#recovery?.paid() ?? "first")
+    this.#line.meters.success.updateUnsafe(1, this.#context)
+    this.#endAttempt(Exit.void)
+    this.#end(Exit.void)
+    this.#resume(Exit.succeed(value))
+  }
+
+  #fail(failed: Failed): void {
+    const used = this.#used
+    const type = failed._tag === "Refused" ? String(failed.status) : failed.reason
+    this.#attemptSpan?.attribute("error.type", type)
+    this.#endAttempt(Exit.fail(type))
+    this.#isUnderWay = false
+    if (this.#isWrite && failed._tag === "Unanswered" && failed.sent === "Unknown") {
+      this.#maybe = failed
+      this.#payer = used?.clientId
+    }
+    this.#resume(used === undefined ? this.#giveUp(failed) : this.#recover(failed, used))
+  }
+
+  #recover(failed: Failed, used: ApiCredentials): Effect.Effect<A, E> {
+    const { bucket, credentials } = this.#line
+    this.#recovery ??= makeRecovery({
+      bucket,
+      credentials,
+      settings: this.#settings,
+      isWrite: this.#isWrite,
+      elapsed: () => this.#elapsed(),
+      announce: Effect.suspend(() => {
+        this.#line.meters.retries.updateUnsafe(1, this.#context)
+        return Effect.logDebug(`${this.#line.route.operation}: attempt ${this.#attempts} failed, trying again`)
+      })
+    })
+    return Effect.flatMap(this.#recovery.next(failed, this.#maybe !== undefined, used), (again) =>
+      again ? this.#attempt(failed) : this.#giveUp(failed)
+    )
+  }
+
+  // The ends.
+
+  #giveUp(last: Failed): Effect.Effect<never, E> {
+    const error = this.#call.toError({
+      attempts: this.#attempts,
+      idempotencyKey: this.#call.idempotencyKey,
+      verdict: settled(last, this.#maybe),
+      rules: this.#settings.rules
+    })
+    this.#endFailed(error, Exit.fail(error))
+    return error.outcome === "Unknown"
+      ? Effect.andThen(Effect.logWarning(`${error._tag}: ${error.message}`), Effect.fail(error))
+      : Effect.fail(error)
+  }
+
+  /** The call was interrupted, or broken off by a defect: no error is returned, so a write's key is reported. */
+  #cutOff(cause: Cause.Cause<E>): Effect.Effect<unknown> {
+    const exit = Exit.failCause(cause)
+    const { idempotencyKey } = this.#call
+    this.#endAttempt(exit)
+    if (idempotencyKey === undefined || !(this.#isUnderWay || this.#maybe !== undefined)) {
+      this.#end(exit)
+      return Effect.void
+    }
+    const report = new OutcomeUnknown({
+      operation: this.#line.route.operation,
+      attempts: this.#attempts,
+      idempotencyKey,
+      outcome: "Unknown",
+      reason: "Interrupted"
+    })
+    this.#endFailed(report, exit)
+    const hook = Effect.suspend(() => this.#settings.policy.onInterruptedWrite(report))
+    return Effect.logWarning(`${report._tag}: ${report.message}`).pipe(
+      // An interruption waits for this: a hook that hangs must not hold it for ever.
+      Effect.andThen(Effect.timeoutOption(Effect.interruptible(hook), hookTimeout)),
+      Effect.catchCause(() => Effect.logWarning("onInterruptedWrite failed. The line above holds the key."))
+    )
+  }
+
+  #endFailed(error: Tagged, exit: Exit.Exit<unknown, unknown>): void {
+    this.#line.meters.failure(error._tag, error.outcome).updateUnsafe(1, this.#context)
+    this.#span?.attribute("error.type", error._tag)
+    this.#span?.attribute("payments.outcome", error.outcome)
+    this.#end(exit)
+  }
+
+  #end(exit: Exit.Exit<unknown, unknown>): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#line.meters.duration.updateUnsafe(this.#elapsed(), this.#context)
+    this.#span?.attribute("payments.attempts", this.#attempts)
+    this.#span?.end(this.#settings.clock.currentTimeNanosUnsafe(), withoutValues(exit))
+  }
+
+  // The spans of its attempts.
+
+  #traceAttempt(): Effect.Effect<void> {
+    const { attributes, route } = this.#line
+    const span = Effect.makeSpan(route.method, {
+      kind: "client",
+      ...(this.#span === undefined ? {} : { parent: this.#span }),
+      attributes: this.#attempts === 0 ? attributes : { ...attributes, "http.request.resend_count": this.#attempts }
+    })
+    return Effect.map(span, (span) => {
+      this.#attemptSpan = span
+    })
+  }
+
+  #endAttempt(exit: Exit.Exit<unknown, unknown>): void {
+    this.#attemptSpan?.end(this.#settings.clock.currentTimeNanosUnsafe(), withoutValues(exit))
+    this.#attemptSpan = undefined
+  }
+
+  // What it knows.
+
+  get #isWrite(): boolean {
+    return this.#call.idempotencyKey !== undefined
+  }
+
+  #elapsed(): number {
+    return this.#settings.clock.currentTimeMillisUnsafe() - this.#started
+  }
+
+  #asked() {
+    return {
+      isWrite: this.#isWrite,
+      rules: this.#settings.rules,
+      secrets: () => this.#secrets(),
+      now: this.#settings.clock.currentTimeMillisUnsafe()
+    }
+  }
+
+  /** What must not be shown, should the service echo it. */
+  #secrets(): ReadonlyArray<Secret> {
+    const { body, idempotencyKey = "" } = this.#call
+    const used = this.#used
+    const known = used === undefined ? [] : [used.clientId, Redacted.value(used.apiKey)]
+    return [...[...known, idempotencyKey].map(personal), ...(body === undefined ? [] : textsIn(body))]
+  }
+}
