@@ -3,18 +3,16 @@
  * lookup says to your code. The service documents neither payload, nor signature, nor retries (service interface,
  * section 6), so nothing that a call says is believed.
  *
- * - A call is answered as soon as it is recorded; the rest is done in the background and, when a process ends in
- *   between, at the next start: see `WebhookStore`.
- * - `onConfirmed` gets each status of a transaction that is no longer open: at least once, in order, and again after a
- *   failure. In the rare case of a crash it gets one twice: dedupe by `event.id` where that matters.
+ * - Your code is called by what the status means: `onPaid` for what is paid and nothing else.
+ * - A call is recorded before it is answered; the rest is done in the background. `layerSql` does both on your database:
+ *   several processes share the work, and what your code writes there commits with the note that it was handed out.
+ * - Each status of a transaction that is no longer open is handed out in order and, by that note, once. What your code
+ *   does elsewhere, and everything in memory, happens at least once: dedupe by `event.id`.
  * - A call that comes before the service's own books know of it is looked up again for about a minute.
  * - What could not be confirmed goes to `onUnconfirmed`. So does everything about withdrawals: the service documents no
  *   lookup for them.
  * - Answers: 200 accepted, 400 unreadable, 401 refused by the verifier, 405 not a POST, 408 too slow, 413 too large,
- *   503 too much to do, or the store failed or took 10 seconds. None has a body.
- *
- * Gotcha: where a platform stops a function once it has answered, keep it running until `idle`, or calls wait for the
- * next start.
+ *   503 the database failed or took 10 seconds, or, inside a request, the call is not finished. None has a body.
  *
  * @example
  * ```ts
@@ -23,10 +21,10 @@
  * import { Webhook } from "effect-pix/webhook"
  * import { Sandbox } from "effect-pix/sandbox"
  *
- * const paid: Array<string> = []
+ * const shipped: Array<string> = []
  *
  * const webhook = Webhook.layer({
- *   onConfirmed: ({ transaction }) => Effect.sync(() => paid.push(transaction.enStatusTransaction))
+ *   onPaid: ({ transaction }) => Effect.sync(() => shipped.push(transaction.enStatusTransaction))
  * })
  *
  * const program = Effect.gen(function* () {
@@ -48,74 +46,123 @@
  *
  * const layer = Layer.provideMerge(webhook, Sandbox.layerPayments)
  * const status = await Effect.runPromise(Effect.provide(program, layer)) // => 200
- * paid // => ["Paid"]
+ * shipped // => ["Paid"]
  * ```
  */
-import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as HttpRouter from "effect/http/HttpRouter"
-import * as HttpServerRequest from "effect/http/HttpServerRequest"
-import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
-import * as ManagedRuntime from "effect/ManagedRuntime"
-import * as Option from "effect/Option"
-import * as Schedule from "effect/Schedule"
+import type * as Schedule from "effect/Schedule"
 import type * as Schema from "effect/Schema"
-import * as Semaphore from "effect/Semaphore"
-import { makeAnswer } from "./internal/answer.ts"
-import { backoff } from "./internal/confirm.ts"
-import { makeInbox } from "./internal/inbox.ts"
-import { makeReader } from "./internal/reader.ts"
-import { Payments } from "../client/Payments.ts"
-import * as Settings from "../contract/Settings.ts"
-import { TransactionHints } from "../transactions/TransactionHints.ts"
-import type { Confirmed, Unconfirmed, WithdrawalNote } from "./WebhookEvent.ts"
+import type * as SqlClient from "effect/sql/SqlClient"
+import type { SqlError } from "effect/sql/SqlError"
+import type { Payments } from "../client/Payments.ts"
+import type { ConfigurationError } from "../contract/ConfigurationError.ts"
+import type { TransactionDetail } from "../contract/Transaction.ts"
+import type { DatabaseError } from "../durable/Database.ts"
+import type { Centavos } from "../pix/Money.ts"
+import { makeMemoryService, makeSqlService } from "./internal/service.ts"
+import { type WebHandler, toWebHandler, type WebHandlerOptions } from "./internal/webHandler.ts"
+import type {
+  Confirmed,
+  DeadLetter,
+  HandlerFailure,
+  Unconfirmed,
+  WithdrawalNames,
+  WithdrawalNote
+} from "./WebhookEvent.ts"
 import type { Hint } from "./WebhookHint.ts"
-import { WebhookStore, type WebhookStoreError } from "./WebhookStore.ts"
-import { none, type WebhookVerifier } from "./WebhookVerifier.ts"
+import type { WebhookVerifier } from "./WebhookVerifier.ts"
 
-/** What to do with the calls. */
-export interface WebhookOptions<P = unknown, M = unknown, E = never, R = never, E2 = never, R2 = never> {
-  /** Your code: see `Confirmed`. Where it fails it is called again, as `retry` says. */
-  readonly onConfirmed: (event: Confirmed<P, M>) => Effect.Effect<unknown, E, R>
-  /** Told of what could not be confirmed; retried in the same way. Default: a warning in the log. */
-  readonly onUnconfirmed?: ((report: Unconfirmed<P, M>) => Effect.Effect<unknown, E2, R2>) | undefined
-  /** The payload, once you know it; a call that does not fit is answered with 400. Default: any JSON. */
+type Code<I, R, A = unknown> = ((input: I) => Effect.Effect<A, unknown, R>) | undefined
+
+/** What to do with the calls. Your code may need services: the layer then needs them too. */
+export interface WebhookOptions<P = unknown, M = unknown, R = never> {
+  /** The lookup says `Paid`, and `expectedAmount`, where given, says the same amount. */
+  readonly onPaid?: Code<Confirmed<P, M>, R>
+  /** The lookup says `Refunded`. */
+  readonly onRefunded?: Code<Confirmed<P, M>, R>
+  /** The lookup says `Cancelled`, `Failed` or, which is not documented, that it is expired: nobody will pay. */
+  readonly onClosed?: Code<Confirmed<P, M>, R>
+  /**
+   * Every status that is no longer open, after the handler for it and in the same transaction; also words that nobody
+   * documents, and these alone come to no other handler.
+   */
+  readonly onStatus?: Code<Confirmed<P, M>, R>
+  /** Told of what could not be confirmed, at least once. Default: a warning in the log. */
+  readonly onUnconfirmed?: Code<Unconfirmed<P, M>, R>
+  /**
+   * What a transaction that is paid should have cost, in centavos. If its `value` is another one, neither `onPaid` nor
+   * `onStatus` is called, and `onUnconfirmed` is told `OtherAmount`. `undefined`: not compared. Default: not compared.
+   */
+  readonly expectedAmount?: Code<TransactionDetail, R, Centavos | undefined>
+  /** Your own note of a withdrawal that a call names, from your books: evidence. Default: there is none. */
+  readonly noted?: Code<WithdrawalNames, R, WithdrawalNote | undefined>
+  /** Told of each failure of your code. Default: a line in the log without the error, which is yours. */
+  readonly onFailure?: Code<HandlerFailure, R>
+  /** The payload, once you know it; a call that does not fit is answered with 400. Default: any JSON, which is not kept. */
   readonly payload?: Schema.ConstraintDecoder<P> | undefined
   /** What a payload hints at. Default: `WebhookHint.find`, on the JSON as it came. */
   readonly find?: ((payload: P) => Hint) | undefined
-  /** The metadata, as `Metadata.codec(...)`; what does not fit is absent from the event. Default: as it came. */
+  /** The metadata, as `Metadata.codec(...)`; what does not fit is absent from the event. Default: it is not read. */
   readonly metadata?: Schema.ConstraintDecoder<M> | undefined
+  /** How bodies are kept, which only `payload` and `metadata` make necessary. Default: as they came. */
+  readonly seal?:
+    | {
+        readonly seal: (text: string) => Effect.Effect<string, unknown>
+        readonly open: (text: string) => Effect.Effect<string, unknown>
+      }
+    | undefined
   /** Who may call. Default: everyone. */
   readonly verifier?: WebhookVerifier | undefined
-  /** The largest body, in bytes. Default 64 KiB. This and the two limits below are whole numbers from 1. */
+  /** The largest body, in bytes. Default 64 KiB. */
   readonly maxBodyBytes?: number | undefined
   /** How long the body may take. Default 10 seconds. */
   readonly bodyTimeout?: Duration.Input | undefined
+  /** How long each piece of your code may take. It is cut then, and counts as failed. Default 30 seconds. */
+  readonly handlerTimeout?: Duration.Input | undefined
   /**
-   * How many calls may be in work, retries included, before others are answered with 503. Default 1024. From half of it
-   * on, a transaction that is not found is not waited for. Of the calls that claim the same status of one transaction
-   * four are worked on at a time; those that come meanwhile make one of them look once more.
+   * How many calls that came, and besides how many that wait to be looked at again, are worked on at a time. With
+   * `layerSql` each may hold a connection. Default 4.
    */
-  readonly capacity?: number | undefined
-  /** How many lookups, and calls of your code, may run at a time. Default 8. */
   readonly concurrency?: number | undefined
   /**
    * When a transaction that is not found, or not as the call says, is looked up again. Default: after 1, 2, 4, 8, 16
-   * and 32 seconds.
+   * and 32 seconds. This schedule and the two below see only how often it was tried, and the time since.
    */
   readonly confirm?: Schedule.Schedule<unknown> | undefined
   /** When a lookup that the service did not answer is repeated. Default: after 2 seconds to 5 minutes, for a day. */
   readonly retryLookup?: Schedule.Schedule<unknown> | undefined
   /**
-   * When your code is called again after a failure. Default: after 1 second to 5 minutes, for ever. A schedule that
-   * ends leaves the call recorded, to be resumed at the next start.
+   * When your code is called again after a failure. What it still refuses at the end is a dead letter. Default: after 1
+   * second to 5 minutes, for a day.
    */
   readonly retry?: Schedule.Schedule<unknown> | undefined
 }
+
+/** What `layerSql` takes besides. */
+export interface WebhookSqlOptions {
+  /** Tells several webhooks on one database apart, as those of two companies. Default `default`. */
+  readonly name?: string | undefined
+  /** How long a process that says nothing more keeps a call before another one takes it. Default 30 seconds. */
+  readonly lease?: Duration.Input | undefined
+  /** How often the database is asked for what other processes recorded. Default 1 second. */
+  readonly poll?: Duration.Input | undefined
+  /** For how long it is remembered what was handed out, after the last call about it. Default 180 days. */
+  readonly retention?: Duration.Input | undefined
+}
+
+/** The services that the user's code needs. */
+type ServicesOf<O> = {
+  [K in keyof O]-?: NonNullable<O[K]> extends (input: never) => Effect.Effect<infer _A, infer _E, infer R> ? R : never
+}[keyof O]
+
+/** The options as they are given: what has no name here is an error, so that no handler is misspelt. */
+type Given<O, Options> = O & Options & { readonly [K in Exclude<keyof O, keyof Options>]: never }
 
 /** What is known of a call beside its `Request`. */
 export interface CallInfo {
@@ -131,42 +178,55 @@ export class Webhook extends Context.Service<
     readonly handle: Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest>
     /** Answers a web `Request`. */
     readonly answer: (request: Request, info?: CallInfo) => Effect.Effect<Response>
-    /**
-     * Keeps a note of a withdrawal, so that a call about it comes with evidence: before it is requested, and again
-     * with its `withdrawalId` once the service has answered.
-     */
-    readonly remember: (note: WithdrawalNote) => Effect.Effect<void, WebhookStoreError>
-    /** Waits until nothing is in work. */
-    readonly idle: Effect.Effect<void>
+    /** Waits until no call is in work or waits to be. Dead letters do not count. */
+    readonly idle: Effect.Effect<void, DatabaseError>
+    /** What your code refused until its `retry` came to an end, the oldest first. */
+    readonly deadLetters: Effect.Effect<ReadonlyArray<DeadLetter>, DatabaseError>
+    /** Looks a dead letter's transaction up and hands it out again; `false` where there is no such letter. */
+    readonly retry: (id: string) => Effect.Effect<boolean, DatabaseError>
   }
 >()("effect-pix/webhook/Webhook") {
-  /** The handler with its store in memory: what is unfinished when the process ends is lost. */
-  static readonly layer = <P = unknown, M = unknown, E = never, R = never, E2 = never, R2 = never>(
-    options: WebhookOptions<P, M, E, R, E2, R2>
-  ): Layer.Layer<Webhook, never, Payments | R | R2> =>
-    Layer.provide(Webhook.layerStore(options), WebhookStore.layerMemory)
+  /** In memory, for tests and for what a process may forget when it ends. */
+  static readonly layer = <P = unknown, M = unknown, const O extends WebhookOptions<P, M, unknown> = {}>(
+    options: Given<O, WebhookOptions<P, M, unknown>>
+  ): Layer.Layer<Webhook, ConfigurationError, Payments | ServicesOf<O>> =>
+    Layer.effect(Webhook, makeMemoryService<P, M, ServicesOf<O>>(options as WebhookOptions<P, M, ServicesOf<O>>))
 
-  /** The handler on the `WebhookStore` that it is given. It resumes at once what is unfinished there. */
-  static readonly layerStore = <P = unknown, M = unknown, E = never, R = never, E2 = never, R2 = never>(
-    options: WebhookOptions<P, M, E, R, E2, R2>
-  ): Layer.Layer<Webhook, never, Payments | WebhookStore | R | R2> =>
-    Layer.effect(Webhook, make(options, limitsOf(options)))
+  /**
+   * On the `SqlClient` in context: PostgreSQL or SQLite. It makes its tables. Your code runs in a transaction of that
+   * client: what it writes there commits with the note that the event was handed out, or neither does.
+   */
+  static readonly layerSql = <
+    P = unknown,
+    M = unknown,
+    const O extends WebhookOptions<P, M, unknown> & WebhookSqlOptions = {}
+  >(
+    options: Given<O, WebhookOptions<P, M, unknown> & WebhookSqlOptions>
+  ): Layer.Layer<Webhook, ConfigurationError | SqlError, Payments | SqlClient.SqlClient | ServicesOf<O>> =>
+    Layer.effect(
+      Webhook,
+      makeSqlService<P, M, ServicesOf<O>>(options as WebhookOptions<P, M, ServicesOf<O>> & WebhookSqlOptions)
+    )
 
   /** A route for the handler on Effect's `HttpRouter`. */
   static readonly route = (path: HttpRouter.PathInput): Layer.Layer<never, never, HttpRouter.HttpRouter | Webhook> =>
     HttpRouter.use((router) => Effect.flatMap(Webhook, ({ handle }) => router.add("*", path, handle)))
 
   /**
-   * A plain handler for servers that are not Effect's: Hono, Next, Bun, Deno. The layer is built at once; `dispose`
-   * ends the work in the background and what else the layer holds. It rejects only where the layer could not be built,
-   * or after `dispose`. Express needs an adapter, which docs/webhooks.md shows.
+   * A plain handler for servers that are not Effect's: Hono, Next, Bun, Deno, workers. The layer is built at once;
+   * `dispose` ends the work in the background and what else the layer holds. It rejects only where the layer could not
+   * be built, or after `dispose`. Express needs an adapter, which docs/webhooks.md shows.
+   *
+   * On Cloudflare's workers, and with `waitUntil` or `inRequest`, nothing runs beside a request: the layer is built for
+   * each call, the call is looked up and handed out before it is answered, and it is answered with 503 where that was
+   * not possible yet.
    *
    * ```ts
    * import { Effect, Layer } from "effect"
    * import { Webhook } from "effect-pix/webhook"
    * import { Sandbox } from "effect-pix/sandbox"
    *
-   * const layer = Webhook.layer({ onConfirmed: ({ id }) => Effect.log(id) })
+   * const layer = Webhook.layer({ onPaid: ({ id }) => Effect.log(id) })
    * const webhook = Webhook.toWebHandler(Layer.provide(layer, Sandbox.layerPayments))
    *
    * // Hono: app.post("/webhooks/pix", (c) => webhook.handler(c.req.raw))
@@ -177,99 +237,6 @@ export class Webhook extends Context.Service<
    * await webhook.dispose()
    * ```
    */
-  static readonly toWebHandler = <E>(
-    layer: Layer.Layer<Webhook, E>
-  ): {
-    readonly handler: (request: Request, info?: CallInfo) => Promise<Response>
-    /** Waits until nothing is in work. */
-    readonly idle: () => Promise<void>
-    readonly dispose: () => Promise<void>
-  } => {
-    const runtime = ManagedRuntime.make(layer)
-    // What is unfinished is resumed now, not at the first call. Where the layer fails, each call says so.
-    runtime.runFork(Effect.void)
-    return {
-      handler: (request, info) =>
-        runtime
-          .runPromiseExit(
-            Effect.flatMap(Webhook, (webhook) => webhook.answer(request, info)),
-            { signal: request.signal }
-          )
-          .then((exit) => {
-            if (Exit.isSuccess(exit)) return exit.value
-            // The caller went away, which is no error of ours.
-            if (request.signal.aborted) return new Response(undefined, { status: 499 })
-            throw Cause.squash(exit.cause)
-          }),
-      idle: () => runtime.runPromise(Effect.flatMap(Webhook, ({ idle }) => idle)),
-      dispose: () => runtime.dispose()
-    }
-  }
+  static readonly toWebHandler = <E>(layer: Layer.Layer<Webhook, E>, options: WebHandlerOptions = {}): WebHandler =>
+    toWebHandler(Webhook, layer, options)
 }
-
-/** A limit that is no number, as one read from an unset variable, would be no limit. */
-const limitsOf = (options: Pick<WebhookOptions, "capacity" | "concurrency" | "maxBodyBytes">) => {
-  const { capacity = 1024, concurrency = 8, maxBodyBytes = 64 * 1024 } = options
-  const limits = { capacity, concurrency, maxBodyBytes }
-  for (const [name, value] of Object.entries(limits)) {
-    if (Number.isSafeInteger(value) && value > 0) continue
-    throw Settings.wrong(`Webhook.${name}`, "is not a whole number from 1")
-  }
-  return limits
-}
-
-const warn = (report: Unconfirmed) =>
-  Effect.logWarning(`Webhook: could not be confirmed: ${report._tag}${"reason" in report ? ` (${report.reason})` : ""}`)
-
-const make = Effect.fnUntraced(function* <P, M, E, R, E2, R2>(
-  options: WebhookOptions<P, M, E, R, E2, R2>,
-  limits: ReturnType<typeof limitsOf>
-) {
-  const payments = yield* Payments
-  const context = yield* Effect.context<R | R2>()
-  const onUnconfirmed = options.onUnconfirmed ?? warn
-  /** The user's code as the handler sees it: with all that it needs, and whatever goes wrong a plain no. */
-  const guarded =
-    <A, F>(run: (input: A) => Effect.Effect<unknown, F, R | R2>) =>
-    (input: A) =>
-      Effect.suspend(() => run(input)).pipe(Effect.provideContext(context), Effect.exit, Effect.map(Exit.isSuccess))
-  const read = makeReader({ payload: options.payload, find: options.find, metadata: options.metadata })
-  const inbox = yield* makeInbox<P, M>({
-    getTransaction: payments.getTransaction,
-    balance: payments.getBalance(),
-    // Those of the layer, not of a request: what is resumed at the start has no request.
-    wake: (yield* TransactionHints).publish,
-    store: yield* WebhookStore,
-    permits: Semaphore.makeUnsafe(limits.concurrency),
-    onConfirmed: guarded(options.onConfirmed),
-    onUnconfirmed: guarded<Unconfirmed<P, M>, E2>(onUnconfirmed),
-    confirm: options.confirm ?? Schedule.upTo(Schedule.exponential("1 second"), { times: 6 }),
-    retryLookup: options.retryLookup ?? Schedule.upTo(backoff("2 seconds", "5 minutes"), { duration: "1 day" }),
-    retry: options.retry ?? backoff("1 second", "5 minutes"),
-    read,
-    capacity: limits.capacity
-  })
-  const handle = makeAnswer({
-    verifier: options.verifier ?? none,
-    maxBodyBytes: limits.maxBodyBytes,
-    bodyTimeout: options.bodyTimeout ?? "10 seconds",
-    read,
-    accept: inbox.accept
-  })
-  return Webhook.of({
-    handle,
-    answer: (request, info) => {
-      const call = HttpServerRequest.fromWeb(request)
-      const remoteAddress = Option.fromUndefinedOr(info?.remoteAddress)
-      return handle.pipe(
-        Effect.provideService(
-          HttpServerRequest.HttpServerRequest,
-          Option.isSome(remoteAddress) ? call.modify({ remoteAddress }) : call
-        ),
-        Effect.map((response) => HttpServerResponse.toWeb(response))
-      )
-    },
-    remember: inbox.remember,
-    idle: inbox.idle
-  })
-})

@@ -5,11 +5,12 @@
  * The service documents a lookup for transactions and none for withdrawals (service interface, section 4). So what a
  * call says about a withdrawal is never confirmed, and its type says so.
  */
+import type * as Cause from "effect/Cause"
+import type * as DateTime from "effect/DateTime"
 import type * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 import type { Balance } from "../contract/Balance.ts"
-import { Metadata } from "../contract/Metadata.ts"
-import { Centavos } from "../pix/Money.ts"
+import type { Metadata } from "../contract/Metadata.ts"
+import type { Centavos } from "../pix/Money.ts"
 import type { GetBalanceError, GetTransactionError } from "../contract/PaymentsError.ts"
 import type { DetailStatus } from "../contract/Status.ts"
 import type { TransactionDetail } from "../contract/Transaction.ts"
@@ -18,15 +19,16 @@ import type { TransactionDetail } from "../contract/Transaction.ts"
 export interface Untrusted<P = unknown, M = unknown> {
   /** The status that it claims, in whatever vocabulary. */
   readonly status?: string | undefined
-  /** Its metadata, read by your schema. Absent when there is none, or none that the schema takes. */
+  /** Its metadata, read by your schema. Absent when you gave no schema, or none came that the schema takes. */
   readonly metadata?: M | undefined
-  /** Its payload, read by your schema. */
-  readonly payload: P
+  /** Its payload, read by your schema. Absent when you gave no schema: a body is not kept without one. */
+  readonly payload?: P | undefined
 }
 
 /**
  * A transaction whose status was looked up after a call hinted at it. It is handed out once for each status that is no
- * longer open, and again only when it is not certain that the last time was completed: at least once.
+ * longer open. `Webhook.layerSql` commits that note with what your code writes on the same `SqlClient`: exactly once.
+ * For what your code does elsewhere, and in memory, it is at least once: dedupe by `id`.
  */
 export interface Confirmed<P = unknown, M = unknown> {
   readonly _tag: "Confirmed"
@@ -41,41 +43,56 @@ export interface Confirmed<P = unknown, M = unknown> {
 /** A call about a transaction that the lookup did not bear out. */
 export interface UnconfirmedTransaction<P = unknown, M = unknown> {
   readonly _tag: "UnconfirmedTransaction"
+  /** The same for the same transaction and reason: a report may come again. */
+  readonly id: string
   readonly transactionId: string
   /**
-   * - `NotFound`: the service knows no such transaction, even after a while; where the handler is more than half full,
-   *   at the first lookup.
+   * - `NotFound`: the service knows no such transaction, even after a while.
    * - `StillOpen`: the lookup says that it is still awaited, even after a while.
    * - `Disagrees`: the call claims another status than the lookup says; what the lookup says was handed out.
    * - `WentBack`: the lookup says `Paid` after it had said `Refunded`, which was handed out; `Paid` is not.
    * - `OtherTransaction`: the lookup answered another transaction.
+   * - `OtherAmount`: it is paid, of another amount than `expectedAmount` says; `onPaid` was not called.
    * - `LookupFailed`: it could not be looked up; see `error`.
    */
-  readonly reason: "NotFound" | "StillOpen" | "Disagrees" | "WentBack" | "OtherTransaction" | "LookupFailed"
+  readonly reason:
+    | "NotFound"
+    | "StillOpen"
+    | "Disagrees"
+    | "WentBack"
+    | "OtherTransaction"
+    | "OtherAmount"
+    | "LookupFailed"
   /** What the lookup said, where it said something. */
   readonly lastStatus?: DetailStatus | undefined
+  /** What was looked up, for `OtherAmount`. */
+  readonly transaction?: TransactionDetail | undefined
+  /** What `expectedAmount` said, for `OtherAmount`. */
+  readonly expected?: Centavos | undefined
   readonly error?: GetTransactionError | undefined
   readonly untrusted: Untrusted<P, M>
 }
 
-/** What is kept of a withdrawal that was requested: no key, no document, nothing of a person but your own metadata. */
-export const WithdrawalNote = Schema.Struct({
-  /** The key that it was, or will be, requested with. */
-  idempotencyKey: Schema.NonEmptyString,
+/** By what a call names a withdrawal: one of them, or both. */
+export interface WithdrawalNames {
+  readonly idempotencyKey?: string | undefined
+  /** The `id` of its record, as the service answered it. */
+  readonly withdrawalId?: number | undefined
+}
+
+/** What your own books say of a withdrawal that you requested. */
+export interface WithdrawalNote {
   /** In centavos. */
-  amount: Centavos,
-  /** The `id` of its record, once the service has answered one. */
-  withdrawalId: Schema.optionalKey(Schema.Natural),
-  metadata: Schema.optionalKey(Metadata)
-})
-/** See the schema of the same name. */
-export type WithdrawalNote = typeof WithdrawalNote.Type
+  readonly amount: Centavos
+  /** What was sent with it. */
+  readonly metadata?: Metadata | undefined
+}
 
 /** What there is to judge a call about a withdrawal by. None of it proves what became of the withdrawal. */
 export interface WithdrawalEvidence {
-  /** Our own note of it, found by the key or the id that the call names: see `Webhook.remember`. */
+  /** Your own note of it, found by the key or the id that the call names: what the option `noted` answered. */
   readonly noted?: WithdrawalNote | undefined
-  /** Whether the call brings the metadata that we noted. Absent when there is nothing to compare. */
+  /** Whether the call brings the metadata of the note. Absent when there is nothing to compare. */
   readonly sameMetadata?: boolean | undefined
   /** Reads the balance now: of the layer's `companyId`, without which it fails. */
   readonly balance: Effect.Effect<Balance, GetBalanceError>
@@ -85,10 +102,10 @@ export interface WithdrawalEvidence {
  * A call about a withdrawal. The service documents no way to look one up, so whatever this says, nothing vouches for
  * it: find out in the panel, or in the balance.
  */
-export interface UnconfirmedWithdrawal<P = unknown, M = unknown> {
+export interface UnconfirmedWithdrawal<P = unknown, M = unknown> extends WithdrawalNames {
   readonly _tag: "UnconfirmedWithdrawal"
-  readonly withdrawalId?: number | undefined
-  readonly idempotencyKey?: string | undefined
+  /** The same for the same call: a call that the service repeats is reported again. */
+  readonly id: string
   readonly evidence: WithdrawalEvidence
   readonly untrusted: Untrusted<P, M>
 }
@@ -96,6 +113,8 @@ export interface UnconfirmedWithdrawal<P = unknown, M = unknown> {
 /** A call that names nothing which can be looked up. */
 export interface Unrecognised<P = unknown, M = unknown> {
   readonly _tag: "Unrecognised"
+  /** The same for the same call. */
+  readonly id: string
   readonly untrusted: Untrusted<P, M>
 }
 
@@ -104,3 +123,43 @@ export type Unconfirmed<P = unknown, M = unknown> =
   | UnconfirmedTransaction<P, M>
   | UnconfirmedWithdrawal<P, M>
   | Unrecognised<P, M>
+
+/** The pieces of your code. */
+export const handlerNames = [
+  "onPaid",
+  "onRefunded",
+  "onClosed",
+  "onStatus",
+  "onUnconfirmed",
+  "expectedAmount",
+  "noted"
+] as const
+/** Which piece of your code failed. */
+export type HandlerName = (typeof handlerNames)[number]
+
+/** Your code failed, died, or took longer than `handlerTimeout`. */
+export interface HandlerFailure {
+  readonly handler: HandlerName
+  /** The id of the event or of the report. */
+  readonly id: string
+  /** 1 for the first time. */
+  readonly attempt: number
+  /** Whether it is not called again by itself: the call is now one of `Webhook.deadLetters`. */
+  readonly isDead: boolean
+  /** Your own error. It may hold anything, so it is not logged unless you do. */
+  readonly cause: Cause.Cause<unknown>
+}
+
+/** What your code refused until its `retry` came to an end. */
+export interface DeadLetter {
+  /** For `Webhook.retry`. */
+  readonly id: string
+  readonly about: "Transaction" | "Withdrawal" | "Unknown"
+  readonly transactionId?: string | undefined
+  /** What failed at last. */
+  readonly handler: HandlerName
+  /** How often. */
+  readonly attempts: number
+  /** When it was given up. */
+  readonly at: DateTime.Utc
+}

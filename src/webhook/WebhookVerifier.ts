@@ -24,6 +24,7 @@
 import { hmac as macOf } from "@noble/hashes/hmac.js"
 import { sha1 } from "@noble/hashes/legacy.js"
 import { sha256, sha512 } from "@noble/hashes/sha2.js"
+import * as Arr from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as Mac from "effect/crypto/Mac"
 import * as Duration from "effect/Duration"
@@ -36,6 +37,7 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import { ConfigurationError } from "../contract/ConfigurationError.ts"
 import * as Settings from "../contract/Settings.ts"
 
 /** What a verifier sees of a call. */
@@ -67,6 +69,8 @@ export interface WebhookVerifier {
   readonly verify: (request: WebhookRequest) => Effect.Effect<void, WebhookRefused>
   /** The path holds a secret: the server's access log says nothing about the call. Default: no. */
   readonly secretInPath?: boolean | undefined
+  /** What it was made from is wrong: it takes no call, and the layer of `Webhook` fails with this. */
+  readonly problem?: ConfigurationError | undefined
 }
 
 /** One secret, or several: the old and the new one, while they are exchanged. */
@@ -74,12 +78,20 @@ export type Secrets = Redacted.Redacted | ReadonlyArray<Redacted.Redacted>
 
 const text = new TextEncoder()
 
-const secretsOf = (by: string, secrets: Secrets): ReadonlyArray<Uint8Array> => {
+const wrong = (by: string, problem: string): WebhookVerifier => ({
+  verify: () => refuse(by, "Mismatch"),
+  problem: Settings.wrong(`WebhookVerifier.${by}`, problem)
+})
+
+const withSecrets = (
+  by: string,
+  secrets: Secrets,
+  verifier: (secrets: ReadonlyArray<Uint8Array>) => WebhookVerifier
+): WebhookVerifier => {
   const all = (Redacted.isRedacted(secrets) ? [secrets] : secrets).map((secret) => Redacted.value(secret))
-  if (all.length === 0 || all.some((secret) => secret.trim() === "")) {
-    throw Settings.wrong(`WebhookVerifier.${by}`, "has an empty secret")
-  }
-  return all.map((secret) => text.encode(secret))
+  return all.length === 0 || all.some((secret) => secret.trim() === "")
+    ? wrong(by, "has an empty secret")
+    : verifier(all.map((secret) => text.encode(secret)))
 }
 
 /** In constant time for its length too: digests are compared, which are as long as each other. */
@@ -101,14 +113,13 @@ export const headerSecret = (options: {
   readonly secret: Secrets
 }): WebhookVerifier => {
   const by = "headerSecret"
-  const secrets = secretsOf(by, options.secret)
   const header = options.header.toLowerCase()
-  return {
+  return withSecrets(by, options.secret, (secrets) => ({
     verify: ({ headers }) => {
       const given = headers[header]
       return given === undefined ? refuse(by, "Missing") : accept(by, isOneOf(secrets, given))
     }
-  }
+  }))
 }
 
 /**
@@ -117,8 +128,7 @@ export const headerSecret = (options: {
  */
 export const pathSecret = (options: { readonly secret: Secrets }): WebhookVerifier => {
   const by = "pathSecret"
-  const secrets = secretsOf(by, options.secret)
-  return {
+  return withSecrets(by, options.secret, (secrets) => ({
     secretInPath: true,
     verify: ({ path }) => {
       const last = path.slice(path.lastIndexOf("/") + 1)
@@ -128,7 +138,7 @@ export const pathSecret = (options: { readonly secret: Secrets }): WebhookVerifi
       )
       return given === "" ? refuse(by, "Missing") : accept(by, isOneOf(secrets, given))
     }
-  }
+  }))
 }
 
 const mapped = /^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i
@@ -136,16 +146,17 @@ const mapped = /^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i
 /** The call must come from one of these networks, in CIDR notation, or from one of these addresses. */
 export const ipAllowList = (networks: ReadonlyArray<string>): WebhookVerifier => {
   const by = "ipAllowList"
-  const allowed = networks.map((network) =>
-    Result.getOrThrowWith(
+  const read = Result.all(
+    networks.map((network) =>
       Result.orElse(IpNetwork.fromString(network), () =>
         Result.flatMap(NetAddress.ipFromString(network), (address) =>
           IpNetwork.fromAddress(address, NetAddress.width(address))
         )
-      ),
-      () => Settings.wrong(`WebhookVerifier.${by}`, "names what is not an address or a network as 10.0.0.0/8")
+      )
     )
   )
+  if (Result.isFailure(read)) return wrong(by, "names what is not an address or a network as 10.0.0.0/8")
+  const allowed = read.success
   return {
     verify: ({ remoteAddress }) => {
       if (Option.isNone(remoteAddress)) return refuse(by, "Missing")
@@ -202,7 +213,6 @@ const isFresh = (timestamp: string, now: number, tolerance: number): boolean => 
  */
 export const hmac = (options: HmacOptions): WebhookVerifier => {
   const by = "hmac"
-  const secrets = secretsOf(by, options.secret)
   const hash = hashes[options.algorithm ?? "sha256"]
   const decode = (options.encoding ?? "hex") === "hex" ? Hex.decode : Base64.decode
   const prefix = options.prefix ?? ""
@@ -210,7 +220,7 @@ export const hmac = (options: HmacOptions): WebhookVerifier => {
   const timeHeader = options.timestamp?.header.toLowerCase()
   const tolerance = Duration.toMillis(Duration.fromInputUnsafe(options.timestamp?.tolerance ?? "5 minutes"))
   const signed = options.signed ?? (timeHeader === undefined ? ({ body }) => body : signedWithTime)
-  return {
+  return withSecrets(by, options.secret, (secrets) => ({
     verify: Effect.fnUntraced(function* ({ body, headers }) {
       const given = headers[header]
       const timestamp = timeHeader === undefined ? "" : headers[timeHeader]
@@ -227,16 +237,22 @@ export const hmac = (options: HmacOptions): WebhookVerifier => {
       )
       return yield* accept(by, good)
     })
-  }
+  }))
 }
 
-const anySecretInPath = (verifiers: ReadonlyArray<WebhookVerifier>) =>
-  verifiers.some(({ secretInPath }) => secretInPath === true)
+/** What several verifiers are together, beside whom they take. */
+const together = (verifiers: ReadonlyArray<WebhookVerifier>) => {
+  const settings = verifiers.flatMap(({ problem }) => problem?.settings ?? [])
+  return {
+    secretInPath: verifiers.some(({ secretInPath }) => secretInPath === true),
+    ...(Arr.isArrayNonEmpty(settings) ? { problem: new ConfigurationError({ settings }) } : {})
+  }
+}
 
 /** Each of them must take the call. An empty list takes every call. */
 export const all = (verifiers: ReadonlyArray<WebhookVerifier>): WebhookVerifier => ({
   verify: (request) => Effect.forEach(verifiers, ({ verify }) => verify(request), { discard: true }),
-  secretInPath: anySecretInPath(verifiers)
+  ...together(verifiers)
 })
 
 /** One of them must take the call. An empty list takes none. */
@@ -250,5 +266,5 @@ export const any = (verifiers: ReadonlyArray<WebhookVerifier>): WebhookVerifier 
     }
     return yield* refused
   }),
-  secretInPath: anySecretInPath(verifiers)
+  ...together(verifiers)
 })

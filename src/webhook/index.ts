@@ -1,8 +1,7 @@
 /**
  * Calls of the service, taken as hints, recorded and confirmed.
  */
-export { type CallInfo, Webhook, type WebhookOptions } from "./Webhook.ts"
+export { type CallInfo, Webhook, type WebhookOptions, type WebhookSqlOptions } from "./Webhook.ts"
 export * as WebhookEvent from "./WebhookEvent.ts"
 export * as WebhookHint from "./WebhookHint.ts"
-export { type UnfinishedCall, WebhookStore, WebhookStoreError } from "./WebhookStore.ts"
 export * as WebhookVerifier from "./WebhookVerifier.ts"

@@ -312,7 +312,11 @@ describe("with the webhook handler", () => {
     const reports: Array<string> = []
     const layer = Webhook.layer({
       verifier,
-      onConfirmed: ({ transaction }) => Effect.sync(() => events.push(transaction.enStatusTransaction)),
+      noted: ({ idempotencyKey }) =>
+        Effect.succeed(
+          idempotencyKey === "wd_42" ? { amount: Money.centavos(1000), metadata: { batch: 7 } } : undefined
+        ),
+      onStatus: ({ transaction }) => Effect.sync(() => events.push(transaction.enStatusTransaction)),
       onUnconfirmed: (report) =>
         Effect.sync(() => {
           const noted = report._tag === "UnconfirmedWithdrawal" ? report.evidence.sameMetadata : undefined
@@ -351,11 +355,9 @@ describe("with the webhook handler", () => {
     const { events, layer, reports } = confirming()
     return Effect.gen(function* () {
       const sandbox = yield* Sandbox
-      const { answer, idle, remember } = yield* Webhook
+      const { answer, idle } = yield* Webhook
       yield* sandbox.subscribe(answer)
-      const metadata = { batch: 7 }
-      yield* remember({ idempotencyKey: "wd_42", amount: Money.centavos(1000), metadata })
-      yield* sandbox.settleWithdrawal((yield* payout(metadata)).id)
+      yield* sandbox.settleWithdrawal((yield* payout({ batch: 7 })).id)
       yield* sandbox.awaitWebhooks
       yield* idle
       assert.deepStrictEqual([events, reports], [[], ["UnconfirmedWithdrawal Settled true"]])

@@ -28,7 +28,7 @@ const shop = Effect.fnUntraced(function* (options: Partial<WebhookOptions> = {})
       Webhook.toWebHandler(
         Webhook.layer({
           ...options,
-          onConfirmed: ({ id }) => Effect.sync(() => confirmed.push(id)),
+          onPaid: ({ id }) => Effect.sync(() => confirmed.push(id)),
           onUnconfirmed: () => Effect.void
         }).pipe(Layer.provide(Layer.succeedContext(sandbox)))
       )

@@ -10,16 +10,23 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
-import type { WebhookStoreError } from "../WebhookStore.ts"
+import type { DatabaseError } from "../../durable/Database.ts"
 import type { WebhookVerifier } from "../WebhookVerifier.ts"
+import type { HandlerFailed } from "./handlers.ts"
 import type { Reading } from "./reader.ts"
+
+/** Whether the call is taken. Where it is not, it may come again. */
+export type Accept<P, M> = (
+  body: string,
+  reading: Reading<P, M>
+) => Effect.Effect<boolean, DatabaseError | HandlerFailed>
 
 export interface AnswerOptions<P, M> {
   readonly verifier: WebhookVerifier
   readonly maxBodyBytes: number
   readonly bodyTimeout: Duration.Input
   readonly read: (body: string) => Option.Option<Reading<P, M>>
-  readonly accept: (body: string, reading: Reading<P, M>) => Effect.Effect<boolean, WebhookStoreError>
+  readonly accept: Accept<P, M>
 }
 
 /** A call that is not taken, and the status that says so. */
@@ -71,7 +78,9 @@ export const makeAnswer = <P, M>(options: AnswerOptions<P, M>) => {
     const text = yield* Effect.fromResult(Result.try({ try: () => decoder.decode(body), catch: unreadable }))
     const reading = yield* Effect.mapError(Effect.fromOption(options.read(text)), unreadable)
     const accepted = yield* options.accept(text, reading).pipe(
-      Effect.tapError((failed) => Effect.logError(failed.message)),
+      Effect.tapError((failed) =>
+        Effect.logError(failed._tag === "DatabaseError" ? failed.message : `Webhook: ${failed.handler} failed`)
+      ),
       Effect.mapError(busy)
     )
     return accepted ? HttpServerResponse.empty({ status: 200 }) : yield* busy()

@@ -9,6 +9,9 @@ import * as Semaphore from "effect/Semaphore"
 /** A name that shows nothing of what it stands for: SHA-256 in hex. */
 export const digest = (text: string): string => bytesToHex(sha256(utf8ToBytes(text)))
 
+/** A name for a row: an id as it is, if it is a plain and short one. */
+export const nameOf = (id: string): string => (/^[\da-z-]{1,64}$/.test(id) ? id : digest(id))
+
 /** Runs one effect at a time for each key, in the order of their coming. */
 export const makeLocks = () => {
   const locks = new Map<string, { readonly semaphore: Semaphore.Semaphore; users: number }>()

@@ -31,11 +31,12 @@ export const makeReader = <P, M>(options: ReaderOptions<P, M>) => {
       const json = yield* parseJson(body)
       const payload = yield* payloadOf(json)
       const hint = finder === undefined ? find(json) : finder(payload)
-      const metadata = hint.metadata === undefined ? Option.none<M>() : metadataOf(hint.metadata)
+      const metadata =
+        hint.metadata === undefined || options.metadata === undefined ? Option.none<M>() : metadataOf(hint.metadata)
       return {
         hint,
         untrusted: {
-          payload,
+          ...(options.payload === undefined ? {} : { payload }),
           ...(hint.status === undefined ? {} : { status: hint.status }),
           ...(Option.isNone(metadata) ? {} : { metadata: metadata.value })
         }

@@ -1,0 +1,83 @@
+/**
+ * The room on the user's own database: one table, each change in a transaction that holds the row's lock.
+ */
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import { type Database, type DatabaseError, naming } from "../../durable/Database.ts"
+import type { Tables } from "../../durable/Tables.ts"
+import { queueTable } from "../../durable/Work.ts"
+import type { Room, Row } from "./room.ts"
+
+const table = "effect_pix_webhooks"
+
+const statements = (text: string, number: string) => [
+  `CREATE TABLE IF NOT EXISTS ${table} (
+  webhook ${text} NOT NULL,
+  name ${text} NOT NULL,
+  state ${text} NOT NULL,
+  value ${text} NOT NULL,
+  updated_at ${number} NOT NULL,
+  PRIMARY KEY (webhook, name)
+)`,
+  `CREATE INDEX IF NOT EXISTS idx_${table}_state ON ${table} (webhook, state, updated_at)`
+]
+
+/** What the webhook keeps. `updated_at` is in milliseconds since 1970. */
+export const webhookTables: Tables = {
+  name: table,
+  migrations: { "0001_create": { pg: statements("TEXT", "BIGINT"), sqlite: statements("TEXT", "INTEGER") } }
+}
+
+/** The room of one webhook: others on the same database have other names. */
+export const roomSql = ({ sql }: Database, webhook: string): Room => {
+  const rows = sql(table)
+  const of = (state: Row["state"]) => sql`FROM ${rows} WHERE webhook = ${webhook} AND state = ${state}`
+  return {
+    get: (name) =>
+      sql<Row>`SELECT state, value FROM ${rows} WHERE webhook = ${webhook} AND name = ${name}`.pipe(
+        Effect.map(([row]) => row),
+        naming("webhook")
+      ),
+    modify: (name, change) =>
+      Effect.gen(function* () {
+        const now = yield* Clock.currentTimeMillis
+        // One statement that locks the row, makes it where there is none, and answers what it was.
+        const [was] = yield* sql<{ readonly state: Row["state"] | "New"; readonly value: string }>`
+          INSERT INTO ${rows} (webhook, name, state, value, updated_at) VALUES (${webhook}, ${name}, 'New', '', ${now})
+          ON CONFLICT (webhook, name) DO UPDATE SET updated_at = EXCLUDED.updated_at
+          RETURNING state, value`
+        const row = was === undefined || was.state === "New" ? undefined : { state: was.state, value: was.value }
+        const [answer, next] = yield* change(row)
+        if (next === undefined) yield* sql`DELETE FROM ${rows} WHERE webhook = ${webhook} AND name = ${name}`
+        else if (next !== row) {
+          yield* sql`
+            UPDATE ${rows} SET state = ${next.state}, value = ${next.value}
+            WHERE webhook = ${webhook} AND name = ${name}`
+        }
+        return answer
+      }).pipe(sql.withTransaction, naming("webhook")),
+    open: sql<{ readonly count: number | string }>`SELECT COUNT(*) AS count ${of("Open")}`.pipe(
+      Effect.map(([row]) => Number(row?.count ?? 0)),
+      naming("webhook")
+    ),
+    dead: sql<Row>`SELECT value ${of("Dead")} ORDER BY updated_at`.pipe(
+      Effect.map((found) => found.map(({ value }) => value)),
+      naming("webhook")
+    )
+  }
+}
+
+/** Forgets what is finished: elements of the queues, and notes older than `retention`. */
+export const sweepSql = (
+  { sql }: Database,
+  webhook: string,
+  queues: ReadonlyArray<string>,
+  retention: Duration.Duration
+): Effect.Effect<void, DatabaseError> =>
+  Effect.gen(function* () {
+    const oldest = (yield* Clock.currentTimeMillis) - Duration.toMillis(retention)
+    yield* sql`DELETE FROM ${sql(queueTable)} WHERE ${sql.in("queue_name", queues)} AND state = 'completed'`
+    yield* sql`
+      DELETE FROM ${sql(table)} WHERE webhook = ${webhook} AND state = 'Kept' AND updated_at < ${oldest}`
+  }).pipe(naming("webhook"))

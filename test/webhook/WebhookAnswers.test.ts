@@ -1,0 +1,184 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Clock, Effect, Fiber, Layer, Logger, Redacted, Schema, type Scope } from "effect"
+import { HttpRouter } from "effect/http"
+import { TestClock } from "effect/testing"
+import { Fault, Sandbox } from "effect-pix/sandbox"
+import { Webhook, WebhookVerifier } from "effect-pix/webhook"
+import { charge } from "../support/charges.ts"
+import { recording, world } from "../support/webhooks.ts"
+
+const test = (name: string, effect: Effect.Effect<void, unknown, Scope.Scope | Layer.Success<typeof world>>) =>
+  it.effect(name, () => effect.pipe(Effect.provide(world)))
+
+describe("the answer", () => {
+  const stream = (chunks: number, bytes: number) => {
+    let sent = 0
+    return {
+      sent: () => sent,
+      body: new ReadableStream<Uint8Array>({
+        pull: (controller) => {
+          if (sent++ < chunks) controller.enqueue(new Uint8Array(bytes).fill(32))
+          else controller.close()
+        }
+      })
+    }
+  }
+  const request = (init: RequestInit) => new Request("https://shop.example/webhooks/pix", { method: "POST", ...init })
+
+  test(
+    "is 405 for another method, naming the one that is allowed",
+    Effect.gen(function* () {
+      const { answer } = yield* recording()
+      for (const method of ["GET", "PUT", "DELETE", "OPTIONS"]) {
+        const response = yield* answer(request({ method }))
+        assert.strictEqual(response.status, 405)
+        assert.strictEqual(response.headers.get("allow"), "POST")
+      }
+    })
+  )
+
+  test(
+    "is 413 for a body that is too large: by what it says, or while it streams",
+    Effect.gen(function* () {
+      const { answer, post } = yield* recording()
+      const { post: small } = yield* recording({ maxBodyBytes: 10 })
+      assert.strictEqual(yield* post(`"${"x".repeat(64 * 1024)}"`), 413)
+      assert.strictEqual(yield* post(`"${"x".repeat(64 * 1024 - 2)}"`), 200)
+      assert.strictEqual(yield* small("[1,2,3,4,5]"), 413)
+      assert.strictEqual(yield* post("{}", { "Content-Length": "65537" }), 413)
+      const endless = stream(1_000_000, 1024)
+      const init: RequestInit & { duplex: "half" } = { body: endless.body, duplex: "half" }
+      assert.strictEqual((yield* answer(request(init))).status, 413)
+      assert.isBelow(endless.sent(), 100)
+    })
+  )
+
+  test(
+    "is 400 for what cannot be read, without saying it back",
+    Effect.gen(function* () {
+      const { answer, post, reports } = yield* recording()
+      for (const body of ["", "{", "secret=1", '{"a":1}}', "\u0000"]) assert.strictEqual(yield* post(body), 400)
+      assert.strictEqual((yield* answer(request({}))).status, 400)
+      const notUtf8 = yield* answer(request({ body: new Uint8Array([0x22, 0xff, 0xfe, 0x22]) }))
+      assert.strictEqual(notUtf8.status, 400)
+      assert.strictEqual(yield* Effect.promise(() => notUtf8.text()), "")
+      assert.deepStrictEqual(reports, [])
+    })
+  )
+
+  test(
+    "is 400 for what breaks the user's schema or finder",
+    Effect.gen(function* () {
+      interface Nested {
+        readonly next?: Nested
+      }
+      const Nested = Schema.Struct({
+        next: Schema.optionalKey(Schema.suspend((): Schema.Codec<Nested> => Nested))
+      })
+      const { post: bySchema } = yield* recording({}, () => Webhook.layer({ payload: Nested, maxBodyBytes: 1_000_000 }))
+      const depth = 50_000
+      assert.strictEqual(yield* bySchema(`${'{"next":'.repeat(depth)}{}${"}".repeat(depth)}`), 400)
+      assert.strictEqual(yield* bySchema({ next: {} }), 200)
+      const { post: byFinder } = yield* recording({
+        find: () => {
+          throw new Error("a bug")
+        }
+      })
+      assert.strictEqual(yield* byFinder({}), 400)
+    })
+  )
+
+  test(
+    "is 408 for a body that does not come",
+    Effect.gen(function* () {
+      const { answer } = yield* recording()
+      const init: RequestInit & { duplex: "half" } = { body: new ReadableStream<Uint8Array>(), duplex: "half" }
+      const fiber = yield* Effect.forkChild(answer(request(init)))
+      yield* TestClock.adjust("10 seconds")
+      assert.strictEqual((yield* Fiber.join(fiber)).status, 408)
+    })
+  )
+
+  test(
+    "is 200 and a report for what names nothing",
+    Effect.gen(function* () {
+      const { idle, post, reasons } = yield* recording()
+      for (const body of ["null", "[]", '"ping"', '{"type":"test"}', "1e999"])
+        assert.strictEqual(yield* post(body), 200)
+      yield* idle
+      assert.deepStrictEqual(
+        reasons(),
+        Array.from({ length: 5 }, () => "Unrecognised")
+      )
+    })
+  )
+
+  test(
+    "is 503 when the verifier itself breaks",
+    Effect.gen(function* () {
+      const broken = yield* recording({ verifier: { verify: () => Effect.die("a bug") } })
+      assert.strictEqual(yield* broken.post({}), 503)
+    })
+  )
+
+  test(
+    "is 401 when the verifier refuses, and nothing is recorded",
+    Effect.gen(function* () {
+      const verifier: WebhookVerifier.WebhookVerifier = {
+        verify: ({ headers }) =>
+          headers["x-test"] === "yes"
+            ? Effect.void
+            : Effect.fail(new WebhookVerifier.WebhookRefused({ by: "test", reason: "Missing" }))
+      }
+      const { idle, post, reports } = yield* recording({ verifier })
+      assert.strictEqual(yield* post("not even json"), 401)
+      assert.strictEqual(yield* post({ withdrawalId: 1 }), 401)
+      yield* idle
+      assert.deepStrictEqual(reports, [])
+      assert.strictEqual(yield* post({ withdrawalId: 1 }, { "X-Test": "yes" }), 200)
+      yield* idle
+      assert.strictEqual(reports.length, 1)
+    })
+  )
+
+  test(
+    "comes before the work is done",
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const { id } = yield* charge
+      yield* sandbox.fault("getTransaction", Fault.latency("20 seconds"))
+      const { post } = yield* recording()
+      const before = yield* Clock.currentTimeMillis
+      assert.strictEqual(yield* post({ transactionId: id }), 200)
+      assert.strictEqual(yield* Clock.currentTimeMillis, before)
+    })
+  )
+})
+
+describe("the ways in", () => {
+  it("a route answers on Effect's HttpRouter, under a prefix too", async () => {
+    const app = Webhook.route("/webhooks/:secret").pipe(
+      Layer.provide(
+        Webhook.layer({
+          verifier: WebhookVerifier.pathSecret({ secret: Redacted.make("open sesame") })
+        })
+      ),
+      Layer.provide(Sandbox.layerPayments),
+      Layer.provide(Logger.layer([]))
+    )
+    const { dispose, handler } = HttpRouter.toWebHandler(app, { disableLogger: true })
+    const post = (path: string, method = "POST") =>
+      handler(new Request(`https://shop.example${path}`, method === "POST" ? { method, body: "{}" } : { method }))
+    const statuses = [
+      await post("/webhooks/open%20sesame"),
+      await post("/webhooks/open%20sesame?x=/1"),
+      await post("/webhooks/other"),
+      await post("/webhooks/%E0%A4%A"),
+      await post("/webhooks/open%20sesame", "GET"),
+      await post("/elsewhere")
+    ].map(({ status }) => status)
+    await dispose()
+    assert.deepStrictEqual(statuses.toSpliced(3, 1), [200, 200, 401, 405, 404])
+    assert.include([400, 401, 404], statuses[3])
+  })
+})

@@ -1,0 +1,167 @@
+/**
+ * What waits takes no room from what arrives.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, type Layer, Schedule, type Scope } from "effect"
+import { TestClock } from "effect/testing"
+import { Sandbox } from "effect-pix/sandbox"
+import { charge, lookups } from "../support/charges.ts"
+import { nobody, recording, world } from "../support/webhooks.ts"
+
+const test = (name: string, effect: Effect.Effect<void, unknown, Scope.Scope | Layer.Success<typeof world>>) =>
+  it.effect(name, () => effect.pipe(Effect.provide(world)))
+
+/** A good call is recorded and handed out at once. */
+const comesThrough = Effect.fnUntraced(function* ({
+  post,
+  statuses
+}: Pick<Effect.Success<ReturnType<typeof recording>>, "post" | "statuses">) {
+  const sandbox = yield* Sandbox
+  const good = yield* charge
+  yield* sandbox.markPaid(good.id)
+  const before = statuses().filter((status) => status === "Paid").length
+  assert.strictEqual(yield* post({ transactionId: good.id, status: "Paid" }), 200)
+  const paid = () => statuses().filter((status) => status === "Paid").length - before
+  // No time passes: those before it had their first lookup, and nobody waited for a second one.
+  yield* Effect.repeat(TestClock.adjust(0), { until: () => paid() > 0, times: 20_000 })
+  assert.strictEqual(paid(), 1)
+})
+
+describe("a good call comes through", () => {
+  test(
+    "while a handler refuses an event for ever, a thousand times repeated, which is one dead letter in the end",
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const bad = yield* charge
+      yield* sandbox.markPaid(bad.id)
+      let refused = 0
+      const webhook = yield* recording({
+        concurrency: 1,
+        onPaid: ({ transaction }) =>
+          transaction.transactionId === bad.id ? Effect.fail(`refusal ${++refused}`) : Effect.void
+      })
+      for (let n = 0; n < 1000; n++) {
+        assert.strictEqual(yield* webhook.post({ transactionId: bad.id, status: "Paid", n }), 200)
+        if (n % 100 === 0) yield* TestClock.adjust("1 second")
+      }
+      yield* comesThrough(webhook)
+      assert.isBelow(refused, 15)
+      yield* TestClock.adjust("25 hours")
+      yield* webhook.idle
+      assert.strictEqual((yield* webhook.deadLetters).length, 1)
+      yield* comesThrough(webhook)
+    })
+  )
+
+  test(
+    "after handlers that never end were cut, and while they are tried again",
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const bad = new Set<string>()
+      const webhook = yield* recording({
+        handlerTimeout: "10 seconds",
+        onPaid: ({ transaction }) => (bad.has(transaction.transactionId) ? Effect.never : Effect.void)
+      })
+      for (let n = 0; n < 20; n++) {
+        const { id } = yield* charge
+        bad.add(id)
+        yield* sandbox.markPaid(id)
+        yield* webhook.post({ transactionId: id })
+      }
+      yield* TestClock.adjust("50 seconds")
+      for (let n = 0; n < 10; n++) {
+        yield* comesThrough(webhook)
+        yield* TestClock.adjust("7 seconds")
+      }
+    })
+  )
+
+  test(
+    "while ids that nobody knows are waited for; they leave nothing behind",
+    Effect.gen(function* () {
+      const webhook = yield* recording()
+      for (let n = 0; n < 300; n++) {
+        assert.strictEqual(yield* webhook.post({ transactionId: nobody(n), status: "Paid" }), 200)
+      }
+      yield* comesThrough(webhook)
+      yield* TestClock.adjust("2 minutes")
+      yield* webhook.idle
+      assert.strictEqual(webhook.reports.length, 300)
+      assert.deepStrictEqual(new Set(webhook.reasons()), new Set(["NotFound"]))
+    })
+  )
+
+  test(
+    "while open charges are claimed to be paid, and what is true of them comes through as soon as it is true",
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const webhook = yield* recording()
+      const { id } = yield* charge
+      for (let n = 0; n < 1000; n++) {
+        assert.strictEqual(yield* webhook.post({ transactionId: id, status: "Paid", n }), 200)
+      }
+      yield* comesThrough(webhook)
+      assert.isBelow(yield* lookups, 100)
+      yield* sandbox.markPaid(id)
+      yield* webhook.post({ transactionId: id, status: "Paid", real: true })
+      yield* TestClock.adjust(0)
+      assert.deepStrictEqual(webhook.statuses(), ["Paid", "Paid"])
+      assert.deepStrictEqual(webhook.reports, [])
+    })
+  )
+
+  test(
+    "and the truth too, while the report of a lie about the transaction is refused",
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const webhook = yield* recording({
+        confirm: Schedule.recurs(0),
+        retry: Schedule.recurs(3),
+        onUnconfirmed: () => Effect.fail("the queue is away")
+      })
+      const { id } = yield* charge
+      for (let n = 0; n < 100; n++) yield* webhook.post({ transactionId: id, status: "Paid", n })
+      yield* webhook.idle
+      yield* sandbox.markPaid(id)
+      yield* webhook.post({ transactionId: id, status: "Paid", real: true })
+      yield* webhook.idle
+      assert.deepStrictEqual(webhook.statuses(), ["Paid"])
+      assert.deepStrictEqual(yield* webhook.deadLetters, [])
+    })
+  )
+})
+
+describe("a claim", () => {
+  test(
+    "it is not forgotten for a later one: a refund that comes early is waited for though a payment is claimed again",
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const { idle, post, statuses } = yield* recording()
+      const { id } = yield* charge
+      yield* sandbox.markPaid(id)
+      yield* post({ transactionId: id, status: "Refunded" })
+      yield* TestClock.adjust("1500 millis")
+      yield* post({ transactionId: id, status: "Paid" })
+      yield* sandbox.refund(id)
+      yield* TestClock.adjust("1 minute")
+      yield* idle
+      assert.deepStrictEqual(statuses(), ["Paid", "Refunded"])
+    })
+  )
+
+  test(
+    "it is waited for a minute from its last repetition, however many there were",
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const { idle, post, reports, statuses } = yield* recording()
+      const { id } = yield* charge
+      for (let n = 0; n < 30; n++) yield* post({ transactionId: id, status: "Paid" })
+      yield* TestClock.adjust("50 seconds")
+      assert.deepStrictEqual(reports, [])
+      yield* sandbox.markPaid(id)
+      yield* TestClock.adjust("30 seconds")
+      yield* idle
+      assert.deepStrictEqual(statuses(), ["Paid"])
+    })
+  )
+})

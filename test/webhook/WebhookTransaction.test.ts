@@ -1,0 +1,381 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Latch, type Layer, Schedule, type Scope } from "effect"
+import { TestClock } from "effect/testing"
+import { Payments, TransactionHints, TransactionWait } from "effect-pix"
+import { Fault, Sandbox } from "effect-pix/sandbox"
+import { centavos } from "../../src/pix/Money.ts"
+import { charge, lookups } from "../support/charges.ts"
+import { isTransaction, nobody, recording, world } from "../support/webhooks.ts"
+
+const test = (name: string, effect: Effect.Effect<void, unknown, Scope.Scope | Layer.Success<typeof world>>) =>
+  it.effect(name, () => effect.pipe(Effect.provide(world)))
+
+describe("a hint about a transaction", () => {
+  test(
+    "a hint becomes a Confirmed event with what the lookup says",
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const { events, idle, post } = yield* recording()
+      const { id } = yield* charge
+      yield* sandbox.markPaid(id)
+      assert.strictEqual(yield* post({ event: "x", data: { id, status: "PAID", amount: 99_999_999 } }), 200)
+      yield* idle
+      assert.strictEqual(events.length, 1)
+      assert.strictEqual(events[0]?._tag, "Confirmed")
+      assert.strictEqual(events[0]?.id, `${id}:Paid`)
+      assert.strictEqual(events[0]?.transaction.transactionId, id)
+      assert.strictEqual(events[0]?.transaction.value, centavos(2500))
+      assert.strictEqual(events[0]?.untrusted.status, "PAID")
+    })
+  )
+
+  test(
+    "a lie about a payment yields no event, and is reported once the lookup has said otherwise for a minute",
+    Effect.gen(function* () {
+      const { events, idle, post, reports } = yield* recording()
+      const { id } = yield* charge
+      assert.strictEqual(yield* post({ transactionId: id, status: "Paid" }), 200)
+      yield* TestClock.adjust("62 seconds")
+      assert.strictEqual(reports.length, 0)
+      yield* TestClock.adjust("1 second")
+      yield* idle
+      assert.deepStrictEqual(events, [])
+      assert.strictEqual(yield* lookups, 7)
+      const [report] = reports
+      assert(isTransaction(report))
+      assert.strictEqual(report.reason, "StillOpen")
+      assert.strictEqual(report.lastStatus, "Awaiting")
+      assert.strictEqual(report.transactionId, id)
+      assert.strictEqual(report.untrusted.status, "Paid")
+    })
+  )
+
+  test(
+    "a lie about a refund hands out the payment, and the lie is reported",
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const { idle, post, reasons, statuses } = yield* recording()
+      const { id } = yield* charge
+      yield* sandbox.markPaid(id)
+      yield* post({ transactionId: id, status: "Cancelled" })
+      yield* idle
+      assert.deepStrictEqual(statuses(), ["Paid"])
+      assert.deepStrictEqual(reasons(), ["Disagrees"])
+      yield* post({ transactionId: id, status: "refunded" })
+      yield* TestClock.adjust("2 minutes")
+      yield* idle
+      assert.deepStrictEqual(statuses(), ["Paid"])
+      assert.deepStrictEqual(reasons(), ["Disagrees", "Disagrees"])
+    })
+  )
+
+  test(
+    "a status is handed out once, though the calls repeat, come at the same moment or differ in form",
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const { idle, post, reports, statuses } = yield* recording()
+      const { id } = yield* charge
+      yield* sandbox.markPaid(id)
+      const bodies = Array.from({ length: 20 }, (_, i) => ({
+        transactionId: id,
+        status: i % 3 === 0 ? "Paid" : undefined,
+        attempt: i % 5
+      }))
+      const answers = yield* Effect.forEach(bodies, (body) => post(body), { concurrency: "unbounded" })
+      assert.isTrue(answers.every((status) => status === 200))
+      yield* idle
+      yield* post(bodies[0])
+      yield* idle
+      assert.deepStrictEqual(statuses(), ["Paid"])
+      assert.deepStrictEqual(reports, [])
+    })
+  )
+
+  test(
+    "a call of the same content is looked up again: a status that changed meanwhile is handed out",
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const { events, idle, post, statuses } = yield* recording()
+      const { id } = yield* charge
+      yield* sandbox.markPaid(id)
+      yield* post({ transactionId: id })
+      yield* idle
+      yield* sandbox.refund(id)
+      yield* post({ transactionId: id })
+      yield* idle
+      assert.deepStrictEqual(statuses(), ["Paid", "Refunded"])
+      assert.deepStrictEqual(
+        events.map((event) => event.id),
+        [`${id}:Paid`, `${id}:Refunded`]
+      )
+    })
+  )
+
+  test(
+    "a call that comes again while its twin is in work is looked up again afterwards",
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const atWork = yield* Latch.make()
+      const go = yield* Latch.make()
+      const { idle, post, statuses } = yield* recording({
+        onStatus: () => Effect.andThen(atWork.open, go.await)
+      })
+      const { id } = yield* charge
+      yield* sandbox.markPaid(id)
+      yield* post({ transactionId: id })
+      yield* atWork.await
+      yield* sandbox.refund(id)
+      assert.strictEqual(yield* post({ transactionId: id }), 200)
+      yield* go.open
+      yield* idle
+      assert.deepStrictEqual(statuses(), ["Paid", "Refunded"])
+    })
+  )
+
+  test(
+    "an early hint is confirmed as soon as the service knows: first a 404, then still awaited, then paid",
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const { idle, post, reports, statuses } = yield* recording()
+      const { id } = yield* charge
+      yield* sandbox.fault("getTransaction", Fault.refusal(404, "não encontrada"), { times: 2 })
+      yield* post({ transactionId: id, status: "Paid" })
+      yield* TestClock.adjust("3 seconds")
+      assert.strictEqual(yield* lookups, 3)
+      yield* sandbox.markPaid(id)
+      assert.deepStrictEqual(statuses(), [])
+      yield* TestClock.adjust("4 seconds")
+      yield* idle
+      assert.deepStrictEqual(statuses(), ["Paid"])
+      assert.deepStrictEqual(reports, [])
+    })
+  )
+
+  test(
+    "an early hint about a refund hands out the payment at once and the refund when it is there",
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const { idle, post, reports, statuses } = yield* recording()
+      const { id } = yield* charge
+      yield* sandbox.markPaid(id)
+      yield* post({ transactionId: id, status: "Refunded" })
+      yield* TestClock.adjust("1500 millis")
+      assert.deepStrictEqual(statuses(), ["Paid"])
+      yield* sandbox.refund(id)
+      yield* TestClock.adjust("2 seconds")
+      yield* idle
+      assert.deepStrictEqual(statuses(), ["Paid", "Refunded"])
+      assert.deepStrictEqual(reports, [])
+    })
+  )
+
+  test(
+    "a hint that comes late, or out of order, changes nothing",
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const { idle, post, reports, statuses } = yield* recording()
+      const { id } = yield* charge
+      yield* sandbox.markPaid(id)
+      yield* post({ transactionId: id, status: "Paid" })
+      yield* idle
+      yield* post({ transactionId: id, status: "Awaiting" })
+      yield* post({ transactionId: id, status: "WAITING_PAYMENT" })
+      yield* idle
+      assert.deepStrictEqual(statuses(), ["Paid"])
+      assert.deepStrictEqual(reports, [])
+    })
+  )
+
+  test(
+    "a hint about a payment that comes after its refund is late news, not a lie",
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const { idle, post, reports, statuses } = yield* recording()
+      const { id } = yield* charge
+      yield* sandbox.markPaid(id)
+      yield* sandbox.refund(id)
+      yield* post({ transactionId: id, status: "Refunded" })
+      yield* idle
+      yield* post({ transactionId: id, status: "Paid" })
+      yield* idle
+      assert.deepStrictEqual(statuses(), ["Refunded"])
+      assert.deepStrictEqual(reports, [])
+    })
+  )
+
+  test(
+    "Paid is never handed out after Refunded, though the service's books go back: it is reported, or passes",
+    Effect.gen(function* () {
+      const payments = yield* Payments
+      const sandbox = yield* Sandbox
+      const { id } = yield* charge
+      yield* sandbox.markPaid(id)
+      let status = "Refunded"
+      const { idle, post, reasons, statuses } = yield* recording().pipe(
+        Effect.provideService(Payments, {
+          ...payments,
+          getTransaction: (id) =>
+            Effect.map(payments.getTransaction(id), (detail) => ({ ...detail, enStatusTransaction: status }))
+        })
+      )
+      yield* post({ transactionId: id })
+      yield* idle
+      status = "Paid"
+      yield* post({ transactionId: id, n: 1 })
+      yield* TestClock.adjust("1 second")
+      status = "Refunded"
+      yield* TestClock.adjust("10 seconds")
+      yield* idle
+      assert.deepStrictEqual(reasons(), [])
+      status = "Paid"
+      yield* post({ transactionId: id, n: 2 })
+      yield* TestClock.adjust("2 minutes")
+      yield* idle
+      assert.deepStrictEqual(statuses(), ["Refunded"])
+      assert.deepStrictEqual(reasons(), ["WentBack"])
+    })
+  )
+
+  test(
+    "a hint that says truly that nothing has happened yet is no event and no report",
+    Effect.gen(function* () {
+      const { events, idle, post, reports } = yield* recording()
+      const { id } = yield* charge
+      yield* post({ transactionId: id, enStatusTransaction: "Awaiting" })
+      yield* idle
+      assert.deepStrictEqual([events, reports], [[], []])
+      assert.strictEqual(yield* lookups, 1)
+    })
+  )
+
+  test(
+    "a transaction that the service does not know is reported after a minute",
+    Effect.gen(function* () {
+      const { events, idle, post, reports } = yield* recording()
+      yield* post({ transactionId: nobody(), status: "Paid" })
+      yield* TestClock.adjust("2 minutes")
+      yield* idle
+      assert.deepStrictEqual(events, [])
+      const [report] = reports
+      assert(isTransaction(report))
+      assert.strictEqual(report.reason, "NotFound")
+      assert.strictEqual(report.error?._tag, "TransactionNotFound")
+    })
+  )
+
+  test(
+    "a lookup that answers another transaction confirms nothing",
+    Effect.gen(function* () {
+      const payments = yield* Payments
+      const sandbox = yield* Sandbox
+      const one = yield* charge
+      const other = yield* charge
+      yield* sandbox.markPaid(other.id)
+      const { events, idle, post, reasons } = yield* recording().pipe(
+        Effect.provideService(Payments, { ...payments, getTransaction: () => payments.getTransaction(other.id) })
+      )
+      yield* post({ transactionId: one.id, status: "Paid" })
+      yield* idle
+      assert.deepStrictEqual(events, [])
+      assert.deepStrictEqual(reasons(), ["OtherTransaction"])
+    })
+  )
+
+  test(
+    "a hint waits through an outage of the service, and as long as the service asks",
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const { idle, post, reports, statuses } = yield* recording()
+      const { id } = yield* charge
+      yield* sandbox.markPaid(id)
+      yield* sandbox.fault("getTransaction", Fault.retryAfter("600 seconds"), { times: 1 })
+      yield* post({ transactionId: id })
+      yield* TestClock.adjust("599 seconds")
+      assert.strictEqual(yield* lookups, 1)
+      yield* sandbox.offline(TestClock.adjust("3 hours"))
+      assert.deepStrictEqual(statuses(), [])
+      yield* TestClock.adjust("10 minutes")
+      yield* idle
+      assert.deepStrictEqual(statuses(), ["Paid"])
+      assert.deepStrictEqual(reports, [])
+    })
+  )
+
+  test(
+    "a hint whose lookups fail for too long is reported with the reason",
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const { idle, post, reports } = yield* recording({ retryLookup: Schedule.recurs(1) })
+      const { id } = yield* charge
+      yield* sandbox.rotateCredentials
+      yield* post({ transactionId: id })
+      yield* idle
+      const [report] = reports
+      assert(isTransaction(report))
+      assert.strictEqual(report.reason, "LookupFailed")
+      assert.strictEqual(report.error?._tag, "AuthError")
+      assert.strictEqual(yield* lookups, 2)
+    })
+  )
+
+  test(
+    "an id that cannot be one is reported without being sent",
+    Effect.gen(function* () {
+      const { idle, post, reasons } = yield* recording({ find: () => ({ about: "Transaction", transactionId: "" }) })
+      assert.strictEqual(yield* post({}), 200)
+      yield* idle
+      assert.deepStrictEqual(reasons(), ["LookupFailed"])
+      assert.strictEqual(yield* lookups, 0)
+    })
+  )
+
+  test(
+    "a status that is not documented is handed out as it is",
+    Effect.gen(function* () {
+      const payments = yield* Payments
+      const { id } = yield* charge
+      const { idle, post, statuses } = yield* recording().pipe(
+        Effect.provideService(Payments, {
+          ...payments,
+          getTransaction: (id) =>
+            Effect.map(payments.getTransaction(id), (detail) => ({ ...detail, enStatusTransaction: "Chargeback" }))
+        })
+      )
+      yield* post({ transactionId: id })
+      yield* idle
+      assert.deepStrictEqual(statuses(), ["Chargeback"])
+    })
+  )
+
+  test(
+    "a hint wakes whoever waits for the transaction, at once",
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const { post } = yield* recording()
+      const { id } = yield* charge
+      const fiber = yield* Effect.forkChild(TransactionWait.final(id, { schedule: Schedule.spaced("1 hour") }))
+      yield* TestClock.adjust(0)
+      yield* sandbox.markPaid(id)
+      yield* post({ transactionId: id })
+      assert.strictEqual((yield* Fiber.join(fiber)).enStatusTransaction, "Paid")
+    })
+  )
+
+  test(
+    "a hint does not wait for whoever is told of the hints",
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const { post, statuses } = yield* recording().pipe(
+        Effect.provideService(TransactionHints, {
+          publish: () => Effect.never,
+          subscribe: () => Effect.die("nobody subscribes")
+        })
+      )
+      const { id } = yield* charge
+      yield* sandbox.markPaid(id)
+      assert.strictEqual(yield* post({ transactionId: id }), 200)
+      yield* TestClock.adjust(0)
+      assert.deepStrictEqual(statuses(), ["Paid"])
+    })
+  )
+})
