@@ -50,111 +50,20 @@
  * ```
  */
 import * as Context from "effect/Context"
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
-import type * as Schedule from "effect/Schedule"
-import type * as Schema from "effect/Schema"
 import type * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Payments } from "../client/Payments.ts"
 import type { ConfigurationError } from "../contract/ConfigurationError.ts"
-import type { TransactionDetail } from "../contract/Transaction.ts"
 import type { DatabaseError } from "../durable/Database.ts"
-import type { Centavos } from "../pix/Money.ts"
 import { makeMemoryService, makeSqlService } from "./internal/service.ts"
 import { type WebHandler, toWebHandler, type WebHandlerOptions } from "./internal/webHandler.ts"
-import type {
-  Confirmed,
-  DeadLetter,
-  HandlerFailure,
-  Unconfirmed,
-  WithdrawalNames,
-  WithdrawalNote
-} from "./WebhookEvent.ts"
-import type { Hint } from "./WebhookHint.ts"
-import type { WebhookVerifier } from "./WebhookVerifier.ts"
-
-type Code<I, R, A = unknown> = ((input: I) => Effect.Effect<A, unknown, R>) | undefined
-
-/** What to do with the calls. Your code may need services: the layer then needs them too. */
-export interface WebhookOptions<P = unknown, M = unknown, R = never> {
-  /** The lookup says `Paid`, and `expectedAmount`, where given, says the same amount. */
-  readonly onPaid?: Code<Confirmed<P, M>, R>
-  /** The lookup says `Refunded`. */
-  readonly onRefunded?: Code<Confirmed<P, M>, R>
-  /** The lookup says `Cancelled`, `Failed` or, which is not documented, that it is expired: nobody will pay. */
-  readonly onClosed?: Code<Confirmed<P, M>, R>
-  /**
-   * Every status that is no longer open, after the handler for it and in the same transaction; also words that nobody
-   * documents, and these alone come to no other handler.
-   */
-  readonly onStatus?: Code<Confirmed<P, M>, R>
-  /** Told of what could not be confirmed, at least once. Default: a warning in the log. */
-  readonly onUnconfirmed?: Code<Unconfirmed<P, M>, R>
-  /**
-   * What a transaction that is paid should have cost, in centavos. If its `value` is another one, neither `onPaid` nor
-   * `onStatus` is called, and `onUnconfirmed` is told `OtherAmount`. `undefined`: not compared. Default: not compared.
-   */
-  readonly expectedAmount?: Code<TransactionDetail, R, Centavos | undefined>
-  /** Your own note of a withdrawal that a call names, from your books: evidence. Default: there is none. */
-  readonly noted?: Code<WithdrawalNames, R, WithdrawalNote | undefined>
-  /** Told of each failure of your code. Default: a line in the log without the error, which is yours. */
-  readonly onFailure?: Code<HandlerFailure, R>
-  /** The payload, once you know it; a call that does not fit is answered with 400. Default: any JSON, which is not kept. */
-  readonly payload?: Schema.ConstraintDecoder<P> | undefined
-  /** What a payload hints at. Default: `WebhookHint.find`, on the JSON as it came. */
-  readonly find?: ((payload: P) => Hint) | undefined
-  /** The metadata, as `Metadata.codec(...)`; what does not fit is absent from the event. Default: it is not read. */
-  readonly metadata?: Schema.ConstraintDecoder<M> | undefined
-  /** How bodies are kept, which only `payload` and `metadata` make necessary. Default: as they came. */
-  readonly seal?:
-    | {
-        readonly seal: (text: string) => Effect.Effect<string, unknown>
-        readonly open: (text: string) => Effect.Effect<string, unknown>
-      }
-    | undefined
-  /** Who may call. Default: everyone. */
-  readonly verifier?: WebhookVerifier | undefined
-  /** The largest body, in bytes. Default 64 KiB. */
-  readonly maxBodyBytes?: number | undefined
-  /** How long the body may take. Default 10 seconds. */
-  readonly bodyTimeout?: Duration.Input | undefined
-  /** How long each piece of your code may take. It is cut then, and counts as failed. Default 30 seconds. */
-  readonly handlerTimeout?: Duration.Input | undefined
-  /**
-   * How many calls that came, and besides how many that wait to be looked at again, are worked on at a time. With
-   * `layerSql` each may hold a connection. Default 4.
-   */
-  readonly concurrency?: number | undefined
-  /**
-   * When a transaction that is not found, or not as the call says, is looked up again. Default: after 1, 2, 4, 8, 16
-   * and 32 seconds. This schedule and the two below see only how often it was tried, and the time since.
-   */
-  readonly confirm?: Schedule.Schedule<unknown> | undefined
-  /** When a lookup that the service did not answer is repeated. Default: after 2 seconds to 5 minutes, for a day. */
-  readonly retryLookup?: Schedule.Schedule<unknown> | undefined
-  /**
-   * When your code is called again after a failure. What it still refuses at the end is a dead letter. Default: after 1
-   * second to 5 minutes, for a day.
-   */
-  readonly retry?: Schedule.Schedule<unknown> | undefined
-}
-
-/** What `layerSql` takes besides. */
-export interface WebhookSqlOptions {
-  /** Tells several webhooks on one database apart, as those of two companies. Default `default`. */
-  readonly name?: string | undefined
-  /** How long a process that says nothing more keeps a call before another one takes it. Default 30 seconds. */
-  readonly lease?: Duration.Input | undefined
-  /** How often the database is asked for what other processes recorded. Default 1 second. */
-  readonly poll?: Duration.Input | undefined
-  /** For how long it is remembered what was handed out, after the last call about it. Default 180 days. */
-  readonly retention?: Duration.Input | undefined
-}
+import type { DeadLetter } from "./WebhookEvent.ts"
+import type { CallInfo, WebhookOptions, WebhookSqlOptions } from "./WebhookOptions.ts"
 
 /** The services that the user's code needs. */
 type ServicesOf<O> = {
@@ -163,12 +72,6 @@ type ServicesOf<O> = {
 
 /** The options as they are given: what has no name here is an error, so that no handler is misspelt. */
 type Given<O, Options> = O & Options & { readonly [K in Exclude<keyof O, keyof Options>]: never }
-
-/** What is known of a call beside its `Request`. */
-export interface CallInfo {
-  /** Where it comes from, for `WebhookVerifier.ipAllowList`: a web `Request` does not say. */
-  readonly remoteAddress?: string | undefined
-}
 
 /** The webhook handler. */
 export class Webhook extends Context.Service<

@@ -1,7 +1,8 @@
 /**
  * Calls of the service, taken as hints, recorded and confirmed.
  */
-export { type CallInfo, Webhook, type WebhookOptions, type WebhookSqlOptions } from "./Webhook.ts"
+export { Webhook } from "./Webhook.ts"
 export * as WebhookEvent from "./WebhookEvent.ts"
 export * as WebhookHint from "./WebhookHint.ts"
+export type { CallInfo, WebhookOptions, WebhookSqlOptions } from "./WebhookOptions.ts"
 export * as WebhookVerifier from "./WebhookVerifier.ts"

@@ -2,7 +2,7 @@
  * A webhook that writes down what its handlers were given, on the gateway of the test.
  */
 import { Context, Effect, Exit, Layer, Logger, Scope } from "effect"
-import { Payments, TransactionHints } from "effect-pix"
+import { type Payments, TransactionHints } from "effect-pix"
 import { Sandbox } from "effect-pix/sandbox"
 import { Webhook, type WebhookEvent, type WebhookOptions } from "effect-pix/webhook"
 

@@ -18,7 +18,7 @@ import type {
   WithdrawalNames,
   WithdrawalNote
 } from "../WebhookEvent.ts"
-import type { WebhookOptions } from "../Webhook.ts"
+import type { WebhookOptions } from "../WebhookOptions.ts"
 
 /** A piece of the user's code failed. The cause is the user's own, and may hold anything. */
 export class HandlerFailed extends Data.TaggedError("HandlerFailed")<{

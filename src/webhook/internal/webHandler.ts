@@ -8,7 +8,8 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as Scope from "effect/Scope"
-import type { CallInfo, Webhook } from "../Webhook.ts"
+import type { CallInfo } from "../WebhookOptions.ts"
+import type { DatabaseError } from "../../durable/Database.ts"
 import { InRequest, isWorkerd } from "./inRequest.ts"
 import { makeMemory } from "./room.ts"
 
@@ -37,7 +38,16 @@ const answerOf = (request: Request, exit: Exit.Exit<Response, unknown>) => {
   throw Cause.squash(exit.cause)
 }
 
-const beside = <E>(tag: typeof Webhook, layer: Layer.Layer<Webhook, E>): WebHandler => {
+/** What of a `Webhook` a plain function needs. */
+type Tag<I> = Context.Key<
+  I,
+  {
+    readonly answer: (request: Request, info?: CallInfo) => Effect.Effect<Response>
+    readonly idle: Effect.Effect<void, DatabaseError>
+  }
+>
+
+const beside = <I, E>(tag: Tag<I>, layer: Layer.Layer<I, E>): WebHandler => {
   const runtime = ManagedRuntime.make(layer)
   // What is unfinished is resumed now, not at the first call. Where the layer fails, each call says so.
   runtime.runFork(Effect.void)
@@ -54,11 +64,7 @@ const beside = <E>(tag: typeof Webhook, layer: Layer.Layer<Webhook, E>): WebHand
   }
 }
 
-const inside = <E>(
-  tag: typeof Webhook,
-  layer: Layer.Layer<Webhook, E>,
-  waitUntil: WebHandlerOptions["waitUntil"]
-): WebHandler => {
+const inside = <I, E>(tag: Tag<I>, layer: Layer.Layer<I, E>, waitUntil: WebHandlerOptions["waitUntil"]): WebHandler => {
   const memory = makeMemory()
   // Built for each call: nothing of one request may be waited for by another one, and bindings come with the request.
   const answered = Effect.fnUntraced(function* (request: Request, info: CallInfo | undefined) {
@@ -90,9 +96,9 @@ const inside = <E>(
   }
 }
 
-export const toWebHandler = <E>(
-  tag: typeof Webhook,
-  layer: Layer.Layer<Webhook, E>,
+export const toWebHandler = <I, E>(
+  tag: Tag<I>,
+  layer: Layer.Layer<I, E>,
   { inRequest, waitUntil }: WebHandlerOptions
 ): WebHandler =>
   (inRequest ?? (waitUntil !== undefined || isWorkerd())) ? inside(tag, layer, waitUntil) : beside(tag, layer)
