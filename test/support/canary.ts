@@ -42,10 +42,34 @@ const unescape = (text: string) =>
 
 const needles = Object.entries({ ...secrets, ...person }).map(([name, value]) => [name, fold(value)] as const)
 
+/** Of these a part of eight letters and digits is a leak too. */
+const { cnpj, cpf, email, evp, name, phone } = person
+const runLength = 8
+const runs = new Map(
+  Object.entries({ ...secrets, cnpj, cpf, email, evp, name, phone }).flatMap(([of, value]) => {
+    const needle = fold(value)
+    return Array.from(
+      { length: needle.length - runLength + 1 },
+      (_, at) => [needle.slice(at, at + runLength), of] as const
+    )
+  })
+)
+
+/** Whether a part of a value is a leak too: a value that is masked on purpose shows a part. */
+type Extent = "whole" | "part"
+
 /** The names of the values that the text holds, in whatever spelling. */
-export const leaksIn = (text: string): ReadonlyArray<string> => {
-  const folded = [fold(text), fold(unescape(text))]
-  return needles.filter(([, needle]) => folded.some((hay) => hay.includes(needle))).map(([name]) => name)
+export const leaksIn = (text: string, extent: Extent = "whole"): ReadonlyArray<string> => {
+  const found = new Set<string>()
+  for (const hay of new Set([fold(text), fold(unescape(text))])) {
+    for (const [of, needle] of needles) if (hay.includes(needle)) found.add(of)
+    if (extent === "whole") continue
+    for (let at = 0; at + runLength <= hay.length; at++) {
+      const of = runs.get(hay.slice(at, at + runLength))
+      if (of !== undefined) found.add(of)
+    }
+  }
+  return [...found]
 }
 
 const bare = { depth: Infinity, showHidden: true, customInspect: false } as const
@@ -137,5 +161,5 @@ export const printedBy = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effec
   })
 
 /** What was leaked, by whom. */
-export const leaks = ({ texts }: Pick<Printed, "texts">): ReadonlyArray<string> =>
-  Object.entries(texts).flatMap(([where, text]) => leaksIn(text).map((name) => `${name} in ${where}`))
+export const leaks = ({ texts }: Pick<Printed, "texts">, extent?: Extent): ReadonlyArray<string> =>
+  Object.entries(texts).flatMap(([where, text]) => leaksIn(text, extent).map((name) => `${name} in ${where}`))
