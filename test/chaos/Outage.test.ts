@@ -1,0 +1,18 @@
+import { assert, describe, test } from "@effect/vitest"
+import { noPostgres } from "../support/postgres.ts"
+import { outage } from "./postgres.ts"
+
+const absent = noPostgres()
+const title = "the same workers go on, and each reference is paid once"
+
+describe("payouts on a PostgreSQL that is away for longer than a lease", () => {
+  test.skipIf(absent !== undefined)(
+    absent === undefined ? title : `${title} (${absent})`,
+    async () => {
+      const { ledger, violations } = await outage()
+      assert.deepStrictEqual(violations, [])
+      assert.strictEqual(ledger.keys.length, 150)
+    },
+    90_000
+  )
+})

@@ -1,0 +1,61 @@
+/**
+ * `npm run chaos`: the queue of payouts under violence, at full size. It ends with 1 where something did not hold.
+ * EFFECT_PIX_SEED chooses the faults and the moments.
+ */
+import { noPostgres } from "../support/postgres.ts"
+import { seed } from "../support/seed.ts"
+import { killAtRandom, lease, outage, rollBack, speed, takeOver } from "./postgres.ts"
+import type { Ledger } from "./processes.ts"
+import { killOnSqlite } from "./sqlite.ts"
+
+let broken = 0
+const check = (isSound: boolean, what: string) => {
+  console.log(`  ${isSound ? "ok  " : "FAIL"} ${what}`)
+  if (!isSound) broken += 1
+}
+const seconds = (millis: number) => `${(millis / 1000).toFixed(1)} s`
+
+const tell = (found: { readonly violations: ReadonlyArray<string>; readonly ledger: Ledger }) => {
+  check(
+    found.violations.length === 0,
+    `each reference is answered, paid at most once, and none refused that was executed (${found.ledger.requests} requests, ${found.ledger.keys.length} payouts)`
+  )
+  for (const violation of found.violations.slice(0, 10)) console.log(`       ${violation}`)
+}
+
+console.log(`seed ${seed}\n\nSQLite: 500 payouts, 15 times kill -9, lost replies, 500s, 429s and refusals between`)
+const sqlite = await killOnSqlite({ payouts: 500, kills: 15, faults: 400, seed })
+tell(sqlite)
+console.log(`       all done ${seconds(sqlite.took)} after the last start`)
+
+const absent = noPostgres()
+if (absent === undefined) {
+  console.log("\nPostgreSQL: a transaction that its caller rolls back")
+  const undone = await rollBack()
+  check(undone.stored + undone.queued + undone.requests === 0, "nothing is stored, queued or sent")
+
+  console.log("\nPostgreSQL: three workers, one killed, one stopped for longer than its lease and continued")
+  const taken = await takeOver()
+  tell(taken)
+  check(
+    taken.took <= (lease + 2) * 1000,
+    `the third had done all after ${seconds(taken.took)} (lease ${lease} s, at most 2 s more)`
+  )
+
+  console.log("\nPostgreSQL: the database away for longer than a lease")
+  const away = await outage()
+  tell(away)
+  console.log(`       all done ${seconds(away.took)} after it was back`)
+
+  console.log("\nPostgreSQL: 500 payouts, three workers, 15 times kill -9, the same faults")
+  const killed = await killAtRandom({ payouts: 500, kills: 15, seed })
+  tell(killed)
+  console.log(`       all done ${seconds(killed.took)} after the last kill`)
+
+  console.log("\nPostgreSQL: one worker, 2000 payouts")
+  const fast = await speed(2000)
+  tell(fast)
+  check(fast.perSecond >= 150, `${fast.perSecond} payouts a second`)
+} else console.log(`\nPostgreSQL: skipped, ${absent}`)
+
+process.exitCode = broken === 0 ? 0 : 1
