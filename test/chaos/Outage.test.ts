@@ -3,11 +3,11 @@ import { noPostgres } from "../support/postgres.ts"
 import { outage } from "./postgres.ts"
 
 const absent = noPostgres()
-const title = "the same workers go on, and each reference is paid once"
+const why = absent === undefined ? "" : ` (${absent})`
 
 describe("payouts on a PostgreSQL that is away for longer than a lease", () => {
   test.skipIf(absent !== undefined)(
-    absent === undefined ? title : `${title} (${absent})`,
+    `the same workers go on, and each reference is paid once${why}`,
     async () => {
       const { ledger, violations } = await outage()
       assert.deepStrictEqual(violations, [])

@@ -11,8 +11,9 @@ import { seeded } from "../support/seed.ts"
 /** Lost replies, failures before and after the money moved, limits, and refusals in a gateway's own words. */
 const faults: ReadonlyArray<Fault.Fault> = [
   Fault.none,
-  Fault.none,
+  Fault.latency("200 millis", { executed: true }),
   Fault.latency("300 millis", { executed: true }),
+  Fault.latency("900 millis", { executed: true }),
   Fault.resetAfter,
   Fault.hangUpAfter,
   Fault.resetBefore,

@@ -29,6 +29,8 @@ export const killOnSqlite = async (options: {
     }
     for (let kill = 0; kill < options.kills; kill++) {
       const running = await start()
+      // Some die while they submit, most with requests under way.
+      if (kill % 3 > 0) await running.said("submitted")
       await pause(50 + below(900))
       running.kill("SIGKILL")
       await running.ended

@@ -98,17 +98,20 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
     })
 
   /** Writes a step down, and gives back to the day what provably did not move. */
-  const write = (row: Row, step: (row: Row) => Changes | undefined) =>
-    retrying(core)(row.key, (current) => Effect.succeed(step(current)), row).pipe(
-      Effect.tap((next) =>
-        row.countedDay !== null && next !== undefined && next.countedDay === null
-          ? store.unspend(row.countedDay, row.amount)
-          : Effect.void
-      ),
-      store.transaction,
-      // The answer is in no other place: the database has a minute to come back.
-      Effect.retry({ schedule: Schedule.spaced("500 millis"), times: 120 })
-    )
+  const write = (row: Row, step: (row: Row) => Changes | undefined) => {
+    const { amount, countedDay } = row
+    const stepped = retrying(core)(row.key, (current) => Effect.succeed(step(current)), row)
+    const counted =
+      countedDay === null
+        ? stepped
+        : store.transaction(
+            Effect.tap(stepped, (next) =>
+              next !== undefined && next.countedDay === null ? store.unspend(countedDay, amount) : Effect.void
+            )
+          )
+    // The answer is in no other place: the database has a minute to come back.
+    return Effect.retry(counted, { schedule: Schedule.spaced("500 millis"), times: 120 })
+  }
 
   const record = (marked: Row, isClean: boolean, result: Result.Result<Withdrawal, RequestWithdrawalError>) =>
     write(marked, (row) =>

@@ -1,0 +1,93 @@
+-- Made by `npm run sql`. What the layers of effect-pix do on an empty database, for postgresql.
+
+CREATE TABLE "effect_pix_queue_migrations" (
+  migration_id integer primary key,
+  created_at timestamp with time zone not null default now(),
+  name text not null
+);
+
+INSERT INTO "effect_pix_queue_migrations" ("migration_id","name") VALUES (1,'create_table'),(2,'upgrade_schema');
+
+CREATE TABLE IF NOT EXISTS "effect_pix_queue" (
+    sequence SERIAL PRIMARY KEY,
+    id VARCHAR(36) NOT NULL,
+    queue_name VARCHAR(100) NOT NULL,
+    element TEXT NOT NULL,
+    completed BOOLEAN NOT NULL,
+    attempts INTEGER NOT NULL DEFAULT 0,
+    last_failure TEXT NULL,
+    acquired_at TIMESTAMP NULL,
+    acquired_by UUID NULL,
+    created_at TIMESTAMP NOT NULL,
+    updated_at TIMESTAMP NOT NULL
+  );
+
+CREATE UNIQUE INDEX IF NOT EXISTS "idx_effect_pix_queue_id" ON "effect_pix_queue" (id, queue_name);
+
+CREATE INDEX IF NOT EXISTS "idx_effect_pix_queue_take" ON "effect_pix_queue" (queue_name, completed, attempts, acquired_at);
+
+CREATE INDEX IF NOT EXISTS "idx_effect_pix_queue_update" ON "effect_pix_queue" (sequence, acquired_by);
+
+DROP INDEX IF EXISTS "idx_effect_pix_queue_take";
+
+ALTER TABLE "effect_pix_queue"
+    ADD COLUMN state VARCHAR(10),
+    ADD COLUMN visible_at TIMESTAMP;
+
+UPDATE "effect_pix_queue"
+    SET state = CASE WHEN completed THEN 'completed' ELSE 'pending' END,
+        visible_at = updated_at;
+
+ALTER TABLE "effect_pix_queue"
+    ALTER COLUMN sequence TYPE BIGINT,
+    ALTER COLUMN id TYPE VARCHAR(255),
+    ALTER COLUMN queue_name TYPE VARCHAR(255),
+    ALTER COLUMN state SET NOT NULL,
+    ALTER COLUMN visible_at SET NOT NULL,
+    DROP COLUMN completed;
+
+CREATE INDEX "idx_effect_pix_queue_take" ON "effect_pix_queue" (queue_name, visible_at)
+  WHERE state = 'pending';
+
+CREATE TABLE "effect_pix_payouts_migrations" (
+  migration_id integer primary key,
+  created_at timestamp with time zone not null default now(),
+  name text not null
+);
+
+INSERT INTO "effect_pix_payouts_migrations" ("migration_id","name") VALUES (1,'create');
+
+CREATE TABLE effect_pix_payouts (
+  idempotency_key VARCHAR(255) PRIMARY KEY,
+  reference TEXT NOT NULL,
+  amount BIGINT NOT NULL CHECK (amount > 0),
+  request TEXT,
+  request_check TEXT NOT NULL,
+  state VARCHAR(10) NOT NULL DEFAULT 'accepted' CHECK (state IN ('accepted', 'posted', 'settled', 'failed', 'refused', 'unknown', 'parked')),
+  generation INTEGER NOT NULL DEFAULT 0,
+  sends INTEGER NOT NULL DEFAULT 0,
+  may_have_left_at BIGINT,
+  counted_day VARCHAR(10),
+  withdrawal_id BIGINT,
+  error TEXT,
+  parked_because VARCHAR(20),
+  submitted_at BIGINT NOT NULL DEFAULT (CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)),
+  updated_at BIGINT NOT NULL DEFAULT (CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)),
+  version INTEGER NOT NULL DEFAULT 1
+);
+
+CREATE INDEX effect_pix_payouts_listed ON effect_pix_payouts (state, submitted_at, idempotency_key);
+
+CREATE INDEX effect_pix_payouts_changed ON effect_pix_payouts (updated_at, idempotency_key);
+
+CREATE INDEX effect_pix_payouts_open ON effect_pix_payouts (generation) WHERE state IN ('accepted', 'unknown');
+
+CREATE TABLE effect_pix_payout_limits (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  paused BOOLEAN NOT NULL DEFAULT FALSE,
+  next_at BIGINT NOT NULL DEFAULT 0,
+  day VARCHAR(10) NOT NULL DEFAULT '',
+  spent BIGINT NOT NULL DEFAULT 0
+);
+
+INSERT INTO effect_pix_payout_limits (id) VALUES (1);

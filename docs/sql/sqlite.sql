@@ -1,0 +1,108 @@
+-- Made by `npm run sql`. What the layers of effect-pix do on an empty database, for sqlite.
+
+CREATE TABLE IF NOT EXISTS "effect_pix_queue_migrations" (
+  migration_id integer PRIMARY KEY NOT NULL,
+  created_at datetime NOT NULL DEFAULT current_timestamp,
+  name VARCHAR(255) NOT NULL
+);
+
+INSERT INTO "effect_pix_queue_migrations" ("migration_id","name") VALUES (1,'create_table'),(2,'upgrade_schema');
+
+CREATE TABLE IF NOT EXISTS "effect_pix_queue" (
+    sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL,
+    queue_name TEXT NOT NULL,
+    element TEXT NOT NULL,
+    completed BOOLEAN NOT NULL,
+    attempts INTEGER NOT NULL DEFAULT 0,
+    last_failure TEXT NULL,
+    acquired_at DATETIME NULL,
+    acquired_by TEXT NULL,
+    created_at DATETIME NOT NULL,
+    updated_at DATETIME NOT NULL
+  );
+
+CREATE UNIQUE INDEX IF NOT EXISTS "idx_effect_pix_queue_id" ON "effect_pix_queue" (id, queue_name);
+
+CREATE INDEX IF NOT EXISTS "idx_effect_pix_queue_take" ON "effect_pix_queue" (queue_name, completed, attempts, acquired_at);
+
+CREATE INDEX IF NOT EXISTS "idx_effect_pix_queue_update" ON "effect_pix_queue" (sequence, acquired_by);
+
+DROP INDEX IF EXISTS "idx_effect_pix_queue_take";
+
+CREATE TABLE "effect_pix_queue_upgrade" (
+    sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL,
+    queue_name TEXT NOT NULL,
+    element TEXT NOT NULL,
+    state TEXT NOT NULL,
+    attempts INTEGER NOT NULL DEFAULT 0,
+    last_failure TEXT NULL,
+    visible_at DATETIME NOT NULL,
+    acquired_at DATETIME NULL,
+    acquired_by TEXT NULL,
+    created_at DATETIME NOT NULL,
+    updated_at DATETIME NOT NULL
+  );
+
+INSERT INTO "effect_pix_queue_upgrade"
+    (sequence, id, queue_name, element, state, attempts, last_failure, visible_at,
+      acquired_at, acquired_by, created_at, updated_at)
+    SELECT sequence, id, queue_name, element,
+      CASE WHEN completed THEN 'completed' ELSE 'pending' END,
+      attempts, last_failure, updated_at, acquired_at, acquired_by, created_at, updated_at
+    FROM "effect_pix_queue";
+
+DROP TABLE "effect_pix_queue";
+
+ALTER TABLE "effect_pix_queue_upgrade" RENAME TO "effect_pix_queue";
+
+CREATE UNIQUE INDEX "idx_effect_pix_queue_id" ON "effect_pix_queue" (id, queue_name);
+
+CREATE INDEX "idx_effect_pix_queue_update" ON "effect_pix_queue" (sequence, acquired_by);
+
+CREATE INDEX "idx_effect_pix_queue_take" ON "effect_pix_queue" (queue_name, visible_at)
+  WHERE state = 'pending';
+
+CREATE TABLE IF NOT EXISTS "effect_pix_payouts_migrations" (
+  migration_id integer PRIMARY KEY NOT NULL,
+  created_at datetime NOT NULL DEFAULT current_timestamp,
+  name VARCHAR(255) NOT NULL
+);
+
+INSERT INTO "effect_pix_payouts_migrations" ("migration_id","name") VALUES (1,'create');
+
+CREATE TABLE effect_pix_payouts (
+  idempotency_key VARCHAR(255) PRIMARY KEY,
+  reference TEXT NOT NULL,
+  amount BIGINT NOT NULL CHECK (amount > 0),
+  request TEXT,
+  request_check TEXT NOT NULL,
+  state VARCHAR(10) NOT NULL DEFAULT 'accepted' CHECK (state IN ('accepted', 'posted', 'settled', 'failed', 'refused', 'unknown', 'parked')),
+  generation INTEGER NOT NULL DEFAULT 0,
+  sends INTEGER NOT NULL DEFAULT 0,
+  may_have_left_at BIGINT,
+  counted_day VARCHAR(10),
+  withdrawal_id BIGINT,
+  error TEXT,
+  parked_because VARCHAR(20),
+  submitted_at BIGINT NOT NULL DEFAULT (CAST(unixepoch('subsec') * 1000 AS INTEGER)),
+  updated_at BIGINT NOT NULL DEFAULT (CAST(unixepoch('subsec') * 1000 AS INTEGER)),
+  version INTEGER NOT NULL DEFAULT 1
+);
+
+CREATE INDEX effect_pix_payouts_listed ON effect_pix_payouts (state, submitted_at, idempotency_key);
+
+CREATE INDEX effect_pix_payouts_changed ON effect_pix_payouts (updated_at, idempotency_key);
+
+CREATE INDEX effect_pix_payouts_open ON effect_pix_payouts (generation) WHERE state IN ('accepted', 'unknown');
+
+CREATE TABLE effect_pix_payout_limits (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  paused INTEGER NOT NULL DEFAULT 0,
+  next_at BIGINT NOT NULL DEFAULT 0,
+  day VARCHAR(10) NOT NULL DEFAULT '',
+  spent BIGINT NOT NULL DEFAULT 0
+);
+
+INSERT INTO effect_pix_payout_limits (id) VALUES (1);

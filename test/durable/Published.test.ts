@@ -1,0 +1,74 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Redacted } from "effect"
+import { NodeSqlite } from "effect-pix/node"
+import { PayoutQueue } from "effect-pix/payouts"
+import { SqlClient } from "effect/sql"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { dialects, folder, record } from "../../.ci/sql.ts"
+import { gateway, payout } from "../support/payoutQueue.ts"
+import { noPostgres, postgres } from "../support/postgres.ts"
+
+const published = (dialect: (typeof dialects)[number]) => readFileSync(join(folder, `${dialect}.sql`), "utf8")
+
+const apply = (text: string) =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) =>
+    Effect.forEach(
+      text.split(/;\n/).filter((part) => part.trim() !== ""),
+      (statement) => sql.unsafe(statement),
+      {
+        discard: true
+      }
+    )
+  )
+
+const paying = Effect.gen(function* () {
+  const queue = yield* PayoutQueue
+  yield* queue.submit(payout("invoice-1"))
+  return (yield* queue.await("invoice-1")).state
+})
+
+describe("docs/sql", () => {
+  for (const dialect of dialects)
+    it.effect(`${dialect}.sql is what the layers do (npm run sql writes it)`, () =>
+      Effect.gen(function* () {
+        assert.strictEqual(published(dialect), yield* record(dialect))
+      })
+    )
+
+  it.live("a SQLite database that was made from its file pays", () =>
+    Effect.gen(function* () {
+      yield* apply(published("sqlite"))
+      const layer = Layer.provide(PayoutQueue.layer({ poll: "50 millis" }), gateway)
+      assert.strictEqual(yield* Effect.provide(paying, layer), "posted")
+    }).pipe(Effect.provide(NodeSqlite.layer({ filename: ":memory:" })))
+  )
+
+  const absent = noPostgres()
+  const why = absent === undefined ? "" : ` (${absent})`
+  it.live.skipIf(absent !== undefined)(
+    `a role that may not change tables pays on a PostgreSQL that was made from its file${why}`,
+    () =>
+      Effect.gen(function* () {
+        const { url } = yield* postgres
+        yield* Effect.provide(
+          Effect.andThen(
+            apply(published("postgresql")),
+            apply(
+              [
+                "CREATE ROLE payer LOGIN",
+                "REVOKE CREATE ON SCHEMA public FROM PUBLIC",
+                "GRANT ALL ON ALL TABLES IN SCHEMA public TO payer",
+                "GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO payer"
+              ].join(";\n")
+            )
+          ),
+          PgClient.layer({ url: Redacted.make(url) })
+        )
+        const payer = PgClient.layer({ url: Redacted.make(url.replace("postgres@", "payer@")) })
+        const layer = PayoutQueue.layer({ poll: "50 millis" }).pipe(Layer.provide([gateway, payer]))
+        assert.strictEqual(yield* Effect.provide(paying, layer), "posted")
+      })
+  )
+})
