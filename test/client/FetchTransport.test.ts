@@ -1,0 +1,177 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Logger, References } from "effect"
+import { FetchHttpClient, HttpClient } from "effect/http"
+import { Payments, PaymentsPolicy } from "effect-pix"
+import { spawn } from "node:child_process"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { fileURLToPath } from "node:url"
+import * as FetchTransport from "../../src/client/internal/fetchTransport.ts"
+import { json, makeGateway } from "../support/Gateway.ts"
+import { balance, paymentsOn, payout, record } from "../support/Wire.ts"
+
+const quiet = Logger.layer([])
+const pay = Effect.flatMap(Payments, (payments) => payments.requestWithdrawal(payout))
+const read = Effect.flatMap(Payments, (payments) => payments.getBalance({ companyId: 7 }))
+const once = PaymentsPolicy.layer(PaymentsPolicy.once)
+
+/** Answers the first request with 421, and is gone before the second. */
+const misdirecting = Effect.callback<{ readonly url: string; readonly requests: () => number }>((resume) => {
+  let requests = 0
+  const server = createServer((request, response) => {
+    request.resume().once("end", () => {
+      requests++
+      server.close()
+      response.writeHead(421).end()
+    })
+  })
+  server.listen(0, "127.0.0.1", () => {
+    const { port } = server.address() as AddressInfo // a TCP server's address is never a string
+    resume(Effect.succeed({ url: `http://127.0.0.1:${port}`, requests: () => requests }))
+  })
+})
+
+describe("the fetch transport", () => {
+  it.live("calls nothing unsent that fetch sent by itself: a 421, and then a refused connection", () =>
+    Effect.gen(function* () {
+      const { requests, url } = yield* misdirecting
+      const error = yield* Effect.flip(pay).pipe(
+        Effect.provide([paymentsOn(FetchTransport.layer, { baseUrl: url }), quiet]),
+        Effect.provide(once)
+      )
+      assert.deepStrictEqual([error._tag, error.outcome, requests()], ["OutcomeUnknown", "Unknown", 1])
+    })
+  )
+
+  it.live("sends the length of a body, and the body once", () =>
+    Effect.gen(function* () {
+      const gateway = yield* makeGateway
+      gateway.script(json(record("wd_1"), 201))
+      yield* Effect.provide(pay, paymentsOn(FetchTransport.layer, { baseUrl: gateway.url }))
+      const [request] = gateway.requests
+      assert.strictEqual(request?.headers["content-length"], String(request?.bytes.length))
+      assert.strictEqual(request?.headers["content-type"], "application/json")
+    })
+  )
+
+  it.live("takes the fetch and the RequestInit that its layer is given, and never follows a redirect", () =>
+    Effect.gen(function* () {
+      const seen: Array<RequestInit | undefined> = []
+      const fetch: typeof globalThis.fetch = (_, init) => {
+        seen.push(init)
+        return Promise.resolve(Response.json(balance))
+      }
+      const transport = FetchTransport.layer.pipe(
+        Layer.provide([
+          Layer.succeed(FetchHttpClient.Fetch, fetch),
+          Layer.succeed(FetchHttpClient.RequestInit, {
+            headers: { "X-Proxy": "yes" },
+            redirect: "follow",
+            cache: "no-store"
+          })
+        ])
+      )
+      yield* Effect.provide(read, paymentsOn(transport))
+      const [init] = seen
+      assert.deepInclude(init, { cache: "no-store", redirect: "manual", method: "GET" })
+      assert.strictEqual(new Headers(init?.headers).get("x-proxy"), "yes")
+    })
+  )
+
+  it.live("is not taken for a client that a user put something around, nor for a call with a fetch of its own", () =>
+    Effect.gen(function* () {
+      const gateway = yield* makeGateway
+      gateway.script(json(balance))
+      const wrapped = Layer.effect(
+        HttpClient.HttpClient,
+        Effect.map(
+          HttpClient.HttpClient,
+          HttpClient.mapRequest((request) => ({ ...request, url: `${gateway.url}/mapped` }))
+        )
+      ).pipe(Layer.provide(FetchTransport.layer))
+      yield* Effect.provide(read, paymentsOn(wrapped))
+      assert.strictEqual(gateway.requests[0]?.path, "/mapped")
+
+      let asked = 0
+      const own: typeof globalThis.fetch = () => {
+        asked++
+        return Promise.resolve(Response.json(balance))
+      }
+      yield* read.pipe(
+        Effect.provideService(FetchHttpClient.Fetch, own),
+        Effect.provide(paymentsOn(FetchTransport.layer))
+      )
+      assert.strictEqual(asked, 1)
+    })
+  )
+
+  it.live("survives a fetch that throws", () =>
+    Effect.gen(function* () {
+      const broken: typeof globalThis.fetch = () => assert.fail("no fetch here")
+      const transport = Layer.provide(FetchTransport.layer, Layer.succeed(FetchHttpClient.Fetch, broken))
+      const error = yield* Effect.flip(pay).pipe(Effect.provide([paymentsOn(transport), quiet]), Effect.provide(once))
+      assert.strictEqual(error._tag, "OutcomeUnknown")
+    })
+  )
+
+  it.live("warns when it is built where fetch may repeat a payment and cannot be told otherwise", () =>
+    Effect.gen(function* () {
+      const lines: Array<string> = []
+      const logger = Layer.merge(
+        Logger.layer([Logger.make(({ message }) => lines.push(String(message)))]),
+        Layer.succeed(References.MinimumLogLevel, "Info")
+      )
+      const building = Effect.scoped(Layer.build(FetchTransport.layer)).pipe(Effect.provide(logger))
+      yield* building
+      assert.deepStrictEqual(lines, [])
+
+      const pools: Array<unknown> = []
+      let closed = 0
+      const createHttpClient = (options: unknown) => {
+        pools.push(options)
+        return { close: () => closed++ }
+      }
+      const inDeno = (deno: object) =>
+        Effect.acquireUseRelease(
+          Effect.sync(() => Reflect.set(globalThis, "Deno", deno)),
+          () => building,
+          () => Effect.sync(() => Reflect.deleteProperty(globalThis, "Deno"))
+        )
+      yield* inDeno({ createHttpClient })
+      assert.deepStrictEqual([pools, closed, lines], [[{ poolMaxIdlePerHost: 0 }], 1, []])
+      yield* inDeno({})
+      assert.match(lines.join("\n"), /may send a payment once more/)
+    })
+  )
+})
+
+describe("an answer that declares more than the bound", () => {
+  const program = fileURLToPath(new URL("../support/oversize.ts", import.meta.url))
+
+  const ending = (transport: string, url: string) =>
+    Effect.callback<readonly [code: number | null, said: string]>((resume) => {
+      const env = { ...process.env, PAYMENTS_BASE_URL: url, PAYMENTS_CLIENT_ID: "id", PAYMENTS_API_KEY: "secret" }
+      const child = spawn(process.execPath, ["--no-warnings", program, transport], { env })
+      let said = ""
+      child.stdout.on("data", (chunk: Buffer) => (said += chunk.toString()))
+      child.stderr.on("data", (chunk: Buffer) => (said += chunk.toString()))
+      child.once("exit", (code) => resume(Effect.succeed([code, said.trim()])))
+      return Effect.sync(() => child.kill("SIGKILL"))
+    })
+
+  it.live.each(["our fetch", "fetch", "undici", "node:http", "our Node transport"])(
+    "is cancelled at once, so that a program over %s ends",
+    (transport) =>
+      Effect.gen(function* () {
+        const gateway = yield* makeGateway
+        // The body never ends, and the connection stays.
+        gateway.script((response) => {
+          response.writeHead(200, { "content-type": "application/json", "content-length": 99_999_999 })
+          response.write("{")
+        })
+        const ended = yield* Effect.timeout(ending(transport, gateway.url), "20 seconds")
+        assert.deepStrictEqual(ended, [0, "UnexpectedResponse TooLarge"])
+      }),
+    { timeout: 30_000 }
+  )
+})
