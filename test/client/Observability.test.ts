@@ -2,13 +2,15 @@ import * as NodeSdk from "@effect/opentelemetry/NodeSdk"
 import { assert, describe, it } from "@effect/vitest"
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http"
 import { SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base"
-import { Effect, Exit, Fiber, Layer, Logger, Metric, References, Tracer } from "effect"
+import { Cause, Effect, Exit, Fiber, Layer, Logger, Metric, References, Tracer } from "effect"
 import { IdempotencyKey, Money, Payments, PaymentsPolicy } from "effect-pix"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { FetchHttpClient } from "effect/http"
 import { OtlpSerialization, OtlpTracer } from "effect/observability"
 import { TestClock } from "effect/testing"
+import { inspect } from "node:util"
 import { Collector } from "../support/Collector.ts"
+import { paymentsOn, scripted } from "../support/Wire.ts"
 
 const key = IdempotencyKey.fromReference("payout", "invoice-42")
 
@@ -98,6 +100,58 @@ describe("spans", () => {
       const answered = ends.filter((exit) => exit !== undefined && Exit.isSuccess(exit) && exit.value !== undefined)
       assert.deepStrictEqual(answered, [])
       assert.strictEqual(ends.filter((exit) => exit !== undefined && Exit.isSuccess(exit)).length, 2)
+    })
+  )
+
+  it.effect("a failed one ends with tag and outcome, and holds no key, no id, no message and no log line", () =>
+    Effect.gen(function* () {
+      const { layer, spans } = recordingTracer()
+      const id = "8b3da2f3-9a41-40d1-a91a-bd93113bd441"
+      const lookUp = Effect.flatMap(Payments, (payments) => payments.getTransaction(id))
+      const unknown = Effect.gen(function* () {
+        const sandbox = yield* Sandbox
+        yield* sandbox.credit(5000)
+        yield* sandbox.fault("requestWithdrawal", Fault.answer(500), { times: Infinity })
+        yield* Effect.flip(payout)
+      })
+      yield* underTestClock(Effect.all([Effect.flip(lookUp), Effect.flip(payout), unknown])).pipe(
+        Effect.provide([layer, Sandbox.layerPayments])
+      )
+      const ours = spans.filter(({ name }) => name.startsWith("Payments.") || name === "POST" || name === "GET")
+      assert.deepStrictEqual(
+        ours.map(({ events, name, status }) => [
+          name,
+          status._tag === "Ended" && Exit.isFailure(status.exit) ? Cause.pretty(status.exit.cause).split("\n")[0] : "",
+          events.length
+        ]),
+        [
+          ["Payments.getTransaction", "Error: TransactionNotFound: Rejected", 0],
+          ["GET", "Error: 404", 0],
+          ["Payments.requestWithdrawal", "Error: InsufficientBalance: Rejected", 0],
+          ["POST", "Error: 422", 0],
+          ["Payments.requestWithdrawal", "Error: OutcomeUnknown: Unknown", 0],
+          ...[1, 2, 3].map(() => ["POST", "Error: ServerError", 0])
+        ]
+      )
+      const all = inspect(ours, { depth: 20 })
+      for (const value of [key, id]) assert.notInclude(all, value)
+    })
+  )
+
+  it.effect("an interrupted one ends as interrupted", () =>
+    Effect.gen(function* () {
+      const { layer, spans } = recordingTracer()
+      const { layer: silent } = scripted("silence")
+      const fiber = yield* Effect.forkChild(Effect.provide(payout, [layer, paymentsOn(silent), Logger.layer([])]))
+      yield* TestClock.adjust("1 second")
+      yield* Fiber.interrupt(fiber)
+      assert.deepStrictEqual(
+        spans.map(({ name, status }) => [name, status._tag === "Ended" && Exit.hasInterrupts(status.exit)]),
+        [
+          ["Payments.requestWithdrawal", true],
+          ["POST", true]
+        ]
+      )
     })
   )
 

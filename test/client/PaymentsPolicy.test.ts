@@ -479,6 +479,14 @@ describe("the retry budget", () => {
     })
   )
 
+  it.effect("gets back what a retry after a 429 cost, and no more", () =>
+    Effect.gen(function* () {
+      // 19: a retry leaves 5; the one after a 429 takes these and gives them back, which is too little for another.
+      const counted = yield* counts(withCapacity(19), [bad, bad, limited, good, bad], [read, read, read])
+      assert.deepStrictEqual(counted, [2, 2, 1])
+    })
+  )
+
   it.effect("gets 1 back for each first success, and never holds more than its capacity", () =>
     Effect.gen(function* () {
       const successes = (count: number) => Array.from({ length: count }, () => good)
@@ -693,7 +701,8 @@ describe("a 401", () => {
 
   it.effect("sends nothing past the deadline, however long the reload takes", () =>
     Effect.gen(function* () {
-      for (const reload of [Effect.never, Effect.as(Effect.sleep("10 minutes"), true)]) {
+      const reloads = ["10 minutes", "90 seconds"] as const
+      for (const reload of [Effect.never, ...reloads.map((time) => Effect.as(Effect.sleep(time), true))]) {
         const { layer, sent } = scripted(respond(401))
         const credentials = { clientId: "client", apiKey: Redacted.make("key") }
         const slow = Layer.succeed(Credentials, { current: Effect.succeed(credentials), reload: () => reload })

@@ -223,7 +223,7 @@ export class Run<A, E extends Tagged> implements TransportSink {
     const used = this.#used
     const type = failed._tag === "Refused" ? String(failed.status) : failed.reason
     this.#attemptSpan?.attribute("error.type", type)
-    this.#endAttempt(Exit.fail(type))
+    this.#endAttempt(Exit.fail({ _tag: type }))
     this.#isUnderWay = false
     if (this.#isWrite && failed._tag === "Unanswered" && failed.sent === "Unknown") {
       this.#maybe = failed
