@@ -2,21 +2,16 @@
  * A browser for tests, where there is one: `$CHROMIUM`, one on the PATH, or Debian's headless shell, unpacked into the
  * cache of the project without root. Where there is none, tests skip; with `CI` set that is a failure.
  */
-import { spawnSync } from "node:child_process"
-import { existsSync, globSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs"
-import { delimiter, join, resolve } from "node:path"
+import { existsSync, globSync } from "node:fs"
+import { delimiter, join } from "node:path"
 import { chromium, type Page } from "playwright-core"
+import { unpack } from "./debian.ts"
 
 const names = ["chromium-headless-shell", "chromium", "google-chrome"]
-const cache = resolve(import.meta.dirname, "../../node_modules/.cache/effect-pix/chromium")
-
 interface Found {
   readonly path: string
   readonly env: Record<string, string>
 }
-
-const run = (command: string, args: ReadonlyArray<string>) =>
-  spawnSync(command, args, { cwd: cache, encoding: "utf8", timeout: 240_000 })
 
 const onPath = () =>
   (process.env["PATH"] ?? "")
@@ -24,27 +19,13 @@ const onPath = () =>
     .flatMap((folder) => names.map((name) => join(folder, name)))
     .find((path) => existsSync(path))
 
-/** Unpacks Debian's headless shell with what the machine lacks for it. Kept between runs. */
 const unpacked = (): Found | undefined => {
-  const done = join(cache, ".done")
-  if (!existsSync(done)) {
-    mkdirSync(join(cache, "lists", "partial"), { recursive: true })
-    mkdirSync(join(cache, "cache", "archives", "partial"), { recursive: true })
-    const own = ["-qq", "-o", `Dir::State::Lists=${join(cache, "lists")}`, "-o", `Dir::Cache=${join(cache, "cache")}`]
-    if (run("apt-get", [...own, "update"]).status !== 0) return undefined
-    const plan = run("apt-get", [...own, "install", "-s", "--no-install-recommends", "chromium-headless-shell"])
-    const wanted = [...(plan.stdout ?? "").matchAll(/^Inst (\S+)/gm)].map(([, name = ""]) => name)
-    if (plan.status !== 0 || run("apt-get", [...own, "download", ...wanted]).status !== 0) return undefined
-    for (const file of readdirSync(cache).filter((name) => name.endsWith(".deb"))) {
-      if (run("dpkg", ["-x", file, "."]).status !== 0) return undefined
-      rmSync(join(cache, file))
-    }
-    writeFileSync(done, "")
-  }
-  const libraries = globSync(["usr/lib/*-linux-gnu", "usr/lib/*-linux-gnu/*", "lib/*-linux-gnu"], { cwd: cache })
+  const folder = unpack("chromium-headless-shell")
+  if (folder === undefined) return undefined
+  const libraries = globSync(["usr/lib/*-linux-gnu", "usr/lib/*-linux-gnu/*", "lib/*-linux-gnu"], { cwd: folder })
   return {
-    path: join(cache, "usr/lib/chromium/chromium-headless-shell"),
-    env: { LD_LIBRARY_PATH: libraries.map((folder) => join(cache, folder)).join(delimiter) }
+    path: join(folder, "usr/lib/chromium/chromium-headless-shell"),
+    env: { LD_LIBRARY_PATH: libraries.map((name) => join(folder, name)).join(delimiter) }
   }
 }
 

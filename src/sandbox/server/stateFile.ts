@@ -1,11 +1,11 @@
 /**
- * A sandbox's state in a file: read at the start, and written at most once a second while something changes, and at the
+ * A sandbox's state in a file: read at the start, and written about once a second while something changes, and at the
  * end. A file is written whole beside the old one and then put in its place, so that a process that is killed leaves
  * the last whole state.
  */
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Fs from "node:fs/promises"
@@ -62,7 +62,9 @@ export const keepIn = Effect.fnUntraced(function* (
   // A file that cannot be written is found at the start, not after an hour.
   yield* save
   yield* Effect.addFinalizer(() => Effect.ignore(save, { log: "Error" }))
-  yield* Effect.forkScoped(Effect.repeat(Effect.ignore(save, { log: "Error" }), Schedule.spaced("1 second")), {
-    startImmediately: false
-  })
+  // A large state takes a while to write: no more than a twentieth of the time goes into it.
+  const keep = Effect.flatMap(Effect.timed(Effect.ignore(save, { log: "Error" })), ([taken]) =>
+    Effect.sleep(Duration.max(Duration.seconds(1), Duration.times(taken, 20)))
+  )
+  yield* Effect.forkScoped(Effect.forever(keep))
 })

@@ -1,0 +1,92 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Money, Payments } from "effect-pix"
+import { Fault, type FaultTarget, Sandbox, SandboxOptions } from "effect-pix/sandbox"
+import { Cause, Clock, Duration, Effect, Exit, Layer } from "effect"
+import { charge } from "../support/charges.ts"
+
+const payments = Layer.provide(Sandbox.layerPayments, Layer.succeed(SandboxOptions, { balance: 1_000_000 }))
+
+const faults: Readonly<Record<string, Fault.Fault>> = {
+  none: Fault.none,
+  latency: Fault.latency("20 seconds"),
+  "latency, executed": Fault.latency("5 minutes", { executed: true }),
+  refuse: Fault.refuse,
+  resetBefore: Fault.resetBefore,
+  resetAfter: Fault.resetAfter,
+  hangUpBefore: Fault.hangUpBefore,
+  hangUpAfter: Fault.hangUpAfter,
+  silence: Fault.silence(),
+  "silence, executed": Fault.silence({ executed: true }),
+  headersThenSilence: Fault.headersThenSilence,
+  drip: Fault.drip(),
+  truncated: Fault.truncated,
+  truncatedByReset: Fault.truncatedByReset,
+  "answer 503": Fault.answer(503),
+  refusal: Fault.refusal(500, "Erro interno"),
+  html: Fault.html(),
+  empty: Fault.empty(),
+  malformed: Fault.malformed(),
+  retryAfter: Fault.retryAfter("40 seconds"),
+  "retryAfter, a date": Fault.retryAfter("1 hour", { form: "date", status: 503 }),
+  redirect: Fault.redirect("https://elsewhere.example/"),
+  oversize: Fault.oversize(2_000_000),
+  gzipBomb: Fault.gzipBomb(2_000_000),
+  forgetKey: Fault.forgetKey,
+  otherKey: Fault.otherKey()
+}
+
+type Ask = Effect.Effect<unknown, unknown, Payments>
+const operations: Readonly<Record<Exclude<FaultTarget, "any">, Ask>> = {
+  createTransaction: charge,
+  listTransactions: Effect.flatMap(Payments, ({ listTransactions }) => listTransactions()),
+  getTransaction: Effect.flatMap(Payments, ({ getTransaction }) =>
+    getTransaction("9f1c8c52-6a3e-4b1f-9d57-0f4f5e1f2a11")
+  ),
+  getBalance: Effect.flatMap(Payments, ({ getBalance }) => getBalance()),
+  requestWithdrawal: Effect.flatMap(Payments, ({ requestWithdrawal }) =>
+    requestWithdrawal({ amount: Money.centavos(1000) })
+  )
+}
+
+describe("Sandbox.patiently", () => {
+  describe.each(Object.entries(operations))("%s", (operation, ask) => {
+    it.effect.each(Object.keys(faults))("ends under TestClock, though every request meets %s", (name) =>
+      Effect.gen(function* () {
+        const sandbox = yield* Sandbox
+        const target = operation as FaultTarget // a key of the record above
+        yield* sandbox.fault(target, faults[name] ?? Fault.none, { times: Infinity })
+        const exit = yield* Effect.exit(Sandbox.patiently(ask))
+        if (Exit.isFailure(exit)) assert.isFalse(Cause.hasDies(exit.cause), Cause.pretty(exit.cause))
+        assert.isBelow(yield* Clock.currentTimeMillis, Duration.toMillis("10 minutes"))
+      }).pipe(Effect.provide(payments))
+    )
+  })
+
+  it.effect("gives what the effect gives, and fails as it fails", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* Sandbox.patiently(Effect.as(Effect.sleep("3 days"), 7)), 7)
+      assert.strictEqual(yield* Effect.flip(Sandbox.patiently(Effect.delay(Effect.fail("no"), "1 hour"))), "no")
+    })
+  )
+
+  it.effect("moves the clock little further than the effect needs", () =>
+    Effect.gen(function* () {
+      yield* Sandbox.patiently(Effect.sleep("10 minutes"))
+      const passed = yield* Clock.currentTimeMillis
+      assert.isTrue(passed >= 600_000 && passed < 620_000, String(passed))
+    })
+  )
+
+  it.effect("ends an effect that waits for nothing, and says so", () =>
+    Effect.gen(function* () {
+      const exit = yield* Effect.exit(Sandbox.patiently(Effect.never))
+      assert.isTrue(Exit.isFailure(exit) && Cause.pretty(exit.cause).includes("waits for something that never comes"))
+    })
+  )
+
+  it.live("is the effect itself under a live clock", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* Sandbox.patiently(Effect.as(Effect.sleep(1), 7)), 7)
+    })
+  )
+})
