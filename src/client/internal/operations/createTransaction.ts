@@ -76,18 +76,14 @@ const pixCharge = (
     : Result.fail(unsound(problems.map(({ reason }) => reason)))
 }
 
+const writer = writing(endpoint, {
+  prefix: "tx",
+  places: { id: ["data", "id"], value: ["data", "amount"], status: ["data", "status"] },
+  fast: readCharge
+})
+
 export const make = (wiring: Wiring) => {
-  const write = writing(
-    wiring,
-    endpoint,
-    "tx",
-    {
-      id: ["data", "id"],
-      value: ["data", "amount"],
-      status: ["data", "status"]
-    },
-    readCharge
-  )
+  const write = writer(wiring)
   function createTransaction(
     request: PixTransactionRequest,
     options?: WriteOptions

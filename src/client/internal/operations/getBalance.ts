@@ -12,8 +12,10 @@ const notNamed = invalid(endpoint.operation, [
   { path: "companyId", problem: "is required, since the client was not configured with one" }
 ])
 
+const reader = reading(endpoint)
+
 export const make = (wiring: Wiring) => {
-  const read = reading(wiring, endpoint)
+  const read = reader(wiring)
   const named = (options: BalanceOptions) =>
     Predicate.isObject(options) && options["companyId"] === undefined
       ? { ...options, companyId: wiring.companyId }

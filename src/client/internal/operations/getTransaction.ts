@@ -6,8 +6,10 @@ import { getTransaction as endpoint } from "../../../contract/Endpoints.ts"
 import { ofLookup } from "../toError.ts"
 import { notAsAsked, reading, type Wiring } from "./operation.ts"
 
+const reader = reading(endpoint)
+
 export const make = (wiring: Wiring) => {
-  const read = reading(wiring, endpoint)
+  const read = reader(wiring)
   return (transactionId: string) =>
     read(
       { transactionId },

@@ -8,8 +8,10 @@ import type { Undecodable } from "../verdict.ts"
 import { readPage } from "../fast/readPage.ts"
 import { reading, type Wiring } from "./operation.ts"
 
+const reader = reading(endpoint, readPage)
+
 export const make = (wiring: Wiring) => {
-  const read = reading(wiring, endpoint, readPage)
+  const read = reader(wiring)
   return (options: ListOptions = {}) =>
     read(options, { accept: ({ res }): Result.Result<TransactionPage, Undecodable> => Result.succeed(res) })
 }

@@ -61,33 +61,45 @@ interface Reading<Answer, A, Own extends PaymentsError> {
 /** Reads a plain answer without its schema; `undefined`: ask the schema. */
 type Fast<E extends Endpoint> = (json: unknown) => E["response"]["Type"] | undefined
 
-/** A read of an endpoint, by the object that holds its parameters and its query. */
-export const reading = <E extends Endpoint>(wiring: Wiring, endpoint: E, fast?: Fast<E>) => {
-  const { operation } = endpoint
-  const run = wiring.runner(endpoint)
+/** A call, and the fields of its answer that did not fit: told once it has succeeded. */
+const telling = <A, E>(
+  call: Effect.Effect<A, E>,
+  misfits: ReadonlyArray<string>,
+  tell: (fields: ReadonlyArray<string>) => Effect.Effect<void>
+) => Effect.tap(call, () => (misfits.length === 0 ? Effect.void : tell(misfits)))
+
+/**
+ * A read of an endpoint, by the object that holds its parameters and its query. What depends on the endpoint alone is
+ * built once, for all clients.
+ */
+export const reading = <E extends Endpoint>(endpoint: E, fast?: Fast<E>) => {
+  const { decimals, operation, response } = endpoint
   const place = placeOf(endpoint)
-  const tell = misfitsOf(operation)
-  const decode = bodyDecoder<E["response"]>(endpoint.response, { exact: endpoint.decimals, denied: deniedByFlag, fast })
-  return <A, Own extends PaymentsError = never>(
-    input: unknown,
-    { accept, own }: Reading<E["response"]["Type"], A, Own>
-  ) => {
-    const path = place(input)
-    if (Result.isFailure(path)) return Effect.fail(invalid(operation, path.failure))
-    const misfits: Array<string> = []
-    const answer = run({
-      idempotencyKey: undefined,
-      earlier: false,
-      path: path.success,
-      body: undefined,
-      decode: (text) =>
-        Result.flatMap(
-          decode(text, (field) => misfits.push(field)),
-          accept
-        ),
-      toError: (failure) => readError(operation, failure, own)
-    })
-    return Effect.tap(answer, () => (misfits.length === 0 ? Effect.void : tell(misfits)))
+  const decode = bodyDecoder<E["response"]>(response, { exact: decimals, denied: deniedByFlag, fast })
+  return (wiring: Wiring) => {
+    const run = wiring.runner(endpoint)
+    const tell = misfitsOf(operation)
+    return <A, Own extends PaymentsError = never>(
+      input: unknown,
+      { accept, own }: Reading<E["response"]["Type"], A, Own>
+    ) => {
+      const path = place(input)
+      if (Result.isFailure(path)) return Effect.fail(invalid(operation, path.failure))
+      const misfits: Array<string> = []
+      const call = run({
+        idempotencyKey: undefined,
+        earlier: false,
+        path: path.success,
+        body: undefined,
+        decode: (text) =>
+          Result.flatMap(
+            decode(text, (field) => misfits.push(field)),
+            accept
+          ),
+        toError: (failure) => readError(operation, failure, own)
+      })
+      return telling(call, misfits, tell)
+    }
   }
 }
 
@@ -95,6 +107,8 @@ const unreadable = [{ path: "", problem: "it throws when it is read" }]
 
 /** What a write sends, and does with its answer. */
 interface Writing<Answer, A, Own extends PaymentsError> {
+  /** Its parameters and its query, where the endpoint has such. */
+  readonly input?: unknown
   /** The body to send. */
   readonly prepare: (idempotencyKey: string) => Result.Result<string, InvalidRequest | Own>
   /** Takes the answer, or says why it is not one to what was asked. */
@@ -114,53 +128,57 @@ const checkOptions = strictEncoder(
   )
 )
 
-/** A write to an endpoint without parameters. `places` is where its answer shows what it is about. */
-export const writing = <E extends Endpoint>(
-  { keys, runner }: Wiring,
-  endpoint: E,
-  prefix: IdempotencyKeyPrefix,
-  places: Places,
-  fast?: Fast<E>
-) => {
-  const { operation, path } = endpoint
-  const run = runner(endpoint)
-  const tell = misfitsOf(operation)
-  const decode = bodyDecoder<E["response"]>(endpoint.response, {
-    exact: endpoint.decimals,
-    denied: deniedByEnvelope,
-    fast
-  })
-  const parse = parser(endpoint.decimals)
-  const keyOf = (options: WriteOptions | undefined) => {
-    if (options === undefined) return keys.next(prefix)
-    const checked = checkOptions(options)
-    if (Result.isFailure(checked)) return Effect.fail(invalid(operation, checked.failure))
-    const { idempotencyKey } = checked.success
-    return idempotencyKey === undefined ? keys.next(prefix) : Effect.succeed(idempotencyKey)
-  }
-  return <A, Own extends PaymentsError = never>(
-    options: WriteOptions | undefined,
-    { accept, own, prepare }: Writing<E["response"]["Type"], A, Own>
-  ) =>
-    Effect.flatMap(keyOf(options), (idempotencyKey): Effect.Effect<A, WriteError | Own> => {
-      const body = Result.getOrElse(
-        Result.try(() => prepare(idempotencyKey)),
-        () => Result.fail(invalid(operation, unreadable, idempotencyKey))
-      )
-      if (Result.isFailure(body)) return Effect.fail(body.failure)
-      const misfits: Array<string> = []
-      const answer = run({
-        idempotencyKey,
-        earlier: options?.earlier !== undefined,
-        path,
-        body: body.success,
-        decode: (text, policy) =>
-          decode(text, (field) => misfits.push(field)).pipe(
-            Result.flatMap((value) => accept(value, idempotencyKey, policy)),
-            Result.mapError((undecodable) => ({ ...undecodable, seen: seenIn(text, places, parse) }))
-          ),
-        toError: (failure) => writeError(operation, idempotencyKey, failure, own)
+/** How an endpoint is written to. */
+interface WritingOptions<E extends Endpoint> {
+  /** Of the keys that are made for it. */
+  readonly prefix: IdempotencyKeyPrefix
+  /** Where its answer shows what it is about. */
+  readonly places: Places
+  readonly fast?: Fast<E>
+}
+
+/** A write to an endpoint. What depends on the endpoint alone is built once, for all clients. */
+export const writing = <E extends Endpoint>(endpoint: E, { fast, places, prefix }: WritingOptions<E>) => {
+  const { decimals, operation, response } = endpoint
+  const place = placeOf(endpoint)
+  const decode = bodyDecoder<E["response"]>(response, { exact: decimals, denied: deniedByEnvelope, fast })
+  const parse = parser(decimals)
+  return ({ keys, runner }: Wiring) => {
+    const run = runner(endpoint)
+    const tell = misfitsOf(operation)
+    const keyOf = (options: WriteOptions | undefined) => {
+      if (options === undefined) return keys.next(prefix)
+      const checked = checkOptions(options)
+      if (Result.isFailure(checked)) return Effect.fail(invalid(operation, checked.failure))
+      const { idempotencyKey } = checked.success
+      return idempotencyKey === undefined ? keys.next(prefix) : Effect.succeed(idempotencyKey)
+    }
+    return <A, Own extends PaymentsError = never>(
+      options: WriteOptions | undefined,
+      { accept, input, own, prepare }: Writing<E["response"]["Type"], A, Own>
+    ) =>
+      Effect.flatMap(keyOf(options), (idempotencyKey): Effect.Effect<A, WriteError | Own> => {
+        const path = place(input)
+        if (Result.isFailure(path)) return Effect.fail(invalid(operation, path.failure, idempotencyKey))
+        const body = Result.getOrElse(
+          Result.try(() => prepare(idempotencyKey)),
+          () => Result.fail(invalid(operation, unreadable, idempotencyKey))
+        )
+        if (Result.isFailure(body)) return Effect.fail(body.failure)
+        const misfits: Array<string> = []
+        const call = run({
+          idempotencyKey,
+          earlier: options?.earlier !== undefined,
+          path: path.success,
+          body: body.success,
+          decode: (text, policy) =>
+            decode(text, (field) => misfits.push(field)).pipe(
+              Result.flatMap((value) => accept(value, idempotencyKey, policy)),
+              Result.mapError((undecodable) => ({ ...undecodable, seen: seenIn(text, places, parse) }))
+            ),
+          toError: (failure) => writeError(operation, idempotencyKey, failure, own)
+        })
+        return telling(call, misfits, tell)
       })
-      return Effect.tap(answer, () => (misfits.length === 0 ? Effect.void : tell(misfits)))
-    })
+  }
 }

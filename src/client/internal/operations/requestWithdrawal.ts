@@ -101,8 +101,13 @@ const differences = (
   ]
 }
 
+const writer = writing(endpoint, {
+  prefix: "wd",
+  places: { id: ["id"], value: ["value"], status: ["enTransaction"] }
+})
+
 export const make = (wiring: Wiring) => {
-  const write = writing(wiring, endpoint, "wd", { id: ["id"], value: ["value"], status: ["enTransaction"] })
+  const write = writer(wiring)
   return (request: WithdrawalRequest, options?: WriteOptions) =>
     write(options, {
       prepare: prepare(request),
