@@ -20,6 +20,7 @@ import { constFalse } from "effect/Function"
 import * as Layer from "effect/Layer"
 import * as Random from "effect/Random"
 import * as Schedule from "effect/Schedule"
+import { growing } from "../internal/schedule.ts"
 import type { OutcomeUnknown } from "../contract/PaymentsError.ts"
 import type { Centavos, Reais } from "../pix/Money.ts"
 
@@ -93,13 +94,10 @@ const fullJitter = (options: {
   /** Default 20 seconds. */
   readonly cap?: Duration.Input | undefined
 }): Schedule.Schedule<unknown> => {
-  const cap = Duration.fromInputUnsafe(options.cap ?? "20 seconds")
-  return Schedule.exponential(options.base).pipe(
-    Schedule.modifyDelay(({ duration }) =>
-      Effect.map(Random.next, (part) => Duration.times(Duration.min(duration, cap), part))
-    ),
-    Schedule.upTo({ times: options.times })
-  )
+  const waits = growing({ first: options.base, most: options.cap ?? "20 seconds" })
+  return Schedule.modifyDelay(waits, ({ duration }) =>
+    Effect.map(Random.next, (part) => Duration.times(duration, part))
+  ).pipe(Schedule.upTo({ times: options.times }))
 }
 
 /** The AWS SDK's budget. */

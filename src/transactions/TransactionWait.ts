@@ -43,21 +43,24 @@ import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
-import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import {
   type GetTransactionError,
   InvalidRequest,
   type RateLimited,
+  type RequestIssue,
   type ServiceUnavailable,
   type UnexpectedResponse
 } from "../contract/PaymentsError.ts"
 import { DetailStatus, progressOfDetail } from "../contract/Status.ts"
 import type { TransactionDetail } from "../contract/Transaction.ts"
 import { Payments } from "../client/Payments.ts"
+import { growing } from "../internal/schedule.ts"
+import { inSpan } from "../internal/spans.ts"
 import { TransactionHints } from "./TransactionHints.ts"
 
 /** How to wait. */
@@ -115,10 +118,11 @@ export type WaitError = Exclude<GetTransactionError, RateLimited | ServiceUnavai
  * fifth, so that charges created together are not looked up together. About 14 lookups in the first minute, 29 in the
  * first ten, then one a minute.
  */
-export const polling: Schedule.Schedule<unknown> = Schedule.exponential("1 second", 1.2).pipe(
-  Schedule.modifyDelay(({ duration }) => Effect.succeed(Duration.min(duration, Duration.minutes(1)))),
-  Schedule.jittered
+export const polling: Schedule.Schedule<unknown> = Schedule.jittered(
+  growing({ first: "1 second", most: "1 minute", factor: 1.2 })
 )
+
+const isFinal = (detail: TransactionDetail) => progressOfDetail(detail.enStatusTransaction) === "Final"
 
 /** So that a flood of hints is no flood of lookups. */
 const hintsBetweenPolls = 5
@@ -126,13 +130,46 @@ const hintsBetweenPolls = 5
 /** How long the last lookup may take, in milliseconds: the time to wait is over already. */
 const lastLookup = 5_000
 
-const notADate = () =>
-  new InvalidRequest({
-    operation: "getTransaction",
-    attempts: 0,
-    outcome: "NotSent",
-    issues: [{ path: "expiresAt", problem: "must be a date" }]
-  })
+interface Plan {
+  readonly until: (detail: TransactionDetail) => boolean
+  readonly schedule: Schedule.Schedule<unknown>
+  /** In milliseconds, as the others; Infinity: never. */
+  readonly expiresAt: number
+  readonly patience: number
+  readonly notFoundFor: number
+}
+
+/** A number that is none would pass for no time at all. */
+const millisOf = (input: Duration.Input) =>
+  Number.isNaN(input)
+    ? undefined
+    : Option.getOrUndefined(
+        Option.filter(Option.map(Duration.fromInput(input), Duration.toMillis), (millis) => millis >= 0)
+      )
+
+/** Checks what a caller without types may give, too. */
+const planOf = (transactionId: string, options: Options): Effect.Effect<Plan, InvalidRequest> => {
+  const { notFoundFor = 0, schedule = polling, until = isFinal } = options
+  const expiresAt =
+    options.expiresAt === undefined
+      ? Infinity
+      : Option.getOrUndefined(Option.map(DateTime.make(options.expiresAt), DateTime.toEpochMillis))
+  const patience = millisOf(options.deadline ?? (expiresAt === Infinity ? "1 hour" : Duration.infinity))
+  const grace = millisOf(notFoundFor)
+  const issues: Array<RequestIssue> = []
+  const expect = (isRight: boolean, path: string, problem: string) => {
+    if (!isRight) issues.push({ path, problem })
+  }
+  expect(Predicate.isString(transactionId), "transactionId", "must be a text")
+  expect(expiresAt !== undefined, "expiresAt", "must be a date")
+  expect(patience !== undefined, "deadline", "must be a duration")
+  expect(grace !== undefined, "notFoundFor", "must be a duration")
+  expect(Schedule.isSchedule(schedule), "schedule", "must be a Schedule")
+  expect(Predicate.isFunction(until), "until", "must be a function")
+  return issues.length > 0 || expiresAt === undefined || patience === undefined || grace === undefined
+    ? Effect.fail(new InvalidRequest({ operation: "getTransaction", attempts: 0, outcome: "NotSent", issues }))
+    : Effect.succeed({ until, schedule, expiresAt, patience, notFoundFor: grace })
+}
 
 interface Seen {
   readonly detail: TransactionDetail
@@ -142,18 +179,12 @@ interface Seen {
 /** Answers `next`, which waits for the next change each time it is run. */
 const watch = Effect.fnUntraced(function* (transactionId: string, options: Options) {
   const { getTransaction } = yield* Payments
-  const until =
-    options.until ?? ((detail: TransactionDetail) => progressOfDetail(detail.enStatusTransaction) === "Final")
+  const { expiresAt, notFoundFor, patience, schedule, until } = yield* planOf(transactionId, options)
   const startedAt = yield* Clock.currentTimeMillis
-  const expiresAt =
-    options.expiresAt === undefined
-      ? Infinity
-      : DateTime.toEpochMillis(yield* Effect.fromOption(DateTime.make(options.expiresAt), notADate))
-  const patience = options.deadline ?? (expiresAt === Infinity ? Duration.hours(1) : Duration.infinity)
-  const deadline = startedAt + Duration.toMillis(Duration.fromInputUnsafe(patience))
+  const deadline = startedAt + patience
   const endsAt = Math.ceil(Math.min(expiresAt, deadline))
-  const notFoundUntil = startedAt + Duration.toMillis(Duration.fromInputUnsafe(options.notFoundFor ?? Duration.zero))
-  const step = yield* Schedule.toStep(options.schedule ?? polling)
+  const notFoundUntil = startedAt + notFoundFor
+  const step = yield* Schedule.toStep(schedule)
   const hint = yield* (yield* TransactionHints).subscribe(transactionId)
 
   let attempts = 0
@@ -255,15 +286,20 @@ const watch = Effect.fnUntraced(function* (transactionId: string, options: Optio
 })
 
 /** Waits until the transaction is final. */
-export const final = Effect.fn("TransactionWait.final")(function* (
+export const final = (
   transactionId: string,
   options: Options = {}
-): Effect.fn.Return<TransactionDetail, WaitError, Payments | Scope.Scope> {
-  const { next } = yield* watch(transactionId, options)
-  let seen = yield* next
-  while (!seen.last) seen = yield* next
-  return seen.detail
-}, Effect.scoped)
+): Effect.Effect<TransactionDetail, WaitError, Payments> =>
+  inSpan("TransactionWait.final", { kind: "internal", attributes: {} }, () =>
+    Effect.scoped(
+      Effect.gen(function* () {
+        const { next } = yield* watch(transactionId, options)
+        let seen = yield* next
+        while (!seen.last) seen = yield* next
+        return seen.detail
+      })
+    )
+  )
 
 /**
  * The changes of a transaction's status as they are seen, from the status now to the final one, where the stream ends.

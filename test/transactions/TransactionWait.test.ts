@@ -477,3 +477,32 @@ describe("changes", () => {
     })
   )
 })
+
+describe("a wait with options that make no sense", () => {
+  // What a caller without types may give.
+  for (const [path, wrong] of Object.entries({
+    expiresAt: ["soon", Number.NaN, new Date("x")],
+    deadline: ["soon", Number.NaN, -1, "-1 second"],
+    notFoundFor: ["a while", Number.NaN, -1],
+    schedule: [7, "1 second", {}],
+    until: [true, "Paid"]
+  }) as ReadonlyArray<[string, ReadonlyArray<unknown>]>) {
+    it.effect(`fails with InvalidRequest, and looks nothing up, when ${path} is wrong`, () =>
+      Effect.gen(function* () {
+        for (const value of wrong) {
+          const { get, times } = script(detailOf("Paid"))
+          const options = { [path]: value } as TransactionWait.Options
+          const final = yield* Effect.flip(finalBy(get, "t", options))
+          assert(final._tag === "InvalidRequest", String(value))
+          assert.deepStrictEqual(
+            final.issues.map((issue) => issue.path),
+            [path]
+          )
+          const changes = yield* Effect.flip(Stream.runDrain(changesBy(get, "t", options)))
+          assert.strictEqual(changes._tag, "InvalidRequest")
+          assert.deepStrictEqual(times, [])
+        }
+      })
+    )
+  }
+})

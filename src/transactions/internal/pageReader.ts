@@ -37,7 +37,7 @@ export const reasons = [
 export type Reason = (typeof reasons)[number]
 
 /** How many answers without progress are borne, in all and of each kind. */
-const patience = { all: 40, echoed: 5, repeated: 3, missing: 3, known: 4 }
+const patience = { all: 40, echoed: 5, repeated: 3, missing: 3, known: 3 }
 
 /** How many rows may come beyond twice what the service first counted; and at most, where its count is wrong. */
 const slack = 10_000
@@ -77,7 +77,7 @@ interface Answer {
 }
 
 /** How many of them are remembered. */
-const answersKept = 50
+const answersKept = 1000
 
 interface Slice {
   readonly rows: ReadonlyArray<Unread>
@@ -278,6 +278,9 @@ const behind = (reader: Reader, before: Reader, slice: Slice, rank: number | und
   const { hasMore, isFull, isLast, isSane, length, offset, total } = slice
   const low = offset + (isFull || !hasMore ? length : Math.max(length, ask.pageSize)) - 1
   if (adjoining !== undefined && rank === 0 && (isFull || adjoining.length === 0)) {
+    if (slice.isKnown && !isSaid(before, slice)) {
+      return sayAgain({ ...reader, adjoining, seen: before.seen }, before, isEcho)
+    }
     const isEmpty = adjoining.length === 0
     // Between two answers a row may have gone and another have come at the front: without a count it is asked twice.
     const isCounted = isEmpty
@@ -321,7 +324,8 @@ const ahead = (reader: Reader, before: Reader, slice: Slice, isEcho: boolean): S
   const isAdjoining = ask.purpose === "Adjoin" && !isEcho && isNext
   if (isAdjoining && slice.isKnown && !isSaid(before, slice)) return sayAgain({ ...reader, seen }, before, isEcho)
   // The list is one row.
-  if (isAdjoining && slice.length === 0 && before.answers.length === 1 && total === 1) return { _tag: "End" }
+  if (isAdjoining && slice.length === 0 && before.answers.length === 1 && before.total === 1 && total === 1)
+    return { _tag: "End" }
   if (isAdjoining) {
     return miss({ ...reader, adjoining: slice }, isEcho, {}, { ...ask, page: ask.page - 1, purpose: "Confirm" })
   }

@@ -5,6 +5,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
+import { growing } from "../../internal/schedule.ts"
 
 /** How long to wait after the attempt of this count; nothing, where the schedule has come to its end. */
 export const delayOf = Effect.fnUntraced(function* (
@@ -26,7 +27,4 @@ export const delayOf = Effect.fnUntraced(function* (
 
 /** Growing waits of at least `first` and at most `most`, jittered, for ever. */
 export const backoff = (first: Duration.Input, most: Duration.Input): Schedule.Schedule<unknown> =>
-  Schedule.exponential(first).pipe(
-    Schedule.modifyDelay(({ duration }) => Effect.succeed(Duration.min(duration, Duration.fromInputUnsafe(most)))),
-    Schedule.jittered
-  )
+  Schedule.jittered(growing({ first, most }))
