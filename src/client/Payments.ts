@@ -79,7 +79,8 @@ export class Payments extends Context.Service<
     /**
      * Creates a charge (service interface, section 4.1). Amounts in centavos. A request whose `paymentMethod` is `PIX`
      * gives a charge whose `pix.qrcode` is there; an answer without it is `OutcomeUnknown`, with the charge's id under
-     * `seen`.
+     * `seen`. Without an `idempotencyKey` each call makes a new one, so `Effect.retry` around the call creates several
+     * charges: make the key once, outside of what is retried.
      *
      * Gotcha: without an `idempotencyKey` each run of this Effect is a charge of its own, so `Effect.retry` around it
      * makes several. Give a key that was made once, outside.
@@ -94,7 +95,8 @@ export class Payments extends Context.Service<
     /**
      * Pays out by PIX (section 4.5). The amount is in centavos, at least 1000. Without `pixKey` the money goes to the
      * key registered on the company's account. Give an `idempotencyKey` that outlives the process: see
-     * `IdempotencyKey.fromReference`.
+     * `IdempotencyKey.fromReference`. Without one each call makes a new key, so `Effect.retry` around the call pays
+     * again what was paid: make the key once, outside of what is retried.
      *
      * Gotcha: without an `idempotencyKey` each run of this Effect is a payout of its own, so `Effect.retry` around it
      * may pay several times.

@@ -26,7 +26,8 @@ export type IdempotencyKey = typeof IdempotencyKey.Type
 export interface WriteOptions {
   /**
    * The key of this logical write: 1 to 255 visible ASCII characters, the same whenever it is repeated. Default: a new
-   * one from `IdempotencyKeyGen`, which is lost with the process.
+   * one from `IdempotencyKeyGen` at each call, which is lost with the process. `Effect.retry` around a call makes a new
+   * key each time: give one that was made outside.
    */
   readonly idempotencyKey?: string | undefined
   /**

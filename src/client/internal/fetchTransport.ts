@@ -6,7 +6,7 @@
  * - It follows redirects, with the credentials: it is told not to.
  * - On a 421 it sends a request once more, on a new connection: same key, same bytes. Whether a body was taken up tells
  *   that something left, also where the second connection was refused.
- * - Deno and Bun send a request once more when a connection that was kept breaks, and tell only of the second time: no
+ * - Deno's sends a request once more when a connection that was kept breaks, and tells only of the second time: no
  *   connection is kept there.
  */
 import * as Context from "effect/Context"
@@ -167,7 +167,6 @@ const transportOf = (fetch: typeof globalThis.fetch, init: RequestInit): Transpo
 
 /** What a platform that sends requests once more by itself is told, so that it does not. */
 const cure = Effect.gen(function* () {
-  if ("Bun" in globalThis) return { keepalive: false }
   const deno: unknown = Reflect.get(globalThis, "Deno")
   if (deno === undefined) return {}
   if (!Predicate.hasProperty(deno, "createHttpClient") || !Predicate.isFunction(deno.createHttpClient)) {
