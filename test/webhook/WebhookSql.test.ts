@@ -1,0 +1,278 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Context, Deferred, Effect, Layer, Schedule, Schema, type Scope } from "effect"
+import { SqlClient } from "effect/sql"
+import { type Payments } from "effect-pix"
+import { NodeSqlite } from "effect-pix/node"
+import { Sandbox } from "effect-pix/sandbox"
+import { Webhook, type WebhookOptions, type WebhookSqlOptions } from "effect-pix/webhook"
+import { charge } from "../support/charges.ts"
+import { layerPostgres, noPostgres } from "../support/postgres.ts"
+import { recording, world } from "../support/webhooks.ts"
+
+const absent = noPostgres()
+const databases = [
+  { name: "SQLite", skip: false, client: () => NodeSqlite.layer({ filename: ":memory:" }) },
+  {
+    name: absent === undefined ? "PostgreSQL" : `PostgreSQL (${absent})`,
+    skip: absent !== undefined,
+    client: () => Layer.orDie(layerPostgres)
+  }
+] as const
+
+/** A process on the database of the test. */
+const starting = (options: WebhookOptions = {}, settings: WebhookSqlOptions = {}) =>
+  recording<SqlClient.SqlClient>(options, (wrapped) =>
+    Webhook.layerSql({ poll: "50 millis", lease: "2 seconds", ...settings, ...wrapped })
+  )
+
+const paidCharge = Effect.gen(function* () {
+  const sandbox = yield* Sandbox
+  const { id } = yield* charge
+  yield* sandbox.markPaid(id)
+  return id
+})
+
+/** A table of goods that went out, without any guard against a second time. */
+const shop = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`CREATE TABLE shipped (charge VARCHAR(60))`
+  const shipped = Effect.map(sql<{ readonly charge: string }>`SELECT charge FROM shipped ORDER BY charge`, (rows) =>
+    rows.map((row) => row.charge)
+  )
+  return { sql, shipped, ship: (id: string) => sql`INSERT INTO shipped VALUES (${id})` }
+})
+
+const everything = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const rows = [yield* sql`SELECT * FROM effect_pix_webhooks`, yield* sql`SELECT * FROM effect_pix_queue`]
+  return JSON.stringify(rows, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value))
+})
+
+for (const { client, name, skip } of databases) {
+  const test = (
+    title: string,
+    effect: Effect.Effect<unknown, unknown, SqlClient.SqlClient | Layer.Success<typeof world> | Payments | Scope.Scope>
+  ) =>
+    it.live.skipIf(skip)(title, () =>
+      Effect.provide(Effect.scoped(effect), Layer.mergeAll(Layer.fresh(client()), Layer.fresh(world)))
+    )
+
+  describe(`Webhook.layerSql on ${name}`, () => {
+    test(
+      "what a handler writes commits once, with the note that the event was handed out",
+      Effect.gen(function* () {
+        const { ship, shipped } = yield* shop
+        let failures = 2
+        const { idle, post } = yield* starting({
+          // Written first, then refused: what was written must be gone.
+          onPaid: ({ transaction }) =>
+            Effect.andThen(
+              ship(transaction.transactionId),
+              Effect.suspend(() => (failures-- > 0 ? Effect.fail("later") : Effect.void))
+            ),
+          retry: Schedule.recurs(5)
+        })
+        const id = yield* paidCharge
+        for (let n = 0; n < 5; n++) yield* post({ transactionId: id, status: "Paid", n })
+        yield* idle
+        yield* post({ transactionId: id, status: "Paid" })
+        yield* idle
+        assert.deepStrictEqual(yield* shipped, [id])
+      })
+    )
+
+    test(
+      "a process that ends in the middle of a handler leaves nothing, and the next one does it once",
+      Effect.gen(function* () {
+        const { ship, shipped } = yield* shop
+        const id = yield* paidCharge
+        const wrote = yield* Deferred.make<void>()
+        const first = yield* starting({
+          onPaid: () => Effect.andThen(ship(id), Effect.andThen(Deferred.succeed(wrote, undefined), Effect.never))
+        })
+        yield* first.post({ transactionId: id })
+        yield* Deferred.await(wrote)
+        yield* first.crash
+        assert.deepStrictEqual(yield* shipped, [])
+        const second = yield* starting({ onPaid: () => ship(id) })
+        yield* second.idle
+        assert.deepStrictEqual(yield* shipped, [id])
+      })
+    )
+
+    test(
+      "three processes share the work, and each event happens once",
+      Effect.gen(function* () {
+        const { ship, shipped } = yield* shop
+        const onPaid: WebhookOptions["onPaid"] = ({ transaction }) => ship(transaction.transactionId)
+        const processes = [yield* starting({ onPaid }), yield* starting({ onPaid }), yield* starting({ onPaid })]
+        const ids = yield* Effect.replicateEffect(paidCharge, 20)
+        yield* Effect.forEach(
+          processes,
+          ({ post }) => Effect.forEach(ids, (transactionId) => post({ transactionId }), { concurrency: 5 }),
+          { concurrency: "unbounded" }
+        )
+        yield* Effect.forEach(processes, ({ idle }) => idle)
+        assert.deepStrictEqual(yield* shipped, ids.toSorted())
+        assert.strictEqual(processes.flatMap(({ events }) => events).length, 20)
+      })
+    )
+
+    test(
+      "webhooks of different names on one database know nothing of each other",
+      Effect.gen(function* () {
+        const one = yield* starting({}, { name: "one" })
+        const two = yield* starting({}, { name: "two" })
+        const id = yield* paidCharge
+        yield* one.post({ transactionId: id })
+        yield* one.idle
+        assert.deepStrictEqual([one.statuses(), two.statuses()], [["Paid"], []])
+        yield* two.post({ transactionId: id })
+        yield* two.idle
+        assert.deepStrictEqual([one.statuses(), two.statuses()], [["Paid"], ["Paid"]])
+      })
+    )
+
+    test(
+      "what a handler refuses blocks no other transaction, and its dead letter survives the process",
+      Effect.gen(function* () {
+        const { ship, shipped } = yield* shop
+        const bad = yield* paidCharge
+        const good = yield* paidCharge
+        const first = yield* starting({
+          retry: Schedule.recurs(1),
+          onPaid: ({ transaction: { transactionId } }) =>
+            Effect.andThen(ship(transactionId), transactionId === bad ? Effect.fail("a bad row") : Effect.void)
+        })
+        for (let n = 0; n < 50; n++) yield* first.post({ transactionId: bad, n })
+        yield* first.post({ transactionId: good })
+        yield* first.idle
+        assert.deepStrictEqual(yield* shipped, [good])
+        yield* first.crash
+        const second = yield* starting({ onPaid: ({ transaction }) => ship(transaction.transactionId) })
+        const letters = yield* second.deadLetters
+        assert.deepStrictEqual(
+          letters.map(({ handler, transactionId }) => [handler, transactionId]),
+          [["onPaid", bad]]
+        )
+        for (const { id } of letters) assert.isTrue(yield* second.retry(id))
+        yield* second.idle
+        assert.deepStrictEqual(yield* shipped, [bad, good].toSorted())
+        assert.deepStrictEqual(yield* second.deadLetters, [])
+      })
+    )
+
+    test(
+      "a failure that a handler hides, and the database does not forgive, counts as its failure",
+      Effect.gen(function* () {
+        const { ship, shipped, sql } = yield* shop
+        yield* sql`CREATE UNIQUE INDEX once ON shipped (charge)`
+        const id = yield* paidCharge
+        yield* ship("taken")
+        const { deadLetters, idle, post } = yield* starting({
+          retry: Schedule.recurs(0),
+          onPaid: () => Effect.andThen(Effect.ignore(ship("taken")), Effect.ignore(ship(id)))
+        })
+        yield* post({ transactionId: id })
+        yield* idle
+        const isLost = (yield* shipped).length === 1
+        assert.strictEqual(isLost, name !== "SQLite")
+        assert.strictEqual((yield* deadLetters).length, isLost ? 1 : 0)
+      })
+    )
+
+    test(
+      "handlers that never end, and a thousand calls about their transactions, keep no good call out",
+      Effect.gen(function* () {
+        const hanging = new Set(yield* Effect.replicateEffect(paidCharge, 4))
+        const good = yield* paidCharge
+        const { post, statuses } = yield* starting({
+          handlerTimeout: "500 millis",
+          onPaid: ({ transaction }) => (hanging.has(transaction.transactionId) ? Effect.never : Effect.void)
+        })
+        const calls = Array.from({ length: 250 }, (_, n) =>
+          Array.from(hanging, (transactionId) => post({ transactionId, n }))
+        )
+        const answers = yield* Effect.all(calls.flat(), { concurrency: 20 })
+        assert.isTrue(answers.every((status) => status === 200))
+        assert.strictEqual(yield* post({ transactionId: good }), 200)
+        yield* Effect.repeat(Effect.sleep("20 millis"), { until: () => statuses().length > 0 })
+        assert.deepStrictEqual(statuses(), ["Paid"])
+      })
+    )
+
+    test(
+      "of a call its hint is stored and not a word of its body; with a schema of the user's the body, sealed",
+      Effect.gen(function* () {
+        const body = (id: string) => ({
+          transactionId: id,
+          status: "Paid",
+          customer: { name: "Maria", cpf: "52998224725" }
+        })
+        const { post } = yield* starting({
+          onPaid: () => Effect.fail("Maria, 52998224725"),
+          retry: Schedule.recurs(0)
+        })
+        const id = yield* paidCharge
+        // One that waits, and one that is a dead letter.
+        yield* post(body((yield* charge).id))
+        yield* post(body(id))
+        yield* Effect.repeat(Effect.andThen(Effect.sleep("20 millis"), everything), {
+          until: (rows) => rows.includes("Dead")
+        })
+        assert.notMatch(yield* everything, /Maria|52998224725/)
+
+        const names: Array<string | undefined> = []
+        const context = yield* Layer.build(
+          Webhook.layerSql({
+            name: "sealed",
+            poll: "50 millis",
+            payload: Schema.Struct({ transactionId: Schema.String, customer: Schema.Struct({ name: Schema.String }) }),
+            seal: {
+              seal: (text) => Effect.succeed(Buffer.from(text).toString("base64")),
+              open: (text) => Effect.succeed(Buffer.from(text, "base64").toString())
+            },
+            onPaid: ({ untrusted }) => Effect.sync(() => names.push(untrusted.payload?.customer.name))
+          })
+        )
+        const sealed = Context.get(context, Webhook)
+        yield* sealed.answer(new Request("https://shop.example", { method: "POST", body: JSON.stringify(body(id)) }))
+        assert.notMatch(yield* everything, /Maria|52998224725/)
+        yield* sealed.idle
+        assert.deepStrictEqual(names, ["Maria"])
+      })
+    )
+
+    test(
+      "a call that cannot be recorded is answered with 503",
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { post } = yield* starting()
+        assert.strictEqual(yield* post({ transactionId: yield* paidCharge }), 200)
+        yield* sql`ALTER TABLE effect_pix_webhooks RENAME TO elsewhere`
+        assert.strictEqual(yield* post({ transactionId: yield* paidCharge }), 503)
+        yield* sql`ALTER TABLE elsewhere RENAME TO effect_pix_webhooks`
+        assert.strictEqual(yield* post({ transactionId: yield* paidCharge }), 200)
+      })
+    )
+
+    test(
+      "finished calls leave nothing but the note of what was handed out",
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { idle, post } = yield* starting({ confirm: Schedule.recurs(0) })
+        const id = yield* paidCharge
+        yield* post({ transactionId: id, status: "Paid" })
+        yield* post({ transactionId: "9f1c8c52-6a3e-4b1f-9d57-0f4f5e1f2a11", status: "Paid" })
+        yield* post({ hello: "world" })
+        yield* idle
+        const rows = yield* sql<{ readonly name: string; readonly state: string; readonly value: string }>`
+          SELECT name, state, value FROM effect_pix_webhooks`
+        assert.deepStrictEqual(
+          rows.map((row) => ({ ...row })),
+          [{ name: `handed:${id}`, state: "Kept", value: '["Paid"]' }]
+        )
+      })
+    )
+  })
+}
