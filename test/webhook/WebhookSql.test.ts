@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Deferred, Effect, Layer, Schedule, Schema, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
-import { type Payments } from "effect-pix"
+import type { Payments } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
 import { Sandbox } from "effect-pix/sandbox"
 import { Webhook, type WebhookOptions, type WebhookSqlOptions } from "effect-pix/webhook"

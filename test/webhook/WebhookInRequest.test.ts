@@ -1,0 +1,179 @@
+/**
+ * Work inside the call, as on platforms where nothing goes on beside a request.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Logger, Schedule, type Scope } from "effect"
+import { type Payments, TransactionHints } from "effect-pix"
+import { NodeSqlite } from "effect-pix/node"
+import { Fault, Sandbox } from "effect-pix/sandbox"
+import { Webhook, type WebhookEvent, type WebhookOptions } from "effect-pix/webhook"
+import { charge, lookups } from "../support/charges.ts"
+
+const world = Layer.mergeAll(Sandbox.layerPayments, TransactionHints.layer, Logger.layer([]))
+
+const test = (name: string, effect: Effect.Effect<void, unknown, Scope.Scope | Layer.Success<typeof world>>) =>
+  it.live(name, () => effect.pipe(Effect.scoped, Effect.provide(Layer.fresh(world))))
+
+/** A handler that works inside the call, and what was given to `waitUntil`. */
+const inside = Effect.fnUntraced(function* (options: WebhookOptions & { readonly waits?: boolean } = {}) {
+  const services = yield* Effect.context<Payments>()
+  const events: Array<string> = []
+  const reports: Array<WebhookEvent.Unconfirmed> = []
+  const waiting: Array<Promise<unknown>> = []
+  const { waits, ...rest } = options
+  const layer = Webhook.layer({
+    ...rest,
+    onStatus: (event) =>
+      Effect.andThen(
+        Effect.sync(() => events.push(event.id)),
+        rest.onStatus?.(event) ?? Effect.void
+      ),
+    onUnconfirmed: (report) => Effect.sync(() => reports.push(report))
+  }).pipe(Layer.provide(Layer.succeedContext(services)))
+  const webhook = Webhook.toWebHandler(
+    layer,
+    waits === true ? { waitUntil: (work) => void waiting.push(work) } : { inRequest: true }
+  )
+  const send = (body: unknown, signal?: AbortSignal) =>
+    webhook
+      .handler(
+        new Request("https://shop.example/webhooks/pix", {
+          method: "POST",
+          body: JSON.stringify(body),
+          ...(signal === undefined ? {} : { signal })
+        })
+      )
+      .then(({ status }) => status)
+  return { ...webhook, send, post: (body: unknown) => Effect.promise(() => send(body)), events, reports, waiting }
+})
+
+const paidCharge = Effect.gen(function* () {
+  const { id } = yield* charge
+  yield* (yield* Sandbox).markPaid(id)
+  return id
+})
+
+describe("a handler that works inside the call", () => {
+  test(
+    "50 calls at once are each handed out before they are answered with 200",
+    Effect.gen(function* () {
+      const { events, send } = yield* inside()
+      const ids = yield* Effect.replicateEffect(paidCharge, 50)
+      const answered = yield* Effect.promise(() =>
+        Promise.all(
+          ids.map(async (id) => {
+            const status = await send({ transactionId: id, status: "Paid" })
+            return [status, events.includes(`${id}:Paid`)] as const
+          })
+        )
+      )
+      assert.deepStrictEqual(
+        answered,
+        ids.map(() => [200, true])
+      )
+      assert.strictEqual(events.length, 50)
+    })
+  )
+
+  test(
+    "a repetition is looked up again, and handed out no second time",
+    Effect.gen(function* () {
+      const { events, post } = yield* inside()
+      const id = yield* paidCharge
+      assert.deepStrictEqual([yield* post({ transactionId: id }), yield* post({ transactionId: id })], [200, 200])
+      assert.strictEqual(yield* lookups, 2)
+      yield* (yield* Sandbox).refund(id)
+      assert.strictEqual(yield* post({ transactionId: id }), 200)
+      assert.deepStrictEqual(events, [`${id}:Paid`, `${id}:Refunded`])
+    })
+  )
+
+  test(
+    "what is not there yet, fails, or has no answer is answered with 503, and finished by a later call",
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      let broken = true
+      const { events, post } = yield* inside({ onPaid: () => (broken ? Effect.fail("away") : Effect.void) })
+      const { id } = yield* charge
+      assert.strictEqual(yield* post({ transactionId: id, status: "Paid" }), 503)
+      yield* sandbox.markPaid(id)
+      yield* sandbox.fault("getTransaction", Fault.refusal(401, "não"), { times: 1 })
+      assert.strictEqual(yield* post({ transactionId: id, status: "Paid" }), 503)
+      assert.strictEqual(yield* post({ transactionId: id, status: "Paid" }), 503)
+      broken = false
+      assert.strictEqual(yield* post({ transactionId: id, status: "Paid" }), 200)
+      assert.deepStrictEqual(events, [`${id}:Paid`])
+    })
+  )
+
+  test(
+    "what is reported and will not change is answered with 200",
+    Effect.gen(function* () {
+      const { post, reports } = yield* inside()
+      const id = yield* paidCharge
+      for (const body of [{ hello: "world" }, { withdrawalId: 7 }, { transactionId: id, status: "Cancelled" }]) {
+        assert.strictEqual(yield* post(body), 200)
+      }
+      assert.deepStrictEqual(
+        reports.map((report) => ("reason" in report ? report.reason : report._tag)),
+        ["Unrecognised", "UnconfirmedWithdrawal", "Disagrees"]
+      )
+    })
+  )
+
+  test(
+    "with waitUntil an early call is answered with 503 and goes on until it is confirmed",
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const { events, post, waiting } = yield* inside({ waits: true, confirm: Schedule.spaced("20 millis") })
+      const { id } = yield* charge
+      assert.strictEqual(yield* post({ transactionId: id, status: "Paid" }), 503)
+      assert.strictEqual(waiting.length, 1)
+      yield* sandbox.markPaid(id)
+      yield* Effect.promise(() => Promise.all(waiting))
+      assert.deepStrictEqual(events, [`${id}:Paid`])
+    })
+  )
+
+  test(
+    "a call whose caller goes away leaves nothing taken",
+    Effect.gen(function* () {
+      let hangs = true
+      const { events, post, send } = yield* inside({
+        handlerTimeout: "10 seconds",
+        onStatus: () => (hangs ? Effect.never : Effect.void)
+      })
+      const id = yield* paidCharge
+      const other = yield* paidCharge
+      const gone = send({ transactionId: id }, AbortSignal.timeout(30))
+      assert.strictEqual(yield* Effect.promise(() => gone), 499)
+      hangs = false
+      assert.strictEqual(yield* post({ transactionId: other }), 200)
+      assert.strictEqual(yield* post({ transactionId: id }), 200)
+      assert.deepStrictEqual(events, [`${id}:Paid`, `${other}:Paid`, `${id}:Paid`])
+    })
+  )
+
+  test(
+    "on a database of the request the note is in the database",
+    Effect.gen(function* () {
+      const services = yield* Effect.context<Payments>()
+      const database = yield* Layer.build(NodeSqlite.layer({ filename: ":memory:" }))
+      const events: Array<string> = []
+      const post = (body: unknown) =>
+        Effect.promise(() =>
+          // Made for this request, as where bindings come with it.
+          Webhook.toWebHandler(
+            Webhook.layerSql({ onPaid: ({ id }) => Effect.sync(() => events.push(id)) }).pipe(
+              Layer.provide(Layer.succeedContext(services)),
+              Layer.provide(Layer.succeedContext(database))
+            ),
+            { inRequest: true }
+          ).handler(new Request("https://shop.example", { method: "POST", body: JSON.stringify(body) }))
+        )
+      const id = yield* paidCharge
+      for (let n = 0; n < 3; n++) assert.strictEqual((yield* post({ transactionId: id })).status, 200)
+      assert.deepStrictEqual(events, [`${id}:Paid`])
+    })
+  )
+})
