@@ -12,8 +12,9 @@
  * - It rests on one thing which the service does not document: rows created at the same instant keep their order.
  * - Oldest first (the default), rows that arrive while reading come out too, at the end. Newest first they do not.
  * - To overlap, requests after the first ask for somewhat fewer or more rows than `pageSize`, never over 100.
+ * - The end costs a request: a short page ends the list only against a page size that the service has filled before.
  * - A service that ignores `pageSize` leaves no overlap to ask for. Then each page's neighbour is read again after it:
- *   twice the requests, and exact as long as no row is added in the middle of the list.
+ *   two to three times the requests, and exact as long as no row is added in the middle of the list.
  * - The last thousand ids are remembered. Where more rows than that share one `createdAt`, or rows show none, and those
  *   read last are removed, the stream may end in `LostPlace` or `StillMoving`.
  * - `Stream.retry` would begin anew and repeat rows. Use `pages`, keep its last checkpoint, and go on `from` it.
