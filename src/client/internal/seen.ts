@@ -41,20 +41,23 @@ const fold = (text: string) =>
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N}]/gu, "")
 
-/** How short a value may be that is looked for, and how short a part of one. */
+/** How short a secret may be that is looked for. */
 const minSecret = 4
-const minPart = 8
 
 /** Leaves out what is, holds or is a part of something that must not be shown. */
 export const withoutSecrets = (seen: Seen, secrets: ReadonlyArray<Secret>): Seen | undefined => {
-  const hidden = secrets.map(({ text }) => fold(text)).filter((secret) => secret.length >= minSecret)
+  const hidden = secrets
+    .map(({ run, text }) => ({ run, text: fold(text) }))
+    .filter(({ text }) => text.length >= minSecret)
+  const isHidden = (value: string) =>
+    hidden.some(({ run, text }) => {
+      if (value.includes(text)) return true
+      for (let at = 0; at + run <= value.length; at++) if (text.includes(value.slice(at, at + run))) return true
+      return false
+    })
   const kept = (name: keyof Seen) => {
     const value = seen[name]
-    if (value === undefined) return {}
-    const folded = fold(value)
-    const isHidden = (secret: string) =>
-      folded.includes(secret) || (folded.length >= minPart && secret.includes(folded))
-    return hidden.some(isHidden) ? {} : { [name]: value }
+    return value === undefined || isHidden(fold(value)) ? {} : { [name]: value }
   }
   const shown: Seen = { ...kept("id"), ...kept("value"), ...kept("status") }
   return Object.keys(shown).length === 0 ? undefined : shown

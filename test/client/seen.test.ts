@@ -1,0 +1,49 @@
+import { assert, describe, test } from "@effect/vitest"
+import { freeText, personal } from "../../src/client/internal/mask.ts"
+import { seenIn, withoutSecrets } from "../../src/client/internal/seen.ts"
+
+const places = { id: ["data", "id"], value: ["data", "amount"], status: ["data", "status"] }
+const see = (data: unknown) => ({ ...seenIn(JSON.stringify({ data }), places, JSON.parse) })
+
+describe("what an error shows of an answer", () => {
+  test("is the id, the value and the status as they were written", () => {
+    const uuid = "6f1b9a3e-2f7c-4f0e-9d53-123456789012"
+    assert.deepStrictEqual(see({ id: uuid, amount: 12.5, status: "EM ANÁLISE" }), {
+      id: uuid,
+      value: "12.5",
+      status: "EM ANÁLISE"
+    })
+    assert.deepStrictEqual(see({ id: 55, amount: "-3" }), { id: "55", value: "-3" })
+  })
+
+  test("is nothing that could be a document, a phone, an e-mail, a name with signs, or a text of any length", () => {
+    for (const odd of [
+      "52998224725",
+      52_998_224_725,
+      "maria@example.com",
+      "+55 11 98765-4321",
+      "x".repeat(65),
+      {},
+      null
+    ]) {
+      assert.deepStrictEqual(see({ id: odd, amount: odd, status: odd }), {})
+    }
+    assert.deepStrictEqual({ ...seenIn("no JSON", places, JSON.parse) }, {})
+    assert.deepStrictEqual(see(undefined), {})
+  })
+
+  test("is nothing that was sent, in whatever case and accents, and no long part of it", () => {
+    const secrets = [
+      personal("sk_live_SECRETVALUE"),
+      personal("José Ávila"),
+      personal("ord-12"),
+      freeText("awaiting rain")
+    ]
+    assert.deepStrictEqual(withoutSecrets({ id: "x-ORD12-y", value: "10", status: "Jose avila" }, secrets), {
+      value: "10"
+    })
+    assert.isUndefined(withoutSecrets({ id: "SECRETVA", status: "x-secretva-y" }, secrets))
+    assert.deepStrictEqual(withoutSecrets({ status: "Awaiting" }, secrets), { status: "Awaiting" })
+    assert.deepStrictEqual(withoutSecrets({ id: "55", status: "Paid" }, secrets), { id: "55", status: "Paid" })
+  })
+})
