@@ -1,0 +1,161 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Layer, Option, Queue } from "effect"
+import { Money, type Payments, type WithdrawalRequest } from "effect-pix"
+import { NodeSqlite } from "effect-pix/node"
+import { PayoutQueue, type PayoutQueueOptions } from "effect-pix/payouts"
+import { SqlClient } from "effect/sql"
+import { AuthError, type RequestWithdrawalError, RequestRejected } from "../../src/contract/PaymentsError.ts"
+import type { Withdrawal } from "../../src/contract/Withdrawal.ts"
+import { mockPayments } from "../support/payments.ts"
+import { payout } from "../support/payoutQueue.ts"
+
+interface Call {
+  readonly key: string
+  readonly earlier: string | undefined
+  readonly answer: Deferred.Deferred<Withdrawal, RequestWithdrawalError>
+}
+
+/** A service that answers when the test says so. */
+const makeService = Effect.gen(function* () {
+  const calls = yield* Queue.unbounded<Call>()
+  const requestWithdrawal = (
+    _: WithdrawalRequest,
+    {
+      earlier,
+      idempotencyKey = ""
+    }: { readonly idempotencyKey?: string | undefined; readonly earlier?: "Unknown" | undefined } = {}
+  ) =>
+    Effect.gen(function* () {
+      const answer = yield* Deferred.make<Withdrawal, RequestWithdrawalError>()
+      yield* Queue.offer(calls, { key: idempotencyKey, earlier, answer })
+      return yield* Deferred.await(answer)
+    })
+  return { calls, layer: mockPayments({ requestWithdrawal }) }
+})
+
+const answered = (idempotencyKey: string) =>
+  ({ operation: "requestWithdrawal", attempts: 1, idempotencyKey, outcome: "Rejected" }) as const
+const refusal = (key: string) => new RequestRejected({ ...answered(key), status: 422 })
+const record = (key: string): Withdrawal => ({
+  id: 7,
+  idempotencyKey: key,
+  value: Money.toReais(Money.centavos(1000)),
+  enTransaction: "Awaiting"
+})
+
+const options: PayoutQueueOptions = { lease: "1 second", poll: "20 millis", concurrency: 1, drain: "1 millis" }
+
+/** A worker of its own, on the database in the context. */
+const startWorker = (service: Layer.Layer<Payments>) =>
+  Layer.build(Layer.fresh(Layer.provide(PayoutQueue.layerWorker(options), service)))
+
+/** As if the lease were over: another worker may take it. */
+const expireLease = Effect.flatMap(
+  SqlClient.SqlClient,
+  (sql) =>
+    sql`UPDATE effect_pix_queue SET acquired_at = NULL, acquired_by = 'another', visible_at = '2000-01-01 00:00:00'`
+)
+
+const sqlite = Layer.provideMerge(PayoutQueue.layerClient(options), NodeSqlite.layer({ filename: ":memory:" }))
+const stateOf = (reference: string) =>
+  Effect.gen(function* () {
+    const queue = yield* PayoutQueue
+    return Option.getOrThrow(yield* queue.status(reference)).state
+  })
+
+describe("a worker that sleeps through its lease", () => {
+  const overtaken = Effect.gen(function* () {
+    const queue = yield* PayoutQueue
+    const first = yield* makeService
+    const second = yield* makeService
+    yield* queue.submit(payout("invoice-1"))
+    yield* startWorker(first.layer)
+    const slow = yield* Queue.take(first.calls)
+    yield* expireLease
+    yield* startWorker(second.layer)
+    const quick = yield* Queue.take(second.calls)
+    assert.strictEqual(slow.earlier, undefined, "the first request knows of no earlier one")
+    assert.strictEqual(quick.earlier, "Unknown", "the second one finds the mark standing")
+    assert.strictEqual(slow.key, quick.key)
+    return { slow, quick }
+  })
+
+  it.live("does not refuse what another one is sending: its refusal speaks of its own request alone", () =>
+    Effect.gen(function* () {
+      const queue = yield* PayoutQueue
+      const { quick, slow } = yield* overtaken
+      yield* Deferred.fail(slow.answer, refusal(slow.key))
+      yield* Effect.repeat(stateOf("invoice-1"), { until: (state) => state === "unknown" })
+      yield* Deferred.succeed(quick.answer, record(quick.key))
+      assert.strictEqual((yield* queue.await("invoice-1")).state, "posted")
+    }).pipe(Effect.scoped, Effect.provide(sqlite))
+  )
+
+  it.live("cannot undo what the other one learned", () =>
+    Effect.gen(function* () {
+      const queue = yield* PayoutQueue
+      const { quick, slow } = yield* overtaken
+      yield* Deferred.succeed(quick.answer, record(quick.key))
+      yield* queue.await("invoice-1")
+      yield* Deferred.fail(slow.answer, refusal(slow.key))
+      yield* Effect.sleep("100 millis")
+      assert.strictEqual(yield* stateOf("invoice-1"), "posted")
+    }).pipe(Effect.scoped, Effect.provide(sqlite))
+  )
+
+  it.live("tells what it learned, though the other one was refused", () =>
+    Effect.gen(function* () {
+      const { quick, slow } = yield* overtaken
+      yield* Deferred.fail(quick.answer, refusal(quick.key))
+      yield* Effect.repeat(stateOf("invoice-1"), { until: (state) => state === "unknown" })
+      yield* Deferred.succeed(slow.answer, record(slow.key))
+      yield* Effect.repeat(stateOf("invoice-1"), { until: (state) => state === "posted" })
+    }).pipe(Effect.scoped, Effect.provide(sqlite))
+  )
+})
+
+describe("a process that ends with a request under way", () => {
+  it.live("leaves the mark, and who takes the payout over says that an earlier request may have been executed", () =>
+    Effect.gen(function* () {
+      const queue = yield* PayoutQueue
+      yield* queue.submit(payout("invoice-1"))
+      const { calls, layer } = yield* makeService
+      yield* Effect.scoped(Effect.andThen(startWorker(layer), Queue.take(calls)))
+      const left = Option.getOrThrow(yield* queue.status("invoice-1"))
+      assert.isTrue(left._tag === "Accepted" && left.mayHaveLeftAt !== undefined)
+      yield* startWorker(layer)
+      const again = yield* Queue.take(calls)
+      assert.strictEqual(again.earlier, "Unknown")
+      yield* Deferred.fail(again.answer, refusal(again.key))
+      yield* Effect.repeat(stateOf("invoice-1"), { until: (state) => state === "unknown" })
+    }).pipe(Effect.scoped, Effect.provide(sqlite))
+  )
+
+  it.live("a parked payout whose request was executed after all is posted", () =>
+    Effect.gen(function* () {
+      const queue = yield* PayoutQueue
+      yield* queue.submit(payout("invoice-1"))
+      const { calls, layer } = yield* makeService
+      yield* startWorker(layer)
+      const call = yield* Queue.take(calls)
+      yield* queue.park("invoice-1")
+      yield* Deferred.succeed(call.answer, record(call.key))
+      yield* Effect.repeat(stateOf("invoice-1"), { until: (state) => state === "posted" })
+    }).pipe(Effect.scoped, Effect.provide(sqlite))
+  )
+
+  it.live("a clean refusal of the credentials clears the mark, and the next request is a first one again", () =>
+    Effect.gen(function* () {
+      const queue = yield* PayoutQueue
+      yield* queue.submit(payout("invoice-1"))
+      const { calls, layer } = yield* makeService
+      yield* startWorker(layer)
+      const first = yield* Queue.take(calls)
+      yield* Deferred.fail(first.answer, new AuthError({ ...answered(first.key), status: 401 }))
+      const second = yield* Queue.take(calls)
+      assert.strictEqual(second.earlier, undefined)
+      yield* Deferred.fail(second.answer, refusal(second.key))
+      assert.strictEqual((yield* queue.await("invoice-1")).state, "refused")
+    }).pipe(Effect.scoped, Effect.provide(sqlite))
+  )
+})
