@@ -5,7 +5,6 @@
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as HttpApiError from "effect/http-api/HttpApiError"
-import * as HttpApiScalar from "effect/http-api/HttpApiScalar"
 import * as OpenApi from "effect/http-api/OpenApi"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServer from "effect/http/HttpServer"
@@ -18,7 +17,6 @@ import * as Fs from "node:fs"
 import { GatewayApi } from "../internal/document.ts"
 import { objection } from "../internal/guard.ts"
 import { layer as steering, type Steered } from "../internal/steering.ts"
-import { SandboxApi } from "../SandboxApi.ts"
 
 const assets = {
   "/": ["index.html", "text/html; charset=utf-8"],
@@ -72,12 +70,6 @@ const documents = HttpRouter.use((router) =>
   )
 )
 
-const scalar = { withDefaultFonts: false, telemetry: false } as const
-const references = Layer.mergeAll(
-  HttpApiScalar.layer(SandboxApi, { path: "/docs", scalar }),
-  HttpApiScalar.layer(GatewayApi, { path: "/docs/gateway", scalar })
-)
-
 const recover = (cause: Cause.Cause<unknown>): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
   for (const reason of cause.reasons) {
     const error = Cause.isFailReason(reason) ? reason.error : Cause.isDieReason(reason) ? reason.defect : undefined
@@ -99,9 +91,12 @@ export const makePages = Effect.fnUntraced(function* (steered: Steered, host: st
   const app = yield* HttpRouter.toHttpEffect(
     Layer.mergeAll(panel, documents, Layer.provide(steering(steered), HttpServer.layerServices))
   )
-  // Three megabytes of script, which few ask for: read when the first one does.
   const scope = yield* Effect.scope
-  const docs = yield* Effect.cached(Effect.provideService(HttpRouter.toHttpEffect(references), Scope.Scope, scope))
+  const docs = yield* Effect.promise(() => import("./references.ts")).pipe(
+    Effect.flatMap(({ references }) => HttpRouter.toHttpEffect(references)),
+    Effect.provideService(Scope.Scope, scope),
+    Effect.cached
+  )
 
   const answer = Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest

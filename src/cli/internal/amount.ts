@@ -1,0 +1,28 @@
+/**
+ * Amounts as people type them. A whole number is centavos, as everywhere in this library; reais have a comma or a point
+ * and two decimals. Anything else could mean two things, and is refused.
+ */
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Money from "../../pix/Money.ts"
+import { failed } from "./exit.ts"
+
+export const amountHelp = "2500 is centavos, 25,00 (or 25.00) is reais"
+
+const read = (text: string): Option.Option<Money.Centavos> => {
+  if (/^\d{1,16}$/.test(text)) return Money.centavosOption(Number(text))
+  return /[.,]\d\d$/.test(text) ? Money.parseBRL(text) : Option.none()
+}
+
+/** The amount in centavos. */
+export const parseAmount = (text: string) =>
+  Effect.fromOption(read(text.trim())).pipe(
+    Effect.mapError(() => failed(`The amount cannot be read. Write ${amountHelp}.`))
+  )
+
+/** An amount in reais for machines: `1234.56`, with every digit that there is. */
+export const decimal = (amount: Money.Centavos | Money.Reais): string =>
+  Money.format(amount).replace("R$ ", "").replaceAll(".", "").replace(",", ".")
+
+/** An amount in both units, so that nobody mistakes one for the other. */
+export const inBoth = (amount: Money.Centavos): string => `${Money.format(amount)} (${amount} centavos)`

@@ -1,0 +1,55 @@
+/** One key, one act: what a person presses while the sandbox runs. */
+import * as NodeTerminal from "@effect/platform-node/NodeTerminal"
+import * as Effect from "effect/Effect"
+import * as Pull from "effect/Pull"
+import * as Queue from "effect/Queue"
+import type * as Terminal from "effect/Terminal"
+import { spawn } from "node:child_process"
+import process from "node:process"
+import * as Money from "../../pix/Money.ts"
+import { Sandbox } from "../../sandbox/Sandbox.ts"
+import { note } from "./output.ts"
+
+const isEnd = ({ key }: Terminal.UserInput) => (key.ctrl && (key.name === "c" || key.name === "d")) || key.name === "q"
+
+const opener = { darwin: "open", win32: "explorer" } as Readonly<Record<string, string>>
+
+const open = (url: string) =>
+  Effect.callback<void>((resume) => {
+    const child = spawn(opener[process.platform] ?? "xdg-open", [url], { detached: true, stdio: "ignore" })
+    child.once("error", () => resume(note(`No browser could be opened. The panel is at ${url}`)))
+    child.once("spawn", () => resume(note("Opened the panel.")))
+    child.unref()
+  })
+
+const payNewest = Effect.gen(function* () {
+  const sandbox = yield* Sandbox
+  const newest = (yield* sandbox.transactions).findLast(({ status }) => status === "Awaiting")
+  if (newest === undefined) return yield* note("No charge awaits its payment.")
+  yield* sandbox.markPaid(newest.transactionId)
+  yield* note(`Paid ${Money.format(newest.amount)}: ${newest.transactionId}`)
+  // Between the list and the payment it may have lapsed.
+}).pipe(Effect.catch(({ message }) => note(message)))
+
+const reset = Effect.gen(function* () {
+  const sandbox = yield* Sandbox
+  yield* sandbox.reset
+  yield* note("Started over: all charges, payouts and faults are gone.")
+})
+
+const act = (name: string, url: string) => {
+  if (name === "o") return open(`${url}/`)
+  if (name === "p") return payNewest
+  return name === "r" ? reset : Effect.void
+}
+
+/** Reads keys until one of them ends it. */
+export const keys = (url: string) =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const terminal = yield* NodeTerminal.make(isEnd)
+      const pressed = yield* terminal.readInput
+      yield* note("Keys: o opens the panel, p pays the newest charge, r starts over, q quits.")
+      return yield* Effect.forever(Effect.flatMap(Queue.take(pressed), ({ key }) => act(key.name, url)))
+    }).pipe(Pull.catchDone(() => note("Stopped.")))
+  )

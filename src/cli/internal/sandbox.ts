@@ -1,0 +1,120 @@
+/** What `effect-pix sandbox` does: it runs until it is stopped, which is its normal end. */
+import * as Effect from "effect/Effect"
+import type * as HttpServerError from "effect/http/HttpServerError"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Redacted from "effect/Redacted"
+import process from "node:process"
+import { isLoopback } from "../../internal/loopback.ts"
+import { Sandbox } from "../../sandbox/Sandbox.ts"
+import { SandboxOptions } from "../../sandbox/SandboxOptions.ts"
+import { parseAmount } from "./amount.ts"
+import { failed } from "./exit.ts"
+import { keys } from "./keys.ts"
+import { note, writeJson, writeLine } from "./output.ts"
+import { shellWord } from "./text.ts"
+
+interface Input {
+  readonly port: number
+  readonly host: string
+  readonly seed: Option.Option<string>
+  readonly state: Option.Option<string>
+  readonly webhook: ReadonlyArray<string>
+  readonly balance: string
+  readonly json: boolean
+}
+
+const isLocal = (host: string) => isLoopback(host) || host === "::1"
+
+const checkTarget = (target: string) => {
+  const url = URL.canParse(target) ? new URL(target) : undefined
+  return url !== undefined && /^https?:$/.test(url.protocol) && isLoopback(url.hostname)
+    ? Effect.void
+    : Effect.fail(failed("--webhook takes a loopback address only, as http://127.0.0.1:3000/webhooks."))
+}
+
+const whyNot = ({ cause }: HttpServerError.ServeError, { host, port }: Input): string => {
+  const code = Predicate.hasProperty(cause, "code") ? cause.code : undefined
+  if (code === "EADDRINUSE") return `Port ${port} is taken. Try another --port; --port 0 takes a free one.`
+  if (code === "EACCES") return `Port ${port} is not for everyone. Try one above 1023.`
+  if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") return `This machine has no address ${host} to listen on.`
+  return `The sandbox cannot listen on ${host}, port ${port}${Predicate.isString(code) ? ` (${code})` : ""}.`
+}
+
+/** An address that listens on every interface is none to connect to. */
+const reachable = (baseUrl: string) => baseUrl.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
+
+const banner = Effect.fnUntraced(function* (input: Input) {
+  const sandbox = yield* Sandbox
+  const { apiKey, clientId } = yield* sandbox.credentials
+  const baseUrl = reachable(sandbox.baseUrl)
+  const variables = {
+    PAYMENTS_BASE_URL: baseUrl,
+    PAYMENTS_CLIENT_ID: clientId,
+    PAYMENTS_API_KEY: Redacted.value(apiKey), // the sandbox's own, which opens nothing
+    PAYMENTS_COMPANY_ID: `${sandbox.companyId}`
+  }
+  const stateFile = Option.getOrUndefined(input.state)
+  if (input.json) {
+    yield* writeJson({
+      baseUrl,
+      panel: `${baseUrl}/`,
+      reference: `${baseUrl}/docs`,
+      companyId: sandbox.companyId,
+      state: stateFile ?? null,
+      env: variables
+    })
+    return baseUrl
+  }
+  const exports = Object.entries(variables).map(([name, value]) => `export ${name}=${shellWord(value)}`)
+  yield* writeLine(
+    [
+      "# A PIX gateway on this machine: nothing here is real money, and it is no server for production.",
+      `# Panel      ${baseUrl}/`,
+      `# Reference  ${baseUrl}/docs`,
+      stateFile === undefined
+        ? "# State      not kept: all is gone when it stops (--state FILE keeps it)"
+        : `# State      kept in ${stateFile}`,
+      ...input.webhook.map((target) => `# Webhooks   ${target}`),
+      "",
+      ...exports,
+      ""
+    ].join("\n")
+  )
+  return baseUrl
+})
+
+const serving = Effect.fnUntraced(function* (input: Input) {
+  // From here on ctrl-C is how it ends.
+  process.exitCode = 0
+  const baseUrl = yield* banner(input)
+  if (!isLocal(input.host)) {
+    yield* note(
+      `Warning: it listens on ${input.host}. Whoever reaches that address can read and steer this sandbox, and the ` +
+        "client speaks http to a loopback address only."
+    )
+  }
+  if (input.json || !process.stdin.isTTY) return yield* Effect.never
+  yield* keys(baseUrl)
+})
+
+export const run = Effect.fnUntraced(function* (input: Input) {
+  const balance = yield* parseAmount(input.balance)
+  yield* Effect.forEach(input.webhook, checkTarget, { discard: true })
+  const options = Layer.succeed(SandboxOptions, {
+    port: input.port,
+    host: input.host,
+    balance,
+    seed: Option.getOrUndefined(input.seed),
+    stateFile: Option.getOrUndefined(input.state),
+    webhookUrl: input.webhook
+  })
+  yield* serving(input).pipe(
+    Effect.provide(Layer.provide(Sandbox.layerServer, options)),
+    Effect.catchTags({
+      ServeError: (error) => Effect.fail(failed(whyNot(error, input))),
+      SandboxStateError: ({ message }) => Effect.fail(failed(message))
+    })
+  )
+})

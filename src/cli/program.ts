@@ -1,0 +1,91 @@
+/**
+ * The command as a whole. A command is declared in a file of this folder; what it does is loaded when it is run, so that
+ * `--help` and `balance` do not pay for the sandbox.
+ *
+ * stdout is data, stderr is everything else, and the exit code says how it ended: see `internal/exit.ts`.
+ */
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as Cause from "effect/Cause"
+import * as CliConfig from "effect/cli/CliConfig"
+import * as CliOutput from "effect/cli/CliOutput"
+import * as Command from "effect/cli/Command"
+import * as GlobalFlag from "effect/cli/GlobalFlag"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as References from "effect/References"
+import process from "node:process"
+import { balance } from "./balance.ts"
+import { charge } from "./charge.ts"
+import { doctor } from "./doctor.ts"
+import { codesInWords, Failed, failedOf } from "./internal/exit.ts"
+import { sandbox } from "./sandbox.ts"
+import { transaction } from "./transaction.ts"
+import { transactions } from "./transactions.ts"
+import { version } from "./version.ts"
+import { webhook } from "./webhook.ts"
+import { withdraw } from "./withdraw.ts"
+
+const root = Command.make("effect-pix").pipe(
+  Command.withDescription(
+    "PIX charges, lookups, balance and payouts, and a sandbox of the gateway.\n\n" +
+      "  The gateway is named by PAYMENTS_BASE_URL, PAYMENTS_CLIENT_ID, PAYMENTS_API_KEY and, where a balance is read,\n" +
+      "  PAYMENTS_COMPANY_ID. `sandbox` and `webhook` need none of them. No secret is a flag.\n\n" +
+      `EXIT CODES\n  ${codesInWords}`
+  ),
+  Command.withSubcommands([sandbox, charge, transactions, transaction, balance, withdraw, webhook, doctor])
+)
+
+/** A wrong invocation gets a sentence for each mistake on stderr, and not the whole help on stdout. */
+const presenter = CliOutput.layerPresenter({
+  present: (event) =>
+    event._tag === "InvalidInvocation"
+      ? Console.error(
+          [
+            ...event.errors.map(({ message }) => message),
+            `See \`${event.commandPath.join(" ")} --help\` for what it takes.`
+          ].join("\n")
+        )
+      : CliOutput.defaultPresenter.present(event)
+})
+
+const base = Layer.mergeAll(
+  NodeServices.layer,
+  presenter,
+  CliConfig.layer({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions, GlobalFlag.LogLevel] }),
+  Logger.layer([Logger.withConsoleError(Logger.formatLogFmt)]),
+  // What goes wrong is told by the command itself.
+  Layer.succeed(References.MinimumLogLevel, "Error")
+)
+
+const program = Command.run(root, { version }).pipe(
+  Effect.catchCause((cause) => {
+    if (Cause.hasInterruptsOnly(cause)) return Effect.interrupt
+    const failed = failedOf(cause)
+    if (failed === undefined) return Effect.void
+    return Effect.gen(function* () {
+      if (failed.message !== "") yield* Console.error(failed.message)
+      yield* Effect.logDebug(cause)
+      return yield* failed
+    })
+  }),
+  Effect.provide(base)
+)
+
+/** Runs the command that the process was called as. */
+export const run = (): void => {
+  // `effect-pix transactions | head` ends when its reader does.
+  process.stdout.on("error", () => process.exit(0))
+  NodeRuntime.runMain(program, {
+    disableErrorReporting: true,
+    teardown: (exit, onExit) => {
+      if (Exit.isSuccess(exit)) return onExit(0)
+      const error = Cause.squash(exit.cause)
+      // A command that is ended by ctrl-C may say what that means.
+      onExit(error instanceof Failed ? error.code : Number(process.exitCode ?? 130))
+    }
+  })
+}

@@ -1,0 +1,54 @@
+/** `effect-pix sandbox`: the whole gateway on this machine, with its panel. */
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Schema from "effect/Schema"
+import { amountHelp } from "./internal/amount.ts"
+import { flag } from "./internal/flags.ts"
+import { lazily } from "./internal/lazily.ts"
+
+const Port = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 65_535 }, { expected: "a port from 0 to 65535" }))
+
+export const sandbox = Command.make(
+  "sandbox",
+  {
+    port: Flag.Int("port").pipe(
+      Flag.withAlias("p"),
+      Flag.withDescription("Where it listens; 0 takes a free port"),
+      Flag.withSchema(Port),
+      Flag.withDefault(4010)
+    ),
+    host: Flag.String("host").pipe(
+      Flag.withDescription("The address that it listens on. Whoever reaches it can steer it"),
+      Flag.withDefault("127.0.0.1")
+    ),
+    seed: Flag.String("seed").pipe(
+      Flag.withDescription("The same seed gives the same ids. Default: new ids at each start"),
+      Flag.optional
+    ),
+    state: Flag.String("state").pipe(
+      Flag.withMetavar("file"),
+      Flag.withDescription("Keep charges, payouts and settings in this file, over restarts. Default: nothing is kept"),
+      Flag.optional
+    ),
+    webhook: Flag.String("webhook").pipe(
+      Flag.withMetavar("url"),
+      Flag.withDescription("Send webhooks to this loopback address; may be given again"),
+      Flag.atLeast(0)
+    ),
+    balance: Flag.String("balance").pipe(
+      Flag.withMetavar("amount"),
+      Flag.withDescription(`The balance to start with: ${amountHelp}`),
+      Flag.withDefault("0")
+    ),
+    json: flag("json", "Print one line of JSON instead of the banner, and read no keys")
+  },
+  lazily(() => import("./internal/sandbox.ts"))
+).pipe(
+  Command.withDescription('Run the whole gateway on this machine, with a page to press "pay" on'),
+  Command.withExamples([
+    {
+      command: "effect-pix sandbox --balance 500,00 --state sandbox.json --webhook http://127.0.0.1:3000/webhooks",
+      description: "with money, a memory and somebody to tell"
+    }
+  ])
+)

@@ -1,0 +1,6 @@
+/** The version of this package: its own file lies two folders up from here, and from the bundle in dist/cli. */
+import * as Fs from "node:fs"
+
+export const { version } = JSON.parse(Fs.readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
+  readonly version: string // npm publishes no package without one
+}
