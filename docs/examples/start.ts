@@ -1,5 +1,6 @@
 /**
- * What `npm start` runs: the quickstart against a sandbox in this process, over HTTP on a free loopback port.
+ * What `npm start` runs: a sandbox with its panel, the quickstart against it over HTTP, and a payout whose answer is
+ * lost. In a terminal the sandbox then stays up until ctrl-C, so that its panel can be tried.
  *
  * With PAYMENTS_BASE_URL, PAYMENTS_CLIENT_ID and PAYMENTS_API_KEY set it speaks to that gateway instead, and only
  * reads. `npm start -- --write` charges and pays out there too: with real money, if it is a real gateway.
@@ -7,19 +8,56 @@
 import { NodeRuntime } from "@effect/platform-node"
 import { Config, Console, Effect, Layer, Option } from "effect"
 import { FetchHttpClient } from "effect/http"
-import { Credentials, IdempotencyKeyGen, Money, Payments } from "effect-pix"
-import { Sandbox } from "effect-pix/sandbox"
+import { Credentials, IdempotencyKey, IdempotencyKeyGen, Money, Payments } from "effect-pix"
+import { Fault, Sandbox } from "effect-pix/sandbox"
 import { quickstart } from "./quickstart.ts"
+
+/** The gateway pays, and its answers are lost: nobody can know what happened. Asking again with the same key is safe. */
+const lostAnswer = Effect.gen(function* () {
+  const payments = yield* Payments
+  const sandbox = yield* Sandbox
+  const request = { amount: Money.centavos(1000) }
+  const idempotencyKey = IdempotencyKey.fromReference("payout", "invoice-43")
+
+  yield* Console.log("\n(From here on the sandbox executes payouts and drops every answer.)\n")
+  yield* sandbox.fault("requestWithdrawal", Fault.resetAfter, { times: Infinity })
+  yield* payments.requestWithdrawal(request, { idempotencyKey }).pipe(
+    Effect.catchTag("OutcomeUnknown", (error) =>
+      Effect.gen(function* () {
+        yield* Console.log(`${error._tag}: ${error.message}`)
+        yield* sandbox.clearFaults
+        yield* Console.log("\n(The answers come again. The same payout is asked for with the same key.)\n")
+        return yield* payments.requestWithdrawal(request, { idempotencyKey, earlier: "Unknown" })
+      })
+    )
+  )
+  const made = (yield* sandbox.withdrawals).filter((payout) => payout.idempotencyKey === idempotencyKey)
+  const asked = (yield* sandbox.requests).filter((sent) => sent.idempotencyKey === idempotencyKey)
+  yield* Console.log(`The gateway was asked ${asked.length} times and paid ${made.length} time(s).`)
+})
+
+const next = (baseUrl: string) => `
+What to try next:
+  ${baseUrl}/      the panel: press Pay, plan a fault, push the clock
+  ${baseUrl}/docs  its API, for tests in any language
+  docs/getting-started.md  your own program`
 
 const onSandbox = Effect.gen(function* () {
   const sandbox = yield* Sandbox
-  yield* Console.log(`A sandbox gateway listens on ${sandbox.baseUrl}. No real money is near.\n`)
-  const payments = Payments.layer({ baseUrl: sandbox.baseUrl, companyId: sandbox.companyId }).pipe(
+  const { baseUrl, companyId } = sandbox
+  yield* Console.log(`A sandbox gateway listens on ${baseUrl}. No real money is near. Its panel: ${baseUrl}/\n`)
+  const payments = Payments.layer({ baseUrl, companyId }).pipe(
     Layer.provide([FetchHttpClient.layer, Credentials.layer(yield* sandbox.credentials), IdempotencyKeyGen.layer])
   )
   const pay = (transactionId: string) =>
     Effect.andThen(sandbox.markPaid(transactionId), Console.log("\n(The sandbox plays the payer, and pays.)\n"))
-  yield* Effect.provide(quickstart(pay), payments)
+  yield* Effect.provide(Effect.andThen(quickstart(pay), lostAnswer), payments)
+  yield* Console.log(next(baseUrl))
+  const ci = yield* Config.option(Config.String("CI"))
+  if (process.stdout.isTTY && Option.isNone(ci)) {
+    yield* Console.log("\nThe sandbox stays up. Ctrl-C ends it.")
+    return yield* Effect.never
+  }
 }).pipe(Effect.provide(Sandbox.layerServer))
 
 const readOnly = Effect.gen(function* () {

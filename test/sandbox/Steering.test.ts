@@ -4,6 +4,7 @@ import { Money, PixKey } from "effect-pix"
 import { Sandbox, SandboxApi, SandboxOptions } from "effect-pix/sandbox"
 import { Effect, Layer } from "effect"
 import { execFile, spawnSync } from "node:child_process"
+import { readFileSync } from "node:fs"
 import { request as httpRequest } from "node:http"
 import { promisify } from "node:util"
 
@@ -319,27 +320,21 @@ describe("the references", () => {
 })
 
 const python = spawnSync("python3", ["--version"]).status === 0
-const script = `
-import json, sys, urllib.request
-base = sys.argv[1]
-def ask(method, path, body=None, **headers):
-    data = None if body is None else json.dumps(body).encode()
-    request = urllib.request.Request(base + path, data, {"Content-Type": "application/json", **headers}, method=method)
-    return json.load(urllib.request.urlopen(request))
-keys = {"X-Client-Id": "sandbox-client", "X-API-Key": "sandbox-key", "Accept": "application/json"}
-charge = ask("POST", "/api/v1/transactions/create", {"amount": 2500, "currency": "BRL", "paymentMethod": "PIX",
-  "customer": {"name": "Maria Silva", "email": "maria@example.com"}}, **keys)["data"]
-ask("POST", "/_sandbox/transactions/" + charge["id"] + "/pay")
-print(ask("GET", "/api/Transaction/transactionByTransactionId/" + charge["id"], **keys)["enStatusTransaction"])
-`
+/** The program that docs/sandbox.md shows. */
+const script = /^```python\n(.*?)^```/ms.exec(
+  readFileSync(new URL("../../docs/sandbox.md", import.meta.url), "utf8")
+)?.[1]
 
 describe("a client in another language", () => {
-  it.live.skipIf(!python)(`charges, has it paid and looks it up, in Python${python ? "" : " (no python3 here)"}`, () =>
-    Effect.gen(function* () {
-      const { balance, baseUrl } = yield* Sandbox
-      const { stdout } = yield* Effect.promise(() => promisify(execFile)("python3", ["-c", script, baseUrl]))
-      assert.strictEqual(stdout.trim(), "Paid")
-      assert.strictEqual(yield* balance, 10_000 + Money.centavos(2500))
-    }).pipe(Effect.provide(served))
+  it.live.skipIf(!python)(
+    `of the docs, in Python, charges, pays and looks up${python ? "" : " (no python3 here)"}`,
+    () =>
+      Effect.gen(function* () {
+        const { balance, baseUrl } = yield* Sandbox
+        const program = (script ?? "").replace("http://127.0.0.1:4010", baseUrl)
+        assert.include(program, baseUrl)
+        yield* Effect.promise(() => promisify(execFile)("python3", ["-c", program]))
+        assert.strictEqual(yield* balance, 10_000 + Money.centavos(2500))
+      }).pipe(Effect.provide(served))
   )
 })
