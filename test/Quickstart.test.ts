@@ -2,16 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Sandbox } from "effect-pix/sandbox"
 import { TestConsole } from "effect/testing"
-import { readFileSync } from "node:fs"
 import { quickstart } from "../docs/examples/quickstart.ts"
 
-const textOf = (path: string) => readFileSync(new URL(path, import.meta.url), "utf8")
-
 describe("the quickstart", () => {
-  it("is the program that the README shows", () => {
-    assert.include(textOf("../README.md"), `\`\`\`ts\n${textOf("../docs/examples/quickstart.ts")}\`\`\``)
-  })
-
   it.effect("charges, is paid, looks up, lists, reads the balance and pays out", () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
