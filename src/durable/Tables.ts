@@ -12,7 +12,7 @@ import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import type { Dialect } from "./Database.ts"
 
 /** One version of a set of tables: its statements for each dialect, in order. */
-export type Migration = { readonly [D in Dialect]: ReadonlyArray<string> }
+type Migration = { readonly [D in Dialect]: ReadonlyArray<string> }
 
 /** A set of tables that is versioned as one. */
 export interface Tables {

@@ -60,7 +60,7 @@ export const PayoutStatus = Schema.Union([
     mayHaveLeftAt,
     error: Schema.optionalKey(PayoutRefusal)
   }),
-  Schema.TaggedStruct("Posted", { state: Schema.Literal("posted"), ...common, withdrawalId: Schema.Int }),
+  Schema.TaggedStruct("Posted", { state: Schema.Literal("posted"), ...common, withdrawalId }),
   Schema.TaggedStruct("Settled", { state: Schema.Literal("settled"), ...common, withdrawalId }),
   Schema.TaggedStruct("Failed", { state: Schema.Literal("failed"), ...common, withdrawalId }),
   Schema.TaggedStruct("Refused", { state: Schema.Literal("refused"), ...common, error: PayoutRefusal }),

@@ -7,6 +7,7 @@
  * process that slept through its lease cannot clear the mark of the one that took over.
  */
 import * as DateTime from "effect/DateTime"
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { Centavos } from "../../../pix/Money.ts"
 import { IdempotencyConflict, OutcomeUnknown, type RequestWithdrawalError } from "../../../contract/PaymentsError.ts"
@@ -50,7 +51,7 @@ const Failure = Schema.fromJsonString(
   Schema.toCodecJson(Schema.Union([PayoutRefusal, OutcomeUnknown, IdempotencyConflict]))
 )
 const writeFailure = Schema.encodeSync(Failure)
-const readFailure = Schema.decodeSync(Failure)
+const readFailure = Schema.decodeOption(Failure)
 
 /** A request is about to leave. */
 export const mark = (row: Row, now: number, day: string | null): Changes => ({
@@ -91,6 +92,16 @@ export const parked = (because: ParkedBecause): Changes => ({ state: "parked", b
 
 const time = (millis: number) => DateTime.makeUnsafe(millis)
 
+/** Of an unknown payout whose failure a newer version wrote. */
+const unrecognised = ({ key, sends }: Row) =>
+  new OutcomeUnknown({
+    operation: "requestWithdrawal",
+    attempts: sends,
+    idempotencyKey: key,
+    outcome: "Unknown",
+    reason: "Unrecognised"
+  })
+
 /** What a row says to its owner. */
 export const statusOf = (row: Row): PayoutStatus => {
   const common = {
@@ -103,7 +114,9 @@ export const statusOf = (row: Row): PayoutStatus => {
   }
   const mayHaveLeft = row.leftAt === null ? {} : { mayHaveLeftAt: time(row.leftAt) }
   const withdrawal = row.withdrawalId === null ? {} : { withdrawalId: row.withdrawalId }
-  const error = row.error === null ? undefined : readFailure(row.error)
+  const failure = row.error === null ? undefined : Option.getOrUndefined(readFailure(row.error))
+  const refusal = failure === undefined || failure.outcome === "Unknown" ? undefined : failure
+  const error = failure === undefined ? {} : { error: failure }
   switch (row.state) {
     case "accepted":
       return {
@@ -111,20 +124,27 @@ export const statusOf = (row: Row): PayoutStatus => {
         state: row.state,
         ...common,
         ...mayHaveLeft,
-        ...(error !== undefined && error.outcome !== "Unknown" && { error })
+        ...(refusal !== undefined && { error: refusal })
       }
     case "posted":
-      return { _tag: "Posted", state: row.state, ...common, withdrawalId: row.withdrawalId ?? 0 }
+      return { _tag: "Posted", state: row.state, ...common, ...withdrawal }
     case "settled":
       return { _tag: "Settled", state: row.state, ...common, ...withdrawal }
     case "failed":
       return { _tag: "Failed", state: row.state, ...common, ...withdrawal }
     case "refused":
-      if (error === undefined || error.outcome === "Unknown") throw new Error("a refused payout has its refusal")
-      return { _tag: "Refused", state: row.state, ...common, error }
+      return refusal === undefined
+        ? // A newer version wrote why: a person has to look.
+          { _tag: "Parked", state: "parked", ...common, because: "Unreadable" }
+        : { _tag: "Refused", state: row.state, ...common, error: refusal }
     case "unknown":
-      if (error === undefined || error.outcome !== "Unknown") throw new Error("an unknown payout has its failure")
-      return { _tag: "Unknown", state: row.state, ...common, ...mayHaveLeft, error }
+      return {
+        _tag: "Unknown",
+        state: row.state,
+        ...common,
+        ...mayHaveLeft,
+        error: failure?.outcome === "Unknown" ? failure : unrecognised(row)
+      }
     case "parked":
       return {
         _tag: "Parked",
@@ -132,7 +152,7 @@ export const statusOf = (row: Row): PayoutStatus => {
         ...common,
         ...mayHaveLeft,
         because: row.because ?? "Operator",
-        ...(error !== undefined && { error })
+        ...error
       }
   }
 }

@@ -134,8 +134,13 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
     )
     const after = yield* record(marked, isClean, result)
     yield* count(after?.state ?? "unknown")
-    if (after === undefined || !isOpen(after)) return undefined
-    return Result.isFailure(result) ? result.failure : undefined
+    if (after === undefined || !isOpen(after) || Result.isSuccess(result)) return undefined
+    const { failure } = result
+    const asked = "retryAfter" in failure ? failure.retryAfter : undefined
+    if (asked === undefined) return failure
+    // The service says when: its element waits for that long, at most an hour.
+    yield* core.requeue(after, { delay: Duration.min(asked, Duration.hours(1)) })
+    return undefined
   })
 
   const handle = ({ generation, key }: Element) =>
