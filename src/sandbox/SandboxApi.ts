@@ -174,7 +174,7 @@ const Webhooks = HttpApiGroup.make("webhooks").add(
 )
 
 /** The names of faults, as the functions and values of `Fault`. */
-export const faultNames = [
+const faultNames = [
   "latency",
   "resetBefore",
   "resetAfter",

@@ -103,7 +103,7 @@ const Everything = Schema.Struct({
   targets: Schema.Array(Schema.String),
   webhooks: Schema.Array(Delivery)
 })
-export interface Everything extends Schema.Schema.Type<typeof Everything> {}
+interface Everything extends Schema.Schema.Type<typeof Everything> {}
 
 /** The whole state, in the form of its version. */
 export const SandboxState = Schema.Struct({

@@ -36,6 +36,14 @@ const get = { headers: reads } as const
 
 const script: ReadonlyArray<Step> = [
   { does: "creates", ...post, path: createPath, body: charge, status: 200 },
+  {
+    does: "refuses an amount that no QR code can state",
+    ...post,
+    path: createPath,
+    body: { ...charge, amount: 9_000_000_000_000_000 },
+    status: 400
+  },
+  { does: "creates after a refusal", ...post, path: createPath, body: charge, status: 200 },
   { does: "refuses without credentials", path: listPath, headers: { accept: "application/json" }, status: 401 },
   { does: "refuses without Accept", path: listPath, headers: { ...auth, accept: "*/*" }, status: 406 },
   { does: "refuses another Accept", path: listPath, headers: { ...auth, accept: "text/html" }, status: 406 },

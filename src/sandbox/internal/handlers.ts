@@ -15,7 +15,6 @@ import { type Reais, reais } from "../../pix/Money.ts"
 import { PaymentsApi } from "../../contract/PaymentsApi.ts"
 import type { SandboxWithdrawal } from "../SandboxBooks.ts"
 import type { Charge } from "../SandboxState.ts"
-import { copyAndPaste } from "./copyAndPaste.ts"
 import { leadOf } from "./ids.ts"
 import type { Ledger } from "./ledger.ts"
 import type { Write } from "./once.ts"
@@ -37,9 +36,9 @@ const answer = <A, B>(
 
 const instant = (millis: number) => DateTime.makeUnsafe(millis)
 
-const created = (settings: Settings) => (charge: Charge) => {
+const created = (settings: Settings, ledger: Ledger) => (charge: Charge) => {
   const { amount, firstExpiresAt, paymentMethod, transactionId } = charge
-  const code = copyAndPaste(settings.merchant, transactionId, amount)
+  const code = ledger.codeOf(charge)
   return {
     data: {
       id: transactionId,
@@ -136,7 +135,9 @@ const transactions = (settings: Settings) =>
   HttpApiBuilder.group(PaymentsApi, "transactions", (handlers) =>
     handlers.handleAll({
       createTransaction: ({ payload }) =>
-        Effect.map(Exchange, ({ ledger, now, write }) => answer(ledger.create(payload, write, now), created(settings))),
+        Effect.map(Exchange, ({ ledger, now, write }) =>
+          answer(ledger.create(payload, write, now), created(settings, ledger))
+        ),
       listTransactions: ({ query }) =>
         Effect.map(Exchange, ({ ledger, now }) => {
           const { page = 1, pageSize = 50, sort = "createdAt_desc" } = query

@@ -9,7 +9,7 @@ import { fingerprint } from "../../contract/IdempotencyKey.ts"
 export const maxBodyBytes = 1024 * 1024
 
 /** How deep a body may be nested. */
-export const maxDepth = 64
+const maxDepth = 64
 
 /** Whether a JSON text is nested too deep, found without recursion. */
 export const isTooDeep = (text: string): boolean => {

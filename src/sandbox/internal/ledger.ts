@@ -20,6 +20,7 @@ import { makeExpiries } from "./expiries.ts"
 import { uuid } from "./ids.ts"
 import { makeOnce, type Write } from "./once.ts"
 import * as Refusal from "./refusal.ts"
+import { showPayout } from "./showPayout.ts"
 
 type Mutable<A> = { -readonly [Name in keyof A]: A[Name] }
 type Status = Charge["status"]
@@ -46,15 +47,6 @@ const copy = <A extends object>(row: A): Mutable<A> => Object.assign({}, row)
 
 const isCounted = ({ currency, status }: Charge) => currency === "BRL" && status === "Awaiting"
 
-const showPayout = ({ createdAt, description, metadata, pixKey: to, ...plain }: Payout): SandboxWithdrawal => ({
-  ...plain,
-  pixKey: Redacted.make(to, { label: "pixKey" }),
-  ...(description !== undefined && { description: Redacted.make(description, { label: "description" }) }),
-  ...(metadata !== undefined && { metadata: Redacted.make(metadata, { label: "metadata" }) }),
-  currency: "BRL",
-  createdAt: DateTime.makeUnsafe(createdAt)
-})
-
 /** Opens the books: empty, or as they were kept. */
 export const make = (settings: Settings, seed: string, observer: Observer, kept?: Books) => {
   const charges: Array<Mutable<Charge>> = (kept?.charges ?? []).map(copy)
@@ -77,10 +69,21 @@ export const make = (settings: Settings, seed: string, observer: Observer, kept?
     if (isCounted(charge)) awaited += charge.amount
   }
 
+  // A charge is answered right after it was made: the last code is not made twice.
+  let last: { readonly id: string; readonly code: ReturnType<typeof copyAndPaste> } | undefined
+  const codeOf = ({ amount, transactionId }: Pick<Charge, "amount" | "transactionId">) => {
+    const id = `${transactionId} ${amount}`
+    if (last?.id !== id) last = { id, code: copyAndPaste(settings.merchant, transactionId, amount) }
+    return last.code
+  }
+
+  const shown = new WeakMap<Charge, SandboxTransaction>()
   const show = (charge: Charge): SandboxTransaction => {
+    const before = shown.get(charge)
+    if (before !== undefined) return before
     const { createdAt, customer, expiresAt, firstExpiresAt: _, updatedAt, ...plain } = charge
-    const code = copyAndPaste(settings.merchant, charge.transactionId, charge.amount)
-    return {
+    const code = codeOf(charge)
+    const transaction: SandboxTransaction = {
       ...plain,
       customer: Redacted.make(customer, { label: "customer" }),
       ...(charge.paymentMethod === "PIX" &&
@@ -89,6 +92,8 @@ export const make = (settings: Settings, seed: string, observer: Observer, kept?
       updatedAt: DateTime.makeUnsafe(updatedAt),
       ...(expiresAt !== undefined && { expiresAt: DateTime.makeUnsafe(expiresAt) })
     }
+    shown.set(charge, transaction)
+    return transaction
   }
 
   const add = (centavos: number) => {
@@ -100,6 +105,7 @@ export const make = (settings: Settings, seed: string, observer: Observer, kept?
     if (isCounted(charge)) awaited -= charge.amount
     charge.status = to
     charge.updatedAt = now
+    shown.delete(charge)
     observer.noteTransaction(() => show(charge), false)
     if (to === "Paid" && charge.currency === "BRL") add(charge.amount)
     if (to === "Refunded" && charge.currency === "BRL") add(0 - charge.amount)
@@ -149,7 +155,7 @@ export const make = (settings: Settings, seed: string, observer: Observer, kept?
         const at = DateTime.toEpochMillis(now)
         const expiresAt = request.paymentMethod === "PIX" ? at + (request.pix?.expiresInDays ?? 1) * day : undefined
         if (expiresAt !== undefined && expiresAt > endOfTime) return Result.fail(Refusal.noSuchDate)
-        if (Result.isFailure(copyAndPaste(settings.merchant, transactionId, request.amount))) {
+        if (Result.isFailure(codeOf({ amount: request.amount, transactionId }))) {
           return Result.fail(Refusal.notChargeable)
         }
         const charge: Mutable<Charge> = {
@@ -213,6 +219,7 @@ export const make = (settings: Settings, seed: string, observer: Observer, kept?
     find,
     lapse,
     show,
+    codeOf,
 
     /** The charges, oldest first. Not to be changed. */
     charges: (now: DateTime.Utc): ReadonlyArray<Charge> => {
@@ -267,6 +274,7 @@ export const make = (settings: Settings, seed: string, observer: Observer, kept?
       const charge = byId.get(transactionId)
       if (charge?.status === "Awaiting" && charge.expiresAt !== undefined) {
         charge.expiresAt = DateTime.toEpochMillis(now)
+        shown.delete(charge)
       }
     },
 

@@ -16,7 +16,7 @@ import { isLoopback } from "../../internal/loopback.ts"
 import type { WebhookTarget } from "../SandboxWebhook.ts"
 
 /** How an attempt ended: with a status, or without one and why. */
-export interface Sent {
+interface Sent {
   readonly status?: number
   readonly error?: string
   /** The first kilobyte of the answer. */

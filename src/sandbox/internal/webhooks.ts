@@ -290,6 +290,3 @@ export const make = Effect.fnUntraced(function* (
     reset: begin(configured, [])
   }
 })
-
-/** See `make`. */
-export type Webhooks = Effect.Success<ReturnType<typeof make>>

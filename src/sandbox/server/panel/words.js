@@ -263,7 +263,6 @@ const languages = { en, pt }
 const saved = localStorage.getItem("language")
 let language = saved in languages ? saved : navigator.language.startsWith("pt") ? "pt" : "en"
 
-export const current = () => language
 export const other = () => (language === "pt" ? "en" : "pt")
 
 /** A word of the current language; `{0}` and so on are filled. */
