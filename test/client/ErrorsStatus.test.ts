@@ -205,6 +205,15 @@ describe("a failure of the transport says whether anything was sent", () => {
     ["an expired certificate", caused(wrapped("CERT_HAS_EXPIRED")), "NotSent", "Tls", 1],
     ["a certificate of another host", caused(wrapped("ERR_TLS_CERT_ALTNAME_INVALID")), "NotSent", "Tls", 1],
     ["a peer without TLS", caused(wrapped("ERR_SSL_WRONG_VERSION_NUMBER", { message: noTls })), "NotSent", "Tls", 1],
+    [
+      "a record that is no TLS, by a routine that reads answers",
+      caused(
+        wrapped("ERR_SSL_WRONG_VERSION_NUMBER", { message: "SSL routines:ssl3_get_record:wrong version number:" })
+      ),
+      "Unknown",
+      "Tls",
+      3
+    ],
     ["a broken record of TLS, which may be of the answer", caused(coded("EPROTO")), "Unknown", "Tls", 3],
     [
       "several addresses, all refused",
