@@ -79,7 +79,11 @@ export const makeAnswer = <P, M>(options: AnswerOptions<P, M>) => {
     const reading = yield* Effect.mapError(Effect.fromOption(options.read(text)), unreadable)
     const accepted = yield* options.accept(text, reading).pipe(
       Effect.tapError((failed) =>
-        Effect.logError(failed._tag === "DatabaseError" ? failed.message : `Webhook: ${failed.handler} failed`)
+        failed._tag === "HandlerFailed"
+          ? Effect.logError(`Webhook: ${failed.handler} failed`)
+          : failed.reason === "Busy"
+            ? Effect.logDebug("Webhook: another request works on this transaction")
+            : Effect.logError(failed.message)
       ),
       Effect.mapError(busy)
     )

@@ -1,0 +1,66 @@
+// A process that receives webhooks and ships: `node webhookWorker.ts <port>`, told by its environment which database and
+// which gateway. It writes a row for each time that it ships, with nothing of its own against a second time.
+import { NodeHttpServer, NodeRuntime } from "@effect/platform-node"
+import { PgClient } from "@effect/sql-pg"
+import { Console, Effect, Layer, Logger, Redacted } from "effect"
+import { FetchHttpClient, HttpRouter, HttpServerResponse } from "effect/http"
+import { SqlClient } from "effect/sql"
+import { createServer } from "node:http"
+import { Credentials } from "../../src/client/Credentials.ts"
+import { IdempotencyKeyGen } from "../../src/client/IdempotencyKeyGen.ts"
+import { Payments } from "../../src/client/Payments.ts"
+import { PaymentsPolicy } from "../../src/client/PaymentsPolicy.ts"
+import { layer as layerSqlite } from "../../src/node/NodeSqlite.ts"
+import { Webhook } from "../../src/webhook/Webhook.ts"
+
+const env = (name: string) => process.env[name] ?? ""
+
+const database =
+  env("PG") === "" ? layerSqlite({ filename: env("SQLITE") }) : PgClient.layer({ url: Redacted.make(env("PG")) })
+const payments = Payments.layer({ baseUrl: env("GATEWAY"), companyId: 1 }).pipe(
+  Layer.provide([
+    FetchHttpClient.layer,
+    IdempotencyKeyGen.layer,
+    Credentials.layer({ clientId: "client", apiKey: Redacted.make("key") })
+  ])
+)
+
+const webhook = Webhook.layerSql({
+  lease: "2 seconds",
+  poll: "100 millis",
+  onPaid: Effect.fn("onPaid")(function* ({ transaction }) {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`INSERT INTO shipped (charge) VALUES (${transaction.transactionId})`
+    // Long enough to be killed here now and then, the row written and not committed.
+    yield* Effect.sleep("5 millis")
+  })
+})
+
+const up = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`CREATE TABLE IF NOT EXISTS shipped (charge VARCHAR(60))`
+  })
+)
+
+/** What was shipped so far, for who asks this process: an embedded database is this process's alone. */
+const shipped = HttpRouter.use((router) =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) =>
+    router.add(
+      "GET",
+      "/shipped",
+      Effect.flatMap(Effect.orDie(sql`SELECT charge FROM shipped`), HttpServerResponse.json)
+    )
+  )
+)
+
+const app = Layer.mergeAll(Webhook.route("/webhooks/pix"), shipped).pipe(Layer.provide(webhook))
+const server = HttpRouter.serve(app, { disableLogger: true, disableListenLog: true }).pipe(
+  Layer.provide(up),
+  Layer.merge(Layer.effectDiscard(Console.log("up"))),
+  Layer.provide(NodeHttpServer.layer(createServer, { host: "127.0.0.1", port: Number(process.argv[2]) })),
+  Layer.provide([database, payments, PaymentsPolicy.layer({ ...PaymentsPolicy.once, attemptTimeout: "1 second" })])
+)
+
+const said = env("VERBOSE") === "" ? Logger.layer([]) : Logger.layer([Logger.consolePretty()])
+NodeRuntime.runMain(Layer.launch(Layer.provide(server, said)))

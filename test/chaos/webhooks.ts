@@ -1,0 +1,168 @@
+/**
+ * Webhooks under violence: processes that receive calls about paid charges and ship are killed at random with kill -9
+ * and started again, over a gateway that fails, knows late, and hangs up. Each call is sent until it is answered with
+ * 200, and a third of them twice. `node test/chaos/webhooks.ts` is the full size; EFFECT_PIX_SEED chooses what happens.
+ */
+import { type ChildProcess, spawn } from "node:child_process"
+import { mkdtempSync, rmSync } from "node:fs"
+import { createServer } from "node:http"
+import { type AddressInfo, createServer as createSocketServer } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { createInterface } from "node:readline"
+import { noPostgres, startPostgres } from "../support/postgres.ts"
+import { seed, seeded } from "../support/seed.ts"
+
+const pause = (millis: number) => new Promise<void>((done) => setTimeout(done, millis))
+// A TCP server always has an address with a port.
+const portOf = (server: { address: () => AddressInfo | string | null }) => (server.address() as AddressInfo).port
+
+const freePort = () =>
+  new Promise<number>((done) => {
+    const probe = createSocketServer()
+    probe.listen(0, "127.0.0.1", () => {
+      const port = portOf(probe)
+      probe.close(() => done(port))
+    })
+  })
+
+/** Says of every charge that it is paid, when it says anything. */
+const startGateway = (next: () => number) =>
+  new Promise<{ readonly url: string; readonly stop: () => void }>((done) => {
+    const server = createServer((request, response) => {
+      const chance = next()
+      if (chance < 0.1) return request.socket.destroy()
+      const status = chance < 0.2 ? 500 : chance < 0.3 ? 404 : 200
+      const now = new Date().toISOString()
+      const detail = {
+        id: 1,
+        leadId: 1,
+        lead: { id: 1, name: "Maria Silva", email: "maria@example.com", phone: "", document: "" },
+        companyId: 1,
+        value: 2500,
+        transactionId: request.url?.split("/").at(-1),
+        enStatusTransaction: "Paid",
+        enPaymentSystem: "Pix",
+        updateDate: now,
+        createdAt: now
+      }
+      response
+        .writeHead(status, { "Content-Type": "application/json" })
+        .end(status === 200 ? JSON.stringify(detail) : "")
+      return undefined
+    })
+    server.listen(0, "127.0.0.1", () =>
+      done({
+        url: `http://127.0.0.1:${portOf(server)}`,
+        stop: () => {
+          server.close()
+          server.closeAllConnections()
+        }
+      })
+    )
+  })
+
+/** Starts a process that receives, and waits until it does. */
+const startWorker = (port: number, env: Readonly<Record<string, string>>) =>
+  new Promise<ChildProcess>((done, failed) => {
+    const child = spawn(process.execPath, ["--no-warnings", join(import.meta.dirname, "webhookWorker.ts"), `${port}`], {
+      env: { ...process.env, ...env },
+      stdio: ["ignore", "pipe", "inherit"]
+    })
+    createInterface({ input: child.stdout }).on("line", (line) => line === "up" && done(child))
+    child.once("exit", () => failed(new Error("a worker ended before it was up")))
+  })
+
+export interface WebhookChaos {
+  readonly database: "SQLite" | "PostgreSQL"
+  readonly orders: number
+  readonly processes: number
+  readonly kills: number
+  readonly seed: number
+}
+
+/** How many orders were shipped how often, and how long the last one took after the last kill. */
+export const webhookChaos = async ({ database, kills, orders, processes, seed }: WebhookChaos) => {
+  const { next } = seeded(seed)
+  const folder = mkdtempSync(join(tmpdir(), "effect-pix-chaos-"))
+  const postgres = database === "PostgreSQL" ? await startPostgres() : undefined
+  const gateway = await startGateway(next)
+  const env = {
+    GATEWAY: gateway.url,
+    ...(postgres === undefined ? { SQLITE: join(folder, "shop.sqlite") } : { PG: postgres.url })
+  }
+  const ports = await Promise.all(Array.from({ length: processes }, freePort))
+  const workers: Array<ChildProcess> = []
+  for (const port of ports) workers.push(await startWorker(port, env))
+  const anyPort = () => ports[Math.floor(next() * ports.length)] ?? 0
+
+  const ids = Array.from({ length: orders }, (_, n) => `9f1c8c52-6a3e-4b1f-9d57-${String(n).padStart(12, "0")}`)
+  const send = async (transactionId: string) => {
+    const body = JSON.stringify({ transactionId, status: "Paid" })
+    while (true) {
+      const answer = await fetch(`http://127.0.0.1:${anyPort()}/webhooks/pix`, { method: "POST", body }).then(
+        ({ status }) => status,
+        () => 0
+      )
+      if (answer === 200) return
+      await pause(50)
+    }
+  }
+  const lanes = Array.from({ length: 8 }, (_, lane) => ids.filter((_, n) => n % 8 === lane))
+  const sending = Promise.all(
+    lanes.map(async (lane) => {
+      for (const id of lane) {
+        await send(id)
+        if (next() < 0.33) await send(id)
+        await pause(next() * 40)
+      }
+    })
+  )
+  for (let n = 0; n < kills; n++) {
+    await pause(100 + next() * 400)
+    const victim = Math.floor(next() * processes)
+    const gone = new Promise((done) => workers[victim]?.once("exit", done))
+    workers[victim]?.kill("SIGKILL")
+    await gone
+    workers[victim] = await startWorker(ports[victim] ?? 0, env)
+  }
+  await sending
+  const began = performance.now()
+  const shipped = async () => {
+    const response = await fetch(`http://127.0.0.1:${anyPort()}/shipped`)
+    // As webhookWorker.ts answers it.
+    return ((await response.json()) as ReadonlyArray<{ readonly charge: string }>).map(({ charge }) => charge)
+  }
+  while (new Set(await shipped()).size < orders && performance.now() - began < 90_000) await pause(100)
+  const took = performance.now() - began
+  // Whoever ships a second time does so by now: a lease, and what it takes to look again.
+  await pause(3000)
+  const all = await shipped()
+  for (const worker of workers) worker.kill("SIGKILL")
+  gateway.stop()
+  await postgres?.stop()
+  rmSync(folder, { recursive: true, force: true })
+  return { shipped: new Set(all).size, twice: all.length - new Set(all).size, took }
+}
+
+const runs: ReadonlyArray<Omit<WebhookChaos, "seed">> = [
+  { database: "SQLite", orders: 500, processes: 1, kills: 15 },
+  ...(noPostgres() === undefined ? [{ database: "PostgreSQL" as const, orders: 500, processes: 3, kills: 15 }] : [])
+]
+
+/** The full size; whether all held. */
+export const webhooksAtFullSize = async (): Promise<boolean> => {
+  let isSound = true
+  for (const run of runs) {
+    const { shipped, took, twice } = await webhookChaos({ ...run, seed })
+    const isOk = shipped === run.orders && twice === 0
+    isSound &&= isOk
+    console.log(
+      `  ${isOk ? "ok  " : "FAIL"} ${run.database}: ${run.orders} orders paid, ${run.processes} process(es), ${run.kills} times kill -9: ` +
+        `${shipped} shipped, ${twice} twice; the last ${(took / 1000).toFixed(1)} s after the last call`
+    )
+  }
+  return isSound
+}
+
+if (import.meta.main) process.exitCode = (await webhooksAtFullSize()) ? 0 : 1
