@@ -1,0 +1,28 @@
+import { assert, describe, it } from "@effect/vitest"
+import { webhookChaos } from "../chaos/webhooks.ts"
+import { noPostgres } from "../support/postgres.ts"
+import { seed } from "../support/seed.ts"
+
+const absent = noPostgres()
+
+describe("kill -9 of those who receive webhooks", () => {
+  it("on SQLite every order that is paid is shipped once", { timeout: 60_000 }, async () => {
+    const { shipped, twice } = await webhookChaos({ database: "SQLite", orders: 30, processes: 1, kills: 2, seed })
+    assert.deepStrictEqual({ shipped, twice }, { shipped: 30, twice: 0 }, `seed ${seed}`)
+  })
+
+  it.skipIf(absent !== undefined)(
+    "on PostgreSQL with three processes every order that is paid is shipped once",
+    { timeout: 60_000 },
+    async () => {
+      const { shipped, twice } = await webhookChaos({
+        database: "PostgreSQL",
+        orders: 40,
+        processes: 3,
+        kills: 3,
+        seed
+      })
+      assert.deepStrictEqual({ shipped, twice }, { shipped: 40, twice: 0 }, `seed ${seed}`)
+    }
+  )
+})
