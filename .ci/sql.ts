@@ -1,4 +1,4 @@
-// Writes docs/sql/: the tables of the durable payouts as files, for whoever makes tables beforehand. They are recorded
+// Writes docs/sql/: the tables of the durable payouts and webhooks as files, for whoever makes tables beforehand. They are recorded
 // from what the layers do on an empty database, so the two cannot differ. `npm run sql` after a new migration.
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
@@ -9,6 +9,7 @@ import { join } from "node:path"
 import { migrate } from "../src/durable/Tables.ts"
 import { layerQueue } from "../src/durable/Work.ts"
 import { tables as payouts } from "../src/payouts/internal/queue/tables.ts"
+import { webhookTables } from "../src/webhook/internal/roomSql.ts"
 
 export const dialects = ["postgresql", "sqlite"] as const
 
@@ -52,7 +53,8 @@ export const record = (dialect: (typeof dialects)[number]) =>
         spanAttributes: []
       })
     ).pipe(Layer.provide(Reactivity.layer))
-    yield* Effect.provide(Effect.andThen(Effect.scoped(Layer.build(layerQueue())), migrate(payouts)), client)
+    const queue = Effect.scoped(Layer.build(layerQueue()))
+    yield* Effect.provide(Effect.all([queue, migrate(payouts), migrate(webhookTables)], { discard: true }), client)
     return `-- Made by \`npm run sql\`. What the layers of effect-pix do on an empty database, for ${dialect}.\n\n${texts.map((text) => `${text};`).join("\n\n")}\n`
   })
 

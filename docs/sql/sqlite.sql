@@ -106,3 +106,22 @@ CREATE TABLE effect_pix_payout_limits (
 );
 
 INSERT INTO effect_pix_payout_limits (id) VALUES (1);
+
+CREATE TABLE IF NOT EXISTS "effect_pix_webhooks_migrations" (
+  migration_id integer PRIMARY KEY NOT NULL,
+  created_at datetime NOT NULL DEFAULT current_timestamp,
+  name VARCHAR(255) NOT NULL
+);
+
+INSERT INTO "effect_pix_webhooks_migrations" ("migration_id","name") VALUES (1,'create');
+
+CREATE TABLE IF NOT EXISTS effect_pix_webhooks (
+  webhook TEXT NOT NULL,
+  name TEXT NOT NULL,
+  state TEXT NOT NULL,
+  value TEXT NOT NULL,
+  updated_at INTEGER NOT NULL,
+  PRIMARY KEY (webhook, name)
+);
+
+CREATE INDEX IF NOT EXISTS idx_effect_pix_webhooks_state ON effect_pix_webhooks (webhook, state, updated_at);

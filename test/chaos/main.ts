@@ -1,5 +1,5 @@
 /**
- * `npm run chaos`: the queue of payouts under violence, at full size. It ends with 1 where something did not hold.
+ * `npm run chaos`: payouts and webhooks under violence, at full size. It ends with 1 where something did not hold.
  * EFFECT_PIX_SEED chooses the faults and the moments.
  */
 import { noPostgres } from "../support/postgres.ts"
@@ -7,6 +7,7 @@ import { seed } from "../support/seed.ts"
 import { killAtRandom, lease, outage, rollBack, speed, takeOver } from "./postgres.ts"
 import type { Ledger } from "./processes.ts"
 import { killOnSqlite } from "./sqlite.ts"
+import { webhooksAtFullSize } from "./webhooks.ts"
 
 let broken = 0
 const check = (isSound: boolean, what: string) => {
@@ -57,5 +58,8 @@ if (absent === undefined) {
   tell(fast)
   check(fast.perSecond >= 150, `${fast.perSecond} payouts a second`)
 } else console.log(`\nPostgreSQL: skipped, ${absent}`)
+
+console.log("\nWebhooks: 500 orders, 15 times kill -9, lookups that fail, come late and hang up")
+if (!(await webhooksAtFullSize())) broken += 1
 
 process.exitCode = broken === 0 ? 0 : 1

@@ -5,7 +5,6 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
-import { growing } from "../../internal/schedule.ts"
 
 /** How long to wait after the attempt of this count; nothing, where the schedule has come to its end. */
 export const delayOf = Effect.fnUntraced(function* (
@@ -24,7 +23,3 @@ export const delayOf = Effect.fnUntraced(function* (
   // Whole milliseconds: the queue in memory counts in them.
   return Duration.millis(Math.ceil(Duration.toMillis(delay)))
 })
-
-/** Growing waits of at least `first` and at most `most`, jittered, for ever. */
-export const backoff = (first: Duration.Input, most: Duration.Input): Schedule.Schedule<unknown> =>
-  Schedule.jittered(growing({ first, most }))

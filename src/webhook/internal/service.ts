@@ -15,6 +15,7 @@ import * as Settings from "../../contract/Settings.ts"
 import { database } from "../../durable/Database.ts"
 import { migrate } from "../../durable/Tables.ts"
 import { layerQueue, layerQueueMemory, repeatedly, TryAgain, unlimited, work } from "../../durable/Work.ts"
+import { growing } from "../../internal/schedule.ts"
 import { TransactionHints } from "../../transactions/TransactionHints.ts"
 import type { CallInfo, WebhookOptions, WebhookSqlOptions } from "../WebhookOptions.ts"
 import { none } from "../WebhookVerifier.ts"
@@ -25,7 +26,6 @@ import { type InboxOptions, Job, makeInbox } from "./inbox.ts"
 import { makeReader } from "./reader.ts"
 import { type Room, roomMemory } from "./room.ts"
 import { roomSql, sweepSql, webhookTables } from "./roomSql.ts"
-import { backoff } from "./schedules.ts"
 
 /** How long a caller waits for the database. */
 const patience = "10 seconds"
@@ -51,6 +51,8 @@ const settingsOf = <P, M, R>({ name = "default", verifier = none, ...options }: 
   })
 
 type Checked = Effect.Success<ReturnType<typeof settingsOf>>
+
+const backoff = (first: Duration.Input) => Schedule.jittered(growing({ first, most: "5 minutes" }))
 
 /** The service, by how a call is accepted. */
 const serviceOf = Effect.fnUntraced(function* <P, M, R>(
@@ -79,8 +81,8 @@ const serviceOf = Effect.fnUntraced(function* <P, M, R>(
     seal: keepsBodies ? (options.seal ?? unsealed) : undefined,
     schedules: {
       early: options.confirm ?? Schedule.upTo(Schedule.exponential("1 second"), { times: 6 }),
-      outage: options.retryLookup ?? Schedule.upTo(backoff("2 seconds", "5 minutes"), { duration: "1 day" }),
-      failed: options.retry ?? Schedule.upTo(backoff("1 second", "5 minutes"), { duration: "1 day" })
+      outage: options.retryLookup ?? Schedule.upTo(backoff("2 seconds"), { duration: "1 day" }),
+      failed: options.retry ?? Schedule.upTo(backoff("1 second"), { duration: "1 day" })
     }
   })
   const service = (accept: Accept<P, M>) => {
