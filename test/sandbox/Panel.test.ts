@@ -157,6 +157,22 @@ describe.skipIf(noBrowser !== undefined)(
       60_000
     )
 
+    it.live.each(["/docs", "/docs/gateway"])(
+      "the reference at %s is drawn, and fetches nothing from elsewhere",
+      (path) =>
+        Effect.gen(function* () {
+          const { baseUrl } = yield* Sandbox
+          yield* doing(() =>
+            browse(`${baseUrl}${path}`, { colorScheme: "light" }, async (page, looked) => {
+              await page.getByRole("heading", { level: 1 }).first().waitFor()
+              assert.deepStrictEqual(looked.problems, [])
+              assert.deepStrictEqual([...looked.origins], [baseUrl])
+            })
+          )
+        }).pipe(Effect.provide(served())),
+      60_000
+    )
+
     it.live.each(["light", "dark"] as const)(
       "axe finds nothing in any section, %s",
       (colorScheme) =>
