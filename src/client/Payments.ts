@@ -23,7 +23,7 @@
 import * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as FetchTransport from "./internal/fetchTransport.ts"
+import * as FetchTransport from "./internal/transport/fetchTransport.ts"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
@@ -35,7 +35,7 @@ import { Credentials } from "./Credentials.ts"
 import type { WriteOptions } from "../contract/IdempotencyKey.ts"
 import { IdempotencyKeyGen } from "./IdempotencyKeyGen.ts"
 import { parseBaseUrl } from "./internal/baseUrl.ts"
-import { makeOperations } from "./internal/operations.ts"
+import { makeOperations } from "./internal/operations/operations.ts"
 import { IntegerId } from "../internal/wire.ts"
 import type {
   CreateTransactionError,

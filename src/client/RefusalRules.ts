@@ -34,7 +34,7 @@
  */
 import * as Context from "effect/Context"
 import * as Layer from "effect/Layer"
-import { rules } from "./internal/refusalPhrases.ts"
+import { rules } from "./internal/words/refusalPhrases.ts"
 
 /**
  * What a refusal can be about. The first three say that an earlier request may have been executed: `Conflict` does not

@@ -4,7 +4,7 @@
 import { assert, describe, it, test } from "@effect/vitest"
 import { type CreateTransactionRequest, Money, Payments, type PaymentsError, PaymentsPolicy } from "effect-pix"
 import { Effect, Result } from "effect"
-import { meansFailure } from "../../src/client/internal/denial.ts"
+import { meansFailure } from "../../src/client/internal/words/denial.ts"
 import { charge, created, detail, listed, payout, paymentsOn, record, respond, scripted } from "../support/Wire.ts"
 
 type Use = (payments: Payments["Service"]) => Effect.Effect<unknown, PaymentsError>

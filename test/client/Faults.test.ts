@@ -11,7 +11,7 @@ import {
 } from "effect-pix"
 import { Fault, Sandbox, SandboxOptions } from "effect-pix/sandbox"
 import { FetchHttpClient, type HttpClient } from "effect/http"
-import * as FetchTransport from "../../src/client/internal/fetchTransport.ts"
+import * as FetchTransport from "../../src/client/internal/transport/fetchTransport.ts"
 import { calls, noTransaction, type OperationCall } from "../support/calls.ts"
 import { fixture, type Play, serveBlindly, serveRaw, serveTls, serveTlsThenPlain } from "../support/RawServer.ts"
 

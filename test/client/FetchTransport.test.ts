@@ -6,7 +6,7 @@ import { spawn } from "node:child_process"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { fileURLToPath } from "node:url"
-import * as FetchTransport from "../../src/client/internal/fetchTransport.ts"
+import * as FetchTransport from "../../src/client/internal/transport/fetchTransport.ts"
 import { json, makeGateway } from "../support/Gateway.ts"
 import { balance, paymentsOn, payout, record } from "../support/Wire.ts"
 

@@ -1,6 +1,6 @@
 import { assert, describe, it, vi } from "@effect/vitest"
 import { RefusalRules } from "effect-pix"
-import { causeOf } from "../../src/client/internal/refusalCause.ts"
+import { causeOf } from "../../src/client/internal/words/refusalCause.ts"
 import { belowMinimum, conflicts, insufficientBalance, noPixKey, ordinary } from "./refusals.ts"
 
 const read = (words: string) => causeOf(RefusalRules.defaults, words)

@@ -1,7 +1,7 @@
 import { assert, describe, expect, it, vi } from "@effect/vitest"
 import { Arbitrary, Schema } from "effect"
-import { displayMessage, freeText, maxDisplay, personal, type Secret } from "../../src/client/internal/mask.ts"
-import { readServiceMessage } from "../../src/client/internal/serviceMessage.ts"
+import { displayMessage, freeText, maxDisplay, personal, type Secret } from "../../src/client/internal/words/mask.ts"
+import { readServiceMessage } from "../../src/client/internal/words/serviceMessage.ts"
 
 const show = (words: string, secrets: ReadonlyArray<string> = []) => displayMessage(words, () => secrets.map(personal))
 

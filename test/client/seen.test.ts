@@ -1,6 +1,6 @@
 import { assert, describe, test } from "@effect/vitest"
-import { freeText, personal } from "../../src/client/internal/mask.ts"
-import { seenIn, withoutSecrets } from "../../src/client/internal/seen.ts"
+import { freeText, personal } from "../../src/client/internal/words/mask.ts"
+import { seenIn, withoutSecrets } from "../../src/client/internal/wire/seen.ts"
 
 const places = { id: ["data", "id"], value: ["data", "amount"], status: ["data", "status"] }
 const see = (data: unknown) => ({ ...seenIn(JSON.stringify({ data }), places, JSON.parse) })

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, BigDecimal, Effect, Equal, JsonSchema, Option, Schema } from "effect"
 import * as Money from "../../src/pix/Money.ts"
-import { parseExact } from "../../src/client/internal/exactJson.ts"
+import { parseExact } from "../../src/client/internal/wire/exactJson.ts"
 
 const decode = Schema.decodeUnknownSync(Money.ReaisFromJson)
 const encode = Schema.encodeSync(Money.ReaisFromJson)

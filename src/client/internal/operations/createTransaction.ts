@@ -16,11 +16,11 @@ import type {
 } from "../../../contract/Transaction.ts"
 import * as ChargeCode from "../../ChargeCode.ts"
 import type { PaymentsPolicy } from "../../PaymentsPolicy.ts"
-import type { Undecodable } from "../verdict.ts"
-import { bodyEncoder } from "../codec.ts"
-import { readCharge } from "../fast/readCharge.ts"
-import { writePixCharge } from "../fast/writePixCharge.ts"
-import { deniedByError, meansFailure } from "../denial.ts"
+import type { Undecodable } from "../call/verdict.ts"
+import { bodyEncoder } from "../wire/codec.ts"
+import { readCharge } from "../wire/fast/readCharge.ts"
+import { writePixCharge } from "../wire/fast/writePixCharge.ts"
+import { deniedByError, meansFailure } from "../words/denial.ts"
 import { invalid, type Issues, notAsAsked, type Wiring, writing } from "./operation.ts"
 
 const [pix, boleto, card] = endpoint.body.members

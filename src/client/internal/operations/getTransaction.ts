@@ -3,7 +3,7 @@
  */
 import * as Result from "effect/Result"
 import { getTransaction as endpoint } from "../../../contract/Endpoints.ts"
-import { ofLookup } from "../toError.ts"
+import { ofLookup } from "../call/toError.ts"
 import { notAsAsked, reading, type Wiring } from "./operation.ts"
 
 const reader = reading(endpoint)

@@ -4,8 +4,8 @@
 import * as Result from "effect/Result"
 import { listTransactions as endpoint } from "../../../contract/Endpoints.ts"
 import type { ListOptions, TransactionPage } from "../../../contract/Transaction.ts"
-import type { Undecodable } from "../verdict.ts"
-import { readPage } from "../fast/readPage.ts"
+import type { Undecodable } from "../call/verdict.ts"
+import { readPage } from "../wire/fast/readPage.ts"
 import { reading, type Wiring } from "./operation.ts"
 
 const reader = reading(endpoint, readPage)

@@ -18,10 +18,10 @@ import {
 import { type Centavos, ReaisOrder, toReais } from "../../../pix/Money.ts"
 import { fromPair, isPixKey, toPair } from "../../../pix/PixKey.ts"
 import type { PaymentsPolicy } from "../../PaymentsPolicy.ts"
-import type { Undecodable } from "../verdict.ts"
-import { bodyEncoder } from "../codec.ts"
-import { meansFailure } from "../denial.ts"
-import { ofWithdrawal } from "../toError.ts"
+import type { Undecodable } from "../call/verdict.ts"
+import { bodyEncoder } from "../wire/codec.ts"
+import { meansFailure } from "../words/denial.ts"
+import { ofWithdrawal } from "../call/toError.ts"
 import { invalid, type Issues, notAsAsked, type Wiring, writing } from "./operation.ts"
 
 /** What is wrong with how a withdrawal names its key, or the pair to send. */

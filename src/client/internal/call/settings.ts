@@ -7,11 +7,11 @@ import * as Duration from "effect/Duration"
 import type * as Fiber from "effect/Fiber"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import type * as HttpClient from "effect/http/HttpClient"
-import { isTraced } from "../../internal/spans.ts"
-import { offered, type Transport } from "../../internal/transport.ts"
-import { PaymentsPolicy } from "../PaymentsPolicy.ts"
-import { RefusalRules } from "../RefusalRules.ts"
-import { transportOf } from "./clientTransport.ts"
+import { isTraced } from "../../../internal/spans.ts"
+import { offered, type Transport } from "../../../internal/transport.ts"
+import { PaymentsPolicy } from "../../PaymentsPolicy.ts"
+import { RefusalRules } from "../../RefusalRules.ts"
+import { transportOf } from "../transport/clientTransport.ts"
 
 export interface Settings {
   readonly policy: PaymentsPolicy

@@ -3,7 +3,7 @@
  * the thing asked for failed. In doubt it counts as said: a wrong `OutcomeUnknown` costs a repetition.
  */
 import * as Predicate from "effect/Predicate"
-import type { RequestIssue } from "../../contract/PaymentsError.ts"
+import type { RequestIssue } from "../../../contract/PaymentsError.ts"
 
 /** Word stems by which a gateway says that something ended without success, in English and in Portuguese. */
 const stems = [

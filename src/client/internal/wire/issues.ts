@@ -4,7 +4,7 @@
  */
 import type * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
-import type { RequestIssue } from "../../contract/PaymentsError.ts"
+import type { RequestIssue } from "../../../contract/PaymentsError.ts"
 
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 const callersOwn: ReadonlySet<string> = new Set(["metadata", "extra"])

@@ -4,12 +4,12 @@
 import * as Headers from "effect/http/Headers"
 import type * as Duration from "effect/Duration"
 import * as Result from "effect/Result"
-import type { FailureReason } from "../../contract/PaymentsError.ts"
-import type { AnswerHeaders } from "../../internal/transport.ts"
-import type { RefusalRules } from "../RefusalRules.ts"
-import { causeOf } from "./refusalCause.ts"
-import { displayMessage, type Secret } from "./mask.ts"
-import { readServiceMessage } from "./serviceMessage.ts"
+import type { FailureReason } from "../../../contract/PaymentsError.ts"
+import type { AnswerHeaders } from "../../../internal/transport.ts"
+import type { RefusalRules } from "../../RefusalRules.ts"
+import { causeOf } from "../words/refusalCause.ts"
+import { displayMessage, type Secret } from "../words/mask.ts"
+import { readServiceMessage } from "../words/serviceMessage.ts"
 import type { Failed, Unanswered } from "./verdict.ts"
 
 /** What judging an answer needs to know of its call. */

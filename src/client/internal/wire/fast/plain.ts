@@ -3,8 +3,8 @@
  * means "ask the schema": for whatever is not plain, and for all that is wrong. The schema stays the truth.
  */
 import type * as DateTime from "effect/DateTime"
-import { plainMillis, utc } from "../../../internal/utc.ts"
-import type { Centavos } from "../../../pix/Money.ts"
+import { plainMillis, utc } from "../../../../internal/utc.ts"
+import type { Centavos } from "../../../../pix/Money.ts"
 
 /** An object that is built field by field. */
 export type Building<A> = { -readonly [Name in keyof A]?: A[Name] }

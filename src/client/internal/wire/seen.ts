@@ -3,8 +3,8 @@
  */
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
-import type { Seen } from "../../contract/PaymentsError.ts"
-import type { Secret } from "./mask.ts"
+import type { Seen } from "../../../contract/PaymentsError.ts"
+import type { Secret } from "../words/mask.ts"
 
 /** Where an answer shows them: names from the outermost in. */
 export interface Places {

@@ -15,9 +15,9 @@ import {
   ServiceUnavailable,
   TransactionNotFound,
   UnexpectedResponse
-} from "../../contract/PaymentsError.ts"
-import { minimumWithdrawal, type WithdrawalRequest } from "../../contract/Withdrawal.ts"
-import type { RefusalRules } from "../RefusalRules.ts"
+} from "../../../contract/PaymentsError.ts"
+import { minimumWithdrawal, type WithdrawalRequest } from "../../../contract/Withdrawal.ts"
+import type { RefusalRules } from "../../RefusalRules.ts"
 import type { Failure, Refused, Unanswered } from "./verdict.ts"
 
 /** Leaves out what is absent, as optional keys of an error want it. */

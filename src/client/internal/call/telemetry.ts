@@ -3,7 +3,7 @@
  * key. Never a header, a body, a person's data or the key itself. Names follow OpenTelemetry's HTTP conventions.
  */
 import * as Metric from "effect/Metric"
-import type { Operation } from "../../contract/PaymentsError.ts"
+import type { Operation } from "../../../contract/PaymentsError.ts"
 
 const requests = Metric.counter("effect_pix_requests", {
   description: "Requests sent, or tried to be, by operation",

@@ -4,8 +4,8 @@
  */
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import type { Endpoint } from "../../contract/Endpoints.ts"
-import type { RequestIssue } from "../../contract/PaymentsError.ts"
+import type { Endpoint } from "../../../contract/Endpoints.ts"
+import type { RequestIssue } from "../../../contract/PaymentsError.ts"
 import { strictEncoder } from "./codec.ts"
 
 type Issues = ReadonlyArray<RequestIssue>

@@ -4,8 +4,8 @@
  * Only what provably happened before the first byte of the request counts as not sent: the name, the connection, the
  * check of the certificate. Everything else, and every cause that is not known here, counts as unknown.
  */
-import type { FailureReason } from "../../contract/PaymentsError.ts"
-import type { TransportFailure } from "../../internal/transport.ts"
+import type { FailureReason } from "../../../contract/PaymentsError.ts"
+import type { TransportFailure } from "../../../internal/transport.ts"
 import type { Unanswered } from "./verdict.ts"
 
 const neverResolved: ReadonlySet<string> = new Set(["ENOTFOUND", "EAI_AGAIN", "EAI_FAIL", "EAI_NODATA", "EAI_NONAME"])

@@ -3,14 +3,14 @@
  */
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
-import type { Credentials } from "../Credentials.ts"
-import type { IdempotencyKeyGen } from "../IdempotencyKeyGen.ts"
-import * as CreateTransaction from "./operations/createTransaction.ts"
-import * as GetBalance from "./operations/getBalance.ts"
-import * as GetTransaction from "./operations/getTransaction.ts"
-import * as ListTransactions from "./operations/listTransactions.ts"
-import * as RequestWithdrawal from "./operations/requestWithdrawal.ts"
-import * as Pipeline from "./pipeline.ts"
+import type { Credentials } from "../../Credentials.ts"
+import type { IdempotencyKeyGen } from "../../IdempotencyKeyGen.ts"
+import * as CreateTransaction from "./createTransaction.ts"
+import * as GetBalance from "./getBalance.ts"
+import * as GetTransaction from "./getTransaction.ts"
+import * as ListTransactions from "./listTransactions.ts"
+import * as RequestWithdrawal from "./requestWithdrawal.ts"
+import * as Pipeline from "../call/pipeline.ts"
 
 export interface OperationsOptions {
   readonly client: HttpClient.HttpClient

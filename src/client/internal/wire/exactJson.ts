@@ -8,7 +8,7 @@
  * The `SyntaxError` for malformed JSON quotes the text: do not put its message into an error or a log.
  */
 import * as Predicate from "effect/Predicate"
-import { isExactNumber } from "../../internal/decimal.ts"
+import { isExactNumber } from "../../../internal/decimal.ts"
 
 // TypeScript's lib does not know the third argument yet, and older engines do not pass it.
 type Reviver = (key: string, value: unknown, context?: { readonly source?: string }) => unknown

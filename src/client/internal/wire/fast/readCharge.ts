@@ -1,7 +1,7 @@
 /**
  * Reads the answer to a charge, as `CreateTransactionResponse` does.
  */
-import type { CreateTransactionResponse } from "../../../contract/Transaction.ts"
+import type { CreateTransactionResponse } from "../../../../contract/Transaction.ts"
 import { type Building, instantOf, isAbsent, isNatural, isRecord, isText, isTextOrAbsent, isWord } from "./plain.ts"
 
 type Response = typeof CreateTransactionResponse.Type

@@ -1,7 +1,7 @@
 /**
  * The words of a refusal, held against the rules.
  */
-import type { RefusalCause, RefusalRule, RefusalRules } from "../RefusalRules.ts"
+import type { RefusalCause, RefusalRule, RefusalRules } from "../../RefusalRules.ts"
 import * as Phrases from "./phrases.ts"
 
 interface Compiled {

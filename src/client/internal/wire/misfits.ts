@@ -4,7 +4,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
-import type { Operation } from "../../contract/PaymentsError.ts"
+import type { Operation } from "../../../contract/PaymentsError.ts"
 
 const misfits = Metric.counter("effect_pix_misfits", {
   description: "Optional fields of answers that did not fit the contract and were left out, by operation and field",

@@ -1,7 +1,7 @@
 /**
  * Reads a page of the list, as `ListTransactionsResponse` does.
  */
-import type { ListTransactionsResponse, TransactionListItem } from "../../../contract/Transaction.ts"
+import type { ListTransactionsResponse, TransactionListItem } from "../../../../contract/Transaction.ts"
 import { type Building, instantOf, isAbsent, isNatural, isRecord, isText, isTextOrAbsent, isWord } from "./plain.ts"
 
 type Lead = NonNullable<TransactionListItem["lead"]>

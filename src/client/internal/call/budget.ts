@@ -1,7 +1,7 @@
 /**
  * The token bucket behind `PaymentsPolicy.retryBudget`: one for each `Payments`, shared by all its calls.
  */
-import type { RetryBudget } from "../PaymentsPolicy.ts"
+import type { RetryBudget } from "../../PaymentsPolicy.ts"
 
 export interface Bucket {
   /** Takes a retry's cost; `false` when there is not enough left. */

@@ -1,7 +1,7 @@
 /**
  * Writes a PIX charge, as `PixTransactionRequest` does, to the byte.
  */
-import { patterns } from "../../../contract/Transaction.ts"
+import { patterns } from "../../../../contract/Transaction.ts"
 import { isNatural, isText, isWord } from "./plain.ts"
 
 type Plain = Readonly<Record<string, unknown>>

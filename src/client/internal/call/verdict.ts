@@ -2,8 +2,8 @@
  * What became of one attempt, or of a whole call that failed: the vocabulary between the transport and the errors.
  */
 import type * as Duration from "effect/Duration"
-import type { FailureReason, RequestIssue, Seen } from "../../contract/PaymentsError.ts"
-import type { RefusalCause, RefusalRules } from "../RefusalRules.ts"
+import type { FailureReason, RequestIssue, Seen } from "../../../contract/PaymentsError.ts"
+import type { RefusalCause, RefusalRules } from "../../RefusalRules.ts"
 
 /** What an answer that is no success has in common. */
 interface Heard {

@@ -17,14 +17,14 @@ import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
-import { startTimer, stopTimer } from "../../internal/timer.ts"
+import { startTimer, stopTimer } from "../../../internal/timer.ts"
 import {
   type AnswerHeaders,
   offer,
   type Transport,
   type TransportFailure,
   type TransportSink
-} from "../../internal/transport.ts"
+} from "../../../internal/transport.ts"
 
 /**
  * A body that knows whether it was taken up. A Blob, since fetch sends its length and can repeat it on a 421; where a
