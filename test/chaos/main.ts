@@ -25,7 +25,7 @@ const tell = (found: { readonly violations: ReadonlyArray<string>; readonly ledg
 }
 
 console.log(`seed ${seed}\n\nSQLite: 500 payouts, 15 times kill -9, lost replies, 500s, 429s and refusals between`)
-const sqlite = await killOnSqlite({ payouts: 500, kills: 15, faults: 400, seed })
+const sqlite = await killOnSqlite({ payouts: 500, kills: 15, faults: 600, seed, life: 3000 })
 tell(sqlite)
 console.log(`       all done ${seconds(sqlite.took)} after the last start`)
 

@@ -90,7 +90,7 @@ export const rollBack = () =>
 export const takeOver = () =>
   onStage(async (stage) => {
     const count = 60
-    await stage.gateway.tell(`slow ${count} 700`)
+    await stage.gateway.tell(`slow ${count} 1500`)
     await stage.run("submit", String(count))
     await stage.query("UPDATE effect_pix_payout_limits SET paused = TRUE")
     const [killed, stopped] = await Promise.all([stage.start("work"), stage.start("work"), stage.start("work")])

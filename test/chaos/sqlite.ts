@@ -13,6 +13,8 @@ export const killOnSqlite = async (options: {
   readonly kills: number
   readonly faults: number
   readonly seed: number
+  /** The longest that a process lives after its start, in milliseconds. */
+  readonly life: number
 }) => {
   const dir = mkdtempSync(join(tmpdir(), "effect-pix-chaos-"))
   const filename = join(dir, "payouts.db")
@@ -31,7 +33,7 @@ export const killOnSqlite = async (options: {
       const running = await start()
       // Some die while they submit, most with requests under way.
       if (kill % 3 > 0) await running.said("submitted")
-      await pause(50 + below(900))
+      await pause(50 + below(options.life))
       running.kill("SIGKILL")
       await running.ended
     }

@@ -32,6 +32,14 @@ const compilerOf = (dialect: Statement.Dialect) =>
   })
 
 describe("database", () => {
+  it.effect("PostgreSQL and SQLite are told apart", () =>
+    Effect.gen(function* () {
+      const pg = yield* Effect.provide(database, unconnected(PgClient.makeCompiler()))
+      const lite = yield* Effect.provide(database, sqlite())
+      assert.deepStrictEqual([pg.dialect, lite.dialect], ["pg", "sqlite"])
+    })
+  )
+
   for (const [dialect, name] of [
     ["mysql", "MySQL"],
     ["mssql", "Microsoft SQL Server"],
