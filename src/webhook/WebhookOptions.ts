@@ -56,7 +56,10 @@ export interface WebhookOptions<P = unknown, M = unknown, R = never> {
   readonly maxBodyBytes?: number | undefined
   /** How long the body may take. Default 10 seconds. */
   readonly bodyTimeout?: Duration.Input | undefined
-  /** How long each piece of your code may take. It is cut then, and counts as failed. Default 30 seconds. */
+  /**
+   * How long each piece of your code may take. It is cut then, and counts as failed. Default 30 seconds; on
+   * SQLite, where no call is recorded meanwhile, 5.
+   */
   readonly handlerTimeout?: Duration.Input | undefined
   /**
    * How many calls that came, and besides how many that wait to be looked at again, are worked on at a time. With

@@ -12,6 +12,11 @@ export const digest = (text: string): string => bytesToHex(sha256(utf8ToBytes(te
 /** A name for a row: an id as it is, if it is a plain and short one. */
 export const nameOf = (id: string): string => (/^[\da-z-]{1,64}$/.test(id) ? id : digest(id))
 
+const handed = "handed:"
+/** The row of what was handed out of a transaction: it is held while the user's code runs. */
+export const handedOf = (transactionId: string): string => `${handed}${nameOf(transactionId)}`
+export const isHanded = (name: string): boolean => name.startsWith(handed)
+
 /** Runs one effect at a time for each key, in the order of their coming. */
 export const makeLocks = () => {
   const locks = new Map<string, { readonly semaphore: Semaphore.Semaphore; users: number }>()

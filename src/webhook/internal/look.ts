@@ -16,7 +16,7 @@ import type { DatabaseError } from "../../durable/Database.ts"
 import type { Centavos } from "../../pix/Money.ts"
 import type { Confirmed, UnconfirmedTransaction, Untrusted } from "../WebhookEvent.ts"
 import { byStatus, type Handlers, HandlerFailed } from "./handlers.ts"
-import { nameOf } from "./keys.ts"
+import { handedOf } from "./keys.ts"
 import type { Room, Row } from "./room.ts"
 
 type Finding = Pick<UnconfirmedTransaction, "reason" | "lastStatus" | "transaction" | "expected" | "error">
@@ -111,7 +111,7 @@ export const makeLook = <P, M>({ getTransaction, handlers, room, wake }: LookOpt
     untrusted: (status: string) => Effect.Effect<Untrusted<P, M>>
   ): Effect.fn.Return<(status: string | undefined) => Verdict, DatabaseError> {
     const id = transactionId.toLowerCase()
-    const name = `handed:${nameOf(id)}`
+    const name = handedOf(id)
     while (true) {
       const before = yield* room.get(name)
       const result = yield* Effect.result(getTransaction(transactionId))

@@ -4,9 +4,11 @@
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Semaphore from "effect/Semaphore"
 import { type Database, type DatabaseError, naming } from "../../durable/Database.ts"
 import type { Tables } from "../../durable/Tables.ts"
 import { queueTable } from "../../durable/Work.ts"
+import { isHanded } from "./keys.ts"
 import type { Room, Row } from "./room.ts"
 
 const table = "effect_pix_webhooks"
@@ -30,8 +32,15 @@ export const webhookTables: Tables = {
 }
 
 /** The room of one webhook: others on the same database have other names. */
-export const roomSql = ({ sql }: Database, webhook: string): Room => {
+export const roomSql = ({ dialect, sql }: Database, webhook: string): Room => {
   const rows = sql(table)
+  const one = Semaphore.makeUnsafe(1)
+  // SQLite has one transaction at a time. Those that run the user's code wait here for each other, so that a call which
+  // is to be recorded never stands behind more than one of them.
+  const inTurn =
+    (name: string) =>
+    <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+      dialect === "sqlite" && isHanded(name) ? one.withPermit(effect) : effect
   const of = (state: Row["state"]) => sql`FROM ${rows} WHERE webhook = ${webhook} AND state = ${state}`
   return {
     get: (name) =>
@@ -56,7 +65,7 @@ export const roomSql = ({ sql }: Database, webhook: string): Room => {
             WHERE webhook = ${webhook} AND name = ${name}`
         }
         return answer
-      }).pipe(sql.withTransaction, naming("webhook")),
+      }).pipe(sql.withTransaction, inTurn(name), naming("webhook")),
     open: sql<{ readonly count: number | string }>`SELECT COUNT(*) AS count ${of("Open")}`.pipe(
       Effect.map(([row]) => Number(row?.count ?? 0)),
       naming("webhook")

@@ -35,12 +35,15 @@ const unsealed = { seal: Effect.succeed<string>, open: Effect.succeed<string> }
 type Options<P, M, R> = WebhookOptions<P, M, R> & WebhookSqlOptions
 
 /** All settings, checked, or every one that is wrong. */
-const settingsOf = <P, M, R>({ name = "default", verifier = none, ...options }: Options<P, M, R>) =>
+const settingsOf = <P, M, R>(
+  { name = "default", verifier = none, ...options }: Options<P, M, R>,
+  handlerTimeout: Duration.Input = "30 seconds"
+) =>
   Settings.all({
     maxBodyBytes: Settings.count("Webhook.maxBodyBytes", options.maxBodyBytes ?? 64 * 1024),
     concurrency: Settings.count("Webhook.concurrency", options.concurrency ?? 4),
     bodyTimeout: Settings.period("Webhook.bodyTimeout", options.bodyTimeout ?? "10 seconds"),
-    handlerTimeout: Settings.period("Webhook.handlerTimeout", options.handlerTimeout ?? "30 seconds"),
+    handlerTimeout: Settings.period("Webhook.handlerTimeout", options.handlerTimeout ?? handlerTimeout),
     lease: Settings.period("Webhook.lease", options.lease ?? "30 seconds"),
     poll: Settings.period("Webhook.poll", options.poll ?? "1 second"),
     retention: Settings.period("Webhook.retention", options.retention ?? "180 days"),
@@ -197,8 +200,9 @@ export const makeMemoryService = Effect.fnUntraced(function* <P, M, R>(options: 
 
 /** On the ambient `SqlClient`. */
 export const makeSqlService = Effect.fnUntraced(function* <P, M, R>(options: Options<P, M, R>) {
-  const settings = yield* settingsOf(options)
   const base = yield* database
+  // While a handler runs on SQLite no call can be recorded, and its caller waits.
+  const settings = yield* settingsOf(options, base.dialect === "sqlite" ? "5 seconds" : undefined)
   yield* migrate(webhookTables)
   const room = roomSql(base, settings.name)
   const inRequest = yield* InRequest
