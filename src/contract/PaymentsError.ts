@@ -39,13 +39,27 @@ const common = {
   idempotencyKey: Schema.optionalKey(Schema.String)
 }
 
-const answered = {
-  ...common,
-  /** The HTTP status of the answer. */
-  status: Schema.Int,
-  /** What the service said, cut, cleaned and masked. Absent when it said nothing readable. */
-  serviceMessage: Schema.optionalKey(Schema.String)
+type Fields = Schema.Struct.Fields
+type With<Base extends Fields, More extends Fields> = {
+  readonly [K in keyof (Omit<Base, keyof More> & More)]: (Omit<Base, keyof More> & More)[K]
 }
+
+/** Fields beside others. A function and no spread in place: a bundler drops what nothing uses of its result. */
+const beside =
+  <const Base extends Fields>(base: Base) =>
+  <const More extends Fields>(more: More) =>
+    ({ ...base, ...more }) as With<Base, More> // what a spread makes of the two
+
+const called = beside(common)
+
+const answered = beside(
+  called({
+    /** The HTTP status of the answer. */
+    status: Schema.Int,
+    /** What the service said, cut, cleaned and masked. Absent when it said nothing readable. */
+    serviceMessage: Schema.optionalKey(Schema.String)
+  })
+)
 
 const said = (error: { readonly serviceMessage?: string }) =>
   error.serviceMessage === undefined ? "" : ` The service said: "${error.serviceMessage}".`
@@ -81,11 +95,13 @@ const listed = (issues: ReadonlyArray<RequestIssue> = []) =>
     : `: ${issues.map(({ path, problem }) => (path === "" ? problem : `${path}: ${problem}`)).join("; ")}`
 
 /** The input breaks the contract. Found before anything was sent: nothing happened. */
-export class InvalidRequest extends Schema.TaggedError<InvalidRequest>("effect-pix/InvalidRequest")("InvalidRequest", {
-  ...common,
-  outcome: Schema.Literal("NotSent"),
-  issues: Schema.Array(RequestIssue)
-}) {
+export class InvalidRequest extends Schema.TaggedError<InvalidRequest>("effect-pix/InvalidRequest")(
+  "InvalidRequest",
+  called({
+    outcome: Schema.Literal("NotSent"),
+    issues: Schema.Array(RequestIssue)
+  })
+) {
   override get message(): string {
     return `${this.operation} was not sent, its input is wrong${listed(this.issues)}. Nothing happened; correct the input.`
   }
@@ -95,16 +111,18 @@ export class InvalidRequest extends Schema.TaggedError<InvalidRequest>("effect-p
  * A withdrawal under the minimum of 1000 centavos (service interface, section 8). Found before anything was sent
  * (`NotSent`), or said by the service (`Rejected`).
  */
-export class BelowMinimum extends Schema.TaggedError<BelowMinimum>("effect-pix/BelowMinimum")("BelowMinimum", {
-  ...common,
-  outcome: Schema.Literals(["NotSent", "Rejected"]),
-  /** What was asked for, in centavos. */
-  amount: Centavos,
-  /** The documented minimum, in centavos. */
-  minimum: Centavos,
-  status: Schema.optionalKey(Schema.Int),
-  serviceMessage: Schema.optionalKey(Schema.String)
-}) {
+export class BelowMinimum extends Schema.TaggedError<BelowMinimum>("effect-pix/BelowMinimum")(
+  "BelowMinimum",
+  called({
+    outcome: Schema.Literals(["NotSent", "Rejected"]),
+    /** What was asked for, in centavos. */
+    amount: Centavos,
+    /** The documented minimum, in centavos. */
+    minimum: Centavos,
+    status: Schema.optionalKey(Schema.Int),
+    serviceMessage: Schema.optionalKey(Schema.String)
+  })
+) {
   override get message(): string {
     const who = this.outcome === "NotSent" ? "The" : "The service says that the"
     return `${who} withdrawal of ${this.amount} centavos is under the minimum (documented: ${this.minimum}). No money moved; ask for more.${said(this)}`
@@ -112,10 +130,12 @@ export class BelowMinimum extends Schema.TaggedError<BelowMinimum>("effect-pix/B
 }
 
 /** The service refused the credentials: 401, or 403 unless its words are about the idempotency key. */
-export class AuthError extends Schema.TaggedError<AuthError>("effect-pix/AuthError")("AuthError", {
-  ...answered,
-  outcome: Schema.Literal("Rejected")
-}) {
+export class AuthError extends Schema.TaggedError<AuthError>("effect-pix/AuthError")(
+  "AuthError",
+  answered({
+    outcome: Schema.Literal("Rejected")
+  })
+) {
   override get message(): string {
     return `The service refused the credentials of ${this.operation} (HTTP ${this.status}). ${nothingDone(this)}; check the client id, the secret key and what they are allowed to do.${said(this)}`
   }
@@ -125,10 +145,12 @@ export class AuthError extends Schema.TaggedError<AuthError>("effect-pix/AuthErr
  * A withdrawal without `pixKey` was refused because the company has no PIX key on file (service interface, sections
  * 2.1 and 7).
  */
-export class NoPixKey extends Schema.TaggedError<NoPixKey>("effect-pix/NoPixKey")("NoPixKey", {
-  ...answered,
-  outcome: Schema.Literal("Rejected")
-}) {
+export class NoPixKey extends Schema.TaggedError<NoPixKey>("effect-pix/NoPixKey")(
+  "NoPixKey",
+  answered({
+    outcome: Schema.Literal("Rejected")
+  })
+) {
   override get message(): string {
     return `The withdrawal names no PIX key and the service has none on file (HTTP ${this.status}). ${nothingDone(this)}; give a pixKey, or register one in the company panel.${said(this)}`
   }
@@ -137,10 +159,9 @@ export class NoPixKey extends Schema.TaggedError<NoPixKey>("effect-pix/NoPixKey"
 /** The service says that the balance does not cover the withdrawal. */
 export class InsufficientBalance extends Schema.TaggedError<InsufficientBalance>("effect-pix/InsufficientBalance")(
   "InsufficientBalance",
-  {
-    ...answered,
+  answered({
     outcome: Schema.Literal("Rejected")
-  }
+  })
 ) {
   override get message(): string {
     return `The balance does not cover ${this.operation} (HTTP ${this.status}). ${nothingDone(this)}; read the balance before asking again.${said(this)}`
@@ -150,11 +171,10 @@ export class InsufficientBalance extends Schema.TaggedError<InsufficientBalance>
 /** The lookup's 404: the service knows no transaction of this id. */
 export class TransactionNotFound extends Schema.TaggedError<TransactionNotFound>("effect-pix/TransactionNotFound")(
   "TransactionNotFound",
-  {
-    ...answered,
+  answered({
     outcome: Schema.Literal("Rejected"),
     transactionId: Schema.String
-  }
+  })
 ) {
   override get message(): string {
     return `The service knows no transaction ${this.transactionId}. Look up with the id that the creation answered, not with a list's row id.${said(this)}`
@@ -168,11 +188,10 @@ export class TransactionNotFound extends Schema.TaggedError<TransactionNotFound>
  */
 export class IdempotencyConflict extends Schema.TaggedError<IdempotencyConflict>("effect-pix/IdempotencyConflict")(
   "IdempotencyConflict",
-  {
-    ...answered,
+  answered({
     outcome: Schema.Literal("Unknown"),
     conflict: Schema.Literals(["Reused", "InFlight", "Unclear"])
-  }
+  })
 ) {
   override get message(): string {
     const what = {
@@ -189,11 +208,13 @@ export class IdempotencyConflict extends Schema.TaggedError<IdempotencyConflict>
 }
 
 /** Too many requests (429). `retryAfter` is what the service asked to wait, where it did. */
-export class RateLimited extends Schema.TaggedError<RateLimited>("effect-pix/RateLimited")("RateLimited", {
-  ...answered,
-  outcome: Schema.Literal("Rejected"),
-  retryAfter: Schema.optionalKey(Schema.Duration)
-}) {
+export class RateLimited extends Schema.TaggedError<RateLimited>("effect-pix/RateLimited")(
+  "RateLimited",
+  answered({
+    outcome: Schema.Literal("Rejected"),
+    retryAfter: Schema.optionalKey(Schema.Duration)
+  })
+) {
   override get message(): string {
     const when = this.retryAfter === undefined ? "later" : waitOf(this.retryAfter)
     return `The service takes no more requests now: ${this.operation} was refused after ${this.attempts} attempt(s) (HTTP 429). ${nothingDone(this)}; ask again ${when}.${said(this)}`
@@ -203,10 +224,9 @@ export class RateLimited extends Schema.TaggedError<RateLimited>("effect-pix/Rat
 /** Any other 4xx; or 301, 307 or 308, by which the service says that the base URL is wrong. */
 export class RequestRejected extends Schema.TaggedError<RequestRejected>("effect-pix/RequestRejected")(
   "RequestRejected",
-  {
-    ...answered,
+  answered({
     outcome: Schema.Literal("Rejected")
-  }
+  })
 ) {
   override get message(): string {
     return this.status >= 300 && this.status < 400
@@ -281,16 +301,17 @@ const reasonInWords: Record<FailureReason, string> = {
   Unrecognised: "the transport failed in an unknown way"
 }
 
-const unanswered = {
-  ...common,
-  reason: FailureReason,
-  /** The HTTP status of the last answer, where there was one. */
-  status: Schema.optionalKey(Schema.Int),
-  /** What the service said, cut, cleaned and masked. Absent when it said nothing readable. */
-  serviceMessage: Schema.optionalKey(Schema.String),
-  /** What the service asked to wait before trying again, where it did. */
-  retryAfter: Schema.optionalKey(Schema.Duration)
-}
+const unanswered = beside(
+  called({
+    reason: FailureReason,
+    /** The HTTP status of the last answer, where there was one. */
+    status: Schema.optionalKey(Schema.Int),
+    /** What the service said, cut, cleaned and masked. Absent when it said nothing readable. */
+    serviceMessage: Schema.optionalKey(Schema.String),
+    /** What the service asked to wait before trying again, where it did. */
+    retryAfter: Schema.optionalKey(Schema.Duration)
+  })
+)
 
 const because = (error: { readonly reason: FailureReason; readonly status?: number }) =>
   `${reasonInWords[error.reason]}${error.status === undefined ? "" : ` (HTTP ${error.status})`}`
@@ -301,10 +322,9 @@ const because = (error: { readonly reason: FailureReason; readonly status?: numb
  */
 export class ServiceUnavailable extends Schema.TaggedError<ServiceUnavailable>("effect-pix/ServiceUnavailable")(
   "ServiceUnavailable",
-  {
-    ...unanswered,
+  unanswered({
     outcome: Schema.Literals(["NotSent", "NoEffect"])
-  }
+  })
 ) {
   override get message(): string {
     const moved = this.outcome === "NotSent" ? " Nothing was sent." : ""
@@ -315,14 +335,13 @@ export class ServiceUnavailable extends Schema.TaggedError<ServiceUnavailable>("
 /** A read was answered with success, but not with what the contract says. */
 export class UnexpectedResponse extends Schema.TaggedError<UnexpectedResponse>("effect-pix/UnexpectedResponse")(
   "UnexpectedResponse",
-  {
-    ...unanswered,
+  unanswered({
     /** The HTTP status of the answer. */
     status: Schema.Int,
     outcome: Schema.Literal("NoEffect"),
     /** Where the answer differs from the contract. Never a value. */
     issues: Schema.Array(RequestIssue)
-  }
+  })
 ) {
   override get message(): string {
     return `${this.operation} was answered (HTTP ${this.status}), but ${reasonInWords[this.reason]}${listed(this.issues)}. Nothing was changed by reading.`
@@ -356,15 +375,17 @@ const shown = ({ id, status, value }: Seen = {}): string => {
  * A write may have been executed, and may not. **Never repeat it under another key.** Calling again with the same
  * input and this error's `idempotencyKey` is the safe way to learn the result.
  */
-export class OutcomeUnknown extends Schema.TaggedError<OutcomeUnknown>("effect-pix/OutcomeUnknown")("OutcomeUnknown", {
-  ...unanswered,
-  idempotencyKey: Schema.String,
-  outcome: Schema.Literal("Unknown"),
-  /** Where an answer with success differs from the contract. Never a value. */
-  issues: Schema.optionalKey(Schema.Array(RequestIssue)),
-  /** What an answer with success showed of the charge or the withdrawal, where it is not to be relied on. */
-  seen: Schema.optionalKey(Seen)
-}) {
+export class OutcomeUnknown extends Schema.TaggedError<OutcomeUnknown>("effect-pix/OutcomeUnknown")(
+  "OutcomeUnknown",
+  unanswered({
+    idempotencyKey: Schema.String,
+    outcome: Schema.Literal("Unknown"),
+    /** Where an answer with success differs from the contract. Never a value. */
+    issues: Schema.optionalKey(Schema.Array(RequestIssue)),
+    /** What an answer with success showed of the charge or the withdrawal, where it is not to be relied on. */
+    seen: Schema.optionalKey(Seen)
+  })
+) {
   override get message(): string {
     return `${this.operation}${keyed(this)} may have been executed, or not, after ${this.attempts} attempt(s): ${because(this)}${listed(this.issues)}.${shown(this.seen)} ${atStake(this.operation)} Do not send it under a new key: repeat it with the same key, or look it up first.${asked(this)}${said(this)}`
   }
