@@ -96,6 +96,7 @@ describe("naming", () => {
       assert.strictEqual(error._tag, "DatabaseError")
       assert.strictEqual(error.reason, "UniqueViolation")
       assert.notInclude(JSON.stringify(error), "maria")
+      assert.include(error.message, "Asking again will not help")
     }).pipe(Effect.provide(sqlite()))
   )
 })

@@ -55,6 +55,7 @@ describe("NodeSqlite", () => {
       expect(rows.map((row) => ({ ...row }))).toEqual([{ id: 1, paid: 1, at: at.toISOString(), note: null }])
       assert.deepStrictEqual(yield* sql`SELECT id, paid FROM orders`.values, [[1, 1]])
       assert.strictEqual((yield* Stream.runCollect(sql`SELECT * FROM orders`.stream)).length, 1)
+      assert.deepInclude(yield* sql`UPDATE orders SET paid = 0`.raw, { changes: 1 })
     }).pipe(Effect.provide(memory))
   )
 

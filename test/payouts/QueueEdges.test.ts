@@ -1,0 +1,197 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Logger, Option, Schedule, Stream } from "effect"
+import { Money, PaymentsPolicy } from "effect-pix"
+import { NodeSqlite } from "effect-pix/node"
+import { PayoutInsert, PayoutQueue, type PayoutQueueOptions } from "effect-pix/payouts"
+import { Fault, Sandbox } from "effect-pix/sandbox"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { gateway, layerMemory, payout, payouts } from "../support/payoutQueue.ts"
+
+const fast: PayoutQueueOptions = { poll: "20 millis", lease: "2 seconds" }
+const layer = (options: PayoutQueueOptions = {}) =>
+  PayoutQueue.layer({ ...fast, ...options }).pipe(
+    Layer.provideMerge(
+      Layer.mergeAll(NodeSqlite.layer({ filename: ":memory:" }), gateway, PaymentsPolicy.layer(PaymentsPolicy.once))
+    )
+  )
+const insert = (text: (text: string) => string, reference = "invoice-1") =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const seal = (request: string) => text(request)
+    const found = yield* Effect.fromResult(PayoutInsert.make(payout(reference), { dialect: "sqlite", seal }))
+    yield* sql.unsafe(found.text, found.parameters)
+  })
+
+describe("what cannot be sent", () => {
+  for (const [title, broken] of [
+    ["is no JSON", () => "{"],
+    ["is not a request", () => "{}"],
+    ["is for another amount", (text: string) => text.replace("1000", "9000")]
+  ] as const)
+    it.live(`a stored request that ${title} is parked and not sent`, () =>
+      Effect.gen(function* () {
+        const queue = yield* PayoutQueue
+        const sandbox = yield* Sandbox
+        yield* insert(broken)
+        const parked = yield* queue.await("invoice-1")
+        assert.isTrue(parked._tag === "Parked" && parked.because === "Unreadable")
+        assert.strictEqual((yield* sandbox.requests).length, 0)
+      }).pipe(Effect.provide(layer()))
+    )
+
+  it.live("a row whose key is not that of its reference is parked, and so is one whose request was dropped", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const queue = yield* PayoutQueue
+      yield* queue.setPaused(true)
+      yield* Effect.sleep("1100 millis")
+      yield* insert((text) => text, "invoice-1")
+      yield* insert((text) => text, "invoice-2")
+      yield* sql`UPDATE effect_pix_payouts SET reference = 'invoice-9' WHERE reference = 'invoice-1'`
+      yield* sql`UPDATE effect_pix_payouts SET request = NULL WHERE reference = 'invoice-2'`
+      yield* queue.setPaused(false)
+      const parked = Stream.runCollect(queue.list({ state: "parked" }))
+      yield* Effect.repeat(parked, { until: (rows) => rows.length === 2, schedule: Schedule.spaced("50 millis") })
+    }).pipe(Effect.provide(layer()))
+  )
+
+  it.effect("a payout that is larger than the cap of a day would wait for ever, and is parked", () =>
+    Effect.gen(function* () {
+      const queue = yield* PayoutQueue
+      yield* queue.submit(payout("invoice-1", 5000))
+      const parked = yield* queue.await("invoice-1")
+      assert.isTrue(parked._tag === "Parked" && parked.because === "OverDailyCap")
+    }).pipe(Effect.provide(layerMemory({ dailyCap: 4000 })))
+  )
+})
+
+describe("a service that says when to come back", () => {
+  it.effect("is asked again then, and not before", () =>
+    Effect.gen(function* () {
+      const queue = yield* PayoutQueue
+      const sandbox = yield* Sandbox
+      yield* sandbox.fault("requestWithdrawal", Fault.retryAfter("10 minutes"))
+      yield* queue.submit(payout("invoice-1"))
+      yield* TestClock.adjust("9 minutes")
+      assert.strictEqual((yield* sandbox.requests).length, 1)
+      yield* TestClock.adjust("2 minutes")
+      assert.strictEqual((yield* queue.await("invoice-1")).state, "posted")
+    }).pipe(Effect.provide(Layer.provideMerge(layerMemory(), PaymentsPolicy.layer(PaymentsPolicy.once))))
+  )
+})
+
+describe("the cap of a day on SQL", () => {
+  it.live("gives back what was refused, and counts the rest", () =>
+    Effect.gen(function* () {
+      const queue = yield* PayoutQueue
+      const sandbox = yield* Sandbox
+      const sql = yield* SqlClient.SqlClient
+      yield* sandbox.fault("requestWithdrawal", Fault.refusal(422, "Chave recusada."), { times: 2 })
+      yield* queue.submitMany(payouts(6))
+      yield* Effect.forEach(payouts(6), ({ reference }) => queue.await(reference))
+      const [row] = yield* sql<{ readonly spent: number }>`SELECT spent FROM effect_pix_payout_limits`
+      assert.strictEqual(row?.spent, 4000)
+    }).pipe(Effect.provide(layer({ dailyCap: 10_000 })))
+  )
+})
+
+describe("what an older version cannot read", () => {
+  it.live("a failure that a newer version wrote is shown without its words", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const queue = yield* PayoutQueue
+      yield* queue.setPaused(true)
+      yield* Effect.sleep("1100 millis")
+      yield* insert((text) => text, "invoice-1")
+      yield* insert((text) => text, "invoice-2")
+      yield* sql`UPDATE effect_pix_payouts SET state = 'refused', error = '{"_tag":"New"}' WHERE reference = 'invoice-1'`
+      yield* sql`UPDATE effect_pix_payouts SET state = 'unknown', error = '{"_tag":"New"}' WHERE reference = 'invoice-2'`
+      const refused = Option.getOrThrow(yield* queue.status("invoice-1"))
+      assert.isTrue(refused._tag === "Parked" && refused.because === "Unreadable")
+      const unknown = Option.getOrThrow(yield* queue.status("invoice-2"))
+      assert.isTrue(unknown._tag === "Unknown" && unknown.error._tag === "OutcomeUnknown")
+    }).pipe(Effect.provide(layer()))
+  )
+})
+
+describe("forgetting", () => {
+  it.effect("the row of a reference goes after its own time, and what waits is kept", () =>
+    Effect.gen(function* () {
+      const queue = yield* PayoutQueue
+      yield* queue.submit(payout("invoice-1"))
+      yield* queue.await("invoice-1")
+      yield* queue.submit(payout("invoice-2", 9000))
+      yield* queue.await("invoice-2")
+      yield* TestClock.adjust("2 hours")
+      // The request is gone: of the content only the short check is left.
+      assert.strictEqual((yield* queue.submit(payout("invoice-1"))).state, "posted")
+      yield* TestClock.adjust("3 hours")
+      assert.isTrue(Option.isNone(yield* queue.status("invoice-1")))
+      assert.isTrue(Option.isSome(yield* queue.status("invoice-2")))
+    }).pipe(
+      Effect.provide(
+        layerMemory({ poll: "5 minutes", maxAmount: 8000, forget: { data: "30 minutes", references: "4 hours" } })
+      )
+    )
+  )
+
+  it.live("the row of a reference is deleted from SQL after its own time", () =>
+    Effect.gen(function* () {
+      const queue = yield* PayoutQueue
+      yield* queue.submit(payout("invoice-1"))
+      yield* queue.await("invoice-1")
+      yield* Effect.sleep("50 millis")
+      const forget = { data: "1 millis", references: "2 millis" } as const
+      yield* Layer.build(PayoutQueue.layerWorker({ ...fast, forget }))
+      yield* Effect.repeat(queue.status("invoice-1"), { until: Option.isNone, schedule: Schedule.spaced("20 millis") })
+    }).pipe(Effect.scoped, Effect.provide(layer()))
+  )
+})
+
+describe("a database that fails", () => {
+  it.live("a submit fails with what kind of failure it is, and a worker goes on when it is mended", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const queue = yield* PayoutQueue
+      yield* sql`ALTER TABLE effect_pix_payouts RENAME TO away`
+      const error = yield* Effect.flip(queue.submit(payout("invoice-1")))
+      assert.strictEqual(error._tag, "DatabaseError")
+      assert.include(error.message, "did not do submit")
+      yield* sql`ALTER TABLE away RENAME TO effect_pix_payouts`
+      yield* queue.submit(payout("invoice-1"))
+      yield* sql`ALTER TABLE effect_pix_payouts RENAME TO away`
+      yield* Effect.sleep("200 millis")
+      yield* sql`ALTER TABLE away RENAME TO effect_pix_payouts`
+      assert.strictEqual((yield* queue.await("invoice-1")).state, "posted")
+    }).pipe(Effect.provide(Layer.provideMerge(layer(), Logger.layer([]))))
+  )
+})
+
+describe("errors", () => {
+  it.effect("say what to do in a sentence", () =>
+    Effect.gen(function* () {
+      const queue = yield* PayoutQueue
+      const missing = yield* Effect.flip(queue.await("invoice-1"))
+      assert.include(missing.message, "No payout of this reference was submitted")
+      const odd = yield* Effect.flip(queue.park(" blank "))
+      assert.strictEqual(odd._tag, "PayoutNotFound")
+      const halves = yield* Effect.flip(
+        // A caller without types may give one of the pair.
+        queue.submit({ reference: "invoice-1", amount: Money.centavos(1000), pixKeyType: "CPF" } as never)
+      )
+      assert.include(halves.message, "pixKeyType")
+      const doubled = yield* Effect.flip(queue.submit({ ...payout("invoice-1"), pixKeyType: "EMAIL" } as never))
+      assert.include(doubled.message, "already said")
+      const wrong = yield* Effect.flip(
+        queue.submit({ reference: "invoice-1", amount: Money.centavos(1000), pixKey: "123", pixKeyType: "CPF" })
+      )
+      assert.include(wrong.message, "pixKey")
+      yield* queue.submit({ ...payout("invoice-2"), metadata: { a: 1, b: { c: 2 } } })
+      assert.strictEqual(
+        (yield* queue.submit({ ...payout("invoice-2"), metadata: { b: { c: 2 }, a: 1 } }))._tag,
+        "Accepted"
+      )
+    }).pipe(Effect.provide(layerMemory()))
+  )
+})
