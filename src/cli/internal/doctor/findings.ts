@@ -46,7 +46,7 @@ export type Findings = ReturnType<typeof makeFindings>
 
 /** A word of a vocabulary, as it may be shown; what does not look like one is not. */
 export const word = (value: unknown): string =>
-  typeof value === "string" && /^[\p{L}][\p{L}_ -]{0,39}$/u.test(value) ? value : `(${kindOf(value)})`
+  typeof value === "string" && /^[A-Za-z][A-Za-z_-]{0,29}$/.test(value) ? value : `(${kindOf(value)})`
 
 /** What a value is, without the value. */
 export const kindOf = (value: unknown): string => {

@@ -1,0 +1,154 @@
+/** `effect-pix charge`, `transaction` and `webhook trigger`, run as processes. */
+import { describe, expect, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { Fault, Sandbox } from "effect-pix/sandbox"
+import { leaksIn, person } from "../support/canary.ts"
+import { run, runLine, start } from "../support/command.ts"
+import { answer, closedPort, json, makeGateway } from "../support/Gateway.ts"
+import { served, settings, settingsOf } from "../support/operator.ts"
+
+const words = ["charge", "25,00", "--name", "Maria Silva", "--email", "maria@example.com"]
+
+const newest = Effect.gen(function* () {
+  const sandbox = yield* Sandbox
+  const [charge] = (yield* sandbox.transactions).toReversed()
+  return charge?.transactionId ?? "none"
+})
+
+describe("a charge", () => {
+  it.live("is shown with its id, its code, and a QR code for the terminal's background", () =>
+    Effect.gen(function* () {
+      const env = yield* settings
+      const dark = yield* run(words, env)
+      const id = yield* newest
+      expect(dark.code).toBe(0)
+      expect(dark.stdout).toContain(`Charge ${id}: R$ 25,00 (2500 centavos), WAITING_PAYMENT`)
+      expect(dark.stdout).toMatch(/^000201.*6304[\dA-F]{4}$/m)
+      const light = yield* run([...words, "--background", "light"], env)
+      const told = yield* run(words, { ...env, COLORFGBG: "0;15" })
+      const corner = ({ stdout }: typeof dark) => /^[ █▀▄]{40,}$/m.exec(stdout)?.[0][0]
+      expect([corner(dark), corner(light), corner(told)]).toEqual(["█", " ", " "])
+    }).pipe(Effect.provide(served))
+  )
+
+  it.live("is one line of JSON for machines, and the same charge for the same reference", () =>
+    Effect.gen(function* () {
+      const env = yield* settings
+      const first = yield* run([...words, "--reference", "order-1", "--json"], env)
+      const again = yield* run([...words, "--reference", "order-1", "--json"], env)
+      expect(again.stdout).toBe(first.stdout)
+      expect(JSON.parse(first.stdout)).toMatchObject({ transactionId: yield* newest, amount: 2500, isSound: true })
+    }).pipe(Effect.provide(served))
+  )
+
+  it.live("is waited for until it is paid, and ends with 8 where it is cancelled", () =>
+    Effect.gen(function* () {
+      const env = yield* settings
+      const sandbox = yield* Sandbox
+      const paid = yield* start([...words, "--wait", "--json"], env)
+      yield* paid.shown("The charge is Awaiting.")
+      yield* sandbox.markPaid(yield* newest)
+      const { code, stdout } = yield* paid.ended
+      expect(code).toBe(0)
+      expect(
+        stdout
+          .trim()
+          .split("\n")
+          .map((line) => JSON.parse(line).status)
+      ).toEqual(["WAITING_PAYMENT", "Paid"])
+
+      const cancelled = yield* start([...words, "--wait"], env)
+      yield* cancelled.shown("The charge is Awaiting.")
+      yield* sandbox.cancel(yield* newest)
+      expect((yield* cancelled.ended).code).toBe(8)
+    }).pipe(Effect.provide(served))
+  )
+
+  it.live("that may exist ends with 5, and the command that is shown finds it and makes no second one", () =>
+    Effect.gen(function* () {
+      const env = yield* settings
+      const sandbox = yield* Sandbox
+      yield* sandbox.fault("createTransaction", Fault.resetAfter, { times: 3 })
+      const { code, stderr } = yield* run(words, env)
+      expect(code).toBe(5)
+      const again = yield* runLine(/^ {2}(node .*--again)$/m.exec(stderr)?.[1] ?? "false", env)
+      expect([again.code, again.stdout.includes(yield* newest)]).toEqual([0, true])
+      expect((yield* sandbox.transactions).length).toBe(1)
+    }).pipe(Effect.provide(served))
+  )
+
+  it.live("is not asked for where its amount or its e-mail is wrong", () =>
+    Effect.gen(function* () {
+      const gateway = yield* makeGateway
+      const env = settingsOf(gateway.url)
+      const amount = yield* run(["charge", "25,0", "--name", "Maria", "--email", "m@example.com"], env)
+      const email = yield* run(["charge", "25,00", "--name", "Maria", "--email", "nobody"], env)
+      expect([amount.code, email.code, gateway.requests.length]).toEqual([1, 3, 0])
+    })
+  )
+})
+
+describe("a transaction that is looked up", () => {
+  const detail = {
+    id: 1,
+    leadId: 2,
+    lead: { id: 2, name: person.name, email: person.email, phone: person.phone, document: person.cpf },
+    value: 2500,
+    transactionId: "8f14e45f-ceea-467f-a8ad-6d7a3e2f1b0c",
+    enStatusTransaction: "Paid"
+  }
+
+  it.live("masks who paid, unless all is asked for", () =>
+    Effect.gen(function* () {
+      const gateway = yield* makeGateway
+      gateway.script(json(detail))
+      const env = settingsOf(gateway.url)
+      for (const more of [[], ["--json"], ["--wait"], ["--wait", "--json"]]) {
+        const masked = yield* run(["transaction", detail.transactionId, ...more], env)
+        expect([masked.code, leaksIn(masked.stdout + masked.stderr)]).toEqual([0, []])
+      }
+      const full = yield* run(["transaction", detail.transactionId, "--full"], env)
+      expect(leaksIn(full.stdout).toSorted()).toEqual(["cpf", "email", "name", "phone"])
+    })
+  )
+
+  it.live("ends with 4 where the service knows none, and with 6 where it gives no usable answer", () =>
+    Effect.gen(function* () {
+      const env = yield* settings
+      expect((yield* run(["transaction", detail.transactionId], env)).code).toBe(4)
+      expect((yield* run(["transaction", "x"], settingsOf(yield* closedPort))).code).toBe(6)
+      const gateway = yield* makeGateway
+      gateway.script(answer(200, "<html>"))
+      expect((yield* run(["transaction", "x"], settingsOf(gateway.url))).code).toBe(6)
+    }).pipe(Effect.provide(served))
+  )
+})
+
+describe("a webhook that is triggered", () => {
+  it.live("reaches the route with the secret of the environment, and its answer is shown", () =>
+    Effect.gen(function* () {
+      const route = yield* makeGateway
+      route.script(answer(202, "thank\u001byou"))
+      const { code, stderr, stdout } = yield* run(["webhook", "trigger", `${route.url}/hook`, "--transaction", "t-1"], {
+        PAYMENTS_WEBHOOK_SECRET: "shh-canary"
+      })
+      expect([code, stdout, stderr]).toEqual([0, "HTTP 202 thank?you\n", ""])
+      const [call] = route.requests
+      expect([call?.path, call?.headers["x-webhook-secret"], JSON.parse(call?.text ?? "")]).toEqual([
+        "/hook",
+        "shh-canary",
+        { event: "transaction.updated", transactionId: "t-1", status: "Paid" }
+      ])
+    })
+  )
+
+  it.live("ends with 4 where the route refuses it, and with 6 where nobody answers", () =>
+    Effect.gen(function* () {
+      const route = yield* makeGateway
+      route.script(answer(401))
+      expect((yield* run(["webhook", "trigger", route.url, "--transaction", "t-1"])).code).toBe(4)
+      const nobody = yield* run(["webhook", "trigger", yield* closedPort, "--transaction", "t-1"])
+      expect([nobody.code, nobody.stderr]).toEqual([6, "The route did not answer.\n"])
+    })
+  )
+})

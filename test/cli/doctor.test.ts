@@ -1,0 +1,266 @@
+/** `effect-pix doctor`, run as a process against a sandbox and against gateways that differ from what is assumed. */
+import { describe, expect, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { Sandbox } from "effect-pix/sandbox"
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { leaksIn, person, secrets } from "../support/canary.ts"
+import { run } from "../support/command.ts"
+import { type Answer, answer, closedPort, json, makeGateway } from "../support/Gateway.ts"
+import { served, settings, settingsOf } from "../support/operator.ts"
+
+const id = "8f14e45f-ceea-467f-a8ad-6d7a3e2f1b0c"
+
+type Json = Readonly<Record<string, unknown>>
+
+const row = (index: number): Json => ({
+  id: index,
+  leadId: "6f0d4d3c-9b1c-4f0e-9b57-1c0f5a4b7e21",
+  lead: {
+    id: "6f0d4d3c-9b1c-4f0e-9b57-1c0f5a4b7e21",
+    externalId: null,
+    name: person.name,
+    email: person.email,
+    phone: person.phone,
+    documentNumber: person.cpf,
+    documentType: "CPF"
+  },
+  amount: 100 * index,
+  status: "PENDING",
+  paymentMethod: "PIX",
+  providerTxId: "tx",
+  createdAt: `2026-11-0${index}T12:00:00Z`,
+  updatedAt: `2026-11-0${index}T12:00:00Z`
+})
+
+const detail: Json = {
+  id: 1,
+  leadId: 2,
+  lead: { id: 2, name: person.name, email: person.email, phone: person.phone, document: person.cpf },
+  companyId: 1,
+  value: 2500,
+  transactionId: id,
+  enStatusTransaction: "Paid",
+  enPaymentSystem: "Pix",
+  updateDate: "2026-11-01T09:00:00-03:00",
+  createdAt: "2026-11-01T12:00:00Z"
+}
+
+const balance =
+  '{"id":1,"companyId":1,"currency":"BRL","enBalanceStatus":"Released","accBalance":10.50,"accBalanceCredit":0,"accBalanceCreditAwaiting":"1.5"}'
+
+/** What a gateway does otherwise than the honest one. */
+interface Crooked {
+  readonly rows?: (rows: ReadonlyArray<Json>) => ReadonlyArray<Json>
+  readonly page?: (page: Json, query: URLSearchParams) => Json
+  readonly envelope?: (res: Json) => unknown
+  readonly detail?: Json
+  readonly balance?: string
+  readonly missing?: Answer
+  readonly denied?: Answer
+}
+
+/** A gateway as it is assumed to be, but for what is said. */
+const gatewayOf =
+  (crooked: Crooked): Answer =>
+  (response, request) => {
+    const url = new URL(request.path, "http://gateway")
+    const tell = (next: Answer) => next(response, request)
+    if (request.headers["x-api-key"] !== "key") return tell(crooked.denied ?? json({ message: "Unauthorized" }, 401))
+    if (url.pathname.startsWith("/api/Balance")) return tell(json(crooked.balance ?? balance))
+    if (url.pathname.includes("transactionByTransactionId")) {
+      if (!url.pathname.endsWith(id)) return tell(crooked.missing ?? json({ message: "Not found" }, 404))
+      return tell(json({ ...detail, ...crooked.detail }))
+    }
+    const [page, pageSize] = [Number(url.searchParams.get("page") ?? 1), Number(url.searchParams.get("pageSize") ?? 50)]
+    const sorted = url.searchParams.get("sort") === "createdAt_asc" ? [1, 2, 3] : [3, 2, 1]
+    const all = sorted.slice((page - 1) * pageSize, page * pageSize).map(row)
+    const items = crooked.rows?.(all) ?? all
+    const plain = { items, totalItems: 3, totalPages: Math.ceil(3 / pageSize), currentPage: page, pageSize }
+    const res = crooked.page?.(plain, url.searchParams) ?? plain
+    tell(json(crooked.envelope?.(res) ?? { ok: true, res }))
+  }
+
+const examine = Effect.fnUntraced(function* (crooked: Crooked, ...args: ReadonlyArray<string>) {
+  const gateway = yield* makeGateway
+  gateway.script(gatewayOf(crooked))
+  const ended = yield* run(["doctor", "--transaction", id, ...args], settingsOf(gateway.url))
+  return { ...ended, gateway }
+})
+
+const folder = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "effect-pix-"))),
+  (path) => Effect.sync(() => rmSync(path, { recursive: true }))
+)
+
+describe("the doctor", () => {
+  it.live("finds nothing wrong with the sandbox, and asks for nothing that changes it", () =>
+    Effect.gen(function* () {
+      const env = yield* settings
+      const sandbox = yield* Sandbox
+      yield* run(["charge", "25,00", "--name", "Maria", "--email", "m@example.com"], env)
+      yield* run(["charge", "25,00", "--name", "Maria", "--email", "m@example.com"], env)
+      const [charge] = yield* sandbox.transactions
+      const before = (yield* sandbox.requests).length
+      const { code, stderr } = yield* run(["doctor", "--transaction", charge?.transactionId ?? ""], env)
+      expect([code, stderr]).toEqual([0, expect.stringMatching(/^\d\d hold, 0 wrong, 0 to know, 0 not checked\n$/)])
+      const methods = (yield* sandbox.requests).slice(before).map(({ method }) => method)
+      expect(new Set(methods)).toEqual(new Set(["GET"]))
+    }).pipe(Effect.provide(served))
+  )
+
+  it.live("finds nothing wrong with a gateway that is as assumed, and tells in its report nothing of anybody", () =>
+    Effect.gen(function* () {
+      const file = join(yield* folder, "report.md")
+      const { code, gateway, stderr, stdout } = yield* examine({}, "--report", file)
+      expect([code, stdout.includes("WRONG")]).toEqual([0, false])
+      const report = readFileSync(file, "utf8")
+      expect(report).toContain("| ok | The credentials are accepted |")
+      expect([...leaksIn(report), ...leaksIn(stdout + stderr)]).toEqual([])
+      expect(report).not.toContain(gateway.url)
+      expect(stdout + stderr).not.toContain(gateway.url)
+    })
+  )
+
+  it.live.each<readonly [string, Crooked, string]>([
+    [
+      "an amount in decimals",
+      { rows: (all) => all.map((each) => ({ ...each, amount: 25.5 })) },
+      "List: identity, amount and status.*res.items\\[\\].amount is a number with decimals.*\\n.*src/contract/Transaction.ts"
+    ],
+    [
+      "ids that are text",
+      { rows: (all) => all.map((each) => ({ ...each, id: "7" })) },
+      "List: identity.*res.items\\[\\].id is a text"
+    ],
+    [
+      "an optional field of another type",
+      { rows: (all) => all.map((each) => ({ ...each, leadId: 7 })) },
+      "List: the optional fields.*res.items\\[\\].leadId is a whole number"
+    ],
+    [
+      "timestamps of another form",
+      { rows: (all) => all.map((each) => ({ ...each, createdAt: "01/11/2026 12:00" })) },
+      "List: timestamps are ISO 8601: their form is 99/99/9999 99:99\\n.*wire.ts"
+    ],
+    [
+      "another envelope",
+      { envelope: (res) => ({ ok: false, res }) },
+      "List: the envelope is \\{ ok: true, res \\}: ok is false"
+    ],
+    ["rows elsewhere", { envelope: (res) => ({ ok: true, data: res }) }, "List: the rows are under res.items"],
+    [
+      "a smaller page than asked for",
+      { page: (page) => ({ ...page, pageSize: 20 }) },
+      "List: a pageSize of 100 is honoured.*\\n.*service.md#requests"
+    ],
+    [
+      "rows past the end",
+      { page: (page) => ({ ...page, items: [row(1), row(2)] }) },
+      "List: a page past the end is there and has no rows: it has rows\\n.*docs/listing.md"
+    ],
+    [
+      "pages that echo others",
+      { page: (page) => ({ ...page, currentPage: 1 }) },
+      "List: currentPage and pageSize say what was asked for"
+    ],
+    ["another order", { rows: (all) => all.toReversed() }, "List: createdAt_desc is newest first: it is not"],
+    [
+      "a count of pages that is wrong",
+      { page: (page) => ({ ...page, totalPages: 9 }) },
+      "List: totalPages is totalItems"
+    ],
+    [
+      "one id twice",
+      { rows: (all) => all.map((each) => ({ ...each, id: 1 })) },
+      "List: each row has its own id: one id comes twice"
+    ],
+    [
+      "another status word of the lookup",
+      { detail: { enStatusTransaction: "Chargeback" } },
+      "enStatusTransaction.*: also Chargeback\\n.*src/contract/Status.ts"
+    ],
+    ["another transaction", { detail: { transactionId: "another" } }, "Lookup: transactionId is the one asked for"],
+    [
+      "an update time without offset",
+      { detail: { updateDate: "2026-11-01T09:00:00" } },
+      "Lookup: updateDate: timestamps say their offset.*9999-99-99T99:99:99: read as UTC"
+    ],
+    ["a value that is text", { detail: { value: "2500" } }, "Lookup: identity.*value is a text"],
+    [
+      "three decimals",
+      { balance: balance.replace("10.50", "10.505") },
+      "accBalance is in reais with at most two decimals: it has 3.*\\n.*src/pix/Money.ts"
+    ],
+    [
+      "another company's balance",
+      { balance: balance.replace('"companyId":1', '"companyId":2') },
+      "Balance: companyId is the one asked for"
+    ],
+    ["another currency", { balance: balance.replace("BRL", "USD") }, "Words of the balance's currency: BRL: also USD"],
+    [
+      "no 404",
+      { missing: json({ message: "none" }, 400) },
+      "An unknown transaction is answered with 404: HTTP 400\\n.*docs/service.md#errors"
+    ],
+    [
+      "another status for a wrong key",
+      { denied: answer(500, "x") },
+      "A wrong key is answered with 401 or 403: HTTP 500"
+    ],
+    ["refusals without words", { missing: json({ code: 7 }, 404) }, "A refusal says why"]
+  ])("names %s as wrong, and where the code has it", ([, crooked, expected]) =>
+    Effect.gen(function* () {
+      const { code, stderr, stdout } = yield* examine(crooked)
+      expect(code).toBe(7)
+      expect(stdout).toMatch(new RegExp(`WRONG  (?:.*)(?:${expected})`))
+      expect(leaksIn(stdout + stderr)).toEqual([])
+    })
+  )
+
+  it.live("tells of fields and words that nobody documented, which break nothing", () =>
+    Effect.gen(function* () {
+      const rows: Crooked["rows"] = (all) =>
+        all.map((each) => ({
+          ...each,
+          status: "PAID",
+          e2eId: person.evp,
+          [person.cpf]: 1,
+          lead: { nick: person.name }
+        }))
+      const { code, stdout } = yield* examine({ rows, detail: { fee: 1 } })
+      expect(code).toBe(0)
+      expect(stdout).toMatch(
+        /note {3}List: only documented fields: also res\.items\[\]\.lead\.nick, res\.items\[\]\.e2eId, res\.items\[\]\.\?/
+      )
+      expect(stdout).toContain("Words of the list's status: PENDING: also PAID")
+      expect(stdout).toContain("Lookup: only documented fields: also fee")
+      expect(leaksIn(stdout)).toEqual([])
+    })
+  )
+
+  it.live("names each setting that is wrong, a service that is down and credentials that are refused", () =>
+    Effect.gen(function* () {
+      const unset = yield* run(["doctor"], { PAYMENTS_BASE_URL: "http://example.com", PAYMENTS_COMPANY_ID: "x" })
+      expect(unset.code).toBe(7)
+      for (const name of ["PAYMENTS_BASE_URL", "PAYMENTS_CLIENT_ID", "PAYMENTS_API_KEY", "PAYMENTS_COMPANY_ID"]) {
+        expect(unset.stdout).toMatch(new RegExp(`WRONG {2}${name} can be used`))
+      }
+      const down = yield* run(["doctor"], settingsOf(yield* closedPort))
+      expect([down.code, down.stdout.includes("WRONG  The service answers at PAYMENTS_BASE_URL")]).toEqual([7, true])
+      const gateway = yield* makeGateway
+      gateway.script(answer(401))
+      const env = { ...settingsOf(gateway.url), PAYMENTS_API_KEY: secrets.apiKey, PAYMENTS_CLIENT_ID: secrets.clientId }
+      const denied = yield* run(["doctor", "--json"], env)
+      expect([denied.code, leaksIn(denied.stdout + denied.stderr)]).toEqual([7, []])
+      const findings = denied.stdout
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line))
+      expect(findings).toContainEqual(
+        expect.objectContaining({ verdict: "wrong", what: "The credentials are accepted" })
+      )
+    })
+  )
+})

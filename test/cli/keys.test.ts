@@ -1,0 +1,99 @@
+/** The keys of a sandbox that runs in a terminal, and the help of every command. */
+import { describe, expect, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { delimiter, join } from "node:path"
+import { hasPty, run, runOnTerminal, start } from "../support/command.ts"
+
+/** A folder with a browser in it that does nothing. */
+const browser = Effect.acquireRelease(
+  Effect.sync(() => {
+    const folder = mkdtempSync(join(tmpdir(), "effect-pix-"))
+    for (const name of ["xdg-open", "open"]) writeFileSync(join(folder, name), "#!/bin/sh\n", { mode: 0o755 })
+    return folder
+  }),
+  (folder) => Effect.sync(() => rmSync(folder, { recursive: true }))
+)
+
+describe("a key that is pressed while the sandbox runs (needs python3)", () => {
+  it.live.skipIf(!hasPty)("opens the panel, pays, starts over and quits with 0", () =>
+    Effect.gen(function* () {
+      const env = { PATH: `${yield* browser}${delimiter}${process.env["PATH"] ?? ""}` }
+      const { code, stdout } = yield* runOnTerminal(
+        ["sandbox", "--port", "0"],
+        [
+          ["q quits", "o"],
+          ["Opened the panel.", "p"],
+          ["No charge awaits its payment.", "r"],
+          ["Started over", "q"]
+        ],
+        env
+      )
+      expect([code, stdout.trimEnd().endsWith("Stopped.")]).toEqual([0, true])
+    })
+  )
+
+  it.live.skipIf(!hasPty)("pays the newest charge, of a state that was kept", () =>
+    Effect.gen(function* () {
+      const file = join(yield* browser, "state.json")
+      const sandbox = yield* start(["sandbox", "--port", "0", "--json", "--state", file])
+      const { env } = JSON.parse(yield* sandbox.shown("\n"))
+      for (const amount of ["10,00", "25,00"]) {
+        yield* run(["charge", amount, "--name", "Maria", "--email", "m@example.com"], env)
+      }
+      sandbox.kill("SIGINT")
+      yield* sandbox.ended
+      const { stdout } = yield* runOnTerminal(
+        ["sandbox", "--port", "0", "--state", file],
+        [
+          ["q quits", "p"],
+          ["Paid R$ 25,00", "p"],
+          ["Paid R$ 10,00", "q"]
+        ]
+      )
+      expect(stdout.trimEnd().endsWith("Stopped.")).toBe(true)
+    })
+  )
+
+  it.live.skipIf(!hasPty)("ends it with 0 where it is ctrl-C", () =>
+    Effect.gen(function* () {
+      const { code } = yield* runOnTerminal(["sandbox", "--port", "0"], [["q quits", "\u0003"]])
+      expect(code).toBe(0)
+    })
+  )
+})
+
+describe("the help", () => {
+  it.live("of the command names each command and each exit code", () =>
+    Effect.gen(function* () {
+      const { code, stderr, stdout } = yield* run(["--help"])
+      expect([code, stderr]).toEqual([0, ""])
+      for (const name of [
+        "sandbox",
+        "charge",
+        "transactions",
+        "transaction",
+        "balance",
+        "withdraw",
+        "webhook",
+        "doctor"
+      ]) {
+        expect(stdout).toMatch(new RegExp(`^  ${name} {2,}`, "m"))
+      }
+      for (const exit of ["0", "1", "2", "3", "4", "5", "6", "7", "8", "130"]) {
+        expect(stdout).toMatch(new RegExp(`^  ${exit} +\\w`, "m"))
+      }
+    })
+  )
+
+  it.live("is what a call without a command shows, and a command that nobody knows gets a sentence", () =>
+    Effect.gen(function* () {
+      const [bare, help] = [yield* run([]), yield* run(["--help"])]
+      expect([bare.code, bare.stdout]).toEqual([0, help.stdout])
+      const typo = yield* run(["sandbax"])
+      expect([typo.code, typo.stdout]).toEqual([1, ""])
+      expect(typo.stderr).toContain("sandbox")
+    })
+  )
+})

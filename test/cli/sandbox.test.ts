@@ -1,0 +1,158 @@
+/** `effect-pix sandbox`, run as a process. */
+import { describe, expect, it } from "@effect/vitest"
+import { Effect, Schema } from "effect"
+import { createServer } from "node:net"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import type { AddressInfo } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { run, runLine, start } from "../support/command.ts"
+
+const Line = Schema.fromJsonString(
+  Schema.Struct({
+    baseUrl: Schema.String,
+    panel: Schema.String,
+    state: Schema.NullOr(Schema.String),
+    env: Schema.Record(Schema.String, Schema.String)
+  })
+)
+
+/** Starts one that tells in JSON where it is. */
+const serving = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
+  const process = yield* start(["sandbox", "--port", "0", "--json", ...args])
+  const text = yield* process.shown("\n")
+  return { ...process, ...(yield* Schema.decodeEffect(Line)(text.trim())) }
+})
+
+const charge = (env: Readonly<Record<string, string>>, ...args: ReadonlyArray<string>) =>
+  Effect.map(
+    run(["charge", "25,00", "--name", "Maria Silva", "--email", "maria@example.com", "--json", ...args], env),
+    ({ stdout }) =>
+      Schema.decodeSync(Schema.fromJsonString(Schema.Struct({ transactionId: Schema.String })))(stdout.trim())
+  )
+
+const folder = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "effect-pix-"))),
+  (path) => Effect.sync(() => rmSync(path, { recursive: true }))
+)
+
+describe("the sandbox's command", () => {
+  it.live("tells machines in one line where it is, and its panel and its gateway are there", () =>
+    Effect.gen(function* () {
+      const sandbox = yield* serving("--balance", "123,45")
+      expect(sandbox.state).toBeNull()
+      expect(sandbox.env["PAYMENTS_BASE_URL"]).toBe(sandbox.baseUrl)
+      const page = yield* Effect.promise(() => fetch(sandbox.panel))
+      expect([page.status, page.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"])
+      const balance = yield* run(["balance"], sandbox.env)
+      expect(balance.stdout).toContain("R$ 123,45")
+    })
+  )
+
+  it.live("ends with 0 at ctrl-C, also while a page listens to its changes", () =>
+    Effect.gen(function* () {
+      const sandbox = yield* serving()
+      const events = yield* Effect.promise(() => fetch(`${sandbox.baseUrl}/_sandbox/changes`))
+      expect(events.status).toBe(200)
+      sandbox.kill("SIGINT")
+      expect((yield* sandbox.ended).code).toBe(0)
+    })
+  )
+
+  it.live("shows a banner whose lines a shell takes as they are", () =>
+    Effect.gen(function* () {
+      const sandbox = yield* start(["sandbox", "--port", "0", "--webhook", "http://127.0.0.1:9/hook"])
+      const banner = yield* sandbox.shown("PAYMENTS_COMPANY_ID")
+      expect(banner).toMatch(/^# Panel +http:\/\/127\.0\.0\.1:\d+\/$/m)
+      expect(banner).toContain("not kept")
+      expect(banner).toContain("http://127.0.0.1:9/hook")
+      const { stdout } = yield* runLine(`${banner}\nenv`)
+      expect(stdout).toMatch(/^PAYMENTS_BASE_URL=http:\/\/127\.0\.0\.1:\d+$/m)
+      expect(stdout).toMatch(/^PAYMENTS_API_KEY=.+$/m)
+    })
+  )
+
+  it.live("makes new ids at each start, and the same ones from one seed", () =>
+    Effect.gen(function* () {
+      const first = yield* Effect.scoped(Effect.flatMap(serving(), ({ env }) => charge(env)))
+      const second = yield* Effect.scoped(Effect.flatMap(serving(), ({ env }) => charge(env)))
+      expect(first).not.toEqual(second)
+      const seeded = Effect.scoped(Effect.flatMap(serving("--seed", "mine"), ({ env }) => charge(env)))
+      expect(yield* seeded).toEqual(yield* seeded)
+    })
+  )
+
+  it.live("keeps its charges in the state file over a restart", () =>
+    Effect.gen(function* () {
+      const file = join(yield* folder, "state.json")
+      const before = yield* serving("--state", file)
+      expect(before.state).toBe(file)
+      const { transactionId } = yield* charge(before.env)
+      before.kill("SIGTERM")
+      expect((yield* before.ended).code).toBe(0)
+      const after = yield* serving("--state", file)
+      const found = yield* run(["transaction", transactionId], after.env)
+      expect([found.code, found.stdout.includes("R$ 25,00")]).toEqual([0, true])
+    })
+  )
+
+  it.live("warns where it listens off the loopback, and names an address that can be called", () =>
+    Effect.gen(function* () {
+      const sandbox = yield* start(["sandbox", "--port", "0", "--host", "0.0.0.0"])
+      const shown = yield* sandbox.shown("Warning")
+      expect(shown).toMatch(/PAYMENTS_BASE_URL=http:\/\/127\.0\.0\.1:\d+$/m)
+      expect(shown).toContain("Whoever reaches that address can read and steer this sandbox")
+    })
+  )
+})
+
+const taken = Effect.acquireRelease(
+  Effect.callback<{ readonly port: number; readonly close: () => void }>((resume) => {
+    const server = createServer()
+    server.listen(0, "127.0.0.1", () => {
+      const { port } = server.address() as AddressInfo // a TCP server's address is never a string
+      resume(Effect.succeed({ port, close: () => server.close() }))
+    })
+  }),
+  ({ close }) => Effect.sync(close)
+)
+
+describe("a mistake at the start of the sandbox", () => {
+  it.live("is one sentence where the port is taken", () =>
+    Effect.gen(function* () {
+      const { port } = yield* taken
+      const { code, stderr, stdout } = yield* run(["sandbox", "--port", `${port}`])
+      expect({ code, stderr, stdout }).toEqual({
+        code: 1,
+        stderr: `Port ${port} is taken. Try another --port; --port 0 takes a free one.\n`,
+        stdout: ""
+      })
+    })
+  )
+
+  it.live("is one sentence where the state file is none, and leaves the file alone", () =>
+    Effect.gen(function* () {
+      const file = join(yield* folder, "notes.txt")
+      writeFileSync(file, "not a state")
+      const { code, stderr, stdout } = yield* run(["sandbox", "--port", "0", "--state", file])
+      expect([code, stdout, stderr.trim().split("\n").length]).toEqual([1, "", 1])
+      expect(stderr).toContain(`${file} is not the state of a sandbox of this version`)
+      expect(readFileSync(file, "utf8")).toBe("not a state")
+    })
+  )
+
+  it.live.each([
+    [["--port", "99999"], "a port from 0 to 65535"],
+    [["--prot", "1"], "Unrecognized flag: --prot"],
+    [["--balance", "many"], "The amount cannot be read"],
+    [["--webhook", "https://example.com/hook"], "loopback address only"],
+    [["--host", "256.1.1.1"], "This machine has no address 256.1.1.1"]
+  ] as const)("names what is wrong with %s, without a stack", ([args, sentence]) =>
+    Effect.gen(function* () {
+      const { code, stderr, stdout } = yield* run(["sandbox", ...args])
+      expect([code, stdout]).toEqual([1, ""])
+      expect(stderr).toContain(sentence)
+      expect(stderr).not.toMatch(/^\s+at /m)
+    })
+  )
+})

@@ -1,0 +1,199 @@
+/** `effect-pix withdraw`, run as a process: what is sent, what is asked, and what the exit codes say. */
+import { describe, expect, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { IdempotencyKey } from "effect-pix"
+import { Fault, Sandbox } from "effect-pix/sandbox"
+import { leaksIn, person, secrets } from "../support/canary.ts"
+import { hasPty, run, runLine, runOnTerminal, start } from "../support/command.ts"
+import { answer, closedPort, json, makeGateway, silence } from "../support/Gateway.ts"
+import { served, settings, settingsOf } from "../support/operator.ts"
+
+const payout = ["withdraw", "10,00", "--reference", "invoice-42"]
+const key = IdempotencyKey.fromReference("payout", "invoice-42")
+
+/** The command that is shown to ask again. */
+const shownCommand = (stderr: string): string => {
+  const lines = stderr.split("\n")
+  return lines[lines.findIndex((line) => line.startsWith("To ask again")) + 1]?.trim() ?? ""
+}
+
+describe("a payout that is confirmed", () => {
+  it.live("is sent once, under the key of its reference", () =>
+    Effect.gen(function* () {
+      const env = yield* settings
+      const first = yield* run([...payout, "--yes"], env)
+      expect([first.code, first.stdout]).toEqual([0, expect.stringContaining("R$ 10,00")])
+      const again = yield* run([...payout, "--yes", "--json"], env)
+      expect(JSON.parse(again.stdout)).toMatchObject({ id: 1, reais: "10.00", status: "Awaiting", idempotencyKey: key })
+      const sandbox = yield* Sandbox
+      expect((yield* sandbox.withdrawals).map(({ idempotencyKey }) => idempotencyKey)).toEqual([key])
+    }).pipe(Effect.provide(served))
+  )
+})
+
+describe("a payout that nobody confirmed", () => {
+  it.live.each(["y\n", "yes\n", "Y\ny\ny\n", ""])("is not sent where %j comes from a pipe", (input) =>
+    Effect.gen(function* () {
+      const gateway = yield* makeGateway
+      const { code, stderr, stdout } = yield* run(payout, settingsOf(gateway.url), input)
+      expect([code, stdout, gateway.requests.length]).toEqual([2, "", 0])
+      expect(stderr).toContain("Nothing was sent. Without a terminal a payout needs --yes.")
+    })
+  )
+
+  it.live.skipIf(!hasPty)("is not sent where a person says no, or presses return or ctrl-C (needs python3)", () =>
+    Effect.gen(function* () {
+      const gateway = yield* makeGateway
+      const codes: Array<number | null> = []
+      for (const pressed of ["n", "\r", "\u0003"]) {
+        const { code, stdout } = yield* runOnTerminal(payout, [["Pay out", pressed]], settingsOf(gateway.url))
+        expect(stdout).toContain("Not confirmed. Nothing was sent.")
+        codes.push(code)
+      }
+      expect([codes, gateway.requests.length]).toEqual([[2, 2, 130], 0])
+    })
+  )
+
+  it.live.skipIf(!hasPty)(
+    "is sent where y is pressed on a terminal, which saw amount and masked key (needs python3)",
+    () =>
+      Effect.gen(function* () {
+        const env = { ...(yield* settings), PAYMENTS_PIX_KEY: person.cpf }
+        const { code, stdout } = yield* runOnTerminal([...payout, "--pix-key-type", "CPF"], [["Pay out", "y"]], env)
+        expect(code).toBe(0)
+        expect(stdout).toContain("Pay out R$ 10,00 (1000 centavos) to CPF ***.982.247-**?")
+        expect(leaksIn(stdout)).toEqual([])
+        const sandbox = yield* Sandbox
+        expect((yield* sandbox.withdrawals).length).toBe(1)
+      }).pipe(Effect.provide(served))
+  )
+})
+
+describe("the exit code of a payout", () => {
+  it.live("is 3 where nothing left this machine: the gateway is down, or the amount too small", () =>
+    Effect.gen(function* () {
+      const down = yield* run([...payout, "--yes"], settingsOf(yield* closedPort))
+      expect([down.code, down.stdout]).toEqual([3, ""])
+      expect(down.stderr).toContain("Nothing was sent")
+      const gateway = yield* makeGateway
+      const small = yield* run(["withdraw", "999", "--reference", "a", "--yes"], settingsOf(gateway.url))
+      expect([small.code, gateway.requests.length]).toEqual([3, 0])
+    })
+  )
+
+  it.live("is 4 where the service refuses, and 1 for wrong usage or settings", () =>
+    Effect.gen(function* () {
+      const env = yield* settings
+      const poor = yield* run(["withdraw", "1.000.000,00", "--reference", "b", "--yes"], env)
+      expect([poor.code, poor.stderr.includes("The balance does not cover")]).toEqual([4, true])
+      const denied = yield* run([...payout, "--yes"], { ...env, PAYMENTS_API_KEY: "another" })
+      expect(denied.code).toBe(4)
+      expect((yield* run([...payout, "--yes"], {})).code).toBe(1)
+      expect((yield* run(["withdraw", "10,00", "--yes"], env)).code).toBe(1)
+      expect((yield* run([...payout, "--pix-key", "52998224725", "--yes"], env)).code).toBe(1)
+      expect((yield* run(["withdraw", "10,00", "--reference", " x", "--yes"], env)).code).toBe(1)
+      const sandbox = yield* Sandbox
+      expect(yield* sandbox.withdrawals).toEqual([])
+    }).pipe(Effect.provide(served))
+  )
+
+  it.live("is 5 where it may have been executed, and the command that is shown asks again for the same payout", () =>
+    Effect.gen(function* () {
+      const env = yield* settings
+      const sandbox = yield* Sandbox
+      yield* sandbox.fault("requestWithdrawal", Fault.resetAfter, { times: 3 })
+      const words = ["withdraw", "10,00", "--reference", "it's $HOME", "--description", 'a "b"', "--yes"]
+      const unknown = yield* run(words, env)
+      expect([unknown.code, unknown.stdout]).toEqual([5, ""])
+      expect(unknown.stderr).toContain("MONEY MAY HAVE MOVED")
+      const again = yield* runLine(shownCommand(unknown.stderr), env)
+      expect([again.code, again.stdout.includes("R$ 10,00")]).toEqual([0, true])
+      expect((yield* sandbox.withdrawals).length).toBe(1)
+    }).pipe(Effect.provide(served))
+  )
+
+  it.live("stays 5 where the service refuses a payout that is asked for again", () =>
+    Effect.gen(function* () {
+      const gateway = yield* makeGateway
+      gateway.script(json({ message: "Saldo insuficiente" }, 422))
+      const env = settingsOf(gateway.url)
+      expect((yield* run([...payout, "--yes"], env)).code).toBe(4)
+      const again = yield* run([...payout, "--yes", "--again"], env)
+      expect([again.code, shownCommand(again.stderr)]).toEqual([5, expect.stringMatching(/withdraw 10,00 .*--again$/)])
+      expect(gateway.requests.map(({ headers }) => headers["idempotency-key"])).toEqual([key, key])
+    })
+  )
+
+  it.live("is 5 where ctrl-C ends it while the request is under way, and the command to ask again is shown", () =>
+    Effect.gen(function* () {
+      const gateway = yield* makeGateway
+      gateway.script(silence)
+      const process = yield* start([...payout, "--yes"], settingsOf(gateway.url))
+      yield* gateway.arrived(1)
+      process.kill("SIGINT")
+      const { code, stderr } = yield* process.ended
+      expect([code, shownCommand(stderr)]).toEqual([5, expect.stringMatching(/withdraw 10,00 .*--again$/)])
+      expect(stderr).toContain(key)
+    })
+  )
+
+  it.live.each([
+    [answer(200, "<html>"), 5],
+    [answer(307, "", { location: "http://127.0.0.1:1/" }), 4],
+    [answer(502, "bad gateway"), 5],
+    [json({ message: "\u001b[2Jno" }, 400), 4]
+  ] as const)("tells hostile answers apart, and passes no escape code on (%#)", ([hostile, expected]) =>
+    Effect.gen(function* () {
+      const gateway = yield* makeGateway
+      gateway.script(hostile)
+      const { code, stderr } = yield* run([...payout, "--yes"], settingsOf(gateway.url))
+      expect([code, stderr.includes("\u001b")]).toEqual([expected, false])
+      expect(stderr).not.toMatch(/^\s+at /m)
+    })
+  )
+})
+
+describe("what a payout prints", () => {
+  it.live("shows no secret and no data of a person, whatever comes of it", () =>
+    Effect.gen(function* () {
+      const gateway = yield* makeGateway
+      const env = {
+        ...settingsOf(gateway.url),
+        PAYMENTS_CLIENT_ID: secrets.clientId,
+        PAYMENTS_API_KEY: secrets.apiKey,
+        PAYMENTS_PIX_KEY: person.email
+      }
+      const words = [...payout, "--pix-key-type", "EMAIL", "--yes"]
+      const echo = `no ${person.email} ${person.cpf} ${secrets.apiKey}`
+      for (const hostile of [json({ message: echo }, 400), json({ message: echo }, 500), answer(200, echo)]) {
+        gateway.script(hostile)
+        const { code, stderr, stdout } = yield* run([...words, "--log-level", "all"], env)
+        expect(code).toBeGreaterThan(3)
+        expect(leaksIn(stdout + stderr)).toEqual([])
+      }
+      gateway.script(
+        json({ id: 7, value: 10, enTransaction: "Awaiting", pixKey: person.email, pixKeyType: "EMAIL" }, 201)
+      )
+      const done = yield* run(words, env)
+      expect([done.code, leaksIn(done.stdout + done.stderr)]).toEqual([0, []])
+    })
+  )
+
+  it.live("is repeated by no flag: a secret has none", () =>
+    Effect.gen(function* () {
+      for (const command of [
+        [],
+        ["charge"],
+        ["withdraw"],
+        ["balance"],
+        ["transactions"],
+        ["doctor"],
+        ["webhook", "trigger"]
+      ]) {
+        const { code, stdout } = yield* run([...command, "--help"])
+        expect(code).toBe(0)
+        expect(stdout).not.toMatch(/--(?:api-key|client-id|secret)(?![-\w])/)
+      }
+    })
+  )
+})

@@ -1,0 +1,133 @@
+/** The command as a process of its own: the source, on the Node that runs the tests. */
+import { Effect, type Scope } from "effect"
+import { type ChildProcess, spawn, spawnSync } from "node:child_process"
+import { resolve } from "node:path"
+
+const root = resolve(import.meta.dirname, "../..")
+const compiled = resolve(root, "node_modules/.cache/effect-pix/compiled")
+const main = resolve(root, "src/cli/main.ts")
+
+export interface Ended {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+interface Running {
+  readonly pid: number
+  readonly kill: (signal: NodeJS.Signals) => void
+  /** Waits until stdout and stderr together show it. */
+  readonly shown: (text: string) => Effect.Effect<string>
+  readonly ended: Effect.Effect<Ended>
+}
+
+type Env = Readonly<Record<string, string>>
+
+const follow = (child: ChildProcess, input: string | undefined): Running => {
+  let [stdout, stderr] = ["", ""]
+  let ended: Ended | undefined
+  const watchers = new Set<() => void>()
+  const tell = () => watchers.forEach((watcher) => watcher())
+  child.stdout?.on("data", (chunk: Buffer) => {
+    stdout += chunk.toString()
+    tell()
+  })
+  child.stderr?.on("data", (chunk: Buffer) => {
+    stderr += chunk.toString()
+    tell()
+  })
+  child.on("close", (code) => {
+    ended = { code, stdout, stderr }
+    tell()
+  })
+  child.stdin?.on("error", () => {})
+  child.stdin?.end(input)
+  const until = <A>(read: () => A | undefined) =>
+    Effect.callback<A>((resume) => {
+      const watcher = () => {
+        const found = read()
+        if (found === undefined) return
+        watchers.delete(watcher)
+        resume(Effect.succeed(found))
+      }
+      watchers.add(watcher)
+      watcher()
+    })
+  return {
+    pid: child.pid ?? 0,
+    kill: (signal) => child.kill(signal),
+    shown: (text) =>
+      until(() => {
+        const all = stdout + stderr
+        if (ended !== undefined && !all.includes(text)) throw new Error(`It ended without showing ${text}: ${all}`)
+        return all.includes(text) ? all : undefined
+      }),
+    ended: until(() => ended)
+  }
+}
+
+const startWords = (words: readonly [string, ...ReadonlyArray<string>], env: Env, input?: string) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const [file, ...args] = words
+      // Nothing of the machine's own settings, but what finds programs.
+      const base = { PATH: process.env["PATH"] ?? "", NODE_COMPILE_CACHE: compiled }
+      const child = spawn(file, args, { cwd: root, env: { ...base, ...env } })
+      return follow(child, input)
+    }),
+    ({ ended, kill }) => {
+      kill("SIGKILL")
+      return ended
+    }
+  )
+
+/** Starts it; it is killed at the end of the test. */
+export const start = (args: ReadonlyArray<string>, env: Env = {}): Effect.Effect<Running, never, Scope.Scope> =>
+  startWords([process.execPath, main, ...args], env)
+
+/** Runs it to its end. */
+export const run = (args: ReadonlyArray<string>, env: Env = {}, input?: string): Effect.Effect<Ended> =>
+  Effect.scoped(Effect.flatMap(startWords([process.execPath, main, ...args], env, input), ({ ended }) => ended))
+
+/** Runs a line in a shell. */
+export const runLine = (line: string, env: Env = {}): Effect.Effect<Ended> =>
+  Effect.scoped(Effect.flatMap(startWords(["sh", "-c", line], env), ({ ended }) => ended))
+
+export const hasPty = spawnSync("python3", ["-c", "import pty"]).status === 0
+
+/** Waits for each text in the output of a command on a pseudo-terminal, then types the keys. */
+const onPty = `
+import json, os, pty, sys, select
+steps, words = json.loads(sys.argv[1]), sys.argv[2:]
+pid, master = pty.fork()
+if pid == 0: os.execvp(words[0], words)
+seen, from_here = "", 0
+while True:
+    ready, _, _ = select.select([master], [], [], 20)
+    if not ready:
+        os.kill(pid, 9)
+        break
+    try: data = os.read(master, 65536)
+    except OSError: break
+    if not data: break
+    seen += data.decode("utf8", "replace")
+    while steps and steps[0][0] in seen[from_here:]:
+        from_here = len(seen)
+        os.write(master, steps.pop(0)[1].encode())
+_, status = os.waitpid(pid, 0)
+sys.stdout.write(seen)
+sys.exit(os.waitstatus_to_exitcode(status) & 255)
+`
+
+/** Runs it on a pseudo-terminal: when a text is shown, the keys after it are pressed. */
+export const runOnTerminal = (
+  args: ReadonlyArray<string>,
+  steps: ReadonlyArray<readonly [shown: string, keys: string]>,
+  env: Env = {}
+): Effect.Effect<Ended> =>
+  Effect.scoped(
+    Effect.flatMap(
+      startWords(["python3", "-c", onPty, JSON.stringify(steps), process.execPath, main, ...args], env),
+      ({ ended }) => ended
+    )
+  )
