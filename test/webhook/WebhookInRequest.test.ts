@@ -122,6 +122,21 @@ describe("a handler that works inside the call", () => {
   )
 
   test(
+    "a lie about a transaction, however often told, does not keep the truth from being handed out and answered with 200",
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const { events, post, reports } = yield* inside({ confirm: Schedule.recurs(1) })
+      const { id } = yield* charge
+      for (let n = 0; n < 5; n++) assert.strictEqual(yield* post({ transactionId: id, status: "Paid" }), 503)
+      assert.isAtLeast(reports.length, 1)
+      yield* sandbox.markPaid(id)
+      assert.strictEqual(yield* post({ transactionId: id, status: "Refunded" }), 503)
+      assert.strictEqual(yield* post({ transactionId: id, status: "Paid" }), 200)
+      assert.deepStrictEqual(events, [`${id}:Paid`])
+    })
+  )
+
+  test(
     "with waitUntil an early call is answered with 503 and goes on until it is confirmed",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox

@@ -33,11 +33,17 @@ export interface InboxOptions<P, M> extends WorkOptions<P, M> {
   readonly isInRequest: boolean
 }
 
-/** What is left of a row when a job is over. */
+/** What was offered next. */
+interface Next {
+  readonly job: Job
+  readonly delay: Duration.Duration
+}
+
+/** How a job ended. */
 export interface Left {
+  /** Whether the latest call that it saw is finished for good. */
   readonly isDone: boolean
-  /** What was offered next. */
-  readonly next?: { readonly job: Job; readonly delay: Duration.Duration }
+  readonly next?: Next | undefined
 }
 
 const letterOf = ({ about, dead, name, transactionId, tries }: Entry): ReadonlyArray<DeadLetter> =>
@@ -96,25 +102,25 @@ export const makeInbox = <P, M>(options: InboxOptions<P, M>) => {
     const now = yield* Clock.currentTimeMillis
     const change = Effect.fnUntraced(function* (
       row: Row | undefined
-    ): Effect.fn.Return<readonly [Left, Row | undefined]> {
+    ): Effect.fn.Return<readonly [Next | undefined, Row | undefined]> {
       const entry = entryOf(row)
-      if (entry === undefined || entry.job !== seen.job) return [{ isDone: entry === undefined }, row]
+      if (entry === undefined || entry.job !== seen.job) return [undefined, row]
       const claims = entry.claims.filter(({ call }) => outcomes.get(call)?._tag !== "Done")
-      if (claims.length === 0) return [{ isDone: true }, undefined]
+      if (claims.length === 0) return [undefined, undefined]
       const left = claims.flatMap(({ call }) => outcomes.get(call) ?? [])
       const tries = { ...entry.tries }
       for (const as of new Set(left.map((one) => (one._tag === "Again" ? one.as : "failed")))) tries[as]++
       const { job: _, ...rest } = { ...entry, claims, tries }
       const dead = left.find((one) => one._tag === "Dead")
       if (dead !== undefined && left.length === claims.length) {
-        return [{ isDone: false }, rowOf({ ...rest, dead: { handler: dead.handler, at: now } })]
+        return [undefined, rowOf({ ...rest, dead: { handler: dead.handler, at: now } })]
       }
       const again = left.filter((one) => one._tag === "Again")
       const isNew = left.length < claims.length
       const delay = isNew ? Duration.zero : again.reduce((most, one) => Duration.max(most, one.delay), Duration.zero)
       const job = yield* offer(isNew ? "New" : "Again", seen.name, delay)
       const isEarly = !isNew && again.every(({ as }) => as === "early")
-      return [{ isDone: false, next: { job, delay } }, rowOf({ ...rest, isEarly, job: job.job })]
+      return [{ job, delay }, rowOf({ ...rest, isEarly, job: job.job })]
     })
     return yield* room.modify(seen.name, change)
   })
@@ -124,7 +130,9 @@ export const makeInbox = <P, M>(options: InboxOptions<P, M>) => {
       Effect.gen(function* () {
         const entry = entryOf(yield* room.get(name))
         if (entry === undefined || entry.job !== job) return { isDone: entry === undefined }
-        return yield* settle(entry, yield* workOn(entry))
+        const outcomes = yield* workOn(entry)
+        const latest = outcomes.get(entry.calls)
+        return { isDone: latest?._tag === "Done" && latest.isFinal, next: yield* settle(entry, outcomes) }
       })
     ).pipe(Effect.ensuring(Effect.sync(() => changed.openUnsafe())))
 

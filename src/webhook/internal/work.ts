@@ -32,11 +32,12 @@ export interface WorkOptions<P, M> extends LookOptions<P, M> {
 
 /** What is left to do for a claim. */
 export type Outcome =
-  | { readonly _tag: "Done" }
+  /** Not final: it was given up and reported, and another call may still find it true. */
+  | { readonly _tag: "Done"; readonly isFinal: boolean }
   | { readonly _tag: "Again"; readonly as: keyof Tries; readonly delay: Duration.Duration }
   | { readonly _tag: "Dead"; readonly handler: HandlerName }
 
-const done: Outcome = { _tag: "Done" }
+const done: Outcome = { _tag: "Done", isFinal: true }
 
 const parseJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
 /** Metadata comes back as text even where an object was sent. */
@@ -139,7 +140,7 @@ export const makeWork = <P, M>(options: WorkOptions<P, M>) => {
       if (delay !== undefined) return { _tag: "Again", as, delay: Duration.max(delay, atLeast) }
     }
     return yield* Effect.flatMap(reportOf(entry, claim, verdict), handlers.report).pipe(
-      Effect.as(done),
+      Effect.as<Outcome>({ _tag: "Done", isFinal: verdict === undefined || verdict._tag === "Final" }),
       Effect.catchTag("HandlerFailed", (failure) => failed(entry, failure, entry.name))
     )
   })
