@@ -89,7 +89,8 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   #unpack(body: Buffer, encoding: string): void {
     const unpack = unpackers.get(encoding)
-    if (unpack === undefined) return this.#fail("Broken", new TypeError("an encoding that was not asked for"))
+    // What nobody knows is read as it is: where it is no text, it does not decode.
+    if (unpack === undefined) return this.#answer(body)
     unpack(body, { maxOutputLength: this.#maxBytes }, (error, unpacked) => {
       if (error === null) this.#answer(unpacked)
       else this.#fail("code" in error && error.code === "ERR_BUFFER_TOO_LARGE" ? "TooLarge" : "Broken", error)
