@@ -4,7 +4,7 @@ import { Effect, Layer, Redacted } from "effect"
 import { NodeSqlite } from "effect-pix/node"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient, Statement } from "effect/sql"
-import { database, naming, requireOwnTransaction } from "../../src/durable/Database.ts"
+import { database, DatabaseError, naming, requireOwnTransaction } from "../../src/durable/Database.ts"
 import { migrate } from "../../src/durable/Tables.ts"
 import { noPostgres, postgres } from "../support/postgres.ts"
 
@@ -97,6 +97,8 @@ describe("naming", () => {
       assert.strictEqual(error.reason, "UniqueViolation")
       assert.notInclude(JSON.stringify(error), "maria")
       assert.include(error.message, "Asking again will not help")
+      const passing = new DatabaseError({ operation: "submit", reason: "ConnectionError", isRetryable: true })
+      assert.include(passing.message, "It is safe to ask again")
     }).pipe(Effect.provide(sqlite()))
   )
 })

@@ -66,6 +66,22 @@ describe("what cannot be sent", () => {
   )
 })
 
+describe("a payout that waits for its turn", () => {
+  it.effect("is not sent when somebody parks it meanwhile", () =>
+    Effect.gen(function* () {
+      const queue = yield* PayoutQueue
+      const sandbox = yield* Sandbox
+      yield* queue.submitMany(payouts(2))
+      yield* TestClock.adjust("100 millis")
+      const waiting = yield* Stream.runCollect(queue.list({ state: "accepted" }))
+      assert.strictEqual(waiting.length, 1)
+      yield* queue.park(waiting[0]?.reference ?? "")
+      yield* TestClock.adjust("1 minute")
+      assert.strictEqual((yield* sandbox.requests).length, 1)
+    }).pipe(Effect.provide(layerMemory({ perSecond: 0.5 })))
+  )
+})
+
 describe("a service that says when to come back", () => {
   it.effect("is asked again then, and not before", () =>
     Effect.gen(function* () {

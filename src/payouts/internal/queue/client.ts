@@ -7,7 +7,6 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as PubSub from "effect/PubSub"
-import type * as Schema from "effect/Schema"
 import type * as PersistedQueue from "effect/persistence/PersistedQueue"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Stream from "effect/Stream"
@@ -28,7 +27,7 @@ import type { Place } from "./store.ts"
 const overlap = 5000
 const pageSize = 200
 
-type QueueError = PersistedQueue.PersistedQueueError | Schema.SchemaError
+type QueueError = PersistedQueue.PersistedQueueError
 
 /** Drops what the database or the queue said, and names the operation. */
 const guard =
@@ -45,8 +44,7 @@ const guard =
       )
     )
 
-const isQueueError = (error: unknown): error is QueueError =>
-  Predicate.isTagged(error, "PersistedQueueError") || Predicate.isTagged(error, "SchemaError")
+const isQueueError = (error: unknown): error is QueueError => Predicate.isTagged(error, "PersistedQueueError")
 
 const keyOf = (reference: string) =>
   Effect.try({

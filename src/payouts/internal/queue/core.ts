@@ -15,7 +15,7 @@ import type { Store } from "./store.ts"
 export const Element = Schema.Struct({ v: Schema.tag(1), key: Schema.String, generation: Schema.Int })
 export type Element = typeof Element.Type
 
-type QueueError = PersistedQueue.PersistedQueueError | Schema.SchemaError
+type QueueError = PersistedQueue.PersistedQueueError
 
 export interface Core {
   readonly store: Store
@@ -44,7 +44,11 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, queue: Persis
       Effect.tap((next) => (next === undefined ? Effect.void : tell(row.key)))
     )
   const offer: Core["offer"] = ({ generation, key }, delay) =>
-    Effect.asVoid(queue.offer({ v: 1, key, generation }, { id: `${key}#${generation}`, delay }))
+    queue.offer({ v: 1, key, generation }, { id: `${key}#${generation}`, delay }).pipe(
+      // A key and a number can always be written.
+      Effect.catchTag("SchemaError", Effect.die),
+      Effect.asVoid
+    )
   const requeue: Core["requeue"] = (row, { changes, delay } = {}) =>
     store.transaction(
       Effect.tap(change(row, { ...changes, generation: row.generation + 1 }), (next) =>

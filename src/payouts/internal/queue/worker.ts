@@ -29,9 +29,7 @@ const outcomes = Metric.counter("effect_pix_payout_queue_requests", {
 const count = (state: string) => Metric.update(Metric.withAttributes(outcomes, { state }), 1)
 
 /** The row was changed by another one since it was read. */
-class Overtaken {
-  readonly _tag = "Overtaken"
-}
+const overtaken = () => new TryAgain({ reason: "Overtaken" })
 
 const dayOf = (now: number, zone: DateTime.TimeZone) => DateTime.setZone(DateTime.makeUnsafe(now), zone)
 
@@ -48,7 +46,7 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
   const untilRunning = Effect.repeat(isPaused, { while: (paused) => paused, schedule: Schedule.spaced("1 second") })
 
   const park = Effect.fnUntraced(function* (row: Row, because: ParkedBecause) {
-    if ((yield* core.change(row, parked(because))) === undefined) return yield* Effect.fail(new Overtaken())
+    if ((yield* core.change(row, parked(because))) === undefined) return yield* overtaken()
     yield* count("parked")
     const money = row.leftAt === null ? "No money moved." : "MONEY MAY HAVE MOVED."
     yield* Effect.logError(`A payout waits for a person (${because}, key ${row.key}). ${money}`)
@@ -89,7 +87,7 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
       const change = Effect.filterOrFail(
         core.change(row, mark(row, now, day)),
         (marked) => marked !== undefined,
-        () => new Overtaken()
+        overtaken
       )
       if (dailyCap === undefined || day === null || row.countedDay !== null) return yield* change
       return yield* store.transaction(
@@ -161,12 +159,7 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
       yield* Effect.logWarning(`A payout is tried again (key ${key}): ${failure._tag}`)
       return yield* new TryAgain({ reason: failure._tag })
     }).pipe(
-      Effect.catchTags({
-        Overtaken: () => Effect.fail(new TryAgain({ reason: "Overtaken" })),
-        SqlError: (error) => Effect.fail(new TryAgain({ reason: error.reason._tag })),
-        PersistedQueueError: () => Effect.fail(new TryAgain({ reason: "Queue" })),
-        SchemaError: () => Effect.fail(new TryAgain({ reason: "Queue" }))
-      })
+      Effect.catchTag(["SqlError", "PersistedQueueError"], ({ _tag }) => Effect.fail(new TryAgain({ reason: _tag })))
     )
 
   return { run: work(core.queue, { name: "Payouts", concurrency: settings.concurrency, handle }) }
