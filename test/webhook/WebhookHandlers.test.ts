@@ -14,6 +14,7 @@ import {
 } from "effect"
 import { TestClock } from "effect/testing"
 import { ConfigurationError, Metadata, Money, Payments } from "effect-pix"
+import { NodeSqlite } from "effect-pix/node"
 import { Sandbox } from "effect-pix/sandbox"
 import { Webhook, type WebhookEvent, type WebhookOptions, WebhookVerifier } from "effect-pix/webhook"
 import { charge } from "../support/charges.ts"
@@ -405,6 +406,63 @@ describe("what a handler refuses", () => {
   )
 })
 
+describe("the user's code around a call", () => {
+  test(
+    "a call is answered with 503 where its body cannot be sealed, or the user's books cannot be asked",
+    Effect.gen(function* () {
+      const unsealed = yield* recording({}, () =>
+        Webhook.layer({
+          payload: Schema.Unknown,
+          seal: { seal: () => Effect.fail("no key"), open: () => Effect.fail("no key") }
+        })
+      )
+      assert.strictEqual(yield* unsealed.post({ withdrawalId: 7 }), 503)
+      const unasked = yield* recording({ noted: () => Effect.die("the books are away") })
+      assert.strictEqual(yield* unasked.post({ withdrawalId: 7 }), 503)
+    })
+  )
+
+  test(
+    "a body that cannot be opened any more costs the payload, and not the event",
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const seen: Array<unknown> = []
+      const { idle, post } = yield* recording({}, () =>
+        Webhook.layer({
+          payload: Schema.Unknown,
+          seal: { seal: Effect.succeed, open: () => Effect.fail("another key") },
+          onPaid: ({ untrusted }) => Effect.sync(() => seen.push(untrusted))
+        })
+      )
+      const { id } = yield* charge
+      yield* sandbox.markPaid(id)
+      yield* post({ transactionId: id, status: "Paid" })
+      yield* idle
+      assert.deepStrictEqual(seen, [{ status: "Paid" }])
+    })
+  )
+
+  test(
+    "an onFailure that fails itself changes nothing",
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      let calls = 0
+      const { idle, post } = yield* recording({}, () =>
+        Webhook.layer({
+          onPaid: () => Effect.suspend(() => (++calls < 2 ? Effect.fail("later") : Effect.void)),
+          onFailure: () => Effect.die("a bug")
+        })
+      )
+      const { id } = yield* charge
+      yield* sandbox.markPaid(id)
+      yield* post({ transactionId: id })
+      yield* TestClock.adjust("5 seconds")
+      yield* idle
+      assert.strictEqual(calls, 2)
+    })
+  )
+})
+
 describe("the settings", () => {
   it.effect("all that are wrong are listed in the layer's ConfigurationError", () =>
     Effect.gen(function* () {
@@ -429,6 +487,20 @@ describe("the settings", () => {
         "WebhookVerifier.ipAllowList"
       ])
     }).pipe(Effect.provide(world))
+  )
+
+  it.effect("those of a database are checked too", () =>
+    Effect.gen(function* () {
+      const layer = Webhook.layerSql({ name: "a b", lease: 0, poll: 0, retention: 0 })
+      const error = yield* Effect.flip(Effect.scoped(Layer.build(layer)))
+      assert.instanceOf(error, ConfigurationError)
+      assert.deepStrictEqual(error.settings.map(({ setting }) => setting).toSorted(), [
+        "Webhook.lease",
+        "Webhook.name",
+        "Webhook.poll",
+        "Webhook.retention"
+      ])
+    }).pipe(Effect.provide([world, NodeSqlite.layer({ filename: ":memory:" })]))
   )
 
   it("a handler that is misspelt does not compile", () => {

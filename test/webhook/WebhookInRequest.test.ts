@@ -78,13 +78,16 @@ describe("a handler that works inside the call", () => {
   test(
     "a repetition is looked up again, and handed out no second time",
     Effect.gen(function* () {
-      const { events, post } = yield* inside()
+      const { dispose, events, idle, post } = yield* inside()
       const id = yield* paidCharge
       assert.deepStrictEqual([yield* post({ transactionId: id }), yield* post({ transactionId: id })], [200, 200])
       assert.strictEqual(yield* lookups, 2)
       yield* (yield* Sandbox).refund(id)
       assert.strictEqual(yield* post({ transactionId: id }), 200)
       assert.deepStrictEqual(events, [`${id}:Paid`, `${id}:Refunded`])
+      // Nothing goes on, and nothing is held.
+      yield* Effect.promise(idle)
+      yield* Effect.promise(dispose)
     })
   )
 
