@@ -17,7 +17,8 @@ import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import type { ConnectionOptions } from "node:tls"
-import { Agent, type Dispatcher, Pool } from "undici"
+import type * as Undici from "undici"
+import type { Agent, Dispatcher, Pool } from "undici"
 import { Payments } from "../client/Payments.ts"
 import type { ConfigurationError } from "../contract/ConfigurationError.ts"
 import * as Settings from "../contract/Settings.ts"
@@ -58,8 +59,18 @@ const check = ({ connections, connectTimeout, keepAliveTimeout, shutdownTimeout 
     shutdownTimeout: Settings.period("shutdownTimeout", shutdownTimeout ?? "10 seconds")
   })
 
+/** Loaded when a layer is built: whoever takes only the database from this door need not install it. */
+const undici = Effect.tryPromise({
+  try: () => import("undici"),
+  catch: () => Settings.missing("undici", "is not installed: NodePayments needs this package (npm install undici)")
+})
+
 /** An agent, and how it ends: it waits for what is under way, then cuts off what is left. */
-const makeAgent = (limits: Effect.Success<ReturnType<typeof check>>, tls: TlsOptions | undefined) => {
+const makeAgent = (
+  { Agent, Pool }: typeof Undici,
+  limits: Effect.Success<ReturnType<typeof check>>,
+  tls: TlsOptions | undefined
+): { readonly agent: Agent; readonly close: Effect.Effect<unknown> } => {
   // An agent that was told to close forgets its pools, and could not cut them off any more.
   const pools = new Set<Pool>()
   const agent = new Agent({
@@ -109,7 +120,7 @@ export const layerHttpClient = (options: Options = {}): Layer.Layer<HttpClient.H
       const dispatcher =
         options.dispatcher ??
         (yield* Effect.acquireRelease(
-          Effect.sync(() => makeAgent(limits, options.tls)),
+          Effect.map(undici, (loaded) => makeAgent(loaded, limits, options.tls)),
           ({ close }) => close
         )).agent
       const client = clientOf(dispatcher)
