@@ -13,6 +13,7 @@ import * as Stream from "effect/Stream"
 import * as DateTime from "effect/DateTime"
 import { fromReference } from "../../../contract/IdempotencyKey.ts"
 import { Centavos } from "../../../pix/Money.ts"
+import { inSpan } from "../../../internal/spans.ts"
 import { DatabaseError, type ForeignTransaction, naming } from "../../../durable/Database.ts"
 import { type PayoutItem, ReferenceConflict } from "../../Payout.ts"
 import type { Seal } from "../../PayoutQueueOptions.ts"
@@ -29,18 +30,20 @@ const pageSize = 200
 
 type QueueError = PersistedQueue.PersistedQueueError
 
-/** Drops what the database or the queue said, and names the operation. */
+/** One operation in its span: drops what the database or the queue said, and names the operation. */
 const guard =
   (operation: string) =>
   <A, E, R>(
     effect: Effect.Effect<A, E | SqlError | QueueError, R>
   ): Effect.Effect<A, Exclude<Exclude<E, QueueError>, SqlError> | DatabaseError, R> =>
-    naming(operation)(
-      Effect.mapError(effect, (error): Exclude<E, QueueError> | SqlError | DatabaseError =>
-        isQueueError(error)
-          ? new DatabaseError({ operation, reason: "QueueError", isRetryable: true })
-          : // The guard leaves what is none.
-            (error as Exclude<E, QueueError> | SqlError)
+    inSpan(`PayoutQueue.${operation}`, { kind: "internal", attributes: {} }, () =>
+      naming(operation)(
+        Effect.mapError(effect, (error): Exclude<E, QueueError> | SqlError | DatabaseError =>
+          isQueueError(error)
+            ? new DatabaseError({ operation, reason: "QueueError", isRetryable: true })
+            : // The guard leaves what is none.
+              (error as Exclude<E, QueueError> | SqlError)
+        )
       )
     )
 
@@ -220,24 +223,18 @@ export const makeClient = (
   )
 
   return {
-    submit: Effect.fn("PayoutQueue.submit")(function* (payout: PayoutItem) {
-      const [status] = yield* submitAll("submit", [payout])
-      // One was given.
-      return status as PayoutStatus
-    }),
-    submitMany: Effect.fn("PayoutQueue.submitMany")((payouts: Iterable<PayoutItem>) =>
-      submitAll("submitMany", [...payouts])
-    ),
-    status: Effect.fn("PayoutQueue.status")((reference: string) =>
+    // One was given.
+    submit: (payout: PayoutItem) => Effect.map(submitAll("submit", [payout]), ([status]) => status as PayoutStatus),
+    submitMany: (payouts: Iterable<PayoutItem>) => Effect.suspend(() => submitAll("submitMany", [...payouts])),
+    status: (reference: string) =>
       find(reference).pipe(
         Effect.map(statusOf),
         guard("status"),
         Effect.asSome,
         Effect.catchTag("PayoutNotFound", () => Effect.succeedNone)
-      )
-    ),
-    await: Effect.fn("PayoutQueue.await")(function* (reference: string) {
-      return yield* Effect.scoped(
+      ),
+    await: (reference: string) =>
+      Effect.scoped(
         Effect.gen(function* () {
           const subscription = yield* PubSub.subscribe(core.news)
           let row = yield* find(reference)
@@ -247,15 +244,14 @@ export const makeClient = (
           }
           return statusOf(row)
         })
-      ).pipe(guard("await"))
-    }),
+      ).pipe(guard("await")),
     list: ({ state }: { readonly state?: PayoutState | undefined } = {}) =>
       Stream.map(
         paged("list", (after) => store.list(state, after, pageSize), { at: -1, key: "" }, "submittedAt"),
         statusOf
       ),
     changes,
-    retry: Effect.fn("PayoutQueue.retry")((reference: string) =>
+    retry: (reference: string) =>
       steer("retry", reference, (row) =>
         isOpen(row)
           ? { changes: {}, queue: true }
@@ -264,37 +260,30 @@ export const makeClient = (
             : row.state === "parked"
               ? "resume it, when you know that it may be sent"
               : "the service took it on"
-      )
-    ),
-    park: Effect.fn("PayoutQueue.park")((reference: string) =>
+      ),
+    park: (reference: string) =>
       steer("park", reference, (row) =>
         isOpen(row) || row.state === "refused" || row.state === "parked"
           ? { changes: row.state === "parked" ? {} : parked("Operator"), queue: false }
           : "the service took it on"
-      )
-    ),
-    resume: Effect.fn("PayoutQueue.resume")(
-      (reference: string, { notExecuted = false }: { readonly notExecuted?: boolean | undefined } = {}) =>
-        steer("resume", reference, (row, now) => {
-          if (row.state !== "parked") return "only what is parked can be resumed"
-          if (notExecuted) return { changes: clean, queue: true }
-          if (row.leftAt !== null && now - row.leftAt > settings.horizon) {
-            return "a request left longer ago than the horizon, so another one may pay twice. Look in the panel: settle it, or resume it with notExecuted: true"
-          }
-          return { changes: ready(row), queue: true }
-        })
-    ),
-    settle: Effect.fn("PayoutQueue.settle")(
-      (reference: string, { as = "settled" }: { readonly as?: "settled" | "failed" | undefined } = {}) =>
-        steer("settle", reference, (row) =>
-          row.state === "refused" || (row.state === "accepted" && row.leftAt === null)
-            ? "nothing of it was executed"
-            : { changes: { state: as, leftAt: null, error: null, because: null }, queue: false }
-        )
-    ),
-    setPaused: Effect.fn("PayoutQueue.setPaused")((paused: boolean) =>
-      Effect.andThen(requireOwn("setPaused"), store.setPaused(paused)).pipe(guard("setPaused"))
-    ),
+      ),
+    resume: (reference: string, { notExecuted = false }: { readonly notExecuted?: boolean | undefined } = {}) =>
+      steer("resume", reference, (row, now) => {
+        if (row.state !== "parked") return "only what is parked can be resumed"
+        if (notExecuted) return { changes: clean, queue: true }
+        if (row.leftAt !== null && now - row.leftAt > settings.horizon) {
+          return "a request left longer ago than the horizon, so another one may pay twice. Look in the panel: settle it, or resume it with notExecuted: true"
+        }
+        return { changes: ready(row), queue: true }
+      }),
+    settle: (reference: string, { as = "settled" }: { readonly as?: "settled" | "failed" | undefined } = {}) =>
+      steer("settle", reference, (row) =>
+        row.state === "refused" || (row.state === "accepted" && row.leftAt === null)
+          ? "nothing of it was executed"
+          : { changes: { state: as, leftAt: null, error: null, because: null }, queue: false }
+      ),
+    setPaused: (paused: boolean) =>
+      Effect.andThen(requireOwn("setPaused"), store.setPaused(paused)).pipe(guard("setPaused")),
     isPaused: naming("isPaused")(store.isPaused)
   }
 }
