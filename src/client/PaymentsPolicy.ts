@@ -96,7 +96,7 @@ const fullJitter = (options: {
 }): Schedule.Schedule<unknown> => {
   const waits = growing({ first: options.base, most: options.cap ?? "20 seconds" })
   return Schedule.modifyDelay(waits, ({ duration }) =>
-    Effect.map(Random.next, (part) => Duration.times(duration, part))
+    Effect.map(Random.next, (part) => Duration.millis(Math.floor(Duration.toMillis(duration) * part)))
   ).pipe(Schedule.upTo({ times: options.times }))
 }
 
