@@ -1,7 +1,7 @@
 /**
  * Marked secrets and marked people, everything that something prints as, and the search for the ones in the other.
  */
-import { Cause, Effect, Exit, Formatter, Layer, Logger, Metric, References, Tracer } from "effect"
+import { Cause, Effect, Exit, Formatter, Layer, Logger, Metric, References, Schema, Tracer } from "effect"
 import { inspect } from "node:util"
 
 export const secrets = {
@@ -74,6 +74,13 @@ export const leaksIn = (text: string, extent: Extent = "whole"): ReadonlyArray<s
 
 const bare = { depth: Infinity, showHidden: true, customInspect: false } as const
 
+/** An error as it is stored, where its class is a schema. */
+const stored = (error: Error): string =>
+  Schema.isSchema(error.constructor)
+    ? // An error of ours needs no service to be encoded.
+      JSON.stringify(Schema.encodeUnknownSync(Schema.toCodecJson(error.constructor as Schema.Codec<unknown>))(error))
+    : ""
+
 /** Everything that a value is written down as, by the way that it is written. */
 export const renderings = (value: unknown): Record<string, string> => ({
   String: String(value),
@@ -83,7 +90,7 @@ export const renderings = (value: unknown): Record<string, string> => ({
   "inspect, bare": inspect(value, bare),
   Formatter: Formatter.format(value),
   "Formatter, JSON": Formatter.formatJson(value),
-  ...(value instanceof Error && { stack: value.stack ?? "", message: value.message })
+  ...(value instanceof Error && { stack: value.stack ?? "", message: value.message, stored: stored(value) })
 })
 
 const renderingsOfExit = (exit: Exit.Exit<unknown, unknown>): Record<string, string> => {
@@ -100,11 +107,29 @@ const renderingsOfExit = (exit: Exit.Exit<unknown, unknown>): Record<string, str
   }
 }
 
+/** The span of the program is the user's own: what it answers is in its exit. */
+const renderingsOfEnd = (name: string, exit: Exit.Exit<unknown, unknown>): Record<string, string> =>
+  Exit.isSuccess(exit) && name !== program ? renderings(exit.value) : renderingsOfExit(exit)
+
+const program = "program"
+
+/** Whether the end of a span tells more than success, interruption, or an error's tag and outcome. */
+const hasValue = (status: Tracer.SpanStatus): boolean => {
+  if (status._tag !== "Ended") return false
+  if (Exit.isSuccess(status.exit)) return status.exit.value !== undefined
+  return status.exit.cause.reasons.some(
+    (reason) =>
+      !Cause.isInterruptReason(reason) && !(Cause.isFailReason(reason) && /^\w+(: \w+)?$/.test(String(reason.error)))
+  )
+}
+
 interface Printed {
   readonly exit: Exit.Exit<unknown, unknown>
   /** How many lines were logged, and how many spans made. */
   readonly lines: number
   readonly spans: number
+  /** Of spans that ended with more than a tag and an outcome: their names. */
+  readonly valuesInSpans: ReadonlyArray<string>
   /** By what printed it. */
   readonly texts: Readonly<Record<string, string>>
 }
@@ -133,7 +158,7 @@ export const printedBy = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effec
     })
     const registry = new Map()
     const logged = Effect.tapCause(effect, (cause) => Effect.logError("it failed", cause))
-    const exit = yield* Effect.exit(Effect.withSpan(logged, "program")).pipe(
+    const exit = yield* Effect.exit(Effect.withSpan(logged, program)).pipe(
       Effect.provide(Layer.merge(Logger.layer([logger]), Layer.succeed(Tracer.Tracer, tracer))),
       Effect.provideService(References.MinimumLogLevel, "All"),
       Effect.provideService(Metric.MetricRegistry, registry)
@@ -143,12 +168,13 @@ export const printedBy = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effec
       exit,
       lines: lines.length / 4,
       spans: spans.length,
+      valuesInSpans: spans.filter(({ name, status }) => name !== program && hasValue(status)).map(({ name }) => name),
       texts: {
         ...renderingsOfExit(exit),
         logs: lines.join("\n"),
         spans: spans
           .map(({ attributes, events, links, name, status }) => {
-            const ended = status._tag === "Ended" ? Object.values(renderingsOfExit(Exit.asVoid(status.exit))) : []
+            const ended = status._tag === "Ended" ? Object.values(renderingsOfEnd(name, status.exit)) : []
             return [name, inspect([attributes, events, links], bare), ...ended].join("\n")
           })
           .join("\n"),

@@ -1,0 +1,104 @@
+/**
+ * Calls that send marked secrets and a marked person's data, and the sandbox that takes them.
+ */
+import { Effect, Fiber, Layer, Redacted } from "effect"
+import { Money, type Operation, Payments, type PaymentsError, PixKey } from "effect-pix"
+import { Sandbox, SandboxOptions } from "effect-pix/sandbox"
+import { TestClock } from "effect/testing"
+import { person, secrets } from "./canary.ts"
+
+const { cnpj, cpf, email, evp, name, phone } = person
+
+export interface MarkedCall {
+  readonly operation: Operation
+  readonly run: Effect.Effect<unknown, PaymentsError, Payments>
+  /** What it sends, as a gateway that echoes it would have it. */
+  readonly body: unknown
+  readonly path: string
+}
+
+export const customer = {
+  id: person.customerId,
+  name,
+  email,
+  document: { number: cpf, type: "CPF" },
+  phone,
+  externalRef: person.reference
+}
+export const charge = {
+  amount: Money.centavos(2500),
+  customer,
+  items: [{ title: person.item, unitPrice: Money.centavos(2500), quantity: 1 }],
+  ip: person.ip
+}
+
+export const on = <A, E>(run: (payments: Payments["Service"]) => Effect.Effect<A, E>) => Effect.flatMap(Payments, run)
+
+export const keys = {
+  CPF: PixKey.cpf(cpf),
+  CNPJ: PixKey.cnpj(cnpj),
+  EMAIL: PixKey.email(email),
+  PHONE: PixKey.phone(`+${phone}`),
+  EVP: PixKey.evp(evp)
+}
+
+export const marked: ReadonlyArray<MarkedCall> = [
+  {
+    operation: "createTransaction",
+    run: on((payments) => payments.createTransaction({ ...charge, paymentMethod: "PIX" })),
+    body: { ...charge, paymentMethod: "PIX", currency: "BRL" },
+    path: "/api/v1/transactions/create"
+  },
+  {
+    operation: "createTransaction",
+    run: on((payments) =>
+      payments.createTransaction({ ...charge, paymentMethod: "BOLETO", extra: { payer: { note: person.description } } })
+    ),
+    body: { ...charge, paymentMethod: "BOLETO", payer: { note: person.description } },
+    path: "/api/v1/transactions/create"
+  },
+  {
+    operation: "getTransaction",
+    run: on((payments) => payments.getTransaction("8b3da2f3-9a41-40d1-a91a-bd93113bd441")),
+    body: undefined,
+    path: "/api/Transaction/transactionByTransactionId/8b3da2f3-9a41-40d1-a91a-bd93113bd441"
+  },
+  {
+    operation: "listTransactions",
+    run: on((payments) => payments.listTransactions()),
+    body: undefined,
+    path: "/api/Transaction/company/transactions"
+  },
+  {
+    operation: "getBalance",
+    run: on((payments) => payments.getBalance()),
+    body: undefined,
+    path: "/api/Balance/balance/1"
+  },
+  ...Object.values(keys).map((pixKey): MarkedCall => {
+    const rest = { amount: Money.centavos(1000), description: person.description, metadata: { of: person.metadata } }
+    return {
+      operation: "requestWithdrawal",
+      run: on((payments) => payments.requestWithdrawal({ ...rest, pixKey })),
+      body: { ...rest, currency: "BRL", ...PixKey.toPair(pixKey) },
+      path: "/api/Withdraw/request"
+    }
+  })
+]
+
+/** A sandbox with the marked credentials. */
+export const options = Layer.succeed(SandboxOptions, {
+  balance: 1_000_000_000,
+  clientId: secrets.clientId,
+  apiKey: Redacted.make(secrets.apiKey),
+  creditorDocument: cpf
+})
+export const memory = Layer.provide(Sandbox.layerPayments, options)
+
+/** Runs it to its end, while the time of the test passes. */
+export const jumping = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    const fiber = yield* Effect.forkChild(effect)
+    for (let minute = 0; fiber.pollUnsafe() === undefined && minute < 60; minute++) yield* TestClock.adjust("1 minute")
+    return yield* Fiber.join(fiber)
+  })
