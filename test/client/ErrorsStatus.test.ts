@@ -127,6 +127,11 @@ describe("a status becomes the documented error", () => {
     ["is JSON that does not end", (status) => respond(status, `{"message":"Pagamento j`), "Unreadable"],
     ["is over the bound", (status) => respond(status, "x".repeat(5 * 1024 * 1024)), "TooLarge"],
     ["declares more than the bound", (status) => respond(status, "x", { "content-length": "99999999" }), "TooLarge"],
+    [
+      "is said to be packed, and is not",
+      (status) => respond(status, "not packed", { "content-encoding": "gzip", "content-length": "10" }),
+      "Unreadable"
+    ],
     ["is no UTF-8", (status) => bytesOf(status, [0x4e, 0xe3, 0x6f, 0xff]), "Unreadable"],
     [
       "is packed in a way that was not undone",

@@ -130,6 +130,61 @@ describe("the words of a refused withdrawal", () => {
     })
   )
 
+  it.effect("tell of an earlier request wherever they stand in the body", () =>
+    Effect.gen(function* () {
+      const said = "Saque já solicitado"
+      const page = `<html><head><title>Erro 400</title><style>${"x".repeat(20_000)}</style></head><body><p>${said}</p></body></html>`
+      const bodies: ReadonlyArray<unknown> = [
+        { title: said, detail: "Não foi possível concluir." },
+        { error: said, message: "Não foi possível" },
+        { message: "Não foi possível", reason: said },
+        { message: "Não foi possível", info: { texts: [{ text: said }] } },
+        { code: "E1", errors: [{ code: "DUPLICATE_REQUEST", message: "Não foi possível" }] },
+        { message: JSON.stringify({ upstream: { fault: said } }) },
+        { message: "Não foi possível", alreadyProcessed: true },
+        page,
+        { message: "Não foi possível", page }
+      ]
+      for (const body of bodies) {
+        assert.strictEqual((yield* refusedWith(400, body, keyed))._tag, "IdempotencyConflict", JSON.stringify(body))
+      }
+    })
+  )
+
+  it.effect("tell of no earlier request where they echo the request, repeat the status or deny it", () =>
+    Effect.gen(function* () {
+      const description = "Pagamento duplicado"
+      const bodies: ReadonlyArray<unknown> = [
+        { message: "Conta bloqueada", received: { description } },
+        { message: "Conta bloqueada", error: "Conflict", statusCode: 422 },
+        { message: "Conta bloqueada", duplicate: false }
+      ]
+      for (const body of bodies) {
+        const error = yield* refusedWith(422, body, { ...keyed, description })
+        assert.strictEqual(error._tag, "RequestRejected", JSON.stringify(body))
+      }
+      const short = { message: "Saldo insuficiente", error: "Conflict", statusCode: 409 }
+      assert.strictEqual((yield* refusedWith(409, short, keyed))._tag, "InsufficientBalance")
+    })
+  )
+
+  it.effect("that are too many to be read are not known", () =>
+    Effect.gen(function* () {
+      const error = yield* refusedWith(400, { message: "Conta bloqueada", trace: "x".repeat(40_000) }, keyed)
+      assert.deepStrictEqual([error._tag, error.outcome], ["OutcomeUnknown", "Unknown"])
+    })
+  )
+
+  it.effect("of a redirect are not looked at: nothing was done", () =>
+    Effect.gen(function* () {
+      for (const status of [301, 307, 308]) {
+        for (const message of ["Saque já solicitado", "Saldo insuficiente"]) {
+          assert.strictEqual((yield* refusedWith(status, { message }))._tag, "RequestRejected")
+        }
+      }
+    })
+  )
+
   it.effect("name the cause whatever the status of the refusal, except those that speak for themselves", () =>
     Effect.gen(function* () {
       const body = { message: "Saldo insuficiente" }

@@ -331,6 +331,227 @@ The operation has been started
 Transaction has already been registered
 Operation already under way
 Operation still open
+Este saque já foi solicitado anteriormente
+Pedido repetido: o saque consta como enviado
+Já existe uma solicitação de saque com este identificador
+Transferência já efetuada
+Operação já realizada para esta chave de idempotência
+Requisição duplicada detectada
+Saque em processamento, aguarde
+Solicitação em andamento
+Aguardando confirmação da solicitação anterior
+Há um saque em curso para esta conta
+Outra transação está sendo processada com a mesma chave
+Lançamento já registrado
+Pagamento já liquidado
+Pagamento já enviado ao banco
+O pagamento foi efetuado anteriormente
+Idempotency-Key já utilizada
+Chave de idempotência repetida
+Chave de idempotência em uso
+Chave idempotente reutilizada com corpo diferente
+A mesma chave foi usada com outro payload
+Corpo da requisição difere do original para a chave informada
+Registro já existente
+Violação de chave única
+Duplicidade de lançamento
+Saque idêntico solicitado há poucos minutos
+Você já fez um saque igual a este
+Esse saque já está na fila
+Seu saque está na fila de processamento
+A solicitação original ainda não terminou
+Aguarde a conclusão do saque anterior
+Existe um saque pendente
+Já há um pedido em aberto
+Saque pendente de aprovação
+Operação concorrente detectada
+Recurso bloqueado por outra operação
+Recurso bloqueado por outro processo
+Lock não adquirido
+Saldo em atualização por outra transação, tente novamente
+Transação já consta em nossa base
+Identificador externo já utilizado
+external_id já existe
+Referência já usada
+Txid já utilizado
+Protocolo já gerado para este pedido
+Esta operação já foi concluída
+Solicitação já atendida
+Ordem de pagamento já emitida
+Já processamos este pedido
+Recebemos este pedido antes
+O saque foi criado em uma chamada anterior
+ERR_DUPLICATE_KEY
+SQLSTATE[23505]
+duplicate entry 'wd_123' for key 'idempotency_key'
+UNIQUE constraint failed: withdrawals.idempotency_key
+DUPLICATED_TRANSACTION
+ALREADY_PAID
+IDEMPOTENCY_MISMATCH
+IdempotencyError
+REQUEST_IN_PROGRESS
+OPERATION_PENDING
+StaleObjectStateException
+TRANSACTION_REPLAYED
+SAQUE_DUPLICADO
+saqueJaSolicitado
+TRANSACAO_EM_PROCESSAMENTO
+SOLICITACAO_REPETIDA
+The withdrawal has already been requested
+This request was already processed
+A payout with this key already exists
+Transfer already executed
+Request was submitted before
+Duplicate submission
+Duplicate payout detected
+Possible duplicate of withdrawal 8812
+This key was used with a different body
+Key reused with different parameters
+Keys for idempotent requests can only be used with the same parameters they were first used with
+Idempotency key has been used
+Another request with the same key is being processed
+The original request is still running
+The operation is underway
+Please wait for the previous withdrawal to finish
+There is a pending withdrawal
+You have a withdrawal awaiting processing
+Previous request not finished
+Another operation is in progress on this account
+Account locked by another transaction
+Could not obtain lock
+Lock wait timeout exceeded; try restarting transaction
+Write conflict
+Conflicting request
+Conflict with the current state of the resource
+The resource was modified by another request
+Nonce already used
+Repeated request
+Request ID must be unique
+reference has been taken
+The idempotency key is not unique
+Same request received twice
+We've seen this request before
+This withdrawal has been made
+Submitted twice
+Requisição já tramitando
+Saque já efetivado no sistema
+Solicitação de resgate já protocolada
+O pagamento correspondente já foi baixado
+Movimentação já lançada no extrato
+Há um processamento ativo para esta chave
+Operação ainda não concluída
+Aguarde o término da operação em andamento
+Transação não finalizada: aguarde
+Processo em background não terminou
+Registro em uso por outro usuário
+Concorrência detectada, tente novamente
+Requisições simultâneas não são permitidas
+Só é permitida uma solicitação por vez
+Reenvio detectado
+Você está tentando repetir uma operação
+Tentativa de replay
+Identificador repetido
+Número do pedido já consta
+Código da operação já foi utilizado
+O id da requisição deve ser único
+Idempotência violada
+Conteúdo diferente para a mesma chave de idempotência
+Esta chave está associada a outra requisição
+Chave vinculada a outro saque
+Chave já vinculada a uma transação
+Hash da requisição não confere com o original
+O saque de mesmo valor foi pedido há 2 minutos
+Aguarde 5 minutos para solicitar outro saque de mesmo valor
+Saque semelhante encontrado
+Localizamos um saque idêntico
+Encontramos uma solicitação igual
+Esse pedido foi pago
+Saque liquidado
+Saque já consta como pago
+Pagamento em compensação
+Saque aguardando liquidação
+Enviado ao SPI, aguardando retorno
+Retorno do banco ainda não recebido
+Sua solicitação está sendo analisada
+A operação anterior não foi finalizada
+Existe operação em aberto para a conta
+Conta com operação em curso
+Sessão de saque já aberta
+Tentativa em duplicata
+Duplicata
+Lançamento em dobro
+Pagamento em dobro detectado
+Erro: chave duplicada viola a restrição de unicidade "uk_saque"
+ORA-00001: unique constraint violated
+duplicate key value violates unique constraint "withdrawals_key"
+Violation of UNIQUE KEY constraint 'UQ_Idem'. Cannot insert duplicate key
+could not obtain lock on row
+Cannot acquire lock
+Row was updated or deleted by another transaction
+Version mismatch: entity was modified concurrently
+ETag mismatch
+Precondition failed
+IDEMPOTENCY_KEY_REUSE
+idempotency_request_in_progress
+DUPLICATE_ORDER_ID
+DuplicateTransactionException
+RepeatedRequest
+ORDER_ALREADY_EXISTS
+TRANSACTION_IN_PROCESS
+PENDING_TRANSACTION_EXISTS
+PAYOUT_PENDING
+IN_FLIGHT
+LockedException
+TooManyConcurrentRequests
+ALREADY_SUBMITTED
+ALREADY_DONE
+REQUEST_REPLAYED
+REFERENCE_NOT_UNIQUE
+DUP_REF
+operacaoDuplicada
+pedidoEmAndamento
+CHAVE_JA_UTILIZADA
+REQUISICAO_JA_PROCESSADA
+SAQUE_EM_ANDAMENTO
+EM_PROCESSAMENTO
+JA_EXISTE
+The key is associated with another request
+The key belongs to a previous request
+That key has been consumed
+Token has already been spent
+Reference number previously used
+Your earlier request is still pending
+An identical payout was created 3 minutes ago
+A similar withdrawal exists
+Looks like a duplicate
+We found an existing payout for this reference
+The payout exists
+Transfer was already settled
+This order has been paid
+Order is paid
+You can only have one withdrawal at a time
+One request at a time, please
+Only one active withdrawal is allowed
+Please wait until your last withdrawal is complete
+Your last withdrawal is not complete yet
+Processing your request, check back later
+Your request is being reviewed
+Transaction under review
+Awaiting confirmation from bank
+Awaiting settlement
+The operation has not completed yet
+The job is already running
+Request accepted and being processed
+Request already in queue
+Simultaneous requests detected
+Retry of a completed request
+Retried request does not match the original
+Request fingerprint mismatch
+Parameters do not match the first request
+Body hash does not match stored request
+Resource already exists
+Cannot process the same request again
+Multiple identical requests
 `)
 
 /** Refused, and nothing of it says that an earlier request may have been executed. */
@@ -700,6 +921,208 @@ RISK_REJECTED
 PAYOUT_DISABLED
 BANK_UNAVAILABLE
 AMOUNT_LIMIT
+O campo amount é obrigatório
+Chave PIX não encontrada no DICT
+Tipo da chave não corresponde à chave informada
+CPF do favorecido inválido
+Conta bloqueada por ordem judicial
+Empresa não habilitada para saques
+Saques desabilitados para esta conta
+Saque não permitido fora do horário comercial
+Horário limite excedido
+Limite diário excedido
+Valor acima do limite por transação
+Valor máximo por saque é R$ 50.000,00
+Corpo da requisição inválido
+Campo desconhecido: foo
+Formato de data inválido
+Sem permissão para realizar saques
+Versão da API não suportada
+Parâmetro companyId ausente
+Conta não verificada
+Documentação da empresa incompleta
+KYC reprovado
+Favorecido não autorizado
+A chave pertence a outro titular
+Destino não permitido
+Banco de destino indisponível no DICT
+Cliente não encontrado
+Recurso não encontrado
+Erro de validação
+Operação não suportada
+Função não disponível no seu plano
+Contrate o módulo de saques
+Termos de uso não aceitos
+Aceite os termos para continuar
+Header X-Client-Id ausente
+Header Content-Type inválido
+O e-mail informado é inválido
+Telefone inválido
+O telefone deve ter 11 dígitos
+Nome do pagador é obrigatório
+Quantidade deve ser maior que zero
+Título do item não pode ser vazio
+Expiração deve ser entre 1 e 30 dias
+Método de pagamento não habilitado
+BOLETO não habilitado para esta empresa
+Cartão recusado
+Parcelamento indisponível
+Fraude suspeita
+Bloqueado pelo antifraude
+Transação recusada pela política de risco
+Ambiente de homologação não permite saques
+Conta de teste
+Chave PIX com formato inválido
+Chave aleatória inválida
+Chave do favorecido não existe
+Idioma não suportado
+A descrição contém caracteres inválidos
+Amount must be positive
+Currency must be BRL
+PIX key type mismatch
+Unknown field
+Payload too large
+Invalid request body
+Missing required header
+Method not allowed
+Permission denied
+Forbidden for this client
+Company is not active
+Company is suspended
+Account is frozen
+Withdrawals are disabled
+Withdrawals are only allowed on business days
+Amount above the maximum
+Per-transaction limit reached
+Beneficiary not allowed
+Beneficiary document does not match
+Invalid document number
+Invalid phone number
+Invalid email address
+Customer name is required
+Route not found
+Unsupported media type
+Terms not accepted
+IP address not whitelisted
+Signature mismatch
+companyNotFound
+A chave PIX informada não existe
+Chave PIX não registrada no DICT
+Chave do recebedor é inválida
+Não foi possível validar o documento
+CNPJ do recebedor não confere com a chave
+Nome do recebedor diverge do cadastro
+A conta de destino está encerrada
+A conta de destino está bloqueada
+O banco recebedor não participa do PIX
+Instituição destino fora do ar
+Instituição recebedora não aceita este tipo de pagamento
+Valor excede o limite permitido
+Valor acima do permitido para o período noturno
+Limite mensal ultrapassado
+Você atingiu o limite de saques do dia
+Quantidade máxima de saques diários atingida
+Máximo de 10 saques por dia
+Saque fora do horário permitido
+Serviço de saque desativado
+Saque automático não habilitado
+Sua empresa não tem permissão
+Usuário sem perfil para a operação
+Operação exclusiva para administradores
+Token inválido
+Api key revogada
+Assinatura HMAC inválida
+Cabeçalho obrigatório não enviado
+O campo pixKeyType é obrigatório quando pixKey é informado
+amount deve ser inteiro
+amount deve ser um número
+O valor deve ser positivo
+O valor não pode ser negativo
+O valor não pode conter centavos
+description excede 140 caracteres
+A descrição não pode conter emojis
+metadata deve ser um objeto
+metadata excede o tamanho permitido
+Corpo vazio
+Corpo inválido
+JSON inválido na linha 1
+Propriedade não esperada: pixkey
+Requisição mal formatada
+Parâmetros inválidos
+Erro ao validar os campos
+Um ou mais erros de validação ocorreram
+Verifique os dados informados
+Confira os dados e tente novamente
+Falha na validação do recebedor
+Recebedor na lista de restrição
+Pagamento negado por suspeita de fraude
+Recusado pelo motor de risco
+Recusado pela instituição
+Negado pelo PSP
+Transação não autorizada
+Não autorizado pelo banco central
+Integração não configurada
+Empresa inválida
+Empresa bloqueada
+Contrato inativo
+Plano não contempla saques
+Taxa não configurada
+Cadastro reprovado
+Cadastro da empresa incompleto
+Complete seu cadastro para sacar
+Envie os documentos da empresa
+Documento ilegível
+Selfie não confere
+Atualize seus dados cadastrais
+E-mail não confirmado
+Confirme seu e-mail
+Telefone não confirmado
+Autenticação em dois fatores necessária
+Código de verificação inválido
+Senha incorreta
+Horário bancário encerrado
+Feriado nacional
+Invalid amount
+amount must be an integer number
+amount must not be less than 1
+pixKeyType must be one of the following values: CPF, CNPJ, EMAIL, PHONE, EVP
+pixKey should not be empty
+property foo should not exist
+description must be shorter than or equal to 140 characters
+currency must be a valid ISO4217 currency code
+Unexpected token in JSON at position 3
+Unexpected end of JSON input
+Request body is invalid
+One or more validation errors occurred.
+The request field is required.
+The JSON value could not be converted to System.Int32
+The pixKey field is not valid
+Unknown beneficiary
+Receiver bank is not available
+Receiver account is closed
+Receiver account does not exist
+Recipient not found
+The recipient cannot receive this payment
+Payment rejected by the receiving institution
+Rejected by risk engine
+Rejected by antifraud
+Do not honor
+Not authorized
+Unauthorized operation
+Scope missing: withdrawals.write
+Merchant disabled
+Merchant under KYC review
+Account not verified
+Please verify your account
+Please confirm your email
+Two-factor authentication required
+Outside business hours
+Bank holiday
+Daily withdrawal limit reached
+Monthly volume exceeded
+Maximum amount is 50000
+Amount exceeds the per-transaction limit
+Amount exceeds maximum
 `)
 
 export const insufficientBalance = lines(`
@@ -780,6 +1203,59 @@ INSUFFICIENT_ACCOUNT_BALANCE
 BALANCE_TOO_LOW
 not_enough_funds
 NO_BALANCE
+Saldo disponível insuficiente para o saque
+Você não tem saldo suficiente
+Conta sem saldo
+Saldo menor que o valor solicitado
+Valor solicitado maior que o saldo disponível
+O valor do saque excede o saldo
+Valor excede o saldo disponível
+Valor superior ao saldo
+Saldo não é suficiente
+Saldo inferior ao valor do saque
+Seu saldo não cobre o valor
+Saldo abaixo do valor solicitado
+Ultrapassa o saldo disponível
+Balance is too low
+The amount exceeds your balance
+Amount is greater than the available balance
+Balance is not sufficient
+Balance insufficient
+Available balance is less than the amount
+Não há fundos para esta operação
+Saldo em conta insuficiente
+Seu saldo é insuficiente para concluir o saque
+Seu saldo disponível é menor do que o valor do saque
+Valor maior que o disponível
+Valor indisponível para saque
+Você não possui saldo para essa operação
+Não existe saldo disponível
+A conta não tem fundos
+A conta não possui saldo
+O saque ultrapassa o seu saldo
+Quantia maior que o saldo em conta
+Recursos insuficientes na conta
+Saldo não disponível
+Saldo não comporta a operação
+Saldo indisponivel para retirada
+Sem saldo disponível para saque
+Insufficient account balance
+Insufficient available funds
+The account has insufficient funds to complete the withdrawal
+You don't have enough balance
+You do not have sufficient funds
+Your balance is not enough
+Your balance is lower than the requested amount
+Requested amount is higher than balance
+Amount higher than available balance
+Withdrawal exceeds balance
+No balance
+Balance does not cover the amount
+NO_FUNDS
+INSUFFICIENT_AVAILABLE_BALANCE
+BALANCE_INSUFFICIENT
+SEM_SALDO
+LOW_BALANCE
 `)
 
 export const noPixKey = lines(`
@@ -845,6 +1321,69 @@ Bank account without pix key
 pix_key_missing
 PIXKEY_NOT_FOUND
 DEFAULT_PIX_KEY_NOT_SET
+Não há chave PIX cadastrada
+Empresa sem chave PIX
+A empresa não possui chave PIX
+Cadastre uma chave PIX para sacar
+Cadastre uma chave PIX antes de solicitar o saque
+Chave PIX não informada e nenhuma registrada
+Informe uma chave PIX
+Nenhuma chave pix vinculada à conta
+Não foi encontrada chave PIX para a empresa
+Sua conta não tem chave PIX
+Não existe chave PIX associada
+Falta a chave PIX
+Favor cadastrar chave pix no painel
+Chave PIX da empresa não definida
+No PIX key registered
+Company has no PIX key
+The company does not have a PIX key
+PIX key is not configured
+Please register a PIX key first
+No PIX key found for company
+There is no pix key for this account
+You must add a PIX key
+pix key not set
+PIX_KEY_NOT_REGISTERED
+pixKeyNotConfigured
+Empresa não tem chave cadastrada
+Você ainda não cadastrou uma chave PIX
+Nenhuma chave Pix foi encontrada na conta bancária
+Não localizamos chave PIX no seu cadastro
+Defina uma chave PIX padrão
+Chave PIX padrão inexistente
+A conta bancária da empresa não possui chave pix associada
+pixKey não informada e não há chave padrão
+Nenhuma chave disponível
+Configure a chave PIX no painel
+Adicione uma chave PIX à sua conta
+Chave PIX pendente de cadastro
+Cadastro de chave PIX necessário
+Conta sem chave cadastrada
+Não existe chave pix para essa empresa
+no default pix key
+Pix key unavailable for this company
+Could not find a PIX key
+Company bank account has no key
+No key on file
+No keys registered
+A PIX key must be provided
+Provide a PIX key or register one
+pixKey must not be null when company has no key
+PIX key has not been registered
+Register your PIX key
+Pix key is null
+Bank account has no associated PIX key
+The company has not set a PIX key
+there are no pix keys
+key not found for company account
+NO_PIX_KEY_FOUND
+COMPANY_WITHOUT_PIX_KEY
+semChavePix
+CHAVE_PIX_INEXISTENTE
+CHAVE_PIX_OBRIGATORIA
+NENHUMA_CHAVE_PIX
+PixKeyNotFoundException
 `)
 
 export const belowMinimum = lines(`
@@ -902,4 +1441,66 @@ The smallest amount is 10 BRL
 MINIMUM_AMOUNT_NOT_MET
 AMOUNT_LESS_THAN_MINIMUM
 amount_too_low
+Valor mínimo para saque é R$ 10,00
+Valor abaixo do mínimo
+O saque mínimo é de R$ 10,00
+Valor menor que o mínimo permitido
+O valor deve ser maior ou igual a R$ 10,00
+Saque abaixo do valor mínimo
+Valor do saque inferior a R$ 10,00
+Mínimo de R$ 10,00 por saque
+Mínimo: 1000 centavos
+Não são permitidos saques abaixo de R$ 10,00
+Só é possível sacar a partir de R$ 10,00
+Limite mínimo não atingido
+Valor mínimo de saque: 10.00
+Montante abaixo do mínimo
+Minimum withdrawal is 1000
+Minimum amount is R$ 10.00
+The minimum withdrawal amount is 1000 centavos
+Withdrawal amount under the minimum
+Below the minimum amount
+Amount does not meet the minimum
+Minimum not reached
+Withdrawals start at R$ 10.00
+MIN_AMOUNT
+valorMinimoNaoAtingido
+VALOR_ABAIXO_DO_MINIMO
+O valor solicitado é inferior ao mínimo permitido
+Valor precisa ser de pelo menos R$ 10,00
+Quantia abaixo do limite mínimo
+O mínimo para retirada é de dez reais
+Saque mínimo não atingido
+Mínimo para saque: R$ 10,00
+Valor de saque menor que R$ 10,00
+O valor é menor que 1000 centavos
+O valor informado é muito pequeno
+Valor pequeno demais
+Valor baixo demais
+Não é possível sacar menos de R$ 10,00
+Informe um valor de no mínimo R$ 10,00
+Informe um valor maior que R$ 10,00
+Informe um valor a partir de 1000
+amount deve ser maior ou igual a 1000
+amount deve ser no mínimo 1000
+Valor do saque abaixo do permitido
+Valor mínimo: 1000
+Retirada mínima de R$ 10
+Piso de saque R$ 10,00
+Minimum payout amount not met
+Minimum payout is R$10
+The amount is below the allowed minimum
+The amount is too small
+Amount is below R$ 10.00
+You must withdraw at least R$ 10.00
+At least 1000 centavos required
+Amount cannot be lower than 1000
+Amount is lower than minimum
+Smallest withdrawal is R$ 10.00
+Increase the amount to at least R$ 10
+amount: minimum value is 1000
+Value must be greater than or equal to 1000
+MINIMUM_AMOUNT
+VALUE_TOO_LOW
+SAQUE_MINIMO
 `)

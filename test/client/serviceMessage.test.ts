@@ -76,7 +76,7 @@ describe("readServiceMessage", () => {
       expect(wordsOf(body)).not.toContain("undefined")
     }
     expect(wordsOf({})).toBe("")
-    expect(readServiceMessage("")).toEqual({ words: "" })
+    expect(readServiceMessage("")).toEqual({ words: "", texts: [] })
   })
 
   it("reads a code wherever it stands, and takes nothing long or spaced for one", () => {

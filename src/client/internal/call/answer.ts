@@ -6,10 +6,10 @@ import type * as Duration from "effect/Duration"
 import * as Result from "effect/Result"
 import type { FailureReason } from "../../../contract/PaymentsError.ts"
 import type { AnswerHeaders } from "../../../internal/transport.ts"
-import type { RefusalRules } from "../../RefusalRules.ts"
+import type { RefusalCause, RefusalRules } from "../../RefusalRules.ts"
 import { causeOf } from "../words/refusalCause.ts"
 import { displayMessage, type Secret } from "../words/mask.ts"
-import { readServiceMessage } from "../words/serviceMessage.ts"
+import { maxInput, readServiceMessage, type ServiceMessage } from "../words/serviceMessage.ts"
 import type { Failed, Unanswered } from "./verdict.ts"
 
 /** What judging an answer needs to know of its call. */
@@ -58,21 +58,56 @@ const noText = /[\u0000-\u0008\u000E-\u001F\uFFFD]/
 const isCutJson = (text: string): boolean =>
   /^\s*(?:[{"]|\[\s*[{"])/.test(text) && Result.isFailure(Result.try((): unknown => JSON.parse(text)))
 
-const unreadReason = (text: string): FailureReason | undefined =>
-  noText.test(text) || isCutJson(text) ? "Unreadable" : undefined
+/** Said to be packed, and as long as what was sent: nobody unpacked it, so that it is not what it says to be. */
+const isPacked = (text: string, headers: AnswerHeaders): boolean => {
+  const encoding = headerOf(headers, "content-encoding") ?? "identity"
+  const isAsSent = Number(headerOf(headers, "content-length")) === encoder.encode(text).length
+  return encoding.toLowerCase() !== "identity" && text !== "" && isAsSent
+}
+
+const encoder = new TextEncoder()
+
+const unreadReason = (text: string, headers: AnswerHeaders): FailureReason | undefined => {
+  if (text.length > maxInput) return "TooLarge"
+  return noText.test(text) || isCutJson(text) || isPacked(text, headers) ? "Unreadable" : undefined
+}
 
 /** Words that only repeat the status. */
 const ofTheStatus = /\b(?:bad request|forbidden|not found|conflict|unprocessable (?:entity|content))\b/gi
+const isOfTheStatus = (text: string): boolean => /^[\s\d._-]*$/.test(text.replaceAll(ofTheStatus, ""))
+
+/** The causes by which an earlier request may have been executed. */
+const ofAnEarlier: ReadonlySet<RefusalCause | undefined> = new Set<RefusalCause>([
+  "IdempotencyKeyInFlight",
+  "IdempotencyKeyReused",
+  "Conflict"
+])
+
+/**
+ * What the message says; but a sign of an earlier request counts wherever it stands in the body. What the request itself
+ * said, and the service echoes, is no sign.
+ */
+const causeIn = ({ rules, secrets }: Asked, { code, texts, words }: ServiceMessage): RefusalCause | undefined => {
+  const parts = [words, ...(code === undefined || isOfTheStatus(code) ? [] : [code])]
+  const cause = causeOf(rules, parts.join(" "))
+  if (ofAnEarlier.has(cause)) return cause
+  const echoed = new Set(secrets().map(({ text }) => text))
+  const others = texts.filter((text) => !echoed.has(text) && !isOfTheStatus(text))
+  const elsewhere = causeOf(rules, others.join("\n"))
+  return ofAnEarlier.has(elsewhere) ? elsewhere : (cause ?? elsewhere)
+}
 
 /** Judges an answer outside of 2xx, by its body or by why that could not be read. */
 export const judgeAnswer = (
-  { isWrite, now, rules, secrets }: Asked,
+  asked: Asked,
   status: number,
   headers: AnswerHeaders,
   body: { readonly text: string } | { readonly unread: FailureReason }
 ): Failed => {
+  const { isWrite, now, secrets } = asked
   const text = "text" in body ? body.text : ""
-  const { code, words } = readServiceMessage(text, headerOf(headers, "content-type"))
+  const message = readServiceMessage(text, headerOf(headers, "content-type"))
+  const { code = "", words } = message
   const shown = displayMessage(words, secrets)
   const heard = {
     serviceMessage: shown === "" ? undefined : shown,
@@ -80,13 +115,12 @@ export const judgeAnswer = (
   }
   const open = openReason(status, isWrite)
   if (open !== undefined) return { _tag: "Unanswered", sent: "Unknown", reason: open, status, ...heard }
-  const all = code === undefined ? words : `${words} ${code}`
   return {
     _tag: "Refused",
     status,
-    cause: causeOf(rules, all),
-    hasWords: /\p{L}/u.test(all.replaceAll(ofTheStatus, "")),
-    unread: "text" in body ? unreadReason(text) : body.unread,
+    cause: causeIn(asked, message),
+    hasWords: [words, code].some((said) => /\p{L}/u.test(said.replaceAll(ofTheStatus, ""))),
+    unread: "text" in body ? unreadReason(text, headers) : body.unread,
     ...heard
   }
 }

@@ -73,7 +73,8 @@ const refused = <Own extends PaymentsError>(
   // These speak for themselves, whatever the words say.
   if (verdict.status === 401 || verdict.status === 403) return new AuthError(fields)
   if (verdict.status === 429) return new RateLimited({ ...fields, ...present({ retryAfter: verdict.retryAfter }) })
-  return own?.(verdict, fields, failure.rules) ?? new RequestRejected(fields)
+  const named = verdict.status < 400 ? undefined : own?.(verdict, fields, failure.rules)
+  return named ?? new RequestRejected(fields)
 }
 
 /** An answer is there, and it is not one to rely on. */
@@ -106,7 +107,8 @@ const conflictOf = (
   { cause, hasWords, status }: Refused,
   operation: Operation
 ): IdempotencyConflict["conflict"] | undefined => {
-  if (status === 401 || status === 429) return undefined
+  // Of a redirect HTTP says that nothing was done.
+  if (status < 400 || status === 401 || status === 429) return undefined
   if (cause === "IdempotencyKeyReused") return "Reused"
   if (cause === "IdempotencyKeyInFlight") return "InFlight"
   if (cause === "Conflict") return "Unclear"

@@ -10,7 +10,7 @@ interface Compiled {
 }
 
 /** How much is read, in UTF-16 units. */
-const longest = 16_384
+const longest = 32_768
 
 /** The rules are data: each is read once. */
 const compiled = new WeakMap<RefusalRule, Compiled>()

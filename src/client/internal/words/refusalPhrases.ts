@@ -23,7 +23,8 @@ const done =
   "generated|emitid*|issued|lancad*|posted|inserid*|inserted|incluid*|liquidad*|settled|conclu*|finaliz*|atendid*|" +
   "consumid*|consumed|feit*|made|done|transferid*|transferred|sacad*|withdrawn|debitad*|debited|contabilizad*|" +
   "confirmad*|confirmed|aceit*|accepted|protocolad*|registrad*|registered|recorded|seen|claimed|handled|tratad*|" +
-  "atribuid*|assigned|apresentad*|initiated|iniciad*|started"
+  "atribuid*|assigned|apresentad*|initiated|iniciad*|started|recebemos|processamos|registramos|pagamos|enviamos|criamos|" +
+  "realizamos|efetuamos|executamos|terminou|acabou"
 
 /** An account, and what belongs to it: what is said of it is not said of a request. */
 const party =
@@ -54,7 +55,7 @@ export const rules = [
         "working|queued|ativ*|abert*|avaliad*|verified|busy|finaliz*|conclu*",
       "ainda|still|yet ~ nao|not ~ " + done,
       "nao|not|hasn|isn|wasn ~ t ~ yet|ainda ~ " + done,
-      "nao|not ~ yet|ainda ~ " + done + "|terminad*|finish*|cleared|compensad*|respond*",
+      "nao|not ~ yet|ainda ~ " + done + "|termin*|finish*|cleared|compensad*|respond*",
       "em|in|under fase|estado|etapa|stage|processo|process ~ processamento|execucao|liquidacao|analise|processing|conclusao",
       "unresolved|unsettled|uncompleted|running|motion|superseded",
       "on ~ way",
@@ -70,8 +71,16 @@ export const rules = [
       "concorren*|concurren*|simultane*|parallel*|paralel*|race",
       "lock|locks|locked|locking|deadlock*|mutex|semaphore*|travad*|trava|travamento",
       "busy|ocupad*",
-      "another|outr*|other|previous*|earlier|prior|anterior*|previa|first|primeir*|preceding|precedente ~ " + order,
-      order + " ~ anterior*|previo|previa|precedente*|antecedente*|earlier|before",
+      "another|outr*|other|previous*|earlier|prior|anterior*|previa|first|primeir*|original*|preceding|precedente ~ " +
+        order,
+      order + " ~ original*|anterior*|previo|previa|precedente*|antecedente*|earlier|before",
+      "stale*|optimistic*",
+      "etag|tag mismatch",
+      "processamento ~ ativ*|abert*|iniciad*|anterior*",
+      "nao|not ~ terminou|acabou|finalizou|terminad*|finished",
+      order + " ~ nao|not ~ finalizad*|finalized",
+      "nao|not|hasn|isn ~ " + done + " ~ yet|ainda",
+      "na|no fila|queue",
       "open|active|ativ*|abert*|outstanding|existing|unprocessed ~ " + order,
       order + " ~ em|esta|is|are|estao ~ abert*|aberto|ativ*|active|open|outstanding"
     ],
@@ -119,7 +128,7 @@ export const rules = [
       "em|in ~ process ~ of ~ maintenance|migra*",
       "server|system|service|sistema|servico|servidor|line|linha|we|gateway|banco|bank ~ busy|ocupad*",
       "primeir*|first ~ " + party,
-      "active|ativ*|open|abert* ~ pix|chave|token|codigo",
+      "active|ativ*|open|abert* pix|chave|token|codigo",
       "queue|fila ~ is|esta ~ full|chei*|lotad*",
       "manutencao|maintenance ~ em|in|is ~ andamento|progress|curso|execucao|underway|ongoing",
       "em|in|under ~ manutencao|maintenance",
@@ -136,6 +145,11 @@ export const rules = [
       "double|duplo|dupla|dobrad* ~ click*|clique*|spend*|gasto|debito|debit|post*|entry|envio|" + order,
       "identificador*|identifier*|id|referenc*|nonce|txid ~ nao|not ~ available|disponive*|permitid*",
       "repetid*|repetic*|repeated*|repetition*|replay*|reutiliz*|reus*|reenviad*|reenvio|resent|resubmi*|retransmi*|redundan*",
+      "tentando|tentativa|trying|attempt* ~ repetir|repeat*|reenviar|resend",
+      "recebemos|processamos|registramos|pagamos|enviamos|executamos|efetuamos|realizamos ~ " + order,
+      order + " ~ liquidad*|settled|pag|pago|paga|pagos|pagas|paid|quitad*|efetivad*|baixad*",
+      "completed|concluid*|finalizad*|finalized ~ " + order,
+      "em dobro",
       "not|nao ~ repeat|repita|repetir|reenvi*|resend|resubmit",
       "twice|second|segunda|duas|mais|more|multiple|uma|apenas|only|single|unic* ~ time|times|vez|vezes|once|than|use|usage|uso",
       "same|mesm*|identic*|igual|iguais|equal|similar*|semelhant*|parecid* ... " +
@@ -173,7 +187,7 @@ export const rules = [
       order + " ~ recente*|recent|recently|recentemente",
       "use|utilize|informe|envie|gere|provide|choose|send|try|escolha ~ different|diferente*|outr*|another|new|nov*|unic*|unique|distint* ~ identificador*|identifier*|id|referenc*|external|externalid|txid|uuid|nonce|idempot*|request|numero",
       "different|diferente*|other|another|outr*|distint* ~ payload|body|corpo|parameter*|parametro*|conteudo|content|request|requisic*|pedido|amount",
-      "payload|body|corpo|parametro*|parameter*|request|requisic* ... differ*|mismatch*|diferente*|diverg*|diffent|match|confere|corresponde*",
+      "payload|body|corpo|parametro*|parameter*|request|requisic* ... difer*|differ*|mismatch*|diverg*|diffent|match|confere|corresponde*",
       "use|utilize|informe|envie|gere|provide|choose|send|try|escolha ... identificador*|identifier*|id|referenc*|externalid|txid|nonce ~ diferente*|different|distint*|unic*|unique|nov*",
       "only|apenas|somente|so|most ... vez|once",
       "collision*|colis*|collid*|clash*"
@@ -235,6 +249,7 @@ export const rules = [
       "insufic*|insuffic*|inadequa*|low|lack|falta*|without|sem|no|not|short*|exced*|exceed* ~ " + funds,
       "insufic*|insuffic*|exced*|exceed* ~ available|disponivel",
       "sem|no|not|nao|without available|disponivel ~ " + funds,
+      "valor|amount|montante|quantia ~ indisponive*|unavailable",
       "insufic*|insuffic*|not|nao|enough|sufficient|suficien*|exced*|exceed*|supera*|ultrapass* ... " + funds,
       funds +
         " ... nao|not|cannot|cant|don|doesn|isn|aren ... suficien*|sufficient|enough|cobre*|cover*|permit*|allow*|" +
@@ -266,9 +281,11 @@ export const rules = [
         "defin*|localiz*|exist*|vincul*|associa*|preench*|fornec*|found|set|provided|available|linked|specified|supplied|" +
         "given|present|present*|identific*|consta*|received|sent|enviad*|on|indicad*|selecion*",
       "chave*|pix|pixkey* ... missing|inexist*|ausente|obrigator*|required|faltando|falta|vazi*|empty|necessar*|null|absent|" +
-        "unknown|desconhecid*|unregistered|undefined|nonexist*|indefinid*",
-      "register|registre|registrar|cadastr*|configur*|inform*|provide|add|adicion*|set|supply|indique|forneca|especifi*|specify|vincul*|link ... chave*|pix|pixkey*",
-      "no|nenhum*|sem key|chave ... file|record",
+        "unknown|unavailable|pend*|desconhecid*|unregistered|undefined|nonexist*|indefinid*",
+      "register|registre|registrar|cadastr*|configur*|inform*|provide|add|adicion*|set|supply|indique|defina|define|forneca|especifi*|specify|vincul*|link ... chave*|pix|pixkey*",
+      "no|nenhum*|sem key|keys|chave*",
+      "no|nenhum*|sem ~ associated|associad*|linked|vinculad* ~ key|keys|chave*|pix",
+      "key|keys|chave* ~ not|nao|never|nunca ~ found|encontrad*|set|registered",
       "preciso|necessar*|precisa|need|needs|requires|exige ... chave*|pixkey*|pix",
       "chave*|pix|pixkey* ... must|deve|should|shall|precisa ... provided|inform*|sent|present|specified|fornec*|preench*|supplied|given",
       "nao|not|hasn|didn|haven|t ~ regist*|cadastr*|set|added|configur*|provided|inform* ~ chave*|pix|pixkey*",
@@ -291,7 +308,9 @@ export const rules = [
       "menor|inferior|abaixo|below|under|less|lower|smaller|beneath ~ que|than ~ permitid*|allowed|r|rs|brl|#",
       "pelo|ao|at|a|no ~ menos|least|partir ... #",
       "menos|least ... #",
-      "menor|smallest|lowest|minor ~ valor|amount|value|quantia",
+      "menor|smallest|lowest|minor ~ valor|amount|value|quantia|saque|withdrawal|payout",
+      "min ~ valor|amount|value|saque|withdrawal|payout",
+      "withdrawal*|saque*|payout* ~ start*|comecam|iniciam",
       "menor|inferior|abaixo|below|under|less|lower ... reais|centavos|real|brl",
       "valor*|amount*|quantia*|montante|saque*|withdrawal*|retirada*|payout*|value*|quantidade ... baix*|pequen*|low|small|insuficiente|insufficient|reduzid*|irrisori*",
       "baix*|pequen*|low|small|toosmall|toolow|amounttoolow ~ valor*|amount*|quantia*|value*",

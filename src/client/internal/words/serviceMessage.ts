@@ -16,10 +16,12 @@ export interface ServiceMessage {
   readonly words: string
   /** A short machine-readable code, such as `INSUFFICIENT_BALANCE` or `400`. */
   readonly code?: string
+  /** Every text of the body, also those that are not shown: a title, the page behind it, names of what is `true`. */
+  readonly texts: ReadonlyArray<string>
 }
 
 /** How much of a body is looked at, in UTF-16 units. */
-const maxInput = 16_384
+export const maxInput = 32_768
 const maxDepth = 6
 const maxMembers = 64
 const maxItems = 10
@@ -150,31 +152,62 @@ const decodeEntities = (text: string): string =>
     }
   )
 
+/** Tags that stand inside of a sentence. */
+const inline = /^<\/?(?:a|b|code|em|font|i|small|span|strong|u)\b/i
+
 /** Drops tags, comments and the content of script and style; goes over the text once. */
-const stripTags = (html: string): string => {
+const stripTags = (html: string, block = " "): string => {
   const token = /<!--|<(script|style)\b|<\/?[a-z!?]/gi
   const parts: Array<string> = []
   let from = 0
   for (let match = token.exec(html); match !== null; match = token.exec(html)) {
-    parts.push(html.slice(from, match.index))
+    parts.push(html.slice(from, match.index), inline.test(html.slice(match.index, match.index + 12)) ? " " : block)
     const close = match[0] === "<!--" ? /-->/g : match[1] === undefined ? />/g : /<\/(?:script|style)[^<>]*>/gi
     close.lastIndex = token.lastIndex
     from = close.exec(html) === null ? html.length : close.lastIndex
     token.lastIndex = from
   }
-  return [...parts, html.slice(from)].join(" ").replaceAll(/\s+/g, " ").trim()
+  return [...parts, html.slice(from)].join("")
+}
+
+/** The text of a page on one line. */
+const textOfHtml = (html: string): string => decodeEntities(stripTags(html).replaceAll(/\s+/g, " ").trim())
+
+/** The texts of a page, one a block. */
+const blocksOfHtml = (html: string): ReadonlyArray<string> =>
+  decodeEntities(stripTags(html.replaceAll(/\s+/g, " "), "\n")).split("\n")
+
+/** Deeper than any service nests what it says. */
+const maxTextDepth = 32
+
+/** Every text in a value of JSON; the name of what is `true` is one. */
+const textsIn = (value: unknown, depth: number): ReadonlyArray<string> => {
+  if (depth > maxTextDepth) return []
+  if (typeof value === "string") return textsOfText(value.trim(), depth)
+  if (Array.isArray(value)) return value.flatMap((item) => textsIn(item, depth + 1))
+  return Predicate.isObject(value)
+    ? Object.entries(value).flatMap(([name, member]) => (member === true ? [name] : textsIn(member, depth + 1)))
+    : []
+}
+
+const textsOfText = (text: string, depth: number): ReadonlyArray<string> => {
+  if (text.startsWith("<")) return blocksOfHtml(text)
+  const parsed = /^[{["]/.test(text) ? parseJson(text) : Result.fail(undefined)
+  if (Result.isSuccess(parsed)) return textsIn(parsed.success, depth + 1)
+  return text === "" ? [] : [text]
 }
 
 const wordsOfHtml = (html: string): string => {
   const title = /<title[^<>]*>([^<]*)/i.exec(html)?.[1]?.trim()
-  return decodeEntities(title === undefined || title === "" ? stripTags(html) : title)
+  return title === undefined || title === "" ? textOfHtml(html) : decodeEntities(title)
 }
 
 /** Reads the words, and the code where there is one, out of the body of an error response. Never throws. */
 export const readServiceMessage = (body: string, contentType = ""): ServiceMessage => {
   const text = body.slice(0, maxInput).trim()
-  if (/\bhtml\b/i.test(contentType)) return { words: wordsOfHtml(text) }
+  if (/\bhtml\b/i.test(contentType)) return { words: wordsOfHtml(text), texts: blocksOfHtml(text) }
   const words = wordsOfText(text, 0)
+  const texts = textsOfText(text, 0)
   const code = Result.match(parseJson(text), { onFailure: () => "", onSuccess: (value) => codeOf(value, 0) })
-  return code === "" ? { words } : { words, code }
+  return code === "" ? { words, texts } : { words, code, texts }
 }
