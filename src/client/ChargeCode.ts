@@ -1,8 +1,8 @@
 /**
  * The BR Code that a created charge came with, read and compared with what was asked for.
  *
- * A code that is wrong is a fact to look at, not a failed charge: the charge exists, and gateways for testing often put
- * a placeholder where the checksum belongs. Who wants it to be an error sets `PaymentsPolicy.brCode` to `require`.
+ * A wrong code does not make the charge fail: the charge exists, and test gateways often put a placeholder where the
+ * checksum belongs. To make it an error, set `PaymentsPolicy.brCode` to `require`.
  *
  * ```ts
  * import { Effect } from "effect"

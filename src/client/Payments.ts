@@ -72,18 +72,20 @@ export interface CreateTransaction {
   (request: CreateTransactionRequest, options?: WriteOptions): Effect.Effect<CreatedTransaction, CreateTransactionError>
 }
 
-/** The payment gateway. */
+/**
+ * The payment gateway: its five operations. A layer decides which gateway, with which credentials and over which
+ * transport. In a test, `Layer.mock(Payments, { ... })` or the sandbox stands in its place.
+ */
 export class Payments extends Context.Service<
   Payments,
   {
     /**
      * Creates a charge (service interface, section 4.1). Amounts in centavos. A request whose `paymentMethod` is `PIX`
      * gives a charge whose `pix.qrcode` is there; an answer without it is `OutcomeUnknown`, with the charge's id under
-     * `seen`. Without an `idempotencyKey` each call makes a new one, so `Effect.retry` around the call creates several
-     * charges: make the key once, outside of what is retried.
+     * `seen`.
      *
-     * Gotcha: without an `idempotencyKey` each run of this Effect is a charge of its own, so `Effect.retry` around it
-     * makes several. Give a key that was made once, outside.
+     * Gotcha: without an `idempotencyKey` each run of this Effect makes a new key. `Effect.retry` around it can then
+     * create several charges. Make the key once, outside of what is retried.
      */
     readonly createTransaction: CreateTransaction
     /** Looks a charge up by the id that its creation answered (section 4.3). */
@@ -95,11 +97,10 @@ export class Payments extends Context.Service<
     /**
      * Pays out by PIX (section 4.5). The amount is in centavos, at least 1000. Without `pixKey` the money goes to the
      * key registered on the company's account. Give an `idempotencyKey` that outlives the process: see
-     * `IdempotencyKey.fromReference`. Without one each call makes a new key, so `Effect.retry` around the call pays
-     * again what was paid: make the key once, outside of what is retried.
+     * `IdempotencyKey.fromReference`.
      *
-     * Gotcha: without an `idempotencyKey` each run of this Effect is a payout of its own, so `Effect.retry` around it
-     * may pay several times.
+     * Gotcha: without an `idempotencyKey` each run of this Effect makes a new key. `Effect.retry` around it can then
+     * pay several times. Make the key once, outside of what is retried.
      */
     readonly requestWithdrawal: (
       request: WithdrawalRequest,

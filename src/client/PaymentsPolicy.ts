@@ -77,9 +77,8 @@ export interface PaymentsPolicy {
   /** What all retries of one `Payments` may cost, or `unlimited`. Default: the numbers at `RetryBudget`. */
   readonly retryBudget: RetryBudget | "unlimited"
   /**
-   * Told of a write that was interrupted while its request may have been under way: an interrupted call returns no
-   * error, so this and a warning in the log are where its key is to be found. It may take 10 seconds. Default: nothing
-   * more than the log.
+   * Called when a write was interrupted while its request may have been under way. An interrupted call returns no error,
+   * so its key is found only here and in a warning in the log. It may take 10 seconds. Default: only the log.
    */
   readonly onInterruptedWrite: (report: OutcomeUnknown) => Effect.Effect<void>
 }

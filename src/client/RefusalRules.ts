@@ -15,8 +15,8 @@
  * | `~`       | at most three small words (`foi`, `de`, `is`, `the`), or none; no `:` |
  * | `...`     | at most four words, or none; it does not reach over a sentence's end  |
  *
- * In doubt the rules say that a request is a repetition or still under way. A repetition that is taken for a plain
- * refusal can be paid twice; the other error costs one more question.
+ * In doubt the rules say that a request is a repetition, or that it is still under way. If they are wrong, the caller
+ * asks once more. If they took a repetition for a plain refusal, a payout could be paid twice.
  *
  * ```ts
  * import { Effect } from "effect"

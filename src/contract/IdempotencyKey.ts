@@ -77,9 +77,9 @@ const fromChecked = (kind: string, reference: string): Result.Result<Idempotency
  * does not repeat the reference, when
  *
  * - the kind is not 1 to 32 letters, digits or hyphens;
- * - the reference is blank: one payout would be made of many;
- * - two references could look the same, and two payouts would be made of one. So it has no space around it, is in
- *   Unicode's composed form (NFC), and holds no character that a person cannot see or tell from another: control and
+ * - the reference is blank: many payouts would share one key, and only the first would be paid;
+ * - the reference could look the same as another one: one invoice would be paid twice. So it has no space around it, is
+ *   in Unicode's composed form (NFC), and holds no character that a person cannot see or tell from another: control and
  *   format characters, lone surrogates, fillers and variation selectors, line separators, spaces other than the plain
  *   one, full-width forms, and the hyphens U+2010 and U+2011.
  *

@@ -1,11 +1,11 @@
 /**
- * What can go wrong, one flat tag a case, so that `Effect.catchTag("NoPixKey", ...)` works.
+ * What can go wrong. Each case has a tag of its own, so that `Effect.catchTag("NoPixKey", ...)` works.
  *
  * Each error says in `outcome` whether money may have moved:
  *
  * - `NotSent`: nothing left this process. Nothing was executed.
  * - `Rejected`: the service answered that it refuses. Nothing was executed.
- * - `Unknown`: it may have been executed. Do not send it anew: ask again **with the same idempotency key**.
+ * - `Unknown`: it may have been executed. Never send it under a new key: ask again **with the same idempotency key**.
  * - `NoEffect`: a read got no usable answer. A read changes nothing; one that the service refuses is `Rejected`.
  *
  * Each is a `Schema.TaggedError`: it can be stored, sent and read back. None carries a secret, a header, a request
@@ -64,7 +64,7 @@ const answered = beside(
 const said = (error: { readonly serviceMessage?: string }) =>
   error.serviceMessage === undefined ? "" : ` The service said: "${error.serviceMessage}".`
 
-/** A refusal is of one call: what an earlier call with the same key did, it does not say. */
+/** A refusal is about one call. It does not say what an earlier call with the same key did. */
 const nothingDone = (error: { readonly idempotencyKey?: string }) =>
   error.idempotencyKey === undefined
     ? "Nothing was executed"
@@ -235,7 +235,7 @@ export class RequestRejected extends Schema.TaggedError<RequestRejected>("effect
   }
 }
 
-/** Why no answer, or no usable one, was had. */
+/** Why there is no answer, or none that can be used. */
 export const FailureReason = Schema.Literals([
   /** The transport made no request of it, or something before it kept it back: a rate limit, an open circuit. */
   "NotMade",
@@ -317,8 +317,8 @@ const because = (error: { readonly reason: FailureReason; readonly status?: numb
   `${reasonInWords[error.reason]}${error.status === undefined ? "" : ` (HTTP ${error.status})`}`
 
 /**
- * The service could not be reached, or did not answer well, after all attempts. Of a write it says that nothing was
- * sent, provably: everything else about a write is `OutcomeUnknown`.
+ * The service could not be reached, or did not answer well, after all attempts. For a write it means that provably
+ * nothing was sent; every other failure of this kind is `OutcomeUnknown`.
  */
 export class ServiceUnavailable extends Schema.TaggedError<ServiceUnavailable>("effect-pix/ServiceUnavailable")(
   "ServiceUnavailable",
@@ -349,8 +349,9 @@ export class UnexpectedResponse extends Schema.TaggedError<UnexpectedResponse>("
 }
 
 /**
- * What an answer said of a write whose result is not known, as the service wrote it: to find the charge or the
- * withdrawal by. What does not look like an id, a number or a word, or is data of the request, is left out.
+ * What the answer to a write whose result is not known shows: enough to find the charge or the withdrawal. The values
+ * are as the service wrote them. What does not look like an id, a number or a word is left out, and so is data of the
+ * request.
  */
 export const Seen = Schema.Struct({
   /** Of a charge: the `transactionId` of the lookup. Of a withdrawal: its number. */

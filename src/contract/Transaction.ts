@@ -1,12 +1,12 @@
 /**
- * Transactions: what a charge is asked with, and the three shapes in which the service shows one (on creation, in a
- * list, looked up). Source: service interface, sections 2.3 to 2.6.
+ * Transactions: the request for a charge, and the three shapes in which the service shows a transaction (on creation, in
+ * a list, looked up). Source: service interface, sections 2.3 to 2.6.
  *
  * - Every amount here is an integer number of **centavos**.
  * - Requests are strict: what the contract does not name is refused before anything is sent.
  * - Responses are open: unknown fields and status words are accepted, and of the documented fields only identity,
  *   amount and status are required.
- * - The service uses a vocabulary of status words of its own in each shape and does not say how they map. So do we.
+ * - The service uses other status words in each shape, and does not say how they map. Nothing here translates them.
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -16,7 +16,7 @@ import { absentIfNull, IntegerId, openWord, TextId, Timestamp, withExtra } from 
 import { Centavos } from "../pix/Money.ts"
 import { CreatedStatus, DetailStatus, ListStatus } from "./Status.ts"
 
-/** What the texts of a charge have to look like. */
+/** The forms that the texts of a request must have. */
 export const patterns = {
   currency: /^[A-Z]{3}$/,
   email: /^[^\s@]+@[^\s@]+$/,
@@ -145,7 +145,7 @@ export interface CreditCardTransactionRequest extends Named<Schema.Schema.Type<t
 }
 
 /**
- * What a charge is asked with, by payment method (section 2.3).
+ * The request for a charge, by payment method (section 2.3).
  */
 export const CreateTransactionRequest = Schema.Union([
   PixTransactionRequest,

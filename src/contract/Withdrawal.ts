@@ -1,5 +1,5 @@
 /**
- * Withdrawals: a payout by PIX from the company's balance (service interface, sections 2.1, 2.2 and 4.5).
+ * Withdrawals: each is one payment by PIX from the company's balance (service interface, sections 2.1, 2.2 and 4.5).
  *
  * The request's `amount` is in **centavos**; the record's `value` is in decimal **reais**, decoded exactly.
  */
@@ -63,8 +63,8 @@ export const WithdrawalRecord = Schema.Struct({
 export interface WithdrawalRecord extends Schema.Schema.Type<typeof WithdrawalRecord> {}
 
 /**
- * A withdrawal that the service took on (section 2.2). `value` is in reais. `idempotencyKey` is the key it was sent
- * with, which the service's echo was checked against.
+ * A withdrawal that the service accepted (section 2.2). That is not proof that it was paid. `value` is in reais.
+ * `idempotencyKey` is the key that it was sent with; an echo of another key would have been `OutcomeUnknown`.
  */
 export const Withdrawal = Schema.Struct({ ...WithdrawalRecord.fields, idempotencyKey: Schema.String })
 /** See the schema of the same name. */

@@ -4,7 +4,7 @@
  *
  * Delivery is at least once. An element is leased to the process that took it, and the lease is renewed for as long as
  * the handler runs; a process that dies or stops loses it after `lease`, and another one takes the element. So a handler
- * must expect to be run twice, also at the same time as its own past: what it writes at the end has to be conditional.
+ * must expect to be run twice, even while its earlier run still goes on: what it writes at the end has to be conditional.
  */
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"

@@ -1,6 +1,6 @@
 /**
- * Spans of ours: made only where a tracer is installed, and ended without a value. What was answered, and what an error
- * tells a person, may hold people's data; a span ends with the error's tag and outcome.
+ * The spans of this library: made only where a tracer is installed, and ended without a value. An answer or the message
+ * of an error may hold people's data, so a span ends only with the error's tag and outcome.
  */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"

@@ -1,6 +1,6 @@
 /**
- * The seam between a call and what carries it: prepared bytes, a deadline and a bound go in; a whole answer comes back,
- * or what went wrong and whether anything left.
+ * The interface between a call and the transport that sends it. Prepared bytes, a deadline and a bound go in. A whole
+ * answer comes back, or what went wrong and whether the request may have left.
  *
  * A transport sends once. It repeats nothing, follows no redirect, and holds no socket, timer or listener after it has
  * told its sink. It is offered for one `HttpClient` object: a client that a user wrapped is another object, which has
@@ -35,7 +35,7 @@ export interface TransportFailure {
   readonly cause: unknown
 }
 
-/** Is told one thing, once; nothing after a cancellation. */
+/** Receives one result, once. After a cancellation it receives nothing. */
 export interface TransportSink {
   /** The whole answer: its final status, and its body decoded from UTF-8. */
   readonly onAnswer: (status: number, headers: AnswerHeaders, body: string) => void

@@ -90,7 +90,7 @@ const place = {
   index: Schema.Natural,
   /** The item's reference. Empty where it had none that is a text. */
   reference: Schema.String,
-  /** When this was told. Absent in what was stored by a version that did not tell it. */
+  /** When this event was made. Absent where an older version stored it without a time. */
   at: Schema.optionalKey(Schema.DateTimeUtcFromString)
 }
 const keyed = { ...place, idempotencyKey: Schema.String }
@@ -129,7 +129,7 @@ export type PayoutRefused = typeof PayoutRefused.Type
 const reasons = ["OverAmount", "OverTotal", "NotCovered", "BalanceUnknown", "Stopped"] as const
 
 /**
- * Money may have moved. Running the same reference again, soon, is the safe way to learn it.
+ * Money may have moved. To learn whether it did, run the same reference again, soon: that is safe.
  *
  * With `held`, an earlier run's result is not known, and nothing was sent for it in this run:
  *
@@ -147,7 +147,7 @@ export const PayoutUnknown = Schema.TaggedStruct("Unknown", {
 export type PayoutUnknown = typeof PayoutUnknown.Type
 
 /**
- * Nothing was sent for this item in this run, and of no earlier run it is known that money may have moved.
+ * Nothing was sent for this item in this run, and no earlier run is known in which money may have moved for it.
  *
  * - `OverAmount`: it is above `maxAmount`. The others go on.
  * - `OverTotal`: with it the run would go beyond `maxTotal`. The run stopped here.
@@ -158,7 +158,7 @@ export type PayoutUnknown = typeof PayoutUnknown.Type
 export const PayoutNotStarted = Schema.TaggedStruct("NotStarted", {
   ...keyed,
   reason: Schema.Literals(reasons),
-  /** Where its `Started` was told before the run stopped: when. */
+  /** When its `Started` event was given out, where that was before the run stopped. */
   startedAt: Schema.optionalKey(Schema.DateTimeUtcFromString),
   error: Schema.optionalKey(Schema.Union([PayoutRefusal, OutcomeUnknown, IdempotencyConflict, UnexpectedResponse]))
 })
@@ -175,7 +175,7 @@ export const PayoutResult = Schema.Union([PayoutDone, PayoutRefused, PayoutUnkno
 /** See the schema of the same name. */
 export type PayoutResult = typeof PayoutResult.Type
 
-/** The item's turn has come: from now on its request may be under way. */
+/** The payout is about to be sent: from now on its request may be under way. */
 export const PayoutStarted = Schema.TaggedStruct("Started", { ...asked, since })
 /** See the schema of the same name. */
 export type PayoutStarted = typeof PayoutStarted.Type
@@ -197,8 +197,8 @@ export const PayoutReport = Schema.Struct({
 export type PayoutReport = typeof PayoutReport.Type
 
 /**
- * The items came to no good end: their stream failed, or it or the list threw. What had been started was finished
- * first: `report` accounts for it.
+ * The items could not be read to their end: their stream failed, or the stream or the list threw. What had been started
+ * was finished first, and is in the `report`.
  */
 export class PayoutSourceFailed<E> extends Data.TaggedError("PayoutSourceFailed")<{
   /** What the stream failed with. Absent where something was thrown: see the `cause`. */

@@ -2,9 +2,8 @@
  * A payout as one step of a longer durable process: an `Activity` for `effect/workflow`.
  *
  * The activity submits the payout to the queue and waits until it is posted, refused, parked, settled or failed. A
- * workflow that is killed meanwhile runs it again, which finds the same payout: the queue, not the workflow, knows whether
- * a request has left. What it answers is a value, a refusal too: a workflow keeps the failures of its activities less well
- * than their results.
+ * workflow that is killed meanwhile runs it again, and finds the same payout: the queue, not the workflow, knows whether
+ * a request has left. A refusal is a value too, not a failure, so the workflow stores it like any other result.
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"

@@ -1,9 +1,9 @@
 /**
  * Payouts that survive a crash: a table and a queue in your own database.
  *
- * A payout is submitted in the transaction that writes your invoice, or not at all. A worker, in this process or in as
- * many others as there are, sends it and writes down what became of it. A process may be killed at any moment: another
- * one takes its payouts over when its lease is past, and asks with the same key.
+ * A payout is submitted in the transaction that writes your invoice, or not at all. A worker, in this process or in any
+ * number of others, sends it and writes down what became of it. A process may be killed at any moment: when its lease
+ * ends, another one takes its payouts over, and asks with the same key.
  *
  * The key that the service knows a payout by is made from the reference alone, and is the same for ever
  * (`IdempotencyKey.fromReference("payout", reference)`). Before the first byte of a request a mark is committed that it
@@ -81,7 +81,7 @@ import type { PayoutNotFound, PayoutState, PayoutStateConflict, PayoutStatus } f
 
 type Steering = Effect.Effect<PayoutStatus, PayoutNotFound | PayoutStateConflict | ForeignTransaction | DatabaseError>
 
-/** The queue of payouts. */
+/** The queue of payouts: submits them, asks what became of them, and steers them. See the head of this module. */
 export class PayoutQueue extends Context.Service<
   PayoutQueue,
   {

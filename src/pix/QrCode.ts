@@ -2,8 +2,8 @@
  * QR codes of copy-and-paste texts, for a page, an image or a terminal.
  *
  * Gotchas:
- * - Nothing of the text but its modules comes out, so a text from anywhere is safe to draw into a page. The picture is
- *   as good as the text, though: keep it out of logs too.
+ * - A picture holds only the modules of the code, no text, so any text is safe to draw into a page. But a picture can be
+ *   read back into the text: keep it out of logs too.
  * - Each function throws a `SchemaError`, which does not quote the text, if that is longer than 2331 bytes of UTF-8, the
  *   most that a QR code of level M holds. A BR Code is far shorter.
  */
@@ -49,7 +49,7 @@ const pixelsOf = refusing("Expected a size in pixels, above 0", (options?: SvgOp
  * A black and white picture as an `<svg>` element, with its quiet zone.
  *
  * A module is drawn as a whole number of pixels of the size that is asked for, and what is left over widens the border:
- * modules of unequal width cost scans. A page that shows it at another size had better ask for that size here.
+ * modules of unequal width are harder to scan. If a page shows it at another size, ask for that size here.
  *
  * ```ts
  * import { QrCode } from "effect-pix"

@@ -1,8 +1,8 @@
 /**
- * What can go wrong between a client and the gateway, for `Sandbox.fault`. Each value is one request's fate.
+ * What can go wrong between a client and the gateway, for `Sandbox.fault`. Each value says what happens to one request.
  *
  * Where a fault leaves it open whether the request is executed, `executed` says so: with `true` the sandbox does all
- * that was asked (it pays, for a withdrawal) before it spoils the answer.
+ * that was asked (it pays, for a withdrawal) before it breaks the answer.
  *
  * What each looks like to a client is the same in memory and over a socket, with one exception: over a socket a request
  * that arrived cannot be refused any more. There `refuse` is `reset`; use `Sandbox.offline` for a port that refuses.
@@ -22,7 +22,7 @@ interface Executed {
   readonly executed: boolean
 }
 
-/** One request's fate. Made by the values and functions of this module. */
+/** What happens to one request. Made by the values and functions of this module. */
 export type Fault =
   | { readonly _tag: "None" }
   | { readonly _tag: "Refuse" }

@@ -136,6 +136,7 @@ const ShownRequest = Schema.Struct({
   /** The same request as a command, with the credentials as variables of the shell. */
   curl: Schema.String
 })
+/** See the schema of the same name. */
 export type ShownRequest = typeof ShownRequest.Type
 
 const Requests = HttpApiGroup.make("requests").add(

@@ -63,6 +63,7 @@ export const SandboxOptions = Context.Reference<SandboxOptions>("effect-pix/sand
   defaultValue: () => ({})
 })
 
+/** The options with every default filled in. */
 export interface Settings {
   readonly clientId: string
   readonly apiKey: Redacted.Redacted

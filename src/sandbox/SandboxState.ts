@@ -45,6 +45,7 @@ export const Charge = Schema.Struct({
   firstExpiresAt: Schema.optional(Millis),
   expiresAt: Schema.optional(Millis)
 })
+/** See the schema of the same name. */
 export interface Charge extends Schema.Schema.Type<typeof Charge> {}
 
 /** A payout as it is kept. */
@@ -59,12 +60,15 @@ export const Payout = Schema.Struct({
   metadata: Schema.optional(Metadata),
   createdAt: Millis
 })
+/** See the schema of the same name. */
 export interface Payout extends Schema.Schema.Type<typeof Payout> {}
 
 /** Which row was made under a key, and of which body. */
 const UsedKey = Schema.Struct({ key: Schema.String, body: Schema.String, row: Schema.Int })
+/** See the schema of the same name. */
 export type UsedKey = typeof UsedKey.Type
 
+/** The books: charges, payouts, the keys they were made under, and the balance. */
 const Books = Schema.Struct({
   charges: Schema.Array(Charge),
   payouts: Schema.Array(Payout),
@@ -74,6 +78,7 @@ const Books = Schema.Struct({
   balance: Schema.Int,
   pixKey: Schema.optional(Schema.Struct({ pixKey: Schema.String, pixKeyType: PixKeyType }))
 })
+/** See the schema of the same name. */
 export interface Books extends Schema.Schema.Type<typeof Books> {}
 
 const Attempt = Schema.Struct({
@@ -91,6 +96,7 @@ const Delivery = Schema.Struct({
   createdAt: Millis,
   attempts: Schema.Array(Attempt)
 })
+/** See the schema `Delivery`. */
 export interface KeptDelivery extends Schema.Schema.Type<typeof Delivery> {}
 
 const Everything = Schema.Struct({

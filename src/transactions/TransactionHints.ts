@@ -1,12 +1,12 @@
 /**
- * Hints that something may have happened to a transaction: whoever receives one publishes the transaction's id, and who
- * waits for that transaction looks it up at once instead of at the next poll. `Webhook` publishes, `awaitTransaction`
- * waits. A hint carries nothing but the id, so it cannot lie: the lookup says what is true.
+ * Hints that something may have happened to a transaction. `Webhook` publishes the id of a transaction when a call names
+ * it. `TransactionWait` then looks that transaction up at once, instead of at its next poll. A hint holds only the id:
+ * what is true, the lookup says.
  *
- * A `Context.Reference`: by default all of a process share one, and nothing has to be wired. Over several processes,
- * give an implementation of your own (over Redis' publish and subscribe, for instance): without one, the processes that
- * did not receive the webhook go on polling. `Webhook` takes those in force where its layer is built, a wait those in
- * force where it is run: provide yours to both.
+ * It is a `Context.Reference`. By default all code of a process shares one, and there is nothing to set up. With several
+ * processes, give an implementation of your own, for instance over Redis' publish and subscribe. Without one, the
+ * processes that did not receive the webhook go on polling. Provide yours twice: to the layer of `Webhook`, which keeps
+ * it, and to the effect that waits.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -16,7 +16,7 @@ import type * as Scope from "effect/Scope"
 
 /** See the reference of the same name. */
 export interface TransactionHints {
-  /** Wakes all who wait for this transaction now. Nobody waiting: nothing happens. */
+  /** Wakes all who wait for this transaction now. Where nobody waits, nothing happens. */
   readonly publish: (transactionId: string) => Effect.Effect<void>
   /**
    * Listens to the hints for a transaction, from now to the end of the scope: each of them opens the latch. Who listens

@@ -1,8 +1,8 @@
 /**
- * The transport on undici's `dispatch`: one handler and one timer a request, nothing else.
+ * The transport on undici's `dispatch`: one handler and one timer for each request.
  *
- * undici starts a request only once it has a connection for it, and writes it in the same breath. So a request that
- * was never started left no byte, whatever became of it; one that was started may have left.
+ * undici starts a request only when it has a connection for it, and then writes it at once. So a request that was never
+ * started sent no byte, whatever happened to it. A request that was started may have been sent.
  */
 import { Buffer } from "node:buffer"
 import { brotliDecompress, gunzip, inflate } from "node:zlib"

@@ -1,6 +1,6 @@
 /**
- * How a call becomes attempts. The first runs straight: one request, one timer, one answer (`run.ts`). What follows a
- * failure is a path of its own (`retry.ts`).
+ * How a call becomes attempts. The first attempt is one request, one timer and one answer (`run.ts`). What happens after
+ * a failure is decided in `retry.ts`.
  *
  * What holds for a write: the same bytes and the same key on every attempt; once an attempt may have been executed the
  * outcome stays unknown until a readable success says otherwise, and it is not sent under another client's id; an

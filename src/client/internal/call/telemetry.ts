@@ -1,6 +1,6 @@
 /**
- * The metrics of the client: operation, attempt, status, outcome and a one-way fingerprint of the idempotency
- * key. Never a header, a body, a person's data or the key itself. Names follow OpenTelemetry's HTTP conventions.
+ * The metrics of the client. Their labels are the operation, the result and the outcome: never a header, a body, an
+ * idempotency key or a person's data.
  */
 import * as Metric from "effect/Metric"
 import type { Operation } from "../../../contract/PaymentsError.ts"

@@ -1,6 +1,6 @@
 /**
- * An optional field that does not fit must not cost the answer: it counts as absent, and is named. What is required
- * (identity, amount, status) decides as before.
+ * An optional field that does not fit does not make an answer unusable: it counts as absent, and its name is reported.
+ * A required field (identity, amount, status) that does not fit does.
  */
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"

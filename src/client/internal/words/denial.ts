@@ -1,6 +1,6 @@
 /**
- * What an answer with the status of a success may say against itself: that it is not ok, that there is an error, that
- * the thing asked for failed. In doubt it counts as said: a wrong `OutcomeUnknown` costs a repetition.
+ * Answers whose HTTP status says success, but whose body says otherwise: it is not ok, there is an error, or what was
+ * asked for failed. In doubt the body counts: a wrong `OutcomeUnknown` only costs a repetition.
  */
 import * as Predicate from "effect/Predicate"
 import type { RequestIssue } from "../../../contract/PaymentsError.ts"
