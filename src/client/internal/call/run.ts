@@ -58,8 +58,8 @@ export interface Call<A, E> {
   readonly earlier: boolean
   /** What follows the base URL: a path from its first slash, and the query. */
   readonly path: string
-  /** The body as JSON; absent for reads. */
-  readonly body: string | undefined
+  /** The body's bytes, made once, so that every attempt sends the same; absent for reads. */
+  readonly body: Uint8Array<ArrayBuffer> | undefined
   readonly decode: (body: string, policy: PaymentsPolicy) => Result.Result<A, Undecodable>
   readonly toError: (failure: Failure) => E
 }
@@ -81,10 +81,10 @@ const settled = (last: Failed, maybe: Unanswered | undefined): Failed => {
   return { ...maybe, reason: "RefusedAfterUnknown", status, serviceMessage, retryAfter, issues: undefined }
 }
 
+const decoder = new TextDecoder()
+
 /** How long `onInterruptedWrite` may take. */
 const hookTimeout = Duration.seconds(10)
-
-const encoder = new TextEncoder()
 
 export class Run<A, E extends Tagged> implements TransportSink {
   readonly #line: Line
@@ -92,8 +92,6 @@ export class Run<A, E extends Tagged> implements TransportSink {
   readonly #settings: Settings
   readonly #context: Context.Context<never>
   readonly #started: number
-  /** Made once, so that every attempt sends the same bytes. */
-  readonly #body: Uint8Array<ArrayBuffer> | undefined
 
   #attempts = 0
   /** A request is under way; or it was answered with a success, which the caller does not have yet. */
@@ -115,7 +113,6 @@ export class Run<A, E extends Tagged> implements TransportSink {
     this.#settings = settings
     this.#context = context
     this.#started = settings.clock.currentTimeMillisUnsafe()
-    this.#body = call.body === undefined ? undefined : encoder.encode(call.body)
     this.#maybe = call.earlier ? unknownBefore : undefined
   }
 
@@ -166,7 +163,7 @@ export class Run<A, E extends Tagged> implements TransportSink {
           method: route.method,
           path: prefix + this.#call.path,
           headers: headersOf(used, this.#call.idempotencyKey),
-          body: this.#body
+          body: this.#call.body
         },
         Math.max(0, Math.min(attemptTimeout, deadline - this.#elapsed())),
         policy.maxResponseBytes,
@@ -348,6 +345,6 @@ export class Run<A, E extends Tagged> implements TransportSink {
     const { body, idempotencyKey = "" } = this.#call
     const used = this.#used
     const known = used === undefined ? [] : [used.clientId, Redacted.value(used.apiKey)]
-    return [...[...known, idempotencyKey].map(personal), ...(body === undefined ? [] : textsIn(body))]
+    return [...[...known, idempotencyKey].map(personal), ...(body === undefined ? [] : textsIn(decoder.decode(body)))]
   }
 }

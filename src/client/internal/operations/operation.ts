@@ -26,6 +26,8 @@ import { placeOf } from "../wire/request.ts"
 import { type Places, seenIn } from "../wire/seen.ts"
 import { type OwnError, readError, writeError } from "../call/toError.ts"
 
+const encoder = new TextEncoder()
+
 /** What an operation is built with. */
 export interface Wiring {
   readonly runner: (route: Route) => Runner
@@ -170,7 +172,7 @@ export const writing = <E extends Endpoint>(endpoint: E, { fast, places, prefix 
           idempotencyKey,
           earlier: options?.earlier !== undefined,
           path: path.success,
-          body: body.success,
+          body: encoder.encode(body.success),
           decode: (text, policy) =>
             decode(text, (field) => misfits.push(field)).pipe(
               Result.flatMap((value) => accept(value, idempotencyKey, policy)),
