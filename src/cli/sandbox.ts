@@ -13,12 +13,12 @@ export const sandbox = Command.make(
   {
     port: Flag.Int("port").pipe(
       Flag.withAlias("p"),
-      Flag.withDescription("Where it listens; 0 takes a free port"),
+      Flag.withDescription("Where it listens; 0 takes a free port. Default: 4010"),
       Flag.withSchema(Port),
       Flag.withDefault(4010)
     ),
     host: Flag.String("host").pipe(
-      Flag.withDescription("The address that it listens on. Whoever reaches it can steer it"),
+      Flag.withDescription("The address that it listens on. Whoever reaches it can steer it. Default: 127.0.0.1"),
       Flag.withDefault("127.0.0.1")
     ),
     seed: Flag.String("seed").pipe(
@@ -37,7 +37,7 @@ export const sandbox = Command.make(
     ),
     balance: Flag.String("balance").pipe(
       Flag.withMetavar("amount"),
-      Flag.withDescription(`The balance to start with: ${amountHelp}`),
+      Flag.withDescription(`The balance to start with: ${amountHelp}. Default: 0`),
       Flag.withDefault("0")
     ),
     json: flag("json", "Print one line of JSON instead of the banner, and read no keys")

@@ -181,6 +181,7 @@ describe("the doctor", () => {
       { detail: { enStatusTransaction: "Chargeback" } },
       "enStatusTransaction.*: also Chargeback\\n.*src/contract/Status.ts"
     ],
+    ["another company's transaction", { detail: { companyId: 2 } }, "Lookup: companyId is that of PAYMENTS_COMPANY_ID"],
     ["another transaction", { detail: { transactionId: "another" } }, "Lookup: transactionId is the one asked for"],
     [
       "an update time without offset",

@@ -53,7 +53,7 @@ const examine = Effect.fnUntraced(function* (findings: Findings, transactionId: 
   const ask = makeAsk(baseUrl, credentials)
   if (!(yield* checkAccess(findings, ask))) return
   yield* checkList(findings, ask)
-  yield* checkLookup(findings, ask, transactionId)
+  yield* checkLookup(findings, ask, transactionId, companyId)
   yield* checkBalance(findings, ask, companyId)
   yield* checkRefusals(findings, ask, { baseUrl, credentials })
 })

@@ -11,6 +11,7 @@ import { Sandbox } from "../../sandbox/Sandbox.ts"
 import { SandboxOptions } from "../../sandbox/SandboxOptions.ts"
 import { parseAmount } from "./amount.ts"
 import { failed } from "./exit.ts"
+import { hasKeys } from "./invocation.ts"
 import { keys } from "./keys.ts"
 import { note, writeJson, writeLine } from "./output.ts"
 import { shellWord } from "./text.ts"
@@ -95,7 +96,7 @@ const serving = Effect.fnUntraced(function* (input: Input) {
         "client speaks http to a loopback address only."
     )
   }
-  if (input.json || !process.stdin.isTTY) return yield* Effect.never
+  if (input.json || !hasKeys()) return yield* Effect.never
   yield* keys(baseUrl)
 })
 

@@ -37,7 +37,8 @@ export const checkBalance = Effect.fnUntraced(function* (findings: Findings, ask
 export const checkLookup = Effect.fnUntraced(function* (
   findings: Findings,
   ask: Ask,
-  transactionId: string | undefined
+  transactionId: string | undefined,
+  companyId: number | undefined
 ) {
   if (transactionId === undefined) {
     return findings.tell("skipped", "Lookup", places.detail, "give --transaction ID: a list's rows carry no such id")
@@ -48,6 +49,11 @@ export const checkLookup = Effect.fnUntraced(function* (
   checkShape(findings, "Lookup", getTransaction.response, json, places.detail)
   const isOurs = fieldOf(json, "transactionId") === transactionId
   findings.expect(isOurs, "Lookup: transactionId is the one asked for", places.detail, "it is another one")
+  const company = fieldOf(json, "companyId")
+  if (companyId !== undefined && typeof company === "number") {
+    const ours = "Lookup: companyId is that of PAYMENTS_COMPANY_ID"
+    findings.expect(company === companyId, ours, places.settings, "it is another one")
+  }
   const status = fieldOf(json, "enStatusTransaction")
   // TransactionWait ends by these words, so another one is waited on for ever.
   checkWords(findings, "Words of the lookup's enStatusTransaction", [status], detailWords, true)
