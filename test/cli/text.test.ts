@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { execFileSync } from "node:child_process"
 import { Money } from "effect-pix"
 import { decimal, inBoth, parseAmount } from "../../src/cli/internal/amount.ts"
-import { csvRow, maskEmail, maskName, maskNumber, plain, shellWord } from "../../src/cli/internal/text.ts"
+import { csvRow, jsonLine, maskEmail, maskName, maskNumber, plain, shellWord } from "../../src/cli/internal/text.ts"
 
 describe("an amount of the command line", () => {
   it.effect.each([
@@ -62,6 +62,14 @@ describe("a cell of a CSV file", () => {
 describe("text on a terminal", () => {
   test("escape codes, direction marks and line breaks of a gateway's text are not passed on", () => {
     expect(plain("a\u001b[2Jb\u202ec\nd\u2028e")).toBe("a?[2Jb?c?d?e")
+  })
+
+  test("escape codes and direction marks do not act in CSV and JSON either, which stay what they were", () => {
+    const hostile = "a\u001b[2J\u009b1m\u202eb\nc"
+    expect(csvRow([hostile])).toBe('"a?[2J?1m?b\nc"\r\n')
+    const line = jsonLine({ hostile })
+    expect(line.trimEnd()).not.toMatch(/[\p{Cc}\u202e]/u)
+    expect(JSON.parse(line)).toEqual({ hostile })
   })
 
   test("names, e-mails and numbers are masked so that they cannot be told", () => {

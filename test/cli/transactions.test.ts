@@ -112,7 +112,8 @@ describe("the transactions", () => {
       const hostile: ReadonlyArray<Answer> = [answer(200, "<html>"), json({ ok: false }), answer(503), answer(401)]
       for (const next of hostile) {
         gateway.script(next)
-        const { code, stderr } = yield* run(["transactions"], settingsOf(gateway.url))
+        const { code, stderr, stdout } = yield* run(["transactions"], settingsOf(gateway.url))
+        expect(stdout).toBe("")
         expect(stderr).not.toMatch(/^\s+at /m)
         codes.push(code)
       }

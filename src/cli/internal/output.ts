@@ -1,6 +1,7 @@
 /** What goes to stdout, a chunk or a line of JSON at a time. */
 import * as Effect from "effect/Effect"
 import process from "node:process"
+import { jsonLine } from "./text.ts"
 
 export const write = (text: string): Effect.Effect<void> =>
   Effect.callback((resume) => {
@@ -10,7 +11,7 @@ export const write = (text: string): Effect.Effect<void> =>
 export const writeLine = (text: string): Effect.Effect<void> => write(`${text}\n`)
 
 /** One line for machines. */
-export const writeJson = (value: unknown): Effect.Effect<void> => writeLine(JSON.stringify(value))
+export const writeJson = (value: unknown): Effect.Effect<void> => write(jsonLine(value))
 
 export const note = (text: string): Effect.Effect<void> => Effect.sync(() => process.stderr.write(`${text}\n`))
 

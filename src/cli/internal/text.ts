@@ -27,8 +27,16 @@ export const maskNumber = (number: string): string => `***${number.length > 6 ? 
 export const time = (at: DateTime.Utc | undefined): string =>
   at === undefined ? "" : DateTime.formatIso(at).replace(/\.\d+Z$/, "Z")
 
+/** Line breaks apart, what could redraw a terminal on which data is shown. */
+const active = /(?![\t\n\r])[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu
+
+/** JSON on one line, with everything escaped that could redraw a terminal. */
+export const jsonLine = (value: unknown): string =>
+  `${JSON.stringify(value).replaceAll(active, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`)}\n`
+
 /** A cell of a CSV file (RFC 4180). A sheet would run what begins as a formula does: a quote before it stops that. */
-export const csvCell = (text: string): string => {
+export const csvCell = (raw: string): string => {
+  const text = raw.replaceAll(active, "?")
   const inert = /^[\s\p{Cf}]*[=+\-@\uff1d\uff0b\uff0d\uff20]|^[\t\r\n]/u.test(text) ? `'${text}` : text
   return /[",;\r\n\t']/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert
 }

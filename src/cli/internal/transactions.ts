@@ -10,7 +10,7 @@ import * as TransactionStream from "../../transactions/TransactionStream.ts"
 import { decimal } from "./amount.ts"
 import { failed } from "./exit.ts"
 import { note, progress, write } from "./output.ts"
-import { csvRow, maskEmail, maskName, maskNumber, plain, time } from "./text.ts"
+import { csvRow, jsonLine, maskEmail, maskName, maskNumber, plain, time } from "./text.ts"
 
 interface Input {
   readonly since: Option.Option<Date>
@@ -65,7 +65,7 @@ const csvOf = (row: TransactionListItem, full: boolean): string => {
 
 const jsonOf = (row: TransactionListItem, full: boolean): string => {
   const { createdAt, updatedAt } = row
-  return `${JSON.stringify({
+  return jsonLine({
     id: row.id,
     amount: row.amount,
     status: row.status,
@@ -74,7 +74,7 @@ const jsonOf = (row: TransactionListItem, full: boolean): string => {
     createdAt: createdAt && DateTime.formatIso(createdAt),
     updatedAt: updatedAt && DateTime.formatIso(updatedAt),
     customer: personOf(row, full)
-  })}\n`
+  })
 }
 
 /** What is wider than its column is not cut: the columns after it move. */
@@ -98,7 +98,6 @@ export const run = Effect.fnUntraced(function* (input: Input) {
   if (input.csv && input.json) return yield* failed("Choose one of --csv and --json.")
   const { head, line } = formatOf(input)
   let count = 0
-  yield* write(head)
   yield* TransactionStream.pages({
     sort: input.oldestFirst ? "createdAt_asc" : "createdAt_desc",
     ...(Option.isSome(input.since) && { since: input.since.value }),
@@ -106,13 +105,15 @@ export const run = Effect.fnUntraced(function* (input: Input) {
     ...(Option.isSome(input.limit) && { limit: input.limit.value })
   }).pipe(
     Stream.runForEach(({ rows }) => {
+      const start = count === 0 ? head : ""
       count += rows.length
       return Effect.andThen(
-        write(rows.map((row) => line(row, input.full)).join("")),
+        write(start + rows.map((row) => line(row, input.full)).join("")),
         progress(`${count} transaction(s)...`)
       )
     }),
     Effect.ensuring(progress(""))
   )
+  if (count === 0) yield* write(head)
   yield* note(`${count} transaction(s)`)
 }, Effect.provide(Payments.layerFetch))
