@@ -100,16 +100,19 @@ const reasonInWords = {
  * The pages do not fit together, and going on could lose or repeat rows. All that was delivered is right; `checkpoint`
  * is the place up to which that is so.
  */
-export class PaginationError extends Schema.TaggedError<PaginationError>()("PaginationError", {
-  operation: Schema.Literal("listTransactions"),
-  outcome: Schema.Literal("NoEffect"),
-  /** How many answers in a row brought nothing new, this one with them. */
-  attempts: Schema.Natural,
-  /** The page asked for last. */
-  page: Schema.Natural,
-  reason: Schema.Literals(PageReader.reasons),
-  checkpoint: Checkpoint
-}) {
+export class PaginationError extends Schema.TaggedError<PaginationError>("effect-pix/PaginationError")(
+  "PaginationError",
+  {
+    operation: Schema.Literal("listTransactions"),
+    outcome: Schema.Literal("NoEffect"),
+    /** How many answers in a row brought nothing new, this one with them. */
+    attempts: Schema.Natural,
+    /** The page asked for last. */
+    page: Schema.Natural,
+    reason: Schema.Literals(PageReader.reasons),
+    checkpoint: Checkpoint
+  }
+) {
   override get message(): string {
     return `Reading all transactions stopped at page ${this.page} after ${this.checkpoint.count} row(s): ${reasonInWords[this.reason]}. Nothing was changed, and no row was skipped or repeated up to here; go on from this error's checkpoint, or start anew.`
   }

@@ -89,7 +89,7 @@ export interface Options {
  * The charge expired, or the deadline passed, and it was not final. Waiting changes nothing, so it can be waited for
  * again.
  */
-export class TimedOut extends Schema.TaggedError<TimedOut>()("TimedOut", {
+export class TimedOut extends Schema.TaggedError<TimedOut>("effect-pix/TimedOut")("TimedOut", {
   operation: Schema.Literal("getTransaction"),
   outcome: Schema.Literal("NoEffect"),
   /** How many lookups were made. */

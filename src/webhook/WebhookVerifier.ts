@@ -53,7 +53,7 @@ export interface WebhookRequest {
 }
 
 /** The call is not acceptable. It never says what was expected. */
-export class WebhookRefused extends Schema.TaggedError<WebhookRefused>()("WebhookRefused", {
+export class WebhookRefused extends Schema.TaggedError<WebhookRefused>("effect-pix/WebhookRefused")("WebhookRefused", {
   /** Which verifier. */
   by: Schema.String,
   /** `Missing`: what it looks for is not there. `Stale`: the timestamp is too old, or of the future. */

@@ -2,6 +2,7 @@
  * A request as a command that can be pasted, with the credentials as variables of the shell.
  */
 import * as Redacted from "effect/Redacted"
+import { headerNames } from "../../contract/Endpoints.ts"
 import type { RecordedRequest } from "../SandboxRequest.ts"
 
 const quoted = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`
@@ -16,9 +17,15 @@ const own: ReadonlySet<string> = new Set([
   "user-agent"
 ])
 
+/** The credentials: as variables of the shell. */
 const variables: Readonly<Record<string, string>> = {
-  "x-client-id": '"x-client-id: $PAYMENTS_CLIENT_ID"',
-  "x-api-key": '"x-api-key: $PAYMENTS_API_KEY"'
+  [headerNames.clientId.toLowerCase()]: "$PAYMENTS_CLIENT_ID",
+  [headerNames.apiKey.toLowerCase()]: "$PAYMENTS_API_KEY"
+}
+
+const header = (name: string, value: string) => {
+  const variable = variables[name]
+  return variable === undefined ? quoted(`${name}: ${value}`) : `"${name}: ${variable}"`
 }
 
 export const curl = (request: RecordedRequest): string => {
@@ -30,7 +37,7 @@ export const curl = (request: RecordedRequest): string => {
     `curl -X ${method} ${url}`,
     ...Object.entries(headers)
       .filter(([name]) => !own.has(name))
-      .map(([name, value]) => `  -H ${variables[name] ?? quoted(`${name}: ${value}`)}`),
+      .map(([name, value]) => `  -H ${header(name, value)}`),
     ...(text === "" ? [] : [`  --data-raw ${quoted(text)}`])
   ].join(" \\\n")
 }
