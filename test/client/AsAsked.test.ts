@@ -44,7 +44,22 @@ describe("a withdrawal answered with success", () => {
     ["errors beside a good record", { errors: [{ code: 3 }] }, "errors"],
     ["a status of error beside a good record", { status: 422 }, "status"],
     ["a status of error in words", { status: "error" }, "status"],
-    ["a status of error as text", { statusCode: "500" }, "statusCode"]
+    ["a status of error as text", { statusCode: "500" }, "statusCode"],
+    ["a flag in another case", { Success: false }, "Success"],
+    ["a flag by another name", { isSuccess: false }, "isSuccess"],
+    ["a flag of zero", { success: 0 }, "success"],
+    ["a flag in words", { ok: "Não" }, "ok"],
+    ["a flag of an error", { hasError: true }, "hasError"],
+    ["the message of an error", { errorMessage: "Conta bloqueada" }, "errorMessage"],
+    ["the code of an error", { error_code: "E17" }, "error_code"],
+    ["a reason of a refusal", { rejectReason: "risco" }, "rejectReason"],
+    ["an error by a name that holds digits", { error52998224725: "x" }, "error"],
+    ["a result of failure", { result: "FAILED" }, "result"],
+    ["a code of HTTP", { code: 422 }, "code"],
+    ["an error in what it wraps", { result: { fault: "x" } }, "result.fault"],
+    ["a status of what was suspended", { enTransaction: "Suspenso" }, "enTransaction"],
+    ["a status of what was annulled", { enTransaction: "Anulado" }, "enTransaction"],
+    ["a status of what could not be done", { enTransaction: "NotExecuted" }, "enTransaction"]
   ]
 
   it.effect.each(unlike)("and %s has an unknown outcome, and shows what it was", ([, change, path]) =>
@@ -68,6 +83,11 @@ describe("a withdrawal answered with success", () => {
     ["a value below the amount, as after a fee", { value: 0.01 }],
     ["a status that is not known", { enTransaction: "EM_PROCESSAMENTO" }],
     ["a status of success", { enTransaction: "TRANSFERRED" }],
+    [
+      "codes that say nothing",
+      { code: 1000, errorCode: "00", errorMessage: "none", failureReason: null, isError: false }
+    ],
+    ["words for what is not done yet", { enTransaction: "Unpaid" }],
     ["flags of success and no errors", { ok: true, success: true, error: null, errors: [], status: 201 }]
   ]
 

@@ -11,6 +11,9 @@ const stems = [
   "reject|rejei|refus|recus|denied|\\bdeny|negad|declin|indefer|reprov|disapprov|not approv|nao aprov",
   "cancel|abort|expir|vencid|timed? ?out|\\bvoid|(?<!un)block|(?<!des)bloque|descart|discard",
   "return|retornad|devol|revers|estorn|refund|reembols|charge ?back|roll(?:ed)? ?back",
+  "suspen|desfeit|undone|interromp|interrupt|\\bterminated\\b|dropped|bounced?|stopped|remov|exclu[is]|delet|incorre",
+  "\\bnul[oa]\\b|anulad|annul|frozen|congelad|impedid|impossi|unable|problem|exception|excecao|lapsed|unfulfil",
+  "(?:not|nao) (?:efetuad|realizad|execut|complet|conclu|done)|(?:no|sem) (?:funds|balance|fundos|saldo)",
   "invalid|insuf|unauthori|not authori|nao autoriz|\\bko\\b|\\bnok\\b|\\bnot ok\\b"
 ].join("|")
 /** But not where the word is denied: `NO_ERROR`. */
@@ -27,41 +30,88 @@ export const meansFailure = (word: string): boolean =>
       .toLowerCase()
   )
 
-const isFalse = (value: unknown) => value === false || value === "false"
+/** Values by which nothing is said: `errorCode: "00"` is the code of a success. */
+const nothing: ReadonlySet<string> = new Set([
+  "",
+  "false",
+  "null",
+  "none",
+  "no",
+  "nao",
+  "n",
+  "ok",
+  "success",
+  "sucesso"
+])
+const isNothing = (text: string) => nothing.has(plain(text)) || /^0+$/.test(text.trim())
+
+const plain = (text: string) =>
+  text
+    .slice(0, 200)
+    .normalize("NFD")
+    .replaceAll(/\p{Mn}|[_\s-]/gu, "")
+    .toLowerCase()
+
+const isFalse = (value: unknown) =>
+  value === false || value === 0 || (typeof value === "string" && /^(?:false|0|no|nao|n|f)$/.test(plain(value)))
 
 /** Whether there is something in it: `errors: []` says that there are none. */
 const isSaid = (value: unknown): boolean => {
-  if (value === undefined || value === null || value === false || value === 0 || value === "") return false
+  if (value === undefined || value === null || value === false || value === 0) return false
+  if (typeof value === "string") return !isNothing(value)
   return typeof value !== "object" || Object.keys(value).length > 0
 }
 
 const isErrorStatus = (status: unknown): boolean =>
   isFalse(status) || (typeof status === "string" && meansFailure(status)) || Number(status) >= 400
 
-const flags = ["ok", "success", "sucesso", "successful"] as const
-const errors = ["error", "errors", "erro", "erros"] as const
-const statuses = ["status", "statusCode"] as const
+/** A code may be any number: only those of HTTP mean something. */
+const isErrorCode = (code: unknown): boolean =>
+  (typeof code === "string" && meansFailure(code)) || (Number(code) >= 400 && Number(code) < 600)
 
-const failed = (path: string): RequestIssue => ({ path, problem: "says that it failed" })
+// Names are compared in lower case, without separators.
+const flags = /^(?:is|was|has)?(?:ok|success|sucesso|successful|succeeded|valid)$/
+const errors =
+  /^(?:has|is|was|tem)?(?:errors?|erros?|fail|falh|fault|exception|excec|reject|rejei|refusal|refused|recus|denied|negad)/
+const statuses = /^(?:status|statuscode|httpstatus|result|resultado)$/
+const codes = /^(?:code|codigo)$/
+const wrappers = /^(?:data|res|response|result|retorno|body)$/
 
-/** What an object says by a flag: of a read as of a write. */
-export const deniedByFlag = (answer: unknown): RequestIssue | undefined => {
+/** A name is the service's word: one that is no plain name is not shown. */
+const failed = (name: string, inner?: RequestIssue): RequestIssue => {
+  const shown = /^[a-z_-]{1,32}$/i.test(name) ? name : "error"
+  return { path: inner === undefined ? shown : `${shown}.${inner.path}`, problem: "says that it failed" }
+}
+
+const folded = (name: string) => name.toLowerCase().replaceAll(/[_-]/g, "")
+
+type Says = (name: string, value: unknown) => boolean
+
+const isDeniedFlag: Says = (name, value) => flags.test(name) && isFalse(value)
+const isDenied: Says = (name, value) => isDeniedFlag(name, value) || (errors.test(name) && isSaid(value))
+const isDeniedEnvelope: Says = (name, value) =>
+  isDenied(name, value) || (statuses.test(name) && isErrorStatus(value)) || (codes.test(name) && isErrorCode(value))
+
+/** The first member by which an object says so. */
+const saying = (answer: unknown, says: Says): RequestIssue | undefined => {
   if (!Predicate.isObject(answer)) return undefined
-  for (const name of flags) if (Predicate.hasProperty(answer, name) && isFalse(answer[name])) return failed(name)
+  for (const [name, value] of Object.entries(answer)) if (says(folded(name), value)) return failed(name)
   return undefined
 }
 
-/** What an object says by a flag or an error. */
-export const deniedByError = (answer: unknown): RequestIssue | undefined => {
-  if (!Predicate.isObject(answer)) return undefined
-  for (const name of errors) if (Predicate.hasProperty(answer, name) && isSaid(answer[name])) return failed(name)
-  return deniedByFlag(answer)
-}
+/** What an object says by a flag: of a read as of a write. */
+export const deniedByFlag = (answer: unknown): RequestIssue | undefined => saying(answer, isDeniedFlag)
 
-/** What the envelope of a write says by a flag, an error or a status. */
+/** What an object says by a flag or an error. */
+export const deniedByError = (answer: unknown): RequestIssue | undefined => saying(answer, isDenied)
+
+/** What the envelope of a write says by a flag, an error or a status; and what it holds, by a flag or an error. */
 export const deniedByEnvelope = (answer: unknown): RequestIssue | undefined => {
-  if (!Predicate.isObject(answer)) return undefined
-  for (const name of statuses)
-    if (Predicate.hasProperty(answer, name) && isErrorStatus(answer[name])) return failed(name)
-  return deniedByError(answer)
+  const said = saying(answer, isDeniedEnvelope)
+  if (said !== undefined || !Predicate.isObject(answer)) return said
+  for (const [name, value] of Object.entries(answer)) {
+    const inner = wrappers.test(folded(name)) ? deniedByError(value) : undefined
+    if (inner !== undefined) return failed(name, inner)
+  }
+  return undefined
 }
