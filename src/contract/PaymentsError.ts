@@ -11,88 +11,26 @@
  * Each is a `Schema.TaggedError`: it can be stored, sent and read back. None carries a secret, a header, a request
  * body or a payer's data; what the service said is cut, cleaned and masked before it is kept.
  */
-import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
 import { Centavos } from "../pix/Money.ts"
+import {
+  answered,
+  asked,
+  atStake,
+  because,
+  called,
+  keyed,
+  listed,
+  nothingDone,
+  reasonInWords,
+  said,
+  unanswered,
+  waitOf
+} from "./internal/errorFields.ts"
+import { RequestIssue } from "./Outcome.ts"
 
-/** The operations of the service, by the names of their methods on `Payments`. */
-export const Operation = Schema.Literals([
-  "createTransaction",
-  "getTransaction",
-  "listTransactions",
-  "getBalance",
-  "requestWithdrawal"
-])
-/** See the schema of the same name. */
-export type Operation = typeof Operation.Type
-
-/** Whether money may have moved: see the head of this module. */
-export const Outcome = Schema.Literals(["NotSent", "Rejected", "Unknown", "NoEffect"])
-/** See the schema of the same name. */
-export type Outcome = typeof Outcome.Type
-
-const common = {
-  operation: Operation,
-  /** How many times a request was sent, or tried to be. */
-  attempts: Schema.Natural,
-  /** The key of the write: the same on every attempt. Absent for reads. */
-  idempotencyKey: Schema.optionalKey(Schema.String)
-}
-
-type Fields = Schema.Struct.Fields
-type With<Base extends Fields, More extends Fields> = {
-  readonly [K in keyof (Omit<Base, keyof More> & More)]: (Omit<Base, keyof More> & More)[K]
-}
-
-/** Fields beside others. A function and no spread in place: a bundler drops what nothing uses of its result. */
-const beside =
-  <const Base extends Fields>(base: Base) =>
-  <const More extends Fields>(more: More) =>
-    ({ ...base, ...more }) as With<Base, More> // what a spread makes of the two
-
-const called = beside(common)
-
-const answered = beside(
-  called({
-    /** The HTTP status of the answer. */
-    status: Schema.Int,
-    /** What the service said, cut, cleaned and masked. Absent when it said nothing readable. */
-    serviceMessage: Schema.optionalKey(Schema.String)
-  })
-)
-
-const said = (error: { readonly serviceMessage?: string }) =>
-  error.serviceMessage === undefined ? "" : ` The service said: "${error.serviceMessage}".`
-
-/** A refusal is about one call. It does not say what an earlier call with the same key did. */
-const nothingDone = (error: { readonly idempotencyKey?: string }) =>
-  error.idempotencyKey === undefined
-    ? "Nothing was executed"
-    : `Nothing was executed by this call (idempotency key ${error.idempotencyKey})`
-
-const waitOf = (duration: Duration.Duration): string => {
-  const seconds = Math.ceil(Duration.toSeconds(duration))
-  return seconds > 86_400 ? "in more than a day" : seconds <= 0 ? "now" : `in ${seconds} second(s)`
-}
-
-const asked = (error: { readonly retryAfter?: Duration.Duration }) =>
-  error.retryAfter === undefined ? "" : ` The service asks to come back ${waitOf(error.retryAfter)}.`
-
-const keyed = (error: { readonly idempotencyKey?: string }) =>
-  error.idempotencyKey === undefined ? "" : ` (idempotency key ${error.idempotencyKey})`
-
-const atStake = (operation: Operation) =>
-  operation === "createTransaction" ? "THE CHARGE MAY EXIST." : "MONEY MAY HAVE MOVED."
-
-/** One thing wrong with a request: where, and what was expected there. Never the value. */
-export const RequestIssue = Schema.Struct({ path: Schema.String, problem: Schema.String })
-/** See the schema of the same name. */
-export type RequestIssue = typeof RequestIssue.Type
-
-const listed = (issues: ReadonlyArray<RequestIssue> = []) =>
-  issues.length === 0
-    ? ""
-    : `: ${issues.map(({ path, problem }) => (path === "" ? problem : `${path}: ${problem}`)).join("; ")}`
+export { FailureReason } from "./FailureReason.ts"
+export { Operation, Outcome, RequestIssue } from "./Outcome.ts"
 
 /** The input breaks the contract. Found before anything was sent: nothing happened. */
 export class InvalidRequest extends Schema.TaggedError<InvalidRequest>("effect-pix/InvalidRequest")(
@@ -234,87 +172,6 @@ export class RequestRejected extends Schema.TaggedError<RequestRejected>("effect
       : `The service refused ${this.operation} (HTTP ${this.status}). ${nothingDone(this)}.${said(this)}`
   }
 }
-
-/** Why there is no answer, or none that can be used. */
-export const FailureReason = Schema.Literals([
-  /** The transport made no request of it, or something before it kept it back: a rate limit, an open circuit. */
-  "NotMade",
-  /** The host name does not resolve. */
-  "NameNotResolved",
-  /** No connection: refused, unreachable, or not made in time. */
-  "NoConnection",
-  /** The TLS certificate or handshake is wrong. */
-  "Tls",
-  /** The connection broke after the request may have left. */
-  "ConnectionLost",
-  /** No full answer within the attempt's time, or the service says that its caller went away (408, 460, 499). */
-  "Timeout",
-  /** The service says that something is locked, or that what it depends on failed (423, 424). */
-  "UnderWay",
-  /** The service answered 5xx. */
-  "ServerError",
-  /** The answer stopped in the middle. */
-  "Truncated",
-  /** The answer is larger than the policy allows. */
-  "TooLarge",
-  /** The answer is not what the contract says. */
-  "Unreadable",
-  /** The answer echoes another idempotency key. */
-  "KeyMismatch",
-  /** The answer has the status of a success, but is about something else than what was asked, or says that it failed. */
-  "NotAsAsked",
-  /** The charge was created, but its BR Code is not one to show to a payer. */
-  "UnsoundBrCode",
-  /** The service refused a repetition of a request whose earlier sending may have been executed. */
-  "RefusedAfterUnknown",
-  /** This call sent nothing, but an earlier one with the same key may have been executed. */
-  "EarlierUnknown",
-  /** The answer is a redirect, not followed. */
-  "Redirect",
-  /** The caller interrupted the call while its request may have been under way. */
-  "Interrupted",
-  /** The transport failed in a way that this client does not know. */
-  "Unrecognised"
-])
-/** See the schema of the same name. */
-export type FailureReason = typeof FailureReason.Type
-
-const reasonInWords: Record<FailureReason, string> = {
-  NotMade: "no request was made, or it was kept back on this side",
-  NameNotResolved: "the host name does not resolve",
-  NoConnection: "no connection could be made",
-  Tls: "the TLS certificate or handshake is not acceptable",
-  ConnectionLost: "the connection broke before the answer was complete",
-  Timeout: "no full answer came in time",
-  UnderWay: "the service says that something is locked or failed on the way",
-  ServerError: "the service failed",
-  Truncated: "the answer stopped in the middle",
-  TooLarge: "the answer is larger than the policy allows",
-  Unreadable: "the answer is not what the contract says",
-  KeyMismatch: "the answer belongs to another idempotency key",
-  NotAsAsked: "the answer is not about what was asked, or says that it failed",
-  UnsoundBrCode: "the charge was created, but its BR Code is not one to show to a payer",
-  RefusedAfterUnknown: "a repetition was refused after an earlier sending whose result is not known",
-  EarlierUnknown: "nothing was sent now, but the result of an earlier sending is not known",
-  Redirect: "the answer is a redirect, which is never followed",
-  Interrupted: "the call was interrupted while its request may have been under way",
-  Unrecognised: "the transport failed in an unknown way"
-}
-
-const unanswered = beside(
-  called({
-    reason: FailureReason,
-    /** The HTTP status of the last answer, where there was one. */
-    status: Schema.optionalKey(Schema.Int),
-    /** What the service said, cut, cleaned and masked. Absent when it said nothing readable. */
-    serviceMessage: Schema.optionalKey(Schema.String),
-    /** What the service asked to wait before trying again, where it did. */
-    retryAfter: Schema.optionalKey(Schema.Duration)
-  })
-)
-
-const because = (error: { readonly reason: FailureReason; readonly status?: number }) =>
-  `${reasonInWords[error.reason]}${error.status === undefined ? "" : ` (HTTP ${error.status})`}`
 
 /**
  * The service could not be reached, or did not answer well, after all attempts. For a write it means that provably

@@ -1,0 +1,102 @@
+/**
+ * The fields that errors share, and the parts of their messages.
+ */
+import * as Duration from "effect/Duration"
+import * as Schema from "effect/Schema"
+import { FailureReason } from "../FailureReason.ts"
+import { Operation, type RequestIssue } from "../Outcome.ts"
+
+const common = {
+  operation: Operation,
+  /** How many times a request was sent, or tried to be. */
+  attempts: Schema.Natural,
+  /** The key of the write: the same on every attempt. Absent for reads. */
+  idempotencyKey: Schema.optionalKey(Schema.String)
+}
+
+type Fields = Schema.Struct.Fields
+type With<Base extends Fields, More extends Fields> = {
+  readonly [K in keyof (Omit<Base, keyof More> & More)]: (Omit<Base, keyof More> & More)[K]
+}
+
+/** Fields beside others. A function and no spread in place: a bundler drops what nothing uses of its result. */
+const beside =
+  <const Base extends Fields>(base: Base) =>
+  <const More extends Fields>(more: More) =>
+    ({ ...base, ...more }) as With<Base, More> // what a spread makes of the two
+
+export const called = beside(common)
+
+export const answered = beside(
+  called({
+    /** The HTTP status of the answer. */
+    status: Schema.Int,
+    /** What the service said, cut, cleaned and masked. Absent when it said nothing readable. */
+    serviceMessage: Schema.optionalKey(Schema.String)
+  })
+)
+
+export const said = (error: { readonly serviceMessage?: string }) =>
+  error.serviceMessage === undefined ? "" : ` The service said: "${error.serviceMessage}".`
+
+/** A refusal is about one call. It does not say what an earlier call with the same key did. */
+export const nothingDone = (error: { readonly idempotencyKey?: string }) =>
+  error.idempotencyKey === undefined
+    ? "Nothing was executed"
+    : `Nothing was executed by this call (idempotency key ${error.idempotencyKey})`
+
+export const waitOf = (duration: Duration.Duration): string => {
+  const seconds = Math.ceil(Duration.toSeconds(duration))
+  return seconds > 86_400 ? "in more than a day" : seconds <= 0 ? "now" : `in ${seconds} second(s)`
+}
+
+export const asked = (error: { readonly retryAfter?: Duration.Duration }) =>
+  error.retryAfter === undefined ? "" : ` The service asks to come back ${waitOf(error.retryAfter)}.`
+
+export const keyed = (error: { readonly idempotencyKey?: string }) =>
+  error.idempotencyKey === undefined ? "" : ` (idempotency key ${error.idempotencyKey})`
+
+export const atStake = (operation: Operation) =>
+  operation === "createTransaction" ? "THE CHARGE MAY EXIST." : "MONEY MAY HAVE MOVED."
+
+export const unanswered = beside(
+  called({
+    reason: FailureReason,
+    /** The HTTP status of the last answer, where there was one. */
+    status: Schema.optionalKey(Schema.Int),
+    /** What the service said, cut, cleaned and masked. Absent when it said nothing readable. */
+    serviceMessage: Schema.optionalKey(Schema.String),
+    /** What the service asked to wait before trying again, where it did. */
+    retryAfter: Schema.optionalKey(Schema.Duration)
+  })
+)
+
+export const reasonInWords: Record<FailureReason, string> = {
+  NotMade: "no request was made, or it was kept back on this side",
+  NameNotResolved: "the host name does not resolve",
+  NoConnection: "no connection could be made",
+  Tls: "the TLS certificate or handshake is not acceptable",
+  ConnectionLost: "the connection broke before the answer was complete",
+  Timeout: "no full answer came in time",
+  UnderWay: "the service says that something is locked or failed on the way",
+  ServerError: "the service failed",
+  Truncated: "the answer stopped in the middle",
+  TooLarge: "the answer is larger than the policy allows",
+  Unreadable: "the answer is not what the contract says",
+  KeyMismatch: "the answer belongs to another idempotency key",
+  NotAsAsked: "the answer is not about what was asked, or says that it failed",
+  UnsoundBrCode: "the charge was created, but its BR Code is not one to show to a payer",
+  RefusedAfterUnknown: "a repetition was refused after an earlier sending whose result is not known",
+  EarlierUnknown: "nothing was sent now, but the result of an earlier sending is not known",
+  Redirect: "the answer is a redirect, which is never followed",
+  Interrupted: "the call was interrupted while its request may have been under way",
+  Unrecognised: "the transport failed in an unknown way"
+}
+
+export const because = (error: { readonly reason: FailureReason; readonly status?: number }) =>
+  `${reasonInWords[error.reason]}${error.status === undefined ? "" : ` (HTTP ${error.status})`}`
+
+export const listed = (issues: ReadonlyArray<RequestIssue> = []) =>
+  issues.length === 0
+    ? ""
+    : `: ${issues.map(({ path, problem }) => (path === "" ? problem : `${path}: ${problem}`)).join("; ")}`
