@@ -18,8 +18,9 @@ import {
   Scope
 } from "effect"
 import { HttpClient, HttpClientError, type HttpClientRequest } from "effect/http"
-import { CircuitBreaker, RateLimiter } from "effect/persistence"
+import { CircuitBreaker, RateLimiter, type Redis } from "effect/persistence"
 import { TestClock } from "effect/testing"
+import { startFakeRedis } from "../support/fakeRedis.ts"
 import { noRedis, startRedis } from "../support/redis.ts"
 
 /** The request never became bytes. */
@@ -106,7 +107,7 @@ const quiet = Effect.provideService(References.MinimumLogLevel, "None")
 const count = Effect.flatMap(Sandbox, (sandbox) => Effect.map(sandbox.requests, (requests) => requests.length))
 
 describe("a rate limit around the HttpClient", () => {
-  it.effect("lets ten attempts a second through, and delays the others instead of failing them", () =>
+  it.effect("the limit lets ten attempts a second through, and delays the others instead of failing them", () =>
     Effect.gen(function* () {
       const payments = yield* Payments
       const all = yield* Effect.forkChild(
@@ -121,7 +122,7 @@ describe("a rate limit around the HttpClient", () => {
     }).pipe(Effect.provide(clientOf(rateLimited()).pipe(Layer.provide(memory), Layer.provideMerge(rich))))
   )
 
-  it.effect("counts retries too", () =>
+  it.effect("the limit counts retries too", () =>
     Effect.gen(function* () {
       const payments = yield* Payments
       const sandbox = yield* Sandbox
@@ -140,7 +141,7 @@ describe("a rate limit around the HttpClient", () => {
     )
   )
 
-  it.effect("says NotSent of a payout that got no turn in time", () =>
+  it.effect("a payout that got no turn in time is NotSent", () =>
     Effect.gen(function* () {
       const payments = yield* Payments
       yield* payments.requestWithdrawal(withdrawal)
@@ -163,27 +164,29 @@ describe("a rate limit around the HttpClient", () => {
 describe("a circuit breaker around the HttpClient", () => {
   const layer = clientOf(guarded).pipe(Layer.provide(memory), Layer.provideMerge(rich))
 
-  it.effect("opens after five failures in a row, sends nothing while it is open, and closes by a probe", () =>
-    Effect.gen(function* () {
-      const payments = yield* Payments
-      const sandbox = yield* Sandbox
-      yield* sandbox.fault("any", Fault.refusal(503, "Fora do ar"), { times: 5 })
-      for (let i = 0; i < 5; i++) yield* Effect.flip(payments.getBalance())
-      assert.strictEqual(yield* count, 5)
+  it.effect(
+    "the circuit opens after five failures in a row, sends nothing while it is open, and closes by a probe",
+    () =>
+      Effect.gen(function* () {
+        const payments = yield* Payments
+        const sandbox = yield* Sandbox
+        yield* sandbox.fault("any", Fault.refusal(503, "Fora do ar"), { times: 5 })
+        for (let i = 0; i < 5; i++) yield* Effect.flip(payments.getBalance())
+        assert.strictEqual(yield* count, 5)
 
-      const refused = yield* Effect.flip(payments.requestWithdrawal(withdrawal))
-      assert.strictEqual(refused._tag, "ServiceUnavailable")
-      assert.strictEqual(refused.outcome, "NotSent")
-      assert.strictEqual(yield* count, 5)
+        const refused = yield* Effect.flip(payments.requestWithdrawal(withdrawal))
+        assert.strictEqual(refused._tag, "ServiceUnavailable")
+        assert.strictEqual(refused.outcome, "NotSent")
+        assert.strictEqual(yield* count, 5)
 
-      yield* TestClock.adjust("30 seconds")
-      yield* payments.requestWithdrawal(withdrawal)
-      yield* payments.requestWithdrawal(withdrawal)
-      assert.strictEqual(yield* count, 7)
-    }).pipe(Effect.provide(layer), once)
+        yield* TestClock.adjust("30 seconds")
+        yield* payments.requestWithdrawal(withdrawal)
+        yield* payments.requestWithdrawal(withdrawal)
+        assert.strictEqual(yield* count, 7)
+      }).pipe(Effect.provide(layer), once)
   )
 
-  it.effect("opens for a service that hangs: the time limit inside the breaker counts as its failure", () =>
+  it.effect("the circuit opens for a service that hangs: the time limit inside the breaker counts as its failure", () =>
     Effect.gen(function* () {
       const payments = yield* Payments
       const sandbox = yield* Sandbox
@@ -202,7 +205,7 @@ describe("a circuit breaker around the HttpClient", () => {
     }).pipe(Effect.provide(layer), once, quiet)
   )
 
-  it.effect("stays closed for refusals, which a healthy service answers too", () =>
+  it.effect("the circuit stays closed for refusals, which a healthy service answers too", () =>
     Effect.gen(function* () {
       const payments = yield* Payments
       const sandbox = yield* Sandbox
@@ -213,7 +216,7 @@ describe("a circuit breaker around the HttpClient", () => {
     }).pipe(Effect.provide(layer), once)
   )
 
-  it.effect("does not turn an unknown outcome into one that was not sent", () =>
+  it.effect("the circuit does not turn an unknown outcome into one that was not sent", () =>
     Effect.gen(function* () {
       const payments = yield* Payments
       const sandbox = yield* Sandbox
@@ -233,7 +236,7 @@ describe("a circuit breaker around the HttpClient", () => {
   )
 })
 
-describe("many merchants in one process", () => {
+describe("a LayerMap of many merchants in one process", () => {
   const companies = [1, 2]
   const apiKeyOf = (companyId: number) => Redacted.make(`secret-of-${companyId}`)
 
@@ -285,7 +288,7 @@ describe("many merchants in one process", () => {
   const layer = Merchants.layer.pipe(Layer.provide(memory), Layer.provideMerge(World.layer))
   const pay = Effect.flatMap(Payments, (payments) => payments.requestWithdrawal(withdrawal))
 
-  it.effect("pays each company's payouts with its own credentials, from its own balance", () =>
+  it.effect("the map pays each company's payouts with its own credentials, from its own balance", () =>
     Effect.gen(function* () {
       const world = yield* World
       yield* pay.pipe(as(1))
@@ -300,7 +303,7 @@ describe("many merchants in one process", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("keeps one company's used-up rate from the others", () =>
+  it.effect("the map keeps one company's used-up rate from the others", () =>
     Effect.gen(function* () {
       const world = yield* World
       for (let i = 0; i < 3; i++) yield* pay.pipe(as(1))
@@ -312,7 +315,7 @@ describe("many merchants in one process", () => {
     }).pipe(Effect.provide(layer), once)
   )
 
-  it.effect("gives each company a budget of retries of its own, which lasts between its calls", () =>
+  it.effect("the map gives each company a budget of retries of its own, which lasts between its calls", () =>
     Effect.gen(function* () {
       const world = yield* World
       for (const companyId of companies) {
@@ -341,73 +344,137 @@ describe("many merchants in one process", () => {
   )
 })
 
-describe.skipIf(noRedis !== undefined)(`limits shared over Redis${noRedis === undefined ? "" : `: ${noRedis}`}`, () => {
-  /** What one process has: its own connection, limiter and breaker. The sandbox is the same for all. */
-  const processOf = (
-    url: string,
-    limits: Layer.Layer<
-      HttpClient.HttpClient,
-      never,
-      HttpClient.HttpClient | RateLimiter.RateLimiter | CircuitBreaker.CircuitBreakerStore
-    >
-  ) =>
-    Layer.fresh(
-      clientOf(limits).pipe(
-        Layer.provide([
-          Layer.provide(RateLimiter.layer, RateLimiter.layerStoreRedis({ prefix: "test:rate:" })),
-          CircuitBreaker.layerStoreRedis({ prefix: "test:circuit:" })
-        ]),
-        Layer.provide(NodeRedis.layer({ url, disableOfflineQueue: true }))
+/** The recipes, which take what they need from their process. */
+type Limits = Layer.Layer<
+  HttpClient.HttpClient,
+  never,
+  HttpClient.HttpClient | RateLimiter.RateLimiter | CircuitBreaker.CircuitBreakerStore
+>
+
+/** `missing`: why it cannot run here. */
+interface Server {
+  readonly server: string
+  readonly start: Effect.Effect<{ readonly connection: Layer.Layer<Redis.Redis, Redis.RedisError> }, never, Scope.Scope>
+  readonly missing: string | undefined
+}
+
+const servers: ReadonlyArray<Server> = [
+  { server: "a stand-in for Redis", start: startFakeRedis, missing: undefined },
+  {
+    server: noRedis === undefined ? "a real Redis" : `a real Redis (skipped: ${noRedis})`,
+    start: Effect.map(startRedis, (url) => ({ connection: NodeRedis.layer({ url, disableOfflineQueue: true }) })),
+    missing: noRedis
+  }
+]
+
+for (const { missing, server, start } of servers) {
+  describe.skipIf(missing !== undefined)(`limits that are shared over ${server}`, () => {
+    /** What one process has: its own connection, limiter and breaker. The sandbox is the same for all. */
+    const processOf = (connection: Layer.Layer<Redis.Redis, Redis.RedisError>, limits: Limits) =>
+      Layer.fresh(
+        clientOf(limits).pipe(
+          Layer.provide([
+            Layer.provide(RateLimiter.layer, RateLimiter.layerStoreRedis({ prefix: "test:rate:" })),
+            CircuitBreaker.layerStoreRedis({ prefix: "test:circuit:" })
+          ]),
+          Layer.provide(connection)
+        )
       )
+
+    it.live("two processes send no more than the limit between them", () =>
+      Effect.gen(function* () {
+        const { connection } = yield* start
+        const limits = rateLimited({ key: "payments", limit: 7, window: "1 hour", patience: "5 seconds" })
+        const calls = Effect.gen(function* () {
+          const payments = yield* Payments
+          return yield* Effect.forEach(Array.from({ length: 10 }), () => Effect.result(payments.getBalance()), {
+            concurrency: "unbounded"
+          })
+        }).pipe(Effect.provide(processOf(connection, limits)))
+        const results = yield* Effect.all([calls, calls], { concurrency: 2 })
+        assert.strictEqual(results.flat().filter(Result.isSuccess).length, 7)
+        assert.strictEqual(yield* count, 7)
+      }).pipe(Effect.provide(rich), once)
     )
 
-  it.live("lets two processes send no more than the limit between them", () =>
+    it.live("a second process sends nothing into an outage that the first one met", () =>
+      Effect.gen(function* () {
+        const { connection } = yield* start
+        const sandbox = yield* Sandbox
+        yield* sandbox.fault("any", Fault.refusal(503, "Fora do ar"), { times: 5 })
+        yield* Effect.gen(function* () {
+          const payments = yield* Payments
+          for (let i = 0; i < 5; i++) yield* Effect.flip(payments.getBalance())
+        }).pipe(Effect.provide(processOf(connection, guarded)))
+        const error = yield* Effect.flatMap(Payments, (payments) =>
+          Effect.flip(payments.requestWithdrawal(withdrawal))
+        ).pipe(Effect.provide(processOf(connection, guarded)))
+        assert.strictEqual(error._tag, "ServiceUnavailable")
+        assert.strictEqual(error.outcome, "NotSent")
+        assert.strictEqual(yield* count, 5)
+      }).pipe(Effect.provide(rich), once)
+    )
+
+    it.live("a process whose Redis is away sends nothing, and says so as NotSent", () =>
+      Effect.gen(function* () {
+        const redis = yield* Scope.make()
+        const { connection } = yield* Scope.provide(start, redis)
+        const payments = Context.get(yield* Layer.build(processOf(connection, rateLimited())), Payments)
+        yield* payments.requestWithdrawal(withdrawal)
+        yield* Scope.close(redis, Exit.void)
+        const error = yield* Effect.flip(payments.requestWithdrawal(withdrawal))
+        assert.strictEqual(error.outcome, "NotSent")
+        assert.strictEqual(yield* count, 1)
+      }).pipe(Effect.provide(rich), once, quiet)
+    )
+  })
+}
+
+describe("limits that are shared over a stand-in for Redis, while time passes", () => {
+  const twoProcesses = Effect.gen(function* () {
+    const { connection } = yield* startFakeRedis
+    const stores = Layer.mergeAll(
+      Layer.provide(RateLimiter.layer, RateLimiter.layerStoreRedis()),
+      CircuitBreaker.layerStoreRedis()
+    ).pipe(Layer.provide(connection))
+    const processOf = (limits: Limits) =>
+      Effect.map(Layer.build(Layer.fresh(Layer.provide(clientOf(limits), stores))), Context.get(Payments))
+    return processOf
+  })
+
+  it.effect("a bucket that two processes emptied gives each a turn as it fills", () =>
     Effect.gen(function* () {
-      const url = yield* startRedis
-      const limits = rateLimited({ key: "payments", limit: 7, window: "1 hour", patience: "5 seconds" })
-      const calls = Effect.gen(function* () {
-        const payments = yield* Payments
-        return yield* Effect.forEach(Array.from({ length: 10 }), () => Effect.result(payments.getBalance()), {
+      const processOf = yield* twoProcesses
+      const limited = rateLimited({ ...ten, limit: 2 })
+      const [one, other] = [yield* processOf(limited), yield* processOf(limited)]
+      const all = yield* Effect.forkChild(
+        Effect.all([one.getBalance(), other.getBalance(), one.getBalance(), other.getBalance()], {
           concurrency: "unbounded"
         })
-      })
-      const results = yield* Effect.all(
-        [calls.pipe(Effect.provide(processOf(url, limits))), calls.pipe(Effect.provide(processOf(url, limits)))],
-        { concurrency: 2 }
       )
-      assert.strictEqual(results.flat().filter(Result.isSuccess).length, 7)
+      yield* TestClock.adjust(0)
+      assert.strictEqual(yield* count, 2)
+      yield* TestClock.adjust("500 millis")
+      assert.strictEqual(yield* count, 3)
+      yield* TestClock.adjust("500 millis")
+      yield* Fiber.join(all)
+      assert.strictEqual(yield* count, 4)
+    }).pipe(Effect.provide(rich), once)
+  )
+
+  it.effect("one process's probe closes the circuit for the other", () =>
+    Effect.gen(function* () {
+      const processOf = yield* twoProcesses
+      const sandbox = yield* Sandbox
+      const [one, other] = [yield* processOf(guarded), yield* processOf(guarded)]
+      yield* sandbox.fault("any", Fault.refusal(503, "Fora do ar"), { times: 5 })
+      for (let i = 0; i < 5; i++) yield* Effect.flip(one.getBalance())
+      yield* TestClock.adjust("29 seconds")
+      assert.strictEqual((yield* Effect.flip(other.requestWithdrawal(withdrawal))).outcome, "NotSent")
+      yield* TestClock.adjust("1 second")
+      yield* one.getBalance()
+      yield* other.requestWithdrawal(withdrawal)
       assert.strictEqual(yield* count, 7)
     }).pipe(Effect.provide(rich), once)
-  )
-
-  it.live("keeps a second process from sending into an outage that the first one met", () =>
-    Effect.gen(function* () {
-      const url = yield* startRedis
-      const sandbox = yield* Sandbox
-      yield* sandbox.fault("any", Fault.refusal(503, "Fora do ar"), { times: 5 })
-      yield* Effect.gen(function* () {
-        const payments = yield* Payments
-        for (let i = 0; i < 5; i++) yield* Effect.flip(payments.getBalance())
-      }).pipe(Effect.provide(processOf(url, guarded)))
-      const error = yield* Effect.flatMap(Payments, (payments) =>
-        Effect.flip(payments.requestWithdrawal(withdrawal))
-      ).pipe(Effect.provide(processOf(url, guarded)))
-      assert.strictEqual(error._tag, "ServiceUnavailable")
-      assert.strictEqual(error.outcome, "NotSent")
-      assert.strictEqual(yield* count, 5)
-    }).pipe(Effect.provide(rich), once)
-  )
-
-  it.live("sends nothing while Redis is away, and says so as NotSent", () =>
-    Effect.gen(function* () {
-      const redis = yield* Scope.make()
-      const url = yield* Scope.provide(startRedis, redis)
-      const payments = Context.get(yield* Layer.build(processOf(url, rateLimited())), Payments)
-      yield* payments.requestWithdrawal(withdrawal)
-      yield* Scope.close(redis, Exit.void)
-      const error = yield* Effect.flip(payments.requestWithdrawal(withdrawal))
-      assert.strictEqual(error.outcome, "NotSent")
-      assert.strictEqual(yield* count, 1)
-    }).pipe(Effect.provide(rich), once, quiet)
   )
 })
