@@ -35,7 +35,7 @@ export const jsonLine = (value: unknown): string =>
   `${JSON.stringify(value).replaceAll(active, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`)}\n`
 
 /** A cell of a CSV file (RFC 4180). A sheet would run what begins as a formula does: a quote before it stops that. */
-export const csvCell = (raw: string): string => {
+const csvCell = (raw: string): string => {
   const text = raw.replaceAll(active, "?")
   const inert = /^[\s\p{Cf}]*[=+\-@\uff1d\uff0b\uff0d\uff20]|^[\t\r\n]/u.test(text) ? `'${text}` : text
   return /[",;\r\n\t']/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert
