@@ -1,6 +1,6 @@
 /**
- * A layer that cannot be built from what it was given. One error lists every setting that is wrong, so that they can be
- * mended at once; it tells a setting that is missing from one that could not be read and from one whose value is wrong.
+ * A layer that cannot be built from its settings. One error lists every setting that is wrong, so that all can be
+ * corrected at once. For each it says whether it is missing, could not be read, or has a wrong value.
  *
  * ```ts
  * import { ConfigProvider, Effect, Layer } from "effect"
@@ -17,7 +17,7 @@ import * as Schema from "effect/Schema"
 
 /** One setting that is wrong. Never its value. */
 export const SettingProblem = Schema.Struct({
-  /** Which setting, as `baseUrl` or `PAYMENTS_API_KEY`. */
+  /** Which setting, such as `baseUrl` or `PAYMENTS_API_KEY`. */
   setting: Schema.String,
   /**
    * - `Missing`: it is not set, or empty.

@@ -2,7 +2,7 @@
  * Idempotency keys: one per logical write, so that a repetition is recognised and not executed again.
  *
  * A key must outlive the process that made it. Take it from your own business reference (`fromReference`), or store it
- * before you send: whoever retries after a crash must use the same key.
+ * before you send: a retry after a crash must use the same key.
  */
 import { sha256 } from "@noble/hashes/sha2.js"
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js"

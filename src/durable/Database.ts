@@ -1,5 +1,5 @@
 /**
- * The user's own database: the `SqlClient` that stands in the context when a layer is built, and no other. What this
+ * The user's own database: the `SqlClient` that is in the context when a layer is built, and no other. What this
  * library keeps is written with that client, so that it joins the transaction in which the user's code writes.
  *
  * PostgreSQL and SQLite are supported. Another dialect is refused when the layer is built.
@@ -19,7 +19,7 @@ import * as Settings from "../contract/Settings.ts"
  * data. The database's log has them.
  */
 export class DatabaseError extends Schema.TaggedError<DatabaseError>("effect-pix/DatabaseError")("DatabaseError", {
-  /** What was being done, as `submit`. */
+  /** What was being done, such as `submit`. */
   operation: Schema.String,
   /** The kind of failure, as Effect names it: `ConnectionError`, `UniqueViolation`, ... */
   reason: Schema.String,

@@ -1,5 +1,5 @@
 /**
- * The tables of this library: versioned, and the same text for whoever makes them. The layers make them when they are
+ * The tables of this library: versioned, and always made by the same statements. The layers make them when they are
  * built, and note the version in a table `<name>_migrations`. Where the program may not change tables, the files in
  * `docs/sql/` make them beforehand, versions included; the layers then find nothing to do.
  *
@@ -18,7 +18,7 @@ type Migration = { readonly [D in Dialect]: ReadonlyArray<string> }
 export interface Tables {
   /** Names the table that notes the versions: `<name>_migrations`. */
   readonly name: string
-  /** By number and name, as `0001_create`. */
+  /** By number and name, such as `0001_create`. */
   readonly migrations: Readonly<Record<string, Migration>>
 }
 

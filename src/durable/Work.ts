@@ -49,7 +49,7 @@ export const layerQueue = ({ lease = "30 seconds", poll }: LeaseOptions = {}): L
     })
   )
 
-/** The queue in memory, for tests: it is gone with the process, and `TestClock` rules it. */
+/** The queue in memory, for tests under `TestClock`: it is gone with the process. */
 export const layerQueueMemory: Layer.Layer<PersistedQueue.PersistedQueueFactory | PersistedQueue.PersistedQueueStore> =
   Layer.provideMerge(PersistedQueue.layer, PersistedQueue.layerStoreMemory)
 

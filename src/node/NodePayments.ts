@@ -45,8 +45,8 @@ export interface Options {
   /** How long the end of the layer's scope waits for calls that are under way. Default 10 seconds. */
   readonly shutdownTimeout?: Duration.Input | undefined
   /**
-   * A dispatcher of yours, as undici's `ProxyAgent`: the options above are then its own affair, and it stays open when
-   * the layer ends. One that repeats requests (`RetryAgent`) sends what this library counts as one attempt more often.
+   * A dispatcher of yours, such as undici's `ProxyAgent`: the options above then do not apply, and it stays open when the
+   * layer ends. One that repeats requests (`RetryAgent`) sends what this library counts as one attempt more often.
    */
   readonly dispatcher?: Dispatcher | undefined
 }
@@ -59,7 +59,7 @@ const check = ({ connections, connectTimeout, keepAliveTimeout, shutdownTimeout 
     shutdownTimeout: Settings.period("shutdownTimeout", shutdownTimeout ?? "10 seconds")
   })
 
-/** Loaded when a layer is built: whoever takes only the database from this door need not install it. */
+/** Loaded when a layer is built: a program that takes only the database from this door need not install it. */
 const undici = Effect.tryPromise({
   try: () => import("undici"),
   catch: () => Settings.missing("undici", "is not installed: NodePayments needs this package (npm install undici)")

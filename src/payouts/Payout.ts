@@ -27,7 +27,7 @@ import { Withdrawal, type WithdrawalRequest } from "../contract/Withdrawal.ts"
  */
 export type PayoutItem = WithdrawalRequest & { readonly reference: string }
 
-/** The reference stands twice in one run, for two different requests. The first one counts; this one was not sent. */
+/** The reference is twice in one run, for two different requests. The first one counts; this one was not sent. */
 export class DuplicateReference extends Schema.TaggedError<DuplicateReference>("effect-pix/DuplicateReference")(
   "DuplicateReference",
   {
@@ -41,7 +41,7 @@ export class DuplicateReference extends Schema.TaggedError<DuplicateReference>("
 
 /**
  * An earlier run paid this reference, or may have, and the item asks now for something else. It was not sent: one
- * reference is one payout, for ever. `earlier` is what stands for the reference.
+ * reference is one payout, for ever. `earlier` says what is known of the reference.
  */
 export class ReferenceConflict extends Schema.TaggedError<ReferenceConflict>("effect-pix/ReferenceConflict")(
   "ReferenceConflict",
@@ -50,7 +50,7 @@ export class ReferenceConflict extends Schema.TaggedError<ReferenceConflict>("ef
     /** What is not the same. `content` is any other part of the request, such as the PIX key. */
     differs: Schema.Array(Schema.Literals(["amount", "content"])),
     earlier: Schema.Struct({
-      /** `Unknown`: money may have moved for the earlier request. `Submitted`: it stands in a `PayoutQueue`. */
+      /** `Unknown`: money may have moved for the earlier request. `Submitted`: it is in a `PayoutQueue`. */
       state: Schema.Literals(["Done", "Unknown", "Submitted"]),
       /** In centavos. */
       amount: Centavos,
@@ -86,7 +86,7 @@ export type PayoutRefusal = typeof PayoutRefusal.Type
 export type PayoutError = PayoutRefusal | OutcomeUnknown | IdempotencyConflict
 
 const place = {
-  /** Where the item stands in the input, from 0. */
+  /** The item's place in the input, from 0. */
   index: Schema.Natural,
   /** The item's reference. Empty where it had none that is a text. */
   reference: Schema.String,
@@ -134,7 +134,7 @@ const reasons = ["OverAmount", "OverTotal", "NotCovered", "BalanceUnknown", "Sto
  * With `held`, an earlier run's result is not known, and nothing was sent for it in this run:
  *
  * - `KeyHorizon`: that was longer ago than the `keyHorizon`. The service may have forgotten the key.
- * - `Hold`: the run was told to `hold` all of them.
+ * - `Hold`: the option `hold` of the run.
  * - a reason of `PayoutNotStarted`.
  */
 export const PayoutUnknown = Schema.TaggedStruct("Unknown", {

@@ -104,7 +104,7 @@ export class PayoutQueue extends Context.Service<
     >
     /** What is known of a reference; `None` where it was never submitted, or was forgotten. */
     readonly status: (reference: string) => Effect.Effect<Option.Option<PayoutStatus>, DatabaseError>
-    /** Waits until it is neither accepted nor unknown: posted, refused, parked, or told to be settled or failed. */
+    /** Waits until it is neither accepted nor unknown: then it is posted, refused, parked, settled or failed. */
     readonly await: (reference: string) => Effect.Effect<PayoutStatus, PayoutNotFound | DatabaseError>
     /** All payouts, or those in one state, the oldest first. */
     readonly list: (options?: {
@@ -112,7 +112,7 @@ export class PayoutQueue extends Context.Service<
     }) => Stream.Stream<PayoutStatus, DatabaseError>
     /**
      * Every payout whose state changes from now on, whichever process changes it. States that follow each other quickly
-     * may be told as one. It never ends.
+     * may come as one. The stream never ends.
      */
     readonly changes: Stream.Stream<PayoutStatus, DatabaseError>
 
@@ -162,7 +162,7 @@ export class PayoutQueue extends Context.Service<
       queueOf(options)
     )
 
-  /** Both, in memory: for tests. It is gone with the process, joins no transaction, and `TestClock` rules it. */
+  /** Both, in memory, for tests under `TestClock`. It is gone with the process, and joins no transaction. */
   static readonly layerMemory = (
     options: PayoutQueueOptions = {}
   ): Layer.Layer<PayoutQueue, ConfigurationError, Payments> =>

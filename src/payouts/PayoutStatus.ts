@@ -48,7 +48,7 @@ const withdrawalId = Schema.optionalKey(Schema.Int)
  * |---|---|
  * | `accepted` | it will be sent; `error` is why the last request moved nothing, with `mayHaveLeftAt` one is under way |
  * | `posted` | the service took it on. That is not paid: it shows only `Awaiting`, and has no lookup of a withdrawal |
- * | `settled`, `failed` | what somebody who knows told by `settle` |
+ * | `settled`, `failed` | somebody who knows how it ended said so with `settle` |
  * | `refused` | nothing moved, and nothing will: `error` says why |
  * | `unknown` | money may have moved. It is asked again with the same key |
  * | `parked` | it waits for a person, and is not sent; with `mayHaveLeftAt` money may have moved |

@@ -17,7 +17,7 @@
  *
  * Gotchas:
  * - A stop lets what is under way finish. An interruption does not: the client logs each write that it cuts off, with
- *   its key, and tells `PaymentsPolicy.onInterruptedWrite`. The report is lost then; take `Payouts.stream` and store
+ *   its key, and calls `PaymentsPolicy.onInterruptedWrite`. The report is lost then; take `Payouts.stream` and store
  *   its events where you want to know what was started.
  * - The rest of the input is read after a stop too, to be listed as not started. Cut an endless stream yourself.
  * - A limit judges the list in its order and by its amounts, whether or not an earlier run has paid some of them. Give
@@ -54,9 +54,9 @@ const reportOf = (events: ReadonlyArray<PayoutEvent>): PayoutReport => {
 }
 
 /**
- * Pays many and tells each step as it comes. A `Started` is told before its request is sent, and **its request is sent
- * only when the reader has asked for more**: what the reader stores, it has stored by then. So a slow reader slows the
- * run down; a reader that goes away interrupts it, with what is under way.
+ * Pays many and gives each step as an event. A `Started` comes before its request is sent, and **its request is sent only
+ * when the reader has asked for more**: by then the reader has stored what it stores. So a slow reader slows the run
+ * down. A reader that goes away interrupts the run, and what is under way.
  *
  * It fails at once with `InvalidRequest` where the options are wrong, and otherwise only as the stream of items fails,
  * after everything that was started.
@@ -86,7 +86,7 @@ interface Told {
   readonly taken: Latch.Latch
 }
 
-/** Takes what was told meanwhile. Who asks for more has done with what it got. */
+/** Takes the events that came meanwhile. A reader that asks for more has finished with those that it got. */
 const takeFrom = <E>(told: Queue.Dequeue<Told, E>) => {
   let taken: ReadonlyArray<Told> = []
   return Effect.suspend(() => {
@@ -99,7 +99,7 @@ const takeFrom = <E>(told: Queue.Dequeue<Told, E>) => {
 }
 
 /**
- * Pays many and answers the report at the end. It fails with `InvalidRequest` where the options are wrong, and then
+ * Pays many and gives the report at the end. It fails with `InvalidRequest` where the options are wrong, and then
  * nothing was sent; and with `PayoutSourceFailed`, which has the report, where the items fail or throw.
  */
 export const run = <E = never, R = never>(

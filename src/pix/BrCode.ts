@@ -1,16 +1,16 @@
 /**
  * BR Codes: the copy-and-paste text of a PIX charge, which is also what its QR code holds (Bacen, Manual do BR Code).
  *
- * `parse` reads what is found in the wild, and reports what is wrong with it as data: a wrong checksum, say, since the
- * codes of many test gateways carry a placeholder. `verify` makes those findings an error. `generate` is strict.
+ * `parse` reads codes as they come, also wrong ones, and lists what is wrong with them. Many test gateways, for example,
+ * put a placeholder where the checksum belongs. `verify` makes such a finding an error. `generate` is strict.
  *
  * Gotchas:
- * - The code of a live charge can be paid by whoever reads it, and holds a PIX key. So `payload`, `key`, `url`,
+ * - The code of a live charge can be paid by everybody who reads it, and holds a PIX key. So `payload`, `key`, `url`,
  *   `recurrenceUrl`, `additionalInfo` and `fields` are `Redacted`: logs, JSON and `inspect` do not show them. The
  *   receiver's name and city are plain. Errors and problems repeat nothing of the code.
  * - A dynamic code names a place where the charge is kept. What that place says of the amount overrides the code, which
  *   often states none.
- * - A correct checksum says that the text was not mangled, not that its charge exists or who made it.
+ * - A correct checksum says that the text was not damaged. It does not say that its charge exists, or who made it.
  */
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"

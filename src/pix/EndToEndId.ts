@@ -21,7 +21,7 @@ export interface EndToEndId {
   readonly ispb: string
   /** The minute in which it was made; for a scheduled payment, the one in which it was to be sent. */
   readonly at: DateTime.Utc
-  /** What tells it from others of that minute: eleven letters or digits, upper and lower case being different. */
+  /** Makes it unique within the minute: eleven letters or digits. Upper and lower case are different. */
   readonly suffix: string
 }
 

@@ -63,7 +63,7 @@ export type PixKey = Held<"PixKey", PixKeyType>
 
 /**
  * A key as the service reported it that this module could not check: of a kind that it does not know (the directory may
- * add kinds), or not well-formed for its kind (masked by the service, say). Prints as its kind and `***`.
+ * add kinds), or not well-formed for its kind (for example because the service masked it). Prints as its kind and `***`.
  */
 export type OpaquePixKey = Held<"OpaquePixKey", string>
 
@@ -74,8 +74,8 @@ export const isPixKey = (u: unknown): u is PixKey => Held.is(u) && u._tag === "P
 export const isOpaquePixKey = (u: unknown): u is OpaquePixKey => Held.is(u) && u._tag === "OpaquePixKey"
 
 /**
- * Makes a key of the kind that is named, or says what is wrong. What is accepted for each kind, and what becomes of it,
- * stands with {@link cpf}, {@link cnpj}, {@link email}, {@link phone} and {@link evp}. Spaces around it are ignored.
+ * Makes a key of the kind that is named, or says what is wrong. {@link cpf}, {@link cnpj}, {@link email}, {@link phone}
+ * and {@link evp} say what is accepted for each kind, and how it is kept. Spaces around it are ignored.
  *
  * ```ts
  * import { PixKey } from "effect-pix"

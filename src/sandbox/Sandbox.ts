@@ -17,7 +17,7 @@
  * - The list's status is `PENDING`, `PAID`, `CANCELLED`, `FAILED` or `REFUNDED`; only the first is documented.
  * - `accBalance` is what was credited and paid, less what was withdrawn and refunded; `accBalanceCreditAwaiting` is the
  *   sum of the awaited charges; `accBalanceCredit` is always 0.
- * - Webhooks go to whoever subscribes, as `{ "event": "transaction.updated", "transactionId": ..., "status": ... }` or
+ * - Webhooks go to all who subscribe, as `{ "event": "transaction.updated", "transactionId": ..., "status": ... }` or
  *   `{ "event": "withdrawal.updated", "withdrawalId": ..., "idempotencyKey": ..., "status": ..., "metadata": ... }`, at
  *   every change of a charge or a payout, and are repeated until a 2xx answers: at once, then after 1, 5, 25, 125 and 625
  *   seconds.
@@ -71,7 +71,7 @@ import type { SandboxWebhook, WebhookTarget } from "./SandboxWebhook.ts"
 
 type Steering<A> = Effect.Effect<A, SandboxNotFound | SandboxConflict>
 
-/** The sandbox. */
+/** The sandbox: what a test does with it, and what it reads from it. */
 export class Sandbox extends Context.Service<
   Sandbox,
   {
@@ -116,7 +116,7 @@ export class Sandbox extends Context.Service<
 
     /**
      * Sends webhooks there too, from now on: a loopback address, a web handler or `Webhook.answer`. An address elsewhere
-     * is a defect. What a change tells to one target is one webhook.
+     * is a defect. A change makes one webhook for each target.
      */
     readonly subscribe: (target: WebhookTarget) => Effect.Effect<void>
     /** What happens from now on, as it happens. A change has a number; one that is missing was lost to a slow reader. */
@@ -124,7 +124,7 @@ export class Sandbox extends Context.Service<
 
     /** The last webhooks, oldest first, with their attempts: up to `SandboxOptions.keep` of them. */
     readonly webhooks: Effect.Effect<ReadonlyArray<SandboxWebhook>>
-    /** Sends a webhook of any content to each target, with the same retries: one that lies, or of another shape. */
+    /** Sends a webhook of any content to each target, with the same retries: a false one, or one of another shape. */
     readonly sendWebhook: (json: Schema.Json) => Effect.Effect<void>
     /** Sends a webhook again to its target, by its id: a repetition, or one that comes late. */
     readonly resendWebhook: (id: number) => Effect.Effect<void, SandboxNotFound>
@@ -165,8 +165,8 @@ export class Sandbox extends Context.Service<
   }
 >()("effect-pix/sandbox/Sandbox") {
   /**
-   * The sandbox in memory, as the `HttpClient` of whoever calls it. No socket, no timers but for webhooks that are sent
-   * again: `TestClock` rules it, and `Sandbox.patiently` moves it.
+   * The sandbox in memory, as the `HttpClient` of its callers. It has no socket, and no timers but for webhooks that are
+   * sent again. Its time is that of the program: under `TestClock`, `Sandbox.patiently` moves it.
    */
   static readonly layer: Layer.Layer<Sandbox | HttpClient.HttpClient> = Layer.effectContext(
     Effect.gen(function* () {
@@ -206,8 +206,8 @@ export class Sandbox extends Context.Service<
   ).pipe(Layer.provideMerge(Sandbox.layer), Layer.orDie)
 
   /**
-   * Runs an effect under `TestClock` and moves the clock until the effect is done: for what waits, as a retry after a
-   * fault does for a random while. Without it a test must fork, adjust by a guess, and hangs where the guess is short.
+   * Runs an effect under `TestClock` and moves the clock until the effect is done. It is for effects that wait, such as a
+   * retry after a fault, which waits for a random time. Without it a test must fork, and adjust the clock by a guess.
    *
    * ```ts
    * import { Effect } from "effect"
@@ -226,7 +226,8 @@ export class Sandbox extends Context.Service<
    * const counts = await Effect.runPromise(Effect.provide(program, [Sandbox.layerPayments, TestClock.layer()])) // => [0, 3]
    * ```
    *
-   * For the sandbox in memory: on a real socket the clock would run away. Under a live clock it is the effect itself. An
+   * Only for the sandbox in memory: over a real socket the clock would move on before the answer comes. Under a live clock
+   * it only runs the effect. An
    * effect that is not done after 30 days of the clock is interrupted, and a defect says so.
    */
   static readonly patiently: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R> = patiently

@@ -1,6 +1,6 @@
 /**
  * What happens in a sandbox, as it happens: what `Sandbox.changes` gives and the panel listens to. Changes are numbered
- * one by one, so that whoever missed some knows it.
+ * one by one, so that a reader that missed some knows it.
  */
 import * as Schema from "effect/Schema"
 import { SandboxTransaction, SandboxWithdrawal } from "./SandboxBooks.ts"

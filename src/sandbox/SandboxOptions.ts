@@ -39,8 +39,8 @@ export interface SandboxOptions {
   /** The port of `Sandbox.layerServer`; 0 takes a free one. Default: 0. */
   readonly port?: number | undefined
   /**
-   * The address that `Sandbox.layerServer` listens on. Default: `127.0.0.1`. Whoever reaches another one can steer the
-   * sandbox.
+   * The address that `Sandbox.layerServer` listens on. Default: `127.0.0.1`. With another one, everybody who
+   * can reach it can steer the sandbox.
    */
   readonly host?: string | undefined
   /** Loopback addresses that webhooks go to from the start. Default: none; see also `Sandbox.subscribe`. */

@@ -18,7 +18,7 @@ export interface RecordedRequest {
   /** Which operation it is, by method and path; absent for a path that the service does not have. */
   readonly operation: Operation | undefined
   readonly method: string
-  /** Scheme, host and port, as `https://sandbox.example`. */
+  /** Scheme, host and port, such as `https://sandbox.example`. */
   readonly origin: string
   /** The path as it was sent. */
   readonly path: string

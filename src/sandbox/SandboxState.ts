@@ -2,8 +2,8 @@
  * A sandbox's state as one value, for `Sandbox.snapshot`, `Sandbox.restore` and the file of a server: what it
  * remembers beyond its settings. Recorded requests, planned faults and handlers in this process are not part of it.
  *
- * It holds what the sandbox was told, its credentials and its made-up customers among it: it prints as `<redacted>`,
- * and is only written where you write it.
+ * It holds all that the sandbox knows, also its credentials and its made-up customers. So it prints as `<redacted>`, and
+ * is only written where you write it.
  *
  * ```ts
  * import { Effect } from "effect"

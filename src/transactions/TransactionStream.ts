@@ -1,11 +1,11 @@
 /**
  * All transactions of the company, page by page, in constant memory: a function of `Payments`.
  *
- * The service numbers its pages (service interface, section 4.2) and goes on adding rows while they are read, so the
- * same page is not the same rows twice. Each request here overlaps what was read already: an answer counts only when
+ * The service numbers its pages (service interface, section 4.2) and goes on adding rows while they are read, so a page
+ * that is asked for twice may hold other rows. Each request here overlaps what was read already: an answer counts only when
  * it also holds a row at or before the last one read, for then nothing lies between. Where it does not, earlier and
  * later pages are searched until it does. Every row that is in the list from the start of the stream to its end comes
- * out exactly once, whatever is added or removed meanwhile; where that cannot be had, the stream fails with a
+ * out exactly once, whatever is added or removed meanwhile; where that is not possible, the stream fails with a
  * `PaginationError` and never skips.
  *
  * Gotchas:
@@ -92,7 +92,7 @@ const reasonInWords = {
   OutOfOrder: "the rows do not come in the order asked for",
   /** Rows are added or removed faster than the place can be found again. */
   StillMoving: "the list moves faster than the last row's place in it can be found again",
-  /** Nothing tells any more which rows were read: the last thousand are gone and the others show no time. */
+  /** It is not known any more which rows were read: the last thousand are gone and the others show no time. */
   LostPlace: "the rows read last are gone, and the others do not say whether they come before or after them"
 } satisfies Record<PageReader.Reason, string>
 

@@ -89,7 +89,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   #unpack(body: Buffer, encoding: string): void {
     const unpack = unpackers.get(encoding)
-    // What nobody knows is read as it is: where it is no text, it does not decode.
+    // An encoding that is not known is read as it is: where that is no text, it does not decode.
     if (unpack === undefined) return this.#answer(body)
     unpack(body, { maxOutputLength: this.#maxBytes }, (error, unpacked) => {
       if (error === null) this.#answer(unpacked)

@@ -1,5 +1,5 @@
 /**
- * The same dispatcher as an `HttpClient` of Effect's, for whoever wraps it or uses it for requests of their own.
+ * The same dispatcher as an `HttpClient` of Effect's, for programs that wrap it, or use it for requests of their own.
  */
 import { Readable } from "node:stream"
 import * as Effect from "effect/Effect"

@@ -1,5 +1,5 @@
 /**
- * Works through the items of a run: judges them in order, sends what is to be sent, and tells each step.
+ * Works through the items of a run: judges them in order, sends what is to be sent, and gives each step as an event.
  */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"

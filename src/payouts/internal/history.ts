@@ -1,10 +1,10 @@
 /**
  * What earlier runs say of each key. In doubt money may have moved.
  *
- * | events of a key, in order | what stands for it |
+ * | events of a key, in order | what is known of it |
  * |---|---|
  * | any `Done` | done |
- * | any `Unknown` | unknown, whatever was refused later: only a readable success tells more |
+ * | any `Unknown` | unknown, whatever was refused later: only a readable success says more |
  * | a `Started`, then no result of its own | unknown: the run ended while it may have been under way |
  * | a `Started`, then its `Refused`, or its `NotStarted` | nothing: it moved no money |
  * | only refused or not started | nothing |
@@ -26,7 +26,7 @@ export interface Doubt {
   readonly error: OutcomeUnknown | IdempotencyConflict
 }
 
-/** What stands for a key. */
+/** What is known of a key. */
 export type Past = PayoutDone | Doubt
 
 /** The error of a payout whose run ended while it was under way. */
@@ -52,7 +52,7 @@ interface Key {
   readonly starts: Set<number>
 }
 
-/** Reads the events of earlier runs, in their order; answers what stands for a key. */
+/** Reads the events of earlier runs, in their order; the function that it gives says what is known of a key. */
 export const makeHistory = (events: Iterable<PayoutEvent>): ((idempotencyKey: string) => Past | undefined) => {
   const keys = new Map<string, Key>()
 

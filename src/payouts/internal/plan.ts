@@ -101,7 +101,7 @@ export const stillUnknown = (
   error: doubt.error
 })
 
-/** Why a payout that may have been paid is not sent again. In doubt it is not: a time that lies ahead is no time. */
+/** Why a payout that may have been paid is not sent again. In doubt it is not: a time in the future counts as no time. */
 export const heldBack = (doubt: Doubt, { hold, keyHorizon }: Settings, now: number) => {
   if (hold) return "Hold"
   const age = doubt.since === undefined ? Infinity : Math.abs(now - DateTime.toEpochMillis(doubt.since))

@@ -45,8 +45,8 @@ export interface Options {
     | ((error: PayoutError) => boolean)
     | undefined
   /**
-   * What earlier runs of the same references told, in their order, as stored results or events; those of other
-   * references do not matter. Default: nothing.
+   * The events or results of earlier runs of the same references, in their order; those of other references do not
+   * matter. Default: none.
    *
    * - What is `Done` is reported as it is: nothing is sent for it, and it counts towards no limit.
    * - What is `Unknown`, or `Started` without a result, stays `Unknown` until the service says that it is done.

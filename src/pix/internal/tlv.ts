@@ -1,6 +1,6 @@
 /**
  * Tag, length, value: a two-digit id, a two-digit length, then that many units (characters of some kind, or bytes). BR
- * Codes are made of it, twice over: the value of a template is such a list again.
+ * Codes are made of it on two levels: the value of a template is such a list again.
  */
 import * as Option from "effect/Option"
 
@@ -32,7 +32,7 @@ export const read = (text: string, split: Split): Option.Option<ReadonlyArray<Fi
   return Option.some(fields)
 }
 
-/** One field as text. The caller has seen to it that the value is ASCII of at most 99 characters. */
+/** One field as text. The caller has checked that the value is ASCII of at most 99 characters. */
 export const write = (id: string, value: string): string => `${id}${String(value.length).padStart(2, "0")}${value}`
 
 /** The value of the first field with this id. */

@@ -141,13 +141,13 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
       isOut || offline > 0 || state.plan.refuses(match(method, url.pathname).operation),
 
     isOffline: () => isOut || offline > 0,
-    /** Closes the door until it is opened again. */
+    /** Breaks or refuses every connection until it is set back. */
     setOffline: (out: boolean) => {
       isOut = out
     },
     ahead: () => ahead,
 
-    /** Closes the gateway's door for as long as the effect runs. */
+    /** Breaks or refuses every connection for as long as the effect runs. */
     offline: <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
       Effect.acquireUseRelease(
         step(1),

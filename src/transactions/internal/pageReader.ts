@@ -36,7 +36,7 @@ export const reasons = [
 ] as const
 export type Reason = (typeof reasons)[number]
 
-/** How many answers without progress are borne, in all and of each kind. */
+/** How many answers without progress are accepted before reading is given up, in all and of each kind. */
 const patience = { all: 40, echoed: 5, repeated: 3, missing: 3, known: 3 }
 
 /** How many rows may come beyond twice what the service first counted; and at most, where its count is wrong. */
@@ -141,7 +141,7 @@ export const make = (cursor: Cursor, sort: TransactionSort, pageSize: number): R
 
 const distinct = (items: ReadonlyArray<TransactionListItem>) => new Set(items.map(({ id }) => id)).size
 
-/** What an answer tells of the service's own page sizes, and the size that this page has. */
+/** What an answer says of the service's own page sizes, and the size that this page has. */
 const learn = ({ ask, sizes }: Reader, { items, pageSize, totalItems }: TransactionPage) => {
   // A row that stands twice makes no page larger.
   const length = distinct(items)

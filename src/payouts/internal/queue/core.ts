@@ -11,7 +11,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import type { Changes, Row } from "./row.ts"
 import type { Store } from "./store.ts"
 
-/** What stands in the queue: which payout, and which of its elements is the valid one. Nobody's data. */
+/** An element of the queue: which payout, and which of its elements is the valid one. It holds no person's data. */
 export const Element = Schema.Struct({ v: Schema.tag(1), key: Schema.String, generation: Schema.Int })
 export type Element = typeof Element.Type
 

@@ -1,10 +1,10 @@
 /**
- * A payout as it stands in the table, and every step that it may take. Nothing here reads or writes: a step is a
+ * A payout as it is in the table, and every step that it may take. Nothing here reads or writes: a step is a
  * function from a row to what changes in it, or `undefined` where it does not apply.
  *
  * `leftAt` is the mark: a request may have left, and whether it was executed is not known. It is committed before the
  * first byte of a request. While it stands, no refusal proves that nothing moved. `sends` counts the marks, so that a
- * process that slept through its lease cannot clear the mark of the one that took over.
+ * process that was stopped for longer than its lease cannot clear the mark of the one that took over.
  */
 import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
@@ -60,7 +60,7 @@ export const mark = (row: Row, now: number, day: string | null): Changes => ({
   countedDay: row.countedDay ?? day
 })
 
-/** The failures of a caller or of a moment, not of this payout: it is tried again when they are mended. */
+/** Failures that do not depend on this payout (credentials, a rate limit, no connection): it is tried again later. */
 const isPassing = (error: RequestWithdrawalError) =>
   error._tag === "AuthError" ||
   error._tag === "RateLimited" ||
@@ -68,7 +68,7 @@ const isPassing = (error: RequestWithdrawalError) =>
   // A redirect says that the base URL is wrong.
   (error._tag === "RequestRejected" && error.status < 400)
 
-/** The service took it on. That stands against whatever was written meanwhile. */
+/** The service accepted it. That is true whatever was written to the row meanwhile. */
 export const posted = (row: Row, withdrawal: Withdrawal): Changes | undefined =>
   row.state === "settled" || row.state === "failed" || row.state === "posted"
     ? undefined
