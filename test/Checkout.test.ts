@@ -26,37 +26,39 @@ const browser = Effect.gen(function* () {
 })
 
 describe("the checkout page of the documentation", () => {
-  it("is the one that the documentation shows, and so is its server", () => {
+  it("the checkout page is the one that the documentation shows, and so is its server", () => {
     const read = (file: string) => readFileSync(new URL(`../docs/${file}`, import.meta.url), "utf8")
     assert.include(read("charging.md"), `\`\`\`ts\n${read("examples/checkout.ts")}\`\`\``)
     assert.include(read("charging.md"), `\`\`\`txt\n${read("examples/checkout-server.ts")}\`\`\``)
   })
 
-  it.effect("charges when the button is pressed, and shows a QR code and a text that pay the charge", () =>
-    Effect.gen(function* () {
-      const visit = yield* browser
-      const sandbox = yield* Sandbox
-      const before = yield* visit("GET", "/orders/42")
-      assert.include(before.body, "R$ 25,00")
-      assert.include(before.body, '<form method="post">')
-      assert.lengthOf(yield* sandbox.transactions, 0)
+  it.effect(
+    "the checkout page charges when the button is pressed, and shows a QR code and a text that pay the charge",
+    () =>
+      Effect.gen(function* () {
+        const visit = yield* browser
+        const sandbox = yield* Sandbox
+        const before = yield* visit("GET", "/orders/42")
+        assert.include(before.body, "R$ 25,00")
+        assert.include(before.body, '<form method="post">')
+        assert.lengthOf(yield* sandbox.transactions, 0)
 
-      const pressed = yield* visit("POST", "/orders/42")
-      assert.deepStrictEqual([pressed.status, pressed.location], [303, "/orders/42"])
-      const [charge] = yield* sandbox.transactions
-      assert.strictEqual(charge?.amount, 2500)
+        const pressed = yield* visit("POST", "/orders/42")
+        assert.deepStrictEqual([pressed.status, pressed.location], [303, "/orders/42"])
+        const [charge] = yield* sandbox.transactions
+        assert.strictEqual(charge?.amount, 2500)
 
-      const page = (yield* visit("GET", "/orders/42")).body
-      const [, copied = ""] = /<textarea id="code" rows="4" readonly>([^<]*)</.exec(page) ?? []
-      const [, picture = ""] = /src="data:image\/svg\+xml,([^"]*)"/.exec(page) ?? []
-      assert.match(copied, /^000201.*6304[\dA-F]{4}$/)
-      assert.include(copied, charge?.transactionId.replaceAll("-", "") ?? "no charge")
-      assert.strictEqual(scan(paint(decodeURIComponent(picture))), copied)
-      assert.match(page, /Pay by \d\d\/\d\d\/\d{4}, \d\d:\d\d, Brasília time/)
-    }).pipe(Effect.provide(Sandbox.layerPayments))
+        const page = (yield* visit("GET", "/orders/42")).body
+        const [, copied = ""] = /<textarea id="code" rows="4" readonly>([^<]*)</.exec(page) ?? []
+        const [, picture = ""] = /src="data:image\/svg\+xml,([^"]*)"/.exec(page) ?? []
+        assert.match(copied, /^000201.*6304[\dA-F]{4}$/)
+        assert.include(copied, charge?.transactionId.replaceAll("-", "") ?? "no charge")
+        assert.strictEqual(scan(paint(decodeURIComponent(picture))), copied)
+        assert.match(page, /Pay by \d\d\/\d\d\/\d{4}, \d\d:\d\d, Brasília time/)
+      }).pipe(Effect.provide(Sandbox.layerPayments))
   )
 
-  it.effect("makes one charge of a button that is pressed twice, even at once", () =>
+  it.effect("the checkout page makes one charge of a button that is pressed twice, even at once", () =>
     Effect.gen(function* () {
       const visit = yield* browser
       yield* Effect.all([visit("POST", "/orders/42"), visit("POST", "/orders/42")], { concurrency: "unbounded" })
@@ -65,7 +67,7 @@ describe("the checkout page of the documentation", () => {
     }).pipe(Effect.provide(Sandbox.layerPayments))
   )
 
-  it.effect("tells the page when the charge is paid", () =>
+  it.effect("the checkout page is told when the charge is paid", () =>
     Effect.gen(function* () {
       const visit = yield* browser
       const sandbox = yield* Sandbox
@@ -78,7 +80,7 @@ describe("the checkout page of the documentation", () => {
     }).pipe(Effect.provide(Sandbox.layerPayments))
   )
 
-  it.effect("can be tried again after a failure, with the same key", () =>
+  it.effect("the checkout page can be tried again after a failure, with the same key", () =>
     Effect.gen(function* () {
       const visit = yield* browser
       const sandbox = yield* Sandbox
@@ -94,7 +96,7 @@ describe("the checkout page of the documentation", () => {
     }).pipe(Effect.provide(Sandbox.layerPayments))
   )
 
-  it.effect("shows no code for another amount", () =>
+  it.effect("the checkout page shows no code for another amount", () =>
     Effect.gen(function* () {
       const visit = yield* browser
       const sandbox = yield* Sandbox
@@ -108,7 +110,7 @@ describe("the checkout page of the documentation", () => {
     }).pipe(Effect.provide(Sandbox.layerPayments))
   )
 
-  it.effect("knows only its own orders", () =>
+  it.effect("the checkout page knows only its own orders", () =>
     Effect.gen(function* () {
       const visit = yield* browser
       assert.strictEqual((yield* visit("GET", "/orders/43")).status, 404)

@@ -5,7 +5,7 @@ import { TestConsole } from "effect/testing"
 import { quickstart } from "../docs/examples/quickstart.ts"
 
 describe("the quickstart", () => {
-  it.effect("charges, is paid, looks up, lists, reads the balance and pays out", () =>
+  it.effect("the quickstart charges, is paid, looks up, lists, reads the balance and pays out", () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       yield* quickstart(sandbox.markPaid)

@@ -13,8 +13,8 @@ const identifiersOf = (exports: Readonly<Record<string, unknown>>) =>
       : []
   )
 
-describe("The identifier of an error's schema", () => {
-  it("names this package, so that it is nobody else's in an OpenAPI document", () => {
+describe("the identifier of an error's schema", () => {
+  it("the identifier of an error's schema names this package, so that it is nobody else's in an OpenAPI document", () => {
     const modules = [client, payouts, WebhookVerifier, TransactionStream, TransactionWait, PixKey, BrCode, EndToEndId]
     const found = modules.flatMap((module) => identifiersOf(module))
 

@@ -19,7 +19,7 @@ const nest = (levels: number): unknown => {
 }
 
 describe("Metadata", () => {
-  it("accepts a string and an object of JSON values, as they are", () => {
+  it("Metadata accepts a string and an object of JSON values, as they are", () => {
     for (const value of ["", "invoice-42", {}, { a: [1, -0.5, true, null, { b: "ç" }] }, Object.create(null)]) {
       assert.strictEqual(
         Exit.getSuccess(decode(value)).pipe((o) => (o._tag === "Some" ? o.value : undefined)),
@@ -28,13 +28,13 @@ describe("Metadata", () => {
     }
   })
 
-  it("refuses what is neither a string nor an object", () => {
+  it("Metadata refuses what is neither a string nor an object", () => {
     for (const value of [undefined, null, 1, true, [], ["canary"], 1n, () => "canary", Symbol("canary")]) {
       expect(refusal(decode(value))).toBe("Metadata must be a string or a JSON object")
     }
   })
 
-  it("refuses what JSON cannot hold, and does not repeat it", () => {
+  it("Metadata refuses what JSON cannot hold, and does not repeat it", () => {
     class Canary {
       readonly canary = "canary"
     }
@@ -49,7 +49,7 @@ describe("Metadata", () => {
     }
   })
 
-  it("refuses the keys that reach a prototype at any depth, and names them", () => {
+  it("Metadata refuses the keys that reach a prototype at any depth, and names them", () => {
     for (const key of ["__proto__", "constructor", "prototype"]) {
       const own: unknown = JSON.parse(`{"${key}":{"admin":"canary"}}`)
       expect(refusal(decode(own))).toBe(`Metadata must not have the key "${key}"`)
@@ -57,17 +57,17 @@ describe("Metadata", () => {
     }
   })
 
-  it("refuses an inherited object in disguise", () => {
+  it("Metadata refuses an inherited object in disguise", () => {
     expect(refusal(decode({ __proto__: { admin: true } }))).toContain("JSON values only")
   })
 
-  it("takes 8 levels and refuses the ninth", () => {
+  it("Metadata takes 8 levels and refuses the ninth", () => {
     assert.isTrue(Exit.isSuccess(decode(nest(8))))
     expect(refusal(decode(nest(9)))).toContain("deeper than 8 levels")
     expect(refusal(decode({ canary: [[[[[[[[]]]]]]]] }))).toContain("deeper than 8 levels")
   })
 
-  it("refuses a hostile depth, a cycle and an exponential graph without exhausting the machine", () => {
+  it("Metadata refuses a hostile depth, a cycle and an exponential graph without exhausting the machine", () => {
     expect(refusal(decode(nest(1_000_000)))).toContain("deeper than 8 levels")
     const cycle: Record<string, unknown> = { canary: 1 }
     cycle["again"] = [cycle]
@@ -77,7 +77,7 @@ describe("Metadata", () => {
     expect(refusal(decode({ graph }))).toContain("4096 bytes")
   })
 
-  it("counts UTF-8 bytes of the text", () => {
+  it("Metadata counts UTF-8 bytes of the text", () => {
     assert.isTrue(Exit.isSuccess(decode("a".repeat(4096))))
     expect(refusal(decode("a".repeat(4097)))).toContain("4096 bytes")
     assert.isTrue(Exit.isSuccess(decode("ç".repeat(2048))))
@@ -87,12 +87,12 @@ describe("Metadata", () => {
     expect(refusal(decode({ ["k".repeat(4097)]: 1 }))).toContain("4096 bytes")
   })
 
-  it("does not report the input even where reporting is on", () => {
+  it("Metadata does not report the input even where reporting is on", () => {
     const exit = Schema.decodeUnknownExit(Metadata.Metadata, { reportInput: true })({ canary: 1n })
     expect(refusal(exit)).toContain("JSON values only")
   })
 
-  it("is described as a string or an object in JSON Schema, and passes through its JSON form", () => {
+  it("Metadata is described as a string or an object in JSON Schema, and passes through its JSON form", () => {
     const { schema } = Schema.toJsonSchemaDocument(Metadata.Metadata)
     expect(JSON.stringify(schema)).toContain('"type":"string"')
     expect(JSON.stringify(schema)).toContain('"type":"object"')
@@ -116,7 +116,7 @@ describe("Metadata.codec", () => {
   const value = { invoice: "A-42", dueAt: DateTime.makeUnsafe("2026-03-01T12:00:00Z"), tags: ["rent", "março"] }
   const object = { invoice: "A-42", dueAt: "2026-03-01T12:00:00.000Z", tags: ["rent", "março"] }
 
-  it("keeps the types: yours on one side, Metadata on the other", () => {
+  it("a codec keeps the types: yours on one side, Metadata on the other", () => {
     expectTypeOf<(typeof codec)["Type"]>().toEqualTypeOf<(typeof Payout)["Type"]>()
     expectTypeOf<(typeof codec)["Encoded"]>().toEqualTypeOf<Metadata.Metadata>()
     expectTypeOf(Schema.decodeUnknownEffect(codec)).returns.toEqualTypeOf<
@@ -131,13 +131,13 @@ describe("Metadata.codec", () => {
     )
   })
 
-  it.effect("encodes to the object that the service stores as its JSON", () =>
+  it.effect("a codec encodes to the object that the service stores as its JSON", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* Schema.encodeEffect(codec)(value), object)
     })
   )
 
-  it.effect("reads the stored text, the object itself, and text that was encoded twice", () =>
+  it.effect("a codec reads the stored text, the object itself, and text that was encoded twice", () =>
     Effect.gen(function* () {
       const once = JSON.stringify(object)
       const escaped = once.replaceAll('"', String.raw`\u0022`).replaceAll("ç", String.raw`\u00e7`)
@@ -147,7 +147,7 @@ describe("Metadata.codec", () => {
     })
   )
 
-  it("does not go on unwrapping for ever, and needs an object in the end", () => {
+  it("a codec does not go on unwrapping for ever, and needs an object in the end", () => {
     const thrice = JSON.stringify(JSON.stringify(JSON.stringify(object)))
     for (const stored of [thrice, "canary", "", "{", "null", "[1]", "42", '"canary"', '"\\"canary\\""']) {
       expect(refusal(Schema.decodeExit(codec)(stored))).toBe("Metadata must be a JSON object, or the JSON text of one")
@@ -157,7 +157,7 @@ describe("Metadata.codec", () => {
     }
   })
 
-  it("holds the bounds on what comes back", () => {
+  it("a codec holds the bounds on what comes back", () => {
     const anything = Schema.decodeUnknownExit(Metadata.codec(Schema.Record(Schema.String, Schema.Unknown)))
     expect(refusal(anything('{"a":{"__proto__":{"canary":1}}}'))).toContain('"__proto__"')
     expect(refusal(anything({ constructor: "canary" }))).toContain('"constructor"')
@@ -168,19 +168,19 @@ describe("Metadata.codec", () => {
     assert.isTrue(Exit.isSuccess(anything(JSON.stringify(JSON.stringify(full)))))
   })
 
-  it("holds the bounds on what is sent", () => {
+  it("a codec holds the bounds on what is sent", () => {
     const anything = Schema.encodeUnknownExit(Metadata.codec(Schema.Record(Schema.String, Schema.Unknown)))
     expect(refusal(anything({ a: "a".repeat(4096) }))).toContain("4096 bytes")
     expect(refusal(anything(JSON.parse('{"prototype":"canary"}')))).toContain('"prototype"')
   })
 
-  it("leaves the last word to your schema, without the value", () => {
+  it("a codec leaves the last word to your schema, without the value", () => {
     const text = refusal(Schema.decodeExit(codec)({ invoice: "A-42", tags: ["canary", 1] }))
     expect(text).toContain('["tags"][1]')
   })
 
   it.prop(
-    "returns what was sent, whatever the object",
+    "a codec returns what was sent, whatever the object",
     [Schema.Record(Schema.String, Schema.Union([Schema.String, Schema.Finite, Schema.Boolean, Schema.Null]))],
     ([sent]) => {
       const any = Metadata.codec(Schema.Record(Schema.String, Schema.Json))

@@ -20,19 +20,19 @@ interface Document {
 const parse = async (): Promise<Document> => JSON.parse(await print())
 
 describe("npm run openapi", () => {
-  test("prints a valid OpenAPI 3.1 document", async () => {
+  test("npm run openapi prints a valid OpenAPI 3.1 document", async () => {
     const validator = new Validator()
     const { errors, valid } = await validator.validate(await print())
     assert.isTrue(valid, JSON.stringify(errors))
     assert.strictEqual(validator.version, "3.1")
   })
 
-  test("prints the same document each time", async () => {
+  test("npm run openapi prints the same document each time", async () => {
     const [first, second] = await Promise.all([print(), print()])
     assert.strictEqual(first, second)
   })
 
-  test("prints the five endpoints of the service, each with its success status", async () => {
+  test("npm run openapi prints the five endpoints of the service, each with its success status", async () => {
     const { paths } = await parse()
     const endpoints = Object.entries(paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, { responses }]) => [

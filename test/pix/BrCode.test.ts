@@ -98,8 +98,8 @@ const readings: ReadonlyArray<readonly [keyof typeof vectors, object]> = [
   ]
 ]
 
-describe("crc", () => {
-  it("is CRC-16/CCITT-FALSE in four capital hexadecimal digits", () => {
+describe("BrCode.crc", () => {
+  it("the checksum is CRC-16/CCITT-FALSE in four capital hexadecimal digits", () => {
     assert.strictEqual(BrCode.crc("123456789"), "29B1")
     assert.strictEqual(BrCode.crc(""), "FFFF")
     // The first text in counting order whose checksum begins with a zero.
@@ -108,8 +108,8 @@ describe("crc", () => {
   })
 })
 
-describe("parse", () => {
-  it.each(readings)("reads the published example %s to the last field", (name, expected) => {
+describe("BrCode.parse", () => {
+  it.each(readings)("parse reads the published example %s to the last field", (name, expected) => {
     const code = parse(vectors[name])
     assert.deepStrictEqual(plain(code), expected)
     assert.isTrue(code.crc.ok)
@@ -118,14 +118,14 @@ describe("parse", () => {
     assert.isTrue(Result.isSuccess(verified(vectors[name])))
   })
 
-  it("keeps the fields that it does not know", () => {
+  it("parse keeps the fields that it does not know", () => {
     const fields = Redacted.value(parse(vectors.amongOthers).fields)
     assert.deepInclude(fields, { id: "04", value: "12345678901234" })
     assert.deepInclude(fields, { id: "27", value: "0012BR.COM.OUTRO01100123456789" })
     assert.strictEqual(fields.map(({ id, value }) => tlv(id, value)).join(""), vectors.amongOthers)
   })
 
-  it("shows a placeholder checksum beside the right one, and only verify refuses it", () => {
+  it("parse shows a placeholder checksum beside the right one, and only verify refuses it", () => {
     for (const stated of ["E2CA", "170E", "0000"]) {
       const payload = vectors.staticKey.replace(/1D3D$/, stated)
       const code = parse(payload)
@@ -136,7 +136,7 @@ describe("parse", () => {
     }
   })
 
-  it("takes a checksum in lower case, and finds one that is missing, misplaced or no checksum", () => {
+  it("parse takes a checksum in lower case, and finds one that is missing, misplaced or no checksum", () => {
     assert.isTrue(parse(vectors.staticKey.replace(/1D3D$/, "1d3d")).crc.ok)
     const bare = vectors.staticKey.slice(0, -8)
     const misplaced = `${tlv("63", "1D3D")}${bare}`
@@ -149,7 +149,7 @@ describe("parse", () => {
     assert.strictEqual(parse(bare).crc.computed, "1D3D")
   })
 
-  it("reads the mark of PIX in any case, in any of the accounts 26 to 51", () => {
+  it("parse reads the mark of PIX in any case, in any of the accounts 26 to 51", () => {
     const rest = "5204000053039865802BR5906Fulano6008BRASILIA"
     for (const id of ["26", "38", "51"]) {
       const account = tlv(id, `${tlv("00", "Br.Gov.Bcb.Pix")}${tlv("01", evp)}`)
@@ -163,7 +163,7 @@ describe("parse", () => {
     }
   })
 
-  it("reads the text for the payer and the ISPB of a PIX Saque", () => {
+  it("parse reads the text for the payer and the ISPB of a PIX Saque", () => {
     const account = `${tlv("00", "br.gov.bcb.pix")}${tlv("01", evp)}${tlv("02", "Pedido 7")}${tlv("03", "12345678")}`
     const rest = "52040000530398654040.005802BR5906Fulano6008BRASILIA"
     const code = parse(withCrc(`000201${tlv("26", account)}${rest}`))
@@ -173,7 +173,7 @@ describe("parse", () => {
     assert.deepStrictEqual(code.problems, [])
   })
 
-  it("takes lengths that count characters and lengths that count bytes", () => {
+  it("parse takes lengths that count characters and lengths that count bytes", () => {
     const name = "Padaria São João"
     const head = `000201${tlv("26", `${tlv("00", "br.gov.bcb.pix")}${tlv("01", evp)}`)}5204000053039865802BR`
     const tail = `${tlv("60", "BRASILIA")}${tlv("62", tlv("05", "***"))}`
@@ -197,7 +197,7 @@ describe("parse", () => {
   }
 
   it.each(Object.entries(counts))(
-    "reads lengths that count %s, also beyond the basic plane and inside templates",
+    "parse reads lengths that count %s, also beyond the basic plane and inside templates",
     (_, count) => {
       const field = (id: string, value: string) => tlv(id, value, count(value))
       for (const text of ["Açaí 🍇🍇", "𝐀𝐁 Ltda", "🛒", "e\u0301 🇧🇷", "\ufeffLoja"]) {
@@ -216,11 +216,11 @@ describe("parse", () => {
     }
   )
 
-  it("ignores the space around a copied text", () => {
+  it("parse ignores the space around a copied text", () => {
     assert.isTrue(parse(`\n ${vectors.dynamicUrl}\r\n`).crc.ok)
   })
 
-  it("reads amounts exactly, and reports what is no amount", () => {
+  it("parse reads amounts exactly, and reports what is no amount", () => {
     for (const [written, centavos] of [
       ["0.01", 1],
       ["0.07", 7],
@@ -273,7 +273,7 @@ describe("parse", () => {
       vectors.staticKey.replace("5204", `${tlv("27", `${tlv("00", "br.gov.bcb.pix")}${tlv("01", "other")}`)}5204`)
     ],
     ["key and a URL", vectors.staticKey.replace("2658", "2678").replace("5204", `${tlv("25", "pix.example.br/7")}5204`)]
-  ])("reads on past a wrong field, and reports it: %s", (words, payload) => {
+  ])("parse reads on past a wrong field, and reports it: %s", (words, payload) => {
     const code = parse(withCrc(payload.slice(0, -8)))
     assert.deepStrictEqual(
       code.problems.map(({ code }) => code),
@@ -302,7 +302,7 @@ describe("parse", () => {
       tlv("80", `${tlv("00", "br.gov.bcb.pix")}${tlv("25", "pix.example.com/rec/1").repeat(2)}`)
     ]
   ])(
-    "reports an id that is repeated inside %s",
+    "parse reports an id that is repeated inside %s",
     (_, account = tlv("26", `${tlv("00", "br.gov.bcb.pix")}${tlv("01", evp)}`), rest) => {
       const code = parse(withCrc(`000201${account}5204000053039865802BR5901F6001B${rest}`))
       assert.deepStrictEqual(code.problems, [{ code: "field", reason: "repeats a field inside a template" }])
@@ -361,7 +361,7 @@ describe("parse", () => {
     "xn--px-mia.example.com/a",
     "pix.example.xn--p1ai/a",
     "pix_example.com/a"
-  ])("reports the URL %j, of a charge and of a recurrence", (url) => {
+  ])("parse reports the URL %j, of a charge and of a recurrence", (url) => {
     for (const id of ["26", "80"]) {
       assert.deepStrictEqual(withUrl(url, id).problems, [
         { code: "field", reason: "has a URL that is not a plain host and path (id 25)" }
@@ -375,7 +375,7 @@ describe("parse", () => {
     "a.bc/d",
     "p1x-1.example.com/qr/v2/cobv/1e6c54d3ec9449b7a7fc53b6b0f998e7/",
     "pix.example.com/..a/b..c/~d_e-f.g"
-  ])("finds nothing wrong with the URL %j", (url) => {
+  ])("parse finds nothing wrong with the URL %j", (url) => {
     assert.deepStrictEqual(withUrl(url).problems, [])
   })
 
@@ -393,12 +393,12 @@ describe("parse", () => {
     [vectors.staticKey.slice(0, -1), "tlv"],
     [`${vectors.staticKey}0`, "tlv"],
     ["34191.79001 01043.510047 91020.150008 1 96610000014500", "tlv"]
-  ])("refuses %j with %s", (payload, code) => {
+  ])("parse refuses %j with %s", (payload, code) => {
     const refused = BrCode.parse(payload)
     assert.isTrue(Result.isFailure(refused) && refused.failure.code === code)
   })
 
-  it.prop("gives a value or a typed error for any text", [Schema.String], ([any]) => {
+  it.prop("parse gives a value or a typed error for any text", [Schema.String], ([any]) => {
     for (const payload of [any, `${vectors.staticKey}${any}`, `000201${tlv("26", any.slice(0, 99))}${any}`]) {
       const read = BrCode.parse(payload)
       assert.isTrue(Result.isSuccess(read) || read.failure instanceof BrCode.InvalidBrCode)
@@ -406,7 +406,7 @@ describe("parse", () => {
   })
 
   it.prop(
-    "survives any edit of a code",
+    "parse survives any edit of a code",
     [Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 260 })), Schema.String],
     ([at, text]) => {
       for (const payload of Object.values(vectors)) {
@@ -417,7 +417,7 @@ describe("parse", () => {
   )
 
   it.prop(
-    "agrees with brazilian-utils on what that accepts",
+    "parse agrees with brazilian-utils on what that accepts",
     [Schema.Union([StaticOptions, DynamicOptions])],
     ([options]) => {
       for (const payload of [...Object.values(vectors), generate(toOptions(options))]) {
@@ -440,10 +440,10 @@ describe("parse", () => {
   )
 })
 
-describe("a parsed code", () => {
+describe("what BrCode.parse answers", () => {
   const secrets = ["fulano@example.com", "Pedido de Maria", "pix.example.com", "br.gov.bcb.pix"]
 
-  it("shows neither key, URLs, text for the payer nor payload, however it is printed", () => {
+  it("a parsed code shows neither key, URLs, text for the payer nor payload, however it is printed", () => {
     for (const payload of [
       generate({ key: "fulano@example.com", additionalInfo: "Pedido de Maria", merchantName: "F", merchantCity: "B" }),
       vectors.urlAndRecurrence
@@ -454,7 +454,7 @@ describe("a parsed code", () => {
     }
   })
 
-  it("does not come back out of an error", () => {
+  it("a code that is refused does not come back out of an error", () => {
     const key = "fulano@example.com"
     const payload = generate({ key, merchantName: "F", merchantCity: "B", amount: Money.centavos(777_123) })
     const errors: ReadonlyArray<Result.Result<unknown, BrCode.InvalidBrCode>> = [
@@ -479,16 +479,16 @@ describe("a parsed code", () => {
   })
 })
 
-describe("checkAmount", () => {
+describe("BrCode.checkAmount", () => {
   const asked = Money.centavos(12345)
 
-  it("tells an equal amount, another, and none", () => {
+  it("checkAmount tells an equal amount, another, and none", () => {
     assert.strictEqual(BrCode.checkAmount(parse(vectors.amongOthers), asked), "same")
     assert.strictEqual(BrCode.checkAmount(parse(vectors.amongOthers), Money.centavos(12346)), "different")
     assert.strictEqual(BrCode.checkAmount(parse(vectors.dynamicUrl), asked), "not stated")
   })
 
-  it("takes zero for an open amount, and an amount that cannot be read for another", () => {
+  it("checkAmount takes zero for an open amount, and an amount that cannot be read for another", () => {
     assert.strictEqual(BrCode.checkAmount(priced("0.00"), asked), "not stated")
     assert.strictEqual(BrCode.checkAmount(priced("123,45"), asked), "different")
     assert.strictEqual(BrCode.checkAmount(priced("12345"), asked), "different")

@@ -22,8 +22,8 @@ import {
 /** A URL of this length. */
 const urlOf = (length: number) => `pix.example.com/${"u".repeat(length - 16)}`
 
-describe("generate", () => {
-  it("makes the manuals' own examples", () => {
+describe("BrCode.generate", () => {
+  it("generate makes the manuals' own examples", () => {
     const receiver = { merchantName: "Fulano de Tal", merchantCity: "BRASÍLIA" }
     assert.strictEqual(generate({ ...receiver, key: evp }), vectors.staticKey)
     const url = "pix.example.com/8b3da2f39a4140d1a91abd93113bd441"
@@ -31,7 +31,7 @@ describe("generate", () => {
   })
 
   it.prop(
-    "makes what parse reads back and verify accepts",
+    "generate makes what parse reads back and verify accepts",
     [Schema.Union([StaticOptions, DynamicOptions])],
     ([options]) => {
       const payload = generate(toOptions(options))
@@ -46,7 +46,7 @@ describe("generate", () => {
     }
   )
 
-  it.prop("makes to the letter what brazilian-utils makes of the same", [StaticOptions], ([options]) => {
+  it.prop("generate makes to the letter what brazilian-utils makes of the same", [StaticOptions], ([options]) => {
     const { additionalInfo, amount, txid, ...rest } = options
     const theirs = generatePixPayload({
       ...rest,
@@ -60,7 +60,7 @@ describe("generate", () => {
   })
 
   it.prop(
-    "makes a code in which any single wrong character is noticed",
+    "generate makes a code in which any single wrong character is noticed",
     [Schema.Union([StaticOptions, DynamicOptions]), text(/^[\x20-\x7e]$/)],
     ([options, wrong]) => {
       const payload = generate(toOptions(options))
@@ -73,7 +73,7 @@ describe("generate", () => {
     }
   )
 
-  it("drops accents and spare space, and refuses what has no ASCII form", () => {
+  it("generate drops accents and spare space, and refuses what has no ASCII form", () => {
     const code = parse(generate({ key: evp, merchantName: "  Açaí\u00a0&  Cia  nº 1 ", merchantCity: "São Luís" }))
     assert.strictEqual(code.merchantName, "Acai & Cia no 1")
     assert.strictEqual(code.merchantCity, "Sao Luis")
@@ -95,7 +95,7 @@ describe("generate", () => {
 
   const longest = `${"k".repeat(65)}@example.com`
 
-  it("takes a PixKey of any kind, and the same key as text", () => {
+  it("generate takes a PixKey of any kind, and the same key as text", () => {
     for (const key of [
       PixKey.cpf("529.982.247-25"),
       PixKey.cnpj("12.abc.345/01de-35"),
@@ -110,7 +110,7 @@ describe("generate", () => {
     }
   })
 
-  it("takes each field at its greatest length", () => {
+  it("generate takes each field at its greatest length", () => {
     for (const options of [fits, { ...receiver, key: longest }, { ...receiver, url: urlOf(77) }]) {
       assert.isTrue(Result.isSuccess(verified(generate(options))))
     }
@@ -143,7 +143,7 @@ describe("generate", () => {
     ["URL", { ...receiver, url: "pix.example.com/a\nb" }],
     ["amount", { ...fits, amount: Money.centavos(0) }],
     ["amount", { ...fits, amount: Money.centavos(1_000_000_000_000) }]
-  ])("refuses a wrong %s instead of cutting it", (words, options) => {
+  ])("generate refuses a wrong %s instead of cutting it", (words, options) => {
     const refused = BrCode.generate(options)
     assert.isTrue(Result.isFailure(refused))
     if (Result.isFailure(refused)) {
@@ -152,7 +152,7 @@ describe("generate", () => {
     }
   })
 
-  it("refuses next to a URL what only a static code has", () => {
+  it("generate refuses next to a URL what only a static code has", () => {
     const dynamic = { ...receiver, url: urlOf(40) }
     for (const refused of [
       // @ts-expect-error the types refuse it too

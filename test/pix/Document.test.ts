@@ -74,8 +74,8 @@ const punctuated = (text: string) =>
     Array.from(" ./-_,\n", (mark) => text.slice(0, at) + mark + text.slice(at))
   )
 
-describe("Cpf", () => {
-  it("accepts valid numbers, with or without punctuation and spaces", () => {
+describe("Document.Cpf", () => {
+  it("Cpf accepts valid numbers, with or without punctuation and spaces", () => {
     for (const text of validCpfs) {
       assert.strictEqual(Document.cpf(text), text)
       assert.strictEqual(Document.cpf(formatCpf(text)), text)
@@ -85,7 +85,7 @@ describe("Cpf", () => {
     }
   })
 
-  it("refuses what is not one, repeated digits too, without quoting it", () => {
+  it("Cpf refuses what is not one, repeated digits too, without quoting it", () => {
     for (const bad of badCpfs) {
       refuses(() => Document.cpf(bad), bad)
       refuses(() => Schema.decodeUnknownSync(Document.Cpf)(bad), bad)
@@ -97,7 +97,7 @@ describe("Cpf", () => {
     }
   })
 
-  it("is a string on the wire", () => {
+  it("a Cpf is a string on the wire", () => {
     const codec = Schema.Struct({ cpf: Document.Cpf })
     const value = Schema.decodeSync(codec)({ cpf: "529.982.247-25" })
     assert.deepStrictEqual(Schema.encodeSync(codec)(value), { cpf: "52998224725" })
@@ -110,20 +110,24 @@ describe("Cpf", () => {
     assert.throws(() => Schema.decodeUnknownSync(Schema.toType(Document.Cpf))("529.982.247-25"))
   })
 
-  it.prop("is found valid by brazilian-utils, and reading it again changes nothing", [Document.Cpf], ([document]) => {
-    assert.isTrue(isValidCpf(document))
-    assert.match(document, /^\d{11}$/)
-    assert.strictEqual(Document.cpf(document), document)
-    assert.strictEqual(Document.cpf(Document.format(document)), document)
-  })
+  it.prop(
+    "a document of ours is found valid by brazilian-utils, and reading it again changes nothing",
+    [Document.Cpf],
+    ([document]) => {
+      assert.isTrue(isValidCpf(document))
+      assert.match(document, /^\d{11}$/)
+      assert.strictEqual(Document.cpf(document), document)
+      assert.strictEqual(Document.cpf(Document.format(document)), document)
+    }
+  )
 
-  it.prop("takes punctuation where brazilian-utils does", [Document.Cpf], ([document]) => {
+  it.prop("a document is read with punctuation where brazilian-utils reads it", [Document.Cpf], ([document]) => {
     for (const text of punctuated(document)) {
       assert.strictEqual(Option.isSome(Document.cpfOption(text)), isValidCpf(text))
     }
   })
 
-  it.prop("does not survive a wrong digit, unless its first check digit is 0", [Document.Cpf], ([document]) => {
+  it.prop("a CPF does not survive a wrong digit, unless its first check digit is 0", [Document.Cpf], ([document]) => {
     for (const { at, text } of corruptions(document, "0123456789")) {
       if (Option.isSome(Document.cpfOption(text))) {
         assert.strictEqual(document[9], "0")
@@ -133,7 +137,7 @@ describe("Cpf", () => {
     }
   })
 
-  it("can survive a wrong digit where its first check digit is 0", () => {
+  it("a CPF can survive a wrong digit where its first check digit is 0", () => {
     for (const [right, wrong] of [
       ["10485468107", "00485468107"],
       ["90385827300", "90385627300"]
@@ -144,8 +148,8 @@ describe("Cpf", () => {
   })
 })
 
-describe("Cnpj", () => {
-  it("accepts numeric and alphanumeric numbers, in either case, with or without punctuation and spaces", () => {
+describe("Document.Cnpj", () => {
+  it("Cnpj accepts numeric and alphanumeric numbers, in either case, with or without punctuation and spaces", () => {
     for (const text of validCnpjs) {
       assert.strictEqual(Document.cnpj(text), text)
       assert.strictEqual(Document.cnpj(text.toLowerCase()), text)
@@ -156,7 +160,7 @@ describe("Cnpj", () => {
     }
   })
 
-  it("refuses what is not one, repeated digits too, without quoting it", () => {
+  it("Cnpj refuses what is not one, repeated digits too, without quoting it", () => {
     for (const bad of badCnpjs) {
       refuses(() => Document.cnpj(bad), bad)
       refuses(() => Schema.decodeUnknownSync(Document.Cnpj)(bad), bad)
@@ -164,27 +168,31 @@ describe("Cnpj", () => {
     }
   })
 
-  it("does not take letters of other alphabets for its own", () => {
+  it("Cnpj does not take letters of other alphabets for its own", () => {
     // "ſ".toUpperCase() is "S", and "ı".toUpperCase() is "I".
     assert.isTrue(Option.isSome(Document.cnpjOption("6ts1hj0s000170")))
     assert.isTrue(Option.isNone(Document.cnpjOption("6tſ1hj0s000170")))
     assert.isTrue(Option.isNone(Document.cnpjOption("6tſ1hj0ſ000170")))
   })
 
-  it.prop("is found valid by brazilian-utils, and reading it again changes nothing", [Document.Cnpj], ([document]) => {
-    assert.isTrue(isValidCnpj(document, { version: 2 }))
-    assert.match(document, /^[\dA-Z]{12}\d{2}$/)
-    assert.strictEqual(Document.cnpj(document.toLowerCase()), document)
-    assert.strictEqual(Document.cnpj(Document.format(document).toLowerCase()), document)
-  })
+  it.prop(
+    "a document of ours is found valid by brazilian-utils, and reading it again changes nothing",
+    [Document.Cnpj],
+    ([document]) => {
+      assert.isTrue(isValidCnpj(document, { version: 2 }))
+      assert.match(document, /^[\dA-Z]{12}\d{2}$/)
+      assert.strictEqual(Document.cnpj(document.toLowerCase()), document)
+      assert.strictEqual(Document.cnpj(Document.format(document).toLowerCase()), document)
+    }
+  )
 
-  it.prop("takes punctuation where brazilian-utils does", [Document.Cnpj], ([document]) => {
+  it.prop("a document is read with punctuation where brazilian-utils reads it", [Document.Cnpj], ([document]) => {
     for (const text of punctuated(document)) {
       assert.strictEqual(Option.isSome(Document.cnpjOption(text)), isValidCnpj(text, { version: 2 }))
     }
   })
 
-  it.effect("comes both with and without letters in samples", () =>
+  it.effect("a CNPJ comes both with and without letters in samples", () =>
     Effect.gen(function* () {
       const samples = yield* Arbitrary.sampleEffect(Arbitrary.schema(Document.Cnpj), { count: 100, seed: "cnpj" })
       assert.isTrue(samples.some((text) => /[A-Z]/.test(text)))
@@ -193,7 +201,7 @@ describe("Cnpj", () => {
   )
 
   it.prop(
-    "does not survive a wrong character, unless both its check digits are 0 or the two are alike modulo 11",
+    "a CNPJ does not survive a wrong character, unless both its check digits are 0 or the two are alike modulo 11",
     [Document.Cnpj],
     ([document]) => {
       for (const { at, character, original, text } of corruptions(document, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ")) {
@@ -209,8 +217,8 @@ describe("Cnpj", () => {
   )
 })
 
-describe("a wrong character that no check digit can tell", () => {
-  it("is accepted in a CNPJ: it is worth 11, 22 or 33 more, or both check digits are 0", () => {
+describe("Document.Cnpj and the limits of check digits", () => {
+  it("a wrong character that no check digit can tell is accepted in a CNPJ: it is worth 11, 22 or 33 more, or both check digits are 0", () => {
     for (const text of ["62ABC34501DE03", "A2ABC34501DE03", "L2ABC34501DE03", "W2ABC34501DE03"]) {
       assert.isTrue(Option.isSome(Document.cnpjOption(text)))
     }
@@ -220,21 +228,21 @@ describe("a wrong character that no check digit can tell", () => {
   })
 })
 
-describe("of", () => {
-  it("is the pair of number and type that a charge carries", () => {
+describe("Document.of", () => {
+  it("Document.of answers the pair of number and type that a charge carries", () => {
     assert.deepStrictEqual(Document.of(Document.cpf("529.982.247-25")), { number: "52998224725", type: "CPF" })
     assert.deepStrictEqual(Document.of(Document.cnpj("12.abc.345/01de-35")), { number: "12ABC34501DE35", type: "CNPJ" })
   })
 })
 
-describe("format and mask", () => {
-  it("write the usual punctuation", () => {
+describe("Document.format and Document.mask", () => {
+  it("format writes the usual punctuation", () => {
     assert.strictEqual(Document.format(Document.cpf("00000000191")), "000.000.001-91")
     assert.strictEqual(Document.format(Document.cnpj("11222333000181")), "11.222.333/0001-81")
     assert.strictEqual(Document.format(Document.cnpj("12abc34501de35")), "12.ABC.345/01DE-35")
   })
 
-  it("hide the first group and the check digits", () => {
+  it("mask hides the first group and the check digits", () => {
     assert.strictEqual(Document.mask(Document.cpf("52998224725")), "***.982.247-**")
     assert.strictEqual(Document.mask(Document.cnpj("11222333000181")), "**.222.333/0001-**")
     assert.strictEqual(Document.mask(Document.cnpj("12ABC34501DE35")), "**.ABC.345/01DE-**")

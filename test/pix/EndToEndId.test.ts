@@ -4,8 +4,8 @@ import * as EndToEndId from "../../src/pix/EndToEndId.ts"
 
 const parse = (text: string) => Result.getOrThrow(EndToEndId.parse(text))
 
-describe("parse", () => {
-  it("reads ISPB, minute and suffix of Bacen's examples", () => {
+describe("EndToEndId.parse", () => {
+  it("parse reads ISPB, minute and suffix of Bacen's examples", () => {
     const id = parse("E12345678202009091221abcdef12345")
     assert.strictEqual(id.kind, "payment")
     assert.strictEqual(id.ispb, "12345678")
@@ -14,7 +14,7 @@ describe("parse", () => {
     assert.strictEqual(parse("E12345678202009091221kkkkkkkkkkk").suffix, "kkkkkkkkkkk")
   })
 
-  it("reads returns, ISPBs with letters, and leap days", () => {
+  it("parse reads returns, ISPBs with letters, and leap days", () => {
     const id = parse("D12ABC678202402292359ABCdef12345")
     assert.strictEqual(id.kind, "return")
     assert.strictEqual(id.ispb, "12ABC678")
@@ -35,7 +35,7 @@ describe("parse", () => {
     ["a 13th month", "E12345678202013091221abcdef12345"],
     ["a 25th hour", "E12345678202009092421abcdef12345"],
     ["a 61st minute", "E12345678202009091260abcdef12345"]
-  ])("refuses %s without quoting it", (_, text) => {
+  ])("parse refuses %s without quoting it", (_, text) => {
     const refused = EndToEndId.parse(text)
     assert.isTrue(Result.isFailure(refused))
     if (Result.isFailure(refused)) {
@@ -44,7 +44,7 @@ describe("parse", () => {
     }
   })
 
-  it.prop("gives a value or a typed error for any text", [Schema.String], ([any]) => {
+  it.prop("parse gives a value or a typed error for any text", [Schema.String], ([any]) => {
     for (const text of [any, `E12345678${any}abcdef12345`, `E12345678202009091221${any}`]) {
       const read = EndToEndId.parse(text)
       assert.isTrue(Result.isSuccess(read) || read.failure instanceof EndToEndId.InvalidEndToEndId)

@@ -27,8 +27,8 @@ const refuses = (run: () => unknown, secret: string): void => {
   assert.fail("was accepted")
 }
 
-describe("Centavos", () => {
-  it("are non-negative safe integers, and the refusal does not quote the input", () => {
+describe("Money.Centavos", () => {
+  it("Centavos are non-negative safe integers, and the refusal does not quote the input", () => {
     assert.strictEqual(Money.centavos(0), 0)
     assert.strictEqual(Money.centavos(Number.MAX_SAFE_INTEGER), Number.MAX_SAFE_INTEGER)
     for (const bad of [-4321, 43.21, Number.MAX_SAFE_INTEGER + 1, 1e21, Number.NaN, Number.POSITIVE_INFINITY]) {
@@ -37,12 +37,12 @@ describe("Centavos", () => {
     }
   })
 
-  it("have one zero", () => {
+  it("Centavos have one zero", () => {
     assert.isTrue(Object.is(Money.centavos(-0), 0))
     assert.isTrue(Option.exists(Money.centavosOption(-0), (n) => Object.is(n, 0)))
   })
 
-  it("are a JSON integer on the wire, and nothing else", () => {
+  it("Centavos are a JSON integer on the wire, and nothing else", () => {
     assert.strictEqual(JSON.stringify(Schema.encodeSync(Money.Centavos)(Money.centavos(2500))), "2500")
     for (const bad of ["2500", 25.5, -1, null, 2500n, true]) {
       assert.throws(() => Schema.decodeUnknownSync(Money.Centavos)(bad))
@@ -53,8 +53,8 @@ describe("Centavos", () => {
   })
 })
 
-describe("ReaisFromJson", () => {
-  it("decodes a JSON number to the decimal that was written", () => {
+describe("Money.ReaisFromJson", () => {
+  it("ReaisFromJson decodes a JSON number to the decimal that was written", () => {
     for (const [written, expected] of [
       ["0.1", "0.1"],
       ["1234567.89", "1234567.89"],
@@ -71,7 +71,7 @@ describe("ReaisFromJson", () => {
     }
   })
 
-  it("decodes decimal text beyond a number's precision exactly", () => {
+  it("ReaisFromJson decodes decimal text beyond a number's precision exactly", () => {
     for (const exact of ["12345678901234567.89", "0.10000000000000000001", "-9007199254740993"]) {
       assert.strictEqual(text(decode(exact)), exact)
     }
@@ -79,7 +79,7 @@ describe("ReaisFromJson", () => {
     assert.strictEqual(text(decode("1.5E+3")), "1500")
   })
 
-  it("refuses what is not a JSON number, without quoting it", () => {
+  it("ReaisFromJson refuses what is not a JSON number, without quoting it", () => {
     for (const bad of ["", " ", " 43.21", "43.21 ", "1,50", "1.234,56", "0x43", "+4321", "4321.", ".4321", "04321"]) {
       assert.throws(() => decode(bad))
       assert.deepStrictEqual(Money.reaisOption(bad), Option.none())
@@ -91,7 +91,7 @@ describe("ReaisFromJson", () => {
     refuses(() => Money.reais("43,21"), "43")
   })
 
-  it("refuses exponent bombs and more than 40 digits at once", () => {
+  it("ReaisFromJson refuses exponent bombs and more than 40 digits at once", () => {
     for (const bomb of ["1e999999999", "-1e-999999999", "1e40", "1e-40", "1e99999999999999999999", "9".repeat(41)]) {
       assert.throws(() => decode(bomb))
     }
@@ -106,7 +106,7 @@ describe("ReaisFromJson", () => {
     assert.strictEqual(text(decode("0e999999999")), "0")
   })
 
-  it("encodes a number where it is exact, and decimal text otherwise", () => {
+  it("ReaisFromJson encodes a number where it is exact, and decimal text otherwise", () => {
     for (const [written, expected] of [
       ["0.10", 0.1],
       ["-10.005", -10.005],
@@ -122,20 +122,20 @@ describe("ReaisFromJson", () => {
     }
   })
 
-  it.prop("survives its own wire form", { amount: Money.Reais }, ({ amount }) => {
+  it.prop("an amount of reais survives its own wire form", { amount: Money.Reais }, ({ amount }) => {
     const wire = JSON.parse(JSON.stringify(encode(amount)))
     assert.deepStrictEqual(decode(wire), amount)
     assert.deepStrictEqual(fromJson(toJson(amount)), amount)
   })
 
-  it("is the same inside the JSON codec of a struct", () => {
+  it("ReaisFromJson is the same inside the JSON codec of a struct", () => {
     const codec = Schema.toCodecJson(Schema.Struct({ value: Money.ReaisFromJson, total: Money.Centavos }))
     const record = Schema.decodeSync(codec)({ value: 10.005, total: 2500 })
     assert.strictEqual(Money.format(record.value), "R$ 10,005")
     assert.deepStrictEqual<unknown>(Schema.encodeSync(codec)(record), { value: 10.005, total: 2500 })
   })
 
-  it("is described as a number or a string", () => {
+  it("ReaisFromJson is described as a number or a string", () => {
     const document = JSON.stringify(Schema.toJsonSchemaDocument(Money.ReaisFromJson).schema)
     assert.include(document, `"number"`)
     assert.include(document, `"string"`)
@@ -143,15 +143,15 @@ describe("ReaisFromJson", () => {
   })
 })
 
-describe("Reais", () => {
-  it("are made from text, whole reais, and the results of BigDecimal", () => {
+describe("Money.Reais", () => {
+  it("Reais are made from text, whole reais, and the results of BigDecimal", () => {
     const sum = Money.reais(BigDecimal.sum(Money.reais("0.1"), Money.reais("0.2")))
     assert.isTrue(Equal.equals(sum, Money.reais("0.3")))
     assert.deepStrictEqual(Money.reais("25.00"), Money.reais(25n))
     assert.deepStrictEqual(Money.reais("1500"), Money.reais(BigDecimal.make(15000n, 1)))
   })
 
-  it("compare by value", () => {
+  it("Reais compare by value", () => {
     const same = Money.reais("1.50")
     assert.isTrue(Money.ReaisEquivalence(same, Money.reais("1.5")))
     assert.isTrue(Schema.toEquivalence(Money.Reais)(same, Money.reais("1.5")))
@@ -161,11 +161,11 @@ describe("Reais", () => {
     assert.strictEqual(Money.ReaisOrder(same, Money.reais("1.5")), 0)
   })
 
-  it("print as decimal text in schema messages and formatters", () => {
+  it("Reais print as decimal text in schema messages and formatters", () => {
     assert.strictEqual(Schema.toFormatter(Money.Reais)(Money.reais("-10.005")), "-10.005")
   })
 
-  it.effect("generate sensible amounts: bounded, negative and positive, whole and broken", () =>
+  it.effect("Reais generate sensible amounts: bounded, negative and positive, whole and broken", () =>
     Effect.gen(function* () {
       const amounts = yield* Arbitrary.sampleEffect(Arbitrary.schema(Money.Reais), { count: 200, seed: "reais" })
       assert.isTrue(amounts.every(Schema.is(Money.Reais)))
@@ -177,8 +177,8 @@ describe("Reais", () => {
   )
 })
 
-describe("conversion", () => {
-  it("takes decimal text to centavos exactly", () => {
+describe("the conversions of Money", () => {
+  it("fromReais takes decimal text to centavos exactly", () => {
     for (const [written, expected] of [
       ["25.00", 2500],
       ["25", 2500],
@@ -196,7 +196,7 @@ describe("conversion", () => {
     }
   })
 
-  it("refuses floats and the other unit, in types and for those who have none", () => {
+  it("a conversion refuses floats and the other unit, in types and for those who have none", () => {
     // @ts-expect-error a float is neither text nor Reais
     refuses(() => Money.fromReais(43.21), "43")
     // @ts-expect-error a float is neither text nor Reais
@@ -209,7 +209,7 @@ describe("conversion", () => {
     assert.strictEqual(Money.sum([4321]), 4321)
   })
 
-  it("refuses what centavos cannot hold, without quoting it", () => {
+  it("a conversion refuses what centavos cannot hold, without quoting it", () => {
     for (const bad of ["-43.21", "43.211", "43.000", "90071992547409.92", "43,21", "4e3", "", " 43", "043", "R$ 43"]) {
       refuses(() => Money.fromReais(bad), "43")
       assert.deepStrictEqual(Money.fromReaisOption(bad), Option.none())
@@ -220,7 +220,7 @@ describe("conversion", () => {
     }
   })
 
-  it.prop("from centavos to reais and back changes nothing", { amount: Money.Centavos }, ({ amount }) => {
+  it.prop("a conversion from centavos to reais and back changes nothing", { amount: Money.Centavos }, ({ amount }) => {
     const inReais = Money.toReais(amount)
     assert.deepStrictEqual(Money.toCentavos(inReais), Option.some(Money.centavos(amount)))
     assert.deepStrictEqual(Money.fromReais(text(inReais)), Money.centavos(amount))
@@ -228,8 +228,8 @@ describe("conversion", () => {
   })
 })
 
-describe("parseBRL", () => {
-  it("reads the Brazilian writings", () => {
+describe("Money.parseBRL", () => {
+  it("parseBRL reads the Brazilian writings", () => {
     for (const [written, expected] of [
       ["25", 2500],
       ["25.00", 2500],
@@ -255,7 +255,7 @@ describe("parseBRL", () => {
     }
   })
 
-  it("refuses the ambiguous and the malformed", () => {
+  it("parseBRL refuses the ambiguous and the malformed", () => {
     for (const bad of [
       ["1.234", "R$ 1.234", "1,234", "1,234.56", "1,234,567", "25.5", "25,000", "25.000", "25,001", "25.001"],
       ["-25", "R$ -25", "-R$ 25,00", "+25", "", " ", "R$", "25,", "25.", ",25", ".25", "25,00,00", "1.23,45"],
@@ -266,14 +266,14 @@ describe("parseBRL", () => {
     }
   })
 
-  it.prop("reads what format writes", { amount: Money.Centavos }, ({ amount }) => {
+  it.prop("parseBRL reads what format writes", { amount: Money.Centavos }, ({ amount }) => {
     assert.deepStrictEqual(Money.parseBRL(Money.format(amount)), Option.some(Money.centavos(amount)))
     assert.strictEqual(Money.format(Money.toReais(amount)), Money.format(amount))
   })
 })
 
-describe("format", () => {
-  it("writes Brazilian money with an ordinary space", () => {
+describe("Money.format", () => {
+  it("format writes Brazilian money with an ordinary space", () => {
     assert.strictEqual(Money.format(Money.centavos(2500)), "R$ 25,00")
     assert.strictEqual(Money.format(Money.centavos(0)), "R$ 0,00")
     assert.strictEqual(Money.format(Money.centavos(5)), "R$ 0,05")
@@ -281,7 +281,7 @@ describe("format", () => {
     assert.strictEqual(Money.format(max), "R$ 90.071.992.547.409,91")
   })
 
-  it("writes every decimal of reais, and negative balances", () => {
+  it("format writes every decimal of reais, and negative balances", () => {
     assert.strictEqual(Money.format(Money.reais("10.005")), "R$ 10,005")
     assert.strictEqual(Money.format(Money.reais("10.5")), "R$ 10,50")
     assert.strictEqual(Money.format(Money.reais("-0.5")), "-R$ 0,50")
@@ -290,15 +290,15 @@ describe("format", () => {
     assert.strictEqual(Money.format(Money.reais("1e21")), "R$ 1.000.000.000.000.000.000.000,00")
   })
 
-  it.prop("agrees with Intl wherever Intl is exact", { amount: Money.Centavos }, ({ amount }) => {
+  it.prop("format agrees with Intl wherever Intl is exact", { amount: Money.Centavos }, ({ amount }) => {
     const intl = new Intl.NumberFormat("pt-BR", { style: "currency", currency: "BRL" })
     const exact = `${amount}e-2`
     assert.isTrue(isNumeric(exact) && Money.format(amount) === intl.format(exact).replace("\u00a0", " "))
   })
 })
 
-describe("arithmetic", () => {
-  it("adds and subtracts, and never leaves the whole, non-negative, safe numbers", () => {
+describe("the arithmetic of Money", () => {
+  it("Money adds and subtracts, and never leaves the whole, non-negative, safe numbers", () => {
     assert.strictEqual(Money.add(Money.centavos(1), Money.centavos(2)), 3)
     assert.deepStrictEqual(Money.subtract(Money.centavos(3), Money.centavos(2)), Option.some(1))
     assert.deepStrictEqual(Money.subtract(Money.centavos(3), Money.centavos(3)), Option.some(0))
@@ -306,13 +306,13 @@ describe("arithmetic", () => {
     assert.throws(() => Money.add(max, Money.centavos(1)))
   })
 
-  it("sums any number of amounts", () => {
+  it("Money sums any number of amounts", () => {
     assert.strictEqual(Money.sum([]), 0)
     assert.strictEqual(Money.sum(new Set([Money.centavos(1), Money.centavos(20), Money.centavos(300)])), 321)
     assert.throws(() => Money.sum([max, max, max]))
   })
 
-  it("orders and compares amounts", () => {
+  it("Money orders and compares amounts", () => {
     const amounts = [300, 2500, 0].map(Money.centavos)
     assert.deepStrictEqual(amounts.toSorted(Money.Order), [0, 300, 2500])
     assert.isTrue(Money.Equivalence(Money.centavos(5), Money.fromReais("0.05")))
@@ -323,7 +323,7 @@ describe("arithmetic", () => {
 describe("parseExact", () => {
   const fields = new Set(["value", "accBalance"])
 
-  it("keeps the source of numbers that would lose digits, under the named fields, at any depth", () => {
+  it("parseExact keeps the source of numbers that would lose digits, under the named fields, at any depth", () => {
     const body = `{"value":12345678901234567.89,"data":[{"accBalance":0.10000000000000000001,"other":0.10000000000000000001}]}`
     assert.deepStrictEqual(parseExact(body, fields), {
       value: "12345678901234567.89",
@@ -331,19 +331,19 @@ describe("parseExact", () => {
     })
   })
 
-  it("leaves exact numbers, and all that is no number, as they are", () => {
+  it("parseExact leaves exact numbers, and all that is no number, as they are", () => {
     const body = `{"value":25.00,"a":{"value":1e2},"b":{"value":"1.50"},"c":{"value":null},"d":{"value":-0.0},"accBalance":[1.1]}`
     assert.deepStrictEqual(parseExact(body, fields), JSON.parse(body))
   })
 
-  it("hands exponent bombs on as text, which the codec refuses", () => {
+  it("parseExact hands exponent bombs on as text, which the codec refuses", () => {
     const parsed = parseExact(`{"value":1e999999999}`, fields)
     assert.deepStrictEqual(parsed, { value: "1e999999999" })
     assert.throws(() => Schema.decodeUnknownSync(Schema.Struct({ value: Money.ReaisFromJson }))(parsed))
   })
 
   it.prop(
-    "with ReaisFromJson reads any written amount exactly, however many digits it has",
+    "parseExact with ReaisFromJson reads any written amount exactly, however many digits it has",
     { high: Schema.Int, low: Schema.Natural },
     ({ high, low }) => {
       const written = `{"value":${high}.${low}}`
@@ -355,7 +355,7 @@ describe("parseExact", () => {
     }
   )
 
-  it("throws for malformed JSON", () => {
+  it("parseExact throws for malformed JSON", () => {
     assert.throws(() => parseExact(`{"value":01}`, fields), SyntaxError)
   })
 })

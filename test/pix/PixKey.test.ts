@@ -168,8 +168,8 @@ const thrown = (run: () => unknown): unknown => {
   return assert.fail("was accepted")
 }
 
-describe("the five kinds", () => {
-  it("are taken to the directory's form", () => {
+describe("PixKey.make", () => {
+  it("keys of the five kinds are taken to the directory's form", () => {
     for (const [type, input, expected] of accepted) {
       const key = constructors[type](input)
       assert.strictEqual(PixKey.value(key), expected)
@@ -182,7 +182,7 @@ describe("the five kinds", () => {
     }
   })
 
-  it("refuse what is not of the kind, by one typed error that does not show it", () => {
+  it("make refuses what is not of the kind, by one typed error that does not show it", () => {
     for (const [type, input] of refused) {
       const error = thrown(() => constructors[type](input))
       assert.instanceOf(error, Schema.SchemaError)
@@ -206,14 +206,14 @@ describe("the five kinds", () => {
     }
   })
 
-  it("report a landline in Brazil as one, with and without its country code", () => {
+  it("make reports a landline in Brazil as one, with and without its country code", () => {
     for (const landline of ["+55 11 3234-5678", "(47) 3234-5678", "+55 (0)21 2345-6789", "+551132345678"]) {
       const { reason } = Option.getOrThrow(Result.getFailure(PixKey.make("PHONE", landline)))
       assert.strictEqual(reason, "is a landline (in Brazil only a mobile phone can be a key)")
     }
   })
 
-  it("take exactly the area codes that exist, with their country code as without it", () => {
+  it("make takes exactly the area codes that exist, with their country code as without it", () => {
     const taken = Array.from({ length: 100 }, (_, n) => String(n).padStart(2, "0")).filter((area) => {
       const [with55, without] = [`+55${area}987654321`, `${area}987654321`].map((text) =>
         Option.isSome(PixKey.phoneOption(text))
@@ -227,7 +227,7 @@ describe("the five kinds", () => {
     )
   })
 
-  it("say what is wrong", () => {
+  it("make says what is wrong with a key", () => {
     assert.deepStrictEqual(
       PixKey.check("52998224726", "CPF"),
       Option.some("pixKey is not a valid CPF (11 digits with check digits)")
@@ -238,7 +238,7 @@ describe("the five kinds", () => {
     )
   })
 
-  it("do not show a key that was given for a type", () => {
+  it("make does not show a key that was given for a type", () => {
     const error = Option.getOrThrow(Result.getFailure(PixKey.fromPair("CPF", "52998224725")))
     assert.isUndefined(error.type)
     assertHidden(error, ["52998224725"])
@@ -248,7 +248,7 @@ describe("the five kinds", () => {
     )
   })
 
-  it("are never guessed: 11912345684 is a CPF and a phone", () => {
+  it("the kind of a key is never guessed: 11912345684 is a CPF and a phone", () => {
     const cpf = PixKey.cpf("11912345684")
     const phone = PixKey.phone("11912345684")
     assert.deepStrictEqual(PixKey.toPair(cpf), { pixKey: "11912345684", pixKeyType: "CPF" })
@@ -256,7 +256,7 @@ describe("the five kinds", () => {
     assert.isFalse(Equal.equals(cpf, phone))
   })
 
-  it.prop("stay as they are when they are read again", [PixKey.PixKey], ([key]) => {
+  it.prop("keys of all kinds stay as they are when they are read again", [PixKey.PixKey], ([key]) => {
     const { pixKey, pixKeyType } = PixKey.toPair(key)
     const again = Result.getOrThrow(PixKey.fromPair(pixKey, pixKeyType))
     assert.strictEqual(PixKey.value(again), pixKey)
@@ -264,7 +264,7 @@ describe("the five kinds", () => {
     assert.strictEqual(Hash.hash(again), Hash.hash(key))
   })
 
-  it.effect("all come up in samples", () =>
+  it.effect("keys of the five kinds all come up in samples", () =>
     Effect.gen(function* () {
       const samples = yield* Arbitrary.sampleEffect(Arbitrary.schema(PixKey.PixKey), { count: 200, seed: "keys" })
       assert.deepStrictEqual(new Set(samples.map(({ type }) => type)), new Set(PixKey.PixKeyType.literals))
@@ -272,8 +272,8 @@ describe("the five kinds", () => {
   )
 })
 
-describe("equality", () => {
-  it("is that of kind and key", () => {
+describe("the equality of PixKey", () => {
+  it("two keys are equal where kind and key are", () => {
     assert.isTrue(Equal.equals(PixKey.cpf("529.982.247-25"), PixKey.cpf("52998224725")))
     assert.isFalse(Equal.equals(PixKey.cpf("52998224725"), PixKey.cpf("12345678909")))
     assert.isFalse(Equal.equals(PixKey.read("1", "A"), PixKey.read("1", "B")))
@@ -285,8 +285,8 @@ describe("equality", () => {
   })
 })
 
-describe("masking", () => {
-  it("leaves of each kind what people recognise it by", () => {
+describe("the masking of PixKey", () => {
+  it("a masked key leaves of each kind what people recognise it by", () => {
     for (const [key, mask] of [
       [PixKey.cpf("52998224725"), "***.982.247-**"],
       [PixKey.cnpj("12abc34501de35"), "**.ABC.345/01DE-**"],
@@ -305,7 +305,7 @@ describe("masking", () => {
     }
   })
 
-  it("holds in every rendering", () => {
+  it("the mask of a key holds in every rendering", () => {
     for (const [type, input, value] of accepted) {
       if (value !== "+123") assertHidden(constructors[type](input), [input.trim(), value])
     }
@@ -313,11 +313,11 @@ describe("masking", () => {
     assertHidden(PixKey.read("529.982.247-26", "CPF"), ["529.982.247-26", "982.247"])
   })
 
-  it.prop("holds for any key", [PixKey.PixKey], ([key]) => {
+  it.prop("the mask holds for any key", [PixKey.PixKey], ([key]) => {
     assertHidden(key, [PixKey.value(key)])
   })
 
-  it.effect("holds in logs and in the errors of other schemas", () =>
+  it.effect("the mask of a key holds in logs and in the errors of other schemas", () =>
     Effect.gen(function* () {
       const lines: Array<string> = []
       const key = PixKey.email("fulano@example.com")
@@ -341,8 +341,8 @@ describe("masking", () => {
   )
 })
 
-describe("FromPair", () => {
-  it("is strict in both fields and sends the directory's form", () => {
+describe("PixKey.FromPair", () => {
+  it("FromPair is strict in both fields and sends the directory's form", () => {
     const key = decode({ pixKey: "(11) 91234-5684", pixKeyType: "PHONE" })
     assert.isTrue(PixKey.isPixKey(key))
     assert.deepStrictEqual(encode(key), { pixKey: "+5511912345684", pixKeyType: "PHONE" })
@@ -357,7 +357,7 @@ describe("FromPair", () => {
     }
   })
 
-  it("is the JSON form of a key in memory, in plain text", () => {
+  it("FromPair is the JSON form of a key in memory, in plain text", () => {
     const json = Schema.toCodecJson(PixKey.PixKey)
     const stored = Schema.encodeSync(json)(PixKey.cpf("529.982.247-25"))
     assert.deepStrictEqual(stored, { pixKey: "52998224725", pixKeyType: "CPF" })
@@ -365,21 +365,21 @@ describe("FromPair", () => {
     assert.throws(() => Schema.decodeUnknownSync(json)({ pixKey: "52998224726", pixKeyType: "CPF" }))
   })
 
-  it("is documented as two strings, the kinds by name", () => {
+  it("FromPair is documented as two strings, the kinds by name", () => {
     const { schema } = Schema.toJsonSchemaDocument(PixKey.FromPair)
     assert.include(JSON.stringify(schema), `"CPF","CNPJ","EMAIL","PHONE","EVP"`)
   })
 })
 
-describe("FromReportedPair", () => {
-  it("reads a valid key of a known kind as a PixKey", () => {
+describe("PixKey.FromReportedPair", () => {
+  it("FromReportedPair reads a valid key of a known kind as a PixKey", () => {
     const key = decodeReported({ pixKey: "529.982.247-25", pixKeyType: "CPF" })
     assert.isTrue(PixKey.isPixKey(key))
     assert.isFalse(PixKey.isOpaquePixKey(key))
     assert.deepStrictEqual(encodeReported(key), { pixKey: "52998224725", pixKeyType: "CPF" })
   })
 
-  it("keeps everything else as it is, and does not take it for a PixKey", () => {
+  it("FromReportedPair keeps everything else as it is, and does not take it for a PixKey", () => {
     for (const pair of [
       { pixKey: "maria#7", pixKeyType: "ALIAS" },
       { pixKey: "***.982.247-**", pixKeyType: "CPF" },

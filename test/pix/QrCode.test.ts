@@ -105,21 +105,21 @@ const assertScannable = (picture: Modules) => {
   )
 }
 
-describe("svg", () => {
-  it("paints the finders and the quiet zone that a scanner looks for", () => {
+describe("QrCode.svg", () => {
+  it("an SVG paints the finders and the quiet zone that a scanner looks for", () => {
     assertScannable(fromSvg(payload))
   })
 
-  it.each(["00020126", "hello, world!", "Pão de açúc", "'\"<&>"])("can be read back: %j", (text) => {
+  it.each(["00020126", "hello, world!", "Pão de açúc", "'\"<&>"])("an SVG can be read back: %j", (text) => {
     assert.strictEqual(readVersion1(fromSvg(text)), text)
   })
 
-  it("has the size that is asked for, and 256 pixels otherwise", () => {
+  it("an SVG has the size that is asked for, and 256 pixels otherwise", () => {
     assert.include(QrCode.svg(payload), ` width="256" height="256" `)
     assert.include(QrCode.svg(payload, { size: 320 }), ` width="320" height="320" `)
   })
 
-  it("draws modules of whole pixels in the middle, and refuses a size that is none", () => {
+  it("an SVG draws modules of whole pixels in the middle, and refuses a size that is none", () => {
     for (const size of [200, 256, 301, 320, 512]) {
       const svg = QrCode.svg(payload, { size })
       const module = Math.floor(size / sideOf(payload))
@@ -132,11 +132,11 @@ describe("svg", () => {
     }
   })
 
-  it("draws a hidden text like a plain one", () => {
+  it("an SVG draws a hidden text like a plain one", () => {
     assert.strictEqual(QrCode.svg(Redacted.make(payload)), QrCode.svg(payload))
   })
 
-  it.prop("has nothing of any text in its markup", [Schema.String], ([any]) => {
+  it.prop("an SVG has nothing of any text in its markup", [Schema.String], ([any]) => {
     const text = `${any}<script>alert("1")</script>'`
     assert.match(
       QrCode.svg(text),
@@ -144,7 +144,7 @@ describe("svg", () => {
     )
   })
 
-  it("takes the longest text that fits, and refuses a longer one without quoting it", () => {
+  it("an SVG takes the longest text that fits, and refuses a longer one without quoting it", () => {
     assertScannable(fromSvg("x".repeat(2331)))
     for (const draw of [QrCode.svg, QrCode.dataUrl, QrCode.terminal]) {
       try {
@@ -158,16 +158,16 @@ describe("svg", () => {
   })
 })
 
-describe("dataUrl", () => {
-  it("is the same picture, in characters that end no attribute", () => {
+describe("QrCode.dataUrl", () => {
+  it("a data URL is the same picture, in characters that end no attribute", () => {
     const url = QrCode.dataUrl(payload, { size: 99 })
     assert.match(url, /^data:image\/svg\+xml,[\w%.~!*-]+$/)
     assert.strictEqual(decodeURIComponent(url.slice(url.indexOf(",") + 1)), QrCode.svg(payload, { size: 99 }))
   })
 })
 
-describe("terminal", () => {
-  it("shows the same modules in light blocks", () => {
+describe("QrCode.terminal", () => {
+  it("a terminal's code shows the same modules in light blocks", () => {
     for (const text of [payload, "a", payload.repeat(3)]) {
       const picture = fromTerminal(QrCode.terminal(text))
       assertScannable(picture)
@@ -175,7 +175,7 @@ describe("terminal", () => {
     }
   })
 
-  it("draws the dark modules for a light background, and nothing below an odd last row", () => {
+  it("a terminal's code draws the dark modules for a light background, and nothing below an odd last row", () => {
     for (const text of [payload, "a"]) {
       const inverted = QrCode.terminal(text, { background: "light" })
       assert.deepStrictEqual(
@@ -187,11 +187,11 @@ describe("terminal", () => {
     assert.strictEqual(QrCode.terminal(payload, { background: "dark" }), QrCode.terminal(payload))
   })
 
-  it("can be read back", () => {
+  it("a terminal's code can be read back", () => {
     assert.strictEqual(readVersion1(fromTerminal(QrCode.terminal("00020126"))), "00020126")
   })
 
-  it("fits a terminal of 80 columns with a code of 200 characters", () => {
+  it("a terminal's code fits a terminal of 80 columns with a code of 200 characters", () => {
     const lines = QrCode.terminal(payload.padEnd(200, "0")).split("\n")
     assert.isAtMost(Math.max(...lines.map((line) => line.length)), 80)
   })

@@ -5,30 +5,32 @@ import type * as TransactionStream from "../../src/transactions/TransactionStrea
 import { DateTime, Effect, Option, Stream } from "effect"
 import { still, streamBy, pagesBy, collect, idsOf, upTo, encode } from "../support/movingList.ts"
 
-describe("a list that stands still", () => {
-  it.effect("comes in the order asked for, with little overlap, and one request for its end", () =>
-    Effect.gen(function* () {
-      for (const [count, pageSize, most] of [
-        [0, 100, 1],
-        [1, 100, 2],
-        [99, 100, 2],
-        [100, 100, 2],
-        [10_000, 100, 125],
-        [1000, 10, 125],
-        [60, 1, 61]
-      ] as const) {
-        for (const sort of ["createdAt_asc", "createdAt_desc"] as const) {
-          const gateway = still(count)
-          const rows = yield* collect(gateway, { pageSize, sort })
-          assert.deepStrictEqual(idsOf(rows), sort === "createdAt_asc" ? upTo(count) : upTo(count).toReversed())
-          assert.isAtMost(gateway.requests.length, most)
-          assert.isTrue(gateway.requests.every((request) => request.sort === sort && request.pageSize <= 100))
+describe("TransactionStream on a list that stands still", () => {
+  it.effect(
+    "a list that stands still comes in the order asked for, with little overlap, and one request for its end",
+    () =>
+      Effect.gen(function* () {
+        for (const [count, pageSize, most] of [
+          [0, 100, 1],
+          [1, 100, 2],
+          [99, 100, 2],
+          [100, 100, 2],
+          [10_000, 100, 125],
+          [1000, 10, 125],
+          [60, 1, 61]
+        ] as const) {
+          for (const sort of ["createdAt_asc", "createdAt_desc"] as const) {
+            const gateway = still(count)
+            const rows = yield* collect(gateway, { pageSize, sort })
+            assert.deepStrictEqual(idsOf(rows), sort === "createdAt_asc" ? upTo(count) : upTo(count).toReversed())
+            assert.isAtMost(gateway.requests.length, most)
+            assert.isTrue(gateway.requests.every((request) => request.sort === sort && request.pageSize <= 100))
+          }
         }
-      }
-    })
+      })
   )
 
-  it.effect("is read oldest first and a hundred rows at a time unless asked otherwise", () =>
+  it.effect("a list that stands still is read oldest first and a hundred rows at a time unless asked otherwise", () =>
     Effect.gen(function* () {
       const gateway = still(30)
       assert.deepStrictEqual(idsOf(yield* collect(gateway)), upTo(30))
@@ -40,30 +42,34 @@ describe("a list that stands still", () => {
     })
   )
 
-  it.effect("is read from a service that answers with fewer rows than asked for, said or not", () =>
-    Effect.gen(function* () {
-      for (const isSaid of [true, false]) {
-        const gateway = still(235)
-        gateway.sizeOf = (asked) => Math.min(asked, 50)
-        gateway.answer = (page, { pageSize }) => (isSaid ? page : { ...page, pageSize })
-        assert.deepStrictEqual(idsOf(yield* collect(gateway)), upTo(235))
-        assert.isBelow(gateway.requests.length, 10)
-      }
-    })
+  it.effect(
+    "a list that stands still is read from a service that answers with fewer rows than asked for, said or not",
+    () =>
+      Effect.gen(function* () {
+        for (const isSaid of [true, false]) {
+          const gateway = still(235)
+          gateway.sizeOf = (asked) => Math.min(asked, 50)
+          gateway.answer = (page, { pageSize }) => (isSaid ? page : { ...page, pageSize })
+          assert.deepStrictEqual(idsOf(yield* collect(gateway)), upTo(235))
+          assert.isBelow(gateway.requests.length, 10)
+        }
+      })
   )
 
-  it.effect("is read from a service that ignores the page size, in about three times the requests", () =>
-    Effect.gen(function* () {
-      for (const timeOf of [(id: number) => id, () => undefined, () => 7]) {
-        const gateway = still(95, timeOf)
-        gateway.sizeOf = () => 10
-        assert.deepStrictEqual(idsOf(yield* collect(gateway)), upTo(95))
-        assert.isAtMost(gateway.requests.length, 31)
-      }
-    })
+  it.effect(
+    "a list that stands still is read from a service that ignores the page size, in about three times the requests",
+    () =>
+      Effect.gen(function* () {
+        for (const timeOf of [(id: number) => id, () => undefined, () => 7]) {
+          const gateway = still(95, timeOf)
+          gateway.sizeOf = () => 10
+          assert.deepStrictEqual(idsOf(yield* collect(gateway)), upTo(95))
+          assert.isAtMost(gateway.requests.length, 31)
+        }
+      })
   )
 
-  it.effect("is read whole where the service counts no rows or too few", () =>
+  it.effect("a list that stands still is read whole where the service counts no rows or too few", () =>
     Effect.gen(function* () {
       for (const counted of [0, 1, 100]) {
         for (const most of [100, 50]) {
@@ -81,7 +87,7 @@ describe("a list that stands still", () => {
     })
   )
 
-  it.effect("is read whole when thousands of rows share one time, or show none", () =>
+  it.effect("a list that stands still is read whole when thousands of rows share one time, or show none", () =>
     Effect.gen(function* () {
       for (const timeOf of [() => 7, () => undefined, (id: number) => (id % 3 === 0 ? undefined : id)]) {
         const gateway = still(3000, timeOf)
@@ -92,10 +98,10 @@ describe("a list that stands still", () => {
   )
 })
 
-describe("limits", () => {
+describe("the limits of TransactionStream", () => {
   const at = (seconds: number) => DateTime.makeUnsafe(seconds * 1000)
 
-  it.effect("by time give the rows from since to before until, without reading the rest", () =>
+  it.effect("the limits by time give the rows from since to before until, without reading the rest", () =>
     Effect.gen(function* () {
       for (const sort of ["createdAt_asc", "createdAt_desc"] as const) {
         const gateway = still(20_000, (id) => Math.ceil(id / 2))
@@ -107,7 +113,7 @@ describe("limits", () => {
     })
   )
 
-  it.effect("by time leave rows without a time out, and may match nothing", () =>
+  it.effect("the limits by time leave rows without a time out, and may match nothing", () =>
     Effect.gen(function* () {
       const gateway = still(50, (id) => (id % 2 === 0 ? undefined : id))
       assert.deepStrictEqual(idsOf(yield* collect(gateway, { since: at(11), until: at(15) })), [11, 13])
@@ -117,7 +123,7 @@ describe("limits", () => {
     })
   )
 
-  it.effect("by time leave what lies beyond to the next run", () =>
+  it.effect("the limits by time leave what lies beyond to the next run", () =>
     Effect.gen(function* () {
       const gateway = still(250)
       const first = yield* Stream.runCollect(pagesBy(gateway.list, { until: at(120) }))
@@ -126,7 +132,7 @@ describe("limits", () => {
     })
   )
 
-  it.effect("by count stop at that row, and zero asks for nothing", () =>
+  it.effect("the limit by count stops at that row, and zero asks for nothing", () =>
     Effect.gen(function* () {
       const gateway = still(250)
       assert.deepStrictEqual(idsOf(yield* collect(gateway, { limit: 120 })), upTo(120))
@@ -137,8 +143,8 @@ describe("limits", () => {
   )
 })
 
-describe("a checkpoint", () => {
-  it.effect("of the end, oldest first, brings what has arrived since", () =>
+describe("TransactionStream.Checkpoint", () => {
+  it.effect("a checkpoint of the end, oldest first, brings what has arrived since", () =>
     Effect.gen(function* () {
       const gateway = still(150)
       const pages = yield* Stream.runCollect(pagesBy(gateway.list))
@@ -151,7 +157,7 @@ describe("a checkpoint", () => {
     })
   )
 
-  it.effect("keeps its order, and holds ids and a time only", () =>
+  it.effect("a checkpoint keeps its order, and holds ids and a time only", () =>
     Effect.gen(function* () {
       const [page] = yield* Stream.runCollect(
         pagesBy(still(150).list, { sort: "createdAt_desc", pageSize: 2, limit: 2 })
@@ -173,7 +179,7 @@ describe("a checkpoint", () => {
     })
   )
 
-  it.effect("is enough to go on where rows show no time", () =>
+  it.effect("a checkpoint is enough to go on where rows show no time", () =>
     Effect.gen(function* () {
       const gateway = still(450, () => undefined)
       const pages = yield* Stream.runCollect(pagesBy(gateway.list, { limit: 130 }))
@@ -183,7 +189,7 @@ describe("a checkpoint", () => {
     })
   )
 
-  it.effect("is enough to go on where the service gives fewer rows than it says", () =>
+  it.effect("a checkpoint is enough to go on where the service gives fewer rows than it says", () =>
     Effect.gen(function* () {
       for (const most of [7, 33, 50]) {
         for (const [pageSize, limit] of [
@@ -207,7 +213,7 @@ describe("a checkpoint", () => {
     })
   )
 
-  it.effect("goes on after the service failed", () =>
+  it.effect("a checkpoint goes on after the service failed", () =>
     Effect.gen(function* () {
       const gateway = still(450)
       const unavailable = new ServiceUnavailable({
@@ -233,8 +239,8 @@ describe("a checkpoint", () => {
   )
 })
 
-describe("options", () => {
-  it.effect("that break the contract are refused before anything is sent", () =>
+describe("TransactionStream.Options", () => {
+  it.effect("options that break the contract are refused before anything is sent", () =>
     Effect.gen(function* () {
       const from = { sort: "createdAt_asc", span: 0, ids: [], ordered: 0, index: -2, count: 0 } as const
       for (const [path, options] of [
@@ -261,7 +267,7 @@ describe("options", () => {
     })
   )
 
-  it.effect("bound how far is read ahead, and nothing is read before it is asked for", () =>
+  it.effect("the option readAhead bounds how far is read ahead, and nothing is read before it is asked for", () =>
     Effect.gen(function* () {
       const made: Array<number> = []
       for (const readAhead of [0, 1, 4]) {
@@ -282,7 +288,7 @@ describe("options", () => {
     })
   )
 
-  it.effect("make no request more than the consumer takes", () =>
+  it.effect("the stream makes no request more than the consumer takes", () =>
     Effect.gen(function* () {
       const gateway = still(3000)
       const first = yield* Stream.runHead(streamBy(gateway.list))

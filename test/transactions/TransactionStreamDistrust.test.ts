@@ -16,10 +16,10 @@ import {
 } from "../support/movingList.ts"
 import { seed, seeded } from "../support/seed.ts"
 
-describe("a list that cannot be trusted", () => {
+describe("TransactionStream on a service that contradicts itself", () => {
   const few = 100
 
-  it.effect("fails when the service answers with one page whatever is asked, and says so or not", () =>
+  it.effect("the stream fails when the service answers with one page whatever is asked, and says so or not", () =>
     Effect.gen(function* () {
       for (const isSaid of [true, false]) {
         for (const [count, isFixed] of [
@@ -43,7 +43,7 @@ describe("a list that cannot be trusted", () => {
     })
   )
 
-  it.effect("fails when the first page asked for is not the page that comes", () =>
+  it.effect("the stream fails when the first page asked for is not the page that comes", () =>
     Effect.gen(function* () {
       const gateway = still(450)
       gateway.answer = (honest) => ({ ...honest, currentPage: 2 })
@@ -53,7 +53,7 @@ describe("a list that cannot be trusted", () => {
     })
   )
 
-  it.effect("fails when every page brings rows for ever", () =>
+  it.effect("the stream fails when every page brings rows for ever", () =>
     Effect.gen(function* () {
       const gateway = still(200)
       gateway.beforeEach = () => {
@@ -66,7 +66,7 @@ describe("a list that cannot be trusted", () => {
     })
   )
 
-  it.effect("fails when the last page comes for ever, with ever more pages to come", () =>
+  it.effect("the stream fails when the last page comes for ever, with ever more pages to come", () =>
     Effect.gen(function* () {
       const gateway = still(250)
       gateway.answer = (honest, { page, pageSize }) => ({
@@ -81,7 +81,7 @@ describe("a list that cannot be trusted", () => {
     })
   )
 
-  it.effect("fails when the service counts rows that it does not show", () =>
+  it.effect("the stream fails when the service counts rows that it does not show", () =>
     Effect.gen(function* () {
       for (const sizeOf of [(asked: number) => asked, () => 100]) {
         const deep = still(450)
@@ -100,7 +100,7 @@ describe("a list that cannot be trusted", () => {
     })
   )
 
-  it.effect("fails when the rows come in the other order", () =>
+  it.effect("the stream fails when the rows come in the other order", () =>
     Effect.gen(function* () {
       const gateway = still(450)
       const list = (options?: ListOptions) => gateway.list({ ...options, sort: "createdAt_desc" })
@@ -109,7 +109,7 @@ describe("a list that cannot be trusted", () => {
     })
   )
 
-  it.effect("fails when rows move faster than they can be followed, and no request is made for ever", () =>
+  it.effect("the stream fails when rows move faster than they can be followed, and no request is made for ever", () =>
     Effect.gen(function* () {
       const gateway = still(450)
       gateway.beforeEach = ({ requests }) => {
@@ -124,7 +124,7 @@ describe("a list that cannot be trusted", () => {
     })
   )
 
-  it.effect("fails when the place is lost among rows that show no time", () =>
+  it.effect("the stream fails when the place is lost among rows that show no time", () =>
     Effect.gen(function* () {
       const gateway = still(450, () => undefined)
       gateway.beforeEach = ({ nextId, requests }) => {
@@ -137,21 +137,24 @@ describe("a list that cannot be trusted", () => {
     })
   )
 
-  it.effect("fails with the checkpoint that all delivered rows reach to, and an error that can be stored", () =>
-    Effect.gen(function* () {
-      const gateway = still(450)
-      gateway.answer = (honest, { page, pageSize }) => ((page - 1) * pageSize > 250 ? { ...honest, items: [] } : honest)
-      const { error, rows } = yield* untilFailure(gateway)
-      assert.strictEqual(error.operation, "listTransactions")
-      assert.strictEqual(error.outcome, "NoEffect")
-      assert.include(error.message, "checkpoint")
-      const codec = Schema.toCodecJson(TransactionStream.PaginationError)
-      const stored = JSON.stringify(yield* Schema.encodeEffect(codec)(error))
-      const { checkpoint } = yield* Schema.decodeUnknownEffect(codec)(JSON.parse(stored))
-      gateway.answer = (honest) => honest
-      const rest = yield* collect(gateway, { from: checkpoint })
-      assert.deepStrictEqual([...rows, ...idsOf(rest)], upTo(450))
-    })
+  it.effect(
+    "the stream fails with the checkpoint that all delivered rows reach to, and an error that can be stored",
+    () =>
+      Effect.gen(function* () {
+        const gateway = still(450)
+        gateway.answer = (honest, { page, pageSize }) =>
+          (page - 1) * pageSize > 250 ? { ...honest, items: [] } : honest
+        const { error, rows } = yield* untilFailure(gateway)
+        assert.strictEqual(error.operation, "listTransactions")
+        assert.strictEqual(error.outcome, "NoEffect")
+        assert.include(error.message, "checkpoint")
+        const codec = Schema.toCodecJson(TransactionStream.PaginationError)
+        const stored = JSON.stringify(yield* Schema.encodeEffect(codec)(error))
+        const { checkpoint } = yield* Schema.decodeUnknownEffect(codec)(JSON.parse(stored))
+        gateway.answer = (honest) => honest
+        const rest = yield* collect(gateway, { from: checkpoint })
+        assert.deepStrictEqual([...rows, ...idsOf(rest)], upTo(450))
+      })
   )
 })
 
@@ -188,7 +191,7 @@ const corrupt = (gateway: Gateway, seed: number, { cap, counts, echo, owns, repe
   }
 }
 
-describe("a list of a service that is not to be trusted", () => {
+describe("TransactionStream on a service that is not to be trusted", () => {
   const caps = [1, 2, 3, 7, 20, 33, 50, 99, 1000] as const
   const vices = (seed: number, counts: Vices["counts"], isMoving: boolean): Vices => {
     const { below, next } = seeded(seed * 31)
@@ -204,19 +207,21 @@ describe("a list of a service that is not to be trusted", () => {
   for (const counts of ["Honest", "OwnPage", "Nothing", "TooFew", "TooMany"] as const) {
     for (const isMoving of [false, true]) {
       const rows = isMoving ? "move" : "stand still"
-      it.effect(`loses no row in silence where its rows ${rows} and its counts are of the kind ${counts}`, () =>
-        Effect.gen(function* () {
-          let whole = 0
-          for (let n = 1; n <= 600; n++) {
-            const run = seed * 1_000_000 + n
-            const schedule = moving(run, { burst: 20, appendOnly: true })
-            if (!isMoving) schedule.gateway.beforeEach = () => {}
-            corrupt(schedule.gateway, run, vices(run, counts, isMoving))
-            if (yield* survivesOrSaysSo(run, schedule)) whole += 1
-          }
-          // A service that counts more rows than there are gives no end: that is said, too.
-          if (counts !== "TooMany") assert.isAbove(whole, 150)
-        })
+      it.effect(
+        `the stream loses no row in silence where its rows ${rows} and its counts are of the kind ${counts}`,
+        () =>
+          Effect.gen(function* () {
+            let whole = 0
+            for (let n = 1; n <= 600; n++) {
+              const run = seed * 1_000_000 + n
+              const schedule = moving(run, { burst: 20, appendOnly: true })
+              if (!isMoving) schedule.gateway.beforeEach = () => {}
+              corrupt(schedule.gateway, run, vices(run, counts, isMoving))
+              if (yield* survivesOrSaysSo(run, schedule)) whole += 1
+            }
+            // A service that counts more rows than there are gives no end: that is said, too.
+            if (counts !== "TooMany") assert.isAbove(whole, 150)
+          })
       )
     }
   }

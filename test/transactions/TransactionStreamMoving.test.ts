@@ -16,9 +16,9 @@ import {
   survivesOrSaysSo
 } from "../support/movingList.ts"
 
-describe("a list that moves", () => {
+describe("TransactionStream on a list that moves", () => {
   it.effect(
-    "gives every row that stayed exactly once, whatever is added and removed between any two answers, or says so",
+    "the stream gives every row that stayed exactly once, whatever is added and removed between any two answers, or says so",
     () =>
       Effect.gen(function* () {
         let whole = 0
@@ -30,27 +30,29 @@ describe("a list that moves", () => {
       })
   )
 
-  it.effect("does so where the service gives fewer rows than it is asked for", () =>
-    Effect.gen(function* () {
-      let whole = 0
-      for (let seed = 1; seed <= 1000; seed++) {
-        const most = 4 + (seed % 40)
-        const schedule = moving(seed, { burst: Math.floor(most / 2) })
-        schedule.gateway.sizeOf = (asked) => Math.min(asked, most)
-        if (yield* survivesOrSaysSo(seed, schedule)) whole += 1
-      }
-      assert.isAtLeast(whole, 995)
-    })
+  it.effect(
+    "the stream gives every row that stayed exactly once where the service gives fewer rows than it is asked for",
+    () =>
+      Effect.gen(function* () {
+        let whole = 0
+        for (let seed = 1; seed <= 1000; seed++) {
+          const most = 4 + (seed % 40)
+          const schedule = moving(seed, { burst: Math.floor(most / 2) })
+          schedule.gateway.sizeOf = (asked) => Math.min(asked, most)
+          if (yield* survivesOrSaysSo(seed, schedule)) whole += 1
+        }
+        assert.isAtLeast(whole, 995)
+      })
   )
 
-  it.effect("repeats nothing where thousands of rows share one time and late ones come among them", () =>
+  it.effect("the stream repeats nothing where thousands of rows share one time and late ones come among them", () =>
     Effect.gen(function* () {
       // Seeds whose lists grow past what is remembered, all of one time.
       for (const seed of [9952, 11_838, 12_983, 17_524, 19_968, 22_785]) yield* survivesOrSaysSo(seed, moving(seed))
     })
   )
 
-  it.effect("loses and repeats nothing where rows show no time, and says so when the place is lost", () =>
+  it.effect("the stream loses and repeats nothing where rows show no time, and says so when the place is lost", () =>
     Effect.gen(function* () {
       let whole = 0
       for (let seed = 1; seed <= 1000; seed++) {
@@ -60,19 +62,21 @@ describe("a list that moves", () => {
     })
   )
 
-  it.effect("loses and repeats nothing where the service ignores the page size, and says so when it cannot go on", () =>
-    Effect.gen(function* () {
-      let whole = 0
-      for (let seed = 1; seed <= 1000; seed++) {
-        const schedule = moving(seed, { appendOnly: true, burst: 3 })
-        schedule.gateway.sizeOf = () => 1 + (seed % 20)
-        if (yield* survivesOrSaysSo(seed, schedule)) whole += 1
-      }
-      assert.isAbove(whole, 850)
-    })
+  it.effect(
+    "the stream loses and repeats nothing where the service ignores the page size, and says so when it cannot go on",
+    () =>
+      Effect.gen(function* () {
+        let whole = 0
+        for (let seed = 1; seed <= 1000; seed++) {
+          const schedule = moving(seed, { appendOnly: true, burst: 3 })
+          schedule.gateway.sizeOf = () => 1 + (seed % 20)
+          if (yield* survivesOrSaysSo(seed, schedule)) whole += 1
+        }
+        assert.isAbove(whole, 850)
+      })
   )
 
-  it.effect("loses and repeats nothing where the service counts no rows", () =>
+  it.effect("the stream loses and repeats nothing where the service counts no rows", () =>
     Effect.gen(function* () {
       for (let seed = 1; seed <= 1000; seed++) {
         const schedule = moving(seed)
@@ -82,7 +86,7 @@ describe("a list that moves", () => {
     })
   )
 
-  it.effect("loses and repeats nothing where the service counts only the rows of the page", () =>
+  it.effect("the stream loses and repeats nothing where the service counts only the rows of the page", () =>
     Effect.gen(function* () {
       for (const isFixed of [false, true]) {
         let whole = 0
@@ -100,44 +104,48 @@ describe("a list that moves", () => {
     })
   )
 
-  it.effect("does not end where the first page is full again and the service counts only the rows of the page", () =>
-    Effect.gen(function* () {
-      const gateway = still(400)
-      gateway.sizeOf = (asked) => Math.min(asked, 50)
-      gateway.answer = (page) => ({ ...page, totalItems: page.items.length, totalPages: 1 })
-      gateway.beforeEach = ({ requests, rows }) => {
-        // What was read goes, but for the last rows: these fill page 1.
-        if (requests.length === 4) gateway.rows = rows.filter((row) => row.id > 100)
-      }
-      assert.deepStrictEqual(idsOf(yield* collect(gateway)), upTo(400))
-      const [page] = yield* Stream.runCollect(pagesBy(gateway.list, { limit: 50 }))
-      assert.deepStrictEqual(idsOf(yield* collect(gateway, { from: page?.checkpoint })), upTo(400).slice(150))
-    })
-  )
-
-  it.effect("does not take the last answer's rows, given once more as page 1, for the start of the list", () =>
-    Effect.gen(function* () {
-      for (const sort of ["createdAt_asc", "createdAt_desc"] as const) {
+  it.effect(
+    "the stream does not end where the first page is full again and the service counts only the rows of the page",
+    () =>
+      Effect.gen(function* () {
         const gateway = still(400)
-        let last: TransactionPage["items"] = []
-        let again = 0
-        gateway.beforeEach = ({ requests }) => {
-          if (requests.length === 2) gateway.rows = gateway.ordered(sort).slice(30)
+        gateway.sizeOf = (asked) => Math.min(asked, 50)
+        gateway.answer = (page) => ({ ...page, totalItems: page.items.length, totalPages: 1 })
+        gateway.beforeEach = ({ requests, rows }) => {
+          // What was read goes, but for the last rows: these fill page 1.
+          if (requests.length === 4) gateway.rows = rows.filter((row) => row.id > 100)
         }
-        gateway.answer = (honest, { page }) => {
-          const isAgain = page === 1 && gateway.requests.length > 1 && again === 0
-          if (isAgain) again += 1
-          last = isAgain ? last : honest.items
-          return { ...honest, items: last }
-        }
-        const rows = idsOf(yield* collect(gateway, { sort, pageSize: 20 }))
-        assert.strictEqual(again, 1)
-        assert.deepStrictEqual(rows, sort === "createdAt_asc" ? upTo(400) : upTo(400).toReversed())
-      }
-    })
+        assert.deepStrictEqual(idsOf(yield* collect(gateway)), upTo(400))
+        const [page] = yield* Stream.runCollect(pagesBy(gateway.list, { limit: 50 }))
+        assert.deepStrictEqual(idsOf(yield* collect(gateway, { from: page?.checkpoint })), upTo(400).slice(150))
+      })
   )
 
-  it.effect("goes on from any checkpoint with exactly the rest", () =>
+  it.effect(
+    "the stream does not take the last answer's rows, given once more as page 1, for the start of the list",
+    () =>
+      Effect.gen(function* () {
+        for (const sort of ["createdAt_asc", "createdAt_desc"] as const) {
+          const gateway = still(400)
+          let last: TransactionPage["items"] = []
+          let again = 0
+          gateway.beforeEach = ({ requests }) => {
+            if (requests.length === 2) gateway.rows = gateway.ordered(sort).slice(30)
+          }
+          gateway.answer = (honest, { page }) => {
+            const isAgain = page === 1 && gateway.requests.length > 1 && again === 0
+            if (isAgain) again += 1
+            last = isAgain ? last : honest.items
+            return { ...honest, items: last }
+          }
+          const rows = idsOf(yield* collect(gateway, { sort, pageSize: 20 }))
+          assert.strictEqual(again, 1)
+          assert.deepStrictEqual(rows, sort === "createdAt_asc" ? upTo(400) : upTo(400).toReversed())
+        }
+      })
+  )
+
+  it.effect("the stream goes on from any checkpoint with exactly the rest", () =>
     Effect.gen(function* () {
       for (let seed = 1; seed <= 1000; seed++) {
         const { gateway, pageSize, sort } = moving(seed)
