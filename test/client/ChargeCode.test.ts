@@ -19,20 +19,20 @@ const damaged = `${priced(2500).slice(0, -4)}0000`
 const read = (qrcode: string | undefined) => ChargeCode.of({ amount, pix: qrcode === undefined ? {} : { qrcode } })
 const codesOf = ({ problems }: ChargeCode.ChargeCode) => problems.map(({ code }) => code)
 
-describe("of", () => {
-  it("finds a code of the asked amount sound, and gives it parsed", () => {
+describe("ChargeCode.of", () => {
+  it("ChargeCode.of finds a code of the asked amount sound, and gives it parsed", () => {
     const { code, ...rest } = read(priced(2500))
     assert.deepStrictEqual(rest, { amount: "same", problems: [], isSound: true })
     assert.strictEqual(code?.merchantName, "Loja Exemplo")
     assert.strictEqual(code?.amount, 2500)
   })
 
-  it("finds a dynamic code that states no amount sound", () => {
+  it("ChargeCode.of finds a dynamic code that states no amount sound", () => {
     const { amount, isSound } = read(unpriced)
     assert.deepStrictEqual({ amount, isSound }, { amount: "not stated", isSound: true })
   })
 
-  it("reports a damaged checksum, and still gives the code", () => {
+  it("ChargeCode.of reports a damaged checksum, and still gives the code", () => {
     const charge = read(damaged)
     assert.deepStrictEqual(codesOf(charge), ["crc"])
     assert.isFalse(charge.isSound)
@@ -40,7 +40,7 @@ describe("of", () => {
     assert.strictEqual(charge.code?.amount, 2500)
   })
 
-  it("reports a code for another amount, by a centavo or by a factor of a hundred", () => {
+  it("ChargeCode.of reports a code for another amount, by a centavo or by a factor of a hundred", () => {
     for (const centavos of [2499, 2501, 25, 250_000]) {
       const charge = read(priced(centavos))
       assert.strictEqual(charge.amount, "different")
@@ -51,31 +51,31 @@ describe("of", () => {
     }
   })
 
-  it("compares with what was asked where that is given, not with what the service answered", () => {
+  it("ChargeCode.of compares with what was asked where that is given, not with what the service answered", () => {
     const created = { amount: Money.centavos(25), pix: { qrcode: priced(25) } }
     assert.isTrue(ChargeCode.of(created).isSound)
     assert.strictEqual(ChargeCode.of(created, amount).amount, "different")
   })
 
-  it("reports an amount that cannot be read once", () => {
+  it("ChargeCode.of reports an amount that cannot be read once", () => {
     const text = priced(2500).slice(0, -4).replace("540525.00", "540525,00")
     const charge = read(text + BrCode.crc(text))
     assert.strictEqual(charge.amount, "different")
     assert.deepStrictEqual(codesOf(charge), ["amount"])
   })
 
-  it("reports all that is wrong", () => {
+  it("ChargeCode.of reports all that is wrong", () => {
     assert.deepStrictEqual(codesOf(read(`${priced(100).slice(0, -4)}0000`)), ["crc", "amount"])
   })
 
-  it("reports a charge without a code, and one without PIX", () => {
+  it("ChargeCode.of reports a charge without a code, and one without PIX", () => {
     const missing = { code: undefined, amount: "not stated", isSound: false }
     const problems = [{ code: "not-pix", reason: "is missing from the charge" }]
     assert.deepStrictEqual<unknown>(read(undefined), { ...missing, problems })
     assert.deepStrictEqual<unknown>(ChargeCode.of({ amount }), { ...missing, problems })
   })
 
-  it("reports a text that is no BR Code", () => {
+  it("ChargeCode.of reports a text that is no BR Code", () => {
     const texts = ["", "https://pay.example.com/7", "<svg></svg>", priced(2500).slice(0, -5), "000201"]
     for (const text of texts) {
       const charge = read(text)
@@ -85,7 +85,7 @@ describe("of", () => {
     }
   })
 
-  it("finds a published example sound where it states the amount or names a URL", () => {
+  it("ChargeCode.of finds a published example sound where it states the amount or names a URL", () => {
     for (const [name, payload] of Object.entries(published)) {
       const code = Result.getOrThrow(BrCode.parse(payload))
       const asks = code.amount !== undefined || code.url !== undefined
@@ -101,7 +101,7 @@ describe("of", () => {
     return withCrc(bare.replace("5802BR", `${field}5802BR`))
   }
 
-  it("reports a static code that leaves the amount to the payer", () => {
+  it("ChargeCode.of reports a static code that leaves the amount to the payer", () => {
     for (const written of ["", "0", "0.0", "0.00", "00.00"]) {
       const charge = read(restated(priced(2500), written))
       assert.deepStrictEqual(charge.problems, [{ code: "amount", reason: "leaves the amount to the payer" }], written)
@@ -109,20 +109,20 @@ describe("of", () => {
     }
   })
 
-  it("takes what a static code states for its amount in any writing", () => {
+  it("ChargeCode.of takes what a static code states for its amount in any writing", () => {
     for (const written of ["25", "25.0", "25.00", "0025.00"]) {
       assert.isTrue(read(restated(priced(1), written)).isSound, written)
     }
   })
 
-  it("lets a dynamic code leave the amount to its URL, and reports another amount in it", () => {
+  it("ChargeCode.of lets a dynamic code leave the amount to its URL, and reports another amount in it", () => {
     assert.isTrue(read(unpriced).isSound)
     assert.isTrue(read(restated(unpriced, "25.00")).isSound)
     assert.deepStrictEqual(codesOf(read(restated(unpriced, "24.99"))), ["amount"])
     assert.deepStrictEqual(codesOf(read(restated(unpriced, "25,00"))), ["amount"])
   })
 
-  it("reports a code that asks for a consent to recurring payments alone, with and without an amount", () => {
+  it("ChargeCode.of reports a code that asks for a consent to recurring payments alone, with and without an amount", () => {
     const consent = published["a recurrence alone"] ?? ""
     for (const payload of [consent, restated(consent, "25.00")]) {
       const charge = read(payload)
@@ -131,7 +131,7 @@ describe("of", () => {
     }
   })
 
-  it("repeats nothing of the code, however it is printed", () => {
+  it("ChargeCode.of repeats nothing of the code, however it is printed", () => {
     for (const charge of [read(priced(100)), read(damaged), read(`${priced(2500)}9`)]) {
       for (const printed of [JSON.stringify(charge), inspect(charge, { depth: 9 })]) {
         assert.notInclude(printed, secret)
@@ -141,7 +141,7 @@ describe("of", () => {
   })
 
   it.prop(
-    "is sound exactly for its own amount",
+    "a code is sound exactly for its own amount",
     [Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 999_999 }))],
     ([n]) => {
       assert.isTrue(ChargeCode.of({ amount: Money.centavos(n), pix: { qrcode: priced(n) } }).isSound)
@@ -187,24 +187,26 @@ const lacking: ReadonlyArray<readonly [string, string | null | undefined]> = [
   ["is empty", ""]
 ]
 
-describe("a charge whose code", () => {
-  it.effect.each(lacking)("%s is OutcomeUnknown under any policy, with the id of the charge", ([, qrcode]) =>
-    Effect.gen(function* () {
-      for (const brCode of ["report", "require"] as const) {
-        const { requests, result } = yield* charged(qrcode, { policy: { brCode } })
-        const error = Result.getOrThrow(Result.flip(result))
-        assert.strictEqual(error._tag, "OutcomeUnknown")
-        if (error._tag !== "OutcomeUnknown") return
-        assert.strictEqual(error.reason, "UnsoundBrCode")
-        assert.deepStrictEqual(error.issues, [{ path: "data.pix.qrcode", problem: "is missing from the charge" }])
-        assert.deepStrictEqual({ ...error.seen }, { id: transactionId, value: "2500", status: "WAITING_PAYMENT" })
-        assert.include(error.message, transactionId)
-        assert.strictEqual(requests, 1)
-      }
-    })
+describe("createTransaction and the code of its charge", () => {
+  it.effect.each(lacking)(
+    "a charge whose code %s is OutcomeUnknown under any policy, with the id of the charge",
+    ([, qrcode]) =>
+      Effect.gen(function* () {
+        for (const brCode of ["report", "require"] as const) {
+          const { requests, result } = yield* charged(qrcode, { policy: { brCode } })
+          const error = Result.getOrThrow(Result.flip(result))
+          assert.strictEqual(error._tag, "OutcomeUnknown")
+          if (error._tag !== "OutcomeUnknown") return
+          assert.strictEqual(error.reason, "UnsoundBrCode")
+          assert.deepStrictEqual(error.issues, [{ path: "data.pix.qrcode", problem: "is missing from the charge" }])
+          assert.deepStrictEqual({ ...error.seen }, { id: transactionId, value: "2500", status: "WAITING_PAYMENT" })
+          assert.include(error.message, transactionId)
+          assert.strictEqual(requests, 1)
+        }
+      })
   )
 
-  it.effect.each(unsound)("%s is created all the same, by default", ([, qrcode, problem]) =>
+  it.effect.each(unsound)("a charge whose code %s is created all the same, by default", ([, qrcode, problem]) =>
     Effect.gen(function* () {
       const { result } = yield* charged(qrcode)
       const created = Result.getOrThrow(result)
@@ -217,27 +219,29 @@ describe("a charge whose code", () => {
     })
   )
 
-  it.effect.each(unsound)("%s is OutcomeUnknown under the policy `require`", ([, qrcode, problem]) =>
-    Effect.gen(function* () {
-      const { requests, result } = yield* charged(qrcode, { policy: { brCode: "require" } })
-      assert.isTrue(Result.isFailure(result))
-      if (Result.isSuccess(result)) return
-      const error = result.failure
-      assert.strictEqual(error._tag, "OutcomeUnknown")
-      if (error._tag !== "OutcomeUnknown") return
-      assert.strictEqual(error.reason, "UnsoundBrCode")
-      assert.strictEqual(error.outcome, "Unknown")
-      assert.strictEqual(error.idempotencyKey, "order_1")
-      assert.deepStrictEqual(error.issues, [{ path: "data.pix.qrcode", problem }])
-      assert.include(error.message, problem)
-      // The charge exists: asking again would bring the same code.
-      assert.strictEqual(requests, 1)
-      assert.strictEqual(error.attempts, 1)
-      assert.notInclude(inspect(error, { depth: 9 }) + JSON.stringify(error), secret)
-    })
+  it.effect.each(unsound)(
+    "a charge whose code %s is OutcomeUnknown under the policy `require`",
+    ([, qrcode, problem]) =>
+      Effect.gen(function* () {
+        const { requests, result } = yield* charged(qrcode, { policy: { brCode: "require" } })
+        assert.isTrue(Result.isFailure(result))
+        if (Result.isSuccess(result)) return
+        const error = result.failure
+        assert.strictEqual(error._tag, "OutcomeUnknown")
+        if (error._tag !== "OutcomeUnknown") return
+        assert.strictEqual(error.reason, "UnsoundBrCode")
+        assert.strictEqual(error.outcome, "Unknown")
+        assert.strictEqual(error.idempotencyKey, "order_1")
+        assert.deepStrictEqual(error.issues, [{ path: "data.pix.qrcode", problem }])
+        assert.include(error.message, problem)
+        // The charge exists: asking again would bring the same code.
+        assert.strictEqual(requests, 1)
+        assert.strictEqual(error.attempts, 1)
+        assert.notInclude(inspect(error, { depth: 9 }) + JSON.stringify(error), secret)
+      })
   )
 
-  it.effect("is sound passes the policy `require`, with an amount or without", () =>
+  it.effect("a charge whose code is sound passes the policy `require`, with an amount or without", () =>
     Effect.gen(function* () {
       for (const qrcode of [priced(2500), unpriced]) {
         const { result } = yield* charged(qrcode, { policy: { brCode: "require" } })
@@ -246,14 +250,14 @@ describe("a charge whose code", () => {
     })
   )
 
-  it.effect("is not looked for in a charge that is not PIX", () =>
+  it.effect("the code is not looked for in a charge that is not PIX", () =>
     Effect.gen(function* () {
       const { result } = yield* charged(null, { paymentMethod: "BOLETO", policy: { brCode: "require" } })
       assert.strictEqual(Result.getOrThrow(result).id, transactionId)
     })
   )
 
-  it.effect("comes from the sandbox passes the policy `require`", () =>
+  it.effect("a charge whose code comes from the sandbox passes the policy `require`", () =>
     Effect.gen(function* () {
       const payments = yield* Payments
       const created = yield* payments

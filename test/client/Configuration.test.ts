@@ -27,8 +27,8 @@ const refusal = <R>(layer: Layer.Layer<R, ConfigurationError>) =>
 const notSet = (name: string) => `Missing: ${name} is not set`
 const notRead = (name: string) => `Unreadable: ${name} could not be read: the ConfigProvider failed`
 
-describe("a client from the environment", () => {
-  it.effect("names all settings that are missing in one error", () =>
+describe("Payments.layerConfig", () => {
+  it.effect("a client from the environment names all settings that are missing in one error", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* refusal(Layer.provide(Payments.layerFetch, from({}))), [
         notSet("PAYMENTS_BASE_URL"),
@@ -38,7 +38,7 @@ describe("a client from the environment", () => {
     })
   )
 
-  it.effect("tells a setting that could not be read from one that is missing", () =>
+  it.effect("a client from the environment tells a setting that could not be read from one that is missing", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* refusal(Layer.provide(Payments.layerFetch, failing({}))), [
         notRead("PAYMENTS_BASE_URL"),
@@ -49,27 +49,29 @@ describe("a client from the environment", () => {
     })
   )
 
-  it.effect("tells both from a setting whose value is wrong, and never shows a value", () =>
-    Effect.gen(function* () {
-      const values = {
-        PAYMENTS_BASE_URL: `http://${canary}.example`,
-        PAYMENTS_COMPANY_ID: canary,
-        PAYMENTS_CLIENT_ID: `${canary} `
-      }
-      const problems = yield* refusal(Layer.provide(Payments.layerFetch, failing(values)))
-      assert.deepStrictEqual(
-        problems.map((problem) => problem.split(" ").slice(0, 2).join(" ")),
-        [
-          "Wrong: PAYMENTS_BASE_URL",
-          "Wrong: PAYMENTS_COMPANY_ID",
-          "Wrong: PAYMENTS_CLIENT_ID",
-          "Unreadable: PAYMENTS_API_KEY"
-        ]
-      )
-    })
+  it.effect(
+    "a client from the environment tells both from a setting whose value is wrong, and never shows a value",
+    () =>
+      Effect.gen(function* () {
+        const values = {
+          PAYMENTS_BASE_URL: `http://${canary}.example`,
+          PAYMENTS_COMPANY_ID: canary,
+          PAYMENTS_CLIENT_ID: `${canary} `
+        }
+        const problems = yield* refusal(Layer.provide(Payments.layerFetch, failing(values)))
+        assert.deepStrictEqual(
+          problems.map((problem) => problem.split(" ").slice(0, 2).join(" ")),
+          [
+            "Wrong: PAYMENTS_BASE_URL",
+            "Wrong: PAYMENTS_COMPANY_ID",
+            "Wrong: PAYMENTS_CLIENT_ID",
+            "Unreadable: PAYMENTS_API_KEY"
+          ]
+        )
+      })
   )
 
-  it.effect("takes an empty setting for a missing one", () =>
+  it.effect("a client from the environment takes an empty setting for a missing one", () =>
     Effect.gen(function* () {
       const values = { PAYMENTS_BASE_URL: "", PAYMENTS_CLIENT_ID: "", PAYMENTS_API_KEY: "" }
       const problems = yield* refusal(Layer.provide(Payments.layerFetch, from(values)))
@@ -81,8 +83,8 @@ describe("a client from the environment", () => {
   )
 })
 
-describe("a client from options", () => {
-  it.effect("names all options that are wrong in one error", () =>
+describe("Payments.layer", () => {
+  it.effect("a client from options names all options that are wrong in one error", () =>
     Effect.gen(function* () {
       const { layer } = scripted(respond(500))
       assert.deepStrictEqual(yield* refusal(paymentsOn(layer, { baseUrl: canary, companyId: 7.5 })), [
@@ -92,17 +94,19 @@ describe("a client from options", () => {
     })
   )
 
-  it.effect("is refused with a ConfigurationError where plain JavaScript leaves the options out", () =>
-    Effect.gen(function* () {
-      const { layer } = scripted(respond(500))
-      assert.deepStrictEqual(yield* refusal(paymentsOn(layer, null as never)), [
-        "Wrong: options must be { baseUrl, companyId? }"
-      ])
-      assert.deepStrictEqual(yield* refusal(paymentsOn(layer, {} as never)), [notSet("baseUrl")])
-    })
+  it.effect(
+    "a client from options is refused with a ConfigurationError where plain JavaScript leaves the options out",
+    () =>
+      Effect.gen(function* () {
+        const { layer } = scripted(respond(500))
+        assert.deepStrictEqual(yield* refusal(paymentsOn(layer, null as never)), [
+          "Wrong: options must be { baseUrl, companyId? }"
+        ])
+        assert.deepStrictEqual(yield* refusal(paymentsOn(layer, {} as never)), [notSet("baseUrl")])
+      })
   )
 
-  it.effect("takes settings from the environment and the rest from elsewhere", () =>
+  it.effect("a client from options takes settings from the environment and the rest from elsewhere", () =>
     Effect.gen(function* () {
       const { layer } = scripted(respond(500))
       const pair = { clientId: "client", apiKey: Redacted.make("key") }

@@ -59,8 +59,8 @@ const unfit: ReadonlyArray<readonly [string, string]> = [
   ["is longer than any header takes", secret.repeat(400)]
 ]
 
-describe("credentials are refused when the layer is built, and never shown, where one", () => {
-  it.effect.each(unfit)("%s", ([, value]) =>
+describe("Credentials.layer with values that are none", () => {
+  it.effect.each(unfit)("credentials are refused when the layer is built, and never shown, where one %s", ([, value]) =>
     Effect.gen(function* () {
       assert.include(yield* refused(Credentials.layer(pair(value, "key"))), "clientId")
       assert.include(yield* refused(Credentials.layer(pair("client", value))), "apiKey")
@@ -76,8 +76,8 @@ describe("credentials are refused when the layer is built, and never shown, wher
   )
 })
 
-describe("credentials that are absent, as process.env may leave them,", () => {
-  it.effect("are refused when the layer is built", () =>
+describe("Credentials.layer with absent values", () => {
+  it.effect("credentials that are absent, as process.env may leave them, are refused when the layer is built", () =>
     Effect.gen(function* () {
       const absent = undefined as unknown as string // what `process.env["X"]!` is
       assert.include(yield* refused(Credentials.layer(pair(absent, "key"))), "clientId is not set")
@@ -86,8 +86,8 @@ describe("credentials that are absent, as process.env may leave them,", () => {
   )
 })
 
-describe("credentials of plain JavaScript", () => {
-  it.effect("that do not wrap the key are refused when the layer is built", () =>
+describe("Credentials.layer in plain JavaScript", () => {
+  it.effect("credentials of plain JavaScript that do not wrap the key are refused when the layer is built", () =>
     Effect.gen(function* () {
       const plain = { clientId: "client", apiKey: secret } as never // what no compiler checked
       for (const layer of [Credentials.layer(plain), Credentials.layerReload({ load: Effect.succeed(plain) })]) {
@@ -98,7 +98,7 @@ describe("credentials of plain JavaScript", () => {
     })
   )
 
-  it.effect("whose key was wiped are refused when the layer is built", () =>
+  it.effect("credentials of plain JavaScript whose key was wiped are refused when the layer is built", () =>
     Effect.gen(function* () {
       const wiped = Redacted.make(secret)
       Redacted.wipeUnsafe(wiped)
@@ -107,10 +107,10 @@ describe("credentials of plain JavaScript", () => {
   )
 })
 
-describe("credentials from the environment", () => {
+describe("Credentials.layerConfig", () => {
   const env = (values: Record<string, string>) => ConfigProvider.layer(ConfigProvider.fromUnknown(values))
 
-  it.effect("are PAYMENTS_CLIENT_ID and PAYMENTS_API_KEY", () =>
+  it.effect("credentials from the environment are PAYMENTS_CLIENT_ID and PAYMENTS_API_KEY", () =>
     Effect.gen(function* () {
       const { apiKey, clientId } = yield* Effect.provide(
         current,
@@ -121,7 +121,7 @@ describe("credentials from the environment", () => {
     })
   )
 
-  it.effect("that are missing are named", () =>
+  it.effect("credentials from the environment that are missing are named", () =>
     Effect.gen(function* () {
       const without = (values: Record<string, string>) => refused(Layer.provide(Credentials.layerConfig, env(values)))
       assert.include(yield* without({ PAYMENTS_API_KEY: secret }), "PAYMENTS_CLIENT_ID is not set")
@@ -129,7 +129,7 @@ describe("credentials from the environment", () => {
     })
   )
 
-  it.effect("print the name of their setting in the place of the key", () =>
+  it.effect("credentials from the environment print the name of their setting in the place of the key", () =>
     Effect.gen(function* () {
       const { apiKey } = yield* Effect.provide(
         current,
@@ -139,7 +139,7 @@ describe("credentials from the environment", () => {
     })
   )
 
-  it.live("are all that Payments.layerFetch needs, beside the address", () =>
+  it.live("credentials from the environment are all that Payments.layerFetch needs, beside the address", () =>
     Effect.gen(function* () {
       const gateway = yield* makeGateway
       gateway.script(json(balance))
@@ -176,7 +176,7 @@ describe("credentials from the environment", () => {
     })
   )
 
-  it.effect("may leave the company out", () =>
+  it.effect("a client from the environment may leave the company out", () =>
     Effect.gen(function* () {
       const { layer, sent } = scripted(respond(200, balance))
       const payments = Payments.layerConfig.pipe(
@@ -213,8 +213,8 @@ const capture = () => {
   return { lines, layer: Layer.merge(Logger.layer([logger]), Layer.succeed(References.MinimumLogLevel, "All")) }
 }
 
-describe("credentials that reload", () => {
-  it.effect("are loaded when the layer is built, and again at the interval", () =>
+describe("Credentials.layerReload", () => {
+  it.effect("credentials that reload are loaded when the layer is built, and again at the interval", () =>
     Effect.gen(function* () {
       const { load, loads } = yield* loader()
       yield* Effect.gen(function* () {
@@ -231,7 +231,7 @@ describe("credentials that reload", () => {
     })
   )
 
-  it.effect("are loaded once and no more without an interval and without a 401", () =>
+  it.effect("credentials that reload are loaded once and no more without an interval and without a 401", () =>
     Effect.gen(function* () {
       const { load, loads } = yield* loader()
       yield* Effect.andThen(TestClock.adjust("30 days"), key).pipe(Effect.provide(Credentials.layerReload({ load })))
@@ -239,96 +239,102 @@ describe("credentials that reload", () => {
     })
   )
 
-  it.effect("fail the layer when the first load fails, with the load's own error", () =>
+  it.effect("credentials that reload fail the layer when the first load fails, with the load's own error", () =>
     Effect.gen(function* () {
       const layer = Credentials.layerReload({ load: Effect.fail("no vault" as const) })
       assert.strictEqual(yield* Effect.flip(Effect.provide(key, layer)), "no vault")
     })
   )
 
-  it.effect("stay what they were when a later load fails, dies or is unfit, with a warning that shows no cause", () =>
-    Effect.gen(function* () {
-      const { load } = yield* loader({
-        2: Effect.fail(new NoVault({ message: secret })),
-        3: Effect.die(new Error(secret)),
-        4: Effect.succeed(pair("client", `${secret}\n`))
-      })
-      const { layer, lines } = capture()
-      yield* Effect.gen(function* () {
-        for (const minute of [1, 2, 3]) {
+  it.effect(
+    "credentials that reload stay what they were when a later load fails, dies or is unfit, with a warning that shows no cause",
+    () =>
+      Effect.gen(function* () {
+        const { load } = yield* loader({
+          2: Effect.fail(new NoVault({ message: secret })),
+          3: Effect.die(new Error(secret)),
+          4: Effect.succeed(pair("client", `${secret}\n`))
+        })
+        const { layer, lines } = capture()
+        yield* Effect.gen(function* () {
+          for (const minute of [1, 2, 3]) {
+            yield* TestClock.adjust("1 minute")
+            assert.strictEqual(yield* key, "key-1", `after ${minute}`)
+          }
           yield* TestClock.adjust("1 minute")
-          assert.strictEqual(yield* key, "key-1", `after ${minute}`)
-        }
-        yield* TestClock.adjust("1 minute")
-        assert.strictEqual(yield* key, "key-5")
-      }).pipe(Effect.provide(Layer.provideMerge(Credentials.layerReload({ load, every: "1 minute" }), layer)))
-      assert.deepStrictEqual(
-        lines.map(([level]) => level),
-        ["Warn", "Warn", "Warn"]
-      )
-      assert.notInclude(lines.join(), secret)
-      assert.deepStrictEqual(
-        lines.map(([, line]) => /failed \((.*?)\)/.exec(line)?.[1]),
-        ["NoVault", "a defect", "ConfigurationError"]
-      )
-    })
+          assert.strictEqual(yield* key, "key-5")
+        }).pipe(Effect.provide(Layer.provideMerge(Credentials.layerReload({ load, every: "1 minute" }), layer)))
+        assert.deepStrictEqual(
+          lines.map(([level]) => level),
+          ["Warn", "Warn", "Warn"]
+        )
+        assert.notInclude(lines.join(), secret)
+        assert.deepStrictEqual(
+          lines.map(([, line]) => /failed \((.*?)\)/.exec(line)?.[1]),
+          ["NoVault", "a defect", "ConfigurationError"]
+        )
+      })
   )
 
-  it.effect("are loaded once for many calls that are refused at the same time, and used by each", () =>
-    Effect.gen(function* () {
-      const gate = yield* Deferred.make<void>()
-      const { load, loads } = yield* loader({
-        2: Effect.as(Deferred.await(gate), pair("client", "key-2"))
-      })
-      yield* Effect.gen(function* () {
-        const credentials = yield* Credentials
-        const used = yield* credentials.current
-        const fiber = yield* Effect.forkChild(
-          Effect.all(
-            Array.from({ length: 20 }, () => credentials.reload(used)),
-            { concurrency: "unbounded" }
+  it.effect(
+    "credentials that reload are loaded once for many calls that are refused at the same time, and used by each",
+    () =>
+      Effect.gen(function* () {
+        const gate = yield* Deferred.make<void>()
+        const { load, loads } = yield* loader({
+          2: Effect.as(Deferred.await(gate), pair("client", "key-2"))
+        })
+        yield* Effect.gen(function* () {
+          const credentials = yield* Credentials
+          const used = yield* credentials.current
+          const fiber = yield* Effect.forkChild(
+            Effect.all(
+              Array.from({ length: 20 }, () => credentials.reload(used)),
+              { concurrency: "unbounded" }
+            )
           )
-        )
-        yield* TestClock.adjust("1 second")
-        yield* Deferred.succeed(gate, undefined)
-        assert.deepStrictEqual(new Set(yield* Fiber.join(fiber)), new Set([true]))
-        assert.strictEqual(yield* key, "key-2")
-        // A straggler, refused with what is not in use any more, needs no load either.
-        assert.isTrue(yield* credentials.reload(used))
-        assert.strictEqual(yield* loads, 2)
-      }).pipe(Effect.provide(Credentials.layerReload({ load })))
-    })
+          yield* TestClock.adjust("1 second")
+          yield* Deferred.succeed(gate, undefined)
+          assert.deepStrictEqual(new Set(yield* Fiber.join(fiber)), new Set([true]))
+          assert.strictEqual(yield* key, "key-2")
+          // A straggler, refused with what is not in use any more, needs no load either.
+          assert.isTrue(yield* credentials.reload(used))
+          assert.strictEqual(yield* loads, 2)
+        }).pipe(Effect.provide(Credentials.layerReload({ load })))
+      })
   )
 
-  it.effect("are loaded once for many calls that are refused at the same time, also where that load fails", () =>
-    Effect.gen(function* () {
-      const { load, loads } = yield* loader({
-        2: Effect.delay(Effect.fail(new NoVault({ message: secret })), "1 second")
-      })
-      yield* Effect.gen(function* () {
-        const credentials = yield* Credentials
-        const used = yield* credentials.current
-        const fiber = yield* Effect.forkChild(
-          Effect.all(
-            Array.from({ length: 20 }, () => credentials.reload(used)),
-            { concurrency: "unbounded" }
+  it.effect(
+    "credentials that reload are loaded once for many calls that are refused at the same time, also where that load fails",
+    () =>
+      Effect.gen(function* () {
+        const { load, loads } = yield* loader({
+          2: Effect.delay(Effect.fail(new NoVault({ message: secret })), "1 second")
+        })
+        yield* Effect.gen(function* () {
+          const credentials = yield* Credentials
+          const used = yield* credentials.current
+          const fiber = yield* Effect.forkChild(
+            Effect.all(
+              Array.from({ length: 20 }, () => credentials.reload(used)),
+              { concurrency: "unbounded" }
+            )
           )
-        )
-        yield* TestClock.adjust("1 minute")
-        assert.deepStrictEqual(new Set(yield* Fiber.join(fiber)), new Set([false]))
-        assert.strictEqual(yield* loads, 2)
-        // A call that is refused later asks again.
-        assert.isTrue(yield* credentials.reload(used))
-        assert.strictEqual(yield* key, "key-3")
-      }).pipe(Effect.provide(Layer.provideMerge(Credentials.layerReload({ load }), Logger.layer([]))))
-    })
+          yield* TestClock.adjust("1 minute")
+          assert.deepStrictEqual(new Set(yield* Fiber.join(fiber)), new Set([false]))
+          assert.strictEqual(yield* loads, 2)
+          // A call that is refused later asks again.
+          assert.isTrue(yield* credentials.reload(used))
+          assert.strictEqual(yield* key, "key-3")
+        }).pipe(Effect.provide(Layer.provideMerge(Credentials.layerReload({ load }), Logger.layer([]))))
+      })
   )
 
   for (const [how, hung] of Object.entries({
     "that never ends": Effect.never,
     "that cannot be interrupted": Effect.uninterruptible(Effect.never)
   })) {
-    it.effect(`go on rotating after a load ${how}`, () =>
+    it.effect(`credentials that reload go on rotating after a load ${how}`, () =>
       Effect.gen(function* () {
         const { load, loads } = yield* loader({ 2: hung })
         const { layer, lines } = capture()
@@ -354,7 +360,7 @@ describe("credentials that reload", () => {
     )
   }
 
-  it.effect("rotate by the interval after a load that never ends", () =>
+  it.effect("credentials that reload rotate by the interval after a load that never ends", () =>
     Effect.gen(function* () {
       const { load } = yield* loader({ 2: Effect.never })
       yield* Effect.gen(function* () {
@@ -367,7 +373,7 @@ describe("credentials that reload", () => {
     })
   )
 
-  it.effect("fail the layer when the first load gives nothing within its time", () =>
+  it.effect("credentials that reload fail the layer when the first load gives nothing within its time", () =>
     Effect.gen(function* () {
       const built = yield* Effect.forkChild(
         Effect.flip(Effect.provide(key, Credentials.layerReload({ load: Effect.never })))
@@ -378,40 +384,44 @@ describe("credentials that reload", () => {
     })
   )
 
-  it.effect("are loaded once for a thousand calls, one after another, where loading fails", () =>
-    Effect.gen(function* () {
-      const { load, loads } = yield* loader({ 2: Effect.fail(new NoVault({ message: secret })) })
-      yield* Effect.gen(function* () {
-        const credentials = yield* Credentials
-        const used = yield* credentials.current
-        for (let call = 0; call < 1000; call++) assert.isFalse(yield* credentials.reload(used))
-        assert.strictEqual(yield* loads, 2)
-      }).pipe(Effect.provide(Layer.provideMerge(Credentials.layerReload({ load }), Logger.layer([]))))
-    })
+  it.effect(
+    "credentials that reload are loaded once for a thousand calls, one after another, where loading fails",
+    () =>
+      Effect.gen(function* () {
+        const { load, loads } = yield* loader({ 2: Effect.fail(new NoVault({ message: secret })) })
+        yield* Effect.gen(function* () {
+          const credentials = yield* Credentials
+          const used = yield* credentials.current
+          for (let call = 0; call < 1000; call++) assert.isFalse(yield* credentials.reload(used))
+          assert.strictEqual(yield* loads, 2)
+        }).pipe(Effect.provide(Layer.provideMerge(Credentials.layerReload({ load }), Logger.layer([]))))
+      })
   )
 
-  it.effect("that are loaded again with the same values are no others to try, and leave nothing resent", () =>
-    Effect.gen(function* () {
-      const loads = yield* Ref.make(0)
-      const load = Effect.as(
-        Ref.update(loads, (count) => count + 1),
-        pair("client", "key")
-      )
-      const { layer: transport, sent } = scripted(respond(401))
-      const payments = Payments.layer({ baseUrl: "https://gateway.example", companyId: 7 }).pipe(
-        Layer.provide([transport, Credentials.layerReload({ load }), IdempotencyKeyGen.layer])
-      )
-      const asked = Effect.flatMap(Payments, (service) => Effect.flip(service.getBalance()))
-      const errors = yield* Effect.replicateEffect(asked, 50).pipe(Effect.provide(payments))
-      assert.deepStrictEqual(
-        new Set(errors.map(({ _tag, attempts }) => `${_tag} ${attempts}`)),
-        new Set(["AuthError 1"])
-      )
-      assert.deepStrictEqual([sent.length, yield* Ref.get(loads)], [50, 2])
-    })
+  it.effect(
+    "credentials that are loaded again with the same values are no others to try, and leave nothing resent",
+    () =>
+      Effect.gen(function* () {
+        const loads = yield* Ref.make(0)
+        const load = Effect.as(
+          Ref.update(loads, (count) => count + 1),
+          pair("client", "key")
+        )
+        const { layer: transport, sent } = scripted(respond(401))
+        const payments = Payments.layer({ baseUrl: "https://gateway.example", companyId: 7 }).pipe(
+          Layer.provide([transport, Credentials.layerReload({ load }), IdempotencyKeyGen.layer])
+        )
+        const asked = Effect.flatMap(Payments, (service) => Effect.flip(service.getBalance()))
+        const errors = yield* Effect.replicateEffect(asked, 50).pipe(Effect.provide(payments))
+        assert.deepStrictEqual(
+          new Set(errors.map(({ _tag, attempts }) => `${_tag} ${attempts}`)),
+          new Set(["AuthError 1"])
+        )
+        assert.deepStrictEqual([sent.length, yield* Ref.get(loads)], [50, 2])
+      })
   )
 
-  it.effect("are refused with an interval or a time limit that is none", () =>
+  it.effect("credentials that reload are refused with an interval or a time limit that is none", () =>
     Effect.gen(function* () {
       const { load } = yield* loader()
       const error = yield* Effect.flip(
@@ -421,7 +431,7 @@ describe("credentials that reload", () => {
     })
   )
 
-  it.live("take up a rotated key over a socket: twenty calls, one load, twenty answers", () =>
+  it.live("credentials that reload take up a rotated key over a socket: twenty calls, one load, twenty answers", () =>
     Effect.gen(function* () {
       const { load, loads } = yield* loader()
       const gateway = yield* makeGateway
@@ -444,7 +454,7 @@ describe("credentials that reload", () => {
     })
   )
 
-  it.effect("that cannot be loaded anew leave a 401 an AuthError, after one request", () =>
+  it.effect("credentials that cannot be loaded anew leave a 401 an AuthError, after one request", () =>
     Effect.gen(function* () {
       const { load } = yield* loader({ 2: Effect.fail(new NoVault({ message: secret })) })
       const { layer: transport, sent } = scripted(respond(401))
@@ -464,18 +474,20 @@ describe("credentials that reload", () => {
     })
   )
 
-  it.effect("stop reloading when their scope closes, also in the middle of a load, without a warning", () =>
-    Effect.gen(function* () {
-      const { load, loads } = yield* loader({ 2: Effect.never })
-      const { layer, lines } = capture()
-      const scope = yield* Scope.make()
-      yield* Layer.buildWithScope(Layer.provide(Credentials.layerReload({ load, every: "1 minute" }), layer), scope)
-      yield* TestClock.adjust("61 seconds")
-      assert.strictEqual(yield* loads, 2)
-      yield* Scope.close(scope, Exit.void)
-      yield* TestClock.adjust("1 hour")
-      assert.strictEqual(yield* loads, 2)
-      assert.deepStrictEqual(lines, [])
-    })
+  it.effect(
+    "credentials that reload stop reloading when their scope closes, also in the middle of a load, without a warning",
+    () =>
+      Effect.gen(function* () {
+        const { load, loads } = yield* loader({ 2: Effect.never })
+        const { layer, lines } = capture()
+        const scope = yield* Scope.make()
+        yield* Layer.buildWithScope(Layer.provide(Credentials.layerReload({ load, every: "1 minute" }), layer), scope)
+        yield* TestClock.adjust("61 seconds")
+        assert.strictEqual(yield* loads, 2)
+        yield* Scope.close(scope, Exit.void)
+        yield* TestClock.adjust("1 hour")
+        assert.strictEqual(yield* loads, 2)
+        assert.deepStrictEqual(lines, [])
+      })
   )
 })

@@ -129,7 +129,7 @@ describe("a write whose earlier call may have been executed", () => {
     return [error._tag, error.outcome, reasonOf(error), statusOf(error), sent.length]
   })
 
-  it.effect("stays unknown whatever refuses it", () =>
+  it.effect("a write whose earlier call may have been executed stays unknown whatever refuses it", () =>
     Effect.gen(function* () {
       const refusals: ReadonlyArray<readonly [number, unknown]> = [
         [400, ""],
@@ -162,23 +162,25 @@ describe("a write whose earlier call may have been executed", () => {
     })
   )
 
-  it.effect("stays unknown when this call sends nothing, and says so", () =>
-    Effect.gen(function* () {
-      for (const use of [created, paid]) {
-        assert.deepStrictEqual(yield* outcomes(use, refusedConnection), [
-          "OutcomeUnknown",
-          "Unknown",
-          "EarlierUnknown",
-          undefined,
-          3
-        ])
-      }
-      const { error } = yield* failing<unknown, PaymentsError>(paid, refusedConnection)
-      assert.include(error.message, "nothing was sent now, but the result of an earlier sending is not known")
-    })
+  it.effect(
+    "a write whose earlier call may have been executed stays unknown when this call sends nothing, and says so",
+    () =>
+      Effect.gen(function* () {
+        for (const use of [created, paid]) {
+          assert.deepStrictEqual(yield* outcomes(use, refusedConnection), [
+            "OutcomeUnknown",
+            "Unknown",
+            "EarlierUnknown",
+            undefined,
+            3
+          ])
+        }
+        const { error } = yield* failing<unknown, PaymentsError>(paid, refusedConnection)
+        assert.include(error.message, "nothing was sent now, but the result of an earlier sending is not known")
+      })
   )
 
-  it.effect("succeeds by a success that can be read", () =>
+  it.effect("a write whose earlier call may have been executed succeeds by a success that can be read", () =>
     Effect.gen(function* () {
       const { layer } = scripted(respond(201, record("payout_1")))
       const withdrawal = yield* Effect.provide(Effect.flatMap(Payments, paid), paymentsOn(layer))
@@ -186,7 +188,7 @@ describe("a write whose earlier call may have been executed", () => {
     })
   )
 
-  it.effect("waits for what is in flight under its key", () =>
+  it.effect("a write whose earlier call may have been executed waits for what is in flight under its key", () =>
     Effect.gen(function* () {
       const inFlight = respond(409, { message: "A request with this idempotency key is in progress" })
       const { layer, sent } = scripted(inFlight, respond(201, record("payout_1")))
@@ -195,18 +197,20 @@ describe("a write whose earlier call may have been executed", () => {
     })
   )
 
-  it.effect("must bring the key of that call: without one it is InvalidRequest, and nothing is sent", () =>
-    Effect.gen(function* () {
-      for (const options of [{ earlier: "Unknown" }, { ...again, earlier: "Rejected" }]) {
-        const given = options as typeof again // what code without types may pass
-        const { error, sent } = yield* failing<unknown, PaymentsError>(
-          (payments) => payments.requestWithdrawal(payout, given),
-          respond(201, record("payout_1"))
-        )
-        assert.deepStrictEqual([error._tag, sent.length], ["InvalidRequest", 0])
-        assert.include(error.message, "earlier")
-      }
-    })
+  it.effect(
+    "a write whose earlier call may have been executed must bring the key of that call: without one it is InvalidRequest, and nothing is sent",
+    () =>
+      Effect.gen(function* () {
+        for (const options of [{ earlier: "Unknown" }, { ...again, earlier: "Rejected" }]) {
+          const given = options as typeof again // what code without types may pass
+          const { error, sent } = yield* failing<unknown, PaymentsError>(
+            (payments) => payments.requestWithdrawal(payout, given),
+            respond(201, record("payout_1"))
+          )
+          assert.deepStrictEqual([error._tag, sent.length], ["InvalidRequest", 0])
+          assert.include(error.message, "earlier")
+        }
+      })
   )
 })
 
@@ -229,17 +233,19 @@ describe("credentials of another client", () => {
   const ok = respond(201, record("k"))
   const key = { idempotencyKey: "k" } as const
 
-  it.effect("resend nothing that may have been executed: the key is another key there", () =>
-    Effect.gen(function* () {
-      assert.deepStrictEqual(yield* asked("second", key, lostConnection, ok), ["OutcomeUnknown", 1])
-      assert.deepStrictEqual(yield* asked("second", { ...key, earlier: "Unknown" }, respond(401), ok), [
-        "OutcomeUnknown",
-        1
-      ])
-    })
+  it.effect(
+    "credentials of another client resend nothing that may have been executed: the key is another key there",
+    () =>
+      Effect.gen(function* () {
+        assert.deepStrictEqual(yield* asked("second", key, lostConnection, ok), ["OutcomeUnknown", 1])
+        assert.deepStrictEqual(yield* asked("second", { ...key, earlier: "Unknown" }, respond(401), ok), [
+          "OutcomeUnknown",
+          1
+        ])
+      })
   )
 
-  it.effect("resend what was refused or not sent", () =>
+  it.effect("credentials of another client resend what was refused or not sent", () =>
     Effect.gen(function* () {
       for (const first of [respond(401), respond(429), refusedConnection]) {
         assert.deepStrictEqual(yield* asked("second", key, first, ok), ["Success", 2])
@@ -247,7 +253,7 @@ describe("credentials of another client", () => {
     })
   )
 
-  it.effect("that are the same client's resend as before", () =>
+  it.effect("credentials of the same client resend as before", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* asked("first", key, lostConnection, ok), ["Success", 2])
       assert.deepStrictEqual(yield* asked("first", { ...key, earlier: "Unknown" }, respond(401), ok), ["Success", 2])

@@ -160,11 +160,11 @@ const reads = <S extends Schema.ConstraintDecoder<unknown>>(
 }
 
 describe("a reader or writer beside its schema", () => {
-  test(`reads a page as the schema does, in ${runs} inputs`, () => {
+  test(`the fast path reads a page as the schema does, in ${runs} inputs`, () => {
     assert.isAbove(compare([page, listed], reads(Endpoints.listTransactions.response, readPage)), runs / 5)
   })
 
-  test(`reads the answer to a charge as the schema does, in ${runs} inputs`, () => {
+  test(`the fast path reads the answer to a charge as the schema does, in ${runs} inputs`, () => {
     const bases: readonly [object, ...Array<object>] = [
       created,
       { ...created, companyId: 7, data: { ...created.data, note: { a: [1] }, companyId: 7 } }
@@ -172,7 +172,7 @@ describe("a reader or writer beside its schema", () => {
     assert.isAbove(compare(bases, reads(Endpoints.createTransaction.response, readCharge)), runs / 5)
   })
 
-  test(`writes a PIX charge to the byte as the schema does, in ${runs} inputs`, () => {
+  test(`the fast path writes a PIX charge to the byte as the schema does, in ${runs} inputs`, () => {
     const encode = bodyEncoder(Endpoints.createTransaction.body.members[0])
     const check = (input: unknown): boolean => {
       const text = writePixCharge(input)
@@ -183,7 +183,7 @@ describe("a reader or writer beside its schema", () => {
     assert.isAbove(compare([charge, minimal], check), runs / 5)
   })
 
-  test("asks the schema about a request that is no plain object", () => {
+  test("the fast path asks the schema about a request that is no plain object", () => {
     class Charge {
       readonly amount = 2500
       readonly paymentMethod = "PIX"

@@ -32,18 +32,20 @@ const misdirecting = Effect.callback<{ readonly url: string; readonly requests: 
 })
 
 describe("the fetch transport", () => {
-  it.live("calls nothing unsent that fetch sent by itself: a 421, and then a refused connection", () =>
-    Effect.gen(function* () {
-      const { requests, url } = yield* misdirecting
-      const error = yield* Effect.flip(pay).pipe(
-        Effect.provide([paymentsOn(FetchTransport.layer, { baseUrl: url }), quiet]),
-        Effect.provide(once)
-      )
-      assert.deepStrictEqual([error._tag, error.outcome, requests()], ["OutcomeUnknown", "Unknown", 1])
-    })
+  it.live(
+    "the fetch transport calls nothing unsent that fetch sent by itself: a 421, and then a refused connection",
+    () =>
+      Effect.gen(function* () {
+        const { requests, url } = yield* misdirecting
+        const error = yield* Effect.flip(pay).pipe(
+          Effect.provide([paymentsOn(FetchTransport.layer, { baseUrl: url }), quiet]),
+          Effect.provide(once)
+        )
+        assert.deepStrictEqual([error._tag, error.outcome, requests()], ["OutcomeUnknown", "Unknown", 1])
+      })
   )
 
-  it.live("sends the length of a body, and the body once", () =>
+  it.live("the fetch transport sends the length of a body, and the body once", () =>
     Effect.gen(function* () {
       const gateway = yield* makeGateway
       gateway.script(json(record("wd_1"), 201))
@@ -54,58 +56,62 @@ describe("the fetch transport", () => {
     })
   )
 
-  it.live("takes the fetch and the RequestInit that its layer is given, and never follows a redirect", () =>
-    Effect.gen(function* () {
-      const seen: Array<RequestInit | undefined> = []
-      const fetch: typeof globalThis.fetch = (_, init) => {
-        seen.push(init)
-        return Promise.resolve(Response.json(balance))
-      }
-      const transport = FetchTransport.layer.pipe(
-        Layer.provide([
-          Layer.succeed(FetchHttpClient.Fetch, fetch),
-          Layer.succeed(FetchHttpClient.RequestInit, {
-            headers: { "X-Proxy": "yes" },
-            redirect: "follow",
-            cache: "no-store"
-          })
-        ])
-      )
-      yield* Effect.provide(read, paymentsOn(transport))
-      const [init] = seen
-      assert.deepInclude(init, { cache: "no-store", redirect: "manual", method: "GET" })
-      assert.strictEqual(new Headers(init?.headers).get("x-proxy"), "yes")
-    })
-  )
-
-  it.live("is not taken for a client that a user put something around, nor for a call with a fetch of its own", () =>
-    Effect.gen(function* () {
-      const gateway = yield* makeGateway
-      gateway.script(json(balance))
-      const wrapped = Layer.effect(
-        HttpClient.HttpClient,
-        Effect.map(
-          HttpClient.HttpClient,
-          HttpClient.mapRequest((request) => ({ ...request, url: `${gateway.url}/mapped` }))
+  it.live(
+    "the fetch transport takes the fetch and the RequestInit that its layer is given, and never follows a redirect",
+    () =>
+      Effect.gen(function* () {
+        const seen: Array<RequestInit | undefined> = []
+        const fetch: typeof globalThis.fetch = (_, init) => {
+          seen.push(init)
+          return Promise.resolve(Response.json(balance))
+        }
+        const transport = FetchTransport.layer.pipe(
+          Layer.provide([
+            Layer.succeed(FetchHttpClient.Fetch, fetch),
+            Layer.succeed(FetchHttpClient.RequestInit, {
+              headers: { "X-Proxy": "yes" },
+              redirect: "follow",
+              cache: "no-store"
+            })
+          ])
         )
-      ).pipe(Layer.provide(FetchTransport.layer))
-      yield* Effect.provide(read, paymentsOn(wrapped))
-      assert.strictEqual(gateway.requests[0]?.path, "/mapped")
-
-      let asked = 0
-      const own: typeof globalThis.fetch = () => {
-        asked++
-        return Promise.resolve(Response.json(balance))
-      }
-      yield* read.pipe(
-        Effect.provideService(FetchHttpClient.Fetch, own),
-        Effect.provide(paymentsOn(FetchTransport.layer))
-      )
-      assert.strictEqual(asked, 1)
-    })
+        yield* Effect.provide(read, paymentsOn(transport))
+        const [init] = seen
+        assert.deepInclude(init, { cache: "no-store", redirect: "manual", method: "GET" })
+        assert.strictEqual(new Headers(init?.headers).get("x-proxy"), "yes")
+      })
   )
 
-  it.live("survives a fetch that throws", () =>
+  it.live(
+    "the fetch transport is not taken for a client that a user put something around, nor for a call with a fetch of its own",
+    () =>
+      Effect.gen(function* () {
+        const gateway = yield* makeGateway
+        gateway.script(json(balance))
+        const wrapped = Layer.effect(
+          HttpClient.HttpClient,
+          Effect.map(
+            HttpClient.HttpClient,
+            HttpClient.mapRequest((request) => ({ ...request, url: `${gateway.url}/mapped` }))
+          )
+        ).pipe(Layer.provide(FetchTransport.layer))
+        yield* Effect.provide(read, paymentsOn(wrapped))
+        assert.strictEqual(gateway.requests[0]?.path, "/mapped")
+
+        let asked = 0
+        const own: typeof globalThis.fetch = () => {
+          asked++
+          return Promise.resolve(Response.json(balance))
+        }
+        yield* read.pipe(
+          Effect.provideService(FetchHttpClient.Fetch, own),
+          Effect.provide(paymentsOn(FetchTransport.layer))
+        )
+        assert.strictEqual(asked, 1)
+      })
+  )
+
+  it.live("the fetch transport survives a fetch that throws", () =>
     Effect.gen(function* () {
       const broken: typeof globalThis.fetch = () => assert.fail("no fetch here")
       const transport = Layer.provide(FetchTransport.layer, Layer.succeed(FetchHttpClient.Fetch, broken))
@@ -114,34 +120,36 @@ describe("the fetch transport", () => {
     })
   )
 
-  it.live("warns when it is built where fetch may repeat a payment and cannot be told otherwise", () =>
-    Effect.gen(function* () {
-      const lines: Array<string> = []
-      const logger = Layer.merge(
-        Logger.layer([Logger.make(({ message }) => lines.push(String(message)))]),
-        Layer.succeed(References.MinimumLogLevel, "Info")
-      )
-      const building = Effect.scoped(Layer.build(FetchTransport.layer)).pipe(Effect.provide(logger))
-      yield* building
-      assert.deepStrictEqual(lines, [])
-
-      const pools: Array<unknown> = []
-      let closed = 0
-      const createHttpClient = (options: unknown) => {
-        pools.push(options)
-        return { close: () => closed++ }
-      }
-      const inDeno = (deno: object) =>
-        Effect.acquireUseRelease(
-          Effect.sync(() => Reflect.set(globalThis, "Deno", deno)),
-          () => building,
-          () => Effect.sync(() => Reflect.deleteProperty(globalThis, "Deno"))
+  it.live(
+    "the fetch transport warns when it is built where fetch may repeat a payment and cannot be told otherwise",
+    () =>
+      Effect.gen(function* () {
+        const lines: Array<string> = []
+        const logger = Layer.merge(
+          Logger.layer([Logger.make(({ message }) => lines.push(String(message)))]),
+          Layer.succeed(References.MinimumLogLevel, "Info")
         )
-      yield* inDeno({ createHttpClient })
-      assert.deepStrictEqual([pools, closed, lines], [[{ poolMaxIdlePerHost: 0 }], 1, []])
-      yield* inDeno({})
-      assert.match(lines.join("\n"), /may send a payment once more/)
-    })
+        const building = Effect.scoped(Layer.build(FetchTransport.layer)).pipe(Effect.provide(logger))
+        yield* building
+        assert.deepStrictEqual(lines, [])
+
+        const pools: Array<unknown> = []
+        let closed = 0
+        const createHttpClient = (options: unknown) => {
+          pools.push(options)
+          return { close: () => closed++ }
+        }
+        const inDeno = (deno: object) =>
+          Effect.acquireUseRelease(
+            Effect.sync(() => Reflect.set(globalThis, "Deno", deno)),
+            () => building,
+            () => Effect.sync(() => Reflect.deleteProperty(globalThis, "Deno"))
+          )
+        yield* inDeno({ createHttpClient })
+        assert.deepStrictEqual([pools, closed, lines], [[{ poolMaxIdlePerHost: 0 }], 1, []])
+        yield* inDeno({})
+        assert.match(lines.join("\n"), /may send a payment once more/)
+      })
   )
 })
 

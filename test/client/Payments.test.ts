@@ -329,7 +329,7 @@ describe.each(Object.entries(transports))("over %s", (_, transport) => {
     )
   })
 
-  describe("what is answered", () => {
+  describe("the answers of the operations", () => {
     const createdValue = {
       id: transactionId,
       amount: 2500,
@@ -701,7 +701,7 @@ describe.each(Object.entries(transports))("over %s", (_, transport) => {
 })
 
 describe("a field of the service's own naming", () => {
-  it.effect("called __proto__ stays data and changes no prototype", () =>
+  it.effect("a field of the service's own naming called __proto__ stays data and changes no prototype", () =>
     Effect.gen(function* () {
       const { layer } = scripted(
         respond(

@@ -66,18 +66,20 @@ const failureOf = (result: Result.Result<unknown, PaymentsError>): PaymentsError
 }
 
 describe("the waits between attempts", () => {
-  it.effect("are a random part of the base, doubled every time: by default 100 ms for reads, 500 ms for writes", () =>
-    Effect.gen(function* () {
-      for (const part of [0, 0.5, 1]) {
-        const reading = yield* always(part)(play(read, {}, respond(503)))
-        assert.deepStrictEqual(reading.at, [0, 100 * part, 300 * part])
-        const paying = yield* always(part)(play(pay, {}, respond(503)))
-        assert.deepStrictEqual(paying.at, [0, 500 * part, 1500 * part])
-      }
-    })
+  it.effect(
+    "the waits are a random part of the base, doubled every time: by default 100 ms for reads, 500 ms for writes",
+    () =>
+      Effect.gen(function* () {
+        for (const part of [0, 0.5, 1]) {
+          const reading = yield* always(part)(play(read, {}, respond(503)))
+          assert.deepStrictEqual(reading.at, [0, 100 * part, 300 * part])
+          const paying = yield* always(part)(play(pay, {}, respond(503)))
+          assert.deepStrictEqual(paying.at, [0, 500 * part, 1500 * part])
+        }
+      })
   )
 
-  it.effect("differ from call to call and stay within their bounds", () =>
+  it.effect("the waits differ from call to call and stay within their bounds", () =>
     Effect.gen(function* () {
       const waits = new Set<number>()
       for (let seed = 0; seed < 20; seed++) {
@@ -95,7 +97,7 @@ describe("the waits between attempts", () => {
     })
   )
 
-  it.effect("stop growing at the cap", () =>
+  it.effect("the waits stop growing at the cap", () =>
     Effect.gen(function* () {
       const retryReads = PaymentsPolicy.fullJitter({ base: "1 second", times: 5, cap: "3 seconds" })
       const { at } = yield* always(1)(play(read, { retryReads }, respond(503)))
@@ -103,7 +105,7 @@ describe("the waits between attempts", () => {
     })
   )
 
-  it.effect("are those of any schedule that is given, each for its kind of call", () =>
+  it.effect("the waits are those of any schedule that is given, each for its kind of call", () =>
     Effect.gen(function* () {
       const policy = {
         retryReads: Schedule.spaced("7 seconds").pipe(Schedule.upTo({ times: 1 })),
@@ -115,7 +117,7 @@ describe("the waits between attempts", () => {
     })
   )
 
-  it.effect("begin anew with each call", () =>
+  it.effect("the waits begin anew with each call", () =>
     Effect.gen(function* () {
       const twice = Effect.andThen(Effect.exit(read), read)
       const { at } = yield* always(1)(play(twice, {}, respond(503)))
@@ -125,7 +127,7 @@ describe("the waits between attempts", () => {
 })
 
 describe("Retry-After", () => {
-  it.effect("is waited for, as seconds or as a date, by reads and writes, for 429 and 503", () =>
+  it.effect("a Retry-After is waited for, as seconds or as a date, by reads and writes, for 429 and 503", () =>
     Effect.gen(function* () {
       for (const call of [read, pay]) {
         for (const status of [429, 503]) {
@@ -139,7 +141,7 @@ describe("Retry-After", () => {
     })
   )
 
-  it.effect("does not shorten the wait of the schedule", () =>
+  it.effect("a Retry-After does not shorten the wait of the schedule", () =>
     Effect.gen(function* () {
       const dates = ["0", "Thu, 01 Jan 1970 00:00:00 GMT"]
       for (const hint of dates) {
@@ -150,7 +152,7 @@ describe("Retry-After", () => {
     })
   )
 
-  it.effect("that is garbage counts as absent", () =>
+  it.effect("a Retry-After that is garbage counts as absent", () =>
     Effect.gen(function* () {
       const garbage = ["", "-1", "1.5", "1e3", "+5", "5;x", "soon", "2026-01-01T00:00:00Z", "NaN", "Infinity", "20, 30"]
       for (const hint of garbage) {
@@ -162,7 +164,7 @@ describe("Retry-After", () => {
     })
   )
 
-  it.effect("of as long as allowed is waited for; beyond it the call fails at once, with the hint", () =>
+  it.effect("a Retry-After of as long as allowed is waited for; beyond it the call fails at once, with the hint", () =>
     Effect.gen(function* () {
       const allowed = yield* play(read, {}, respond(429, "", { "retry-after": "30" }), respond(200, balance))
       assert.deepStrictEqual([allowed.result._tag, allowed.at], ["Success", [0, 30_000]])
@@ -276,7 +278,7 @@ describe("time", () => {
   )
 })
 
-describe("the policy", () => {
+describe("PaymentsPolicy", () => {
   const faults: ReadonlyArray<readonly [string, Reply]> = [
     ["a lost connection", lostConnection],
     ["a refused connection", refusedConnection],
@@ -295,23 +297,25 @@ describe("the policy", () => {
     never: [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]
   } as const
 
-  it.effect.each(["same-key", "only-unsent", "never"] as const)("says which writes are tried again: %s", (mode) =>
-    Effect.gen(function* () {
-      for (const call of [pay, create]) {
-        const counted: Array<number> = []
-        for (const [, reply] of faults) counted.push((yield* play(call, { writes: mode }, reply)).requests)
-        assert.deepStrictEqual(counted, [...expected[mode]])
-      }
-    })
+  it.effect.each(["same-key", "only-unsent", "never"] as const)(
+    "the policy says which writes are tried again: %s",
+    (mode) =>
+      Effect.gen(function* () {
+        for (const call of [pay, create]) {
+          const counted: Array<number> = []
+          for (const [, reply] of faults) counted.push((yield* play(call, { writes: mode }, reply)).requests)
+          assert.deepStrictEqual(counted, [...expected[mode]])
+        }
+      })
   )
 
-  it.effect("says nothing about reads by its mode of writes", () =>
+  it.effect("the policy says nothing about reads by its mode of writes", () =>
     Effect.gen(function* () {
       assert.strictEqual((yield* play(read, { writes: "never" }, respond(503))).requests, 3)
     })
   )
 
-  it.effect("of the default tries three times, with the same key and the same bytes", () =>
+  it.effect("the default policy tries three times, with the same key and the same bytes", () =>
     Effect.gen(function* () {
       const full = Effect.flatMap(Payments, (payments) =>
         payments.requestWithdrawal({ ...payout, pixKey: PixKey.cpf("52998224725"), metadata: { b: 1, a: "é" } })
@@ -325,7 +329,7 @@ describe("the policy", () => {
     })
   )
 
-  it.effect("is the call's own, else the scope's, else that of the layer", () =>
+  it.effect("the policy is the call's own, else the scope's, else that of the layer", () =>
     Effect.gen(function* () {
       const { layer, sent } = scripted(respond(503))
       const times = (count: number) => PaymentsPolicy.make({ retryReads: Schedule.recurs(count) })
@@ -349,7 +353,7 @@ describe("the policy", () => {
     })
   )
 
-  it.effect("once sends once, whatever it is", () =>
+  it.effect("PaymentsPolicy.once sends once, whatever the failure is", () =>
     Effect.gen(function* () {
       for (const call of [read, pay, create]) {
         for (const reply of [respond(503), respond(429), lostConnection, refusedConnection]) {
@@ -359,7 +363,7 @@ describe("the policy", () => {
     })
   )
 
-  it.effect("interactive answers within ten seconds, after two attempts at most", () =>
+  it.effect("PaymentsPolicy.interactive answers within ten seconds, after two attempts at most", () =>
     Effect.gen(function* () {
       for (const call of [read, pay]) {
         const { requests, took } = yield* play(call, PaymentsPolicy.interactive, "silence")
@@ -370,7 +374,7 @@ describe("the policy", () => {
     })
   )
 
-  it.effect("background goes on for up to six attempts, within five minutes", () =>
+  it.effect("PaymentsPolicy.background goes on for up to six attempts, within five minutes", () =>
     Effect.gen(function* () {
       for (const call of [read, pay]) {
         assert.strictEqual((yield* play(call, PaymentsPolicy.background, respond(503))).requests, 6)
@@ -417,7 +421,7 @@ describe("the retry budget", () => {
   const bad = respond(500)
   const limited = respond(429)
 
-  it.effect("of 500 pays for 35 retries at 14 each (500, 486, 472, ...), and then for none", () =>
+  it.effect("the retry budget of 500 pays for 35 retries at 14 each (500, 486, 472, ...), and then for none", () =>
     Effect.gen(function* () {
       const counted = yield* counts(
         withCapacity(500),
@@ -432,7 +436,7 @@ describe("the retry budget", () => {
     })
   )
 
-  it.effect("is the default", () =>
+  it.effect("the retry budget of 500 is the default", () =>
     Effect.gen(function* () {
       const policy = PaymentsPolicy.make({ retryReads: Schedule.recurs(2) })
       const counted = yield* counts(
@@ -447,7 +451,7 @@ describe("the retry budget", () => {
     })
   )
 
-  it.effect("that starts at 14 pays once, at 20 once, at 28 twice, at 13 and at 0 never", () =>
+  it.effect("the retry budget that starts at 14 pays once, at 20 once, at 28 twice, at 13 and at 0 never", () =>
     Effect.gen(function* () {
       for (const [capacity, requests] of [
         [14, 2],
@@ -461,14 +465,16 @@ describe("the retry budget", () => {
     })
   )
 
-  it.effect("gets the cost of the retry that succeeded back: 30, 16, 2, success 16, 2, success 16", () =>
-    Effect.gen(function* () {
-      const counted = yield* counts(withCapacity(30), [bad, bad, good, bad, good, bad], [read, read, read, read])
-      assert.deepStrictEqual(counted, [3, 2, 2, 1])
-    })
+  it.effect(
+    "the retry budget gets the cost of the retry that succeeded back: 30, 16, 2, success 16, 2, success 16",
+    () =>
+      Effect.gen(function* () {
+        const counted = yield* counts(withCapacity(30), [bad, bad, good, bad, good, bad], [read, read, read, read])
+        assert.deepStrictEqual(counted, [3, 2, 2, 1])
+      })
   )
 
-  it.effect("charges 5 for a retry after a 429, and gives 5 back", () =>
+  it.effect("the retry budget charges 5 for a retry after a 429, and gives 5 back", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* counts(withCapacity(4), [limited], [read]), [1])
       assert.deepStrictEqual(yield* counts(withCapacity(9), [limited], [read, read]), [2, 1])
@@ -479,7 +485,7 @@ describe("the retry budget", () => {
     })
   )
 
-  it.effect("gets back what a retry after a 429 cost, and no more", () =>
+  it.effect("the retry budget gets back what a retry after a 429 cost, and no more", () =>
     Effect.gen(function* () {
       // 19: a retry leaves 5; the one after a 429 takes these and gives them back, which is too little for another.
       const counted = yield* counts(withCapacity(19), [bad, bad, limited, good, bad], [read, read, read])
@@ -487,7 +493,7 @@ describe("the retry budget", () => {
     })
   )
 
-  it.effect("gets 1 back for each first success, and never holds more than its capacity", () =>
+  it.effect("the retry budget gets 1 back for each first success, and never holds more than its capacity", () =>
     Effect.gen(function* () {
       const successes = (count: number) => Array.from({ length: count }, () => good)
       const reads = (count: number) => Array.from({ length: count }, () => read)
@@ -503,7 +509,7 @@ describe("the retry budget", () => {
     })
   )
 
-  it.effect("is shared by all operations of one client, and not by two clients", () =>
+  it.effect("the retry budget is shared by all operations of one client, and not by two clients", () =>
     Effect.gen(function* () {
       const policy = withCapacity(42)
       assert.deepStrictEqual(yield* counts(policy, [bad], [pay, read, create]), [3, 2, 1])
@@ -511,7 +517,7 @@ describe("the retry budget", () => {
     })
   )
 
-  it.effect("may be unlimited", () =>
+  it.effect("the retry budget may be unlimited", () =>
     Effect.gen(function* () {
       const policy = PaymentsPolicy.make({ retryBudget: "unlimited", retryReads: Schedule.recurs(2) })
       const counted = yield* counts(
@@ -526,7 +532,7 @@ describe("the retry budget", () => {
     })
   )
 
-  it.effect("that is spent leaves the error what it is", () =>
+  it.effect("the retry budget that is spent leaves the error what it is", () =>
     Effect.gen(function* () {
       const { result } = yield* play(pay, withCapacity(0), respond(503))
       const error = failureOf(result)
@@ -562,39 +568,43 @@ describe("an interrupted write", () => {
     return { reports, lines }
   })
 
-  it.effect("whose request is under way is reported with its key, to the hook and to the log", () =>
-    Effect.gen(function* () {
-      for (const [call, key, at] of [
-        [pay, "wd_1", "MONEY MAY HAVE MOVED"],
-        [create, "tx_1", "THE CHARGE MAY EXIST"]
-      ] as const) {
-        const { layer } = scripted("silence")
-        const { lines, reports } = yield* interrupting(call, "1 second", paymentsOn(layer))
-        assert.deepStrictEqual(
-          reports.map(({ attempts, idempotencyKey, outcome, reason }) => [idempotencyKey, outcome, reason, attempts]),
-          [[key, "Unknown", "Interrupted", 1]]
-        )
-        assert.deepStrictEqual(
-          lines.map(([level]) => level),
-          ["Warn"]
-        )
-        assert.include(lines[0]?.[1], key)
-        assert.include(lines[0]?.[1], at)
-      }
-    })
+  it.effect(
+    "an interrupted write whose request is under way is reported with its key, to the hook and to the log",
+    () =>
+      Effect.gen(function* () {
+        for (const [call, key, at] of [
+          [pay, "wd_1", "MONEY MAY HAVE MOVED"],
+          [create, "tx_1", "THE CHARGE MAY EXIST"]
+        ] as const) {
+          const { layer } = scripted("silence")
+          const { lines, reports } = yield* interrupting(call, "1 second", paymentsOn(layer))
+          assert.deepStrictEqual(
+            reports.map(({ attempts, idempotencyKey, outcome, reason }) => [idempotencyKey, outcome, reason, attempts]),
+            [[key, "Unknown", "Interrupted", 1]]
+          )
+          assert.deepStrictEqual(
+            lines.map(([level]) => level),
+            ["Warn"]
+          )
+          assert.include(lines[0]?.[1], key)
+          assert.include(lines[0]?.[1], at)
+        }
+      })
   )
 
-  it.effect("that waits for its next attempt is reported if an earlier one may have been executed", () =>
-    Effect.gen(function* () {
-      for (const reply of [lostConnection, respond(503)]) {
-        const { layer, sent } = scripted(reply)
-        const { reports } = yield* interrupting(pay, "5 seconds", paymentsOn(layer))
-        assert.deepStrictEqual([reports.map(({ attempts }) => attempts), sent.length], [[1], 1])
-      }
-    })
+  it.effect(
+    "an interrupted write that waits for its next attempt is reported if an earlier one may have been executed",
+    () =>
+      Effect.gen(function* () {
+        for (const reply of [lostConnection, respond(503)]) {
+          const { layer, sent } = scripted(reply)
+          const { reports } = yield* interrupting(pay, "5 seconds", paymentsOn(layer))
+          assert.deepStrictEqual([reports.map(({ attempts }) => attempts), sent.length], [[1], 1])
+        }
+      })
   )
 
-  it.effect("that waits after a refusal, or after what was not sent, is not reported", () =>
+  it.effect("an interrupted write that waits after a refusal, or after what was not sent, is not reported", () =>
     Effect.gen(function* () {
       for (const reply of [respond(429), refusedConnection]) {
         const { layer, sent } = scripted(reply)
@@ -604,7 +614,7 @@ describe("an interrupted write", () => {
     })
   )
 
-  it.effect("that has not sent anything yet is not reported", () =>
+  it.effect("an interrupted write that has not sent anything yet is not reported", () =>
     Effect.gen(function* () {
       const { layer, sent } = scripted("silence")
       const waiting = Layer.succeed(Credentials, { current: Effect.never, reload: () => Effect.succeed(false) })
@@ -616,7 +626,7 @@ describe("an interrupted write", () => {
     })
   )
 
-  it.effect("is one; an interrupted read is not reported", () =>
+  it.effect("an interrupted read is not reported", () =>
     Effect.gen(function* () {
       const { layer, sent } = scripted("silence")
       const { lines, reports } = yield* interrupting(read, "5 seconds", paymentsOn(layer))
@@ -624,7 +634,7 @@ describe("an interrupted write", () => {
     })
   )
 
-  it.effect("that its caller's timeout cuts off is reported too", () =>
+  it.effect("an interrupted write that its caller's timeout cuts off is reported too", () =>
     Effect.gen(function* () {
       const { layer } = scripted("silence")
       const reported = yield* Deferred.make<OutcomeUnknown>()
@@ -639,7 +649,7 @@ describe("an interrupted write", () => {
     })
   )
 
-  it.effect("is not held by a hook that hangs for longer than ten seconds", () =>
+  it.effect("an interrupted write is not held by a hook that hangs for longer than ten seconds", () =>
     Effect.gen(function* () {
       const { layer } = scripted("silence")
       const started = yield* Deferred.make<void>()
@@ -660,7 +670,7 @@ describe("an interrupted write", () => {
     })
   )
 
-  it.effect("that has its answer already reports nothing", () =>
+  it.effect("an interrupted write that has its answer already reports nothing", () =>
     Effect.gen(function* () {
       const { layer } = scripted(respond(201, record("wd_1")))
       const { reports } = yield* interrupting(Effect.andThen(pay, Effect.never), "1 second", paymentsOn(layer))
@@ -670,7 +680,7 @@ describe("an interrupted write", () => {
 })
 
 describe("a 401", () => {
-  it.effect("reloads the credentials and repeats the call once, with the same key and the same bytes", () =>
+  it.effect("a 401 reloads the credentials and repeats the call once, with the same key and the same bytes", () =>
     Effect.gen(function* () {
       const loads = yield* Ref.make(0)
       const load = Effect.map(
@@ -699,7 +709,7 @@ describe("a 401", () => {
     })
   )
 
-  it.effect("sends nothing past the deadline, however long the reload takes", () =>
+  it.effect("a 401 sends nothing past the deadline, however long the reload takes", () =>
     Effect.gen(function* () {
       const reloads = ["10 minutes", "90 seconds"] as const
       for (const reload of [Effect.never, ...reloads.map((time) => Effect.as(Effect.sleep(time), true))]) {
@@ -715,7 +725,7 @@ describe("a 401", () => {
     })
   )
 
-  it.effect("is final where the credentials are fixed, and a 403 always", () =>
+  it.effect("a 401 is final where the credentials are fixed, and a 403 always", () =>
     Effect.gen(function* () {
       for (const status of [401, 403]) {
         for (const call of [read, pay]) {
@@ -876,7 +886,7 @@ describe.each(Object.entries(transports))("over a socket, with %s", (name, trans
 })
 
 describe("a RequestInit of the user's own", () => {
-  it.live("is kept, but for its redirects", () =>
+  it.live("a RequestInit of the user's own is kept, but for its redirects", () =>
     Effect.gen(function* () {
       const target = yield* makeGateway
       const gateway = yield* makeGateway
@@ -902,7 +912,7 @@ describe("a RequestInit of the user's own", () => {
     })
   )
 
-  it.effect("is not needed", () =>
+  it.effect("a client needs no RequestInit of the user's own", () =>
     Effect.gen(function* () {
       const { layer } = scripted(respond(200, created))
       const { status } = yield* Effect.provide(create, paymentsOn(layer))

@@ -23,13 +23,13 @@ const spelled = (phrases: ReadonlyArray<string>) =>
     `Bad Request; ${words}`
   ])
 
-describe("the words of a refusal", () => {
-  it("are a conflict in every wording that says asked before or under way", () => {
+describe("RefusalRules", () => {
+  it("the words of a refusal are a conflict in every wording that says asked before or under way", () => {
     assert.isAtLeast(conflicts.length, 150)
     assert.deepStrictEqual(otherwise(spelled(conflicts), isConflict), [])
   })
 
-  it("are no conflict in an ordinary refusal", () => {
+  it("the words of an ordinary refusal are no conflict", () => {
     assert.isAtLeast(ordinary.length, 150)
     assert.deepStrictEqual(
       otherwise(spelled(ordinary), (words) => !isConflict(words)),
@@ -41,14 +41,14 @@ describe("the words of a refusal", () => {
     ["InsufficientBalance", insufficientBalance],
     ["NoPixKey", noPixKey],
     ["BelowMinimum", belowMinimum]
-  ] as const)("are %s in every wording of it", (cause, phrases) => {
+  ] as const)("the words of a refusal are %s in every wording of it", (cause, phrases) => {
     assert.deepStrictEqual(
       otherwise(spelled(phrases), (words) => read(words) === cause),
       []
     )
   })
 
-  it("are held against a user's own phrases and expressions before the defaults", () => {
+  it("the words of a refusal are held against a user's own phrases and expressions before the defaults", () => {
     const rules = RefusalRules.make({
       rules: [
         { cause: "InsufficientBalance", words: ["carteira ... vazia|#"], except: ["carteira ~ digital"] },
@@ -64,7 +64,7 @@ describe("the words of a refusal", () => {
     assert.strictEqual(causeOf(rules, "Saldo insuficiente"), "InsufficientBalance")
   })
 
-  it("are read in a number of steps that grows with their length and no faster", () => {
+  it("the words of a refusal are read in a number of steps that grows with their length and no faster", () => {
     const count = (text: string) => {
       const spies = [vi.spyOn(String.prototype, "startsWith"), vi.spyOn(Set.prototype, "has")]
       causeOf(RefusalRules.defaults, text)

@@ -43,8 +43,8 @@ type Write =
   | "RequestRejected"
   | "ServiceUnavailable"
 
-describe("the types", () => {
-  test("name exactly the errors that an operation can fail with", () => {
+describe("the types of Payments", () => {
+  test("the types name exactly the errors that an operation can fail with", () => {
     expectTypeOf<Tags<"createTransaction">>().toEqualTypeOf<Write>()
     expectTypeOf<Tags<"getTransaction">>().toEqualTypeOf<Read | "TransactionNotFound">()
     expectTypeOf<Tags<"listTransactions">>().toEqualTypeOf<Read>()
@@ -54,7 +54,7 @@ describe("the types", () => {
     >()
   })
 
-  test("let a handled error disappear", () => {
+  test("the types let a handled error disappear", () => {
     const handled = (payments: Operations, request: WithdrawalRequest) =>
       Effect.catchTag(payments.requestWithdrawal(request), "NoPixKey", () => Effect.succeed("register a key"))
     expectTypeOf<Effect.Error<ReturnType<typeof handled>>["_tag"]>().toEqualTypeOf<
@@ -62,11 +62,11 @@ describe("the types", () => {
     >()
   })
 
-  test("leave an operation no requirement", () => {
+  test("the types leave an operation no requirement", () => {
     expectTypeOf<Effect.Services<ReturnType<Operations[keyof Operations]>>>().toEqualTypeOf<never>()
   })
 
-  test("say what each layer needs", () => {
+  test("the types say what each layer needs", () => {
     type Needed = Credentials | HttpClient.HttpClient | IdempotencyKeyGen
     expectTypeOf<ReturnType<typeof Payments.layer>>().toEqualTypeOf<Layer.Layer<Payments, ConfigurationError, Needed>>()
     expectTypeOf(Payments.layerConfig).toEqualTypeOf<Layer.Layer<Payments, ConfigurationError, Needed>>()
@@ -74,7 +74,7 @@ describe("the types", () => {
     expectTypeOf(Sandbox.layerPayments).toEqualTypeOf<Layer.Layer<Payments | Sandbox>>()
   })
 
-  test("keep centavos and reais apart", () => {
+  test("the types keep centavos and reais apart", () => {
     expectTypeOf<CreateTransactionRequest["amount"]>().toEqualTypeOf<Money.Centavos>()
     expectTypeOf<WithdrawalRequest["amount"]>().toEqualTypeOf<Money.Centavos>()
     expectTypeOf<CreatedTransaction["amount"]>().toEqualTypeOf<Money.Centavos>()
@@ -86,7 +86,7 @@ describe("the types", () => {
     expectTypeOf<Money.Centavos>().not.toExtend<Money.Reais>()
   })
 
-  test("give a charge the fields of its payment method", () => {
+  test("the types give a charge the fields of its payment method", () => {
     type Charge = {
       readonly amount: Money.Centavos
       readonly customer: { readonly name: string; readonly email: string }
@@ -103,7 +103,7 @@ describe("the types", () => {
     expectTypeOf(boleto).toBeFunction()
   })
 
-  test("give a PIX charge its code", () => {
+  test("the types give a PIX charge its code", () => {
     const ask = (payments: Operations, pix: PixTransactionRequest, any: CreateTransactionRequest) => ({
       pix: payments.createTransaction(pix),
       written: payments.createTransaction({
@@ -121,7 +121,7 @@ describe("the types", () => {
     expectTypeOf<CreatedTransaction>().not.toExtend<CreatedPixTransaction>()
   })
 
-  test("let a mock of createTransaction be written without a cast", () => {
+  test("the types let a mock of createTransaction be written without a cast", () => {
     const charge = {
       id: "6f1b9a3e-2f7c-4f0e-9d53-0c5a7e1b2d44",
       amount: Money.centavos(2500),
@@ -148,14 +148,14 @@ describe("the types", () => {
     expectTypeOf([whatever, byRequest, generated]).toEqualTypeOf<Array<Layer.Layer<Payments>>>()
   })
 
-  test("want the kind of a plain PIX key said", () => {
+  test("the types want the kind of a plain PIX key said", () => {
     type Payout = { readonly amount: Money.Centavos }
     expectTypeOf<Payout>().toExtend<WithdrawalRequest>()
     expectTypeOf<Payout & { readonly pixKey: string; readonly pixKeyType: "CPF" }>().toExtend<WithdrawalRequest>()
     expectTypeOf<Payout & { readonly pixKey: string }>().not.toExtend<WithdrawalRequest>()
   })
 
-  test("take the secret only redacted", () => {
+  test("the types take the secret only redacted", () => {
     expectTypeOf<ApiCredentials["apiKey"]>().toEqualTypeOf<Redacted.Redacted<string>>()
   })
 })

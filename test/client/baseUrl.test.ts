@@ -6,7 +6,7 @@ import { balance, paymentsOn, respond, scripted } from "../support/Wire.ts"
 const path = "/api/Balance/balance/7?currency=BRL"
 const read = Effect.flatMap(Payments, (payments) => payments.getBalance())
 
-describe("the base URL", () => {
+describe("the base URL of Payments.layer", () => {
   const accepted: ReadonlyArray<readonly [baseUrl: string | URL, address: string]> = [
     ["https://gateway.example", "https://gateway.example"],
     ["https://gateway.example/", "https://gateway.example"],
@@ -23,7 +23,7 @@ describe("the base URL", () => {
     ["http://[::1]:3000", "http://[::1]:3000"]
   ]
 
-  it.effect.each(accepted)("%s is accepted, and every request goes under it", ([baseUrl, address]) =>
+  it.effect.each(accepted)("the base URL %s is accepted, and every request goes under it", ([baseUrl, address]) =>
     Effect.gen(function* () {
       const { layer, sent } = scripted(respond(200, balance))
       yield* Effect.provide(read, paymentsOn(layer, { baseUrl, companyId: 7 }))
@@ -61,23 +61,25 @@ describe("the base URL", () => {
     ["https://gateway.example#", /query or a fragment/]
   ]
 
-  it.effect.each(refused)("%j is refused when the layer is built, without being shown", ([baseUrl, problem]) =>
-    Effect.gen(function* () {
-      const { layer, sent } = scripted(respond(200, balance))
-      const exit = yield* Effect.exit(Effect.provide(read, paymentsOn(layer, { baseUrl, companyId: 7 })))
-      assert.isTrue(Exit.isFailure(exit))
-      if (!Exit.isFailure(exit)) return
-      const [reason] = exit.cause.reasons
-      assert.isTrue(reason !== undefined && Cause.isFailReason(reason) && reason.error._tag === "ConfigurationError")
-      assert.match(Cause.pretty(exit.cause), problem)
-      assert.notInclude(Cause.pretty(exit.cause), canary)
-      assert.strictEqual(sent.length, 0)
-    })
+  it.effect.each(refused)(
+    "the base URL %j is refused when the layer is built, without being shown",
+    ([baseUrl, problem]) =>
+      Effect.gen(function* () {
+        const { layer, sent } = scripted(respond(200, balance))
+        const exit = yield* Effect.exit(Effect.provide(read, paymentsOn(layer, { baseUrl, companyId: 7 })))
+        assert.isTrue(Exit.isFailure(exit))
+        if (!Exit.isFailure(exit)) return
+        const [reason] = exit.cause.reasons
+        assert.isTrue(reason !== undefined && Cause.isFailReason(reason) && reason.error._tag === "ConfigurationError")
+        assert.match(Cause.pretty(exit.cause), problem)
+        assert.notInclude(Cause.pretty(exit.cause), canary)
+        assert.strictEqual(sent.length, 0)
+      })
   )
 })
 
-describe("the company of the layer", () => {
-  it.effect("is a whole number from 0", () =>
+describe("the company of Payments.layer", () => {
+  it.effect("the company is a whole number from 0", () =>
     Effect.gen(function* () {
       const { layer } = scripted(respond(200, balance))
       for (const companyId of [-1, 7.5, Number.NaN, Infinity, 2 ** 53]) {

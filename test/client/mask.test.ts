@@ -48,7 +48,7 @@ const values = [
 ]
 
 describe("displayMessage", () => {
-  it("shows an ordinary message as it is", () => {
+  it("displayMessage shows an ordinary message as it is", () => {
     for (const text of [
       "Saldo insuficiente",
       "Valor mínimo de R$ 10,00 (1000 centavos)",
@@ -60,19 +60,19 @@ describe("displayMessage", () => {
     }
   })
 
-  it("puts it on one line, without escape sequences and control characters", () => {
+  it("displayMessage puts a message on one line, without escape sequences and control characters", () => {
     expect(show("\u001B[31mred\u001B[0m \u001B]0;title\u0007end\u009B1m")).toBe("red end")
     expect(show("a\r\nb\t c\u2028d\u2029e\u0085f\u00A0g")).toBe("a b c d e f g")
     expect(show("a\u0000b\u007Fc\u0090d\u202Ee\u2066f\u200Bg\uD800h")).toBe("abcdefgh")
   })
 
-  it("cuts at 200 characters, and not within one", () => {
+  it("displayMessage cuts at 200 characters, and not within one", () => {
     expect(show("é".repeat(200))).toBe("é".repeat(200))
     expect(show("é".repeat(201))).toBe(`${"é".repeat(199)}…`)
     expect(show(`${"é".repeat(198)}😀 and more`)).toBe(`${"é".repeat(198)}…`)
   })
 
-  it("masks personal data and long tokens of which it was told nothing", () => {
+  it("displayMessage masks personal data and long tokens of which it was told nothing", () => {
     for (const value of [
       "maria.silva+pix@example.com.br",
       "maria%40example.com",
@@ -100,7 +100,7 @@ describe("displayMessage", () => {
     expect(show("R$ 529.982.247-25")).toBe("R$ [redacted]")
   })
 
-  it("masks each secret of the request, however it is punctuated, cased, accented or escaped", () => {
+  it("displayMessage masks each secret of the request, however it is punctuated, cased, accented or escaped", () => {
     const secrets = ["Maria José da Silva", "a.b@x.io", "ck-ab12", "123.456-7", "!#!#", "tiny"]
     for (const echo of [
       "Maria José da Silva",
@@ -131,7 +131,7 @@ describe("displayMessage", () => {
     }
   })
 
-  it("masks before it cuts, also what was cut elsewhere", () => {
+  it("displayMessage masks before it cuts, also what was cut elsewhere", () => {
     const secret = "quite a long secret value"
     expect(show("x ".repeat(95) + secret, [secret])).not.toContain("quite")
     expect(show("Value: quite a long sec", [secret])).toBe("Value: [redacted]")
@@ -139,17 +139,17 @@ describe("displayMessage", () => {
     expect(show("This is quite", [secret])).toBe("This is quite")
   })
 
-  it("does not search for what is too short to be a secret", () => {
+  it("displayMessage does not search for what is too short to be a secret", () => {
     expect(show("abc a-b-c", ["abc", "a", "", "\u0000\u0000\u0000\u0000", "a---"])).toBe("abc a-b-c")
   })
 
-  it("says nothing rather than a secret that its own mark would spell", () => {
+  it("displayMessage says nothing rather than a secret that its own mark would spell", () => {
     expect(show("x dact y", ["dact"])).toBe("")
     expect(show("abcd x abcd", ["abcd", "] x ["])).toBe("[redacted]")
   })
 
   for (const [how, escape] of Object.entries(escapings)) {
-    it(`masks a value ${how}, and a part of it`, () => {
+    it(`displayMessage masks a value ${how}, and a part of it`, () => {
       for (const value of values) {
         assert.strictEqual(show(`Aqui: ${escape(value)} :fim`, [value]), "Aqui: [redacted] :fim", value)
         if (how === "in base64") continue
@@ -160,14 +160,14 @@ describe("displayMessage", () => {
     })
   }
 
-  it("masks no words that a description has in common with the message, but the description", () => {
+  it("displayMessage masks no words that a description has in common with the message, but the description", () => {
     const secrets = (): ReadonlyArray<Secret> => [freeText("Pagamento do aluguel de dezembro da Rua das Flores")]
     expect(displayMessage("Pagamento recusado pelo banco", secrets)).toBe("Pagamento recusado pelo banco")
     expect(displayMessage("Recusa: 'do aluguel de dezembro da rua'!", secrets)).toBe("Recusa: '[redacted]'!")
     expect(displayMessage("Recusado: Pagamento do alug", secrets)).toBe("Recusado: [redacted]")
   })
 
-  it("shows amounts, dates, times, statuses and codes", () => {
+  it("displayMessage shows amounts, dates, times, statuses and codes", () => {
     const secrets = [...values, "11987654321"]
     for (const text of [
       "R$ 1.234,56",
@@ -183,13 +183,13 @@ describe("displayMessage", () => {
     }
   })
 
-  it("asks for the secrets only when there are words", () => {
+  it("displayMessage asks for the secrets only when there are words", () => {
     const secrets = vi.fn<() => ReadonlyArray<Secret>>(() => [])
     expect(displayMessage(" \u0000 ", secrets)).toBe("")
     expect(secrets).not.toHaveBeenCalled()
   })
 
-  it("looks at each place of the words once for each length of run, however long a secret is", () => {
+  it("displayMessage looks at each place of the words once for each length of run, however long a secret is", () => {
     const long = "Pagamento do aluguel ".repeat(50_000)
     const looked = vi.spyOn(Set.prototype, "has")
     const shown = displayMessage("Falhou ".repeat(2000), () => [
@@ -204,7 +204,7 @@ describe("displayMessage", () => {
   })
 
   it.prop(
-    "never throws, and shows one line of at most 200 characters",
+    "displayMessage never throws, and shows one line of at most 200 characters",
     [Schema.String, Schema.String],
     ([body, type]) => {
       for (const shown of [body, JSON.stringify({ message: body }), `<p>${body}`, `{"error":"${body}`]) {
@@ -221,7 +221,7 @@ describe("displayMessage", () => {
   )
 
   it.prop(
-    "never shows a secret of the request, wherever the body has it",
+    "displayMessage never shows a secret of the request, wherever the body has it",
     [Secret, Schema.String, Schema.String, Schema.String],
     ([secret, before, after, key]) => {
       const echo = before + secret + after
@@ -245,7 +245,7 @@ describe("displayMessage", () => {
   )
 
   it.prop(
-    "masks a word in any case, spaced, percent-encoded and escaped",
+    "displayMessage masks a word in any case, spaced, percent-encoded and escaped",
     [Schema.String.check(Schema.isPattern(/^[a-z0-9]{4,20}$/))],
     ([secret]) => {
       const hex = (prefix: string, digits: number) =>

@@ -18,7 +18,7 @@ const refund: Endpoint = {
 describe("the place of a request", () => {
   const place = placeOf(refund)
 
-  test("is the endpoint's path with its parameters, each as one segment, and the query that is there", () => {
+  test("the place of a request is the endpoint's path with its parameters, each as one segment, and the query that is there", () => {
     const written = place({ transactionId: "a/b?c", part: 2, reason: "ã & b=c", dry: undefined })
     assert.strictEqual(
       Result.getOrUndefined(written),
@@ -28,7 +28,7 @@ describe("the place of a request", () => {
     assert.strictEqual(Result.getOrUndefined(bare), "/api/v1/transactions/x/refund/0")
   })
 
-  test("is refused by the endpoint's schemas, with all that is wrong", () => {
+  test("a request that does not fit is refused by the endpoint's schemas, with all that is wrong", () => {
     const refused = Result.getOrThrow(Result.flip(place({ transactionId: "", part: -1, reason: 5, other: 1 })))
     assert.sameMembers(
       refused.map(({ path }) => path),

@@ -12,7 +12,7 @@ const page = (head: string) =>
   `<p>indispon&iacute;vel &amp; fora &#100;o &#x61;r: 1 < 2</p></body></html>`
 
 describe("readServiceMessage", () => {
-  it("reads the message under the usual names, in both languages and any case", () => {
+  it("readServiceMessage reads the message under the usual names, in both languages and any case", () => {
     const keys =
       "message,Message,mensagem,msg,errorMessage,error_description,detail,detalhe,details,description,descricao," +
       "reason,motivo,error,erro,errors,erros,title,titulo"
@@ -23,14 +23,14 @@ describe("readServiceMessage", () => {
     }
   })
 
-  it("looks into the envelopes that the service uses elsewhere", () => {
+  it("readServiceMessage looks into the envelopes that the service uses elsewhere", () => {
     expect(wordsOf({ data: { message: "Chave inválida" }, status: 400 })).toBe("Chave inválida")
     expect(wordsOf({ ok: false, res: { erro: "Chave inválida" } })).toBe("Chave inválida")
     expect(wordsOf({ data: null, message: "Falhou" })).toBe("Falhou")
     expect(wordsOf({ message: "Falhou", data: { description: "what was sent" } })).toBe("Falhou")
   })
 
-  it("reads a list of errors with the field that each is about", () => {
+  it("readServiceMessage reads a list of errors with the field that each is about", () => {
     expect(wordsOf({ errors: ["a é obrigatório", { field: "amount", message: "too low" }, { detail: "x" }, 7] })).toBe(
       "a é obrigatório; amount: too low; x"
     )
@@ -39,7 +39,7 @@ describe("readServiceMessage", () => {
     )
   })
 
-  it("reads problem+json, with ASP.NET's record of errors", () => {
+  it("readServiceMessage reads problem+json, with ASP.NET's record of errors", () => {
     expect(wordsOf({ type: "about:blank", title: "Bad Request", status: 400, detail: "Saldo insuficiente" })).toBe(
       "Saldo insuficiente"
     )
@@ -54,7 +54,7 @@ describe("readServiceMessage", () => {
     )
   })
 
-  it("keeps the message before the reason phrase, and adds a nested error to a general message", () => {
+  it("readServiceMessage keeps the message before the reason phrase, and adds a nested error to a general message", () => {
     expect(wordsOf({ statusCode: 400, message: ["a", "b"], error: "Bad Request" })).toBe("a; b")
     expect(wordsOf({ message: "Request failed", error: { message: "Saldo insuficiente" } })).toBe(
       "Request failed; Saldo insuficiente"
@@ -63,7 +63,7 @@ describe("readServiceMessage", () => {
     expect(wordsOf({ message: "Erro", detail: "Erro" })).toBe("Erro")
   })
 
-  it("reads a JSON string, an array, and JSON or HTML inside a string", () => {
+  it("readServiceMessage reads a JSON string, an array, and JSON or HTML inside a string", () => {
     expect(wordsOf("Saldo insuficiente")).toBe("Saldo insuficiente")
     expect(wordsOf([{ message: "a" }, { message: "b" }])).toBe("a; b")
     expect(wordsOf({ message: JSON.stringify({ error: { message: "upstream" } }) })).toBe("upstream")
@@ -71,7 +71,7 @@ describe("readServiceMessage", () => {
     expect(wordsOf({ message: "{not json" })).toBe("{not json")
   })
 
-  it("finds no words where there are none", () => {
+  it("readServiceMessage finds no words where there are none", () => {
     for (const body of [{}, [], null, true, 42, { status: 500 }, { errors: 1 }, { errors: {} }, { message: "" }]) {
       expect(wordsOf(body)).not.toContain("undefined")
     }
@@ -79,7 +79,7 @@ describe("readServiceMessage", () => {
     expect(readServiceMessage("")).toEqual({ words: "", texts: [] })
   })
 
-  it("reads a code wherever it stands, and takes nothing long or spaced for one", () => {
+  it("readServiceMessage reads a code wherever it stands, and takes nothing long or spaced for one", () => {
     expect(codeOf({ code: "NO_BALANCE", message: "x" })).toBe("NO_BALANCE")
     expect(codeOf({ errorCode: 4001 })).toBe("4001")
     expect(codeOf({ error: { code: "E1", message: "x" } })).toBe("E1")
@@ -93,7 +93,7 @@ describe("readServiceMessage", () => {
     expect(codeOf({ code: null })).toBeUndefined()
   })
 
-  it("reads the title of a page, and without one its text, without script and style", () => {
+  it("readServiceMessage reads the title of a page, and without one its text, without script and style", () => {
     expect(readServiceMessage(page("<title>502 Bad Gateway</title>")).words).toBe("502 Bad Gateway")
     expect(readServiceMessage(page("<title> </title>")).words).toBe("Serviço indisponível & fora do ar: 1 < 2")
     expect(readServiceMessage("Erro<br>grave", "text/html; charset=utf-8").words).toBe("Erro grave")
@@ -101,12 +101,12 @@ describe("readServiceMessage", () => {
     expect(readServiceMessage("<p>Erro <script>never closed").words).toBe("Erro")
   })
 
-  it("reads plain text, with or without a byte order mark", () => {
+  it("readServiceMessage reads plain text, with or without a byte order mark", () => {
     expect(readServiceMessage("\uFEFF  Saldo insuficiente \n").words).toBe("Saldo insuficiente")
     expect(readServiceMessage('\uFEFF{"message":"Saldo"}').words).toBe("Saldo")
   })
 
-  it("saves the message of JSON that is cut or too long to be parsed", () => {
+  it("readServiceMessage saves the message of JSON that is cut or too long to be parsed", () => {
     expect(readServiceMessage('{"message":"Saldo \\"in\\"suficiente","da').words).toBe('Saldo "in"suficiente')
     expect(readServiceMessage('{"message" : "Saldo insuf').words).toBe("Saldo insuf")
     expect(readServiceMessage('{"message":"bad \\x escape"').words).toBe("bad \\x escape")
@@ -114,7 +114,7 @@ describe("readServiceMessage", () => {
     expect(readServiceMessage("{oops").words).toBe("{oops")
   })
 
-  it("stays quick and quiet on hostile input", () => {
+  it("readServiceMessage stays quick and quiet on hostile input", () => {
     const bodies = [
       "[".repeat(1_000_000),
       '{"error":'.repeat(100_000),
