@@ -15,15 +15,19 @@ export const Balance = Schema.Struct({
   id: IntegerId,
   companyId: absentIfNull(IntegerId),
   currency: absentIfNull(Schema.String),
+  /** `Released` means available. */
   enBalanceStatus: BalanceStatus,
+  /** What a withdrawal may take, in reais. */
   accBalance: ReaisFromJson,
+  /** The balance in credits, in reais. */
   accBalanceCredit: absentIfNull(ReaisFromJson),
+  /** Credits that await release, in reais. */
   accBalanceCreditAwaiting: absentIfNull(ReaisFromJson)
 })
 /** See the schema of the same name. */
 export interface Balance extends Schema.Schema.Type<typeof Balance> {}
 
-/** Whose balance. */
+/** Whose balance to read, and in which currency. */
 export interface BalanceOptions {
   /** Default: the `companyId` of the layer. */
   readonly companyId?: number | undefined

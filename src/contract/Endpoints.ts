@@ -30,6 +30,7 @@ type Fields = { readonly [name: string]: Schema.Codec<unknown, unknown> }
 
 /** One endpoint: all that sends a request, and all that answers one. */
 export interface Endpoint {
+  /** The operation that it is for. */
   readonly operation: Operation
   /** Under which name `PaymentsApi` holds it. */
   readonly group: "transactions" | "money"

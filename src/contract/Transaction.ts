@@ -166,6 +166,7 @@ const created = {
     Schema.Struct({
       /** The copy-and-paste text of the QR code. */
       qrcode: absentIfNull(Schema.String),
+      /** Until when it can be paid. */
       expirationDate: absentIfNull(Timestamp)
     })
   ),
@@ -201,6 +202,7 @@ export const CreatedPixTransaction = Schema.Struct({
   pix: Schema.Struct({
     /** The copy-and-paste text of the QR code. */
     qrcode: Schema.NonEmptyString,
+    /** Until when it can be paid. */
     expirationDate: absentIfNull(Timestamp)
   })
 })
@@ -220,10 +222,13 @@ const ListLead = Schema.Struct({
 
 /** A row of the list (section 2.5). `amount` is in centavos, `id` is the row's and not the `transactionId`. */
 export const TransactionListItem = Schema.Struct({
+  /** The row's own id, which a lookup does not take. */
   id: IntegerId,
   leadId: absentIfNull(TextId),
   lead: absentIfNull(ListLead),
+  /** In centavos. */
   amount: Centavos,
+  /** In the list's own words: whether a charge is paid, the lookup says. */
   status: ListStatus,
   paymentMethod: absentIfNull(openWord(["PIX"])),
   providerTxId: absentIfNull(Schema.String),
@@ -257,7 +262,7 @@ export const TransactionSort = Schema.Literals(["createdAt_desc", "createdAt_asc
 /** See the schema of the same name. */
 export type TransactionSort = typeof TransactionSort.Type
 
-/** Which page of the list. */
+/** Which page of the list to read. */
 export interface ListOptions {
   /** From 1. Default: the service's, 1. */
   readonly page?: number | undefined
@@ -278,12 +283,16 @@ const DetailLead = Schema.Struct({
 
 /** A transaction looked up (section 2.6). `value` is in centavos. */
 export const TransactionDetail = Schema.Struct({
+  /** The integer id of the record: not the one that a lookup takes. */
   id: IntegerId,
   leadId: absentIfNull(IntegerId),
   lead: absentIfNull(DetailLead),
   companyId: absentIfNull(IntegerId),
+  /** In centavos. */
   value: Centavos,
+  /** The id that the lookup was made by: the `id` of the created charge. */
   transactionId: TextId,
+  /** `Awaiting`, `Paid`, `Cancelled`, `Failed`, `Refunded`, or a word that is not documented. */
   enStatusTransaction: DetailStatus,
   enPaymentSystem: absentIfNull(openWord(["Pix", "Boleto", "CreditCard"])),
   updateDate: absentIfNull(Timestamp),

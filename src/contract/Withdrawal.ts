@@ -16,6 +16,7 @@ export const minimumWithdrawal: Centavos = centavos(1000)
 
 /** A withdrawal request as it goes over the wire (section 2.1). */
 export const WithdrawalRequestBody = Schema.Struct({
+  /** In centavos, at least {@link minimumWithdrawal}. */
   amount: Centavos,
   currency: CurrencyOrBrl,
   pixKey: Schema.optional(Schema.String),
@@ -47,15 +48,19 @@ export type WithdrawalRequest = Rest &
 
 /** A withdrawal as the service records it (section 2.2). `value` is in reais. */
 export const WithdrawalRecord = Schema.Struct({
+  /** The number of the record. The service documents no lookup by it. */
   id: IntegerId,
   companyId: absentIfNull(IntegerId),
   idempotencyKey: absentIfNull(Schema.String),
+  /** In reais. Whether it is before or after a fee, the service does not say. */
   value: ReaisFromJson,
+  /** Where the money goes, in plain text. It is a person's data: `PixKey.read` masks it. */
   pixKey: absentIfNull(Schema.String),
   pixKeyType: absentIfNull(openWord(PixKeyType.literals)),
   creditorDocument: absentIfNull(Schema.String),
   description: absentIfNull(Schema.String),
   currency: absentIfNull(Schema.String),
+  /** `Awaiting` is the only word that the service shows. */
   enTransaction: WithdrawalStatus,
   createdAt: absentIfNull(Timestamp)
 })

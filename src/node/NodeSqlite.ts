@@ -1,8 +1,8 @@
 /**
  * A `SqlClient` on `node:sqlite`, for one process that keeps its durable payouts and webhooks in a file beside it.
  *
- * It is here because no SQLite driver of Effect loads with Effect 4.1: when `@effect/sql-sqlite-node` has a release that
- * does, take that one. Nothing else knows this module; any `SqlClient` is as good.
+ * It is here because no SQLite driver of Effect loads with Effect 4.1. When `@effect/sql-sqlite-node` has a release that
+ * does, take that one. No other module of this library depends on it: any `SqlClient` works in its place.
  *
  * - The file belongs to one process: a second one is refused when its layer is built. Several processes need PostgreSQL.
  * - A commit is on the disk (`synchronous = FULL`) before it is answered.
@@ -127,7 +127,7 @@ const open = (filename: string) =>
 export const layer = ({
   filename
 }: {
-  /** Where the database stands. Two more files stand beside it while it is open. */
+  /** The path of the file, or `:memory:`. Two more files are beside it while it is open. */
   readonly filename: string
 }): Layer.Layer<SqlClient.SqlClient, ConfigurationError> =>
   Layer.effect(

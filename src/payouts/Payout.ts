@@ -203,7 +203,9 @@ export type PayoutReport = typeof PayoutReport.Type
 export class PayoutSourceFailed<E> extends Data.TaggedError("PayoutSourceFailed")<{
   /** What the stream failed with. Absent where something was thrown: see the `cause`. */
   readonly error?: E
+  /** All that is known of the failure. */
   readonly cause: Cause.Cause<E>
+  /** What became of every item that was read. */
   readonly report: PayoutReport
 }> {
   override get message(): string {

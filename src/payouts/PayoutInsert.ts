@@ -33,7 +33,9 @@ export const statements = {
 
 /** A statement and its parameters, in order. */
 export interface PayoutStatement {
+  /** The SQL, with a placeholder for each parameter. */
   readonly text: string
+  /** In the order of the placeholders. */
   readonly parameters: readonly [key: string, reference: string, amount: number, request: string, check: string]
 }
 
@@ -41,6 +43,7 @@ export interface PayoutStatement {
 export const make = (
   payout: PayoutItem,
   options: {
+    /** The database that it is for: `pg` is PostgreSQL. */
     readonly dialect: keyof typeof statements
     /** Seals the stored request as the worker's `seal` opens it. Default: it is stored as it is. */
     readonly seal?: ((request: string, reference: string) => string) | undefined

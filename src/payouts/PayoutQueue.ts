@@ -108,6 +108,7 @@ export class PayoutQueue extends Context.Service<
     readonly await: (reference: string) => Effect.Effect<PayoutStatus, PayoutNotFound | DatabaseError>
     /** All payouts, or those in one state, the oldest first. */
     readonly list: (options?: {
+      /** Default: all states. */
       readonly state?: PayoutState | undefined
     }) => Stream.Stream<PayoutStatus, DatabaseError>
     /**
@@ -129,6 +130,7 @@ export class PayoutQueue extends Context.Service<
     readonly settle: (reference: string, options?: { readonly as?: "settled" | "failed" | undefined }) => Steering
     /** Stops all workers within a second, or lets them go on. What is under way is finished. */
     readonly setPaused: (paused: boolean) => Effect.Effect<void, ForeignTransaction | DatabaseError>
+    /** Whether the workers are stopped by `setPaused`. */
     readonly isPaused: Effect.Effect<boolean, DatabaseError>
   }
 >()("effect-pix/payouts/PayoutQueue") {

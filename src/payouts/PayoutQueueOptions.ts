@@ -10,7 +10,9 @@ import type * as Effect from "effect/Effect"
  * of it, and a worker tries again.
  */
 export interface Seal {
+  /** The request as JSON goes in; what comes out is stored. */
   readonly seal: (request: string, reference: string) => Effect.Effect<string>
+  /** What was stored goes in; the request as JSON comes out. */
   readonly open: (sealed: string, reference: string) => Effect.Effect<string>
 }
 

@@ -52,7 +52,9 @@ export type FaultTarget = Operation | "any"
 
 /** A fault that waits for its requests. */
 export interface PlannedFault {
+  /** Which requests it is for. */
   readonly operation: FaultTarget
+  /** What happens to them. */
   readonly fault: Fault
   /** How many requests it is still to meet. */
   readonly left: number

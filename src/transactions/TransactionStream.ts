@@ -55,7 +55,7 @@ export const Checkpoint = Schema.Struct({
 /** See the schema of the same name. */
 export type Checkpoint = typeof Checkpoint.Type
 
-/** What of the list, and how. */
+/** Which rows to read, and how. */
 export interface Options {
   /** Default: `createdAt_asc`, oldest first, which moves the least; or that of `from`. */
   readonly sort?: TransactionSort | undefined
@@ -75,7 +75,9 @@ export interface Options {
 
 /** Rows that were not delivered before, and the place after them. */
 export interface Page {
+  /** In the order of the list, at least one. */
   readonly rows: Arr.NonEmptyReadonlyArray<TransactionListItem>
+  /** The place after the rows: store it when they are dealt with. */
   readonly checkpoint: Checkpoint
 }
 
