@@ -7,6 +7,8 @@
  * must expect to be run twice, even while its earlier run still goes on: what it writes at the end has to be conditional.
  */
 import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -49,9 +51,45 @@ export const layerQueue = ({ lease = "30 seconds", poll }: LeaseOptions = {}): L
     })
   )
 
-/** The queue in memory, for tests under `TestClock`: it is gone with the process. */
+/** The store compares times, and takes nothing else of a clock: with parts of a millisecond it may wait for none for ever. */
+const wholeMillis = (clock: Clock.Clock): Clock.Clock => ({
+  ...clock,
+  currentTimeMillisUnsafe: () => Math.floor(clock.currentTimeMillisUnsafe())
+})
+
+/**
+ * The queue in memory, for tests under `TestClock`: it is gone with the process. What is offered for later waits
+ * outside of it, since each take goes through all that is in it; and what is finished is forgotten by the next cleanup.
+ */
 export const layerQueueMemory: Layer.Layer<PersistedQueue.PersistedQueueFactory | PersistedQueue.PersistedQueueStore> =
-  Layer.provideMerge(PersistedQueue.layer, PersistedQueue.layerStoreMemory)
+  Layer.provideMerge(
+    PersistedQueue.layer,
+    Layer.effect(
+      PersistedQueue.PersistedQueueStore,
+      Effect.gen(function* () {
+        const scope = yield* Effect.scope
+        const built = Layer.build(Layer.fresh(PersistedQueue.layerStoreMemory))
+        const store = yield* Effect.map(
+          Effect.updateService(built, Clock.Clock, wholeMillis),
+          Context.get(PersistedQueue.PersistedQueueStore)
+        )
+        return PersistedQueue.PersistedQueueStore.of({
+          ...store,
+          offer: ({ delay, ...element }) => {
+            const offer = store.offer(element)
+            if (delay === undefined) return offer
+            return Effect.asVoid(Effect.forkIn(Effect.delay(offer, delay), scope, { startImmediately: true }))
+          },
+          cleanup: () => store.cleanup({ timeToLive: Duration.zero, failedTimeToLive: Duration.zero })
+        })
+      })
+    )
+  )
+
+/** Forgets what is finished: the rows of payouts and webhooks are what remembers, the queue need not. */
+export const forgetDone = Effect.flatMap(PersistedQueue.PersistedQueueStore, (store) =>
+  store.cleanup({ timeToLive: Duration.days(1), failedTimeToLive: Duration.days(30) })
+)
 
 /** No element is given up for a count of its attempts: the handlers decide, by time and by what was answered. */
 export const unlimited = 2 ** 31 - 1

@@ -195,7 +195,7 @@ const parts = Effect.fnUntraced(function* (
   const start = Effect.gen(function* () {
     const worker = yield* makeWorker(core, settings, seal)
     yield* Effect.forkScoped(worker.run)
-    yield* Effect.forkScoped(sweeps(core, settings, yield* PersistedQueue.PersistedQueueStore))
+    yield* Effect.forkScoped(sweeps(core, settings))
   })
   return { client: makeClient(core, settings, seal, requireOwn), start }
 })

@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, vi } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Logger, Queue, Schema } from "effect"
 import { PersistedQueue } from "effect/persistence"
 import { TestClock } from "effect/testing"
@@ -12,6 +12,64 @@ const makeLog = () => {
   const logger = Logger.layer([Logger.make(({ cause, message }) => lines.push(`${String(message)} ${String(cause)}`))])
   return { lines, logger }
 }
+
+const hold = (queue: PersistedQueue.PersistedQueue<string>, seen: Array<string>) =>
+  Effect.forkScoped(
+    work(queue, { name: "test", concurrency: 1, handle: (value) => Effect.sync(() => seen.push(value)) })
+  )
+
+describe("the queue in memory", () => {
+  it.effect(
+    "an element that is offered for later comes at its time, though the clock counts parts of a millisecond",
+    () =>
+      Effect.gen(function* () {
+        yield* TestClock.adjust("300 micros")
+        const queue = yield* makeQueue
+        const seen: Array<string> = []
+        yield* hold(queue, seen)
+        yield* queue.offer("later", { delay: "1 minute" })
+        yield* queue.offer("now")
+        yield* TestClock.adjust("59 seconds")
+        assert.deepStrictEqual(seen, ["now"])
+        yield* TestClock.adjust("1 second")
+        assert.deepStrictEqual(seen, ["now", "later"])
+      }).pipe(Effect.provide(layerQueueMemory))
+  )
+
+  it.effect("a failed element comes again, though the clock counts parts of a millisecond", () =>
+    Effect.gen(function* () {
+      yield* TestClock.adjust("300 micros")
+      const queue = yield* makeQueue
+      const attempts: Array<number> = []
+      const handle = (_: string, metadata: { readonly attempts: number }) => {
+        attempts.push(metadata.attempts)
+        return metadata.attempts < 3 ? Effect.fail(new TryAgain({ reason: "NotYet" })) : Effect.void
+      }
+      yield* Effect.forkScoped(work(queue, { name: "test", concurrency: 1, handle }))
+      yield* queue.offer("a")
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(attempts, [1, 2, 3])
+    }).pipe(Effect.provide(layerQueueMemory))
+  )
+
+  it.effect("what waits for later is not gone through by those who take", () =>
+    Effect.gen(function* () {
+      const queue = yield* makeQueue
+      for (let n = 0; n < 1000; n++) yield* queue.offer(`${n}`, { delay: "1 hour" })
+      // Effect's store looks for the next time among all that it holds.
+      const looks = vi.spyOn(Math, "min")
+      yield* Effect.addFinalizer(() => Effect.sync(() => looks.mockRestore()))
+      const seen: Array<string> = []
+      yield* hold(queue, seen)
+      yield* queue.offer("now")
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(seen, ["now"])
+      assert.isBelow(looks.mock.calls.length, 1000)
+      yield* TestClock.adjust("1 hour")
+      assert.strictEqual(seen.length, 1001)
+    }).pipe(Effect.provide(layerQueueMemory))
+  )
+})
 
 describe("work", () => {
   it.effect("an element is handled once when its handler succeeds", () =>

@@ -92,6 +92,19 @@ describe("a good call comes through", () => {
   )
 
   test(
+    "while five thousand ids that nobody knows wait to be looked up again",
+    Effect.gen(function* () {
+      const webhook = yield* recording()
+      for (let n = 0; n < 5000; n++) {
+        assert.strictEqual(yield* webhook.post({ transactionId: nobody(n), status: "Paid" }), 200)
+      }
+      yield* comesThrough(webhook)
+      // None of them had more than its first lookup.
+      assert.isAtMost(yield* lookups, 5001)
+    })
+  )
+
+  test(
     "while open charges are claimed to be paid, and what is true of them comes through as soon as it is true",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox

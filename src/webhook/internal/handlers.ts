@@ -9,31 +9,16 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Metric from "effect/Metric"
-import type { Centavos } from "../../pix/Money.ts"
-import type {
-  Confirmed,
-  HandlerFailure,
-  HandlerName,
-  Unconfirmed,
-  WithdrawalNames,
-  WithdrawalNote
-} from "../WebhookEvent.ts"
+import type { Confirmed, HandlerFailure, HandlerName, Unconfirmed, WithdrawalNames } from "../WebhookEvent.ts"
 import type { WebhookOptions } from "../WebhookOptions.ts"
 
 /** A piece of the user's code failed. The cause is the user's own, and may hold anything. */
 export class HandlerFailed extends Data.TaggedError("HandlerFailed")<{
   readonly handler: HandlerName
+  /** Of the event or of the report. */
+  readonly id: string
   readonly cause: Cause.Cause<unknown>
 }> {}
-
-export interface Handlers<P, M> {
-  /** Answers the expected amount, where it is another one: then nothing was handed out. */
-  readonly handOut: (event: Confirmed<P, M>) => Effect.Effect<Centavos | undefined, HandlerFailed>
-  readonly report: (report: Unconfirmed<P, M>) => Effect.Effect<void, HandlerFailed>
-  /** The user's own note of a withdrawal. */
-  readonly noted: (hint: WithdrawalNames) => Effect.Effect<WithdrawalNote | undefined, HandlerFailed>
-  readonly tellFailure: (failure: HandlerFailure) => Effect.Effect<void>
-}
 
 const calls = Metric.counter("effect_pix_webhook_handlers", {
   description: "Calls of your code by handler and result: Success, Failure, or Dead for one that is not repeated",
@@ -68,7 +53,7 @@ export const makeHandlers = <P, M, R>(
   options: WebhookOptions<P, M, R>,
   context: Context.Context<R>,
   timeout: Duration.Duration
-): Handlers<P, M> => {
+) => {
   const run = <A, B, E>(code: (input: A) => Effect.Effect<B, E, R>, input: A) =>
     exitOf(code, input).pipe(
       Effect.provideContext(context),
@@ -79,36 +64,42 @@ export const makeHandlers = <P, M, R>(
     )
   const guarded = Effect.fnUntraced(function* <A, B>(
     handler: HandlerName,
+    id: string,
     code: (input: A) => Effect.Effect<B, unknown, R>,
     input: A
   ) {
     const exit = yield* run(code, input)
     yield* count(handler, exit._tag)
-    return Exit.isSuccess(exit) ? exit.value : yield* new HandlerFailed({ handler, cause: exit.cause })
+    return Exit.isSuccess(exit) ? exit.value : yield* new HandlerFailed({ handler, id, cause: exit.cause })
   })
   return {
-    handOut: Effect.fnUntraced(function* (event) {
-      const { transaction } = event
+    /** Answers the expected amount, where it is another one: then nothing was handed out. */
+    handOut: Effect.fnUntraced(function* (event: Confirmed<P, M>) {
+      const { id, transaction } = event
       const handler = byStatus(transaction.enStatusTransaction)
       if (handler === "onPaid" && options.expectedAmount !== undefined) {
-        const expected = yield* guarded("expectedAmount", options.expectedAmount, transaction)
+        const expected = yield* guarded("expectedAmount", id, options.expectedAmount, transaction)
         if (expected !== undefined && expected !== transaction.value) return expected
       }
       for (const name of [handler, "onStatus"] as const) {
-        const code = name === undefined ? undefined : options[name]
-        if (name !== undefined && code !== undefined) yield* guarded(name, code, event)
+        const code = name && options[name]
+        if (name && code) yield* guarded(name, id, code, event)
       }
       return undefined
     }),
-    report: (report) => Effect.asVoid(guarded("onUnconfirmed", options.onUnconfirmed ?? warn, report)),
-    noted: ({ idempotencyKey, withdrawalId }) =>
+    report: (report: Unconfirmed<P, M>) => guarded("onUnconfirmed", report.id, options.onUnconfirmed ?? warn, report),
+    /** The user's own note of a withdrawal. */
+    noted: ({ idempotencyKey, withdrawalId }: WithdrawalNames, id: string) =>
       options.noted === undefined || (idempotencyKey === undefined && withdrawalId === undefined)
         ? Effect.undefined
-        : guarded("noted", options.noted, { idempotencyKey, withdrawalId }),
-    tellFailure: Effect.fnUntraced(function* (failure) {
+        : guarded("noted", id, options.noted, { idempotencyKey, withdrawalId }),
+    tellFailure: Effect.fnUntraced(function* (failure: HandlerFailure) {
       if (failure.isDead) yield* count(failure.handler, "Dead")
       const told = yield* run(options.onFailure ?? warnFailure, failure)
       if (Exit.isFailure(told)) yield* Effect.logWarning("Webhook: onFailure failed")
     })
   }
 }
+
+/** What the webhook needs of them: their services are provided. */
+export type Handlers<P, M> = ReturnType<typeof makeHandlers<P, M, never>>

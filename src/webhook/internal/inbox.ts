@@ -27,10 +27,11 @@ export type Job = typeof Job.Type
 export type Lane = "New" | "Again"
 
 export interface InboxOptions<P, M> extends WorkOptions<P, M> {
-  /** Has a job done after a while. */
-  readonly offer: (lane: Lane, job: Job, delay: Duration.Duration) => Effect.Effect<void>
-  /** Each call is looked up by itself, and counts: no other job is waited for. */
-  readonly isInRequest: boolean
+  /**
+   * Has a job done after a while. Absent: work is done inside of requests, where each call is looked up by itself and
+   * counts, and no other job is waited for.
+   */
+  readonly offer: ((lane: Lane, job: Job, delay: Duration.Duration) => Effect.Effect<unknown>) | undefined
 }
 
 /** What was offered next. */
@@ -61,28 +62,26 @@ const letterOf = ({ about, dead, name, transactionId, tries }: Entry): ReadonlyA
       ]
 
 export const makeInbox = <P, M>(options: InboxOptions<P, M>) => {
-  const { isInRequest, room } = options
+  const { room } = options
+  const isInRequest = options.offer === undefined
   const { entryFor, workOn } = makeWork(options)
   const changed = Latch.makeUnsafe()
 
   const offer = Effect.fnUntraced(function* (lane: Lane, name: string, delay = Duration.zero) {
     const job: Job = { v: 1, name, job: SecureRandom.uuidV4Unsafe() }
-    yield* options.offer(lane, job, delay)
+    yield* options.offer?.(lane, job, delay) ?? Effect.void
     return job
   })
 
-  /** Records a call; what is to be done for it, if nothing is under way that will see it. */
+  /** Records a call; the job that will see it, new if nothing is under way. */
   const accept = Effect.fnUntraced(function* (body: string, reading: Reading<P, M>) {
     const fresh = yield* entryFor(body, reading)
     const { name } = fresh
-    const change = Effect.fnUntraced(function* (
-      row: Row | undefined
-    ): Effect.fn.Return<readonly [Job | undefined, Row]> {
+    const change = Effect.fnUntraced(function* (row: Row | undefined): Effect.fn.Return<readonly [Job, Row]> {
       const entry = entryOf(row)
       const current = entry?.isEarly === true || isInRequest ? undefined : entry?.job
-      const job = current === undefined ? yield* offer("New", name) : undefined
-      const id = job?.job ?? current ?? ""
-      if (entry === undefined) return [job, rowOf({ ...fresh, job: id })]
+      const job: Job = current === undefined ? yield* offer("New", name) : { v: 1, name, job: current }
+      if (entry === undefined) return [job, rowOf({ ...fresh, job: job.job })]
       const call = entry.calls + 1
       const ours = fresh.claims.map((claim) => ({ ...claim, call }))
       const others = entry.claims.filter(({ status }) =>
@@ -90,7 +89,7 @@ export const makeInbox = <P, M>(options: InboxOptions<P, M>) => {
       )
       const before = entry.dead === undefined ? entry.tries : noTries
       const tries = isInRequest ? before : { ...before, early: 0 }
-      return [job, rowOf({ ...fresh, calls: call, claims: [...others, ...ours], tries, job: id })]
+      return [job, rowOf({ ...fresh, calls: call, claims: [...others, ...ours], tries, job: job.job })]
     })
     const job = yield* room.modify(name, change)
     if (fresh.transactionId !== undefined) yield* options.wake(fresh.transactionId)

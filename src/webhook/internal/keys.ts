@@ -20,19 +20,20 @@ export const isHanded = (name: string): boolean => name.startsWith(handed)
 /** Runs one effect at a time for each key, in the order of their coming. */
 export const makeLocks = () => {
   const locks = new Map<string, { readonly semaphore: Semaphore.Semaphore; users: number }>()
-  return <A, E, R>(key: string, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    Effect.acquireUseRelease(
-      Effect.sync(() => {
-        const lock = locks.get(key) ?? { semaphore: Semaphore.makeUnsafe(1), users: 0 }
-        lock.users++
-        locks.set(key, lock)
-        return lock
-      }),
-      ({ semaphore }) => semaphore.withPermit(effect),
-      (lock) =>
+  return (key: string) =>
+    <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+      Effect.acquireUseRelease(
         Effect.sync(() => {
-          lock.users--
-          if (lock.users === 0) locks.delete(key)
-        })
-    )
+          const lock = locks.get(key) ?? { semaphore: Semaphore.makeUnsafe(1), users: 0 }
+          lock.users++
+          locks.set(key, lock)
+          return lock
+        }),
+        ({ semaphore }) => semaphore.withPermit(effect),
+        (lock) =>
+          Effect.sync(() => {
+            lock.users--
+            if (lock.users === 0) locks.delete(key)
+          })
+      )
 }

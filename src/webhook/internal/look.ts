@@ -13,68 +13,59 @@ import type { Payments } from "../../client/Payments.ts"
 import { detailWords, type DetailWord, progressOfDetail } from "../../contract/Status.ts"
 import type { GetTransactionError } from "../../contract/PaymentsError.ts"
 import type { DatabaseError } from "../../durable/Database.ts"
-import type { Centavos } from "../../pix/Money.ts"
 import type { Confirmed, UnconfirmedTransaction, Untrusted } from "../WebhookEvent.ts"
 import { byStatus, type Handlers, HandlerFailed } from "./handlers.ts"
 import { handedOf } from "./keys.ts"
 import type { Room, Row } from "./room.ts"
 
-type Finding = Pick<UnconfirmedTransaction, "reason" | "lastStatus" | "transaction" | "expected" | "error">
+/** What speaks against a claim, or for none yet. */
+export interface Finding extends Pick<
+  UnconfirmedTransaction,
+  "reason" | "lastStatus" | "transaction" | "expected" | "error"
+> {}
 
-/** What becomes of one claim about the transaction. */
-export type Verdict =
-  /** There is nothing more to do. */
-  | { readonly _tag: "Settled" }
-  /** It may have been made before the service's own books knew. */
-  | { readonly _tag: "Early"; readonly finding: Finding }
-  /** The service gives no answer. */
-  | { readonly _tag: "Outage"; readonly finding: Finding; readonly retryAfter: Duration.Duration | undefined }
-  /** It is not so. */
-  | { readonly _tag: "Final"; readonly finding: Finding }
-  /** The user's code did not take the event. */
-  | { readonly _tag: "Failed"; readonly failed: HandlerFailed; readonly id: string }
-
-const settled: Verdict = { _tag: "Settled" }
+/** What becomes of a claim about the transaction; `undefined`: there is nothing more to do. */
+export interface Doubt {
+  readonly finding: Finding
+  /**
+   * Why it may be otherwise later: the claim was made before the service's own books knew, or the service gives no answer.
+   */
+  readonly as?: "early" | "outage"
+  readonly retryAfter?: Duration.Duration | undefined
+}
 
 /** The claimed status, where it is a word of the detail's own, in whatever case. Another word says nothing to us. */
 export const claimOf = (status: string | undefined): DetailWord | undefined =>
   detailWords.find((word) => word.toLowerCase() === status?.toLowerCase())
 
 /** What a lookup of this status, which is no longer open, makes of a claim. */
-const judge = (lastStatus: string, status: string | undefined): Verdict => {
+const judge = (lastStatus: string, status: string | undefined): Doubt | undefined => {
   const claim = claimOf(status)
   const isLate =
     claim !== undefined && (progressOfDetail(claim) === "Open" || (claim === "Paid" && lastStatus === "Refunded"))
-  if (claim === undefined || claim === lastStatus || isLate) return settled
+  if (claim === undefined || claim === lastStatus || isLate) return undefined
+  const finding: Finding = { reason: "Disagrees", lastStatus }
   const mayFollow = progressOfDetail(lastStatus) !== "Final" || (lastStatus === "Paid" && claim === "Refunded")
-  return { _tag: mayFollow ? "Early" : "Final", finding: { reason: "Disagrees", lastStatus } }
+  return mayFollow ? { finding, as: "early" } : { finding }
 }
 
-const unanswered = (error: GetTransactionError): Verdict => {
-  const retryAfter = "retryAfter" in error ? error.retryAfter : undefined
-  switch (error._tag) {
-    case "TransactionNotFound":
-      return { _tag: "Early", finding: { reason: "NotFound", error } }
-    case "InvalidRequest":
-      return { _tag: "Final", finding: { reason: "LookupFailed", error } }
-    default:
-      return { _tag: "Outage", finding: { reason: "LookupFailed", error }, retryAfter }
-  }
-}
-
-const always = (verdict: Verdict) => () => verdict
-
-/** What became of a status that was looked up, under the lock. */
-type Handed =
-  | { readonly _tag: "Taken" | "Stale" | "WentBack" }
-  | { readonly _tag: "OtherAmount"; readonly expected: Centavos }
+const unanswered = (error: GetTransactionError): Doubt =>
+  error._tag === "TransactionNotFound"
+    ? { finding: { reason: "NotFound", error }, as: "early" }
+    : error._tag === "InvalidRequest"
+      ? { finding: { reason: "LookupFailed", error } }
+      : {
+          finding: { reason: "LookupFailed", error },
+          as: "outage",
+          retryAfter: "retryAfter" in error ? error.retryAfter : undefined
+        }
 
 const Statuses = Schema.fromJsonString(Schema.Array(Schema.String))
 const decodeStatuses = Schema.decodeOption(Statuses)
 const encodeStatuses = Schema.encodeSync(Statuses)
 
 export interface LookOptions<P, M> {
-  readonly getTransaction: Payments["Service"]["getTransaction"]
+  readonly payments: Pick<Payments["Service"], "getTransaction">
   /** Tells those who wait for the transaction. */
   readonly wake: (transactionId: string) => Effect.Effect<void>
   readonly handlers: Handlers<P, M>
@@ -82,25 +73,32 @@ export interface LookOptions<P, M> {
 }
 
 /** Looks once. Answers how the claims about the transaction are to be judged, each by the status that it claims. */
-export const makeLook = <P, M>({ getTransaction, handlers, room, wake }: LookOptions<P, M>) => {
-  const handOut = (event: Confirmed<P, M>, name: string, before: string | undefined) => {
-    const { enStatusTransaction: status } = event.transaction
+export const makeLook = <P, M>({ handlers, payments, room, wake }: LookOptions<P, M>) => {
+  /** What became of a status that was looked up, under the lock. */
+  const handOut = (event: Confirmed<P, M>, name: string, before: Row | undefined) => {
+    const { transaction } = event
+    const { enStatusTransaction: lastStatus } = transaction
     const change = Effect.fnUntraced(function* (
       row: Row | undefined
-    ): Effect.fn.Return<readonly [Handed, Row | undefined], HandlerFailed> {
-      if (row?.value !== before) return [{ _tag: "Stale" }, row]
+    ): Effect.fn.Return<readonly ["Stale" | "Taken" | Doubt, Row | undefined], HandlerFailed> {
+      if (row?.value !== before?.value) return ["Stale", row]
       const statuses = row === undefined ? [] : Option.getOrElse(decodeStatuses(row.value), () => [])
-      if (statuses.includes(status)) return [{ _tag: "Taken" }, row]
+      if (statuses.includes(lastStatus)) return ["Taken", row]
       // Books that lag behind: whoever was told of the refund must not be told to hand over the goods.
-      if (status === "Paid" && statuses.includes("Refunded")) return [{ _tag: "WentBack" }, row]
+      if (lastStatus === "Paid" && statuses.includes("Refunded")) {
+        return [{ finding: { reason: "WentBack", lastStatus }, as: "early" }, row]
+      }
       const expected = yield* handlers.handOut(event)
-      if (expected !== undefined) return [{ _tag: "OtherAmount", expected }, row]
-      return [{ _tag: "Taken" }, { state: "Kept", value: encodeStatuses([...statuses, status]) }]
+      if (expected !== undefined)
+        return [{ finding: { reason: "OtherAmount", lastStatus, transaction, expected } }, row]
+      return ["Taken", { state: "Kept", value: encodeStatuses([...statuses, lastStatus]) }]
     })
     return room.modify(name, change).pipe(
       // What the user's code wrote may be what the database refuses to commit: to try this for ever would say nothing.
       Effect.catchTag("DatabaseError", (error) =>
-        Effect.fail(new HandlerFailed({ handler: byStatus(status) ?? "onStatus", cause: Cause.fail(error) }))
+        Effect.fail(
+          new HandlerFailed({ handler: byStatus(lastStatus) ?? "onStatus", id: event.id, cause: Cause.fail(error) })
+        )
       )
     )
   }
@@ -109,21 +107,19 @@ export const makeLook = <P, M>({ getTransaction, handlers, room, wake }: LookOpt
     transactionId: string,
     /** What the call said that claims this status, or else the latest one. */
     untrusted: (status: string) => Effect.Effect<Untrusted<P, M>>
-  ): Effect.fn.Return<(status: string | undefined) => Verdict, DatabaseError> {
+  ): Effect.fn.Return<(status: string | undefined) => Doubt | undefined, DatabaseError | HandlerFailed> {
     const id = transactionId.toLowerCase()
     const name = handedOf(id)
     while (true) {
       const before = yield* room.get(name)
-      const result = yield* Effect.result(getTransaction(transactionId))
-      if (Result.isFailure(result)) return always(unanswered(result.failure))
+      const result = yield* Effect.result(payments.getTransaction(transactionId))
+      if (Result.isFailure(result)) return () => unanswered(result.failure)
       const transaction = result.success
       const lastStatus = transaction.enStatusTransaction
-      if (transaction.transactionId.toLowerCase() !== id) {
-        return always({ _tag: "Final", finding: { reason: "OtherTransaction" } })
-      }
+      if (transaction.transactionId.toLowerCase() !== id) return () => ({ finding: { reason: "OtherTransaction" } })
       if (progressOfDetail(lastStatus) === "Open") {
         return (status) =>
-          claimOf(status) === lastStatus ? settled : { _tag: "Early", finding: { reason: "StillOpen", lastStatus } }
+          claimOf(status) === lastStatus ? undefined : { finding: { reason: "StillOpen", lastStatus }, as: "early" }
       }
       yield* wake(transactionId)
       const event: Confirmed<P, M> = {
@@ -132,20 +128,8 @@ export const makeLook = <P, M>({ getTransaction, handlers, room, wake }: LookOpt
         transaction,
         untrusted: yield* untrusted(lastStatus)
       }
-      const handed = yield* Effect.result(handOut(event, name, before?.value))
-      if (Result.isFailure(handed)) return always({ _tag: "Failed", failed: handed.failure, id: event.id })
-      switch (handed.success._tag) {
-        case "Stale":
-          continue
-        case "Taken":
-          return (status) => judge(lastStatus, status)
-        case "WentBack":
-          return always({ _tag: "Early", finding: { reason: "WentBack", lastStatus } })
-        case "OtherAmount": {
-          const { expected } = handed.success
-          return always({ _tag: "Final", finding: { reason: "OtherAmount", lastStatus, transaction, expected } })
-        }
-      }
+      const handed = yield* handOut(event, name, before)
+      if (handed !== "Stale") return (status) => (handed === "Taken" ? judge(lastStatus, status) : handed)
     }
   })
 }

@@ -6,22 +6,17 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { Untrusted } from "../WebhookEvent.ts"
 import { find, type Hint } from "../WebhookHint.ts"
+import type { WebhookOptions } from "../WebhookOptions.ts"
 
 export interface Reading<P, M> {
   readonly hint: Hint
   readonly untrusted: Untrusted<P, M>
 }
 
-export interface ReaderOptions<P, M> {
-  readonly payload: Schema.ConstraintDecoder<P> | undefined
-  readonly find: ((payload: P) => Hint) | undefined
-  readonly metadata: Schema.ConstraintDecoder<M> | undefined
-}
-
 const parseJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
 
 /** Nothing, for a body that is no JSON, or not what the user's schema says. */
-export const makeReader = <P, M>(options: ReaderOptions<P, M>) => {
+export const makeReader = <P, M>(options: Pick<WebhookOptions<P, M>, "payload" | "find" | "metadata">) => {
   // Without a schema of the user's, P and M are what the defaults of `WebhookOptions` say: whatever came.
   const payloadOf = Schema.decodeUnknownOption(options.payload ?? (Schema.Unknown as Schema.Decoder<P>))
   const metadataOf = Schema.decodeUnknownOption(options.metadata ?? (Schema.Unknown as Schema.Decoder<M>))

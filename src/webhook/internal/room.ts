@@ -23,6 +23,8 @@ export interface Room {
   readonly open: Effect.Effect<number, DatabaseError>
   /** The calls that were given up. */
   readonly dead: Effect.Effect<ReadonlyArray<string>, DatabaseError>
+  /** Forgets what was noted too long ago. */
+  readonly forget: Effect.Effect<void, DatabaseError>
 }
 
 /** How many notes are kept in memory. */
@@ -36,7 +38,7 @@ export interface Memory {
 
 export const makeMemory = (): Memory => ({ rows: new Map(), taken: new Map() })
 
-type Locked = <A, E, R>(name: string, effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | DatabaseError, R>
+type Locked = (name: string) => <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | DatabaseError, R>
 
 /**
  * Nobody waits for a row that another request changes: that request may be one which the platform has cut, so it fails
@@ -44,7 +46,8 @@ type Locked = <A, E, R>(name: string, effect: Effect.Effect<A, E, R>) => Effect.
  */
 const leased =
   (taken: Map<string, number>, lease: number): Locked =>
-  (name, effect) =>
+  (name) =>
+  (effect) =>
     Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
       if ((taken.get(name) ?? 0) > now) {
@@ -73,23 +76,15 @@ export const roomMemory = ({ rows, taken }: Memory = makeMemory(), lease?: numbe
   }
   const of = (state: Row["state"]) => [...rows.values()].filter((row) => row.state === state).map(({ value }) => value)
   return {
-    get: (name) =>
-      locked(
-        name,
-        Effect.sync(() => rows.get(name))
-      ),
+    get: (name) => locked(name)(Effect.sync(() => rows.get(name))),
     modify: (name, change) =>
-      locked(
-        name,
-        Effect.map(
-          Effect.suspend(() => change(rows.get(name))),
-          ([answer, row]) => {
-            set(name, row)
-            return answer
-          }
-        )
-      ),
+      Effect.gen(function* () {
+        const [answer, row] = yield* change(rows.get(name))
+        set(name, row)
+        return answer
+      }).pipe(locked(name)),
     open: Effect.sync(() => of("Open").length),
-    dead: Effect.sync(() => of("Dead"))
+    dead: Effect.sync(() => of("Dead")),
+    forget: Effect.void
   }
 }

@@ -5,9 +5,8 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
-import { type Database, type DatabaseError, naming } from "../../durable/Database.ts"
+import { type Database, naming } from "../../durable/Database.ts"
 import type { Tables } from "../../durable/Tables.ts"
-import { queueTable } from "../../durable/Work.ts"
 import { isHanded } from "./keys.ts"
 import type { Room, Row } from "./room.ts"
 
@@ -32,7 +31,7 @@ export const webhookTables: Tables = {
 }
 
 /** The room of one webhook: others on the same database have other names. */
-export const roomSql = ({ dialect, sql }: Database, webhook: string): Room => {
+export const roomSql = ({ dialect, sql }: Database, webhook: string, retention: Duration.Duration): Room => {
   const rows = sql(table)
   const one = Semaphore.makeUnsafe(1)
   // SQLite has one transaction at a time. Those that run the user's code wait here for each other, so that a call which
@@ -73,20 +72,10 @@ export const roomSql = ({ dialect, sql }: Database, webhook: string): Room => {
     dead: sql<Row>`SELECT value ${of("Dead")} ORDER BY updated_at`.pipe(
       Effect.map((found) => found.map(({ value }) => value)),
       naming("webhook")
-    )
+    ),
+    forget: Effect.gen(function* () {
+      const oldest = (yield* Clock.currentTimeMillis) - Duration.toMillis(retention)
+      yield* sql`DELETE ${of("Kept")} AND updated_at < ${oldest}`
+    }).pipe(naming("webhook"))
   }
 }
-
-/** Forgets what is finished: elements of the queues, and notes older than `retention`. */
-export const sweepSql = (
-  { sql }: Database,
-  webhook: string,
-  queues: ReadonlyArray<string>,
-  retention: Duration.Duration
-): Effect.Effect<void, DatabaseError> =>
-  Effect.gen(function* () {
-    const oldest = (yield* Clock.currentTimeMillis) - Duration.toMillis(retention)
-    yield* sql`DELETE FROM ${sql(queueTable)} WHERE ${sql.in("queue_name", queues)} AND state = 'completed'`
-    yield* sql`
-      DELETE FROM ${sql(table)} WHERE webhook = ${webhook} AND state = 'Kept' AND updated_at < ${oldest}`
-  }).pipe(naming("webhook"))

@@ -1,7 +1,6 @@
 /**
  * The webhook put together: its settings checked, its room, and the workers, or none where work is done inside the call.
  */
-import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
@@ -14,18 +13,18 @@ import { Payments } from "../../client/Payments.ts"
 import * as Settings from "../../contract/Settings.ts"
 import { database } from "../../durable/Database.ts"
 import { migrate } from "../../durable/Tables.ts"
-import { layerQueue, layerQueueMemory, repeatedly, TryAgain, unlimited, work } from "../../durable/Work.ts"
+import { forgetDone, layerQueue, layerQueueMemory, repeatedly, TryAgain, unlimited, work } from "../../durable/Work.ts"
 import { growing } from "../../internal/schedule.ts"
 import { TransactionHints } from "../../transactions/TransactionHints.ts"
 import type { CallInfo, WebhookOptions, WebhookSqlOptions } from "../WebhookOptions.ts"
 import { none } from "../WebhookVerifier.ts"
-import { type Accept, makeAnswer } from "./answer.ts"
+import { makeAnswer } from "./answer.ts"
 import { makeHandlers } from "./handlers.ts"
 import { InRequest } from "./inRequest.ts"
-import { type InboxOptions, Job, makeInbox } from "./inbox.ts"
+import { Job, makeInbox } from "./inbox.ts"
 import { makeReader } from "./reader.ts"
 import { type Room, roomMemory } from "./room.ts"
-import { roomSql, sweepSql, webhookTables } from "./roomSql.ts"
+import { roomSql, webhookTables } from "./roomSql.ts"
 
 /** How long a caller waits for the database. */
 const patience = "10 seconds"
@@ -57,145 +56,101 @@ type Checked = Effect.Success<ReturnType<typeof settingsOf>>
 
 const backoff = (first: Duration.Input) => Schedule.jittered(growing({ first, most: "5 minutes" }))
 
-/** The service, by how a call is accepted. */
+/** The queues by the lanes of the inbox. */
+const queuesOf = (name: string) => {
+  const queueOf = (lane: string) =>
+    PersistedQueue.make({ name: `effect-pix/webhook/${name}/${lane}`, schema: Job, maxAttempts: unlimited })
+  return Effect.all({ New: queueOf("new"), Again: queueOf("again") })
+}
+
+/** Recorded before it is answered, and worked on beside the requests; or, with `inRequest`, worked on before. */
 const serviceOf = Effect.fnUntraced(function* <P, M, R>(
   options: WebhookOptions<P, M, R>,
   settings: Checked,
   room: Room,
-  way: Pick<InboxOptions<P, M>, "offer" | "isInRequest">
+  inRequest: InRequest | undefined
 ) {
   const payments = yield* Payments
-  const read = makeReader({ payload: options.payload, find: options.find, metadata: options.metadata })
-  const keepsBodies = options.payload !== undefined || options.metadata !== undefined
   const hints = yield* TransactionHints
   const scope = yield* Effect.scope
-  const inbox = makeInbox({
-    ...way,
+  const queues = inRequest === undefined ? yield* queuesOf(settings.name) : undefined
+  const read = makeReader(options)
+  const { accept, deadLetters, handle, idle, retry } = makeInbox({
     room,
     read,
-    getTransaction: payments.getTransaction,
-    balance: payments.getBalance(),
+    payments,
     // Nobody waits for those who are told of a hint: they may be across a network.
     wake: (id) =>
       Effect.asVoid(
         Effect.forkIn(Effect.timeoutOption(hints.publish(id), patience), scope, { startImmediately: true })
       ),
     handlers: makeHandlers(options, yield* Effect.context<R>(), settings.handlerTimeout),
-    seal: keepsBodies ? (options.seal ?? unsealed) : undefined,
+    seal: options.payload === undefined && options.metadata === undefined ? undefined : (options.seal ?? unsealed),
     schedules: {
       early: options.confirm ?? Schedule.upTo(Schedule.exponential("1 second"), { times: 6 }),
       outage: options.retryLookup ?? Schedule.upTo(backoff("2 seconds"), { duration: "1 day" }),
       failed: options.retry ?? Schedule.upTo(backoff("1 second"), { duration: "1 day" })
-    }
+    },
+    offer: queues && ((lane, job, delay) => Effect.orDie(queues[lane].offer(job, { id: job.job, delay })))
   })
-  const service = (accept: Accept<P, M>) => {
-    const handle = makeAnswer({ ...settings, read, accept })
-    return {
-      handle,
-      answer: (request: Request, info?: CallInfo) => {
-        const call = HttpServerRequest.fromWeb(request)
-        const remoteAddress = Option.fromUndefinedOr(info?.remoteAddress)
-        return handle.pipe(
-          Effect.provideService(
-            HttpServerRequest.HttpServerRequest,
-            Option.isSome(remoteAddress) ? call.modify({ remoteAddress }) : call
-          ),
-          Effect.map((response) => HttpServerResponse.toWeb(response))
-        )
-      },
-      idle: inbox.idle,
-      deadLetters: inbox.deadLetters,
-      retry: inbox.retry
-    }
-  }
-  return { inbox, service }
-})
 
-/** Looked up and handed out before it is answered; nothing of another request is waited for. */
-const inside = Effect.fnUntraced(function* <P, M, R>(
-  options: WebhookOptions<P, M, R>,
-  settings: Checked,
-  room: Room,
-  { later }: InRequest
-) {
-  const { inbox, service } = yield* serviceOf(options, settings, room, { offer: () => Effect.void, isInRequest: true })
+  if (queues !== undefined) {
+    const handleOrTryAgain = (job: Job) =>
+      handle(job).pipe(
+        Effect.asVoid,
+        Effect.catchTag("DatabaseError", ({ reason }) => Effect.fail(new TryAgain({ reason })))
+      )
+    for (const queue of Object.values(queues)) {
+      const worker = work(queue, { name: "Webhook", concurrency: settings.concurrency, handle: handleOrTryAgain })
+      yield* Effect.forkScoped(worker)
+    }
+    yield* Effect.forkScoped(repeatedly("Webhook: the sweep", "10 minutes", Effect.andThen(room.forget, forgetDone)))
+  }
+
+  /** Goes on after the answer, where the platform lets it. */
   const goOn = (job: Job, delay: Duration.Duration): Effect.Effect<void> =>
-    Effect.andThen(Effect.sleep(delay), inbox.handle(job)).pipe(
+    Effect.andThen(Effect.sleep(delay), handle(job)).pipe(
       Effect.flatMap(({ next }) => (next === undefined ? Effect.void : goOn(next.job, next.delay))),
       Effect.catchCause(() => Effect.logWarning("Webhook: a call was not looked up again"))
     )
-  return service(
-    Effect.fnUntraced(function* (body, reading) {
-      const job = yield* inbox.accept(body, reading)
-      if (job === undefined) return false
-      const { isDone, next } = yield* inbox.handle(job)
-      if (next !== undefined) later?.(goOn(next.job, next.delay))
+  const respond = makeAnswer({
+    ...settings,
+    read,
+    accept: Effect.fnUntraced(function* (body, reading) {
+      const recorded = yield* Effect.timeoutOption(accept(body, reading), patience)
+      if (Option.isNone(recorded) || inRequest === undefined) return Option.isSome(recorded)
+      const { isDone, next } = yield* handle(recorded.value)
+      if (next !== undefined) inRequest.later?.(goOn(next.job, next.delay))
       return isDone
     })
-  )
-})
-
-const queueOf = (name: string) => PersistedQueue.make({ name, schema: Job, maxAttempts: unlimited })
-
-const queueNames = (name: string) => ({
-  New: `effect-pix/webhook/${name}/new`,
-  Again: `effect-pix/webhook/${name}/again`
-})
-
-/** Recorded before it is answered, and worked on beside the requests. */
-const beside = Effect.fnUntraced(function* <P, M, R, E>(
-  options: WebhookOptions<P, M, R>,
-  settings: Checked,
-  room: Room,
-  sweep: Effect.Effect<void, E, PersistedQueue.PersistedQueueStore>
-) {
-  const names = queueNames(settings.name)
-  const queues = { New: yield* queueOf(names.New), Again: yield* queueOf(names.Again) }
-  const { inbox, service } = yield* serviceOf(options, settings, room, {
-    offer: (lane, job, delay) => Effect.orDie(queues[lane].offer(job, { id: job.job, delay })),
-    isInRequest: false
   })
-  const handle = (job: Job) =>
-    inbox.handle(job).pipe(
-      Effect.asVoid,
-      Effect.catchTag("DatabaseError", ({ reason }) => Effect.fail(new TryAgain({ reason })))
-    )
-  for (const queue of [queues.New, queues.Again]) {
-    yield* Effect.forkScoped(work(queue, { name: "Webhook", concurrency: settings.concurrency, handle }))
+  return {
+    handle: respond,
+    answer: (request: Request, { remoteAddress }: CallInfo = {}) => {
+      const call = HttpServerRequest.fromWeb(request)
+      return respond.pipe(
+        Effect.provideService(
+          HttpServerRequest.HttpServerRequest,
+          remoteAddress === undefined ? call : call.modify({ remoteAddress: Option.some(remoteAddress) })
+        ),
+        Effect.map((response) => HttpServerResponse.toWeb(response))
+      )
+    },
+    idle,
+    deadLetters,
+    retry
   }
-  yield* Effect.forkScoped(repeatedly("Webhook: the sweep", "10 minutes", sweep))
-  return service((body, reading) =>
-    Effect.timeoutOrElse(Effect.as(inbox.accept(body, reading), true), {
-      duration: patience,
-      orElse: () => Effect.succeed(false)
-    })
-  )
-})
-
-const sweepMemory = Effect.flatMap(PersistedQueue.PersistedQueueStore, (store) =>
-  store.cleanup({ timeToLive: Duration.zero, failedTimeToLive: Duration.zero })
-)
-
-/** The queue in memory compares times: with parts of a millisecond, as `TestClock` has, it may wait for none for ever. */
-const wholeMillis = (clock: Clock.Clock): Clock.Clock => ({
-  ...clock,
-  currentTimeMillisUnsafe: () => Math.floor(clock.currentTimeMillisUnsafe()),
-  currentTimeNanosUnsafe: () => clock.currentTimeNanosUnsafe(),
-  monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
-  sleep: (duration) => clock.sleep(duration)
 })
 
 /** In memory. */
 export const makeMemoryService = Effect.fnUntraced(function* <P, M, R>(options: WebhookOptions<P, M, R>) {
   const settings = yield* settingsOf(options)
   const inRequest = yield* InRequest
-  if (inRequest !== undefined) {
-    // A request that was cut holds what it changed for no longer than this.
-    const lease = Duration.toMillis(settings.handlerTimeout) * 3
-    return yield* inside(options, settings, roomMemory(inRequest.memory, lease), inRequest)
-  }
-  const queue = yield* Effect.updateService(Layer.build(Layer.fresh(layerQueueMemory)), Clock.Clock, wholeMillis)
-  return yield* Effect.provideContext(beside(options, settings, roomMemory(), sweepMemory), queue)
+  // A request that was cut holds what it changed for no longer than the lease.
+  const lease = Duration.toMillis(settings.handlerTimeout) * 3
+  const room = inRequest === undefined ? roomMemory() : roomMemory(inRequest.memory, lease)
+  const queue = yield* Layer.build(Layer.fresh(layerQueueMemory))
+  return yield* Effect.provideContext(serviceOf(options, settings, room, inRequest), queue)
 })
 
 /** On the ambient `SqlClient`. */
@@ -204,10 +159,8 @@ export const makeSqlService = Effect.fnUntraced(function* <P, M, R>(options: Opt
   // While a handler runs on SQLite no call can be recorded, and its caller waits.
   const settings = yield* settingsOf(options, base.dialect === "sqlite" ? "5 seconds" : undefined)
   yield* migrate(webhookTables)
-  const room = roomSql(base, settings.name)
+  const room = roomSql(base, settings.name, settings.retention)
   const inRequest = yield* InRequest
-  if (inRequest !== undefined) return yield* inside(options, settings, room, inRequest)
-  const queue = yield* Layer.build(layerQueue({ lease: settings.lease, poll: settings.poll }))
-  const sweep = sweepSql(base, settings.name, Object.values(queueNames(settings.name)), settings.retention)
-  return yield* Effect.provideContext(beside(options, settings, room, sweep), queue)
+  const queue = yield* Layer.build(inRequest === undefined ? layerQueue(settings) : layerQueueMemory)
+  return yield* Effect.provideContext(serviceOf(options, settings, room, inRequest), queue)
 })

@@ -9,20 +9,18 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
-import type { Balance } from "../../contract/Balance.ts"
-import type { GetBalanceError } from "../../contract/PaymentsError.ts"
-import type { DatabaseError } from "../../durable/Database.ts"
+import type { Payments } from "../../client/Payments.ts"
 import type { HandlerName, Unconfirmed, Untrusted } from "../WebhookEvent.ts"
 import type { WebhookOptions } from "../WebhookOptions.ts"
-import type { Claim, Entry, Tries } from "./entry.ts"
+import { type Claim, type Entry, noTries, type Tries } from "./entry.ts"
 import { exitOf, type HandlerFailed } from "./handlers.ts"
 import { digest, nameOf } from "./keys.ts"
-import { claimOf, type LookOptions, makeLook, type Verdict } from "./look.ts"
+import { claimOf, type Doubt, type LookOptions, makeLook } from "./look.ts"
 import type { Reading } from "./reader.ts"
 import { delayOf } from "./schedules.ts"
 
 export interface WorkOptions<P, M> extends LookOptions<P, M> {
-  readonly balance: Effect.Effect<Balance, GetBalanceError>
+  readonly payments: Pick<Payments["Service"], "getTransaction" | "getBalance">
   readonly read: (body: string) => Option.Option<Reading<P, M>>
   /** Absent: no schema of the user's reads a body, so none is kept. */
   readonly seal: WebhookOptions["seal"]
@@ -36,8 +34,6 @@ export type Outcome =
   | { readonly _tag: "Done"; readonly isFinal: boolean }
   | { readonly _tag: "Again"; readonly as: keyof Tries; readonly delay: Duration.Duration }
   | { readonly _tag: "Dead"; readonly handler: HandlerName }
-
-const done: Outcome = { _tag: "Done", isFinal: true }
 
 const parseJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
 /** Metadata comes back as text even where an object was sent. */
@@ -56,26 +52,24 @@ export const makeWork = <P, M>(options: WorkOptions<P, M>) => {
   /** The entry of a call by itself, without a job yet. */
   const entryFor = Effect.fnUntraced(function* (body: string, { hint }: Reading<P, M>) {
     const { idempotencyKey, metadata, status, transactionId, withdrawalId } = hint
-    const note = yield* handlers.noted(hint)
+    const ofBody = `call:${digest(body)}`
+    const note = yield* handlers.noted(hint, ofBody)
     // A key of ours makes it a withdrawal, whatever else the call says.
-    const isWithdrawal = note !== undefined || hint.about === "Withdrawal"
-    const isTransaction = !isWithdrawal && hint.about === "Transaction" && transactionId !== undefined
-    const isComparable = note?.metadata !== undefined && metadata !== undefined
+    const about = note === undefined ? hint.about : "Withdrawal"
+    const isTransaction = about === "Transaction" && transactionId !== undefined
     const kept = seal === undefined ? undefined : yield* exitOf(seal.seal, body)
     if (kept !== undefined && Exit.isFailure(kept)) return yield* Effect.die(new Error("a body could not be sealed"))
     const entry: Entry = {
       v: 1,
-      name: `call:${isTransaction ? nameOf(transactionId.toLowerCase()) : digest(body)}`,
-      about: isWithdrawal ? "Withdrawal" : isTransaction ? "Transaction" : "Unknown",
-      ...(isTransaction ? { transactionId } : {}),
-      ...(withdrawalId === undefined ? {} : { withdrawalId }),
-      ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
-      ...(isComparable ? { sameMetadata: isSame(note.metadata, metadata) } : {}),
+      name: isTransaction ? `call:${nameOf(transactionId.toLowerCase())}` : ofBody,
+      about: isTransaction || about === "Withdrawal" ? about : "Unknown",
+      ...(isTransaction && { transactionId }),
+      ...(withdrawalId !== undefined && { withdrawalId }),
+      ...(idempotencyKey !== undefined && { idempotencyKey }),
+      ...(note?.metadata !== undefined && metadata !== undefined && { sameMetadata: isSame(note.metadata, metadata) }),
       calls: 1,
-      claims: [
-        { call: 1, ...(status === undefined ? {} : { status }), ...(kept === undefined ? {} : { body: kept.value }) }
-      ],
-      tries: { early: 0, outage: 0, failed: 0 },
+      claims: [{ call: 1, ...(status !== undefined && { status }), ...(kept !== undefined && { body: kept.value }) }],
+      tries: noTries,
       isEarly: false
     }
     return entry
@@ -91,33 +85,23 @@ export const makeWork = <P, M>(options: WorkOptions<P, M>) => {
     })
   })
 
-  /** A verdict on each claim; none, where there is nothing to look up. */
-  const verdictsOf = Effect.fnUntraced(function* ({ about, claims, transactionId }: Entry) {
-    if (about !== "Transaction" || transactionId === undefined) return claims.map(() => undefined)
-    const judge = yield* look(transactionId, (status) => {
-      const claim = claims.find((one) => claimOf(one.status) === status) ?? claims.at(-1)
-      return claim === undefined ? Effect.succeed({}) : untrustedOf(claim)
-    })
-    return claims.map(({ status }) => judge(status))
-  })
-
   const reportOf = Effect.fnUntraced(function* (
     { about, idempotencyKey, name, sameMetadata, transactionId, withdrawalId }: Entry,
     claim: Claim,
-    verdict: Exclude<Verdict, { readonly _tag: "Settled" | "Failed" }> | undefined
+    doubt: Doubt | undefined
   ): Effect.fn.Return<Unconfirmed<P, M>, HandlerFailed> {
     const untrusted = yield* untrustedOf(claim)
-    if (verdict !== undefined && transactionId !== undefined) {
-      const id = `${transactionId.toLowerCase()}:${verdict.finding.reason}`
-      return { _tag: "UnconfirmedTransaction", id, transactionId, untrusted, ...verdict.finding }
+    if (doubt !== undefined && transactionId !== undefined) {
+      const id = `${transactionId.toLowerCase()}:${doubt.finding.reason}`
+      return { _tag: "UnconfirmedTransaction", id, transactionId, untrusted, ...doubt.finding }
     }
     if (about !== "Withdrawal") return { _tag: "Unrecognised", id: name, untrusted }
-    const noted = yield* handlers.noted({ idempotencyKey, withdrawalId })
-    const evidence = { noted, sameMetadata, balance: options.balance }
+    const noted = yield* handlers.noted({ idempotencyKey, withdrawalId }, name)
+    const evidence = { noted, sameMetadata, balance: options.payments.getBalance() }
     return { _tag: "UnconfirmedWithdrawal", id: name, withdrawalId, idempotencyKey, evidence, untrusted }
   })
 
-  const failed = Effect.fnUntraced(function* ({ tries }: Entry, { cause, handler }: HandlerFailed, id: string) {
+  const failed = Effect.fnUntraced(function* ({ tries }: Entry, { cause, handler, id }: HandlerFailed) {
     const attempt = tries.failed + 1
     const delay = yield* delayOf(schedules.failed, attempt)
     yield* handlers.tellFailure({ handler, id, attempt, isDead: delay === undefined, cause })
@@ -125,42 +109,43 @@ export const makeWork = <P, M>(options: WorkOptions<P, M>) => {
     return outcome
   })
 
-  /** Reports what is over, and says what is left to do. */
-  const finish = Effect.fnUntraced(function* (
-    entry: Entry,
-    claim: Claim,
-    verdict: Verdict | undefined
-  ): Effect.fn.Return<Outcome> {
-    if (verdict?._tag === "Settled") return done
-    if (verdict?._tag === "Failed") return yield* failed(entry, verdict.failed, verdict.id)
-    if (verdict?._tag === "Early" || verdict?._tag === "Outage") {
-      const as = verdict._tag === "Early" ? "early" : "outage"
-      const delay = yield* delayOf(schedules[as], entry.tries[as] + 1)
-      const atLeast = (verdict._tag === "Outage" ? verdict.retryAfter : undefined) ?? Duration.zero
-      if (delay !== undefined) return { _tag: "Again", as, delay: Duration.max(delay, atLeast) }
-    }
-    return yield* Effect.flatMap(reportOf(entry, claim, verdict), handlers.report).pipe(
-      Effect.as<Outcome>({ _tag: "Done", isFinal: verdict === undefined || verdict._tag === "Final" }),
-      Effect.catchTag("HandlerFailed", (failure) => failed(entry, failure, entry.name))
-    )
-  })
+  /** Waits, where the claim may become true, and else reports it. */
+  const doubted = Effect.fnUntraced(
+    function* (entry: Entry, claim: Claim, doubt: Doubt | undefined): Effect.fn.Return<Outcome, HandlerFailed> {
+      const as = doubt?.as
+      const delay = as === undefined ? undefined : yield* delayOf(schedules[as], entry.tries[as] + 1)
+      if (as !== undefined && delay !== undefined) {
+        return { _tag: "Again", as, delay: Duration.max(delay, doubt?.retryAfter ?? Duration.zero) }
+      }
+      yield* handlers.report(yield* reportOf(entry, claim, doubt))
+      return { _tag: "Done", isFinal: as === undefined }
+    },
+    (effect, entry) => Effect.catchTag(effect, "HandlerFailed", (failure) => failed(entry, failure))
+  )
 
   /** What is left to do for each claim, by its call. */
-  return {
-    entryFor,
-    workOn: Effect.fnUntraced(function* (entry: Entry): Effect.fn.Return<ReadonlyMap<number, Outcome>, DatabaseError> {
-      const verdicts = yield* verdictsOf(entry)
+  const workOn = Effect.fnUntraced(
+    function* (entry: Entry) {
+      const { claims, transactionId } = entry
       const outcomes = new Map<number, Outcome>()
-      let failure: Outcome | undefined
-      for (const [index, claim] of entry.claims.entries()) {
-        const verdict = verdicts[index]
-        // One failure of the handler, however many calls speak of it.
-        const again = verdict?._tag === "Failed" ? failure : undefined
-        const outcome = again ?? (yield* finish(entry, claim, verdict))
-        if (verdict?._tag === "Failed") failure = outcome
-        outcomes.set(claim.call, outcome)
+      const untrusted = (status: string) => {
+        const claim = claims.find((one) => claimOf(one.status) === status) ?? claims.at(-1)
+        return claim === undefined ? Effect.succeed({}) : untrustedOf(claim)
+      }
+      const judge = transactionId === undefined ? undefined : yield* look(transactionId, untrusted)
+      for (const claim of claims) {
+        const doubt = judge?.(claim.status)
+        const isSettled = judge !== undefined && doubt === undefined
+        outcomes.set(claim.call, isSettled ? { _tag: "Done", isFinal: true } : yield* doubted(entry, claim, doubt))
       }
       return outcomes
-    })
-  }
+    },
+    // One failure of the handler, however many calls speak of it.
+    (effect, entry) =>
+      Effect.catchTag(effect, "HandlerFailed", (failure) =>
+        Effect.map(failed(entry, failure), (outcome) => new Map(entry.claims.map(({ call }) => [call, outcome])))
+      )
+  )
+
+  return { entryFor, workOn }
 }

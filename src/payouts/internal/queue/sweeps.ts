@@ -6,8 +6,7 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
-import type * as PersistedQueue from "effect/persistence/PersistedQueue"
-import { repeatedly } from "../../../durable/Work.ts"
+import { forgetDone, repeatedly } from "../../../durable/Work.ts"
 import type { Core } from "./core.ts"
 import type { Row } from "./row.ts"
 import type { Settings } from "./settings.ts"
@@ -21,7 +20,7 @@ const oldest = Metric.gauge("effect_pix_payout_queue_oldest_seconds", {
 
 const batch = 500
 
-export const sweeps = (core: Core, settings: Settings, cleanup: PersistedQueue.PersistedQueueStore["Service"]) => {
+export const sweeps = (core: Core, settings: Settings) => {
   const { store } = core
   const requeue = (rows: ReadonlyArray<Row>) =>
     Effect.as(
@@ -58,8 +57,7 @@ export const sweeps = (core: Core, settings: Settings, cleanup: PersistedQueue.P
     const now = yield* Clock.currentTimeMillis
     const { data, references } = settings.forget
     yield* store.forget({ data: now - data, rows: references === undefined ? undefined : now - references })
-    // The rows are what remembers a reference: the queue need not.
-    yield* cleanup.cleanup({ timeToLive: Duration.days(1), failedTimeToLive: Duration.days(30) })
+    yield* forgetDone
   })
 
   return Effect.all(
