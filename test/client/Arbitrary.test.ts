@@ -111,7 +111,7 @@ const mayBeExecuted = (status: number) => status < 300 || status === 303 || stat
 
 describe("any answer", () => {
   it.live.prop(
-    "is a value or a typed error, in time, and no write that may have been executed looks refused",
+    "any answer is a value or a typed error, in time, and no write that may have been executed looks refused",
     [Schema.Array(Answer).check(Schema.isMinLength(1), Schema.isMaxLength(attempts))],
     ([answers]) =>
       Effect.forEach(
@@ -236,7 +236,7 @@ const transportError = (request: HttpClientRequest.HttpClientRequest, cause: unk
 
 describe("any failure of the transport", () => {
   it.live.prop(
-    "is NotSent only if all of it is known to come before the request, and else Unknown",
+    "any failure of the transport is NotSent only if all of it is known to come before the request, and else Unknown",
     [
       Schema.Array(Leaf).check(Schema.isMinLength(1), Schema.isMaxLength(3)),
       Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 4 })),
@@ -264,7 +264,7 @@ describe("any failure of the transport", () => {
     { timeout: 30_000, arbitrary: { runs: 500 } }
   )
 
-  it.live("that interrupts itself is one that nobody knows: the call is not interrupted by it", () =>
+  it.live("a transport that interrupts itself failed as nobody knows: the call is not interrupted by it", () =>
     Effect.forEach(calls, (call) =>
       Effect.gen(function* () {
         const error = yield* Effect.flip(call.run(noTransaction)).pipe(

@@ -62,20 +62,22 @@ describe("a withdrawal answered with success", () => {
     ["a status of what could not be done", { enTransaction: "NotExecuted" }, "enTransaction"]
   ]
 
-  it.effect.each(unlike)("and %s has an unknown outcome, and shows what it was", ([, change, path]) =>
-    Effect.gen(function* () {
-      const body = withdrawal(change)
-      const error = yield* failureOf(201, body, withdraw)
-      assert.strictEqual(error._tag, "OutcomeUnknown")
-      if (error._tag !== "OutcomeUnknown") return
-      assert.strictEqual(error.reason, "NotAsAsked")
-      assert.deepStrictEqual(
-        error.issues?.map((issue) => issue.path),
-        [path]
-      )
-      assert.deepStrictEqual({ ...error.seen }, { id: "55", value: String(body.value), status: body.enTransaction })
-      assert.strictEqual(error.idempotencyKey, "wd_1")
-    })
+  it.effect.each(unlike)(
+    "a withdrawal answered with success and %s has an unknown outcome, and shows what it was",
+    ([, change, path]) =>
+      Effect.gen(function* () {
+        const body = withdrawal(change)
+        const error = yield* failureOf(201, body, withdraw)
+        assert.strictEqual(error._tag, "OutcomeUnknown")
+        if (error._tag !== "OutcomeUnknown") return
+        assert.strictEqual(error.reason, "NotAsAsked")
+        assert.deepStrictEqual(
+          error.issues?.map((issue) => issue.path),
+          [path]
+        )
+        assert.deepStrictEqual({ ...error.seen }, { id: "55", value: String(body.value), status: body.enTransaction })
+        assert.strictEqual(error.idempotencyKey, "wd_1")
+      })
   )
 
   const alike: ReadonlyArray<readonly [string, object]> = [
@@ -91,7 +93,7 @@ describe("a withdrawal answered with success", () => {
     ["flags of success and no errors", { ok: true, success: true, error: null, errors: [], status: 201 }]
   ]
 
-  it.effect.each(alike)("and %s is a withdrawal", ([, change]) =>
+  it.effect.each(alike)("a withdrawal answered with success and %s is a withdrawal", ([, change]) =>
     Effect.gen(function* () {
       const { requests, result } = yield* answered(201, withdrawal(change), withdraw)
       assert.isTrue(Result.isSuccess(result))
@@ -99,7 +101,7 @@ describe("a withdrawal answered with success", () => {
     })
   )
 
-  it.effect("is taken with a value above the amount where the policy accepts that", () =>
+  it.effect("a withdrawal is taken with a value above the amount where the policy accepts that", () =>
     Effect.gen(function* () {
       const asked: Array<readonly [number, string]> = []
       const acceptValue: PaymentsPolicy["acceptValue"] = (about) => {
@@ -118,7 +120,7 @@ describe("a withdrawal answered with success", () => {
     })
   )
 
-  it.effect("stays unknown where the policy's predicate throws, or the value is not above zero", () =>
+  it.effect("a withdrawal stays unknown where the policy's predicate throws, or the value is not above zero", () =>
     Effect.gen(function* () {
       const throwing = PaymentsPolicy.make({ acceptValue: () => assert.fail("no") })
       const above = failureOf(201, withdrawal({ value: 11 }), withdraw)
@@ -129,7 +131,7 @@ describe("a withdrawal answered with success", () => {
     })
   )
 
-  it.effect("whose echoed key differs only in case is about another key", () =>
+  it.effect("a withdrawal whose echoed key differs only in case is about another key", () =>
     Effect.gen(function* () {
       const error = yield* failureOf(201, record("WD_1"), withdraw)
       assert.strictEqual(error._tag === "OutcomeUnknown" && error.reason, "KeyMismatch")
@@ -146,19 +148,21 @@ describe("a PIX charge answered with success", () => {
     ["an error inside", { error: { code: "X" } }, "data.error"]
   ]
 
-  it.effect.each(unlike)("and %s has an unknown outcome, and shows what it was", ([, change, path]) =>
-    Effect.gen(function* () {
-      const { data } = pixCharge(change)
-      const error = yield* failureOf(200, { data }, create)
-      assert.strictEqual(error._tag, "OutcomeUnknown")
-      if (error._tag !== "OutcomeUnknown") return
-      assert.strictEqual(error.reason, "NotAsAsked")
-      assert.deepStrictEqual(
-        error.issues?.map((issue) => issue.path),
-        [path]
-      )
-      assert.deepStrictEqual({ ...error.seen }, { id: data.id, value: String(data.amount), status: data.status })
-    })
+  it.effect.each(unlike)(
+    "a PIX charge answered with success and %s has an unknown outcome, and shows what it was",
+    ([, change, path]) =>
+      Effect.gen(function* () {
+        const { data } = pixCharge(change)
+        const error = yield* failureOf(200, { data }, create)
+        assert.strictEqual(error._tag, "OutcomeUnknown")
+        if (error._tag !== "OutcomeUnknown") return
+        assert.strictEqual(error.reason, "NotAsAsked")
+        assert.deepStrictEqual(
+          error.issues?.map((issue) => issue.path),
+          [path]
+        )
+        assert.deepStrictEqual({ ...error.seen }, { id: data.id, value: String(data.amount), status: data.status })
+      })
   )
 
   const denied: ReadonlyArray<readonly [string, object]> = [
@@ -168,14 +172,14 @@ describe("a PIX charge answered with success", () => {
     ["a status of error", { status: 400 }]
   ]
 
-  it.effect.each(denied)("in an envelope that says %s has an unknown outcome", ([, change]) =>
+  it.effect.each(denied)("a PIX charge in an envelope that says %s has an unknown outcome", ([, change]) =>
     Effect.gen(function* () {
       const error = yield* failureOf(200, { ...created, ...change }, create)
       assert.strictEqual(error._tag === "OutcomeUnknown" && error.reason, "NotAsAsked")
     })
   )
 
-  it.effect("is the one asked for when only the case of its method differs", () =>
+  it.effect("a PIX charge is the one asked for when only the case of its method differs", () =>
     Effect.gen(function* () {
       const { result } = yield* answered(200, pixCharge({ paymentMethod: "pix" }), create)
       assert.isTrue(Result.isSuccess(result))
@@ -192,8 +196,8 @@ it.effect("a card charge that was refused is a charge: what its answer holds is 
   })
 )
 
-describe("a lookup answered with success", () => {
-  it.effect("about another transaction is an unexpected response", () =>
+describe("a read answered with success", () => {
+  it.effect("a lookup that answers another transaction is an unexpected response", () =>
     Effect.gen(function* () {
       const error = yield* failureOf(200, { ...detail, transactionId: "00000000-0000-4000-8000-000000000000" }, look)
       assert.strictEqual(error._tag, "UnexpectedResponse")
@@ -203,7 +207,7 @@ describe("a lookup answered with success", () => {
     })
   )
 
-  it.effect("about the transaction is one when only the case of its id differs", () =>
+  it.effect("a lookup is answered where only the case of the transaction's id differs", () =>
     Effect.gen(function* () {
       const other = { ...detail, transactionId: detail.transactionId.toUpperCase() }
       assert.isTrue(Result.isSuccess((yield* answered(200, other, look)).result))
@@ -228,7 +232,7 @@ describe("the words of a status", () => {
      Insufficient_Funds unauthorized nãoAutorizado not_authorized Voided BLOCKED timed_out KO indeferido unsuccessful`.split(
       /\s+/
     )
-  )("say that it failed: %s", (word) => {
+  )("a status word says that it failed: %s", (word) => {
     assert.isTrue(meansFailure(word))
   })
 
@@ -237,7 +241,7 @@ describe("the words of a status", () => {
      Transferred TRANSFERIDO transferência_realizada em_análise Created Queued Scheduled agendado Sent enviado Settled
      liquidado Confirmed confirmado Accepted aceito Released Open NO_ERROR sem_erros not_failed OK Unblocked
      desbloqueado term_accepted in_progress EM_ANDAMENTO authorized autorizado Available`.split(/\s+/)
-  )("do not say that it failed: %s", (word) => {
+  )("a status word does not say that it failed: %s", (word) => {
     assert.isFalse(meansFailure(word))
   })
 })

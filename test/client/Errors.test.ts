@@ -20,7 +20,7 @@ import {
 import { Duration, Effect, Schema } from "effect"
 import { codec, type Service, transactionId, writes } from "../support/failing.ts"
 
-describe("each error", () => {
+describe("the errors of Payments", () => {
   const common = { operation: "requestWithdrawal", attempts: 2, idempotencyKey: "wd_1" } as const
   const answered = { ...common, status: 422, serviceMessage: "Não", outcome: "Rejected" } as const
   // As the longest `Retry-After` is read: beyond the safe milliseconds.
@@ -59,14 +59,14 @@ describe("each error", () => {
     }
   )
 
-  it("is caught by its tag, and the types name what is left", () => {
+  it("an error is caught by its tag, and the types name what is left", () => {
     const asked = Effect.flatMap(Payments, writes.requestWithdrawal)
     const caught = Effect.catchTag(asked, "NoPixKey", () => Effect.succeed("none"))
     expectTypeOf<Extract<Effect.Error<typeof caught>, { _tag: "NoPixKey" }>>().toEqualTypeOf<never>()
     expectTypeOf<Extract<Effect.Error<typeof caught>, { _tag: "AuthError" }>>().toEqualTypeOf<AuthError>()
   })
 
-  it("stands in the type of the operations that can fail with it, and in no other", () => {
+  it("an error stands in the type of the operations that can fail with it, and in no other", () => {
     type TagsOf<Name extends Operation> = Effect.Error<ReturnType<Service[Name]>>["_tag"]
     type Read =
       | "InvalidRequest"
@@ -94,10 +94,10 @@ describe("each error", () => {
   })
 })
 
-describe("what an error tells a person", () => {
+describe("the message of an error", () => {
   const common = { operation: "requestWithdrawal", attempts: 1, idempotencyKey: "wd_1" } as const
 
-  it("when to come back, in words that a person reads", () => {
+  it("a message says when to come back, in words that a person reads", () => {
     const limited = (retryAfter: Duration.Duration) =>
       new RateLimited({ ...common, outcome: "Rejected", status: 429, retryAfter }).message
     assert.include(limited(Duration.seconds(119.2)), "ask again in 120 second(s)")
@@ -108,12 +108,12 @@ describe("what an error tells a person", () => {
     assert.include(waiting.message, "The service asks to come back in 5 second(s).")
   })
 
-  it("that a refusal speaks of its own call, under its key", () => {
+  it("a message says of a refusal that it speaks of its own call, under its key", () => {
     const { message } = new RequestRejected({ ...common, outcome: "Rejected", status: 422 })
     assert.include(message, "Nothing was executed by this call (idempotency key wd_1)")
   })
 
-  it("to wait for what is in flight, and to find out what a key was used for", () => {
+  it("a message says to wait for what is in flight, and to find out what a key was used for", () => {
     const conflict = (conflict: "InFlight" | "Reused") =>
       new IdempotencyConflict({ ...common, outcome: "Unknown", status: 409, conflict }).message
     assert.include(conflict("InFlight"), "Wait, and ask again with the same key.")

@@ -40,7 +40,7 @@ const bytesOf = (status: number, bytes: ReadonlyArray<number>, headers: Record<s
   response: () => new Response(new Uint8Array(bytes), { status, headers })
 })
 
-describe("a status becomes the documented error", () => {
+describe("the status of a refusal", () => {
   type Row = readonly [status: number, write: Omit<Expected, "status">, read: Omit<Expected, "status">]
 
   const rejected = (attempts = 1) => ({ tag: "RequestRejected", outcome: "Rejected", attempts }) as const
@@ -97,7 +97,7 @@ describe("a status becomes the documented error", () => {
     [599, unknown(1, "ServerError"), unavailable(1, "ServerError")]
   ]
 
-  it.effect.each(rows)("%i", ([status, write, read]) =>
+  it.effect.each(rows)("the status %i becomes the documented error", ([status, write, read]) =>
     Effect.gen(function* () {
       const headers = status < 400 ? { location: "https://elsewhere.example/" } : {}
       const bodies = [`{"message":"não foi possível"}`, "<html><title>Erro</title></html>", "não foi possível"]
@@ -187,7 +187,7 @@ describe("a status becomes the documented error", () => {
   )
 })
 
-describe("a failure of the transport says whether anything was sent", () => {
+describe("a failure of the transport", () => {
   const caused = (cause: unknown): Reply => ({ cause })
   const coded = (code: string, more: object = {}) => Object.assign(new Error("x"), { code, ...more })
   const wrapped = (code: string, more: object = {}) => new TypeError("fetch failed", { cause: coded(code, more) })
@@ -257,7 +257,7 @@ describe("a failure of the transport says whether anything was sent", () => {
     ["a defect of the transport", { defect: new Error("boom") }, "Unknown", "Unrecognised", 3]
   ]
 
-  it.effect.each(rows)("%s", ([, reply, sent, reason, attempts]) =>
+  it.effect.each(rows)("an error after %s says whether anything was sent", ([, reply, sent, reason, attempts]) =>
     Effect.gen(function* () {
       for (const name of writeNames) {
         yield* expectError(
@@ -297,7 +297,7 @@ describe("a success that cannot be read", () => {
     ["is a list", respond(201, "[]"), 201]
   ]
 
-  it.effect.each(bodies)("%s", ([, reply, status]) =>
+  it.effect.each(bodies)("a success that %s is unknown for a write and unexpected for a read", ([, reply, status]) =>
     Effect.gen(function* () {
       for (const name of writeNames) {
         yield* expectError(name, [reply], {
@@ -320,7 +320,7 @@ describe("a success that cannot be read", () => {
     })
   )
 
-  it.effect("says where it differs from the contract, and never a value", () =>
+  it.effect("an unreadable success says where it differs from the contract, and never a value", () =>
     Effect.gen(function* () {
       const secret = "canary-7f3e"
       const data = { ...created.data, amount: secret, status: null, pix: { qrcode: 5, expirationDate: secret } }
@@ -334,7 +334,7 @@ describe("a success that cannot be read", () => {
     })
   )
 
-  it.effect("of a withdrawal that echoes another key is OutcomeUnknown, never success", () =>
+  it.effect("a success of a withdrawal that echoes another key is OutcomeUnknown, never success", () =>
     Effect.gen(function* () {
       yield* expectError("requestWithdrawal", [respond(201, record("wd_of_somebody_else"))], {
         tag: "OutcomeUnknown",

@@ -23,10 +23,10 @@ import {
   writes
 } from "../support/failing.ts"
 
-describe("an outcome that is unknown stays unknown", () => {
+describe("an unknown outcome within one call", () => {
   const statuses = [301, 400, 401, 403, 404, 409, 410, 422]
 
-  it.effect.each(statuses)("a reset and then %i", (status) =>
+  it.effect.each(statuses)("the outcome stays unknown after a reset and then %i", (status) =>
     Effect.gen(function* () {
       for (const name of writeNames) {
         for (const body of ["", `{"message":"Saldo insuficiente"}`, `{"error":"idempotency key already used"}`]) {
@@ -42,7 +42,7 @@ describe("an outcome that is unknown stays unknown", () => {
     })
   )
 
-  it.effect("whatever came before: 500, 408, a defect, a rate limit in between", () =>
+  it.effect("the outcome stays unknown whatever came before: 500, 408, a defect, a rate limit in between", () =>
     Effect.gen(function* () {
       const befores: ReadonlyArray<Script> = [
         [respond(500)],
@@ -63,7 +63,7 @@ describe("an outcome that is unknown stays unknown", () => {
     })
   )
 
-  it.effect("also when the last attempt provably was not sent", () =>
+  it.effect("the outcome stays unknown when the last attempt provably was not sent", () =>
     expectError("requestWithdrawal", [lostConnection, refusedConnection], {
       tag: "OutcomeUnknown",
       outcome: "Unknown",
@@ -72,7 +72,7 @@ describe("an outcome that is unknown stays unknown", () => {
     })
   )
 
-  it.effect("also when the last attempt was refused for its rate, with the hint kept", () =>
+  it.effect("the outcome stays unknown when the last attempt was refused for its rate, with the hint kept", () =>
     Effect.gen(function* () {
       const { error } = yield* failing(
         writes.requestWithdrawal,
@@ -86,7 +86,7 @@ describe("an outcome that is unknown stays unknown", () => {
     })
   )
 
-  it.effect("but what provably was not sent, or was refused, leaves a refusal what it is", () =>
+  it.effect("an attempt that provably was not sent, or was refused, leaves a later refusal what it is", () =>
     Effect.gen(function* () {
       for (const first of [refusedConnection, respond(429), respond(425)]) {
         yield* expectError("requestWithdrawal", [first, respond(422, "não")], {
@@ -99,7 +99,7 @@ describe("an outcome that is unknown stays unknown", () => {
     })
   )
 
-  it.effect("until a repetition under the same key is answered readably", () =>
+  it.effect("the outcome stays unknown until a repetition under the same key is answered readably", () =>
     Effect.gen(function* () {
       const inFlight = respond(409, { message: "A request with this idempotency key is in progress" })
       for (const first of [lostConnection, respond(503)]) {

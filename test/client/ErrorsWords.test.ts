@@ -95,7 +95,7 @@ describe("the words of a refused withdrawal", () => {
 
   const each = words.flatMap(([tag, messages]) => messages.map((message) => [message, tag] as const))
 
-  it.effect.each(each)("%s: %s", ([message, tag]) =>
+  it.effect.each(each)("the words %j are read as %s", ([message, tag]) =>
     Effect.gen(function* () {
       for (const status of [400, 409, 422]) {
         for (const shape of shapes(message)) {
@@ -106,19 +106,21 @@ describe("the words of a refused withdrawal", () => {
     })
   )
 
-  it.effect("of a 409 that name no cause of the table leave it a conflict, and a 409 that names one is that", () =>
-    Effect.gen(function* () {
-      for (const message of ["Conta bloqueada", "Limite diário atingido", "Não foi possível", "Moeda inválida"]) {
-        for (const request of [payout, keyed]) {
-          assert.strictEqual((yield* refusedWith(409, { message }, request))._tag, "IdempotencyConflict", message)
+  it.effect(
+    "the words of a 409 that name no cause of the table leave it a conflict, and a 409 that names one is that",
+    () =>
+      Effect.gen(function* () {
+        for (const message of ["Conta bloqueada", "Limite diário atingido", "Não foi possível", "Moeda inválida"]) {
+          for (const request of [payout, keyed]) {
+            assert.strictEqual((yield* refusedWith(409, { message }, request))._tag, "IdempotencyConflict", message)
+          }
         }
-      }
-      const named = (yield* refusedWith(409, { message: "Saldo insuficiente" }))._tag
-      assert.strictEqual(named, "InsufficientBalance")
-    })
+        const named = (yield* refusedWith(409, { message: "Saldo insuficiente" }))._tag
+        assert.strictEqual(named, "InsufficientBalance")
+      })
   )
 
-  it.effect("about the idempotency key make a 403 a conflict, and change nothing of a 401 or a 429", () =>
+  it.effect("the words about the idempotency key make a 403 a conflict, and change nothing of a 401 or a 429", () =>
     Effect.gen(function* () {
       const message = "Idempotency-Key already used"
       assert.strictEqual((yield* refusedWith(403, { message }))._tag, "IdempotencyConflict")
@@ -130,7 +132,7 @@ describe("the words of a refused withdrawal", () => {
     })
   )
 
-  it.effect("tell of an earlier request wherever they stand in the body", () =>
+  it.effect("the words tell of an earlier request wherever they stand in the body", () =>
     Effect.gen(function* () {
       const said = "Saque já solicitado"
       const page = `<html><head><title>Erro 400</title><style>${"x".repeat(20_000)}</style></head><body><p>${said}</p></body></html>`
@@ -151,7 +153,7 @@ describe("the words of a refused withdrawal", () => {
     })
   )
 
-  it.effect("tell of no earlier request where they echo the request, repeat the status or deny it", () =>
+  it.effect("the words tell of no earlier request where they echo the request, repeat the status or deny it", () =>
     Effect.gen(function* () {
       const description = "Pagamento duplicado"
       const bodies: ReadonlyArray<unknown> = [
@@ -168,14 +170,14 @@ describe("the words of a refused withdrawal", () => {
     })
   )
 
-  it.effect("that are too many to be read are not known", () =>
+  it.effect("the words that are too many to be read are not known", () =>
     Effect.gen(function* () {
       const error = yield* refusedWith(400, { message: "Conta bloqueada", trace: "x".repeat(40_000) }, keyed)
       assert.deepStrictEqual([error._tag, error.outcome], ["OutcomeUnknown", "Unknown"])
     })
   )
 
-  it.effect("of a redirect are not looked at: nothing was done", () =>
+  it.effect("the words of a redirect are not looked at: nothing was done", () =>
     Effect.gen(function* () {
       for (const status of [301, 307, 308]) {
         for (const message of ["Saque já solicitado", "Saldo insuficiente"]) {
@@ -185,7 +187,7 @@ describe("the words of a refused withdrawal", () => {
     })
   )
 
-  it.effect("name the cause whatever the status of the refusal, except those that speak for themselves", () =>
+  it.effect("the words name the cause whatever the status of the refusal, except those that speak for themselves", () =>
     Effect.gen(function* () {
       const body = { message: "Saldo insuficiente" }
       for (const status of [402, 404, 412, 418]) {
@@ -195,7 +197,7 @@ describe("the words of a refused withdrawal", () => {
     })
   )
 
-  it.effect("of a charge name no cause that only a withdrawal has", () =>
+  it.effect("the words of a charge name no cause that only a withdrawal has", () =>
     Effect.gen(function* () {
       for (const message of ["Saldo insuficiente", "Nenhuma chave PIX cadastrada", "Valor abaixo do mínimo"]) {
         yield* expectError("createTransaction", [respond(422, { message })], {
@@ -208,7 +210,7 @@ describe("the words of a refused withdrawal", () => {
     })
   )
 
-  it.effect("say whether a key was used before, is in flight, or which of both is not clear", () =>
+  it.effect("the words say whether a key was used before, is in flight, or which of both is not clear", () =>
     Effect.gen(function* () {
       const cases = [
         ["Idempotency-Key already used with a different body", "Reused"],
@@ -224,7 +226,7 @@ describe("the words of a refused withdrawal", () => {
     })
   )
 
-  it.effect("where none names a cause, 400 and 404 without a key stand for the documented one", () =>
+  it.effect("where no words name a cause, 400 and 404 without a key stand for the documented one", () =>
     Effect.gen(function* () {
       const silent = ["", "{}", "null", "[]", `{"message":""}`, `{"message":"Bad Request"}`, "Não foi possível"]
       for (const body of silent) {
@@ -239,7 +241,7 @@ describe("the words of a refused withdrawal", () => {
     })
   )
 
-  it.effect("that name another cause are no missing key", () =>
+  it.effect("the words that name another cause are no missing key", () =>
     Effect.gen(function* () {
       const others = [
         "Conta bloqueada",
@@ -259,7 +261,7 @@ describe("the words of a refused withdrawal", () => {
     })
   )
 
-  it.effect("cannot mean a missing key when the request named one", () =>
+  it.effect("the words cannot mean a missing key when the request named one", () =>
     Effect.gen(function* () {
       for (const message of ["Não foi possível", "Chave PIX não encontrada", "Nenhuma chave PIX cadastrada"]) {
         for (const status of [400, 404, 422]) {
@@ -269,7 +271,7 @@ describe("the words of a refused withdrawal", () => {
     })
   )
 
-  it.effect("are read by the user's own rules, of the layer or of the call", () =>
+  it.effect("the words are read by the user's own rules, of the layer or of the call", () =>
     Effect.gen(function* () {
       const rules = RefusalRules.make({
         rules: [
@@ -304,7 +306,7 @@ describe("the words of a refused withdrawal", () => {
     })
   )
 
-  it.effect("are shown cut, on one line, without what the request held", () =>
+  it.effect("the words are shown cut, on one line, without what the request held", () =>
     Effect.gen(function* () {
       const body = {
         message: `Chave maria@example.com recusada\r\n\u001B[31m para sk_live_0f9d2c7b ${"x ".repeat(300)}`

@@ -26,7 +26,7 @@ const watching = (hook: (report: OutcomeUnknown) => Effect.Effect<void> = () => 
 }
 
 describe("a write that is interrupted", () => {
-  it.effect("when its answer is there but not returned is reported with its key", () =>
+  it.effect("a write that is interrupted when its answer is there but not returned is reported with its key", () =>
     Effect.gen(function* () {
       const { layer, reports } = watching()
       let interrupt = (): void => assert.fail("nothing to interrupt")
@@ -52,7 +52,7 @@ describe("a write that is interrupted", () => {
     })
   )
 
-  it.effect("at any moment was not sent, or returned its answer, or is reported", () =>
+  it.effect("a write that is interrupted at any moment was not sent, or returned its answer, or is reported", () =>
     Effect.gen(function* () {
       let returned = 0
       let reported = 0
@@ -89,18 +89,20 @@ describe("a write that is interrupted", () => {
     dies: () => Effect.die(new Error("the hook's own error")),
     "interrupts itself": () => Effect.interrupt
   }
-  it.effect.each(Object.entries(throwing))("is interrupted and told to the log also where its hook %s", ([, hook]) =>
-    Effect.gen(function* () {
-      const { layer, lines, reports } = watching(hook)
-      const { layer: transport } = scripted("silence")
-      const fiber = yield* Effect.forkChild(Effect.provide(pay, Layer.merge(paymentsOn(transport), layer)))
-      yield* TestClock.adjust("1 second")
-      yield* Fiber.interrupt(fiber)
-      const exit = yield* Fiber.await(fiber)
-      assert.isTrue(Exit.hasInterrupts(exit) && !Exit.hasDies(exit) && !Exit.hasFails(exit))
-      assert.strictEqual(reports.length, 1)
-      assert.include(lines.join("\n"), "wd_1")
-      assert.notInclude(lines.join("\n"), "own error")
-    })
+  it.effect.each(Object.entries(throwing))(
+    "a write whose hook %s is interrupted and told to the log all the same",
+    ([, hook]) =>
+      Effect.gen(function* () {
+        const { layer, lines, reports } = watching(hook)
+        const { layer: transport } = scripted("silence")
+        const fiber = yield* Effect.forkChild(Effect.provide(pay, Layer.merge(paymentsOn(transport), layer)))
+        yield* TestClock.adjust("1 second")
+        yield* Fiber.interrupt(fiber)
+        const exit = yield* Fiber.await(fiber)
+        assert.isTrue(Exit.hasInterrupts(exit) && !Exit.hasDies(exit) && !Exit.hasFails(exit))
+        assert.strictEqual(reports.length, 1)
+        assert.include(lines.join("\n"), "wd_1")
+        assert.notInclude(lines.join("\n"), "own error")
+      })
   )
 })

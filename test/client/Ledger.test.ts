@@ -159,7 +159,8 @@ const overSocket = <E>(client: Layer.Layer<HttpClient.HttpClient, E>) =>
   ).pipe(Layer.provideMerge(Layer.provide(Sandbox.layerServer, rich)))
 
 describe.concurrent("withdrawals with faults between them, asked again with the same key until there is an answer", () => {
-  const title = (count: number) => `are ${count} payouts, one a reference, each with its answer (seed ${seed})`
+  const title = (count: number) =>
+    `${count} withdrawals with faults between them are ${count} payouts, each with its answer (seed ${seed})`
 
   describe("in memory", () => {
     it.live(

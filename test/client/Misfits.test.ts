@@ -123,7 +123,7 @@ const plain = (value: unknown): unknown => {
 
 describe("an answer whose optional fields do not fit", () => {
   it.effect.each(odd)(
-    "%s is read without them, and their names are counted and told",
+    "%s is read without the fields that do not fit, and their names are counted and told",
     ([, operation, body, use, good, fields]) =>
       Effect.gen(function* () {
         const { fields: counted, logged, result } = yield* answered(body, use)
@@ -141,7 +141,7 @@ describe("an answer whose optional fields do not fit", () => {
       })
   )
 
-  it.effect("tells of a field once, however many rows and calls have it", () =>
+  it.effect("the log tells of a field once, however many rows and calls have it", () =>
     Effect.gen(function* () {
       const items = Array.from({ length: 100 }, () => ({ ...row, createdAt: "" }))
       const { logged, result } = yield* answered({ ok: true, res: { ...listed.res, items } }, list, 3)

@@ -50,7 +50,7 @@ const underTestClock = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   })
 
 describe("spans", () => {
-  it.effect("there is one for the operation and one, of HTTP's conventions, for each attempt", () =>
+  it.effect("there is one span for the operation and one, of HTTP's conventions, for each attempt", () =>
     Effect.gen(function* () {
       const { layer, spans } = recordingTracer()
       yield* underTestClock(retriedPayout).pipe(Effect.provide(Layer.merge(layer, Sandbox.layerPayments)))
@@ -92,7 +92,7 @@ describe("spans", () => {
     })
   )
 
-  it.effect("holds nothing of what was answered", () =>
+  it.effect("a span holds nothing of what was answered", () =>
     Effect.gen(function* () {
       const { layer, spans } = recordingTracer()
       yield* underTestClock(retriedPayout).pipe(Effect.provide(Layer.merge(layer, Sandbox.layerPayments)))
@@ -103,7 +103,7 @@ describe("spans", () => {
     })
   )
 
-  it.effect("a failed one ends with tag and outcome, and holds no key, no id, no message and no log line", () =>
+  it.effect("a failed span ends with tag and outcome, and holds no key, no id, no message and no log line", () =>
     Effect.gen(function* () {
       const { layer, spans } = recordingTracer()
       const id = "8b3da2f3-9a41-40d1-a91a-bd93113bd441"
@@ -138,7 +138,7 @@ describe("spans", () => {
     })
   )
 
-  it.effect("an interrupted one ends as interrupted", () =>
+  it.effect("an interrupted span ends as interrupted", () =>
     Effect.gen(function* () {
       const { layer, spans } = recordingTracer()
       const { layer: silent } = scripted("silence")
@@ -155,7 +155,7 @@ describe("spans", () => {
     })
   )
 
-  it.live("Effect's own OTLP exporter carries them to a collector", () =>
+  it.live("Effect's own OTLP exporter carries the spans to a collector", () =>
     Effect.gen(function* () {
       const collector = yield* Collector
       const otlp = OtlpTracer.layer({ url: `${collector.url}/v1/traces`, resource: { serviceName: "shop" } }).pipe(
@@ -169,7 +169,7 @@ describe("spans", () => {
     }).pipe(Effect.provide(Layer.merge(Collector.layer, impatient)))
   )
 
-  it.live("@effect/opentelemetry carries them to a collector", () =>
+  it.live("@effect/opentelemetry carries the spans to a collector", () =>
     Effect.gen(function* () {
       const collector = yield* Collector
       const sdk = NodeSdk.layer(() => ({
@@ -185,7 +185,7 @@ describe("spans", () => {
 })
 
 describe("metrics", () => {
-  it.effect("count requests, retries, calls by outcome, and their duration", () =>
+  it.effect("the metrics count requests, retries, calls by outcome, and their duration", () =>
     Effect.gen(function* () {
       yield* underTestClock(retriedPayout)
       const payments = yield* Payments

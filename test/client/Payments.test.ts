@@ -589,7 +589,7 @@ describe.each(Object.entries(transports))("over %s", (_, transport) => {
       ]
     ]
 
-    it.live.each(cases)("%s decodes", ([, given, use, expected]) =>
+    it.live.each(cases)("the answer %s decodes", ([, given, use, expected]) =>
       Effect.gen(function* () {
         const { value } = yield* succeeds(given, use)
         assert.deepStrictEqual(shown(value), expected)
@@ -687,7 +687,7 @@ describe.each(Object.entries(transports))("over %s", (_, transport) => {
       ["204", answer(204), list]
     ]
 
-    it.live.each(wrong)("%s is no success, and is asked once", ([, given, use]) =>
+    it.live.each(wrong)("the answer %s is no success, and is asked once", ([, given, use]) =>
       Effect.gen(function* () {
         const { requests, result } = yield* against(given, use)
         assert.strictEqual(result._tag, "Failure")
@@ -887,7 +887,7 @@ describe("what is refused before anything is sent", () => {
     ["a misspelt option of a balance", read({ companyId: 7, canary }), "canary"]
   ]
 
-  it.effect.each(cases)("%s", ([, use, path]) =>
+  it.effect.each(cases)("%s is refused as InvalidRequest, and nothing is sent", ([, use, path]) =>
     Effect.gen(function* () {
       const { layer, sent } = scripted(respond(500))
       const error = yield* Effect.flip(Effect.flatMap(Payments, use)).pipe(Effect.provide(paymentsOn(layer)))
@@ -922,7 +922,7 @@ describe("what is refused before anything is sent", () => {
     })
   )
 
-  it.effect("bounds themselves are accepted: a page of 100 rows, an id of 128 characters, a key of 255", () =>
+  it.effect("the bounds themselves are accepted: a page of 100 rows, an id of 128 characters, a key of 255", () =>
     Effect.gen(function* () {
       const id = "a".repeat(128)
       const { layer, sent } = scripted(

@@ -142,7 +142,7 @@ describe("every function that takes what a caller wrote", () => {
     }
   })
 
-  it("throws only where it is for what a program writes, and each such maker has an Option beside it", () => {
+  it("a function throws only where it is for what a program writes, and each such maker has an Option beside it", () => {
     const names = new Set(functions.map(({ name }) => name))
     const made = new Set(["centavos", "fromReais", "reais", "cpf", "cnpj", "email", "evp", "phone", "fromReference"])
     for (const name of throwing) {
@@ -152,7 +152,7 @@ describe("every function that takes what a caller wrote", () => {
   })
 })
 
-describe("every schema of these", () => {
+describe("every schema of a value", () => {
   const schemas = Object.entries(modules).flatMap(([module, exports]) =>
     Object.entries<unknown>(exports).flatMap(([name, value]) =>
       Schema.isSchema(value) ? [{ name: `${module}.${name}`, schema: value }] : []

@@ -99,7 +99,7 @@ const reveal = (code: BrCode.BrCode) =>
   )
 
 describe("BR Codes, against what gateways write", () => {
-  it.each(Object.entries(answered))("reads %s", (_, { payload, says }) => {
+  it.each(Object.entries(answered))("parse reads %s", (_, { payload, says }) => {
     const code = Result.getOrThrow(BrCode.parse(payload))
     // A developer's gateway keeps its charges on localhost.
     assert.strictEqual(code.problems.length, payload.includes("localhost:5001") ? 1 : 0)
@@ -112,16 +112,19 @@ describe("BR Codes, against what gateways write", () => {
     assert.strictEqual(BrCode.crc(payload.slice(0, -4)), payload.slice(-4))
   })
 
-  it.each(Object.entries(placeholders))("reads %s and notices that its checksum is a placeholder", (_, payload) => {
-    const code = Result.getOrThrow(BrCode.parse(payload))
-    assert.deepStrictEqual(
-      code.problems.map(({ code }) => code),
-      ["crc"]
-    )
-    assert.isDefined(code.key)
-  })
+  it.each(Object.entries(placeholders))(
+    "parse reads %s and notices that its checksum is a placeholder",
+    (_, payload) => {
+      const code = Result.getOrThrow(BrCode.parse(payload))
+      assert.deepStrictEqual(
+        code.problems.map(({ code }) => code),
+        ["crc"]
+      )
+      assert.isDefined(code.key)
+    }
+  )
 
-  it.each(Object.entries(broken))("refuses %s", (_, payload) => {
+  it.each(Object.entries(broken))("parse refuses %s", (_, payload) => {
     const refused = BrCode.parse(payload)
     assert.isTrue(Result.isFailure(refused) && refused.failure.code === "tlv")
   })
