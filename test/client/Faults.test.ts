@@ -507,7 +507,7 @@ const expectedOf = (row: Pick<Row, "read" | "write" | "but">, call: OperationCal
 describe.concurrent.each(names)("over %s", (transport) => {
   describe("a gateway that fails", () => {
     for (const row of rows) {
-      it.live(`by ${row.name}`, () =>
+      it.live(`every operation over ${transport} meets ${row.name} as documented`, () =>
         each((call) =>
           Effect.gen(function* () {
             const expected = expectedOf(row, call, transport)
@@ -565,7 +565,7 @@ describe.concurrent.each(names)("over %s", (transport) => {
     })
     const nothing: Play = (socket) => socket.end("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}")
 
-    it.live("the port refuses", () =>
+    it.live(`a port that refuses proves over ${transport} that nothing was sent`, () =>
       each((call) =>
         Effect.gen(function* () {
           const error = yield* failure(call, refusing, transports[transport])
@@ -574,7 +574,7 @@ describe.concurrent.each(names)("over %s", (transport) => {
       )
     )
 
-    it.live("the name does not resolve", () =>
+    it.live(`a name that does not resolve proves over ${transport} that nothing was sent`, () =>
       each((call) =>
         Effect.gen(function* () {
           const error = yield* failure(call, "https://nothing.invalid", transports[transport])
@@ -583,7 +583,7 @@ describe.concurrent.each(names)("over %s", (transport) => {
       )
     )
 
-    it.live("the certificate is self-signed", () =>
+    it.live(`a self-signed certificate proves over ${transport} that nothing was sent`, () =>
       Effect.gen(function* () {
         const server = yield* serveTls(nothing)
         yield* each((call) =>
@@ -607,21 +607,23 @@ describe.concurrent.each(names)("over %s", (transport) => {
         "effect-pix/node": Layer.orDie(NodePayments.layerHttpClient({ tls: { ca: fixture.cert, ...named } }))
       })[transport]
     const trustingLayer = trusting({})
-    it.live.skipIf(trustingLayer === undefined)("the certificate is another host's", () =>
-      Effect.gen(function* () {
-        const server = yield* serveTls(nothing)
-        yield* each((call) =>
-          Effect.gen(function* () {
-            const over = trustingLayer ?? transports[transport]
-            const error = yield* failure(call, `https://127.0.0.1:${server.port}`, over)
-            assert.deepStrictEqual<unknown>(error, unsent("Tls", 1)(call), call.operation)
-          })
-        )
-        assert.strictEqual(server.requests(), 0)
-      })
+    it.live.skipIf(trustingLayer === undefined)(
+      `a certificate of another host proves over ${transport} that nothing was sent`,
+      () =>
+        Effect.gen(function* () {
+          const server = yield* serveTls(nothing)
+          yield* each((call) =>
+            Effect.gen(function* () {
+              const over = trustingLayer ?? transports[transport]
+              const error = yield* failure(call, `https://127.0.0.1:${server.port}`, over)
+              assert.deepStrictEqual<unknown>(error, unsent("Tls", 1)(call), call.operation)
+            })
+          )
+          assert.strictEqual(server.requests(), 0)
+        })
     )
 
-    it.live("the port speaks no TLS", () =>
+    it.live(`a port that speaks no TLS is met over ${transport} as documented`, () =>
       Effect.gen(function* () {
         const server = yield* serveBlindly("HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n")
         yield* each((call) =>
@@ -640,7 +642,7 @@ describe.concurrent.each(names)("over %s", (transport) => {
       ...(call.isWrite && !knows && { tag: "OutcomeUnknown", outcome: "Unknown" })
     })
 
-    it.live("it ends in the middle of the TLS handshake", () =>
+    it.live(`a connection that ends in the TLS handshake is met over ${transport} as documented`, () =>
       Effect.gen(function* () {
         const server = yield* serveBlindly("")
         yield* each((call) =>
@@ -653,22 +655,24 @@ describe.concurrent.each(names)("over %s", (transport) => {
     )
 
     const named = trusting({ servername: "another.example" })
-    it.live.skipIf(named === undefined)("or is one, and plain bytes answer what came over TLS", () =>
-      Effect.gen(function* () {
-        const server = yield* serveTlsThenPlain("HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n")
-        yield* each((call) =>
-          Effect.gen(function* () {
-            const over = named ?? transports[transport]
-            const error = yield* failure(call, `https://127.0.0.1:${server.port}`, over)
-            const outcome = call.isWrite ? "Unknown" : "NoEffect"
-            assert.deepStrictEqual([error.outcome, error.attempts], [outcome, 2], call.operation)
-          })
-        )
-        assert.strictEqual(server.requests(), 2 * calls.length)
-      })
+    it.live.skipIf(named === undefined)(
+      `plain bytes that answer what came over TLS leave a write over ${transport} unknown`,
+      () =>
+        Effect.gen(function* () {
+          const server = yield* serveTlsThenPlain("HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n")
+          yield* each((call) =>
+            Effect.gen(function* () {
+              const over = named ?? transports[transport]
+              const error = yield* failure(call, `https://127.0.0.1:${server.port}`, over)
+              const outcome = call.isWrite ? "Unknown" : "NoEffect"
+              assert.deepStrictEqual([error.outcome, error.attempts], [outcome, 2], call.operation)
+            })
+          )
+          assert.strictEqual(server.requests(), 2 * calls.length)
+        })
     )
 
-    it.live("the TLS handshake stalls", () =>
+    it.live(`a TLS handshake that stalls is met over ${transport} as documented`, () =>
       Effect.gen(function* () {
         const server = yield* serveBlindly(null)
         yield* each((call) =>
@@ -683,7 +687,7 @@ describe.concurrent.each(names)("over %s", (transport) => {
 
   describe("bytes that come back", () => {
     for (const row of bytes) {
-      it.live(`are ${row.name}`, () =>
+      it.live(`every operation over ${transport} reads ${row.name} as documented`, () =>
         each((call) =>
           Effect.gen(function* () {
             const server = yield* serveRaw(row.play(call))
@@ -712,7 +716,7 @@ describe.concurrent.each(names)("over %s", (transport) => {
     const keeping =
       transport === "node:http" ? NodeHttpClient.layerNodeHttpOptions({ keepAlive: true }) : transports[transport]
 
-    it.live("breaks at its next request, and no transport sends that again by itself", () =>
+    it.live(`a connection that breaks at its next request is not used by ${transport} to send that again`, () =>
       each((call) =>
         Effect.gen(function* () {
           const server = yield* stale(call)
@@ -737,38 +741,40 @@ describe.concurrent.each(names)("over %s", (transport) => {
   })
 
   describe("a call that is interrupted while its request is under way", () => {
-    it.live("closes its connection, and a write is reported with its key", () =>
-      each((call) =>
-        Effect.gen(function* () {
-          const arrived = yield* Deferred.make<void>()
-          const closed = yield* Deferred.make<void>()
-          const server = yield* serveRaw((socket) => {
-            socket.once("close", () => Deferred.doneUnsafe(closed, Effect.void))
-            Deferred.doneUnsafe(arrived, Effect.void)
+    it.live(
+      `a call that is interrupted closes its connection over ${transport}, and a write is reported with its key`,
+      () =>
+        each((call) =>
+          Effect.gen(function* () {
+            const arrived = yield* Deferred.make<void>()
+            const closed = yield* Deferred.make<void>()
+            const server = yield* serveRaw((socket) => {
+              socket.once("close", () => Deferred.doneUnsafe(closed, Effect.void))
+              Deferred.doneUnsafe(arrived, Effect.void)
+            })
+            const reports: Array<OutcomeUnknown> = []
+            const policy = PaymentsPolicy.make({
+              onInterruptedWrite: (report) => Effect.sync(() => void reports.push(report))
+            })
+            const fiber = yield* Effect.forkChild(
+              call
+                .run(noTransaction)
+                .pipe(
+                  Effect.provide([clientOf(`http://127.0.0.1:${server.port}`, anyone)(transport), quiet]),
+                  Effect.provideService(PaymentsPolicy, policy)
+                )
+            )
+            yield* Deferred.await(arrived)
+            yield* Fiber.interrupt(fiber)
+            assert.isTrue(Exit.hasInterrupts(yield* Fiber.await(fiber)))
+            yield* Deferred.await(closed)
+            assert.strictEqual(server.requests(), 1)
+            assert.deepStrictEqual(
+              reports.map(({ idempotencyKey, outcome, reason }) => [idempotencyKey, outcome, reason]),
+              call.isWrite ? [[call.operation === "createTransaction" ? "tx_1" : "wd_1", "Unknown", "Interrupted"]] : []
+            )
           })
-          const reports: Array<OutcomeUnknown> = []
-          const policy = PaymentsPolicy.make({
-            onInterruptedWrite: (report) => Effect.sync(() => void reports.push(report))
-          })
-          const fiber = yield* Effect.forkChild(
-            call
-              .run(noTransaction)
-              .pipe(
-                Effect.provide([clientOf(`http://127.0.0.1:${server.port}`, anyone)(transport), quiet]),
-                Effect.provideService(PaymentsPolicy, policy)
-              )
-          )
-          yield* Deferred.await(arrived)
-          yield* Fiber.interrupt(fiber)
-          assert.isTrue(Exit.hasInterrupts(yield* Fiber.await(fiber)))
-          yield* Deferred.await(closed)
-          assert.strictEqual(server.requests(), 1)
-          assert.deepStrictEqual(
-            reports.map(({ idempotencyKey, outcome, reason }) => [idempotencyKey, outcome, reason]),
-            call.isWrite ? [[call.operation === "createTransaction" ? "tx_1" : "wd_1", "Unknown", "Interrupted"]] : []
-          )
-        })
-      )
+        )
     )
   })
 
@@ -777,7 +783,7 @@ describe.concurrent.each(names)("over %s", (transport) => {
     const writes = calls.filter(({ isWrite }) => isWrite)
     for (const [mode, [ofSent, ofUnsent]] of Object.entries(modes)) {
       for (const call of writes) {
-        it.live(`${mode}, of ${call.operation}`, () =>
+        it.live(`the policy ${mode} says over ${transport} what is sent again of ${call.operation}`, () =>
           Effect.gen(function* () {
             const { baseUrl, credentials, fault, requests } = yield* Sandbox
             const policy = { ...patient, writes: mode as keyof typeof modes } // the names of `modes` itself
