@@ -8,8 +8,8 @@ export const charge = Command.make(
   "charge",
   {
     amount,
-    name: Flag.String("name").pipe(Flag.withDescription("The payer's name")),
-    email: Flag.String("email").pipe(Flag.withDescription("The payer's e-mail address")),
+    name: Flag.String("name").pipe(Flag.withDescription("The payer's name; always needed")),
+    email: Flag.String("email").pipe(Flag.withDescription("The payer's e-mail address; always needed")),
     reference: Flag.String("reference").pipe(
       Flag.withDescription("Your own name of this charge: the idempotency key is made from it. Default: a new one"),
       Flag.optional

@@ -110,7 +110,7 @@ const asked = {
 const since = Schema.optionalKey(Schema.DateTimeUtcFromString)
 
 /**
- * The service took the withdrawal on. `amount` is what was asked for, in centavos; `withdrawal.value` is what the
+ * The service recorded the withdrawal. `amount` is what was asked for, in centavos; `withdrawal.value` is what the
  * service recorded, in reais.
  */
 export const PayoutDone = Schema.TaggedStruct("Done", { ...asked, withdrawal: Withdrawal })

@@ -47,7 +47,7 @@ const withdrawalId = Schema.optionalKey(Schema.Int)
  * | state | what it says |
  * |---|---|
  * | `accepted` | it will be sent; `error` is why the last request moved nothing, with `mayHaveLeftAt` one is under way |
- * | `posted` | the service took it on. That is not paid: it shows only `Awaiting`, and has no lookup of a withdrawal |
+ * | `posted` | the service recorded it. That is not paid: it shows only `Awaiting`, and has no lookup of a withdrawal |
  * | `settled`, `failed` | somebody who knows how it ended said so with `settle` |
  * | `refused` | nothing moved, and nothing will: `error` says why |
  * | `unknown` | money may have moved. It is asked again with the same key |

@@ -9,7 +9,7 @@
  *
  * | result | money |
  * |---|---|
- * | `Done` | the service took the withdrawal on |
+ * | `Done` | the service recorded the withdrawal |
  * | `Refused` | nothing moved: refused by the service, found wrong before, or provably not sent |
  * | `Unknown` | may have moved. Run the same references again to learn it; never under another reference |
  * | `NotStarted` | nothing was sent: the run stopped before it, or a limit of the run kept it back |
