@@ -95,7 +95,7 @@ export interface Hunt {
   /** Where it is looked for in that case. */
   readonly search?: Search | undefined
   /** What the page after the cursor's held, in short, when the cursor was still at the end of its own. */
-  readonly neighbour?: string | undefined
+  readonly neighbour?: { readonly given: string; readonly times: number } | undefined
 }
 
 /** Pages so small, or any after so many misses, find little in a list that moves: every other one is larger then. */

@@ -86,10 +86,13 @@ interface Slice {
   readonly isFull: boolean
   /** Shorter than pages that the service has filled: nothing comes after it. */
   readonly isLast: boolean
+  readonly ask: Ask
   /** The rows, in short. */
   readonly given: string
   /** The same rows were the answer to another request before. */
   readonly isKnown: boolean
+  /** No answer had these rows before: it is not an earlier one, given again. */
+  readonly isNew: boolean
   /** The service counts no fewer rows than it showed. */
   readonly isSane: boolean
   /** The service counts rows after this slice. */
@@ -142,11 +145,12 @@ export const make = (cursor: Cursor, sort: TransactionSort, pageSize: number): R
 const distinct = (items: ReadonlyArray<TransactionListItem>) => new Set(items.map(({ id }) => id)).size
 
 /** What an answer says of the service's own page sizes, and the size that this page has. */
-const learn = ({ ask, sizes }: Reader, { items, pageSize, totalItems }: TransactionPage) => {
+const learn = ({ ask, sizes }: Reader, { items, pageSize, totalItems }: TransactionPage, isKnown: boolean) => {
   // A row that stands twice makes no page larger.
   const length = distinct(items)
-  const said = pageSize > 0 ? pageSize : ask.pageSize
-  const size = Math.max(length, said)
+  // What was given to another request before says nothing of this one's size.
+  const said = pageSize > 0 && !isKnown ? pageSize : ask.pageSize
+  const size = isKnown && !sizes.fixed ? said : Math.max(length, said)
   const proven = Math.max(sizes.proven, length)
   if (sizes.fixed || size > ask.pageSize) {
     return { size, sizes: { ...sizes, proven, most: size, fixed: true, doubt: "None" } satisfies Sizes }
@@ -168,7 +172,7 @@ const settled = (sizes: Sizes, { pageSize }: Ask): Sizes => {
 }
 
 const answerOf = ({ page, pageSize }: Ask, items: ReadonlyArray<TransactionListItem>): Answer => ({
-  rows: `${items.length} ${items[0]?.id} ${items.at(-1)?.id}`,
+  rows: `${distinct(items)} ${items[0]?.id} ${items.at(-1)?.id}`,
   ask: `${page} ${pageSize}`
 })
 
@@ -181,17 +185,17 @@ const isReversed = (items: ReadonlyArray<TransactionListItem>, sort: Transaction
 export const step = (before: Reader, answer: TransactionPage): Step => {
   const { ask, cursor, previous, sort } = before
   const { items, totalItems: total } = answer
-  const { size, sizes } = learn(before, answer)
   if (isReversed(items, sort)) return { _tag: "Failed", reason: "OutOfOrder", misses: 0 }
 
   const isEcho = answer.currentPage !== ask.page
   const seenFrom = view(cursor, items, sort)
-  const askedOffset = (ask.page - 1) * size
-  const firstId = items[0]?.id
-  const isRepeated = firstId !== undefined && firstId === previous.firstId && askedOffset !== previous.offset
   const given = answerOf(ask, items)
   const alike = before.answers.filter(({ rows }) => rows === given.rows)
   const isKnown = alike.some((other) => other.ask !== given.ask)
+  const { size, sizes } = learn(before, answer, isKnown)
+  const askedOffset = (ask.page - 1) * size
+  const firstId = items[0]?.id
+  const isRepeated = firstId !== undefined && firstId === previous.firstId && askedOffset !== previous.offset
   const saysStart = seenFrom._tag === "Ahead" && ask.page === 1 && !isEcho && !isRepeated && !isKnown
   const isStart = saysStart && (cursor.count === 0 || before.said > 0)
   const hasNews = seenFrom._tag === "Onward" || isStart
@@ -206,8 +210,10 @@ export const step = (before: Reader, answer: TransactionPage): Step => {
     length,
     isFull,
     isLast: items.length < Math.min(ask.pageSize, sizes.proven),
+    ask,
     given: given.rows,
     isKnown,
+    isNew: alike.length === 0,
     isSane: total >= offset + items.length,
     hasMore: total > offset + items.length || answer.totalPages > page,
     total
@@ -248,9 +254,9 @@ const isSaid = ({ answers, said }: Reader, { given, isKnown }: Slice) =>
   answers.at(-1)?.rows === given && said >= (isKnown ? patience.known : 1)
 
 /** Asks for the same once more, where one answer is not enough. */
-const sayAgain = (reader: Reader, before: Reader, isEcho: boolean): Step => {
+const sayAgain = (reader: Reader, before: Reader, isEcho: boolean, found: Partial<Hunt> = {}): Step => {
   const isSame = before.answers.at(-1)?.rows === reader.answers.at(-1)?.rows
-  return miss({ ...reader, said: isSame ? before.said + 1 : 1 }, isEcho, {}, reader.ask)
+  return miss({ ...reader, said: isSame ? before.said + 1 : 1 }, isEcho, found, reader.ask)
 }
 
 const progress = (before: Reader, slice: Slice, ask: Ask): Step => {
@@ -277,28 +283,22 @@ const behind = (reader: Reader, before: Reader, slice: Slice, rank: number | und
   const { adjoining, ask, sizes } = before
   const { hasMore, isFull, isLast, isSane, length, offset, total } = slice
   const low = offset + (isFull || !hasMore ? length : Math.max(length, ask.pageSize)) - 1
-  if (adjoining !== undefined && rank === 0 && (isFull || adjoining.length === 0)) {
-    if (slice.isKnown && !isSaid(before, slice)) {
-      return sayAgain({ ...reader, adjoining, seen: before.seen }, before, isEcho)
-    }
-    const isEmpty = adjoining.length === 0
-    // Between two answers a row may have gone and another have come at the front: without a count it is asked twice.
-    const isCounted = isEmpty
-      ? isSane && !hasMore && !adjoining.isKnown
-      : adjoining.isSane || reader.sort === "createdAt_asc"
-    if (!isCounted && reader.hunt.neighbour !== adjoining.given) {
+  if (adjoining !== undefined && (rank === 0 || adjoining.length === 0) && (isFull || adjoining.length === 0)) {
+    const { neighbour } = reader.hunt
+    const times = 1 + (neighbour?.given === adjoining.given ? neighbour.times : 0)
+    if (times < votes(reader, adjoining, slice)) {
       const next = { ...reader, seen: { index: offset + length - 1, total } }
-      return miss(next, isEcho, { neighbour: adjoining.given }, { ...ask, page: ask.page + 1, purpose: "Adjoin" })
+      return miss(next, isEcho, { neighbour: { given: adjoining.given, times } }, adjoining.ask)
     }
-    if (adjoining.rows.length > 0) return progress(reader, adjoining, ask)
-    if (isEmpty && !adjoining.hasMore) return { _tag: "End" }
+    if (adjoining.rows.length > 0) return progress(reader, adjoining, adjoining.ask)
+    if (adjoining.length === 0 && !adjoining.hasMore) return { _tag: "End" }
   }
   if (isLast && !hasMore) {
     return (rank === 0 && !slice.isKnown) || isSaid(before, slice) ? { _tag: "End" } : sayAgain(reader, before, isEcho)
   }
   const isDoubtful = reader.sizes.doubts > sizes.doubts
   // A page of one row cannot overlap the next: whether that one is empty tells.
-  if (isDoubtful && reader.sizes.proven < 2 && rank === 0) {
+  if (isDoubtful && reader.sizes.proven < 3) {
     return miss(reader, isEcho, {}, { ...ask, page: ask.page + 1, purpose: "Adjoin" })
   }
   const found: Partial<Hunt> =
@@ -308,11 +308,35 @@ const behind = (reader: Reader, before: Reader, slice: Slice, rank: number | und
       : {
           low,
           high: high(reader, low) ?? (rank === undefined && isSane && !isDoubtful ? total - 1 : undefined),
-          likely: isDoubtful ? offset + length - 1 + (rank ?? 0) : rank === undefined ? undefined : low + rank
+          likely:
+            isDoubtful || rank !== undefined
+              ? // What stood between may be gone.
+                Math.min((isDoubtful ? offset + length - 1 : low) + (rank ?? 0), high(reader, low) ?? Infinity)
+              : undefined
         }
   const next = rank === 0 ? { ...reader, seen: { index: low, total } } : reader
   return !isFull && hasMore ? missing(next, isEcho, found) : miss(next, isEcho, found)
 }
+
+/**
+ * How often the page before has to be seen to end with the cursor, with the adjoining page between. Once is enough where
+ * the count says that it is the end, too. Else the list may have moved away and back again between two answers, for
+ * which newest first it needs no more than a new row; and one of the answers may be an old one.
+ */
+const votes = ({ sort }: Reader, adjoining: Slice, { isNew, offset, length, total }: Slice): number => {
+  if (adjoining.isKnown) return 5
+  const isCounted = adjoining.length === 0 && adjoining.total === total && total === offset + length
+  return isNew && isCounted ? 1 : sort === "createdAt_asc" ? 2 : 3
+}
+
+/**
+ * Asks whether the cursor still stands before the page that adjoins it: for the cursor's row alone, since an answer of
+ * those rows was not given before.
+ */
+const confirming = ({ page, pageSize }: Ask, { fixed, proven }: Sizes): Ask =>
+  fixed || proven < 2 || pageSize > proven
+    ? { page: page - 1, pageSize, purpose: "Confirm" }
+    : { page: (page - 1) * pageSize, pageSize: 1, purpose: "Confirm" }
 
 /** The upper bound, unless the list has outgrown it. */
 const high = ({ hunt }: Reader, low: number) => (hunt.high !== undefined && hunt.high < low ? undefined : hunt.high)
@@ -322,12 +346,19 @@ const ahead = (reader: Reader, before: Reader, slice: Slice, isEcho: boolean): S
   const { offset, total } = slice
   const isNext = slice.length === 0 || (seen?.index === offset - 1 && total >= seen.total)
   const isAdjoining = ask.purpose === "Adjoin" && !isEcho && isNext
-  if (isAdjoining && slice.isKnown && !isSaid(before, slice)) return sayAgain({ ...reader, seen }, before, isEcho)
   // The list is one row.
-  if (isAdjoining && slice.length === 0 && before.answers.length === 1 && before.total === 1 && total === 1)
+  if (
+    isAdjoining &&
+    slice.length === 0 &&
+    reader.cursor.count === 1 &&
+    before.answers.length === 1 &&
+    before.total === 1 &&
+    total === 1
+  )
     return { _tag: "End" }
   if (isAdjoining) {
-    return miss({ ...reader, adjoining: slice }, isEcho, {}, { ...ask, page: ask.page - 1, purpose: "Confirm" })
+    const { neighbour } = reader.hunt
+    return miss({ ...reader, adjoining: slice }, isEcho, { neighbour }, confirming(ask, reader.sizes))
   }
   const { low } = reader.hunt
   const last = Math.max(0, offset - 1)
@@ -373,7 +404,7 @@ const miss = (reader: Reader, isEcho: boolean, found: Partial<Hunt>, ask?: Ask):
   const next = {
     ...reader,
     trouble: { ...reader.trouble, echoed },
-    hunt: { ...reader.hunt, blind: 0, search: undefined, ...found, misses }
+    hunt: { ...reader.hunt, blind: 0, search: undefined, neighbour: undefined, ...found, misses }
   }
   return { _tag: "Again", next: { ...next, ask: ask ?? askNext(next) } }
 }
