@@ -53,8 +53,8 @@ export type RefusalCause =
 export interface RefusalRule {
   readonly cause: RefusalCause
   /**
-   * Phrases, as the head of this module writes them; or an expression, which is held against the words in lower case
-   * and without accents, with their punctuation.
+   * Phrases, as the head of this module writes them; or a regular expression, which is tested on the words in lower
+   * case and without accents, with their punctuation.
    */
   readonly words: ReadonlyArray<string> | RegExp
   /** Phrases whose words do not count: they look like the cause and are something else. Not for an expression. */
@@ -86,7 +86,7 @@ const make = ({ noPixKeyStatuses, rules }: RefusalRulesOptions): RefusalRules =>
 export const RefusalRules = Object.assign(
   Context.Reference<RefusalRules>("effect-pix/RefusalRules", { defaultValue: () => defaults }),
   {
-    /** The rules as they come. */
+    /** The default rules. */
     defaults,
     /** The default rules, with what is given in their place. */
     make,

@@ -16,7 +16,7 @@ import type { Failed, Unanswered } from "./verdict.ts"
 export interface Asked {
   readonly isWrite: boolean
   readonly rules: RefusalRules
-  /** What must not be shown, should the service echo it. */
+  /** Values that must not be shown, even if the service echoes them. */
   readonly secrets: () => ReadonlyArray<Secret>
   /** In milliseconds. */
   readonly now: number
@@ -38,7 +38,7 @@ const retryAfterOf = (headers: AnswerHeaders, now: number): Duration.Duration | 
 /** HTTP says of these that nothing was done and that the request belongs elsewhere: the base URL is wrong. */
 const elsewhere: ReadonlySet<number> = new Set([301, 307, 308])
 
-/** Why a status leaves open what became of the request; nothing of one that refuses it. */
+/** Why a status does not say what became of the request. `undefined`: it says that the request was refused. */
 const openReason = (status: number, isWrite: boolean): FailureReason | undefined => {
   // No final status at all (101 unasked, 000): node:http lets it through.
   if (status < 200) return "Unreadable"
@@ -50,7 +50,7 @@ const openReason = (status: number, isWrite: boolean): FailureReason | undefined
   return status === 423 || status === 424 ? "UnderWay" : undefined
 }
 
-/** What is no text: another encoding than UTF-8, or one that was not unpacked. */
+/** A body that is not text: in another encoding than UTF-8, or compressed and not unpacked. */
 // oxlint-disable-next-line no-control-regex -- control characters are what tells it
 const noText = /[\u0000-\u0008\u000E-\u001F\uFFFD]/
 
@@ -125,7 +125,7 @@ export const judgeAnswer = (
   }
 }
 
-/** An answer of 2xx that is not to be relied on. */
+/** An answer of 2xx that must not count as a success. */
 export const unusable = (
   status: number,
   reason: FailureReason,

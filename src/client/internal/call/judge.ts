@@ -47,7 +47,7 @@ const unknown = (reason: FailureReason): Unanswered => ({ _tag: "Unanswered", se
 /** A failure that this module does not know. */
 export const unrecognised: Unanswered = unknown("Unrecognised")
 
-/** No full answer within the attempt's time: what left cannot be told. */
+/** No full answer within the attempt's time: whether the request left is not known. */
 const timedOut: Unanswered = unknown("Timeout")
 
 /** What came back is no HTTP, or more headers than the transport takes. */
@@ -88,7 +88,7 @@ const judgeCause = (cause: unknown, depth: number): Unanswered => {
   return "cause" in cause ? judgeCause(cause.cause, depth + 1) : unrecognised
 }
 
-/** Judges a failure that came before the status of an answer. What the transport knows outweighs what its cause says. */
+/** Judges a failure that came before the status of an answer. What the transport knows counts more than what its cause says. */
 export const judgeFailure = ({ cause, kind, sent }: TransportFailure): Unanswered => {
   const verdict = kind === "Late" ? timedOut : judgeCause(cause, 0)
   if (sent === undefined) return verdict
@@ -96,5 +96,5 @@ export const judgeFailure = ({ cause, kind, sent }: TransportFailure): Unanswere
   return { ...verdict, sent: "NotSent", reason: verdict.reason === "Unrecognised" ? "NotMade" : verdict.reason }
 }
 
-/** Why a body that began was not had. */
+/** Why a body that began could not be read. */
 export const bodyReason = { Broken: "Truncated", TooLarge: "TooLarge", Late: "Timeout" } as const

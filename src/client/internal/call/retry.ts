@@ -1,5 +1,5 @@
 /**
- * What is tried again, and when: the one place that says it. A call comes here only after a failure.
+ * What is tried again, and when. All rules about it are in this file. A call comes here only after a failure.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -31,10 +31,10 @@ const isTransient = ({ reason, sent, status }: Unanswered): boolean => {
     case "ServerError":
       return status !== undefined && later.has(status)
     case "Timeout":
-      // By these the service says that its caller went away: it may be about to finish.
+      // By these the service says that its caller went away: it may still be working on the request.
       return status !== 460 && status !== 499
     case "Tls":
-      // A certificate stays what it is. A record that broke after the request may have left does not.
+      // A wrong certificate is wrong the next time too. A record that broke after the request may have left is not.
       return sent === "Unknown"
     default:
       return passing.has(reason)
@@ -68,13 +68,13 @@ interface RecoveryOptions {
   readonly isWrite: boolean
   /** Since the call began, in milliseconds. */
   readonly elapsed: () => number
-  /** Told before a wait. */
+  /** Run before a wait. */
   readonly announce: Effect.Effect<void>
 }
 
 /** What happened in one call after its first failure. */
 export interface Recovery {
-  /** What the last retry was paid as. */
+  /** How the last attempt counts in the budget of retries. */
   readonly paid: () => "first" | "retried" | "throttled"
   /** Waits as long as it should, and answers whether to send again. */
   readonly next: (last: Failed, maybe: boolean, used: ApiCredentials) => Effect.Effect<boolean>

@@ -75,7 +75,7 @@ export class Run<A, E extends Tagged> implements TransportSink {
   start(): Effect.Effect<A, E> {
     const call = Effect.uninterruptibleMask((restore) =>
       Effect.onExit(
-        // An interruption between the answer and the return takes the answer away: it is noticed here, and reported.
+        // An interruption between the answer and the return loses the answer: it is noticed here, and reported.
         Effect.tap(restore(this.#attempt(undefined)), () => restore(Effect.void)),
         (exit) => (Exit.isSuccess(exit) || this.#isOver ? Effect.void : this.#cutOff(exit.cause))
       )
@@ -295,7 +295,7 @@ export class Run<A, E extends Tagged> implements TransportSink {
     }
   }
 
-  /** What must not be shown, should the service echo it. */
+  /** Values that must not be shown, even if the service echoes them. */
   #secrets(): ReadonlyArray<Secret> {
     const { body, idempotencyKey = "" } = this.#call
     const used = this.#used

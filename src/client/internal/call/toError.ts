@@ -70,14 +70,14 @@ const refused = <Own extends PaymentsError>(
   own: OwnError<Own> | undefined
 ) => {
   const fields = { ...answered(operation, failure, verdict), outcome: "Rejected" } as const
-  // These speak for themselves, whatever the words say.
+  // These statuses decide, whatever the words say.
   if (verdict.status === 401 || verdict.status === 403) return new AuthError(fields)
   if (verdict.status === 429) return new RateLimited({ ...fields, ...present({ retryAfter: verdict.retryAfter }) })
   const named = verdict.status < 400 ? undefined : own?.(verdict, fields, failure.rules)
   return named ?? new RequestRejected(fields)
 }
 
-/** An answer is there, and it is not one to rely on. */
+/** There is an answer, and it must not count as a success. */
 const isUnusable = ({ reason }: Unanswered): boolean =>
   reason === "Unreadable" ||
   reason === "TooLarge" ||
@@ -100,7 +100,7 @@ export const readError = <Own extends PaymentsError = never>(
     : new ServiceUnavailable(fields)
 }
 
-/** Refusals of a withdrawal whose words decide: where these could not be read, what they said is not known. */
+/** Refusals of a withdrawal whose words decide. Where the words could not be read, the outcome is not known. */
 const decidedByWords: ReadonlySet<number> = new Set([400, 403, 404, 409, 422])
 
 const conflictOf = (

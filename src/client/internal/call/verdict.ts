@@ -5,9 +5,9 @@ import type * as Duration from "effect/Duration"
 import type { FailureReason, RequestIssue, Seen } from "../../../contract/PaymentsError.ts"
 import type { RefusalCause, RefusalRules } from "../../RefusalRules.ts"
 
-/** What an answer that is no success has in common. */
+/** What all answers that are no success have in common. */
 interface Heard {
-  /** Fit to be shown. */
+  /** Masked, so that it may be shown. */
   readonly serviceMessage: string | undefined
   readonly retryAfter: Duration.Duration | undefined
 }
@@ -37,7 +37,7 @@ export interface Unanswered extends Partial<Heard> {
 
 export type Failed = Refused | Unanswered
 
-/** A 2xx that is not to be relied on. */
+/** A 2xx that must not count as a success. */
 export interface Undecodable {
   readonly reason: "Unreadable" | "KeyMismatch" | "NotAsAsked" | "UnsoundBrCode"
   readonly issues: ReadonlyArray<RequestIssue>

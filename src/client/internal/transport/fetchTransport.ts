@@ -4,10 +4,10 @@
  * What fetch does by itself, and what is done about it:
  *
  * - It follows redirects, with the credentials: it is told not to.
- * - On a 421 it sends a request once more, on a new connection: same key, same bytes. Whether a body was taken up tells
- *   that something left, also where the second connection was refused.
- * - Deno's sends a request once more when a connection that was kept breaks, and tells only of the second time: no
- *   connection is kept there.
+ * - On a 421 it sends a request once more, on a new connection: same key, same bytes. The body notes whether fetch has
+ *   read it. If so, a request may have left, also where the second connection was refused.
+ * - Deno's fetch sends a request once more when a connection that was kept breaks, and reports only the second time. So
+ *   no connection is kept there.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -124,7 +124,7 @@ class Exchange {
 
   #fail(kind: TransportFailure["kind"], cause: unknown): void {
     if (!this.#settle()) return
-    // What was taken up may have left. What was not may have left all the same, where the platform does not tell.
+    // A body that was read may have left. One that was not may have left too, where the platform does not note it.
     const sent = this.#body?.isTaken === true ? true : undefined
     this.#sink.onFailure({ kind, sent, head: this.#head, cause })
   }
@@ -165,7 +165,7 @@ const transportOf = (fetch: typeof globalThis.fetch, init: RequestInit): Transpo
   }
 }
 
-/** What a platform that sends requests once more by itself is told, so that it does not. */
+/** The setting of a platform that sends requests once more by itself, so that it does not. */
 const cure = Effect.gen(function* () {
   const deno: unknown = Reflect.get(globalThis, "Deno")
   if (deno === undefined) return {}

@@ -21,7 +21,7 @@ export const parser =
 
 interface BodyDecoderOptions<A> {
   readonly exact: ReadonlySet<string> | undefined
-  /** What the body says against itself, whatever else it holds. */
+  /** Where the body says that it is no success; `undefined` where it does not. */
   readonly denied: (json: unknown) => RequestIssue | undefined
   /** Reads what is plain as the schema would; `undefined` for all else: then the schema is asked. */
   readonly fast?: ((json: unknown) => A | undefined) | undefined

@@ -1,5 +1,5 @@
 /**
- * Fields that did not fit the contract and were left out: counted by operation and field, and told to the log once for
+ * Fields that did not fit the contract and were left out: counted by operation and field, and logged once for
  * each field of a client. Never their values. The names are those of the contract, so there are few.
  */
 import * as Effect from "effect/Effect"
@@ -11,7 +11,7 @@ const misfits = Metric.counter("effect_pix_misfits", {
   incremental: true
 })
 
-/** Tells of the fields of one operation's answers. */
+/** Counts and logs the fields of one operation's answers. */
 export const misfitsOf = (operation: Operation) => {
   const told = new Set<string>()
   return Effect.fnUntraced(function* (fields: ReadonlyArray<string>) {

@@ -1,6 +1,6 @@
 /**
- * The rules as they come: stems and families of words, written as the head of `RefusalRules` says. The first rule that
- * holds decides, so those that tell of an earlier request stand before the others: "Saldo insuficiente: há um saque em
+ * The default rules: stems and families of words, written as the head of `RefusalRules` says. The first rule that
+ * holds decides, so those about an earlier request come before the others: "Saldo insuficiente: há um saque em
  * processamento" is about the earlier one.
  */
 

@@ -1,6 +1,6 @@
 /**
  * What the hand-shaped readers and writers have in common. Each gives what its schema would give, or `undefined`, which
- * means "ask the schema": for whatever is not plain, and for all that is wrong. The schema stays the truth.
+ * means "ask the schema": for all that is not plain, and for all that is wrong. So the schema decides.
  */
 import type * as DateTime from "effect/DateTime"
 import { plainMillis, utc } from "../../../../internal/utc.ts"
