@@ -14,7 +14,6 @@ import {
 import {
   expectError,
   failing,
-  impatient,
   reasonOf,
   type Script,
   type Service,
@@ -22,6 +21,7 @@ import {
   writeNames,
   writes
 } from "../support/failing.ts"
+import { impatient } from "../support/policies.ts"
 
 describe("an unknown outcome within one call", () => {
   const statuses = [301, 400, 401, 403, 404, 409, 410, 422]

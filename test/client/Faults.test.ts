@@ -693,7 +693,7 @@ describe.concurrent.each(names)("over %s", (transport) => {
             const server = yield* serveRaw(row.play(call))
             const result = yield* Effect.result(call.run(noTransaction)).pipe(
               Effect.provide([clientOf(`http://127.0.0.1:${server.port}`, anyone)(transport), quiet]),
-              Effect.provideService(PaymentsPolicy, impatient)
+              Effect.provideService(PaymentsPolicy, patient)
             )
             assert.deepStrictEqual(told(result, server.requests()), expectedOf(row, call, transport), call.operation)
           })

@@ -9,8 +9,9 @@ import {
   PixKey,
   type WithdrawalRequest
 } from "effect-pix"
-import { Effect, Layer, Schedule } from "effect"
+import { Effect, Layer } from "effect"
 import { type Answer, answer, type Arrived, json, makeGateway, reset } from "../support/Gateway.ts"
+import { impatient } from "../support/policies.ts"
 import {
   apiKey,
   balance,
@@ -30,10 +31,7 @@ import {
 
 const transactionId = "6f1b9a3e-2f7c-4f0e-9d53-0c5a7e1b2d44"
 
-/** No waits: these tests run on a real clock. */
-const impatient = PaymentsPolicy.layer({ retryReads: Schedule.recurs(2), retryWrites: Schedule.recurs(2) })
-
-const customer = { name: "Maria Silva", email: "maria@example.com" }
+const { customer } = charge
 
 const fullPix = {
   amount: Money.centavos(12_345),

@@ -3,6 +3,7 @@
  */
 import { Effect } from "effect"
 import { Money, type Operation, Payments, type PaymentsError, PixKey } from "effect-pix"
+import { charge } from "./Wire.ts"
 
 export interface OperationCall {
   readonly operation: Operation
@@ -28,13 +29,7 @@ export const calls: ReadonlyArray<OperationCall> = [
   {
     operation: "createTransaction",
     isWrite: true,
-    run: call((payments) =>
-      payments.createTransaction({
-        amount: Money.centavos(2500),
-        paymentMethod: "PIX",
-        customer: { name: "Maria Silva", email: "maria@example.com" }
-      })
-    ),
+    run: call((payments) => payments.createTransaction(charge)),
     status: 200,
     answer: JSON.stringify({
       data: {

@@ -15,7 +15,6 @@ import {
   OutcomeUnknown,
   Payments,
   type PaymentsError,
-  PaymentsPolicy,
   PixKey,
   RateLimited,
   RequestRejected,
@@ -23,7 +22,8 @@ import {
   TransactionNotFound,
   UnexpectedResponse
 } from "effect-pix"
-import { Effect, Layer, Schedule, Schema } from "effect"
+import { Effect, Layer, Schema } from "effect"
+import { impatient } from "./policies.ts"
 import { charge, paymentsOn, payout, type Reply, scripted } from "./Wire.ts"
 
 export type Script = readonly [Reply, ...ReadonlyArray<Reply>]
@@ -50,9 +50,6 @@ export const readNames = ["getTransaction", "listTransactions", "getBalance"] as
 
 const keyOf = (operation: Operation) =>
   operation === "createTransaction" ? "tx_1" : operation === "requestWithdrawal" ? "wd_1" : undefined
-
-/** Twice again, at once. */
-export const impatient = PaymentsPolicy.layer({ retryReads: Schedule.recurs(2), retryWrites: Schedule.recurs(2) })
 
 export const failing = Effect.fnUntraced(function* <A, E extends PaymentsError>(
   use: (payments: Service) => Effect.Effect<A, E>,

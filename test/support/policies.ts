@@ -1,0 +1,6 @@
+/** Policies that several tests run under. */
+import { Schedule } from "effect"
+import { PaymentsPolicy } from "effect-pix"
+
+/** Twice again, at once. */
+export const impatient = PaymentsPolicy.layer({ retryReads: Schedule.recurs(2), retryWrites: Schedule.recurs(2) })
