@@ -3,7 +3,7 @@
  *
  * The service numbers its pages (service interface, section 4.2) and goes on adding rows while they are read, so a page
  * that is asked for twice may hold other rows. Each request here overlaps what was read already: an answer counts only when
- * it also holds a row at or before the last one read, for then nothing lies between. Where it does not, earlier and
+ * it also holds a row at or before the last one read, because then no row is missing between. Where it does not, earlier and
  * later pages are searched until it does. Every row that is in the list from the start of the stream to its end, with
  * the same `createdAt`, comes out exactly once, whatever is added or removed meanwhile; where that is not possible, the
  * stream fails with a `PaginationError` and never skips. A row that shows up late, with an older `createdAt` than rows
@@ -14,8 +14,8 @@
  * - Oldest first (the default), rows that arrive while reading come out too, at the end. Newest first they do not.
  * - To overlap, requests after the first ask for somewhat fewer or more rows than `pageSize`, never over 100.
  * - The end costs a request: a short page ends the list only against a page size that the service has filled before.
- * - A service that ignores `pageSize`, or caps pages at a few rows, leaves no overlap to ask for. Then each page is held
- *   against its neighbour two or three times: up to five requests a page, newest first seven.
+ * - A service that ignores `pageSize`, or caps pages at a few rows, leaves no overlap to ask for. Then each page is
+ *   compared with the page beside it two or three times: up to five requests for a page, newest first seven.
  * - The last thousand ids are remembered. Where more rows than that share one `createdAt`, or rows show none, and those
  *   read last are removed, the stream may end in `LostPlace` or `StillMoving`.
  * - `Stream.retry` would begin anew and repeat rows. Use `pages`, keep its last checkpoint, and go on `from` it.

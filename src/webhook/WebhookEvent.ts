@@ -1,6 +1,6 @@
 /**
- * What a webhook call becomes: a `Confirmed` transaction, which a lookup vouches for, or something `Unconfirmed`, which
- * nothing does. Only the first is handed to the code that acts on payments.
+ * What a webhook call becomes: a `Confirmed` transaction, whose status a lookup said, or something `Unconfirmed`, which
+ * cannot be checked. Only the first is handed to the code that acts on payments.
  *
  * The service documents a lookup for transactions and none for withdrawals (service interface, section 4). So what a
  * call says about a withdrawal is never confirmed, and its type says so.
@@ -40,7 +40,7 @@ export interface Confirmed<P = unknown, M = unknown> {
   readonly untrusted: Untrusted<P, M>
 }
 
-/** A call about a transaction that the lookup did not bear out. */
+/** A call about a transaction that the lookup did not confirm. */
 export interface UnconfirmedTransaction<P = unknown, M = unknown> {
   readonly _tag: "UnconfirmedTransaction"
   /** The same for the same transaction and reason: a report may come again. */
@@ -99,8 +99,8 @@ export interface WithdrawalEvidence {
 }
 
 /**
- * A call about a withdrawal. The service documents no way to look one up, so whatever this says, nothing vouches for
- * it: find out in the panel, or in the balance.
+ * A call about a withdrawal. The service documents no way to look one up, so nothing here can be checked: find out in
+ * the panel, or in the balance.
  */
 export interface UnconfirmedWithdrawal<P = unknown, M = unknown> extends WithdrawalNames {
   readonly _tag: "UnconfirmedWithdrawal"
