@@ -1,5 +1,7 @@
 /**
- * effect-pix: the payment client for Effect backends in Brazil.
+ * effect-pix: the payment client for Effect backends in Brazil. `Payments` is the service with the five operations;
+ * `TransactionStream` and `TransactionWait` are functions of it. `Money`, `PixKey`, `Document`, `BrCode` and the like are
+ * its values. Many payouts, webhooks and the sandbox are imports of their own.
  */
 export * as TransactionWait from "./transactions/TransactionWait.ts"
 export { Balance, type BalanceOptions } from "./contract/Balance.ts"

@@ -1,6 +1,7 @@
 /**
- * Many payouts.
+ * Many payouts: in one run (`Payouts`), or kept in your own database until they are answered (`PayoutQueue`).
  */
+export { DatabaseError, ForeignTransaction } from "../durable/Database.ts"
 export * from "./Payout.ts"
 export * as Payouts from "./Payouts.ts"
 export * as PayoutActivity from "./PayoutActivity.ts"

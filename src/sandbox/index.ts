@@ -1,5 +1,5 @@
 /**
- * The gateway's double: in memory for tests, on a loopback port for a laptop.
+ * The gateway's double: in memory for tests, or on a loopback port of your machine.
  */
 export * as Fault from "./Fault.ts"
 export type { FaultTarget, PlannedFault } from "./Fault.ts"

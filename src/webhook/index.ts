@@ -1,6 +1,7 @@
 /**
- * Calls of the service, taken as hints, recorded and confirmed.
+ * Webhooks: calls of the service, taken as hints, recorded, and confirmed by a lookup.
  */
+export { DatabaseError } from "../durable/Database.ts"
 export { Webhook } from "./Webhook.ts"
 export * as WebhookEvent from "./WebhookEvent.ts"
 export * as WebhookHint from "./WebhookHint.ts"
