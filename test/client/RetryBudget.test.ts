@@ -1,0 +1,153 @@
+import { assert, describe, it } from "@effect/vitest"
+import { PaymentsPolicy } from "effect-pix"
+import { Effect, Layer, Schedule } from "effect"
+import { balance, paymentsOn, respond, scripted } from "../support/Wire.ts"
+import { type Call, type Script, pay, create, read, play, failureOf } from "../support/played.ts"
+
+/**
+ * The vectors of smithy's standard retry strategy. What the bucket holds is seen from outside by how many retries it
+ * still pays for: here a retry costs 14, after a 429 it costs 5, and a first success gives 1 back.
+ */
+describe("the retry budget", () => {
+  const withCapacity = (capacity: number) =>
+    PaymentsPolicy.make({
+      retryBudget: { capacity, retryCost: 14, throttledRetryCost: 5, refund: 1 },
+      retryReads: Schedule.recurs(2),
+      retryWrites: Schedule.recurs(2)
+    })
+
+  /** Plays calls in turn on one client and says how many requests each of them sent. */
+  const counts = Effect.fnUntraced(function* (policy: PaymentsPolicy, replies: Script, calls: ReadonlyArray<Call>) {
+    const { layer, sent } = scripted(...replies)
+    return yield* Effect.forEach(calls, (call) =>
+      Effect.gen(function* () {
+        const before = sent.length
+        yield* Effect.exit(call)
+        return sent.length - before
+      })
+    ).pipe(Effect.provide(Layer.provide(paymentsOn(layer), Layer.succeed(PaymentsPolicy, policy))))
+  })
+
+  const good = respond(200, balance)
+  const bad = respond(500)
+  const limited = respond(429)
+
+  it.effect("the retry budget of 500 pays for 35 retries at 14 each (500, 486, 472, ...), and then for none", () =>
+    Effect.gen(function* () {
+      const counted = yield* counts(
+        withCapacity(500),
+        [bad],
+        Array.from({ length: 30 }, () => read)
+      )
+      assert.deepStrictEqual(
+        counted.slice(0, 17),
+        Array.from({ length: 17 }, () => 3)
+      )
+      assert.deepStrictEqual(counted.slice(17), [2, ...Array.from({ length: 12 }, () => 1)])
+    })
+  )
+
+  it.effect("the retry budget of 500 is the default", () =>
+    Effect.gen(function* () {
+      const policy = PaymentsPolicy.make({ retryReads: Schedule.recurs(2) })
+      const counted = yield* counts(
+        policy,
+        [bad],
+        Array.from({ length: 20 }, () => read)
+      )
+      assert.strictEqual(
+        counted.reduce((sum, count) => sum + count),
+        20 + 35
+      )
+    })
+  )
+
+  it.effect("the retry budget that starts at 14 pays once, at 20 once, at 28 twice, at 13 and at 0 never", () =>
+    Effect.gen(function* () {
+      for (const [capacity, requests] of [
+        [14, 2],
+        [20, 2],
+        [28, 3],
+        [13, 1],
+        [0, 1]
+      ] as const) {
+        assert.deepStrictEqual(yield* counts(withCapacity(capacity), [bad], [read]), [requests])
+      }
+    })
+  )
+
+  it.effect(
+    "the retry budget gets the cost of the retry that succeeded back: 30, 16, 2, success 16, 2, success 16",
+    () =>
+      Effect.gen(function* () {
+        const counted = yield* counts(withCapacity(30), [bad, bad, good, bad, good, bad], [read, read, read, read])
+        assert.deepStrictEqual(counted, [3, 2, 2, 1])
+      })
+  )
+
+  it.effect("the retry budget charges 5 for a retry after a 429, and gives 5 back", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* counts(withCapacity(4), [limited], [read]), [1])
+      assert.deepStrictEqual(yield* counts(withCapacity(9), [limited], [read, read]), [2, 1])
+      assert.deepStrictEqual(
+        yield* counts(withCapacity(5), [limited, good, limited, good, limited], [read, read, read, read]),
+        [2, 2, 2, 1]
+      )
+    })
+  )
+
+  it.effect("the retry budget gets back what a retry after a 429 cost, and no more", () =>
+    Effect.gen(function* () {
+      // 19: a retry leaves 5; the one after a 429 takes these and gives them back, which is too little for another.
+      const counted = yield* counts(withCapacity(19), [bad, bad, limited, good, bad], [read, read, read])
+      assert.deepStrictEqual(counted, [2, 2, 1])
+    })
+  )
+
+  it.effect("the retry budget gets 1 back for each first success, and never holds more than its capacity", () =>
+    Effect.gen(function* () {
+      const successes = (count: number) => Array.from({ length: count }, () => good)
+      const reads = (count: number) => Array.from({ length: count }, () => read)
+      // Spent to 0; 13 successes are not enough for a retry, the 14th is.
+      const counted = yield* counts(
+        withCapacity(14),
+        [bad, bad, ...successes(13), bad, good, bad, bad, ...successes(50), bad],
+        [...reads(1), ...reads(13), ...reads(1), ...reads(1), ...reads(1), ...reads(50), read, read]
+      )
+      assert.strictEqual(counted[0], 2)
+      assert.deepStrictEqual(counted.slice(14, 17), [1, 1, 2])
+      assert.deepStrictEqual(counted.slice(67), [2, 1])
+    })
+  )
+
+  it.effect("the retry budget is shared by all operations of one client, and not by two clients", () =>
+    Effect.gen(function* () {
+      const policy = withCapacity(42)
+      assert.deepStrictEqual(yield* counts(policy, [bad], [pay, read, create]), [3, 2, 1])
+      assert.deepStrictEqual(yield* counts(policy, [bad], [create]), [3])
+    })
+  )
+
+  it.effect("the retry budget may be unlimited", () =>
+    Effect.gen(function* () {
+      const policy = PaymentsPolicy.make({ retryBudget: "unlimited", retryReads: Schedule.recurs(2) })
+      const counted = yield* counts(
+        policy,
+        [bad],
+        Array.from({ length: 100 }, () => read)
+      )
+      assert.deepStrictEqual(
+        counted,
+        Array.from({ length: 100 }, () => 3)
+      )
+    })
+  )
+
+  it.effect("the retry budget that is spent leaves the error what it is", () =>
+    Effect.gen(function* () {
+      const { result } = yield* play(pay, withCapacity(0), respond(503))
+      const error = failureOf(result)
+      assert.isTrue(error._tag === "OutcomeUnknown" && error.attempts === 1 && error.reason === "ServerError")
+    })
+  )
+})

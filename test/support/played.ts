@@ -1,0 +1,40 @@
+/** Calls against a script of replies on the clock of the test: what came of each, and when each request left. */
+import { Payments, type PaymentsError, PaymentsPolicy } from "effect-pix"
+import { Effect, Fiber, Layer, Random, Result } from "effect"
+import { TestClock } from "effect/testing"
+import { charge, paymentsOn, payout, type Reply, scripted } from "./Wire.ts"
+
+export type Service = Payments["Service"]
+export type Call = Effect.Effect<unknown, PaymentsError, Payments>
+export type Script = readonly [Reply, ...ReadonlyArray<Reply>]
+
+export const pay = Effect.flatMap(Payments, (payments) => payments.requestWithdrawal(payout))
+export const create = Effect.flatMap(Payments, (payments) => payments.createTransaction(charge))
+export const read = Effect.flatMap(Payments, (payments) => payments.getBalance({ companyId: 7 }))
+
+/** Every random number is this one. */
+export const always = (part: number) =>
+  Effect.provideService(Random.Random, { nextDoubleUnsafe: () => part, nextIntUnsafe: () => 0 })
+
+/** Lets an hour go by while it runs. */
+export const underTestClock = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    const fiber = yield* Effect.forkChild(effect)
+    yield* TestClock.adjust("1 hour")
+    return yield* Fiber.join(fiber)
+  })
+
+/** Runs a call against the replies and says what came of it, when each request left, and when it ended. */
+export const play = Effect.fnUntraced(function* (call: Call, policy: Partial<PaymentsPolicy>, ...replies: Script) {
+  const { layer, sent } = scripted(...replies)
+  const start = yield* Effect.clockWith((clock) => clock.currentTimeMillis)
+  const [result, end] = yield* underTestClock(
+    Effect.all([Effect.result(call), Effect.clockWith((clock) => clock.currentTimeMillis)])
+  ).pipe(Effect.provide(Layer.provide(paymentsOn(layer), PaymentsPolicy.layer(policy))))
+  return { result, requests: sent.length, at: sent.map((one) => one.at - start), took: end - start, sent }
+})
+
+export const failureOf = (result: Result.Result<unknown, PaymentsError>): PaymentsError => {
+  if (Result.isSuccess(result)) throw new Error("it succeeded")
+  return result.failure
+}
