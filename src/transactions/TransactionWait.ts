@@ -39,51 +39,28 @@
 import * as Array from "effect/Array"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
-import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import {
-  type GetTransactionError,
-  InvalidRequest,
-  type RateLimited,
-  type RequestIssue,
-  type ServiceUnavailable,
-  type UnexpectedResponse
+import type {
+  GetTransactionError,
+  RateLimited,
+  ServiceUnavailable,
+  UnexpectedResponse
 } from "../contract/PaymentsError.ts"
-import { DetailStatus, progressOfDetail } from "../contract/Status.ts"
+import { DetailStatus } from "../contract/Status.ts"
 import type { TransactionDetail } from "../contract/Transaction.ts"
 import { Payments } from "../client/Payments.ts"
 import { growing } from "../internal/schedule.ts"
 import { inSpan } from "../internal/spans.ts"
+import { type Options, planOf } from "./internal/waitPlan.ts"
 import { TransactionHints } from "./TransactionHints.ts"
 
-/** How to wait. */
-export interface Options {
-  /** When the charge expires: `charge.pix.expirationDate` of its creation. Default: not known. */
-  readonly expiresAt?: DateTime.DateTime.Input | undefined
-  /**
-   * How long to wait at most; the last lookup begins then, and may take 5 seconds. Default: one hour, or with
-   * `expiresAt` as long as that says.
-   */
-  readonly deadline?: Duration.Input | undefined
-  /**
-   * When to look again. Where it ends, the waiting ends. Default: {@link polling}.
-   */
-  readonly schedule?: Schedule.Schedule<unknown> | undefined
-  /** What is waited for. Default: a status that is final, as `Status.progressOfDetail` says. */
-  readonly until?: ((detail: TransactionDetail) => boolean) | undefined
-  /**
-   * For how long a `TransactionNotFound` counts as "not there yet", for a transaction that was created this moment.
-   * Default: not at all, it fails at once.
-   */
-  readonly notFoundFor?: Duration.Input | undefined
-}
+export type { Options }
 
 /**
  * The charge expired, or the deadline passed, and it was not final. Waiting changes nothing, so it can be waited for
@@ -122,54 +99,11 @@ export const polling: Schedule.Schedule<unknown> = Schedule.jittered(
   growing({ first: "1 second", most: "1 minute", factor: 1.2 })
 )
 
-const isFinal = (detail: TransactionDetail) => progressOfDetail(detail.enStatusTransaction) === "Final"
-
 /** So that a flood of hints is no flood of lookups. */
 const hintsBetweenPolls = 5
 
 /** How long the last lookup may take, in milliseconds: the time to wait is over already. */
 const lastLookup = 5_000
-
-interface Plan {
-  readonly until: (detail: TransactionDetail) => boolean
-  readonly schedule: Schedule.Schedule<unknown>
-  /** In milliseconds, as the others; Infinity: never. */
-  readonly expiresAt: number
-  readonly patience: number
-  readonly notFoundFor: number
-}
-
-/** A number that is none would pass for no time at all. */
-const millisOf = (input: Duration.Input) =>
-  Number.isNaN(input)
-    ? undefined
-    : Option.getOrUndefined(
-        Option.filter(Option.map(Duration.fromInput(input), Duration.toMillis), (millis) => millis >= 0)
-      )
-
-/** Checks what a caller without types may give, too. */
-const planOf = (transactionId: string, options: Options): Effect.Effect<Plan, InvalidRequest> => {
-  const { notFoundFor = 0, schedule = polling, until = isFinal } = options
-  const expiresAt =
-    options.expiresAt === undefined
-      ? Infinity
-      : Option.getOrUndefined(Option.map(DateTime.make(options.expiresAt), DateTime.toEpochMillis))
-  const patience = millisOf(options.deadline ?? (expiresAt === Infinity ? "1 hour" : Duration.infinity))
-  const grace = millisOf(notFoundFor)
-  const issues: Array<RequestIssue> = []
-  const expect = (isRight: boolean, path: string, problem: string) => {
-    if (!isRight) issues.push({ path, problem })
-  }
-  expect(Predicate.isString(transactionId), "transactionId", "must be a text")
-  expect(expiresAt !== undefined, "expiresAt", "must be a date")
-  expect(patience !== undefined, "deadline", "must be a duration")
-  expect(grace !== undefined, "notFoundFor", "must be a duration")
-  expect(Schedule.isSchedule(schedule), "schedule", "must be a Schedule")
-  expect(Predicate.isFunction(until), "until", "must be a function")
-  return issues.length > 0 || expiresAt === undefined || patience === undefined || grace === undefined
-    ? Effect.fail(new InvalidRequest({ operation: "getTransaction", attempts: 0, outcome: "NotSent", issues }))
-    : Effect.succeed({ until, schedule, expiresAt, patience, notFoundFor: grace })
-}
 
 interface Seen {
   readonly detail: TransactionDetail
@@ -179,7 +113,7 @@ interface Seen {
 /** Answers `next`, which waits for the next change each time it is run. */
 const watch = Effect.fnUntraced(function* (transactionId: string, options: Options) {
   const { getTransaction } = yield* Payments
-  const { expiresAt, notFoundFor, patience, schedule, until } = yield* planOf(transactionId, options)
+  const { expiresAt, notFoundFor, patience, schedule, until } = yield* planOf(transactionId, options, polling)
   const startedAt = yield* Clock.currentTimeMillis
   const deadline = startedAt + patience
   const endsAt = Math.ceil(Math.min(expiresAt, deadline))
@@ -304,6 +238,9 @@ export const final = (
 /**
  * The changes of a transaction's status as they are seen, from the status now to the final one, where the stream ends.
  * What happens between two lookups is seen as one change. Lookups are made while the stream is consumed.
+ *
+ * Each lookup has its own span. The stream has none: how long it lives is up to its consumer, so put one around what
+ * consumes it, with `Effect.withSpan`.
  *
  * ```ts
  * import { Effect, Stream } from "effect"

@@ -3,31 +3,13 @@
  * page starts at the cursor or just before it and ends as far after it as can be.
  */
 
-/** The most rows that a page may have (service interface, section 4.2). */
-export const largestPage = 100
+import { type Sizes, small } from "./pageSizes.ts"
 
 export interface Ask {
   readonly page: number
   readonly pageSize: number
   /** `Adjoin` asks for the page after the cursor, with no overlap; `Confirm` then asks again for the one before. */
   readonly purpose: "Overlap" | "Adjoin" | "Confirm"
-}
-
-export interface Sizes {
-  /** What a page should bring. */
-  readonly wanted: number
-  /** The most to ask for. */
-  readonly most: number
-  /** What `most` may grow to: less than the contract's where the service gives less. */
-  readonly limit: number
-  /** The most different rows that one answer had: pages up to this size are not cut short by the service. */
-  readonly proven: number
-  /** A larger page came short: that is the end of the list, or a cap without a word. A page of a proven size will tell. */
-  readonly doubt: "None" | "End" | "Cap"
-  /** How often that was so. */
-  readonly doubts: number
-  /** The service answers with `most` rows whatever it is asked for. */
-  readonly fixed: boolean
 }
 
 /** The page that holds `low` to `high` and the most rows after them, at least one. */
@@ -98,8 +80,7 @@ export interface Hunt {
   readonly neighbour?: { readonly given: string; readonly times: number } | undefined
 }
 
-/** Pages so small, or any after so many misses, find little in a list that moves: every other one is larger then. */
-export const small = 10
+/** After so many, any pages find little in a list that moves: every other one is larger then. */
 const manyMisses = 3
 
 const sizesIn = (sizes: Sizes, misses: number): Sizes =>
@@ -126,3 +107,12 @@ export const nextAsk = (known: Sizes, index: number, hunt: Hunt): Ask => {
   }
   return index < 0 ? { page: 1, pageSize: sizes.wanted, purpose: "Overlap" } : at(index)
 }
+
+/**
+ * Asks whether the cursor still stands before the page that adjoins it: for the cursor's row alone, since an answer of
+ * those rows was not given before.
+ */
+export const confirming = ({ page, pageSize }: Ask, { fixed, proven }: Sizes): Ask =>
+  fixed || proven < 2 || pageSize > proven
+    ? { page: page - 1, pageSize, purpose: "Confirm" }
+    : { page: (page - 1) * pageSize, pageSize: 1, purpose: "Confirm" }
