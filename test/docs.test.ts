@@ -6,7 +6,7 @@
  */
 import { assert, describe, expect, test, vi } from "@effect/vitest"
 import { execFile } from "node:child_process"
-import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join, relative, resolve } from "node:path"
 import { promisify } from "node:util"
 
@@ -80,6 +80,14 @@ describe("docs", () => {
     const printed = log.mock.calls.map((line) => `${line.join(" ")}\n`).join("")
     log.mockRestore()
     expect(read("README.md")).toContain(`\`\`\`txt\n${printed}\`\`\``)
+  })
+
+  test("every link of the docs names a file that is there", () => {
+    for (const file of globSync(["README.md", "docs/**/*.md"], { cwd: root })) {
+      for (const [, target = ""] of read(file).matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)) {
+        assert.isTrue(existsSync(join(root, dirname(file), target)), `${file} links to ${target}`)
+      }
+    }
   })
 
   test("the blocks compile", async () => {
