@@ -173,7 +173,9 @@ const behind = (reader: Reader, before: Reader, slice: Slice, rank: number | und
   const { adjoining, ask, sizes } = before
   const { hasMore, isFull, isLast, isSane, length, offset, total } = slice
   const low = offset + (isFull || !hasMore ? length : Math.max(length, ask.pageSize)) - 1
-  if (adjoining !== undefined && (rank === 0 || adjoining.length === 0) && (isFull || adjoining.length === 0)) {
+  // The cursor's row may be gone. Then the list ends with an older one, and only an answer of its own shows that.
+  const isAtCursor = rank === 0 || (adjoining?.length === 0 && !slice.isKnown)
+  if (adjoining !== undefined && isAtCursor && (isFull || adjoining.length === 0)) {
     const { neighbour } = reader.hunt
     const times = 1 + (neighbour?.given === adjoining.given ? neighbour.times : 0)
     if (times < votes(reader, adjoining, slice)) {
