@@ -552,6 +552,70 @@ Body hash does not match stored request
 Resource already exists
 Cannot process the same request again
 Multiple identical requests
+Protocolo já existente para esta remessa
+A remessa já foi transmitida
+Transmissão em andamento
+Este lançamento consta como efetuado
+Encontra-se em processamento
+Encontra-se pendente
+Resgate solicitado anteriormente
+Há uma ordem idêntica na fila
+Ordem igual a uma já executada
+Duplicidade identificada no número de controle
+Número de controle já utilizado
+seuNumero já cadastrado
+O nosso número já existe
+Controle de concorrência: tente mais tarde
+Operação bloqueada por concorrência
+Já está sendo processado
+Existem solicitações não concluídas
+Há transação sem desfecho
+Transação com resultado indefinido
+Resultado do saque desconhecido, consulte o extrato
+Consulte a situação do pedido anterior
+Pagamento já consta no extrato
+Pedido foi enviado ao banco
+O saque já havia sido feito
+Solicitação reapresentada
+Requisição reprocessada
+Tentativa duplicada ignorada
+Mesma solicitação recebida há instantes
+Você acabou de solicitar um saque igual
+Aguarde o retorno da solicitação anterior
+DUPLICIDADE
+CHAVE_DUPLICADA
+ID_JA_UTILIZADO
+AGUARDANDO_PROCESSAMENTO
+SOLICITACAO_PENDENTE
+TRANSACAO_REPETIDA
+SAQUE_JA_REALIZADO
+ERRO_CONCORRENCIA
+Duplicate external reference
+The external reference is in use
+A record with this id exists
+This payout has already been initiated
+Payout already in progress
+Already being handled
+Work in progress for this key
+The request with this id is currently executing
+Request has been queued for execution
+Idempotent request already in progress
+Another process is handling this withdrawal
+The previous attempt is still outstanding
+An earlier attempt succeeded
+The first call succeeded
+A prior payout for this invoice was found
+Key was recently used
+Request replay not permitted
+Nonce reuse
+Not unique
+CLIENT_REFERENCE_ALREADY_USED
+IDEMPOTENT_PARAMETER_MISMATCH
+STILL_PROCESSING
+CONCURRENCY_FAILURE
+REQUEST_ALREADY_RECEIVED
+TX_DUPLICATED
+E_CONFLICT_STATE
 `)
 
 /** Refused, and nothing of it says that an earlier request may have been executed. */
@@ -1123,6 +1187,62 @@ Monthly volume exceeded
 Maximum amount is 50000
 Amount exceeds the per-transaction limit
 Amount exceeds maximum
+Chave não pertence ao cliente
+Banco destino inválido
+Dígito verificador incorreto
+Conta de pagamento inexistente
+Conta do favorecido inativa
+CPF do recebedor irregular na Receita Federal
+CNPJ baixado na Receita Federal
+Recebedor menor de idade
+Limite por transação: R$ 1.000,00
+Limite do Pix noturno: R$ 1.000,00
+Tarifa não pode ser debitada
+Valor com mais de duas casas decimais
+O valor máximo é de R$ 20.000,00
+Operação indisponível no momento
+Operação não disponível para seu perfil
+Produto não contratado
+Saque exige aprovação do administrador
+Saque só em dias úteis
+Conta em processo de encerramento
+Dados bancários inválidos
+Dados do favorecido inválidos
+Preencha todos os campos
+Campo amount: formato inválido
+O campo description deve ter no máximo 140 caracteres
+pixKeyType inválido
+A chave informada não corresponde ao tipo
+Chave de acesso inválida
+Chave de API expirada
+Credencial revogada
+Requer permissão de saque
+Endpoint descontinuado
+Use a versão 2 da API
+Formato não suportado
+Erro de sintaxe no JSON
+Payload inválido
+Faltam parâmetros
+Suspeita de golpe
+Operação rejeitada por compliance
+Pessoa politicamente exposta
+Beneficiary bank rejected the key
+Invalid check digit
+Invalid CNPJ
+Value must be positive
+amount: expected number, received string
+Expected object, received array
+Required
+String must contain at most 140 character(s)
+Invalid enum value. Expected 'CPF' | 'CNPJ'
+Unrecognized key(s) in object: 'foo'
+should NOT have additional properties
+should have required property 'amount'
+Withdrawals suspended by risk team
+Manual approval required
+Not eligible for instant payout
+Region not supported
+Nightly limit exceeded
 `)
 
 export const insufficientBalance = lines(`

@@ -8,6 +8,7 @@ import * as Http from "node:http"
 import type { AddressInfo } from "node:net"
 import { Agent } from "undici"
 import { offered } from "../../src/internal/transport.ts"
+import { serveRaw } from "../support/RawServer.ts"
 import { charge, credentials } from "../support/Wire.ts"
 
 /** A server that answers what it was sent, and by the path in other ways. */
@@ -131,6 +132,20 @@ describe("the HttpClient of NodePayments", () => {
     Effect.gen(function* () {
       const error = yield* Effect.flip(HttpClient.get("http://127.0.0.1:4/"))
       assert.strictEqual(error.reason._tag, "TransportError")
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.live("lives on when answers are given up while they come", () =>
+    Effect.gen(function* () {
+      const { port, requests } = yield* serveRaw((socket) => {
+        socket.write(`HTTP/1.1 200 OK\r\ncontent-length: 99999999\r\n\r\n${"x".repeat(1000)}`)
+      })
+      // Opened and closed, before anything was read: so the client cancels what is too large.
+      const give = HttpClient.get(`http://127.0.0.1:${port}/`).pipe(
+        Effect.flatMap(({ stream }) => Effect.scoped(Stream.toPull(stream)))
+      )
+      yield* Effect.forEach(Array.from({ length: 100 }), () => give, { concurrency: 16, discard: true })
+      assert.strictEqual(requests(), 100)
     }).pipe(Effect.provide(layer))
   )
 

@@ -2,7 +2,9 @@
  * The same dispatcher as an `HttpClient` of Effect's, for programs that wrap it, or use it for requests of their own.
  */
 import { Readable } from "node:stream"
+import { ReadableStream } from "node:stream/web"
 import * as Effect from "effect/Effect"
+import { constVoid } from "effect/Function"
 import type * as HttpBody from "effect/http/HttpBody"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientError from "effect/http/HttpClientError"
@@ -59,9 +61,12 @@ const toResponse = (
   { body, headers, statusCode }: Dispatcher.ResponseData
 ): HttpClientResponse.HttpClientResponse => {
   const isEmpty = withoutBody.has(statusCode)
+  // A body may break while nobody reads it: what reads it is told all the same.
+  body.on("error", constVoid)
   if (isEmpty) body.resume()
-  // `toWeb` is typed as Node's own stream, which is the web's.
-  const stream = isEmpty ? null : (Readable.toWeb(body) as ReadableStream<Uint8Array>)
+  // Not `Readable.toWeb`: its stream throws, where nobody can catch it, when data comes after a cancellation. `from` is
+  // typed as Node's own stream, which is the web's.
+  const stream = isEmpty ? null : (ReadableStream.from(body) as globalThis.ReadableStream<Uint8Array>)
   const response = new Response(stream, { status: statusCode, headers: flat(headers) })
   Object.defineProperty(response, "url", { value: url.href.replace(/#.*$/, "") })
   return HttpClientResponse.fromWeb(request, response)

@@ -191,7 +191,7 @@ const patterns: ReadonlyArray<RegExp> = [
 
 // A date, a time, or an amount with its separators is shown; else eight digits and more are masked: CPF, phone, account.
 const shownNumber =
-  /(?<!\d|\d[ .\-/])(?:(?:19|20)\d\d-[01]\d-[0-3]\d(?:[T ][0-2]\d:[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?|[0-3]\d\/[01]\d\/(?:19|20)\d\d|(?:(?:R\$|BRL) ?)?\d{1,3}(?:\.\d{3}){1,4},\d\d|(?:R\$|BRL) ?\d{1,3}(?:\.\d{3}){0,4}(?:,\d\d)?)(?!\d|[ .\-/]\d)/
+  /(?<!\d|\d[ .\-/])(?:(?:19|20)\d\d-[01]\d-[0-3]\d(?:[T ][0-2]\d:[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?|[0-3]\d\/[01]\d\/(?:19|20)\d\d(?:,? (?:[aà]s )?[0-2]\d:[0-5]\d(?::[0-5]\d)?)?|(?:(?:R\$|BRL) ?)?\d{1,3}(?:\.\d{3}){1,4},\d\d|(?:R\$|BRL) ?\d{1,3}(?:\.\d{3}){0,4}(?:,\d\d)?)(?!\d|[ .\-/]\d)/
 const manyDigits = /[+(]{0,2}\d(?:[ .\-\u2010-\u2015/()]{0,3}\d){7,}/
 const digits = new RegExp(`(${shownNumber.source})|${manyDigits.source}`, "gi")
 

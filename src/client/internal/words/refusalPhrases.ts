@@ -150,6 +150,11 @@ export const rules = [
       order + " ~ liquidad*|settled|pag|pago|paga|pagos|pagas|paid|quitad*|efetivad*|baixad*",
       "completed|concluid*|finalizad*|finalized ~ " + order,
       "em dobro",
+      "reapresent*|reprocess*",
+      "resultado*|result|outcome|desfecho|situacao ... indefinid*|indetermin*|desconhecid*|unknown|undetermined|incert*|uncertain",
+      "unknown|undetermined|uncertain|indefinid*|indetermin* ~ resultado*|result|outcome|desfecho",
+      "sem ~ desfecho|resultado|retorno|confirmac*",
+      order + "|call ~ succeeded",
       "not|nao ~ repeat|repita|repetir|reenvi*|resend|resubmit",
       "twice|second|segunda|duas|mais|more|multiple|uma|apenas|only|single|unic* ~ time|times|vez|vezes|once|than|use|usage|uso",
       "same|mesm*|identic*|igual|iguais|equal|similar*|semelhant*|parecid* ... " +
