@@ -59,6 +59,7 @@ const told = <A>(result: Result.Result<A, PaymentsError>, requests: number): Out
   }
 }
 
+/** Everything of a write that must be the same on each of its attempts. */
 const sent = (requests: Effect.Success<Sandbox["Service"]["requests"]>) =>
   new Set(requests.map(({ idempotencyKey, text }) => `${idempotencyKey ?? "no key"} ${Redacted.value(text)}`))
 

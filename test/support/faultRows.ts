@@ -425,5 +425,3 @@ export const bytes: ReadonlyArray<Bytes> = [
     ...unusable("Unreadable", 200)
   }
 ]
-
-/** Everything of a write that must be the same on each of its attempts. */
