@@ -16,7 +16,7 @@ describe("a lookup", () => {
       const sandbox = yield* Sandbox
       const { id } = yield* charge
       yield* sandbox.markPaid(id)
-      const room = roomMemory()
+      const room = yield* roomMemory()
       const handed: Array<string> = []
       let isFirst = true
       const look = makeLook({

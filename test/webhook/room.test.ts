@@ -11,7 +11,7 @@ describe("the room in memory", () => {
     () =>
       Effect.gen(function* () {
         const memory = makeMemory()
-        const room = roomMemory(memory, 1000)
+        const room = yield* roomMemory(memory, 1000)
         // The platform cuts the first request: nothing of it runs any more.
         yield* Effect.forkDetach(room.modify("a", () => Effect.never))
         yield* TestClock.adjust(0)
@@ -26,7 +26,7 @@ describe("the room in memory", () => {
   it.effect("the latest hundred thousand notes are kept, and every call that waits", () =>
     Effect.gen(function* () {
       const memory = makeMemory()
-      const room = roomMemory(memory)
+      const room = yield* roomMemory(memory)
       yield* room.modify("call", () => Effect.succeed([undefined, { state: "Open", value: "" }] as const))
       for (let n = 0; n < 100_000; n++) memory.rows.set(`${n}`, { state: "Kept", value: "" })
       yield* room.modify("last", keep("x"))

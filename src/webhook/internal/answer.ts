@@ -15,18 +15,13 @@ import type { WebhookVerifier } from "../WebhookVerifier.ts"
 import type { HandlerFailed } from "./handlers.ts"
 import type { Reading } from "./reader.ts"
 
-/** Whether the call is taken. Where it is not, it may come again. */
-export type Accept<P, M> = (
-  body: string,
-  reading: Reading<P, M>
-) => Effect.Effect<boolean, DatabaseError | HandlerFailed>
-
 export interface AnswerOptions<P, M> {
   readonly verifier: WebhookVerifier
   readonly maxBodyBytes: number
   readonly bodyTimeout: Duration.Input
   readonly read: (body: string) => Option.Option<Reading<P, M>>
-  readonly accept: Accept<P, M>
+  /** Whether the call is taken. Where it is not, it may come again. */
+  readonly accept: (body: string, reading: Reading<P, M>) => Effect.Effect<boolean, DatabaseError | HandlerFailed>
 }
 
 /** A call that is not taken, and the status that says so. */
@@ -41,24 +36,12 @@ const busy = () => new NotTaken({ status: 503, headers: { "retry-after": "30" } 
 
 const pathOf = (address: string): string => address.replace(/^[a-z][\w+.-]*:\/\/[^/?#]*/i, "").replace(/[?#].*$/s, "")
 
-const readBody = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest, limit: number) {
-  if (Number(request.headers["content-length"] ?? 0) > limit) return yield* tooLarge()
-  const chunks: Array<Uint8Array> = []
-  let size = 0
-  yield* Stream.runForEach(request.stream, (chunk) => {
-    size += chunk.byteLength
-    if (size > limit) return tooLarge()
-    chunks.push(chunk)
-    return Effect.void
-  }).pipe(Effect.catchTag("HttpServerError", unreadable))
-  const body = new Uint8Array(size)
-  let at = 0
-  for (const chunk of chunks) {
-    body.set(chunk, at)
-    at += chunk.byteLength
-  }
-  return body
-})
+const readBody = (request: HttpServerRequest.HttpServerRequest, limit: number) =>
+  Number(request.headers["content-length"] ?? 0) > limit
+    ? tooLarge()
+    : Stream.mkUint8Array(
+        Stream.limitBytes(Stream.mapError(request.stream, unreadable), limit, () => Stream.fail(tooLarge()))
+      )
 
 const decoder = new TextDecoder("utf-8", { fatal: true })
 

@@ -11,7 +11,7 @@ export interface InRequest {
   /** What `Webhook.layer` remembers from one request to the next. */
   readonly memory: Memory
   /** Goes on with this when the call is answered. Absent: the platform cannot. */
-  readonly later?: (work: Effect.Effect<void>) => void
+  readonly later?: ((work: Effect.Effect<void>) => void) | undefined
 }
 
 /** Cloudflare's workers wake no work of one request from another one. */

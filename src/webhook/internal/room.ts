@@ -3,8 +3,10 @@
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as RcMap from "effect/RcMap"
+import * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
 import { DatabaseError } from "../../durable/Database.ts"
-import { makeLocks } from "./keys.ts"
 
 /** `Open`: a call that waits. `Dead`: a call that was given up. `Kept`: a note for later. */
 export interface Row {
@@ -40,6 +42,17 @@ export const makeMemory = (): Memory => ({ rows: new Map(), taken: new Map() })
 
 type Locked = (name: string) => <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | DatabaseError, R>
 
+/** One change of a row at a time. */
+const waiting = Effect.map(
+  RcMap.make({ lookup: () => Semaphore.make(1) }),
+  (locks): Locked =>
+    (name) =>
+    (effect) =>
+      Effect.scopedWith((scope) =>
+        Effect.flatMap(Scope.provide(RcMap.get(locks, name), scope), (lock) => lock.withPermit(effect))
+      )
+)
+
 /**
  * Nobody waits for a row that another request changes: that request may be one which the platform has cut, so it fails
  * instead, and a row that was left taken is free again after `lease`.
@@ -61,8 +74,8 @@ const leased =
     })
 
 /** In memory. With a `lease`, in milliseconds, it is for work inside of requests. */
-export const roomMemory = ({ rows, taken }: Memory = makeMemory(), lease?: number): Room => {
-  const locked: Locked = lease === undefined ? makeLocks() : leased(taken, lease)
+export const roomMemory = Effect.fnUntraced(function* ({ rows, taken }: Memory = makeMemory(), lease?: number) {
+  const locked = lease === undefined ? yield* waiting : leased(taken, lease)
   const set = (name: string, row: Row | undefined) => {
     rows.delete(name)
     if (row === undefined) return
@@ -75,7 +88,7 @@ export const roomMemory = ({ rows, taken }: Memory = makeMemory(), lease?: numbe
     }
   }
   const of = (state: Row["state"]) => [...rows.values()].filter((row) => row.state === state).map(({ value }) => value)
-  return {
+  const room: Room = {
     get: (name) => locked(name)(Effect.sync(() => rows.get(name))),
     modify: (name, change) =>
       Effect.gen(function* () {
@@ -87,4 +100,5 @@ export const roomMemory = ({ rows, taken }: Memory = makeMemory(), lease?: numbe
     dead: Effect.sync(() => of("Dead")),
     forget: Effect.void
   }
-}
+  return room
+})

@@ -148,7 +148,7 @@ export const makeMemoryService = Effect.fnUntraced(function* <P, M, R>(options: 
   const inRequest = yield* InRequest
   // A request that was cut holds what it changed for no longer than the lease.
   const lease = Duration.toMillis(settings.handlerTimeout) * 3
-  const room = inRequest === undefined ? roomMemory() : roomMemory(inRequest.memory, lease)
+  const room = yield* inRequest === undefined ? roomMemory() : roomMemory(inRequest.memory, lease)
   const queue = yield* Layer.build(Layer.fresh(layerQueueMemory))
   return yield* Effect.provideContext(serviceOf(options, settings, room, inRequest), queue)
 })

@@ -2,12 +2,11 @@
  * A webhook as a plain function on web requests: beside requests, where the platform lets work go on, or inside of them.
  */
 import * as Cause from "effect/Cause"
-import * as Context from "effect/Context"
+import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
-import * as Scope from "effect/Scope"
 import type { CallInfo } from "../WebhookOptions.ts"
 import type { DatabaseError } from "../../durable/Database.ts"
 import { InRequest, isWorkerd } from "./inRequest.ts"
@@ -31,13 +30,6 @@ export interface WebHandler {
   readonly dispose: () => Promise<void>
 }
 
-const answerOf = (request: Request, exit: Exit.Exit<Response, unknown>) => {
-  if (Exit.isSuccess(exit)) return exit.value
-  // The caller went away, which is no error of ours.
-  if (request.signal.aborted) return new Response(undefined, { status: 499 })
-  throw Cause.squash(exit.cause)
-}
-
 /** What of a `Webhook` a plain function needs. */
 type Tag<I> = Context.Key<
   I,
@@ -47,18 +39,30 @@ type Tag<I> = Context.Key<
   }
 >
 
+const answerBy = <I, E>(
+  runtime: ManagedRuntime.ManagedRuntime<I, E>,
+  tag: Tag<I>,
+  request: Request,
+  info: CallInfo | undefined
+) =>
+  runtime
+    .runPromiseExit(
+      Effect.flatMap(tag, ({ answer }) => answer(request, info)),
+      { signal: request.signal }
+    )
+    .then((exit) => {
+      if (Exit.isSuccess(exit)) return exit.value
+      // The caller went away, which is no error of ours.
+      if (request.signal.aborted) return new Response(undefined, { status: 499 })
+      throw Cause.squash(exit.cause)
+    })
+
 const beside = <I, E>(tag: Tag<I>, layer: Layer.Layer<I, E>): WebHandler => {
   const runtime = ManagedRuntime.make(layer)
   // What is unfinished is resumed now, not at the first call. Where the layer fails, each call says so.
   runtime.runFork(Effect.void)
   return {
-    handler: (request, info) =>
-      runtime
-        .runPromiseExit(
-          Effect.flatMap(tag, ({ answer }) => answer(request, info)),
-          { signal: request.signal }
-        )
-        .then((exit) => answerOf(request, exit)),
+    handler: (request, info) => answerBy(runtime, tag, request, info),
     idle: () => runtime.runPromise(Effect.flatMap(tag, ({ idle }) => idle)),
     dispose: () => runtime.dispose()
   }
@@ -66,31 +70,19 @@ const beside = <I, E>(tag: Tag<I>, layer: Layer.Layer<I, E>): WebHandler => {
 
 const inside = <I, E>(tag: Tag<I>, layer: Layer.Layer<I, E>, waitUntil: WebHandlerOptions["waitUntil"]): WebHandler => {
   const memory = makeMemory()
-  // Built for each call: nothing of one request may be waited for by another one, and bindings come with the request.
-  const answered = Effect.fnUntraced(function* (request: Request, info: CallInfo | undefined) {
-    const scope = yield* Scope.make()
-    const rest: Array<Effect.Effect<void>> = []
-    const later = (work: Effect.Effect<void>) => void rest.push(work)
-    const mode = { memory, ...(waitUntil === undefined ? {} : { later }) }
-    const built = Layer.provide(Layer.fresh(layer), Layer.succeed(InRequest, mode))
-    const close = Scope.close(scope, Exit.void)
-    return yield* Effect.flatMap(Layer.buildWithScope(built, scope), (context) =>
-      Context.get(context, tag).answer(request, info)
-    ).pipe(
-      Effect.ensuring(
-        Effect.suspend(() => {
-          if (rest.length === 0) return close
-          const work = Effect.ensuring(Effect.all(rest, { discard: true }), close)
-          return Effect.map(Effect.context<never>(), (context) => waitUntil?.(Effect.runPromiseWith(context)(work)))
-        })
-      )
-    )
-  })
   return {
-    handler: (request, info) =>
-      Effect.runPromiseExit(answered(request, info), { signal: request.signal }).then((exit) =>
-        answerOf(request, exit)
-      ),
+    // Built for each call: nothing of one request may be waited for by another one, and bindings come with the request.
+    handler: (request, info) => {
+      const rest: Array<Effect.Effect<void>> = []
+      const later = waitUntil && ((work: Effect.Effect<void>) => void rest.push(work))
+      const runtime = ManagedRuntime.make(Layer.provide(layer, Layer.succeed(InRequest, { memory, later })))
+      const close = () => runtime.dispose()
+      return answerBy(runtime, tag, request, info).finally(() =>
+        rest.length === 0
+          ? close()
+          : waitUntil?.(runtime.runPromise(Effect.all(rest, { discard: true })).finally(close))
+      )
+    },
     idle: () => Promise.resolve(),
     dispose: () => Promise.resolve()
   }
