@@ -138,6 +138,7 @@ describe("the words of a refused withdrawal", () => {
       const page = `<html><head><title>Erro 400</title><style>${"x".repeat(20_000)}</style></head><body><p>${said}</p></body></html>`
       const bodies: ReadonlyArray<unknown> = [
         { title: said, detail: "Não foi possível concluir." },
+        { title: said, detail: "Saldo insuficiente" },
         { error: said, message: "Não foi possível" },
         { message: "Não foi possível", reason: said },
         { message: "Não foi possível", info: { texts: [{ text: said }] } },
