@@ -72,6 +72,30 @@ describe("the queue in memory", () => {
 })
 
 describe("work", () => {
+  it.effect("a queue that breaks is asked again, and what was thrown is not logged", () =>
+    Effect.gen(function* () {
+      const { lines, logger } = makeLog()
+      const queue = yield* makeQueue
+      let isBroken = true
+      const breaking: typeof queue = {
+        ...queue,
+        take: (handle) =>
+          Effect.suspend(() => {
+            if (!isBroken) return queue.take(handle)
+            isBroken = false
+            return Effect.die("maria@example.com")
+          })
+      }
+      const seen: Array<string> = []
+      yield* Effect.provide(hold(breaking, seen), logger)
+      yield* queue.offer("a")
+      yield* TestClock.adjust("2 seconds")
+      assert.deepStrictEqual(seen, ["a"])
+      assert.isTrue(lines.some((line) => line.includes("the queue did not answer")))
+      assert.notInclude(lines.join("\n"), "maria")
+    }).pipe(Effect.provide(layerQueueMemory))
+  )
+
   it.effect("an element is handled once when its handler succeeds", () =>
     Effect.gen(function* () {
       const queue = yield* makeQueue

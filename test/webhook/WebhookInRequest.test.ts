@@ -2,7 +2,7 @@
  * Work inside the call, as on platforms where nothing goes on beside a request.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Logger, Schedule, type Scope } from "effect"
+import { Deferred, Effect, Layer, Logger, Schedule, type Scope } from "effect"
 import { type Payments, TransactionHints } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
 import { Fault, Sandbox } from "effect-pix/sandbox"
@@ -169,6 +169,25 @@ describe("a handler that works inside the call", () => {
       assert.strictEqual(yield* post({ transactionId: other }), 200)
       assert.strictEqual(yield* post({ transactionId: id }), 200)
       assert.deepStrictEqual(events, [`${id}:Paid`, `${other}:Paid`, `${id}:Paid`])
+    })
+  )
+
+  test(
+    "a call about a transaction whose handler still runs for another request waits for nothing: it is answered with 503",
+    Effect.gen(function* () {
+      const began = yield* Deferred.make<void>()
+      const mayEnd = yield* Deferred.make<void>()
+      const { events, post, send } = yield* inside({
+        onStatus: () => Effect.andThen(Deferred.succeed(began, undefined), Deferred.await(mayEnd))
+      })
+      const id = yield* paidCharge
+      const first = send({ transactionId: id, status: "Paid" })
+      yield* Deferred.await(began)
+      assert.strictEqual(yield* post({ transactionId: id }), 503)
+      yield* Deferred.succeed(mayEnd, undefined)
+      yield* Effect.promise(() => first)
+      assert.strictEqual(yield* post({ transactionId: id }), 200)
+      assert.deepStrictEqual(events, [`${id}:Paid`])
     })
   )
 

@@ -66,7 +66,7 @@ export const roomSql = ({ dialect, sql }: Database, webhook: string, retention: 
         return answer
       }).pipe(sql.withTransaction, inTurn(name), naming("webhook")),
     open: sql<{ readonly count: number | string }>`SELECT COUNT(*) AS count ${of("Open")}`.pipe(
-      Effect.map(([row]) => Number(row?.count ?? 0)),
+      Effect.map((found) => found.reduce((sum, { count }) => sum + Number(count), 0)),
       naming("webhook")
     ),
     dead: sql<Row>`SELECT value ${of("Dead")} ORDER BY updated_at`.pipe(
