@@ -19,7 +19,7 @@ import { handedOf } from "./keys.ts"
 import type { Room, Row } from "./room.ts"
 
 /** What speaks against a claim, or for none yet. */
-export interface Finding extends Pick<
+interface Finding extends Pick<
   UnconfirmedTransaction,
   "reason" | "lastStatus" | "transaction" | "expected" | "error"
 > {}
