@@ -100,7 +100,9 @@ export const webhookChaos = async ({ database, kills, orders, processes, seed }:
   const send = async (transactionId: string) => {
     const body = JSON.stringify({ transactionId, status: "Paid" })
     while (true) {
-      const answer = await fetch(`http://127.0.0.1:${anyPort()}/webhooks/pix`, { method: "POST", body }).then(
+      // A server that listens before its handler is there lets a call wait for ever: a sender gives it up.
+      const signal = AbortSignal.timeout(2000)
+      const answer = await fetch(`http://127.0.0.1:${anyPort()}/webhooks/pix`, { method: "POST", body, signal }).then(
         ({ status }) => status,
         () => 0
       )
@@ -129,7 +131,8 @@ export const webhookChaos = async ({ database, kills, orders, processes, seed }:
   await sending
   const began = performance.now()
   const shipped = async () => {
-    const response = await fetch(`http://127.0.0.1:${anyPort()}/shipped`)
+    const signal = AbortSignal.timeout(5000)
+    const response = await fetch(`http://127.0.0.1:${anyPort()}/shipped`, { signal })
     // As webhookWorker.ts answers it.
     return ((await response.json()) as ReadonlyArray<{ readonly charge: string }>).map(({ charge }) => charge)
   }
