@@ -36,7 +36,7 @@ const measure = Effect.gen(function* () {
   const results: Results = {
     machine,
     calls: yield* calls(
-      isQuick ? { rounds: 5, milliseconds: 50, warmUp: 200 } : { rounds: 15, milliseconds: 70, warmUp: 500 }
+      isQuick ? { rounds: 5, milliseconds: 50, warmUp: 200 } : { rounds: 11, milliseconds: 70, warmUp: 400 }
     ),
     heap: yield* heap(isQuick ? 1000 : 10_000, ["undici", "oursNode", "oursFetch", "fetch", "stripe"]),
     cold: yield* cold(isQuick ? 3 : 11),
