@@ -25,7 +25,7 @@ if (door?.startsWith("door:")) {
     }
   })
   await import(door.slice("door:".length))
-  console.log([...loaded].toSorted().join("\n"))
+  console.log([...loaded].toSorted((a, b) => (a < b ? -1 : 1)).join("\n"))
 } else {
   const manifest = JSON.parse(readFileSync(fileURLToPath(import.meta.resolve("effect-pix/package.json")), "utf8"))
   const doors = Object.keys(manifest.exports).filter((name) => !name.endsWith(".json"))
