@@ -12,8 +12,8 @@ import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { noPostgres, startPostgres } from "../support/postgres.ts"
 import { seed, seeded } from "../support/seed.ts"
+import { pause } from "./processes.ts"
 
-const pause = (millis: number) => new Promise<void>((done) => setTimeout(done, millis))
 // A TCP server always has an address with a port.
 const portOf = (server: { address: () => AddressInfo | string | null }) => (server.address() as AddressInfo).port
 
