@@ -56,11 +56,12 @@ const shipped = HttpRouter.use((router) =>
   )
 )
 
-const app = Layer.mergeAll(Webhook.route("/webhooks/pix"), shipped).pipe(Layer.provide(webhook))
-const server = HttpRouter.serve(app, { disableLogger: true, disableListenLog: true }).pipe(
-  Layer.provide(up),
-  Layer.merge(Layer.effectDiscard(Console.log("up"))),
+const app = Layer.mergeAll(Webhook.route("/webhooks/pix"), shipped)
+// It is up when the handler is there: a server that only listens lets a call wait for ever.
+const server = Layer.effectDiscard(Console.log("up")).pipe(
+  Layer.provide(HttpRouter.serve(app, { disableLogger: true, disableListenLog: true })),
   Layer.provide(NodeHttpServer.layer(createServer, { host: "127.0.0.1", port: Number(process.argv[2]) })),
+  Layer.provide([webhook, up]),
   Layer.provide([database, payments, PaymentsPolicy.layer({ ...PaymentsPolicy.once, attemptTimeout: "1 second" })])
 )
 

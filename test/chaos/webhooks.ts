@@ -12,7 +12,7 @@ import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { noPostgres, startPostgres } from "../support/postgres.ts"
 import { seed, seeded } from "../support/seed.ts"
-import { pause } from "./processes.ts"
+import { pause, until } from "./processes.ts"
 
 // A TCP server always has an address with a port.
 const portOf = (server: { address: () => AddressInfo | string | null }) => (server.address() as AddressInfo).port
@@ -81,6 +81,13 @@ export interface WebhookChaos {
   readonly seed: number
 }
 
+/** How long a call may be sent again, and an order may wait to be shipped, in milliseconds. */
+const patience = 90_000
+
+/** One request, given up after two seconds; nothing, where nobody answered. */
+const asked = (url: string, init: RequestInit) =>
+  fetch(url, { ...init, signal: AbortSignal.timeout(2000) }).catch(() => undefined)
+
 /** How many orders were shipped how often, and how long the last one took after the last kill. */
 export const webhookChaos = async ({ database, kills, orders, processes, seed }: WebhookChaos) => {
   const { next } = seeded(seed)
@@ -93,59 +100,57 @@ export const webhookChaos = async ({ database, kills, orders, processes, seed }:
   }
   const ports = await Promise.all(Array.from({ length: processes }, freePort))
   const workers: Array<ChildProcess> = []
-  for (const port of ports) workers.push(await startWorker(port, env))
-  const anyPort = () => ports[Math.floor(next() * ports.length)] ?? 0
+  const anyAddress = () => `http://127.0.0.1:${ports[Math.floor(next() * ports.length)] ?? 0}`
 
   const ids = Array.from({ length: orders }, (_, n) => `9f1c8c52-6a3e-4b1f-9d57-${String(n).padStart(12, "0")}`)
-  const send = async (transactionId: string) => {
+  /** Sends until it is answered with 200: what a killed process was asked comes to nothing. */
+  const send = (transactionId: string) => {
     const body = JSON.stringify({ transactionId, status: "Paid" })
-    while (true) {
-      // A server that listens before its handler is there lets a call wait for ever: a sender gives it up.
-      const signal = AbortSignal.timeout(2000)
-      const answer = await fetch(`http://127.0.0.1:${anyPort()}/webhooks/pix`, { method: "POST", body, signal }).then(
-        ({ status }) => status,
-        () => 0
-      )
-      if (answer === 200) return
-      await pause(50)
-    }
+    return until(
+      () => asked(`${anyAddress()}/webhooks/pix`, { method: "POST", body }).then((answer) => answer?.status === 200),
+      patience,
+      "a call answered with 200"
+    )
   }
-  const lanes = Array.from({ length: 8 }, (_, lane) => ids.filter((_, n) => n % 8 === lane))
-  const sending = Promise.all(
-    lanes.map(async (lane) => {
-      for (const id of lane) {
-        await send(id)
-        if (next() < 0.33) await send(id)
-        await pause(next() * 40)
-      }
-    })
-  )
-  for (let n = 0; n < kills; n++) {
-    await pause(100 + next() * 400)
-    const victim = Math.floor(next() * processes)
-    const gone = new Promise((done) => workers[victim]?.once("exit", done))
-    workers[victim]?.kill("SIGKILL")
-    await gone
-    workers[victim] = await startWorker(ports[victim] ?? 0, env)
-  }
-  await sending
-  const began = performance.now()
   const shipped = async () => {
-    const signal = AbortSignal.timeout(5000)
-    const response = await fetch(`http://127.0.0.1:${anyPort()}/shipped`, { signal })
+    const answer = await asked(`${anyAddress()}/shipped`, { method: "GET" })
     // As webhookWorker.ts answers it.
-    return ((await response.json()) as ReadonlyArray<{ readonly charge: string }>).map(({ charge }) => charge)
+    return ((await answer?.json()) ?? []) as ReadonlyArray<{ readonly charge: string }>
   }
-  while (new Set(await shipped()).size < orders && performance.now() - began < 90_000) await pause(100)
-  const took = performance.now() - began
-  // Whoever ships a second time does so by now: a lease, and what it takes to look again.
-  await pause(3000)
-  const all = await shipped()
-  for (const worker of workers) worker.kill("SIGKILL")
-  gateway.stop()
-  await postgres?.stop()
-  rmSync(folder, { recursive: true, force: true })
-  return { shipped: new Set(all).size, twice: all.length - new Set(all).size, took }
+  const distinct = (rows: ReadonlyArray<{ readonly charge: string }>) => new Set(rows.map(({ charge }) => charge)).size
+
+  try {
+    for (const port of ports) workers.push(await startWorker(port, env))
+    const lanes = Array.from({ length: 8 }, (_, lane) => ids.filter((_, n) => n % 8 === lane))
+    const sending = Promise.all(
+      lanes.map(async (lane) => {
+        for (const id of lane) {
+          await send(id)
+          if (next() < 0.33) await send(id)
+          await pause(next() * 40)
+        }
+      })
+    )
+    for (let n = 0; n < kills; n++) {
+      await pause(100 + next() * 400)
+      const victim = Math.floor(next() * processes)
+      const gone = new Promise((done) => workers[victim]?.once("exit", done))
+      workers[victim]?.kill("SIGKILL")
+      await gone
+      workers[victim] = await startWorker(ports[victim] ?? 0, env)
+    }
+    await sending
+    const took = await until(async () => distinct(await shipped()) === orders, patience, "all orders shipped")
+    // Whoever ships a second time does so by now: a lease, and what it takes to look again.
+    await pause(3000)
+    const all = await shipped()
+    return { shipped: distinct(all), twice: all.length - distinct(all), took }
+  } finally {
+    for (const worker of workers) worker.kill("SIGKILL")
+    gateway.stop()
+    await postgres?.stop()
+    rmSync(folder, { recursive: true, force: true })
+  }
 }
 
 const runs: ReadonlyArray<Omit<WebhookChaos, "seed">> = [
