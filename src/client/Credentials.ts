@@ -5,6 +5,7 @@
  * The company panel labels them confusingly: what it calls *API Key* is the client id (`X-Client-Id`), what it calls
  * *Secret Key* is the `apiKey` here (`X-API-Key`).
  */
+
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Config from "effect/Config"

@@ -20,6 +20,7 @@
  * const status = await Effect.runPromise(Effect.provide(program, Sandbox.layerPayments)) // => "WAITING_PAYMENT"
  * ```
  */
+
 import * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"

@@ -4,6 +4,7 @@
  * A key must outlive the process that made it. Take it from your own business reference (`fromReference`), or store it
  * before you send: a retry after a crash must use the same key.
  */
+
 import { sha256 } from "@noble/hashes/sha2.js"
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js"
 import type * as Option from "effect/Option"

@@ -9,6 +9,7 @@
  * - Metadata is stored by others and shows up in their panels and logs: put a reference in it, not a person's data.
  * - No failure repeats what the metadata holds.
  */
+
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"

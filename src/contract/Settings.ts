@@ -2,6 +2,7 @@
  * How the layers of every room read and check their settings: all of them, so that one `ConfigurationError` lists all
  * that is wrong.
  */
+
 import * as Arr from "effect/Array"
 import * as Config from "effect/Config"
 import * as Duration from "effect/Duration"

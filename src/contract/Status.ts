@@ -18,6 +18,7 @@
  * Status.progressOfWithdrawal("Paid") // => "Unknown"
  * ```
  */
+
 import { openWord } from "../internal/wire.ts"
 
 /** A status as the creation of a charge answers it. */

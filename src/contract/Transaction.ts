@@ -8,6 +8,7 @@
  *   amount and status are required.
  * - The service uses other status words in each shape, and does not say how they map. Nothing here translates them.
  */
+
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"

@@ -4,6 +4,7 @@
  *
  * PostgreSQL and SQLite are supported. Another dialect is refused when the layer is built.
  */
+
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"

@@ -22,6 +22,7 @@
  * const answer = await Effect.runPromise(Effect.provide(program, NodeSqlite.layer({ filename: ":memory:" }))) // => 42
  * ```
  */
+
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"

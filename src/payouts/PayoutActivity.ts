@@ -5,6 +5,7 @@
  * workflow that is killed meanwhile runs it again, and finds the same payout: the queue, not the workflow, knows whether
  * a request has left. A refusal is a value too, not a failure, so the workflow stores it like any other result.
  */
+
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Activity from "effect/workflow/Activity"

@@ -23,6 +23,7 @@
  * - A limit judges the list in its order and by its amounts, whether or not an earlier run has paid some of them. Give
  *   what earlier runs answered as `previous`, and what is done counts no more.
  */
+
 import * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"

@@ -12,6 +12,7 @@
  *   often states none.
  * - A correct checksum says that the text was not damaged. It does not say that its charge exists, or who made it.
  */
+
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"

@@ -14,6 +14,7 @@
  *   can a character for one that is worth 11, 22 or 33 more (`6`, `A`, `L`, `W`).
  * - A valid document need not exist, nor be the payer's.
  */
+
 import { formatCnpj } from "@brazilian-utils/brazilian-utils/format-cnpj"
 import { formatCpf } from "@brazilian-utils/brazilian-utils/format-cpf"
 import { isValidCnpj } from "@brazilian-utils/brazilian-utils/is-valid-cnpj"

@@ -11,6 +11,7 @@
  * - Compare keys with `Equal.equals`, not with a deep equality of a test library: it does not see the private value and
  *   takes any two keys of a kind for the same.
  */
+
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"

@@ -36,6 +36,7 @@
  * const status = await Effect.runPromise(Effect.provide(program, Sandbox.layerPayments)) // => "Paid"
  * ```
  */
+
 import * as Array from "effect/Array"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"

@@ -21,6 +21,7 @@
  * ])
  * ```
  */
+
 import { hmac as macOf } from "@noble/hashes/hmac.js"
 import { sha1 } from "@noble/hashes/legacy.js"
 import { sha256, sha512 } from "@noble/hashes/sha2.js"
