@@ -110,7 +110,9 @@ export class TryAgain extends Schema.TaggedError<TryAgain>("effect-pix/durable/T
 const traceOf = (cause: Cause.Cause<unknown>): string => {
   const defect = Cause.squash(cause)
   if (!Predicate.isError(defect)) return typeof defect
-  const frames = (defect.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line))
+  const frames = String(defect.stack)
+    .split("\n")
+    .filter((line) => /^\s+at /.test(line))
   return [defect.name, ...frames].join("\n")
 }
 
@@ -127,7 +129,6 @@ export const work = <A, R, HR>(
 ): Effect.Effect<never, never, R | HR> => {
   const handle = (value: A, metadata: { readonly attempts: number }) =>
     Effect.catchCause(options.handle(value, metadata), (cause) => {
-      if (Cause.hasInterruptsOnly(cause)) return Effect.interrupt
       const failure = Cause.findError(cause)
       return Result.isSuccess(failure)
         ? Effect.fail(failure.success)
@@ -140,7 +141,6 @@ export const work = <A, R, HR>(
   // follows. The element comes back when its lease is over.
   const taker = queue.take(handle).pipe(
     Effect.catchCause((cause) => {
-      if (Cause.hasInterruptsOnly(cause)) return Effect.interrupt
       const failure = Cause.findError(cause)
       return Result.isSuccess(failure) && failure.success._tag === "TryAgain"
         ? Effect.void
@@ -164,11 +164,7 @@ export const repeatedly = <E, R>(
   effect: Effect.Effect<unknown, E, R>
 ): Effect.Effect<void, never, R> =>
   effect.pipe(
-    Effect.catchCause((cause) =>
-      Cause.hasInterruptsOnly(cause)
-        ? Effect.interrupt
-        : Effect.logWarning(`${name} failed, and is done again`, traceOf(cause))
-    ),
+    Effect.catchCause((cause) => Effect.logWarning(`${name} failed, and is done again`, traceOf(cause))),
     Effect.repeat(Schedule.spaced(interval)),
     Effect.asVoid
   )

@@ -131,6 +131,39 @@ describe("work", () => {
     }).pipe(Effect.provide(layerQueueMemory))
   )
 
+  it.effect("a handler that joins what was interrupted has its element again, and the worker goes on", () =>
+    Effect.gen(function* () {
+      const queue = yield* makeQueue
+      const seen: Array<string> = []
+      const handle = (value: string, { attempts }: { readonly attempts: number }) =>
+        attempts === 1 && value === "a"
+          ? Effect.flatMap(Effect.forkChild(Effect.interrupt), Fiber.join)
+          : Effect.sync(() => void seen.push(value))
+      yield* Effect.forkScoped(work(queue, { name: "test", concurrency: 1, handle }))
+      yield* queue.offer("a")
+      yield* TestClock.adjust("1 millis")
+      yield* queue.offer("b")
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(seen, ["b", "a"])
+    }).pipe(Effect.provide(layerQueueMemory))
+  )
+
+  it.effect("a worker that is interrupted ends without a word", () =>
+    Effect.gen(function* () {
+      const { lines, logger } = makeLog()
+      const queue = yield* makeQueue
+      const begun = yield* Deferred.make<void>()
+      const handle = () => Effect.andThen(Deferred.succeed(begun, undefined), Effect.never)
+      const worker = yield* Effect.forkChild(
+        Effect.provide(work(queue, { name: "test", concurrency: 2, handle }), logger)
+      )
+      yield* queue.offer("a")
+      yield* Deferred.await(begun)
+      yield* Fiber.interrupt(worker)
+      assert.deepStrictEqual(lines, [])
+    }).pipe(Effect.provide(layerQueueMemory))
+  )
+
   it.effect("a taker that dies in the queue itself is followed by another one", () =>
     Effect.gen(function* () {
       const queue = yield* makeQueue
@@ -153,12 +186,12 @@ describe("work", () => {
 })
 
 describe("repeatedly", () => {
-  it.effect("a failure or a defect does not end it", () =>
+  it.effect("a failure, a defect or an interruption of its own does not end it", () =>
     Effect.gen(function* () {
       let runs = 0
       const once = Effect.suspend(() => {
         runs += 1
-        return runs === 1 ? Effect.fail("no") : runs === 2 ? Effect.die("no") : Effect.void
+        return runs === 1 ? Effect.fail("no") : runs === 2 ? Effect.die("no") : Effect.interrupt
       })
       yield* Effect.forkScoped(repeatedly("test", "10 seconds", once))
       yield* TestClock.adjust("35 seconds")
