@@ -93,7 +93,7 @@ export const withExtra = <const Fields extends Schema.Struct.Fields>(
       }),
       encode: SchemaGetter.transform((split: Flat): Flat => {
         const { extra, ...ours } = split
-        return Predicate.isObject(extra) ? { ...extra, ...ours } : ours
+        return { ...(extra as Flat), ...ours } // its schema is that of a record
       })
     })
   )

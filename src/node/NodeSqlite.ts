@@ -76,15 +76,14 @@ const connectionOf = (db: DatabaseSync): Connection => {
     attempt("execute", () => prepare(sql).all(...params.map(input)))
   const values: Connection["executeValues"] = (sql, params) =>
     Effect.map(all(sql, params), (rows) => rows.map((row) => Object.values(row)))
-  const execute: Connection["execute"] = (sql, params, transform) =>
-    Effect.map(all(sql, params), (rows) => (transform === undefined ? rows : transform(rows)))
+  // This client has no transform of rows.
   return {
-    execute,
-    executeUnprepared: execute,
+    execute: all,
+    executeUnprepared: all,
     executeValues: values,
     executeValuesUnprepared: values,
     executeRaw: (sql, params) => attempt("execute", () => prepare(sql).run(...params.map(input))),
-    executeStream: (sql, params, transform) => Stream.fromIterableEffect(execute(sql, params, transform))
+    executeStream: (sql, params) => Stream.fromIterableEffect(all(sql, params))
   }
 }
 

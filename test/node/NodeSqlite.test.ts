@@ -71,6 +71,16 @@ describe("NodeSqlite", () => {
       const other = yield* Effect.flip(sql`INSERT INTO orders (note) VALUES ('a')`)
       assert.strictEqual(other.reason._tag, "UniqueViolation")
       assert.strictEqual((yield* Effect.flip(sql`SELEKT`)).reason._tag, "UnknownError")
+      assert.strictEqual((yield* Effect.flip(sql`SELECT ${{ no: "value" }}`)).reason._tag, "UnknownError")
+    }).pipe(Effect.provide(memory))
+  )
+
+  it.effect("a statement works though hundreds of others were prepared since its last use", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const ask = (n: number) => Effect.map(sql.unsafe<{ readonly n: number }>(`SELECT ${n} AS n`), ([row]) => row?.n)
+      const numbers = Array.from({ length: 450 }, (_, n) => n)
+      for (const n of [...numbers, ...numbers]) assert.strictEqual(yield* ask(n), n)
     }).pipe(Effect.provide(memory))
   )
 
@@ -88,23 +98,27 @@ describe("NodeSqlite", () => {
     })
   )
 
-  it.effect("a second process is refused with a sentence that names the file and what to do", () =>
-    Effect.gen(function* () {
-      const dir = yield* folder
-      const filename = join(dir, "payouts.db")
-      yield* Layer.build(NodeSqlite.layer({ filename }))
-      const script = join(import.meta.dirname, "../support/openSqlite.ts")
-      const said = yield* Effect.promise(
-        () =>
-          new Promise<string>((done) => {
-            execFile(process.execPath, ["--no-warnings", script, filename], (_, stdout) => done(stdout))
-          })
-      )
-      assert.include(said, "ConfigurationError")
-      assert.include(said, filename)
-      assert.include(said, "is open in another process")
-      assert.include(said, "PostgreSQL")
-    })
+  it.effect(
+    "a second layer is refused, in a second process too, with a sentence that names the file and what to do",
+    () =>
+      Effect.gen(function* () {
+        const dir = yield* folder
+        const filename = join(dir, "payouts.db")
+        yield* Layer.build(NodeSqlite.layer({ filename }))
+        const here = yield* Effect.flip(Effect.scoped(Layer.build(Layer.fresh(NodeSqlite.layer({ filename })))))
+        assert.include(here.message, "is open in another process")
+        const script = join(import.meta.dirname, "../support/openSqlite.ts")
+        const said = yield* Effect.promise(
+          () =>
+            new Promise<string>((done) => {
+              execFile(process.execPath, ["--no-warnings", script, filename], (_, stdout) => done(stdout))
+            })
+        )
+        assert.include(said, "ConfigurationError")
+        assert.include(said, filename)
+        assert.include(said, "is open in another process")
+        assert.include(said, "PostgreSQL")
+      })
   )
 
   it.effect("a file that is no database, or that cannot be made, is a ConfigurationError", () =>

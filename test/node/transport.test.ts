@@ -129,6 +129,14 @@ describe("the Node transport, when the service answers", () => {
     )
   }
 
+  it.live("an answer that does not unpack is broken, and its head is told", () =>
+    Effect.gen(function* () {
+      const server = yield* serveRaw(ok("this is no gzip", "Content-Encoding: gzip\r\n"))
+      const told = failure(yield* send(yield* transport(), server).first)
+      assert.deepStrictEqual([told.kind, told.sent, told.head?.status], ["Broken", true, 200])
+    })
+  )
+
   it.live("an answer in an encoding that is not known is read as it is", () =>
     Effect.gen(function* () {
       const server = yield* serveRaw(ok("???", "Content-Encoding: zstd\r\n"))
@@ -266,6 +274,18 @@ describe("the Node transport, when a call fails", () => {
       yield* cancel
       yield* closed
       assert.deepStrictEqual(told, [])
+    })
+  )
+
+  it.live("a call that is cancelled after its answer tells nothing more, and leaves its connection to the next", () =>
+    Effect.gen(function* () {
+      const server = yield* serveRaw(ok("{}"))
+      const via = yield* transport({ connections: 1 })
+      const { cancel, first, told } = send(via, server)
+      answer(yield* first)
+      yield* cancel
+      answer(yield* send(via, server).first)
+      assert.deepStrictEqual([told.length, server.requests(), server.connections()], [1, 2, 1])
     })
   )
 

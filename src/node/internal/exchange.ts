@@ -57,17 +57,14 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#isOver) return
     this.#size += chunk.length
     if (this.#size > this.#maxBytes) this.giveUp("TooLarge")
     else this.#chunks.push(chunk)
   }
 
   onResponseEnd(): void {
-    if (this.#isOver || this.#head === undefined) return
-    const [first, ...rest] = this.#chunks
-    const body = first === undefined ? Buffer.alloc(0) : rest.length === 0 ? first : Buffer.concat(this.#chunks)
-    const encoding = this.#head.headers["content-encoding"]
+    const body = Buffer.concat(this.#chunks)
+    const encoding = this.#head?.headers["content-encoding"]
     if (encoding === undefined || encoding === "identity" || body.length === 0) this.#answer(body)
     else this.#unpack(body, String(encoding).toLowerCase())
   }
@@ -99,8 +96,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   #answer(body: Buffer): void {
     const head = this.#head
-    if (head === undefined || !this.#settle()) return
-    this.#sink.onAnswer(head.status, head.headers, textOf(body))
+    if (head !== undefined && this.#settle()) this.#sink.onAnswer(head.status, head.headers, textOf(body))
   }
 
   #fail(kind: TransportFailure["kind"], cause: unknown): void {
