@@ -8,6 +8,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { inspect } from "node:util"
 import { charge } from "../support/charges.ts"
+import { serveRaw } from "../support/RawServer.ts"
 
 const memory = (options: SandboxOptions = {}) =>
   Layer.provide(Sandbox.layerPayments, Layer.succeed(SandboxOptions, options))
@@ -69,6 +70,28 @@ describe("a snapshot", () => {
         const [, lapsed] = yield* sandbox.transactions
         assert.strictEqual(lapsed?.status, "Cancelled")
       }).pipe(Effect.provide(memory()))
+    })
+  )
+
+  it.live("has the webhooks, and those that were taken are not sent again", () =>
+    Effect.gen(function* () {
+      const target = yield* serveRaw((socket) => socket.write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
+      yield* Effect.gen(function* () {
+        const sandbox = yield* Sandbox
+        yield* sandbox.sendWebhook({ order: 7 })
+        yield* sandbox.awaitWebhooks
+        yield* sandbox.restore(yield* sandbox.snapshot)
+        yield* sandbox.sendWebhook({ order: 8 })
+        yield* sandbox.awaitWebhooks
+        assert.deepStrictEqual(
+          (yield* sandbox.webhooks).map(({ attempts, state }) => [state, attempts.length]),
+          [
+            ["Taken", 1],
+            ["Taken", 1]
+          ]
+        )
+      }).pipe(Effect.provide(memory({ webhookUrl: `http://127.0.0.1:${target.port}/hook` })))
+      assert.strictEqual(target.requests(), 2)
     })
   )
 
@@ -187,6 +210,22 @@ describe("bounds", () => {
       assert.isTrue(Result.isSuccess(yield* Effect.result(sandbox.resendWebhook(4))))
     }).pipe(Effect.provide(memory({ keep: 3 })))
   )
+
+  it.effect("a request that is answered when it is no longer kept stays forgotten", () =>
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const payments = yield* Payments
+      yield* sandbox.fault("getBalance", Fault.latency("5 seconds"))
+      const slow = yield* Effect.forkChild(payments.getBalance(), { startImmediately: true })
+      yield* charge
+      yield* TestClock.adjust("5 seconds")
+      yield* Fiber.join(slow)
+      assert.deepStrictEqual(
+        (yield* sandbox.requests).map(({ id, operation }) => [id, operation]),
+        [[2, "createTransaction"]]
+      )
+    }).pipe(Effect.provide(memory({ keep: 1 })))
+  )
 })
 
 describe("the clock", () => {
@@ -224,6 +263,24 @@ describe("the clock", () => {
         ]
       )
       assert.strictEqual(yield* TestClock.testClockWith((clock) => clock.currentTimeMillis), 0)
+    }).pipe(Effect.provide(memory()))
+  )
+
+  it.effect("lets thousands of charges lapse, each at its time and once", () =>
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const states = Effect.map(sandbox.transactions, (all) => {
+        const cancelled = all.filter(({ status }) => status === "Cancelled").length
+        return [cancelled, all.length - cancelled]
+      })
+      yield* Effect.repeat(charge, { times: 1999 })
+      yield* sandbox.advance("12 hours")
+      yield* charge
+      yield* sandbox.advance("12 hours")
+      assert.deepStrictEqual(yield* states, [2000, 1])
+      yield* charge
+      yield* sandbox.advance("12 hours")
+      assert.deepStrictEqual(yield* states, [2001, 1])
     }).pipe(Effect.provide(memory()))
   )
 })

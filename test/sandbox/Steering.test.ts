@@ -6,6 +6,7 @@ import { Effect, Layer } from "effect"
 import { execFile, spawnSync } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { request as httpRequest } from "node:http"
+import { connect } from "node:net"
 import { promisify } from "node:util"
 
 const options: SandboxOptions = { balance: 10_000, seed: "steering", webhookUrl: ["http://127.0.0.1:9/hook"] }
@@ -82,6 +83,15 @@ describe("steering over HTTP", () => {
       assert.match(String(headers["content-type"]), /^image\/svg\+xml/)
       assert.match(text, /^<svg /)
       assert.strictEqual((yield* ask("GET", "/_sandbox/transactions/nobody/qrcode.svg")).status, 404)
+      const customer = { name: "Maria Silva", email: "maria@example.com" }
+      const boleto = yield* ask(
+        "POST",
+        "/api/v1/transactions/create",
+        { amount: 2500, paymentMethod: "BOLETO", customer, currency: "BRL" },
+        auth
+      )
+      const { data } = JSON.parse(boleto.text)
+      assert.strictEqual((yield* ask("GET", `/_sandbox/transactions/${data.id}/qrcode.svg`)).status, 404)
     })
   )
 
@@ -143,6 +153,20 @@ describe("steering over HTTP", () => {
       assert.include(list.curl, '-H "x-api-key: $PAYMENTS_API_KEY"')
       assert.include(list.curl, String.raw`-H 'idempotency-key: it'\''s'`)
       assert.notInclude(JSON.stringify(body), "sandbox-key")
+    })
+  )
+
+  it_(
+    "finds a request by its path, its operation, its key, its status, and what its body says",
+    Effect.gen(function* () {
+      yield* ask("GET", listPath, undefined, auth)
+      const body = { amount: 1000, currency: "BRL", description: "the rent" }
+      yield* ask("POST", "/api/Withdraw/request", body, { ...auth, "idempotency-key": "wd_rent" })
+      for (const word of ["withdraw/request", "requestWithdrawal", "wd_rent", "201", "the rent"]) {
+        const { body } = yield* steer("GET", `/requests?search=${encodeURIComponent(word)}`)
+        assert.deepStrictEqual([body.total, body.items[0].status], [1, 201], word)
+      }
+      assert.strictEqual((yield* steer("GET", "/requests?search=undefined")).body.total, 0)
     })
   )
 
@@ -254,6 +278,19 @@ describe("steering over HTTP", () => {
   )
 })
 
+/** What a server answers to bytes of a client's own. */
+const speak = (bytes: string) =>
+  Effect.flatMap(Sandbox, ({ baseUrl }) =>
+    Effect.callback<string, Error>((resume) => {
+      const socket = connect(Number(new URL(baseUrl).port), "127.0.0.1")
+      let said = ""
+      socket.on("data", (chunk: Buffer) => (said += chunk.toString()))
+      socket.on("error", (error) => resume(Effect.fail(error)))
+      socket.on("close", () => resume(Effect.succeed(said)))
+      socket.end(bytes)
+    })
+  )
+
 describe("who may steer", () => {
   const cases: ReadonlyArray<[string, Readonly<Record<string, string>>, number]> = [
     ["a program, which says nothing of itself", {}, 200],
@@ -276,6 +313,31 @@ describe("who may steer", () => {
       assert.strictEqual((yield* sandbox.balance) > 10_000, status === 200)
       assert.strictEqual((yield* ask("GET", "/_sandbox", undefined, headers)).status, status)
     }).pipe(Effect.provide(served))
+  )
+
+  it_(
+    "a request that names no host is refused",
+    Effect.gen(function* () {
+      const { balance } = yield* Sandbox
+      assert.match(yield* speak("GET /_sandbox HTTP/1.0\r\n\r\n"), /^HTTP\/1\.1 403 /)
+      assert.match(yield* speak("GET /_sandbox HTTP/1.0\r\nHost: localhost\r\n\r\n"), /^HTTP\/1\.1 200 /)
+      assert.strictEqual(yield* balance, 10_000)
+    })
+  )
+
+  it_(
+    "a request whose body breaks off has not arrived: it is neither recorded nor executed",
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const head = `POST /api/Withdraw/request HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nX-Client-Id: ${auth["x-client-id"]}\r\nX-Api-Key: ${auth["x-api-key"]}`
+      yield* speak(`${head}\r\nContent-Length: 100\r\n\r\n{"amount":1000}`)
+      assert.strictEqual((yield* ask("GET", listPath, undefined, auth)).status, 200)
+      assert.deepStrictEqual(
+        (yield* sandbox.requests).map(({ operation }) => operation),
+        ["listTransactions"]
+      )
+      assert.deepStrictEqual(yield* sandbox.withdrawals, [])
+    })
   )
 
   it_(

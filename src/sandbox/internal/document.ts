@@ -6,7 +6,7 @@ import * as OpenApi from "effect/http-api/OpenApi"
 import type { Operation } from "../../contract/PaymentsError.ts"
 import { PaymentsApi } from "../../contract/PaymentsApi.ts"
 
-const why: Readonly<Record<number, string>> = {
+const why = {
   400: "the request breaks the contract",
   401: "credentials are missing or wrong",
   404: "there is no such transaction or company",
@@ -19,8 +19,9 @@ const why: Readonly<Record<number, string>> = {
     "balance, or without any PIX key",
   500: "the sandbox has a defect, which its log shows"
 }
+type Status = keyof typeof why
 
-const refusals: Record<Operation, ReadonlyArray<number>> = {
+const refusals: Record<Operation, ReadonlyArray<Status>> = {
   createTransaction: [400, 401, 406, 413, 415, 422, 500],
   listTransactions: [400, 401, 406, 500],
   getTransaction: [400, 401, 404, 406, 500],
@@ -30,10 +31,11 @@ const refusals: Record<Operation, ReadonlyArray<number>> = {
 
 const methods = ["get", "post"] as const
 
-const isOperation = (id: string): id is Operation => Object.hasOwn(refusals, id)
+/** Every operation of the contract stands in it under its name, after the name of its group. */
+const nameOf = (operationId: string) => operationId.slice(operationId.indexOf(".") + 1) as Operation
 
-const refusal = (status: number) => ({
-  description: `Made up by the sandbox, do not rely on it: ${why[status] ?? ""}.`,
+const refusal = (status: Status) => ({
+  description: `Made up by the sandbox, do not rely on it: ${why[status]}.`,
   content: { "application/json": { schema: { $ref: "#/components/schemas/SandboxRefusal" } } }
 })
 
@@ -52,8 +54,7 @@ const gatewayDocument = (): OpenApi.OpenAPISpec => {
     const operations = methods.flatMap((method) => {
       const operation = item[method]
       if (operation === undefined) return []
-      const id = operation.operationId.split(".").at(-1) ?? ""
-      const made = isOperation(id) ? refusals[id].map((status) => [status, refusal(status)] as const) : []
+      const made = refusals[nameOf(operation.operationId)].map((status) => [status, refusal(status)] as const)
       return [[method, { ...operation, responses: { ...Object.fromEntries(made), ...operation.responses } }] as const]
     })
     return [path, Object.fromEntries(operations)] as const
@@ -63,7 +64,7 @@ const gatewayDocument = (): OpenApi.OpenAPISpec => {
     info: {
       ...spec.info,
       title: `${spec.info.title}, as the sandbox plays it`,
-      description: `${spec.info.description ?? ""}\n\nEvery refusal in this document is the sandbox's own.`
+      description: [spec.info.description, "Every refusal in this document is the sandbox's own."].join("\n\n")
     },
     servers: [{ url: "/" }],
     paths: Object.fromEntries(paths),

@@ -63,14 +63,12 @@ const refusalOf = (arrived: Arrived, strict: boolean): Refusal.Refusal | undefin
 
 /** What breaks the contract is refused; an answer that breaks it, and any other defect, is the sandbox's own mistake. */
 const recover = (cause: Cause.Cause<unknown>): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
-  for (const reason of cause.reasons) {
-    const error = Cause.isFailReason(reason) ? reason.error : Cause.isDieReason(reason) ? reason.defect : undefined
-    if (HttpApiError.HttpApiSchemaError.is(error) && error.kind !== "Body") {
-      return Effect.succeed(Refusal.toResponse(Refusal.invalid(error)))
-    }
-    if (HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound") {
-      return Effect.succeed(Refusal.toResponse(Refusal.routeNotFound))
-    }
+  const error = Cause.squash(cause)
+  if (HttpApiError.HttpApiSchemaError.is(error) && error.kind !== "Body") {
+    return Effect.succeed(Refusal.toResponse(Refusal.invalid(error)))
+  }
+  if (HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound") {
+    return Effect.succeed(Refusal.toResponse(Refusal.routeNotFound))
   }
   return Effect.as(
     Effect.logError("The sandbox failed to answer a request. This is a mistake in it, or in its options.", cause),

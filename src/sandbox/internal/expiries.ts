@@ -12,14 +12,8 @@ export const makeExpiries = () => {
   let first = 0
   return {
     add: (entry: Expiry): void => {
-      let low = first
-      let high = entries.length
-      while (low < high) {
-        const middle = (low + high) >>> 1
-        if ((entries[middle]?.at ?? 0) <= entry.at) low = middle + 1
-        else high = middle
-      }
-      entries.splice(low, 0, entry)
+      const last = entries.findLastIndex(({ at }) => at <= entry.at)
+      entries.splice(Math.max(first, last + 1), 0, entry)
     },
     /** Takes the next one that is due. */
     take: (now: number): Expiry | undefined => {

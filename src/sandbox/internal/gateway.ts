@@ -103,12 +103,11 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
         const here = state
         const fault = here.plan.next(matched.operation)
         const arrivedAt = yield* now
-        const id = here.requests.add(
+        const recorded = here.requests.add(
           (next) => record(next, request, url, text ?? "", arrivedAt, matched.operation, fault),
           text?.length
         )
-        const recorded = here.requests.get(id)
-        const { idempotencyKey } = recorded ?? {}
+        const { id, idempotencyKey } = recorded
         tellRequest(id)
         const reply = yield* play(fault, {
           execute: Effect.flatMap(now, (utc) =>
@@ -116,7 +115,7 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
               request: routed,
               matched,
               text,
-              json: recorded && Redacted.value(recorded.json),
+              json: Redacted.value(recorded.json),
               idempotencyKey,
               credentials: state.credentials,
               ledger: state.ledger,
@@ -129,7 +128,7 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
           // What a gateway has begun it finishes, whether or not its client still waits.
           detach: (effect) => Effect.flatMap(Effect.forkIn(effect, scope), Fiber.join)
         })
-        if (recorded !== undefined && reply._tag !== "Broken") {
+        if (reply._tag !== "Broken") {
           here.requests.replace(id, { ...recorded, status: reply.response.status })
           tellRequest(id)
         }

@@ -210,10 +210,10 @@ export const make = (settings: Settings, seed: string, observer: Observer, kept?
         add(0 - payout.amount)
         return Result.succeed(payout.id)
       })
-      return Result.flatMap(made, (id) => {
-        const payout = payouts[id - 1]
-        return payout === undefined ? Result.fail(Refusal.transactionNotFound) : Result.succeed(showPayout(payout))
-      })
+      const found = Result.flatMap(made, (id) =>
+        Result.fromNullishOr(payouts[id - 1], () => Refusal.transactionNotFound)
+      )
+      return Result.map(found, showPayout)
     },
 
     find,

@@ -41,11 +41,10 @@ const broken = (request: HttpClientRequest.HttpClientRequest, how: Ending) =>
 const asArrived = (request: HttpClientRequest.HttpClientRequest): HttpClientRequest.HttpClientRequest | undefined => {
   // What a header may hold: a byte a character, and no line break.
   const unsendable = /[^\t\x20-\x7e\x80-\xff]/
-  const trimmed = Object.entries(request.headers).map(([name, value]) => [
-    name,
-    value.replaceAll(/^[ \t]+|[ \t]+$/g, "")
-  ])
-  return trimmed.some(([, value]) => unsendable.test(value ?? ""))
+  const trimmed = Object.entries(request.headers).map(
+    ([name, value]) => [name, value.replaceAll(/^[ \t]+|[ \t]+$/g, "")] as const
+  )
+  return trimmed.some(([, value]) => unsendable.test(value))
     ? undefined
     : HttpClientRequest.setHeaders(request, Object.fromEntries(trimmed))
 }

@@ -3,8 +3,8 @@
  * weight.
  */
 export interface Recent<A> {
-  /** Keeps it, and gives its number. */
-  readonly add: (make: (id: number) => A, weight?: number) => number
+  /** Numbers it and keeps it, and gives it back. */
+  readonly add: (make: (id: number) => A, weight?: number) => A
   readonly get: (id: number) => A | undefined
   readonly replace: (id: number, value: A) => void
   readonly all: () => ReadonlyArray<A>
@@ -19,7 +19,8 @@ export const makeRecent = <A>(limit: number): Recent<A> => {
   return {
     add: (make, weight = 0) => {
       count += 1
-      kept.set(count, { value: make(count), weight })
+      const value = make(count)
+      kept.set(count, { value, weight })
       total += weight
       // A map keeps the order of insertion: its first is the oldest.
       for (const [id, oldest] of kept) {
@@ -27,7 +28,7 @@ export const makeRecent = <A>(limit: number): Recent<A> => {
         kept.delete(id)
         total -= oldest.weight
       }
-      return count
+      return value
     },
     get: (id) => kept.get(id)?.value,
     replace: (id, value) => {

@@ -63,7 +63,7 @@ export const record = (
   fault: Fault
 ): RecordedRequest => {
   const { accept, apiKey, clientId, contentType, idempotencyKey } = Endpoints.headerNames
-  const names = Object.keys(headers).toSorted()
+  const named = Object.entries(headers).toSorted(([a], [b]) => (a < b ? -1 : 1))
   return {
     id,
     arrivedAt,
@@ -72,8 +72,8 @@ export const record = (
     origin: url.origin,
     path: url.pathname,
     query: Object.fromEntries(url.searchParams),
-    headerNames: names,
-    headers: Object.fromEntries(names.map((name) => [name, secret.has(name) ? "<redacted>" : (headers[name] ?? "")])),
+    headerNames: named.map(([name]) => name),
+    headers: Object.fromEntries(named.map(([name, value]) => [name, secret.has(name) ? "<redacted>" : value])),
     accept: headers[accept],
     contentType: headers[contentType],
     idempotencyKey: headers[idempotencyKey],

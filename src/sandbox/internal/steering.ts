@@ -59,10 +59,10 @@ const textOfCharge = (charge: Charge) => {
 }
 
 const textOfWithdrawal = ({ amount, id, idempotencyKey, pixKey, status }: SandboxWithdrawal) =>
-  `${idempotencyKey ?? ""} ${status} ${Redacted.value(pixKey)} ${(amount / 100).toFixed(2)} #${id}`
+  [idempotencyKey, status, Redacted.value(pixKey), (amount / 100).toFixed(2), `#${id}`].join(" ")
 
 const textOfRequest = ({ idempotencyKey, method, operation, path, status, text }: RecordedRequest) =>
-  `${method} ${path} ${operation ?? ""} ${idempotencyKey ?? ""} ${status ?? ""} ${Redacted.value(text)}`
+  [method, path, operation, idempotencyKey, status, Redacted.value(text)].join(" ")
 
 const textOfWebhook = ({ json, state, target }: SandboxWebhook) =>
   `${target} ${state} ${JSON.stringify(Redacted.value(json))}`

@@ -144,12 +144,11 @@ export const make = Effect.fnUntraced(function* (
     createdAt: number,
     attempts: KeptDelivery["attempts"] = []
   ) => {
-    const id = state.deliveries.add(
+    const delivery = state.deliveries.add(
       (next) => ({ id: next, target, json, createdAt, attempts: [...attempts], nextAt: undefined, isBusy: false }),
       JSON.stringify(Redacted.value(json)).length
     )
-    const delivery = state.deliveries.get(id)
-    if (delivery === undefined || stateOf(delivery) !== "Pending") return
+    if (stateOf(delivery) !== "Pending") return
     state.queue.push(delivery)
     // Before its fiber runs: whoever waits for a rest must not find one now.
     enter(state, delivery)

@@ -71,14 +71,12 @@ const documents = HttpRouter.use((router) =>
 )
 
 const recover = (cause: Cause.Cause<unknown>): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
-  for (const reason of cause.reasons) {
-    const error = Cause.isFailReason(reason) ? reason.error : Cause.isDieReason(reason) ? reason.defect : undefined
-    if (HttpApiError.HttpApiSchemaError.is(error) && error.kind !== "Body") {
-      return Effect.succeed(refuse(400, `${error.kind}: ${error.cause.message}`))
-    }
-    if (HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound") {
-      return Effect.succeed(refuse(404, "The sandbox has no such page. See /docs."))
-    }
+  const error = Cause.squash(cause)
+  if (HttpApiError.HttpApiSchemaError.is(error) && error.kind !== "Body") {
+    return Effect.succeed(refuse(400, `${error.kind}: ${error.cause.message}`))
+  }
+  if (HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound") {
+    return Effect.succeed(refuse(404, "The sandbox has no such page. See /docs."))
   }
   return Effect.as(
     Effect.logError("The sandbox failed to answer.", cause),
