@@ -172,7 +172,7 @@ export const makeClient = (
     Effect.gen(function* () {
       yield* requireOwn(operation)
       const now = yield* Clock.currentTimeMillis
-      const { key } = yield* find(reference)
+      const key = yield* keyOf(reference)
       const next = yield* store.transaction(
         retrying(core)(key, (row) => {
           const to = step(row, now)
