@@ -120,6 +120,7 @@ CREATE TABLE IF NOT EXISTS effect_pix_webhooks (
   name TEXT NOT NULL,
   state TEXT NOT NULL,
   value TEXT NOT NULL,
+  job TEXT,
   updated_at INTEGER NOT NULL,
   PRIMARY KEY (webhook, name)
 );

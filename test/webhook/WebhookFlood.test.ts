@@ -54,6 +54,39 @@ describe("a good call comes through", () => {
   )
 
   test(
+    "while an event is refused for ever whose call comes again during each refusal: it is not tried the sooner, and is one dead letter in the end",
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const bad = yield* charge
+      yield* sandbox.markPaid(bad.id)
+      let refused = 0
+      let repeat: Effect.Effect<unknown> = Effect.void
+      const webhook = yield* recording({
+        concurrency: 1,
+        retry: Schedule.upTo(Schedule.exponential("1 second"), { times: 4 }),
+        onPaid: ({ transaction }) =>
+          transaction.transactionId === bad.id
+            ? Effect.andThen(repeat, Effect.fail(`refusal ${++refused}`))
+            : Effect.void
+      })
+      repeat = Effect.suspend(() => webhook.post({ transactionId: bad.id, status: "Paid" }))
+      yield* repeat
+      for (const [after, times] of [0, 1, 2, 4, 8].map((seconds, n) => [seconds, n + 1] as const)) {
+        yield* TestClock.adjust(`${after} seconds`)
+        assert.strictEqual(refused, times)
+        yield* comesThrough(webhook)
+      }
+      yield* webhook.idle
+      assert.strictEqual((yield* webhook.deadLetters).length, 1)
+      // Another call about it is a reason to try again.
+      repeat = Effect.void
+      yield* webhook.post({ transactionId: bad.id, status: "Paid" })
+      yield* TestClock.adjust(0)
+      assert.strictEqual(refused, 6)
+    })
+  )
+
+  test(
     "after handlers that never end were cut, and while they are tried again",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox

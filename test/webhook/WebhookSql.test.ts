@@ -5,7 +5,7 @@ import type { Payments } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
 import { Sandbox } from "effect-pix/sandbox"
 import { Webhook, type WebhookOptions, type WebhookSqlOptions } from "effect-pix/webhook"
-import { charge } from "../support/charges.ts"
+import { charge, lookups } from "../support/charges.ts"
 import { layerPostgres, noPostgres } from "../support/postgres.ts"
 import { recording, world } from "../support/webhooks.ts"
 
@@ -156,6 +156,8 @@ for (const { client, name, skip } of databases) {
           [["onPaid", bad]]
         )
         for (const { id } of letters) assert.isTrue(yield* second.retry(id))
+        // It is no dead letter any more.
+        for (const { id } of letters) assert.isFalse(yield* second.retry(id))
         yield* second.idle
         assert.deepStrictEqual(yield* shipped, [bad, good].toSorted())
         assert.deepStrictEqual(yield* second.deadLetters, [])
@@ -253,6 +255,23 @@ for (const { client, name, skip } of databases) {
         assert.strictEqual(yield* post({ transactionId: yield* paidCharge }), 503)
         yield* sql`ALTER TABLE elsewhere RENAME TO effect_pix_webhooks`
         assert.strictEqual(yield* post({ transactionId: yield* paidCharge }), 200)
+      })
+    )
+
+    test(
+      "a call whose element of the queue is gone is worked on all the same, with what it waited for",
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { id } = yield* charge
+        const first = yield* starting({ confirm: Schedule.spaced("1 hour") })
+        yield* first.post({ transactionId: id, status: "Paid" })
+        yield* Effect.repeat(Effect.sleep("20 millis"), { until: () => lookups.pipe(Effect.map((n) => n > 0)) })
+        yield* first.crash
+        yield* sql`DELETE FROM effect_pix_queue`
+        yield* (yield* Sandbox).markPaid(id)
+        const second = yield* starting()
+        yield* second.idle
+        assert.deepStrictEqual(second.statuses(), ["Paid"])
       })
     )
 

@@ -60,5 +60,6 @@ export const entriesOf = (values: ReadonlyArray<string>): ReadonlyArray<Entry> =
 
 export const rowOf = (entry: Entry): Row => ({
   state: entry.job === undefined ? "Dead" : "Open",
+  job: entry.job,
   value: encode(entry)
 })

@@ -14,8 +14,8 @@ import * as Schema from "effect/Schema"
 import type { DatabaseError } from "../../durable/Database.ts"
 import { inSpan } from "../../internal/spans.ts"
 import type { DeadLetter } from "../WebhookEvent.ts"
-import { type Entry, entriesOf, entryOf, noTries, rowOf } from "./entry.ts"
-import { claimOf } from "./look.ts"
+import { type Entry, entriesOf, entryOf, noTries, rowOf, type Tries } from "./entry.ts"
+import { wordOf } from "./look.ts"
 import type { Reading } from "./reader.ts"
 import type { Row } from "./room.ts"
 import { makeWork, type Outcome, type WorkOptions } from "./work.ts"
@@ -84,9 +84,7 @@ export const makeInbox = <P, M>(options: InboxOptions<P, M>) => {
       if (entry === undefined) return [job, rowOf({ ...fresh, job: job.job })]
       const call = entry.calls + 1
       const ours = fresh.claims.map((claim) => ({ ...claim, call }))
-      const others = entry.claims.filter(({ status }) =>
-        ours.every((claim) => claimOf(claim.status) !== claimOf(status))
-      )
+      const others = entry.claims.filter(({ status }) => ours.every((claim) => wordOf(claim.status) !== wordOf(status)))
       const before = entry.dead === undefined ? entry.tries : noTries
       const tries = isInRequest ? before : { ...before, early: 0 }
       return [job, rowOf({ ...fresh, calls: call, claims: [...others, ...ours], tries, job: job.job })]
@@ -96,42 +94,58 @@ export const makeInbox = <P, M>(options: InboxOptions<P, M>) => {
     return job
   })
 
-  /** Writes down what is left of the entry. What came while it was worked on is looked at anew. */
-  const settle = Effect.fnUntraced(function* (seen: Entry, outcomes: ReadonlyMap<number, Outcome>) {
+  /** Writes down what is left of the entry. What came while it was worked on is looked at too. */
+  const settle = Effect.fnUntraced(function* (seen: Entry, { again, dead, left }: Outcome) {
     const now = yield* Clock.currentTimeMillis
     const change = Effect.fnUntraced(function* (
       row: Row | undefined
     ): Effect.fn.Return<readonly [Next | undefined, Row | undefined]> {
       const entry = entryOf(row)
       if (entry === undefined || entry.job !== seen.job) return [undefined, row]
-      const claims = entry.claims.filter(({ call }) => outcomes.get(call)?._tag !== "Done")
+      const claims = entry.claims.filter(({ call }) => call > seen.calls || left.some((claim) => claim.call === call))
       if (claims.length === 0) return [undefined, undefined]
-      const left = claims.flatMap(({ call }) => outcomes.get(call) ?? [])
-      const tries = { ...entry.tries }
-      for (const as of new Set(left.map((one) => (one._tag === "Again" ? one.as : "failed")))) tries[as]++
-      const { job: _, ...rest } = { ...entry, claims, tries }
-      const dead = left.find((one) => one._tag === "Dead")
-      if (dead !== undefined && left.length === claims.length) {
-        return [undefined, rowOf({ ...rest, dead: { handler: dead.handler, at: now } })]
+      const { job: _, ...rest } = { ...entry, claims }
+      const isNew = entry.calls > seen.calls
+      const counted = (as: keyof Tries) => ({ ...entry.tries, [as]: entry.tries[as] + 1 })
+      const isMore = claims.some(
+        ({ call, status }) => call > seen.calls && seen.claims.every((one) => wordOf(one.status) !== wordOf(status))
+      )
+      if (dead !== undefined && !isMore) {
+        return [undefined, rowOf({ ...rest, tries: counted("failed"), dead: { handler: dead, at: now } })]
       }
-      const again = left.filter((one) => one._tag === "Again")
-      const isNew = left.length < claims.length
-      const delay = isNew ? Duration.zero : again.reduce((most, one) => Duration.max(most, one.delay), Duration.zero)
-      const job = yield* offer(isNew ? "New" : "Again", seen.name, delay)
-      const isEarly = !isNew && again.every(({ as }) => as === "early")
-      return [{ job, delay }, rowOf({ ...rest, isEarly, job: job.job })]
+      // Another call says nothing new of why the service or the user's code failed: only what was early is looked at now.
+      if (again === undefined || (isNew && again.as === "early")) {
+        const job = yield* offer("New", seen.name)
+        return [{ job, delay: Duration.zero }, rowOf({ ...rest, isEarly: false, job: job.job })]
+      }
+      const { as, delay } = again
+      const job = yield* offer("Again", seen.name, delay)
+      return [{ job, delay }, rowOf({ ...rest, tries: counted(as), isEarly: as === "early", job: job.job })]
     })
     return yield* room.modify(seen.name, change)
   })
+
+  /** Whether there was such an entry. */
+  const workAgain = (name: string, state: Row["state"]) =>
+    room.modify(
+      name,
+      Effect.fnUntraced(function* (row) {
+        const entry = entryOf(row)
+        if (entry === undefined || row?.state !== state) return [false, row] as const
+        const { dead, ...rest } = entry
+        const { job } = yield* offer("New", name)
+        const tries = dead === undefined ? entry.tries : noTries
+        return [true, rowOf({ ...rest, tries, isEarly: false, job })] as const
+      })
+    )
 
   const handle = ({ job, name }: Job): Effect.Effect<Left, DatabaseError> =>
     inSpan("Webhook.process", { kind: "internal", attributes: {} }, () =>
       Effect.gen(function* () {
         const entry = entryOf(yield* room.get(name))
         if (entry === undefined || entry.job !== job) return { isDone: entry === undefined }
-        const outcomes = yield* workOn(entry)
-        const latest = outcomes.get(entry.calls)
-        return { isDone: latest?._tag === "Done" && latest.isFinal, next: yield* settle(entry, outcomes) }
+        const outcome = yield* workOn(entry)
+        return { isDone: outcome.isFinal, next: yield* settle(entry, outcome) }
       })
     ).pipe(Effect.ensuring(Effect.sync(() => changed.openUnsafe())))
 
@@ -146,16 +160,13 @@ export const makeInbox = <P, M>(options: InboxOptions<P, M>) => {
       }
     }),
     deadLetters: Effect.map(room.dead, (values) => entriesOf(values).flatMap(letterOf)),
-    retry: (name: string) =>
-      room.modify(
-        name,
-        Effect.fnUntraced(function* (row) {
-          const entry = entryOf(row)
-          if (entry === undefined) return [false, row] as const
-          const { dead: _, ...rest } = entry
-          const { job } = yield* offer("New", name)
-          return [true, rowOf({ ...rest, tries: noTries, isEarly: false, job })] as const
-        })
-      )
+    retry: (name: string) => workAgain(name, "Dead"),
+    /** Has those worked on whose element of the queue is gone, whatever took it. */
+    heal: Effect.gen(function* () {
+      const names = yield* room.lost
+      yield* Effect.forEach(names, (name) => workAgain(name, "Open"), { discard: true })
+      if (names.length === 0) return
+      yield* Effect.logWarning(`Webhook: ${names.length} call(s) were not in the queue any more. They are again.`)
+    })
   }
 }

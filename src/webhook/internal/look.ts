@@ -35,12 +35,12 @@ export interface Doubt {
 }
 
 /** The claimed status, where it is a word of the detail's own, in whatever case. Another word says nothing to us. */
-export const claimOf = (status: string | undefined): DetailWord | undefined =>
+export const wordOf = (status: string | undefined): DetailWord | undefined =>
   detailWords.find((word) => word.toLowerCase() === status?.toLowerCase())
 
 /** What a lookup of this status, which is no longer open, makes of a claim. */
 const judge = (lastStatus: string, status: string | undefined): Doubt | undefined => {
-  const claim = claimOf(status)
+  const claim = wordOf(status)
   const isLate =
     claim !== undefined && (progressOfDetail(claim) === "Open" || (claim === "Paid" && lastStatus === "Refunded"))
   if (claim === undefined || claim === lastStatus || isLate) return undefined
@@ -119,7 +119,7 @@ export const makeLook = <P, M>({ handlers, payments, room, wake }: LookOptions<P
       if (transaction.transactionId.toLowerCase() !== id) return () => ({ finding: { reason: "OtherTransaction" } })
       if (progressOfDetail(lastStatus) === "Open") {
         return (status) =>
-          claimOf(status) === lastStatus ? undefined : { finding: { reason: "StillOpen", lastStatus }, as: "early" }
+          wordOf(status) === lastStatus ? undefined : { finding: { reason: "StillOpen", lastStatus }, as: "early" }
       }
       yield* wake(transactionId)
       const event: Confirmed<P, M> = {

@@ -12,6 +12,8 @@ import { DatabaseError } from "../../durable/Database.ts"
 export interface Row {
   readonly state: "Open" | "Dead" | "Kept"
   readonly value: string
+  /** The element of the queue that works on it. */
+  readonly job?: string | undefined
 }
 
 export interface Room {
@@ -25,6 +27,8 @@ export interface Room {
   readonly open: Effect.Effect<number, DatabaseError>
   /** The calls that were given up. */
   readonly dead: Effect.Effect<ReadonlyArray<string>, DatabaseError>
+  /** The names of calls that wait and whose element of the queue is gone, a thousand at most. */
+  readonly lost: Effect.Effect<ReadonlyArray<string>, DatabaseError>
   /** Forgets what was noted too long ago. */
   readonly forget: Effect.Effect<void, DatabaseError>
 }
@@ -98,6 +102,7 @@ export const roomMemory = Effect.fnUntraced(function* ({ rows, taken }: Memory =
       }).pipe(locked(name)),
     open: Effect.sync(() => of("Open").length),
     dead: Effect.sync(() => of("Dead")),
+    lost: Effect.succeed([]),
     forget: Effect.void
   }
   return room

@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
 import { type Database, naming } from "../../durable/Database.ts"
 import type { Tables } from "../../durable/Tables.ts"
+import { queueTable } from "../../durable/Work.ts"
 import { isHanded } from "./keys.ts"
 import type { Room, Row } from "./room.ts"
 
@@ -18,6 +19,7 @@ const statements = (text: string, number: string) => [
   name ${text} NOT NULL,
   state ${text} NOT NULL,
   value ${text} NOT NULL,
+  job ${text},
   updated_at ${number} NOT NULL,
   PRIMARY KEY (webhook, name)
 )`,
@@ -60,7 +62,7 @@ export const roomSql = ({ dialect, sql }: Database, webhook: string, retention: 
         if (next === undefined) yield* sql`DELETE FROM ${rows} WHERE webhook = ${webhook} AND name = ${name}`
         else if (next !== row) {
           yield* sql`
-            UPDATE ${rows} SET state = ${next.state}, value = ${next.value}
+            UPDATE ${rows} SET state = ${next.state}, value = ${next.value}, job = ${next.job ?? null}
             WHERE webhook = ${webhook} AND name = ${name}`
         }
         return answer
@@ -71,6 +73,13 @@ export const roomSql = ({ dialect, sql }: Database, webhook: string, retention: 
     ),
     dead: sql<Row>`SELECT value ${of("Dead")} ORDER BY updated_at`.pipe(
       Effect.map((found) => found.map(({ value }) => value)),
+      naming("webhook")
+    ),
+    lost: sql<{ readonly name: string }>`
+      SELECT name ${of("Open")}
+      AND NOT EXISTS (SELECT 1 FROM ${sql(queueTable)} AS q WHERE q.id = job AND q.state = 'pending')
+      LIMIT 1000`.pipe(
+      Effect.map((found) => found.map(({ name }) => name)),
       naming("webhook")
     ),
     forget: Effect.gen(function* () {

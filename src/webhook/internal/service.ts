@@ -75,7 +75,7 @@ const serviceOf = Effect.fnUntraced(function* <P, M, R>(
   const scope = yield* Effect.scope
   const queues = inRequest === undefined ? yield* queuesOf(settings.name) : undefined
   const read = makeReader(options)
-  const { accept, deadLetters, handle, idle, retry } = makeInbox({
+  const { accept, deadLetters, handle, heal, idle, retry } = makeInbox({
     room,
     read,
     payments,
@@ -104,7 +104,8 @@ const serviceOf = Effect.fnUntraced(function* <P, M, R>(
       const worker = work(queue, { name: "Webhook", concurrency: settings.concurrency, handle: handleOrTryAgain })
       yield* Effect.forkScoped(worker)
     }
-    yield* Effect.forkScoped(repeatedly("Webhook: the sweep", "10 minutes", Effect.andThen(room.forget, forgetDone)))
+    yield* Effect.forkScoped(repeatedly("Webhook: healing lost calls", "1 minute", heal))
+    yield* Effect.forkScoped(repeatedly("Webhook: forgetting", "1 hour", Effect.andThen(room.forget, forgetDone)))
   }
 
   /** Goes on after the answer, where the platform lets it. */

@@ -10,12 +10,13 @@ import * as Result from "effect/Result"
 import type * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import type { Payments } from "../../client/Payments.ts"
+import type { DatabaseError } from "../../durable/Database.ts"
 import type { HandlerName, Unconfirmed, Untrusted } from "../WebhookEvent.ts"
 import type { WebhookOptions } from "../WebhookOptions.ts"
 import { type Claim, type Entry, noTries, type Tries } from "./entry.ts"
 import { exitOf, type HandlerFailed } from "./handlers.ts"
 import { digest, nameOf } from "./keys.ts"
-import { claimOf, type Doubt, type LookOptions, makeLook } from "./look.ts"
+import { type Doubt, type LookOptions, makeLook, wordOf } from "./look.ts"
 import type { Reading } from "./reader.ts"
 import { delayOf } from "./schedules.ts"
 
@@ -28,12 +29,17 @@ export interface WorkOptions<P, M> extends LookOptions<P, M> {
   readonly schedules: Readonly<Record<keyof Tries, Schedule.Schedule<unknown>>>
 }
 
-/** What is left to do for a claim. */
-export type Outcome =
-  /** Not final: it was given up and reported, and another call may still find it true. */
-  | { readonly _tag: "Done"; readonly isFinal: boolean }
-  | { readonly _tag: "Again"; readonly as: keyof Tries; readonly delay: Duration.Duration }
-  | { readonly _tag: "Dead"; readonly handler: HandlerName }
+/** What is left to do when an entry was worked on. */
+export interface Outcome {
+  /** The claims that may yet become true, or that nobody could be told of. */
+  readonly left: ReadonlyArray<Claim>
+  /** Whether what the latest call claims is finished for good: another call would change nothing. */
+  readonly isFinal: boolean
+  /** When the rest is looked at again, and why then. */
+  readonly again?: { readonly as: keyof Tries; readonly delay: Duration.Duration } | undefined
+  /** What was given up for. */
+  readonly dead?: HandlerName | undefined
+}
 
 const parseJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
 /** Metadata comes back as text even where an object was sent. */
@@ -105,47 +111,38 @@ export const makeWork = <P, M>(options: WorkOptions<P, M>) => {
     const attempt = tries.failed + 1
     const delay = yield* delayOf(schedules.failed, attempt)
     yield* handlers.tellFailure({ handler, id, attempt, isDead: delay === undefined, cause })
-    const outcome: Outcome = delay === undefined ? { _tag: "Dead", handler } : { _tag: "Again", as: "failed", delay }
-    return outcome
+    return delay === undefined ? { dead: handler } : { again: { as: "failed" as const, delay } }
   })
 
-  /** Waits, where the claim may become true, and else reports it. */
-  const doubted = Effect.fnUntraced(
-    function* (entry: Entry, claim: Claim, doubt: Doubt | undefined): Effect.fn.Return<Outcome, HandlerFailed> {
-      const as = doubt?.as
-      const delay = as === undefined ? undefined : yield* delayOf(schedules[as], entry.tries[as] + 1)
-      if (as !== undefined && delay !== undefined) {
-        return { _tag: "Again", as, delay: Duration.max(delay, doubt?.retryAfter ?? Duration.zero) }
-      }
-      yield* handlers.report(yield* reportOf(entry, claim, doubt))
-      return { _tag: "Done", isFinal: as === undefined }
-    },
-    (effect, entry) => Effect.catchTag(effect, "HandlerFailed", (failure) => failed(entry, failure))
-  )
-
-  /** What is left to do for each claim, by its call. */
-  const workOn = Effect.fnUntraced(
-    function* (entry: Entry) {
-      const { claims, transactionId } = entry
-      const outcomes = new Map<number, Outcome>()
-      const untrusted = (status: string) => {
-        const claim = claims.find((one) => claimOf(one.status) === status) ?? claims.at(-1)
-        return claim === undefined ? Effect.succeed({}) : untrustedOf(claim)
-      }
+  const workOn = Effect.fnUntraced(function* (entry: Entry): Effect.fn.Return<Outcome, DatabaseError> {
+    const { calls, claims, transactionId, tries } = entry
+    const untrusted = (status: string) => {
+      const claim = claims.find((one) => wordOf(one.status) === status) ?? claims.at(-1)
+      return claim === undefined ? Effect.succeed({}) : untrustedOf(claim)
+    }
+    let left = claims
+    const work = Effect.gen(function* () {
+      let isFinal = true
+      let again: Outcome["again"]
       const judge = transactionId === undefined ? undefined : yield* look(transactionId, untrusted)
       for (const claim of claims) {
         const doubt = judge?.(claim.status)
-        const isSettled = judge !== undefined && doubt === undefined
-        outcomes.set(claim.call, isSettled ? { _tag: "Done", isFinal: true } : yield* doubted(entry, claim, doubt))
+        const as = doubt?.as
+        if (claim.call === calls) isFinal = as === undefined
+        const delay = as === undefined ? undefined : yield* delayOf(schedules[as], tries[as] + 1)
+        if (as !== undefined && delay !== undefined) {
+          again = { as, delay: Duration.max(delay, doubt?.retryAfter ?? Duration.zero) }
+          continue
+        }
+        if (judge === undefined || doubt !== undefined) yield* handlers.report(yield* reportOf(entry, claim, doubt))
+        left = left.filter((other) => other !== claim)
       }
-      return outcomes
-    },
-    // One failure of the handler, however many calls speak of it.
-    (effect, entry) =>
-      Effect.catchTag(effect, "HandlerFailed", (failure) =>
-        Effect.map(failed(entry, failure), (outcome) => new Map(entry.claims.map(({ call }) => [call, outcome])))
-      )
-  )
+      return { left, isFinal, again }
+    })
+    return yield* Effect.catchTag(work, "HandlerFailed", (failure) =>
+      Effect.map(failed(entry, failure), (rest): Outcome => ({ left, isFinal: false, ...rest }))
+    )
+  })
 
   return { entryFor, workOn }
 }
