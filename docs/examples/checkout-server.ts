@@ -17,13 +17,13 @@ const payer = HttpRouter.add(
   })
 )
 
-const routes = Layer.mergeAll(checkout, payer).pipe(
-  // For a real gateway: Payments.layerFetch instead, and no payer.
-  HttpRouter.provideRequest(Layer.merge(Orders.layer, Sandbox.layerPayments))
-)
+// For a real gateway: Payments.layerFetch instead, and no payer.
+const services = Layer.merge(Orders.layer, Sandbox.layerPayments)
 
-const server = HttpRouter.serve(routes).pipe(
-  Layer.provide(NodeHttpServer.layer(createServer, { host: "127.0.0.1", port: 3000 }))
+const server = HttpRouter.serve(Layer.mergeAll(checkout, payer)).pipe(
+  Layer.provide(NodeHttpServer.layer(createServer, { host: "127.0.0.1", port: 3000 })),
+  // Provided later, so built earlier: a call to a server that has no routes yet is never answered.
+  Layer.provide(services)
 )
 
 const words = "Open http://localhost:3000/orders/42. To pay: curl -X POST http://localhost:3000/payer"

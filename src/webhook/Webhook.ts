@@ -111,7 +111,10 @@ export class Webhook extends Context.Service<
       makeSqlService<P, M, ServicesOf<O>>(options as WebhookOptions<P, M, ServicesOf<O>> & WebhookSqlOptions)
     )
 
-  /** A route for the handler on Effect's `HttpRouter`. */
+  /**
+   * A route for the handler on Effect's `HttpRouter`. Provide the webhook after the server, so that it is built before: a
+   * call to a server whose handler is not there yet is never answered.
+   */
   static readonly route = (path: HttpRouter.PathInput): Layer.Layer<never, never, HttpRouter.HttpRouter | Webhook> =>
     HttpRouter.use((router) => Effect.flatMap(Webhook, ({ handle }) => router.add("*", path, handle)))
 
