@@ -40,8 +40,8 @@ export class DuplicateReference extends Schema.TaggedError<DuplicateReference>("
 }
 
 /**
- * An earlier run paid this reference, or may have, and the item asks now for something else. It was not sent: one
- * reference is one payout, for ever. `earlier` says what is known of the reference.
+ * An earlier run paid this reference, or may have, or it was submitted to a `PayoutQueue`, and the item asks now for
+ * something else. It was not sent: one reference is one payout, for ever. `earlier` says what is known of the reference.
  */
 export class ReferenceConflict extends Schema.TaggedError<ReferenceConflict>("effect-pix/ReferenceConflict")(
   "ReferenceConflict",
@@ -62,7 +62,8 @@ export class ReferenceConflict extends Schema.TaggedError<ReferenceConflict>("ef
   override get message(): string {
     const { amount, state } = this.earlier
     const was = { Done: "was paid", Unknown: "MAY HAVE BEEN PAID", Submitted: "was submitted before" }[state]
-    return `The reference ${was} with another ${this.differs.join(" and another ")} (${amount} centavos). This item was not sent. If it is another payout, give it a reference of its own; if it is the same one, ask for what was asked for then.`
+    const other = { amount: "another amount", content: "another PIX key, description or metadata" }
+    return `The reference ${was}, for ${amount} centavos, and this item asks for ${this.differs.map((part) => other[part]).join(" and ")}. This item was not sent. If it is another payout, give it a reference of its own; if it is the same one, ask for what was asked for then.`
   }
 }
 

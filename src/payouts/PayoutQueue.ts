@@ -104,7 +104,11 @@ export class PayoutQueue extends Context.Service<
     >
     /** What is known of a reference; `None` where it was never submitted, or was forgotten. */
     readonly status: (reference: string) => Effect.Effect<Option.Option<PayoutStatus>, DatabaseError>
-    /** Waits until it is neither accepted nor unknown: then it is posted, refused, parked, settled or failed. */
+    /**
+     * Waits until it is neither accepted nor unknown: then it is posted, refused, parked, settled or failed. That may
+     * take for ever, as while the workers are paused: see `Effect.timeout`. Not in the transaction that submits it, since
+     * nothing is sent before that commits.
+     */
     readonly await: (reference: string) => Effect.Effect<PayoutStatus, PayoutNotFound | DatabaseError>
     /** All payouts, or those in one state, the oldest first. */
     readonly list: (options?: {
@@ -112,8 +116,8 @@ export class PayoutQueue extends Context.Service<
       readonly state?: PayoutState | undefined
     }) => Stream.Stream<PayoutStatus, DatabaseError>
     /**
-     * Every payout whose state changes from now on, whichever process changes it. States that follow each other quickly
-     * may come as one. The stream never ends.
+     * Every payout that is submitted or changes from now on, whichever process changes it. The same state may come again,
+     * as after another attempt; changes that follow each other quickly may come as one. The stream never ends.
      */
     readonly changes: Stream.Stream<PayoutStatus, DatabaseError>
 
@@ -122,11 +126,15 @@ export class PayoutQueue extends Context.Service<
     /** Takes a payout out of the worker's hands until it is resumed. A request that is under way is not called back. */
     readonly park: (reference: string) => Steering
     /**
-     * Gives a parked payout back to the worker. One of which a request may have left longer ago than the horizon needs
-     * `notExecuted: true`: you looked in the panel, and the service did not execute it.
+     * Gives a parked payout back to the worker, which parks it again where it is still above a limit. One of which a
+     * request may have left longer ago than the horizon needs `notExecuted: true`: you looked in the panel, and the
+     * service did not execute it.
      */
     readonly resume: (reference: string, options?: { readonly notExecuted?: boolean | undefined }) => Steering
-    /** Tells how it ended, as you learned it from the panel, a statement or a webhook that you trust. Default `settled`. */
+    /**
+     * Tells how it ended, as you learned it from the panel, a statement or a webhook that you trust, or corrects what was
+     * told. Default `settled`. One of which no request is in doubt has to be parked first.
+     */
     readonly settle: (reference: string, options?: { readonly as?: "settled" | "failed" | undefined }) => Steering
     /** Stops all workers within a second, or lets them go on. What is under way is finished. */
     readonly setPaused: (paused: boolean) => Effect.Effect<void, ForeignTransaction | DatabaseError>

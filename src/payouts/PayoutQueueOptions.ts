@@ -39,7 +39,7 @@ export interface PayoutQueueOptions extends PayoutClientOptions {
   readonly drain?: Duration.Input | undefined
   /** The most that one payout may be, in centavos; what is above is parked. Default: no limit. */
   readonly maxAmount?: number | undefined
-  /** How many payouts all processes together begin in a second. Default: no limit. */
+  /** How many payouts all processes together begin in a second, at most 1000; 0.5 is one in two seconds. Default: no limit. */
   readonly perSecond?: number | undefined
   /**
    * What all processes together may send in a day, in centavos. What is unknown counts. The rest waits for the next day.
@@ -51,10 +51,14 @@ export interface PayoutQueueOptions extends PayoutClientOptions {
   /** What is forgotten of payouts that are posted, settled, failed or refused, and when. */
   readonly forget?:
     | {
-        /** How long the request is kept: its PIX key, description and metadata. Default 90 days. */
+        /**
+         * How long the request is kept: its PIX key, description and metadata. A refused payout cannot be sent after it.
+         * Default 90 days.
+         */
         readonly data?: Duration.Input | undefined
         /**
-         * How long the rest of the row is kept. A reference that was forgotten can be paid again. Default: for ever.
+         * How long the rest of the row is kept, longer than `data`. A reference that was forgotten can be paid again.
+         * Default: for ever.
          */
         readonly references?: Duration.Input | undefined
       }

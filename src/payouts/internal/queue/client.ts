@@ -259,13 +259,13 @@ export const makeClient = (
             ? { changes: clean, queue: true }
             : row.state === "parked"
               ? "resume it, when you know that it may be sent"
-              : "the service took it on"
+              : "it was recorded or settled, and is not sent any more"
       ),
     park: (reference: string) =>
       steer("park", reference, (row) =>
         isOpen(row) || row.state === "refused" || row.state === "parked"
           ? { changes: row.state === "parked" ? {} : parked("Operator"), queue: false }
-          : "the service took it on"
+          : "it was recorded or settled, and is not sent any more"
       ),
     resume: (reference: string, { notExecuted = false }: { readonly notExecuted?: boolean | undefined } = {}) =>
       steer("resume", reference, (row, now) => {
@@ -279,7 +279,7 @@ export const makeClient = (
     settle: (reference: string, { as = "settled" }: { readonly as?: "settled" | "failed" | undefined } = {}) =>
       steer("settle", reference, (row) =>
         row.state === "refused" || (row.state === "accepted" && row.leftAt === null)
-          ? "nothing of it was executed"
+          ? "no request of it is in doubt. If you know that it was paid, park it and then settle it"
           : { changes: { state: as, leftAt: null, error: null, because: null }, queue: false }
       ),
     setPaused: (paused: boolean) =>
