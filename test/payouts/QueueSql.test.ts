@@ -178,8 +178,9 @@ for (const { client, dialect, name, skip } of databases) {
         const queue = yield* PayoutQueue
         yield* queue.submit(payout("invoice-1"))
         yield* queue.await("invoice-1")
+        yield* sql`UPDATE effect_pix_payouts SET updated_at = updated_at - 60000`
         // A worker forgets when it starts, and every hour.
-        yield* Layer.build(PayoutQueue.layerWorker({ ...fast, forget: { data: "1 millis" } }))
+        yield* Layer.build(PayoutQueue.layerWorker({ ...fast, forget: { data: "1 second" } }))
         yield* Effect.repeat(sql`SELECT * FROM effect_pix_payouts WHERE request IS NULL`, {
           until: (rows) => rows.length === 1,
           schedule: Schedule.spaced("20 millis")

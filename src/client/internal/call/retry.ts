@@ -88,17 +88,19 @@ export const makeRecovery = ({
   isWrite,
   settings
 }: RecoveryOptions): Recovery => {
-  const { clock, deadline, maxRetryAfter, policy } = settings
+  const { clock, deadline, maxRetryAfter, notAfter, policy } = settings
   let reloaded = false
   let paid: ReturnType<Recovery["paid"]> = "first"
   let step: ((now: number, input: unknown) => Pull.Pull<[unknown, Duration.Duration], never, unknown>) | undefined
+
+  const isInTime = (wait = 0) => elapsed() + wait < deadline && clock.currentTimeMillisUnsafe() + wait <= notAfter
 
   /** Other credentials may cure a 401, once. */
   const reload = Effect.fnUntraced(function* (used: ApiCredentials) {
     reloaded = true
     const left = Duration.millis(Math.max(0, deadline - elapsed()))
     const others = yield* Effect.timeoutOption(credentials.reload(used), left)
-    return Option.getOrElse(others, constFalse) && elapsed() < deadline
+    return Option.getOrElse(others, constFalse) && isInTime()
   })
 
   const next = Effect.fnUntraced(function* (last: Failed, maybe: boolean, used: ApiCredentials) {
@@ -110,12 +112,13 @@ export const makeRecovery = ({
     if (Option.isNone(planned)) return false
     const asked = last.retryAfter === undefined ? 0 : Duration.toMillis(last.retryAfter)
     const wait = Math.max(Duration.toMillis(planned.value[1]), asked)
-    if (asked > maxRetryAfter || elapsed() + wait >= deadline) return false
+    if (asked > maxRetryAfter || !isInTime(wait)) return false
     if (!bucket.take(policy.retryBudget, again === "throttled")) return false
     paid = again === "throttled" ? "throttled" : "retried"
     yield* announce
     yield* Effect.sleep(Duration.millis(wait))
-    return true
+    // The process may have been stopped meanwhile.
+    return isInTime()
   })
 
   return { next, paid: () => paid }

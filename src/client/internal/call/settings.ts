@@ -11,6 +11,7 @@ import { isTraced } from "../../../internal/spans.ts"
 import { offered, type Transport } from "../../../internal/transport.ts"
 import { PaymentsPolicy } from "../../PaymentsPolicy.ts"
 import { RefusalRules } from "../../RefusalRules.ts"
+import { NotAfter } from "../../../internal/notAfter.ts"
 import { transportOf } from "../transport/clientTransport.ts"
 
 export interface Settings {
@@ -23,6 +24,8 @@ export interface Settings {
   readonly attemptTimeout: number
   readonly deadline: number
   readonly maxRetryAfter: number
+  /** The last moment at which an attempt may begin. */
+  readonly notAfter: number
 }
 
 const platformClock = Context.get(Context.empty(), Clock.Clock)
@@ -58,7 +61,8 @@ export const makeSettings = (client: HttpClient.HttpClient, builtIn: Context.Con
       isTraced: isTraced(context),
       attemptTimeout: Duration.toMillis(policy.attemptTimeout),
       deadline: Duration.toMillis(policy.deadline),
-      maxRetryAfter: Duration.toMillis(policy.maxRetryAfter)
+      maxRetryAfter: Duration.toMillis(policy.maxRetryAfter),
+      notAfter: Context.get(context, NotAfter)
     }
   }
 

@@ -10,6 +10,8 @@ import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
+import type { SqlError } from "effect/sql/SqlError"
+import { NotAfter } from "../../../internal/notAfter.ts"
 import { Payments } from "../../../client/Payments.ts"
 import { fromReference } from "../../../contract/IdempotencyKey.ts"
 import type { RequestWithdrawalError } from "../../../contract/PaymentsError.ts"
@@ -70,12 +72,15 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
         )
 
   /** Waits for the turn of this process among all. */
-  const turn = Effect.gen(function* () {
+  const turn: Effect.Effect<void, SqlError> = Effect.gen(function* () {
     if (settings.interval === undefined) return
-    const now = yield* Clock.currentTimeMillis
-    const at = yield* store.turn(now, settings.interval)
-    yield* Effect.sleep(Duration.millis(at - now))
     yield* untilRunning
+    const at = yield* store.turn(yield* Clock.currentTimeMillis, settings.interval)
+    const now = yield* Clock.currentTimeMillis
+    yield* Effect.sleep(Duration.millis(at - now))
+    // A pause, or a stop of the process, lets many turns pass: who waited for them would begin all at once.
+    const late = (yield* Clock.currentTimeMillis) - Math.max(at, now)
+    if (late > 1000 || (yield* isPaused)) yield* turn
   })
 
   /** Commits the mark; `undefined` where the cap of the day is reached. */
@@ -126,10 +131,14 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
       yield* Effect.logWarning(`The cap of the day is reached: a payout waits for tomorrow (key ${row.key}).`)
       return undefined
     }
+    // It may have waited for its turn, for the end of a pause, or for a process that was stopped.
+    const because = obstacle(marked, yield* Clock.currentTimeMillis)
+    if (because !== undefined) return yield* park(marked, because)
     const isClean = row.leftAt === null
-    const result = yield* Effect.result(
-      requestWithdrawal(request, { idempotencyKey: row.key, ...(isClean ? {} : { earlier: "Unknown" as const }) })
-    )
+    const result = yield* requestWithdrawal(request, {
+      idempotencyKey: row.key,
+      ...(isClean ? {} : { earlier: "Unknown" as const })
+    }).pipe(Effect.provideService(NotAfter, (marked.leftAt ?? 0) + settings.horizon), Effect.result)
     const after = yield* record(marked, isClean, result)
     yield* count(after?.state ?? "unknown")
     if (after === undefined || !isOpen(after) || Result.isSuccess(result)) return undefined
