@@ -82,6 +82,14 @@ describe("limits", () => {
     })
   )
 
+  it.effect("asks for no balance where it is told not to", () =>
+    Effect.gen(function* () {
+      const model = makeModel({ balance: "0" })
+      const report = yield* model.run(items(2), { checkBalance: false })
+      assert.deepStrictEqual([report.done.length, model.balances()], [2, 0])
+    })
+  )
+
   it.effect("asks for the balance of the company that is named", () =>
     Effect.gen(function* () {
       const asked: Array<unknown> = []

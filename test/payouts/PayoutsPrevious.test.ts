@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Effect, Schema, Stream } from "effect"
-import { Money, PixKey } from "effect-pix"
+import { DateTime, Duration, Effect, Schema, Stream } from "effect"
+import { InvalidRequest, Money, PixKey, RateLimited } from "effect-pix"
 import {
   DuplicateReference,
   PayoutEvent,
@@ -151,6 +151,30 @@ describe("an earlier payout that is unknown", () => {
       }
       const report = yield* makeModel().run(items(1), { previous: yield* unknownRun })
       assert.deepStrictEqual(tagsOf(report), ["Done"])
+    })
+  )
+
+  it.effect("keeps what was said of its refusal: the status, the words, when to come back, what was wrong", () =>
+    Effect.gen(function* () {
+      const common = { operation: "requestWithdrawal", attempts: 2 } as const
+      const said = { status: 429, serviceMessage: "Devagar", retryAfter: Duration.seconds(30) }
+      const issues = [{ path: "description", problem: "is too long" }]
+      const cases = [
+        [new RateLimited({ ...common, ...said, outcome: "Rejected" }), { ...said, issues: undefined }],
+        [
+          new InvalidRequest({ ...common, issues, outcome: "NotSent" }),
+          { status: undefined, serviceMessage: undefined, retryAfter: undefined, issues }
+        ]
+      ] as const
+      for (const [error, kept] of cases) {
+        const model = makeModel({ script: failing({ "invoice-0": () => error }) })
+        const report = yield* model.run(items(1), { previous: yield* unknownRun })
+        const told = report.unknown[0]?.error
+        assert(told?._tag === "OutcomeUnknown")
+        const { issues, retryAfter, serviceMessage, status } = told
+        assert.deepStrictEqual({ status, serviceMessage, retryAfter, issues }, kept)
+        assert.deepStrictEqual([told.reason, told.attempts], ["RefusedAfterUnknown", 2])
+      }
     })
   )
 
@@ -339,6 +363,34 @@ describe("what earlier events of one key come to", () => {
       const report = yield* model.run(items(2), { previous })
       assert.deepStrictEqual(tagsOf(report), ["Unknown", "Done"])
       assert.deepStrictEqual(model.calls, [keyOf("invoice-1")])
+    })
+  )
+
+  it.effect("is not paid for another amount where an older version stored neither a time nor a check", () =>
+    Effect.gen(function* () {
+      const previous = [unknown("a", undefined), unknown("a", start), unknown("b", start), unknown("b", undefined)]
+      const model = makeModel()
+      const report = yield* model.run([item("a", 2000), item("b")], { previous })
+      const [conflict] = report.refused
+      assert(conflict?.error._tag === "ReferenceConflict")
+      assert.deepStrictEqual(conflict.error.earlier, { state: "Unknown", amount: Money.centavos(1000) })
+      assert.deepStrictEqual(
+        report.unknown.map(({ held, reference, since }) => [reference, held, since]),
+        [["b", "KeyHorizon", undefined]]
+      )
+      assert.deepStrictEqual(model.calls, [])
+    })
+  )
+
+  it.effect("is not changed by items that were repeated, or refused before they had a key", () =>
+    Effect.gen(function* () {
+      const list = [item("a"), item(" blank "), item("a"), item("b")]
+      const before = yield* makeModel({ script: failing({ b: failures.refused }) }).run(list)
+      assert.deepStrictEqual(tagsOf(before), ["Done", "Refused", "Repeated", "Refused"])
+      const model = makeModel()
+      const report = yield* model.run(list, { previous: allOf(before) })
+      assert.deepStrictEqual(tagsOf(report), ["Done", "Refused", "Repeated", "Done"])
+      assert.deepStrictEqual(model.calls, [keyOf("b")])
     })
   )
 

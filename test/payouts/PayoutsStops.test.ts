@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Stream } from "effect"
-import type { WithdrawalRequest } from "effect-pix"
+import { Deferred, Effect, Fiber, Queue, Stream } from "effect"
+import type { RequestWithdrawalError, WithdrawalRequest } from "effect-pix"
 import type { PayoutItem, Payouts } from "effect-pix/payouts"
 import {
   tagsOf,
@@ -105,6 +105,39 @@ describe("a stop of a run", () => {
       assert.deepStrictEqual(referencesOf(report.unknown), ["invoice-1"])
       assert.deepStrictEqual(referencesOf(report.notStarted), ["invoice-3", "invoice-4", "invoice-5"])
       assert.strictEqual(arrived, 3)
+    })
+  )
+
+  it.effect("has the first failure as its reason, where another one follows at once", () =>
+    Effect.gen(function* () {
+      const underWay = yield* Queue.unbounded<Deferred.Deferred<never, RequestWithdrawalError>>()
+      const { run } = make({
+        requestWithdrawal: () =>
+          Effect.gen(function* () {
+            const answer = yield* Deferred.make<never, RequestWithdrawalError>()
+            yield* Queue.offer(underWay, answer)
+            return yield* Deferred.await(answer)
+          })
+      })
+      const running = yield* Effect.forkChild(run(items(5), { concurrency: 2 }))
+      const [first, second] = [yield* Queue.take(underWay), yield* Queue.take(underWay)]
+      yield* Deferred.fail(first, failures.auth(keyOf("invoice-0")))
+      yield* Deferred.fail(second, failures.poor(keyOf("invoice-1")))
+      const report = yield* Fiber.join(running)
+      assert.deepStrictEqual(
+        report.notStarted.map(({ error }) => error?._tag),
+        ["AuthError", "AuthError", "AuthError"]
+      )
+    })
+  )
+
+  it.effect("has what the service said as its reason, also where the payout stays unknown", () =>
+    Effect.gen(function* () {
+      const before = yield* makeModel({ script: failing({ "invoice-0": failures.unknown }) }).run(items(1))
+      const model = makeModel({ script: failing({ "invoice-0": failures.auth }) })
+      const report = yield* model.run(items(2), { ...one, previous: before.unknown })
+      assert.deepStrictEqual(tagsOf(report), ["Unknown", "NotStarted"])
+      assert.strictEqual(report.notStarted[0]?.error?._tag, "AuthError")
     })
   )
 

@@ -1,47 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Layer, Option, Queue } from "effect"
-import { Money, type Payments, type WithdrawalRequest } from "effect-pix"
+import type { Payments } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
 import { PayoutQueue, type PayoutQueueOptions } from "effect-pix/payouts"
 import { SqlClient } from "effect/sql"
-import { AuthError, type RequestWithdrawalError, RequestRejected } from "../../src/contract/PaymentsError.ts"
-import type { Withdrawal } from "../../src/contract/Withdrawal.ts"
-import { mockPayments } from "../support/payments.ts"
+import { AuthError } from "../../src/contract/PaymentsError.ts"
+import { answered, makeService, record, refusal } from "../support/answering.ts"
 import { payout } from "../support/payoutQueue.ts"
-
-interface Call {
-  readonly key: string
-  readonly earlier: string | undefined
-  readonly answer: Deferred.Deferred<Withdrawal, RequestWithdrawalError>
-}
-
-/** A service that answers when the test says so. */
-const makeService = Effect.gen(function* () {
-  const calls = yield* Queue.unbounded<Call>()
-  const requestWithdrawal = (
-    _: WithdrawalRequest,
-    {
-      earlier,
-      idempotencyKey = ""
-    }: { readonly idempotencyKey?: string | undefined; readonly earlier?: "Unknown" | undefined } = {}
-  ) =>
-    Effect.gen(function* () {
-      const answer = yield* Deferred.make<Withdrawal, RequestWithdrawalError>()
-      yield* Queue.offer(calls, { key: idempotencyKey, earlier, answer })
-      return yield* Deferred.await(answer)
-    })
-  return { calls, layer: mockPayments({ requestWithdrawal }) }
-})
-
-const answered = (idempotencyKey: string) =>
-  ({ operation: "requestWithdrawal", attempts: 1, idempotencyKey, outcome: "Rejected" }) as const
-const refusal = (key: string) => new RequestRejected({ ...answered(key), status: 422 })
-const record = (key: string): Withdrawal => ({
-  id: 7,
-  idempotencyKey: key,
-  value: Money.toReais(Money.centavos(1000)),
-  enTransaction: "Awaiting"
-})
 
 const options: PayoutQueueOptions = { lease: "1 second", poll: "20 millis", concurrency: 1, drain: "1 millis" }
 

@@ -1,0 +1,241 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Fiber, Layer, Option, Queue, Stream } from "effect"
+import type { Payments } from "effect-pix"
+import { NodeSqlite } from "effect-pix/node"
+import { PayoutQueue, type PayoutQueueOptions } from "effect-pix/payouts"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { OutcomeUnknown } from "../../src/contract/PaymentsError.ts"
+import { answered, makeService, record, refusal } from "../support/answering.ts"
+import { layerMemory, payout, payouts } from "../support/payoutQueue.ts"
+
+const statusOf = (reference: string) =>
+  Effect.flatMap(PayoutQueue, (queue) => Effect.map(queue.status(reference), Option.getOrThrow))
+
+const lost = (key: string) => new OutcomeUnknown({ ...answered(key), outcome: "Unknown", reason: "Timeout" })
+
+type Service = Effect.Success<typeof makeService>
+
+/** A queue in memory over a service that answers when the test says so. */
+const steering = <A, E>(
+  options: PayoutQueueOptions,
+  use: (queue: PayoutQueue["Service"], calls: Service["calls"]) => Effect.Effect<A, E, PayoutQueue>
+) =>
+  Effect.flatMap(makeService, ({ calls, end, layer }) =>
+    Effect.flatMap(PayoutQueue, (queue) => use(queue, calls)).pipe(
+      Effect.ensuring(end),
+      Effect.provide(Layer.provide(PayoutQueue.layerMemory(options), layer))
+    )
+  )
+
+describe("a parked payout", () => {
+  it.effect("is resumed and not retried, and keeps why it waits when it is parked again", () =>
+    Effect.gen(function* () {
+      const queue = yield* PayoutQueue
+      yield* queue.submit(payout("invoice-1", 5000))
+      yield* queue.await("invoice-1")
+      const refused = yield* Effect.flip(queue.retry("invoice-1"))
+      assert.include(refused.message, "resume it")
+      yield* queue.park("invoice-1")
+      const parked = yield* statusOf("invoice-1")
+      assert.isTrue(parked._tag === "Parked" && parked.because === "OverMaxAmount")
+    }).pipe(Effect.provide(layerMemory({ maxAmount: 4999 })))
+  )
+
+  it.effect("is unknown when it is resumed after a lost answer, and its next request says so", () =>
+    steering({}, (queue, calls) =>
+      Effect.gen(function* () {
+        yield* queue.submit(payout("invoice-1"))
+        const first = yield* Queue.take(calls)
+        yield* Deferred.fail(first.answer, lost(first.key))
+        yield* TestClock.adjust("1 millis")
+        yield* queue.park("invoice-1")
+        assert.strictEqual((yield* queue.resume("invoice-1")).state, "unknown")
+        yield* TestClock.adjust("1 second")
+        const second = yield* Queue.take(calls)
+        assert.deepStrictEqual([second.key, second.earlier], [first.key, "Unknown"])
+      })
+    )
+  )
+
+  it.effect(
+    "is sent past the horizon as a first request, under its key, when its owner knows that nothing was executed",
+    () =>
+      steering({ horizon: "1 hour" }, (queue, calls) =>
+        Effect.gen(function* () {
+          yield* queue.submit(payout("invoice-1"))
+          const first = yield* Queue.take(calls)
+          yield* queue.park("invoice-1")
+          yield* TestClock.adjust("2 hours")
+          yield* Deferred.fail(first.answer, lost(first.key))
+          yield* Effect.flip(queue.resume("invoice-1"))
+          const resumed = yield* queue.resume("invoice-1", { notExecuted: true })
+          assert.isTrue(resumed._tag === "Accepted" && resumed.mayHaveLeftAt === undefined)
+          const second = yield* Queue.take(calls)
+          assert.deepStrictEqual([second.key, second.earlier], [first.key, undefined])
+        })
+      )
+  )
+
+  it.effect("stays parked when its request is refused after all, and no money of it may have moved", () =>
+    steering({}, (queue, calls) =>
+      Effect.gen(function* () {
+        yield* queue.submit(payout("invoice-1"))
+        const { answer, key } = yield* Queue.take(calls)
+        yield* queue.park("invoice-1")
+        yield* Deferred.fail(answer, refusal(key))
+        yield* TestClock.adjust("1 hour")
+        const parked = yield* statusOf("invoice-1")
+        assert.isTrue(parked._tag === "Parked" && parked.mayHaveLeftAt === undefined)
+        assert.isTrue(parked._tag === "Parked" && parked.error?._tag === "RequestRejected")
+      })
+    )
+  )
+})
+
+describe("a payout that its owner settled while its request was under way", () => {
+  for (const as of ["settled", "failed"] as const)
+    it.effect(`stays ${as}, whatever the service answers`, () =>
+      steering({}, (queue, calls) =>
+        Effect.gen(function* () {
+          yield* queue.submitMany(payouts(3))
+          const all = yield* Effect.replicateEffect(Queue.take(calls), 3)
+          for (const { reference } of payouts(3)) yield* queue.settle(reference, { as })
+          const [accepted, refused, unknown] = all
+          yield* Deferred.succeed(accepted!.answer, record(accepted!.key))
+          yield* Deferred.fail(refused!.answer, refusal(refused!.key))
+          yield* Deferred.fail(unknown!.answer, lost(unknown!.key))
+          yield* TestClock.adjust("1 hour")
+          const states = yield* Effect.forEach(payouts(3), ({ reference }) => statusOf(reference))
+          assert.deepStrictEqual(
+            states.map(({ state }) => state),
+            [as, as, as]
+          )
+          assert.strictEqual(yield* Queue.size(calls), 0)
+        })
+      )
+    )
+})
+
+describe("the cap of a day", () => {
+  it.effect("is not raised by what was refused when another day had begun", () =>
+    steering({ dailyCap: 2000, concurrency: 10 }, (queue, calls) =>
+      Effect.gen(function* () {
+        // The test's clock begins at 21:00 in São Paulo.
+        yield* queue.submitMany(payouts(2))
+        const yesterday = yield* Effect.replicateEffect(Queue.take(calls), 2)
+        yield* TestClock.adjust("4 hours")
+        yield* queue.submitMany(payouts(5).slice(2))
+        yield* Effect.replicateEffect(Queue.take(calls), 2)
+        for (const { answer, key } of yesterday) yield* Deferred.fail(answer, refusal(key))
+        yield* TestClock.adjust("4 hours")
+        assert.strictEqual(yield* Queue.size(calls), 0)
+        yield* TestClock.adjust("20 hours")
+        assert.strictEqual(yield* Queue.size(calls), 1)
+      })
+    )
+  )
+})
+
+describe("changes", () => {
+  it.effect("are told once each, however long somebody listens", () =>
+    Effect.gen(function* () {
+      const queue = yield* PayoutQueue
+      const told: Array<string> = []
+      const listening = yield* Effect.forkChild(
+        Stream.runForEach(queue.changes, (status) =>
+          Effect.sync(() => told.push(`${status.reference} ${"mayHaveLeftAt" in status ? "sent" : status.state}`))
+        )
+      )
+      yield* TestClock.adjust("1 millis")
+      for (const { reference } of payouts(8)) {
+        yield* queue.submit(payout(reference))
+        yield* TestClock.adjust("4 seconds")
+      }
+      yield* TestClock.adjust("1 minute")
+      yield* Fiber.interrupt(listening)
+      assert.strictEqual(new Set(told).size, told.length)
+      assert.deepStrictEqual(
+        told.filter((line) => line.endsWith("posted")),
+        payouts(8).map(({ reference }) => `${reference} posted`)
+      )
+    }).pipe(Effect.provide(layerMemory()))
+  )
+})
+
+describe("a reference that is no text", () => {
+  it.effect("is not found", () =>
+    Effect.gen(function* () {
+      const queue = yield* PayoutQueue
+      // A caller without types may give anything.
+      const reference = 42 as unknown as string
+      assert.isTrue(Option.isNone(yield* queue.status(reference)))
+      for (const ask of [queue.await, queue.retry, queue.park, queue.resume, queue.settle]) {
+        assert.strictEqual((yield* Effect.flip(ask(reference)))._tag, "PayoutNotFound")
+      }
+    }).pipe(Effect.provide(layerMemory()))
+  )
+})
+
+const sqlite = (service: Layer.Layer<Payments>, options: PayoutQueueOptions = {}) =>
+  PayoutQueue.layer({ poll: "20 millis", drain: "1 millis", concurrency: 1, ...options }).pipe(
+    Layer.provideMerge(Layer.merge(NodeSqlite.layer({ filename: ":memory:" }), service))
+  )
+
+describe("a database that another one changes", () => {
+  const onSqlite = <A, E>(
+    use: (calls: Service["calls"], sql: SqlClient.SqlClient) => Effect.Effect<A, E, PayoutQueue>
+  ) =>
+    Effect.flatMap(makeService, ({ calls, layer }) =>
+      Effect.flatMap(SqlClient.SqlClient, (sql) => use(calls, sql)).pipe(Effect.provide(sqlite(layer)))
+    )
+
+  it.live("a payout whose row is deleted under its request does not stop the others", () =>
+    onSqlite((calls, sql) =>
+      Effect.gen(function* () {
+        const queue = yield* PayoutQueue
+        yield* queue.submit(payout("invoice-1"))
+        const first = yield* Queue.take(calls)
+        yield* sql`DELETE FROM effect_pix_payouts`
+        yield* Deferred.succeed(first.answer, record(first.key))
+        yield* queue.submit(payout("invoice-2"))
+        const second = yield* Queue.take(calls)
+        yield* Deferred.succeed(second.answer, record(second.key))
+        assert.strictEqual((yield* queue.await("invoice-2")).state, "posted")
+      })
+    )
+  )
+
+  it.live("a row that somebody parked without a reason was parked by an operator", () =>
+    onSqlite((calls, sql) =>
+      Effect.gen(function* () {
+        const queue = yield* PayoutQueue
+        yield* queue.submit(payout("invoice-1"))
+        yield* Queue.take(calls)
+        yield* sql`UPDATE effect_pix_payouts SET state = 'parked'`
+        const parked = yield* statusOf("invoice-1")
+        assert.isTrue(parked._tag === "Parked" && parked.because === "Operator")
+      })
+    )
+  )
+
+  it.live("a payout that the database takes no row of, or the queue no element, is not accepted", () =>
+    onSqlite((calls, sql) =>
+      Effect.gen(function* () {
+        const queue = yield* PayoutQueue
+        yield* sql`CREATE TRIGGER none BEFORE INSERT ON effect_pix_payouts BEGIN SELECT RAISE(IGNORE); END`
+        const unkept = yield* Effect.flip(queue.submit(payout("invoice-1")))
+        assert.isTrue(unkept._tag === "DatabaseError" && unkept.isRetryable)
+        yield* sql`DROP TRIGGER none`
+        yield* sql`CREATE TRIGGER none BEFORE INSERT ON effect_pix_queue BEGIN SELECT RAISE(ABORT, 'maria'); END`
+        const unqueued = yield* Effect.flip(queue.submit(payout("invoice-1")))
+        assert.isTrue(unqueued._tag === "DatabaseError" && unqueued.reason === "QueueError" && unqueued.isRetryable)
+        assert.notInclude(JSON.stringify(unqueued), "maria")
+        yield* sql`DROP TRIGGER none`
+        assert.isTrue(Option.isNone(yield* queue.status("invoice-1")))
+        yield* queue.submit(payout("invoice-1"))
+        yield* Queue.take(calls)
+      })
+    )
+  )
+})
