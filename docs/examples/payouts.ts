@@ -3,17 +3,17 @@
  * with `kill -9`, and start it again: it goes on where it was, and pays nobody twice.
  *
  * The gateway is a process of its own, as a real one is, and stays while this one is killed. It ends by itself after ten
- * minutes without a visitor. `npm run example:payouts -- --reset` begins anew.
+ * minutes, and keeps its books in a file. `npm run example:payouts -- --reset` begins anew.
  */
 import { NodeRuntime } from "@effect/platform-node"
-import { Console, Effect, Layer, Redacted, Schedule, Stream } from "effect"
-import { FetchHttpClient, HttpClient } from "effect/http"
+import { Console, Effect, Layer, Redacted, Schedule, Schema, Stream } from "effect"
+import { FetchHttpClient, HttpClient, HttpClientResponse } from "effect/http"
 import { Credentials, IdempotencyKeyGen, Money, Payments } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
 import { PayoutQueue } from "effect-pix/payouts"
 import { Fault, Sandbox, SandboxOptions } from "effect-pix/sandbox"
 import { spawn } from "node:child_process"
-import { mkdirSync, rmSync } from "node:fs"
+import { existsSync, mkdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -26,6 +26,7 @@ const items = Array.from({ length: count }, (_, index) => ({
   reference: `invoice-${index + 1}`,
   amount: Money.centavos(1000 + index)
 }))
+const often = Schedule.spaced("100 millis")
 
 /** The gateway: it takes its time, and loses an answer now and then. */
 const gateway = Effect.gen(function* () {
@@ -33,8 +34,10 @@ const gateway = Effect.gen(function* () {
   const slow = Fault.latency("300 millis", { executed: true })
   const plan = Array.from({ length: count * 2 }, (_, index) => (index % 10 === 9 ? Fault.resetAfter : slow))
   yield* sandbox.fault("requestWithdrawal", plan)
-  yield* Effect.sleep("10 minutes")
+  const isThere = Effect.sync(() => existsSync(folder))
+  yield* Effect.repeat(isThere, { while: (there) => there, schedule: often })
 }).pipe(
+  Effect.timeoutOption("10 minutes"),
   Effect.provide(
     Layer.provide(
       Sandbox.layerServer,
@@ -45,6 +48,12 @@ const gateway = Effect.gen(function* () {
 
 const isUp = Effect.isSuccess(HttpClient.get(baseUrl))
 
+/** Removes all files. The gateway of the last time ends when its folder is gone. */
+const reset = Effect.andThen(
+  Effect.sync(() => rmSync(folder, { recursive: true, force: true })),
+  Effect.repeat(isUp, { while: (up) => up, schedule: often })
+)
+
 const startGateway = Effect.gen(function* () {
   if (yield* isUp) return
   yield* Effect.sync(() =>
@@ -53,7 +62,7 @@ const startGateway = Effect.gen(function* () {
       stdio: "ignore"
     }).unref()
   )
-  yield* Effect.repeat(isUp, { until: (up) => up, schedule: Schedule.spaced("100 millis") })
+  yield* Effect.repeat(isUp, { until: (up) => up, schedule: often })
 })
 
 const bar = (done: number) => `${"#".repeat(Math.round((done / count) * 40)).padEnd(40, ".")} ${done} of ${count}`
@@ -71,7 +80,10 @@ const program = Effect.gen(function* () {
     return inState("accepted", "unknown")
   })
   yield* Effect.repeat(progress, { until: (open) => open === 0, schedule: Schedule.spaced("200 millis") })
-  yield* Console.log("\nAll answered. Start it again with --reset to see it once more.")
+  const books = yield* HttpClient.get(`${baseUrl}/_sandbox/withdrawals?limit=1`)
+  const { total } = yield* HttpClientResponse.schemaBodyJson(Schema.Struct({ total: Schema.Int }))(books)
+  yield* Console.log(`\nAll answered. The gateway paid ${total} payouts: ${baseUrl}/ shows them for a while.`)
+  yield* Console.log("To see it once more: npm run example:payouts -- --reset")
 })
 
 const payments = Payments.layer({ baseUrl, companyId: 1 }).pipe(
@@ -86,7 +98,7 @@ const queue = PayoutQueue.layer({ concurrency: 8, lease: "3 seconds", poll: "200
 )
 
 const main = Effect.gen(function* () {
-  if (process.argv.includes("--reset")) rmSync(folder, { recursive: true, force: true })
+  if (process.argv.includes("--reset")) yield* reset
   mkdirSync(folder, { recursive: true })
   yield* startGateway
   yield* Console.log(`${count} payouts. Kill me (kill -9 ${process.pid}, or Ctrl-C), and start me again.\n`)
