@@ -45,6 +45,7 @@ describe("submit", () => {
       yield* queue.submit(payout("invoice-1"))
       const amount = yield* Effect.flip(queue.submit(payout("invoice-1", 2000)))
       assert.strictEqual(amount._tag, "ReferenceConflict")
+      assert.include(amount.message, "submitted before, for 1000 centavos, and this item asks for another amount.")
       const { amount: same, reference } = payout("invoice-1")
       const content = yield* Effect.flip(queue.submit({ reference, amount: same }))
       assert.isTrue(content._tag === "ReferenceConflict" && content.differs.includes("content"))
@@ -242,7 +243,7 @@ describe("an operator", () => {
     }).pipe(Effect.provide(layerMemory()))
   )
 
-  it.effect("tells how a posted payout ended, and nothing that was never sent", () =>
+  it.effect("tells how a posted payout ended, and one that was never sent only when it is parked", () =>
     Effect.gen(function* () {
       const queue = yield* PayoutQueue
       yield* queue.submit(payout("invoice-1"))
@@ -250,7 +251,10 @@ describe("an operator", () => {
       assert.strictEqual((yield* queue.settle("invoice-1", { as: "failed" })).state, "failed")
       yield* queue.setPaused(true)
       yield* queue.submit(payout("invoice-2"))
-      assert.strictEqual((yield* Effect.flip(queue.settle("invoice-2")))._tag, "PayoutStateConflict")
+      const unsent = yield* Effect.flip(queue.settle("invoice-2"))
+      assert.isTrue(unsent._tag === "PayoutStateConflict" && unsent.message.includes("park it and then settle it"))
+      yield* queue.park("invoice-2")
+      assert.strictEqual((yield* queue.settle("invoice-2")).state, "settled")
       assert.strictEqual((yield* Effect.flip(queue.settle("invoice-3")))._tag, "PayoutNotFound")
       for (const step of [queue.park, queue.resume, queue.retry]) {
         assert.strictEqual((yield* Effect.flip(step("invoice-1")))._tag, "PayoutStateConflict")
