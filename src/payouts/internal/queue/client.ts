@@ -186,21 +186,27 @@ export const makeClient = (
       return next === undefined ? yield* new PayoutNotFound({ reference }) : statusOf(next)
     }).pipe(guard(operation))
 
-  /** Waits for news of this process, or for the next look at what others did. */
-  const pause = (subscription: PubSub.Subscription<string>, of?: string) => {
-    const news = Effect.repeat(PubSub.take(subscription), { until: (key) => of === undefined || key === of })
-    return Effect.race(Effect.asVoid(news), Effect.sleep(Duration.millis(settings.poll)))
-  }
-
   const changes: Stream.Stream<PayoutStatus, DatabaseError> = Stream.unwrap(
     Effect.gen(function* () {
       const subscription = yield* PubSub.subscribe(core.news)
       const began = yield* Clock.currentTimeMillis
-      // What was told already: clocks differ and transactions take time, so each look begins a little earlier.
       const told = new Map<string, Row>()
       let newest = began
-      const look = Stream.suspend(() =>
-        paged("changes", (after) => store.changed(after, pageSize), { at: newest - overlap, key: "" }, "updatedAt")
+      let looked = began - settings.poll
+      const place = Effect.map(Clock.currentTimeMillis, (now): Place => {
+        // What this process tells is the newest.
+        if (now - looked < settings.poll) return { at: newest, key: "" }
+        // Of others, clocks differ and transactions take time: such a look begins earlier, and passes over what was told.
+        const since = Math.max(newest, looked)
+        for (const [key, row] of told) if (row.updatedAt < since - 2 * overlap) told.delete(key)
+        looked = now
+        return { at: since - overlap, key: "" }
+      })
+      const untilNext = Effect.flatMap(Clock.currentTimeMillis, (now) =>
+        Effect.race(PubSub.takeAll(subscription), Effect.sleep(Duration.millis(looked + settings.poll - now)))
+      )
+      const look = Stream.unwrap(
+        Effect.map(place, (first) => paged("changes", (after) => store.changed(after, pageSize), first, "updatedAt"))
       ).pipe(
         Stream.filter((row) => {
           const isNew = row.updatedAt >= began && told.get(row.key)?.version !== row.version
@@ -209,14 +215,7 @@ export const makeClient = (
           return isNew
         }),
         Stream.map(statusOf),
-        Stream.concat(
-          Stream.fromEffectDrain(
-            Effect.suspend(() => {
-              for (const [key, row] of told) if (row.updatedAt < newest - 2 * overlap) told.delete(key)
-              return pause(subscription)
-            })
-          )
-        )
+        Stream.concat(Stream.fromEffectDrain(untilNext))
       )
       return Stream.forever(look)
     })
@@ -239,7 +238,10 @@ export const makeClient = (
           const subscription = yield* PubSub.subscribe(core.news)
           let row = yield* find(reference)
           while (isOpen(row)) {
-            yield* pause(subscription, row.key)
+            const { key } = row
+            // News of this process, or the next look at what others did.
+            const news = Effect.repeat(PubSub.take(subscription), { until: (of) => of === key })
+            yield* Effect.race(news, Effect.sleep(Duration.millis(settings.poll)))
             row = yield* find(reference)
           }
           return statusOf(row)
