@@ -155,6 +155,18 @@ describe("a service that says when to come back", () => {
       assert.strictEqual((yield* queue.await("invoice-1")).state, "posted")
     }).pipe(Effect.provide(Layer.provideMerge(layerMemory(), PaymentsPolicy.layer(PaymentsPolicy.once))))
   )
+
+  it.effect("and asks for no wait at all is asked less and less often", () =>
+    Effect.gen(function* () {
+      const queue = yield* PayoutQueue
+      const sandbox = yield* Sandbox
+      yield* sandbox.fault("requestWithdrawal", Fault.retryAfter("0 seconds"), { times: 50 })
+      yield* queue.submit(payout("invoice-1"))
+      yield* TestClock.adjust("1 minute")
+      // After 1, 2, 4, 8, 16 and 32 seconds.
+      assert.isAtMost((yield* sandbox.requests).length, 7)
+    }).pipe(Effect.provide(Layer.provideMerge(layerMemory(), PaymentsPolicy.layer(PaymentsPolicy.once))))
+  )
 })
 
 describe("the cap of a day on SQL", () => {

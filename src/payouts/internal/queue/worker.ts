@@ -144,7 +144,8 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
     if (after === undefined || !isOpen(after) || Result.isSuccess(result)) return undefined
     const { failure } = result
     const asked = "retryAfter" in failure ? failure.retryAfter : undefined
-    if (asked === undefined) return failure
+    // To one that asks for no wait the queue gives its own, which grows.
+    if (asked === undefined || Duration.toMillis(asked) < 1000) return failure
     // The service says when: its element waits for that long, at most an hour.
     yield* core.requeue(after, { delay: Duration.min(asked, Duration.hours(1)) })
     return undefined
