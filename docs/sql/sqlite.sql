@@ -73,9 +73,9 @@ CREATE TABLE IF NOT EXISTS "effect_pix_payouts_migrations" (
 INSERT INTO "effect_pix_payouts_migrations" ("migration_id","name") VALUES (1,'create');
 
 CREATE TABLE effect_pix_payouts (
-  idempotency_key VARCHAR(255) PRIMARY KEY,
+  idempotency_key VARCHAR(64) PRIMARY KEY CHECK (LENGTH(idempotency_key) <= 64),
   reference TEXT NOT NULL,
-  amount BIGINT NOT NULL CHECK (amount > 0),
+  amount BIGINT NOT NULL CHECK (amount BETWEEN 1 AND 9007199254740991),
   request TEXT,
   request_check TEXT NOT NULL,
   state VARCHAR(10) NOT NULL DEFAULT 'accepted' CHECK (state IN ('accepted', 'posted', 'settled', 'failed', 'refused', 'unknown', 'parked')),

@@ -131,6 +131,21 @@ for (const { client, dialect, name, skip } of databases) {
     )
 
     test(
+      "a row that could not be listed, or not be queued, is refused by the table: it would keep the others from it",
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const insert = (key: string, amount: string) =>
+          sql.unsafe(
+            `INSERT INTO effect_pix_payouts (idempotency_key, reference, amount, request_check) VALUES ('${key}', 'x', ${amount}, '')`
+          )
+        for (const amount of ["0", "-1", "9007199254740992"]) {
+          assert.strictEqual((yield* Effect.flip(insert("k", amount)))._tag, "SqlError")
+        }
+        assert.strictEqual((yield* Effect.flip(insert("k".repeat(65), "1000")))._tag, "SqlError")
+      })
+    )
+
+    test(
       "a lost element of the queue is made anew",
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient

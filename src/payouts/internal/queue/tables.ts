@@ -8,9 +8,9 @@ const states = "'accepted', 'posted', 'settled', 'failed', 'refused', 'unknown',
 
 const create = (types: { readonly now: string; readonly boolean: string; readonly no: string }) => [
   `CREATE TABLE effect_pix_payouts (
-  idempotency_key VARCHAR(255) PRIMARY KEY,
+  idempotency_key VARCHAR(64) PRIMARY KEY CHECK (LENGTH(idempotency_key) <= 64),
   reference TEXT NOT NULL,
-  amount BIGINT NOT NULL CHECK (amount > 0),
+  amount BIGINT NOT NULL CHECK (amount BETWEEN 1 AND ${Number.MAX_SAFE_INTEGER}),
   request TEXT,
   request_check TEXT NOT NULL,
   state VARCHAR(10) NOT NULL DEFAULT 'accepted' CHECK (state IN (${states})),
