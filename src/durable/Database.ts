@@ -5,8 +5,11 @@
  * PostgreSQL and SQLite are supported. Another dialect is refused when the layer is built.
  */
 
+import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import type { PersistedQueueError } from "effect/persistence/PersistedQueue"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
@@ -87,13 +90,27 @@ export const requireOwnTransaction = ({ sql }: Database, operation: string): Eff
       : Effect.fail(new ForeignTransaction({ operation }))
   )
 
+/** What the database failed with: itself, or in the words of the queue that stands on it. */
+type Failure = SqlError | PersistedQueueError
+
+const isQueueError = (error: unknown): error is PersistedQueueError => Predicate.isTagged(error, "PersistedQueueError")
+
+/** The queue wraps what the database said in a cause. */
+const sqlErrorOf = (error: unknown): SqlError | undefined => {
+  if (isSqlError(error)) return error
+  if (!isQueueError(error) || !Cause.isCause(error.cause)) return undefined
+  const inner = Cause.squash(error.cause)
+  return isSqlError(inner) ? inner : undefined
+}
+
 /** Says which operation failed on the database, and drops the database's words. */
 export const naming =
   (operation: string) =>
-  <A, E, R>(effect: Effect.Effect<A, E | SqlError, R>): Effect.Effect<A, Exclude<E, SqlError> | DatabaseError, R> =>
-    Effect.mapError(effect, (error) =>
-      isSqlError(error)
-        ? new DatabaseError({ operation, reason: error.reason._tag, isRetryable: error.isRetryable })
-        : // The guard leaves what is no SqlError.
-          (error as Exclude<E, SqlError>)
-    )
+  <A, E, R>(effect: Effect.Effect<A, E | Failure, R>): Effect.Effect<A, Exclude<E, Failure> | DatabaseError, R> =>
+    Effect.mapError(effect, (error) => {
+      const { isRetryable = true, reason } = sqlErrorOf(error) ?? {}
+      return reason !== undefined || isQueueError(error)
+        ? new DatabaseError({ operation, reason: reason?._tag ?? "QueueError", isRetryable })
+        : // What is left is neither.
+          (error as Exclude<E, Failure>)
+    })

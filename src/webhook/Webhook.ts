@@ -56,7 +56,6 @@ import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
 import type * as SqlClient from "effect/sql/SqlClient"
-import type { SqlError } from "effect/sql/SqlError"
 import type { Payments } from "../client/Payments.ts"
 import type { ConfigurationError } from "../contract/ConfigurationError.ts"
 import type { DatabaseError } from "../durable/Database.ts"
@@ -87,6 +86,8 @@ export class Webhook extends Context.Service<
     readonly deadLetters: Effect.Effect<ReadonlyArray<DeadLetter>, DatabaseError>
     /** Looks a dead letter's transaction up and hands it out again; `false` where there is no such letter. */
     readonly retry: (id: string) => Effect.Effect<boolean, DatabaseError>
+    /** Forgets a dead letter that you dealt with elsewhere; `false` where there is no such letter. */
+    readonly discard: (id: string) => Effect.Effect<boolean, DatabaseError>
   }
 >()("effect-pix/webhook/Webhook") {
   /** In memory, for tests and for what a process may forget when it ends. */
@@ -105,7 +106,7 @@ export class Webhook extends Context.Service<
     const O extends WebhookOptions<P, M, unknown> & WebhookSqlOptions = {}
   >(
     options: Given<O, WebhookOptions<P, M, unknown> & WebhookSqlOptions>
-  ): Layer.Layer<Webhook, ConfigurationError | SqlError, Payments | SqlClient.SqlClient | ServicesOf<O>> =>
+  ): Layer.Layer<Webhook, ConfigurationError | DatabaseError, Payments | SqlClient.SqlClient | ServicesOf<O>> =>
     Layer.effect(
       Webhook,
       makeSqlService<P, M, ServicesOf<O>>(options as WebhookOptions<P, M, ServicesOf<O>> & WebhookSqlOptions)

@@ -229,7 +229,7 @@ describe("a database that another one changes", () => {
         yield* sql`DROP TRIGGER none`
         yield* sql`CREATE TRIGGER none BEFORE INSERT ON effect_pix_queue BEGIN SELECT RAISE(ABORT, 'maria'); END`
         const unqueued = yield* Effect.flip(queue.submit(payout("invoice-1")))
-        assert.isTrue(unqueued._tag === "DatabaseError" && unqueued.reason === "QueueError" && unqueued.isRetryable)
+        assert.isTrue(unqueued._tag === "DatabaseError" && unqueued.operation === "submit" && !unqueued.isRetryable)
         assert.notInclude(JSON.stringify(unqueued), "maria")
         yield* sql`DROP TRIGGER none`
         assert.isTrue(Option.isNone(yield* queue.status("invoice-1")))

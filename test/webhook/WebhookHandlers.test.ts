@@ -293,7 +293,7 @@ describe("what a handler refuses", () => {
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       let broken = true
-      const { deadLetters, events, failures, idle, post, retry } = yield* recording({
+      const { deadLetters, discard, events, failures, idle, post, retry } = yield* recording({
         retry: Schedule.recurs(2),
         onPaid: () => (broken ? Effect.fail("a bad row") : Effect.void)
       })
@@ -311,6 +311,7 @@ describe("what a handler refuses", () => {
         [false, false, true]
       )
       assert.isFalse(yield* retry("call:nothing"))
+      assert.isFalse(yield* discard("call:nothing"))
       broken = false
       assert.isTrue(yield* retry(letter.id))
       yield* idle
@@ -319,6 +320,30 @@ describe("what a handler refuses", () => {
         [`${id}:Paid`]
       )
       assert.deepStrictEqual(yield* deadLetters, [])
+      assert.isFalse(yield* discard(letter.id))
+    })
+  )
+
+  test(
+    "a dead letter that is discarded is forgotten, and only it: another call about the transaction is looked at",
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const { deadLetters, discard, failures, idle, post } = yield* recording({
+        retry: Schedule.recurs(0),
+        onPaid: () => Effect.fail("a bad row")
+      })
+      const { id } = yield* charge
+      yield* sandbox.markPaid(id)
+      yield* post({ transactionId: id, status: "Paid" })
+      yield* idle
+      for (const letter of yield* deadLetters) assert.isTrue(yield* discard(letter.id))
+      assert.deepStrictEqual(yield* deadLetters, [])
+      yield* post({ transactionId: id, status: "Paid" })
+      yield* idle
+      assert.deepStrictEqual(
+        failures.map(({ attempt }) => attempt),
+        [1, 1]
+      )
     })
   )
 

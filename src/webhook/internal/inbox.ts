@@ -31,7 +31,9 @@ export interface InboxOptions<P, M> extends WorkOptions<P, M> {
    * Has a job done after a while. Absent: work is done inside of requests, where each call is looked up by itself and
    * counts, and no other job is waited for.
    */
-  readonly offer: ((lane: Lane, job: Job, delay: Duration.Duration) => Effect.Effect<unknown>) | undefined
+  readonly offer:
+    | ((lane: Lane, job: Job, delay: Duration.Duration) => Effect.Effect<unknown, DatabaseError>)
+    | undefined
 }
 
 /** What was offered next. */
@@ -77,7 +79,9 @@ export const makeInbox = <P, M>(options: InboxOptions<P, M>) => {
   const accept = Effect.fnUntraced(function* (body: string, reading: Reading<P, M>) {
     const fresh = yield* entryFor(body, reading)
     const { name } = fresh
-    const change = Effect.fnUntraced(function* (row: Row | undefined): Effect.fn.Return<readonly [Job, Row]> {
+    const change = Effect.fnUntraced(function* (
+      row: Row | undefined
+    ): Effect.fn.Return<readonly [Job, Row], DatabaseError> {
       const entry = entryOf(row)
       const current = entry?.isEarly === true || isInRequest ? undefined : entry?.job
       const job: Job = current === undefined ? yield* offer("New", name) : { v: 1, name, job: current }
@@ -99,7 +103,7 @@ export const makeInbox = <P, M>(options: InboxOptions<P, M>) => {
     const now = yield* Clock.currentTimeMillis
     const change = Effect.fnUntraced(function* (
       row: Row | undefined
-    ): Effect.fn.Return<readonly [Next | undefined, Row | undefined]> {
+    ): Effect.fn.Return<readonly [Next | undefined, Row | undefined], DatabaseError> {
       const entry = entryOf(row)
       if (entry === undefined || entry.job !== seen.job) return [undefined, row]
       const claims = entry.claims.filter(({ call }) => call > seen.calls || left.some((claim) => claim.call === call))
@@ -161,6 +165,11 @@ export const makeInbox = <P, M>(options: InboxOptions<P, M>) => {
     }),
     deadLetters: Effect.map(room.dead, (values) => entriesOf(values).flatMap(letterOf)),
     retry: (name: string) => workAgain(name, "Dead"),
+    discard: (name: string) =>
+      room.modify(name, (row) => {
+        const isDead = row?.state === "Dead"
+        return Effect.succeed([isDead, isDead ? undefined : row])
+      }),
     /** Has those worked on whose element of the queue is gone, whatever took it. */
     heal: Effect.gen(function* () {
       const names = yield* room.lost

@@ -11,7 +11,7 @@ import * as PersistedQueue from "effect/persistence/PersistedQueue"
 import * as Schedule from "effect/Schedule"
 import { Payments } from "../../client/Payments.ts"
 import * as Settings from "../../contract/Settings.ts"
-import { database } from "../../durable/Database.ts"
+import { database, naming } from "../../durable/Database.ts"
 import { migrate } from "../../durable/Tables.ts"
 import { forgetDone, layerQueue, layerQueueMemory, repeatedly, TryAgain, unlimited, work } from "../../durable/Work.ts"
 import { growing } from "../../internal/schedule.ts"
@@ -75,7 +75,7 @@ const serviceOf = Effect.fnUntraced(function* <P, M, R>(
   const scope = yield* Effect.scope
   const queues = inRequest === undefined ? yield* queuesOf(settings.name) : undefined
   const read = makeReader(options)
-  const { accept, deadLetters, handle, heal, idle, retry } = makeInbox({
+  const { accept, deadLetters, discard, handle, heal, idle, retry } = makeInbox({
     room,
     read,
     payments,
@@ -91,7 +91,14 @@ const serviceOf = Effect.fnUntraced(function* <P, M, R>(
       outage: options.retryLookup ?? Schedule.upTo(backoff("2 seconds"), { duration: "1 day" }),
       failed: options.retry ?? Schedule.upTo(backoff("1 second"), { duration: "1 day" })
     },
-    offer: queues && ((lane, job, delay) => Effect.orDie(queues[lane].offer(job, { id: job.job, delay })))
+    offer:
+      queues &&
+      ((lane, job, delay) =>
+        queues[lane].offer(job, { id: job.job, delay }).pipe(
+          naming("webhook"),
+          // Two names and a number can always be written.
+          Effect.catchTag("SchemaError", Effect.die)
+        ))
   })
 
   if (queues !== undefined) {
@@ -139,7 +146,8 @@ const serviceOf = Effect.fnUntraced(function* <P, M, R>(
     },
     idle,
     deadLetters,
-    retry
+    retry,
+    discard
   }
 })
 
@@ -159,9 +167,9 @@ export const makeSqlService = Effect.fnUntraced(function* <P, M, R>(options: Opt
   const base = yield* database
   // While a handler runs on SQLite no call can be recorded, and its caller waits.
   const settings = yield* settingsOf(options, base.dialect === "sqlite" ? "5 seconds" : undefined)
-  yield* migrate(webhookTables)
+  yield* naming("migrate")(migrate(webhookTables))
   const room = roomSql(base, settings.name, settings.retention)
   const inRequest = yield* InRequest
-  const queue = yield* Layer.build(inRequest === undefined ? layerQueue(settings) : layerQueueMemory)
+  const queue = yield* naming("migrate")(Layer.build(inRequest === undefined ? layerQueue(settings) : layerQueueMemory))
   return yield* Effect.provideContext(serviceOf(options, settings, room, inRequest), queue)
 })

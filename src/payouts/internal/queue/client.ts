@@ -5,9 +5,7 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Predicate from "effect/Predicate"
 import * as PubSub from "effect/PubSub"
-import type * as PersistedQueue from "effect/persistence/PersistedQueue"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Stream from "effect/Stream"
 import * as DateTime from "effect/DateTime"
@@ -28,26 +26,11 @@ import type { Place } from "./store.ts"
 const overlap = 5000
 const pageSize = 200
 
-type QueueError = PersistedQueue.PersistedQueueError
-
-/** One operation in its span: drops what the database or the queue said, and names the operation. */
+/** One operation in its span: drops what the database said, and names the operation. */
 const guard =
   (operation: string) =>
-  <A, E, R>(
-    effect: Effect.Effect<A, E | SqlError | QueueError, R>
-  ): Effect.Effect<A, Exclude<Exclude<E, QueueError>, SqlError> | DatabaseError, R> =>
-    inSpan(`PayoutQueue.${operation}`, { kind: "internal", attributes: {} }, () =>
-      naming(operation)(
-        Effect.mapError(effect, (error): Exclude<E, QueueError> | SqlError | DatabaseError =>
-          isQueueError(error)
-            ? new DatabaseError({ operation, reason: "QueueError", isRetryable: true })
-            : // The guard leaves what is none.
-              (error as Exclude<E, QueueError> | SqlError)
-        )
-      )
-    )
-
-const isQueueError = (error: unknown): error is QueueError => Predicate.isTagged(error, "PersistedQueueError")
+  <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    inSpan(`PayoutQueue.${operation}`, { kind: "internal", attributes: {} }, () => naming(operation)(effect))
 
 const keyOf = (reference: string) =>
   Effect.try({
