@@ -106,6 +106,16 @@ describe("the words of a refused withdrawal", () => {
     })
   )
 
+  it.effect("the words beside a message are read where the message itself names no cause, and only there", () =>
+    Effect.gen(function* () {
+      const beside = (message: string) => ({ message, observacao: "Saldo insuficiente" })
+      const unnamed = yield* refusedWith(422, beside("O saque não foi feito"))
+      assert.strictEqual(unnamed._tag, "InsufficientBalance")
+      const named = yield* refusedWith(422, beside("Valor abaixo do mínimo permitido"))
+      assert.strictEqual(named._tag, "BelowMinimum")
+    })
+  )
+
   it.effect(
     "the words of a 409 that name no cause of the table leave it a conflict, and a 409 that names one is that",
     () =>

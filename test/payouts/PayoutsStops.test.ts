@@ -141,6 +141,16 @@ describe("a stop of a run", () => {
     })
   )
 
+  it.effect("comes after any refusal of a payout that may have been paid, since that stays unknown", () =>
+    Effect.gen(function* () {
+      const before = yield* makeModel({ script: failing({ "invoice-0": failures.unknown }) }).run(items(1))
+      const model = makeModel({ script: failing({ "invoice-0": failures.refused }) })
+      const report = yield* model.run(items(2), { ...one, previous: before.unknown })
+      assert.deepStrictEqual(tagsOf(report), ["Unknown", "NotStarted"])
+      assert.strictEqual(report.notStarted[0]?.error, report.unknown[0]?.error)
+    })
+  )
+
   it.effect("comes when the caller's predicate throws, and what was paid is in the report", () =>
     Effect.gen(function* () {
       const model = makeModel({ script: failing({ "invoice-1": failures.refused }) })

@@ -49,7 +49,7 @@ export class Run<A, E extends Tagged> implements TransportSink {
   readonly #started: number
 
   #attempts = 0
-  /** A request is under way; or it was answered with a success, which the caller does not have yet. */
+  /** A request is under way. */
   #isUnderWay = false
   /** The attempt that may have been executed, of this call or of an earlier one. */
   #maybe: Unanswered | undefined
@@ -74,10 +74,8 @@ export class Run<A, E extends Tagged> implements TransportSink {
   /** The whole call. */
   start(): Effect.Effect<A, E> {
     const call = Effect.uninterruptibleMask((restore) =>
-      Effect.onExit(
-        // An interruption between the answer and the return loses the answer: it is noticed here, and reported.
-        Effect.tap(restore(this.#attempt(undefined)), () => restore(Effect.void)),
-        (exit) => (Exit.isSuccess(exit) || this.#isOver ? Effect.void : this.#cutOff(exit.cause))
+      Effect.onExit(restore(this.#attempt(undefined)), (exit) =>
+        Exit.isSuccess(exit) || this.#isOver ? Effect.void : this.#cutOff(exit.cause)
       )
     )
     if (!this.#settings.isTraced) return call
