@@ -129,11 +129,12 @@ describe("an earlier payout that is done", () => {
         refused("a", at),
         started("z", at),
         unknown("y", undefined),
-        ...before.done
+        ...before.done.map((done) => ({ ...done, at }))
       ]
       const model = makeModel()
       const report = yield* model.run([item("a"), item("b")], { previous })
       assert.deepStrictEqual(tagsOf(report), ["Done", "Done"])
+      assert.deepStrictEqual(report.done[0], before.done[0])
       assert.deepStrictEqual(model.calls, [keyOf("b")])
     })
   )

@@ -16,8 +16,8 @@ import { SandboxState } from "../SandboxState.ts"
 
 const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.toCodecJson(SandboxState)))
 
-const codeOf = (error: unknown): string =>
-  error instanceof Error && "code" in error ? String(error.code) : "an unknown reason"
+/** `node:fs` fails with nothing else. */
+const codeOf = (error: unknown) => String((error as NodeJS.ErrnoException).code)
 
 const read = (file: string): Effect.Effect<SandboxState | undefined, SandboxStateError> =>
   Effect.tryPromise({ try: () => Fs.readFile(file, "utf8"), catch: codeOf }).pipe(
