@@ -177,7 +177,7 @@ export const finishing =
   (patience: Duration.Input) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.uninterruptibleMask((restore) =>
-      Effect.flatMap(Effect.forkChild(Effect.interruptible(effect)), (fiber) =>
+      Effect.flatMap(Effect.forkChild(effect), (fiber) =>
         Effect.onInterrupt(restore(Fiber.join(fiber)), () =>
           Effect.andThen(Effect.timeoutOption(Fiber.await(fiber), patience), Fiber.interrupt(fiber))
         )

@@ -167,6 +167,19 @@ describe("a service that says when to come back", () => {
       assert.isAtMost((yield* sandbox.requests).length, 7)
     }).pipe(Effect.provide(Layer.provideMerge(layerMemory(), PaymentsPolicy.layer(PaymentsPolicy.once))))
   )
+
+  it.effect("is asked again after an hour, however long it says", () =>
+    Effect.gen(function* () {
+      const queue = yield* PayoutQueue
+      const sandbox = yield* Sandbox
+      yield* sandbox.fault("requestWithdrawal", Fault.retryAfter("30 days"))
+      yield* queue.submit(payout("invoice-1"))
+      yield* TestClock.adjust("59 minutes")
+      assert.strictEqual((yield* sandbox.requests).length, 1)
+      yield* TestClock.adjust("2 minutes")
+      assert.strictEqual((yield* queue.await("invoice-1")).state, "posted")
+    }).pipe(Effect.provide(Layer.provideMerge(layerMemory(), PaymentsPolicy.layer(PaymentsPolicy.once))))
+  )
 })
 
 describe("the cap of a day on SQL", () => {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Option, Schedule, type Scope, Stream } from "effect"
+import { Deferred, Effect, Fiber, Layer, Option, Schedule, type Scope, Stream } from "effect"
 import { type Payments, PaymentsPolicy } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
 import { PayoutInsert, PayoutQueue, type PayoutQueueOptions } from "effect-pix/payouts"
@@ -54,6 +54,30 @@ for (const { client, dialect, name, skip } of databases) {
         assert.strictEqual((yield* paid).length, 1)
       })
     )
+
+    // SQLite has one connection: whoever looks meanwhile waits for the commit.
+    if (dialect === "pg")
+      test(
+        "who waits for a payout is told of a change when it is committed, and not before",
+        Effect.gen(function* () {
+          const sql = yield* SqlClient.SqlClient
+          const queue = yield* PayoutQueue
+          yield* queue.setPaused(true)
+          yield* queue.submit(payout("invoice-1"))
+          const parked = yield* Deferred.make<void>()
+          const waiting = yield* Effect.forkChild(queue.await("invoice-1"))
+          const looks = yield* Effect.forkChild(
+            Effect.andThen(Deferred.await(parked), Effect.replicateEffect(queue.status("invoice-1"), 20))
+          )
+          yield* sql.withTransaction(
+            queue
+              .park("invoice-1")
+              .pipe(Effect.andThen(Deferred.succeed(parked, undefined)), Effect.andThen(Fiber.join(looks)))
+          )
+          assert.strictEqual((yield* Fiber.join(waiting)).state, "parked")
+        }),
+        { poll: "1 hour" }
+      )
 
     test(
       "a submit in a transaction of another client writes nothing",

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Layer, Option, Queue, Stream } from "effect"
+import { Deferred, Effect, Fiber, Layer, Option, Queue, Schedule, Stream } from "effect"
 import type { Payments } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
-import { PayoutQueue, type PayoutQueueOptions } from "effect-pix/payouts"
+import { PayoutInsert, type PayoutItem, PayoutQueue, type PayoutQueueOptions } from "effect-pix/payouts"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { OutcomeUnknown } from "../../src/contract/PaymentsError.ts"
@@ -237,5 +237,125 @@ describe("a database that another one changes", () => {
         yield* Queue.take(calls)
       })
     )
+  )
+})
+
+describe("workers in turn on one database", () => {
+  const client = Layer.provideMerge(
+    PayoutQueue.layerClient({ poll: "20 millis" }),
+    NodeSqlite.layer({ filename: ":memory:" })
+  )
+  const begin = (service: Layer.Layer<Payments>, options: PayoutQueueOptions) =>
+    Layer.build(
+      Layer.fresh(
+        Layer.provide(
+          PayoutQueue.layerWorker({ poll: "20 millis", drain: "1 millis", concurrency: 1, ...options }),
+          service
+        )
+      )
+    )
+  const until = (reference: string, state: string) =>
+    Effect.repeat(statusOf(reference), {
+      until: (status) => status.state === state,
+      schedule: Schedule.spaced("10 millis")
+    })
+  const limits = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT day, spent FROM effect_pix_payout_limits`)
+
+  it.live("a payout that is asked about again counts once, also by a worker that has no cap", () =>
+    Effect.gen(function* () {
+      const queue = yield* PayoutQueue
+      const { calls, layer } = yield* makeService
+      yield* queue.submit(payout("invoice-1"))
+      for (const dailyCap of [2000, undefined, 2000]) {
+        yield* Effect.gen(function* () {
+          yield* begin(layer, { dailyCap })
+          const { answer, key } = yield* Queue.take(calls)
+          yield* Deferred.fail(answer, lost(key))
+          yield* until("invoice-1", "unknown")
+        }).pipe(Effect.scoped)
+        yield* queue.retry("invoice-1")
+      }
+      const [row] = yield* limits
+      assert.strictEqual(row?.["spent"], 1000)
+    }).pipe(Effect.scoped, Effect.provide(client))
+  )
+
+  it.live("a day that is over for one of them takes no more, and gives nothing back to the next", () =>
+    Effect.gen(function* () {
+      const queue = yield* PayoutQueue
+      const sql = yield* SqlClient.SqlClient
+      const { calls, layer } = yield* makeService
+      // They are 25 hours apart: it is never the same day in both.
+      yield* begin(layer, { dailyCap: 1000, zone: "Pacific/Pago_Pago" })
+      yield* queue.submit(payout("invoice-1"))
+      const first = yield* Queue.take(calls)
+      yield* Effect.gen(function* () {
+        yield* begin(layer, { dailyCap: 1000, zone: "Pacific/Kiritimati" })
+        yield* queue.submit(payout("invoice-2"))
+        const second = yield* Queue.take(calls)
+        yield* Deferred.succeed(second.answer, record(second.key))
+        yield* until("invoice-2", "posted")
+      }).pipe(Effect.scoped)
+      const before = yield* limits
+      yield* Deferred.fail(first.answer, refusal(first.key))
+      yield* until("invoice-1", "refused")
+      assert.deepStrictEqual(yield* limits, before)
+      yield* queue.submit(payout("invoice-3"))
+      // It waits for tomorrow, under another element.
+      yield* Effect.repeat(sql`SELECT 1 FROM effect_pix_payouts WHERE generation = 2`, {
+        until: (rows) => rows.length === 1,
+        schedule: Schedule.spaced("10 millis")
+      })
+      assert.strictEqual(yield* Queue.size(calls), 0)
+    }).pipe(Effect.scoped, Effect.provide(client))
+  )
+
+  it.live("a change that comes with an earlier time than the last one is told", () =>
+    Effect.gen(function* () {
+      const queue = yield* PayoutQueue
+      const sql = yield* SqlClient.SqlClient
+      const told = yield* Queue.unbounded<string>()
+      yield* Effect.forkScoped(
+        Stream.runForEach(queue.changes, ({ reference, state }) => Queue.offer(told, `${reference} ${state}`))
+      )
+      yield* Effect.yieldNow
+      yield* queue.submitMany(payouts(2))
+      yield* sql`UPDATE effect_pix_payouts SET updated_at = updated_at + 1000, version = 2, state = 'parked' WHERE reference = 'invoice-2'`
+      const take = (line: string) => Effect.repeat(Queue.take(told), { until: (found) => found === line })
+      yield* take("invoice-2 parked")
+      yield* sql`UPDATE effect_pix_payouts SET version = 2, state = 'settled' WHERE reference = 'invoice-1'`
+      yield* take("invoice-1 settled")
+    }).pipe(Effect.scoped, Effect.provide(client))
+  )
+
+  it.live("more payouts than two batches that another program inserted are queued at once", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { layer } = yield* makeService
+      const insert = Effect.fnUntraced(function* (item: PayoutItem) {
+        const { parameters, text } = yield* Effect.fromResult(PayoutInsert.make(item, { dialect: "sqlite" }))
+        yield* sql.unsafe(text, parameters)
+      })
+      yield* sql.withTransaction(Effect.forEach(payouts(1001), insert, { discard: true }))
+      yield* begin(layer, { poll: "1 hour" })
+      yield* Effect.repeat(sql`SELECT 1 FROM effect_pix_payouts WHERE generation = 0`, {
+        until: (rows) => rows.length === 0,
+        schedule: Schedule.spaced("10 millis")
+      })
+    }).pipe(Effect.scoped, Effect.provide(client))
+  )
+
+  it.live("an open payout whose element is marked as done is taken all the same", () =>
+    Effect.gen(function* () {
+      const queue = yield* PayoutQueue
+      const sql = yield* SqlClient.SqlClient
+      const { calls, layer } = yield* makeService
+      yield* queue.submit(payout("invoice-1"))
+      yield* sql`UPDATE effect_pix_queue SET state = 'completed'`
+      yield* begin(layer, {})
+      const { answer, key } = yield* Queue.take(calls)
+      yield* Deferred.succeed(answer, record(key))
+      assert.strictEqual((yield* queue.await("invoice-1")).state, "posted")
+    }).pipe(Effect.scoped, Effect.provide(client))
   )
 })

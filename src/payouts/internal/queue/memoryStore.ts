@@ -94,7 +94,7 @@ export const make = (): Store => {
     spend: (day, amount, cap) =>
       change(() => {
         const spent = (limits.day === day ? limits.spent : 0) + amount
-        if (limits.day > day || spent > cap) return false
+        if (spent > cap) return false
         limits = { ...limits, day, spent }
         return true
       }),
