@@ -153,6 +153,17 @@ describe("the status of a refusal", () => {
     })
   )
 
+  it.effect("a refusal of a withdrawal that came packed, and was unpacked on its way, is what its words say", () =>
+    Effect.gen(function* () {
+      const body = { message: "Saldo insuficiente" }
+      for (const length of [{}, { "content-length": "27" }]) {
+        const reply = respond(422, body, { "content-encoding": "gzip", ...length })
+        const { error } = yield* failing(writes.requestWithdrawal, reply)
+        assert.strictEqual(error._tag, "InsufficientBalance")
+      }
+    })
+  )
+
   it.effect("301, 307 and 308 say that the base URL is wrong", () =>
     Effect.gen(function* () {
       for (const status of [301, 307, 308]) {
