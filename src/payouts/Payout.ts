@@ -47,6 +47,7 @@ export class ReferenceConflict extends Schema.TaggedError<ReferenceConflict>("ef
   "ReferenceConflict",
   {
     outcome: Schema.Literal("NotSent"),
+    reference: Schema.String,
     /** What is not the same. `content` is any other part of the request, such as the PIX key. */
     differs: Schema.Array(Schema.Literals(["amount", "content"])),
     earlier: Schema.Struct({

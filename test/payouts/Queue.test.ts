@@ -83,13 +83,43 @@ describe("submit", () => {
       const queue = yield* PayoutQueue
       yield* Effect.flip(queue.submitMany([payout("invoice-1"), payout("invoice-2", 1)]))
       yield* queue.submit(payout("invoice-3"))
-      yield* Effect.flip(queue.submitMany([payout("invoice-4"), payout("invoice-3", 5000)]))
+      const conflict = yield* Effect.flip(queue.submitMany([payout("invoice-4"), payout("invoice-3", 5000)]))
+      assert.isTrue(conflict._tag === "ReferenceConflict" && conflict.reference === "invoice-3")
       const listed = yield* Stream.runCollect(queue.list())
       assert.deepStrictEqual(
         listed.map(({ reference }) => reference),
         ["invoice-3"]
       )
     }).pipe(Effect.provide(layerMemory()))
+  )
+
+  it.effect("of many payouts the one that is wrong is named by its place", () =>
+    Effect.gen(function* () {
+      const queue = yield* PayoutQueue
+      const paths = yield* Effect.forEach(
+        [{ ...payout("invoice-2"), pixKey: "?" }, { ...payout("invoice-2"), reference: "" }, null],
+        // Callers without types give anything.
+        (wrong) => Effect.flip(queue.submitMany([payout("invoice-1"), wrong as never]))
+      )
+      assert.deepStrictEqual(
+        paths.map((error) => (error._tag === "InvalidRequest" ? error.issues.map(({ path }) => path) : error._tag)),
+        [["[1].pixKeyType"], ["[1].reference"], ["[1]"]]
+      )
+    }).pipe(Effect.provide(layerMemory()))
+  )
+
+  it.effect("a stored request that cannot be opened any more is compared by its check", () =>
+    Effect.gen(function* () {
+      const queue = yield* PayoutQueue
+      yield* queue.submit(payout("invoice-1"))
+      assert.strictEqual((yield* queue.submit(payout("invoice-1"))).reference, "invoice-1")
+      const other = yield* Effect.flip(queue.submit({ ...payout("invoice-1"), description: "another one" }))
+      assert.isTrue(other._tag === "ReferenceConflict" && other.differs.join() === "content")
+    }).pipe(
+      Effect.provide(
+        layerMemory({ seal: { seal: (request) => Effect.succeed(request), open: () => Effect.succeed("no request") } })
+      )
+    )
   )
 })
 

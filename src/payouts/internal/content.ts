@@ -16,6 +16,9 @@ const sorted = (_: string, value: unknown): unknown =>
     ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
     : value
 
+/** A value as JSON, whose fields stand in one order. */
+export const canonical = (value: unknown): string => JSON.stringify(value, sorted)
+
 /** As it is sent: the PIX directory's form, where the key has one. */
 const pairOf = ({ pixKey, pixKeyType }: WithdrawalRequest): unknown => {
   if (isPixKey(pixKey)) return toPair(pixKey)
@@ -29,6 +32,6 @@ const pairOf = ({ pixKey, pixKeyType }: WithdrawalRequest): unknown => {
 /** Three hexadecimal digits, other ones for the same request under another key. */
 export const checkOf = (request: WithdrawalRequest, idempotencyKey: string): string => {
   const { currency = "BRL", description, metadata } = request
-  const content = JSON.stringify([pairOf(request), currency, description, metadata], sorted)
+  const content = canonical([pairOf(request), currency, description, metadata])
   return fingerprint(`${idempotencyKey}\n${content}`).slice(0, 3)
 }

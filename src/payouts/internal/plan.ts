@@ -58,7 +58,7 @@ const badReference = invalid(
 const badAmount = invalid("amount", "must be a whole number of centavos, from 0")
 
 /** What the past has against this request, if anything. */
-const conflictOf = (past: Past, amount: Centavos, check: string): ReferenceConflict | undefined => {
+const conflictOf = (past: Past, reference: string, amount: Centavos, check: string): ReferenceConflict | undefined => {
   const differs = [
     ...(past.amount === amount ? [] : ["amount" as const]),
     ...(past.check === undefined || past.check === check ? [] : ["content" as const])
@@ -67,6 +67,7 @@ const conflictOf = (past: Past, amount: Centavos, check: string): ReferenceConfl
   const since = past._tag === "Done" ? past.at : past.since
   return new ReferenceConflict({
     outcome: "NotSent",
+    reference,
     differs,
     earlier: {
       state: past._tag === "Done" ? "Done" : "Unknown",
@@ -155,7 +156,7 @@ export const makePlan = (settings: Settings) => {
       // What is no amount could not be held against a limit.
       if (!isCentavos(amount)) return { _tag: "Refused", ...place, error: badAmount }
       const past = pastOf(idempotencyKey)
-      const conflict = past && conflictOf(past, amount, check)
+      const conflict = past && conflictOf(past, reference, amount, check)
       if (conflict !== undefined) return { _tag: "Refused", ...place, idempotencyKey, error: conflict }
       if (past?._tag === "Done") return { ...past, index, reference }
       const start: Start = { _tag: "Start", index, reference, idempotencyKey, check, request, doubt: past }

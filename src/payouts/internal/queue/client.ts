@@ -72,15 +72,16 @@ export const makeClient = (
   const conflictOf = Effect.fnUntraced(function* (row: Row, wanted: Submission) {
     const differs: Array<"amount" | "content"> = []
     if (row.amount !== wanted.amount) differs.push("amount")
-    const isSame =
-      row.request === null
-        ? row.check === wanted.check
-        : isSameRequest(yield* seal.open(row.request, row.reference), wanted.text) || differs.length > 0
+    // The stored one holds the amount too, so it tells the rest apart only where that is the same.
+    const isComparable = row.request !== null && differs.length === 0
+    const stored = isComparable ? yield* seal.open(row.request, row.reference) : undefined
+    const isSame = (stored === undefined ? undefined : isSameRequest(stored, wanted.text)) ?? row.check === wanted.check
     if (!isSame) differs.push("content")
     return differs.length === 0
       ? undefined
       : new ReferenceConflict({
           outcome: "NotSent",
+          reference: row.reference,
           differs,
           earlier: {
             state: "Submitted",
@@ -129,9 +130,10 @@ export const makeClient = (
   const submitAll = (operation: string, payouts: ReadonlyArray<PayoutItem>) =>
     Effect.gen(function* () {
       yield* requireOwn(operation)
-      const wanted = yield* Effect.forEach(payouts, (payout) =>
-        Effect.flatMap(Effect.fromResult(submission(payout)), (one) =>
-          Effect.map(seal.seal(one.text, one.reference), (sealed) => [one, sealed] as const)
+      const wanted = yield* Effect.forEach(payouts, (payout, index) =>
+        Effect.flatMap(
+          Effect.fromResult(submission(payout, operation === "submitMany" ? `[${index}]` : undefined)),
+          (one) => Effect.map(seal.seal(one.text, one.reference), (sealed) => [one, sealed] as const)
         )
       )
       return yield* store.transaction(Effect.forEach(wanted, ([one, sealed]) => insert(one, sealed)))

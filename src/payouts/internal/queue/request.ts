@@ -12,7 +12,7 @@ import { BelowMinimum, InvalidRequest, type RequestIssue } from "../../../contra
 import { minimumWithdrawal, type WithdrawalRequest, WithdrawalRequestBody } from "../../../contract/Withdrawal.ts"
 import { fromPair, isPixKey, toPair } from "../../../pix/PixKey.ts"
 import type { PayoutItem } from "../../Payout.ts"
-import { checkOf } from "../content.ts"
+import { canonical, checkOf } from "../content.ts"
 
 /** A payout that may be stored. */
 export interface Submission {
@@ -104,11 +104,23 @@ const check = (payout: PayoutItem): Result.Result<Submission, InvalidRequest | B
   })
 }
 
-/** Checks a payout to its last field. A caller without types may give anything. */
-export const submission = (payout: PayoutItem): Result.Result<Submission, InvalidRequest | BelowMinimum> =>
-  Result.getOrElse(
-    Result.try(() => check(payout)),
-    () => Result.fail(invalid([{ path: "", problem: "Expected a payout: { reference, amount, ... }" }]))
+/** Checks a payout to its last field. A caller without types may give anything. `place` says which of many it is. */
+export const submission = (
+  payout: PayoutItem,
+  place?: string
+): Result.Result<Submission, InvalidRequest | BelowMinimum> =>
+  Result.mapError(
+    Result.getOrElse(
+      Result.try(() => check(payout)),
+      () => Result.fail(invalid([{ path: "", problem: "Expected a payout: { reference, amount, ... }" }]))
+    ),
+    (error) =>
+      place === undefined || error._tag === "BelowMinimum"
+        ? error
+        : invalid(
+            error.issues.map(({ path, problem }) => ({ path: path === "" ? place : `${place}.${path}`, problem })),
+            error.idempotencyKey
+          )
   )
 
 const StoredRequest = Schema.fromJsonString(WithdrawalRequestBody)
@@ -122,11 +134,9 @@ export const readRequest = (text: string): Effect.Effect<WithdrawalRequest, void
     onSuccess: (body) => body as WithdrawalRequest
   })
 
-/** The same for objects that differ only in the order of their fields. */
-const sorted = (_: string, value: unknown): unknown =>
-  Predicate.isObject(value) ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))) : value
-
-const canonical = (text: string) => JSON.stringify(JSON.parse(text), sorted)
-
-/** Whether two stored requests ask for the same. */
-export const isSameRequest = (a: string, b: string): boolean => a === b || canonical(a) === canonical(b)
+/** Whether a stored request asks for the same; `undefined` where it cannot be read. */
+export const isSameRequest = (stored: string, wanted: string): boolean | undefined =>
+  Result.getOrElse(
+    Result.try(() => stored === wanted || canonical(JSON.parse(stored)) === canonical(JSON.parse(wanted))),
+    () => undefined
+  )
