@@ -90,6 +90,19 @@ export const requireOwnTransaction = ({ sql }: Database, operation: string): Eff
       : Effect.fail(new ForeignTransaction({ operation }))
   )
 
+/**
+ * The client's own `withTransaction`, in which what cannot be committed or undone, since the connection is gone, is a
+ * failure. Effect makes a defect of it, and of the failure that came before it: no retry would see them.
+ */
+export const inTransaction =
+  ({ sql }: Database) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R> =>
+    Effect.catchCause(sql.withTransaction(effect), (cause) => {
+      const lost = cause.reasons.filter(Cause.isDieReason).map(({ defect }) => defect)
+      const error = lost.find(isSqlError)
+      return error === undefined || Cause.hasInterrupts(cause) ? Effect.failCause(cause) : Effect.fail(error)
+    })
+
 /** What the database failed with: itself, or in the words of the queue that stands on it. */
 type Failure = SqlError | PersistedQueueError
 

@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
-import { Effect, Layer, Redacted } from "effect"
+import { Cause, Effect, Exit, Layer, Redacted } from "effect"
 import { NodeSqlite } from "effect-pix/node"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient, Statement } from "effect/sql"
-import { database, DatabaseError, naming, requireOwnTransaction } from "../../src/durable/Database.ts"
+import { database, DatabaseError, inTransaction, naming, requireOwnTransaction } from "../../src/durable/Database.ts"
 import { migrate } from "../../src/durable/Tables.ts"
 import { noPostgres, postgres } from "../support/postgres.ts"
 
@@ -147,6 +147,33 @@ describe("migrate", () => {
           concurrency: "unbounded"
         })
         yield* Effect.provide(migrating, client())
+      })
+  )
+})
+
+describe("inTransaction", () => {
+  const absent = noPostgres()
+  it.live.skipIf(absent !== undefined)(
+    `a connection that is gone at the end is a failure and no defect, and the next transaction has another one${absent === undefined ? "" : ` (${absent})`}`,
+    () =>
+      Effect.gen(function* () {
+        const { url } = yield* postgres
+        const layer = PgClient.layer({ url: Redacted.make(url), maxConnections: 1 })
+        yield* Effect.gen(function* () {
+          const db = yield* database
+          const transaction = inTransaction(db)
+          const goes = Effect.ignore(db.sql`SELECT pg_terminate_backend(pg_backend_pid())`)
+          const failing: ReadonlyArray<Effect.Effect<unknown, unknown>> = [
+            goes,
+            Effect.andThen(goes, Effect.fail("the caller's own")),
+            db.sql`SELECT 1/0`
+          ]
+          for (const effect of failing) {
+            const exit = yield* Effect.exit(transaction(effect))
+            assert.isTrue(Exit.isFailure(exit) && !Cause.hasDies(exit.cause))
+          }
+          assert.strictEqual(yield* transaction(Effect.succeed("done")), "done")
+        }).pipe(Effect.provide(layer))
       })
   )
 })

@@ -2,7 +2,7 @@
  * The rows in the user's database.
  */
 import * as Effect from "effect/Effect"
-import type { Database } from "../../../durable/Database.ts"
+import { type Database, inTransaction } from "../../../durable/Database.ts"
 import { queueTable } from "../../../durable/Work.ts"
 import type { Changes, Row } from "./row.ts"
 import type { Count, Place, Store } from "./store.ts"
@@ -38,7 +38,8 @@ const named = Object.entries(columns) as ReadonlyArray<[keyof Row, string]>
 const columnsOf = (values: Partial<Row>): Record<string, unknown> =>
   Object.fromEntries(named.flatMap(([name, column]) => (values[name] === undefined ? [] : [[column, values[name]]])))
 
-export const make = ({ dialect, sql }: Database): Store => {
+export const make = (database: Database): Store => {
+  const { dialect, sql } = database
   const payouts = sql(table)
   const limits = sql(limitsTable)
   const all = sql.literal(named.map(([name, column]) => `${column} AS "${name}"`).join(", "))
@@ -54,7 +55,7 @@ export const make = ({ dialect, sql }: Database): Store => {
   const ended = sql.literal("state NOT IN ('accepted', 'unknown', 'parked')")
 
   return {
-    transaction: sql.withTransaction,
+    transaction: inTransaction(database),
     afterCommit: sql.afterCommit,
     insert: (row) =>
       Effect.map(
