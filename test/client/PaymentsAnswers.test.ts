@@ -301,7 +301,10 @@ describe.each(Object.entries(transports))("over %s", (_, transport) => {
       ["2026-11-21T10:00:00+0000", "2026-11-21T10:00:00.000Z"],
       ["2026-11-21T13:30:00+0330", "2026-11-21T10:00:00.000Z"],
       ["2026-11-21 10:00:00", "2026-11-21T10:00:00.000Z"],
-      ["2026-11-21T10:00", "2026-11-21T10:00:00.000Z"]
+      ["2026-11-21T10:00", "2026-11-21T10:00:00.000Z"],
+      ["2026-11-21T10:00:00,5", "2026-11-21T10:00:00.500Z"],
+      ["2026-11-21T07:00:00-03", "2026-11-21T10:00:00.000Z"],
+      ["2026-11-21", "2026-11-21T00:00:00.000Z"]
     ]
 
     it.live("timestamps with and without offset, with up to seven digits of a second, become UTC", () =>
@@ -314,8 +317,10 @@ describe.each(Object.entries(transports))("over %s", (_, transport) => {
             const { createdAt, updateDate } = yield* payments.getTransaction(transactionId)
             assert.deepStrictEqual(shown([createdAt, updateDate]), [`utc ${expected}`, `utc ${expected}`], written)
           }
+          script(json({ ...detail, updateDate: "2026-13-45T10:00:00Z" }))
+          assert.isUndefined((yield* payments.getTransaction(transactionId)).updateDate)
         }).pipe(Effect.provide(paymentsOn(transport, { baseUrl: url })))
-        assert.strictEqual(requests.length, instants.length)
+        assert.strictEqual(requests.length, instants.length + 1)
       })
     )
 
