@@ -377,6 +377,8 @@ describe("what is told", () => {
         "perSecond",
         "zone"
       ])
+      const endless = yield* Effect.flip(Effect.provide(Effect.asVoid(PayoutQueue), layerMemory({ lease: "Infinity" })))
+      assert.include(endless.message, "lease")
     })
   )
 })

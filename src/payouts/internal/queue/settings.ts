@@ -31,6 +31,8 @@ export const settingsOf = (options: PayoutQueueOptions) => {
   if (options.perSecond !== undefined && !(options.perSecond > 0 && options.perSecond <= 1000)) {
     wrong("perSecond", "must be a number above 0, at most 1000")
   }
+  const lease = length("lease", options.lease ?? "30 seconds")
+  if (!Number.isFinite(lease)) wrong("lease", "must end: after it another process takes over from a dead one")
   const data = length("forget.data", options.forget?.data ?? "90 days")
   const references =
     options.forget?.references === undefined ? undefined : length("forget.references", options.forget.references)
@@ -39,7 +41,7 @@ export const settingsOf = (options: PayoutQueueOptions) => {
   }
   const settings = {
     concurrency: whole("concurrency", options.concurrency, 1) ?? 20,
-    lease: length("lease", options.lease ?? "30 seconds"),
+    lease,
     poll: length("poll", options.poll ?? "1 second"),
     horizon: length("horizon", options.horizon ?? "12 hours"),
     drain: length("drain", options.drain ?? "10 seconds"),
