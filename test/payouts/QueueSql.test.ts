@@ -1,12 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Layer, Option, Schedule, type Scope, Stream } from "effect"
+import { PgClient } from "@effect/sql-pg"
+import { Deferred, Effect, Fiber, Layer, Option, Redacted, Schedule, type Scope, Stream } from "effect"
 import { type Payments, PaymentsPolicy } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
 import { PayoutInsert, PayoutQueue, type PayoutQueueOptions } from "effect-pix/payouts"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
 import { gateway, payout, payouts } from "../support/payoutQueue.ts"
-import { layerPostgres, noPostgres } from "../support/postgres.ts"
+import { database } from "../../src/durable/Database.ts"
+import { migrate } from "../../src/durable/Tables.ts"
+import { make as makeStore } from "../../src/payouts/internal/queue/sqlStore.ts"
+import { tables } from "../../src/payouts/internal/queue/tables.ts"
+import { layerPostgres, noPostgres, postgres } from "../support/postgres.ts"
 
 const absent = noPostgres()
 const databases = [
@@ -246,3 +251,22 @@ for (const { client, dialect, name, skip } of databases) {
     )
   })
 }
+
+describe("a worker that is stopped", () => {
+  it.live.skipIf(absent !== undefined)("while it counts on the cap of the day does not keep the others from it", () =>
+    Effect.gen(function* () {
+      const { url } = yield* postgres
+      const connect = Effect.gen(function* () {
+        const client = yield* Layer.build(Layer.fresh(PgClient.layer({ url: Redacted.make(url) })))
+        yield* Effect.provide(migrate(tables), client)
+        return makeStore(yield* Effect.provide(database, client))
+      })
+      const [stopped, other] = [yield* connect, yield* connect]
+      const holds = yield* Deferred.make<void>()
+      const spends = Effect.andThen(stopped.spend("2026-01-01", 1000, 5000), Deferred.succeed(holds, undefined))
+      yield* Effect.forkScoped(stopped.brief(Effect.andThen(spends, Effect.never)))
+      yield* Deferred.await(holds)
+      assert.isTrue(yield* other.brief(other.spend("2026-01-01", 5000, 5000)), "and what it counted is undone")
+    })
+  )
+})

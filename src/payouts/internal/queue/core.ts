@@ -50,7 +50,7 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, queue: Persis
       Effect.asVoid
     )
   const requeue: Core["requeue"] = (row, { changes, delay } = {}) =>
-    store.transaction(
+    store.brief(
       Effect.tap(change(row, { ...changes, generation: row.generation + 1 }), (next) =>
         next === undefined ? Effect.void : offer(next, delay)
       )

@@ -30,19 +30,22 @@ export const make = (): Store => {
         .slice(0, limit)
     )
 
+  const transaction: Store["transaction"] = (effect) =>
+    alone(
+      Effect.suspend(() => {
+        const before = { rows: new Map(rows), limits }
+        return Effect.onError(Effect.provideService(effect, Inside, true), () =>
+          Effect.sync(() => {
+            rows = before.rows
+            limits = before.limits
+          })
+        )
+      })
+    )
+
   return {
-    transaction: (effect) =>
-      alone(
-        Effect.suspend(() => {
-          const before = { rows: new Map(rows), limits }
-          return Effect.onError(Effect.provideService(effect, Inside, true), () =>
-            Effect.sync(() => {
-              rows = before.rows
-              limits = before.limits
-            })
-          )
-        })
-      ),
+    transaction,
+    brief: transaction,
     afterCommit: (effect) => effect,
     insert: (row) =>
       change(() => {

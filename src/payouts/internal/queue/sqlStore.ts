@@ -52,10 +52,14 @@ export const make = (database: Database): Store => {
     return select(sql`WHERE ${inState} AND (${at} > ${after.at} OR (${at} = ${after.at} AND idempotency_key > ${after.key}))
       ORDER BY ${at}, idempotency_key LIMIT ${limit}`)
   }
+  const transaction = inTransaction(database)
+  // What all count on is locked until the commit: PostgreSQL ends a transaction whose process says nothing more.
+  const patience = sql`SELECT set_config('idle_in_transaction_session_timeout', '2000', true)`
   const ended = sql.literal("state NOT IN ('accepted', 'unknown', 'parked')")
 
   return {
-    transaction: inTransaction(database),
+    transaction,
+    brief: (effect) => transaction(dialect === "pg" ? Effect.andThen(patience, effect) : effect),
     afterCommit: sql.afterCommit,
     insert: (row) =>
       Effect.map(

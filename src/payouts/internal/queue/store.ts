@@ -24,6 +24,8 @@ export interface Count {
 export interface Store {
   /** Joins the caller's transaction, or makes one. */
   readonly transaction: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | SqlError, R>
+  /** A worker's own. A process that is stopped in the middle of it does not keep its rows from the others for long. */
+  readonly brief: Store["transaction"]
   /** Runs something when the caller's transaction is committed; at once where there is none. */
   readonly afterCommit: (effect: Effect.Effect<void>) => Effect.Effect<void>
   /** Whether it was inserted: the key may stand already. */

@@ -95,7 +95,7 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
         overtaken
       )
       if (dailyCap === undefined || day === null || row.countedDay !== null) return yield* change
-      return yield* store.transaction(
+      return yield* store.brief(
         Effect.flatMap(store.spend(day, row.amount, dailyCap), (isWithin) => (isWithin ? change : Effect.undefined))
       )
     })
@@ -107,7 +107,7 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
     const counted =
       countedDay === null
         ? stepped
-        : store.transaction(
+        : store.brief(
             Effect.tap(stepped, (next) =>
               next !== undefined && next.countedDay === null ? store.unspend(countedDay, amount) : Effect.void
             )
