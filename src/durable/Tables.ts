@@ -36,7 +36,15 @@ export const migrate = ({ migrations, name }: Tables): Effect.Effect<void, SqlEr
   const loader = Migrator.fromRecord(
     Object.fromEntries(Object.entries(migrations).map(([version, migration]) => [version, run(migration)]))
   )
-  return Effect.asVoid(Migrator.make({})({ loader, table: `${name}_migrations` })).pipe(
+  const table = `${name}_migrations`
+  // The migrator locks its table even where there is nothing to do, and would wait for a backup to end.
+  const isOld = Effect.flatMap(SqlClient.SqlClient, (sql) =>
+    Effect.match(sql`SELECT migration_id FROM ${sql(table)}`, {
+      onFailure: () => true,
+      onSuccess: ({ length }) => length < Object.keys(migrations).length
+    })
+  )
+  return Effect.asVoid(Effect.when(Migrator.make({})({ loader, table }), isOld)).pipe(
     // What a migration is made of is this library's own: that it cannot be loaded is a fault of the library.
     Effect.catchTag("MigrationError", (error) =>
       error.kind === "Failed" && isSqlError(error.cause) ? Effect.fail(error.cause) : Effect.die(error)

@@ -16,6 +16,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
+import * as Predicate from "effect/Predicate"
 import type { ConnectionOptions } from "node:tls"
 import type * as Undici from "undici"
 import type { Agent, Dispatcher, Pool } from "undici"
@@ -62,7 +63,10 @@ const check = ({ connections, connectTimeout, keepAliveTimeout, shutdownTimeout 
 /** Loaded when a layer is built: a program that takes only the database from this door need not install it. */
 const undici = Effect.tryPromise({
   try: () => import("undici"),
-  catch: () => Settings.missing("undici", "is not installed: NodePayments needs this package (npm install undici)")
+  catch: (error) =>
+    Predicate.hasProperty(error, "code") && error.code === "ERR_MODULE_NOT_FOUND"
+      ? Settings.missing("undici", "is not installed: NodePayments needs this package (npm install undici)")
+      : Settings.wrong("undici", "is installed and could not be loaded: it needs Node 22.19 or newer")
 })
 
 /** An agent, and how it ends: it waits for what is under way, then cuts off what is left. */

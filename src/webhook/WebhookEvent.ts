@@ -53,7 +53,7 @@ export interface UnconfirmedTransaction<P = unknown, M = unknown> {
    * - `WentBack`: the lookup says `Paid` after it had said `Refunded`, which was handed out; `Paid` is not.
    * - `OtherTransaction`: the lookup answered another transaction.
    * - `OtherAmount`: it is paid, of another amount than `expectedAmount` says; `onPaid` was not called.
-   * - `LookupFailed`: it could not be looked up; see `error`.
+   * - `LookupFailed`: it could not be looked up; see `error`, which is absent where no answer came in time.
    */
   readonly reason:
     | "NotFound"
@@ -132,7 +132,8 @@ export const handlerNames = [
   "onStatus",
   "onUnconfirmed",
   "expectedAmount",
-  "noted"
+  "noted",
+  "open"
 ] as const
 /** Which piece of your code failed. */
 export type HandlerName = (typeof handlerNames)[number]

@@ -56,6 +56,8 @@ export interface WebhookOptions<P = unknown, M = unknown, R = never> {
   readonly maxBodyBytes?: number | undefined
   /** How long the body may take. Default 10 seconds. */
   readonly bodyTimeout?: Duration.Input | undefined
+  /** How long a lookup may take. One that takes longer is repeated, as `retryLookup` says. Default 10 seconds. */
+  readonly lookupTimeout?: Duration.Input | undefined
   /**
    * How long each piece of your code may take. It is cut then, and counts as failed. Default 30 seconds; on
    * SQLite, where no call is recorded meanwhile, 5.

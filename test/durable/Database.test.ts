@@ -132,6 +132,19 @@ const migrating = Effect.gen(function* () {
 })
 
 describe("migrate", () => {
+  it.live.skipIf(noPostgres() !== undefined)("where there is nothing to do it waits for no backup", () =>
+    Effect.gen(function* () {
+      const { url } = yield* postgres
+      const client = () => PgClient.layer({ url: Redacted.make(url) })
+      const migrateOne = Effect.provide(migrate(tables("one")), client())
+      yield* migrateOne
+      const backup = Effect.flatMap(SqlClient.SqlClient, (sql) =>
+        sql.withTransaction(Effect.andThen(sql`LOCK TABLE effect_pix_test_migrations IN ACCESS SHARE MODE`, migrateOne))
+      )
+      yield* Effect.provide(backup, client())
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("each version runs once, and one that fails leaves nothing on SQLite", () =>
     Effect.provide(migrating, sqlite())
   )

@@ -4,6 +4,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, type Layer, Schedule, type Scope } from "effect"
 import { TestClock } from "effect/testing"
+import { Payments } from "effect-pix"
 import { Sandbox } from "effect-pix/sandbox"
 import { charge, lookups } from "../support/charges.ts"
 import { nobody, recording, world } from "../support/webhooks.ts"
@@ -134,6 +135,48 @@ describe("a good call comes through", () => {
       yield* comesThrough(webhook)
       // None of them had more than its first lookup.
       assert.isAtMost(yield* lookups, 5001)
+    })
+  )
+
+  test(
+    "while the lookups of others hang, after lookupTimeout at most",
+    Effect.gen(function* () {
+      const payments = yield* Payments
+      const hanging = new Set(Array.from({ length: 4 }, (_, n) => nobody(n)))
+      const webhook = yield* recording({ lookupTimeout: "5 seconds" }).pipe(
+        Effect.provideService(Payments, {
+          ...payments,
+          getTransaction: (id) => (hanging.has(id) ? Effect.never : payments.getTransaction(id))
+        })
+      )
+      for (const transactionId of hanging) yield* webhook.post({ transactionId, status: "Paid" })
+      yield* TestClock.adjust("5 seconds")
+      yield* comesThrough(webhook)
+    })
+  )
+
+  test(
+    "also one that came early, while a hundred ids that nobody knows are looked up again, each for a second",
+    Effect.gen(function* () {
+      const payments = yield* Payments
+      const sandbox = yield* Sandbox
+      const { id } = yield* charge
+      let isSlow = false
+      const webhook = yield* recording({ concurrency: 1 }).pipe(
+        Effect.provideService(Payments, {
+          ...payments,
+          getTransaction: (wanted) =>
+            Effect.delay(payments.getTransaction(wanted), isSlow && wanted !== id ? "1 second" : 0)
+        })
+      )
+      for (let n = 0; n < 100; n++) yield* webhook.post({ transactionId: nobody(n), status: "Paid" })
+      yield* Effect.repeat(TestClock.adjust(0), { until: () => Effect.map(lookups, (count) => count === 100) })
+      isSlow = true
+      yield* webhook.post({ transactionId: id, status: "Paid" })
+      yield* TestClock.adjust(0)
+      yield* sandbox.markPaid(id)
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(webhook.statuses(), ["Paid"])
     })
   )
 

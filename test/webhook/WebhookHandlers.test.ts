@@ -448,22 +448,40 @@ describe("the user's code around a call", () => {
   )
 
   test(
-    "a body that cannot be opened any more costs the payload, and not the event",
+    "a body that cannot be opened, or is opened for ever, is opened again, and its event comes with the payload",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const seen: Array<unknown> = []
+      const failures: Array<WebhookEvent.HandlerFailure> = []
+      let opened = 0
       const { idle, post } = yield* recording({}, () =>
         Webhook.layer({
-          payload: Schema.Unknown,
-          seal: { seal: Effect.succeed, open: () => Effect.fail("another key") },
-          onPaid: ({ untrusted }) => Effect.sync(() => seen.push(untrusted))
+          payload: Schema.Struct({ order: Schema.Int }),
+          handlerTimeout: "3 seconds",
+          seal: {
+            seal: (text) => Effect.succeed(`sealed ${text}`),
+            open: (text) =>
+              Effect.suspend(() => {
+                opened++
+                if (opened === 1) return Effect.fail("the key store is away")
+                return opened === 2 ? Effect.never : Effect.succeed(text.slice("sealed ".length))
+              })
+          },
+          find: () => ({ about: "Transaction", transactionId: id, status: "Paid" }),
+          onPaid: ({ untrusted }) => Effect.sync(() => seen.push(untrusted)),
+          onFailure: (failure) => Effect.sync(() => failures.push(failure))
         })
       )
       const { id } = yield* charge
       yield* sandbox.markPaid(id)
-      yield* post({ transactionId: id, status: "Paid" })
+      yield* post({ order: 7 })
+      yield* TestClock.adjust("10 seconds")
       yield* idle
-      assert.deepStrictEqual(seen, [{ status: "Paid" }])
+      assert.deepStrictEqual(seen, [{ payload: { order: 7 }, status: "Paid" }])
+      assert.deepStrictEqual(
+        failures.map(({ handler }) => handler),
+        ["open", "open"]
+      )
     })
   )
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Deferred, Effect, Layer, Schedule, Schema, type Scope } from "effect"
+import { Context, Deferred, Effect, Latch, Layer, Schedule, Schema, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Payments } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
@@ -218,8 +218,10 @@ for (const { client, name, skip } of databases) {
           retry: Schedule.recurs(0)
         })
         const id = yield* paidCharge
-        // One that waits, and one that is a dead letter.
+        // One that waits, one that says more than it has to, and one that is a dead letter.
         yield* post(body((yield* charge).id))
+        const { id: open } = yield* charge
+        yield* post({ transactionId: open, status: "52998224725", idempotencyKey: "tx_Maria" })
         yield* post(body(id))
         yield* Effect.repeat(Effect.andThen(Effect.sleep("20 millis"), everything), {
           until: (rows) => rows.includes("Dead")
@@ -285,6 +287,28 @@ for (const { client, name, skip } of databases) {
     )
 
     test(
+      "a call that another version wrote down is left to a process that can read it",
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { id } = yield* charge
+        const { idle, post, statuses } = yield* starting({ confirm: Schedule.spaced("100 millis") })
+        yield* post({ transactionId: id, status: "Paid" })
+        const name = `call:${id}`
+        const rows = sql<{ readonly value: string }>`SELECT value FROM effect_pix_webhooks WHERE name = ${name}`
+        const seen = yield* Effect.repeat(Effect.andThen(Effect.sleep("20 millis"), rows), {
+          until: ([row]) => row?.value.includes('"early":1') === true
+        })
+        yield* sql`UPDATE effect_pix_webhooks SET value = '{"v":2}' WHERE name = ${name}`
+        const unread = sql`SELECT id FROM effect_pix_queue WHERE last_failure LIKE '%Unreadable%' AND state = 'pending'`
+        yield* Effect.repeat(Effect.andThen(Effect.sleep("20 millis"), unread), { until: (found) => found.length > 0 })
+        yield* (yield* Sandbox).markPaid(id)
+        yield* sql`UPDATE effect_pix_webhooks SET value = ${seen[0]?.value ?? ""} WHERE name = ${name}`
+        yield* idle
+        assert.deepStrictEqual(statuses(), ["Paid"])
+      })
+    )
+
+    test(
       "finished calls leave nothing but the note of what was handed out",
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
@@ -304,3 +328,75 @@ for (const { client, name, skip } of databases) {
     )
   })
 }
+
+describe.skipIf(absent !== undefined)("Webhook.layerSql on a PostgreSQL that goes wrong", () => {
+  const test = (
+    title: string,
+    effect: Effect.Effect<unknown, unknown, SqlClient.SqlClient | Layer.Success<typeof world> | Payments | Scope.Scope>
+  ) =>
+    it.live(title, () =>
+      Effect.provide(Effect.scoped(effect), Layer.mergeAll(Layer.fresh(Layer.orDie(layerPostgres)), Layer.fresh(world)))
+    )
+
+  test(
+    "a handler whose connection dies each time has failed: it is told of, and a dead letter in the end",
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { deadLetters, failures, idle, post } = yield* starting({
+        retry: Schedule.recurs(1),
+        onPaid: () => sql`SELECT pg_terminate_backend(pg_backend_pid())`
+      })
+      yield* post({ transactionId: yield* paidCharge })
+      yield* idle
+      assert.deepStrictEqual(
+        (yield* deadLetters).map(({ attempts, handler }) => [handler, attempts]),
+        [["onPaid", 2]]
+      )
+      assert.deepStrictEqual(
+        failures.map(({ handler, isDead }) => [handler, isDead]),
+        [
+          ["onPaid", false],
+          ["onPaid", true]
+        ]
+      )
+    })
+  )
+
+  test(
+    "a process that stands still in a handler keeps no other transaction waiting, and loses its own when its time is over",
+    Effect.gen(function* () {
+      const { ship, shipped, sql } = yield* shop
+      const held = yield* Effect.replicateEffect(paidCharge, 4)
+      const others = yield* Effect.replicateEffect(paidCharge, 8)
+      const entered = yield* Latch.make()
+      const goesOn = yield* Latch.make()
+      let waiting = 0
+      const first = yield* starting({
+        // It can be neither cut nor asked, as a process that is stopped.
+        handlerTimeout: "100 millis",
+        onPaid: ({ transaction: { transactionId } }) =>
+          Effect.uninterruptible(
+            ship(transactionId).pipe(
+              Effect.andThen(Effect.sync(() => ++waiting === held.length && entered.openUnsafe())),
+              Effect.andThen(goesOn.await)
+            )
+          )
+      })
+      for (const transactionId of held) yield* first.post({ transactionId })
+      yield* entered.await
+      // Its lease is not renewed any more, and another process takes over.
+      yield* sql`UPDATE effect_pix_queue SET acquired_at = NULL, acquired_by = NULL WHERE state = 'pending'`
+      const second = yield* starting({ onPaid: ({ transaction }) => ship(transaction.transactionId) })
+      for (const transactionId of others) yield* second.post({ transactionId })
+      yield* Effect.repeat(Effect.andThen(Effect.sleep("50 millis"), shipped), {
+        until: (ids) => ids.length === others.length
+      })
+      assert.deepStrictEqual(yield* shipped, others.toSorted())
+      yield* second.idle
+      // To wait for another process is no failure of the handler's.
+      assert.deepStrictEqual(second.failures, [])
+      yield* goesOn.open
+      assert.deepStrictEqual(yield* shipped, [...held, ...others].toSorted())
+    })
+  )
+})

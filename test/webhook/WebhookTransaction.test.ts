@@ -282,6 +282,34 @@ describe("a hint about a transaction", () => {
   )
 
   test(
+    "a call after an outage is looked at once, unless the service asked for more time, which is an hour at most",
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const { post, statuses } = yield* recording({ retryLookup: Schedule.spaced("10 minutes") })
+      const { id } = yield* charge
+      yield* sandbox.markPaid(id)
+      const call = Effect.suspend(() =>
+        Effect.andThen(post({ transactionId: id, status: "Paid" }), TestClock.adjust(0))
+      )
+      yield* sandbox.fault("getTransaction", Fault.refusal(401, "não"), { times: 2 })
+      yield* call
+      yield* call
+      assert.deepStrictEqual(statuses(), [])
+      yield* call
+      assert.deepStrictEqual(statuses(), ["Paid"])
+
+      yield* sandbox.refund(id)
+      yield* sandbox.fault("getTransaction", Fault.retryAfter("365 days"), { times: 1 })
+      yield* call
+      yield* TestClock.adjust("30 seconds")
+      yield* call
+      assert.deepStrictEqual(statuses(), ["Paid"])
+      yield* TestClock.adjust("1 hour")
+      assert.deepStrictEqual(statuses(), ["Paid", "Refunded"])
+    })
+  )
+
+  test(
     "a hint waits through an outage of the service, and as long as the service asks",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox

@@ -21,6 +21,7 @@ describe("a lookup", () => {
       let isFirst = true
       const look = makeLook({
         room,
+        lookupTimeout: Duration.seconds(10),
         wake: () => Effect.void,
         handlers: makeHandlers(
           { onStatus: ({ transaction }) => Effect.sync(() => handed.push(transaction.enStatusTransaction)) },

@@ -36,8 +36,8 @@ const Entry = Schema.Struct({
   tries: Tries,
   /** The element of the queue that works on it; the others are outdated. Absent: it was given up. */
   job: Schema.optionalKey(Schema.String),
-  /** It waits for the service's books alone, so that another call is a reason to look at once. */
-  isEarly: Schema.Boolean,
+  /** Another call is a reason to look at once: it waits for the service alone, which asked for no peace. */
+  mayHurry: Schema.Boolean,
   dead: Schema.optionalKey(
     Schema.Struct({
       handler: Schema.Literals(handlerNames),

@@ -87,6 +87,9 @@ export const makeHandlers = <P, M, R>(
       }
       return undefined
     }),
+    /** A body as it came, of what the user's `seal` made of it. */
+    open: (sealed: string, id: string) =>
+      options.seal === undefined ? Effect.succeed(sealed) : guarded("open", id, options.seal.open, sealed),
     report: (report: Unconfirmed<P, M>) => guarded("onUnconfirmed", report.id, options.onUnconfirmed ?? warn, report),
     /** The user's own note of a withdrawal. */
     noted: ({ idempotencyKey, withdrawalId }: WithdrawalNames, id: string) =>

@@ -11,20 +11,18 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
 import * as Schema from "effect/Schema"
-import type { DatabaseError } from "../../durable/Database.ts"
+import { DatabaseError } from "../../durable/Database.ts"
 import { inSpan } from "../../internal/spans.ts"
 import type { DeadLetter } from "../WebhookEvent.ts"
 import { type Entry, entriesOf, entryOf, noTries, rowOf, type Tries } from "./entry.ts"
 import { wordOf } from "./look.ts"
 import type { Reading } from "./reader.ts"
 import type { Row } from "./room.ts"
-import { makeWork, type Outcome, type WorkOptions } from "./work.ts"
+import { type Lane, makeWork, type Outcome, type WorkOptions } from "./work.ts"
 
 /** An element of the queue: the row, and which job of it. No word of the call. */
 export const Job = Schema.Struct({ v: Schema.tag(1), name: Schema.String, job: Schema.String })
 export type Job = typeof Job.Type
-
-export type Lane = "New" | "Again"
 
 export interface InboxOptions<P, M> extends WorkOptions<P, M> {
   /**
@@ -83,7 +81,7 @@ export const makeInbox = <P, M>(options: InboxOptions<P, M>) => {
       row: Row | undefined
     ): Effect.fn.Return<readonly [Job, Row], DatabaseError> {
       const entry = entryOf(row)
-      const current = entry?.isEarly === true || isInRequest ? undefined : entry?.job
+      const current = entry?.mayHurry === true || isInRequest ? undefined : entry?.job
       const job: Job = current === undefined ? yield* offer("New", name) : { v: 1, name, job: current }
       if (entry === undefined) return [job, rowOf({ ...fresh, job: job.job })]
       const call = entry.calls + 1
@@ -120,11 +118,11 @@ export const makeInbox = <P, M>(options: InboxOptions<P, M>) => {
       // Another call says nothing new of why the service or the user's code failed: only what was early is looked at now.
       if (again === undefined || (isNew && again.as === "early")) {
         const job = yield* offer("New", seen.name)
-        return [{ job, delay: Duration.zero }, rowOf({ ...rest, isEarly: false, job: job.job })]
+        return [{ job, delay: Duration.zero }, rowOf({ ...rest, mayHurry: false, job: job.job })]
       }
-      const { as, delay } = again
-      const job = yield* offer("Again", seen.name, delay)
-      return [{ job, delay }, rowOf({ ...rest, tries: counted(as), isEarly: as === "early", job: job.job })]
+      const { as, delay, lane, mayHurry } = again
+      const job = yield* offer(lane, seen.name, delay)
+      return [{ job, delay }, rowOf({ ...rest, tries: counted(as), mayHurry, job: job.job })]
     })
     return yield* room.modify(seen.name, change)
   })
@@ -139,14 +137,19 @@ export const makeInbox = <P, M>(options: InboxOptions<P, M>) => {
         const { dead, ...rest } = entry
         const { job } = yield* offer("New", name)
         const tries = dead === undefined ? entry.tries : noTries
-        return [true, rowOf({ ...rest, tries, isEarly: false, job })] as const
+        return [true, rowOf({ ...rest, tries, mayHurry: false, job })] as const
       })
     )
 
   const handle = ({ job, name }: Job): Effect.Effect<Left, DatabaseError> =>
     inSpan("Webhook.process", { kind: "internal", attributes: {} }, () =>
       Effect.gen(function* () {
-        const entry = entryOf(yield* room.get(name))
+        const row = yield* room.get(name)
+        const entry = entryOf(row)
+        // Another version wrote it: a process that can read it takes it.
+        if (row !== undefined && entry === undefined) {
+          return yield* new DatabaseError({ operation: "webhook", reason: "Unreadable", isRetryable: true })
+        }
         if (entry === undefined || entry.job !== job) return { isDone: entry === undefined }
         const outcome = yield* workOn(entry)
         return { isDone: outcome.isFinal, next: yield* settle(entry, outcome) }

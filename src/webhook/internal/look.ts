@@ -31,6 +31,7 @@ export interface Doubt {
    * Why it may be otherwise later: the claim was made before the service's own books knew, or the service gives no answer.
    */
   readonly as?: "early" | "outage"
+  /** How long the service asks to be left alone. */
   readonly retryAfter?: Duration.Duration | undefined
 }
 
@@ -70,14 +71,17 @@ export interface LookOptions<P, M> {
   readonly wake: (transactionId: string) => Effect.Effect<void>
   readonly handlers: Handlers<P, M>
   readonly room: Room
+  /** How long a lookup may take. */
+  readonly lookupTimeout: Duration.Duration
 }
 
 /** Looks once. Answers how the claims about the transaction are to be judged, each by the status that it claims. */
-export const makeLook = <P, M>({ handlers, payments, room, wake }: LookOptions<P, M>) => {
+export const makeLook = <P, M>({ handlers, lookupTimeout, payments, room, wake }: LookOptions<P, M>) => {
   /** What became of a status that was looked up, under the lock. */
   const handOut = (event: Confirmed<P, M>, name: string, before: Row | undefined) => {
     const { transaction } = event
     const { enStatusTransaction: lastStatus } = transaction
+    let hasBegun = false
     const change = Effect.fnUntraced(function* (
       row: Row | undefined
     ): Effect.fn.Return<readonly ["Stale" | "Taken" | Doubt, Row | undefined], HandlerFailed> {
@@ -88,33 +92,38 @@ export const makeLook = <P, M>({ handlers, payments, room, wake }: LookOptions<P
       if (lastStatus === "Paid" && statuses.includes("Refunded")) {
         return [{ finding: { reason: "WentBack", lastStatus }, as: "early" }, row]
       }
+      hasBegun = true
       const expected = yield* handlers.handOut(event)
       if (expected !== undefined)
         return [{ finding: { reason: "OtherAmount", lastStatus, transaction, expected } }, row]
       return ["Taken", { state: "Kept", value: encodeStatuses([...statuses, lastStatus]) }]
     })
     return room.modify(name, change).pipe(
-      // What the user's code wrote may be what the database refuses to commit: to try this for ever would say nothing.
-      Effect.catchTag("DatabaseError", (error) =>
-        Effect.fail(
-          new HandlerFailed({ handler: byStatus(lastStatus) ?? "onStatus", id: event.id, cause: Cause.fail(error) })
-        )
-      )
+      // What the user's code wrote may be what the database refuses to commit, or what it drops the connection for: to try
+      // this for ever would say nothing.
+      Effect.catchCause((cause): Effect.Effect<never, DatabaseError | HandlerFailed> => {
+        if (!hasBegun || Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause)
+        const failure = Cause.findError(cause)
+        return Result.isSuccess(failure) && failure.success._tag === "HandlerFailed"
+          ? Effect.fail(failure.success)
+          : new HandlerFailed({ handler: byStatus(lastStatus) ?? "onStatus", id: event.id, cause })
+      })
     )
   }
 
   return Effect.fnUntraced(function* (
     transactionId: string,
     /** What the call said that claims this status, or else the latest one. */
-    untrusted: (status: string) => Effect.Effect<Untrusted<P, M>>
+    untrusted: (status: string) => Effect.Effect<Untrusted<P, M>, HandlerFailed>
   ): Effect.fn.Return<(status: string | undefined) => Doubt | undefined, DatabaseError | HandlerFailed> {
     const id = transactionId.toLowerCase()
     const name = handedOf(id)
     while (true) {
       const before = yield* room.get(name)
-      const result = yield* Effect.result(payments.getTransaction(transactionId))
-      if (Result.isFailure(result)) return () => unanswered(result.failure)
-      const transaction = result.success
+      const answer = yield* Effect.result(Effect.timeoutOption(payments.getTransaction(transactionId), lookupTimeout))
+      if (Result.isFailure(answer)) return () => unanswered(answer.failure)
+      if (Option.isNone(answer.success)) return () => ({ finding: { reason: "LookupFailed" }, as: "outage" })
+      const transaction = answer.success.value
       const lastStatus = transaction.enStatusTransaction
       if (transaction.transactionId.toLowerCase() !== id) return () => ({ finding: { reason: "OtherTransaction" } })
       if (progressOfDetail(lastStatus) === "Open") {

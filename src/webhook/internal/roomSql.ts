@@ -33,7 +33,11 @@ export const webhookTables: Tables = {
 }
 
 /** The room of one webhook: others on the same database have other names. */
-export const roomSql = ({ dialect, sql }: Database, webhook: string, retention: Duration.Duration): Room => {
+export const roomSql = (
+  { dialect, sql }: Database,
+  webhook: string,
+  { handlerTimeout, retention }: Record<"handlerTimeout" | "retention", Duration.Duration>
+): Room => {
   const rows = sql(table)
   const one = Semaphore.makeUnsafe(1)
   // SQLite has one transaction at a time. Those that run the user's code wait here for each other, so that a call which
@@ -42,6 +46,13 @@ export const roomSql = ({ dialect, sql }: Database, webhook: string, retention: 
     (name: string) =>
     <A, E, R>(effect: Effect.Effect<A, E, R>) =>
       dialect === "sqlite" && isHanded(name) ? one.withPermit(effect) : effect
+  // A process that stands still in the middle of a change, or whose machine is gone, must not hold the row for ever, nor
+  // those who wait for it. Three handlers may run in a row without a statement.
+  const idle = `${Duration.toMillis(handlerTimeout) * 3 + 5000}`
+  const bounds =
+    dialect === "pg"
+      ? sql`FROM (SELECT set_config('lock_timeout', '2000', TRUE), set_config('idle_in_transaction_session_timeout', ${idle}, TRUE)) AS bounds`
+      : sql`WHERE TRUE`
   const of = (state: Row["state"]) => sql`FROM ${rows} WHERE webhook = ${webhook} AND state = ${state}`
   return {
     get: (name) =>
@@ -54,10 +65,13 @@ export const roomSql = ({ dialect, sql }: Database, webhook: string, retention: 
         const now = yield* Clock.currentTimeMillis
         // One statement that locks the row, makes it where there is none, and answers what it was.
         const [was] = yield* sql<{ readonly state: Row["state"] | "New"; readonly value: string }>`
-          INSERT INTO ${rows} (webhook, name, state, value, updated_at) VALUES (${webhook}, ${name}, 'New', '', ${now})
+          INSERT INTO ${rows} (webhook, name, state, value, updated_at)
+          SELECT ${webhook}, ${name}, 'New', '', CAST(${now} AS BIGINT) ${bounds}
           ON CONFLICT (webhook, name) DO UPDATE SET updated_at = EXCLUDED.updated_at
           RETURNING state, value`
         const row = was === undefined || was.state === "New" ? undefined : { state: was.state, value: was.value }
+        // How long the user's own statements wait is not for us to say.
+        if (dialect === "pg") yield* sql`SET LOCAL lock_timeout TO DEFAULT`
         const [answer, next] = yield* change(row)
         if (next === undefined) yield* sql`DELETE FROM ${rows} WHERE webhook = ${webhook} AND name = ${name}`
         else if (next !== row) {
@@ -84,7 +98,7 @@ export const roomSql = ({ dialect, sql }: Database, webhook: string, retention: 
     ),
     forget: Effect.gen(function* () {
       const oldest = (yield* Clock.currentTimeMillis) - Duration.toMillis(retention)
-      yield* sql`DELETE ${of("Kept")} AND updated_at < ${oldest}`
+      yield* sql`DELETE FROM ${rows} WHERE webhook = ${webhook} AND state <> 'Dead' AND updated_at < ${oldest}`
     }).pipe(naming("webhook"))
   }
 }

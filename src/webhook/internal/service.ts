@@ -7,6 +7,7 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Random from "effect/Random"
 import * as PersistedQueue from "effect/persistence/PersistedQueue"
 import * as Schedule from "effect/Schedule"
 import { Payments } from "../../client/Payments.ts"
@@ -29,8 +30,6 @@ import { roomSql, webhookTables } from "./roomSql.ts"
 /** How long a caller waits for the database. */
 const patience = "10 seconds"
 
-const unsealed = { seal: Effect.succeed<string>, open: Effect.succeed<string> }
-
 type Options<P, M, R> = WebhookOptions<P, M, R> & WebhookSqlOptions
 
 /** All settings, checked, or every one that is wrong. */
@@ -42,6 +41,7 @@ const settingsOf = <P, M, R>(
     maxBodyBytes: Settings.count("Webhook.maxBodyBytes", options.maxBodyBytes ?? 64 * 1024),
     concurrency: Settings.count("Webhook.concurrency", options.concurrency ?? 4),
     bodyTimeout: Settings.period("Webhook.bodyTimeout", options.bodyTimeout ?? "10 seconds"),
+    lookupTimeout: Settings.period("Webhook.lookupTimeout", options.lookupTimeout ?? "10 seconds"),
     handlerTimeout: Settings.period("Webhook.handlerTimeout", options.handlerTimeout ?? handlerTimeout),
     lease: Settings.period("Webhook.lease", options.lease ?? "30 seconds"),
     poll: Settings.period("Webhook.poll", options.poll ?? "1 second"),
@@ -60,7 +60,7 @@ const backoff = (first: Duration.Input) => Schedule.jittered(growing({ first, mo
 const queuesOf = (name: string) => {
   const queueOf = (lane: string) =>
     PersistedQueue.make({ name: `effect-pix/webhook/${name}/${lane}`, schema: Job, maxAttempts: unlimited })
-  return Effect.all({ New: queueOf("new"), Again: queueOf("again") })
+  return Effect.all({ New: queueOf("new"), Again: queueOf("again"), Unfound: queueOf("unfound") })
 }
 
 /** Recorded before it is answered, and worked on beside the requests; or, with `inRequest`, worked on before. */
@@ -78,6 +78,7 @@ const serviceOf = Effect.fnUntraced(function* <P, M, R>(
   const { accept, deadLetters, discard, handle, heal, idle, retry } = makeInbox({
     room,
     read,
+    lookupTimeout: settings.lookupTimeout,
     payments,
     // Nobody waits for those who are told of a hint: they may be across a network.
     wake: (id) =>
@@ -85,7 +86,10 @@ const serviceOf = Effect.fnUntraced(function* <P, M, R>(
         Effect.forkIn(Effect.timeoutOption(hints.publish(id), patience), scope, { startImmediately: true })
       ),
     handlers: makeHandlers(options, yield* Effect.context<R>(), settings.handlerTimeout),
-    seal: options.payload === undefined && options.metadata === undefined ? undefined : (options.seal ?? unsealed),
+    seal:
+      options.payload === undefined && options.metadata === undefined
+        ? undefined
+        : (options.seal?.seal ?? Effect.succeed),
     schedules: {
       early: options.confirm ?? Schedule.upTo(Schedule.exponential("1 second"), { times: 6 }),
       outage: options.retryLookup ?? Schedule.upTo(backoff("2 seconds"), { duration: "1 day" }),
@@ -128,6 +132,8 @@ const serviceOf = Effect.fnUntraced(function* <P, M, R>(
       const recorded = yield* Effect.timeoutOption(accept(body, reading), patience)
       if (Option.isNone(recorded) || inRequest === undefined) return Option.isSome(recorded)
       const { isDone, next } = yield* handle(recorded.value)
+      // Nothing runs beside the calls, so one of them now and then forgets what is old.
+      if ((yield* Random.next) < 0.001) yield* room.forget
       if (next !== undefined) inRequest.later?.(goOn(next.job, next.delay))
       return isDone
     })
@@ -168,7 +174,7 @@ export const makeSqlService = Effect.fnUntraced(function* <P, M, R>(options: Opt
   // While a handler runs on SQLite no call can be recorded, and its caller waits.
   const settings = yield* settingsOf(options, base.dialect === "sqlite" ? "5 seconds" : undefined)
   yield* naming("migrate")(migrate(webhookTables))
-  const room = roomSql(base, settings.name, settings.retention)
+  const room = roomSql(base, settings.name, settings)
   const inRequest = yield* InRequest
   const queue = yield* naming("migrate")(Layer.build(inRequest === undefined ? layerQueue(settings) : layerQueueMemory))
   return yield* Effect.provideContext(serviceOf(options, settings, room, inRequest), queue)

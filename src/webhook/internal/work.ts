@@ -12,7 +12,6 @@ import * as Schema from "effect/Schema"
 import type { Payments } from "../../client/Payments.ts"
 import type { DatabaseError } from "../../durable/Database.ts"
 import type { HandlerName, Unconfirmed, Untrusted } from "../WebhookEvent.ts"
-import type { WebhookOptions } from "../WebhookOptions.ts"
 import { type Claim, type Entry, noTries, type Tries } from "./entry.ts"
 import { exitOf, type HandlerFailed } from "./handlers.ts"
 import { digest, nameOf } from "./keys.ts"
@@ -24,10 +23,19 @@ export interface WorkOptions<P, M> extends LookOptions<P, M> {
   readonly payments: Pick<Payments["Service"], "getTransaction" | "getBalance">
   readonly read: (body: string) => Option.Option<Reading<P, M>>
   /** Absent: no schema of the user's reads a body, so none is kept. */
-  readonly seal: WebhookOptions["seal"]
+  readonly seal: ((body: string) => Effect.Effect<string, unknown>) | undefined
   /** When what was in vain is done again. */
   readonly schedules: Readonly<Record<keyof Tries, Schedule.Schedule<unknown>>>
 }
+
+/**
+ * What came, what waits to be looked at again, and what waits though the service knows no such thing: none of them stands
+ * behind another.
+ */
+export type Lane = "New" | "Again" | "Unfound"
+
+/** A status in whatever vocabulary. What holds a digit or a sign may be anybody's data, and is not kept. */
+const aWord = /^[\p{L} _-]{1,40}$/u
 
 /** What is left to do when an entry was worked on. */
 export interface Outcome {
@@ -36,7 +44,15 @@ export interface Outcome {
   /** Whether what the latest call claims is finished for good: another call would change nothing. */
   readonly isFinal: boolean
   /** When the rest is looked at again, and why then. */
-  readonly again?: { readonly as: keyof Tries; readonly delay: Duration.Duration } | undefined
+  readonly again?:
+    | {
+        readonly as: keyof Tries
+        readonly lane: Lane
+        readonly delay: Duration.Duration
+        /** Whether another call is a reason to look at once. */
+        readonly mayHurry: boolean
+      }
+    | undefined
   /** What was given up for. */
   readonly dead?: HandlerName | undefined
 }
@@ -63,7 +79,7 @@ export const makeWork = <P, M>(options: WorkOptions<P, M>) => {
     // A key of ours makes it a withdrawal, whatever else the call says.
     const about = note === undefined ? hint.about : "Withdrawal"
     const isTransaction = about === "Transaction" && transactionId !== undefined
-    const kept = seal === undefined ? undefined : yield* exitOf(seal.seal, body)
+    const kept = seal === undefined ? undefined : yield* exitOf(seal, body)
     if (kept !== undefined && Exit.isFailure(kept)) return yield* Effect.die(new Error("a body could not be sealed"))
     const entry: Entry = {
       v: 1,
@@ -71,32 +87,41 @@ export const makeWork = <P, M>(options: WorkOptions<P, M>) => {
       about: isTransaction || about === "Withdrawal" ? about : "Unknown",
       ...(isTransaction && { transactionId }),
       ...(withdrawalId !== undefined && { withdrawalId }),
-      ...(idempotencyKey !== undefined && { idempotencyKey }),
+      ...(about !== "Transaction" && idempotencyKey !== undefined && { idempotencyKey }),
       ...(note?.metadata !== undefined && metadata !== undefined && { sameMetadata: isSame(note.metadata, metadata) }),
       calls: 1,
-      claims: [{ call: 1, ...(status !== undefined && { status }), ...(kept !== undefined && { body: kept.value }) }],
+      claims: [
+        {
+          call: 1,
+          ...(status !== undefined && aWord.test(status) && { status }),
+          ...(kept !== undefined && { body: kept.value })
+        }
+      ],
       tries: noTries,
-      isEarly: false
+      mayHurry: false
     }
     return entry
   })
 
-  const untrustedOf = Effect.fnUntraced(function* ({ body, status }: Claim): Effect.fn.Return<Untrusted<P, M>> {
-    const text = body === undefined || seal === undefined ? undefined : yield* exitOf(seal.open, body)
-    // What cannot be opened or read any more: what the call hints at is known all the same.
-    const reading = text !== undefined && Exit.isSuccess(text) ? options.read(text.value) : Option.none()
-    return Option.match(reading, {
+  const untrustedOf = Effect.fnUntraced(function* (
+    { name }: Entry,
+    { body, status }: Claim
+  ): Effect.fn.Return<Untrusted<P, M>, HandlerFailed> {
+    const text = body === undefined ? undefined : yield* handlers.open(body, name)
+    // Of what cannot be read any more, what the call hints at is known all the same.
+    return Option.match(text === undefined ? Option.none() : options.read(text), {
       onNone: () => (status === undefined ? {} : { status }),
       onSome: ({ untrusted }) => untrusted
     })
   })
 
   const reportOf = Effect.fnUntraced(function* (
-    { about, idempotencyKey, name, sameMetadata, transactionId, withdrawalId }: Entry,
+    entry: Entry,
     claim: Claim,
     doubt: Doubt | undefined
   ): Effect.fn.Return<Unconfirmed<P, M>, HandlerFailed> {
-    const untrusted = yield* untrustedOf(claim)
+    const { about, idempotencyKey, name, sameMetadata, transactionId, withdrawalId } = entry
+    const untrusted = yield* untrustedOf(entry, claim)
     if (doubt !== undefined && transactionId !== undefined) {
       const id = `${transactionId.toLowerCase()}:${doubt.finding.reason}`
       return { _tag: "UnconfirmedTransaction", id, transactionId, untrusted, ...doubt.finding }
@@ -111,14 +136,16 @@ export const makeWork = <P, M>(options: WorkOptions<P, M>) => {
     const attempt = tries.failed + 1
     const delay = yield* delayOf(schedules.failed, attempt)
     yield* handlers.tellFailure({ handler, id, attempt, isDead: delay === undefined, cause })
-    return delay === undefined ? { dead: handler } : { again: { as: "failed" as const, delay } }
+    return delay === undefined
+      ? { dead: handler }
+      : { again: { as: "failed" as const, lane: "Again" as const, delay, mayHurry: false } }
   })
 
   const workOn = Effect.fnUntraced(function* (entry: Entry): Effect.fn.Return<Outcome, DatabaseError> {
     const { calls, claims, transactionId, tries } = entry
     const untrusted = (status: string) => {
       const claim = claims.find((one) => wordOf(one.status) === status) ?? claims.at(-1)
-      return claim === undefined ? Effect.succeed({}) : untrustedOf(claim)
+      return claim === undefined ? Effect.succeed({}) : untrustedOf(entry, claim)
     }
     let left = claims
     const work = Effect.gen(function* () {
@@ -131,7 +158,9 @@ export const makeWork = <P, M>(options: WorkOptions<P, M>) => {
         if (claim.call === calls) isFinal = as === undefined
         const delay = as === undefined ? undefined : yield* delayOf(schedules[as], tries[as] + 1)
         if (as !== undefined && delay !== undefined) {
-          again = { as, delay: Duration.max(delay, doubt?.retryAfter ?? Duration.zero) }
+          const asked = Duration.min(doubt?.retryAfter ?? Duration.zero, Duration.hours(1))
+          const lane = doubt?.finding.reason === "NotFound" ? "Unfound" : "Again"
+          again = { as, lane, delay: Duration.max(delay, asked), mayHurry: Duration.isZero(asked) }
           continue
         }
         if (judge === undefined || doubt !== undefined) yield* handlers.report(yield* reportOf(entry, claim, doubt))
