@@ -5,7 +5,7 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
-import { type Database, naming } from "../../durable/Database.ts"
+import { type Database, inTransaction, naming } from "../../durable/Database.ts"
 import type { Tables } from "../../durable/Tables.ts"
 import { queueTable } from "../../durable/Work.ts"
 import { isHanded } from "./keys.ts"
@@ -34,10 +34,11 @@ export const webhookTables: Tables = {
 
 /** The room of one webhook: others on the same database have other names. */
 export const roomSql = (
-  { dialect, sql }: Database,
+  database: Database,
   webhook: string,
   { handlerTimeout, retention }: Record<"handlerTimeout" | "retention", Duration.Duration>
 ): Room => {
+  const { dialect, sql } = database
   const rows = sql(table)
   const one = Semaphore.makeUnsafe(1)
   // SQLite has one transaction at a time. Those that run the user's code wait here for each other, so that a call which
@@ -80,7 +81,7 @@ export const roomSql = (
             WHERE webhook = ${webhook} AND name = ${name}`
         }
         return answer
-      }).pipe(sql.withTransaction, inTurn(name), naming("webhook")),
+      }).pipe(inTransaction(database), inTurn(name), naming("webhook")),
     open: sql<{ readonly count: number | string }>`SELECT COUNT(*) AS count ${of("Open")}`.pipe(
       Effect.map((found) => found.reduce((sum, { count }) => sum + Number(count), 0)),
       naming("webhook")
