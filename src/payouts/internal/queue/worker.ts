@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
+import * as Semaphore from "effect/Semaphore"
 import type { SqlError } from "effect/sql/SqlError"
 import { NotAfter } from "../../../internal/notAfter.ts"
 import { Payments } from "../../../client/Payments.ts"
@@ -45,6 +46,9 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
   const { store } = core
   const { requestWithdrawal } = yield* Payments
   const isPaused = yield* Effect.cachedWithTTL(store.isPaused, "1 second")
+  // Of a process that is stopped one transaction may stand before the row that all count on, and not one for each of its
+  // connections: each keeps the others waiting until the database ends it.
+  const counting = Semaphore.makeUnsafe(1)
   const untilRunning = Effect.repeat(isPaused, { while: (paused) => paused, schedule: Schedule.spaced("1 second") })
 
   const park = Effect.fnUntraced(function* (row: Row, because: ParkedBecause) {
@@ -95,8 +99,10 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
         overtaken
       )
       if (dailyCap === undefined || day === null || row.countedDay !== null) return yield* change
-      return yield* store.brief(
-        Effect.flatMap(store.spend(day, row.amount, dailyCap), (isWithin) => (isWithin ? change : Effect.undefined))
+      return yield* counting.withPermit(
+        store.brief(
+          Effect.flatMap(store.spend(day, row.amount, dailyCap), (isWithin) => (isWithin ? change : Effect.undefined))
+        )
       )
     })
 
@@ -107,9 +113,11 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
     const counted =
       countedDay === null
         ? stepped
-        : store.brief(
-            Effect.tap(stepped, (next) =>
-              next !== undefined && next.countedDay === null ? store.unspend(countedDay, amount) : Effect.void
+        : counting.withPermit(
+            store.brief(
+              Effect.tap(stepped, (next) =>
+                next !== undefined && next.countedDay === null ? store.unspend(countedDay, amount) : Effect.void
+              )
             )
           )
     // The answer is in no other place: the database has a minute to come back.
