@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Layer, References, Schedule, Stream } from "effect"
 import { type InvalidRequest, Money, Payments, PaymentsPolicy, type WithdrawalRequest } from "effect-pix"
-import type { PayoutEvent } from "effect-pix/payouts"
+import { type PayoutEvent, Payouts } from "effect-pix/payouts"
 import { Fault, Sandbox, SandboxOptions } from "effect-pix/sandbox"
+import { TestClock } from "effect/testing"
 import { failures, item, keyOf, make, makeModel, referencesOf, resultsOf, yields } from "../support/payouts.ts"
 import { seeded } from "../support/seed.ts"
 
@@ -142,6 +143,28 @@ describe("batches interrupted at random points and run again", () => {
         PaymentsPolicy.make({ retryWrites: Schedule.recurs(1), retryBudget: "unlimited" })
       ),
       quiet
+    )
+  )
+})
+
+describe("the retries of the policy", () => {
+  it.effect("begin no attempt past the horizon of the key", () =>
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      yield* sandbox.fault("requestWithdrawal", Fault.resetAfter, { times: 9 })
+      const fiber = yield* Effect.forkChild(Payouts.run([item("invoice-1", 1000)], { keyHorizon: "15 seconds" }))
+      yield* TestClock.adjust("5 minutes")
+      assert.strictEqual((yield* Fiber.join(fiber)).unknown.length, 1)
+      // At 0 and 10 seconds.
+      assert.strictEqual((yield* sandbox.requests).length, 2)
+    }).pipe(
+      Effect.provide(
+        Layer.mergeAll(
+          Sandbox.layerPayments,
+          PaymentsPolicy.layer({ deadline: "10 minutes", retryWrites: Schedule.spaced("10 seconds") })
+        )
+      ),
+      Effect.provideService(SandboxOptions, { balance: 500_000 })
     )
   )
 })

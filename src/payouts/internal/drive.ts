@@ -12,6 +12,7 @@ import * as Semaphore from "effect/Semaphore"
 import * as Stream from "effect/Stream"
 import { Payments } from "../../client/Payments.ts"
 import { OutcomeUnknown } from "../../contract/PaymentsError.ts"
+import { NotAfter } from "../../internal/notAfter.ts"
 import type { PayoutEvent, PayoutItem, PayoutUnknown } from "../Payout.ts"
 import { heldBack, type Kept, keyedOf, makePlan, type Start, stillUnknown } from "./plan.ts"
 import type { Items, Settings } from "./settings.ts"
@@ -64,8 +65,13 @@ export const drive = Effect.fnUntraced(function* <E, R>(items: Items<E, R>, sett
   const send = Effect.fnUntraced(function* (start: Start, startedAt: DateTime.Utc) {
     const { check, doubt, idempotencyKey, request } = start
     const { amount } = request
-    const exit = yield* Effect.exit(
-      requestWithdrawal(request, doubt === undefined ? { idempotencyKey } : { idempotencyKey, earlier: "Unknown" })
+    const since = doubt === undefined ? startedAt : doubt.since
+    const exit = yield* requestWithdrawal(
+      request,
+      doubt === undefined ? { idempotencyKey } : { idempotencyKey, earlier: "Unknown" }
+    ).pipe(
+      Effect.provideService(NotAfter, DateTime.toEpochMillis(since ?? startedAt) + settings.keyHorizon),
+      Effect.exit
     )
     const keyed = { ...keyedOf(start), at: DateTime.makeUnsafe(now()) }
     if (Exit.isSuccess(exit)) {
@@ -76,7 +82,6 @@ export const drive = Effect.fnUntraced(function* <E, R>(items: Items<E, R>, sett
     const error = doubt === undefined ? failed : afterDoubt(failed, idempotencyKey)
     if (error.outcome !== "Unknown") return { _tag: "Refused", ...keyed, error } satisfies PayoutEvent
     if (error !== failed && isStop(error)) stopped ??= { reason: "Stopped", error }
-    const since = doubt === undefined ? startedAt : doubt.since
     const unknown: PayoutUnknown = { _tag: "Unknown", ...keyed, amount, check, ...(since && { since }), error }
     return unknown
   })
