@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Effect, Layer, Logger, Option, Schedule, Stream } from "effect"
+import { Effect, Layer, Logger, Option, Schedule, Stream } from "effect"
 import { Money, PaymentsPolicy } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
 import { PayoutInsert, PayoutQueue, type PayoutQueueOptions } from "effect-pix/payouts"
@@ -81,25 +81,6 @@ describe("a payout that waits for its turn", () => {
     }).pipe(Effect.provide(layerMemory({ perSecond: 0.5 })))
   )
 
-  it.effect("is parked and not sent when its horizon passes in a pause meanwhile", () =>
-    Effect.gen(function* () {
-      const queue = yield* PayoutQueue
-      const sandbox = yield* Sandbox
-      yield* sandbox.fault("requestWithdrawal", Fault.resetAfter)
-      yield* queue.submit(payout("invoice-1"))
-      yield* TestClock.adjust("5 seconds")
-      yield* queue.setPaused(true)
-      yield* TestClock.adjust("13 hours")
-      yield* queue.setPaused(false)
-      yield* TestClock.adjust("1 minute")
-      const parked = yield* queue.await("invoice-1")
-      assert.isTrue(parked._tag === "Parked" && parked.because === "PastHorizon")
-      assert.strictEqual((yield* sandbox.requests).length, 1)
-    }).pipe(
-      Effect.provide(Layer.provideMerge(layerMemory({ perSecond: 0.1 }), PaymentsPolicy.layer(PaymentsPolicy.once)))
-    )
-  )
-
   it.effect("waits for another one after a pause: those that waited do not begin all at once", () =>
     Effect.gen(function* () {
       const queue = yield* PayoutQueue
@@ -116,29 +97,6 @@ describe("a payout that waits for its turn", () => {
       yield* TestClock.adjust("1 minute")
       assert.strictEqual((yield* sandbox.requests).length, 10)
     }).pipe(Effect.provide(layerMemory({ perSecond: 1 })))
-  )
-})
-
-describe("a call that tries again by itself", () => {
-  const patient = PaymentsPolicy.layer({
-    attemptTimeout: "5 seconds",
-    deadline: "10 minutes",
-    retryWrites: Schedule.spaced("10 seconds")
-  })
-
-  it.effect("begins no attempt past the horizon", () =>
-    Effect.gen(function* () {
-      const queue = yield* PayoutQueue
-      const sandbox = yield* Sandbox
-      yield* sandbox.fault("requestWithdrawal", Fault.resetAfter, { times: 9 })
-      yield* queue.submit(payout("invoice-1"))
-      yield* TestClock.adjust("5 minutes")
-      const parked = yield* queue.await("invoice-1")
-      assert.isTrue(parked._tag === "Parked" && parked.because === "PastHorizon")
-      const arrivals = (yield* sandbox.requests).map(({ arrivedAt }) => DateTime.toEpochMillis(arrivedAt))
-      assert.isAbove(arrivals.length, 1)
-      assert.isAtMost(Math.max(...arrivals) - Math.min(...arrivals), 15_000)
-    }).pipe(Effect.provide(Layer.provideMerge(layerMemory({ horizon: "15 seconds" }), patient)))
   )
 })
 

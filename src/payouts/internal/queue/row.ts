@@ -47,6 +47,10 @@ export type Changes = Partial<Omit<Row, "key" | "reference" | "amount" | "versio
 /** The states in which the worker has something to do. */
 export const isOpen = ({ state }: Pick<Row, "state">): boolean => state === "accepted" || state === "unknown"
 
+/** It may not be repeated any more: the service may have forgotten its key. A time that lies ahead is not to be trusted. */
+export const isPastHorizon = ({ leftAt }: Row, now: number, horizon: number): boolean =>
+  leftAt !== null && Math.abs(now - leftAt) > horizon
+
 const Failure = Schema.fromJsonString(
   Schema.toCodecJson(Schema.Union([PayoutRefusal, OutcomeUnknown, IdempotencyConflict]))
 )

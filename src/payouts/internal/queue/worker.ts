@@ -22,7 +22,7 @@ import type { ParkedBecause } from "../../PayoutStatus.ts"
 import type { Seal } from "../../PayoutQueueOptions.ts"
 import { type Core, type Element, retrying } from "./core.ts"
 import { readRequest } from "./request.ts"
-import { type Changes, failed, isOpen, mark, parked, posted, type Row } from "./row.ts"
+import { type Changes, failed, isOpen, isPastHorizon, mark, parked, posted, type Row } from "./row.ts"
 import type { Settings } from "./settings.ts"
 
 const outcomes = Metric.counter("effect_pix_payout_queue_requests", {
@@ -60,7 +60,7 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
 
   /** Why a payout must not be sent. */
   const obstacle = (row: Row, now: number): ParkedBecause | undefined => {
-    if (row.leftAt !== null && now - row.leftAt > settings.horizon) return "PastHorizon"
+    if (isPastHorizon(row, now, settings.horizon)) return "PastHorizon"
     if (settings.maxAmount !== undefined && row.amount > settings.maxAmount) return "OverMaxAmount"
     return settings.dailyCap !== undefined && row.amount > settings.dailyCap ? "OverDailyCap" : undefined
   }

@@ -1,0 +1,75 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Clock, DateTime, Effect, Layer, Schedule } from "effect"
+import { PaymentsPolicy } from "effect-pix"
+import { NodeSqlite } from "effect-pix/node"
+import { PayoutQueue } from "effect-pix/payouts"
+import { Fault, Sandbox } from "effect-pix/sandbox"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { gateway, layerMemory, payout } from "../support/payoutQueue.ts"
+
+const layer = () =>
+  PayoutQueue.layer({ poll: "20 millis", lease: "2 seconds" }).pipe(
+    Layer.provideMerge(Layer.mergeAll(NodeSqlite.layer({ filename: ":memory:" }), gateway))
+  )
+
+describe("the horizon", () => {
+  it.effect("holds for a payout that waits for its turn through a pause: it is parked and not sent", () =>
+    Effect.gen(function* () {
+      const queue = yield* PayoutQueue
+      const sandbox = yield* Sandbox
+      yield* sandbox.fault("requestWithdrawal", Fault.resetAfter)
+      yield* queue.submit(payout("invoice-1"))
+      yield* TestClock.adjust("5 seconds")
+      yield* queue.setPaused(true)
+      yield* TestClock.adjust("13 hours")
+      yield* queue.setPaused(false)
+      yield* TestClock.adjust("1 minute")
+      const parked = yield* queue.await("invoice-1")
+      assert.isTrue(parked._tag === "Parked" && parked.because === "PastHorizon")
+      assert.strictEqual((yield* sandbox.requests).length, 1)
+    }).pipe(
+      Effect.provide(Layer.provideMerge(layerMemory({ perSecond: 0.1 }), PaymentsPolicy.layer(PaymentsPolicy.once)))
+    )
+  )
+
+  const patient = PaymentsPolicy.layer({
+    attemptTimeout: "5 seconds",
+    deadline: "10 minutes",
+    retryWrites: Schedule.spaced("10 seconds")
+  })
+
+  it.effect("bounds the retries of the policy", () =>
+    Effect.gen(function* () {
+      const queue = yield* PayoutQueue
+      const sandbox = yield* Sandbox
+      yield* sandbox.fault("requestWithdrawal", Fault.resetAfter, { times: 9 })
+      yield* queue.submit(payout("invoice-1"))
+      yield* TestClock.adjust("5 minutes")
+      const parked = yield* queue.await("invoice-1")
+      assert.isTrue(parked._tag === "Parked" && parked.because === "PastHorizon")
+      const arrivals = (yield* sandbox.requests).map(({ arrivedAt }) => DateTime.toEpochMillis(arrivedAt))
+      assert.isAbove(arrivals.length, 1)
+      assert.isAtMost(Math.max(...arrivals) - Math.min(...arrivals), 15_000)
+    }).pipe(Effect.provide(Layer.provideMerge(layerMemory({ horizon: "15 seconds" }), patient)))
+  )
+
+  it.live("a payout whose mark lies as far ahead as the horizon is parked: no clock can be trusted with it", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const queue = yield* PayoutQueue
+      const sandbox = yield* Sandbox
+      const ahead = (yield* Clock.currentTimeMillis) + 13 * 3_600_000
+      yield* sql.withTransaction(
+        Effect.andThen(
+          queue.submit(payout("invoice-1")),
+          sql`UPDATE effect_pix_payouts SET may_have_left_at = ${ahead}`
+        )
+      )
+      const parked = yield* queue.await("invoice-1")
+      assert.isTrue(parked._tag === "Parked" && parked.because === "PastHorizon")
+      assert.strictEqual((yield* Effect.flip(queue.resume("invoice-1")))._tag, "PayoutStateConflict")
+      assert.strictEqual((yield* sandbox.requests).length, 0)
+    }).pipe(Effect.provide(layer()))
+  )
+})
