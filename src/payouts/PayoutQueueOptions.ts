@@ -12,7 +12,7 @@ import type * as Effect from "effect/Effect"
 export interface Seal {
   /** The request as JSON goes in; what comes out is stored. */
   readonly seal: (request: string, reference: string) => Effect.Effect<string>
-  /** What was stored goes in; the request as JSON comes out. */
+  /** What was stored goes in; the request as JSON comes out. After 30 seconds it is cut, and tried again later. */
   readonly open: (sealed: string, reference: string) => Effect.Effect<string>
 }
 

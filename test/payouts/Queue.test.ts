@@ -108,6 +108,24 @@ describe("submit", () => {
     }).pipe(Effect.provide(layerMemory()))
   )
 
+  it.effect("a stored request that is opened for ever keeps no other payout waiting for ever", () => {
+    let isAway = true
+    const seal = {
+      seal: (request: string) => Effect.succeed(request),
+      open: (sealed: string, reference: string) =>
+        isAway && reference === "invoice-1" ? Effect.never : Effect.succeed(sealed)
+    }
+    return Effect.gen(function* () {
+      const queue = yield* PayoutQueue
+      yield* queue.submitMany(payouts(2))
+      yield* TestClock.adjust("30 seconds")
+      assert.strictEqual((yield* queue.await("invoice-2")).state, "posted")
+      isAway = false
+      yield* TestClock.adjust("1 minute")
+      assert.strictEqual((yield* queue.await("invoice-1")).state, "posted")
+    }).pipe(Effect.provide(layerMemory({ concurrency: 1, seal })))
+  })
+
   it.effect("a stored request that cannot be opened any more is compared by its check", () =>
     Effect.gen(function* () {
       const queue = yield* PayoutQueue

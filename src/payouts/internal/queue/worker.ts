@@ -72,7 +72,8 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
       : seal.open(row.request, row.reference).pipe(
           Effect.flatMap(readRequest),
           Effect.map((request) => (request.amount === row.amount ? request : undefined)),
-          Effect.catch(() => Effect.undefined)
+          Effect.catch(() => Effect.undefined),
+          Effect.timeoutOrElse({ duration: "30 seconds", orElse: () => new TryAgain({ reason: "SealTimeout" }) })
         )
 
   /** Waits for the turn of this process among all. */
