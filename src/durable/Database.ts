@@ -90,6 +90,10 @@ export const requireOwnTransaction = ({ sql }: Database, operation: string): Eff
       : Effect.fail(new ForeignTransaction({ operation }))
   )
 
+/** Whether the calling fiber is in a transaction of this client already. */
+export const isInTransaction = ({ sql }: Database): Effect.Effect<boolean> =>
+  Effect.map(CurrentTransaction, (current) => current?.key === sql.transactionService.key)
+
 /**
  * The client's own `withTransaction`, in which what cannot be committed or undone, since the connection is gone, is a
  * failure. Effect makes a defect of it, and of the failure that came before it: no retry would see them.

@@ -64,8 +64,8 @@ export interface WebhookOptions<P = unknown, M = unknown, R = never> {
    */
   readonly handlerTimeout?: Duration.Input | undefined
   /**
-   * How many calls that came, and besides how many that wait to be looked at again, are worked on at a time. With
-   * `layerSql` each may hold a connection. Default 4.
+   * How many calls are worked on at a time: of those that came, of those that wait to be looked at again, and of those
+   * about ids that nobody knows yet, so many each. With `layerSql` each may hold a connection. Default 3.
    */
   readonly concurrency?: number | undefined
   /**

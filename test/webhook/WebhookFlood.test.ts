@@ -93,6 +93,7 @@ describe("a good call comes through", () => {
       const sandbox = yield* Sandbox
       const bad = new Set<string>()
       const webhook = yield* recording({
+        concurrency: 4,
         handlerTimeout: "10 seconds",
         onPaid: ({ transaction }) => (bad.has(transaction.transactionId) ? Effect.never : Effect.void)
       })

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Deferred, Effect, Latch, Layer, Schedule, Schema, type Scope } from "effect"
+import { Context, Deferred, Effect, Fiber, Latch, Layer, Schedule, Schema, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Payments } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
@@ -366,7 +366,7 @@ describe.skipIf(absent !== undefined)("Webhook.layerSql on a PostgreSQL that goe
     "a process that stands still in a handler keeps no other transaction waiting, and loses its own when its time is over",
     Effect.gen(function* () {
       const { ship, shipped, sql } = yield* shop
-      const held = yield* Effect.replicateEffect(paidCharge, 4)
+      const held = yield* Effect.replicateEffect(paidCharge, 3)
       const others = yield* Effect.replicateEffect(paidCharge, 8)
       const entered = yield* Latch.make()
       const goesOn = yield* Latch.make()
@@ -397,6 +397,75 @@ describe.skipIf(absent !== undefined)("Webhook.layerSql on a PostgreSQL that goe
       assert.deepStrictEqual(second.failures, [])
       yield* goesOn.open
       assert.deepStrictEqual(yield* shipped, [...held, ...others].toSorted())
+    })
+  )
+
+  test(
+    "calls about a row that another process holds keep no other call waiting, nor does it keep the lost ones from being found",
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const known = yield* Effect.replicateEffect(charge, 2)
+      const [{ id: held } = assert.fail(), { id: lost } = assert.fail()] = known.toSorted((a, b) =>
+        a.id < b.id ? -1 : 1
+      )
+      const first = yield* starting({ confirm: Schedule.spaced("1 hour") })
+      for (const transactionId of [held, lost]) yield* first.post({ transactionId, status: "Paid" })
+      yield* Effect.repeat(Effect.sleep("20 millis"), { until: () => Effect.map(lookups, (count) => count === 2) })
+      yield* first.crash
+      yield* sql`DELETE FROM effect_pix_queue`
+      // Of another version, and lost as well.
+      yield* sql`INSERT INTO effect_pix_webhooks VALUES ('default', 'call:', 'Open', '{"v":2}', 'none', 0)`
+      for (const transactionId of [held, lost]) yield* (yield* Sandbox).markPaid(transactionId)
+      const good = yield* paidCharge
+      const answers: Array<number> = []
+      const isHeld = yield* Latch.make()
+      const mayGo = yield* Latch.make()
+      const hold = sql`SELECT * FROM effect_pix_webhooks WHERE name = ${`call:${held}`} FOR UPDATE`
+      const holder = yield* Effect.forkChild(
+        sql.withTransaction(hold.pipe(Effect.andThen(isHeld.open), Effect.andThen(mayGo.await)))
+      )
+      yield* isHeld.await
+      const second = yield* starting()
+      yield* Effect.repeat(Effect.sleep("20 millis"), { until: () => second.events.length === 1 })
+      assert.strictEqual(second.events[0]?.id, `${lost}:Paid`)
+      const send = (transactionId: string) =>
+        Effect.map(second.post({ transactionId }), (status) => answers.push(status))
+      const repeated = Effect.all(
+        Array.from({ length: 12 }, () => send(held)),
+        { concurrency: "unbounded" }
+      )
+      const calls = yield* Effect.forkChild(repeated, { startImmediately: true })
+      yield* send(good)
+      yield* Fiber.join(calls)
+      yield* mayGo.open
+      yield* Fiber.join(holder)
+      assert.strictEqual(answers[0], 200)
+      assert.include(answers, 503)
+    })
+  )
+
+  test(
+    "a dead letter that is run again in a transaction of yours leaves its settings as they are",
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { deadLetters, idle, post, retry } = yield* starting({
+        retry: Schedule.recurs(0),
+        onPaid: () => Effect.fail("a bad row")
+      })
+      yield* post({ transactionId: yield* paidCharge })
+      yield* idle
+      const settings = Effect.map(
+        sql`SELECT current_setting('lock_timeout') AS lock, current_setting('idle_in_transaction_session_timeout') AS idle`,
+        ([row]) => ({ ...row })
+      )
+      yield* sql.withTransaction(
+        Effect.gen(function* () {
+          yield* sql`SET LOCAL lock_timeout = '700ms'`
+          const before = yield* settings
+          for (const { id } of yield* deadLetters) assert.isTrue(yield* retry(id))
+          assert.deepStrictEqual(yield* settings, before)
+        })
+      )
     })
   )
 })

@@ -282,6 +282,31 @@ describe("a hint about a transaction", () => {
   )
 
   test(
+    "a flood of calls during an outage of the service neither storms it nor uses up the time for which it is waited for",
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const { idle, post, reports, statuses } = yield* recording({
+        retryLookup: Schedule.upTo(Schedule.spaced("1 minute"), { times: 3 })
+      })
+      const { id } = yield* charge
+      yield* sandbox.markPaid(id)
+      yield* sandbox.fault("getTransaction", Fault.refusal(401, "não"), { times: 1000 })
+      for (const seen of [2, 4, 6]) {
+        for (let n = 0; n < 50; n++) {
+          yield* post({ transactionId: id, status: "Paid", n })
+          if (n % 10 > 0) yield* TestClock.adjust(0)
+        }
+        assert.strictEqual(yield* lookups, seen)
+        if (seen < 6) yield* TestClock.adjust("1 minute")
+      }
+      yield* sandbox.clearFaults
+      yield* TestClock.adjust("1 minute")
+      yield* idle
+      assert.deepStrictEqual([statuses(), reports], [["Paid"], []])
+    })
+  )
+
+  test(
     "a call after an outage is looked at once, unless the service asked for more time, which is an hour at most",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
@@ -291,8 +316,7 @@ describe("a hint about a transaction", () => {
       const call = Effect.suspend(() =>
         Effect.andThen(post({ transactionId: id, status: "Paid" }), TestClock.adjust(0))
       )
-      yield* sandbox.fault("getTransaction", Fault.refusal(401, "não"), { times: 2 })
-      yield* call
+      yield* sandbox.fault("getTransaction", Fault.refusal(401, "não"), { times: 1 })
       yield* call
       assert.deepStrictEqual(statuses(), [])
       yield* call

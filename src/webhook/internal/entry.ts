@@ -38,6 +38,8 @@ const Entry = Schema.Struct({
   job: Schema.optionalKey(Schema.String),
   /** Another call is a reason to look at once: it waits for the service alone, which asked for no peace. */
   mayHurry: Schema.Boolean,
+  /** Another call has it looked at now, before its time. */
+  isHurried: Schema.Boolean,
   dead: Schema.optionalKey(
     Schema.Struct({
       handler: Schema.Literals(handlerNames),

@@ -89,7 +89,17 @@ export const makeInbox = <P, M>(options: InboxOptions<P, M>) => {
       const others = entry.claims.filter(({ status }) => ours.every((claim) => wordOf(claim.status) !== wordOf(status)))
       const before = entry.dead === undefined ? entry.tries : noTries
       const tries = isInRequest ? before : { ...before, early: 0 }
-      return [job, rowOf({ ...fresh, calls: call, claims: [...others, ...ours], tries, job: job.job })]
+      return [
+        job,
+        rowOf({
+          ...fresh,
+          calls: call,
+          claims: [...others, ...ours],
+          tries,
+          isHurried: !isInRequest && (entry.mayHurry || entry.isHurried),
+          job: job.job
+        })
+      ]
     })
     const job = yield* room.modify(name, change)
     if (fresh.transactionId !== undefined) yield* options.wake(fresh.transactionId)
@@ -120,9 +130,10 @@ export const makeInbox = <P, M>(options: InboxOptions<P, M>) => {
         const job = yield* offer("New", seen.name)
         return [{ job, delay: Duration.zero }, rowOf({ ...rest, mayHurry: false, job: job.job })]
       }
-      const { as, delay, lane, mayHurry } = again
+      const { as, delay, isExtra, lane, mayHurry } = again
       const job = yield* offer(lane, seen.name, delay)
-      return [{ job, delay }, rowOf({ ...rest, tries: counted(as), mayHurry, job: job.job })]
+      const tries = isExtra ? entry.tries : counted(as)
+      return [{ job, delay }, rowOf({ ...rest, tries, mayHurry, isHurried: false, job: job.job })]
     })
     return yield* room.modify(seen.name, change)
   })
@@ -137,7 +148,7 @@ export const makeInbox = <P, M>(options: InboxOptions<P, M>) => {
         const { dead, ...rest } = entry
         const { job } = yield* offer("New", name)
         const tries = dead === undefined ? entry.tries : noTries
-        return [true, rowOf({ ...rest, tries, mayHurry: false, job })] as const
+        return [true, rowOf({ ...rest, tries, mayHurry: false, isHurried: false, job })] as const
       })
     )
 
@@ -175,10 +186,16 @@ export const makeInbox = <P, M>(options: InboxOptions<P, M>) => {
       }),
     /** Has those worked on whose element of the queue is gone, whatever took it. */
     heal: Effect.gen(function* () {
-      const names = yield* room.lost
-      yield* Effect.forEach(names, (name) => workAgain(name, "Open"), { discard: true })
-      if (names.length === 0) return
-      yield* Effect.logWarning(`Webhook: ${names.length} call(s) were not in the queue any more. They are again.`)
+      let healed = 0
+      let last: string | undefined = ""
+      while (last !== undefined) {
+        const names: ReadonlyArray<string> = yield* room.lost(last)
+        // One that cannot be had now, or read by this version, keeps no other waiting.
+        for (const name of names) if (yield* Effect.orElseSucceed(workAgain(name, "Open"), () => false)) healed++
+        last = names.at(-1)
+      }
+      if (healed === 0) return
+      yield* Effect.logWarning(`Webhook: ${healed} call(s) were not in the queue any more. They are again.`)
     })
   }
 }

@@ -27,8 +27,8 @@ export interface Room {
   readonly open: Effect.Effect<number, DatabaseError>
   /** The calls that were given up. */
   readonly dead: Effect.Effect<ReadonlyArray<string>, DatabaseError>
-  /** The names of calls that wait and whose element of the queue is gone, a thousand at most. */
-  readonly lost: Effect.Effect<ReadonlyArray<string>, DatabaseError>
+  /** The names of calls that wait and whose element of the queue is gone, in order, from the one that follows a name. */
+  readonly lost: (after: string) => Effect.Effect<ReadonlyArray<string>, DatabaseError>
   /** Forgets what was noted too long ago. */
   readonly forget: Effect.Effect<void, DatabaseError>
 }
@@ -46,8 +46,8 @@ export const makeMemory = (): Memory => ({ rows: new Map(), taken: new Map() })
 
 type Locked = (name: string) => <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | DatabaseError, R>
 
-/** One change of a row at a time. */
-const waiting = Effect.map(
+/** One change of a row at a time in this process. */
+export const waiting = Effect.map(
   RcMap.make({ lookup: () => Semaphore.make(1) }),
   (locks): Locked =>
     (name) =>
@@ -102,7 +102,7 @@ export const roomMemory = Effect.fnUntraced(function* ({ rows, taken }: Memory =
       }).pipe(locked(name)),
     open: Effect.sync(() => of("Open").length),
     dead: Effect.sync(() => of("Dead")),
-    lost: Effect.succeed([]),
+    lost: () => Effect.succeed([]),
     forget: Effect.void
   }
   return room

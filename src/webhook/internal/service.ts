@@ -39,7 +39,7 @@ const settingsOf = <P, M, R>(
 ) =>
   Settings.all({
     maxBodyBytes: Settings.count("Webhook.maxBodyBytes", options.maxBodyBytes ?? 64 * 1024),
-    concurrency: Settings.count("Webhook.concurrency", options.concurrency ?? 4),
+    concurrency: Settings.count("Webhook.concurrency", options.concurrency ?? 3),
     bodyTimeout: Settings.period("Webhook.bodyTimeout", options.bodyTimeout ?? "10 seconds"),
     lookupTimeout: Settings.period("Webhook.lookupTimeout", options.lookupTimeout ?? "10 seconds"),
     handlerTimeout: Settings.period("Webhook.handlerTimeout", options.handlerTimeout ?? handlerTimeout),
@@ -174,7 +174,7 @@ export const makeSqlService = Effect.fnUntraced(function* <P, M, R>(options: Opt
   // While a handler runs on SQLite no call can be recorded, and its caller waits.
   const settings = yield* settingsOf(options, base.dialect === "sqlite" ? "5 seconds" : undefined)
   yield* naming("migrate")(migrate(webhookTables))
-  const room = roomSql(base, settings.name, settings)
+  const room = yield* roomSql(base, settings.name, settings)
   const inRequest = yield* InRequest
   const queue = yield* naming("migrate")(Layer.build(inRequest === undefined ? layerQueue(settings) : layerQueueMemory))
   return yield* Effect.provideContext(serviceOf(options, settings, room, inRequest), queue)

@@ -51,6 +51,8 @@ export interface Outcome {
         readonly delay: Duration.Duration
         /** Whether another call is a reason to look at once. */
         readonly mayHurry: boolean
+        /** Whether this look is not counted among the tries. */
+        readonly isExtra: boolean
       }
     | undefined
   /** What was given up for. */
@@ -98,7 +100,8 @@ export const makeWork = <P, M>(options: WorkOptions<P, M>) => {
         }
       ],
       tries: noTries,
-      mayHurry: false
+      mayHurry: false,
+      isHurried: false
     }
     return entry
   })
@@ -138,7 +141,7 @@ export const makeWork = <P, M>(options: WorkOptions<P, M>) => {
     yield* handlers.tellFailure({ handler, id, attempt, isDead: delay === undefined, cause })
     return delay === undefined
       ? { dead: handler }
-      : { again: { as: "failed" as const, lane: "Again" as const, delay, mayHurry: false } }
+      : { again: { as: "failed" as const, lane: "Again" as const, delay, mayHurry: false, isExtra: false } }
   })
 
   const workOn = Effect.fnUntraced(function* (entry: Entry): Effect.fn.Return<Outcome, DatabaseError> {
@@ -156,11 +159,14 @@ export const makeWork = <P, M>(options: WorkOptions<P, M>) => {
         const doubt = judge?.(claim.status)
         const as = doubt?.as
         if (claim.call === calls) isFinal = as === undefined
-        const delay = as === undefined ? undefined : yield* delayOf(schedules[as], tries[as] + 1)
+        // One extra look for each regular one: a flood must neither storm a service in trouble nor use its time up.
+        const isExtra = as === "outage" && entry.isHurried && tries.outage > 0
+        const delay = as === undefined ? undefined : yield* delayOf(schedules[as], tries[as] + (isExtra ? 0 : 1))
         if (as !== undefined && delay !== undefined) {
           const asked = Duration.min(doubt?.retryAfter ?? Duration.zero, Duration.hours(1))
           const lane = doubt?.finding.reason === "NotFound" ? "Unfound" : "Again"
-          again = { as, lane, delay: Duration.max(delay, asked), mayHurry: Duration.isZero(asked) }
+          const mayHurry = Duration.isZero(asked) && !isExtra
+          again = { as, lane, delay: Duration.max(delay, asked), mayHurry, isExtra }
           continue
         }
         if (judge === undefined || doubt !== undefined) yield* handlers.report(yield* reportOf(entry, claim, doubt))
