@@ -63,7 +63,9 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    const body = Buffer.concat(this.#chunks)
+    const [first = Buffer.alloc(0)] = this.#chunks
+    // Most answers come in one piece, which is not copied.
+    const body = this.#chunks.length > 1 ? Buffer.concat(this.#chunks) : first
     const encoding = this.#head?.headers["content-encoding"]
     if (encoding === undefined || encoding === "identity" || body.length === 0) this.#answer(body)
     else this.#unpack(body, String(encoding).toLowerCase())
