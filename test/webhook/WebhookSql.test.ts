@@ -382,6 +382,8 @@ describe.skipIf(absent !== undefined)("Webhook.layerSql on a PostgreSQL that goe
             )
           )
       })
+      // A test that fails ends all the same.
+      yield* Effect.addFinalizer(() => goesOn.open)
       for (const transactionId of held) yield* first.post({ transactionId })
       yield* entered.await
       // Its lease is not renewed any more, and another process takes over.
