@@ -14,6 +14,13 @@ export * as EndToEndId from "./pix/EndToEndId.ts"
 export * as IdempotencyKey from "./contract/IdempotencyKey.ts"
 export type { WriteOptions } from "./contract/IdempotencyKey.ts"
 export { IdempotencyKeyGen, type IdempotencyKeyPrefix } from "./client/IdempotencyKeyGen.ts"
+export {
+  type Merchant,
+  MerchantNotFound,
+  Merchants,
+  type MerchantsOptions,
+  MerchantUnavailable
+} from "./client/Merchants.ts"
 export * as Metadata from "./contract/Metadata.ts"
 export * as Money from "./pix/Money.ts"
 export { Payments, type PaymentsOptions } from "./client/Payments.ts"

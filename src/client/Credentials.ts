@@ -16,12 +16,12 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as FiberHandle from "effect/FiberHandle"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import type { ConfigurationError } from "../contract/ConfigurationError.ts"
 import * as Settings from "../contract/Settings.ts"
+import { failureTag } from "./internal/failureTag.ts"
 
 /** A client id and its secret key. */
 export interface ApiCredentials {
@@ -124,14 +124,6 @@ const areSame = (one: ApiCredentials, other: ApiCredentials) =>
 /** How long a 401 starts no load after one that brought nothing new. */
 const pause = Duration.seconds(2)
 
-/** The tag and no more: a message may name the secret. */
-const tagOf = (cause: Cause.Cause<unknown>): string => {
-  const error = Option.getOrUndefined(Cause.findErrorOption(cause))
-  const tag = Predicate.hasProperty(error, "_tag") ? error._tag : undefined
-  if (typeof tag === "string" && /^[\w./@-]{1,80}$/.test(tag)) return tag
-  return error === undefined ? "a defect" : "an error without a tag"
-}
-
 const reloading = Effect.fnUntraced(function* <E, R>(options: {
   readonly load: Effect.Effect<ApiCredentials, E, R>
   readonly every?: Duration.Input | undefined
@@ -169,7 +161,7 @@ const reloading = Effect.fnUntraced(function* <E, R>(options: {
         Effect.andThen(
           Cause.hasInterruptsOnly(cause)
             ? Effect.void
-            : Effect.logWarning(`Loading credentials failed (${tagOf(cause)}): the last good ones stay in use.`),
+            : Effect.logWarning(`Loading credentials failed (${failureTag(cause)}): the last good ones stay in use.`),
           keepCurrent
         )
     }),

@@ -1,0 +1,11 @@
+/** What may be logged of a failure that is not of this library: its tag and no more, since a message may name a secret. */
+import * as Cause from "effect/Cause"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+
+export const failureTag = (cause: Cause.Cause<unknown>): string => {
+  const error = Option.getOrUndefined(Cause.findErrorOption(cause))
+  const tag = Predicate.hasProperty(error, "_tag") ? error._tag : undefined
+  if (typeof tag === "string" && /^[\w./@-]{1,80}$/.test(tag)) return tag
+  return error === undefined ? "a defect" : "an error without a tag"
+}
