@@ -2,7 +2,8 @@
  * The command as a whole. A command is declared in a file of this folder; what it does is loaded when it is run, so that
  * `--help` and `balance` do not pay for the sandbox.
  *
- * stdout is data, stderr is everything else, and the exit code says how it ended: see `internal/exit.ts`.
+ * stdout is data, stderr is everything else, and the exit code says how it ended: see `internal/exit.ts` and
+ * `internal/output.ts`.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
@@ -22,6 +23,7 @@ import { balance } from "./balance.ts"
 import { charge } from "./charge.ts"
 import { doctor } from "./doctor.ts"
 import { codesInWords, Failed, failedOf } from "./internal/exit.ts"
+import { listenForErrors, note, writeLine } from "./internal/output.ts"
 import { sandbox } from "./sandbox.ts"
 import { transaction } from "./transaction.ts"
 import { transactions } from "./transactions.ts"
@@ -43,7 +45,7 @@ const root = Command.make("effect-pix").pipe(
 const presenter = CliOutput.layerPresenter({
   present: (event) =>
     event._tag === "InvalidInvocation"
-      ? Console.error(
+      ? note(
           [
             ...event.errors.map(({ message }) => message),
             `See \`${event.commandPath.join(" ")} --help\` for what it takes.`
@@ -61,13 +63,25 @@ const base = Layer.mergeAll(
   Layer.succeed(References.MinimumLogLevel, "Error")
 )
 
+/** Help, version and completions go through the console. They are data, written like all other. */
+const writingWhatIsPrinted = Effect.fnUntraced(function* <E, R>(effect: Effect.Effect<void, E, R>) {
+  const printed: Array<unknown> = []
+  const console = yield* Console.Console
+  const exit = yield* Effect.exit(
+    Effect.provideService(effect, Console.Console, { ...console, log: (text) => printed.push(text) })
+  )
+  yield* Effect.forEach(printed, (text) => writeLine(String(text)), { discard: true })
+  return yield* exit
+})
+
 const program = Command.run(root, { version }).pipe(
+  writingWhatIsPrinted,
   Effect.catchCause((cause) => {
     if (Cause.hasInterruptsOnly(cause)) return Effect.interrupt
     const failed = failedOf(cause)
     if (failed === undefined) return Effect.void
     return Effect.gen(function* () {
-      if (failed.message !== "") yield* Console.error(failed.message)
+      if (failed.message !== "") yield* note(failed.message)
       yield* Effect.logDebug(cause)
       return yield* failed
     })
@@ -77,8 +91,9 @@ const program = Command.run(root, { version }).pipe(
 
 /** Runs the command that the process was called as. */
 export const run = (): void => {
-  // `effect-pix transactions | head` ends when its reader does.
-  process.stdout.on("error", () => process.exit(0))
+  listenForErrors()
+  // The terminal was closed. `runMain` knows of ctrl-C and SIGTERM.
+  process.on("SIGHUP", () => process.emit("SIGTERM"))
   NodeRuntime.runMain(program, {
     disableErrorReporting: true,
     teardown: (exit, onExit) => {

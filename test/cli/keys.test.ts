@@ -64,6 +64,27 @@ describe("a key that is pressed while the sandbox runs (needs python3)", () => {
   )
 })
 
+describe("a terminal that is closed (needs python3)", () => {
+  /** Runs a command on a pseudo-terminal, and closes that once the keys are explained. */
+  const closing = `
+import os, pty, sys
+pid, master = pty.fork()
+if pid == 0: os.execvp(sys.argv[1], sys.argv[1:])
+seen = b""
+while b"q quits" not in seen: seen += os.read(master, 65536)
+os.close(master)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) & 255)
+`
+
+  it.live.skipIf(!hasPty)("ends the sandbox with 0, as ctrl-C does", () =>
+    Effect.gen(function* () {
+      const line = `python3 -c '${closing}' "${process.execPath}" src/cli/main.ts sandbox --port 0`
+      const { code, stderr } = yield* runLine(line)
+      expect([code, stderr]).toEqual([0, ""])
+    })
+  )
+})
+
 describe("the entry", () => {
   it.live("says which Node it needs before it loads what an older one cannot read", () =>
     Effect.gen(function* () {

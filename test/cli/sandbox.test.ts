@@ -82,13 +82,13 @@ describe("the sandbox's command", () => {
     })
   )
 
-  it.live("keeps its charges in the state file over a restart", () =>
+  it.live("keeps its charges in the state file over a restart, also where its terminal was closed", () =>
     Effect.gen(function* () {
       const file = join(yield* folder, "state.json")
       const before = yield* serving("--state", file)
       expect(before.state).toBe(file)
       const { transactionId } = yield* charge(before.env)
-      before.kill("SIGTERM")
+      before.kill("SIGHUP")
       expect((yield* before.ended).code).toBe(0)
       const after = yield* serving("--state", file)
       const found = yield* run(["transaction", transactionId], after.env)

@@ -5,7 +5,7 @@ import { Credentials, IdempotencyKeyGen, Money, Payments } from "effect-pix"
 import { Sandbox } from "effect-pix/sandbox"
 import { FetchHttpClient } from "effect/http"
 import { leaksIn, person } from "../support/canary.ts"
-import { run, runLine } from "../support/command.ts"
+import { run } from "../support/command.ts"
 import { answer, json, makeGateway, type Answer } from "../support/Gateway.ts"
 import { served, settings, settingsOf } from "../support/operator.ts"
 
@@ -69,17 +69,6 @@ describe("the transactions", () => {
       }
       const wrong = yield* run(["transactions", "--csv", "--json"], env)
       expect([wrong.code, wrong.stdout]).toEqual([1, ""])
-    }).pipe(Effect.provide(served))
-  )
-
-  it.live("end quietly where the reader of a pipe has enough", () =>
-    Effect.gen(function* () {
-      yield* charges(120)
-      const env = yield* settings
-      const line = `"${process.execPath}" src/cli/main.ts transactions --json | head -n 1`
-      const { code, stderr, stdout } = yield* runLine(line, env)
-      expect([code, linesOf(stdout).length]).toEqual([0, 1])
-      expect(stderr).not.toContain("EPIPE")
     }).pipe(Effect.provide(served))
   )
 

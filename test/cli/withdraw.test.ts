@@ -14,15 +14,20 @@ const key = IdempotencyKey.fromReference("payout", "invoice-42")
 /** The command that is shown to ask again. */
 const shownCommand = (stderr: string): string => {
   const lines = stderr.split("\n")
-  return lines[lines.findIndex((line) => line.startsWith("To ask again")) + 1]?.trim() ?? ""
+  const found = lines.findIndex((line) => line.startsWith("To ask again"))
+  return found === -1 ? "" : (lines[found + 1]?.trim() ?? "")
 }
 
 describe("a payout that is confirmed", () => {
-  it.live("is sent once, under the key of its reference", () =>
+  it.live("is sent once, under the key of its reference, which stands for no other payout", () =>
     Effect.gen(function* () {
       const env = yield* settings
       const first = yield* run([...payout, "--yes"], env)
       expect([first.code, first.stdout]).toEqual([0, expect.stringContaining("R$ 10,00")])
+      const other = yield* run(["withdraw", "20,00", "--reference", "invoice-42", "--yes"], env)
+      expect([other.code, other.stdout, shownCommand(other.stderr)]).toEqual([5, "", ""])
+      expect(other.stderr).toContain("run it with the amount and the data of then. It shows what became of it.")
+      expect(other.stderr).toContain("give it a reference of its own")
       const again = yield* run([...payout, "--yes", "--json"], env)
       expect(JSON.parse(again.stdout)).toMatchObject({ id: 1, reais: "10.00", status: "Awaiting", idempotencyKey: key })
       const sandbox = yield* Sandbox
@@ -120,21 +125,30 @@ describe("the exit code of a payout", () => {
       expect((yield* run([...payout, "--yes"], env)).code).toBe(4)
       const again = yield* run([...payout, "--yes", "--again"], env)
       expect([again.code, shownCommand(again.stderr)]).toEqual([5, expect.stringMatching(/withdraw 10,00 .*--again$/)])
+      expect(again.stderr).toContain(
+        "If the answer stays the same, asking helps no more: whoever runs the gateway can say"
+      )
       expect(gateway.requests.map(({ headers }) => headers["idempotency-key"])).toEqual([key, key])
     })
   )
 
-  it.live("is 5 where ctrl-C ends it while the request is under way, and the command to ask again is shown", () =>
-    Effect.gen(function* () {
-      const gateway = yield* makeGateway
-      gateway.script(silence)
-      const process = yield* start([...payout, "--yes"], settingsOf(gateway.url))
-      yield* gateway.arrived(1)
-      process.kill("SIGINT")
-      const { code, stderr } = yield* process.ended
-      expect([code, shownCommand(stderr)]).toEqual([5, expect.stringMatching(/withdraw 10,00 .*--again$/)])
-      expect(stderr).toContain(key)
-    })
+  it.live.each([
+    ["ctrl-C", "SIGINT"],
+    ["the end of its terminal", "SIGHUP"]
+  ] as const)(
+    "is 5 where %s ends it while the request is under way, and the command to ask again is shown",
+    ([, signal]) =>
+      Effect.gen(function* () {
+        const gateway = yield* makeGateway
+        gateway.script(silence)
+        const process = yield* start([...payout, "--yes"], settingsOf(gateway.url))
+        yield* gateway.arrived(1)
+        const shown = yield* process.shown(key)
+        expect(shown).toContain("Payout of R$ 10,00 (1000 centavos) to the company's own PIX key\nReference invoice-42")
+        process.kill(signal)
+        const { code, stderr } = yield* process.ended
+        expect([code, shownCommand(stderr)]).toEqual([5, expect.stringMatching(/withdraw 10,00 .*--again$/)])
+      })
   )
 
   it.live.each([

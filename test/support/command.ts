@@ -66,13 +66,19 @@ const follow = (child: ChildProcess, input: string | undefined): Running => {
   }
 }
 
-const startWords = (words: readonly [string, ...ReadonlyArray<string>], env: Env, input?: string) =>
+const startWords = (
+  words: readonly [string, ...ReadonlyArray<string>],
+  env: Env,
+  input?: string,
+  unread?: "stdout" | "stderr"
+) =>
   Effect.acquireRelease(
     Effect.sync(() => {
       const [file, ...args] = words
       // Nothing of the machine's own settings, but what finds programs.
       const base = { PATH: process.env["PATH"] ?? "", NODE_COMPILE_CACHE: compiled }
       const child = spawn(file, args, { cwd: root, env: { ...base, ...env } })
+      if (unread !== undefined) child[unread].destroy()
       return follow(child, input)
     }),
     ({ ended, kill }) => {
@@ -88,6 +94,10 @@ export const start = (args: ReadonlyArray<string>, env: Env = {}): Effect.Effect
 /** Runs it to its end. */
 export const run = (args: ReadonlyArray<string>, env: Env = {}, input?: string): Effect.Effect<Ended> =>
   Effect.scoped(Effect.flatMap(startWords([process.execPath, main, ...args], env, input), ({ ended }) => ended))
+
+/** Starts it, and closes one of its outputs before it can write there. */
+export const startUnread = (unread: "stdout" | "stderr", args: ReadonlyArray<string>, env: Env = {}) =>
+  startWords([process.execPath, main, ...args], env, undefined, unread)
 
 /** Runs a line in a shell. */
 export const runLine = (line: string, env: Env = {}): Effect.Effect<Ended> =>

@@ -10,7 +10,7 @@ import type { CreatedPixTransaction } from "../../contract/Transaction.ts"
 import * as QrCode from "../../pix/QrCode.ts"
 import { askingAgain } from "./again.ts"
 import { inBoth, parseAmount } from "./amount.ts"
-import { note, writeJson, writeLine } from "./output.ts"
+import { note, showDone, writeJson, writeLine } from "./output.ts"
 import { keyOf } from "./reference.ts"
 import { plain, time } from "./text.ts"
 import { untilPaid } from "./wait.ts"
@@ -53,6 +53,13 @@ const backgroundOf = (given: Option.Option<"dark" | "light">) =>
       )
   })
 
+const summaryOf = ({ amount, id, idempotencyKey, pix, status }: CreatedPixTransaction): string =>
+  [
+    `Charge ${plain(id)}: ${inBoth(amount)}, ${plain(status)}`,
+    ...(pix.expirationDate === undefined ? [] : [`Expires ${time(pix.expirationDate)}`]),
+    `Idempotency key ${plain(idempotencyKey)}`
+  ].join("\n")
+
 const show = Effect.fnUntraced(function* (charge: CreatedPixTransaction, input: Input) {
   const { amount, id, idempotencyKey, pix, status } = charge
   const { isSound, problems } = ChargeCode.of(charge)
@@ -69,9 +76,7 @@ const show = Effect.fnUntraced(function* (charge: CreatedPixTransaction, input: 
     })
     return
   }
-  yield* writeLine(`Charge ${plain(id)}: ${inBoth(amount)}, ${plain(status)}`)
-  if (pix.expirationDate !== undefined) yield* writeLine(`Expires ${time(pix.expirationDate)}`)
-  yield* writeLine(`Idempotency key ${plain(idempotencyKey)}\n`)
+  yield* writeLine(`${summaryOf(charge)}\n`)
   const background = yield* backgroundOf(input.background)
   // A text that no QR code can hold is shown as it is.
   const code = yield* Effect.option(Effect.try(() => QrCode.terminal(pix.qrcode, { background })))
@@ -101,9 +106,9 @@ export const run = Effect.fnUntraced(function* (input: Input) {
         },
         { idempotencyKey, ...(input.again && { earlier: "Unknown" }) }
       ),
-      wordsOf(input, reference)
+      { words: wordsOf(input, reference), again: input.again, kind: "charge" }
     )
-    yield* show(charge, input)
+    yield* showDone(summaryOf(charge), show(charge, input))
     if (input.wait) yield* untilPaid(charge.id, { json: input.json, full: false, expiresAt: charge.pix.expirationDate })
   }).pipe(Effect.provide(Payments.layerFetch))
 })

@@ -8,9 +8,9 @@ import * as Schema from "effect/Schema"
 import { ConfigurationError } from "../../contract/ConfigurationError.ts"
 import { Outcome } from "../../contract/PaymentsError.ts"
 
-/** The exit codes. 130 is ctrl-C. */
+/** The exit codes. 130 is ctrl-C, SIGTERM and SIGHUP. */
 export const codes = {
-  /** Wrong usage or settings, or something on this machine. */
+  /** Wrong usage or settings, or something on this machine, such as a stdout that cannot be written. */
   Usage: 1,
   NotConfirmed: 2,
   NotSent: 3,
@@ -29,11 +29,11 @@ export const codesInWords = [
   "2    not confirmed: nothing was sent",
   "3    NotSent: nothing left this machine",
   "4    Rejected: the service refused, nothing was executed",
-  "5    Unknown: it may have been executed; ask again with the command that is shown",
+  "5    Unknown: it may have been executed; do what the message says, and nothing else",
   "6    NoEffect: a read got no usable answer, or waiting took too long",
   "7    doctor found an assumption that is wrong",
   "8    the charge that was waited for ended without being paid",
-  "130  ctrl-C"
+  "130  ended by ctrl-C, SIGTERM or SIGHUP"
 ].join("\n  ")
 
 /** The end of a command: what is said on stderr, if anything is left to say, and the exit code. */

@@ -1,6 +1,7 @@
 /** One key, one act: what a person presses while the sandbox runs. */
 import * as NodeTerminal from "@effect/platform-node/NodeTerminal"
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import * as Pull from "effect/Pull"
 import * as Queue from "effect/Queue"
 import type * as Terminal from "effect/Terminal"
@@ -52,4 +53,9 @@ export const keys = (url: string) =>
       yield* note("Keys: o opens the panel, p pays the newest charge, r starts over, q quits.")
       return yield* Effect.forever(Effect.flatMap(Queue.take(pressed), ({ key }) => act(key.name, url)))
     }).pipe(Pull.catchDone(() => note("Stopped.")))
+  ).pipe(
+    // A terminal that was closed cannot be set back, and need not be.
+    Effect.catchDefect((defect) =>
+      Predicate.hasProperty(defect, "syscall") && defect.syscall === "setRawMode" ? Effect.void : Effect.die(defect)
+    )
   )

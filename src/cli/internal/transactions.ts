@@ -9,7 +9,7 @@ import * as Money from "../../pix/Money.ts"
 import * as TransactionStream from "../../transactions/TransactionStream.ts"
 import { decimal } from "./amount.ts"
 import { failed } from "./exit.ts"
-import { note, progress, write } from "./output.ts"
+import { hasReader, note, progress, write } from "./output.ts"
 import { csvRow, jsonLine, maskEmail, maskName, maskNumber, plain, time } from "./text.ts"
 
 interface Input {
@@ -104,16 +104,18 @@ export const run = Effect.fnUntraced(function* (input: Input) {
     ...(Option.isSome(input.until) && { until: input.until.value }),
     ...(Option.isSome(input.limit) && { limit: input.limit.value })
   }).pipe(
-    Stream.runForEach(({ rows }) => {
-      const start = count === 0 ? head : ""
-      count += rows.length
-      return Effect.andThen(
-        write(start + rows.map((row) => line(row, input.full)).join("")),
-        progress(`${count} transaction(s)...`)
-      )
-    }),
+    Stream.runForEachWhile(
+      Effect.fnUntraced(function* ({ rows }) {
+        const start = count === 0 ? head : ""
+        count += rows.length
+        yield* write(start + rows.map((row) => line(row, input.full)).join(""))
+        yield* progress(`${count} transaction(s)...`)
+        return hasReader()
+      })
+    ),
     Effect.ensuring(progress(""))
   )
   if (count === 0) yield* write(head)
+  if (!hasReader()) return
   yield* note(`${count} transaction(s)`)
 }, Effect.provide(Payments.layerFetch))

@@ -17,7 +17,7 @@ import { askingAgain } from "./again.ts"
 import { decimal, inBoth, parseAmount } from "./amount.ts"
 import { codes, failed } from "./exit.ts"
 import { hasTerminal } from "./invocation.ts"
-import { note, writeJson, writeLine } from "./output.ts"
+import { note, showDone, writeJson, writeLine } from "./output.ts"
 import { keyOf } from "./reference.ts"
 import { plain } from "./text.ts"
 
@@ -90,11 +90,9 @@ const confirm = Effect.fnUntraced(function* (input: Input, what: string) {
 
 const show = (withdrawal: Withdrawal, to: string, input: Input) => {
   const { enTransaction, id, idempotencyKey, value } = withdrawal
-  return input.json
-    ? writeJson({ id, reais: decimal(value), status: enTransaction, to, idempotencyKey })
-    : writeLine(
-        `Withdrawal ${id}: ${Money.format(value)} to ${to}, ${plain(enTransaction)}\nIdempotency key ${plain(idempotencyKey)}`
-      )
+  const text = `Withdrawal ${id}: ${Money.format(value)} to ${to}, ${plain(enTransaction)}\nIdempotency key ${plain(idempotencyKey)}`
+  const json = { id, reais: decimal(value), status: enTransaction, to, idempotencyKey }
+  return showDone(text, input.json ? writeJson(json) : writeLine(text))
 }
 
 export const run = Effect.fnUntraced(function* (input: Input) {
@@ -102,19 +100,20 @@ export const run = Effect.fnUntraced(function* (input: Input) {
   const idempotencyKey = yield* keyOf("payout", input.reference)
   const pixKey = yield* pixKeyOf(input)
   const to = pixKey === undefined ? "the company's own PIX key" : String(pixKey)
-  const what = `Pay out ${inBoth(amount)} to ${to}?`
-  yield* note(`Reference ${plain(input.reference)}, idempotency key ${idempotencyKey}`)
-  yield* confirm(input, what)
+  const what = `${inBoth(amount)} to ${to}`
+  yield* note(`Payout of ${what}\nReference ${plain(input.reference)}, idempotency key ${idempotencyKey}`)
+  yield* confirm(input, `Pay out ${what}?`)
   const request: WithdrawalRequest = {
     amount,
     ...(pixKey !== undefined && { pixKey }),
     ...(Option.isSome(input.description) && { description: input.description.value })
   }
   const withdrawal = yield* Effect.flatMap(Payments, (payments) =>
-    askingAgain(
-      payments.requestWithdrawal(request, { idempotencyKey, ...(input.again && { earlier: "Unknown" }) }),
-      wordsOf(input)
-    )
+    askingAgain(payments.requestWithdrawal(request, { idempotencyKey, ...(input.again && { earlier: "Unknown" }) }), {
+      words: wordsOf(input),
+      again: input.again,
+      kind: "payout"
+    })
   ).pipe(Effect.provide(Payments.layerFetch))
   yield* show(withdrawal, to, input)
 })

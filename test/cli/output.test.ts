@@ -1,0 +1,140 @@
+/** What a command writes, and how it ends where that cannot be written. */
+import { describe, expect, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { Fault, Sandbox } from "effect-pix/sandbox"
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { runLine, startUnread } from "../support/command.ts"
+import { answer, closedPort, json, makeGateway, type Answer } from "../support/Gateway.ts"
+import { served, settings, settingsOf } from "../support/operator.ts"
+
+const command = `"${process.execPath}" src/cli/main.ts`
+const charge = ["charge", "25,00", "--name", "Maria Silva", "--email", "maria@example.com"]
+const withdraw = ["withdraw", "10,00", "--reference", "invoice-42", "--yes"]
+
+/** A page of a list that has so many pages of a hundred rows, newest first. */
+const page = (number: number, pages: number, name: string) => ({
+  ok: true,
+  res: {
+    items: Array.from({ length: 100 }, (_, index) => ({
+      id: (pages - number) * 100 + 100 - index,
+      lead: { name, email: "m@example.com", phone: null, documentNumber: null, externalId: null },
+      amount: 5,
+      status: "PENDING",
+      createdAt: "2026-11-01T00:00:00Z"
+    })),
+    totalItems: pages * 100,
+    totalPages: pages,
+    currentPage: number,
+    pageSize: 100
+  }
+})
+
+const listOf =
+  (pages: number): Answer =>
+  (response, request) => {
+    const number = Number(new URL(request.path, "http://gateway").searchParams.get("page") ?? 1)
+    json(page(number, pages, "Maria"))(response, request)
+  }
+
+describe.skipIf(!existsSync("/dev/full"))("stdout on a disk that is full", () => {
+  it.live.each(["--help", "doctor", "sandbox --port 0"])("ends %s with 1 and a sentence", (words) =>
+    Effect.gen(function* () {
+      const { code, stderr } = yield* runLine(`${command} ${words} > /dev/full`, settingsOf(yield* closedPort))
+      expect([code, stderr]).toEqual([1, "stdout could not be written (ENOSPC): what it got is incomplete.\n"])
+    })
+  )
+
+  it.live("ends a payout with 1, and stderr says that it was made", () =>
+    Effect.gen(function* () {
+      const { code, stderr } = yield* runLine(`${command} ${withdraw.join(" ")} > /dev/full`, yield* settings)
+      expect(code).toBe(1)
+      expect(stderr).toContain(
+        "stdout could not be written (ENOSPC): what it got is incomplete. It was done all the same:"
+      )
+      expect(stderr).toContain("Withdrawal 1: R$ 10,00")
+      const sandbox = yield* Sandbox
+      expect((yield* sandbox.withdrawals).length).toBe(1)
+    }).pipe(Effect.provide(served))
+  )
+})
+
+describe("stdout on a disk that takes a part", () => {
+  it.live.skipIf(process.platform === "win32")(
+    "ends an export with 1, also where its last piece is what is cut off",
+    () =>
+      Effect.gen(function* () {
+        const gateway = yield* makeGateway
+        gateway.script(listOf(1))
+        const folder = mkdtempSync(join(tmpdir(), "effect-pix-"))
+        yield* Effect.addFinalizer(() => Effect.sync(() => rmSync(folder, { recursive: true })))
+        const file = join(folder, "export.csv")
+        // A file may have two blocks, and the export is one piece of more.
+        const line = `unset NODE_COMPILE_CACHE; ulimit -f 2; ${command} transactions --csv > "${file}"`
+        const { code, stderr } = yield* runLine(line, settingsOf(gateway.url))
+        expect([code, stderr]).toEqual([1, "stdout could not be written (EFBIG): what it got is incomplete.\n"])
+        expect(readFileSync(file, "utf8")).toMatch(/^id,created_at/)
+      })
+  )
+})
+
+describe("a reader of stdout that has gone", () => {
+  it.live("decides nothing: a charge that is waited for and cancelled ends with 8", () =>
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const waiting = yield* startUnread("stdout", [...charge, "--wait"], yield* settings)
+      yield* waiting.shown("The charge is Awaiting.")
+      for (const { transactionId } of yield* sandbox.transactions) yield* sandbox.cancel(transactionId)
+      const { code, stderr } = yield* waiting.ended
+      expect([code, stderr.trim().split("\n").at(-1)]).toEqual([8, "The charge ended without being paid."])
+      expect(stderr).not.toMatch(/EPIPE|ECONNRESET|stdout/)
+    }).pipe(Effect.provide(served))
+  )
+
+  it.live("ends a list without a word, and no more pages are asked for", () =>
+    Effect.gen(function* () {
+      const gateway = yield* makeGateway
+      gateway.script(listOf(1000))
+      const line = `{ ${command} transactions --json; echo "code $?" >&2; } | head -n 1`
+      const { stderr, stdout } = yield* runLine(line, settingsOf(gateway.url))
+      expect([JSON.parse(stdout).id, stderr]).toEqual([100_000, "code 0\n"])
+      // What fits into the pipe, and a page that is refused.
+      expect(gateway.requests.length).toBeLessThan(20)
+    })
+  )
+})
+
+describe("a reader of stdout that is slow", () => {
+  it.live("gets all that was read, also where the command ends with a failure then", () =>
+    Effect.gen(function* () {
+      const gateway = yield* makeGateway
+      gateway.script(json(page(1, 2, "M".repeat(20_000))), answer(401))
+      const slow = `"${process.execPath}" -e "process.stdin.pipe(process.stdout)"`
+      const line = `{ ${command} transactions --json --full; echo "code $?" >&2; } | ${slow}`
+      const { stderr, stdout } = yield* runLine(line, settingsOf(gateway.url))
+      expect(stderr).toContain("code 4")
+      expect(
+        stdout
+          .trimEnd()
+          .split("\n")
+          .map((text) => JSON.parse(text).id)
+      ).toEqual(Array.from({ length: 100 }, (_, index) => 200 - index))
+    })
+  )
+})
+
+describe("stderr that nobody reads", () => {
+  it.live("leaves the code of a payout alone: 5 where it may have been executed, 0 where it was", () =>
+    Effect.gen(function* () {
+      const env = yield* settings
+      const sandbox = yield* Sandbox
+      yield* sandbox.fault("requestWithdrawal", Fault.resetAfter, { times: 3 })
+      const unknown = yield* startUnread("stderr", withdraw, env)
+      expect((yield* unknown.ended).code).toBe(5)
+      const again = yield* startUnread("stderr", [...withdraw, "--again"], env)
+      expect(yield* again.ended).toMatchObject({ code: 0, stdout: expect.stringContaining("Withdrawal 1: R$ 10,00") })
+      expect((yield* sandbox.withdrawals).length).toBe(1)
+    }).pipe(Effect.provide(served))
+  )
+})
