@@ -51,13 +51,9 @@ export const writeLine = (text: string): Effect.Effect<void, Failed> => write(`$
 /** One line for machines. */
 export const writeJson = (value: unknown): Effect.Effect<void, Failed> => write(jsonLine(value))
 
-/** Shows what a command has done. If that fails or is interrupted stderr says it, so that nobody takes it for not done. */
+/** Shows what a command has done. Where stdout fails stderr says it, so that nobody takes it for not done. */
 export const showDone = <R>(done: string, show: Effect.Effect<void, Failed, R>): Effect.Effect<void, Failed, R> =>
-  show.pipe(
-    Effect.mapError(({ code, message }) => failed(`${message} It was done all the same:\n${done}`, code)),
-    // No wait: stderr may be as stuck as stdout is.
-    Effect.onInterrupt(() => Effect.sync(() => process.stderr.write(`It was done before this ended:\n${done}\n`)))
-  )
+  Effect.mapError(show, ({ code, message }) => failed(`${message} It was done all the same:\n${done}`, code))
 
 /** Writes a line to stderr, and ends when it is written. */
 export const note = (text: string): Effect.Effect<void> => Effect.ignore(toStream(process.stderr, `${text}\n`))
