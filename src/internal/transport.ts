@@ -18,6 +18,11 @@ export interface TransportRequest {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array<ArrayBuffer> | undefined
+  /**
+   * Whether the time of the attempt is over. A transport asks it right before the first byte leaves, and then sends
+   * nothing: a process that was suspended finds its connection made before its timers run.
+   */
+  readonly isLate: () => boolean
 }
 
 /** The headers of an answer: names in lower case. */
@@ -27,7 +32,7 @@ export type AnswerHeaders = Readonly<Record<string, string | ReadonlyArray<strin
 export interface TransportFailure {
   /** `Broken`: the connection or the answer failed. `TooLarge`: the answer is over its bound. `Late`: the time is over. */
   readonly kind: "Broken" | "TooLarge" | "Late"
-  /** Whether a byte of the request may have left. `undefined`: the transport cannot tell, the cause has to. */
+  /** Whether the request may have left. `undefined`: the transport cannot tell, the cause has to. */
   readonly sent: boolean | undefined
   /** The head of the answer, where it came. */
   readonly head: { readonly status: number; readonly headers: AnswerHeaders } | undefined

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect"
+import { constFalse } from "effect/Function"
 import { HttpClient } from "effect/http"
 import { NodePayments } from "effect-pix/node"
 import type * as Net from "node:net"
@@ -22,10 +23,14 @@ interface Asked {
   readonly body?: string
   readonly timeout?: number
   readonly maxBytes?: number
+  readonly isLate?: () => boolean
 }
 
 /** Sends, and answers all that the sink is told. */
-const send = (via: Transport, { body, maxBytes = 1024, path = "/", port, timeout = 5000 }: Asked) => {
+const send = (
+  via: Transport,
+  { body, isLate = constFalse, maxBytes = 1024, path = "/", port, timeout = 5000 }: Asked
+) => {
   const told: Array<Told> = []
   const first = Deferred.makeUnsafe<Told>()
   const tell = (what: Told) => {
@@ -38,7 +43,8 @@ const send = (via: Transport, { body, maxBytes = 1024, path = "/", port, timeout
       origin: `http://127.0.0.1:${port}`,
       path,
       headers: body === undefined ? {} : { "content-type": "application/json" },
-      body: body === undefined ? undefined : new TextEncoder().encode(body)
+      body: body === undefined ? undefined : new TextEncoder().encode(body),
+      isLate
     },
     timeout,
     maxBytes,
@@ -235,6 +241,27 @@ describe("the Node transport, when a call fails", () => {
     })
   )
 
+  it.live("a call whose time is over when it gets its connection left nothing, and the connection is kept", () =>
+    Effect.gen(function* () {
+      const arrived = Deferred.makeUnsafe<Net.Socket>()
+      const server = yield* serveRaw((socket, request) =>
+        request.count === 1 ? Deferred.doneUnsafe(arrived, Effect.succeed(socket)) : ok("{}")(socket, request)
+      )
+      const via = yield* transport({ connections: 1 })
+      const holding = send(via, server)
+      const socket = yield* Deferred.await(arrived)
+      let isLate = false
+      const waiting = send(via, { ...server, body: "{}", isLate: () => isLate })
+      isLate = true
+      ok("{}")(socket, { head: "", count: 1 })
+      const told = failure(yield* waiting.first)
+      assert.deepStrictEqual([told.kind, told.sent], ["Late", false])
+      answer(yield* holding.first)
+      answer(yield* send(via, server).first)
+      assert.deepStrictEqual([server.requests(), server.connections()], [2, 1])
+    })
+  )
+
   it.live("an answer whose declared length is over the bound is given up at once, and its connection closed", () =>
     Effect.gen(function* () {
       const { closed, watch } = closing()
@@ -294,7 +321,14 @@ describe("the Node transport, when a call fails", () => {
       const via = yield* transport()
       const told = yield* Effect.callback<Told>((resume) =>
         via.send(
-          { method: "GET", origin: "http://127.0.0.1:1", path: "/", headers: { "x-a": "a\r\nb" }, body: undefined },
+          {
+            method: "GET",
+            origin: "http://127.0.0.1:1",
+            path: "/",
+            headers: { "x-a": "a\r\nb" },
+            body: undefined,
+            isLate: constFalse
+          },
           1000,
           1000,
           { onAnswer: () => assert.fail("answered"), onFailure: (failed) => resume(Effect.succeed(failed)) }

@@ -2,7 +2,8 @@
  * The transport on undici's `dispatch`: one handler and one timer for each request.
  *
  * undici starts a request only when it has a connection for it, and then writes it at once. So a request that was never
- * started sent no byte, whatever happened to it. A request that was started may have been sent.
+ * started sent no byte, whatever happened to it, and one whose time is over by then is not started. A request that was
+ * started may have been sent.
  */
 import { Buffer } from "node:buffer"
 import { brotliDecompress, gunzip, inflate } from "node:zlib"
@@ -33,19 +34,23 @@ class Exchange implements Dispatcher.DispatchHandler {
   readonly #sink: TransportSink
   readonly #maxBytes: number
   readonly #timer: NodeJS.Timeout
+  readonly #isLate: () => boolean
   #controller: Dispatcher.DispatchController | undefined
   #head: { readonly status: number; readonly headers: AnswerHeaders } | undefined
   readonly #chunks: Array<Buffer> = []
   #size = 0
   #isOver = false
 
-  constructor(sink: TransportSink, timeout: number, maxBytes: number) {
+  constructor(sink: TransportSink, timeout: number, maxBytes: number, isLate: () => boolean) {
     this.#sink = sink
     this.#maxBytes = maxBytes
+    this.#isLate = isLate
     this.#timer = setTimeout(late, timeout, this)
   }
 
+  /** undici has a connection, and writes the request when this returns. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
+    if (this.#isLate()) this.#fail("Late", undefined)
     if (this.#isOver) throw givenUp
     this.#controller = controller
   }
@@ -120,7 +125,7 @@ const late = (exchange: Exchange): void => exchange.giveUp("Late")
 /** The transport of a dispatcher. */
 export const transportOf = (dispatcher: Dispatcher): Transport => ({
   send: (request, timeout, maxBytes, sink) => {
-    const exchange = new Exchange(sink, timeout, maxBytes)
+    const exchange = new Exchange(sink, timeout, maxBytes, request.isLate)
     try {
       dispatcher.dispatch(
         {

@@ -104,21 +104,23 @@ export class Run<A, E extends Tagged> implements TransportSink {
 
   #send(used: ApiCredentials): Effect.Effect<A, E> {
     return Effect.callback((resume) => {
-      const { attemptTimeout, deadline, policy, transport } = this.#settings
+      const { attemptTimeout, clock, deadline, notAfter, policy, transport } = this.#settings
       const { headersOf, meters, origin, prefix, route } = this.#line
       this.#resume = resume
       this.#attempts++
       this.#isUnderWay = true
       meters.requests.updateUnsafe(1, this.#context)
+      const end = Math.min(clock.currentTimeMillisUnsafe() + attemptTimeout, this.#started + deadline, notAfter)
       return transport.send(
         {
           origin,
           method: route.method,
           path: prefix + this.#call.path,
           headers: headersOf(used, this.#call.idempotencyKey),
-          body: this.#call.body
+          body: this.#call.body,
+          isLate: () => clock.currentTimeMillisUnsafe() > end
         },
-        Math.max(0, Math.min(attemptTimeout, deadline - this.#elapsed())),
+        Math.max(0, end - clock.currentTimeMillisUnsafe()),
         policy.maxResponseBytes,
         this
       )

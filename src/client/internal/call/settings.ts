@@ -24,7 +24,7 @@ export interface Settings {
   readonly attemptTimeout: number
   readonly deadline: number
   readonly maxRetryAfter: number
-  /** The last moment at which an attempt may begin. */
+  /** The last moment at which a request may leave. */
   readonly notAfter: number
 }
 

@@ -98,6 +98,8 @@ const behind = (error: Broken | undefined): Pick<TransportFailure, "sent" | "cau
 /** One request: tells its sink when its fiber has ended. */
 class Exchange {
   isLate = false
+  /** The client has the request. */
+  #isHandedOver = false
   isCancelled = false
   #response: HttpClientResponse.HttpClientResponse | undefined
   readonly #sink: TransportSink
@@ -112,12 +114,16 @@ class Exchange {
       return readBody(response, limit)
     }
     // Suspended: a client of the user's own may throw.
-    const answer = Effect.suspend(() => client.execute(requestOf(request)))
-    return Effect.matchEffect(answer, {
+    const answer = Effect.suspend(() => {
+      this.#isHandedOver = true
+      return client.execute(requestOf(request))
+    })
+    const sent = Effect.matchEffect(answer, {
       onSuccess: read,
       // A client that its owner filters by status fails with the answer inside.
       onFailure: (error) => (error.reason._tag === "StatusCodeError" ? read(error.reason.response) : Effect.fail(error))
     })
+    return Effect.suspend((): Effect.Effect<string, Broken> => (request.isLate() ? new OutOfTime() : sent))
   }
 
   ended(exit: Exit.Exit<string, Broken>): void {
@@ -130,7 +136,7 @@ class Exchange {
     this.#sink.onFailure({
       kind: this.isLate ? "Late" : kindOf(error),
       head: response === undefined ? undefined : { status: response.status, headers: response.headers },
-      ...behind(error)
+      ...(this.#isHandedOver ? behind(error) : { sent: false, cause: undefined })
     })
   }
 }

@@ -23,26 +23,31 @@ import {
   offer,
   type Transport,
   type TransportFailure,
+  type TransportRequest,
   type TransportSink
 } from "../../../internal/transport.ts"
 
 /**
  * A body that knows whether it was taken up. A Blob, since fetch sends its length and can repeat it on a 421; where a
- * platform reads a Blob without its stream, nothing is known.
+ * platform reads a Blob without its stream, nothing is known. Node writes the head together with the body, once it has a
+ * connection: a body that is refused then leaves nothing.
  */
 class Body extends Blob {
   isTaken = false
   readonly #bytes: Uint8Array<ArrayBuffer>
+  readonly #mayLeave: () => boolean
 
-  constructor(bytes: Uint8Array<ArrayBuffer>) {
+  constructor(bytes: Uint8Array<ArrayBuffer>, mayLeave: () => boolean) {
     super([bytes])
     this.#bytes = bytes
+    this.#mayLeave = mayLeave
   }
 
   override stream(): ReadableStream<Uint8Array<ArrayBuffer>> {
     const source: UnderlyingByteSource = {
       type: "bytes",
       pull: (controller) => {
+        if (!this.#mayLeave()) return
         this.isTaken = true
         controller.enqueue(this.#bytes.slice())
         controller.close()
@@ -80,19 +85,31 @@ const readBounded = (response: Response, maxBytes: number): Promise<string | und
 class Exchange {
   readonly #abort = new AbortController()
   readonly #sink: TransportSink
-  readonly #body: Body | undefined
+  readonly body: Body | null
+  readonly #isLate: () => boolean
   readonly #timer: ReturnType<typeof startTimer>
   #head: TransportFailure["head"]
+  /** Nothing of it was handed over, as it was late. */
+  #isRefused = false
   #isOver = false
 
-  constructor(sink: TransportSink, body: Body | undefined, timeout: number) {
+  constructor(sink: TransportSink, { body, isLate }: TransportRequest, timeout: number) {
     this.#sink = sink
-    this.#body = body
+    this.#isLate = isLate
+    this.body = body === undefined ? null : new Body(body, () => this.mayLeave())
     this.#timer = startTimer(timeout, late, this)
   }
 
   get signal(): AbortSignal {
     return this.#abort.signal
+  }
+
+  /** Asked before anything is handed over: what is late is given up. */
+  mayLeave(): boolean {
+    if (!this.#isLate()) return true
+    this.#isRefused = true
+    this.giveUp("Late")
+    return false
   }
 
   answered(response: Response, maxBytes: number): Promise<void> {
@@ -125,7 +142,7 @@ class Exchange {
   #fail(kind: TransportFailure["kind"], cause: unknown): void {
     if (!this.#settle()) return
     // A body that was read may have left. One that was not may have left too, where the platform does not note it.
-    const sent = this.#body?.isTaken === true ? true : undefined
+    const sent = this.body?.isTaken === true ? true : this.#isRefused ? false : undefined
     this.#sink.onFailure({ kind, sent, head: this.#head, cause })
   }
 
@@ -144,15 +161,16 @@ const transportOf = (fetch: typeof globalThis.fetch, init: RequestInit): Transpo
   const headersOf = (own: Readonly<Record<string, string>>) =>
     init.headers === undefined ? own : { ...Object.fromEntries(new Headers(init.headers)), ...own }
   return {
-    send: ({ body: bytes, headers, method, origin, path }, timeout, maxBytes, sink) => {
-      const body = bytes === undefined ? undefined : new Body(bytes)
-      const exchange = new Exchange(sink, body, timeout)
+    send: (request, timeout, maxBytes, sink) => {
+      const { headers, method, origin, path } = request
+      const exchange = new Exchange(sink, request, timeout)
+      if (!exchange.mayLeave()) return Effect.void
       const sent = Result.try(() =>
         fetch(origin + path, {
           ...init,
           method,
           headers: headersOf(headers),
-          body: body ?? null,
+          body: exchange.body,
           redirect: "manual",
           signal: exchange.signal
         })
