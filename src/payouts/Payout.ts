@@ -41,18 +41,24 @@ export class DuplicateReference extends Schema.TaggedError<DuplicateReference>("
 
 /**
  * An earlier run paid this reference, or may have, or it was submitted to a `PayoutQueue`, and the item asks now for
- * something else. It was not sent: one reference is one payout, for ever. `earlier` says what is known of the reference.
+ * something else, or would be sent under another key. It was not sent: one reference is one payout, for ever. `earlier`
+ * says what is known of the reference.
  */
 export class ReferenceConflict extends Schema.TaggedError<ReferenceConflict>("effect-pix/ReferenceConflict")(
   "ReferenceConflict",
   {
     outcome: Schema.Literal("NotSent"),
     reference: Schema.String,
-    /** What is not the same. `content` is any other part of the request, such as the PIX key. */
-    differs: Schema.Array(Schema.Literals(["amount", "content"])),
+    /**
+     * What is not the same. `key` is the idempotency key, as of a run with another `kind`; `content` is any other part of
+     * the request, such as the PIX key.
+     */
+    differs: Schema.Array(Schema.Literals(["key", "amount", "content"])),
     earlier: Schema.Struct({
       /** `Unknown`: money may have moved for the earlier request. `Submitted`: it is in a `PayoutQueue`. */
       state: Schema.Literals(["Done", "Unknown", "Submitted"]),
+      /** What it was sent, or is to be sent, under. */
+      idempotencyKey: Schema.String,
       /** In centavos. */
       amount: Centavos,
       check: Schema.optionalKey(Schema.String),
@@ -61,10 +67,17 @@ export class ReferenceConflict extends Schema.TaggedError<ReferenceConflict>("ef
   }
 ) {
   override get message(): string {
-    const { amount, state } = this.earlier
+    const { amount, idempotencyKey, state } = this.earlier
     const was = { Done: "was paid", Unknown: "MAY HAVE BEEN PAID", Submitted: "was submitted before" }[state]
-    const other = { amount: "another amount", content: "another PIX key, description or metadata" }
-    return `The reference ${was}, for ${amount} centavos, and this item asks for ${this.differs.map((part) => other[part]).join(" and ")}. This item was not sent. If it is another payout, give it a reference of its own; if it is the same one, ask for what was asked for then.`
+    const other = {
+      key: "another idempotency key",
+      amount: "another amount",
+      content: "another PIX key, description or metadata"
+    }
+    const same = this.differs.includes("key")
+      ? "run it with the kind that it was sent under: under another key it would be paid again"
+      : "ask for what was asked for then"
+    return `The reference ${was}, for ${amount} centavos, under the key ${idempotencyKey}, and this item has ${this.differs.map((part) => other[part]).join(" and ")}. This item was not sent. If it is another payout, give it a reference of its own; if it is the same one, ${same}.`
   }
 }
 

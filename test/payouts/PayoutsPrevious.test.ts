@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Duration, Effect, Schema, Stream } from "effect"
-import { InvalidRequest, Money, PixKey, RateLimited } from "effect-pix"
+import { IdempotencyKey, InvalidRequest, Money, PixKey, RateLimited } from "effect-pix"
 import {
   DuplicateReference,
   PayoutEvent,
@@ -288,6 +288,75 @@ describe("an earlier payout that is unknown", () => {
   )
 })
 
+describe("an earlier payout under another key than that of the run", () => {
+  const salary = IdempotencyKey.fromReference("salary", "invoice-0")
+  const otherKey = <Event extends PayoutEvent>(event: Event) => ({ ...event, idempotencyKey: salary })
+  const doneAs = (kind: string) => Effect.map(makeModel().run(items(1), { kind }), allOf)
+  const unknownAs = (kind: string) =>
+    Effect.map(makeModel({ script: () => Effect.fail(failures.unknown(salary)) }).run(items(1), { kind }), allOf)
+
+  for (const [what, previous, state] of [
+    ["was paid with another kind", doneAs("salary"), "Done"],
+    ["may have been paid with another kind", unknownAs("salary"), "Unknown"],
+    ["was started under another key", Effect.succeed([otherKey(started("invoice-0", start))]), "Unknown"],
+    [
+      "was paid with another kind, and may have been with this one",
+      Effect.zipWith(doneAs("salary"), unknownAs("payout"), (a, b) => [...b, ...a]),
+      "Done"
+    ]
+  ] as const)
+    it.effect(`is refused as a conflict, and not sent, when it ${what}`, () =>
+      Effect.gen(function* () {
+        const model = makeModel()
+        const report = yield* model.run(items(2), { ...one, previous: yield* previous })
+        const [conflict] = report.refused
+        assert(conflict?.error._tag === "ReferenceConflict")
+        const { differs, earlier, message } = conflict.error
+        assert.deepStrictEqual([differs, earlier.state, earlier.idempotencyKey], [["key"], state, salary])
+        assert.match(message, /not sent.*a reference of its own.*the kind that it was sent under/)
+        assert.deepStrictEqual(model.calls, [keyOf("invoice-1")])
+        // Where only this run's report is kept, it is as much: nothing is sent under the key of this run.
+        const next = makeModel()
+        const again = yield* next.run(items(1), { previous: report.refused })
+        assert.deepStrictEqual([tagsOf(again), next.calls], [["Refused"], []])
+        const asBefore = makeModel({ script: () => Effect.fail(failures.refused(salary)) })
+        const last = yield* asBefore.run(items(1), { kind: "salary", previous: report.refused })
+        assert.deepStrictEqual([tagsOf(last), asBefore.calls, asBefore.earlier], [["Unknown"], [salary], ["Unknown"]])
+      })
+    )
+
+  it.effect("is refused for its amount and its content as well", () =>
+    Effect.gen(function* () {
+      const other = { ...item("invoice-0", 2000), description: "Bonus" }
+      const report = yield* makeModel().run([other], { previous: yield* doneAs("salary") })
+      const [conflict] = report.refused
+      assert(conflict?.error._tag === "ReferenceConflict")
+      assert.deepStrictEqual(conflict.error.differs, ["key", "amount", "content"])
+    })
+  )
+
+  it.effect("is done where it was paid under the key of the run too: nothing is sent", () =>
+    Effect.gen(function* () {
+      const model = makeModel()
+      const previous = [...(yield* unknownAs("salary")), ...(yield* doneAs("payout"))]
+      assert.deepStrictEqual(tagsOf(yield* model.run(items(1), { previous })), ["Done"])
+      assert.deepStrictEqual(model.calls, [])
+    })
+  )
+
+  it.effect("is paid where no money of the other key moved", () =>
+    Effect.gen(function* () {
+      const before = makeModel({ script: () => Effect.fail(failures.poor(salary)) })
+      const report = yield* before.run(items(2), { ...one, kind: "salary" })
+      assert.deepStrictEqual(tagsOf(report), ["Refused", "NotStarted"])
+      const refusedLater = [otherKey(started("invoice-0", start)), ...allOf(report)]
+      const model = makeModel()
+      assert.deepStrictEqual(tagsOf(yield* model.run(items(2), { previous: refusedLater })), ["Done", "Done"])
+      assert.deepStrictEqual(model.calls, [keyOf("invoice-0"), keyOf("invoice-1")])
+    })
+  )
+})
+
 describe("what earlier events of one key come to", () => {
   const [t1, t2, t3] = [millis(1), millis(2), millis(3)]
   const s = (at?: DateTime.Utc, index?: number) => started("invoice-0", at, index)
@@ -374,7 +443,11 @@ describe("what earlier events of one key come to", () => {
       const report = yield* model.run([item("a", 2000), item("b")], { previous })
       const [conflict] = report.refused
       assert(conflict?.error._tag === "ReferenceConflict")
-      assert.deepStrictEqual(conflict.error.earlier, { state: "Unknown", amount: Money.centavos(1000) })
+      assert.deepStrictEqual(conflict.error.earlier, {
+        state: "Unknown",
+        idempotencyKey: keyOf("a"),
+        amount: Money.centavos(1000)
+      })
       assert.deepStrictEqual(
         report.unknown.map(({ held, reference, since }) => [reference, held, since]),
         [["b", "KeyHorizon", undefined]]

@@ -1,5 +1,5 @@
 /**
- * What earlier runs say of each key. In doubt money may have moved.
+ * What earlier runs say of each reference, by the keys that it was sent under. In doubt money may have moved.
  *
  * | events of a key, in order | what is known of it |
  * |---|---|
@@ -10,6 +10,9 @@
  * | only refused or not started | nothing |
  *
  * An event that stands twice (the same `at`) counts once. A time that is not there counts as long ago.
+ *
+ * What is known of a reference under another key than asked for counts more than a doubt about the key itself: the
+ * service recognises no payment under another key.
  */
 import * as DateTime from "effect/DateTime"
 import type { Centavos } from "../../pix/Money.ts"
@@ -19,6 +22,7 @@ import type { PayoutDone, PayoutEvent, PayoutStarted } from "../Payout.ts"
 /** An earlier run may have paid. */
 export interface Doubt {
   readonly _tag: "Doubt"
+  readonly idempotencyKey: string
   readonly amount: Centavos
   readonly check: string | undefined
   /** Since when; not known where it was stored without a time. */
@@ -26,7 +30,7 @@ export interface Doubt {
   readonly error: OutcomeUnknown | IdempotencyConflict
 }
 
-/** What is known of a key. */
+/** What is known of a reference under one key. */
 export type Past = PayoutDone | Doubt
 
 /** The error of a payout whose run ended while it was under way. */
@@ -52,10 +56,20 @@ interface Key {
   readonly starts: Set<number>
 }
 
-/** Reads the events of earlier runs, in their order; the function that it gives says what is known of a key. */
-export const makeHistory = (events: Iterable<PayoutEvent>): ((idempotencyKey: string) => Past | undefined) => {
-  const keys = new Map<string, Key>()
+/** What is known of a reference that is to be sent under a key. The answer has the key that it is known under. */
+type History = (reference: string, idempotencyKey: string) => Past | undefined
 
+/** Reads the events of earlier runs, in their order. */
+export const makeHistory = (events: Iterable<PayoutEvent>): History => {
+  const keys = new Map<string, Key>()
+  const keysOf = new Map<string, Set<Key>>()
+
+  const keyOf = (reference: string, idempotencyKey: string): Key => {
+    const key: Key = keys.get(idempotencyKey) ?? { starts: new Set() }
+    keys.set(idempotencyKey, key)
+    keysOf.set(reference, (keysOf.get(reference) ?? new Set()).add(key))
+    return key
+  }
   const doubt = (key: Key, found: Omit<Doubt, "_tag">) => {
     key.doubt =
       key.doubt === undefined
@@ -67,13 +81,13 @@ export const makeHistory = (events: Iterable<PayoutEvent>): ((idempotencyKey: st
     if (key.open === undefined) return
     const { amount, at, check, idempotencyKey, since = at } = key.open
     delete key.open
-    doubt(key, { amount, check, since, error: key.doubt?.error ?? cutOff(idempotencyKey) })
+    doubt(key, { idempotencyKey, amount, check, since, error: key.doubt?.error ?? cutOff(idempotencyKey) })
   }
 
   for (const event of events) {
     if (event._tag === "Repeated" || event.idempotencyKey === undefined) continue
-    const key: Key = keys.get(event.idempotencyKey) ?? { starts: new Set() }
-    keys.set(event.idempotencyKey, key)
+    const { idempotencyKey, reference } = event
+    const key = keyOf(reference, idempotencyKey)
     switch (event._tag) {
       case "Done":
         key.done ??= event
@@ -81,7 +95,7 @@ export const makeHistory = (events: Iterable<PayoutEvent>): ((idempotencyKey: st
       case "Unknown": {
         const { amount, at, check, error, since = at } = event
         giveUp(key)
-        doubt(key, { amount, check, since, error })
+        doubt(key, { idempotencyKey, amount, check, since, error })
         break
       }
       case "Started": {
@@ -94,8 +108,9 @@ export const makeHistory = (events: Iterable<PayoutEvent>): ((idempotencyKey: st
       }
       case "Refused":
         if (event.error._tag === "ReferenceConflict") {
-          const { amount, check, since } = event.error.earlier
-          doubt(key, { amount, check, since, error: key.doubt?.error ?? cutOff(event.idempotencyKey) })
+          const { amount, check, idempotencyKey, since } = event.error.earlier
+          const before = keyOf(reference, idempotencyKey)
+          doubt(before, { idempotencyKey, amount, check, since, error: before.doubt?.error ?? cutOff(idempotencyKey) })
         } else if (key.open?.index === event.index && event.error._tag !== "DuplicateReference") {
           delete key.open
         }
@@ -113,8 +128,10 @@ export const makeHistory = (events: Iterable<PayoutEvent>): ((idempotencyKey: st
   }
   for (const key of keys.values()) giveUp(key)
 
-  return (idempotencyKey) => {
-    const key = keys.get(idempotencyKey)
-    return key?.done ?? key?.doubt
+  return (reference, idempotencyKey) => {
+    const own = keys.get(idempotencyKey)
+    if (own?.done !== undefined) return own.done
+    const others = [...(keysOf.get(reference) ?? [])].filter((key) => key !== own)
+    return others.map(({ done, doubt }) => done ?? doubt).find((past) => past !== undefined) ?? own?.doubt
   }
 }

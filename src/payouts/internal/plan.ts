@@ -58,9 +58,16 @@ const badReference = invalid(
 const badAmount = invalid("amount", "must be a whole number of centavos, from 0")
 
 /** What the past has against this request, if anything. */
-const conflictOf = (past: Past, reference: string, amount: Centavos, check: string): ReferenceConflict | undefined => {
+const conflictOf = (
+  past: Past,
+  reference: string,
+  idempotencyKey: string,
+  request: WithdrawalRequest
+): ReferenceConflict | undefined => {
+  const check = checkOf(request, past.idempotencyKey)
   const differs = [
-    ...(past.amount === amount ? [] : ["amount" as const]),
+    ...(past.idempotencyKey === idempotencyKey ? [] : ["key" as const]),
+    ...(past.amount === request.amount ? [] : ["amount" as const]),
     ...(past.check === undefined || past.check === check ? [] : ["content" as const])
   ]
   if (differs.length === 0) return undefined
@@ -71,6 +78,7 @@ const conflictOf = (past: Past, reference: string, amount: Centavos, check: stri
     differs,
     earlier: {
       state: past._tag === "Done" ? "Done" : "Unknown",
+      idempotencyKey: past.idempotencyKey,
       amount: past.amount,
       ...(past.check === undefined ? {} : { check: past.check }),
       ...(since === undefined ? {} : { since })
@@ -155,8 +163,8 @@ export const makePlan = (settings: Settings) => {
       const { amount } = request
       // What is no amount could not be held against a limit.
       if (!isCentavos(amount)) return { _tag: "Refused", ...place, error: badAmount }
-      const past = pastOf(idempotencyKey)
-      const conflict = past && conflictOf(past, reference, amount, check)
+      const past = pastOf(reference, idempotencyKey)
+      const conflict = past && conflictOf(past, reference, idempotencyKey, request)
       if (conflict !== undefined) return { _tag: "Refused", ...place, idempotencyKey, error: conflict }
       if (past?._tag === "Done") return { ...past, index, reference }
       const start: Start = { _tag: "Start", index, reference, idempotencyKey, check, request, doubt: past }

@@ -21,7 +21,10 @@ export type Items<E = never, R = never> = Iterable<PayoutItem> | Stream.Stream<P
 export interface Options {
   /** How many requests may be under way at the same time. Default 4. */
   readonly concurrency?: number | undefined
-  /** The kind of the references, for `IdempotencyKey.fromReference`. Default `payout`. */
+  /**
+   * The kind of the references, for `IdempotencyKey.fromReference`. Keep it for ever: the same reference with another
+   * kind is another payout to the service. Default `payout`, as in `PayoutQueue`.
+   */
   readonly kind?: string | undefined
   /** The most that one payout may be, in centavos; what is above is not started. Default: no limit. */
   readonly maxAmount?: Centavos | undefined
@@ -46,12 +49,12 @@ export interface Options {
     | undefined
   /**
    * The events or results of earlier runs of the same references, in their order; those of other references do not
-   * matter. Default: none.
+   * matter. They are of one `kind`, that of this run. Default: none.
    *
    * - What is `Done` is reported as it is: nothing is sent for it, and it counts towards no limit.
    * - What is `Unknown`, or `Started` without a result, stays `Unknown` until the service says that it is done.
    * - An item that asks for another amount, or anything else, than what is done or unknown is refused with
-   *   `ReferenceConflict`.
+   *   `ReferenceConflict`; so is one that is done or unknown under another key than that of this run.
    */
   readonly previous?: Iterable<PayoutEvent> | undefined
   /** Sends nothing that is unknown in `previous`, and reports it as it was. Default false. */

@@ -85,6 +85,7 @@ export const makeClient = (
           differs,
           earlier: {
             state: "Submitted",
+            idempotencyKey: row.key,
             amount: Centavos.make(row.amount),
             check: row.check,
             since: DateTime.makeUnsafe(row.submittedAt)
