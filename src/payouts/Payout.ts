@@ -70,14 +70,14 @@ export class ReferenceConflict extends Schema.TaggedError<ReferenceConflict>("ef
     const { amount, idempotencyKey, state } = this.earlier
     const was = { Done: "was paid", Unknown: "MAY HAVE BEEN PAID", Submitted: "was submitted before" }[state]
     const other = {
-      key: "another idempotency key",
+      key: `another key than ${idempotencyKey}`,
       amount: "another amount",
       content: "another PIX key, description or metadata"
     }
     const same = this.differs.includes("key")
       ? "run it with the kind that it was sent under: under another key it would be paid again"
       : "ask for what was asked for then"
-    return `The reference ${was}, for ${amount} centavos, under the key ${idempotencyKey}, and this item has ${this.differs.map((part) => other[part]).join(" and ")}. This item was not sent. If it is another payout, give it a reference of its own; if it is the same one, ${same}.`
+    return `The reference ${was}, for ${amount} centavos, and this item asks for ${this.differs.map((part) => other[part]).join(" and ")}. This item was not sent. If it is another payout, give it a reference of its own; if it is the same one, ${same}.`
   }
 }
 

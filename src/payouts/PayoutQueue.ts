@@ -133,7 +133,9 @@ export class PayoutQueue extends Context.Service<
     readonly resume: (reference: string, options?: { readonly notExecuted?: boolean | undefined }) => Steering
     /**
      * Tells how it ended, as you learned it from the panel, a statement or a webhook that you trust, or corrects what was
-     * told. Default `settled`. One of which no request is in doubt has to be parked first.
+     * told. Default `settled`. An accepted or refused one has to be parked first. A request that is under way is not
+     * called back: if the service records the payout all the same, its status has the `withdrawalId`, and where it was
+     * settled as failed an error is logged.
      */
     readonly settle: (reference: string, options?: { readonly as?: "settled" | "failed" | undefined }) => Steering
     /** Stops all workers within a second, or lets them go on. What is under way is finished. */

@@ -48,10 +48,13 @@ const withdrawalId = Schema.optionalKey(Schema.Int)
  * |---|---|
  * | `accepted` | it will be sent; `error` is why the last request moved nothing, with `mayHaveLeftAt` one is under way |
  * | `posted` | the service recorded it. That is not paid: it shows only `Awaiting`, and has no lookup of a withdrawal |
- * | `settled`, `failed` | somebody who knows how it ended said so with `settle` |
+ * | `settled`, `failed` | somebody who knows how it ended said so with `settle`; with `withdrawalId` the service recorded it |
  * | `refused` | nothing moved, and nothing will: `error` says why |
  * | `unknown` | money may have moved. It is asked again with the same key |
  * | `parked` | it waits for a person, and is not sent; with `mayHaveLeftAt` money may have moved |
+ *
+ * Gotcha: a `failed` one with a `withdrawalId` was recorded by the service, also after somebody said that it failed. Look
+ * in the panel before you pay it in another way.
  */
 export const PayoutStatus = Schema.Union([
   Schema.TaggedStruct("Accepted", {

@@ -1,8 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Layer, Option, Queue, Schedule, Stream } from "effect"
-import type { Payments } from "effect-pix"
+import { Deferred, Effect, Fiber, Layer, Logger, Option, Queue, Schedule, Stream } from "effect"
+import { type Payments, PaymentsPolicy } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
-import { PayoutInsert, type PayoutItem, PayoutQueue, type PayoutQueueOptions } from "effect-pix/payouts"
+import {
+  PayoutInsert,
+  type PayoutItem,
+  PayoutQueue,
+  type PayoutQueueOptions,
+  type PayoutStatus
+} from "effect-pix/payouts"
+import { Fault, Sandbox } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { OutcomeUnknown } from "../../src/contract/PaymentsError.ts"
@@ -94,13 +101,20 @@ describe("a parked payout", () => {
 })
 
 describe("a payout that its owner settled while its request was under way", () => {
-  for (const as of ["settled", "failed"] as const)
-    it.effect(`stays ${as}, whatever the service answers`, () =>
+  for (const as of ["settled", "failed"] as const) {
+    const errors: Array<unknown> = []
+    const logger = Logger.make(({ logLevel, message }) => {
+      if (logLevel === "Error") errors.push(...(Array.isArray(message) ? message : [message]))
+    })
+    it.effect(`stays ${as} whatever the service answers, and has the id of what the service recorded`, () =>
       steering({}, (queue, calls) =>
         Effect.gen(function* () {
           yield* queue.submitMany(payouts(3))
           const all = yield* Effect.replicateEffect(Queue.take(calls), 3)
-          for (const { reference } of payouts(3)) yield* queue.settle(reference, { as })
+          for (const { reference } of payouts(3)) {
+            yield* queue.park(reference)
+            yield* queue.settle(reference, { as })
+          }
           const [accepted, refused, unknown] = all
           yield* Deferred.succeed(accepted!.answer, record(accepted!.key))
           yield* Deferred.fail(refused!.answer, refusal(refused!.key))
@@ -108,13 +122,113 @@ describe("a payout that its owner settled while its request was under way", () =
           yield* TestClock.adjust("1 hour")
           const states = yield* Effect.forEach(payouts(3), ({ reference }) => statusOf(reference))
           assert.deepStrictEqual(
-            states.map(({ state }) => state),
-            [as, as, as]
+            states.map((status) => [status.state, "withdrawalId" in status ? status.withdrawalId : undefined]),
+            [
+              [as, record(accepted!.key).id],
+              [as, undefined],
+              [as, undefined]
+            ]
           )
           assert.strictEqual(yield* Queue.size(calls), 0)
+          assert.deepStrictEqual(
+            errors,
+            as === "failed"
+              ? [
+                  `The service recorded a payout that somebody settled as failed (key ${accepted!.key}). MONEY MAY HAVE MOVED.`
+                ]
+              : []
+          )
         })
-      )
+      ).pipe(Effect.provide(Logger.layer([logger])))
     )
+  }
+
+  it.effect("as failed while it was asked again has the id of what the service recorded, and is told as changed", () =>
+    steering({}, (queue, calls) =>
+      Effect.gen(function* () {
+        yield* queue.submit(payout("invoice-1"))
+        const first = yield* Queue.take(calls)
+        yield* Deferred.fail(first.answer, lost(first.key))
+        yield* TestClock.adjust("10 seconds")
+        const second = yield* Queue.take(calls)
+        const settled = yield* queue.settle("invoice-1", { as: "failed" })
+        assert.isTrue(settled._tag === "Failed" && settled.withdrawalId === undefined)
+        yield* TestClock.adjust("1 millis")
+        const told: Array<PayoutStatus> = []
+        yield* Effect.forkChild(
+          Stream.runForEach(queue.changes, (status) => Effect.sync(() => told.push(status))),
+          { startImmediately: true }
+        )
+        yield* Deferred.succeed(second.answer, record(second.key))
+        yield* TestClock.adjust("1 minute")
+        assert.deepStrictEqual(
+          told.map((status) => status._tag === "Failed" && status.withdrawalId),
+          [record(second.key).id]
+        )
+      })
+    )
+  )
+
+  it.effect("is not settled while it is accepted: it is parked first", () =>
+    steering({}, (queue, calls) =>
+      Effect.gen(function* () {
+        yield* queue.submit(payout("invoice-1"))
+        const { answer, key } = yield* Queue.take(calls)
+        for (const as of ["settled", "failed"] as const) {
+          const refused = yield* Effect.flip(queue.settle("invoice-1", { as }))
+          assert.strictEqual(refused._tag, "PayoutStateConflict")
+          assert.include(refused.message, "park it and then settle it")
+        }
+        const accepted = yield* statusOf("invoice-1")
+        assert.isTrue(accepted._tag === "Accepted" && accepted.mayHaveLeftAt !== undefined)
+        yield* Deferred.succeed(answer, record(key))
+        assert.strictEqual((yield* queue.await("invoice-1")).state, "posted")
+      })
+    )
+  )
+})
+
+describe("an element of the queue that another one took the place of", () => {
+  it.effect("is not sent: a payout that is retried while it waits has one request under way", () =>
+    steering({}, (queue, calls) =>
+      Effect.gen(function* () {
+        yield* queue.setPaused(true)
+        yield* TestClock.adjust("5 seconds")
+        yield* queue.submit(payout("invoice-1"))
+        yield* Effect.replicateEffect(queue.retry("invoice-1"), 3)
+        yield* queue.park("invoice-1")
+        yield* queue.resume("invoice-1")
+        yield* queue.setPaused(false)
+        yield* TestClock.adjust("10 minutes")
+        assert.strictEqual(yield* Queue.size(calls), 1)
+        const { answer, key } = yield* Queue.take(calls)
+        yield* Deferred.succeed(answer, record(key))
+        assert.strictEqual((yield* queue.await("invoice-1")).state, "posted")
+        yield* TestClock.adjust("10 minutes")
+        assert.strictEqual(yield* Queue.size(calls), 0)
+      })
+    )
+  )
+
+  it.effect("is not sent before the time that the service named to the one in its place", () =>
+    Effect.gen(function* () {
+      const queue = yield* PayoutQueue
+      const sandbox = yield* Sandbox
+      const requests = Effect.map(sandbox.requests, ({ length }) => length)
+      // The first element waits before it is tried again, and the one of the operator's retry until the service says so.
+      yield* sandbox.fault("requestWithdrawal", Fault.resetAfter)
+      yield* sandbox.fault("requestWithdrawal", Fault.retryAfter("10 minutes"))
+      yield* queue.submit(payout("invoice-1"))
+      yield* TestClock.adjust("10 millis")
+      assert.strictEqual(yield* requests, 1)
+      yield* queue.retry("invoice-1")
+      yield* TestClock.adjust("9 minutes")
+      assert.strictEqual(yield* requests, 2)
+      yield* TestClock.adjust("2 minutes")
+      assert.strictEqual(yield* requests, 3)
+      assert.strictEqual((yield* queue.await("invoice-1")).state, "posted")
+    }).pipe(Effect.provide(Layer.provideMerge(layerMemory(), PaymentsPolicy.layer(PaymentsPolicy.once))))
+  )
 })
 
 describe("the cap of a day", () => {

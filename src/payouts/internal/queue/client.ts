@@ -266,8 +266,10 @@ export const makeClient = (
       }),
     settle: (reference: string, { as = "settled" }: { readonly as?: "settled" | "failed" | undefined } = {}) =>
       steer("settle", reference, (row) =>
-        row.state === "refused" || (row.state === "accepted" && row.leftAt === null)
-          ? "no request of it is in doubt. If you know that it was paid, park it and then settle it"
+        row.state === "refused" || row.state === "accepted"
+          ? row.leftAt === null
+            ? "no request of it is in doubt. If you know that it was paid, park it and then settle it"
+            : "a request of it may be under way. Wait for its answer, or park it and then settle it"
           : { changes: { state: as, leftAt: null, error: null, because: null }, queue: false }
       ),
     setPaused: (paused: boolean) =>

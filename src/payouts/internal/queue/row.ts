@@ -72,11 +72,11 @@ const isPassing = (error: RequestWithdrawalError) =>
   // A redirect says that the base URL is wrong.
   (error._tag === "RequestRejected" && error.status < 400)
 
-/** The service accepted it. That is true whatever was written to the row meanwhile. */
-export const posted = (row: Row, withdrawal: Withdrawal): Changes | undefined =>
-  row.state === "settled" || row.state === "failed" || row.state === "posted"
-    ? undefined
-    : { state: "posted", withdrawalId: withdrawal.id, leftAt: null, error: null, because: null }
+/** The service accepted it. That is true whatever was written to the row meanwhile: also of one that somebody settled. */
+export const posted = (row: Row, withdrawal: Withdrawal): Changes => {
+  if (row.state === "settled" || row.state === "failed") return { withdrawalId: withdrawal.id }
+  return { state: "posted", withdrawalId: withdrawal.id, leftAt: null, error: null, because: null }
+}
 
 /**
  * The request failed. `own` says that this request's mark is the last one, and that the key was clean before it: only

@@ -150,6 +150,11 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
     }).pipe(Effect.provideService(NotAfter, (marked.leftAt ?? 0) + settings.horizon), Effect.result)
     const after = yield* record(marked, isClean, result)
     yield* count(after?.state ?? "unknown")
+    if (Result.isSuccess(result) && after?.state === "failed") {
+      yield* Effect.logError(
+        `The service recorded a payout that somebody settled as failed (key ${row.key}). MONEY MAY HAVE MOVED.`
+      )
+    }
     if (after === undefined || !isOpen(after) || Result.isSuccess(result)) return undefined
     const { failure } = result
     const asked = "retryAfter" in failure ? failure.retryAfter : undefined
