@@ -185,6 +185,9 @@ describe("inTransaction", () => {
             const exit = yield* Effect.exit(transaction(effect))
             assert.isTrue(Exit.isFailure(exit) && !Cause.hasDies(exit.cause))
           }
+          // What was interrupted is not to be tried again.
+          const interrupted = yield* Effect.exit(transaction(Effect.andThen(goes, Effect.interrupt)))
+          assert.isTrue(Exit.hasInterrupts(interrupted))
           assert.strictEqual(yield* transaction(Effect.succeed("done")), "done")
         }).pipe(Effect.provide(layer))
       })

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Layer, Option, Queue } from "effect"
+import { Deferred, Effect, Exit, Fiber, Layer, Option, Queue, Scope } from "effect"
 import type { Payments } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
 import { PayoutQueue, type PayoutQueueOptions } from "effect-pix/payouts"
@@ -7,12 +7,13 @@ import { SqlClient } from "effect/sql"
 import { AuthError } from "../../src/contract/PaymentsError.ts"
 import { answered, makeService, record, refusal } from "../support/answering.ts"
 import { payout } from "../support/payoutQueue.ts"
+import { layerPostgres, noPostgres } from "../support/postgres.ts"
 
 const options: PayoutQueueOptions = { lease: "1 second", poll: "20 millis", concurrency: 1, drain: "1 millis" }
 
 /** A worker of its own, on the database in the context. */
-const startWorker = (service: Layer.Layer<Payments>) =>
-  Layer.build(Layer.fresh(Layer.provide(PayoutQueue.layerWorker(options), service)))
+const startWorker = (service: Layer.Layer<Payments>, given = options) =>
+  Layer.build(Layer.fresh(Layer.provide(PayoutQueue.layerWorker(given), service)))
 
 /** As if the lease were over: another worker may take it. */
 const expireLease = Effect.flatMap(
@@ -76,6 +77,59 @@ describe("a worker that sleeps through its lease", () => {
       yield* Deferred.succeed(slow.answer, record(slow.key))
       yield* Effect.repeat(stateOf("invoice-1"), { until: (state) => state === "posted" })
     }).pipe(Effect.scoped, Effect.provide(sqlite))
+  )
+})
+
+describe("a worker that is told to stop", () => {
+  const patient = { ...options, drain: "2 minutes" } as const
+  const postgres = Layer.provideMerge(PayoutQueue.layerClient(options), Layer.orDie(layerPostgres))
+
+  /** A worker that has sent a payout, and its stop, which waits for it. */
+  const stopping = Effect.gen(function* () {
+    const queue = yield* PayoutQueue
+    yield* queue.submit(payout("invoice-1"))
+    const { calls, layer } = yield* makeService
+    const scope = yield* Scope.make()
+    yield* startWorker(layer, patient).pipe(Effect.provideService(Scope.Scope, scope))
+    const call = yield* Queue.take(calls)
+    return { call, stop: Effect.forkChild(Scope.close(scope, Exit.void), { startImmediately: true }) }
+  })
+
+  it.live("waits for the answer of a request that is under way, and writes it down", () =>
+    Effect.gen(function* () {
+      const { call, stop } = yield* stopping
+      const stopped = yield* stop
+      yield* Deferred.succeed(call.answer, record(call.key))
+      yield* Fiber.join(stopped)
+      assert.strictEqual(yield* stateOf("invoice-1"), "posted")
+    }).pipe(Effect.scoped, Effect.provide(sqlite))
+  )
+
+  it.live.skipIf(noPostgres() !== undefined)("does not break off the statement that writes an answer down", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { call, stop } = yield* stopping
+      const [locked, release] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const holding = yield* Effect.forkChild(
+        sql.withTransaction(
+          sql`SELECT 1 FROM effect_pix_payouts FOR UPDATE`.pipe(
+            Effect.andThen(Deferred.succeed(locked, undefined)),
+            Effect.andThen(Deferred.await(release))
+          )
+        )
+      )
+      yield* Deferred.await(locked)
+      yield* Deferred.succeed(call.answer, record(call.key))
+      const writing = sql`SELECT 1 FROM pg_stat_activity
+        WHERE wait_event_type = 'Lock' AND query LIKE 'UPDATE "effect_pix_payouts"%'`
+      yield* Effect.repeat(writing, { until: (rows) => rows.length === 1 })
+      const stopped = yield* stop
+      for (const rows of yield* Effect.replicateEffect(writing, 50)) assert.strictEqual(rows.length, 1)
+      yield* Deferred.succeed(release, undefined)
+      yield* Fiber.join(holding)
+      yield* Fiber.join(stopped)
+      assert.strictEqual(yield* stateOf("invoice-1"), "posted")
+    }).pipe(Effect.scoped, Effect.provide(postgres))
   )
 })
 

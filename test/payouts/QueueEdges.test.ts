@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Logger, Option, Schedule, Stream } from "effect"
+import { Effect, Exit, Fiber, Layer, Logger, Option, Schedule, Stream } from "effect"
 import { Money, PaymentsPolicy } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
 import { PayoutInsert, PayoutQueue, type PayoutQueueOptions } from "effect-pix/payouts"
@@ -63,6 +63,25 @@ describe("what cannot be sent", () => {
       const parked = yield* queue.await("invoice-1")
       assert.isTrue(parked._tag === "Parked" && parked.because === "OverDailyCap")
     }).pipe(Effect.provide(layerMemory({ dailyCap: 4000 })))
+  )
+})
+
+describe("a submit of many that is interrupted in the middle", () => {
+  it.effect("accepts none of them in memory, and the same ones again are all accepted", () =>
+    Effect.gen(function* () {
+      const queue = yield* PayoutQueue
+      yield* queue.setPaused(true)
+      const many = payouts(1000)
+      const count = Stream.runCount(queue.list())
+      const submitting = yield* Effect.forkChild(queue.submitMany(many))
+      // A fiber with much to do gives way to others, and a look in memory waits for no transaction.
+      yield* Effect.repeat(count, { until: (some) => some > 0, times: 10_000 })
+      yield* Fiber.interrupt(submitting)
+      assert.isTrue(Exit.hasInterrupts(yield* Fiber.await(submitting)))
+      assert.strictEqual(yield* count, 0)
+      yield* queue.submitMany(many)
+      assert.strictEqual(yield* count, many.length)
+    }).pipe(Effect.provide(layerMemory()))
   )
 })
 
