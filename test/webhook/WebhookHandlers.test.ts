@@ -370,6 +370,35 @@ describe("what a handler refuses", () => {
   )
 
   test(
+    "each time that it is tried anew, by a call or by `retry`, it has the whole schedule again",
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const { deadLetters, failures, idle, post, retry } = yield* recording({
+        retry: Schedule.recurs(1),
+        onPaid: () => Effect.fail("a bad row")
+      })
+      const { id } = yield* charge
+      yield* sandbox.markPaid(id)
+      const attempts = Effect.gen(function* () {
+        yield* idle
+        const [letter, ...others] = yield* deadLetters
+        assert.deepStrictEqual([letter?.attempts, others], [2, []])
+        return failures.splice(0).map(({ attempt, isDead }) => [attempt, isDead])
+      })
+      const whole = [
+        [1, false],
+        [2, true]
+      ]
+      yield* post({ transactionId: id })
+      assert.deepStrictEqual(yield* attempts, whole)
+      yield* post({ transactionId: id })
+      assert.deepStrictEqual(yield* attempts, whole)
+      for (const letter of yield* deadLetters) assert.isTrue(yield* retry(letter.id))
+      assert.deepStrictEqual(yield* attempts, whole)
+    })
+  )
+
+  test(
     "a handler that never ends is cut after handlerTimeout, and counts as failed",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox

@@ -237,6 +237,66 @@ describe("a hint about a transaction", () => {
   )
 
   test(
+    "a status that comes back is not handed out again: of Paid, Cancelled and Paid each is an event once",
+    Effect.gen(function* () {
+      const payments = yield* Payments
+      const { id } = yield* charge
+      let status = ""
+      const { events, idle, post, reports } = yield* recording().pipe(
+        Effect.provideService(Payments, {
+          ...payments,
+          getTransaction: (id) =>
+            Effect.map(payments.getTransaction(id), (detail) => ({ ...detail, enStatusTransaction: status }))
+        })
+      )
+      for (status of ["Paid", "Cancelled", "Paid", "Cancelled", "Paid"]) {
+        yield* post({ transactionId: id, status })
+        yield* idle
+      }
+      assert.deepStrictEqual(
+        events.map((event) => event.id),
+        [`${id}:Paid`, `${id}:Cancelled`]
+      )
+      assert.deepStrictEqual(reports, [])
+    })
+  )
+
+  test(
+    "an id is the same in capital letters and in small ones, in a call and in a lookup: its status is handed out once",
+    Effect.gen(function* () {
+      const payments = yield* Payments
+      const sandbox = yield* Sandbox
+      const { id } = yield* charge
+      yield* sandbox.markPaid(id)
+      const { events, idle, post, reports } = yield* recording().pipe(
+        Effect.provideService(Payments, {
+          ...payments,
+          getTransaction: (wanted) =>
+            Effect.map(payments.getTransaction(wanted.toLowerCase()), (detail) => ({
+              ...detail,
+              transactionId: wanted === id ? id.toUpperCase() : id
+            }))
+        })
+      )
+      for (const transactionId of [id.toUpperCase(), id, id.toUpperCase()]) {
+        yield* post({ transactionId, status: "Paid" })
+        yield* idle
+      }
+      assert.deepStrictEqual(
+        events.map((event) => event.id),
+        [`${id}:Paid`]
+      )
+      assert.deepStrictEqual(reports, [])
+      // Calls that wait are one, however the id is written.
+      yield* sandbox.fault("getTransaction", Fault.refusal(404, "não encontrada"), { times: 1000 })
+      for (const transactionId of [id.toUpperCase(), id]) yield* post({ transactionId, status: "Paid" })
+      yield* TestClock.adjust("2 minutes")
+      yield* idle
+      assert.strictEqual(reports.length, 1)
+    })
+  )
+
+  test(
     "a hint that says truly that nothing has happened yet is no event and no report",
     Effect.gen(function* () {
       const { events, idle, post, reports } = yield* recording()

@@ -1,0 +1,128 @@
+/**
+ * Calls about one transaction that overlap: none of them takes back, or forgets, what another one stands for.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, type Layer, Schedule, type Scope } from "effect"
+import { TestClock } from "effect/testing"
+import { Payments } from "effect-pix"
+import { Sandbox } from "effect-pix/sandbox"
+import { charge, lookups } from "../support/charges.ts"
+import { recording, world } from "../support/webhooks.ts"
+
+const test = (name: string, effect: Effect.Effect<void, unknown, Scope.Scope | Layer.Success<typeof world>>) =>
+  it.effect(name, () => effect.pipe(Effect.provide(world)))
+
+const paidCharge = Effect.gen(function* () {
+  const { id } = yield* charge
+  yield* (yield* Sandbox).markPaid(id)
+  return id
+})
+
+describe("two claims about one transaction", () => {
+  test(
+    "a refund that is announced early is handed out when it comes, though a payment was announced and confirmed meanwhile",
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const { idle, post, reports, statuses } = yield* recording()
+      const id = yield* paidCharge
+      yield* post({ transactionId: id, status: "Refunded" })
+      yield* post({ transactionId: id, status: "Paid" })
+      yield* TestClock.adjust("10 seconds")
+      assert.deepStrictEqual(statuses(), ["Paid"])
+      yield* sandbox.refund(id)
+      // No call comes any more.
+      yield* TestClock.adjust("1 minute")
+      yield* idle
+      assert.deepStrictEqual([statuses(), reports], [["Paid", "Refunded"], []])
+    })
+  )
+
+  test(
+    "two lies about a transaction are two reports, though each of them is refused at first",
+    Effect.gen(function* () {
+      const refused: Array<string | undefined> = []
+      const taken: Array<string | undefined> = []
+      const { idle, post } = yield* recording({
+        onUnconfirmed: ({ untrusted: { status } }) =>
+          Effect.suspend((): Effect.Effect<void, string> => {
+            if (!refused.includes(status)) return Effect.fail(`refusal ${refused.push(status)}`)
+            taken.push(status)
+            return Effect.void
+          })
+      })
+      const id = yield* paidCharge
+      for (const status of ["Cancelled", "Failed"]) yield* post({ transactionId: id, status })
+      yield* TestClock.adjust("1 minute")
+      yield* idle
+      assert.deepStrictEqual(
+        [refused.toSorted(), taken.toSorted()],
+        [
+          ["Cancelled", "Failed"],
+          ["Cancelled", "Failed"]
+        ]
+      )
+    })
+  )
+})
+
+describe("a lookup that is overtaken by that of a later call", () => {
+  test(
+    "it takes nothing back when it ends: the event that was given up for meanwhile stays a dead letter, and is not tried again",
+    Effect.gen(function* () {
+      const payments = yield* Payments
+      const id = yield* paidCharge
+      let asked = 0
+      const { deadLetters, failures, post } = yield* recording({
+        lookupTimeout: "10 seconds",
+        retryLookup: Schedule.spaced("1 minute"),
+        retry: Schedule.recurs(0),
+        onPaid: () => Effect.fail("a bad row")
+      }).pipe(
+        Effect.provideService(Payments, {
+          ...payments,
+          getTransaction: (id) => Effect.suspend(() => (++asked <= 2 ? Effect.never : payments.getTransaction(id)))
+        })
+      )
+      yield* post({ transactionId: id, status: "Paid" })
+      yield* TestClock.adjust("71 seconds")
+      assert.strictEqual(asked, 2)
+      // The second lookup, of the first call, hangs until the 80th second.
+      yield* post({ transactionId: id, status: "Paid" })
+      yield* TestClock.adjust("1 hour")
+      assert.deepStrictEqual(
+        failures.map(({ attempt, handler, isDead }) => [handler, attempt, isDead]),
+        [["onPaid", 1, true]]
+      )
+      assert.deepStrictEqual(
+        (yield* deadLetters).map(({ attempts, transactionId }) => [transactionId, attempts]),
+        [[id, 1]]
+      )
+      assert.strictEqual(yield* lookups, 1)
+    })
+  )
+})
+
+describe("a call that waits to be looked at again, and is repeated", () => {
+  test(
+    "it is looked up once for each repetition, and then waited for a minute from the last one",
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const { idle, post, reports, statuses } = yield* recording()
+      const { id } = yield* charge
+      for (let n = 1; n <= 20; n++) {
+        yield* post({ transactionId: id, status: "Paid" })
+        yield* TestClock.adjust("500 millis")
+        assert.strictEqual(yield* lookups, n)
+      }
+      // What was put off before the last repetition counts no more.
+      for (const seconds of [1, 2, 4, 8, 16]) yield* TestClock.adjust(`${seconds} seconds`)
+      assert.strictEqual(yield* lookups, 25)
+      yield* TestClock.adjust("25 seconds")
+      yield* sandbox.markPaid(id)
+      yield* TestClock.adjust("7 seconds")
+      yield* idle
+      assert.deepStrictEqual([statuses(), reports], [["Paid"], []])
+      assert.strictEqual(yield* lookups, 26)
+    })
+  )
+})
