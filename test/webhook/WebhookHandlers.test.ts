@@ -114,6 +114,20 @@ describe("the handlers", () => {
   )
 
   test(
+    "a payment of a centavo more than expected is another amount too",
+    Effect.gen(function* () {
+      const { idle, post, reasons, statuses } = yield* recording({
+        expectedAmount: ({ value }) => Effect.succeed(Money.centavos(value - 1))
+      })
+      const { id } = yield* charge
+      yield* (yield* Sandbox).markPaid(id)
+      yield* post({ transactionId: id, status: "Paid" })
+      yield* idle
+      assert.deepStrictEqual([statuses(), reasons()], [[], ["OtherAmount"]])
+    })
+  )
+
+  test(
     "an amount that nobody expects is not compared, nor is that of what is not paid",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox

@@ -140,6 +140,19 @@ describe("a handler that works inside the call", () => {
   )
 
   test(
+    "a call that is finished is answered with 200, though an earlier one about the transaction still waits",
+    Effect.gen(function* () {
+      const { events, post } = yield* inside()
+      const id = yield* paidCharge
+      assert.strictEqual(yield* post({ transactionId: id, status: "Refunded" }), 503)
+      assert.strictEqual(yield* post({ transactionId: id, status: "Paid" }), 200)
+      yield* (yield* Sandbox).refund(id)
+      assert.strictEqual(yield* post({ transactionId: id, status: "Refunded" }), 200)
+      assert.deepStrictEqual(events, [`${id}:Paid`, `${id}:Refunded`])
+    })
+  )
+
+  test(
     "with waitUntil an early call is answered with 503 and goes on until it is confirmed",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox

@@ -2,10 +2,11 @@
  * Calls about one transaction that overlap: none of them takes back, or forgets, what another one stands for.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, type Layer, Schedule, type Scope } from "effect"
+import { Effect, type Layer, Schedule, Schema, type Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { Payments } from "effect-pix"
 import { Sandbox } from "effect-pix/sandbox"
+import { Webhook } from "effect-pix/webhook"
 import { charge, lookups } from "../support/charges.ts"
 import { recording, world } from "../support/webhooks.ts"
 
@@ -61,6 +62,34 @@ describe("two claims about one transaction", () => {
           ["Cancelled", "Failed"]
         ]
       )
+    })
+  )
+
+  test(
+    "each event comes with what the call of its status said, and not with what a later call about another one said",
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const said: Array<readonly [string, unknown]> = []
+      const Call = Schema.Struct({ transactionId: Schema.String, status: Schema.String, order: Schema.Int })
+      const { idle, post } = yield* recording({}, () =>
+        Webhook.layer({
+          payload: Call,
+          onStatus: ({ transaction, untrusted: { payload } }) =>
+            Effect.sync(() => said.push([transaction.enStatusTransaction, payload?.order]))
+        })
+      )
+      const id = yield* paidCharge
+      for (const [order, status] of ["Paid", "Refunded", "Cancelled"].entries()) {
+        yield* post({ transactionId: id, status, order })
+      }
+      yield* TestClock.adjust("1 second")
+      yield* sandbox.refund(id)
+      yield* TestClock.adjust("2 minutes")
+      yield* idle
+      assert.deepStrictEqual(said, [
+        ["Paid", 0],
+        ["Refunded", 1]
+      ])
     })
   )
 })

@@ -475,6 +475,43 @@ describe("a hint about a transaction", () => {
   )
 
   test(
+    "a hint wakes whoever waits for the transaction though its own lookup hangs, and again when a later lookup confirms it",
+    Effect.gen(function* () {
+      const payments = yield* Payments
+      const sandbox = yield* Sandbox
+      let isHanging = true
+      const { post } = yield* recording({ lookupTimeout: "10 seconds", retryLookup: Schedule.recurs(1) }).pipe(
+        Effect.provideService(Payments, {
+          ...payments,
+          getTransaction: (id) => (isHanging ? Effect.never : payments.getTransaction(id))
+        })
+      )
+      const waiting = Effect.fnUntraced(function* (id: string) {
+        const wait = TransactionWait.final(id, { schedule: Schedule.spaced("1 hour") })
+        const fiber = yield* Effect.forkChild(wait)
+        yield* TestClock.adjust(0)
+        return { hasEnded: () => fiber.pollUnsafe() !== undefined }
+      })
+      const one = yield* charge
+      const first = yield* waiting(one.id)
+      yield* sandbox.markPaid(one.id)
+      yield* post({ transactionId: one.id, status: "Paid" })
+      yield* TestClock.adjust(0)
+      assert.isTrue(first.hasEnded())
+
+      isHanging = false
+      const two = yield* charge
+      const second = yield* waiting(two.id)
+      yield* post({ transactionId: two.id, status: "Paid" })
+      yield* TestClock.adjust(0)
+      assert.isFalse(second.hasEnded())
+      yield* sandbox.markPaid(two.id)
+      yield* TestClock.adjust("1 minute")
+      assert.isTrue(second.hasEnded())
+    })
+  )
+
+  test(
     "a hint does not wait for whoever is told of the hints",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
