@@ -1,0 +1,62 @@
+/**
+ * For how long it is remembered what was handed out.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Schedule } from "effect"
+import type { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { NodeSqlite } from "effect-pix/node"
+import { Sandbox } from "effect-pix/sandbox"
+import { Webhook, type WebhookOptions, type WebhookSqlOptions } from "effect-pix/webhook"
+import { charge } from "../support/charges.ts"
+import { recording, world } from "../support/webhooks.ts"
+
+const starting = (options: WebhookOptions, settings: WebhookSqlOptions) =>
+  recording<SqlClient.SqlClient>(options, (wrapped) =>
+    // What is recorded here is worked on at once. Nothing comes from another process.
+    Webhook.layerSql({ poll: "1 hour", ...settings, ...wrapped })
+  )
+
+describe("Webhook.layerSql", () => {
+  it.effect(
+    "what was handed out is remembered for `retention` after the last call about it, and a dead letter until it is dealt with",
+    () =>
+      Effect.gen(function* () {
+        const sandbox = yield* Sandbox
+        const good = yield* charge
+        const bad = yield* charge
+        for (const { id } of [good, bad]) yield* sandbox.markPaid(id)
+        const forgetful = yield* starting(
+          {
+            retry: Schedule.recurs(0),
+            onPaid: ({ transaction }) => (transaction.transactionId === bad.id ? Effect.fail("a bad row") : Effect.void)
+          },
+          { name: "forgetful", retention: "90 minutes" }
+        )
+        const other = yield* starting({}, { name: "other" })
+        /** Old notes are forgotten each full hour. */
+        const comes = Effect.fnUntraced(function* (after: `${number} minutes`) {
+          yield* TestClock.adjust(after)
+          for (const { post } of [forgetful, other]) {
+            assert.strictEqual(yield* post({ transactionId: good.id, status: "Paid" }), 200)
+          }
+          yield* TestClock.adjust(0)
+          for (const { idle } of [forgetful, other]) yield* idle
+          return [forgetful.statuses().length, other.statuses().length]
+        })
+        assert.deepStrictEqual(yield* comes("20 minutes"), [1, 1])
+        yield* forgetful.post({ transactionId: bad.id, status: "Paid" })
+        yield* TestClock.adjust(0)
+        // At 1:30, 2:10 and 3:20, each less than 90 minutes after the one before.
+        assert.deepStrictEqual(yield* comes("70 minutes"), [1, 1])
+        assert.deepStrictEqual(yield* comes("40 minutes"), [1, 1])
+        assert.deepStrictEqual(yield* comes("70 minutes"), [1, 1])
+        // At 6:00, more than 90 minutes after the last one.
+        assert.deepStrictEqual(yield* comes("160 minutes"), [2, 1])
+        assert.deepStrictEqual(
+          (yield* forgetful.deadLetters).map(({ transactionId }) => transactionId),
+          [bad.id]
+        )
+      }).pipe(Effect.provide([world, NodeSqlite.layer({ filename: ":memory:" })]))
+  )
+})
