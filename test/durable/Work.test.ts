@@ -52,6 +52,19 @@ describe("the queue in memory", () => {
     }).pipe(Effect.provide(layerQueueMemory))
   )
 
+  it.effect("an element that cannot be done for long is given up for no count of its attempts", () =>
+    Effect.gen(function* () {
+      const queue = yield* makeQueue
+      const done: Array<number> = []
+      const handle = (_: string, { attempts }: { readonly attempts: number }) =>
+        attempts < 50 ? Effect.fail(new TryAgain({ reason: "NotYet" })) : Effect.sync(() => void done.push(attempts))
+      yield* Effect.forkScoped(work(queue, { name: "test", concurrency: 1, handle }))
+      yield* queue.offer("a")
+      for (let n = 0; n < 100; n++) yield* TestClock.adjust("1 hour")
+      assert.deepStrictEqual(done, [50])
+    }).pipe(Effect.provide(layerQueueMemory))
+  )
+
   it.effect("what waits for later is not gone through by those who take", () =>
     Effect.gen(function* () {
       const queue = yield* makeQueue

@@ -114,10 +114,25 @@ describe("the answer", () => {
   )
 
   test(
-    "is 503 when the verifier itself breaks",
+    "is 503 when the verifier itself breaks, and says when to come again",
     Effect.gen(function* () {
-      const broken = yield* recording({ verifier: { verify: () => Effect.die("a bug") } })
-      assert.strictEqual(yield* broken.post({}), 503)
+      const { answer } = yield* recording({ verifier: { verify: () => Effect.die("a bug") } })
+      const { headers, status } = yield* answer(request({ body: "{}" }))
+      assert.deepStrictEqual([status, headers.get("retry-after")], [503, "30"])
+    })
+  )
+
+  test(
+    "is 503 when the call could not be recorded for 10 seconds",
+    Effect.gen(function* () {
+      const { post } = yield* recording({}, () =>
+        Webhook.layer({ payload: Schema.Unknown, seal: { seal: () => Effect.never, open: Effect.succeed } })
+      )
+      const fiber = yield* Effect.forkChild(post({ withdrawalId: 7 }))
+      yield* TestClock.adjust("9 seconds")
+      assert.isUndefined(fiber.pollUnsafe())
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual(yield* Fiber.join(fiber), 503)
     })
   )
 
@@ -180,5 +195,25 @@ describe("the ways in", () => {
     await dispose()
     assert.deepStrictEqual(statuses.toSpliced(3, 1), [200, 200, 401, 405, 404])
     assert.include([400, 401, 404], statuses[3])
+  })
+
+  it("a route whose path holds the secret is in no access log, and another one is", async () => {
+    const logged = async (verifier: WebhookVerifier.WebhookVerifier) => {
+      const lines: Array<string> = []
+      const app = Webhook.route("/webhooks/:secret").pipe(
+        Layer.provide(Webhook.layer({ verifier })),
+        Layer.provide(Sandbox.layerPayments),
+        Layer.provideMerge(Logger.layer([Logger.map(Logger.formatJson, (line) => void lines.push(line))]))
+      )
+      const { dispose, handler } = HttpRouter.toWebHandler(app)
+      for (const secret of ["sesame", "wrong-one"]) {
+        await handler(new Request(`https://shop.example/webhooks/${secret}`, { method: "POST", body: "{}" }))
+      }
+      await dispose()
+      return lines.join("\n")
+    }
+    const inPath = WebhookVerifier.pathSecret({ secret: Redacted.make("sesame") })
+    assert.notMatch(await logged(WebhookVerifier.any([inPath])), /sesame|wrong-one/)
+    assert.match(await logged(WebhookVerifier.none), /sesame/)
   })
 })

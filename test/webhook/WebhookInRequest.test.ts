@@ -226,4 +226,39 @@ describe("a handler that works inside the call", () => {
       assert.deepStrictEqual(events, [`${id}:Paid`])
     })
   )
+
+  it("what its layer holds is given back before the call is answered", async () => {
+    let held = 0
+    const resource = Layer.effectDiscard(
+      Effect.acquireRelease(
+        Effect.sync(() => held++),
+        () => Effect.sync(() => held--)
+      )
+    )
+    const { handler } = Webhook.toWebHandler(
+      Webhook.layer({ onUnconfirmed: () => Effect.sync(() => assert.strictEqual(held, 1)) }).pipe(
+        Layer.provide(resource),
+        Layer.provide(world)
+      ),
+      { inRequest: true }
+    )
+    for (let n = 0; n < 2; n++) {
+      const { status } = await handler(new Request("https://shop.example", { method: "POST", body: "{}" }))
+      assert.deepStrictEqual([status, held], [200, 0])
+    }
+  })
+})
+
+describe("a handler that works beside the calls", () => {
+  it("its layer is built before any call comes", async () => {
+    const built = Deferred.makeUnsafe<void>()
+    const { dispose } = Webhook.toWebHandler(
+      Webhook.layer({}).pipe(
+        Layer.provide(Layer.effectDiscard(Deferred.succeed(built, undefined))),
+        Layer.provide(world)
+      )
+    )
+    await Effect.runPromise(Deferred.await(built))
+    await dispose()
+  })
 })

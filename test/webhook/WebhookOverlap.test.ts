@@ -41,10 +41,10 @@ describe("two claims about one transaction", () => {
   test(
     "two lies about a transaction are two reports, though each of them is refused at first",
     Effect.gen(function* () {
-      const refused: Array<string | undefined> = []
-      const taken: Array<string | undefined> = []
+      const refused: Array<string> = []
+      const taken: Array<string> = []
       const { idle, post } = yield* recording({
-        onUnconfirmed: ({ untrusted: { status } }) =>
+        onUnconfirmed: ({ untrusted: { status = "none" } }) =>
           Effect.suspend((): Effect.Effect<void, string> => {
             if (!refused.includes(status)) return Effect.fail(`refusal ${refused.push(status)}`)
             taken.push(status)

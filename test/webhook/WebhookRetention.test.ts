@@ -59,4 +59,29 @@ describe("Webhook.layerSql", () => {
         )
       }).pipe(Effect.provide([world, NodeSqlite.layer({ filename: ":memory:" })]))
   )
+
+  it.effect("its dead letters are listed with the oldest first, however long the calls had waited", () =>
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const charges = [yield* charge, yield* charge, yield* charge]
+      const { deadLetters, post } = yield* starting(
+        { retry: Schedule.recurs(0), onPaid: () => Effect.fail("a bad row") },
+        { poll: "1 second" }
+      )
+      const ids = charges.map(({ id }) => id)
+      // By no order of their own, nor of their calls.
+      const order = [...ids.toSorted().slice(1), ...ids.toSorted().slice(0, 1)]
+      for (const transactionId of ids) yield* post({ transactionId, status: "Paid" })
+      yield* TestClock.adjust("1 second")
+      for (const id of order) {
+        yield* sandbox.markPaid(id)
+        yield* post({ transactionId: id, status: "Paid" })
+        yield* TestClock.adjust("3 seconds")
+      }
+      assert.deepStrictEqual(
+        (yield* deadLetters).map(({ transactionId }) => transactionId),
+        order
+      )
+    }).pipe(Effect.provide([world, NodeSqlite.layer({ filename: ":memory:" })]))
+  )
 })

@@ -167,6 +167,46 @@ describe("hmac", () => {
     })
   )
 
+  it.effect("takes the old and the new secret while they are exchanged, and no other", () =>
+    Effect.gen(function* () {
+      const verifier = WebhookVerifier.hmac({ header: "s", secret: [Redacted.make("old"), Redacted.make("new")] })
+      const send = (key: string) =>
+        verdict(
+          verifier,
+          call({ body: "body", headers: { s: createHmac("sha256", key).update("body").digest("hex") } })
+        )
+      for (const key of ["old", "new"]) assert.strictEqual(yield* send(key), "Accepted")
+      assert.strictEqual(yield* send("other"), "Mismatch")
+    })
+  )
+
+  it.effect("takes no signature under another prefix than its own", () =>
+    Effect.gen(function* () {
+      const verifier = WebhookVerifier.hmac({ header: "s", secret, prefix: "sha256=" })
+      const signature = createHmac("sha256", Redacted.value(secret)).update("body").digest("hex")
+      for (const [prefix, expected] of [
+        ["sha256=", "Accepted"],
+        ["sha512=", "Mismatch"]
+      ] as const) {
+        const headers = { s: `${prefix}${signature}` }
+        assert.strictEqual(yield* verdict(verifier, call({ body: "body", headers })), expected)
+      }
+    })
+  )
+
+  it.effect("has the tolerance that it is given", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(1_800_000_000_000)
+      const verifier = WebhookVerifier.hmac({ header: "s", secret, timestamp: { header: "t", tolerance: "1 minute" } })
+      const send = (t: string) => {
+        const s = createHmac("sha256", Redacted.value(secret)).update(`${t}.body`).digest("hex")
+        return verdict(verifier, call({ body: "body", headers: { s, t } }))
+      }
+      for (const good of ["1799999940", "1800000060"]) assert.strictEqual(yield* send(good), "Accepted")
+      for (const stale of ["1799999939", "1800000061"]) assert.strictEqual(yield* send(stale), "Stale")
+    })
+  )
+
   it.effect("signs what it is told to", () =>
     Effect.gen(function* () {
       const verifier = WebhookVerifier.hmac({
