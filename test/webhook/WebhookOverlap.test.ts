@@ -94,6 +94,49 @@ describe("two claims about one transaction", () => {
   )
 })
 
+describe("a call that comes during the work for an earlier one", () => {
+  test(
+    "it is looked at once when what it tells came too late for the lookup under way",
+    Effect.gen(function* () {
+      const payments = yield* Payments
+      const sandbox = yield* Sandbox
+      const { id } = yield* charge
+      let during: Effect.Effect<unknown> = Effect.void
+      const { post, statuses } = yield* recording({ confirm: Schedule.spaced("1 hour") }).pipe(
+        Effect.provideService(Payments, {
+          ...payments,
+          getTransaction: (id) => Effect.tap(payments.getTransaction(id), () => Effect.suspend(() => during))
+        })
+      )
+      const call = Effect.suspend(() => post({ transactionId: id, status: "Paid" }))
+      during = Effect.suspend(() => {
+        during = Effect.void
+        return Effect.andThen(Effect.orDie(sandbox.markPaid(id)), call)
+      })
+      yield* call
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(statuses(), ["Paid"])
+    })
+  )
+
+  test(
+    "it is looked at though the event of the earlier one is given up for: a refund is handed out, and nothing is left over",
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const id = yield* paidCharge
+      let during: Effect.Effect<unknown, unknown> = Effect.void
+      const { deadLetters, idle, post, statuses } = yield* recording({
+        retry: Schedule.recurs(0),
+        onPaid: () => Effect.andThen(during, Effect.fail("a bad row"))
+      })
+      during = Effect.andThen(sandbox.refund(id), post({ transactionId: id, status: "Refunded" }))
+      yield* post({ transactionId: id, status: "Paid" })
+      yield* idle
+      assert.deepStrictEqual([statuses(), yield* deadLetters], [["Refunded"], []])
+    })
+  )
+})
+
 describe("a lookup that is overtaken by that of a later call", () => {
   test(
     "it takes nothing back when it ends: the event that was given up for meanwhile stays a dead letter, and is not tried again",
