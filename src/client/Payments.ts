@@ -86,7 +86,7 @@ export class Payments extends Context.Service<
      * `seen`.
      *
      * Gotcha: without an `idempotencyKey` each run of this Effect makes a new key. `Effect.retry` around it can then
-     * create several charges. Make the key once, outside of what is retried.
+     * create several charges. Use `IdempotencyKey.retry`.
      */
     readonly createTransaction: CreateTransaction
     /** Looks a charge up by the id that its creation answered (section 4.3). */
@@ -101,7 +101,7 @@ export class Payments extends Context.Service<
      * `IdempotencyKey.fromReference`.
      *
      * Gotcha: without an `idempotencyKey` each run of this Effect makes a new key. `Effect.retry` around it can then
-     * pay several times. Make the key once, outside of what is retried.
+     * pay several times. Use `IdempotencyKey.retry`.
      */
     readonly requestWithdrawal: (
       request: WithdrawalRequest,

@@ -7,9 +7,12 @@
 
 import { sha256 } from "@noble/hashes/sha2.js"
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
+import type * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import { refuse } from "../internal/refuse.ts"
 
@@ -28,7 +31,7 @@ export interface WriteOptions {
   /**
    * The key of this logical write: 1 to 255 visible ASCII characters, the same whenever it is repeated. Default: a new
    * one from `IdempotencyKeyGen` at each call, which is lost with the process. `Effect.retry` around a call makes a new
-   * key each time: give one that was made outside.
+   * key each time: use {@link retry}.
    */
   readonly idempotencyKey?: string | undefined
   /**
@@ -105,3 +108,67 @@ export const fromReferenceOption = (kind: string, reference: string): Option.Opt
 /** A short, one-way name for a key: what spans and logs may carry. */
 export const fingerprint = (text: string): string =>
   Predicate.isString(text) ? bytesToHex(sha256(utf8ToBytes(text))).slice(0, 40) : refuse("A key must be a text")
+
+const outcomeOf = (error: unknown): unknown => (Predicate.hasProperty(error, "outcome") ? error.outcome : undefined)
+
+/** A failure that proves that its attempt executed nothing. */
+const isHarmless = (reason: Cause.Reason<unknown>): boolean => {
+  const outcome = Cause.isFailReason(reason) ? outcomeOf(reason.error) : undefined
+  return outcome === "NotSent" || outcome === "Rejected" || outcome === "NoEffect"
+}
+
+const unknownIn = <E>(cause: Cause.Cause<E>): Cause.Fail<E> | undefined =>
+  cause.reasons.filter(Cause.isFailReason).find(({ error }) => outcomeOf(error) === "Unknown")
+
+/**
+ * A write again and again under one key, as a schedule says. Give the options to the call inside.
+ *
+ * Unlike `Effect.retry` around a call it loses no Unknown. After an attempt that may have been executed the options say
+ * `earlier: "Unknown"`, so that no later refusal passes for a proof that nothing was executed. Such an attempt is one that
+ * failed with the outcome `Unknown`, or with an error that has no outcome: a time limit of your own may have cut off a
+ * request. And once an attempt failed as `Unknown`, the whole ends in a success or in such an error: where the last error
+ * is another one, the last Unknown takes its place.
+ *
+ * The schedule sees each error, and decides which are tried again: without a condition all are, also `InvalidRequest`. A
+ * defect or an interruption ends it at once.
+ *
+ * ```ts
+ * import { Effect, Schedule } from "effect"
+ * import { IdempotencyKey, Money, Payments } from "effect-pix"
+ * import { Sandbox } from "effect-pix/sandbox"
+ *
+ * const key = IdempotencyKey.fromReference("payout", "invoice-42")
+ * const schedule = Schedule.exponential("1 minute").pipe(Schedule.upTo({ times: 5 }))
+ *
+ * const program = Effect.gen(function* () {
+ *   const payments = yield* Payments
+ *   const sandbox = yield* Sandbox
+ *   yield* sandbox.credit(5000)
+ *   const paid = yield* IdempotencyKey.retry(key, schedule, (options) =>
+ *     payments.requestWithdrawal({ amount: Money.centavos(1000) }, options)
+ *   )
+ *   return paid.idempotencyKey === key
+ * })
+ *
+ * const same = await Effect.runPromise(Effect.provide(program, Sandbox.layerPayments)) // => true
+ * ```
+ */
+export const retry = <A, E extends Input, R, Output, Input, ScheduleError, ScheduleR>(
+  idempotencyKey: string,
+  schedule: Schedule.Schedule<Output, Input, ScheduleError, ScheduleR>,
+  write: (options: WriteOptions) => Effect.Effect<A, E, R>
+): Effect.Effect<A, E | ScheduleError, R | ScheduleR> =>
+  Effect.suspend(() => {
+    let options: WriteOptions = { idempotencyKey }
+    let unknown: Cause.Fail<E> | undefined
+    return Effect.suspend(() => write(options)).pipe(
+      Effect.tapCause((cause) =>
+        Effect.sync(() => {
+          if (!cause.reasons.every(isHarmless)) options = { idempotencyKey, earlier: "Unknown" }
+          unknown = unknownIn(cause) ?? unknown
+        })
+      ),
+      Effect.retry(schedule),
+      Effect.mapError((error) => unknown?.error ?? error)
+    )
+  })
