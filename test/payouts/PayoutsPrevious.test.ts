@@ -179,6 +179,17 @@ describe("an earlier payout that is unknown", () => {
     })
   )
 
+  it.effect("is shown as a conflict where the service says that its key was used for something else", () =>
+    Effect.gen(function* () {
+      const report = yield* makeModel({ script: failing({ "invoice-0": failures.conflict }) }).run(items(1), {
+        previous: yield* unknownRun
+      })
+      const [result] = report.unknown
+      assert(result?.error._tag === "IdempotencyConflict")
+      assert.strictEqual(result.error.conflict, "Reused")
+    })
+  )
+
   it.effect("is told to the client, and a payout that is not unknown is not", () =>
     Effect.gen(function* () {
       const previous = yield* unknownRun

@@ -8,6 +8,7 @@ import { AuthError } from "../../src/contract/PaymentsError.ts"
 import { answered, makeService, record, refusal } from "../support/answering.ts"
 import { payout } from "../support/payoutQueue.ts"
 import { layerPostgres, noPostgres } from "../support/postgres.ts"
+import { failures } from "../support/payouts.ts"
 
 const options: PayoutQueueOptions = { lease: "1 second", poll: "20 millis", concurrency: 1, drain: "1 millis" }
 
@@ -28,6 +29,24 @@ const stateOf = (reference: string) =>
     const queue = yield* PayoutQueue
     return Option.getOrThrow(yield* queue.status(reference)).state
   })
+
+describe("a key that the service says was used for something else", () => {
+  it.live("is shown as that conflict: its payout is unknown, and a person has to find out for what", () =>
+    Effect.gen(function* () {
+      const queue = yield* PayoutQueue
+      const service = yield* makeService
+      yield* queue.submit(payout("invoice-1"))
+      yield* startWorker(service.layer)
+      const { answer, key } = yield* Queue.take(service.calls)
+      yield* Deferred.fail(answer, failures.conflict(key))
+      const status = yield* Effect.repeat(Effect.map(queue.status("invoice-1"), Option.getOrThrow), {
+        until: ({ state }) => state === "unknown"
+      })
+      assert(status.state === "unknown" && status.error._tag === "IdempotencyConflict")
+      assert.strictEqual(status.error.conflict, "Reused")
+    }).pipe(Effect.scoped, Effect.provide(sqlite))
+  )
+})
 
 describe("a worker that sleeps through its lease", () => {
   const overtaken = Effect.gen(function* () {
