@@ -18,6 +18,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { constFalse } from "effect/Function"
 import * as Layer from "effect/Layer"
+import * as Predicate from "effect/Predicate"
 import * as Random from "effect/Random"
 import * as Schedule from "effect/Schedule"
 import { growing } from "../internal/schedule.ts"
@@ -39,7 +40,10 @@ export interface RetryBudget {
   readonly refund: number
 }
 
-/** See the reference of the same name. */
+/**
+ * See the reference of the same name. A time over 24.8 days, as `Duration.infinity`, is no limit. A setting that makes no
+ * sense is `InvalidRequest` of each call under the policy, which then sends nothing.
+ */
 export interface PaymentsPolicy {
   /** How long one attempt may take: connecting, headers and the whole body. Default 30 seconds. */
   readonly attemptTimeout: Duration.Input
@@ -119,19 +123,11 @@ const defaults: PaymentsPolicy = {
 /** Settings to put in the place of the defaults; what is `undefined` stays at its default. */
 type PaymentsPolicyOptions = { readonly [K in keyof PaymentsPolicy]?: PaymentsPolicy[K] | undefined }
 
-const make = (options: PaymentsPolicyOptions = {}): PaymentsPolicy => ({
-  attemptTimeout: options.attemptTimeout ?? defaults.attemptTimeout,
-  deadline: options.deadline ?? defaults.deadline,
-  retryReads: options.retryReads ?? defaults.retryReads,
-  retryWrites: options.retryWrites ?? defaults.retryWrites,
-  writes: options.writes ?? defaults.writes,
-  maxRetryAfter: options.maxRetryAfter ?? defaults.maxRetryAfter,
-  maxResponseBytes: options.maxResponseBytes ?? defaults.maxResponseBytes,
-  brCode: options.brCode ?? defaults.brCode,
-  acceptValue: options.acceptValue ?? defaults.acceptValue,
-  retryBudget: options.retryBudget ?? defaults.retryBudget,
-  onInterruptedWrite: options.onInterruptedWrite ?? defaults.onInterruptedWrite
-})
+const make = (options: PaymentsPolicyOptions = {}): PaymentsPolicy =>
+  // What is no object cannot be read. Like each wrong setting it is found by the call that is made under it.
+  Predicate.isObject(options)
+    ? { ...defaults, ...Object.fromEntries(Object.entries(options).filter(([, setting]) => setting !== undefined)) }
+    : options
 
 /**
  * The policy in force: a `Context.Reference` with safe defaults. Give another one to an effect with
@@ -140,7 +136,7 @@ const make = (options: PaymentsPolicyOptions = {}): PaymentsPolicy => ({
 export const PaymentsPolicy = Object.assign(
   Context.Reference<PaymentsPolicy>("effect-pix/PaymentsPolicy", { defaultValue: () => defaults }),
   {
-    /** The defaults, with what is given in their place. */
+    /** The defaults, with what is given in their place. It never throws: what is wrong is found by each call. */
     make,
     fullJitter,
     /** A layer of a policy: the defaults, with what is given in their place. */

@@ -24,6 +24,7 @@ import type * as Arr from "effect/Array"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { Payments } from "../client/Payments.ts"
@@ -142,7 +143,8 @@ const instant = (input: DateTime.DateTime | Date | undefined) =>
 const millis = (row: TransactionListItem) =>
   row.createdAt === undefined ? undefined : DateTime.toEpochMillis(row.createdAt)
 
-const plan = Effect.fnUntraced(function* (options: Options) {
+const plan = Effect.fnUntraced(function* (given: Options) {
+  const options: Options = Predicate.isObject(given) ? given : {}
   const { from, limit = Infinity, pageSize = largestPage, readAhead = 0 } = options
   const sort = options.sort ?? from?.sort ?? "createdAt_asc"
   const since = instant(options.since)
@@ -151,6 +153,7 @@ const plan = Effect.fnUntraced(function* (options: Options) {
   const expect = (isRight: boolean, path: string, expected: string) => {
     if (!isRight) issues.push({ path, problem: `Expected ${expected}` })
   }
+  expect(options === given, "options", "an object")
   expect(isSort(sort), "sort", `createdAt_asc or createdAt_desc`)
   expect(Number.isInteger(pageSize) && pageSize >= 1 && pageSize <= largestPage, "pageSize", "a whole number, 1 to 100")
   expect(Number.isInteger(readAhead) && readAhead >= 0, "readAhead", "a whole number from 0")
@@ -282,7 +285,7 @@ const turn = ({ listTransactions }: Pick<Payments["Service"], "listTransactions"
  * ```
  */
 export const pages = (options: Options = {}): Stream.Stream<Page, StreamTransactionsError, Payments> => {
-  const { readAhead = 0 } = options
+  const readAhead = options?.readAhead ?? 0
   const read = Stream.unwrap(
     Effect.gen(function* () {
       const payments = yield* Payments

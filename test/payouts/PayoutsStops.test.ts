@@ -266,7 +266,7 @@ describe("a run with options that make no sense", () => {
     checkBalance: ["yes", 1],
     stopOn: ["Unknown", 7],
     hold: ["yes", 1],
-    keyHorizon: ["soon", Number.NaN, -1],
+    keyHorizon: ["soon", Number.NaN, -1, {}, { hours: Number.NaN }, [Number.NaN, 0]],
     previous: [7, [null], ["Done"], [{ _tag: "Paid" }]]
   }) as ReadonlyArray<[string, ReadonlyArray<unknown>]>) {
     it.effect(`fails with InvalidRequest before anything is sent when ${path} is wrong`, () =>
@@ -287,6 +287,17 @@ describe("a run with options that make no sense", () => {
       })
     )
   }
+
+  it.effect("fails with InvalidRequest where the options are no object", () =>
+    Effect.gen(function* () {
+      for (const given of [null, 7, "fast", []] as ReadonlyArray<unknown>) {
+        const model = makeModel()
+        const error = yield* Effect.flip(model.run(items(1), given as Payouts.Options))
+        assert(error._tag === "InvalidRequest", String(given))
+        assert.deepStrictEqual([error.issues.map(({ path }) => path), model.calls], [["options"], []])
+      }
+    })
+  )
 
   it.effect("names all that is wrong at once, also where the items are neither a list nor a stream", () =>
     Effect.gen(function* () {

@@ -253,7 +253,9 @@ describe("TransactionStream.Options", () => {
         ["readAhead", { readAhead: 0.5 }],
         ["since", { since: new Date("x") }],
         ["until", { until: new Date("x") }],
-        ["from", { from }]
+        ["from", { from }],
+        // What a caller without types may give.
+        ...[null, 7, "all", []].map((given: unknown) => ["options", given as TransactionStream.Options] as const)
       ] as const) {
         const gateway = still(5)
         const error = yield* Effect.flip(collect(gateway, options))

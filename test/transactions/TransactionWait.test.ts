@@ -482,7 +482,7 @@ describe("a wait with options that make no sense", () => {
   // What a caller without types may give.
   for (const [path, wrong] of Object.entries({
     expiresAt: ["soon", Number.NaN, new Date("x")],
-    deadline: ["soon", Number.NaN, -1, "-1 second"],
+    deadline: ["soon", Number.NaN, -1, "-1 second", {}, { hours: Number.NaN }, [0, Number.NaN]],
     notFoundFor: ["a while", Number.NaN, -1],
     schedule: [7, "1 second", {}],
     until: [true, "Paid"]
@@ -505,4 +505,15 @@ describe("a wait with options that make no sense", () => {
       })
     )
   }
+
+  it.effect("fails with InvalidRequest, and looks nothing up, when they are no object", () =>
+    Effect.gen(function* () {
+      for (const given of [null, 7, "fast", []] as ReadonlyArray<unknown>) {
+        const { get, times } = script(detailOf("Paid"))
+        const error = yield* Effect.flip(finalBy(get, "t", given as TransactionWait.Options))
+        assert(error._tag === "InvalidRequest", String(given))
+        assert.deepStrictEqual([error.issues.map(({ path }) => path), times], [["options"], []])
+      }
+    })
+  )
 })

@@ -9,6 +9,7 @@ import { Buffer } from "node:buffer"
 import { brotliDecompress, gunzip, inflate } from "node:zlib"
 import * as Effect from "effect/Effect"
 import type { Dispatcher } from "undici"
+import { startTimer, stopTimer, type Timer } from "../../internal/timer.ts"
 import type { AnswerHeaders, Transport, TransportFailure, TransportSink } from "../../internal/transport.ts"
 
 type Unpack = (body: Buffer, options: { readonly maxOutputLength: number }, done: Unpacked) => void
@@ -33,7 +34,7 @@ const textOf = (body: Buffer): string => {
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #sink: TransportSink
   readonly #maxBytes: number
-  readonly #timer: NodeJS.Timeout
+  readonly #timer: Timer
   readonly #isLate: () => boolean
   #controller: Dispatcher.DispatchController | undefined
   #head: { readonly status: number; readonly headers: AnswerHeaders } | undefined
@@ -45,7 +46,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#sink = sink
     this.#maxBytes = maxBytes
     this.#isLate = isLate
-    this.#timer = setTimeout(late, timeout, this)
+    this.#timer = startTimer(timeout, late, this)
   }
 
   /** undici has a connection, and writes the request when this returns. */
@@ -115,7 +116,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   #settle(): boolean {
     if (this.#isOver) return false
     this.#isOver = true
-    clearTimeout(this.#timer)
+    stopTimer(this.#timer)
     return true
   }
 }

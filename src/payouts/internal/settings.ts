@@ -1,7 +1,7 @@
 /**
  * The options of a run, with their defaults; or what is wrong with them.
  */
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
@@ -11,6 +11,7 @@ import * as Stream from "effect/Stream"
 import type { BalanceOptions } from "../../contract/Balance.ts"
 import { fromReferenceOption } from "../../contract/IdempotencyKey.ts"
 import { InvalidRequest, type RequestIssue } from "../../contract/PaymentsError.ts"
+import { millisOf } from "../../internal/duration.ts"
 import { Centavos } from "../../pix/Money.ts"
 import type { PayoutError, PayoutEvent, PayoutItem } from "../Payout.ts"
 
@@ -125,15 +126,17 @@ const isConcurrency = Schema.is(Schema.Int.check(Schema.isGreaterThanOrEqualTo(1
 const isLimit = Schema.is(Schema.UndefinedOr(Centavos))
 
 /** Checks what a caller without types may give, too. */
-export const settingsOf = (items: unknown, options: Options): Effect.Effect<Settings, InvalidRequest> =>
+export const settingsOf = (items: unknown, given: Options): Effect.Effect<Settings, InvalidRequest> =>
   Effect.suspend(() => {
     const issues: Array<RequestIssue> = []
     const expect = (isRight: boolean, path: string, problem: string) => {
       if (!isRight) issues.push({ path, problem })
     }
+    const options: Options = Predicate.isObject(given) ? given : {}
+    expect(options === given, "options", "must be an object")
     expect(Stream.isStream(items) || Predicate.isIterable(items), "items", "must be a list or a stream of payouts")
     const { checkBalance, concurrency = 4, hold = false, kind = "payout", maxAmount, maxTotal, stopOn } = options
-    const horizon = Option.map(Duration.fromInput(options.keyHorizon ?? "12 hours"), Duration.toMillis)
+    const keyHorizon = millisOf(options.keyHorizon ?? "12 hours")
     const previous = Result.try(() => [...(options.previous ?? [])])
     const isKind = Option.isSome(fromReferenceOption(kind, "reference"))
     expect(isConcurrency(concurrency), "concurrency", "must be a whole number from 1")
@@ -151,17 +154,13 @@ export const settingsOf = (items: unknown, options: Options): Effect.Effect<Sett
       "must be a list of tags and outcomes, or a function"
     )
     expect(typeof hold === "boolean", "hold", "must be true or false")
-    expect(
-      Option.isSome(horizon) && horizon.value >= 0 && !Number.isNaN(options.keyHorizon),
-      "keyHorizon",
-      "must be a duration"
-    )
+    expect(keyHorizon !== undefined, "keyHorizon", "must be a duration")
     expect(
       Result.isSuccess(previous) && previous.success.every(isEvent),
       "previous",
       "must be the events or results of earlier runs"
     )
-    if (issues.length > 0 || Result.isFailure(previous)) {
+    if (issues.length > 0 || keyHorizon === undefined || Result.isFailure(previous)) {
       return Effect.fail(
         new InvalidRequest({ operation: "requestWithdrawal", attempts: 0, outcome: "NotSent", issues })
       )
@@ -175,6 +174,6 @@ export const settingsOf = (items: unknown, options: Options): Effect.Effect<Sett
       isStop: stopperOf(stopOn),
       previous: previous.success,
       hold,
-      keyHorizon: Option.getOrElse(horizon, () => 0)
+      keyHorizon
     })
   })

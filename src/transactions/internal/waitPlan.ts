@@ -10,6 +10,7 @@ import * as Schedule from "effect/Schedule"
 import { InvalidRequest, type RequestIssue } from "../../contract/PaymentsError.ts"
 import { progressOfDetail } from "../../contract/Status.ts"
 import type { TransactionDetail } from "../../contract/Transaction.ts"
+import { millisOf } from "../../internal/duration.ts"
 
 /** How to wait. */
 export interface Options {
@@ -44,20 +45,13 @@ export interface Plan {
   readonly notFoundFor: number
 }
 
-/** A number that is none would pass for no time at all. */
-const millisOf = (input: Duration.Input) =>
-  Number.isNaN(input)
-    ? undefined
-    : Option.getOrUndefined(
-        Option.filter(Option.map(Duration.fromInput(input), Duration.toMillis), (millis) => millis >= 0)
-      )
-
 /** Checks what a caller without types may give, too. */
 export const planOf = (
   transactionId: string,
-  options: Options,
+  given: Options,
   polling: Schedule.Schedule<unknown>
 ): Effect.Effect<Plan, InvalidRequest> => {
+  const options: Options = Predicate.isObject(given) ? given : {}
   const { notFoundFor = 0, schedule = polling, until = isFinal } = options
   const expiresAt =
     options.expiresAt === undefined
@@ -69,6 +63,7 @@ export const planOf = (
   const expect = (isRight: boolean, path: string, problem: string) => {
     if (!isRight) issues.push({ path, problem })
   }
+  expect(options === given, "options", "must be an object")
   expect(Predicate.isString(transactionId), "transactionId", "must be a text")
   expect(expiresAt !== undefined, "expiresAt", "must be a date")
   expect(patience !== undefined, "deadline", "must be a duration")

@@ -9,16 +9,19 @@
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
 import { headerNames } from "../../../contract/Endpoints.ts"
+import type { InvalidRequest } from "../../../contract/PaymentsError.ts"
 import type { ApiCredentials, Credentials } from "../../Credentials.ts"
 import { makeBucket } from "./budget.ts"
 import type { Call, Line, Route, Tagged } from "./call.ts"
 import { Run } from "./run.ts"
 import { makeSettings } from "./settings.ts"
 import { metersOf } from "./telemetry.ts"
+import { invalid } from "./toError.ts"
 
 /** Runs the calls of one route. */
-export type Runner = <A, E extends Tagged>(call: Call<A, E>) => Effect.Effect<A, E>
+export type Runner = <A, E extends Tagged>(call: Call<A, E>) => Effect.Effect<A, E | InvalidRequest>
 
 interface Dependencies {
   readonly client: HttpClient.HttpClient
@@ -67,6 +70,12 @@ export const make = Effect.fnUntraced(function* ({ client, credentials, origin }
       meters: metersOf(route.operation),
       attributes: attributesOf(route, origin, prefix)
     }
-    return (call) => Effect.withFiber((fiber) => new Run(line, call, settingsOf(fiber), fiber.context).start())
+    return <A, E extends Tagged>(call: Call<A, E>) =>
+      Effect.withFiber((fiber): Effect.Effect<A, E | InvalidRequest> => {
+        const settings = settingsOf(fiber)
+        return Result.isSuccess(settings)
+          ? new Run(line, call, settings.success, fiber.context).start()
+          : Effect.fail(invalid(route.operation, settings.failure, call.idempotencyKey))
+      })
   }
 })

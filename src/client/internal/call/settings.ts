@@ -7,12 +7,15 @@ import * as Duration from "effect/Duration"
 import type * as Fiber from "effect/Fiber"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import type * as HttpClient from "effect/http/HttpClient"
+import * as Result from "effect/Result"
+import type { RequestIssue } from "../../../contract/PaymentsError.ts"
 import { isTraced } from "../../../internal/spans.ts"
 import { offered, type Transport } from "../../../internal/transport.ts"
 import { PaymentsPolicy } from "../../PaymentsPolicy.ts"
 import { RefusalRules } from "../../RefusalRules.ts"
 import { NotAfter } from "../../../internal/notAfter.ts"
 import { transportOf } from "../transport/clientTransport.ts"
+import { wrongInPolicy, wrongInRules } from "./policy.ts"
 
 export interface Settings {
   readonly policy: PaymentsPolicy
@@ -29,6 +32,9 @@ export interface Settings {
 }
 
 const platformClock = Context.get(Context.empty(), Clock.Clock)
+
+/** What a call takes from its context, or what is wrong with it. */
+type LookedUp = Result.Result<Settings, ReadonlyArray<RequestIssue>>
 
 /** Looks settings up for the client of one layer, which was built in `builtIn`. */
 export const makeSettings = (client: HttpClient.HttpClient, builtIn: Context.Context<never>) => {
@@ -48,27 +54,30 @@ export const makeSettings = (client: HttpClient.HttpClient, builtIn: Context.Con
         })
   }
 
-  const lookUp = (fiber: Fiber.Fiber<unknown, unknown>): Settings => {
+  const lookUp = (fiber: Fiber.Fiber<unknown, unknown>): LookedUp => {
     const { context } = fiber
     const clock = fiber.getRef(Clock.Clock)
     // A call's own policy, else the one that the layer was built with, else the default.
     const policy = Context.getOrUndefined(context, PaymentsPolicy) ?? Context.get(builtIn, PaymentsPolicy)
-    return {
+    const rules = Context.getOrUndefined(context, RefusalRules) ?? Context.get(builtIn, RefusalRules)
+    const issues = [...wrongInPolicy(policy), ...wrongInRules(rules)]
+    if (issues.length > 0) return Result.fail(issues)
+    return Result.succeed({
       policy,
       clock,
-      rules: Context.getOrUndefined(context, RefusalRules) ?? Context.get(builtIn, RefusalRules),
+      rules,
       transport: transportIn(context, clock === platformClock),
       isTraced: isTraced(context),
       attemptTimeout: Duration.toMillis(policy.attemptTimeout),
       deadline: Duration.toMillis(policy.deadline),
       maxRetryAfter: Duration.toMillis(policy.maxRetryAfter),
       notAfter: Context.get(context, NotAfter)
-    }
+    })
   }
 
-  let last: { readonly context: Context.Context<never>; readonly settings: Settings } | undefined
-  return (fiber: Fiber.Fiber<unknown, unknown>): Settings => {
-    if (last?.context !== fiber.context) last = { context: fiber.context, settings: lookUp(fiber) }
-    return last.settings
+  let last: { readonly context: Context.Context<never>; readonly lookedUp: LookedUp } | undefined
+  return (fiber: Fiber.Fiber<unknown, unknown>): LookedUp => {
+    if (last?.context !== fiber.context) last = { context: fiber.context, lookedUp: lookUp(fiber) }
+    return last.lookedUp
   }
 }

@@ -6,11 +6,13 @@ import {
   BelowMinimum,
   IdempotencyConflict,
   InsufficientBalance,
+  InvalidRequest,
   NoPixKey,
   type Operation,
   OutcomeUnknown,
   type PaymentsError,
   RateLimited,
+  type RequestIssue,
   RequestRejected,
   ServiceUnavailable,
   TransactionNotFound,
@@ -25,6 +27,16 @@ const present = <Fields extends Record<string, unknown>>(fields: Fields) => {
   const kept: unknown = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
   return kept as { readonly [K in keyof Fields]?: Exclude<Fields[K], undefined> } // the filter is what removes undefined
 }
+
+/** The error of an input or of options that are wrong. */
+export const invalid = (operation: Operation, issues: ReadonlyArray<RequestIssue>, idempotencyKey?: string) =>
+  new InvalidRequest({
+    operation,
+    attempts: 0,
+    outcome: "NotSent",
+    issues,
+    ...(idempotencyKey === undefined ? {} : { idempotencyKey })
+  })
 
 /** The fields that every error of an answered call has. */
 const answered = (operation: Operation, { attempts, idempotencyKey }: Failure, verdict: Refused) => ({

@@ -16,12 +16,13 @@ import type {
 } from "../../../contract/Transaction.ts"
 import * as ChargeCode from "../../ChargeCode.ts"
 import type { PaymentsPolicy } from "../../PaymentsPolicy.ts"
+import { invalid } from "../call/toError.ts"
 import type { Undecodable } from "../call/verdict.ts"
 import { bodyEncoder } from "../wire/codec.ts"
 import { readCharge } from "../wire/fast/readCharge.ts"
 import { writePixCharge } from "../wire/fast/writePixCharge.ts"
 import { deniedByError, meansFailure } from "../words/denial.ts"
-import { invalid, type Issues, notAsAsked, type Wiring, writing } from "./operation.ts"
+import { type Issues, notAsAsked, type Wiring, writing } from "./operation.ts"
 
 const [pix, boleto, card] = endpoint.body.members
 const encoders = { PIX: bodyEncoder(pix, writePixCharge), BOLETO: bodyEncoder(boleto), CREDIT_CARD: bodyEncoder(card) }

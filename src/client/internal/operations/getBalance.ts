@@ -6,7 +6,8 @@ import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type { BalanceOptions } from "../../../contract/Balance.ts"
 import { getBalance as endpoint } from "../../../contract/Endpoints.ts"
-import { invalid, reading, type Wiring } from "./operation.ts"
+import { invalid } from "../call/toError.ts"
+import { reading, type Wiring } from "./operation.ts"
 
 const notNamed = invalid(endpoint.operation, [
   { path: "companyId", problem: "is required, since the client was not configured with one" }

@@ -7,13 +7,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { Endpoint } from "../../../contract/Endpoints.ts"
 import { IdempotencyKey, type WriteOptions } from "../../../contract/IdempotencyKey.ts"
-import {
-  InvalidRequest,
-  type Operation,
-  type PaymentsError,
-  type RequestIssue,
-  type WriteError
-} from "../../../contract/PaymentsError.ts"
+import type { InvalidRequest, PaymentsError, RequestIssue, WriteError } from "../../../contract/PaymentsError.ts"
 import type { IdempotencyKeyGen, IdempotencyKeyPrefix } from "../../IdempotencyKeyGen.ts"
 import type { PaymentsPolicy } from "../../PaymentsPolicy.ts"
 import type { Undecodable } from "../call/verdict.ts"
@@ -24,7 +18,7 @@ import type { Runner } from "../call/pipeline.ts"
 import type { Route } from "../call/call.ts"
 import { placeOf } from "../wire/request.ts"
 import { type Places, seenIn } from "../wire/seen.ts"
-import { type OwnError, readError, writeError } from "../call/toError.ts"
+import { invalid, type OwnError, readError, writeError } from "../call/toError.ts"
 
 const encoder = new TextEncoder()
 
@@ -37,16 +31,6 @@ export interface Wiring {
 }
 
 export type Issues = ReadonlyArray<RequestIssue>
-
-/** The error of an input that breaks the contract. */
-export const invalid = (operation: Operation, issues: Issues, idempotencyKey?: string) =>
-  new InvalidRequest({
-    operation,
-    attempts: 0,
-    outcome: "NotSent",
-    issues,
-    ...(idempotencyKey === undefined ? {} : { idempotencyKey })
-  })
 
 /** An answer with success that is about something else. */
 export const notAsAsked = (...issues: Issues): Result.Result<never, Undecodable> =>

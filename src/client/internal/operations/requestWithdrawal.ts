@@ -21,8 +21,8 @@ import type { PaymentsPolicy } from "../../PaymentsPolicy.ts"
 import type { Undecodable } from "../call/verdict.ts"
 import { bodyEncoder } from "../wire/codec.ts"
 import { meansFailure } from "../words/denial.ts"
-import { ofWithdrawal } from "../call/toError.ts"
-import { invalid, type Issues, notAsAsked, type Wiring, writing } from "./operation.ts"
+import { invalid, ofWithdrawal } from "../call/toError.ts"
+import { type Issues, notAsAsked, type Wiring, writing } from "./operation.ts"
 
 /** What is wrong with how a withdrawal names its key, or the pair to send. */
 const pairOf = (request: WithdrawalRequest): Result.Result<object, Issues> => {

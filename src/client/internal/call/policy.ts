@@ -1,0 +1,106 @@
+/**
+ * What is wrong with a policy or with rules: they are options of each call, and come from callers without types, too.
+ */
+import * as Predicate from "effect/Predicate"
+import * as Schedule from "effect/Schedule"
+import * as Schema from "effect/Schema"
+import type { RequestIssue } from "../../../contract/PaymentsError.ts"
+import { millisOf } from "../../../internal/duration.ts"
+import type { PaymentsPolicy, RetryBudget } from "../../PaymentsPolicy.ts"
+import type { RefusalRules } from "../../RefusalRules.ts"
+
+type Issues = ReadonlyArray<RequestIssue>
+
+/** Whether a setting is right, and what it must be. */
+type Check = readonly [isRight: (value: unknown) => boolean, problem: string]
+type Checks<Settings> = { readonly [Name in keyof Settings]: Check }
+
+const someTime: Check = [(value) => (millisOf(value) ?? 0) > 0, "must be a duration above zero"]
+const schedule: Check = [Schedule.isSchedule, "must be a Schedule"]
+const fn: Check = [Predicate.isFunction, "must be a function"]
+const tokens: Check = [(value) => Number.isFinite(value) && Number(value) >= 0, "must be a number from 0"]
+
+const oneOf = (...words: ReadonlyArray<string>): Check => [
+  (value) => Predicate.isString(value) && words.includes(value),
+  `must be one of ${words.join(", ")}`
+]
+
+const budget: Checks<RetryBudget> = {
+  capacity: tokens,
+  retryCost: tokens,
+  throttledRetryCost: tokens,
+  refund: tokens
+}
+
+const policy: Checks<PaymentsPolicy> = {
+  attemptTimeout: someTime,
+  deadline: someTime,
+  retryReads: schedule,
+  retryWrites: schedule,
+  writes: oneOf("same-key", "only-unsent", "never"),
+  maxRetryAfter: [(value) => millisOf(value) !== undefined, "must be a duration"],
+  maxResponseBytes: [(value) => Number.isSafeInteger(value) && Number(value) >= 1, "must be a whole number from 1"],
+  brCode: oneOf("report", "require"),
+  acceptValue: fn,
+  retryBudget: [
+    (value) => value === "unlimited" || Predicate.isObject(value),
+    `must be unlimited, or { ${Object.keys(budget).join(", ")} }`
+  ],
+  onInterruptedWrite: fn
+}
+
+const isRule = Schema.is(
+  Schema.Struct({
+    cause: Schema.Literals([
+      "IdempotencyKeyInFlight",
+      "IdempotencyKeyReused",
+      "Conflict",
+      "InsufficientBalance",
+      "NoPixKey",
+      "BelowMinimum",
+      "Other"
+    ] satisfies ReadonlyArray<RefusalRules["rules"][number]["cause"]>),
+    words: Schema.Union([Schema.Array(Schema.String), Schema.instanceOf(RegExp)]),
+    except: Schema.optional(Schema.Array(Schema.String))
+  })
+)
+
+const rules: Checks<RefusalRules> = {
+  rules: [
+    (value) => Array.isArray(value) && value.every((rule) => isRule(rule)),
+    "must be a list of { cause, words, except? }"
+  ],
+  noPixKeyStatuses: [
+    (value) => Array.isArray(value) && value.every((status) => Number.isInteger(status)),
+    "must be a list of HTTP statuses"
+  ]
+}
+
+const wrongIn = (value: unknown, checks: Record<string, Check>, path: string): Issues =>
+  Predicate.isObject(value)
+    ? Object.entries(checks).flatMap(([name, [isRight, problem]]) =>
+        isRight(value[name]) ? [] : [{ path: `${path}.${name}`, problem }]
+      )
+    : [{ path, problem: `must be what ${path}.make makes` }]
+
+/** A policy is a value: each is checked once. */
+const once = <A extends object>(check: (value: A) => Issues) => {
+  const checked = new WeakMap<A, Issues>()
+  return (value: A): Issues => {
+    const issues = checked.get(value) ?? check(value)
+    if (Predicate.isObject(value)) checked.set(value, issues)
+    return issues
+  }
+}
+
+/** All that is wrong with a policy. */
+export const wrongInPolicy = once((given: PaymentsPolicy) => {
+  const issues = wrongIn(given, policy, "PaymentsPolicy")
+  const retryBudget = Predicate.isObject(given) ? given.retryBudget : undefined
+  return Predicate.isObject(retryBudget)
+    ? [...issues, ...wrongIn(retryBudget, budget, "PaymentsPolicy.retryBudget")]
+    : issues
+})
+
+/** All that is wrong with rules. */
+export const wrongInRules = once((given: RefusalRules) => wrongIn(given, rules, "RefusalRules"))

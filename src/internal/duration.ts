@@ -1,0 +1,43 @@
+/**
+ * Durations as a caller without types may give them. Effect reads `NaN`, and an object that names no unit, as no time at
+ * all.
+ */
+import * as Duration from "effect/Duration"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+
+const units = [
+  "weeks",
+  "days",
+  "hours",
+  "minutes",
+  "seconds",
+  "milliseconds",
+  "microseconds",
+  "nanoseconds"
+] as const satisfies ReadonlyArray<keyof Duration.DurationObject>
+
+/** The numbers that an input of more than one number is made of. */
+const partsOf = (input: object): ReadonlyArray<unknown> =>
+  Array.isArray(input)
+    ? input
+    : units.map((unit) => Reflect.get(input, unit)).filter((part: unknown) => part !== undefined)
+
+const isNumber = (part: unknown): boolean => Predicate.isNumber(part) && !Number.isNaN(part)
+
+const isInput = (input: unknown): input is Duration.Input => {
+  if (!Predicate.isObjectOrArray(input) || Duration.isDuration(input)) return !Number.isNaN(input)
+  const parts = partsOf(input)
+  return parts.length > 0 && parts.every(isNumber)
+}
+
+/** The duration in milliseconds, from 0 to Infinity; `undefined` for what is none. */
+export const millisOf = (input: unknown): number | undefined =>
+  isInput(input)
+    ? Option.getOrUndefined(
+        Duration.fromInput(input).pipe(
+          Option.map(Duration.toMillis),
+          Option.filter((millis) => millis >= 0)
+        )
+      )
+    : undefined
