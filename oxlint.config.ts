@@ -76,6 +76,7 @@ const rules = floors.flatMap((rooms, floor) =>
 )
 
 export default defineConfig({
+  jsPlugins: ["eslint-plugin-regexp"],
   plugins: ["eslint", "typescript", "import", "oxc", "unicorn", "promise", "vitest"],
   categories: { correctness: "error", suspicious: "error", perf: "error" },
   options: { typeAware: true, reportUnusedDisableDirectives: "error" },
@@ -101,6 +102,9 @@ export default defineConfig({
     {
       files: ["src/**"],
       rules: {
+        // What is matched may be long, and come from outside: an expression that is not linear blocks the process.
+        "regexp/no-super-linear-backtracking": ["error", { report: "potential" }],
+        "regexp/no-super-linear-move": ["error", { report: "potential" }],
         "eslint/no-restricted-globals": ["error", "Buffer", "global", "process", "setImmediate"],
         ...imports(barrel, self, node)
       }

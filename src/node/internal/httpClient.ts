@@ -68,7 +68,7 @@ const toResponse = (
   // typed as Node's own stream, which is the web's.
   const stream = isEmpty ? null : (ReadableStream.from(body) as globalThis.ReadableStream<Uint8Array>)
   const response = new Response(stream, { status: statusCode, headers: flat(headers) })
-  Object.defineProperty(response, "url", { value: url.href.replace(/#.*$/, "") })
+  Object.defineProperty(response, "url", { value: url.href.replace(/#.*/s, "") })
   return HttpClientResponse.fromWeb(request, response)
 }
 

@@ -42,7 +42,7 @@ const asArrived = (request: HttpClientRequest.HttpClientRequest): HttpClientRequ
   // What a header may hold: a byte a character, and no line break.
   const unsendable = /[^\t\x20-\x7e\x80-\xff]/
   const trimmed = Object.entries(request.headers).map(
-    ([name, value]) => [name, value.replaceAll(/^[ \t]+|[ \t]+$/g, "")] as const
+    ([name, value]) => [name, value.replaceAll(/^[ \t]+|(?<![ \t])[ \t]+$/g, "")] as const
   )
   return trimmed.some(([, value]) => unsendable.test(value))
     ? undefined

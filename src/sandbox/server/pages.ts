@@ -99,7 +99,7 @@ export const makePages = Effect.fnUntraced(function* (steered: Steered, host: st
   const answer = Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
     const { headers } = request
-    const path = request.url.replace(/\?.*$/, "")
+    const path = request.url.replace(/\?.*/s, "")
     const asking = { host: headers["host"], origin: headers["origin"], site: headers["sec-fetch-site"] }
     // A link from elsewhere may show a page; only a page of our own may ask for what is behind it.
     const isPage = !path.startsWith("/_sandbox") && request.method === "GET"

@@ -34,7 +34,7 @@ const tooLarge = () => new NotTaken({ status: 413 })
 const unreadable = () => new NotTaken({ status: 400 })
 const busy = () => new NotTaken({ status: 503, headers: { "retry-after": "30" } })
 
-const pathOf = (address: string): string => address.replace(/^[a-z][\w+.-]*:\/\/[^/?#]*/i, "").replace(/[?#].*$/s, "")
+const pathOf = (address: string): string => address.replace(/^[a-z][\w+.-]*:\/\/[^/?#]*/i, "").replace(/[?#].*/s, "")
 
 const readBody = (request: HttpServerRequest.HttpServerRequest, limit: number) =>
   Number(request.headers["content-length"] ?? 0) > limit

@@ -30,7 +30,7 @@ export const makeAsk =
   (baseUrl: string, { apiKey, clientId }: ApiCredentials): Ask =>
   ({ path }, { params = {}, query = {} } = {}) => {
     const filled = path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ""))
-    const request = HttpClientRequest.get(`${baseUrl.trim().replace(/\/+$/, "")}${filled}`).pipe(
+    const request = HttpClientRequest.get(`${baseUrl.trim().replace(/(?<!\/)\/+$/, "")}${filled}`).pipe(
       HttpClientRequest.setUrlParams(query),
       HttpClientRequest.setHeaders({
         [headerNames.accept]: "application/json",

@@ -40,7 +40,7 @@ export const checkDecimals = (findings: Findings, text: string, fields: Readonly
   for (const field of fields) {
     const [, quote, digits] = new RegExp(String.raw`"${field}"\s*:\s*("?)(-?\d[\d.eE+-]*)`).exec(text) ?? []
     if (digits === undefined) continue
-    const decimals = /\.(\d+)/.exec(digits)?.[1]?.replace(/0+$/, "").length ?? 0
+    const decimals = /\.(\d+)/.exec(digits)?.[1]?.replace(/(?<!0)0+$/, "").length ?? 0
     const what = `Balance: ${field} is in reais with at most two decimals`
     findings.expect(decimals <= 2, what, places.decimals, `it has ${decimals}, and no number of centavos is it`)
     const plain = `Balance: ${field} is a plain number`

@@ -61,7 +61,7 @@ const attributesOf = ({ method, path }: Route, origin: URL, prefix: string) => (
 /** Builds the runner of calls of one client: they share its bucket of retries. */
 export const make = Effect.fnUntraced(function* ({ client, credentials, origin }: Dependencies) {
   const settingsOf = makeSettings(client, yield* Effect.context<never>())
-  const prefix = origin.pathname.replace(/\/+$/, "")
+  const prefix = origin.pathname.replace(/(?<!\/)\/+$/, "")
   const shared = { credentials, prefix, origin: origin.origin, bucket: makeBucket(), headersOf: makeHeaders() }
   return (route: Route): Runner => {
     const line = {
