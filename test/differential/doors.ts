@@ -7,7 +7,7 @@ import * as root from "effect-pix"
 import * as node from "effect-pix/node"
 import * as payouts from "effect-pix/payouts"
 import * as webhook from "effect-pix/webhook"
-import { ConfigProvider, Effect, Layer, Redacted } from "effect"
+import { ConfigProvider, Layer, Redacted } from "effect"
 import { FetchHttpClient, type HttpClient } from "effect/http"
 import { secrets } from "./secrets.ts"
 
@@ -78,5 +78,3 @@ export const once = PaymentsPolicy.once
 /** Twice at once, and nothing is held back by what other cases cost. */
 export const twice = (schedule: Parameters<typeof PaymentsPolicy.make>[0]) =>
   PaymentsPolicy.make({ ...schedule, retryBudget: "unlimited" })
-
-export const nothing = Effect.void

@@ -25,9 +25,7 @@ const item = (reference: string, amount = 1000): PayoutItem => ({
 })
 
 /** A gateway that pays once a key, with what is scripted before it: the ledger is what counts. */
-export const makeLedger = (
-  script: (request: Arrived, turn: number, isPaid: boolean) => Reply | "pay" | "pay, lost"
-) => {
+const makeLedger = (script: (request: Arrived, turn: number, isPaid: boolean) => Reply | "pay" | "pay, lost") => {
   const paid = new Map<string, number>()
   const turns = new Map<string, number>()
   const gateway = memoryGateway((request) => {
