@@ -20,7 +20,7 @@ interface Difference {
 }
 
 /** What goes with the tag of an error: told by itself only where the tag is the same. */
-const follows = new Set(["message", "fields", "logs", "spans", "value"])
+const follows = new Set(["message", "fields", "logs", "spans", "value", "states", "history"])
 
 const short = (text: string, most: number): string => (text.length <= most ? text : `${text.slice(0, most)}...`)
 
@@ -74,7 +74,8 @@ const differencesOf = (base: Observation, head: Observation): ReadonlyArray<Diff
     const told = exact.map(
       (name) => `${name === "result" ? "" : `${name} `}${base.exact[name] || "none"} -> ${head.exact[name] || "none"}`
     )
-    const whole = (one: Observation) => JSON.stringify({ ...one.exact, ...one.texts })
+    const whole = (one: Observation) =>
+      JSON.stringify({ ...one.exact, message: one.texts?.["message"], serviceMessage: one.texts?.["serviceMessage"] })
     add(told.join(", "), whole(base), whole(head))
   }
   for (const name of new Set([...Object.keys(base.sums ?? {}), ...Object.keys(head.sums ?? {})])) {

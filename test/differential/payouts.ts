@@ -55,6 +55,7 @@ type Turn = Reply | "pay" | "pay, lost"
 interface Script {
   readonly name: string
   readonly family: string
+  readonly words: string
   readonly status: string
   readonly reply: (turn: number) => Turn
 }
@@ -73,7 +74,8 @@ const scripts: ReadonlyArray<Script> = errorStatuses.flatMap((status) =>
     }
     return Object.entries(turns).map(([order, reply]) => ({
       name: `${status} ${body.name}, ${order}`,
-      family: `${body.family}, ${order}`,
+      family: order,
+      words: body.family,
       status: `${status}`,
       reply
     }))
@@ -93,6 +95,7 @@ const others: ReadonlyArray<Script> = (
 ).map(([name, turns]) => ({
   name,
   family: name,
+  words: "none",
   status: "none",
   reply: (turn: number): Turn => turns[Math.min(turn, turns.length - 1)] ?? "pay"
 }))
@@ -132,7 +135,7 @@ const queued = (script: Script) =>
     const observation: Observation = {
       id: `queue | ${script.name}`,
       kind: `queue, ${script.family}`,
-      dims: { status: script.status },
+      dims: { status: script.status, words: script.words },
       exact: { result: shown.exit._tag === "Success" ? shown.exit.value : resultOf(shown.exit), paid: paid.size },
       sums: { requests: payoutOf(paid, turns).requests },
       texts: { states: states.join(" > "), logs: [...new Set(shown.logs.split("\n"))].join("\n") },
@@ -185,7 +188,7 @@ const ran = (script: Script) =>
     const observation: Observation = {
       id: `run | ${script.name}`,
       kind: `run, ${script.family}`,
-      dims: { status: script.status },
+      dims: { status: script.status, words: script.words },
       exact: {
         result: tell(first).join(" + "),
         "run again": tell(second).join(" + "),
