@@ -91,8 +91,7 @@ describe("docs", () => {
   })
 
   test("the blocks compile", async () => {
-    const { stdout: compiler } = await run("effect-tsgo", ["get-exe-path"])
-    await run(compiler.trim(), ["-p", out]).catch((error: { readonly stdout: string }) => {
+    await run("npm", ["run", "--silent", "types", out], { cwd: root }).catch((error: { readonly stdout: string }) => {
       throw new Error(error.stdout)
     })
   })

@@ -2,11 +2,8 @@
 
 /** Asks; fails with what the answer says where it is a refusal. */
 export const ask = async (method, path, body) => {
-  const response = await fetch(`/_sandbox${path}`, {
-    method,
-    headers: body === undefined ? {} : { "content-type": "application/json" },
-    body: body === undefined ? undefined : JSON.stringify(body)
-  })
+  const sent = { headers: { "content-type": "application/json" }, body: JSON.stringify(body) }
+  const response = await fetch(`/_sandbox${path}`, body === undefined ? { method } : { method, ...sent })
   const answer = await response.json()
   if (response.ok) return answer
   throw new Error(
