@@ -3,6 +3,7 @@ import { Effect, Layer, Logger, Redacted, Result, Schedule, Schema } from "effec
 import { Credentials, IdempotencyKeyGen, Payments, PaymentsPolicy } from "effect-pix"
 import { HttpClient, HttpClientError, type HttpClientRequest, HttpClientResponse } from "effect/http"
 import { calls, noTransaction, type OperationCall } from "../support/calls.ts"
+import { runs } from "../support/seed.ts"
 
 type Transport = (request: HttpClientRequest.HttpClientRequest) => ReturnType<HttpClient.HttpClient["execute"]>
 
@@ -142,7 +143,7 @@ describe("any answer", () => {
           }),
         { concurrency: "unbounded", discard: true }
       ),
-    { timeout: 30_000, arbitrary: { runs: 300 } }
+    { arbitrary: { runs: runs(60, 300) } }
   )
 })
 
@@ -261,7 +262,7 @@ describe("any failure of the transport", () => {
           }),
         { concurrency: "unbounded", discard: true }
       ),
-    { timeout: 30_000, arbitrary: { runs: 500 } }
+    { arbitrary: { runs: runs(100, 500) } }
   )
 
   it.live("a transport that interrupts itself failed as nobody knows: the call is not interrupted by it", () =>

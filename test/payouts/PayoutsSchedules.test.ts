@@ -5,7 +5,7 @@ import { type PayoutEvent, Payouts } from "effect-pix/payouts"
 import { Fault, Sandbox, SandboxOptions } from "effect-pix/sandbox"
 import { TestClock } from "effect/testing"
 import { failures, item, keyOf, make, makeModel, referencesOf, resultsOf, yields } from "../support/payouts.ts"
-import { seeded } from "../support/seed.ts"
+import { runs, seeded } from "../support/seed.ts"
 
 /** Some 12 references, some of them twice, in a shuffled order. The description tells a payout's reference. */
 const batchOf = (random: ReturnType<typeof seeded>) => {
@@ -39,10 +39,11 @@ const torture = Effect.fnUntraced(function* (
 const quiet = Effect.provideService(References.MinimumLogLevel, "None")
 
 describe("batches interrupted at random points and run again", () => {
-  it.effect("pay each reference once, on a model of the gateway, in 250 seeded schedules", () =>
+  const modelled = runs(40, 250)
+  it.effect(`pay each reference once, on a model of the gateway, in ${modelled} seeded schedules`, () =>
     Effect.gen(function* () {
       let interruptions = 0
-      for (let seed = 1; seed <= 250; seed++) {
+      for (let seed = 1; seed <= modelled; seed++) {
         const random = seeded(seed)
         const { distinct, list } = batchOf(random)
         const payouts: Array<string> = []
@@ -83,14 +84,15 @@ describe("batches interrupted at random points and run again", () => {
         )
         assert.deepStrictEqual(payouts.toSorted(), referencesOf(distinct).toSorted(), `seed ${seed}: one payout each`)
       }
-      assert.isAbove(interruptions, 500)
+      assert.isAbove(interruptions, 2 * modelled)
     }).pipe(quiet)
   )
 
-  it.effect("pay each reference once, through the client and the sandbox, in 60 seeded schedules", () =>
+  const whole = runs(12, 60)
+  it.effect(`pay each reference once, through the client and the sandbox, in ${whole} seeded schedules`, () =>
     Effect.gen(function* () {
       let interruptions = 0
-      for (let seed = 1; seed <= 60; seed++) {
+      for (let seed = 1; seed <= whole; seed++) {
         const random = seeded(seed)
         const { distinct, list } = batchOf(random)
         const faults = [
@@ -136,7 +138,7 @@ describe("batches interrupted at random points and run again", () => {
           })
         )
       }
-      assert.isAbove(interruptions, 60)
+      assert.isAbove(interruptions, whole)
     }).pipe(
       Effect.provideService(
         PaymentsPolicy,

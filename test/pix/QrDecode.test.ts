@@ -8,7 +8,7 @@ import * as BrCode from "../../src/pix/BrCode.ts"
 import * as Money from "../../src/pix/Money.ts"
 import * as QrCode from "../../src/pix/QrCode.ts"
 import { answered, published } from "../support/brCodes.ts"
-import { seed, seeded } from "../support/seed.ts"
+import { runs, seed, seeded } from "../support/seed.ts"
 import { paint, paintTerminal, scan, tilt } from "../support/scanner.ts"
 
 const [first, ...others] = [
@@ -43,7 +43,7 @@ describe("a QR code of ours, read by another program", () => {
   it("an SVG gives back its text at every size that is asked for, from 150 pixels", () => {
     const missed: Array<string> = []
     const { below } = seeded(seed)
-    for (const size of [...Array.from({ length: 50 }, (_, n) => 150 + n * 3), 255.5]) {
+    for (const size of [...Array.from({ length: runs(10, 50) }, (_, n) => 150 + n * runs(15, 3)), 255.5]) {
       const [name, payload] = dealt(below(payloads.length))
       if (scan(paint(QrCode.svg(payload, { size }))) !== payload) missed.push(`${name} at ${size}`)
     }
@@ -91,7 +91,7 @@ describe("a QR code of ours, read by another program", () => {
       assert.strictEqual(scan(paint(QrCode.svg(payload))), payload)
       assert.strictEqual(scan(paintTerminal(QrCode.terminal(payload))), payload)
     },
-    { arbitrary: { runs: 20 } }
+    { arbitrary: { runs: runs(5, 20) } }
   )
 
   it("a QR code gives back text beyond ASCII", () => {

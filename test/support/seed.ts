@@ -4,6 +4,9 @@
  */
 export const seed = Number(process.env["EFFECT_PIX_SEED"] ?? 1)
 
+/** How often a random test repeats: a few times in `npm test`, often in `npm run soak`. */
+export const runs = (few: number, many: number): number => (process.env["EFFECT_PIX_SOAK"] === "1" ? many : few)
+
 /** Numbers that a seed decides (mulberry32). */
 export const seeded = (seed: number) => {
   let state = seed >>> 0

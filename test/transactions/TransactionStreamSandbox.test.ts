@@ -5,6 +5,7 @@ import { Sandbox } from "effect-pix/sandbox"
 import { TestClock } from "effect/testing"
 import { mockPayments } from "../support/payments.ts"
 import { charge } from "../support/charges.ts"
+import { runs } from "../support/seed.ts"
 
 const charges = (count: number) => Effect.replicateEffect(charge, count)
 
@@ -37,7 +38,7 @@ describe("TransactionStream on a gateway that is in use", () => {
   for (const sort of ["createdAt_asc", "createdAt_desc"] as const) {
     it.effect(`${sort}: every charge that was there from start to end comes out exactly once`, () =>
       Effect.forEach(
-        Array.from({ length: 150 }, (_, seed) => seed),
+        Array.from({ length: runs(30, 150) }, (_, seed) => seed),
         (seed) =>
           Effect.gen(function* () {
             // Oldest first would follow a gateway that never rests: a limit ends it.
