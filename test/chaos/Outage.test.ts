@@ -12,7 +12,6 @@ describe("payouts on a PostgreSQL that is away for longer than a lease", () => {
       const { ledger, violations } = await outage()
       assert.deepStrictEqual(violations, [])
       assert.strictEqual(ledger.keys.length, 150)
-    },
-    90_000
+    }
   )
 })

@@ -6,7 +6,8 @@ import { Reactivity } from "effect/reactivity"
 import { SqlClient, Statement } from "effect/sql"
 import { database, DatabaseError, inTransaction, naming, requireOwnTransaction } from "../../src/durable/Database.ts"
 import { migrate } from "../../src/durable/Tables.ts"
-import { noPostgres, postgres } from "../support/postgres.ts"
+import { postgres } from "../support/database.ts"
+import { noPostgres } from "../support/postgres.ts"
 
 const sqlite = () => NodeSqlite.layer({ filename: ":memory:" })
 

@@ -8,7 +8,8 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { dialects, folder, record } from "../../.ci/sql.ts"
 import { gateway, payout } from "../support/payoutQueue.ts"
-import { noPostgres, postgres } from "../support/postgres.ts"
+import { postgres } from "../support/database.ts"
+import { noPostgres } from "../support/postgres.ts"
 
 const published = (dialect: (typeof dialects)[number]) => readFileSync(join(folder, `${dialect}.sql`), "utf8")
 

@@ -1,12 +1,10 @@
 /**
- * A real PostgreSQL for a test, on a free loopback port: the machine's (on the PATH, or Debian's place), else Debian's
- * package unpacked beside the project's other caches. It runs as root too, by giving the server another user id.
+ * A real PostgreSQL for a test, on a socket in a folder of its own, so that no two servers want the same port: the
+ * machine's (on the PATH, or Debian's place), else Debian's package unpacked beside the project's other caches. It runs
+ * as root too, by giving the server another user id.
  */
-import { PgClient } from "@effect/sql-pg"
-import { Effect, Layer, Redacted } from "effect"
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { chownSync, cpSync, existsSync, globSync, mkdirSync, mkdtempSync, rmSync } from "node:fs"
-import { type AddressInfo, createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { delimiter, join } from "node:path"
 import { libraries, unpack } from "./debian.ts"
@@ -42,16 +40,6 @@ export const noPostgres = (): string | undefined =>
     ? "no PostgreSQL: neither on the PATH, nor Debian's, nor to be downloaded"
     : undefined
 
-const freePort = () =>
-  new Promise<number>((done) => {
-    const probe = createServer()
-    probe.listen(0, "127.0.0.1", () => {
-      // A TCP server always has an address with a port.
-      const { port } = probe.address() as AddressInfo
-      probe.close(() => done(port))
-    })
-  })
-
 /** A server that is told what happens to it. */
 export interface Postgres {
   readonly url: string
@@ -84,7 +72,6 @@ export const startPostgres = async (): Promise<Postgres> => {
     root = copy
   }
   const data = join(dir, "data")
-  const port = await freePort()
   const env = {
     PATH: process.env["PATH"],
     LC_ALL: "C.UTF-8",
@@ -104,7 +91,7 @@ export const startPostgres = async (): Promise<Postgres> => {
       const settings = ["fsync=off", "max_connections=200"].flatMap((setting) => ["-c", setting])
       const child = spawn(
         join(bin, "postgres"),
-        ["-D", data, "-h", "127.0.0.1", "-p", `${port}`, "-k", "", ...settings],
+        ["-D", data, "-h", "", "-k", dir, ...settings],
         { ...who, cwd: dir, env, stdio: ["ignore", "ignore", "pipe"] }
       )
       server = child
@@ -123,7 +110,7 @@ export const startPostgres = async (): Promise<Postgres> => {
     })
   await start()
   return {
-    url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+    url: `postgres://postgres@${encodeURIComponent(dir)}/postgres`,
     crash: () => end("SIGKILL"),
     start,
     stop: async () => {
@@ -132,11 +119,3 @@ export const startPostgres = async (): Promise<Postgres> => {
     }
   }
 }
-
-/** A server for as long as the scope lasts. */
-export const postgres = Effect.acquireRelease(Effect.promise(startPostgres), (server) => Effect.promise(server.stop))
-
-/** A client of a server of its own. */
-export const layerPostgres = Layer.unwrap(
-  Effect.map(postgres, ({ url }) => PgClient.layer({ url: Redacted.make(url) }))
-)

@@ -38,7 +38,7 @@ describe("TransactionStream on a gateway that is in use", () => {
   for (const sort of ["createdAt_asc", "createdAt_desc"] as const) {
     it.effect(`${sort}: every charge that was there from start to end comes out exactly once`, () =>
       Effect.forEach(
-        Array.from({ length: runs(30, 150) }, (_, seed) => seed),
+        Array.from({ length: runs(15, 150) }, (_, seed) => seed),
         (seed) =>
           Effect.gen(function* () {
             // Oldest first would follow a gateway that never rests: a limit ends it.

@@ -6,14 +6,13 @@ import { seed } from "../support/seed.ts"
 const absent = noPostgres()
 
 describe("kill -9 of those who receive webhooks", () => {
-  it("on SQLite every order that is paid is shipped once", { timeout: 150_000 }, async () => {
+  it("on SQLite every order that is paid is shipped once", async () => {
     const { shipped, twice } = await webhookChaos({ database: "SQLite", orders: 20, processes: 1, kills: 2, seed })
     assert.deepStrictEqual({ shipped, twice }, { shipped: 20, twice: 0 }, `seed ${seed}`)
   })
 
   it.skipIf(absent !== undefined)(
     "on PostgreSQL with three processes every order that is paid is shipped once",
-    { timeout: 150_000 },
     async () => {
       const { shipped, twice } = await webhookChaos({
         database: "PostgreSQL",

@@ -142,7 +142,7 @@ const world = Layer.mergeAll(Sandbox.layerPayments, TransactionHints.layer, Logg
 
 /** `WEBHOOK_SEED=7 npx vitest run test/webhook/WebhookSchedules.test.ts` runs one again. */
 const given = Number(process.env["WEBHOOK_SEED"] ?? 0)
-const seeds = given > 0 ? [given] : Array.from({ length: runs(12, 60) }, (_, i) => i + 1)
+const seeds = given > 0 ? [given] : Array.from({ length: runs(8, 60) }, (_, i) => i + 1)
 
 describe("webhooks in any order", () => {
   it.effect("bring each status that the lookup saw exactly once, the last one always, and nothing else", () =>

@@ -6,7 +6,8 @@ import { NodeSqlite } from "effect-pix/node"
 import { Sandbox } from "effect-pix/sandbox"
 import { Webhook, type WebhookOptions, type WebhookSqlOptions } from "effect-pix/webhook"
 import { charge, lookups } from "../support/charges.ts"
-import { layerPostgres, noPostgres } from "../support/postgres.ts"
+import { layerPostgres } from "../support/database.ts"
+import { noPostgres } from "../support/postgres.ts"
 import { recording, world } from "../support/webhooks.ts"
 
 const absent = noPostgres()
