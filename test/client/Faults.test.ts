@@ -1,25 +1,18 @@
 import { NodeHttpClient } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Exit, Fiber, Layer, Logger, Redacted, Result, Schedule } from "effect"
-import {
-  Credentials,
-  IdempotencyKeyGen,
-  type OutcomeUnknown,
-  Payments,
-  type PaymentsError,
-  PaymentsPolicy
-} from "effect-pix"
+import { Deferred, Duration, Effect, Exit, Fiber, Layer, Logger, Redacted, Result, Schedule } from "effect"
+import { Credentials, IdempotencyKeyGen, type OutcomeUnknown, Payments, PaymentsPolicy } from "effect-pix"
 import { NodePayments } from "effect-pix/node"
 import { Fault, Sandbox, SandboxOptions } from "effect-pix/sandbox"
 import type { HttpClient } from "effect/http"
 import { calls, noTransaction, type OperationCall } from "../support/calls.ts"
 import { fixture, type Play, serveBlindly, serveRaw, serveTls, serveTlsThenPlain } from "../support/RawServer.ts"
 import {
+  expectedOf,
+  outcomeOf,
   transports,
   type Transport,
   names,
-  type Outcome,
-  own,
   limit,
   type Row,
   succeeded,
@@ -29,11 +22,13 @@ import {
   good,
   bytes
 } from "../support/faultRows.ts"
+import { attemptTime, headsFrom, until } from "../support/timers.ts"
 
 const always = { retryReads: Schedule.recurs(1), retryWrites: Schedule.recurs(1), maxResponseBytes: limit }
-/** One retry, at once. What takes its time to fail is cut off by the attempt's timeout. */
-const patient = PaymentsPolicy.make({ ...always, attemptTimeout: "20 seconds", deadline: "1 minute" })
-const impatient = PaymentsPolicy.make({ ...always, attemptTimeout: "400 millis", deadline: "1 minute" })
+/** One retry, at once. What never ends is cut off when the test says so. */
+const within = (attemptTimeout: Duration.Input) =>
+  PaymentsPolicy.make({ ...always, attemptTimeout, deadline: Duration.infinity })
+const patient = within("1 hour")
 
 const quiet = Logger.layer([])
 
@@ -42,22 +37,10 @@ const clientOf = (baseUrl: string, credentials: Parameters<typeof Credentials.la
     Layer.provide([transports[transport], Credentials.layer(credentials), IdempotencyKeyGen.layerSequential])
   )
 
-/** A port that no test is given, and nobody listens on. */
+/** A port that the system gives to nobody. */
 const refusing = "http://127.0.0.1:4"
 
 const anyone = { clientId: "client", apiKey: Redacted.make("secret") }
-
-const told = <A>(result: Result.Result<A, PaymentsError>, requests: number): Outcome => {
-  if (Result.isSuccess(result)) return { result: "Success", requests }
-  const error = result.failure
-  return {
-    result: error._tag,
-    outcome: error.outcome,
-    ...("reason" in error && { reason: error.reason }),
-    ...("status" in error && error.status !== undefined && { status: error.status }),
-    requests
-  }
-}
 
 /** Everything of a write that must be the same on each of its attempts. */
 const sent = (requests: Effect.Success<Sandbox["Service"]["requests"]>) =>
@@ -70,21 +53,35 @@ const play = Effect.fnUntraced(
   function* (
     call: OperationCall,
     transport: Transport,
-    policy: PaymentsPolicy,
-    plan: (baseUrl: string) => { readonly faults: Fault.Fault | ReadonlyArray<Fault.Fault>; readonly times: number }
+    { faults, stalls }: Pick<Row, "faults" | "stalls">,
+    times: number
   ) {
     const { baseUrl, credentials, fault, requests, transactions, withdrawals } = yield* Sandbox
     return yield* Effect.gen(function* () {
       // The lookup needs something to look up; its creation is not counted.
       if (call.operation === "getTransaction") yield* (calls[0] ?? call).run("")
       const id = (yield* transactions)[0]?.transactionId ?? noTransaction
-      const { faults, times } = plan(baseUrl)
-      yield* fault(call.operation, faults, { times })
-      const result = yield* Effect.result(Effect.provideService(call.run(id), PaymentsPolicy, policy))
-      const arrived = (yield* requests).slice(call.operation === "getTransaction" ? 1 : 0)
+      const before = (yield* requests).length
+      yield* fault(call.operation, typeof faults === "function" ? faults(baseUrl) : faults, { times })
+      const attempt = attemptTime()
+      const policy = stalls === undefined ? patient : within(attempt.millis)
+      const fiber = yield* Effect.forkChild(
+        Effect.result(Effect.provideService(call.run(id), PaymentsPolicy, policy)),
+        { startImmediately: true }
+      )
+      const headsBefore = headsFrom(baseUrl)
+      for (const attempts of stalls === undefined ? [] : [1, 2].slice(0, times)) {
+        const stalled = Effect.map(requests, (all) =>
+          stalls === "head" ? headsFrom(baseUrl) - headsBefore === attempts : all.length - before === attempts
+        )
+        yield* until(stalled, fiber)
+        attempt.expire()
+      }
+      const result = yield* Fiber.join(fiber)
+      const arrived = (yield* requests).slice(before)
       assert.isAtMost(sent(arrived).size, 1, "the attempts of one call differ")
       const executed = yield* call.operation === "createTransaction" ? transactions : withdrawals
-      return { told: told(result, arrived.length), executed: call.isWrite ? executed.length : 0 }
+      return { outcome: outcomeOf(result, arrived.length), executed: call.isWrite ? executed.length : 0 }
     }).pipe(Effect.provide(clientOf(baseUrl, yield* credentials)(transport)))
   },
   Effect.provide([sandbox, quiet])
@@ -94,40 +91,27 @@ const play = Effect.fnUntraced(
 const each = <R>(check: (call: OperationCall) => Effect.Effect<void, unknown, R>) =>
   Effect.forEach(calls, check, { concurrency: "unbounded", discard: true })
 
-const expectedOf = (row: Pick<Row, "read" | "write" | "but">, call: OperationCall, transport: Transport): Outcome => {
-  const other = row.but?.(call, transport)
-  if (other?.result === "Success") return { result: "Success", requests: 1, ...other }
-  const expected = { ...(call.isWrite ? row.write : row.read), ...other }
-  return expected.status === own ? { ...expected, status: call.status } : expected
-}
-
-describe.concurrent.each(names)("over %s", (transport) => {
+describe.each(names)("over %s", (transport) => {
   describe("a gateway that fails", () => {
     for (const row of rows) {
       it.live(`every operation over ${transport} meets ${row.name} as documented`, () =>
         each((call) =>
           Effect.gen(function* () {
             const expected = expectedOf(row, call, transport)
-            const script = (baseUrl: string) => (typeof row.faults === "function" ? row.faults(baseUrl) : row.faults)
             const isSequence = Array.isArray(row.faults)
-            const policy = row.stalls === undefined ? patient : impatient
-
-            const lasting = yield* play(call, transport, policy, (baseUrl) => ({
-              faults: script(baseUrl),
-              times: isSequence ? 1 : Infinity
-            }))
+            const lasting = yield* play(call, transport, row, isSequence ? 1 : Infinity)
             assert.deepStrictEqual(
               lasting,
-              { told: expected, executed: call.isWrite ? row.executed : 0 },
+              { outcome: expected, executed: call.isWrite ? row.executed : 0 },
               call.operation
             )
 
             // What is tried again helps where the fault is gone by then, and nothing is done twice.
             if (isSequence || expected.requests !== 2) return
-            const once = yield* play(call, transport, policy, (baseUrl) => ({ faults: script(baseUrl), times: 1 }))
+            const once = yield* play(call, transport, row, 1)
             assert.deepStrictEqual(
               once,
-              { told: succeeded(2).read, executed: call.isWrite ? 1 : 0 },
+              { outcome: succeeded(2).read, executed: call.isWrite ? 1 : 0 },
               `${call.operation}, at the second attempt`
             )
           })
@@ -272,12 +256,26 @@ describe.concurrent.each(names)("over %s", (transport) => {
     it.live(`a TLS handshake that stalls is met over ${transport} as documented`, () =>
       Effect.gen(function* () {
         const server = yield* serveBlindly(null)
-        yield* each((call) =>
-          Effect.gen(function* () {
-            const error = yield* failure(call, `https://127.0.0.1:${server.port}`, transports[transport], impatient)
-            assert.deepStrictEqual<unknown>(error, perhapsSent("Timeout")(call), call.operation)
-          })
+        const attempt = attemptTime()
+        // It does not wait at its end for a connection that never comes.
+        const over = knows
+          ? Layer.orDie(NodePayments.layerHttpClient({ shutdownTimeout: "1 millis" }))
+          : transports[transport]
+        const failing = yield* Effect.forkChild(
+          each((call) =>
+            Effect.gen(function* () {
+              const policy = within(attempt.millis)
+              const error = yield* failure(call, `https://127.0.0.1:${server.port}`, over, policy)
+              assert.deepStrictEqual<unknown>(error, perhapsSent("Timeout")(call), call.operation)
+            })
+          )
         )
+        for (const _ of ["first", "second"]) {
+          const stalled = () => attempt.running() === calls.length && server.connections() >= calls.length
+          yield* until(Effect.sync(stalled), failing)
+          attempt.expire()
+        }
+        yield* Fiber.join(failing)
       })
     )
   })
@@ -292,7 +290,11 @@ describe.concurrent.each(names)("over %s", (transport) => {
               Effect.provide([clientOf(`http://127.0.0.1:${server.port}`, anyone)(transport), quiet]),
               Effect.provideService(PaymentsPolicy, patient)
             )
-            assert.deepStrictEqual(told(result, server.requests()), expectedOf(row, call, transport), call.operation)
+            assert.deepStrictEqual(
+              outcomeOf(result, server.requests()),
+              expectedOf(row, call, transport),
+              call.operation
+            )
           })
         )
       )
@@ -327,7 +329,7 @@ describe.concurrent.each(names)("over %s", (transport) => {
               const result = yield* Effect.provideService(once, PaymentsPolicy, PaymentsPolicy.once)
               if (Result.isSuccess(result)) continue
               const { read, write } = lost("ConnectionLost", undefined, count)
-              assert.deepStrictEqual(told(result, server.requests()), call.isWrite ? write : read, call.operation)
+              assert.deepStrictEqual(outcomeOf(result, server.requests()), call.isWrite ? write : read, call.operation)
               return
             }
             assert.fail("no connection was used again")

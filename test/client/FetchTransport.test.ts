@@ -179,6 +179,6 @@ describe("an answer that declares more than the bound", () => {
         })
         const ended = yield* Effect.timeout(ending(transport, gateway.url), "20 seconds")
         assert.deepStrictEqual(ended, [0, "UnexpectedResponse TooLarge"])
-      }),
+      })
   )
 })

@@ -3,7 +3,7 @@ import { IdempotencyKeyGen, type OutcomeUnknown, Payments, type PaymentsError, P
 import { Deferred, Effect, Fiber, Layer, Logger, Schedule } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { gzipSync } from "node:zlib"
-import { type Answer, closedPort, json, makeGateway, reset, silence, stalled, truncated } from "../support/Gateway.ts"
+import { type Answer, json, makeGateway } from "../support/Gateway.ts"
 import {
   balance,
   charge,
@@ -71,51 +71,6 @@ describe.each(Object.entries(transports))("over a socket, with %s", (name, trans
         assert.strictEqual(failureOf(refused.result)._tag, "AuthError")
         assert.deepStrictEqual([reading.requests, paying.requests, refused.requests], [1, 1, 1])
       }
-    })
-  )
-
-  it.live("silence, a stalled body and a body cut off are timeouts and truncations, not hangs", () =>
-    Effect.gen(function* () {
-      const impatient = { attemptTimeout: "150 millis" } as const
-      const cases: ReadonlyArray<readonly [Answer, Answer, string]> = [
-        [silence, silence, "Timeout"],
-        [stalled(200, `{"id":`), stalled(201, `{"id":`), "Timeout"],
-        [truncated(200, `{"id":`), truncated(201, `{"id":`), "Truncated"]
-      ]
-      for (const [toRead, toPay, reason] of cases) {
-        const policy = reason === "Timeout" ? impatient : {}
-        const reading = yield* once(read, toRead, policy)
-        const error = failureOf(reading.result)
-        assert.deepStrictEqual(
-          [error._tag, "reason" in error && error.reason, reading.requests],
-          ["ServiceUnavailable", reason, 2]
-        )
-        const paying = yield* once(pay, toPay, policy)
-        const unknown = failureOf(paying.result)
-        assert.deepStrictEqual(
-          [unknown._tag, "reason" in unknown && unknown.reason, paying.requests],
-          ["OutcomeUnknown", reason, 2]
-        )
-      }
-    })
-  )
-
-  it.live("a reset is an unknown outcome, a port on which nothing listens provably none", () =>
-    Effect.gen(function* () {
-      const broken = yield* once(pay, reset)
-      const unknown = failureOf(broken.result)
-      assert.deepStrictEqual(
-        [unknown._tag, "reason" in unknown && unknown.reason, broken.requests],
-        ["OutcomeUnknown", "ConnectionLost", 2]
-      )
-      const baseUrl = yield* closedPort
-      const error = yield* Effect.flip(pay).pipe(
-        Effect.provide(Layer.provide(paymentsOn(transport, { baseUrl }), PaymentsPolicy.layer(PaymentsPolicy.once)))
-      )
-      assert.deepStrictEqual(
-        [error._tag, error.outcome, "reason" in error && error.reason],
-        ["ServiceUnavailable", "NotSent", "NoConnection"]
-      )
     })
   )
 

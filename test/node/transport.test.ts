@@ -7,6 +7,7 @@ import type * as Net from "node:net"
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib"
 import { offered, type Transport, type TransportFailure } from "../../src/internal/transport.ts"
 import { type Play, serveRaw } from "../support/RawServer.ts"
+import { attemptTime, headsFrom, until } from "../support/timers.ts"
 
 type Told =
   | { readonly status: number; readonly headers: Readonly<Record<string, unknown>>; readonly body: string }
@@ -29,7 +30,7 @@ interface Asked {
 /** Sends, and answers all that the sink is told. */
 const send = (
   via: Transport,
-  { body, isLate = constFalse, maxBytes = 1024, path = "/", port, timeout = 5000 }: Asked
+  { body, isLate = constFalse, maxBytes = 1024, path = "/", port, timeout = 3_600_000 }: Asked
 ) => {
   const told: Array<Told> = []
   const first = Deferred.makeUnsafe<Told>()
@@ -74,9 +75,6 @@ const closing = () => {
   const watch = (socket: Net.Socket) => socket.once("close", () => Deferred.doneUnsafe(closed, Effect.void))
   return { watch, closed: Deferred.await(closed) }
 }
-
-/** A port that nobody listens on. */
-const refusing = Effect.map(Effect.scoped(serveRaw(silent)), ({ port }) => port)
 
 describe("the Node transport, when the service answers", () => {
   it.live("it gives the status, the headers and the body of the answer", () =>
@@ -184,7 +182,8 @@ describe("the Node transport, when the service answers", () => {
 describe("the Node transport, when a call fails", () => {
   it.live("a refused connection left nothing", () =>
     Effect.gen(function* () {
-      const told = failure(yield* send(yield* transport(), { port: yield* refusing, body: "{}" }).first)
+      // The system gives this port to nobody.
+      const told = failure(yield* send(yield* transport(), { port: 4, body: "{}" }).first)
       assert.deepStrictEqual([told.kind, told.sent, told.head], ["Broken", false, undefined])
     })
   )
@@ -209,7 +208,19 @@ describe("the Node transport, when a call fails", () => {
     Effect.gen(function* () {
       const { closed, watch } = closing()
       const server = yield* serveRaw(watch)
-      const told = failure(yield* send(yield* transport(), { ...server, body: "{}", timeout: 50 }).first)
+      const time = attemptTime()
+      const call = yield* Effect.forkChild(
+        send(yield* transport(), { ...server, body: "{}", timeout: time.millis }).first,
+        {
+          startImmediately: true
+        }
+      )
+      yield* until(
+        Effect.sync(() => server.requests() === 1),
+        call
+      )
+      time.expire()
+      const told = failure(yield* Fiber.join(call))
       assert.deepStrictEqual([told.kind, told.sent, told.head], ["Late", true, undefined])
       yield* closed
     })
@@ -218,7 +229,16 @@ describe("the Node transport, when a call fails", () => {
   it.live("a body that does not end in time is late, and its head is told", () =>
     Effect.gen(function* () {
       const server = yield* serveRaw((socket) => socket.write("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{"))
-      const told = failure(yield* send(yield* transport(), { ...server, timeout: 100 }).first)
+      const time = attemptTime()
+      const call = yield* Effect.forkChild(send(yield* transport(), { ...server, timeout: time.millis }).first, {
+        startImmediately: true
+      })
+      yield* until(
+        Effect.sync(() => headsFrom(`http://127.0.0.1:${server.port}`) === 1),
+        call
+      )
+      time.expire()
+      const told = failure(yield* Fiber.join(call))
       assert.deepStrictEqual([told.kind, told.head?.status], ["Late", 200])
     })
   )
@@ -232,7 +252,10 @@ describe("the Node transport, when a call fails", () => {
       const via = yield* transport({ connections: 1 })
       const holding = send(via, server)
       const socket = yield* Deferred.await(arrived)
-      const told = failure(yield* send(via, { ...server, body: "{}", timeout: 20 }).first)
+      const time = attemptTime()
+      const waiting = send(via, { ...server, body: "{}", timeout: time.millis })
+      time.expire()
+      const told = failure(yield* waiting.first)
       assert.deepStrictEqual([told.kind, told.sent], ["Late", false])
       ok("{}")(socket, { head: "", count: 1 })
       answer(yield* holding.first)

@@ -41,22 +41,6 @@ export const reset: Answer = (response) => {
 /** No answer at all. */
 export const silence: Answer = () => {}
 
-/** Status, headers and the start of a body, and nothing after. */
-export const stalled =
-  (status: number, start: string): Answer =>
-  (response) => {
-    response.writeHead(status, { "content-type": "application/json", "content-length": start.length + 100 })
-    response.write(start)
-  }
-
-/** The connection closes in the middle of the body. */
-export const truncated =
-  (status: number, start: string): Answer =>
-  (response) => {
-    response.writeHead(status, { "content-type": "application/json", "content-length": start.length + 100 })
-    response.write(start, () => response.socket?.end())
-  }
-
 interface Gateway {
   readonly url: string
   readonly requests: ReadonlyArray<Arrived>
@@ -119,8 +103,5 @@ export const makeGateway = Effect.map(
   ({ gateway }) => gateway
 )
 
-/** The address of a port on which nothing listens. */
-export const closedPort = Effect.map(
-  Effect.flatMap(listen, ({ close, gateway }) => Effect.as(close, gateway)),
-  ({ url }) => url
-)
+/** An address at which nobody listens, of a port that the system gives to nobody. */
+export const closedPort = Effect.succeed("http://127.0.0.1:4")

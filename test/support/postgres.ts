@@ -89,11 +89,12 @@ export const startPostgres = async (): Promise<Postgres> => {
     new Promise<void>((done, failed) => {
       let log = ""
       const settings = ["fsync=off", "max_connections=200"].flatMap((setting) => ["-c", setting])
-      const child = spawn(
-        join(bin, "postgres"),
-        ["-D", data, "-h", "", "-k", dir, ...settings],
-        { ...who, cwd: dir, env, stdio: ["ignore", "ignore", "pipe"] }
-      )
+      const child = spawn(join(bin, "postgres"), ["-D", data, "-h", "", "-k", dir, ...settings], {
+        ...who,
+        cwd: dir,
+        env,
+        stdio: ["ignore", "ignore", "pipe"]
+      })
       server = child
       child.stderr.on("data", (chunk) => {
         log += String(chunk)

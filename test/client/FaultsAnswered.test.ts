@@ -1,0 +1,54 @@
+/** What the operations make of each status, header and word of an answer. Faults.test.ts has what transports change. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Logger, Schedule } from "effect"
+import { PaymentsPolicy } from "effect-pix"
+import { Sandbox, SandboxOptions } from "effect-pix/sandbox"
+import { calls, noTransaction, type OperationCall } from "../support/calls.ts"
+import { answeredRows, expectedOf, outcomeOf, type Row, succeeded } from "../support/faultRows.ts"
+
+const memory = Layer.provide(Sandbox.layerPayments, Layer.succeed(SandboxOptions, { balance: 100_000 }))
+const policy = PaymentsPolicy.make({ retryReads: Schedule.recurs(1), retryWrites: Schedule.recurs(1) })
+
+/** Calls once, on a gateway of its own that meets so many requests with the faults. */
+const play = Effect.fnUntraced(
+  function* (call: OperationCall, faults: Row["faults"], times: number) {
+    const { baseUrl, fault, requests, transactions, withdrawals } = yield* Sandbox
+    // The lookup needs something to look up.
+    if (call.operation === "getTransaction") yield* (calls[0] ?? call).run("")
+    const id = (yield* transactions)[0]?.transactionId ?? noTransaction
+    const before = (yield* requests).length
+    yield* fault(call.operation, typeof faults === "function" ? faults(baseUrl) : faults, { times })
+    const result = yield* Effect.result(Effect.provideService(call.run(id), PaymentsPolicy, policy))
+    const executed = yield* call.operation === "createTransaction" ? transactions : withdrawals
+    return {
+      outcome: outcomeOf(result, (yield* requests).length - before),
+      executed: call.isWrite ? executed.length : 0
+    }
+  },
+  Effect.provide([memory, Logger.layer([])])
+)
+
+describe("a gateway that answers", () => {
+  for (const row of answeredRows) {
+    it.live(`every operation meets ${row.name} as documented`, () =>
+      Effect.forEach(
+        calls,
+        Effect.fnUntraced(function* (call) {
+          const expected = expectedOf(row, call, "memory")
+          const isSequence = Array.isArray(row.faults)
+          const lasting = yield* play(call, row.faults, isSequence ? 1 : Infinity)
+          assert.deepStrictEqual(
+            lasting,
+            { outcome: expected, executed: call.isWrite ? row.executed : 0 },
+            call.operation
+          )
+          // What is tried again helps where the fault is gone by then, and nothing is done twice.
+          if (isSequence || expected.requests !== 2) return
+          const once = yield* play(call, row.faults, 1)
+          assert.deepStrictEqual(once, { outcome: succeeded(2).read, executed: call.isWrite ? 1 : 0 }, call.operation)
+        }),
+        { discard: true }
+      )
+    )
+  }
+})
