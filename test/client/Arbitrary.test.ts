@@ -33,7 +33,7 @@ const outcomeOf = (call: OperationCall, transport: Transport) =>
   Effect.result(call.run(noTransaction)).pipe(
     Effect.provide([clientOf(transport), quiet]),
     Effect.provideService(PaymentsPolicy, policy),
-    Effect.timeoutOrElse({ duration: "10 seconds", orElse: () => Effect.die(new Error(`${call.operation} hangs`)) })
+    Effect.timeoutOrElse({ duration: "4 minutes", orElse: () => Effect.die(new Error(`${call.operation} hangs`)) })
   )
 
 const Answer = Schema.Struct({

@@ -77,7 +77,7 @@ describe("what an operation prints over a real transport", () => {
         const client = Payments.layer({ baseUrl: sandbox.baseUrl, companyId: 1 }).pipe(
           Layer.provide([layer, Credentials.layer(yield* sandbox.credentials), IdempotencyKeyGen.layerSequential])
         )
-        const policy = PaymentsPolicy.make({ ...PaymentsPolicy.once, attemptTimeout: "1 second" })
+        const policy = PaymentsPolicy.make({ ...PaymentsPolicy.once, attemptTimeout: "1 hour" })
         yield* Effect.gen(function* () {
           for (const [turn, call] of [marked[0], marked[2], marked[5]].entries()) {
             assert(call)

@@ -14,7 +14,7 @@ import {
 } from "effect-pix"
 import { Fault, Sandbox, SandboxOptions } from "effect-pix/sandbox"
 import { FetchHttpClient, type HttpClient } from "effect/http"
-import { seed } from "../support/seed.ts"
+import { runs, seed } from "../support/seed.ts"
 
 /** What a gateway and the way to it may do to a payout, of which some attempts are executed and some are not. */
 const faults: Arr.NonEmptyReadonlyArray<Fault.Fault> = [
@@ -25,12 +25,7 @@ const faults: Arr.NonEmptyReadonlyArray<Fault.Fault> = [
   Fault.hangUpAfter,
   Fault.truncated,
   Fault.truncatedByReset,
-  Fault.silence(),
-  Fault.silence({ executed: true }),
-  Fault.headersThenSilence,
-  Fault.drip("1 minute"),
   Fault.latency("1 millis"),
-  Fault.latency("1 minute", { executed: true }),
   Fault.answer(500),
   Fault.answer(500, { executed: true }),
   Fault.answer(502, { executed: true }),
@@ -55,6 +50,15 @@ const faults: Arr.NonEmptyReadonlyArray<Fault.Fault> = [
   Fault.otherKey()
 ]
 
+/** What ends only with the time of the attempt. */
+const stalls: Arr.NonEmptyReadonlyArray<Fault.Fault> = [
+  Fault.silence(),
+  Fault.silence({ executed: true }),
+  Fault.headersThenSilence,
+  Fault.drip("2 hours"),
+  Fault.latency("2 hours", { executed: true })
+]
+
 interface Order {
   readonly key: IdempotencyKey.IdempotencyKey
   readonly amount: Money.Centavos
@@ -70,13 +74,18 @@ const orders = Effect.fnUntraced(function* (count: number) {
 })
 
 /** At random, and the same with the same seed: two of five requests meet nothing. */
-const script = (count: number) =>
+const script = (faults: Arr.NonEmptyReadonlyArray<Fault.Fault>, count: number) =>
   Effect.replicateEffect(
     Effect.flatMap(Random.next, (part) => (part < 0.4 ? Effect.succeed(Fault.none) : Random.choice(faults))),
     count
   )
 
-const bounds = { attemptTimeout: "60 millis", maxResponseBytes: 64 * 1024, retryBudget: "unlimited" } as const
+const bounds = {
+  attemptTimeout: "1 hour",
+  deadline: "10 hours",
+  maxResponseBytes: 64 * 1024,
+  retryBudget: "unlimited"
+} as const
 
 /** How calls are made: some try again by themselves, some leave it to their caller. */
 const policies: Arr.NonEmptyReadonlyArray<PaymentsPolicy> = [
@@ -114,12 +123,12 @@ const payOut = ({ amount, key }: Order, isPaid: (key: string) => Effect.Effect<b
     return yield* Effect.die(new Error(`${key} had no answer after ${maxCalls} calls`))
   })
 
-const run = (seed: number, count: number) =>
+const run = (count: number, faults: Arr.NonEmptyReadonlyArray<Fault.Fault>) =>
   Effect.gen(function* () {
     const sandbox = yield* Sandbox
     const before = yield* sandbox.balance
     const wanted = yield* orders(count)
-    yield* sandbox.fault("requestWithdrawal", yield* script(count * 2))
+    yield* sandbox.fault("requestWithdrawal", yield* script(faults, count * 2))
     const isPaid = (key: string) =>
       Effect.map(sandbox.withdrawals, (paid) => paid.some(({ idempotencyKey }) => idempotencyKey === key))
     const answers = yield* Effect.forEach(
@@ -158,25 +167,24 @@ const overSocket = <E>(client: Layer.Layer<HttpClient.HttpClient, E>) =>
     })
   ).pipe(Layer.provideMerge(Layer.provide(Sandbox.layerServer, rich)))
 
-describe.concurrent("withdrawals with faults between them, asked again with the same key until there is an answer", () => {
+describe("withdrawals with faults between them, asked again with the same key until there is an answer", () => {
   const title = (count: number) =>
     `${count} withdrawals with faults between them are ${count} payouts, each with its answer (seed ${seed})`
 
   describe("in memory", () => {
-    it.live(
-      title(2000),
-      () => run(seed, 2000).pipe(Effect.provide([Layer.provide(Sandbox.layerPayments, rich), quiet])),
-      30_000
+    const count = runs(200, 2000)
+    it.effect(title(count), () =>
+      Sandbox.patiently(run(count, [...faults, ...stalls])).pipe(
+        Effect.provide([Layer.provide(Sandbox.layerPayments, rich), quiet])
+      )
     )
   })
-  describe("over fetch", () => {
-    it.live(title(200), () => run(seed, 200).pipe(Effect.provide([overSocket(FetchHttpClient.layer), quiet])), 30_000)
-  })
-  describe("over undici", () => {
-    it.live(
-      title(200),
-      () => run(seed, 200).pipe(Effect.provide([overSocket(NodeHttpClient.layerUndici), quiet])),
-      30_000
-    )
-  })
+  for (const [name, transport] of [
+    ["fetch", FetchHttpClient.layer],
+    ["undici", NodeHttpClient.layerUndici]
+  ] as const)
+    describe(`over ${name}`, () => {
+      const count = runs(40, 200)
+      it.live(title(count), () => run(count, faults).pipe(Effect.provide([overSocket(transport), quiet])))
+    })
 })

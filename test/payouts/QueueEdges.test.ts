@@ -44,13 +44,15 @@ describe("what cannot be sent", () => {
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const queue = yield* PayoutQueue
-      yield* queue.setPaused(true)
-      yield* Effect.sleep("1100 millis")
-      yield* insert((text) => text, "invoice-1")
-      yield* insert((text) => text, "invoice-2")
-      yield* sql`UPDATE effect_pix_payouts SET reference = 'invoice-9' WHERE reference = 'invoice-1'`
-      yield* sql`UPDATE effect_pix_payouts SET request = NULL WHERE reference = 'invoice-2'`
-      yield* queue.setPaused(false)
+      // No worker sees them before they are broken.
+      yield* sql.withTransaction(
+        Effect.gen(function* () {
+          yield* insert((text) => text, "invoice-1")
+          yield* insert((text) => text, "invoice-2")
+          yield* sql`UPDATE effect_pix_payouts SET reference = 'invoice-9' WHERE reference = 'invoice-1'`
+          yield* sql`UPDATE effect_pix_payouts SET request = NULL WHERE reference = 'invoice-2'`
+        })
+      )
       const parked = Stream.runCollect(queue.list({ state: "parked" }))
       yield* Effect.repeat(parked, { until: (rows) => rows.length === 2, schedule: Schedule.spaced("50 millis") })
     }).pipe(Effect.provide(layer()))
@@ -179,8 +181,6 @@ describe("what an older version cannot read", () => {
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const queue = yield* PayoutQueue
-      yield* queue.setPaused(true)
-      yield* Effect.sleep("1100 millis")
       yield* insert((text) => text, "invoice-1")
       yield* insert((text) => text, "invoice-2")
       yield* sql`UPDATE effect_pix_payouts SET state = 'refused', error = '{"_tag":"New"}' WHERE reference = 'invoice-1'`
@@ -189,7 +189,7 @@ describe("what an older version cannot read", () => {
       assert.isTrue(refused._tag === "Parked" && refused.because === "Unreadable")
       const unknown = Option.getOrThrow(yield* queue.status("invoice-2"))
       assert.isTrue(unknown._tag === "Unknown" && unknown.error._tag === "OutcomeUnknown")
-    }).pipe(Effect.provide(layer()))
+    }).pipe(Effect.provide(Layer.provideMerge(PayoutQueue.layerClient(), NodeSqlite.layer({ filename: ":memory:" }))))
   )
 })
 
@@ -219,8 +219,9 @@ describe("forgetting", () => {
       const queue = yield* PayoutQueue
       yield* queue.submit(payout("invoice-1"))
       yield* queue.await("invoice-1")
-      yield* Effect.sleep("50 millis")
-      const forget = { data: "1 millis", references: "2 millis" } as const
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`UPDATE effect_pix_payouts SET updated_at = updated_at - 60000`
+      const forget = { data: "1 second", references: "2 seconds" } as const
       yield* Layer.build(PayoutQueue.layerWorker({ ...fast, forget }))
       yield* Effect.repeat(queue.status("invoice-1"), { until: Option.isNone, schedule: Schedule.spaced("20 millis") })
     }).pipe(Effect.scoped, Effect.provide(layer()))
@@ -228,6 +229,7 @@ describe("forgetting", () => {
 })
 
 describe("a database that fails", () => {
+  const logged: Array<unknown> = []
   it.live("a submit fails with what kind of failure it is, and a worker goes on when it is mended", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
@@ -239,10 +241,13 @@ describe("a database that fails", () => {
       yield* sql`ALTER TABLE away RENAME TO effect_pix_payouts`
       yield* queue.submit(payout("invoice-1"))
       yield* sql`ALTER TABLE effect_pix_payouts RENAME TO away`
-      yield* Effect.sleep("200 millis")
+      const before = logged.length
+      yield* Effect.repeat(Effect.sleep("20 millis"), { until: () => logged.length > before })
       yield* sql`ALTER TABLE away RENAME TO effect_pix_payouts`
       assert.strictEqual((yield* queue.await("invoice-1")).state, "posted")
-    }).pipe(Effect.provide(Layer.provideMerge(layer(), Logger.layer([]))))
+    }).pipe(
+      Effect.provide(Layer.provideMerge(layer(), Logger.layer([Logger.make(({ message }) => logged.push(message))])))
+    )
   )
 })
 

@@ -96,65 +96,55 @@ describe.skipIf(noBrowser !== undefined)(
               yield* doing(() => page.getByText("2 of 2").waitFor())
             })
           )
-        }).pipe(Effect.provide(served())),
-      60_000
+        }).pipe(Effect.provide(served()))
     )
 
-    it.live(
-      "what a caller named itself is shown as text, never as markup",
-      () =>
-        withPage({ colorScheme: "dark" }, (page) =>
-          Effect.gen(function* () {
-            const payments = yield* Payments
-            const name = "<img src=x onerror=alert(1)>"
-            yield* payments.createTransaction({
-              amount: Money.centavos(100),
-              paymentMethod: "PIX",
-              customer: { name, email: "a@example.com" }
-            })
-            yield* doing(() => page.getByText(name).waitFor())
-          })
-        ).pipe(Effect.provide(served())),
-      60_000
-    )
-
-    it.live(
-      "offline leaves the page up, and the switch brings the gateway back",
-      () =>
-        withPage({ colorScheme: "light" }, (page) =>
-          Effect.gen(function* () {
-            yield* doing(() => page.getByRole("tab", { name: "Faults" }).click())
-            yield* doing(() => page.getByRole("switch", { name: "Offline" }).click())
-            yield* doing(() => page.getByText("The gateway is offline.").waitFor())
-            const payments = yield* Payments
-            const error = yield* Effect.flip(payments.getBalance())
-            assert.strictEqual(error._tag, "ServiceUnavailable")
-            yield* doing(() => page.getByRole("switch", { name: "Offline" }).click())
-            yield* doing(() => page.getByText("The gateway is offline.").waitFor({ state: "hidden" }))
-            assert.strictEqual((yield* payments.getBalance()).companyId, 1)
-          })
-        ).pipe(Effect.provide(served())),
-      60_000
-    )
-
-    it.live(
-      "the books are there again after a restart",
-      () =>
+    it.live("what a caller named itself is shown as text, never as markup", () =>
+      withPage({ colorScheme: "dark" }, (page) =>
         Effect.gen(function* () {
-          const folder = yield* Effect.acquireRelease(
-            Effect.sync(() => mkdtempSync(join(tmpdir(), "sandbox-"))),
-            (path) => Effect.sync(() => rmSync(path, { recursive: true }))
-          )
-          const options = { stateFile: join(folder, "state.json") }
-          yield* Effect.provide(charge, served(options))
-          yield* withPage({ colorScheme: "dark" }, (page) =>
-            doing(() => page.getByRole("button", { name: "Pay: charge 1" }).click())
-          ).pipe(Effect.provide(served(options)))
-          yield* withPage({ colorScheme: "dark" }, (page) =>
-            doing(() => page.locator("[data-rows=transactions] > li").filter({ hasText: "Paid" }).waitFor())
-          ).pipe(Effect.provide(served(options)))
-        }),
-      60_000
+          const payments = yield* Payments
+          const name = "<img src=x onerror=alert(1)>"
+          yield* payments.createTransaction({
+            amount: Money.centavos(100),
+            paymentMethod: "PIX",
+            customer: { name, email: "a@example.com" }
+          })
+          yield* doing(() => page.getByText(name).waitFor())
+        })
+      ).pipe(Effect.provide(served()))
+    )
+
+    it.live("offline leaves the page up, and the switch brings the gateway back", () =>
+      withPage({ colorScheme: "light" }, (page) =>
+        Effect.gen(function* () {
+          yield* doing(() => page.getByRole("tab", { name: "Faults" }).click())
+          yield* doing(() => page.getByRole("switch", { name: "Offline" }).click())
+          yield* doing(() => page.getByText("The gateway is offline.").waitFor())
+          const payments = yield* Payments
+          const error = yield* Effect.flip(payments.getBalance())
+          assert.strictEqual(error._tag, "ServiceUnavailable")
+          yield* doing(() => page.getByRole("switch", { name: "Offline" }).click())
+          yield* doing(() => page.getByText("The gateway is offline.").waitFor({ state: "hidden" }))
+          assert.strictEqual((yield* payments.getBalance()).companyId, 1)
+        })
+      ).pipe(Effect.provide(served()))
+    )
+
+    it.live("the books are there again after a restart", () =>
+      Effect.gen(function* () {
+        const folder = yield* Effect.acquireRelease(
+          Effect.sync(() => mkdtempSync(join(tmpdir(), "sandbox-"))),
+          (path) => Effect.sync(() => rmSync(path, { recursive: true }))
+        )
+        const options = { stateFile: join(folder, "state.json") }
+        yield* Effect.provide(charge, served(options))
+        yield* withPage({ colorScheme: "dark" }, (page) =>
+          doing(() => page.getByRole("button", { name: "Pay: charge 1" }).click())
+        ).pipe(Effect.provide(served(options)))
+        yield* withPage({ colorScheme: "dark" }, (page) =>
+          doing(() => page.locator("[data-rows=transactions] > li").filter({ hasText: "Paid" }).waitFor())
+        ).pipe(Effect.provide(served(options)))
+      })
     )
 
     it.live.each(["/docs", "/docs/gateway"])(
@@ -169,39 +159,35 @@ describe.skipIf(noBrowser !== undefined)(
               assert.deepStrictEqual([...looked.origins], [baseUrl])
             })
           )
-        }).pipe(Effect.provide(served())),
-      60_000
+        }).pipe(Effect.provide(served()))
     )
 
-    it.live.each(["light", "dark"] as const)(
-      "axe finds nothing in any section, %s",
-      (colorScheme) =>
-        Effect.gen(function* () {
-          const sandbox = yield* Sandbox
-          const { id } = yield* charge
-          yield* sandbox.subscribe((yield* receiver).url)
-          yield* sandbox.markPaid(id)
-          yield* sandbox.credit(5000)
-          yield* Effect.flatMap(Payments, (payments) => payments.requestWithdrawal({ amount: Money.centavos(1000) }))
-          yield* withPage({ colorScheme }, (page) =>
-            Effect.forEach(["Charges", "Payouts", "Requests", "Webhooks", "Faults"], (name) =>
-              Effect.gen(function* () {
-                yield* doing(() => page.getByRole("tab", { name }).click())
-                const panel = page.getByRole("tabpanel")
-                if (name !== "Faults") yield* doing(() => panel.locator(".rows > li").first().waitFor())
-                for (const summary of yield* Effect.promise(() => panel.locator("summary").all())) {
-                  yield* doing(() => summary.click())
-                }
-                const { violations } = yield* Effect.promise(() => new AxeBuilder({ page }).analyze())
-                assert.deepStrictEqual(
-                  violations.map(({ id: rule, nodes }) => [rule, nodes[0]?.html]),
-                  []
-                )
-              })
-            )
+    it.live.each(["light", "dark"] as const)("axe finds nothing in any section, %s", (colorScheme) =>
+      Effect.gen(function* () {
+        const sandbox = yield* Sandbox
+        const { id } = yield* charge
+        yield* sandbox.subscribe((yield* receiver).url)
+        yield* sandbox.markPaid(id)
+        yield* sandbox.credit(5000)
+        yield* Effect.flatMap(Payments, (payments) => payments.requestWithdrawal({ amount: Money.centavos(1000) }))
+        yield* withPage({ colorScheme }, (page) =>
+          Effect.forEach(["Charges", "Payouts", "Requests", "Webhooks", "Faults"], (name) =>
+            Effect.gen(function* () {
+              yield* doing(() => page.getByRole("tab", { name }).click())
+              const panel = page.getByRole("tabpanel")
+              if (name !== "Faults") yield* doing(() => panel.locator(".rows > li").first().waitFor())
+              for (const summary of yield* Effect.promise(() => panel.locator("summary").all())) {
+                yield* doing(() => summary.click())
+              }
+              const { violations } = yield* Effect.promise(() => new AxeBuilder({ page }).analyze())
+              assert.deepStrictEqual(
+                violations.map(({ id: rule, nodes }) => [rule, nodes[0]?.html]),
+                []
+              )
+            })
           )
-        }).pipe(Effect.provide(served())),
-      60_000
+        )
+      }).pipe(Effect.provide(served()))
     )
   }
 )

@@ -70,7 +70,7 @@ export const browse = async <A>(
     })
     const page = await context.newPage()
     const looked: Looked = { problems: [], origins: new Set() }
-    page.setDefaultTimeout(15_000)
+    page.setDefaultTimeout(240_000)
     page.on("pageerror", (error) => looked.problems.push(String(error)))
     page.on("console", (message) => {
       if (message.type() === "error") looked.problems.push(message.text())

@@ -113,7 +113,7 @@ pid, master = pty.fork()
 if pid == 0: os.execvp(words[0], words)
 seen, from_here = "", 0
 while True:
-    ready, _, _ = select.select([master], [], [], 20)
+    ready, _, _ = select.select([master], [], [], 240)
     if not ready:
         os.kill(pid, 9)
         break

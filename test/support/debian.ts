@@ -9,7 +9,7 @@ import { join, resolve } from "node:path"
 const cache = resolve(import.meta.dirname, "../../node_modules/.cache/effect-pix")
 
 const run = (command: string, args: ReadonlyArray<string>, cwd: string) => {
-  const done = spawnSync(command, args, { cwd, encoding: "utf8", timeout: 90_000 })
+  const done = spawnSync(command, args, { cwd, encoding: "utf8", timeout: 600_000 })
   return done.status === 0 ? done.stdout : undefined
 }
 

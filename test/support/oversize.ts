@@ -1,6 +1,6 @@
 /**
- * A program that asks once, is answered with more than it takes, and has nothing else to do: `node oversize.ts <transport>`
- * with the settings of `Payments.layerFetch` in its environment.
+ * A program that asks once over each transport, is answered with more than it takes, and has nothing else to do:
+ * `node oversize.ts <transport...>` with the settings of `Payments.layerFetch` in its environment.
  */
 import { NodeHttpClient } from "@effect/platform-node"
 import { Console, Effect } from "effect"
@@ -17,6 +17,10 @@ const layers: Readonly<Record<string, typeof Payments.layerFetch>> = {
 }
 
 const asked = Effect.flatMap(Payments, (payments) => Effect.flip(payments.getBalance({ companyId: 7 })))
-const told = Effect.flatMap(asked, (error) => Console.log(error._tag, "reason" in error ? error.reason : ""))
 
-await Effect.runPromise(Effect.provide(told, layers[process.argv[2] ?? ""] ?? Payments.layerFetch))
+for (const name of process.argv.slice(2)) {
+  const told = Effect.flatMap(asked, (error) =>
+    Console.log(`${name}:`, error._tag, "reason" in error ? error.reason : "")
+  )
+  await Effect.runPromise(Effect.provide(told, layers[name] ?? Payments.layerFetch))
+}

@@ -170,13 +170,20 @@ describe("a handler that works inside the call", () => {
     "a call whose caller goes away leaves nothing taken",
     Effect.gen(function* () {
       let hangs = true
+      const caller = new AbortController()
       const { events, post, send } = yield* inside({
-        handlerTimeout: "10 seconds",
-        onStatus: () => (hangs ? Effect.never : Effect.void)
+        handlerTimeout: "1 hour",
+        onStatus: () =>
+          hangs
+            ? Effect.andThen(
+                Effect.sync(() => caller.abort()),
+                Effect.never
+              )
+            : Effect.void
       })
       const id = yield* paidCharge
       const other = yield* paidCharge
-      const gone = send({ transactionId: id }, AbortSignal.timeout(30))
+      const gone = send({ transactionId: id }, caller.signal)
       assert.strictEqual(yield* Effect.promise(() => gone), 499)
       hangs = false
       assert.strictEqual(yield* post({ transactionId: other }), 200)
