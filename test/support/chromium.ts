@@ -4,7 +4,8 @@
  */
 import { existsSync, globSync } from "node:fs"
 import { delimiter, join } from "node:path"
-import { chromium, type Page } from "playwright-core"
+import { type Browser, chromium, type Page } from "playwright-core"
+import { afterAll } from "vitest"
 import { unpack } from "./debian.ts"
 
 const names = ["chromium-headless-shell", "chromium", "google-chrome"]
@@ -49,25 +50,34 @@ export interface Looked {
   readonly origins: Set<string>
 }
 
-/** Opens a page of the address in a browser of its own, and closes both at the end. */
+let browser: Promise<Browser> | undefined
+
+/** One browser for the tests of a file. */
+const launched = ({ env, path }: Found) =>
+  (browser ??= chromium.launch({
+    executablePath: path,
+    env: { ...process.env, ...env },
+    chromiumSandbox: process.getuid?.() !== 0,
+    args: ["--disable-gpu", "--disable-quic"]
+  }))
+
+afterAll(async () => (await browser)?.close())
+
+/** Opens a page of the address, which shares nothing with other pages, and closes it at the end. */
 export const browse = async <A>(
   url: string,
   options: { readonly colorScheme: "light" | "dark"; readonly locale?: string; readonly width?: number },
   look: (page: Page, looked: Looked) => Promise<A>
 ): Promise<A> => {
   if (found === undefined) throw new Error(noBrowser)
-  const browser = await chromium.launch({
-    executablePath: found.path,
-    env: { ...process.env, ...found.env },
-    chromiumSandbox: process.getuid?.() !== 0,
-    args: ["--disable-gpu", "--disable-quic"]
+  const context = await (
+    await launched(found)
+  ).newContext({
+    colorScheme: options.colorScheme,
+    locale: options.locale ?? "en-US",
+    viewport: { width: options.width ?? 1100, height: 800 }
   })
   try {
-    const context = await browser.newContext({
-      colorScheme: options.colorScheme,
-      locale: options.locale ?? "en-US",
-      viewport: { width: options.width ?? 1100, height: 800 }
-    })
     const page = await context.newPage()
     const looked: Looked = { problems: [], origins: new Set() }
     page.setDefaultTimeout(240_000)
@@ -81,6 +91,6 @@ export const browse = async <A>(
     await page.goto(url)
     return await look(page, looked)
   } finally {
-    await browser.close()
+    await context.close()
   }
 }
