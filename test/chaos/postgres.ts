@@ -96,10 +96,10 @@ export const takeOver = () =>
     const [killed, stopped] = await Promise.all([stage.start("work"), stage.start("work"), stage.start("work")])
     await pause(1500)
     await stage.query("UPDATE effect_pix_payout_limits SET paused = FALSE")
-    await until(async () => (await stage.gateway.tell("ledger")).keys.length >= 45, 10_000, "payouts under way")
+    await until(async () => (await stage.gateway.tell("ledger")).keys.length >= 45, "payouts under way")
     killed.kill("SIGKILL")
     stopped.kill("SIGSTOP")
-    const took = await until(async () => (await stage.openCount()) === 0, 30_000, "all answered by the third worker")
+    const took = await until(async () => (await stage.openCount()) === 0, "all answered by the third worker")
     stopped.kill("SIGCONT")
     await pause(2000)
     return { took, ...(await judged(stage, count)) }
@@ -112,11 +112,11 @@ export const outage = () =>
     await stage.gateway.tell(`slow ${count} 400`)
     await Promise.all([stage.start("work"), stage.start("work"), stage.start("work")])
     await stage.run("submit", String(count))
-    await until(async () => (await stage.gateway.tell("ledger")).keys.length >= 20, 10_000, "payouts under way")
+    await until(async () => (await stage.gateway.tell("ledger")).keys.length >= 20, "payouts under way")
     await stage.db.crash()
     await pause((lease + 3) * 1000)
     await stage.db.start()
-    const took = await until(async () => (await stage.openCount()) === 0, 60_000, "all answered after the outage")
+    const took = await until(async () => (await stage.openCount()) === 0, "all answered after the outage")
     return { took, ...(await judged(stage, count)) }
   })
 
@@ -134,7 +134,7 @@ export const killAtRandom = (options: { readonly payouts: number; readonly kills
       await pause(below(400))
     }
     await stage.gateway.tell("calm")
-    const took = await until(async () => (await stage.openCount()) === 0, 120_000, "all answered")
+    const took = await until(async () => (await stage.openCount()) === 0, "all answered")
     return { took, ...(await judged(stage, options.payouts)) }
   })
 
@@ -146,7 +146,7 @@ export const speed = (count: number) =>
     await stage.start("work")
     await pause(2500)
     await stage.query("UPDATE effect_pix_payout_limits SET paused = FALSE")
-    await until(async () => (await stage.openCount()) === 0, 120_000, "all answered")
+    await until(async () => (await stage.openCount()) === 0, "all answered")
     const [span] = await stage.query<{ readonly ms: unknown }>(
       "SELECT MAX(updated_at) - MIN(updated_at) AS ms FROM effect_pix_payouts WHERE state = 'posted'"
     )

@@ -1,9 +1,9 @@
-// A process that receives webhooks and ships: `node webhookWorker.ts <port>`, told by its environment which database and
-// which gateway. It writes a row for each time that it ships, with nothing of its own against a second time.
+// A process that receives webhooks and ships, told by its environment which database and which gateway. It prints its
+// port. It writes a row for each time that it ships, with nothing of its own against a second time.
 import { NodeHttpServer, NodeRuntime } from "@effect/platform-node"
 import { PgClient } from "@effect/sql-pg"
 import { Console, Effect, Layer, Logger, Redacted, Schedule } from "effect"
-import { FetchHttpClient, HttpRouter, HttpServerResponse } from "effect/http"
+import { FetchHttpClient, HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { createServer } from "node:http"
 import { Credentials } from "../../src/client/Credentials.ts"
@@ -38,7 +38,7 @@ const webhook = Webhook.layerSql({
   })
 })
 
-const up = Layer.effectDiscard(
+const tables = Layer.effectDiscard(
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     yield* sql`CREATE TABLE IF NOT EXISTS shipped (charge VARCHAR(60))`
@@ -58,11 +58,14 @@ const shipped = HttpRouter.use((router) =>
 
 const app = Layer.mergeAll(Webhook.route("/webhooks/pix"), shipped)
 // It is up when the handler is there: a server that only listens lets a call wait for ever.
-const server = Layer.effectDiscard(Console.log("up")).pipe(
+const up = Effect.flatMap(HttpServer.HttpServer, ({ address }) =>
+  Console.log("port" in address ? address.port : "no port")
+)
+const server = Layer.effectDiscard(up).pipe(
   Layer.provide(HttpRouter.serve(app, { disableLogger: true, disableListenLog: true })),
-  Layer.provide(NodeHttpServer.layer(createServer, { host: "127.0.0.1", port: Number(process.argv[2]) })),
-  Layer.provide([webhook, up]),
-  Layer.provide([database, payments, PaymentsPolicy.layer({ ...PaymentsPolicy.once, attemptTimeout: "1 second" })])
+  Layer.provide(NodeHttpServer.layer(createServer, { host: "127.0.0.1", port: 0 })),
+  Layer.provide([webhook, tables]),
+  Layer.provide([database, payments, PaymentsPolicy.layer({ ...PaymentsPolicy.once, attemptTimeout: "10 seconds" })])
 )
 
 const said = env("VERBOSE") === "" ? Logger.layer([]) : Logger.layer([Logger.consolePretty()])

@@ -6,7 +6,7 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { createServer } from "node:http"
-import { type AddressInfo, createServer as createSocketServer } from "node:net"
+import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
@@ -16,15 +16,6 @@ import { pause, until } from "./processes.ts"
 
 // A TCP server always has an address with a port.
 const portOf = (server: { address: () => AddressInfo | string | null }) => (server.address() as AddressInfo).port
-
-const freePort = () =>
-  new Promise<number>((done) => {
-    const probe = createSocketServer()
-    probe.listen(0, "127.0.0.1", () => {
-      const port = portOf(probe)
-      probe.close(() => done(port))
-    })
-  })
 
 /** Says of every charge that it is paid, when it says anything. */
 const startGateway = (next: () => number) =>
@@ -62,14 +53,19 @@ const startGateway = (next: () => number) =>
     )
   })
 
+interface Worker {
+  readonly child: ChildProcess
+  readonly address: string
+}
+
 /** Starts a process that receives, and waits until it does. */
-const startWorker = (port: number, env: Readonly<Record<string, string>>) =>
-  new Promise<ChildProcess>((done, failed) => {
-    const child = spawn(process.execPath, ["--no-warnings", join(import.meta.dirname, "webhookWorker.ts"), `${port}`], {
+const startWorker = (env: Readonly<Record<string, string>>) =>
+  new Promise<Worker>((done, failed) => {
+    const child = spawn(process.execPath, ["--no-warnings", join(import.meta.dirname, "webhookWorker.ts")], {
       env: { ...process.env, ...env },
       stdio: ["ignore", "pipe", "inherit"]
     })
-    createInterface({ input: child.stdout }).on("line", (line) => line === "up" && done(child))
+    createInterface({ input: child.stdout }).on("line", (port) => done({ child, address: `http://127.0.0.1:${port}` }))
     child.once("exit", () => failed(new Error("a worker ended before it was up")))
   })
 
@@ -81,12 +77,9 @@ export interface WebhookChaos {
   readonly seed: number
 }
 
-/** How long a call may be sent again, and an order may wait to be shipped, in milliseconds. */
-const patience = 90_000
-
-/** One request, given up after two seconds; nothing, where nobody answered. */
+/** One request, given up after half a minute; nothing, where nobody answered. */
 const asked = (url: string, init: RequestInit) =>
-  fetch(url, { ...init, signal: AbortSignal.timeout(2000) }).catch(() => undefined)
+  fetch(url, { ...init, signal: AbortSignal.timeout(30_000) }).catch(() => undefined)
 
 /** How many orders were shipped how often, and how long the last one took after the last kill. */
 export const webhookChaos = async ({ database, kills, orders, processes, seed }: WebhookChaos) => {
@@ -98,9 +91,8 @@ export const webhookChaos = async ({ database, kills, orders, processes, seed }:
     GATEWAY: gateway.url,
     ...(postgres === undefined ? { SQLITE: join(folder, "shop.sqlite") } : { PG: postgres.url })
   }
-  const ports = await Promise.all(Array.from({ length: processes }, freePort))
-  const workers: Array<ChildProcess> = []
-  const anyAddress = () => `http://127.0.0.1:${ports[Math.floor(next() * ports.length)] ?? 0}`
+  const workers: Array<Worker> = []
+  const anyAddress = () => workers[Math.floor(next() * workers.length)]?.address
 
   const ids = Array.from({ length: orders }, (_, n) => `9f1c8c52-6a3e-4b1f-9d57-${String(n).padStart(12, "0")}`)
   /** Sends until it is answered with 200: what a killed process was asked comes to nothing. */
@@ -108,7 +100,6 @@ export const webhookChaos = async ({ database, kills, orders, processes, seed }:
     const body = JSON.stringify({ transactionId, status: "Paid" })
     return until(
       () => asked(`${anyAddress()}/webhooks/pix`, { method: "POST", body }).then((answer) => answer?.status === 200),
-      patience,
       "a call answered with 200"
     )
   }
@@ -120,7 +111,7 @@ export const webhookChaos = async ({ database, kills, orders, processes, seed }:
   const distinct = (rows: ReadonlyArray<{ readonly charge: string }>) => new Set(rows.map(({ charge }) => charge)).size
 
   try {
-    for (const port of ports) workers.push(await startWorker(port, env))
+    for (let n = 0; n < processes; n++) workers.push(await startWorker(env))
     const lanes = Array.from({ length: 8 }, (_, lane) => ids.filter((_, n) => n % 8 === lane))
     const sending = Promise.all(
       lanes.map(async (lane) => {
@@ -134,19 +125,19 @@ export const webhookChaos = async ({ database, kills, orders, processes, seed }:
     for (let n = 0; n < kills; n++) {
       await pause(100 + next() * 400)
       const victim = Math.floor(next() * processes)
-      const gone = new Promise((done) => workers[victim]?.once("exit", done))
-      workers[victim]?.kill("SIGKILL")
+      const gone = new Promise((done) => workers[victim]?.child.once("exit", done))
+      workers[victim]?.child.kill("SIGKILL")
       await gone
-      workers[victim] = await startWorker(ports[victim] ?? 0, env)
+      workers[victim] = await startWorker(env)
     }
     await sending
-    const took = await until(async () => distinct(await shipped()) === orders, patience, "all orders shipped")
+    const took = await until(async () => distinct(await shipped()) === orders, "all orders shipped")
     // Whoever ships a second time does so by now: a lease, and what it takes to look again.
     await pause(3000)
     const all = await shipped()
     return { shipped: distinct(all), twice: all.length - distinct(all), took }
   } finally {
-    for (const worker of workers) worker.kill("SIGKILL")
+    for (const { child } of workers) child.kill("SIGKILL")
     gateway.stop()
     await postgres?.stop()
     rmSync(folder, { recursive: true, force: true })

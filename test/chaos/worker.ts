@@ -29,7 +29,7 @@ const settings = { lease: `${Number(env("LEASE") || 2)} seconds` as const, poll:
 const queue = (act === "work" || act === "both" ? PayoutQueue.layer(settings) : PayoutQueue.layerClient(settings)).pipe(
   Layer.provideMerge(Layer.mergeAll(database, gateway))
 )
-const policy = PaymentsPolicy.layer({ ...PaymentsPolicy.once, attemptTimeout: "2 seconds" })
+const policy = PaymentsPolicy.layer({ ...PaymentsPolicy.once, attemptTimeout: "20 seconds" })
 
 const references = Array.from({ length: Number(count) }, (_, index) => `invoice-${index + 1}`)
 

@@ -166,11 +166,11 @@ describe("a handler that works inside the call", () => {
     })
   )
 
+  const caller = new AbortController()
   test(
     "a call whose caller goes away leaves nothing taken",
     Effect.gen(function* () {
       let hangs = true
-      const caller = new AbortController()
       const { events, post, send } = yield* inside({
         handlerTimeout: "1 hour",
         onStatus: () =>
