@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { delimiter, join } from "node:path"
-import { hasPty, run, runLine, runOnTerminal, start } from "../support/command.ts"
+import { main, hasPty, run, runLine, runOnTerminal, start } from "../support/command.ts"
 
 /** A folder with a browser in it that does nothing. */
 const browser = Effect.acquireRelease(
@@ -89,7 +89,7 @@ describe("the entry", () => {
   it.live("says which Node it needs before it loads what an older one cannot read", () =>
     Effect.gen(function* () {
       const older = "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '18.20.0' } })"
-      const line = `"${process.execPath}" --import "data:text/javascript,${older}" src/cli/main.ts sandbox`
+      const line = `"${process.execPath}" --import "data:text/javascript,${older}" ${main} sandbox`
       const { code, stderr, stdout } = yield* runLine(line)
       expect([code, stdout, stderr]).toEqual([1, "", "effect-pix needs Node 22.19 or newer. This is Node 18.20.0.\n"])
     })

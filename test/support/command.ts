@@ -1,11 +1,12 @@
-/** The command as a process of its own: the source, on the Node that runs the tests. */
+/** The command as a process of its own, on the Node that runs the tests. */
 import { Effect, type Scope } from "effect"
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { resolve } from "node:path"
+import { folder } from "./bundleCommand.ts"
 
 const root = resolve(import.meta.dirname, "../..")
 const compiled = resolve(root, "node_modules/.cache/effect-pix/compiled")
-const main = resolve(root, "src/cli/main.ts")
+export const main = resolve(folder, "main.js")
 
 export interface Ended {
   readonly code: number | null

@@ -1,0 +1,16 @@
+/** Runs before all tests: bundles the command as the package does, since a bundle starts in a third of the time. */
+import { cpSync } from "node:fs"
+import { join, resolve } from "node:path"
+import { rolldown } from "rolldown"
+
+const root = resolve(import.meta.dirname, "../..")
+
+/** As deep as dist/cli, for the package.json that the command reads. */
+export const folder = join(root, "test/.command")
+
+export const setup = async () => {
+  const bundle = await rolldown({ input: join(root, "src/cli/main.ts"), platform: "node" })
+  await bundle.write({ dir: folder, format: "esm", entryFileNames: "[name].js", chunkFileNames: "[name].js" })
+  await bundle.close()
+  cpSync(join(root, "src/sandbox/server/panel"), join(folder, "panel"), { recursive: true })
+}

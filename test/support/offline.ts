@@ -1,0 +1,18 @@
+/** Runs before each fast test file: no socket, no process and no database. */
+import childProcess from "node:child_process"
+import { syncBuiltinESMExports } from "node:module"
+import net from "node:net"
+import sqlite from "node:sqlite"
+
+const refuse = (what: string) =>
+  // As a constructor too.
+  function () {
+    throw new Error(`A fast test opens ${what}: name what it imports for it in vitest.config.ts.`)
+  }
+
+net.Server.prototype.listen = refuse("a port")
+net.Socket.prototype.connect = refuse("a connection")
+Object.assign(sqlite, { DatabaseSync: refuse("a database") })
+for (const start of ["exec", "execFile", "fork", "spawn", "spawnSync"])
+  Object.assign(childProcess, { [start]: refuse("a process") })
+syncBuiltinESMExports()
