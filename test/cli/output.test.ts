@@ -5,11 +5,11 @@ import { Fault, Sandbox } from "effect-pix/sandbox"
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { runLine, startUnread } from "../support/command.ts"
+import { main, runLine, startUnread } from "../support/command.ts"
 import { answer, closedPort, json, makeGateway, type Answer } from "../support/Gateway.ts"
 import { served, settings, settingsOf } from "../support/operator.ts"
 
-const command = `"${process.execPath}" src/cli/main.ts`
+const command = `"${process.execPath}" ${main}`
 const charge = ["charge", "25,00", "--name", "Maria Silva", "--email", "maria@example.com"]
 const withdraw = ["withdraw", "10,00", "--reference", "invoice-42", "--yes"]
 

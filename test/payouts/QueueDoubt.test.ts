@@ -7,7 +7,8 @@ import { SqlClient } from "effect/sql"
 import { AuthError } from "../../src/contract/PaymentsError.ts"
 import { answered, makeService, record, refusal } from "../support/answering.ts"
 import { payout } from "../support/payoutQueue.ts"
-import { layerPostgres, noPostgres } from "../support/postgres.ts"
+import { layerPostgres } from "../support/database.ts"
+import { noPostgres } from "../support/postgres.ts"
 import { failures } from "../support/payouts.ts"
 
 const options: PayoutQueueOptions = { lease: "1 second", poll: "20 millis", concurrency: 1, drain: "1 millis" }
