@@ -36,6 +36,6 @@ const program = Effect.gen(function* () {
     yield* Console.log(`${title} ${bytes.toFixed(0)} bytes, at most ${most}`)
     if (bytes > most) process.exitCode = 1
   }
-}).pipe(Effect.timeout("1 minute"))
+}).pipe(Effect.timeout("10 minutes"))
 
 NodeRuntime.runMain(program)
