@@ -41,7 +41,7 @@ const start = (binary: string) =>
   Effect.map(
     Effect.acquireRelease(
       Effect.flatMap(freePort, (port) =>
-        Effect.callback<{ readonly port: number; readonly stop: Effect.Effect<void> }, Error>((resume) => {
+        Effect.callback<{ readonly port: number; readonly stop: Effect.Effect<void> }, string>((resume) => {
           const dir = mkdtempSync(join(tmpdir(), "effect-pix-redis-"))
           const server = spawn(
             binary,
@@ -60,12 +60,12 @@ const start = (binary: string) =>
             output += String(chunk)
             if (output.includes("Ready to accept connections")) resume(Effect.succeed({ port, stop }))
           })
-          server.once("exit", () => resume(Effect.fail(new Error(`redis-server ended before it was ready: ${output}`))))
+          server.once("exit", () => resume(Effect.fail(output)))
         })
       ).pipe(
         // Somebody else may have taken the port since.
-        Effect.retry({ while: ({ message }) => message.includes("Address already in use") }),
-        Effect.orDie
+        Effect.retry({ while: (output) => output.includes("Address already in use") }),
+        Effect.catch((output) => Effect.die(new Error(`redis-server ended before it was ready: ${output}`)))
       ),
       ({ stop }) => stop
     ),
