@@ -4,7 +4,6 @@ import { Fault, Sandbox, SandboxOptions } from "effect-pix/sandbox"
 import {
   Cause,
   DateTime,
-  Duration,
   Effect,
   Exit,
   Fiber,
@@ -428,16 +427,12 @@ describe("the sandbox on a port", () => {
     }).pipe(Effect.provide(socket))
   )
 
-  it.live("ends at once, whoever still waits for an answer", () =>
+  // No time passes: a server that waited for the answers would never end.
+  it.effect("ends at once, whoever still waits for an answer", () =>
     Effect.gen(function* () {
-      const [duration] = yield* Effect.timed(
-        Effect.gen(function* () {
-          yield* plan(Fault.silence())
-          yield* Effect.forkChild(withdraw("k"))
-          yield* Effect.repeat(arrived, { until: (count) => count === 1 })
-        }).pipe(Effect.provide(socket))
-      )
-      assert.isBelow(Duration.toMillis(duration), 5000)
-    })
+      yield* plan(Fault.silence())
+      yield* Effect.forkChild(withdraw("k"))
+      yield* Effect.repeat(arrived, { until: (count) => count === 1 })
+    }).pipe(Effect.provide(socket))
   )
 })
