@@ -1,19 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Credentials, IdempotencyKeyGen, Money, Payments } from "effect-pix"
 import { Fault, Sandbox, SandboxOptions } from "effect-pix/sandbox"
-import {
-  Cause,
-  DateTime,
-  Effect,
-  Exit,
-  Fiber,
-  Layer,
-  Option,
-  Predicate,
-  Redacted,
-  Stream,
-  Tracer
-} from "effect"
+import { Cause, DateTime, Effect, Exit, Fiber, Layer, Option, Predicate, Redacted, Stream, Tracer } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientError, HttpClientRequest } from "effect/http"
 import { TestClock } from "effect/testing"
 
