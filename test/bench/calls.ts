@@ -6,9 +6,9 @@
  * slows down slows all of them down.
  */
 import type { ChildProcess } from "node:child_process"
-import { Array, Effect } from "effect"
+import { Array, Effect, Record } from "effect"
 import { type ContenderName, contenders, names } from "./contenders.ts"
-import type { Call } from "./payloads.ts"
+import { type Call, type Shape, shapes } from "./payloads.ts"
 import { message, start, startServer } from "./processes.ts"
 import { type Figure, figure } from "./statistics.ts"
 import type { Job, Sample } from "./worker.ts"
@@ -90,12 +90,38 @@ const measure = Effect.fnUntraced(function* (
   return { ...scenario, unit, rows } satisfies Table
 })
 
+/** A server, and a process for each of these clients. */
+const prepare = Effect.fnUntraced(function* (chosen: ReadonlyArray<ContenderName>) {
+  const server = yield* startServer()
+  const workers = yield* Effect.forEach(chosen, (name) =>
+    Effect.map(start("worker.ts", [name, server.origin], flags), ({ child }): Worker => ({ child, name }))
+  )
+  return { server: server.child, workers }
+})
+
 /** All scenarios, for the clients named. */
 export const calls = (rounds: Rounds, chosen: ReadonlyArray<ContenderName> = names) =>
   Effect.gen(function* () {
-    const { origin } = yield* startServer()
-    const workers = yield* Effect.forEach(chosen, (name) =>
-      Effect.map(start("worker.ts", [name, origin], flags), ({ child }): Worker => ({ child, name }))
-    )
+    const { workers } = yield* prepare(chosen)
     return yield* Effect.forEach(scenarios, (scenario) => measure(workers, scenario, rounds))
   }).pipe(Effect.scoped)
+
+/** A page of the list over effect-pix/node, against undici, by how the service writes its rows. */
+export interface ShapeRow {
+  readonly shape: Shape
+  readonly title: string
+  readonly cpu: Figure
+}
+
+/** The list in each shape. */
+export const listShapes = (rounds: Rounds) =>
+  Effect.gen(function* () {
+    const { server, workers } = yield* prepare(["undici", "undiciAgain", "oursNode"])
+    return yield* Effect.forEach(Record.toEntries(shapes), ([shape, { title }]) =>
+      Effect.gen(function* () {
+        yield* message(server, { shape })
+        const { rows } = yield* measure(workers, { call: "list", inFlight: 64 }, rounds)
+        return rows.filter(({ client }) => client === "oursNode").map(({ cpu }): ShapeRow => ({ shape, title, cpu }))
+      })
+    )
+  }).pipe(Effect.map(Array.flatten), Effect.scoped)

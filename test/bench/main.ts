@@ -14,7 +14,7 @@ import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect } from "effect"
 import effectPackage from "effect/package.json" with { type: "json" }
 import undiciPackage from "undici/package.json" with { type: "json" }
-import { calls } from "./calls.ts"
+import { calls, listShapes } from "./calls.ts"
 import { cold } from "./cold.ts"
 import { heap } from "./memory.ts"
 import { install, peerVersions } from "./peers.ts"
@@ -31,13 +31,14 @@ const machine = [
   `effect ${effectPackage.version}, ${peerVersions}; ${availableParallelism()} cores, a loopback server in another process.`
 ].join(" ")
 
+const rounds = isQuick ? { rounds: 5, milliseconds: 50, warmUp: 200 } : { rounds: 11, milliseconds: 70, warmUp: 400 }
+
 const measure = Effect.gen(function* () {
   yield* Effect.sync(install)
   const results: Results = {
     machine,
-    calls: yield* calls(
-      isQuick ? { rounds: 5, milliseconds: 50, warmUp: 200 } : { rounds: 11, milliseconds: 70, warmUp: 400 }
-    ),
+    calls: yield* calls(rounds),
+    shapes: yield* listShapes(rounds),
     heap: yield* heap(isQuick ? 1000 : 10_000, ["undici", "oursNode", "oursFetch", "fetch", "stripe"]),
     cold: yield* cold(isQuick ? 3 : 11),
     sizes: yield* Effect.promise(sizes),
@@ -52,7 +53,7 @@ const measure = Effect.gen(function* () {
 })
 
 /** Our ratios, by name: what `--check` looks at. */
-const ratiosOf = ({ calls: measured, cold: starts, sizes: bundles }: Results): Record<string, number> => ({
+const ratiosOf = ({ calls: measured, cold: starts, shapes, sizes: bundles }: Results): Record<string, number> => ({
   ...Object.fromEntries(
     measured.flatMap(({ call, inFlight, rows }) =>
       rows
@@ -60,6 +61,7 @@ const ratiosOf = ({ calls: measured, cold: starts, sizes: bundles }: Results): R
         .map(({ client, cpu }) => [`${call} ${inFlight} ${client}`, cpu.p15] as const)
     )
   ),
+  ...Object.fromEntries(shapes.map(({ cpu, shape }) => [`list in shape ${shape}`, cpu.p15])),
   ...Object.fromEntries(starts.slice(1).map(({ ratio, title }) => [`cold start: ${title}`, ratio.median])),
   ...Object.fromEntries(bundles.map(({ kilobytes, title }) => [`kB: ${title}`, kilobytes]))
 })

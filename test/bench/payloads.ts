@@ -72,12 +72,52 @@ const row = (index: number) => ({
 })
 
 /** A page of a list of `total` rows, oldest first. */
-export const pageOf = (total: number, page: number, pageSize: number): string => {
+export const pageOf = (
+  total: number,
+  page: number,
+  pageSize: number,
+  write: (item: Row, index: number) => object = (item) => item
+): string => {
   const from = Math.min((page - 1) * pageSize, total)
-  const items = Array.from({ length: Math.min(pageSize, total - from) }, (_, index) => row(from + index))
+  const items = Array.from({ length: Math.min(pageSize, total - from) }, (_, index) => write(row(from + index), index))
   const res = { items, totalItems: total, totalPages: Math.ceil(total / pageSize), currentPage: page, pageSize }
   return JSON.stringify({ ok: true, res })
 }
+
+type Row = ReturnType<typeof row>
+
+/** A row whose instants are written so. */
+const at = (createdAt: string) => (item: Row) => ({ ...item, createdAt, updatedAt: createdAt })
+
+const inTurn = [
+  "2026-11-21T12:00:00",
+  "2026-11-21T12:00:00.123Z",
+  "2026-11-30T12:00:00.1234567",
+  "2026-11-21T09:00:00-03:00"
+] as const
+
+/** A row whose optional fields do not fit. */
+const odd = (item: Row) => ({ ...item, leadId: 5, lead: { ...item.lead, phone: 5 }, createdAt: "21/11/2026" })
+
+/** How services write the rows of a page. */
+export const shapes = {
+  utc: { title: "`2026-11-21T12:00:00.123Z`", write: at("2026-11-21T12:00:00.123Z") },
+  monthEnd: { title: "`2026-10-31T12:00:00.123Z`", write: at("2026-10-31T12:00:00.123Z") },
+  offset: { title: "`2026-11-21T09:00:00-03:00`", write: at("2026-11-21T09:00:00-03:00") },
+  noZone: { title: "`2026-11-21T12:00:00`", write: at("2026-11-21T12:00:00") },
+  sevenDigits: { title: "`2026-11-21T12:00:00.1234567`", write: at("2026-11-21T12:00:00.1234567") },
+  inTurn: {
+    title: "four of these in turn",
+    write: (item: Row, index: number) => at(inTurn[index % inTurn.length] ?? "")(item)
+  },
+  oneOdd: { title: "one odd row", write: (item: Row, index: number) => (index === 50 ? odd(item) : item) },
+  allOdd: { title: "all rows odd", write: odd }
+} as const
+
+export type Shape = keyof typeof shapes
+
+/** The page of the bench, written so. */
+export const pageIn = (shape: Shape): string => pageOf(4200, 1, rows, shapes[shape].write)
 
 /** What the server answers to each operation. */
 export const answers = {

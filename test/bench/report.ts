@@ -1,7 +1,7 @@
 /**
  * The figures as Markdown tables, and as a chart.
  */
-import type { Row, Table } from "./calls.ts"
+import type { Row, ShapeRow, Table } from "./calls.ts"
 import type { Cold } from "./cold.ts"
 import type { Held } from "./memory.ts"
 import type { Curve } from "./scale.ts"
@@ -11,6 +11,7 @@ import type { Figure } from "./statistics.ts"
 export interface Results {
   readonly machine: string
   readonly calls: ReadonlyArray<Table>
+  readonly shapes: ReadonlyArray<ShapeRow>
   readonly heap: ReadonlyArray<Held>
   readonly cold: ReadonlyArray<Cold>
   readonly sizes: ReadonlyArray<Size>
@@ -71,6 +72,13 @@ export const markdown = (results: Results): string =>
     "### Calls, against undici",
     "",
     results.calls.map(callTable).join("\n\n"),
+    "",
+    "### A page of 100 rows over effect-pix/node, against undici, by how the service writes its rows",
+    "",
+    table(
+      ["instants, rows", "CPU per call"],
+      results.shapes.map(({ cpu, title }) => [title, cell(cpu)])
+    ),
     "",
     "### Heap of a charge in flight, 10,000 at a time",
     "",

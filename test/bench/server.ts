@@ -3,10 +3,11 @@
  * asked for in an order from a table of as many rows as its first argument says. It is written on the socket, so that
  * the clients are what is measured: `node:http` costs more for a request than the fastest of them.
  *
- * Told `hold`, it takes requests and answers none; it says how many it has taken, and answers them at `release`.
+ * Told `hold`, it takes requests and answers none; it says how many it has taken, and answers them at `release`. Told a
+ * shape, it writes the rows of its page so from then on.
  */
 import { createServer, type Socket } from "node:net"
-import { answers, pageOf, paths } from "./payloads.ts"
+import { answers, pageIn, pageOf, paths, type Shape } from "./payloads.ts"
 
 const total = Number(process.argv[2] ?? 0)
 
@@ -25,7 +26,7 @@ const answer = (body: string, status = "200 OK") =>
   )
 
 const create = answer(answers.create)
-const list = answer(answers.list)
+let list = answer(answers.list)
 const lookup = answer(answers.lookup)
 const withdraw = answer(answers.withdraw, "201 Created")
 
@@ -64,7 +65,11 @@ const server = createServer({ noDelay: true }, (socket) => {
   })
 })
 
-process.on("message", (order: "hold" | "release") => {
+process.on("message", (order: "hold" | "release" | { readonly shape: Shape }) => {
+  if (typeof order === "object") {
+    list = answer(pageIn(order.shape))
+    return void process.send?.(order)
+  }
   isHolding = order === "hold"
   const waiting = held
   held = []
