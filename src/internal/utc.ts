@@ -1,5 +1,5 @@
 /**
- * Instants, made cheaply: a page of 100 rows holds 200 of them.
+ * Instants, read as services write them and made cheaply: a page of 100 rows holds 200 of them.
  */
 import * as DateTime from "effect/DateTime"
 
@@ -16,47 +16,60 @@ Utc.prototype = Object.getPrototypeOf(DateTime.makeUnsafe(0))
 // A function with the prototype of a Utc constructs one: the cache is set where it is first needed.
 const Constructor = Utc as unknown as new (epochMilliseconds: number) => DateTime.Utc
 
-/** The instant of these milliseconds, which are a valid time. */
-export const utc = (epochMilliseconds: number): DateTime.Utc => new Constructor(epochMilliseconds)
+/** What services write: in seconds or finer, in UTC, at an offset, or without a zone, which means UTC here. */
+const common =
+  /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?|24:00:00(?:\.0+)?)(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)?$/
 
-const zero = 48
+/** What else ISO 8601 allows: a date alone, no seconds, a space for the T, a comma, lower case, a short offset. */
+const loose = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(:\d{2}(?:[.,]\d+)?)?(?:Z|([+-]\d{2})(?::?(\d{2}))?)?)?$/i
 
-/** The number of two digits, or `NaN`. */
-const two = (text: string, at: number): number => {
-  const tens = text.charCodeAt(at) - zero
-  const ones = text.charCodeAt(at + 1) - zero
-  return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : Number.NaN
+/** Writes any timestamp in the common form. */
+const toCommon = (text: string): string | undefined => {
+  if (common.test(text)) return text
+  const [, date = "", time = "00:00", seconds = ":00", hours = "+00", minutes = "00"] = loose.exec(text) ?? []
+  const written = `${date}T${time}${seconds.replace(",", ".")}${hours}:${minutes}`
+  return common.test(written) ? written : undefined
 }
 
-/**
- * The milliseconds of `YYYY-MM-DDTHH:MM:SS[.mmm]Z`, which is what services write. `NaN` for any other text, and for days
- * that not every month has: these are for a slower reader to judge.
- */
-export const plainMillis = (text: string): number => {
-  const isWhole = text.length === 20
-  if (!isWhole && text.length !== 24) return Number.NaN
-  if (
-    text[4] !== "-" ||
-    text[7] !== "-" ||
-    text[10] !== "T" ||
-    text[13] !== ":" ||
-    text[16] !== ":" ||
-    text[19] !== (isWhole ? "Z" : ".") ||
-    text[text.length - 1] !== "Z"
-  ) {
-    return Number.NaN
+/** The number of two digits: `char(at) * 10 + char(at + 1)`, less what the code of "0" adds to it. */
+const two = (text: string, at: number) => text.charCodeAt(at) * 10 + text.charCodeAt(at + 1) - 528
+
+/** The milliseconds of the fraction of a second: what is finer is cut off. */
+const fraction = (text: string): number => {
+  if (text[19] !== ".") return 0
+  let millis = 0
+  for (let at = 20, weight = 100; weight >= 1; at++, weight /= 10) {
+    const digit = text.charCodeAt(at) - 48
+    if (!(digit >= 0 && digit <= 9)) break
+    millis += digit * weight
   }
+  return millis
+}
+
+/** Minutes east of UTC. */
+const offset = (text: string): number => {
+  const sign = text[text.length - 6]
+  if (sign !== "+" && sign !== "-") return 0
+  const minutes = two(text, text.length - 5) * 60 + two(text, text.length - 2)
+  return sign === "+" ? minutes : -minutes
+}
+
+/** Days since 1970-01-01, of a year that begins in March: its leap day is its last. Month 13 is the next January. */
+const daysTo = (year: number, month: number, day: number): number => {
+  const y = month > 2 ? year : year - 1
+  const m = month > 2 ? month - 3 : month + 9
+  const leaps = Math.floor(y / 4) - Math.floor(y / 100) + Math.floor(y / 400)
+  return y * 365 + leaps + Math.floor((153 * m + 2) / 5) + day - 719_469
+}
+
+/** Reads an ISO 8601 timestamp; `undefined` for any other text, and for a day that does not exist. */
+export const parseInstant = (input: string): DateTime.Utc | undefined => {
+  const text = toCommon(input)
+  if (text === undefined) return undefined
   const year = two(text, 0) * 100 + two(text, 2)
   const month = two(text, 5)
-  const day = two(text, 8)
-  const hour = two(text, 11)
-  const minute = two(text, 14)
-  const second = two(text, 17)
-  const tens = isWhole ? 0 : two(text, 20)
-  const ones = isWhole ? 0 : text.charCodeAt(22) - zero
-  const fits =
-    year >= 1000 && month >= 1 && month <= 12 && day >= 1 && day <= 28 && hour <= 23 && minute <= 59 && second <= 59
-  return fits && ones >= 0 && ones <= 9
-    ? Date.UTC(year, month - 1, day, hour, minute, second, tens * 10 + ones)
-    : Number.NaN
+  const days = daysTo(year, month, two(text, 8))
+  if (days >= daysTo(year, month + 1, 1)) return undefined
+  const minutes = (days * 24 + two(text, 11)) * 60 + two(text, 14) - offset(text)
+  return new Constructor((minutes * 60 + two(text, 17)) * 1000 + fraction(text))
 }

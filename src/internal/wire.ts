@@ -12,7 +12,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import * as SchemaIssue from "effect/SchemaIssue"
-import { utc } from "./utc.ts"
+import { parseInstant } from "./utc.ts"
 
 /** An optional field of a response: missing, `undefined` and `null` all decode to absent. */
 export const absentIfNull = <S extends Schema.Constraint>(schema: S) =>
@@ -35,34 +35,18 @@ export const IntegerId = Schema.Natural
 /** A textual identifier: never empty. */
 export const TextId = Schema.NonEmptyString
 
-const iso = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(Z|[+-]\d{2}(?::?\d{2})?)?)?$/i
-/** The form that `Date.parse` reads as it is. */
-const plainIso = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/
-
 const notTimestamp = Effect.fail(new SchemaIssue.InvalidValue({ expected: "an ISO 8601 timestamp" }))
-
-/** A date alone is UTC to `Date.parse`; a time without offset is made so. */
-const plainOf = (text: string, offset = text.length > 10 ? "Z" : ""): string => {
-  const local = text.endsWith(offset) ? text.slice(0, text.length - offset.length) : text
-  const minutes = /^[+-]\d{2}$/.test(offset) ? ":00" : ""
-  return `${local.replace(" ", "T").replace(",", ".")}${offset}${minutes}`
-}
-
-const parseTimestamp = (text: string) => {
-  if (plainIso.test(text)) return utcOf(Date.parse(text))
-  const match = iso.exec(text)
-  return match === null ? notTimestamp : utcOf(Date.parse(plainOf(text, match[1])))
-}
-
-const utcOf = (millis: number) => (Number.isNaN(millis) ? notTimestamp : Effect.succeed(utc(millis)))
 
 /**
  * An ISO 8601 timestamp (service interface, section 1, rule 5), with or without an offset. The service does not say
- * which zone a timestamp without offset is in: it is read as UTC.
+ * which zone a timestamp without offset is in: it is read as UTC. A day that does not exist is no timestamp.
  */
 export const Timestamp = Schema.String.annotate({ format: "date-time" }).pipe(
   Schema.decodeTo(Schema.DateTimeUtc, {
-    decode: SchemaGetter.transformEffect(parseTimestamp),
+    decode: SchemaGetter.transformEffect((text: string) => {
+      const instant = parseInstant(text)
+      return instant === undefined ? notTimestamp : Effect.succeed(instant)
+    }),
     encode: SchemaGetter.transform((utc: DateTime.Utc) => DateTime.formatIso(utc))
   })
 )

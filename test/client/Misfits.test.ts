@@ -44,7 +44,8 @@ const answered = (body: unknown, use: Use, times = 1) =>
     return {
       result: Result.map(result, shown),
       logged,
-      fields: counted.map(({ attributes }) => String(attributes?.["field"])).toSorted()
+      fields: counted.map(({ attributes }) => String(attributes?.["field"])).toSorted(),
+      counts: counted.map(({ state }) => ("count" in state ? Number(state.count) : Number.NaN))
     }
   })
 
@@ -88,6 +89,27 @@ const odd: ReadonlyArray<
     list,
     { ...listed.res, items: [row, { ...without(row ?? {}, "leadId", "createdAt"), lead: {} }, row] },
     ["ok", "res.items.createdAt", "res.items.lead.name", "res.items.leadId"]
+  ],
+  [
+    "a page with a day that does not exist and an offset that does not",
+    "listTransactions",
+    {
+      res: {
+        ...listed.res,
+        items: [{ ...row, createdAt: "2026-02-30T12:00:00Z", updatedAt: "2026-11-21T12:00:00+73:66" }]
+      }
+    },
+    list,
+    { ...listed.res, items: [without(row ?? {}, "createdAt", "updatedAt")] },
+    ["res.items.createdAt", "res.items.updatedAt"]
+  ],
+  [
+    "a lookup with a day that does not exist and an offset that does not",
+    "getTransaction",
+    { ...detail, createdAt: "2026-02-30", updateDate: "2026-11-21T12:00:00+73:66" },
+    look,
+    without(detail, "createdAt", "updateDate"),
+    ["createdAt", "updateDate"]
   ],
   [
     "a balance with credits that are no decimals",
@@ -141,11 +163,12 @@ describe("an answer whose optional fields do not fit", () => {
       })
   )
 
-  it.effect("the log tells of a field once, however many rows and calls have it", () =>
+  it.effect("a field is counted once a call and logged once a client, however many rows have it", () =>
     Effect.gen(function* () {
       const items = Array.from({ length: 100 }, () => ({ ...row, createdAt: "" }))
-      const { logged, result } = yield* answered({ ok: true, res: { ...listed.res, items } }, list, 3)
+      const { counts, logged, result } = yield* answered({ ok: true, res: { ...listed.res, items } }, list, 3)
       assert.isTrue(Result.isSuccess(result))
+      assert.deepStrictEqual(counts, [3])
       assert.strictEqual(logged.length, 1)
     })
   )

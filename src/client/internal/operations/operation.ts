@@ -11,7 +11,7 @@ import type { InvalidRequest, PaymentsError, RequestIssue, WriteError } from "..
 import type { IdempotencyKeyGen, IdempotencyKeyPrefix } from "../../IdempotencyKeyGen.ts"
 import type { PaymentsPolicy } from "../../PaymentsPolicy.ts"
 import type { Undecodable } from "../call/verdict.ts"
-import { bodyDecoder, parser, strictEncoder } from "../wire/codec.ts"
+import { bodyDecoder, type Fast, parser, strictEncoder } from "../wire/codec.ts"
 import { deniedByEnvelope, deniedByFlag } from "../words/denial.ts"
 import { misfitsOf } from "../wire/misfits.ts"
 import type { Runner } from "../call/pipeline.ts"
@@ -44,9 +44,6 @@ interface Reading<Answer, A, Own extends PaymentsError> {
   readonly own?: OwnError<Own>
 }
 
-/** Reads a plain answer without its schema; `undefined`: ask the schema. */
-type Fast<E extends Endpoint> = (json: unknown) => E["response"]["Type"] | undefined
-
 /** A call, and the fields of its answer that did not fit: told once it has succeeded. */
 const telling = <A, E>(
   call: Effect.Effect<A, E>,
@@ -58,7 +55,7 @@ const telling = <A, E>(
  * A read of an endpoint, by the object that holds its parameters and its query. What depends on the endpoint alone is
  * built once, for all clients.
  */
-export const reading = <E extends Endpoint>(endpoint: E, fast?: Fast<E>) => {
+export const reading = <E extends Endpoint>(endpoint: E, fast?: Fast<E["response"]["Type"]>) => {
   const { decimals, operation, response } = endpoint
   const place = placeOf(endpoint)
   const decode = bodyDecoder<E["response"]>(response, { exact: decimals, denied: deniedByFlag, fast })
@@ -120,7 +117,7 @@ interface WritingOptions<E extends Endpoint> {
   readonly prefix: IdempotencyKeyPrefix
   /** Where its answer shows what it is about. */
   readonly places: Places
-  readonly fast?: Fast<E>
+  readonly fast?: Fast<E["response"]["Type"]>
 }
 
 /** A write to an endpoint. What depends on the endpoint alone is built once, for all clients. */

@@ -19,12 +19,17 @@ export const parser =
   (text: string): unknown =>
     exact === undefined ? JSON.parse(text) : parseExact(text, exact)
 
+/**
+ * Reads an answer as its schema would, without the optional fields that do not fit, and adds their names to `misfits`.
+ * `undefined` for all that it does not take: then the schema is asked.
+ */
+export type Fast<A> = (json: unknown, misfits: Array<string>) => A | undefined
+
 interface BodyDecoderOptions<A> {
   readonly exact: ReadonlySet<string> | undefined
   /** Where the body says that it is no success; `undefined` where it does not. */
   readonly denied: (json: unknown) => RequestIssue | undefined
-  /** Reads what is plain as the schema would; `undefined` for all else: then the schema is asked. */
-  readonly fast?: ((json: unknown) => A | undefined) | undefined
+  readonly fast?: Fast<A> | undefined
 }
 
 /** Reads a body of JSON by a schema. An optional field that does not fit is left out, and told by its name. */
@@ -40,13 +45,16 @@ export const bodyDecoder = <S extends Schema.ConstraintDecoder<unknown>>(
     if (Result.isFailure(json)) return Result.fail(json.failure)
     const issue = denied(json.success)
     if (issue !== undefined) return Result.fail({ reason: "NotAsAsked", issues: [issue] })
-    const plain = fast?.(json.success)
-    return plain !== undefined
-      ? Result.succeed(plain)
-      : Result.mapError(forgiving(json.success, decode, onMisfit), (error) => ({
-          reason: "Unreadable",
-          issues: issuesOf(error)
-        }))
+    const misfits: Array<string> = []
+    const read = fast?.(json.success, misfits)
+    if (read === undefined) {
+      return Result.mapError(forgiving(json.success, decode, onMisfit), (error) => ({
+        reason: "Unreadable",
+        issues: issuesOf(error)
+      }))
+    }
+    misfits.forEach(onMisfit)
+    return Result.succeed(read)
   }
 }
 

@@ -2,20 +2,21 @@
  * Reads the answer to a charge, as `CreateTransactionResponse` does.
  */
 import type { CreateTransactionResponse } from "../../../../contract/Transaction.ts"
-import { type Building, instantOf, isAbsent, isNatural, isRecord, isText, isTextOrAbsent, isWord } from "./plain.ts"
+import { instant, isNatural, isRecord, isText, isWord, leaveOut, type Misfits, optional, present } from "./plain.ts"
 
 type Response = typeof CreateTransactionResponse.Type
 type Data = Response["data"]
 type Pix = NonNullable<Data["pix"]>
 
-const readPix = (value: unknown): Pix | undefined => {
-  if (!isRecord(value) || !isTextOrAbsent(value["qrcode"])) return undefined
-  const pix: Building<Pix> = {}
-  if (!isAbsent(value["qrcode"])) pix.qrcode = value["qrcode"]
-  if (isAbsent(value["expirationDate"])) return pix
-  const expirationDate = instantOf(value["expirationDate"])
-  return expirationDate === undefined ? undefined : { ...pix, expirationDate }
-}
+const isInteger = (value: unknown): value is number => Number.isSafeInteger(value)
+
+const readPix = (pix: unknown, misfits: Misfits): Pix | undefined =>
+  isRecord(pix)
+    ? present<Pix>({
+        qrcode: optional(pix["qrcode"], isText, "data.pix.qrcode", misfits),
+        expirationDate: instant(pix["expirationDate"], "data.pix.expirationDate", misfits)
+      })
+    : leaveOut(pix, "data.pix", misfits)
 
 const documented: ReadonlySet<string> = new Set(["id", "amount", "paymentMethod", "status", "pix", "companyId"])
 
@@ -24,51 +25,38 @@ const readExtra = (data: Readonly<Record<string, unknown>>): Record<string, unkn
   const extra: Record<string, unknown> = {}
   for (const name of Object.keys(data)) {
     if (documented.has(name)) continue
-    if (name === "extra" || name === "__proto__") return undefined
+    if (name === "__proto__") return undefined
     extra[name] = data[name]
   }
   return extra
 }
 
-const readData = (data: Readonly<Record<string, unknown>>): Data | undefined => {
-  const { amount, companyId, id, paymentMethod, status } = data
-  if (
-    !isWord(id) ||
-    !isNatural(amount) ||
-    !isText(status) ||
-    !isTextOrAbsent(paymentMethod) ||
-    !(isNatural(companyId) || isAbsent(companyId))
-  ) {
-    return undefined
-  }
+const readData = (data: unknown, misfits: Misfits): Data | undefined => {
+  if (!isRecord(data)) return undefined
+  const { amount, id, status } = data
   const extra = readExtra(data)
-  if (extra === undefined) return undefined
-  const read: Building<Data> & Pick<Data, "amount" | "extra" | "id" | "status"> = { id, amount, status, extra }
-  if (!isAbsent(paymentMethod)) read.paymentMethod = paymentMethod
-  if (!isAbsent(companyId)) read.companyId = companyId
-  if (isAbsent(data["pix"])) return read
-  const pix = readPix(data["pix"])
-  return pix === undefined ? undefined : { ...read, pix }
+  if (!isWord(id) || !isNatural(amount) || !isText(status) || extra === undefined) return undefined
+  return present<Data>({
+    id,
+    amount,
+    paymentMethod: optional(data["paymentMethod"], isText, "data.paymentMethod", misfits),
+    status,
+    pix: readPix(data["pix"], misfits),
+    companyId: optional(data["companyId"], isNatural, "data.companyId", misfits),
+    extra
+  })
 }
 
-/** Reads the answer to a charge that is plain. */
-export const readCharge = (json: unknown): Response | undefined => {
-  if (!isRecord(json) || !isRecord(json["data"])) return undefined
-  const { companyId, message, status } = json
-  if (
-    !(isAbsent(status) || isInteger(status)) ||
-    !isTextOrAbsent(message) ||
-    !(isNatural(companyId) || isAbsent(companyId))
-  ) {
-    return undefined
-  }
-  const data = readData(json["data"])
-  if (data === undefined) return undefined
-  const response: Building<Response> & Pick<Response, "data"> = { data }
-  if (!isAbsent(status)) response.status = status
-  if (!isAbsent(message)) response.message = message
-  if (!isAbsent(companyId)) response.companyId = companyId
-  return response
+/** Reads the answer to a charge. */
+export const readCharge = (json: unknown, misfits: Misfits): Response | undefined => {
+  if (!isRecord(json)) return undefined
+  const data = readData(json["data"], misfits)
+  return data === undefined
+    ? undefined
+    : present<Response>({
+        data,
+        status: optional(json["status"], isInteger, "status", misfits),
+        message: optional(json["message"], isText, "message", misfits),
+        companyId: optional(json["companyId"], isNatural, "companyId", misfits)
+      })
 }
-
-const isInteger = (value: unknown): value is number => Number.isSafeInteger(value)
