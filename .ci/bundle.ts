@@ -1,42 +1,59 @@
 /**
- * Bundles the command, so that `npx effect-pix` needs nothing else installed and starts fast: a chunk a subcommand, and
- * one for the script of the references. The licences of what is in it go beside it.
+ * Bundles what is not to be installed beside the package, with the licences of what is in it:
+ *
+ * - The command, so that `npx effect-pix` needs nothing else installed and starts fast: a chunk a subcommand.
+ * - What is used of brazilian-utils: 6 kB of 8 MB.
  */
 import { chmodSync, cpSync, globSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { rolldown } from "rolldown"
-
-const bundle = await rolldown({
-  input: "dist/cli/main.js",
-  platform: "node",
-  onwarn: (warning) => {
-    throw new Error(warning.message)
-  }
-})
-const { output } = await bundle.write({
-  dir: "dist/cli.bundle",
-  format: "esm",
-  minify: true,
-  entryFileNames: "[name].js",
-  chunkFileNames: "[name].js"
-})
-await bundle.close()
+import { type OutputOptions, rolldown } from "rolldown"
 
 /** The folder of the package that a module is of. */
 const packageOf = (module: string) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(module.replaceAll("\\", "/"))?.[0]
-const modules = output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : []))
-const folders = new Set(modules.map(packageOf).filter((folder) => folder !== undefined))
 
-const licences = [...folders].toSorted().map((folder) => {
+const licenceOf = (folder: string) => {
   const { license, name, version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"))
   const texts = globSync("{LICENSE,LICENCE,license}*", { cwd: folder }).map((file) =>
     readFileSync(join(folder, file), "utf8")
   )
   return [`${name} ${version} (${license})`, "", ...texts.map((text) => text.trim()), ""].join("\n")
-})
+}
 
+/** Bundles a module with all that it imports; gives the licences of what comes from elsewhere. */
+const bundle = async (input: string, output: OutputOptions): Promise<string> => {
+  const built = await rolldown({
+    input,
+    platform: "node",
+    onwarn: (warning) => {
+      throw new Error(warning.message)
+    }
+  })
+  const written = await built.write({ format: "esm", entryFileNames: "[name].js", ...output })
+  await built.close()
+  const modules = written.output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : []))
+  const folders = new Set(modules.map(packageOf).filter((folder) => folder !== undefined))
+  return [...folders]
+    .toSorted()
+    .map(licenceOf)
+    .join(`\n${"-".repeat(80)}\n\n`)
+}
+
+const commandLicences = await bundle("dist/cli/main.js", {
+  dir: "dist/cli.bundle",
+  minify: true,
+  chunkFileNames: "[name].js"
+})
 rmSync("dist/cli", { recursive: true })
 renameSync("dist/cli.bundle", "dist/cli")
 cpSync("src/sandbox/server/panel", "dist/cli/panel", { recursive: true })
-writeFileSync("dist/cli/THIRD-PARTY-LICENSES.txt", licences.join(`\n${"-".repeat(80)}\n\n`))
+writeFileSync("dist/cli/THIRD-PARTY-LICENSES.txt", commandLicences)
 chmodSync("dist/cli/main.js", 0o755)
+
+// After the command, which finds the licence by the import that this replaces.
+const used = "dist/pix/internal/brazilianUtils.js"
+const licences = await bundle(used, {
+  file: used,
+  banner: "/*! From @brazilian-utils/brazilian-utils (MIT): see THIRD-PARTY-LICENSES.txt of effect-pix. */"
+})
+rmSync(`${used}.map`)
+writeFileSync("dist/THIRD-PARTY-LICENSES.txt", licences)

@@ -15,10 +15,6 @@
  * - A valid document need not exist, nor be the payer's.
  */
 
-import { formatCnpj } from "@brazilian-utils/brazilian-utils/format-cnpj"
-import { formatCpf } from "@brazilian-utils/brazilian-utils/format-cpf"
-import { isValidCnpj } from "@brazilian-utils/brazilian-utils/is-valid-cnpj"
-import { isValidCpf } from "@brazilian-utils/brazilian-utils/is-valid-cpf"
 import * as Arr from "effect/Array"
 import type * as Brand from "effect/Brand"
 import * as Effect from "effect/Effect"
@@ -28,6 +24,14 @@ import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import * as SchemaIssue from "effect/SchemaIssue"
 import { orRefuse, refuse } from "../internal/refuse.ts"
+import {
+  formatCnpj,
+  formatCpf,
+  isValidCnpj,
+  isValidCpf,
+  obfuscateCnpj,
+  obfuscateCpf
+} from "./internal/brazilianUtils.ts"
 
 /** A valid CPF: eleven digits, no punctuation. */
 export type Cpf = string & Brand.Brand<"effect-pix/Cpf">
@@ -46,7 +50,7 @@ const isCpf = (u: unknown): u is Cpf =>
   Predicate.isString(u) && /^\d{11}$/.test(u) && !repeatedDigit.test(u) && isValidCpf(u)
 
 const isCnpj = (u: unknown): u is Cnpj =>
-  Predicate.isString(u) && /^[\dA-Z]{12}\d{2}$/.test(u) && !repeatedDigit.test(u) && isValidCnpj(u, { version: 2 })
+  Predicate.isString(u) && /^[\dA-Z]{12}\d{2}$/.test(u) && !repeatedDigit.test(u) && isValidCnpj(u)
 
 /** {@link cpf}, or none for what it would refuse. */
 export const cpfOption = (input: string): Option.Option<Cpf> =>
@@ -58,7 +62,7 @@ export const cpfOption = (input: string): Option.Option<Cpf> =>
 /** {@link cnpj}, or none for what it would refuse. */
 export const cnpjOption = (input: string): Option.Option<Cnpj> =>
   // Only ASCII: "ı" and "ſ" would become the letters I and S.
-  Predicate.isString(input) && /^[\s\w./-]*$/.test(input) && isValidCnpj(input, { version: 2 })
+  Predicate.isString(input) && /^[\s\w./-]*$/.test(input) && isValidCnpj(input)
     ? Option.liftPredicate(isCnpj)(input.replaceAll(separators, "").toUpperCase())
     : Option.none()
 
@@ -189,7 +193,7 @@ export const of = (document: Cpf | Cnpj): { readonly number: string; readonly ty
  * ```
  */
 export const format = (document: Cpf | Cnpj): string =>
-  is11Digits(document) ? formatCpf(document) : formatCnpj(document, { version: 2 })
+  is11Digits(document) ? formatCpf(document) : formatCnpj(document)
 
 /**
  * Writes a document with its first group and its check digits hidden: what a log or a screen may show. For a CPF that
@@ -203,6 +207,4 @@ export const format = (document: Cpf | Cnpj): string =>
  * ```
  */
 export const mask = (document: Cpf | Cnpj): string =>
-  is11Digits(document)
-    ? formatCpf(document, { obfuscate: true })
-    : formatCnpj(document, { version: 2, obfuscate: true })
+  is11Digits(document) ? obfuscateCpf(document) : obfuscateCnpj(document)

@@ -1,11 +1,10 @@
 /**
  * What each kind of PIX key accepts, the directory's form of it, and its mask.
  */
-import { isValidLandlinePhone } from "@brazilian-utils/brazilian-utils/is-valid-landline-phone"
-import { isValidMobilePhone } from "@brazilian-utils/brazilian-utils/is-valid-mobile-phone"
 import type * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Document from "../Document.ts"
+import { isValidLandlinePhone, isValidMobilePhone } from "./brazilianUtils.ts"
 
 interface Kind {
   /** The key in the directory's form, or what is wrong with the text, as a predicate. */
@@ -53,7 +52,7 @@ const readPhone = (input: string): Result.Result<string, string> => {
     return phonePattern.test(text) && !written.includes("(0)") ? Result.succeed(text) : notA(phoneExpected)
   }
   const national = text.replace(/^\+55/, "")
-  if (/^\d{11}$/.test(national) && isValidMobilePhone(national, { version: 2 })) return Result.succeed(`+55${national}`)
+  if (/^\d{11}$/.test(national) && isValidMobilePhone(national)) return Result.succeed(`+55${national}`)
   return /^\d{10}$/.test(national) && isValidLandlinePhone(national)
     ? Result.fail("is a landline (in Brazil only a mobile phone can be a key)")
     : notA(phoneExpected)

@@ -1,0 +1,28 @@
+/**
+ * What is used of brazilian-utils: check digits and punctuation of documents, area codes of phones. The build puts its
+ * code in place of these imports, so that its other megabytes are not installed. The types are written out here, since
+ * its own are not there then.
+ */
+
+import * as Cnpj from "@brazilian-utils/brazilian-utils/format-cnpj"
+import * as Cpf from "@brazilian-utils/brazilian-utils/format-cpf"
+import * as ValidCnpj from "@brazilian-utils/brazilian-utils/is-valid-cnpj"
+import * as ValidCpf from "@brazilian-utils/brazilian-utils/is-valid-cpf"
+import * as Landline from "@brazilian-utils/brazilian-utils/is-valid-landline-phone"
+import * as Mobile from "@brazilian-utils/brazilian-utils/is-valid-mobile-phone"
+
+export const isValidCpf = (text: string): boolean => ValidCpf.isValidCpf(text)
+
+/** Numeric or alphanumeric. */
+export const isValidCnpj = (text: string): boolean => ValidCnpj.isValidCnpj(text, { version: 2 })
+
+export const formatCpf = (cpf: string): string => Cpf.formatCpf(cpf)
+export const formatCnpj = (cnpj: string): string => Cnpj.formatCnpj(cnpj, { version: 2 })
+
+/** Without its first group and its check digits. */
+export const obfuscateCpf = (cpf: string): string => Cpf.formatCpf(cpf, { obfuscate: true })
+export const obfuscateCnpj = (cnpj: string): string => Cnpj.formatCnpj(cnpj, { version: 2, obfuscate: true })
+
+/** By the numbering of today, without the area codes that do not exist. */
+export const isValidMobilePhone = (text: string): boolean => Mobile.isValidMobilePhone(text, { version: 2 })
+export const isValidLandlinePhone = (text: string): boolean => Landline.isValidLandlinePhone(text)
