@@ -147,14 +147,23 @@ describe.skipIf(noBrowser !== undefined)(
       })
     )
 
-    it.live.each(["/docs", "/docs/gateway"])(
-      "the reference at %s is drawn, and fetches nothing from elsewhere",
-      (path) =>
+    it.live.each([
+      ["/docs", "light"],
+      ["/docs/gateway", "dark"]
+    ] as const)(
+      "the reference at %s is drawn in %s, axe finds nothing in it, and it fetches nothing from elsewhere",
+      ([path, colorScheme]) =>
         Effect.gen(function* () {
           const { baseUrl } = yield* Sandbox
           yield* doing(() =>
-            browse(`${baseUrl}${path}`, { colorScheme: "light" }, async (page, looked) => {
-              await page.getByRole("heading", { level: 1 }).first().waitFor()
+            browse(`${baseUrl}${path}`, { colorScheme }, async (page, looked) => {
+              await page.getByRole("heading", { level: 1 }).waitFor()
+              await page.evaluate("document.querySelectorAll('details').forEach((details) => { details.open = true })")
+              const { violations } = await new AxeBuilder({ page }).analyze()
+              assert.deepStrictEqual(
+                violations.map(({ id: rule, nodes }) => [rule, nodes[0]?.html]),
+                []
+              )
               assert.deepStrictEqual(looked.problems, [])
               assert.deepStrictEqual([...looked.origins], [baseUrl])
             })

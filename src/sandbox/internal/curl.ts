@@ -28,16 +28,26 @@ const header = (name: string, value: string) => {
   return variable === undefined ? quoted(`${name}: ${value}`) : `"${name}: ${variable}"`
 }
 
-export const curl = (request: RecordedRequest): string => {
-  const { headers, method, origin, path, query } = request
-  const search = new URLSearchParams(query).toString()
-  const text = Redacted.value(request.text)
-  const url = quoted(`${origin}${path}${search === "" ? "" : `?${search}`}`)
-  return [
-    `curl -X ${method} ${url}`,
+interface Command {
+  readonly method: string
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  /** Empty where there is none. */
+  readonly body: string
+}
+
+export const writeCurl = ({ body, headers, method, url }: Command): string =>
+  [
+    `curl -X ${method} ${quoted(url)}`,
     ...Object.entries(headers)
       .filter(([name]) => !own.has(name))
       .map(([name, value]) => `  -H ${header(name, value)}`),
-    ...(text === "" ? [] : [`  --data-raw ${quoted(text)}`])
+    ...(body === "" ? [] : [`  --data-raw ${quoted(body)}`])
   ].join(" \\\n")
+
+/** The command that sends a request again. */
+export const curl = ({ headers, method, origin, path, query, text }: RecordedRequest): string => {
+  const search = new URLSearchParams(query).toString()
+  const url = `${origin}${path}${search === "" ? "" : `?${search}`}`
+  return writeCurl({ method, url, headers, body: Redacted.value(text) })
 }

@@ -12,15 +12,17 @@ import * as HttpServerError from "effect/http/HttpServerError"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
-import * as Scope from "effect/Scope"
 import * as Fs from "node:fs"
 import { GatewayApi } from "../internal/document.ts"
 import { objection } from "../internal/guard.ts"
 import { layer as steering, type Steered } from "../internal/steering.ts"
+import { SandboxApi } from "../SandboxApi.ts"
+import { referenceOf } from "./reference.ts"
 
 const assets = {
   "/": ["index.html", "text/html; charset=utf-8"],
   "/panel/panel.css": ["panel.css", "text/css; charset=utf-8"],
+  "/panel/reference.css": ["reference.css", "text/css; charset=utf-8"],
   "/panel/main.js": ["main.js", "text/javascript; charset=utf-8"],
   "/panel/dom.js": ["dom.js", "text/javascript; charset=utf-8"],
   "/panel/words.js": ["words.js", "text/javascript; charset=utf-8"],
@@ -34,15 +36,11 @@ const others = /^\/(?:docs(?:\/gateway)?|openapi\.json|_sandbox(?:\/.*)?|panel(?
 /** Whether a path is the sandbox's own, and not the gateway's. */
 export const isOwn = (path: string): boolean => path === "/" || others.test(path)
 
-const strict = "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
-// The reference is one page with its script in it, and paints by styles that it makes.
-const reference =
-  "default-src 'self'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src 'self' data: blob:; " +
-  "font-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'"
+const policy = "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 
-const protect = (path: string, response: HttpServerResponse.HttpServerResponse) =>
+const protect = (response: HttpServerResponse.HttpServerResponse) =>
   HttpServerResponse.setHeaders(response, {
-    "content-security-policy": path.startsWith("/docs") ? reference : strict,
+    "content-security-policy": policy,
     "cross-origin-resource-policy": "same-origin",
     "referrer-policy": "no-referrer",
     "x-content-type-options": "nosniff",
@@ -62,13 +60,26 @@ const panel = HttpRouter.use((router) =>
   )
 )
 
-const documents = HttpRouter.use((router) =>
-  router.add(
-    "GET",
-    "/openapi.json",
-    Effect.sync(() => HttpServerResponse.jsonUnsafe(OpenApi.fromApi(GatewayApi)))
+const documents = (baseUrl: string) =>
+  HttpRouter.use((router) =>
+    Effect.all([
+      router.add(
+        "GET",
+        "/openapi.json",
+        Effect.sync(() => HttpServerResponse.jsonUnsafe(OpenApi.fromApi(GatewayApi)))
+      ),
+      router.add(
+        "GET",
+        "/docs",
+        Effect.sync(() => HttpServerResponse.html(referenceOf(OpenApi.fromApi(SandboxApi), baseUrl)))
+      ),
+      router.add(
+        "GET",
+        "/docs/gateway",
+        Effect.sync(() => HttpServerResponse.html(referenceOf(OpenApi.fromApi(GatewayApi), baseUrl)))
+      )
+    ])
   )
-)
 
 const recover = (cause: Cause.Cause<unknown>): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
   const error = Cause.squash(cause)
@@ -87,15 +98,12 @@ const recover = (cause: Cause.Cause<unknown>): Effect.Effect<HttpServerResponse.
 /** Answers the sandbox's own paths. */
 export const makePages = Effect.fnUntraced(function* (steered: Steered, host: string) {
   const app = yield* HttpRouter.toHttpEffect(
-    Layer.mergeAll(panel, documents, Layer.provide(steering(steered), HttpServer.layerServices))
+    Layer.mergeAll(
+      panel,
+      documents(steered.sandbox.baseUrl),
+      Layer.provide(steering(steered), HttpServer.layerServices)
+    )
   )
-  const scope = yield* Effect.scope
-  const docs = yield* Effect.promise(() => import("./references.ts")).pipe(
-    Effect.flatMap(({ references }) => HttpRouter.toHttpEffect(references)),
-    Effect.provideService(Scope.Scope, scope),
-    Effect.cached
-  )
-
   const answer = Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
     const { headers } = request
@@ -104,11 +112,8 @@ export const makePages = Effect.fnUntraced(function* (steered: Steered, host: st
     // A link from elsewhere may show a page; only a page of our own may ask for what is behind it.
     const isPage = !path.startsWith("/_sandbox") && request.method === "GET"
     const problem = objection(isPage ? { ...asking, site: undefined } : asking, host)
-    if (problem !== undefined) return protect(path, refuse(403, problem))
-    const response = yield* Effect.scoped(path.startsWith("/docs") ? Effect.flatten(docs) : app).pipe(
-      Effect.catchCause(recover)
-    )
-    return protect(path, response)
+    if (problem !== undefined) return protect(refuse(403, problem))
+    return protect(yield* Effect.catchCause(Effect.scoped(app), recover))
   })
   return { answer }
 })
