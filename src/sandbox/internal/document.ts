@@ -73,4 +73,4 @@ const gatewayDocument = (): OpenApi.OpenAPISpec => {
 }
 
 /** The contract as an API whose document is the sandbox's. */
-export const GatewayApi = PaymentsApi.annotate(OpenApi.Transform, gatewayDocument)
+export const GatewayApi: typeof PaymentsApi = PaymentsApi.annotate(OpenApi.Transform, gatewayDocument)
