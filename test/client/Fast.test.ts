@@ -185,6 +185,15 @@ describe("a reader or writer beside its schema", () => {
     assert.isAbove(compare(bases, reads(Endpoints.createTransaction.response, readCharge)), runs / 5)
   })
 
+  test("a field that no object should carry is read as by the schema, or not at all", () => {
+    const text = JSON.stringify(created).replace('"data":{', '"data":{"__proto__":{"polluted":true},')
+    const [bySchema, byReader] = [undefined, readCharge].map((fast) =>
+      decoding(Endpoints.createTransaction.response, fast)(text)
+    )
+    assert.deepStrictEqual(byReader, bySchema)
+    assert.isUndefined(readCharge(JSON.parse(text), []))
+  })
+
   test(`the fast path writes a PIX charge to the byte as the schema does, in ${runs} inputs`, () => {
     const encode = bodyEncoder(Endpoints.createTransaction.body.members[0])
     const check = (input: unknown): boolean => {
