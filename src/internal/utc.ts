@@ -26,7 +26,9 @@ const loose = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(:\d{2}(?:[.,]\d+)?)?(?:Z
 /** Writes any timestamp in the common form. */
 const toCommon = (text: string): string | undefined => {
   if (common.test(text)) return text
-  const [, date = "", time = "00:00", seconds = ":00", hours = "+00", minutes = "00"] = loose.exec(text) ?? []
+  const match = loose.exec(text)
+  if (match === null) return undefined
+  const [, date, time = "00:00", seconds = ":00", hours = "+00", minutes = "00"] = match
   const written = `${date}T${time}${seconds.replace(",", ".")}${hours}:${minutes}`
   return common.test(written) ? written : undefined
 }

@@ -75,7 +75,7 @@ const bad: ReadonlyArray<string> = [
   ""
 ]
 
-describe("a timestamp of the wire", () => {
+describe("a timestamp of the wire", { timeout: 600_000 }, () => {
   it.each(good)("%s is read as %s", (text, utc) => {
     assert.strictEqual(read(text), Date.parse(utc))
   })

@@ -23,7 +23,7 @@ export const parser =
  * Reads an answer as its schema would, without the optional fields that do not fit, and adds their names to `misfits`.
  * `undefined` for all that it does not take: then the schema is asked.
  */
-export type Fast<A> = (json: unknown, misfits: Array<string>) => A | undefined
+export type Fast<A> = (json: unknown, misfits: Set<string>) => A | undefined
 
 interface BodyDecoderOptions<A> {
   readonly exact: ReadonlySet<string> | undefined
@@ -45,7 +45,7 @@ export const bodyDecoder = <S extends Schema.ConstraintDecoder<unknown>>(
     if (Result.isFailure(json)) return Result.fail(json.failure)
     const issue = denied(json.success)
     if (issue !== undefined) return Result.fail({ reason: "NotAsAsked", issues: [issue] })
-    const misfits: Array<string> = []
+    const misfits = new Set<string>()
     const read = fast?.(json.success, misfits)
     if (read === undefined) {
       return Result.mapError(forgiving(json.success, decode, onMisfit), (error) => ({

@@ -17,11 +17,11 @@ export const isText = (value: unknown): value is string => typeof value === "str
 export const isWord = (value: unknown): value is string => typeof value === "string" && value !== ""
 
 /** The names of the fields that were left out. */
-export type Misfits = Array<string>
+export type Misfits = Set<string>
 
 /** Reports a field that holds something else than it should. */
 export const leaveOut = (value: unknown, name: string, misfits: Misfits): undefined => {
-  if (value !== undefined && value !== null) misfits.push(name)
+  if (value !== undefined && value !== null) misfits.add(name)
 }
 
 /** An optional field, or `undefined` where it is absent or does not fit. */
