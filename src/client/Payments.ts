@@ -36,7 +36,12 @@ import { Credentials } from "./Credentials.ts"
 import type { WriteOptions } from "../contract/IdempotencyKey.ts"
 import { IdempotencyKeyGen } from "./IdempotencyKeyGen.ts"
 import { parseBaseUrl } from "./internal/baseUrl.ts"
-import { makeOperations } from "./internal/operations/operations.ts"
+import { makeClient } from "./internal/call/client.ts"
+import { make as makeCreateTransaction } from "./internal/operations/createTransaction.ts"
+import { make as makeGetBalance } from "./internal/operations/getBalance.ts"
+import { make as makeGetTransaction } from "./internal/operations/getTransaction.ts"
+import { make as makeListTransactions } from "./internal/operations/listTransactions.ts"
+import { make as makeRequestWithdrawal } from "./internal/operations/requestWithdrawal.ts"
 import { IntegerId } from "../internal/wire.ts"
 import type {
   CreateTransactionError,
@@ -179,9 +184,19 @@ const fromConfig = Settings.all({
   )
 })
 
-const build = Effect.fnUntraced(function* (origin: URL, companyId: number | undefined) {
-  const client = yield* HttpClient.HttpClient
-  const credentials = yield* Credentials
-  const keys = yield* IdempotencyKeyGen
-  return Payments.of(yield* makeOperations({ client, companyId, credentials, keys, origin }))
+const build = Effect.fnUntraced(function* (baseUrl: URL, companyId: number | undefined) {
+  const client = yield* makeClient({
+    client: yield* HttpClient.HttpClient,
+    credentials: yield* Credentials,
+    keys: yield* IdempotencyKeyGen,
+    baseUrl,
+    companyId
+  })
+  return Payments.of({
+    createTransaction: makeCreateTransaction(client),
+    getTransaction: makeGetTransaction(client),
+    listTransactions: makeListTransactions(client),
+    getBalance: makeGetBalance(client),
+    requestWithdrawal: makeRequestWithdrawal(client)
+  })
 })

@@ -22,7 +22,7 @@ import * as Predicate from "effect/Predicate"
 import * as Random from "effect/Random"
 import * as Schedule from "effect/Schedule"
 import { growing } from "../internal/schedule.ts"
-import type { OutcomeUnknown } from "../contract/PaymentsError.ts"
+import type { FailureReason, OutcomeUnknown } from "../contract/PaymentsError.ts"
 import type { Centavos, Reais } from "../pix/Money.ts"
 
 /**
@@ -40,6 +40,18 @@ export interface RetryBudget {
   readonly refund: number
 }
 
+/** A failed attempt, as `retryReads` and `retryWrites` are given it. Only failures that may pass come to them. */
+export interface FailedAttempt {
+  /** Whether the request provably never left, was refused, or may have been executed. */
+  readonly outcome: "NotSent" | "Rejected" | "Unknown"
+  /** The HTTP status, where there was an answer. */
+  readonly status: number | undefined
+  /** Why there was no answer, or none that can be used. Absent for a refusal. */
+  readonly reason: FailureReason | undefined
+  /** What the service asked to wait. It is waited for in any case, up to `maxRetryAfter`. */
+  readonly retryAfter: Duration.Duration | undefined
+}
+
 /**
  * See the reference of the same name. A time over 24.8 days, as `Duration.infinity`, is no limit. A setting that makes no
  * sense is `InvalidRequest` of each call under the policy, which then sends nothing.
@@ -50,9 +62,12 @@ export interface PaymentsPolicy {
   /** How long a call may take over all its attempts and the waits between them. Default 90 seconds. */
   readonly deadline: Duration.Input
   /** When a read is tried again, and how often. Default: twice, after a random wait of up to 100 and 200 ms. */
-  readonly retryReads: Schedule.Schedule<unknown>
-  /** When a write is tried again, and how often. Default: twice, after a random wait of up to 0.5 and 1 s. */
-  readonly retryWrites: Schedule.Schedule<unknown>
+  readonly retryReads: Schedule.Schedule<unknown, FailedAttempt>
+  /**
+   * When a write is tried again, and how often. Default: twice, after a random wait of up to 0.5 and 1 s. A schedule may
+   * look at the failed attempt: `Schedule.while(({ input }) => input.status !== 503)`.
+   */
+  readonly retryWrites: Schedule.Schedule<unknown, FailedAttempt>
   /**
    * Which failed writes are tried again, always with the same key and the same bytes. Default `same-key`.
    *

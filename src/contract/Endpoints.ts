@@ -37,6 +37,8 @@ export interface Endpoint {
   readonly method: "GET" | "POST"
   /** Parameters are written `:name`. */
   readonly path: `/${string}`
+  /** Of a write, and only there: the prefix of the keys that are made for it. It is sent under an idempotency key. */
+  readonly keyPrefix?: "tx" | "wd"
   /** The documented success status. */
   readonly status: 200 | 201
   /** The parameters of the path. */
@@ -68,6 +70,7 @@ export const createTransaction = {
   group: "transactions",
   method: "POST",
   path: "/api/v1/transactions/create",
+  keyPrefix: "tx",
   status: 200,
   body: CreateTransactionRequest,
   response: CreateTransactionResponse
@@ -114,6 +117,7 @@ export const requestWithdrawal = {
   group: "money",
   method: "POST",
   path: "/api/Withdraw/request",
+  keyPrefix: "wd",
   status: 201,
   body: WithdrawalRequestBody,
   response: WithdrawalRecord,

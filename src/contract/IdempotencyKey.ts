@@ -39,9 +39,16 @@ export interface WriteOptions {
    * process ended before it was known). A refusal of this call proves nothing about that one, so whatever this call is
    * refused with, and also when it sends nothing, it fails with `OutcomeUnknown`, until the service answers with a
    * success that can be read. An input that is wrong stays `InvalidRequest` or `BelowMinimum`: these speak of this call
-   * alone. Needs an `idempotencyKey`. Default: there was no earlier call.
+   * alone.
+   *
+   * `"None"`: no earlier request with this `idempotencyKey` can have been executed: none left, or each was provably
+   * refused. Then the words of a refusal decide no outcome, but for those about idempotency or duplication.
+   *
+   * Both need an `idempotencyKey`. Default: nothing is known of it, so that a refusal which may be about an earlier
+   * request (its words say so, a 422 has no words, or it could not be read) has the outcome `Unknown`. A key that the
+   * call makes has no past.
    */
-  readonly earlier?: "Unknown" | undefined
+  readonly earlier?: "None" | "Unknown" | undefined
 }
 
 /**

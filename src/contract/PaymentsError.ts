@@ -67,7 +67,7 @@ export class BelowMinimum extends Schema.TaggedError<BelowMinimum>("effect-pix/B
   }
 }
 
-/** The service refused the credentials: 401, or 403 unless its words are about the idempotency key. */
+/** The service refused the credentials: 401, or a 403 whose words are not about an earlier request. */
 export class AuthError extends Schema.TaggedError<AuthError>("effect-pix/AuthError")(
   "AuthError",
   answered({
@@ -120,28 +120,18 @@ export class TransactionNotFound extends Schema.TaggedError<TransactionNotFound>
 }
 
 /**
- * The service says that this idempotency key was used for something else (`Reused`), or that its first use is still
- * under way (`InFlight`). `Unclear`: it answered a write with 409 and no cause that is known, or a withdrawal with 422
- * and no words. In each case an earlier request with this key may have been executed.
+ * The refusal of a write may be about an earlier request with this idempotency key, which may have been executed: a 409,
+ * or words about idempotency or duplication. Where the caller gave the key and did not say with `earlier` that it has no
+ * past, also words that say "asked before" or "under way", and a 422 without words.
  */
 export class IdempotencyConflict extends Schema.TaggedError<IdempotencyConflict>("effect-pix/IdempotencyConflict")(
   "IdempotencyConflict",
   answered({
-    outcome: Schema.Literal("Unknown"),
-    conflict: Schema.Literals(["Reused", "InFlight", "Unclear"])
+    outcome: Schema.Literal("Unknown")
   })
 ) {
   override get message(): string {
-    const what = {
-      Reused: "was already used for another request",
-      InFlight: "is still being worked on",
-      Unclear: "conflicts with something the service holds"
-    }[this.conflict]
-    const next =
-      this.conflict === "InFlight"
-        ? "Wait, and ask again with the same key."
-        : "Find out what it was used for before you send anything under another one."
-    return `The service says that ${this.operation}${keyed(this)} ${what} (HTTP ${this.status}). ${atStake(this.operation)} ${next}${said(this)}`
+    return `The service refused ${this.operation}${keyed(this)} as if an earlier request with this key existed (HTTP ${this.status}). ${atStake(this.operation)} Ask again with the same key, or look it up; do not send it under another key before you know what that request was.${said(this)}`
   }
 }
 

@@ -1,6 +1,6 @@
 import { assert, describe, test } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import { placeOf } from "../../src/client/internal/wire/request.ts"
+import { makeRoute } from "../../src/client/internal/call/route.ts"
 import type { Endpoint } from "../../src/contract/Endpoints.ts"
 
 /** An endpoint that the service does not have: its entry is all that a path and a query are written by. */
@@ -8,6 +8,7 @@ const refund: Endpoint = {
   operation: "requestWithdrawal",
   group: "money",
   method: "POST",
+  keyPrefix: "wd",
   path: "/api/v1/transactions/:transactionId/refund/:part",
   status: 200,
   params: Schema.Struct({ transactionId: Schema.NonEmptyString, part: Schema.Natural }),
@@ -16,7 +17,7 @@ const refund: Endpoint = {
 }
 
 describe("the place of a request", () => {
-  const place = placeOf(refund)
+  const place = makeRoute(refund).pathOf
 
   test("the place of a request is the endpoint's path with its parameters, each as one segment, and the query that is there", () => {
     const written = place({ transactionId: "a/b?c", part: 2, reason: "ã & b=c", dry: undefined })

@@ -32,12 +32,23 @@ export const answered = beside(
     /** The HTTP status of the answer. */
     status: Schema.Int,
     /** What the service said, cut, cleaned and masked. Absent when it said nothing readable. */
-    serviceMessage: Schema.optionalKey(Schema.String)
+    serviceMessage: Schema.optionalKey(Schema.String),
+    /** The code that the service gave beside its words. Absent where it gave none, or where the request holds it. */
+    serviceCode: Schema.optionalKey(Schema.String)
   })
 )
 
-export const said = (error: { readonly serviceMessage?: string }) =>
-  error.serviceMessage === undefined ? "" : ` The service said: "${error.serviceMessage}".`
+export const said = ({
+  serviceCode,
+  serviceMessage
+}: {
+  readonly serviceMessage?: string
+  readonly serviceCode?: string
+}) => {
+  const code = serviceCode === undefined ? "" : ` (code ${serviceCode})`
+  if (serviceMessage !== undefined) return ` The service said: "${serviceMessage}"${code}.`
+  return serviceCode === undefined ? "" : ` The service gave the code ${serviceCode}.`
+}
 
 /** A refusal is about one call. It does not say what an earlier call with the same key did. */
 export const nothingDone = (error: { readonly idempotencyKey?: string }) =>
@@ -66,6 +77,8 @@ export const unanswered = beside(
     status: Schema.optionalKey(Schema.Int),
     /** What the service said, cut, cleaned and masked. Absent when it said nothing readable. */
     serviceMessage: Schema.optionalKey(Schema.String),
+    /** The code that the service gave beside its words. Absent where it gave none, or where the request holds it. */
+    serviceCode: Schema.optionalKey(Schema.String),
     /** What the service asked to wait before trying again, where it did. */
     retryAfter: Schema.optionalKey(Schema.Duration)
   })

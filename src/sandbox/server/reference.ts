@@ -15,7 +15,7 @@ const prose = (text: string): string =>
     .map((paragraph) =>
       escape(paragraph)
         .replaceAll(/`([^`]+)`/g, "<code>$1</code>")
-        .replaceAll(/\[([^\]]+)\]\((\/[^)]*)\)/g, '<a href="$2">$1</a>')
+        .replaceAll(/\[([^[\]]+)\]\((\/[^)]*)\)/g, '<a href="$2">$1</a>')
     )
     .map((paragraph) => `<p>${paragraph}</p>`)
     .join("")

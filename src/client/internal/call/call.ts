@@ -1,53 +1,183 @@
 /**
- * What a call is made of, before it runs.
+ * A call from its first attempt to its end.
+ *
+ * What holds for a write: the same bytes and the same key on every attempt. Once an attempt may have been executed, the
+ * outcome stays unknown until a success that can be read says otherwise, and nothing is sent under another client id,
+ * where the key is another key. An interruption while it may have been executed is reported.
  */
-import type * as Result from "effect/Result"
-import type { Operation, Outcome } from "../../../contract/PaymentsError.ts"
-import type { ApiCredentials, Credentials } from "../../Credentials.ts"
-import type { PaymentsPolicy } from "../../PaymentsPolicy.ts"
-import type { Bucket } from "./budget.ts"
-import type { metersOf } from "./telemetry.ts"
-import type { Failure, Undecodable } from "./verdict.ts"
+import type * as Cause from "effect/Cause"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Result from "effect/Result"
+import { fingerprint } from "../../../contract/IdempotencyKey.ts"
+import { type InvalidRequest, type Outcome, OutcomeUnknown } from "../../../contract/PaymentsError.ts"
+import { withoutValues } from "../../../internal/spans.ts"
+import { attempt } from "./attempt.ts"
+import type { Client } from "./client.ts"
+import { invalid } from "./error.ts"
+import { makeRetry, type Retry } from "./retry.ts"
+import type { Route } from "./route.ts"
+import type { Call, Prepared } from "./state.ts"
+import type { Failed, Unanswered } from "./verdict.ts"
 
-/** What an operation is, once for all its calls. */
-export interface Route {
-  readonly operation: Operation
-  readonly method: "GET" | "POST"
-  /** The path as the contract writes it, with its parameters unfilled. */
-  readonly path: string
-}
-
-/** An operation of one client. */
-export interface Line {
-  readonly route: Route
-  readonly credentials: Credentials["Service"]
-  readonly bucket: Bucket
-  readonly meters: ReturnType<typeof metersOf>
-  /** Scheme, host and port. */
-  readonly origin: string
-  /** What stands before every path. */
-  readonly prefix: string
-  readonly headersOf: (used: ApiCredentials, idempotencyKey: string | undefined) => Readonly<Record<string, string>>
-  /** The attributes of the span of an attempt. */
-  readonly attributes: Readonly<Record<string, unknown>>
-}
-
-/** One logical call, prepared: everything about it is fixed but the credentials of an attempt. */
-export interface Call<A, E> {
-  /** Present for writes, and only for them. */
-  readonly idempotencyKey: string | undefined
-  /** An earlier call with this key may have been executed. */
-  readonly earlier: boolean
-  /** What follows the base URL: a path from its first slash, and the query. */
-  readonly path: string
-  /** The body's bytes, made once, so that every attempt sends the same; absent for reads. */
-  readonly body: Uint8Array<ArrayBuffer> | undefined
-  readonly decode: (body: string, policy: PaymentsPolicy) => Result.Result<A, Undecodable>
-  readonly toError: (failure: Failure) => E
-}
-
-export interface Tagged {
+interface Tagged {
   readonly _tag: string
   readonly message: string
   readonly outcome: Outcome
+}
+
+/** An earlier call with the same key may have been executed. */
+const unknownBefore: Unanswered = { _tag: "Unanswered", sent: "Unknown", reason: "EarlierUnknown" }
+
+/** How long `onInterruptedWrite` may take. */
+const hookTimeout = Duration.seconds(10)
+
+/** Runs a prepared call. */
+export const run = <A, E extends Tagged>(
+  client: Client,
+  route: Route,
+  prepared: Prepared<A, E>
+): Effect.Effect<A, E | InvalidRequest> =>
+  Effect.withFiber((fiber): Effect.Effect<A, E | InvalidRequest> => {
+    const lookedUp = client.settingsOf(fiber)
+    if (Result.isFailure(lookedUp)) {
+      return Effect.fail(invalid(route.endpoint.operation, lookedUp.failure, prepared.idempotencyKey))
+    }
+    const settings = lookedUp.success
+    const call: Call<A, E> = {
+      client,
+      route,
+      prepared,
+      settings,
+      context: fiber.context,
+      started: settings.clock.currentTimeMillisUnsafe(),
+      misfits: new Set(),
+      attempts: 0,
+      used: undefined,
+      isUnderWay: false,
+      inDoubt: prepared.past === "Unknown" ? unknownBefore : undefined,
+      clientIdInDoubt: undefined,
+      span: undefined,
+      isOver: false
+    }
+    const attempted = Effect.uninterruptibleMask((restore) =>
+      Effect.onExit(restore(attempts(call)), (exit) =>
+        Exit.isSuccess(exit) || call.isOver ? Effect.void : cutOff(call, exit.cause)
+      )
+    )
+    return settings.isTraced ? inSpan(call, attempted) : attempted
+  })
+
+const inSpan = <A, E>(call: Call<A, E>, effect: Effect.Effect<A, E>) => {
+  const { idempotencyKey } = call.prepared
+  const { operation } = call.route.endpoint
+  const attributes = {
+    "payments.operation": operation,
+    ...(idempotencyKey !== undefined && { "payments.idempotency_key_hash": fingerprint(idempotencyKey) })
+  }
+  return Effect.flatMap(Effect.makeSpan(`Payments.${operation}`, { kind: "internal", attributes }), (span) => {
+    call.span = span
+    return effect
+  })
+}
+
+const attempts = Effect.fnUntraced(function* <A, E extends Tagged>(call: Call<A, E>) {
+  const { client, route, settings } = call
+  let retry: Retry | undefined
+  let last: Failed | undefined
+  for (;;) {
+    const used = yield* client.credentials.current
+    if (last !== undefined && call.clientIdInDoubt !== undefined && call.clientIdInDoubt !== used.clientId) {
+      return yield* giveUp(call, last)
+    }
+    if (call.inDoubt !== undefined) call.clientIdInDoubt ??= used.clientId
+    const result = yield* attempt(call, used)
+    if (Result.isSuccess(result)) {
+      client.bucket.succeeded(settings.policy.retryBudget, retry?.paid() ?? "first")
+      route.meters.success.updateUnsafe(1, call.context)
+      end(call, Exit.void)
+      if (call.misfits.size > 0) yield* client.reportMisfits(route.endpoint.operation, call.misfits)
+      return result.success
+    }
+    last = result.failure
+    call.isUnderWay = false
+    if (call.prepared.idempotencyKey !== undefined && last._tag === "Unanswered" && last.sent === "Unknown") {
+      call.inDoubt = last
+      call.clientIdInDoubt = used.clientId
+    }
+    retry ??= makeRetry(call)
+    if (!(yield* retry.next(last, used))) return yield* giveUp(call, last)
+  }
+})
+
+/** A write that may have been executed stays so, whatever a later attempt was answered. */
+const settled = (last: Failed, inDoubt: Unanswered | undefined): Failed => {
+  if (inDoubt === undefined) return last
+  if (last._tag === "Unanswered") return last.sent === "Unknown" ? last : inDoubt
+  const { retryAfter, serviceCode, serviceMessage, status } = last
+  return {
+    ...inDoubt,
+    reason: "RefusedAfterUnknown",
+    status,
+    serviceMessage,
+    serviceCode,
+    retryAfter,
+    issues: undefined
+  }
+}
+
+const giveUp = <A, E extends Tagged>(call: Call<A, E>, last: Failed): Effect.Effect<never, E> => {
+  const { attempts, inDoubt, prepared, settings } = call
+  const { idempotencyKey, past, toError } = prepared
+  const error = toError({
+    attempts,
+    idempotencyKey,
+    past,
+    verdict: settled(last, inDoubt),
+    rules: settings.rules
+  })
+  endFailed(call, error, Exit.fail(error))
+  return error.outcome === "Unknown"
+    ? Effect.andThen(Effect.logWarning(`${error._tag}: ${error.message}`), Effect.fail(error))
+    : Effect.fail(error)
+}
+
+/** The call was interrupted, or broken off by a defect: no error is returned, so a write's key is reported. */
+const cutOff = <A, E>(call: Call<A, E>, cause: Cause.Cause<E>): Effect.Effect<unknown> => {
+  const exit = Exit.failCause(cause)
+  const { idempotencyKey } = call.prepared
+  if (idempotencyKey === undefined || !(call.isUnderWay || call.inDoubt !== undefined)) {
+    end(call, exit)
+    return Effect.void
+  }
+  const report = new OutcomeUnknown({
+    operation: call.route.endpoint.operation,
+    attempts: call.attempts,
+    idempotencyKey,
+    outcome: "Unknown",
+    reason: "Interrupted"
+  })
+  endFailed(call, report, exit)
+  const hook = Effect.suspend(() => call.settings.policy.onInterruptedWrite(report))
+  return Effect.logWarning(`${report._tag}: ${report.message}`).pipe(
+    // An interruption waits for this: a hook that hangs must not hold it for ever.
+    Effect.andThen(Effect.timeoutOption(Effect.interruptible(hook), hookTimeout)),
+    Effect.catchCause(() => Effect.logWarning("onInterruptedWrite failed. The line above holds the key."))
+  )
+}
+
+const endFailed = (call: Call, error: Tagged, exit: Exit.Exit<unknown, unknown>): void => {
+  call.route.meters.failure(error._tag, error.outcome).updateUnsafe(1, call.context)
+  call.span?.attribute("error.type", error._tag)
+  call.span?.attribute("payments.outcome", error.outcome)
+  end(call, exit)
+}
+
+const end = (call: Call, exit: Exit.Exit<unknown, unknown>): void => {
+  const { clock } = call.settings
+  call.isOver = true
+  call.route.meters.duration.updateUnsafe(clock.currentTimeMillisUnsafe() - call.started, call.context)
+  call.span?.attribute("payments.attempts", call.attempts)
+  call.span?.end(clock.currentTimeNanosUnsafe(), withoutValues(exit))
 }

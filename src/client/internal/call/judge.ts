@@ -1,12 +1,118 @@
 /**
- * Failures of the transport, judged once: could the request have left this process?
+ * What came of one attempt, judged once: an answer by its status and its words, a failure by whether the request could
+ * have left this process.
  *
  * Only what provably happened before the first byte of the request counts as not sent: the name, the connection, the
  * check of the certificate. Everything else, and every cause that is not known here, counts as unknown.
  */
+import * as Headers from "effect/http/Headers"
+import type * as Duration from "effect/Duration"
+import { identity } from "effect/Function"
+import * as Result from "effect/Result"
 import type { FailureReason } from "../../../contract/PaymentsError.ts"
-import type { TransportFailure } from "../../../internal/transport.ts"
-import type { Unanswered } from "./verdict.ts"
+import type { AnswerHeaders, TransportFailure } from "../../../internal/transport.ts"
+import { withoutSecrets } from "../wire/seen.ts"
+import { displayCode, displayMessage, type Secret } from "../words/mask.ts"
+import { foldWords } from "../words/refusal.ts"
+import { maxInput, readServiceMessage } from "../words/serviceMessage.ts"
+import { type Call, secretsOf } from "./state.ts"
+import type { Failed, Unanswered } from "./verdict.ts"
+
+// Answers.
+
+const headerOf = (headers: AnswerHeaders, name: string): string | undefined => {
+  const value = headers[name]
+  return typeof value === "string" ? value : value?.[0]
+}
+
+/** Reads `Retry-After` in both its forms (RFC 9110, section 10.2.3); anything else in it counts as absent. */
+const retryAfterOf = (headers: AnswerHeaders, now: number): Duration.Duration | undefined => {
+  const value = headerOf(headers, "retry-after")
+  if (value === undefined) return undefined
+  const parsed = Headers.parseRetryAfter(value)
+  return Result.isSuccess(parsed) ? Headers.retryAfterDelay(parsed.success, now) : undefined
+}
+
+/** HTTP says of these that nothing was done and that the request belongs elsewhere: the base URL is wrong. */
+const elsewhere: ReadonlySet<number> = new Set([301, 307, 308])
+
+/** Why a status does not say what became of the request. `undefined`: it says that the request was refused. */
+const openReason = (status: number, isWrite: boolean): FailureReason | undefined => {
+  // No final status at all (101 unasked, 000): node:http lets it through.
+  if (status < 200) return "Unreadable"
+  if (status >= 500) return "ServerError"
+  if (status >= 300 && status < 400) return elsewhere.has(status) ? undefined : "Redirect"
+  if (status === 408) return "Timeout"
+  if (!isWrite) return undefined
+  if (status === 460 || status === 499) return "Timeout"
+  return status === 423 || status === 424 ? "UnderWay" : undefined
+}
+
+/** A body that is not text: in another encoding than UTF-8, or compressed and not unpacked. */
+// oxlint-disable-next-line no-control-regex -- control characters are what tells it
+const noText = /[\u0000-\u0008\u000E-\u001F\uFFFD]/
+
+/** JSON, by its first character, that does not end as JSON does. */
+const isCutJson = (text: string): boolean =>
+  /^\s*(?:[{"]|\[\s*[{"])/.test(text) && Result.isFailure(Result.try((): unknown => JSON.parse(text)))
+
+/** Said to be packed, and as long as what was sent: nobody unpacked it, so that it is not what it says to be. */
+const isPacked = (text: string, headers: AnswerHeaders): boolean => {
+  const encoding = headerOf(headers, "content-encoding") ?? "identity"
+  const isAsSent = Number(headerOf(headers, "content-length")) === encoder.encode(text).length
+  return encoding.toLowerCase() !== "identity" && text !== "" && isAsSent
+}
+
+const encoder = new TextEncoder()
+
+const unreadReason = (text: string, headers: AnswerHeaders): FailureReason | undefined => {
+  if (text.length > maxInput) return "TooLarge"
+  return noText.test(text) || isCutJson(text) || isPacked(text, headers) ? "Unreadable" : undefined
+}
+
+/** Words that only repeat the status. */
+const ofTheStatus =
+  /\b(?:bad request|forbidden|not found|conflict|unprocessable (?:entity|content)|method not allowed|not acceptable|gone)\b/gi
+const isOfTheStatus = (text: string): boolean => !/\p{L}/u.test(text.replaceAll(ofTheStatus, ""))
+
+/** The texts that are the service's own: neither an echo of the request, nor a repetition of the status. */
+const ownOf = (texts: ReadonlyArray<string>, secrets: ReadonlyArray<Secret>): string => {
+  const sent = new Set(secrets.map(({ text }) => text))
+  return texts.filter((text) => !sent.has(text) && !isOfTheStatus(text)).join("\n")
+}
+
+/** Judges an answer outside of 2xx, by its body or by why that could not be read. */
+const judgeRefusal = (
+  call: Call,
+  status: number,
+  headers: AnswerHeaders,
+  body: { readonly text: string } | { readonly unread: FailureReason }
+): Failed => {
+  const now = call.settings.clock.currentTimeMillisUnsafe()
+  const secrets = () => secretsOf(call)
+  const text = "text" in body ? body.text : ""
+  const { code = "", texts, words } = readServiceMessage(text, headerOf(headers, "content-type"))
+  const heard = {
+    serviceMessage: displayMessage(words, secrets) || undefined,
+    serviceCode: displayCode(code, secrets),
+    retryAfter: retryAfterOf(headers, now)
+  }
+  const open = openReason(status, call.route.endpoint.keyPrefix !== undefined)
+  if (open !== undefined) return { _tag: "Unanswered", sent: "Unknown", reason: open, status, ...heard }
+  const unread = "text" in body ? unreadReason(text, headers) : body.unread
+  const sent = secrets()
+  const own = foldWords(ownOf([words, code, ...texts], sent))
+  return { _tag: "Refused", status, words: own, hasWords: ownOf([words, code], sent) !== "", unread, ...heard }
+}
+
+/** An answer of 2xx that must not count as a success. */
+const unusable = (
+  status: number,
+  reason: FailureReason,
+  more: Pick<Unanswered, "issues" | "seen"> = {}
+): Unanswered => ({ _tag: "Unanswered", sent: "Unknown", reason, status, ...more })
+
+// Failures.
 
 const neverResolved: ReadonlySet<string> = new Set(["ENOTFOUND", "EAI_AGAIN", "EAI_FAIL", "EAI_NODATA", "EAI_NONAME"])
 
@@ -45,7 +151,7 @@ const notSent = (reason: FailureReason): Unanswered => ({ _tag: "Unanswered", se
 const unknown = (reason: FailureReason): Unanswered => ({ _tag: "Unanswered", sent: "Unknown", reason })
 
 /** A failure that this module does not know. */
-export const unrecognised: Unanswered = unknown("Unrecognised")
+const unrecognised: Unanswered = unknown("Unrecognised")
 
 /** No full answer within the attempt's time: whether the request left is not known. */
 const timedOut: Unanswered = unknown("Timeout")
@@ -89,7 +195,7 @@ const judgeCause = (cause: unknown, depth: number): Unanswered => {
 }
 
 /** Judges a failure that came before the status of an answer. What the transport knows counts more than what its cause says. */
-export const judgeFailure = ({ cause, kind, sent }: TransportFailure): Unanswered => {
+const judgeUnanswered = ({ cause, kind, sent }: TransportFailure): Unanswered => {
   const verdict = kind === "Late" ? timedOut : judgeCause(cause, 0)
   if (sent === undefined) return verdict
   if (sent) return { ...verdict, sent: "Unknown" }
@@ -97,4 +203,33 @@ export const judgeFailure = ({ cause, kind, sent }: TransportFailure): Unanswere
 }
 
 /** Why a body that began could not be read. */
-export const bodyReason = { Broken: "Truncated", TooLarge: "TooLarge", Late: "Timeout" } as const
+const bodyReason = { Broken: "Truncated", TooLarge: "TooLarge", Late: "Timeout" } as const
+
+/** A rule or a predicate of the user's own may throw, and so may a failure of the platform when it is read. */
+const guarded = <A>(status: number | undefined, judge: () => Result.Result<A, Failed>): Result.Result<A, Failed> =>
+  Result.flatMap(Result.try({ try: judge, catch: (): Failed => ({ ...unrecognised, status }) }), identity)
+
+const isSuccess = (status: number) => status >= 200 && status < 300
+
+/** Judges a whole answer. */
+export const judgeAnswer = <A>(call: Call<A>, status: number, headers: AnswerHeaders, body: string) =>
+  guarded(status, (): Result.Result<A, Failed> => {
+    if (!isSuccess(status)) return Result.fail(judgeRefusal(call, status, headers, { text: body }))
+    const decoded = call.prepared.decode(body, call.settings.policy, call.misfits)
+    return Result.mapError(decoded, ({ issues, reason, seen = {} }) =>
+      unusable(status, reason, { issues, seen: withoutSecrets(seen, secretsOf(call)) })
+    )
+  })
+
+/** Judges an attempt without a whole answer. */
+export const judgeFailure = <A>(call: Call<A>, failure: TransportFailure) =>
+  guarded(failure.head?.status, (): Result.Result<A, Failed> => {
+    const { cause, head, kind } = failure
+    if (head === undefined) return Result.fail(judgeUnanswered(failure))
+    const reason = cause === undefined && kind === "Broken" ? "Unrecognised" : bodyReason[kind]
+    return Result.fail(
+      isSuccess(head.status)
+        ? unusable(head.status, reason)
+        : judgeRefusal(call, head.status, head.headers, { unread: reason })
+    )
+  })

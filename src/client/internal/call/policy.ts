@@ -7,7 +7,7 @@ import * as Schema from "effect/Schema"
 import type { RequestIssue } from "../../../contract/PaymentsError.ts"
 import { millisOf } from "../../../internal/duration.ts"
 import type { PaymentsPolicy, RetryBudget } from "../../PaymentsPolicy.ts"
-import type { RefusalRules } from "../../RefusalRules.ts"
+import type { RefusalCause, RefusalRules } from "../../RefusalRules.ts"
 
 type Issues = ReadonlyArray<RequestIssue>
 
@@ -49,26 +49,19 @@ const policy: Checks<PaymentsPolicy> = {
   onInterruptedWrite: fn
 }
 
+const causes = ["IdempotencyConflict", "InsufficientBalance", "NoPixKey", "BelowMinimum", "RequestRejected"] as const
+
 const isRule = Schema.is(
   Schema.Struct({
-    cause: Schema.Literals([
-      "IdempotencyKeyInFlight",
-      "IdempotencyKeyReused",
-      "Conflict",
-      "InsufficientBalance",
-      "NoPixKey",
-      "BelowMinimum",
-      "Other"
-    ] satisfies ReadonlyArray<RefusalRules["rules"][number]["cause"]>),
-    words: Schema.Union([Schema.Array(Schema.String), Schema.instanceOf(RegExp)]),
-    except: Schema.optional(Schema.Array(Schema.String))
+    cause: Schema.Literals(causes satisfies ReadonlyArray<RefusalCause>),
+    words: Schema.instanceOf(RegExp)
   })
 )
 
 const rules: Checks<RefusalRules> = {
   rules: [
     (value) => Array.isArray(value) && value.every((rule) => isRule(rule)),
-    "must be a list of { cause, words, except? }"
+    "must be a list of { cause, words }, whose words are a RegExp"
   ],
   noPixKeyStatuses: [
     (value) => Array.isArray(value) && value.every((status) => Number.isInteger(status)),

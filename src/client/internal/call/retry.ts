@@ -8,10 +8,9 @@ import * as Option from "effect/Option"
 import type * as Pull from "effect/Pull"
 import * as Schedule from "effect/Schedule"
 import type { FailureReason } from "../../../contract/PaymentsError.ts"
-import type { ApiCredentials, Credentials } from "../../Credentials.ts"
-import type { PaymentsPolicy } from "../../PaymentsPolicy.ts"
-import type { Bucket } from "./budget.ts"
-import type { Settings } from "./settings.ts"
+import type { ApiCredentials } from "../../Credentials.ts"
+import type { FailedAttempt, PaymentsPolicy } from "../../PaymentsPolicy.ts"
+import type { Call } from "./state.ts"
 import type { Failed, Unanswered } from "./verdict.ts"
 
 /** The failures that another attempt may cure, whatever the status. */
@@ -57,65 +56,58 @@ const mayTryAgain = (
   if (writes === "only-unsent") return "no"
   if (verdict.status === 429) return "throttled"
   if (verdict.status === 425) return "transient"
-  // What is in flight is the attempt that may have been executed: its result comes under the same key.
-  return maybe && verdict.cause === "IdempotencyKeyInFlight" ? "transient" : "no"
+  // The conflict may be with the attempt that may have been executed: its result comes under the same key.
+  return maybe && verdict.status === 409 ? "transient" : "no"
 }
 
-interface RecoveryOptions {
-  readonly credentials: Credentials["Service"]
-  readonly bucket: Bucket
-  readonly settings: Settings
-  readonly isWrite: boolean
-  /** Since the call began, in milliseconds. */
-  readonly elapsed: () => number
-  /** Run before a wait. */
-  readonly announce: Effect.Effect<void>
-}
+const describe = (failed: Failed): FailedAttempt => ({
+  outcome: failed._tag === "Refused" ? "Rejected" : failed.sent,
+  status: failed.status,
+  reason: failed._tag === "Refused" ? undefined : failed.reason,
+  retryAfter: failed.retryAfter
+})
 
-/** What happened in one call after its first failure. */
-export interface Recovery {
+/** What may follow a failed attempt of one call. */
+export interface Retry {
   /** How the last attempt counts in the budget of retries. */
   readonly paid: () => "first" | "retried" | "throttled"
   /** Waits as long as it should, and answers whether to send again. */
-  readonly next: (last: Failed, maybe: boolean, used: ApiCredentials) => Effect.Effect<boolean>
+  readonly next: (last: Failed, used: ApiCredentials) => Effect.Effect<boolean>
 }
 
-export const makeRecovery = ({
-  announce,
-  bucket,
-  credentials,
-  elapsed,
-  isWrite,
-  settings
-}: RecoveryOptions): Recovery => {
+export const makeRetry = (call: Call): Retry => {
+  const { client, prepared, route, settings, started } = call
   const { clock, deadline, maxRetryAfter, notAfter, policy } = settings
-  let reloaded = false
-  let paid: ReturnType<Recovery["paid"]> = "first"
-  let step: ((now: number, input: unknown) => Pull.Pull<[unknown, Duration.Duration], never, unknown>) | undefined
+  const isWrite = prepared.idempotencyKey !== undefined
+  let isReloaded = false
+  let paid: ReturnType<Retry["paid"]> = "first"
+  let step: ((now: number, input: FailedAttempt) => Pull.Pull<[unknown, Duration.Duration], never, unknown>) | undefined
 
+  const elapsed = () => clock.currentTimeMillisUnsafe() - started
   const isInTime = (wait = 0) => elapsed() + wait < deadline && clock.currentTimeMillisUnsafe() + wait <= notAfter
 
   /** Other credentials may cure a 401, once. */
   const reload = Effect.fnUntraced(function* (used: ApiCredentials) {
-    reloaded = true
+    isReloaded = true
     const left = Duration.millis(Math.max(0, deadline - elapsed()))
-    const others = yield* Effect.timeoutOption(credentials.reload(used), left)
+    const others = yield* Effect.timeoutOption(client.credentials.reload(used), left)
     return Option.getOrElse(others, constFalse) && isInTime()
   })
 
-  const next = Effect.fnUntraced(function* (last: Failed, maybe: boolean, used: ApiCredentials) {
-    if (last._tag === "Refused" && last.status === 401 && !reloaded && (yield* reload(used))) return true
-    const again = mayTryAgain(last, isWrite ? policy.writes : "read", maybe)
+  const next = Effect.fnUntraced(function* (last: Failed, used: ApiCredentials) {
+    if (last._tag === "Refused" && last.status === 401 && !isReloaded && (yield* reload(used))) return true
+    const again = mayTryAgain(last, isWrite ? policy.writes : "read", call.inDoubt !== undefined)
     if (again === "no") return false
     step ??= yield* Schedule.toStep(isWrite ? policy.retryWrites : policy.retryReads)
-    const planned = yield* Effect.option(step(clock.currentTimeMillisUnsafe(), last))
+    const planned = yield* Effect.option(step(clock.currentTimeMillisUnsafe(), describe(last)))
     if (Option.isNone(planned)) return false
     const asked = last.retryAfter === undefined ? 0 : Duration.toMillis(last.retryAfter)
     const wait = Math.max(Duration.toMillis(planned.value[1]), asked)
     if (asked > maxRetryAfter || !isInTime(wait)) return false
-    if (!bucket.take(policy.retryBudget, again === "throttled")) return false
+    if (!client.bucket.take(policy.retryBudget, again === "throttled")) return false
     paid = again === "throttled" ? "throttled" : "retried"
-    yield* announce
+    route.meters.retries.updateUnsafe(1, call.context)
+    yield* Effect.logDebug(`${route.endpoint.operation}: attempt ${call.attempts} failed, trying again`)
     yield* Effect.sleep(Duration.millis(wait))
     // The process may have been stopped meanwhile.
     return isInTime()

@@ -34,7 +34,7 @@ export interface Settings {
 const platformClock = Context.get(Context.empty(), Clock.Clock)
 
 /** What a call takes from its context, or what is wrong with it. */
-type LookedUp = Result.Result<Settings, ReadonlyArray<RequestIssue>>
+export type LookedUp = Result.Result<Settings, ReadonlyArray<RequestIssue>>
 
 /** Looks settings up for the client of one layer, which was built in `builtIn`. */
 export const makeSettings = (client: HttpClient.HttpClient, builtIn: Context.Context<never>) => {

@@ -3,12 +3,13 @@
  */
 import type * as Duration from "effect/Duration"
 import type { FailureReason, RequestIssue, Seen } from "../../../contract/PaymentsError.ts"
-import type { RefusalCause, RefusalRules } from "../../RefusalRules.ts"
+import type { RefusalRules } from "../../RefusalRules.ts"
 
 /** What all answers that are no success have in common. */
 interface Heard {
   /** Masked, so that it may be shown. */
   readonly serviceMessage: string | undefined
+  readonly serviceCode: string | undefined
   readonly retryAfter: Duration.Duration | undefined
 }
 
@@ -16,9 +17,9 @@ interface Heard {
 export interface Refused extends Heard {
   readonly _tag: "Refused"
   readonly status: number
-  /** What the words of the answer say, by `RefusalRules`. */
-  readonly cause: RefusalCause | undefined
-  /** Whether the answer has words of its own, whatever they say. */
+  /** The words of the answer as rules are tested on them: folded, without those of the request and of the status. */
+  readonly words: string
+  /** Whether the answer has a message or a code of its own. */
   readonly hasWords: boolean
   /** Why the body could not be read, if so: then its words are not absent, they are not known. */
   readonly unread: FailureReason | undefined
@@ -44,10 +45,17 @@ export interface Undecodable {
   readonly seen?: Seen
 }
 
+/**
+ * What is known of earlier requests with the key of a write. `None`: none can have been executed. `Unknown`: one may have
+ * been. `Undeclared`: the caller gave the key and said nothing of its past.
+ */
+export type KeyPast = "None" | "Unknown" | "Undeclared"
+
 /** A failed call, as it is told to the operation that makes a typed error of it. */
 export interface Failure {
   readonly attempts: number
   readonly idempotencyKey: string | undefined
+  readonly past: KeyPast
   /** The last attempt's failure; of a write whose earlier attempt may have been executed, always `Unanswered`. */
   readonly verdict: Failed
   /** The rules by which the words were read. */

@@ -16,13 +16,15 @@ import type {
 } from "../../../contract/Transaction.ts"
 import * as ChargeCode from "../../ChargeCode.ts"
 import type { PaymentsPolicy } from "../../PaymentsPolicy.ts"
-import { invalid } from "../call/toError.ts"
+import type { Client } from "../call/client.ts"
+import { invalid } from "../call/error.ts"
+import { notAsAsked, write } from "../call/prepare.ts"
+import { type Issues, makeRoute } from "../call/route.ts"
 import type { Undecodable } from "../call/verdict.ts"
 import { bodyEncoder } from "../wire/codec.ts"
 import { readCharge } from "../wire/fast/readCharge.ts"
 import { writePixCharge } from "../wire/fast/writePixCharge.ts"
 import { deniedByError, meansFailure } from "../words/denial.ts"
-import { type Issues, notAsAsked, type Wiring, writing } from "./operation.ts"
 
 const [pix, boleto, card] = endpoint.body.members
 const encoders = { PIX: bodyEncoder(pix, writePixCharge), BOLETO: bodyEncoder(boleto), CREDIT_CARD: bodyEncoder(card) }
@@ -77,14 +79,10 @@ const pixCharge = (
     : Result.fail(unsound(problems.map(({ reason }) => reason)))
 }
 
-const writer = writing(endpoint, {
-  prefix: "tx",
-  places: { id: ["data", "id"], value: ["data", "amount"], status: ["data", "status"] },
-  fast: readCharge
-})
+const route = makeRoute(endpoint, readCharge)
+const places = { id: ["data", "id"], value: ["data", "amount"], status: ["data", "status"] }
 
-export const make = (wiring: Wiring) => {
-  const write = writer(wiring)
+export const make = (client: Client) => {
   function createTransaction(
     request: PixTransactionRequest,
     options?: WriteOptions
@@ -94,8 +92,9 @@ export const make = (wiring: Wiring) => {
     options?: WriteOptions
   ): Effect.Effect<CreatedTransaction, CreateTransactionError>
   function createTransaction(request: CreateTransactionRequest, options?: WriteOptions) {
-    return write(options, {
-      prepare: (idempotencyKey) =>
+    return write(client, route, options, {
+      places,
+      encode: (idempotencyKey) =>
         Result.mapError(encode(request), (issues) => invalid(endpoint.operation, issues, idempotencyKey)),
       accept: ({ companyId, data }, idempotencyKey, policy): Result.Result<CreatedTransaction, Undecodable> => {
         const created = { ...(companyId === undefined ? {} : { companyId }), ...data, idempotencyKey }

@@ -6,26 +6,27 @@ import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type { BalanceOptions } from "../../../contract/Balance.ts"
 import { getBalance as endpoint } from "../../../contract/Endpoints.ts"
-import { invalid } from "../call/toError.ts"
-import { reading, type Wiring } from "./operation.ts"
+import type { Client } from "../call/client.ts"
+import { invalid } from "../call/error.ts"
+import { read } from "../call/prepare.ts"
+import { makeRoute } from "../call/route.ts"
+
+const route = makeRoute(endpoint)
 
 const notNamed = invalid(endpoint.operation, [
   { path: "companyId", problem: "is required, since the client was not configured with one" }
 ])
 
-const reader = reading(endpoint)
-
-export const make = (wiring: Wiring) => {
-  const read = reader(wiring)
-  const named = (options: BalanceOptions) =>
-    Predicate.isObject(options) && options["companyId"] === undefined
-      ? { ...options, companyId: wiring.companyId }
-      : options
-  return (options: BalanceOptions = {}) => {
+export const make =
+  (client: Client) =>
+  (options: BalanceOptions = {}) => {
+    const withCompany = () =>
+      Predicate.isObject(options) && options["companyId"] === undefined
+        ? { ...options, companyId: client.companyId }
+        : options
     // Options that throw when they are read are none.
-    const asked = Result.getOrUndefined(Result.try(() => named(options)))
-    return Predicate.isObject(asked) && asked["companyId"] === undefined
+    const input = Result.getOrUndefined(Result.try(withCompany))
+    return Predicate.isObject(input) && input["companyId"] === undefined
       ? Effect.fail(notNamed)
-      : read(asked, { accept: Result.succeed })
+      : read(client, route, { input, accept: Result.succeed })
   }
-}

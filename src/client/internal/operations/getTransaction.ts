@@ -3,22 +3,19 @@
  */
 import * as Result from "effect/Result"
 import { getTransaction as endpoint } from "../../../contract/Endpoints.ts"
-import { ofLookup } from "../call/toError.ts"
-import { notAsAsked, reading, type Wiring } from "./operation.ts"
+import { TransactionNotFound } from "../../../contract/PaymentsError.ts"
+import type { Client } from "../call/client.ts"
+import { notAsAsked, read } from "../call/prepare.ts"
+import { makeRoute } from "../call/route.ts"
 
-const reader = reading(endpoint)
+const route = makeRoute(endpoint)
 
-export const make = (wiring: Wiring) => {
-  const read = reader(wiring)
-  return (transactionId: string) =>
-    read(
-      { transactionId },
-      {
-        accept: (detail) =>
-          detail.transactionId.toLowerCase() === transactionId.toLowerCase()
-            ? Result.succeed(detail)
-            : notAsAsked({ path: "transactionId", problem: "is not the id that was asked for" }),
-        own: ofLookup(transactionId)
-      }
-    )
-}
+export const make = (client: Client) => (transactionId: string) =>
+  read(client, route, {
+    input: { transactionId },
+    accept: (detail) =>
+      detail.transactionId.toLowerCase() === transactionId.toLowerCase()
+        ? Result.succeed(detail)
+        : notAsAsked({ path: "transactionId", problem: "is not the id that was asked for" }),
+    own: ({ status }, fields) => (status === 404 ? new TransactionNotFound({ ...fields, transactionId }) : undefined)
+  })

@@ -4,14 +4,18 @@
 import * as Result from "effect/Result"
 import { listTransactions as endpoint } from "../../../contract/Endpoints.ts"
 import type { ListOptions, TransactionPage } from "../../../contract/Transaction.ts"
+import type { Client } from "../call/client.ts"
+import { read } from "../call/prepare.ts"
+import { makeRoute } from "../call/route.ts"
 import type { Undecodable } from "../call/verdict.ts"
 import { readPage } from "../wire/fast/readPage.ts"
-import { reading, type Wiring } from "./operation.ts"
 
-const reader = reading(endpoint, readPage)
+const route = makeRoute(endpoint, readPage)
 
-export const make = (wiring: Wiring) => {
-  const read = reader(wiring)
-  return (options: ListOptions = {}) =>
-    read(options, { accept: ({ res }): Result.Result<TransactionPage, Undecodable> => Result.succeed(res) })
-}
+export const make =
+  (client: Client) =>
+  (options: ListOptions = {}) =>
+    read(client, route, {
+      input: options,
+      accept: ({ res }): Result.Result<TransactionPage, Undecodable> => Result.succeed(res)
+    })

@@ -8,7 +8,7 @@ import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import { requestWithdrawal as endpoint } from "../../../contract/Endpoints.ts"
 import type { WriteOptions } from "../../../contract/IdempotencyKey.ts"
-import { BelowMinimum } from "../../../contract/PaymentsError.ts"
+import { BelowMinimum, InsufficientBalance, NoPixKey } from "../../../contract/PaymentsError.ts"
 import {
   minimumWithdrawal,
   type Withdrawal,
@@ -18,11 +18,13 @@ import {
 import { type Centavos, ReaisOrder, toReais } from "../../../pix/Money.ts"
 import { fromPair, isPixKey, toPair } from "../../../pix/PixKey.ts"
 import type { PaymentsPolicy } from "../../PaymentsPolicy.ts"
+import type { Client } from "../call/client.ts"
+import { invalid, type OwnError } from "../call/error.ts"
+import { notAsAsked, write } from "../call/prepare.ts"
+import { type Issues, makeRoute } from "../call/route.ts"
 import type { Undecodable } from "../call/verdict.ts"
 import { bodyEncoder } from "../wire/codec.ts"
 import { meansFailure } from "../words/denial.ts"
-import { invalid, ofWithdrawal } from "../call/toError.ts"
-import { type Issues, notAsAsked, type Wiring, writing } from "./operation.ts"
 
 /** What is wrong with how a withdrawal names its key, or the pair to send. */
 const pairOf = (request: WithdrawalRequest): Result.Result<object, Issues> => {
@@ -57,24 +59,25 @@ const encode = (request: WithdrawalRequest): Result.Result<string, Issues> =>
     return encodeBody({ ...rest, ...pair })
   })
 
-const prepare =
-  (request: WithdrawalRequest) =>
-  (idempotencyKey: string): Result.Result<string, ReturnType<typeof invalid> | BelowMinimum> => {
-    const encoded = encode(request)
-    if (Result.isFailure(encoded)) return Result.fail(invalid(endpoint.operation, encoded.failure, idempotencyKey))
-    return request.amount >= minimumWithdrawal
-      ? Result.succeed(encoded.success)
-      : Result.fail(
-          new BelowMinimum({
-            operation: endpoint.operation,
-            attempts: 0,
-            idempotencyKey,
-            outcome: "NotSent",
-            amount: request.amount,
-            minimum: minimumWithdrawal
-          })
-        )
-  }
+const checkAndEncode = (
+  request: WithdrawalRequest,
+  idempotencyKey: string
+): Result.Result<string, ReturnType<typeof invalid> | BelowMinimum> => {
+  const encoded = encode(request)
+  if (Result.isFailure(encoded)) return Result.fail(invalid(endpoint.operation, encoded.failure, idempotencyKey))
+  return request.amount >= minimumWithdrawal
+    ? Result.succeed(encoded.success)
+    : Result.fail(
+        new BelowMinimum({
+          operation: endpoint.operation,
+          attempts: 0,
+          idempotencyKey,
+          outcome: "NotSent",
+          amount: request.amount,
+          minimum: minimumWithdrawal
+        })
+      )
+}
 
 const otherKey: Undecodable = {
   reason: "KeyMismatch",
@@ -101,22 +104,28 @@ const differences = (
   ]
 }
 
-const writer = writing(endpoint, {
-  prefix: "wd",
-  places: { id: ["id"], value: ["value"], status: ["enTransaction"] }
-})
+/** The refusals that only a withdrawal has. `cause` is what the words of the refusal name. */
+const refusal =
+  (request: WithdrawalRequest): OwnError<BelowMinimum | InsufficientBalance | NoPixKey> =>
+  ({ hasWords, status, unread }, fields, cause, { noPixKeyStatuses }) => {
+    const { amount, pixKey } = request
+    if (cause === "InsufficientBalance") return new InsufficientBalance(fields)
+    if (cause === "BelowMinimum") return new BelowMinimum({ ...fields, amount, minimum: minimumWithdrawal })
+    const isSilent = !hasWords && unread === undefined && noPixKeyStatuses.includes(status)
+    return pixKey === undefined && (cause === "NoPixKey" || isSilent) ? new NoPixKey(fields) : undefined
+  }
 
-export const make = (wiring: Wiring) => {
-  const write = writer(wiring)
-  return (request: WithdrawalRequest, options?: WriteOptions) =>
-    write(options, {
-      prepare: prepare(request),
-      accept: (record, idempotencyKey, policy): Result.Result<Withdrawal, Undecodable> => {
-        if (record.idempotencyKey !== undefined && record.idempotencyKey !== idempotencyKey)
-          return Result.fail(otherKey)
-        const issues = differences(record, request.amount, policy.acceptValue)
-        return issues.length === 0 ? Result.succeed({ ...record, idempotencyKey }) : notAsAsked(...issues)
-      },
-      own: ofWithdrawal(request)
-    })
-}
+const route = makeRoute(endpoint)
+const places = { id: ["id"], value: ["value"], status: ["enTransaction"] }
+
+export const make = (client: Client) => (request: WithdrawalRequest, options?: WriteOptions) =>
+  write(client, route, options, {
+    places,
+    encode: (idempotencyKey) => checkAndEncode(request, idempotencyKey),
+    accept: (record, idempotencyKey, policy): Result.Result<Withdrawal, Undecodable> => {
+      if (record.idempotencyKey !== undefined && record.idempotencyKey !== idempotencyKey) return Result.fail(otherKey)
+      const issues = differences(record, request.amount, policy.acceptValue)
+      return issues.length === 0 ? Result.succeed({ ...record, idempotencyKey }) : notAsAsked(...issues)
+    },
+    own: refusal(request)
+  })

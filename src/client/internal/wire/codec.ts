@@ -32,29 +32,26 @@ interface BodyDecoderOptions<A> {
   readonly fast?: Fast<A> | undefined
 }
 
-/** Reads a body of JSON by a schema. An optional field that does not fit is left out, and told by its name. */
+/** Reads a body of JSON by a schema. An optional field that does not fit is left out, and its name is added to `misfits`. */
 export const bodyDecoder = <S extends Schema.ConstraintDecoder<unknown>>(
   schema: S,
   { denied, exact, fast }: BodyDecoderOptions<S["Type"]>
 ) => {
   const decode = Schema.decodeUnknownResult(schema, { errors: "all" })
   const parse = parser(exact)
-  return (text: string, onMisfit: (field: string) => void): Result.Result<S["Type"], Undecodable> => {
+  return (text: string, misfits: Set<string>): Result.Result<S["Type"], Undecodable> => {
     // The cause quotes the body: it is dropped here.
     const json = Result.try({ try: () => parse(text), catch: () => notJson })
     if (Result.isFailure(json)) return Result.fail(json.failure)
     const issue = denied(json.success)
     if (issue !== undefined) return Result.fail({ reason: "NotAsAsked", issues: [issue] })
-    const misfits = new Set<string>()
     const read = fast?.(json.success, misfits)
-    if (read === undefined) {
-      return Result.mapError(forgiving(json.success, decode, onMisfit), (error) => ({
-        reason: "Unreadable",
-        issues: issuesOf(error)
-      }))
-    }
-    misfits.forEach(onMisfit)
-    return Result.succeed(read)
+    if (read !== undefined) return Result.succeed(read)
+    misfits.clear()
+    return Result.mapError(forgiving(json.success, decode, misfits), (error) => ({
+      reason: "Unreadable",
+      issues: issuesOf(error)
+    }))
   }
 }
 

@@ -37,16 +37,16 @@ const nameOf = (path: Path): string => path.filter((key) => !/^\d+$/.test(String
 const passes = 6
 
 /**
- * Decodes, without the optional fields that do not fit. Changes `json`. `decode` tells all issues; `onMisfit` is told
- * the name of a field for each that was left out.
+ * Decodes, without the optional fields that do not fit. Changes `json`. `decode` names all issues. The
+ * name of each field that was left out is added to `misfits`.
  */
 export const forgiving = <A>(
   json: unknown,
   decode: (json: unknown) => Result.Result<A, Schema.SchemaError>,
-  onMisfit: (field: string) => void
+  misfits: Set<string>
 ): Result.Result<A, Schema.SchemaError> => {
   const first = decode(json)
-  const misfits: Array<string> = []
+  const found: Array<string> = []
   let decoded = first
   for (let pass = 0; pass < passes && Result.isFailure(decoded); pass++) {
     for (const { path = [] } of format(decoded.failure.issue).issues) {
@@ -55,11 +55,11 @@ export const forgiving = <A>(
         path.map((part) => (typeof part === "object" ? part.key : part))
       )
       if (removed === undefined) return first
-      misfits.push(nameOf(removed))
+      found.push(nameOf(removed))
     }
     decoded = decode(json)
   }
   if (Result.isFailure(decoded)) return first
-  misfits.forEach(onMisfit)
+  for (const name of found) misfits.add(name)
   return decoded
 }

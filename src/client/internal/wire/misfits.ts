@@ -11,15 +11,16 @@ const misfits = Metric.counter("effect_pix_misfits", {
   incremental: true
 })
 
-/** Counts and logs the fields of one operation's answers: a name counts once, however many rows have it. */
-export const misfitsOf = (operation: Operation) => {
-  const told = new Set<string>()
-  return Effect.fnUntraced(function* (fields: ReadonlyArray<string>) {
-    for (const field of new Set(fields)) {
+/** The report of one client: a name counts once a call, however many rows have it. */
+export const makeMisfitReport = () => {
+  const logged = new Set<string>()
+  return Effect.fnUntraced(function* (operation: Operation, fields: ReadonlySet<string>) {
+    for (const field of fields) {
       yield* Metric.update(Metric.withAttributes(misfits, { operation, field }), 1)
-      if (told.has(field)) continue
-      told.add(field)
-      yield* Effect.logWarning(`${operation}: ${field} of the answer does not fit the contract and was left out`)
+      const name = `${operation}: ${field}`
+      if (logged.has(name)) continue
+      logged.add(name)
+      yield* Effect.logWarning(`${name} of the answer does not fit the contract and was left out`)
     }
   })
 }

@@ -1,118 +1,91 @@
 /**
- * The words of an error response, for classification and for people.
+ * The words of an error response. The shape of an error body is not documented (service interface, section 7), so JSON in
+ * its common shapes, problem+json, HTML and plain text are read. Nothing here throws, whatever the input.
  *
- * The shape of an error body is not documented (service interface, section 7), so the reading is tolerant: JSON in the
- * common shapes, problem+json, HTML and plain text, in Portuguese or English. Nothing here throws, whatever the input.
- *
- * Gotchas:
- * - What `readServiceMessage` gives is raw: it may hold what the request sent. Match on it; show `displayMessage` of it (`mask.ts`).
- * - A `code` is the service's word too: it goes through `displayMessage` before anyone sees it.
+ * Gotcha: what is read is raw and may hold what the request sent. It is shown only by `displayMessage` (`mask.ts`).
  */
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 
 export interface ServiceMessage {
-  /** The message as the service wrote it, unmasked, one part after another; empty where none was found. */
+  /** The message as the service wrote it, unmasked; empty where none was found. */
   readonly words: string
   /** A short machine-readable code, such as `INSUFFICIENT_BALANCE` or `400`. */
   readonly code?: string
-  /** Every text of the body, also those that are not shown: a title, the page behind it, names of what is `true`. */
+  /** Every text of the body, also those outside of the message; and the name of each member that is `true`. */
   readonly texts: ReadonlyArray<string>
 }
 
-/** How much of a body is looked at, in UTF-16 units. */
+/** How much of a body is read, in UTF-16 units. */
 export const maxInput = 32_768
 const maxDepth = 6
 const maxMembers = 64
-const maxItems = 10
-
-type Fields = ReadonlyMap<string, unknown>
 
 const messageKeys = ["message", "mensagem", "msg", "errormessage", "errordescription"]
 const detailKeys = ["detail", "details", "detalhe", "detalhes", "description", "descricao", "reason", "motivo"]
 const errorKeys = ["error", "erro"]
-const listKeys = ["errors", "erros"]
-const titleKeys = ["title", "titulo"]
 const wrapperKeys = ["data", "res", "response", "result", "body"]
 const codeKeys = ["code", "errorcode", "codigo", "codigoerro"]
 const placeKeys = ["field", "campo", "property", "propertyname", "path"]
 
-const entriesOf = (value: unknown): ReadonlyArray<[string, unknown]> | undefined =>
-  Predicate.isObject(value) ? Object.entries(value).slice(0, maxMembers) : undefined
+const parse = (text: string): Result.Result<unknown, unknown> => Result.try((): unknown => JSON.parse(text))
 
-const asFields = (value: unknown): Fields | undefined => {
-  const entries = entriesOf(value)
-  return entries && new Map(entries.map(([key, member]) => [key.toLowerCase().replaceAll(/[_-]/g, ""), member]))
-}
+const membersOf = (value: unknown) => (Predicate.isObject(value) ? Object.entries(value).slice(0, maxMembers) : [])
 
-const firstOf = <A>(items: Iterable<A>, read: (item: A) => string): string => {
-  for (const item of items) {
-    const found = read(item)
-    if (found !== "") return found
-  }
-  return ""
-}
+/** The name of a field in lower case, without separators. */
+const foldName = (name: string) => name.toLowerCase().replaceAll(/[_-]/g, "")
+const fieldsOf = (value: unknown) => new Map(membersOf(value).map(([name, member]) => [foldName(name), member]))
+
+/** The first text that is not empty. */
+const firstOf = <A>(items: ReadonlyArray<A>, read: (item: A) => string): string =>
+  items.map(read).find((text) => text !== "") ?? ""
 
 const join = (parts: ReadonlyArray<string>) => [...new Set(parts.filter((part) => part !== ""))].join("; ")
 
-const parseJson = (text: string): Result.Result<unknown, unknown> => Result.try((): unknown => JSON.parse(text))
+const located = (place: unknown, words: string) =>
+  typeof place === "string" && place !== "" && words !== "" ? `${place}: ${words}` : words
 
 const wordsOf = (value: unknown, depth: number): string => {
   if (depth > maxDepth) return ""
   if (typeof value === "string") return wordsOfText(value.trim(), depth)
-  if (Array.isArray(value)) return join(value.slice(0, maxItems).map((item) => wordsOf(item, depth + 1)))
-  const fields = asFields(value)
-  return fields === undefined ? "" : wordsOfFields(fields, depth)
+  if (Array.isArray(value)) return join(value.slice(0, maxMembers).map((item) => wordsOf(item, depth + 1)))
+  if (!Predicate.isObject(value)) return ""
+  const fields = fieldsOf(value)
+  const read = (keys: ReadonlyArray<string>) => firstOf(keys, (key) => wordsOf(fields.get(key), depth + 1))
+  const message = join([read(messageKeys), read(detailKeys)])
+  const isNested = errorKeys.some((key) => typeof fields.get(key) === "object")
+  const error = isNested || message === "" ? read(errorKeys) : ""
+  const title = message === "" && error === "" ? read(["title", "titulo"]) : ""
+  const list = firstOf(["errors", "erros"], (key) => wordsOfErrors(fields.get(key), depth + 1))
+  return join([title, message, error, list]) || read(wrapperKeys)
 }
 
-/** A gateway may pass on an upstream's JSON or HTML as a string. */
+const placeOf = (item: unknown) => placeKeys.map((key) => fieldsOf(item).get(key)).find(Predicate.isString)
+
+/** Errors as a list, or by the field that each is about, as ASP.NET writes them. */
+const wordsOfErrors = (errors: unknown, depth: number): string => {
+  if (Array.isArray(errors)) {
+    return join(errors.slice(0, maxMembers).map((item) => located(placeOf(item), wordsOf(item, depth))))
+  }
+  const byField = membersOf(errors).map(([field, member]) => located(field, wordsOf(member, depth + 1)))
+  return wordsOf(errors, depth) || join(byField)
+}
+
+/** A text may be HTML, or the JSON of another service that is passed on. */
 const wordsOfText = (text: string, depth: number): string => {
   if (text.startsWith("<")) return wordsOfHtml(text)
   if (!/^[{["]/.test(text)) return text
-  const parsed = parseJson(text)
-  return Result.isSuccess(parsed) ? wordsOf(parsed.success, depth + 1) : salvage(text) || text
+  const json = parse(text)
+  return Result.isSuccess(json) ? wordsOf(json.success, depth + 1) : wordsOfCutJson(text) || text
 }
 
-const wordsOfFields = (fields: Fields, depth: number): string => {
-  const first = (keys: ReadonlyArray<string>) => firstOf(keys, (key) => wordsOf(fields.get(key), depth + 1))
-  const head = [first(messageKeys), first(detailKeys)]
-  const hasNested = errorKeys.some((key) => typeof fields.get(key) === "object")
-  const error = hasNested || join(head) === "" ? first(errorKeys) : ""
-  const list = firstOf(listKeys, (key) => wordsOfList(fields.get(key), depth + 1))
-  const all = join([...head, error, list])
-  const title = head.every((part) => part === "") && error === "" ? first(titleKeys) : ""
-  const found = join([title, all])
-  return found === "" ? first(wrapperKeys) : found
-}
-
-/** `errors`: an array of strings or objects, or a record of field to messages as ASP.NET's ProblemDetails has it. */
-const wordsOfList = (value: unknown, depth: number): string => {
-  if (Array.isArray(value)) return join(value.slice(0, maxItems).map((item) => wordsOfItem(item, depth)))
-  const words = wordsOf(value, depth)
-  if (words !== "") return words
-  return join((entriesOf(value) ?? []).map(([field, member]) => located(field, wordsOf(member, depth + 1))))
-}
-
-const wordsOfItem = (item: unknown, depth: number): string => {
-  const place = firstOf(placeKeys, (key) => {
-    const value = asFields(item)?.get(key)
-    return typeof value === "string" ? value : ""
-  })
-  return located(place, wordsOf(item, depth))
-}
-
-const located = (place: string, words: string) => (place === "" || words === "" ? words : `${place}: ${words}`)
-
-const codeOf = (value: unknown, depth: number): string => {
-  if (depth > maxDepth) return ""
-  if (Array.isArray(value)) return firstOf(value.slice(0, maxItems), (item) => codeOf(item, depth + 1))
-  const fields = asFields(value)
-  if (fields === undefined) return ""
-  const own = firstOf(codeKeys, (key) => asCode(fields.get(key)))
-  if (own !== "") return own
-  const nested = firstOf([...errorKeys, ...listKeys, ...wrapperKeys], (key) => codeOf(fields.get(key), depth + 1))
-  // `{ error: "invalid_amount", message: "..." }`; a lone `error` is the message itself.
-  return nested === "" && messageKeys.some((key) => fields.has(key)) ? asCode(fields.get("error")) : nested
+/** The messages of JSON that stops in the middle. */
+const wordsOfCutJson = (text: string): string => {
+  const names = "message|mensagem|msg|error|erro|detail|description|title"
+  const messages = text.matchAll(new RegExp(`"(?:${names})"\\s{0,9}:\\s{0,9}("(?:[^"\\\\]|\\\\.)*)`, "gi"))
+  return join(
+    Array.from(messages, ([, cut = ""]) => String(Result.getOrElse(parse(`${cut}"`), () => cut.slice(1))).trim())
+  )
 }
 
 const asCode = (value: unknown): string => {
@@ -120,21 +93,15 @@ const asCode = (value: unknown): string => {
   return typeof text === "string" && /^[\w.:-]{1,64}$/.test(text) ? text : ""
 }
 
-/** Reads the messages of JSON that cannot be parsed, such as a body cut in the middle. */
-const salvage = (text: string): string => {
-  const found = text.matchAll(
-    /"(?:message|mensagem|msg|error|erro|detail|description|title)"\s{0,9}:\s{0,9}"((?:[^"\\]|\\.)*)/gi
-  )
-  return join(
-    Array.from(found, ([, escaped = ""]) => {
-      const parsed = parseJson(`"${escaped}"`)
-      return Result.isSuccess(parsed) && typeof parsed.success === "string" ? parsed.success.trim() : escaped
-    })
-  )
-}
-
-const named: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: " " }
-const accents: Readonly<Record<string, string>> = {
+const markup = /<!--[^]*?(?:-->|$)|<(script|style)\b[^]*?(?:<\/\1[^<>]*>|$)|<[a-z!/?][^>]*(?:>|$)/gi
+const entity = /&(?:#(\d{1,6})|#x([\da-f]{1,5})|([a-z])(grave|acute|circ|tilde|cedil)|(amp|lt|gt|quot|apos|nbsp));/gi
+const characters: Readonly<Record<string, string>> = {
+  amp: "&",
+  lt: "<",
+  gt: ">",
+  quot: '"',
+  apos: "'",
+  nbsp: " ",
   grave: "\u0300",
   acute: "\u0301",
   circ: "\u0302",
@@ -143,71 +110,46 @@ const accents: Readonly<Record<string, string>> = {
 }
 
 const decodeEntities = (text: string): string =>
-  text.replaceAll(
-    /&(?:#(\d{1,6})|#x([0-9a-f]{1,5})|([a-z])(grave|acute|circ|tilde|cedil)|(amp|lt|gt|quot|apos|nbsp));/gi,
-    (_, decimal?: string, hex?: string, letter = "", accent = "", name = "") => {
-      if (decimal !== undefined) return String.fromCodePoint(Number.parseInt(decimal, 10))
-      if (hex !== undefined) return String.fromCodePoint(Number.parseInt(hex, 16))
-      return `${letter}${accents[accent.toLowerCase()] ?? named[name.toLowerCase()]}`.normalize("NFC")
-    }
+  text.replaceAll(entity, (_, decimal?: string, hex?: string, letter = "", accent = "", name = "") =>
+    decimal === undefined && hex === undefined
+      ? `${letter}${characters[`${accent}${name}`.toLowerCase()]}`.normalize("NFC")
+      : String.fromCodePoint(Number.parseInt(decimal ?? hex ?? "", decimal === undefined ? 16 : 10))
   )
 
-/** Tags that stand inside of a sentence. */
-const inline = /^<\/?(?:a|b|code|em|font|i|small|span|strong|u)\b/i
+const textOfHtml = (html: string): string => decodeEntities(html.replaceAll(markup, " ").replaceAll(/\s+/g, " ").trim())
 
-/** Drops tags, comments and the content of script and style; goes over the text once. */
-const stripTags = (html: string, block = " "): string => {
-  const token = /<!--|<(script|style)\b|<\/?[a-z!?]/gi
-  const parts: Array<string> = []
-  let from = 0
-  for (let match = token.exec(html); match !== null; match = token.exec(html)) {
-    parts.push(html.slice(from, match.index), inline.test(html.slice(match.index, match.index + 12)) ? " " : block)
-    const close = match[0] === "<!--" ? /-->/g : match[1] === undefined ? />/g : /<\/(?:script|style)[^<>]*>/gi
-    close.lastIndex = token.lastIndex
-    from = close.exec(html) === null ? html.length : close.lastIndex
-    token.lastIndex = from
-  }
-  return [...parts, html.slice(from)].join("")
+const wordsOfHtml = (html: string): string =>
+  decodeEntities(/<title[^<>]*>([^<]*)/i.exec(html)?.[1]?.trim() ?? "") || textOfHtml(html)
+
+type Member = readonly [name: string, value: unknown]
+
+/** Every member of a body of JSON, at any depth; none where it is no JSON. */
+const everyMember = (text: string): ReadonlyArray<Member> => {
+  const members: Array<Member> = []
+  const visit = (name: string, value: unknown) => members.push([name, value]) && value
+  return Result.isSuccess(Result.try((): unknown => JSON.parse(text, visit))) ? members : []
 }
 
-/** The text of a page on one line. */
-const textOfHtml = (html: string): string => decodeEntities(stripTags(html).replaceAll(/\s+/g, " ").trim())
-
-/** The texts of a page, one a block. */
-const blocksOfHtml = (html: string): ReadonlyArray<string> =>
-  decodeEntities(stripTags(html.replaceAll(/\s+/g, " "), "\n")).split("\n")
-
-/** Deeper than any service nests what it says. */
-const maxTextDepth = 32
-
-/** Every text in a value of JSON; the name of what is `true` is one. */
-const textsIn = (value: unknown, depth: number): ReadonlyArray<string> => {
-  if (depth > maxTextDepth) return []
-  if (typeof value === "string") return textsOfText(value.trim(), depth)
-  if (Array.isArray(value)) return value.flatMap((item) => textsIn(item, depth + 1))
-  return Predicate.isObject(value)
-    ? Object.entries(value).flatMap(([name, member]) => (member === true ? [name] : textsIn(member, depth + 1)))
-    : []
+const textsOf = (text: string): ReadonlyArray<string> => {
+  if (text.startsWith("<")) return [textOfHtml(text)]
+  const members = /^[{["]/.test(text) ? everyMember(text) : []
+  return members.length === 0 ? [text] : members.flatMap(textsOfMember)
 }
 
-const textsOfText = (text: string, depth: number): ReadonlyArray<string> => {
-  if (text.startsWith("<")) return blocksOfHtml(text)
-  const parsed = /^[{["]/.test(text) ? parseJson(text) : Result.fail(undefined)
-  if (Result.isSuccess(parsed)) return textsIn(parsed.success, depth + 1)
-  return text === "" ? [] : [text]
+const textsOfMember = ([name, value]: Member): ReadonlyArray<string> =>
+  typeof value === "string" ? textsOf(value.trim()) : value === true ? [name] : []
+
+const codeOf = (members: ReadonlyArray<Member>): string => {
+  const code = (keys: ReadonlyArray<string>) =>
+    firstOf(members, ([name, value]) => (keys.includes(foldName(name)) ? asCode(value) : ""))
+  // In `{ error: "invalid_amount", message: "..." }` the error is a code; a lone `error` is the message itself.
+  return code(codeKeys) || (members.some(([name]) => messageKeys.includes(foldName(name))) ? code(["error"]) : "")
 }
 
-const wordsOfHtml = (html: string): string => {
-  const title = /<title[^<>]*>([^<]*)/i.exec(html)?.[1]?.trim()
-  return title === undefined || title === "" ? textOfHtml(html) : decodeEntities(title)
-}
-
-/** Reads the words, and the code where there is one, out of the body of an error response. Never throws. */
+/** Reads the words, the code where there is one, and all texts out of the body of an error response. Never throws. */
 export const readServiceMessage = (body: string, contentType = ""): ServiceMessage => {
   const text = body.slice(0, maxInput).trim()
-  if (/\bhtml\b/i.test(contentType)) return { words: wordsOfHtml(text), texts: blocksOfHtml(text) }
-  const words = wordsOfText(text, 0)
-  const texts = textsOfText(text, 0)
-  const code = Result.match(parseJson(text), { onFailure: () => "", onSuccess: (value) => codeOf(value, 0) })
-  return code === "" ? { words, texts } : { words, code, texts }
+  if (/\bhtml\b/i.test(contentType)) return { words: wordsOfHtml(text), texts: [textOfHtml(text)] }
+  const code = codeOf(everyMember(text))
+  return { words: wordsOfText(text, 0), ...(code !== "" && { code }), texts: text === "" ? [] : textsOf(text) }
 }

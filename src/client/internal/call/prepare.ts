@@ -1,0 +1,124 @@
+/**
+ * From the input of an operation to a call that can be sent: its path, its key and its bytes, and what is made of the
+ * answer.
+ */
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import type { Endpoint } from "../../../contract/Endpoints.ts"
+import { IdempotencyKey, type WriteOptions } from "../../../contract/IdempotencyKey.ts"
+import type { InvalidRequest, PaymentsError, ReadError, WriteError } from "../../../contract/PaymentsError.ts"
+import type { PaymentsPolicy } from "../../PaymentsPolicy.ts"
+import { parser, strictEncoder } from "../wire/codec.ts"
+import { type Places, seenIn } from "../wire/seen.ts"
+import { run } from "./call.ts"
+import type { Client } from "./client.ts"
+import { invalid, type OwnError, readError, writeError } from "./error.ts"
+import type { Issues, Route } from "./route.ts"
+import type { KeyPast, Undecodable } from "./verdict.ts"
+
+/** An answer with success that is about something else. */
+export const notAsAsked = (...issues: Issues): Result.Result<never, Undecodable> =>
+  Result.fail({ reason: "NotAsAsked", issues })
+
+interface Read<Answer, A, Own extends PaymentsError> {
+  /** The parameters and the query. */
+  readonly input: unknown
+  /** Takes the answer, or says why it is not one to what was asked. */
+  readonly accept: (answer: Answer) => Result.Result<A, Undecodable>
+  /** The errors that only this operation has. */
+  readonly own?: OwnError<Own>
+}
+
+/** Checks the input of a read and sends it. */
+export const read = <E extends Endpoint, A, Own extends PaymentsError = never>(
+  client: Client,
+  route: Route<E>,
+  { accept, input, own }: Read<E["response"]["Type"], A, Own>
+): Effect.Effect<A, ReadError | Own> => {
+  const { operation } = route.endpoint
+  const path = route.pathOf(input)
+  if (Result.isFailure(path)) return Effect.fail(invalid(operation, path.failure))
+  return run(client, route, {
+    idempotencyKey: undefined,
+    past: "None",
+    path: path.success,
+    body: undefined,
+    decode: (text, _, misfits) => Result.flatMap(route.decode(text, misfits), accept),
+    toError: (failure) => readError(operation, failure, own)
+  })
+}
+
+interface Write<Answer, A, Own extends PaymentsError> {
+  /** The parameters and the query, where the endpoint has such. */
+  readonly input?: unknown
+  /** Writes the body. */
+  readonly encode: (idempotencyKey: string) => Result.Result<string, InvalidRequest | Own>
+  /** Where the answer shows what it is about. */
+  readonly places: Places
+  readonly accept: (answer: Answer, idempotencyKey: string, policy: PaymentsPolicy) => Result.Result<A, Undecodable>
+  readonly own?: OwnError<Own>
+}
+
+const encoder = new TextEncoder()
+const unreadable = [{ path: "", problem: "it throws when it is read" }]
+
+/** Checks the input of a write and sends it under its key. */
+export const write = <E extends Endpoint, A, Own extends PaymentsError = never>(
+  client: Client,
+  route: Route<E>,
+  options: WriteOptions | undefined,
+  { accept, encode, input, own, places }: Write<E["response"]["Type"], A, Own>
+): Effect.Effect<A, WriteError | Own> => {
+  const { decimals, operation } = route.endpoint
+  return Effect.flatMap(
+    keyOf(client, route.endpoint, options),
+    ({ idempotencyKey, past }): Effect.Effect<A, WriteError | Own> => {
+      const path = route.pathOf(input)
+      if (Result.isFailure(path)) return Effect.fail(invalid(operation, path.failure, idempotencyKey))
+      const body = Result.getOrElse(
+        Result.try(() => encode(idempotencyKey)),
+        () => Result.fail(invalid(operation, unreadable, idempotencyKey))
+      )
+      if (Result.isFailure(body)) return Effect.fail(body.failure)
+      return run(client, route, {
+        idempotencyKey,
+        past,
+        path: path.success,
+        body: encoder.encode(body.success),
+        decode: (text, policy, misfits) =>
+          route.decode(text, misfits).pipe(
+            Result.flatMap((answer) => accept(answer, idempotencyKey, policy)),
+            Result.mapError((undecodable) => ({ ...undecodable, seen: seenIn(text, places, parser(decimals)) }))
+          ),
+        toError: (failure) => writeError(operation, idempotencyKey, failure, own)
+      })
+    }
+  )
+}
+
+const checkOptions = strictEncoder(
+  Schema.Struct({
+    idempotencyKey: Schema.optional(IdempotencyKey),
+    earlier: Schema.optional(Schema.Literals(["None", "Unknown"]))
+  }).check(
+    Schema.makeFilter(({ earlier, idempotencyKey }) => earlier === undefined || idempotencyKey !== undefined, {
+      expected: "an idempotencyKey beside `earlier`: the key of that call"
+    })
+  )
+)
+
+interface Keyed {
+  readonly idempotencyKey: string
+  readonly past: KeyPast
+}
+
+/** The key of a write and what is known of its past. A key that is made for this call has none. */
+const keyOf = (client: Client, { keyPrefix = "tx", operation }: Endpoint, options: WriteOptions = {}) => {
+  const checked = checkOptions(options)
+  if (Result.isFailure(checked)) return Effect.fail(invalid(operation, checked.failure))
+  const { earlier = "Undeclared", idempotencyKey } = checked.success
+  return idempotencyKey === undefined
+    ? Effect.map(client.keys.next(keyPrefix), (made): Keyed => ({ idempotencyKey: made, past: "None" }))
+    : Effect.succeed<Keyed>({ idempotencyKey, past: earlier })
+}

@@ -1,0 +1,105 @@
+/**
+ * What the words of a refusal say: about an earlier request, and which cause they name. They decide an outcome in two
+ * small cases (see `error.ts`): in doubt they say that the request was made before. If they are wrong, the caller asks
+ * once more.
+ */
+import type { RefusalCause } from "../../RefusalRules.ts"
+
+const request =
+  "(?:request|requisic|solicitac|pedido|saque|retirada|transac|transfer|pagamento|payment|payout|operac|operation|withdraw|ordem|order|lancamento|cobranca|charge|pix)\\w*"
+const identifier =
+  "(?:chave|key|ids?|identific\\w*|identifier|referenc\\w*|uuid|txid|nonce|external ?id|correlation ?id|numero|codigo|reference)"
+/**
+ * Words about idempotency or duplication. They count for every write: a transport, a proxy or a wrapped client may have
+ * repeated a request unseen. A key that is only missing or malformed is no such word.
+ */
+const duplication =
+  /(?<!missing )idempot(?!\w*[^.;]{0,40}(?:required|obrigator|missing|ausente|invalid|must|deve\b|informad|empty|vazi|too long))|duplic|\breplay/
+
+/** Ways to say that a request was made before, or is still being worked on. */
+const askedBefore = [
+  "\\bdup\\w{0,3}\\b|repeti[dc]|repeat(?:ed)?\\b|replicad|reutiliz|re ?us[eo]d?\\b|reenviad|resent|resubmi|retried",
+  "\\btwice\\b|\\bduas vezes\\b|em dobro|double (?:sub|spend|pay|charg)",
+  "conflit|conflict|collision|colisao|concorren|concurren|simultan|parallel|paralel",
+  "\\b(?:ja|already|previously|anteriormente|previamente)\\b(?! (?:esta |is |foi |been )?(?:cancel|expir|encerr|bloque|venc|atingi|inativ|closed|blocked|disabled|reached))",
+  "\\b(?:em|in|under|sob) (?:process(?:\\b(?! of)|amento|ing)|andamento|progress\\w*|flight|execucao|execution|curso|(?:\\w+ )?fila|queue|transit\\w*|motion|liquidacao|compensacao|tramitac\\w*)",
+  "\\b(?:being|sendo|still|ainda|currently|getting) (?:being )?(?:process|execut|handl|tratad|sent|settled|enviad|criad|liquidad|analisad|reviewed|outstanding|open|running)",
+  "processing(?![_ ](?:error|fee|fail))|processando|in ?flight|inprogress|underway|ongoing|unfinished|queued|enfileirad",
+  "\\b(?:ainda|still|yet) (?:nao|not) |\\b(?:nao|not) (?:foi |was |is |esta )?(?:yet|ainda|complete\\w*|conclu\\w*|finaliz\\w*|termin\\w*|finished)\\b",
+  "\\b(?:pendente|pending|aguardando|awaiting|waiting|outstanding|unresolved)\\b",
+  `(?:open|abert[oa]|existing|ativ[oa]|active|current) ${request}|${request} (?:\\w+ ){0,2}(?:open|em aberto|ativ[oa]\\b|em analise|under review)`,
+  `\\b(?:exist\\w*|ha|has|have|possui|tem|consta|there (?:is|was)) (?:um|uma|outr[oa]|an?|another|one) (?:\\w+ )?${request}`,
+  `${request} (?:\\w+ )?(?:exist\\w*|(?:com|for|with) (?:este|esse|esta|essa|o mesmo|a mesma|this|that|the same))`,
+  `${identifier} (?:\\w+ ){0,4}(?:usad|utilizad|used|exist|taken|em uso|in use|registrad|consumid|consumed|process)`,
+  `(?:same|mesm[oa]|identic\\w*|igual|similar|semelhante|equal) (?:\\w+ ){0,3}(?:${request}|${identifier}|payload|body|param\\w*|valor|amount|dados)`,
+  `${request} (?:\\w+ )?(?:identic|igual|similar|semelhante|original|anterior|previa|previous)`,
+  "(?:different|diferente|other|outr[oa])s? (?:payload|body|param|request|conteudo|corpo|dados|identific)",
+  "\\bunique\\b|unicidade|\\bunic[oa]\\b|\\block(?:ed)?\\b|\\bin use\\b|em uso|sqlstate ?\\W?23505",
+  `(?:another|outr[oa]|previous|anterior|earlier|original|first|last|primeir[oa]) (?:${request}|attempt|tentativa|process|call)(?! method)`,
+  "\\b(?:one|uma?|only|apenas|so) [^.;:]{0,30}(?:at a time|por vez|one time|uma vez|once)\\b",
+  "\\b(?:aguarde|wait|aguardar)\\b[^.;]{0,40}(?:conclu|finish|complet|finaliz|process|anterior|previous|resultado|result)",
+  "\\b(?:recebemos|processamos|registramos|enviamos|pagamos)\\b|\\bwe (?:\\w+ )?(?:received|seen)\\b",
+  `${request} (?:(?:has|have|was|were|is|foi|been|esta|consta|como|a) ){0,3}(?:process|realizad|efetu|efetivad|executad|executed|solicitad|enviad|sent\\b|pag[oa]\\b|paid|received|conclu|complet|created|started|made|liquidad|settled)`
+].map((expression) => new RegExp(expression))
+
+const account =
+  "(?:conta|account|cadastro|empresa|company|document\\w*|e ?mail|cpf|cnpj|phone|telefone|kyc|saldo|balance|cliente|customer|usuario|user|chave pix|pix key|limite?|manutencao|maintenance|verification|verificacao|approval|aprovacao)"
+
+/** What is denied or failed, and what is said of an account, is not said of a request. */
+const beside = new RegExp(
+  [
+    "\\b(?:nao|not|no|sem|doesn t|does not|cannot|don t|nenhum\\w*) (?:\\w+ ){0,2}(?:exist|found|encontrad|localizad|registrad|cadastrad|ha |has|have|possui|tem|duplic|taken)\\w*[^.;:,\\n]*",
+    "\\b(?:error|erro|fail\\w*|falha|unable|while|when) (?:\\w+ ){0,2}process\\w*|processing (?:\\w+ ){0,2}(?:fee|error|fail|unavailable|time)\\w*",
+    `\\b${account}\\b[^.;:,\\n]{0,25}\\b(?:pend\\w*|em analise|in analysis|under review|being reviewed|ja|already|bloque\\w*|locked|em processo|em andamento|in progress|awaiting|aguardando)[^.;:,\\n]*`,
+    `\\b(?:pend\\w*|awaiting|aguardando) (?:\\w+ ){0,2}${account}`
+  ].join("|"),
+  "g"
+)
+
+/** The words in lower case and without accents; and once more with the words of a code apart: `ALREADY_PAID`. */
+export const foldWords = (text: string): string => {
+  const plain = text.normalize("NFKD").replaceAll(/\p{Mn}/gu, "")
+  const apart = plain.replaceAll(/([a-z\d])(?=[A-Z])|[_-]/g, "$1 ")
+  return (apart === plain ? plain : `${plain}\n${apart}`).toLowerCase()
+}
+
+/** Whether folded words are about idempotency or duplication. */
+export const isAboutDuplication = (words: string): boolean => duplication.test(words)
+
+/** Whether folded words may say that a request was made before, or is still being worked on. */
+export const isAskedBefore = (words: string): boolean => {
+  const rest = words.replaceAll(beside, " ")
+  return askedBefore.some((expression) => expression.test(rest))
+}
+
+const funds = "(?:saldo|fundos|recursos|dinheiro|balance|funds|money)"
+const pixKey = "(?:chaves? (?:pix|cadastrada|encontrada|padrao|disponivel)|(?<!(?:idempotency|api) )(?:pix ?)?keys?)"
+const amount = "(?:valor|montante|quantia|saques?|retirada|amount|value|withdraw\\w*|payout)"
+const least =
+  "(?:minim\\w*|at least|(?:pelo|ao|muito|a) (?:menos|baixo|pequeno|partir)|(?:baixo|pequeno) demais|maior ou igual|greater than or equal|menor|inferior|abaixo|below|less than|under|lower|small|start at|too (?:low|small))"
+
+/** The causes of a refused withdrawal, by their words: within one clause, in either order. */
+const causes: ReadonlyArray<readonly [RefusalCause, RegExp]> = (
+  [
+    [
+      "InsufficientBalance",
+      `\\b${funds}\\b[^.;:\\n]{0,40}\\b(?:insuf\\w*|indispon\\w*|menor|inferior|abaixo|lower|less|low|zerad\\w*|negativ\\w*|esgotad\\w*|nao|not|exceed\\w*)\\b`,
+      `\\b(?:insuf\\w*|nao|not|t|sem|no|low|lack|out|falta|exced\\w*|ultrapass\\w*|maior|superior|acima|supera|exceed\\w*|above|greater|higher|more)\\b[^.;:\\n]{0,25}\\b${funds}\\b|overdraw`
+    ],
+    [
+      "NoPixKey",
+      `\\b(?:nenhuma?|sem|nao|no|not|without|missing|falta|could|must|please|inform\\w*|cadastr\\w*|configur\\w*|regist\\w*|provide|add|adicione|defina|necess\\w*|preciso)\\b[^.;:\\n]{0,25}\\b${pixKey}\\b`,
+      `\\b${pixKey}\\b[^.;:\\n]{0,35}\\b(?:nao|not|no|required|missing|null|obrigat\\w*|ausente|necess\\w*|inexistente|pendente|unavailable|must|should)\\b`
+    ],
+    [
+      "BelowMinimum",
+      "below (?:the )?minimum|\\bmin amount",
+      `\\b${amount}\\b[^.;:\\n]{0,30}\\b${least}\\b`,
+      `\\b${least}\\b[^.;:\\n]{0,25}\\b(?:${amount}|r\\$|\\d)`
+    ]
+  ] as const
+).map(([cause, ...expressions]) => [cause, new RegExp(expressions.join("|"))])
+
+/** The cause that folded words name, if any. */
+export const causeOf = (words: string): RefusalCause | undefined =>
+  causes.find(([, expression]) => expression.test(words))?.[0]
