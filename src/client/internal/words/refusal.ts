@@ -6,7 +6,7 @@
 import type { RefusalCause } from "../../RefusalRules.ts"
 
 const request =
-  "(?:request|requisic|solicitac|pedido|saque|retirada|transac|transfer|pagamento|payment|payout|operac|operation|withdraw|ordem|order|lancamento|cobranca|charge|pix)\\w*"
+  "(?:request|requisic|solicitac|pedido|saque|retirada|transac|transfer|pagamento|payment|payout|operac|operation|withdraw|ordem|order|lancamento|cobranca|charge|pix)\\w{0,12}"
 const identifier =
   "(?:chave|key|ids?|identific\\w*|identifier|referenc\\w*|uuid|txid|nonce|external ?id|correlation ?id|numero|codigo|reference)"
 /**
@@ -14,7 +14,7 @@ const identifier =
  * repeated a request unseen. A key that is only missing or malformed is no such word.
  */
 const duplication =
-  /(?<!missing )idempot(?!\w*[^.;]{0,40}(?:required|obrigator|missing|ausente|invalid|must|deve\b|informad|empty|vazi|too long))|duplic|\breplay/
+  /(?<!missing )idempot(?!\w{0,10}[^.;]{0,40}(?:required|obrigator|missing|ausente|invalid|must|deve\b|informad|empty|vazi|too long))|duplic|\breplay/
 
 /** Ways to say that a request was made before, or is still being worked on. */
 const askedBefore = [
@@ -38,12 +38,12 @@ const askedBefore = [
   `(?:another|outr[oa]|previous|anterior|earlier|original|first|last|primeir[oa]) (?:${request}|attempt|tentativa|process|call)(?! method)`,
   "\\b(?:one|uma?|only|apenas|so) [^.;:]{0,30}(?:at a time|por vez|one time|uma vez|once)\\b",
   "\\b(?:aguarde|wait|aguardar)\\b[^.;]{0,40}(?:conclu|finish|complet|finaliz|process|anterior|previous|resultado|result)",
-  "\\b(?:recebemos|processamos|registramos|enviamos|pagamos)\\b|\\bwe (?:\\w+ )?(?:received|seen)\\b",
-  `${request} (?:(?:has|have|was|were|is|foi|been|esta|consta|como|a) ){0,3}(?:process|realizad|efetu|efetivad|executad|executed|solicitad|enviad|sent\\b|pag[oa]\\b|paid|received|conclu|complet|created|started|made|liquidad|settled)`
+  "\\b(?:recebemos|processamos|registramos|enviamos|pagamos)\\b|\\bwe\\W(?:\\w+ )?(?:received|seen)\\b",
+  `${request} (?:(?:has|have|was|were|is|foi|been|esta|consta|como|a) ){0,3}(?:process|realizad|efetu|efetivad|executad|executed|solicitad|enviad|sent\\b|submitted|pag[oa]\\b|paid|received|conclu|complet|created|started|made|liquidad|settled)`
 ].map((expression) => new RegExp(expression))
 
 const account =
-  "(?:conta|account|cadastro|empresa|company|document\\w*|e ?mail|cpf|cnpj|phone|telefone|kyc|saldo|balance|cliente|customer|usuario|user|chave pix|pix key|limite?|manutencao|maintenance|verification|verificacao|approval|aprovacao)"
+  "(?:conta|account|cadastro|empresa|company|document\\w*|e[ -]?mail|cpf|cnpj|phone|telefone|kyc|saldo|balance|cliente|customer|usuario|user|chave pix|pix key|limite?|manutencao|maintenance|verification|verificacao|approval|aprovacao)"
 
 /** What is denied or failed, and what is said of an account, is not said of a request. */
 const beside = new RegExp(
@@ -73,7 +73,7 @@ export const isAskedBefore = (words: string): boolean => {
 }
 
 const funds = "(?:saldo|fundos|recursos|dinheiro|balance|funds|money)"
-const pixKey = "(?:chaves? (?:pix|cadastrada|encontrada|padrao|disponivel)|(?<!(?:idempotency|api) )(?:pix ?)?keys?)"
+const pixKey = "(?:chaves? (?:pix|cadastrada|encontrada|padrao|disponivel)|(?<!(?:idempotency|api)[ _-])(?:pix ?)?keys?)"
 const amount = "(?:valor|montante|quantia|saques?|retirada|amount|value|withdraw\\w*|payout)"
 const least =
   "(?:minim\\w*|at least|(?:pelo|ao|muito|a) (?:menos|baixo|pequeno|partir)|(?:baixo|pequeno) demais|maior ou igual|greater than or equal|menor|inferior|abaixo|below|less than|under|lower|small|start at|too (?:low|small))"
@@ -84,7 +84,7 @@ const causes: ReadonlyArray<readonly [RefusalCause, RegExp]> = (
     [
       "InsufficientBalance",
       `\\b${funds}\\b[^.;:\\n]{0,40}\\b(?:insuf\\w*|indispon\\w*|menor|inferior|abaixo|lower|less|low|zerad\\w*|negativ\\w*|esgotad\\w*|nao|not|exceed\\w*)\\b`,
-      `\\b(?:insuf\\w*|nao|not|t|sem|no|low|lack|out|falta|exced\\w*|ultrapass\\w*|maior|superior|acima|supera|exceed\\w*|above|greater|higher|more)\\b[^.;:\\n]{0,25}\\b${funds}\\b|overdraw`
+      `\\b(?:insuf\\w*|nao|not|t|sem|no|low|lack|out|falta|exced\\w*|ultrapass\\w*|maior|superior|acima|supera|exceed\\w*|above|greater|higher|more)\\b[^.;:\\n]{0,25}\\b${funds}\\b|overdra[wf]`
     ],
     [
       "NoPixKey",
@@ -95,7 +95,7 @@ const causes: ReadonlyArray<readonly [RefusalCause, RegExp]> = (
       "BelowMinimum",
       "below (?:the )?minimum|\\bmin amount",
       `\\b${amount}\\b[^.;:\\n]{0,30}\\b${least}\\b`,
-      `\\b${least}\\b[^.;:\\n]{0,25}\\b(?:${amount}|r\\$|\\d)`
+      `\\b${least}\\b[^.;:\\n]{0,25}\\b(?:${amount}|r\\$|\\d[\\d.,]*\\b(?! (?!reais|brl|centavos|cents)[a-z]))`
     ]
   ] as const
 ).map(([cause, ...expressions]) => [cause, new RegExp(expressions.join("|"))])
