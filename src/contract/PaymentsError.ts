@@ -58,7 +58,8 @@ export class BelowMinimum extends Schema.TaggedError<BelowMinimum>("effect-pix/B
     /** The documented minimum, in centavos. */
     minimum: Centavos,
     status: Schema.optionalKey(Schema.Int),
-    serviceMessage: Schema.optionalKey(Schema.String)
+    serviceMessage: Schema.optionalKey(Schema.String),
+    serviceCode: Schema.optionalKey(Schema.String)
   })
 ) {
   override get message(): string {

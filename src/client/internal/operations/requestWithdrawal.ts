@@ -111,7 +111,7 @@ const refusal =
     const { amount, pixKey } = request
     if (cause === "InsufficientBalance") return new InsufficientBalance(fields)
     if (cause === "BelowMinimum") return new BelowMinimum({ ...fields, amount, minimum: minimumWithdrawal })
-    const isSilent = !hasWords && unread === undefined && noPixKeyStatuses.includes(status)
+    const isSilent = cause === undefined && !hasWords && unread === undefined && noPixKeyStatuses.includes(status)
     return pixKey === undefined && (cause === "NoPixKey" || isSilent) ? new NoPixKey(fields) : undefined
   }
 

@@ -74,6 +74,7 @@ const wordsOfErrors = (errors: unknown, depth: number): string => {
 /** A text may be HTML, or the JSON of another service that is passed on. */
 const wordsOfText = (text: string, depth: number): string => {
   if (text.startsWith("<")) return wordsOfHtml(text)
+  if (/^(?:null|true|false)$/.test(text)) return ""
   if (!/^[{["]/.test(text)) return text
   const json = parse(text)
   return Result.isSuccess(json) ? wordsOf(json.success, depth + 1) : wordsOfCutJson(text) || text
