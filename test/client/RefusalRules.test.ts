@@ -1,84 +1,188 @@
-import { assert, describe, it, vi } from "@effect/vitest"
-import { RefusalRules } from "effect-pix"
-import { causeOf } from "../../src/client/internal/words/refusalCause.ts"
-import { belowMinimum, conflicts, insufficientBalance, noPixKey, ordinary } from "./refusals.ts"
+import { assert, describe, it } from "@effect/vitest"
+import { Payments, type PaymentsError, RefusalRules, type WriteOptions } from "effect-pix"
+import { Effect, Layer } from "effect"
+import { readFileSync } from "node:fs"
+import { charge, lostConnection, paymentsOn, payout, type Reply, respond, scripted } from "../support/Wire.ts"
+import { impatient } from "../support/policies.ts"
 
-const read = (words: string) => causeOf(RefusalRules.defaults, words)
+type Rules = Parameters<typeof RefusalRules.make>[0]
 
-const isConflict = (words: string) =>
-  ["IdempotencyKeyInFlight", "IdempotencyKeyReused", "Conflict"].includes(read(words) ?? "")
+/** What becomes of a withdrawal that is refused in these words. */
+const refused = Effect.fnUntraced(function* (
+  replies: readonly [Reply, ...ReadonlyArray<Reply>],
+  { options, rules = {} }: { readonly options?: WriteOptions; readonly rules?: Rules } = {}
+) {
+  const { layer } = scripted(...replies)
+  const error: PaymentsError = yield* Effect.flip(
+    Effect.flatMap(Payments, (payments) => payments.requestWithdrawal(payout, options))
+  ).pipe(Effect.provide(Layer.provide(paymentsOn(layer), impatient)), Effect.provide(RefusalRules.layer(rules)))
+  return error
+})
 
-const otherwise = (phrases: ReadonlyArray<string>, isRead: (words: string) => boolean) =>
-  phrases.filter((words) => !isRead(words)).map((words) => `${words}: ${read(words)}`)
+const given: WriteOptions = { idempotencyKey: "payout_1" }
+const tagOf = (status: number, body: unknown, more?: Parameters<typeof refused>[1]) =>
+  Effect.map(refused([respond(status, body)], more), ({ _tag }) => _tag)
 
-/** The same, as a gateway may write it. */
-const spelled = (phrases: ReadonlyArray<string>) =>
-  phrases.flatMap((words) => [
-    words,
-    // In capitals a `camelCase` code is a single word.
-    ...(/[a-z][A-Z]/.test(words) ? [] : [words.toUpperCase()]),
-    words.normalize("NFD"),
-    words.normalize("NFKD").replaceAll(/\p{Mn}/gu, ""),
-    `Erro 4001: ${words}.`,
-    `Bad Request; ${words}`
-  ])
+/** One phrase a line. */
+const phrases = (name: string): ReadonlyArray<string> =>
+  readFileSync(new URL(`words/${name}.txt`, import.meta.url), "utf8").trim().split("\n")
+
+/** The phrases that are read as this error, of a key whose past was not declared. */
+const readAs = (tag: PaymentsError["_tag"], name: string) =>
+  Effect.filter(phrases(name), (message) =>
+    Effect.map(tagOf(422, { message }, { options: given }), (found) => found === tag)
+  )
+
+describe("the words of a refusal", () => {
+  it.effect("the words find at least 90 % of the ways to say that a request was made before", () =>
+    Effect.gen(function* () {
+      const all = phrases("askedBefore")
+      const found = yield* readAs("IdempotencyConflict", "askedBefore")
+      assert.isAtLeast(found.length / all.length, 0.9, `missed: ${all.filter((one) => !found.includes(one)).join("; ")}`)
+    })
+  )
+
+  it.effect("the words take at most 5 % of the other refusals for an earlier request", () =>
+    Effect.gen(function* () {
+      for (const name of ["ordinary", "insufficientBalance", "noPixKey", "belowMinimum"]) {
+        const wrong = yield* readAs("IdempotencyConflict", name)
+        assert.isAtMost(wrong.length / phrases(name).length, 0.05, wrong.join("; "))
+      }
+    })
+  )
+
+  it.effect.each([
+    ["InsufficientBalance", "insufficientBalance"],
+    ["NoPixKey", "noPixKey"],
+    ["BelowMinimum", "belowMinimum"]
+  ] as const)("the words name %s in at least 90 %% of the ways to say it", ([tag, name]) =>
+    Effect.gen(function* () {
+      const found = yield* readAs(tag, name)
+      assert.isAtLeast(found.length / phrases(name).length, 0.9)
+    })
+  )
+
+  it.effect("the words of other documents, accounts and limits are no earlier request and no cause of a payout", () =>
+    Effect.gen(function* () {
+      for (const message of [
+        "CPF already registered to another customer",
+        "E-mail já cadastrado",
+        "O documento informado já está vinculado a outra conta",
+        "Cash-outs are not allowed for legal entities",
+        "The Name must have at least 2 words",
+        "Idempotency-Key header is required",
+        "The request was denied due to a risk rule"
+      ]) {
+        for (const status of [400, 404, 422]) {
+          assert.strictEqual(yield* tagOf(status, { message }, { options: given }), "RequestRejected", message)
+        }
+      }
+    })
+  )
+
+  it.effect("the words about a minimum count with an amount, and not with another number", () =>
+    Effect.gen(function* () {
+      for (const message of ["must be at least 1000", "at least 10 reais", "Mínimo de R$ 10,00", "at least 1.000,00"]) {
+        assert.strictEqual(yield* tagOf(422, { message }), "BelowMinimum", message)
+      }
+      assert.strictEqual(yield* tagOf(422, { message: "at least 12 characters" }), "RequestRejected")
+    })
+  )
+
+  it.effect("the words of a hostile refusal of any length are read to their end", () =>
+    Effect.gen(function* () {
+      const units = ["pix", "pix ", "idempot", "ja nao ", "em de ", "error while ", "saldo de ", "conta is ", "valor "]
+      for (const unit of [...units, "request a ", "same a ", "key a ", "aA", "é ", "<a", "&amp;", "{"]) {
+        for (const size of [8192, 16_384, 32_768]) {
+          const body = unit.repeat(size / unit.length)
+          assert.include(["IdempotencyConflict", "RequestRejected"], (yield* refused([respond(422, body)], {}))._tag)
+        }
+      }
+    })
+  )
+})
 
 describe("RefusalRules", () => {
-  it("the words of a refusal are a conflict in every wording that says asked before or under way", () => {
-    assert.isAtLeast(conflicts.length, 150)
-    assert.deepStrictEqual(otherwise(spelled(conflicts), isConflict), [])
-  })
+  const rules: Rules = {
+    rules: [
+      { cause: "InsufficientBalance", words: /\be-1042\b|carteira vazia/ },
+      { cause: "IdempotencyConflict", words: /\bdup-\d+\b/g },
+      { cause: "RequestRejected", words: /conta ja encerrada/ },
+      { cause: "RequestRejected", words: /limite/ },
+      { cause: "BelowMinimum", words: /limite/ }
+    ]
+  }
+  const read = (status: number, body: unknown, options: WriteOptions = given) => tagOf(status, body, { options, rules })
 
-  it("the words of an ordinary refusal are no conflict", () => {
-    assert.isAtLeast(ordinary.length, 150)
-    assert.deepStrictEqual(
-      otherwise(spelled(ordinary), (words) => !isConflict(words)),
-      []
-    )
-  })
-
-  it.each([
-    ["InsufficientBalance", insufficientBalance],
-    ["NoPixKey", noPixKey],
-    ["BelowMinimum", belowMinimum]
-  ] as const)("the words of a refusal are %s in every wording of it", (cause, phrases) => {
-    assert.deepStrictEqual(
-      otherwise(spelled(phrases), (words) => read(words) === cause),
-      []
-    )
-  })
-
-  it("the words of a refusal are held against a user's own phrases and expressions before the defaults", () => {
-    const rules = RefusalRules.make({
-      rules: [
-        { cause: "InsufficientBalance", words: ["carteira ... vazia|#"], except: ["carteira ~ digital"] },
-        { cause: "IdempotencyKeyReused", words: /\bdup-\d+\b/ },
-        ...RefusalRules.defaults.rules
-      ]
+  it.effect("RefusalRules of the user decide before the defaults, in their order, whatever the status of a refusal", () =>
+    Effect.gen(function* () {
+      for (const status of [400, 403, 404, 409, 410, 422]) {
+        assert.strictEqual(yield* read(status, { message: "Erro E-1042" }), "InsufficientBalance")
+        assert.strictEqual(yield* read(status, { message: "A Carteira está: CARTEIRA VAZÍA" }), "InsufficientBalance")
+        assert.strictEqual(yield* read(status, { message: "Erro DUP-17" }), "IdempotencyConflict")
+        // The defaults read it as an earlier request.
+        assert.strictEqual(yield* read(status, { message: "Conta já encerrada; pedido duplicado" }), "RequestRejected")
+        assert.strictEqual(yield* read(status, { message: "Limite" }), "RequestRejected")
+      }
+      assert.strictEqual(yield* read(422, { message: "Saldo insuficiente" }), "InsufficientBalance")
+      assert.strictEqual(yield* read(422, { message: "Pedido duplicado" }), "IdempotencyConflict")
     })
-    assert.strictEqual(causeOf(rules, "A Carteira está VAZIA"), "InsufficientBalance")
-    assert.strictEqual(causeOf(rules, "CARTEIRA_42"), "InsufficientBalance")
-    assert.isUndefined(causeOf(rules, "Carteira digital vazia"))
-    assert.isUndefined(causeOf(rules, "Carteira. Cesta vazia"))
-    assert.strictEqual(causeOf(rules, "Erro DUP-17"), "IdempotencyKeyReused")
-    assert.strictEqual(causeOf(rules, "Saldo insuficiente"), "InsufficientBalance")
-  })
+  )
 
-  it("the words of a refusal are read in a number of steps that grows with their length and no faster", () => {
-    const count = (text: string) => {
-      const spies = [vi.spyOn(String.prototype, "startsWith"), vi.spyOn(Set.prototype, "has")]
-      causeOf(RefusalRules.defaults, text)
-      const steps = spies.reduce((sum, spy) => sum + spy.mock.calls.length, 0)
-      for (const spy of spies) spy.mockRestore()
-      return steps
-    }
-    const units =
-      "ja nao ,em de ,nao de a ,error ,error while ,saldo de ,chave pix nao de ,conta is ,valor ,another ,x ,a,A,aA,.,é ,: "
-    for (const unit of units.split(",")) {
-      const half = count(unit.repeat(2000 / unit.length))
-      const whole = count(unit.repeat(4000 / unit.length))
-      assert.isAtMost(whole, 2.1 * half + 1000, `${half} steps for half of "${unit}"`)
-      assert.isAtMost(whole, 4000 * 1000, unit)
-    }
-  })
+  it.effect("RefusalRules read the words of a code apart, and words outside of the message", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* read(400, { message: "Erro", code: "CARTEIRA_VAZIA" }), "InsufficientBalance")
+      assert.strictEqual(yield* read(400, { info: { note: "carteira vazia" } }), "InsufficientBalance")
+      assert.strictEqual(yield* read(400, { info: { note: "Limite" } }), "RequestRejected")
+    })
+  )
+
+  it.effect("RefusalRules change no 401, no 429 and no redirect", () =>
+    Effect.gen(function* () {
+      for (const message of ["Erro E-1042", "Erro DUP-17"]) {
+        assert.strictEqual(yield* read(401, { message }), "AuthError")
+        assert.strictEqual(yield* read(429, { message }), "RateLimited")
+        assert.strictEqual(yield* read(307, { message }), "RequestRejected")
+      }
+    })
+  )
+
+  it.effect("RefusalRules change no outcome after an attempt that may have been executed", () =>
+    Effect.gen(function* () {
+      for (const message of ["Erro E-1042", "Conta já encerrada"]) {
+        const refusal = respond(422, { message })
+        for (const error of [
+          yield* refused([lostConnection, refusal], { rules, options: given }),
+          yield* refused([refusal], { rules, options: { ...given, earlier: "Unknown" } })
+        ]) {
+          assert.deepStrictEqual([error._tag, error.outcome], ["OutcomeUnknown", "Unknown"])
+        }
+      }
+    })
+  )
+
+  it.effect("RefusalRules name no cause of a charge that only a withdrawal has", () =>
+    Effect.gen(function* () {
+      const { layer } = scripted(respond(409, { message: "Erro E-1042" }))
+      const error = yield* Effect.flip(Effect.flatMap(Payments, (payments) => payments.createTransaction(charge))).pipe(
+        Effect.provide(paymentsOn(layer)),
+        Effect.provide(RefusalRules.layer(rules))
+      )
+      assert.strictEqual(error._tag, "RequestRejected")
+    })
+  )
+
+  it.effect("RefusalRules say which statuses without words stand for a missing key", () =>
+    Effect.gen(function* () {
+      const others: Rules = { noPixKeyStatuses: [418] }
+      for (const [status, body, tag] of [
+        [418, "", "NoPixKey"],
+        [418, { message: "Conta bloqueada" }, "RequestRejected"],
+        [400, "", "RequestRejected"],
+        [422, { message: "Saldo insuficiente" }, "InsufficientBalance"]
+      ] as const) {
+        assert.strictEqual(yield* tagOf(status, body, { rules: others }), tag)
+      }
+    })
+  )
 })
