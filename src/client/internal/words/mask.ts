@@ -81,21 +81,31 @@ const holdingRuns = (tokens: ReadonlyArray<string>, secrets: ReadonlyArray<strin
   return found
 }
 
+/** How many words of a free text, within five tokens, are a part of it and not words in common. */
+const freeWords = 3
+const freeSpan = 5
+
 /** Whether a token says what the request said. */
 const saidByRequest = (tokens: ReadonlyArray<string>, secrets: ReadonlyArray<Secret>): ((at: number) => boolean) => {
   const texts = (kind: Secret["kind"]) => secrets.filter((secret) => secret.kind === kind).map(({ text }) => text)
   const own = [...new Set(texts("personal").flatMap(wordsIn))]
   const free = texts("free").map((text) => new Set(wordsIn(text)))
   const runs = holdingRuns(tokens, texts("personal"))
-  return (at) => {
-    const words = wordsIn(tokens[at] ?? "")
-    const near = wordsIn(tokens.slice(Math.max(0, at - 2), at + 3).join(" "))
-    return (
-      runs.has(at) ||
-      words.some((one) => own.some((mine) => mine.startsWith(one) || mine.endsWith(one) || one.includes(mine))) ||
-      words.some((one) => free.some((mine) => mine.has(one) && near.filter((other) => mine.has(other)).length >= 3))
-    )
+  const words = tokens.map(wordsIn)
+  const isFree = (mine: ReadonlySet<string>, at: number) => {
+    for (let from = Math.max(0, at - freeSpan + 1); from <= at; from++) {
+      const near = words.slice(from, from + freeSpan).flat()
+      if (near.filter((one) => mine.has(one)).length >= freeWords) return true
+    }
+    return false
   }
+  return (at) =>
+    runs.has(at) ||
+    (words[at] ?? []).some(
+      (one) =>
+        own.some((mine) => mine.startsWith(one) || mine.endsWith(one) || one.includes(mine)) ||
+        free.some((mine) => mine.has(one) && isFree(mine, at))
+    )
 }
 
 /**

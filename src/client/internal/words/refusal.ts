@@ -73,7 +73,8 @@ export const isAskedBefore = (words: string): boolean => {
 }
 
 const funds = "(?:saldo|fundos|recursos|dinheiro|balance|funds|money)"
-const pixKey = "(?:chaves? (?:pix|cadastrada|encontrada|padrao|disponivel)|(?<!(?:idempotency|api)[ _-])(?:pix ?)?keys?)"
+const pixKey =
+  "(?:chaves? (?:pix|cadastrada|encontrada|padrao|disponivel)|(?<!(?:idempotency|api)[ _-])(?:pix ?)?keys?)"
 const amount = "(?:valor|montante|quantia|saques?|retirada|amount|value|withdraw\\w*|payout)"
 const least =
   "(?:minim\\w*|at least|(?:pelo|ao|muito|a) (?:menos|baixo|pequeno|partir)|(?:baixo|pequeno) demais|maior ou igual|greater than or equal|menor|inferior|abaixo|below|less than|under|lower|small|start at|too (?:low|small))"
