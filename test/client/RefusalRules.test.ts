@@ -25,7 +25,9 @@ const tagOf = (status: number, body: unknown, more?: Parameters<typeof refused>[
 
 /** One phrase a line. */
 const phrases = (name: string): ReadonlyArray<string> =>
-  readFileSync(new URL(`words/${name}.txt`, import.meta.url), "utf8").trim().split("\n")
+  readFileSync(new URL(`words/${name}.txt`, import.meta.url), "utf8")
+    .trim()
+    .split("\n")
 
 /** The phrases that are read as this error, of a key whose past was not declared. */
 const readAs = (tag: PaymentsError["_tag"], name: string) =>
@@ -38,7 +40,11 @@ describe("the words of a refusal", () => {
     Effect.gen(function* () {
       const all = phrases("askedBefore")
       const found = yield* readAs("IdempotencyConflict", "askedBefore")
-      assert.isAtLeast(found.length / all.length, 0.9, `missed: ${all.filter((one) => !found.includes(one)).join("; ")}`)
+      assert.isAtLeast(
+        found.length / all.length,
+        0.9,
+        `missed: ${all.filter((one) => !found.includes(one)).join("; ")}`
+      )
     })
   )
 
@@ -114,19 +120,24 @@ describe("RefusalRules", () => {
   }
   const read = (status: number, body: unknown, options: WriteOptions = given) => tagOf(status, body, { options, rules })
 
-  it.effect("RefusalRules of the user decide before the defaults, in their order, whatever the status of a refusal", () =>
-    Effect.gen(function* () {
-      for (const status of [400, 403, 404, 409, 410, 422]) {
-        assert.strictEqual(yield* read(status, { message: "Erro E-1042" }), "InsufficientBalance")
-        assert.strictEqual(yield* read(status, { message: "A Carteira está: CARTEIRA VAZÍA" }), "InsufficientBalance")
-        assert.strictEqual(yield* read(status, { message: "Erro DUP-17" }), "IdempotencyConflict")
-        // The defaults read it as an earlier request.
-        assert.strictEqual(yield* read(status, { message: "Conta já encerrada; pedido duplicado" }), "RequestRejected")
-        assert.strictEqual(yield* read(status, { message: "Limite" }), "RequestRejected")
-      }
-      assert.strictEqual(yield* read(422, { message: "Saldo insuficiente" }), "InsufficientBalance")
-      assert.strictEqual(yield* read(422, { message: "Pedido duplicado" }), "IdempotencyConflict")
-    })
+  it.effect(
+    "RefusalRules of the user decide before the defaults, in their order, whatever the status of a refusal",
+    () =>
+      Effect.gen(function* () {
+        for (const status of [400, 403, 404, 409, 410, 422]) {
+          assert.strictEqual(yield* read(status, { message: "Erro E-1042" }), "InsufficientBalance")
+          assert.strictEqual(yield* read(status, { message: "A Carteira está: CARTEIRA VAZÍA" }), "InsufficientBalance")
+          assert.strictEqual(yield* read(status, { message: "Erro DUP-17" }), "IdempotencyConflict")
+          // The defaults read it as an earlier request.
+          assert.strictEqual(
+            yield* read(status, { message: "Conta já encerrada; pedido duplicado" }),
+            "RequestRejected"
+          )
+          assert.strictEqual(yield* read(status, { message: "Limite" }), "RequestRejected")
+        }
+        assert.strictEqual(yield* read(422, { message: "Saldo insuficiente" }), "InsufficientBalance")
+        assert.strictEqual(yield* read(422, { message: "Pedido duplicado" }), "IdempotencyConflict")
+      })
   )
 
   it.effect("RefusalRules read the words of a code apart, and words outside of the message", () =>
