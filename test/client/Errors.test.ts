@@ -32,7 +32,7 @@ describe("the errors of Payments", () => {
     new NoPixKey(answered),
     new InsufficientBalance(answered),
     new TransactionNotFound({ ...answered, operation: "getTransaction", transactionId }),
-    new IdempotencyConflict({ ...answered, outcome: "Unknown", conflict: "Unclear" }),
+    new IdempotencyConflict({ ...answered, outcome: "Unknown" }),
     new RateLimited({ ...answered, retryAfter: huge }),
     new RequestRejected(answered),
     new ServiceUnavailable({ ...common, outcome: "NotSent", reason: "NoConnection", retryAfter: huge }),
@@ -113,10 +113,18 @@ describe("the message of an error", () => {
     assert.include(message, "Nothing was executed by this call (idempotency key wd_1)")
   })
 
-  it("a message says to wait for what is in flight, and to find out what a key was used for", () => {
-    const conflict = (conflict: "InFlight" | "Reused") =>
-      new IdempotencyConflict({ ...common, outcome: "Unknown", status: 409, conflict }).message
-    assert.include(conflict("InFlight"), "Wait, and ask again with the same key.")
-    assert.include(conflict("Reused"), "Find out what it was used for")
+  it("a message of a conflict says to ask again with the same key, and not to send another one", () => {
+    const { message } = new IdempotencyConflict({ ...common, outcome: "Unknown", status: 409 })
+    assert.include(message, "MONEY MAY HAVE MOVED")
+    assert.include(message, "with the same key")
+    assert.include(message, "wd_1")
+  })
+
+  it("a message shows what the service said, and its code", () => {
+    const refused = { ...common, outcome: "Rejected", status: 422 } as const
+    const said = (more: object) => new RequestRejected({ ...refused, ...more }).message
+    assert.include(said({ serviceMessage: "Não", serviceCode: "E1" }), `The service said: "Não" (code E1).`)
+    assert.include(said({ serviceCode: "E1" }), "The service gave the code E1.")
+    assert.notInclude(said({}), "The service gave")
   })
 })

@@ -108,20 +108,25 @@ describe("the status of a refusal", () => {
     })
   )
 
-  it.effect("a refusal without words is what its status says, but for a withdrawal's 422", () =>
+  it.effect("a refusal without words is what its status says, but for the 422 of a key of undeclared past", () =>
     Effect.gen(function* () {
-      for (const body of ["", "{}", `{"status":422}`, `{"error":"Unprocessable Entity"}`]) {
-        yield* expectError("requestWithdrawal", [respond(422, body)], { ...conflict, status: 422 })
-        yield* expectError("createTransaction", [respond(422, body)], { ...rejected(), status: 422 })
+      for (const body of ["", "{}", "null", `{"status":422}`, `{"error":"Unprocessable Entity"}`]) {
         for (const name of writeNames) {
-          yield* expectError(name, [respond(400, body)], { ...rejected(), status: 400 })
-          yield* expectError(name, [respond(409, body)], { ...conflict, status: 409 })
+          yield* expectError(name, [respond(422, body)], { ...conflict, status: 422 }, "given")
+          for (const past of ["made", "None"] as const) {
+            yield* expectError(name, [respond(422, body)], { ...rejected(), status: 422 }, past)
+          }
+          for (const past of ["made", "given", "None"] as const) {
+            yield* expectError(name, [respond(400, body)], { ...rejected(), status: 400 }, past)
+            yield* expectError(name, [respond(409, body)], { ...conflict, status: 409 }, past)
+          }
         }
       }
     })
   )
 
-  const refusals = [400, 403, 404, 409, 422]
+  const mayConcernKey = [400, 402, 403, 404, 406, 412, 422]
+  const others = [405, 410, 413, 415, 418, 451]
   const unread: ReadonlyArray<readonly [string, (status: number) => Reply, FailureReason]> = [
     ["is cut off", (status) => ({ response: () => brokenBody(status) }), "Truncated"],
     ["is JSON that does not end", (status) => respond(status, `{"message":"Pagamento j`), "Unreadable"],
@@ -139,17 +144,32 @@ describe("the status of a refusal", () => {
       "Unreadable"
     ]
   ]
-  it.effect.each(unread)("a refusal of a withdrawal whose body %s is OutcomeUnknown", ([, reply, reason]) =>
+  it.effect.each(unread)("a refusal of a key of undeclared past whose body %s is OutcomeUnknown", ([, reply, reason]) =>
     Effect.gen(function* () {
-      for (const status of refusals) {
-        yield* expectError("requestWithdrawal", [reply(status)], { ...unknown(1, reason), status })
+      for (const name of writeNames) {
+        for (const status of mayConcernKey) {
+          yield* expectError(name, [reply(status)], { ...unknown(1, reason), status }, "given")
+        }
+        // What the status decides alone stays so.
+        yield* expectError(name, [reply(401)], { ...unauthorized, status: 401 }, "given")
+        yield* expectError(name, [reply(409)], { ...conflict, status: 409 }, "given")
+        yield* expectError(name, [reply(429)], { ...limited, status: 429 }, "given")
+        for (const status of others) yield* expectError(name, [reply(status)], { ...rejected(), status }, "given")
       }
-      // What the status decides alone stays so.
-      yield* expectError("requestWithdrawal", [reply(401)], { ...unauthorized, status: 401 })
-      yield* expectError("requestWithdrawal", [reply(402)], { ...rejected(), status: 402 })
-      yield* expectError("requestWithdrawal", [reply(429)], { ...limited, status: 429 })
-      // A charge moves no money out.
-      yield* expectError("createTransaction", [reply(400)], { ...rejected(), status: 400 })
+    })
+  )
+
+  it.effect.each(unread)("a refusal of a key without a past whose body %s is what its status says", ([, reply]) =>
+    Effect.gen(function* () {
+      for (const past of ["made", "None"] as const) {
+        for (const name of writeNames) {
+          for (const status of [400, 404, 422]) {
+            yield* expectError(name, [reply(status)], { ...rejected(), status }, past)
+          }
+          yield* expectError(name, [reply(403)], { ...unauthorized, status: 403 }, past)
+          yield* expectError(name, [reply(409)], { ...conflict, status: 409 }, past)
+        }
+      }
     })
   )
 

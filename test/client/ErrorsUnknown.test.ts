@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Credentials, IdempotencyKeyGen, Payments, type PaymentsError, type WriteOptions } from "effect-pix"
-import { Duration, Effect, Layer, Redacted, Result } from "effect"
+import { Duration, Effect, Layer, Redacted, Result, Schedule } from "effect"
 import {
   charge,
   lostConnection,
@@ -21,10 +21,11 @@ import {
   writeNames,
   writes
 } from "../support/failing.ts"
+import { failureOf, pay, play } from "../support/played.ts"
 import { impatient } from "../support/policies.ts"
 
 describe("an unknown outcome within one call", () => {
-  const statuses = [301, 400, 401, 403, 404, 409, 410, 422]
+  const statuses = [301, 400, 401, 403, 404, 410, 422]
 
   it.effect.each(statuses)("the outcome stays unknown after a reset and then %i", (status) =>
     Effect.gen(function* () {
@@ -99,11 +100,28 @@ describe("an unknown outcome within one call", () => {
     })
   )
 
-  it.effect("the outcome stays unknown until a repetition under the same key is answered readably", () =>
+  const repeated = [409, 425]
+
+  it.effect.each(repeated)(
+    "the outcome stays unknown after a reset and %i, which is repeated whatever its words",
+    (status) =>
+      Effect.gen(function* () {
+        for (const name of writeNames) {
+          for (const body of ["", `{"message":"Saldo insuficiente"}`, `{"error":"idempotency key already used"}`]) {
+            for (const past of ["made", "given", "None"] as const) {
+              const expected = { tag: "OutcomeUnknown", outcome: "Unknown", attempts: 3, status } as const
+              const replies = [lostConnection, respond(status, body)] as const
+              yield* expectError(name, replies, { ...expected, reason: "RefusedAfterUnknown" }, past)
+            }
+          }
+        }
+      })
+  )
+
+  it.effect.each(repeated)("the outcome stays unknown until a repetition after %i is answered readably", (status) =>
     Effect.gen(function* () {
-      const inFlight = respond(409, { message: "A request with this idempotency key is in progress" })
       for (const first of [lostConnection, respond(503)]) {
-        const { layer, sent } = scripted(first, inFlight, respond(201, record("wd_1")))
+        const { layer, sent } = scripted(first, respond(status), respond(201, record("wd_1")))
         const paid = yield* Effect.flatMap(Payments, writes.requestWithdrawal).pipe(
           Effect.provide(Layer.provide(paymentsOn(layer), impatient))
         )
@@ -113,6 +131,28 @@ describe("an unknown outcome within one call", () => {
           ["wd_1", "wd_1", "wd_1"]
         )
         assert.deepStrictEqual(sent[2]?.bytes, sent[0]?.bytes)
+      }
+    })
+  )
+
+  it.effect("the outcome stays unknown after 409 that is repeated for as long as the deadline allows", () =>
+    Effect.gen(function* () {
+      const policy = { retryWrites: Schedule.spaced("10 seconds"), deadline: "35 seconds" } as const
+      const { at, result } = yield* play(pay, policy, lostConnection, respond(409))
+      assert.deepStrictEqual([failureOf(result)._tag, at], ["OutcomeUnknown", [0, 10_000, 20_000, 30_000]])
+    })
+  )
+
+  it.effect("a 409 without an attempt in doubt is sent once", () =>
+    Effect.gen(function* () {
+      for (const first of [[], [refusedConnection], [respond(429)]]) {
+        const [head = respond(409), ...rest] = [...first, respond(409)]
+        yield* expectError("requestWithdrawal", [head, ...rest], {
+          tag: "IdempotencyConflict",
+          outcome: "Unknown",
+          attempts: 1 + first.length,
+          status: 409
+        })
       }
     })
   )
@@ -139,7 +179,6 @@ describe("a write whose earlier call may have been executed", () => {
         [401, ""],
         [403, ""],
         [404, ""],
-        [409, ""],
         [422, ""],
         [307, ""]
       ]
@@ -151,13 +190,15 @@ describe("a write whose earlier call may have been executed", () => {
             `${status} ${JSON.stringify(body)}`
           )
         }
-        assert.deepStrictEqual(yield* outcomes(use, respond(429)), [
-          "OutcomeUnknown",
-          "Unknown",
-          "RefusedAfterUnknown",
-          429,
-          3
-        ])
+        for (const status of [409, 425, 429]) {
+          assert.deepStrictEqual(yield* outcomes(use, respond(status)), [
+            "OutcomeUnknown",
+            "Unknown",
+            "RefusedAfterUnknown",
+            status,
+            3
+          ])
+        }
       }
     })
   )
@@ -188,10 +229,9 @@ describe("a write whose earlier call may have been executed", () => {
     })
   )
 
-  it.effect("a write whose earlier call may have been executed waits for what is in flight under its key", () =>
+  it.effect("a write whose earlier call may have been executed is repeated after 409, whatever its words", () =>
     Effect.gen(function* () {
-      const inFlight = respond(409, { message: "A request with this idempotency key is in progress" })
-      const { layer, sent } = scripted(inFlight, respond(201, record("payout_1")))
+      const { layer, sent } = scripted(respond(409), respond(201, record("payout_1")))
       yield* Effect.provide(Effect.flatMap(Payments, paid), Layer.provide(paymentsOn(layer), impatient))
       assert.strictEqual(sent.length, 2)
     })

@@ -1,13 +1,32 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Payments, type PaymentsError, RefusalRules } from "effect-pix"
-import { Effect, Layer } from "effect"
-import { paymentsOn, payout, respond, scripted } from "../support/Wire.ts"
-import { expectError, failing, isSound, keyed, type Service, statusOf, writes } from "../support/failing.ts"
+import type { PaymentsError } from "effect-pix"
+import { Effect } from "effect"
+import { payout, respond } from "../support/Wire.ts"
+import {
+  expectError,
+  failing,
+  isSound,
+  keyed,
+  optionsOf,
+  type Past,
+  type Service,
+  statusOf,
+  writeNames,
+  writes
+} from "../support/failing.ts"
 
 describe("the words of a refused withdrawal", () => {
-  const refusedWith = (status: number, body: unknown, request: Parameters<Service["requestWithdrawal"]>[0] = payout) =>
+  const refusedWith = (
+    status: number,
+    body: unknown,
+    request: Parameters<Service["requestWithdrawal"]>[0] = payout,
+    past: Past = "made"
+  ) =>
     Effect.map(
-      failing((payments) => payments.requestWithdrawal(request), respond(status, body)),
+      failing(
+        (payments) => payments.requestWithdrawal(request, optionsOf("requestWithdrawal", past)),
+        respond(status, body)
+      ),
       ({ error, sent }) => {
         assert.strictEqual(sent.length, 1)
         assert.strictEqual(statusOf(error), status)
@@ -79,55 +98,90 @@ describe("the words of a refused withdrawal", () => {
         "Idempotency-Key already used with a different body",
         "Esta chave de idempotência já foi utilizada",
         "A request with this idempotency key is in progress",
-        "Já existe um pagamento com esta referência",
-        "Saque já foi solicitado",
         "Duplicate withdrawal",
-        "Transaction already exists",
-        "Requisição em processamento",
-        "Saque em andamento",
-        "Saque já solicitado",
-        "Transação já processada",
-        "Operação duplicada",
-        "Request in flight"
+        "Operação duplicada"
       ]
     ]
   ]
 
+  /** Ways to say "asked before" that speak neither of idempotency nor of duplication. */
+  const askedBefore = [
+    "Já existe um pagamento com esta referência",
+    "Saque já foi solicitado",
+    "Transaction already exists",
+    "Requisição em processamento",
+    "Saque em andamento",
+    "Saque já solicitado",
+    "Transação já processada",
+    "Request in flight"
+  ]
+
   const each = words.flatMap(([tag, messages]) => messages.map((message) => [message, tag] as const))
 
-  it.effect.each(each)("the words %j are read as %s", ([message, tag]) =>
+  it.effect.each(each)("the words %j are read as %s, whatever the past of the key", ([message, tag]) =>
     Effect.gen(function* () {
-      for (const status of [400, 409, 422]) {
+      for (const past of ["made", "given", "None"] as const) {
         for (const shape of shapes(message)) {
-          const error = yield* refusedWith(status, shape)
+          const error = yield* refusedWith(422, shape, payout, past)
           assert.strictEqual(error._tag, tag, JSON.stringify(shape))
+        }
+        assert.strictEqual((yield* refusedWith(400, { message }, payout, past))._tag, tag)
+      }
+    })
+  )
+
+  it.effect.each(askedBefore)("the words %j are a conflict only for a key of undeclared past", (message) =>
+    Effect.gen(function* () {
+      for (const status of [400, 403, 422]) {
+        for (const shape of shapes(message)) {
+          const error = yield* refusedWith(status, shape, keyed, "given")
+          assert.strictEqual(error._tag, "IdempotencyConflict", JSON.stringify(shape))
+        }
+        for (const past of ["made", "None"] as const) {
+          const error = yield* refusedWith(status, { message }, keyed, past)
+          assert.strictEqual(error._tag, status === 403 ? "AuthError" : "RequestRejected")
         }
       }
     })
   )
 
-  it.effect("the words beside a message are read where the message itself names no cause, and only there", () =>
+  it.effect("the words decide for a charge as for a withdrawal", () =>
     Effect.gen(function* () {
-      const beside = (message: string) => ({ message, observacao: "Saldo insuficiente" })
-      const unnamed = yield* refusedWith(422, beside("O saque não foi feito"))
-      assert.strictEqual(unnamed._tag, "InsufficientBalance")
-      const named = yield* refusedWith(422, beside("Valor abaixo do mínimo permitido"))
-      assert.strictEqual(named._tag, "BelowMinimum")
+      const conflict = { tag: "IdempotencyConflict", outcome: "Unknown", attempts: 1, status: 422 } as const
+      const rejected = { tag: "RequestRejected", outcome: "Rejected", attempts: 1, status: 422 } as const
+      for (const name of writeNames) {
+        const said = respond(422, { message: "Pedido já recebido" })
+        yield* expectError(name, [said], conflict, "given")
+        yield* expectError(name, [said], rejected, "made")
+        yield* expectError(name, [said], rejected, "None")
+        const duplicate = respond(422, { message: "Duplicate request" })
+        for (const past of ["made", "given", "None"] as const) yield* expectError(name, [duplicate], conflict, past)
+      }
     })
   )
 
-  it.effect(
-    "the words of a 409 that name no cause of the table leave it a conflict, and a 409 that names one is that",
-    () =>
-      Effect.gen(function* () {
-        for (const message of ["Conta bloqueada", "Limite diário atingido", "Não foi possível", "Moeda inválida"]) {
+  it.effect("the words beside a message name the cause where the message itself names none", () =>
+    Effect.gen(function* () {
+      const error = yield* refusedWith(422, { message: "O saque não foi feito", observacao: "Saldo insuficiente" })
+      assert.strictEqual(error._tag, "InsufficientBalance")
+    })
+  )
+
+  it.effect("the words of a 409 change nothing of it", () =>
+    Effect.gen(function* () {
+      for (const message of [
+        "Conta bloqueada",
+        "Saldo insuficiente",
+        "Nenhuma chave PIX cadastrada",
+        "Moeda inválida"
+      ]) {
+        for (const past of ["made", "given", "None"] as const) {
           for (const request of [payout, keyed]) {
-            assert.strictEqual((yield* refusedWith(409, { message }, request))._tag, "IdempotencyConflict", message)
+            assert.strictEqual((yield* refusedWith(409, { message }, request, past))._tag, "IdempotencyConflict")
           }
         }
-        const named = (yield* refusedWith(409, { message: "Saldo insuficiente" }))._tag
-        assert.strictEqual(named, "InsufficientBalance")
-      })
+      }
+    })
   )
 
   it.effect("the words about the idempotency key make a 403 a conflict, and change nothing of a 401 or a 429", () =>
@@ -159,7 +213,11 @@ describe("the words of a refused withdrawal", () => {
         { message: "Não foi possível", page }
       ]
       for (const body of bodies) {
-        assert.strictEqual((yield* refusedWith(400, body, keyed))._tag, "IdempotencyConflict", JSON.stringify(body))
+        assert.strictEqual(
+          (yield* refusedWith(400, body, keyed, "given"))._tag,
+          "IdempotencyConflict",
+          JSON.stringify(body)
+        )
       }
     })
   )
@@ -173,18 +231,18 @@ describe("the words of a refused withdrawal", () => {
         { message: "Conta bloqueada", duplicate: false }
       ]
       for (const body of bodies) {
-        const error = yield* refusedWith(422, body, { ...keyed, description })
+        const error = yield* refusedWith(422, body, { ...keyed, description }, "given")
         assert.strictEqual(error._tag, "RequestRejected", JSON.stringify(body))
       }
-      const short = { message: "Saldo insuficiente", error: "Conflict", statusCode: 409 }
-      assert.strictEqual((yield* refusedWith(409, short, keyed))._tag, "InsufficientBalance")
     })
   )
 
   it.effect("the words that are too many to be read are not known", () =>
     Effect.gen(function* () {
-      const error = yield* refusedWith(400, { message: "Conta bloqueada", trace: "x".repeat(40_000) }, keyed)
-      assert.deepStrictEqual([error._tag, error.outcome], ["OutcomeUnknown", "Unknown"])
+      const body = { message: "Conta bloqueada", trace: "x".repeat(40_000) }
+      const given = yield* refusedWith(400, body, keyed, "given")
+      assert.deepStrictEqual([given._tag, given.outcome], ["OutcomeUnknown", "Unknown"])
+      assert.strictEqual((yield* refusedWith(400, body, keyed, "made"))._tag, "RequestRejected")
     })
   )
 
@@ -221,32 +279,19 @@ describe("the words of a refused withdrawal", () => {
     })
   )
 
-  it.effect("the words say whether a key was used before, is in flight, or which of both is not clear", () =>
+  it.effect("where there are no words, 400 and 404 of a payout without a PIX key stand for the documented cause", () =>
     Effect.gen(function* () {
-      const cases = [
-        ["Idempotency-Key already used with a different body", "Reused"],
-        ["A request with this idempotency key is in progress", "InFlight"],
-        ["Requisição com esta chave de idempotência em processamento", "InFlight"],
-        ["Conflict", "Unclear"]
-      ] as const
-      for (const [message, conflict] of cases) {
-        const error = yield* refusedWith(409, { message }, keyed)
-        assert.strictEqual(error._tag, "IdempotencyConflict")
-        assert.strictEqual("conflict" in error && error.conflict, conflict, message)
-      }
-    })
-  )
-
-  it.effect("where no words name a cause, 400 and 404 without a key stand for the documented one", () =>
-    Effect.gen(function* () {
-      const silent = ["", "{}", "null", "[]", `{"message":""}`, `{"message":"Bad Request"}`, "Não foi possível"]
-      for (const body of silent) {
-        for (const status of [400, 404]) {
-          assert.strictEqual((yield* refusedWith(status, body))._tag, "NoPixKey", `${status} ${body}`)
-        }
-        assert.strictEqual((yield* refusedWith(409, body))._tag, "IdempotencyConflict", body)
-        for (const status of [402, 405, 410, 412, 418]) {
-          assert.strictEqual((yield* refusedWith(status, body))._tag, "RequestRejected", `${status} ${body}`)
+      const silent = ["", "{}", "null", "[]", `{"message":""}`, `{"message":"Bad Request"}`, `{"code":400}`]
+      for (const past of ["made", "given", "None"] as const) {
+        for (const body of silent) {
+          for (const status of [400, 404]) {
+            assert.strictEqual((yield* refusedWith(status, body, payout, past))._tag, "NoPixKey", `${status} ${body}`)
+            assert.strictEqual((yield* refusedWith(status, body, keyed, past))._tag, "RequestRejected")
+          }
+          assert.strictEqual((yield* refusedWith(409, body, payout, past))._tag, "IdempotencyConflict", body)
+          for (const status of [402, 405, 410, 412, 418]) {
+            assert.strictEqual((yield* refusedWith(status, body, payout, past))._tag, "RequestRejected")
+          }
         }
       }
     })
@@ -262,7 +307,9 @@ describe("the words of a refused withdrawal", () => {
         "Invalid metadata",
         "Sistema em manutenção",
         "Bloqueado por suspeita de fraude",
-        "Withdrawals are disabled for this company"
+        "Withdrawals are disabled for this company",
+        "The request was denied due to a risk rule",
+        "Não foi possível"
       ]
       for (const message of others) {
         for (const status of [400, 404, 422]) {
@@ -282,41 +329,6 @@ describe("the words of a refused withdrawal", () => {
     })
   )
 
-  it.effect("the words are read by the user's own rules, of the layer or of the call", () =>
-    Effect.gen(function* () {
-      const rules = RefusalRules.make({
-        rules: [
-          { cause: "InsufficientBalance", words: /\be-1042\b/ },
-          { cause: "NoPixKey", words: /sem destino/g }
-        ],
-        noPixKeyStatuses: [418]
-      })
-      const ask = (status: number, message: string) =>
-        Effect.gen(function* () {
-          const { layer } = scripted(respond(status, { message }))
-          const asked = Effect.map(
-            Effect.flip(Effect.flatMap(Payments, (payments) => payments.requestWithdrawal(payout))),
-            (error) => error._tag
-          )
-          const ofLayer = yield* asked.pipe(
-            Effect.provide(Layer.provide(paymentsOn(layer), Layer.succeed(RefusalRules, rules)))
-          )
-          const ofCall = yield* asked.pipe(
-            Effect.provide(paymentsOn(layer)),
-            Effect.provideService(RefusalRules, rules)
-          )
-          assert.strictEqual(ofCall, ofLayer)
-          return ofCall
-        })
-      assert.strictEqual(yield* ask(400, "Erro E-1042"), "InsufficientBalance")
-      assert.strictEqual(yield* ask(400, "Conta sem destino"), "NoPixKey")
-      assert.strictEqual(yield* ask(400, "Conta sem destino"), "NoPixKey")
-      assert.strictEqual(yield* ask(418, ""), "NoPixKey")
-      assert.strictEqual(yield* ask(400, ""), "RequestRejected")
-      assert.strictEqual(yield* ask(422, "Saldo insuficiente"), "RequestRejected")
-    })
-  )
-
   it.effect("the words are shown cut, on one line, without what the request held", () =>
     Effect.gen(function* () {
       const body = {
@@ -329,6 +341,39 @@ describe("the words of a refused withdrawal", () => {
       // oxlint-disable-next-line no-control-regex -- control characters are what must not be there
       assert.notMatch(error.message, /[\u0000-\u001F]/)
       assert.notInclude(JSON.stringify(error), "sk_live")
+    })
+  )
+
+  it.effect("the code of a refusal is shown where the request does not hold it", () =>
+    Effect.gen(function* () {
+      for (const [status, past] of [
+        [422, "made"],
+        [409, "made"],
+        [401, "made"],
+        [422, "Unknown"]
+      ] as const) {
+        const error = yield* refusedWith(status, { message: "Recusado", code: "PIX-17" }, keyed, past)
+        assert.strictEqual("serviceCode" in error && error.serviceCode, "PIX-17")
+        assert.include(error.message, "(code PIX-17)")
+      }
+      const small = yield* refusedWith(422, { message: "Valor abaixo do mínimo", code: "MIN" })
+      assert.strictEqual("serviceCode" in small && small.serviceCode, "MIN")
+      for (const code of ["wd_1", "maria", "52998224725"]) {
+        const error = yield* refusedWith(422, { message: "Recusado", code }, keyed)
+        assert.notProperty(error, "serviceCode", code)
+      }
+    })
+  )
+
+  it.effect("the id of a lookup is masked in what the service says of it", () =>
+    Effect.gen(function* () {
+      const id = "order-of-maria"
+      const { error } = yield* failing(
+        (payments) => payments.getTransaction(id),
+        respond(404, { message: `Transação ${id} inexistente`, code: "order-of-maria" })
+      )
+      assert.strictEqual("serviceMessage" in error && error.serviceMessage, "Transação [redacted] inexistente")
+      assert.notProperty(error, "serviceCode")
     })
   )
 })

@@ -186,14 +186,21 @@ describe("time", () => {
     })
   )
 
-  it.effect("a refusal whose words never end is what its status says, but for a withdrawal whose words decide", () =>
+  it.effect("a refusal whose words never end is what its status says, but for a key of undeclared past", () =>
     Effect.gen(function* () {
       const policy = { attemptTimeout: "10 seconds" } as const
-      for (const [status, tag] of [
-        [401, "AuthError"],
-        [403, "OutcomeUnknown"]
+      const given = Effect.flatMap(Payments, (payments) =>
+        payments.requestWithdrawal(payout, { idempotencyKey: "payout_1" })
+      )
+      for (const [call, status, tag] of [
+        [pay, 401, "AuthError"],
+        [pay, 403, "AuthError"],
+        [pay, 422, "RequestRejected"],
+        [given, 401, "AuthError"],
+        [given, 403, "OutcomeUnknown"],
+        [given, 422, "OutcomeUnknown"]
       ] as const) {
-        const { requests, result, took } = yield* play(pay, policy, endless(status))
+        const { requests, result, took } = yield* play(call, policy, endless(status))
         assert.deepStrictEqual([failureOf(result)._tag, requests, took], [tag, 1, 10_000])
       }
     })

@@ -43,7 +43,7 @@ describe("what an error shows of an answer", () => {
       value: "10"
     })
     assert.isUndefined(withoutSecrets({ id: "SECRETVA", status: "x-secretva-y" }, secrets))
-    assert.deepStrictEqual(withoutSecrets({ status: "Awaiting" }, secrets), { status: "Awaiting" })
+    assert.isUndefined(withoutSecrets({ status: "Awaiting" }, secrets))
     assert.deepStrictEqual(withoutSecrets({ id: "55", status: "Paid" }, secrets), { id: "55", status: "Paid" })
   })
 })

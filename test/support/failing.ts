@@ -20,7 +20,8 @@ import {
   RequestRejected,
   ServiceUnavailable,
   TransactionNotFound,
-  UnexpectedResponse
+  UnexpectedResponse,
+  type WriteOptions
 } from "effect-pix"
 import { Effect, Layer, Schema } from "effect"
 import { impatient } from "./policies.ts"
@@ -33,15 +34,17 @@ export const transactionId = "6f1b9a3e-2f7c-4f0e-9d53-0c5a7e1b2d44"
 export const keyed = { ...payout, pixKey: PixKey.email("maria@example.com") }
 
 export const writes = {
-  createTransaction: (payments: Service) => payments.createTransaction(charge),
-  requestWithdrawal: (payments: Service) => payments.requestWithdrawal(keyed)
+  createTransaction: (payments: Service, options?: WriteOptions) => payments.createTransaction(charge, options),
+  requestWithdrawal: (payments: Service, options?: WriteOptions) => payments.requestWithdrawal(keyed, options)
 }
 export const reads = {
   getTransaction: (payments: Service) => payments.getTransaction(transactionId),
   listTransactions: (payments: Service) => payments.listTransactions(),
   getBalance: (payments: Service) => payments.getBalance({ companyId: 7 })
 }
-const all: Readonly<Record<Operation, (payments: Service) => Effect.Effect<unknown, PaymentsError>>> = {
+const all: Readonly<
+  Record<Operation, (payments: Service, options?: WriteOptions) => Effect.Effect<unknown, PaymentsError>>
+> = {
   ...writes,
   ...reads
 }
@@ -50,6 +53,16 @@ export const readNames = ["getTransaction", "listTransactions", "getBalance"] as
 
 const keyOf = (operation: Operation) =>
   operation === "createTransaction" ? "tx_1" : operation === "requestWithdrawal" ? "wd_1" : undefined
+
+/** The past of a write's key: made by the call, or given by the caller with what it says of earlier calls. */
+export type Past = "made" | "given" | "None" | "Unknown"
+
+/** The key of a write with this past: the same text as the one that the call would make. */
+export const optionsOf = (operation: Operation, past: Past): WriteOptions | undefined => {
+  const idempotencyKey = past === "made" ? undefined : keyOf(operation)
+  if (idempotencyKey === undefined) return undefined
+  return past === "None" || past === "Unknown" ? { idempotencyKey, earlier: past } : { idempotencyKey }
+}
 
 export const failing = Effect.fnUntraced(function* <A, E extends PaymentsError>(
   use: (payments: Service) => Effect.Effect<A, E>,
@@ -109,9 +122,10 @@ export interface Expected {
   readonly reason?: FailureReason
 }
 
-export const expectError = (operation: Operation, replies: Script, expected: Expected) =>
+export const expectError = (operation: Operation, replies: Script, expected: Expected, past: Past = "made") =>
   Effect.gen(function* () {
-    const { error, sent } = yield* failing(all[operation], ...replies)
+    const options = optionsOf(operation, past)
+    const { error, sent } = yield* failing((payments) => all[operation](payments, options), ...replies)
     assert.deepStrictEqual(
       {
         tag: error._tag,

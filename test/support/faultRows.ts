@@ -121,19 +121,9 @@ const notFound: Row["but"] = ({ operation }) =>
   operation === "getTransaction" ? { result: "TransactionNotFound" } : undefined
 
 const statuses: ReadonlyArray<Row> = [
-  ...answers([400, 402, 405, 406, 410, 411, 413, 414, 415, 426, 428, 431, 451], (status) =>
+  ...answers([400, 402, 405, 406, 410, 411, 413, 414, 415, 422, 426, 428, 431, 451], (status) =>
     refused("RequestRejected", status)
   ),
-  { name: "422", faults: Fault.refusal(422, "Recusado"), ...refused("RequestRejected", 422), executed: 0 },
-  { name: "422 as HTML", faults: Fault.html(422), ...refused("RequestRejected", 422), executed: 0 },
-  {
-    name: "422 without a body",
-    faults: Fault.empty(422, { executed: false }),
-    ...refused("RequestRejected", 422),
-    executed: 0,
-    but: ({ operation }) =>
-      operation === "requestWithdrawal" ? { result: "IdempotencyConflict", outcome: "Unknown" } : undefined
-  },
   ...answers([423, 424], (status) => ({
     read: refused("RequestRejected", status).read,
     write: lost("UnderWay", status, 1).write

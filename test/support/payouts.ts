@@ -53,7 +53,7 @@ const common = (idempotencyKey: string) =>
 export const failures = {
   unknown: (key: string) =>
     new OutcomeUnknown({ ...common(key), outcome: "Unknown", reason: "Timeout", idempotencyKey: key }),
-  conflict: (key: string) => new IdempotencyConflict({ ...common(key), outcome: "Unknown", conflict: "Reused" }),
+  conflict: (key: string) => new IdempotencyConflict({ ...common(key), outcome: "Unknown" }),
   poor: (key: string) => new InsufficientBalance({ ...common(key), outcome: "Rejected" }),
   auth: (key: string) => new AuthError({ ...common(key), outcome: "Rejected", status: 401 }),
   down: (key: string) => new ServiceUnavailable({ ...common(key), outcome: "NotSent", reason: "NoConnection" }),
