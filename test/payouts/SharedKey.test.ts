@@ -1,0 +1,109 @@
+/**
+ * One reference is one key, wherever it is paid: a refusal of the second way may be about the first one, which paid.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Option } from "effect"
+import { IdempotencyKey, Payments, PaymentsPolicy } from "effect-pix"
+import { PayoutQueue, Payouts } from "effect-pix/payouts"
+import { Fault, Sandbox } from "effect-pix/sandbox"
+import { TestClock } from "effect/testing"
+import { layerMemory, payout } from "../support/payoutQueue.ts"
+
+const layer = Layer.provideMerge(layerMemory(), PaymentsPolicy.layer(PaymentsPolicy.once))
+
+const { amount, pixKey, reference } = payout("invoice-42")
+const idempotencyKey = IdempotencyKey.fromReference("payout", reference)
+
+/** Pays the reference by a call of its own, and lets the service refuse the next request with its key. */
+const paidThenRefused = (refusal: Fault.Fault) =>
+  Effect.gen(function* () {
+    const payments = yield* Payments
+    const sandbox = yield* Sandbox
+    yield* payments.requestWithdrawal({ amount, pixKey }, { idempotencyKey })
+    yield* sandbox.fault("requestWithdrawal", refusal, { times: 1 })
+    return sandbox
+  })
+
+/** The service's own words, none, and what cannot be read. */
+const refusals: ReadonlyArray<readonly [string, Fault.Fault]> = [
+  ["in words of a duplicate", Fault.refusal(422, "Requisição duplicada")],
+  ["in words that say that it was asked before", Fault.refusal(422, "Saque já solicitado para esta referência")],
+  ["in words that say that it is under way", Fault.refusal(422, "Saque em processamento")],
+  ["in a code", Fault.answer(422, { body: `{"code":"WITHDRAWAL_ALREADY_REQUESTED"}` })],
+  ["with 400, in words that say that it was asked before", Fault.refusal(400, "This payout was already made")],
+  ["with 403, in words that say that it was asked before", Fault.refusal(403, "Pagamento já efetuado")],
+  ["with 409 and other words", Fault.refusal(409, "Saldo insuficiente")],
+  ["without words", Fault.empty(422, { executed: false })],
+  ["unreadably, in JSON that does not end", Fault.answer(422, { body: `{"message":"Conta bloq` })],
+  ["with 404, unreadably", Fault.answer(404, { body: new Uint8Array([0x4e, 0xe3, 0xff, 0x00]) })]
+]
+
+describe("a reference that a single call paid", () => {
+  it.effect.each(refusals)("is never refused in the queue when the service refuses it %s", ([, refusal]) =>
+    Effect.gen(function* () {
+      const sandbox = yield* paidThenRefused(refusal)
+      const queue = yield* PayoutQueue
+      yield* queue.submit(payout(reference))
+      yield* TestClock.adjust("10 millis")
+      assert.strictEqual((yield* sandbox.requests).length, 2)
+      assert.strictEqual(Option.getOrThrow(yield* queue.status(reference)).state, "unknown")
+      // It is asked again with its key, and the answer is the first call's.
+      yield* TestClock.adjust("1 hour")
+      assert.strictEqual((yield* queue.await(reference)).state, "posted")
+      assert.strictEqual((yield* sandbox.withdrawals).length, 1)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect.each(refusals)("is Unknown in a run when the service refuses it %s", ([, refusal]) =>
+    Effect.gen(function* () {
+      const sandbox = yield* paidThenRefused(refusal)
+      const report = yield* Payouts.run([payout(reference)])
+      assert.deepStrictEqual([report.unknown.length, report.refused.length], [1, 0])
+      const again = yield* Payouts.run([payout(reference)], { previous: report.unknown })
+      assert.deepStrictEqual([again.done.length, again.unknown.length], [1, 0])
+      assert.strictEqual((yield* sandbox.withdrawals).length, 1)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("is Unknown in a run that is given the first one as previous, whatever the service refuses it with", () =>
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      yield* sandbox.fault("requestWithdrawal", Fault.resetAfter, { times: 1 })
+      const first = yield* Payouts.run([payout(reference)])
+      yield* sandbox.fault("requestWithdrawal", Fault.refusal(422, "Saldo insuficiente"), { times: 1 })
+      const again = yield* Payouts.run([payout(reference)], { previous: first.unknown })
+      assert.deepStrictEqual([again.unknown.length, again.refused.length], [1, 0])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("is refused by a caller who says that no earlier request can have been executed", () =>
+    Effect.gen(function* () {
+      const payments = yield* Payments
+      const sandbox = yield* Sandbox
+      const unread = Fault.answer(422, { body: `{"message":"Conta bloq` })
+      for (const refusal of [
+        Fault.refusal(422, "Saque já solicitado"),
+        Fault.empty(422, { executed: false }),
+        unread
+      ]) {
+        const pay = (earlier?: "None") =>
+          Effect.flip(
+            payments.requestWithdrawal(
+              { amount, pixKey },
+              { idempotencyKey, ...(earlier !== undefined && { earlier }) }
+            )
+          )
+        yield* sandbox.fault("requestWithdrawal", refusal, { times: 2 })
+        const declared = yield* pay("None")
+        assert.deepStrictEqual([declared._tag, declared.outcome], ["RequestRejected", "Rejected"])
+        assert.strictEqual((yield* pay()).outcome, "Unknown")
+      }
+      // Words about idempotency or duplication count for every key.
+      yield* sandbox.fault("requestWithdrawal", Fault.refusal(422, "Chave de idempotência já usada"), { times: 1 })
+      const duplicate = yield* Effect.flip(
+        payments.requestWithdrawal({ amount, pixKey }, { idempotencyKey, earlier: "None" })
+      )
+      assert.deepStrictEqual([duplicate._tag, duplicate.outcome], ["IdempotencyConflict", "Unknown"])
+    }).pipe(Effect.provide(layer))
+  )
+})
