@@ -132,7 +132,7 @@ export class IdempotencyConflict extends Schema.TaggedError<IdempotencyConflict>
   })
 ) {
   override get message(): string {
-    return `The service refused ${this.operation}${keyed(this)} as if an earlier request with this key existed (HTTP ${this.status}). ${atStake(this.operation)} Ask again with the same key, or look it up; do not send it under another key before you know what that request was.${said(this)}`
+    return `The service refused ${this.operation}${keyed(this)}, and the refusal may be about an earlier request with this key (HTTP ${this.status}). ${atStake(this.operation)} Ask again with the same key and the same content, or look it up; do not send it under another key before you know what became of that request.${said(this)}`
   }
 }
 
@@ -160,7 +160,7 @@ export class RequestRejected extends Schema.TaggedError<RequestRejected>("effect
   override get message(): string {
     return this.status >= 300 && this.status < 400
       ? `The service answered ${this.operation} with a redirect (HTTP ${this.status}): the base URL is wrong. It is never followed, since it would carry the credentials to another place. ${nothingDone(this)}; correct the base URL.${said(this)}`
-      : `The service refused ${this.operation} (HTTP ${this.status}). ${nothingDone(this)}.${said(this)}`
+      : `The service refused ${this.operation} (HTTP ${this.status}). ${nothingDone(this)}; correct the request before you ask again.${said(this)}`
   }
 }
 
@@ -192,7 +192,7 @@ export class UnexpectedResponse extends Schema.TaggedError<UnexpectedResponse>("
   })
 ) {
   override get message(): string {
-    return `${this.operation} was answered (HTTP ${this.status}), but ${reasonInWords[this.reason]}${listed(this.issues)}. Nothing was changed by reading.`
+    return `${this.operation} was answered (HTTP ${this.status}), but ${reasonInWords[this.reason]}${listed(this.issues)}. Reading changes nothing: ask again, and if the answer stays, compare it with the contract.`
   }
 }
 
