@@ -20,8 +20,8 @@ import type { Failure, Refused, Unanswered } from "./verdict.ts"
 
 /** Leaves out what is absent, as optional keys of an error want it. */
 const present = <Fields extends Record<string, unknown>>(fields: Fields) => {
-  const kept: unknown = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
-  return kept as { readonly [K in keyof Fields]?: Exclude<Fields[K], undefined> } // the filter is what removes undefined
+  const defined: unknown = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+  return defined as { readonly [K in keyof Fields]?: Exclude<Fields[K], undefined> } // the filter is what removes undefined
 }
 
 /** The error of an input or of options that are wrong. */

@@ -49,7 +49,7 @@ const openReason = (status: number, isWrite: boolean): FailureReason | undefined
 }
 
 /** A body that is not text: in another encoding than UTF-8, or compressed and not unpacked. */
-// oxlint-disable-next-line no-control-regex -- control characters are what tells it
+// oxlint-disable-next-line no-control-regex -- control characters are what it looks for
 const noText = /[\u0000-\u0008\u000E-\u001F\uFFFD]/
 
 /** JSON, by its first character, that does not end as JSON does. */
@@ -92,17 +92,17 @@ const judgeRefusal = (
   const secrets = () => secretsOf(call)
   const text = "text" in body ? body.text : ""
   const { code = "", texts, words } = readServiceMessage(text, headerOf(headers, "content-type"))
-  const heard = {
+  const said = {
     serviceMessage: displayMessage(words, secrets) || undefined,
     serviceCode: displayCode(code, secrets),
     retryAfter: retryAfterOf(headers, now)
   }
   const open = openReason(status, call.route.endpoint.keyPrefix !== undefined)
-  if (open !== undefined) return { _tag: "Unanswered", sent: "Unknown", reason: open, status, ...heard }
+  if (open !== undefined) return { _tag: "Unanswered", sent: "Unknown", reason: open, status, ...said }
   const unread = "text" in body ? unreadReason(text, headers) : body.unread
   const sent = secrets()
   const own = foldWords(ownOf([words, code, ...texts], sent))
-  return { _tag: "Refused", status, words: own, hasWords: ownOf([words, code], sent) !== "", unread, ...heard }
+  return { _tag: "Refused", status, words: own, hasWords: ownOf([words, code], sent) !== "", unread, ...said }
 }
 
 /** An answer of 2xx that must not count as a success. */

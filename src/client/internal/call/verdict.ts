@@ -6,7 +6,7 @@ import type { FailureReason, RequestIssue, Seen } from "../../../contract/Paymen
 import type { RefusalRules } from "../../RefusalRules.ts"
 
 /** What all answers that are no success have in common. */
-interface Heard {
+interface ServiceSaid {
   /** Masked, so that it may be shown. */
   readonly serviceMessage: string | undefined
   readonly serviceCode: string | undefined
@@ -14,7 +14,7 @@ interface Heard {
 }
 
 /** The service answered that it does not do what was asked: a 4xx, or a redirect. */
-export interface Refused extends Heard {
+export interface Refused extends ServiceSaid {
   readonly _tag: "Refused"
   readonly status: number
   /** The words of the answer as rules are tested on them: folded, without those of the request and of the status. */
@@ -26,7 +26,7 @@ export interface Refused extends Heard {
 }
 
 /** There is no usable answer. */
-export interface Unanswered extends Partial<Heard> {
+export interface Unanswered extends Partial<ServiceSaid> {
   readonly _tag: "Unanswered"
   /** Whether the request provably never left (`NotSent`), or may have been executed. */
   readonly sent: "NotSent" | "Unknown"
@@ -51,7 +51,7 @@ export interface Undecodable {
  */
 export type KeyPast = "None" | "Unknown" | "Undeclared"
 
-/** A failed call, as it is told to the operation that makes a typed error of it. */
+/** A failed call, as the operation gets it that makes a typed error of it. */
 export interface Failure {
   readonly attempts: number
   readonly idempotencyKey: string | undefined

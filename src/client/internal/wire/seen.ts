@@ -55,10 +55,10 @@ export const withoutSecrets = (seen: Seen, secrets: ReadonlyArray<Secret>): Seen
       for (let at = 0; at + run <= value.length; at++) if (text.includes(value.slice(at, at + run))) return true
       return false
     })
-  const kept = (name: keyof Seen) => {
+  const visible = (name: keyof Seen) => {
     const value = seen[name]
     return value === undefined || isHidden(fold(value)) ? {} : { [name]: value }
   }
-  const shown: Seen = { ...kept("id"), ...kept("value"), ...kept("status") }
+  const shown: Seen = { ...visible("id"), ...visible("value"), ...visible("status") }
   return Object.keys(shown).length === 0 ? undefined : shown
 }

@@ -40,7 +40,7 @@ const fold = (text: string): string =>
     .toLowerCase()
     .replaceAll(/\p{Mn}/gu, "")
 const lettersAndDigits = (text: string): string => fold(text).replaceAll(/[^\p{L}\p{N}]/gu, "")
-/** The words that are long enough to tell somebody by. */
+/** The words that are long enough to identify somebody. */
 const wordsIn = (text: string): ReadonlyArray<string> => fold(text).match(/\p{L}{4,}/gu) ?? []
 
 const word = "\\p{L}{1,24}(?:['\u2019-]\\p{L}{1,24}){0,3}"
@@ -58,14 +58,14 @@ const isLetter = (token: string) => /^\p{L}$/u.test(token)
 
 /** Numbers, or single letters, side by side are one value that was written apart. */
 const isWrittenApart = (tokens: ReadonlyArray<string>, at: number): boolean =>
-  [at - 1, at + 1].some((beside) => {
-    const [one = "", other = ""] = [tokens[at], tokens[beside]]
+  [at - 1, at + 1].some((neighbour) => {
+    const [one = "", other = ""] = [tokens[at], tokens[neighbour]]
     return (isNumber(one) && isNumber(other) && !/[/:,-]/.test(one + other)) || (isLetter(one) && isLetter(other))
   })
 
 const runLength = 8
 
-/** The tokens over which eight letters and digits of a personal value stand in a row. */
+/** The tokens over which eight letters and digits of a personal value are in a row. */
 const holdingRuns = (tokens: ReadonlyArray<string>, secrets: ReadonlyArray<string>): ReadonlySet<number> => {
   const runs = new Set<string>()
   for (const secret of secrets.map(lettersAndDigits)) {
@@ -123,7 +123,7 @@ export const displayMessage = (words: string, secrets: () => ReadonlyArray<Secre
   )
   const joined = masked.filter((token, at) => token !== mark || masked[at - 1] !== mark).join(" ")
   const shown = joined.length <= maxDisplay ? joined : `${clean(joined.slice(0, maxDisplay - 1))}…`
-  // A value that has neither letters nor digits, or whose words are short, is looked for as it stands.
+  // A value that has neither letters nor digits, or whose words are short, is searched for as it is.
   const isLeft = ({ text: secret }: Secret) => secret.length >= 4 && fold(shown).includes(fold(secret))
   return known.some(isLeft) ? mark : shown
 }

@@ -46,7 +46,7 @@ const account =
   "(?:conta|account|cadastro|empresa|company|document\\w*|e[ -]?mail|cpf|cnpj|phone|telefone|kyc|saldo|balance|cliente|customer|usuario|user|chave pix|pix key|limite?|manutencao|maintenance|verification|verificacao|approval|aprovacao)"
 
 /** What is denied or failed, and what is said of an account, is not said of a request. */
-const beside = new RegExp(
+const unrelated = new RegExp(
   [
     "\\b(?:nao|not|no|sem|doesn t|does not|cannot|don t|nenhum\\w*) (?:\\w+ ){0,2}(?:exist|found|encontrad|localizad|registrad|cadastrad|ha |has|have|possui|tem|duplic|taken)\\w*[^.;:,\\n]*",
     "\\b(?:error|erro|fail\\w*|falha|unable|while|when) (?:\\w+ ){0,2}process\\w*|processing (?:\\w+ ){0,2}(?:fee|error|fail|unavailable|time)\\w*",
@@ -68,7 +68,7 @@ export const isAboutDuplication = (words: string): boolean => duplication.test(w
 
 /** Whether folded words may say that a request was made before, or is still being worked on. */
 export const isAskedBefore = (words: string): boolean => {
-  const rest = words.replaceAll(beside, " ")
+  const rest = words.replaceAll(unrelated, " ")
   return askedBefore.some((expression) => expression.test(rest))
 }
 
