@@ -15,7 +15,7 @@ const refused = Effect.fnUntraced(function* (
   const { layer } = scripted(...replies)
   const error: PaymentsError = yield* Effect.flip(
     Effect.flatMap(Payments, (payments) => payments.requestWithdrawal(payout, options))
-  ).pipe(Effect.provide(Layer.provide(paymentsOn(layer), impatient)), Effect.provide(RefusalRules.layer(rules)))
+  ).pipe(Effect.provide(Layer.provide(paymentsOn(layer), [impatient, RefusalRules.layer(rules)])))
   return error
 })
 
@@ -176,8 +176,8 @@ describe("RefusalRules", () => {
     Effect.gen(function* () {
       const { layer } = scripted(respond(409, { message: "Erro E-1042" }))
       const error = yield* Effect.flip(Effect.flatMap(Payments, (payments) => payments.createTransaction(charge))).pipe(
-        Effect.provide(paymentsOn(layer)),
-        Effect.provide(RefusalRules.layer(rules))
+        Effect.provideService(RefusalRules, RefusalRules.make(rules)),
+        Effect.provide(paymentsOn(layer))
       )
       assert.strictEqual(error._tag, "RequestRejected")
     })

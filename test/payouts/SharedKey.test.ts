@@ -3,7 +3,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
-import { IdempotencyKey, Payments, PaymentsPolicy } from "effect-pix"
+import { IdempotencyKey, Payments, PaymentsPolicy, PixKey } from "effect-pix"
 import { PayoutQueue, Payouts } from "effect-pix/payouts"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { TestClock } from "effect/testing"
@@ -11,7 +11,8 @@ import { layerMemory, payout } from "../support/payoutQueue.ts"
 
 const layer = Layer.provideMerge(layerMemory(), PaymentsPolicy.layer(PaymentsPolicy.once))
 
-const { amount, pixKey, reference } = payout("invoice-42")
+const reference = "invoice-42"
+const request = { amount: payout(reference).amount, pixKey: PixKey.email("maria@example.com") }
 const idempotencyKey = IdempotencyKey.fromReference("payout", reference)
 
 /** Pays the reference by a call of its own, and lets the service refuse the next request with its key. */
@@ -19,7 +20,7 @@ const paidThenRefused = (refusal: Fault.Fault) =>
   Effect.gen(function* () {
     const payments = yield* Payments
     const sandbox = yield* Sandbox
-    yield* payments.requestWithdrawal({ amount, pixKey }, { idempotencyKey })
+    yield* payments.requestWithdrawal(request, { idempotencyKey })
     yield* sandbox.fault("requestWithdrawal", refusal, { times: 1 })
     return sandbox
   })
@@ -88,10 +89,7 @@ describe("a reference that a single call paid", () => {
       ]) {
         const pay = (earlier?: "None") =>
           Effect.flip(
-            payments.requestWithdrawal(
-              { amount, pixKey },
-              { idempotencyKey, ...(earlier !== undefined && { earlier }) }
-            )
+            payments.requestWithdrawal(request, { idempotencyKey, ...(earlier !== undefined && { earlier }) })
           )
         yield* sandbox.fault("requestWithdrawal", refusal, { times: 2 })
         const declared = yield* pay("None")
@@ -100,9 +98,7 @@ describe("a reference that a single call paid", () => {
       }
       // Words about idempotency or duplication count for every key.
       yield* sandbox.fault("requestWithdrawal", Fault.refusal(422, "Chave de idempotência já usada"), { times: 1 })
-      const duplicate = yield* Effect.flip(
-        payments.requestWithdrawal({ amount, pixKey }, { idempotencyKey, earlier: "None" })
-      )
+      const duplicate = yield* Effect.flip(payments.requestWithdrawal(request, { idempotencyKey, earlier: "None" }))
       assert.deepStrictEqual([duplicate._tag, duplicate.outcome], ["IdempotencyConflict", "Unknown"])
     }).pipe(Effect.provide(layer))
   )
