@@ -154,7 +154,7 @@ const decoding = <A>(schema: Schema.ConstraintDecoder<unknown> & { readonly Type
   const decode = bodyDecoder(schema, { exact: undefined, denied: () => undefined, fast })
   return (text: string) => {
     const misfits = new Set<string>()
-    const result = decode(text, (field) => misfits.add(field))
+    const result = decode(text, misfits)
     return { result, misfits: [...misfits].toSorted(), order: JSON.stringify(Result.getOrNull(result)) }
   }
 }

@@ -45,7 +45,7 @@ const wrong: { readonly [Setting in keyof PaymentsPolicy]: ReadonlyArray<unknown
 const policyOf = (settings: Record<string, unknown>) => PaymentsPolicy.make(settings)
 
 /** Makes each call under a policy and rules, and says what is wrong with them. */
-const refusalsUnder = Effect.fnUntraced(function* (policy: PaymentsPolicy, rules = RefusalRules.defaults) {
+const refusalsUnder = Effect.fnUntraced(function* (policy: PaymentsPolicy, rules = RefusalRules.make({})) {
   const { layer, sent } = scripted(respond(500))
   const seen: Array<ReadonlyArray<string>> = []
   for (const { isWrite, operation, run } of calls) {
