@@ -20,19 +20,21 @@ interface About {
 }
 
 const adviceOf = (error: PaymentsError, { again, kind, words }: About): string => {
+  if (error._tag === "IdempotencyConflict") {
+    return [
+      `The gateway answers as if this reference stood for a ${kind} already.`,
+      `- If that ${kind} is the one you mean: run it with the amount and the data of then. It shows what became of it.`,
+      `- If this is a second ${kind}: give it a reference of its own.`,
+      "- If you do not know: whoever runs the gateway can say what the idempotency key was used for."
+    ].join("\n")
+  }
   const command = `To ask again safely, with the same key, run:\n  ${commandLine(words)}`
-  const isConflict = error._tag === "IdempotencyConflict"
-  const otherUse = [
-    `If this is another ${kind} than the one that the reference stood for (another amount, other data), the same command`,
-    "gets the same answer: give it a reference of its own."
-  ]
-  if (!again) return [command, ...(isConflict ? otherUse : [])].join("\n")
+  if (!again) return command
   return [
-    ...(isConflict ? [] : [command]),
+    command,
     "It was asked again already. If the answer stays the same, asking helps no more: whoever runs the gateway can say",
     `whether the idempotency key was executed. If it was, the ${kind} is made. If it was not and will not be, make it`,
-    "under another reference.",
-    ...(isConflict ? otherUse : [])
+    "under another reference."
   ].join("\n")
 }
 
