@@ -49,6 +49,16 @@ ALTER TABLE "effect_pix_queue"
 CREATE INDEX "idx_effect_pix_queue_take" ON "effect_pix_queue" (queue_name, visible_at)
   WHERE state = 'pending';
 
+CREATE TABLE "effect_pix_queue_ended_migrations" (
+  migration_id integer primary key,
+  created_at timestamp with time zone not null default now(),
+  name text not null
+);
+
+INSERT INTO "effect_pix_queue_ended_migrations" ("migration_id","name") VALUES (1,'create');
+
+CREATE INDEX effect_pix_queue_ended ON effect_pix_queue (state, updated_at);
+
 CREATE TABLE "effect_pix_payouts_migrations" (
   migration_id integer primary key,
   created_at timestamp with time zone not null default now(),
@@ -76,11 +86,17 @@ CREATE TABLE effect_pix_payouts (
   version INTEGER NOT NULL DEFAULT 1
 );
 
-CREATE INDEX effect_pix_payouts_listed ON effect_pix_payouts (state, submitted_at, idempotency_key);
+CREATE INDEX effect_pix_payouts_submitted ON effect_pix_payouts (submitted_at, idempotency_key);
+
+CREATE INDEX effect_pix_payouts_state ON effect_pix_payouts (state, submitted_at, idempotency_key);
 
 CREATE INDEX effect_pix_payouts_changed ON effect_pix_payouts (updated_at, idempotency_key);
 
-CREATE INDEX effect_pix_payouts_open ON effect_pix_payouts (generation) WHERE state IN ('accepted', 'unknown');
+CREATE INDEX effect_pix_payouts_open ON effect_pix_payouts (idempotency_key) WHERE state IN ('accepted', 'unknown');
+
+CREATE INDEX effect_pix_payouts_unqueued ON effect_pix_payouts (idempotency_key) WHERE generation = 0;
+
+CREATE INDEX effect_pix_payouts_data ON effect_pix_payouts (updated_at) WHERE state IN ('posted', 'settled', 'failed', 'refused') AND request IS NOT NULL;
 
 CREATE TABLE effect_pix_payout_limits (
   id INTEGER PRIMARY KEY CHECK (id = 1),

@@ -15,6 +15,7 @@ import * as SqlClient from "effect/sql/SqlClient"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import type { ConfigurationError } from "../contract/ConfigurationError.ts"
 import * as Settings from "../contract/Settings.ts"
+import { growing } from "../internal/schedule.ts"
 
 /**
  * The database did not do what was asked of it. What was asked in a transaction is undone with that transaction.
@@ -71,6 +72,25 @@ export const database: Effect.Effect<Database, ConfigurationError, SqlClient.Sql
     clickhouse: refused("ClickHouse")
   })
   return { sql, dialect }
+})
+
+/** Whether nothing could be asked: there is no connection, or the server (PostgreSQL's `57P..`) starts or stops. */
+const isAway = ({ reason }: SqlError) =>
+  reason._tag === "ConnectionError" ||
+  (Predicate.hasProperty(reason.cause, "code") && String(reason.cause.code).startsWith("57P"))
+
+/**
+ * Waits until the database answers, for as long as it takes, and says so: a program that starts together with its
+ * database, or during an outage, need not be started again. Wrong credentials and the like are failures.
+ */
+export const untilReachable: Effect.Effect<void, SqlError, SqlClient.SqlClient> = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`SELECT 1`.pipe(
+    Effect.tapError((error) =>
+      isAway(error) ? Effect.logWarning("The database cannot be reached. It is asked again until it can.") : Effect.void
+    ),
+    Effect.retry({ while: isAway, schedule: growing({ first: "1 second", most: "15 seconds" }) })
+  )
 })
 
 /** The transaction that a fiber is in, of whichever client: Effect notes it under this name, and exports no name for it. */

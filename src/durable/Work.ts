@@ -15,14 +15,21 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
 import * as PersistedQueue from "effect/persistence/PersistedQueue"
+import * as References from "effect/References"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import type * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
+import { untilReachable } from "./Database.ts"
+import { migrate, type Tables } from "./Tables.ts"
 
 /** The table of the queue: what payouts and webhooks wait in. */
 export const queueTable = "effect_pix_queue"
+
+const index = [`CREATE INDEX ${queueTable}_ended ON ${queueTable} (state, updated_at)`]
+/** What is finished is forgotten by this index. */
+const indexes: Tables = { name: `${queueTable}_ended`, migrations: { "0001_create": { pg: index, sqlite: index } } }
 
 /** How a worker shares the queue with others. */
 export interface LeaseOptions {
@@ -41,14 +48,19 @@ export const layerQueue = ({ lease = "30 seconds", poll }: LeaseOptions = {}): L
   SqlError,
   SqlClient.SqlClient
 > =>
-  Layer.provideMerge(
-    PersistedQueue.layer,
-    PersistedQueue.layerStoreSql({
-      tableName: queueTable,
-      lockExpiration: lease,
-      lockRefreshInterval: Duration.times(Duration.fromInputUnsafe(lease), 0.2),
-      pollInterval: poll
-    })
+  PersistedQueue.layer.pipe(
+    Layer.provideMerge(
+      PersistedQueue.layerStoreSql({
+        tableName: queueTable,
+        lockExpiration: lease,
+        lockRefreshInterval: Duration.times(Duration.fromInputUnsafe(lease), 0.2),
+        pollInterval: poll
+      })
+    ),
+    Layer.tap(() => migrate(indexes)),
+    Layer.provide(Layer.effectDiscard(untilReachable)),
+    // It asks for work all the time, and mostly finds none.
+    Layer.provide(Layer.succeed(References.TracerEnabled, false))
   )
 
 /** The store compares times, and takes nothing else of a clock: with parts of a millisecond it may wait for none for ever. */
@@ -157,7 +169,10 @@ export const work = <A, R, HR>(
   )
 }
 
-/** Does something at once and then every `interval`, until it is interrupted. A failure is logged, and it goes on. */
+/**
+ * Does something at once and then every `interval`, until it is interrupted. A failure is logged, and it goes on. It makes
+ * no spans: most of the time it finds nothing to do.
+ */
 export const repeatedly = <E, R>(
   name: string,
   interval: Duration.Input,
@@ -166,6 +181,7 @@ export const repeatedly = <E, R>(
   effect.pipe(
     Effect.catchCause((cause) => Effect.logWarning(`${name} failed, and is done again`, traceOf(cause))),
     Effect.repeat(Schedule.spaced(interval)),
+    Effect.withTracerEnabled(false),
     Effect.asVoid
   )
 

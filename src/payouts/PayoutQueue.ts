@@ -201,7 +201,7 @@ const parts = Effect.fnUntraced(function* (
   requireOwn: (operation: string) => Effect.Effect<void, ForeignTransaction>
 ) {
   const queue = yield* PersistedQueue.make({ name: queueName, schema: Element, maxAttempts: unlimited })
-  const core = yield* makeCore(store, queue)
+  const core = yield* makeCore(store, queue, settings.poll)
   const start = Effect.gen(function* () {
     const worker = yield* makeWorker(core, settings, seal)
     yield* Effect.forkScoped(worker.run)

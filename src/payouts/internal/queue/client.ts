@@ -192,7 +192,14 @@ export const makeClient = (
         Effect.race(PubSub.takeAll(subscription), Effect.sleep(Duration.millis(looked + settings.poll - now)))
       )
       const look = Stream.unwrap(
-        Effect.map(place, (first) => paged("changes", (after) => store.changed(after, pageSize), first, "updatedAt"))
+        Effect.map(place, (first) =>
+          paged(
+            "changes",
+            (after) => Effect.withTracerEnabled(store.changed(after, pageSize), false),
+            first,
+            "updatedAt"
+          )
+        )
       ).pipe(
         Stream.filter((row) => {
           const isNew = row.updatedAt >= began && told.get(row.key)?.version !== row.version
@@ -219,20 +226,13 @@ export const makeClient = (
         Effect.catchTag("PayoutNotFound", () => Effect.succeedNone)
       ),
     await: (reference: string) =>
-      Effect.scoped(
-        Effect.gen(function* () {
-          const subscription = yield* PubSub.subscribe(core.news)
-          let row = yield* find(reference)
-          while (isOpen(row)) {
-            const { key } = row
-            // News of this process, or the next look at what others did.
-            const news = Effect.repeat(PubSub.take(subscription), { until: (of) => of === key })
-            yield* Effect.race(news, Effect.sleep(Duration.millis(settings.poll)))
-            row = yield* find(reference)
-          }
-          return statusOf(row)
-        })
-      ).pipe(guard("await")),
+      Effect.gen(function* () {
+        const key = yield* keyOf(reference)
+        const change = yield* core.changeOf(key)
+        const row = yield* find(reference)
+        if (isOpen(row)) yield* change.await
+        return row
+      }).pipe(Effect.scoped, Effect.repeat({ while: isOpen }), Effect.map(statusOf), guard("await")),
     list: ({ state }: { readonly state?: PayoutState | undefined } = {}) =>
       Stream.map(
         paged("list", (after) => store.list(state, after, pageSize), { at: -1, key: "" }, "submittedAt"),

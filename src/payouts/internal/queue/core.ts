@@ -2,12 +2,16 @@
  * What submitting and working share: the rows, the queue, the seal, and the news of a change.
  */
 import * as Clock from "effect/Clock"
-import type * as Duration from "effect/Duration"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Latch from "effect/Latch"
 import type * as PersistedQueue from "effect/persistence/PersistedQueue"
 import * as PubSub from "effect/PubSub"
+import * as RcMap from "effect/RcMap"
 import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
 import type { SqlError } from "effect/sql/SqlError"
+import { repeatedly } from "../../../durable/Work.ts"
 import type { Changes, Row } from "./row.ts"
 import type { Store } from "./store.ts"
 
@@ -34,17 +38,52 @@ export interface Core {
   ) => Effect.Effect<Row | undefined, SqlError | QueueError>
   readonly offer: (row: Row, delay?: Duration.Input) => Effect.Effect<void, QueueError>
   readonly tell: (key: string) => Effect.Effect<void>
+  /**
+   * A latch that opens when this process changes the payout, or sees that it is not open any more. All who wait in this
+   * process share one look at the database for each `poll`.
+   */
+  readonly changeOf: (key: string) => Effect.Effect<Latch.Latch, never, Scope.Scope>
 }
 
-export const makeCore = Effect.fnUntraced(function* (store: Store, queue: PersistedQueue.PersistedQueue<Element>) {
+/** The id of the element that a row waits for. */
+export const elementId = ({ generation, key }: Pick<Row, "generation" | "key">) => `${key}#${generation}`
+
+export const makeCore = Effect.fnUntraced(function* (
+  store: Store,
+  queue: PersistedQueue.PersistedQueue<Element>,
+  poll: number
+) {
   const news = yield* PubSub.sliding<string>(1024)
-  const tell = (key: string) => store.afterCommit(Effect.asVoid(PubSub.publish(news, key)))
+  const awaited = yield* RcMap.make({ lookup: (_key: string) => Latch.make() })
+  const changeOf = (key: string) => RcMap.get(awaited, key)
+  const wake = (key: string) =>
+    Effect.when(
+      Effect.scoped(
+        Effect.andThen(
+          Effect.flatMap(changeOf(key), (latch) => latch.open),
+          RcMap.invalidate(awaited, key)
+        )
+      ),
+      RcMap.has(awaited, key)
+    )
+  const look = Effect.gen(function* () {
+    const keys = [...(yield* RcMap.keys(awaited))]
+    if (keys.length === 0) return
+    const open = new Set(yield* store.open(keys))
+    yield* Effect.forEach(
+      keys.filter((key) => !open.has(key)),
+      wake,
+      { discard: true }
+    )
+  })
+  yield* Effect.forkScoped(repeatedly("Looking for awaited payouts", Duration.millis(poll), look))
+  const tell = (key: string) => store.afterCommit(Effect.asVoid(Effect.andThen(PubSub.publish(news, key), wake(key))))
   const change: Core["change"] = (row, changes) =>
     Effect.flatMap(Clock.currentTimeMillis, (now) => store.change(row, changes, now)).pipe(
       Effect.tap((next) => (next === undefined ? Effect.void : tell(row.key)))
     )
   const offer: Core["offer"] = ({ generation, key }, delay) =>
-    queue.offer({ v: 1, key, generation }, { id: `${key}#${generation}`, delay }).pipe(
+    queue.offer({ v: 1, key, generation }, { id: elementId({ generation, key }), delay }).pipe(
       // A key and a number can always be written.
       Effect.catchTag("SchemaError", Effect.die),
       Effect.asVoid
@@ -55,7 +94,7 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, queue: Persis
         next === undefined ? Effect.void : offer(next, delay)
       )
     )
-  return { store, queue, news, change, requeue, offer, tell } satisfies Core
+  return { store, queue, news, change, requeue, offer, tell, changeOf } satisfies Core
 })
 
 /** Loads a row and changes it, again when another one was faster. `step` answers what changes, if anything. */

@@ -64,10 +64,11 @@ export const make = (): Store => {
     list: (state, after, limit) =>
       page("submittedAt", after, limit, (row) => state === undefined || row.state === state),
     changed: (after, limit) => page("updatedAt", after, limit, () => true),
+    open: (keys) => Effect.sync(() => keys.filter((key) => isOpen(rows.get(key) ?? { state: "failed" }))),
     unqueued: (limit) =>
       Effect.sync(() => [...rows.values()].filter((row) => isOpen(row) && row.generation === 0).slice(0, limit)),
     // What is queued in memory is lost with the rows.
-    lost: () => Effect.succeed([]),
+    healLost: () => Effect.succeed(0),
     counts: Effect.sync(() =>
       (["accepted", "unknown", "parked"] as const).flatMap((state) => {
         const found = [...rows.values()].filter((row) => row.state === state)

@@ -2,11 +2,13 @@
  * The rows in the user's database.
  */
 import * as Effect from "effect/Effect"
+import type { SqlError } from "effect/sql/SqlError"
+import type { Fragment } from "effect/sql/Statement"
 import { type Database, inTransaction } from "../../../durable/Database.ts"
-import { queueTable } from "../../../durable/Work.ts"
+import { healLost } from "../../../durable/Lost.ts"
 import type { Changes, Row } from "./row.ts"
 import type { Count, Place, Store } from "./store.ts"
-import { columns } from "./tables.ts"
+import { columns, ended as endedStates, open as openStates } from "./tables.ts"
 
 /** The name under which the payouts stand in the queue. The number is that of its elements' form. */
 export const queueName = "effect-pix/payouts/1"
@@ -43,19 +45,32 @@ export const make = (database: Database): Store => {
   const payouts = sql(table)
   const limits = sql(limitsTable)
   const all = sql.literal(named.map(([name, column]) => `${column} AS "${name}"`).join(", "))
-  const open = sql.literal("state IN ('accepted', 'unknown')")
+  const open = sql.literal(openStates)
+  const ended = sql.literal(endedStates)
   const select = (rest: ReturnType<typeof sql.literal>) =>
     Effect.map(sql<Raw>`SELECT ${all} FROM ${payouts} ${rest}`, (rows) => rows.map(rowOf))
   const page = (column: "submitted_at" | "updated_at", state: string | undefined, after: Place, limit: number) => {
     const at = sql(column)
-    const inState = state === undefined ? sql.literal("1 = 1") : sql`state = ${state}`
-    return select(sql`WHERE ${inState} AND (${at} > ${after.at} OR (${at} = ${after.at} AND idempotency_key > ${after.key}))
+    const inState = state === undefined ? sql.literal("") : sql`state = ${state} AND`
+    return select(sql`WHERE ${inState} (${at}, idempotency_key) > (${after.at}, ${after.key})
       ORDER BY ${at}, idempotency_key LIMIT ${limit}`)
   }
+  /** Many values as one parameter, so that any number of them is one prepared statement. */
+  const oneOf = (json: string) =>
+    dialect === "pg"
+      ? sql`SELECT json_array_elements_text(CAST(${json} AS JSON))`
+      : sql`SELECT value FROM json_each(${json})`
   const transaction = inTransaction(database)
   // What all count on is locked until the commit: PostgreSQL ends a transaction whose process says nothing more.
   const patience = sql`SELECT set_config('idle_in_transaction_session_timeout', '2000', true)`
-  const ended = sql.literal("state NOT IN ('accepted', 'unknown', 'parked')")
+  /** Runs a statement on at most 1,000 rows of what ended before a time, the oldest first, until there are no more. */
+  const drain = (
+    before: number,
+    which: string,
+    statement: (keys: Fragment) => Effect.Effect<ReadonlyArray<unknown>, SqlError>
+  ) =>
+    statement(sql`(SELECT idempotency_key FROM ${payouts} WHERE ${ended} ${sql.literal(which)} AND updated_at < ${before}
+      ORDER BY updated_at LIMIT 1000)`).pipe(Effect.repeat({ while: (rows) => rows.length === 1000 }), Effect.asVoid)
 
   return {
     transaction,
@@ -77,12 +92,25 @@ export const make = (database: Database): Store => {
     },
     list: (state, after, limit) => page("submitted_at", state, after, limit),
     changed: (after, limit) => page("updated_at", undefined, after, limit),
+    open: (keys) =>
+      Effect.map(
+        sql<{ readonly key: string }>`SELECT idempotency_key AS "key" FROM ${payouts}
+          WHERE ${open} AND idempotency_key IN (${oneOf(JSON.stringify(keys))})`,
+        (rows) => rows.map(({ key }) => key)
+      ),
     unqueued: (limit) => select(sql`WHERE ${open} AND generation = 0 LIMIT ${limit}`),
-    lost: (limit) =>
-      select(sql`WHERE ${open} AND NOT EXISTS (
-        SELECT 1 FROM ${sql(queueTable)} AS q WHERE q.queue_name = ${queueName} AND q.state = 'pending'
-        AND q.id = idempotency_key || '#' || CAST(generation AS VARCHAR(20))
-      ) LIMIT ${limit}`),
+    healLost: (heal) =>
+      healLost(
+        database,
+        {
+          queueName,
+          table,
+          key: columns.key,
+          element: sql.literal("(idempotency_key || '#' || CAST(generation AS VARCHAR(20)))"),
+          where: sql`${open} AND generation > 0`
+        },
+        heal
+      ),
     counts: Effect.map(
       sql<Count>`SELECT state AS "state", COUNT(*) AS "count", MIN(submitted_at) AS "oldest" FROM ${payouts}
         WHERE state IN ('accepted', 'unknown', 'parked') GROUP BY state`,
@@ -90,10 +118,14 @@ export const make = (database: Database): Store => {
     ),
     forget: ({ data, rows }) =>
       Effect.andThen(
-        sql`UPDATE ${payouts} SET request = NULL WHERE ${ended} AND request IS NOT NULL AND updated_at < ${data}`,
+        drain(
+          data,
+          "AND request IS NOT NULL",
+          (keys) => sql`UPDATE ${payouts} SET request = NULL WHERE idempotency_key IN ${keys} RETURNING version`
+        ),
         rows === undefined
           ? Effect.void
-          : Effect.asVoid(sql`DELETE FROM ${payouts} WHERE ${ended} AND updated_at < ${rows}`)
+          : drain(rows, "", (keys) => sql`DELETE FROM ${payouts} WHERE idempotency_key IN ${keys} RETURNING version`)
       ),
     isPaused: Effect.map(sql<{ readonly paused: unknown }>`SELECT paused AS "paused" FROM ${limits}`, ([row]) =>
       Boolean(row?.paused)

@@ -3,6 +3,7 @@
  */
 import type * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql/SqlError"
+import type { LostRow } from "../../../durable/Lost.ts"
 import type { PayoutState } from "../../PayoutStatus.ts"
 import type { Changes, Row } from "./row.ts"
 
@@ -39,8 +40,10 @@ export interface Store {
   readonly changed: (after: Place, limit: number) => Stored<ReadonlyArray<Row>>
   /** Open rows that no element was ever made for: another program inserted them. */
   readonly unqueued: (limit: number) => Stored<ReadonlyArray<Row>>
-  /** Open rows whose element is not in the queue any more. */
-  readonly lost: (limit: number) => Stored<ReadonlyArray<Row>>
+  /** Those of the keys whose rows are open. */
+  readonly open: (keys: ReadonlyArray<string>) => Stored<ReadonlyArray<string>>
+  /** Gives the open rows whose element is not in the queue any more to `heal`, and answers how many there were. */
+  readonly healLost: <E>(heal: (row: LostRow) => Effect.Effect<unknown, E>) => Effect.Effect<number, E | SqlError>
   /** How many stand in the states that somebody waits for. */
   readonly counts: Stored<ReadonlyArray<Count>>
   /** Drops the requests of what ended before `data`, and the rows of what ended before `rows`. */

@@ -7,8 +7,8 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import { forgetDone, repeatedly } from "../../../durable/Work.ts"
-import type { Core } from "./core.ts"
-import type { Row } from "./row.ts"
+import { type Core, elementId } from "./core.ts"
+import { isOpen, type Row } from "./row.ts"
 import type { Settings } from "./settings.ts"
 
 const waiting = Metric.gauge("effect_pix_payout_queue_waiting", {
@@ -31,13 +31,20 @@ export const sweeps = (core: Core, settings: Settings) => {
 
   const queueInserted = drained(Effect.flatMap(store.unqueued(batch), requeue))
 
-  const healLost = drained(
-    Effect.tap(Effect.flatMap(store.lost(batch), requeue), (found) =>
-      found === 0
-        ? Effect.void
-        : Effect.logWarning(`${found} payout(s) were not in the queue any more. They are again.`)
+  const healLost = store
+    .healLost(({ element, key }) =>
+      Effect.flatMap(store.get(key), (row) =>
+        // It may have got another element since.
+        row !== undefined && isOpen(row) && elementId(row) === element ? core.requeue(row) : Effect.undefined
+      )
     )
-  )
+    .pipe(
+      Effect.tap((found) =>
+        found === 0
+          ? Effect.void
+          : Effect.logWarning(`${found} payout(s) were not in the queue any more. They are again.`)
+      )
+    )
 
   const measure = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis

@@ -6,6 +6,12 @@ import type { Tables } from "../../../durable/Tables.ts"
 
 const states = "'accepted', 'posted', 'settled', 'failed', 'refused', 'unknown', 'parked'"
 
+/** The states in which a worker has something to do, as SQL. An index serves what is asked in the same words. */
+export const open = "state IN ('accepted', 'unknown')"
+
+/** The states in which nobody has anything to do, as SQL. */
+export const ended = "state IN ('posted', 'settled', 'failed', 'refused')"
+
 const create = (types: { readonly now: string; readonly boolean: string; readonly no: string }) => [
   `CREATE TABLE effect_pix_payouts (
   idempotency_key VARCHAR(64) PRIMARY KEY CHECK (LENGTH(idempotency_key) <= 64),
@@ -25,9 +31,12 @@ const create = (types: { readonly now: string; readonly boolean: string; readonl
   updated_at BIGINT NOT NULL DEFAULT (${types.now}),
   version INTEGER NOT NULL DEFAULT 1
 )`,
-  "CREATE INDEX effect_pix_payouts_listed ON effect_pix_payouts (state, submitted_at, idempotency_key)",
+  "CREATE INDEX effect_pix_payouts_submitted ON effect_pix_payouts (submitted_at, idempotency_key)",
+  "CREATE INDEX effect_pix_payouts_state ON effect_pix_payouts (state, submitted_at, idempotency_key)",
   "CREATE INDEX effect_pix_payouts_changed ON effect_pix_payouts (updated_at, idempotency_key)",
-  "CREATE INDEX effect_pix_payouts_open ON effect_pix_payouts (generation) WHERE state IN ('accepted', 'unknown')",
+  `CREATE INDEX effect_pix_payouts_open ON effect_pix_payouts (idempotency_key) WHERE ${open}`,
+  "CREATE INDEX effect_pix_payouts_unqueued ON effect_pix_payouts (idempotency_key) WHERE generation = 0",
+  `CREATE INDEX effect_pix_payouts_data ON effect_pix_payouts (updated_at) WHERE ${ended} AND request IS NOT NULL`,
   `CREATE TABLE effect_pix_payout_limits (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   paused ${types.boolean} NOT NULL DEFAULT ${types.no},

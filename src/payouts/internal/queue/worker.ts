@@ -45,7 +45,7 @@ const untilTomorrow = (now: number, zone: DateTime.TimeZone) => {
 export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Settings, seal: Seal) {
   const { store } = core
   const { requestWithdrawal } = yield* Payments
-  const isPaused = yield* Effect.cachedWithTTL(store.isPaused, "1 second")
+  const isPaused = yield* Effect.cachedWithTTL(Effect.withTracerEnabled(store.isPaused, false), "1 second")
   // Of a process that is stopped one transaction may stand before the row that all count on, and not one for each of its
   // connections: each keeps the others waiting until the database ends it.
   const counting = Semaphore.makeUnsafe(1)
