@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Migrator from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
-import type { Dialect } from "./Database.ts"
+import { type Dialect, untilReachable } from "./Database.ts"
 
 /** One version of a set of tables: its statements for each dialect, in order. */
 type Migration = { readonly [D in Dialect]: ReadonlyArray<string> }
@@ -31,7 +31,10 @@ const run = (migration: Migration) =>
     return Effect.forEach(statements, (statement) => sql.unsafe(statement), { discard: true })
   })
 
-/** Brings a set of tables to its newest version, in one transaction. Several processes may do so at the same time. */
+/**
+ * Brings a set of tables to its newest version, in one transaction. Several processes may do so at the same time. It waits
+ * for a database that cannot be reached.
+ */
 export const migrate = ({ migrations, name }: Tables): Effect.Effect<void, SqlError, SqlClient.SqlClient> => {
   const loader = Migrator.fromRecord(
     Object.fromEntries(Object.entries(migrations).map(([version, migration]) => [version, run(migration)]))
@@ -44,7 +47,8 @@ export const migrate = ({ migrations, name }: Tables): Effect.Effect<void, SqlEr
       onSuccess: ({ length }) => length < Object.keys(migrations).length
     })
   )
-  return Effect.asVoid(Effect.when(Migrator.make({})({ loader, table }), isOld)).pipe(
+  const migrated = Effect.when(Migrator.make({})({ loader, table }), isOld)
+  return Effect.asVoid(Effect.andThen(untilReachable, migrated)).pipe(
     // What a migration is made of is this library's own: that it cannot be loaded is a fault of the library.
     Effect.catchTag("MigrationError", (error) =>
       error.kind === "Failed" && isSqlError(error.cause) ? Effect.fail(error.cause) : Effect.die(error)

@@ -2,12 +2,11 @@
  * The rows in the user's database.
  */
 import * as Effect from "effect/Effect"
-import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 import { type Database, inTransaction } from "../../../durable/Database.ts"
 import { healLost } from "../../../durable/Lost.ts"
 import type { Changes, Row } from "./row.ts"
-import type { Count, Place, Store } from "./store.ts"
+import type { Count, Place, Store, Stored } from "./store.ts"
 import { columns, ended as endedStates, open as openStates } from "./tables.ts"
 
 /** The name under which the payouts stand in the queue. The number is that of its elements' form. */
@@ -55,22 +54,23 @@ export const make = (database: Database): Store => {
     return select(sql`WHERE ${inState} (${at}, idempotency_key) > (${after.at}, ${after.key})
       ORDER BY ${at}, idempotency_key LIMIT ${limit}`)
   }
+  /** The rows of the keys that a SELECT finds, by the primary key: of an array PostgreSQL expects few, as it does not of a join. */
+  const isOneOf = (keys: Fragment) =>
+    dialect === "pg" ? sql`idempotency_key = ANY(ARRAY(${keys}))` : sql`idempotency_key IN (${keys})`
   /** Many values as one parameter, so that any number of them is one prepared statement. */
-  const oneOf = (json: string) =>
+  const unpacked = (json: string) =>
     dialect === "pg"
       ? sql`SELECT json_array_elements_text(CAST(${json} AS JSON))`
       : sql`SELECT value FROM json_each(${json})`
   const transaction = inTransaction(database)
   // What all count on is locked until the commit: PostgreSQL ends a transaction whose process says nothing more.
   const patience = sql`SELECT set_config('idle_in_transaction_session_timeout', '2000', true)`
-  /** Runs a statement on at most 1,000 rows of what ended before a time, the oldest first, until there are no more. */
-  const drain = (
-    before: number,
-    which: string,
-    statement: (keys: Fragment) => Effect.Effect<ReadonlyArray<unknown>, SqlError>
-  ) =>
-    statement(sql`(SELECT idempotency_key FROM ${payouts} WHERE ${ended} ${sql.literal(which)} AND updated_at < ${before}
-      ORDER BY updated_at LIMIT 1000)`).pipe(Effect.repeat({ while: (rows) => rows.length === 1000 }), Effect.asVoid)
+  /** Runs a statement on the oldest 1,000 rows that ended before a time, until there are no more. */
+  const drain = (before: number, which: string, statement: (rows: Fragment) => Stored<ReadonlyArray<unknown>>) =>
+    statement(
+      isOneOf(sql`SELECT idempotency_key FROM ${payouts}
+        WHERE ${ended} ${sql.literal(which)} AND updated_at < ${before} ORDER BY updated_at LIMIT 1000`)
+    ).pipe(Effect.repeat({ while: ({ length }) => length === 1000 }), Effect.asVoid)
 
   return {
     transaction,
@@ -95,7 +95,7 @@ export const make = (database: Database): Store => {
     open: (keys) =>
       Effect.map(
         sql<{ readonly key: string }>`SELECT idempotency_key AS "key" FROM ${payouts}
-          WHERE ${open} AND idempotency_key IN (${oneOf(JSON.stringify(keys))})`,
+          WHERE ${open} AND ${isOneOf(unpacked(JSON.stringify(keys)))}`,
         (rows) => rows.map(({ key }) => key)
       ),
     unqueued: (limit) => select(sql`WHERE ${open} AND generation = 0 LIMIT ${limit}`),
@@ -121,11 +121,11 @@ export const make = (database: Database): Store => {
         drain(
           data,
           "AND request IS NOT NULL",
-          (keys) => sql`UPDATE ${payouts} SET request = NULL WHERE idempotency_key IN ${keys} RETURNING version`
+          (rows) => sql`UPDATE ${payouts} SET request = NULL WHERE ${rows} RETURNING version`
         ),
         rows === undefined
           ? Effect.void
-          : drain(rows, "", (keys) => sql`DELETE FROM ${payouts} WHERE idempotency_key IN ${keys} RETURNING version`)
+          : drain(rows, "", (old) => sql`DELETE FROM ${payouts} WHERE ${old} RETURNING version`)
       ),
     isPaused: Effect.map(sql<{ readonly paused: unknown }>`SELECT paused AS "paused" FROM ${limits}`, ([row]) =>
       Boolean(row?.paused)

@@ -7,7 +7,8 @@ import type { LostRow } from "../../../durable/Lost.ts"
 import type { PayoutState } from "../../PayoutStatus.ts"
 import type { Changes, Row } from "./row.ts"
 
-type Stored<A> = Effect.Effect<A, SqlError>
+/** What the database answers. */
+export type Stored<A> = Effect.Effect<A, SqlError>
 
 /** A place in a list that is ordered by a time and then by the key. */
 export interface Place {

@@ -1,0 +1,184 @@
+/**
+ * What the queue costs as its tables grow: counted in pages of the database and in statements, not in time.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Layer, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { database } from "../../src/durable/Database.ts"
+import { migrate } from "../../src/durable/Tables.ts"
+import { forgetDone, layerQueue } from "../../src/durable/Work.ts"
+import { make as makeStore, queueName } from "../../src/payouts/internal/queue/sqlStore.ts"
+import type { Store } from "../../src/payouts/internal/queue/store.ts"
+import { tables } from "../../src/payouts/internal/queue/tables.ts"
+import { makeStatements } from "../support/statements.ts"
+import { noPostgres, postgres } from "../support/postgres.ts"
+
+const absent = noPostgres()
+const day = 86_400_000
+
+/** Tables whose statistics are those of the moment that a test chooses. */
+const prepare = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* migrate(tables)
+  for (const table of ["effect_pix_payouts", "effect_pix_queue"]) {
+    yield* sql`ALTER TABLE ${sql(table)} SET (autovacuum_enabled = FALSE)`
+  }
+  return { sql, store: makeStore(yield* database) }
+})
+
+/** Payouts in a state, `from` to `to`, and their elements of the queue. */
+const insert = (from: number, to: number, state: string, age = 0) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    // Keys are hashes: neighbours in time are none in the index.
+    yield* sql`INSERT INTO effect_pix_payouts
+      (idempotency_key, reference, amount, request, request_check, state, generation, submitted_at, updated_at)
+      SELECT 'payout_' || md5(n::text), 'invoice-' || n, 1000, '{"amount":1000,"currency":"BRL"}', 'abc', ${state}, 1,
+        ${Date.now() - age} + n / 3, ${Date.now() - age} + n / 3
+      FROM generate_series(${sql.literal(`${from}`)}, ${sql.literal(`${to}`)}) AS n`
+    const isOpen = state === "accepted"
+    yield* sql`INSERT INTO effect_pix_queue
+      (id, queue_name, element, state, visible_at, created_at, updated_at)
+      SELECT 'payout_' || md5(n::text) || '#1', ${queueName}, '{}', ${isOpen ? "pending" : "completed"},
+        now(), now(), now() - ${age} * interval '1 millisecond'
+      FROM generate_series(${sql.literal(`${from}`)}, ${sql.literal(`${to}`)}) AS n`
+  })
+
+/** The pages of both tables and their indexes that an effect looks at. */
+const pagesOf = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const read = Effect.gen(function* () {
+      yield* sql`SELECT pg_stat_force_next_flush()`
+      yield* sql`SELECT 1`
+      const [row] = yield* sql<{ readonly pages: number; readonly scans: number }>`
+        SELECT SUM(heap_blks_hit + heap_blks_read + idx_blks_hit + idx_blks_read)::float8 AS pages,
+          (SELECT SUM(seq_scan)::float8 FROM pg_stat_user_tables WHERE relname IN ('effect_pix_payouts', 'effect_pix_queue')) AS scans
+        FROM pg_statio_user_tables WHERE relname IN ('effect_pix_payouts', 'effect_pix_queue')`
+      return row ?? { pages: 0, scans: 0 }
+    })
+    const before = yield* read
+    yield* effect
+    const after = yield* read
+    return { pages: after.pages - before.pages, scans: after.scans - before.scans }
+  })
+
+/** Reads a list to its end, as `list()` does. */
+const listAll = (store: Store, state: "posted" | undefined) =>
+  Effect.gen(function* () {
+    let after = { at: -1, key: "" }
+    for (let count = 0; ;) {
+      const rows = yield* store.list(state, after, 200)
+      const last = rows.at(-1)
+      count += rows.length
+      if (last === undefined) return count
+      after = { at: last.submittedAt, key: last.key }
+    }
+  })
+
+describe.skipIf(absent !== undefined)(`a payout queue that grows${absent === undefined ? "" : ` (${absent})`}`, () => {
+  const connect = Effect.gen(function* () {
+    const { url } = yield* postgres
+    // One connection, so that what it counted is read after it was counted.
+    const client = PgClient.layer({ url: Redacted.make(url), maxConnections: 1 })
+    return Layer.provideMerge(layerQueue(), client)
+  })
+  const test = (name: string, effect: Effect.Effect<void, unknown, Layer.Success<Effect.Success<typeof connect>>>) =>
+    it.live(name, () => Effect.scoped(Effect.flatMap(connect, (layer) => Effect.provide(effect, layer))), 240_000)
+
+  for (const statistics of ["none", "stale", "fresh"] as const)
+    test(
+      `a search for lost elements looks at most at 6 pages for each waiting payout, whose number it does not depend on (statistics: ${statistics})`,
+      Effect.gen(function* () {
+        const { sql, store } = yield* prepare
+        const search = Effect.map(
+          Effect.flatMap(
+            Effect.sync(() => new Array<string>()),
+            (lost) =>
+              Effect.as(
+                store.healLost(({ key }) => Effect.sync(() => lost.push(key))),
+                lost
+              )
+          ),
+          (lost) => lost.length
+        )
+        // What ended is many times what waits.
+        yield* insert(1_000_000, 1_040_000, "posted", day)
+        if (statistics === "stale") yield* sql`ANALYZE`
+        const perRow: Array<number> = []
+        for (const [from, to] of [
+          [1, 5000],
+          [5001, 20_000]
+        ] as const) {
+          yield* insert(from, to, "accepted")
+          if (statistics === "fresh") yield* sql`ANALYZE`
+          const { pages } = yield* pagesOf(search)
+          perRow.push(pages / to)
+        }
+        assert.isTrue(
+          perRow.every((pages) => pages <= 6),
+          String(perRow)
+        )
+        yield* sql`DELETE FROM effect_pix_queue WHERE sequence % 4 = 0`
+        const [gone] = yield* sql<{ readonly count: number }>`
+          SELECT 20000 - COUNT(*)::int AS count FROM effect_pix_queue WHERE state = 'pending'`
+        assert.strictEqual(yield* search, gone?.count, "each lost one is found")
+        assert.isAbove(gone?.count ?? 0, 4000)
+      })
+    )
+
+  for (const state of ["posted", undefined] as const)
+    test(
+      `a list of ${state ?? "all"} of four times as many payouts looks at no more than five times the pages`,
+      Effect.gen(function* () {
+        const { store } = yield* prepare
+        yield* insert(1, 20_000, "posted")
+        const few = yield* pagesOf(listAll(store, state))
+        yield* insert(20_001, 80_000, "posted")
+        const many = yield* pagesOf(listAll(store, state))
+        assert.isAtMost(many.pages / few.pages, 5)
+        assert.strictEqual(many.scans, 0, "by an index")
+        assert.strictEqual(yield* listAll(store, state), 80_000)
+      })
+    )
+
+  for (const statistics of ["none", "fresh"] as const)
+    test(
+      `what is over is forgotten by an index, 1,000 at a time, and what it costs does not depend on what stays (statistics: ${statistics})`,
+      Effect.gen(function* () {
+        const { sql, store } = yield* prepare
+        yield* insert(1, 2500, "posted", 400 * day)
+        yield* insert(2501, 3000, "parked", 400 * day)
+        yield* insert(3001, 60_000, "posted")
+        if (statistics === "fresh") yield* sql`ANALYZE`
+        const { layer, texts } = makeStatements()
+        const now = Date.now()
+        const data = yield* pagesOf(Effect.provide(store.forget({ data: now - 90 * day, rows: undefined }), layer))
+        const rows = yield* pagesOf(
+          Effect.provide(store.forget({ data: now - 90 * day, rows: now - 365 * day }), layer)
+        )
+        const queue = yield* pagesOf(Effect.provide(forgetDone, layer))
+        assert.deepStrictEqual([data.scans, rows.scans], [0, 0], "the payouts are not read from start to end")
+        const perRow = [data.pages / 2500, rows.pages / 2500, queue.pages / 3000]
+        assert.isTrue(
+          perRow.every((pages) => pages <= 50),
+          String(perRow)
+        )
+        assert.deepStrictEqual(
+          ["UPDATE", 'DELETE FROM "effect_pix_payouts"'].map(
+            (start) => texts.filter((text) => text.startsWith(start)).length
+          ),
+          [4, 3]
+        )
+        const left = yield* sql<{ readonly state: string; readonly count: number }>`
+          SELECT state, COUNT(*)::int AS count FROM effect_pix_payouts WHERE request IS NOT NULL GROUP BY 1 ORDER BY 1`
+        assert.deepStrictEqual(left, [
+          { state: "parked", count: 500 },
+          { state: "posted", count: 57_000 }
+        ])
+        const [elements] = yield* sql<{ readonly count: number }>`SELECT COUNT(*)::int AS count FROM effect_pix_queue`
+        assert.strictEqual(elements?.count, 57_000)
+      })
+    )
+})

@@ -1,0 +1,186 @@
+/**
+ * What the queue asks of the database while there is nothing to do, and while the database is away.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Fiber, Layer, Logger, Queue, Redacted, Tracer } from "effect"
+import { PaymentsPolicy } from "effect-pix"
+import { NodeSqlite } from "effect-pix/node"
+import { PayoutQueue, type PayoutQueueOptions } from "effect-pix/payouts"
+import { Reactivity } from "effect/reactivity"
+import { SqlClient, Statement } from "effect/sql"
+import { AuthenticationError, ConnectionError, SqlError, UnknownError } from "effect/sql/SqlError"
+import { TestClock } from "effect/testing"
+import { gateway, payout, payouts } from "../support/payoutQueue.ts"
+import { noPostgres, postgres } from "../support/postgres.ts"
+import { makeStatements } from "../support/statements.ts"
+
+const sqlite = Layer.fresh(NodeSqlite.layer({ filename: ":memory:" }))
+
+const queueOn = <E, R>(client: Layer.Layer<SqlClient.SqlClient, E, R>, options: PayoutQueueOptions = {}) =>
+  Layer.provideMerge(
+    PayoutQueue.layer(options),
+    Layer.mergeAll(client, gateway, PaymentsPolicy.layer(PaymentsPolicy.once))
+  )
+
+/** Every line that is logged, as it comes. */
+const makeLog = Effect.gen(function* () {
+  const lines = yield* Queue.unbounded<string>()
+  const logger = Logger.make(({ message }) => void Queue.offerUnsafe(lines, String(message)))
+  return { next: Queue.take(lines), layer: Logger.layer([logger]) }
+})
+
+describe("PayoutQueue", () => {
+  it.effect("however many wait for a payout, the database is asked once in each poll interval", () => {
+    const { layer, texts } = makeStatements()
+    const countOf = (waiting: number) =>
+      Effect.gen(function* () {
+        const queue = yield* PayoutQueue
+        yield* queue.setPaused(true)
+        const all = payouts(waiting)
+        yield* queue.submitMany(all)
+        const fibers = yield* Effect.forEach(all, ({ reference }) => Effect.forkChild(queue.await(reference)))
+        yield* TestClock.adjust("2 seconds")
+        texts.length = 0
+        yield* TestClock.adjust("10 seconds")
+        const asked = texts.filter((text) => text.includes("effect_pix_payouts") && text.includes("json_each")).length
+        const others = texts.filter((text) => text.includes("WHERE idempotency_key =")).length
+        yield* queue.setPaused(false)
+        yield* TestClock.adjust("5 seconds")
+        const states = (yield* Effect.forEach(fibers, (fiber) => Fiber.join(fiber))).map(({ state }) => state)
+        assert.deepStrictEqual(new Set(states), new Set(["posted"]))
+        return [asked, others]
+      }).pipe(Effect.provide(Layer.provide(queueOn(sqlite), layer)))
+    return Effect.gen(function* () {
+      assert.deepStrictEqual(yield* countOf(1), [10, 0])
+      assert.deepStrictEqual(yield* countOf(100), [10, 0])
+    })
+  })
+
+  it.effect("who waits sees within a poll interval what another process did, also that the payout is gone", () =>
+    Effect.gen(function* () {
+      const queue = yield* PayoutQueue
+      const sql = yield* SqlClient.SqlClient
+      yield* queue.setPaused(true)
+      yield* queue.submitMany(payouts(3))
+      const wait = (reference: string) => Effect.forkChild(Effect.flip(Effect.flip(queue.await(reference))))
+      const [first, second, third] = [
+        yield* wait("invoice-1"),
+        yield* Effect.forkChild(Effect.flip(queue.await("invoice-2"))),
+        yield* wait("invoice-3")
+      ]
+      yield* TestClock.adjust("1 second")
+      yield* sql`UPDATE effect_pix_payouts SET state = 'posted', version = version + 1 WHERE reference = 'invoice-1'`
+      yield* sql`DELETE FROM effect_pix_payouts WHERE reference = 'invoice-2'`
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual((yield* Fiber.join(first)).state, "posted")
+      assert.strictEqual((yield* Fiber.join(second))._tag, "PayoutNotFound")
+      assert.isUndefined(third.pollUnsafe())
+    }).pipe(Effect.provide(queueOn(sqlite)))
+  )
+
+  it.effect("a paused process makes no span, and a payout that is paid makes some", () =>
+    Effect.gen(function* () {
+      const names: Array<string> = []
+      const tracer = Tracer.make({
+        span: (options) => {
+          names.push(options.name)
+          return new Tracer.NativeSpan(options)
+        }
+      })
+      yield* Effect.gen(function* () {
+        const queue = yield* PayoutQueue
+        yield* queue.setPaused(true)
+        yield* queue.submit(payout("invoice-1"))
+        yield* Effect.forkScoped(queue.await("invoice-1"))
+        yield* TestClock.adjust("10 seconds")
+        names.length = 0
+        yield* TestClock.adjust("2 hours")
+        assert.deepStrictEqual(names, [])
+        yield* queue.setPaused(false)
+        yield* TestClock.adjust("5 seconds")
+        assert.include(names, "Payments.requestWithdrawal")
+      }).pipe(Effect.scoped, Effect.provide(queueOn(sqlite)), Effect.provideService(Tracer.Tracer, tracer))
+    })
+  )
+})
+
+/** A database that fails with each of the reasons, one after another, and then answers nothing for ever. */
+const failing = (reasons: Array<SqlError["reason"]>) => {
+  const execute = () =>
+    Effect.suspend(() => {
+      const reason = reasons.shift()
+      return reason === undefined ? Effect.never : Effect.fail(new SqlError({ reason }))
+    })
+  return Layer.effect(
+    SqlClient.SqlClient,
+    SqlClient.make({
+      acquirer: Effect.succeed({
+        execute,
+        executeUnprepared: execute,
+        executeRaw: execute,
+        executeValues: execute,
+        executeValuesUnprepared: execute,
+        executeStream: () => {
+          throw new Error("nothing is read as a stream here")
+        }
+      }),
+      compiler: Statement.makeCompilerSqlite(),
+      driver: "test",
+      spanAttributes: []
+    })
+  ).pipe(Layer.provide(Reactivity.layer))
+}
+
+describe("a worker that starts while the database is away", () => {
+  const props = { message: "query", operation: "query" }
+  const sentence = "The database cannot be reached. It is asked again until it can."
+
+  it.effect("waits and says so, whether the server is not there or starts", () =>
+    Effect.gen(function* () {
+      const log = yield* makeLog
+      const reasons = [
+        new ConnectionError({ ...props, cause: new Error("ECONNREFUSED") }),
+        new UnknownError({ ...props, cause: Object.assign(new Error("starting up"), { code: "57P03" }) })
+      ]
+      const build = Layer.build(queueOn(failing(reasons))).pipe(Effect.scoped, Effect.provide(log.layer))
+      const fiber = yield* Effect.forkScoped(build)
+      assert.strictEqual(yield* log.next, sentence)
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual(yield* log.next, sentence)
+      yield* TestClock.adjust("2 seconds")
+      assert.lengthOf(reasons, 0)
+      assert.isUndefined(fiber.pollUnsafe())
+    })
+  )
+
+  it.effect("does not wait for a database that refuses its credentials", () =>
+    Effect.gen(function* () {
+      const reasons = [new AuthenticationError({ ...props, cause: new Error("no") })]
+      const error = yield* Effect.flip(Effect.scoped(Layer.build(queueOn(failing(reasons)))))
+      assert.include(error.message, "AuthenticationError")
+    })
+  )
+
+  const absent = noPostgres()
+  it.live.skipIf(absent !== undefined)(
+    `pays as soon as a PostgreSQL is there${absent === undefined ? "" : ` (${absent})`}`,
+    () =>
+      Effect.gen(function* () {
+        const server = yield* postgres
+        const log = yield* makeLog
+        yield* Effect.promise(server.crash)
+        const client = PgClient.layer({ url: Redacted.make(server.url) })
+        const paying = Effect.gen(function* () {
+          const queue = yield* PayoutQueue
+          yield* queue.submit(payout("invoice-1"))
+          return yield* queue.await("invoice-1")
+        }).pipe(Effect.provide(Layer.provideMerge(queueOn(client, { poll: "50 millis" }), log.layer)))
+        const fiber = yield* Effect.forkScoped(paying)
+        assert.strictEqual(yield* log.next, sentence)
+        yield* Effect.promise(server.start)
+        assert.strictEqual((yield* Fiber.join(fiber)).state, "posted")
+      }),
+    120_000
+  )
+})

@@ -1,0 +1,91 @@
+/**
+ * A real PgBouncer for a test, in front of a PostgreSQL, which shares its connections by the transaction: the machine's,
+ * else Debian's package unpacked beside the project's other caches.
+ */
+import { Effect, Schedule } from "effect"
+import { spawn } from "node:child_process"
+import { chmodSync, chownSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { connect } from "node:net"
+import { tmpdir } from "node:os"
+import { delimiter, join } from "node:path"
+import { libraries, unpack } from "./debian.ts"
+import { freePort } from "./postgres.ts"
+
+interface Binary {
+  readonly path: string
+  readonly libraries: string | undefined
+}
+
+const find = (): Binary | undefined => {
+  const folders = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/sbin"]
+  const path = folders.map((folder) => join(folder, "pgbouncer")).find((file) => existsSync(file))
+  if (path !== undefined) return { path, libraries: undefined }
+  const root = process.platform === "linux" ? unpack("pgbouncer") : undefined
+  return root === undefined ? undefined : { path: join(root, "usr/sbin/pgbouncer"), libraries: libraries(root) }
+}
+
+let binary: Binary | undefined | "unsearched" = "unsearched"
+const found = () => {
+  if (binary === "unsearched") binary = find()
+  return binary
+}
+
+/** Why a test of PgBouncer cannot run here, if it cannot. */
+export const noPgBouncer = (): string | undefined =>
+  found() === undefined ? "no PgBouncer: neither on the PATH, nor to be downloaded" : undefined
+
+const canConnect = (port: number) =>
+  Effect.callback<void, Error>((resume) => {
+    const socket = connect(port, "127.0.0.1")
+    socket.once("connect", () => {
+      socket.destroy()
+      resume(Effect.void)
+    })
+    socket.once("error", (error) => resume(Effect.fail(error)))
+  })
+
+/** The URL of a pooler of a PostgreSQL, for as long as the scope lasts. */
+export const pgBouncer = Effect.fnUntraced(function* (postgresUrl: string) {
+  const has = found()
+  if (has === undefined) return yield* Effect.die("no PgBouncer can be had here")
+  const { port: postgresPort } = new URL(postgresUrl)
+  const port = yield* Effect.promise(freePort)
+  const isRoot = process.getuid?.() === 0
+  const dir = yield* Effect.acquireRelease(
+    Effect.sync(() => mkdtempSync(join(tmpdir(), "effect-pix-pgbouncer-"))),
+    (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
+  )
+  const settings = [
+    "[databases]",
+    `postgres = host=127.0.0.1 port=${postgresPort} user=postgres`,
+    "[pgbouncer]",
+    "listen_addr = 127.0.0.1",
+    `listen_port = ${port}`,
+    "unix_socket_dir =",
+    "auth_type = any",
+    "pool_mode = transaction",
+    "default_pool_size = 4"
+  ]
+  writeFileSync(join(dir, "pgbouncer.ini"), settings.join("\n"))
+  chmodSync(dir, 0o755)
+  // It refuses root, and any other user will do.
+  if (isRoot) chownSync(dir, 65_534, 65_534)
+  yield* Effect.acquireRelease(
+    Effect.sync(() =>
+      spawn(has.path, [join(dir, "pgbouncer.ini")], {
+        cwd: dir,
+        stdio: "ignore",
+        env: { PATH: process.env["PATH"], LD_LIBRARY_PATH: has.libraries },
+        ...(isRoot && { uid: 65_534, gid: 65_534 })
+      })
+    ),
+    (child) =>
+      Effect.callback<void>((resume) => {
+        if (child.exitCode !== null) return resume(Effect.void)
+        child.once("exit", () => resume(Effect.void))
+        child.kill("SIGKILL")
+      })
+  )
+  yield* Effect.retry(canConnect(port), { times: 500, schedule: Schedule.spaced("20 millis") })
+  return `postgres://postgres@127.0.0.1:${port}/postgres`
+})
