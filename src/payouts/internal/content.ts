@@ -8,7 +8,7 @@
 import * as Result from "effect/Result"
 import { fingerprint } from "../../contract/IdempotencyKey.ts"
 import type { WithdrawalRequest } from "../../contract/Withdrawal.ts"
-import { fromPair, isPixKey, toPair } from "../../pix/PixKey.ts"
+import { invalidWithdrawal, pairOf } from "../../contract/WithdrawalCheck.ts"
 
 /** The same for objects that differ only in the order of their fields. */
 const sorted = (_: string, value: unknown): unknown =>
@@ -19,19 +19,26 @@ const sorted = (_: string, value: unknown): unknown =>
 /** A value as JSON, whose fields stand in one order. */
 export const canonical = (value: unknown): string => JSON.stringify(value, sorted)
 
-/** As it is sent: the PIX directory's form, where the key has one. */
-const pairOf = ({ pixKey, pixKeyType }: WithdrawalRequest): unknown => {
-  if (isPixKey(pixKey)) return toPair(pixKey)
-  if (typeof pixKey !== "string" || typeof pixKeyType !== "string") return { pixKey, pixKeyType }
-  return Result.match(fromPair(pixKey, pixKeyType), {
-    onSuccess: toPair,
-    onFailure: () => ({ pixKey, pixKeyType })
-  })
-}
-
 /** Three hexadecimal digits, other ones for the same request under another key. */
 export const checkOf = (request: WithdrawalRequest, idempotencyKey: string): string => {
   const { currency = "BRL", description, metadata } = request
-  const content = canonical([pairOf(request), currency, description, metadata])
+  const { pixKey, pixKeyType } = request
+  // As it is sent, where it can be.
+  const pair = Result.getOrElse(pairOf(request), () => ({ pixKey, pixKeyType }))
+  const content = canonical([pair, currency, description, metadata])
   return fingerprint(`${idempotencyKey}\n${content}`).slice(0, 3)
 }
+
+const invalid = (path: string, problem: string) => invalidWithdrawal([{ path, problem }])
+
+/** Of an item that is no object, or throws when it is read. */
+export const unreadableItem = invalid("", "must be an object with a reference, an amount, and plain data beside them")
+
+/** Of an item whose reference makes no key. */
+export const badReference = invalid(
+  "reference",
+  "must be a text that is not blank, without space around it, in composed form (NFC), and without characters that a person cannot see or tell apart"
+)
+
+/** Of an item of a run that cannot be counted against a limit. */
+export const badAmount = invalid("amount", "must be a whole number of centavos, from 0")

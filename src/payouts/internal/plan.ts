@@ -8,7 +8,6 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { fromReferenceOption } from "../../contract/IdempotencyKey.ts"
-import { InvalidRequest } from "../../contract/PaymentsError.ts"
 import type { WithdrawalRequest } from "../../contract/Withdrawal.ts"
 import { Centavos, type Reais } from "../../pix/Money.ts"
 import {
@@ -19,7 +18,7 @@ import {
   type PayoutUnknown,
   ReferenceConflict
 } from "../Payout.ts"
-import { checkOf } from "./content.ts"
+import { badAmount, badReference, checkOf, unreadableItem } from "./content.ts"
 import { type Doubt, makeHistory, type Past } from "./history.ts"
 import type { Settings } from "./settings.ts"
 
@@ -41,21 +40,6 @@ export type Kept = Pick<PayoutNotStarted, "reason" | "error" | "startedAt">
 type Halt = "OverTotal" | "NotCovered"
 
 const isCentavos = Schema.is(Centavos)
-
-const invalid = (path: string, problem: string) =>
-  new InvalidRequest({
-    operation: "requestWithdrawal",
-    attempts: 0,
-    outcome: "NotSent",
-    issues: [{ path, problem }]
-  })
-
-const unreadable = invalid("", "must be an object with a reference, an amount, and plain data beside them")
-const badReference = invalid(
-  "reference",
-  "must be a text that is not blank, without space around it, in composed form (NFC), and without characters that a person cannot see or tell apart"
-)
-const badAmount = invalid("amount", "must be a whole number of centavos, from 0")
 
 /** What the past has against this request, if anything. */
 const conflictOf = (
@@ -189,7 +173,7 @@ export const makePlan = (settings: Settings) => {
           index,
           reference: "",
           at: DateTime.makeUnsafe(now),
-          error: unreadable
+          error: unreadableItem
         })
       )
   }

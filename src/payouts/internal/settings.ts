@@ -10,7 +10,8 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type { BalanceOptions } from "../../contract/Balance.ts"
 import { fromReferenceOption } from "../../contract/IdempotencyKey.ts"
-import { InvalidRequest, type RequestIssue } from "../../contract/PaymentsError.ts"
+import type { InvalidRequest, RequestIssue } from "../../contract/PaymentsError.ts"
+import { invalidWithdrawal } from "../../contract/WithdrawalCheck.ts"
 import { millisOf } from "../../internal/duration.ts"
 import { Centavos } from "../../pix/Money.ts"
 import type { PayoutError, PayoutEvent, PayoutItem } from "../Payout.ts"
@@ -161,9 +162,7 @@ export const settingsOf = (items: unknown, given: Options): Effect.Effect<Settin
       "must be the events or results of earlier runs"
     )
     if (issues.length > 0 || keyHorizon === undefined || Result.isFailure(previous)) {
-      return Effect.fail(
-        new InvalidRequest({ operation: "requestWithdrawal", attempts: 0, outcome: "NotSent", issues })
-      )
+      return Effect.fail(invalidWithdrawal(issues))
     }
     return Effect.succeed({
       concurrency,

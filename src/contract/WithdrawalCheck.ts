@@ -1,0 +1,95 @@
+/**
+ * What can be sent as a withdrawal: checked to its last field before anything is sent or stored, by single calls, runs
+ * and the queue alike.
+ */
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as SchemaIssue from "effect/SchemaIssue"
+import { fromPair, isPixKey, type Pair, toPair } from "../pix/PixKey.ts"
+import type { RequestIssue } from "./Outcome.ts"
+import { BelowMinimum, InvalidRequest } from "./PaymentsError.ts"
+import { minimumWithdrawal, type WithdrawalRequest, WithdrawalRequestBody } from "./Withdrawal.ts"
+
+type Issues = ReadonlyArray<RequestIssue>
+type Body = typeof WithdrawalRequestBody.Encoded
+
+const fail = (path: string, problem: string) => Result.fail([{ path, problem }])
+
+/** The key that a request names, as the PIX directory writes it: `{}` where it names none, or what is wrong with it. */
+export const pairOf = ({ pixKey, pixKeyType }: WithdrawalRequest): Result.Result<Pair | {}, Issues> => {
+  if (pixKey === undefined) {
+    return pixKeyType === undefined
+      ? Result.succeed({})
+      : fail("pixKeyType", "names the kind of a pixKey that is missing")
+  }
+  if (isPixKey(pixKey)) {
+    return pixKeyType === undefined
+      ? Result.succeed(toPair(pixKey))
+      : fail("pixKeyType", "is already said by the PixKey value")
+  }
+  if (typeof pixKey !== "string" || typeof pixKeyType !== "string") {
+    return fail("pixKeyType", "is required where pixKey is plain text: its kind is never guessed")
+  }
+  return Result.mapBoth(fromPair(pixKey, pixKeyType), {
+    onSuccess: toPair,
+    onFailure: ({ reason }) => [{ path: "pixKey", problem: reason }]
+  })
+}
+
+/** The error of a withdrawal request that breaks the contract. */
+export const invalidWithdrawal = (issues: Issues, idempotencyKey?: string) =>
+  new InvalidRequest({
+    operation: "requestWithdrawal",
+    attempts: 0,
+    outcome: "NotSent",
+    issues,
+    ...(idempotencyKey !== undefined && { idempotencyKey })
+  })
+
+const encode = Schema.encodeUnknownResult(WithdrawalRequestBody)
+const format = SchemaIssue.makeFormatterStandardSchemaV1()
+/** The name of a field. What else a caller calls a field may be anybody's data. */
+const plainName = /^[A-Za-z_]\w{0,39}$/
+
+/** At most ten issues, without what is inside `metadata`: its names are the caller's own. */
+const issuesOf = (error: Schema.SchemaError): Issues =>
+  format(error.issue)
+    .issues.slice(0, 10)
+    .map(({ message, path: [first = ""] = [] }) => {
+      const field = String(typeof first === "object" ? first.key : first)
+      return { path: field === "" || plainName.test(field) ? field : "?", problem: message }
+    })
+
+const bodyOf = (request: WithdrawalRequest): Result.Result<Body, Issues> =>
+  Result.flatMap(pairOf(request), (pair) => {
+    const { pixKey: _, pixKeyType: __, ...rest } = request
+    return Result.mapError(encode({ ...rest, ...pair }, { onExcessProperty: "error", errors: "all" }), issuesOf)
+  })
+
+/**
+ * The body to send, its fields in the order of the contract. A caller without types may give anything, and reading it may
+ * throw.
+ */
+export const checkWithdrawal = (
+  request: WithdrawalRequest,
+  idempotencyKey: string
+): Result.Result<Body, InvalidRequest | BelowMinimum> => {
+  const body = Result.getOrElse(
+    Result.try(() => (Predicate.isObject(request) ? bodyOf(request) : fail("", "Expected a withdrawal request"))),
+    () => fail("", "it cannot be written as JSON")
+  )
+  if (Result.isFailure(body)) return Result.fail(invalidWithdrawal(body.failure, idempotencyKey))
+  return request.amount >= minimumWithdrawal
+    ? Result.succeed(body.success)
+    : Result.fail(
+        new BelowMinimum({
+          operation: "requestWithdrawal",
+          attempts: 0,
+          idempotencyKey,
+          outcome: "NotSent",
+          amount: request.amount,
+          minimum: minimumWithdrawal
+        })
+      )
+}
