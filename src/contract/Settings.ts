@@ -50,6 +50,20 @@ export const required = <A>(
     (error) => error
   )
 
+/** A value of which `isRight` says that it can be used. */
+export const checked = <A>(
+  setting: string,
+  value: A,
+  isRight: boolean,
+  problem: string
+): Effect.Effect<A, ConfigurationError> => (isRight ? Effect.succeed(value) : wrong(setting, problem))
+
+/** A setting that may be left out. */
+export const ifGiven = <A, B>(
+  value: A | undefined,
+  check: (value: A) => Effect.Effect<B, ConfigurationError>
+): Effect.Effect<B | undefined, ConfigurationError> => (value === undefined ? Effect.undefined : check(value))
+
 /** A duration above zero. */
 export const period = (setting: string, input: Duration.Input): Effect.Effect<Duration.Duration, ConfigurationError> =>
   Option.match(Option.filter(Duration.fromInput(input), Duration.isPositive), {

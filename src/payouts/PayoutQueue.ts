@@ -182,7 +182,7 @@ export class PayoutQueue extends Context.Service<
       Layer.effect(
         PayoutQueue,
         Effect.gen(function* () {
-          const settings = yield* Effect.fromResult(settingsOf(options))
+          const settings = yield* settingsOf(options)
           const { client, start } = yield* parts(makeMemoryStore(), settings, options, () => Effect.void)
           yield* start
           return client
@@ -211,7 +211,7 @@ const parts = Effect.fnUntraced(function* (
 })
 
 const sqlParts = Effect.fnUntraced(function* (options: PayoutQueueOptions) {
-  const settings = yield* Effect.fromResult(settingsOf(options))
+  const settings = yield* settingsOf(options)
   const db = yield* database
   yield* naming("migrate")(migrate(tables))
   return yield* parts(makeSqlStore(db), settings, options, (operation) => requireOwnTransaction(db, operation))
@@ -221,7 +221,7 @@ const sqlParts = Effect.fnUntraced(function* (options: PayoutQueueOptions) {
 const queueOf = (options: PayoutQueueOptions) =>
   Layer.effectContext(
     Effect.gen(function* () {
-      const { lease, poll } = yield* Effect.fromResult(settingsOf(options))
+      const { lease, poll } = yield* settingsOf(options)
       yield* database
       return yield* naming("migrate")(Layer.build(layerQueue({ lease, poll })))
     })

@@ -11,25 +11,14 @@ import * as Result from "effect/Result"
 import * as Semaphore from "effect/Semaphore"
 import * as Stream from "effect/Stream"
 import { Payments } from "../../client/Payments.ts"
-import { OutcomeUnknown } from "../../contract/PaymentsError.ts"
 import { NotAfter } from "../../internal/notAfter.ts"
-import type { PayoutEvent, PayoutItem, PayoutUnknown } from "../Payout.ts"
+import type { PayoutEvent, PayoutItem } from "../Payout.ts"
 import { heldBack, type Kept, keyedOf, makePlan, type Start, stillUnknown } from "./plan.ts"
 import type { Items, Settings } from "./settings.ts"
-import { afterDoubt } from "./afterDoubt.ts"
+import { afterAnswer, optionsOf, unseen } from "./machine.ts"
 
 /** Tells an event; the run goes on when it was taken. */
 export type Tell = (event: PayoutEvent) => Effect.Effect<void>
-
-/** A payout whose call died. It may have been sent. */
-const died = (idempotencyKey: string) =>
-  new OutcomeUnknown({
-    operation: "requestWithdrawal",
-    attempts: 1,
-    idempotencyKey,
-    outcome: "Unknown",
-    reason: "Unrecognised"
-  })
 
 /** Works through all items. Fails as their source does, after everything that was started. */
 export const drive = Effect.fnUntraced(function* <E, R>(items: Items<E, R>, settings: Settings, tell: Tell) {
@@ -66,24 +55,37 @@ export const drive = Effect.fnUntraced(function* <E, R>(items: Items<E, R>, sett
     const { check, doubt, idempotencyKey, request } = start
     const { amount } = request
     const since = doubt === undefined ? startedAt : doubt.since
-    const exit = yield* requestWithdrawal(
-      request,
-      doubt === undefined ? { idempotencyKey } : { idempotencyKey, earlier: "Unknown" }
-    ).pipe(
+    const exit = yield* requestWithdrawal(request, optionsOf(idempotencyKey, doubt !== undefined)).pipe(
       Effect.provideService(NotAfter, DateTime.toEpochMillis(since ?? startedAt) + settings.keyHorizon),
       Effect.exit
     )
-    const keyed = { ...keyedOf(start), at: DateTime.makeUnsafe(now()) }
-    if (Exit.isSuccess(exit)) {
-      return { _tag: "Done", ...keyed, amount, check, withdrawal: exit.value } satisfies PayoutEvent
+    // A call that died may have been sent.
+    const answer = Exit.isSuccess(exit)
+      ? Result.succeed(exit.value)
+      : Result.fail(Option.getOrElse(Cause.findErrorOption(exit.cause), () => unseen(idempotencyKey, "Unrecognised")))
+    const known = afterAnswer(answer, idempotencyKey, doubt !== undefined)
+    for (const error of [
+      Result.getFailure(answer),
+      known._tag === "Recorded" ? Option.none() : Option.some(known.error)
+    ]) {
+      if (Option.isSome(error) && isStop(error.value)) stopped ??= { reason: "Stopped", error: error.value }
     }
-    const failed = Option.getOrElse(Cause.findErrorOption(exit.cause), () => died(idempotencyKey))
-    if (isStop(failed)) stopped ??= { reason: "Stopped", error: failed }
-    const error = doubt === undefined ? failed : afterDoubt(failed, idempotencyKey)
-    if (error.outcome !== "Unknown") return { _tag: "Refused", ...keyed, error } satisfies PayoutEvent
-    if (error !== failed && isStop(error)) stopped ??= { reason: "Stopped", error }
-    const unknown: PayoutUnknown = { _tag: "Unknown", ...keyed, amount, check, ...(since && { since }), error }
-    return unknown
+    const keyed = { ...keyedOf(start), at: DateTime.makeUnsafe(now()) }
+    switch (known._tag) {
+      case "Recorded":
+        return { _tag: "Done", ...keyed, amount, check, withdrawal: known.withdrawal } satisfies PayoutEvent
+      case "Refused":
+        return { _tag: "Refused", ...keyed, error: known.error } satisfies PayoutEvent
+      case "Unknown":
+        return {
+          _tag: "Unknown",
+          ...keyed,
+          amount,
+          check,
+          ...(since && { since }),
+          error: known.error
+        } satisfies PayoutEvent
+    }
   })
 
   const pay = Effect.fnUntraced(function* (start: Start) {

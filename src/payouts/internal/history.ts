@@ -16,7 +16,7 @@
  */
 import * as DateTime from "effect/DateTime"
 import type { Centavos } from "../../pix/Money.ts"
-import { type IdempotencyConflict, OutcomeUnknown } from "../../contract/PaymentsError.ts"
+import { type Unclear, unseen } from "./machine.ts"
 import type { PayoutDone, PayoutEvent, PayoutStarted } from "../Payout.ts"
 
 /** An earlier run may have paid. */
@@ -27,21 +27,11 @@ export interface Doubt {
   readonly check: string | undefined
   /** Since when; not known where it was stored without a time. */
   readonly since: DateTime.Utc | undefined
-  readonly error: OutcomeUnknown | IdempotencyConflict
+  readonly error: Unclear
 }
 
 /** What is known of a reference under one key. */
 export type Past = PayoutDone | Doubt
-
-/** The error of a payout whose run ended while it was under way. */
-const cutOff = (idempotencyKey: string) =>
-  new OutcomeUnknown({
-    operation: "requestWithdrawal",
-    attempts: 1,
-    idempotencyKey,
-    outcome: "Unknown",
-    reason: "Interrupted"
-  })
 
 /** The earlier of two times; one that is not known is earlier than any. */
 const earlier = (a: DateTime.Utc | undefined, b: DateTime.Utc | undefined) =>
@@ -81,7 +71,13 @@ export const makeHistory = (events: Iterable<PayoutEvent>): History => {
     if (key.open === undefined) return
     const { amount, at, check, idempotencyKey, since = at } = key.open
     delete key.open
-    doubt(key, { idempotencyKey, amount, check, since, error: key.doubt?.error ?? cutOff(idempotencyKey) })
+    doubt(key, {
+      idempotencyKey,
+      amount,
+      check,
+      since,
+      error: key.doubt?.error ?? unseen(idempotencyKey, "Interrupted")
+    })
   }
 
   for (const event of events) {
@@ -110,7 +106,13 @@ export const makeHistory = (events: Iterable<PayoutEvent>): History => {
         if (event.error._tag === "ReferenceConflict") {
           const { amount, check, idempotencyKey, since } = event.error.earlier
           const before = keyOf(reference, idempotencyKey)
-          doubt(before, { idempotencyKey, amount, check, since, error: before.doubt?.error ?? cutOff(idempotencyKey) })
+          doubt(before, {
+            idempotencyKey,
+            amount,
+            check,
+            since,
+            error: before.doubt?.error ?? unseen(idempotencyKey, "Interrupted")
+          })
         } else if (key.open?.index === event.index && event.error._tag !== "DuplicateReference") {
           delete key.open
         }

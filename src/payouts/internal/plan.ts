@@ -20,6 +20,7 @@ import {
 } from "../Payout.ts"
 import { badAmount, badReference, checkOf, unreadableItem } from "./content.ts"
 import { type Doubt, makeHistory, type Past } from "./history.ts"
+import { isPastHorizon } from "./machine.ts"
 import type { Settings } from "./settings.ts"
 
 /** The item is to be sent. */
@@ -94,11 +95,10 @@ export const stillUnknown = (
   error: doubt.error
 })
 
-/** Why a payout that may have been paid is not sent again. In doubt it is not: a time in the future counts as no time. */
-export const heldBack = (doubt: Doubt, { hold, keyHorizon }: Settings, now: number) => {
+/** Why a payout that may have been paid is not sent again. */
+export const heldBack = ({ since }: Doubt, { hold, keyHorizon }: Settings, now: number) => {
   if (hold) return "Hold"
-  const age = doubt.since === undefined ? Infinity : Math.abs(now - DateTime.toEpochMillis(doubt.since))
-  return age > keyHorizon ? "KeyHorizon" : undefined
+  return isPastHorizon(since && DateTime.toEpochMillis(since), now, keyHorizon) ? "KeyHorizon" : undefined
 }
 
 /**

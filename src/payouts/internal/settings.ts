@@ -10,11 +10,13 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type { BalanceOptions } from "../../contract/Balance.ts"
 import { fromReferenceOption } from "../../contract/IdempotencyKey.ts"
-import type { InvalidRequest, RequestIssue } from "../../contract/PaymentsError.ts"
+import type { InvalidRequest } from "../../contract/PaymentsError.ts"
+import * as Check from "../../contract/Settings.ts"
 import { invalidWithdrawal } from "../../contract/WithdrawalCheck.ts"
 import { millisOf } from "../../internal/duration.ts"
 import { Centavos } from "../../pix/Money.ts"
 import type { PayoutError, PayoutEvent, PayoutItem } from "../Payout.ts"
+import { isPassing } from "./machine.ts"
 
 /** Many payouts, in a list or in a stream. */
 export type Items<E = never, R = never> = Iterable<PayoutItem> | Stream.Stream<PayoutItem, E, R>
@@ -83,20 +85,9 @@ export interface Settings {
   readonly keyHorizon: number
 }
 
-/** What cannot be better for the next item, and what should be looked at before more is sent. */
-const isStopByDefault = (error: PayoutError): boolean => {
-  switch (error._tag) {
-    case "AuthError":
-    case "RateLimited":
-    case "ServiceUnavailable":
-    case "InsufficientBalance":
-      return true
-    case "RequestRejected":
-      return error.status >= 300 && error.status < 400
-    default:
-      return error.outcome === "Unknown"
-  }
-}
+/** What the next item would meet as well, and what should be looked at before more is sent. */
+const isStopByDefault = (error: PayoutError): boolean =>
+  error.outcome === "Unknown" || error._tag === "InsufficientBalance" || isPassing(error)
 
 const stopperOf = (stopOn: Options["stopOn"]) => {
   if (stopOn === undefined) return isStopByDefault
@@ -123,56 +114,57 @@ const tags: ReadonlyArray<unknown> = [
 ] satisfies ReadonlyArray<PayoutEvent["_tag"]>
 const isEvent = (event: unknown) => Predicate.hasProperty(event, "_tag") && tags.includes(event._tag)
 
-const isConcurrency = Schema.is(Schema.Int.check(Schema.isGreaterThanOrEqualTo(1)))
 const isLimit = Schema.is(Schema.UndefinedOr(Centavos))
 
 /** Checks what a caller without types may give, too. */
 export const settingsOf = (items: unknown, given: Options): Effect.Effect<Settings, InvalidRequest> =>
   Effect.suspend(() => {
-    const issues: Array<RequestIssue> = []
-    const expect = (isRight: boolean, path: string, problem: string) => {
-      if (!isRight) issues.push({ path, problem })
-    }
     const options: Options = Predicate.isObject(given) ? given : {}
-    expect(options === given, "options", "must be an object")
-    expect(Stream.isStream(items) || Predicate.isIterable(items), "items", "must be a list or a stream of payouts")
-    const { checkBalance, concurrency = 4, hold = false, kind = "payout", maxAmount, maxTotal, stopOn } = options
-    const keyHorizon = millisOf(options.keyHorizon ?? "12 hours")
-    const previous = Result.try(() => [...(options.previous ?? [])])
-    const isKind = Option.isSome(fromReferenceOption(kind, "reference"))
-    expect(isConcurrency(concurrency), "concurrency", "must be a whole number from 1")
-    expect(isKind, "kind", "must be 1 to 32 letters, digits or hyphens")
-    expect(isLimit(maxAmount), "maxAmount", "must be a whole number of centavos")
-    expect(isLimit(maxTotal), "maxTotal", "must be a whole number of centavos")
-    expect(
-      checkBalance === undefined || typeof checkBalance === "boolean" || Predicate.isObject(checkBalance),
-      "checkBalance",
-      "must be true, false, or whose balance"
-    )
-    expect(
-      stopOn === undefined || typeof stopOn === "function" || Array.isArray(stopOn),
-      "stopOn",
-      "must be a list of tags and outcomes, or a function"
-    )
-    expect(typeof hold === "boolean", "hold", "must be true or false")
-    expect(keyHorizon !== undefined, "keyHorizon", "must be a duration")
-    expect(
-      Result.isSuccess(previous) && previous.success.every(isEvent),
-      "previous",
-      "must be the events or results of earlier runs"
-    )
-    if (issues.length > 0 || keyHorizon === undefined || Result.isFailure(previous)) {
-      return Effect.fail(invalidWithdrawal(issues))
-    }
-    return Effect.succeed({
-      concurrency,
-      kind,
-      maxAmount,
-      maxTotal,
-      checkBalance: checkBalance === true ? {} : checkBalance === false ? undefined : checkBalance,
-      isStop: stopperOf(stopOn),
-      previous: previous.success,
-      hold,
-      keyHorizon
+    const { checkBalance, concurrency = 4, hold = false, keyHorizon = "12 hours", kind = "payout" } = options
+    const { maxAmount, maxTotal, stopOn } = options
+    const horizon = millisOf(keyHorizon)
+    const previous = Result.getOrUndefined(Result.try(() => [...(options.previous ?? [])]))
+    const { checked } = Check
+    return Check.all({
+      options: checked("options", undefined, options === given, "must be an object"),
+      items: checked(
+        "items",
+        undefined,
+        Stream.isStream(items) || Predicate.isIterable(items),
+        "must be a list or a stream of payouts"
+      ),
+      concurrency: Check.count("concurrency", concurrency),
+      kind: checked(
+        "kind",
+        kind,
+        Option.isSome(fromReferenceOption(kind, "reference")),
+        "must be 1 to 32 letters, digits or hyphens"
+      ),
+      maxAmount: checked("maxAmount", maxAmount, isLimit(maxAmount), "must be a whole number of centavos"),
+      maxTotal: checked("maxTotal", maxTotal, isLimit(maxTotal), "must be a whole number of centavos"),
+      checkBalance: checked(
+        "checkBalance",
+        checkBalance === true ? {} : checkBalance === false ? undefined : checkBalance,
+        checkBalance === undefined || typeof checkBalance === "boolean" || Predicate.isObject(checkBalance),
+        "must be true, false, or whose balance"
+      ),
+      isStop: checked(
+        "stopOn",
+        stopperOf(stopOn),
+        stopOn === undefined || typeof stopOn === "function" || Array.isArray(stopOn),
+        "must be a list of tags and outcomes, or a function"
+      ),
+      hold: checked("hold", hold, typeof hold === "boolean", "must be true or false"),
+      keyHorizon: checked("keyHorizon", horizon ?? 0, horizon !== undefined, "must be a duration"),
+      previous: checked(
+        "previous",
+        previous ?? [],
+        previous?.every(isEvent) === true,
+        "must be the events or results of earlier runs"
+      )
     })
-  })
+  }).pipe(
+    Effect.mapError(({ settings }) =>
+      invalidWithdrawal(settings.map(({ problem, setting }) => ({ path: setting, problem })))
+    )
+  )

@@ -18,7 +18,7 @@ import type { Seal } from "../../PayoutQueueOptions.ts"
 import { PayoutNotFound, type PayoutState, PayoutStateConflict, type PayoutStatus } from "../../PayoutStatus.ts"
 import { type Core, retrying } from "./core.ts"
 import { isSameRequest, type Submission, submission } from "./request.ts"
-import { type Changes, isOpen, isPastHorizon, parked, type Row, statusOf } from "./row.ts"
+import { type Changes, isOpen, mustNotRepeat, parked, type Row, statusOf } from "./row.ts"
 import type { Settings } from "./settings.ts"
 import type { Place } from "./store.ts"
 
@@ -259,7 +259,7 @@ export const makeClient = (
       steer("resume", reference, (row, now) => {
         if (row.state !== "parked") return "only what is parked can be resumed"
         if (notExecuted) return { changes: clean, queue: true }
-        if (isPastHorizon(row, now, settings.horizon)) {
+        if (mustNotRepeat(row, now, settings.horizon)) {
           return "a request left longer ago than the horizon, so another one may pay twice. Look in the panel: settle it, or resume it with notExecuted: true"
         }
         return { changes: ready(row), queue: true }

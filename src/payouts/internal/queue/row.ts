@@ -10,11 +10,10 @@ import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { Centavos } from "../../../pix/Money.ts"
-import { IdempotencyConflict, OutcomeUnknown, type RequestWithdrawalError } from "../../../contract/PaymentsError.ts"
-import type { Withdrawal } from "../../../contract/Withdrawal.ts"
+import { IdempotencyConflict, OutcomeUnknown } from "../../../contract/PaymentsError.ts"
 import { PayoutRefusal } from "../../Payout.ts"
 import type { ParkedBecause, PayoutState, PayoutStatus } from "../../PayoutStatus.ts"
-import { afterDoubt } from "../afterDoubt.ts"
+import { isPassing, isPastHorizon, type Known, unseen } from "../machine.ts"
 
 /** One row. Times are in milliseconds since 1970. */
 export interface Row {
@@ -47,9 +46,9 @@ export type Changes = Partial<Omit<Row, "key" | "reference" | "amount" | "versio
 /** The states in which the worker has something to do. */
 export const isOpen = ({ state }: Pick<Row, "state">): boolean => state === "accepted" || state === "unknown"
 
-/** It may not be repeated any more: the service may have forgotten its key. A time that lies ahead is not to be trusted. */
-export const isPastHorizon = ({ leftAt }: Row, now: number, horizon: number): boolean =>
-  leftAt !== null && Math.abs(now - leftAt) > horizon
+/** Whether a request of it may have left too long ago for another one. */
+export const mustNotRepeat = ({ leftAt }: Row, now: number, horizon: number): boolean =>
+  leftAt !== null && isPastHorizon(leftAt, now, horizon)
 
 const Failure = Schema.fromJsonString(
   Schema.toCodecJson(Schema.Union([PayoutRefusal, OutcomeUnknown, IdempotencyConflict]))
@@ -64,47 +63,29 @@ export const mark = (row: Row, now: number, day: string | null): Changes => ({
   countedDay: row.countedDay ?? day
 })
 
-/** Failures that do not depend on this payout (credentials, a rate limit, no connection): it is tried again later. */
-const isPassing = (error: RequestWithdrawalError) =>
-  error._tag === "AuthError" ||
-  error._tag === "RateLimited" ||
-  error._tag === "ServiceUnavailable" ||
-  // A redirect says that the base URL is wrong.
-  (error._tag === "RequestRejected" && error.status < 400)
-
-/** The service accepted it. That is true whatever was written to the row meanwhile: also of one that somebody settled. */
-export const posted = (row: Row, withdrawal: Withdrawal): Changes => {
-  if (row.state === "settled" || row.state === "failed") return { withdrawalId: withdrawal.id }
-  return { state: "posted", withdrawalId: withdrawal.id, leftAt: null, error: null, because: null }
-}
-
 /**
- * The request failed. `own` says that this request's mark is the last one, and that the key was clean before it: only
- * then does a refusal speak of all requests with this key.
+ * What became of a request. The service's record of it is true whatever was written to the row meanwhile, also where
+ * somebody settled it.
  */
-export const failed = (row: Row, error: RequestWithdrawalError, own: boolean): Changes | undefined => {
-  if (error.outcome === "Unknown" || !own) {
-    if (!isOpen(row)) return undefined
-    return { state: "unknown", error: writeFailure(afterDoubt(error, row.key)) }
+export const answered = (row: Row, known: Known): Changes | undefined => {
+  switch (known._tag) {
+    case "Recorded": {
+      const { id: withdrawalId } = known.withdrawal
+      if (row.state === "settled" || row.state === "failed") return { withdrawalId }
+      return { state: "posted", withdrawalId, leftAt: null, error: null, because: null }
+    }
+    case "Refused": {
+      const cleared = { leftAt: null, countedDay: null, error: writeFailure(known.error) } as const
+      return isOpen(row) ? { ...cleared, state: isPassing(known.error) ? "accepted" : "refused" } : cleared
+    }
+    case "Unknown":
+      return isOpen(row) ? { state: "unknown", error: writeFailure(known.error) } : undefined
   }
-  const cleared = { leftAt: null, countedDay: null, error: writeFailure(error) } as const
-  if (!isOpen(row)) return cleared
-  return { ...cleared, state: isPassing(error) ? "accepted" : "refused" }
 }
 
 export const parked = (because: ParkedBecause): Changes => ({ state: "parked", because })
 
 const time = (millis: number) => DateTime.makeUnsafe(millis)
-
-/** Of an unknown payout whose failure a newer version wrote. */
-const unrecognised = ({ key, sends }: Row) =>
-  new OutcomeUnknown({
-    operation: "requestWithdrawal",
-    attempts: sends,
-    idempotencyKey: key,
-    outcome: "Unknown",
-    reason: "Unrecognised"
-  })
 
 /** What a row says to its owner. */
 export const statusOf = (row: Row): PayoutStatus => {
@@ -147,7 +128,8 @@ export const statusOf = (row: Row): PayoutStatus => {
         state: row.state,
         ...common,
         ...mayHaveLeft,
-        error: failure?.outcome === "Unknown" ? failure : unrecognised(row)
+        // A newer version may have written the failure.
+        error: failure?.outcome === "Unknown" ? failure : unseen(row.key, "Unrecognised", row.sends)
       }
     case "parked":
       return {

@@ -22,7 +22,8 @@ import type { ParkedBecause } from "../../PayoutStatus.ts"
 import type { Seal } from "../../PayoutQueueOptions.ts"
 import { type Core, type Element, retrying } from "./core.ts"
 import { readRequest } from "./request.ts"
-import { type Changes, failed, isOpen, isPastHorizon, mark, parked, posted, type Row } from "./row.ts"
+import { afterAnswer, optionsOf } from "../machine.ts"
+import { answered, type Changes, isOpen, mark, mustNotRepeat, parked, type Row } from "./row.ts"
 import type { Settings } from "./settings.ts"
 
 const outcomes = Metric.counter("effect_pix_payout_queue_requests", {
@@ -60,7 +61,7 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
 
   /** Why a payout must not be sent. */
   const obstacle = (row: Row, now: number): ParkedBecause | undefined => {
-    if (isPastHorizon(row, now, settings.horizon)) return "PastHorizon"
+    if (mustNotRepeat(row, now, settings.horizon)) return "PastHorizon"
     if (settings.maxAmount !== undefined && row.amount > settings.maxAmount) return "OverMaxAmount"
     return settings.dailyCap !== undefined && row.amount > settings.dailyCap ? "OverDailyCap" : undefined
   }
@@ -125,12 +126,9 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
     return Effect.retry(counted, { schedule: Schedule.spaced("500 millis"), times: 120 })
   }
 
-  const record = (marked: Row, isClean: boolean, result: Result.Result<Withdrawal, RequestWithdrawalError>) =>
-    write(marked, (row) =>
-      Result.isSuccess(result)
-        ? posted(row, result.success)
-        : failed(row, result.failure, isClean && row.sends === marked.sends)
-    )
+  // A refusal speaks of all requests with this key only if this request's mark is the last one.
+  const record = (marked: Row, isInDoubt: boolean, answer: Result.Result<Withdrawal, RequestWithdrawalError>) =>
+    write(marked, (row) => answered(row, afterAnswer(answer, row.key, isInDoubt || row.sends !== marked.sends)))
 
   const send = Effect.fnUntraced(function* (row: Row, request: WithdrawalRequest) {
     const marked = yield* commitMark(row)
@@ -143,12 +141,12 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
     // It may have waited for its turn, for the end of a pause, or for a process that was stopped.
     const because = obstacle(marked, yield* Clock.currentTimeMillis)
     if (because !== undefined) return yield* park(marked, because)
-    const isClean = row.leftAt === null
-    const result = yield* requestWithdrawal(request, {
-      idempotencyKey: row.key,
-      ...(isClean ? {} : { earlier: "Unknown" as const })
-    }).pipe(Effect.provideService(NotAfter, (marked.leftAt ?? 0) + settings.horizon), Effect.result)
-    const after = yield* record(marked, isClean, result)
+    const isInDoubt = row.leftAt !== null
+    const result = yield* requestWithdrawal(request, optionsOf(row.key, isInDoubt)).pipe(
+      Effect.provideService(NotAfter, (marked.leftAt ?? 0) + settings.horizon),
+      Effect.result
+    )
+    const after = yield* record(marked, isInDoubt, result)
     yield* count(after?.state ?? "unknown")
     if (Result.isSuccess(result) && after?.state === "failed") {
       yield* Effect.logError(

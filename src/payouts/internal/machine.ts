@@ -1,0 +1,76 @@
+/**
+ * What is known of a payout, what may be done with it next, and what an answer makes of it: the same for a run and for the
+ * queue. Nothing here reads or writes.
+ *
+ * A payout is clean while no request of it can have been executed, and in doubt since the first request that may have
+ * been. In doubt no refusal proves that nothing moved; only a success ends a doubt.
+ *
+ * A single call may have used the same key: one reference is one key. So a clean payout is sent without a word about the
+ * past of its key, and never with `earlier: "None"`.
+ */
+import * as Result from "effect/Result"
+import { type IdempotencyConflict, OutcomeUnknown, type RequestWithdrawalError } from "../../contract/PaymentsError.ts"
+import type { WriteOptions } from "../../contract/IdempotencyKey.ts"
+import type { Withdrawal } from "../../contract/Withdrawal.ts"
+import type { PayoutRefusal } from "../Payout.ts"
+
+/** A failure after which money may have moved. */
+export type Unclear = OutcomeUnknown | IdempotencyConflict
+
+/** What is known of a payout after a request. */
+export type Known =
+  | { readonly _tag: "Recorded"; readonly withdrawal: Withdrawal }
+  | { readonly _tag: "Refused"; readonly error: PayoutRefusal }
+  | { readonly _tag: "Unknown"; readonly error: Unclear }
+
+/** The failure of a request whose end nobody saw, or whose stored failure cannot be read. */
+export const unseen = (idempotencyKey: string, reason: "Interrupted" | "Unrecognised", attempts = 1): OutcomeUnknown =>
+  new OutcomeUnknown({ operation: "requestWithdrawal", attempts, idempotencyKey, outcome: "Unknown", reason })
+
+/**
+ * Whether a payout in doubt must not be sent any more: the service may have forgotten its key. `since` and `now` are in
+ * milliseconds; a time that is not known, or lies ahead, is not trusted.
+ */
+export const isPastHorizon = (since: number | undefined, now: number, horizon: number): boolean =>
+  since === undefined || Math.abs(now - since) > horizon
+
+/** The options of a request for a payout. */
+export const optionsOf = (idempotencyKey: string, isInDoubt: boolean): WriteOptions =>
+  isInDoubt ? { idempotencyKey, earlier: "Unknown" } : { idempotencyKey }
+
+/** The refusal of a payout in doubt: it says nothing about the earlier request. */
+const afterDoubt = (error: RequestWithdrawalError, idempotencyKey: string): Unclear => {
+  if (error.outcome === "Unknown") return error
+  const { attempts, operation } = error
+  return new OutcomeUnknown({
+    operation,
+    attempts,
+    idempotencyKey,
+    outcome: "Unknown",
+    reason: "RefusedAfterUnknown",
+    ...("issues" in error && { issues: error.issues }),
+    ...("status" in error && error.status !== undefined && { status: error.status }),
+    ...("serviceMessage" in error && error.serviceMessage !== undefined && { serviceMessage: error.serviceMessage }),
+    ...("retryAfter" in error && error.retryAfter !== undefined && { retryAfter: error.retryAfter })
+  })
+}
+
+/** What an answer makes of a payout. */
+export const afterAnswer = (
+  answer: Result.Result<Withdrawal, RequestWithdrawalError>,
+  idempotencyKey: string,
+  isInDoubt: boolean
+): Known => {
+  if (Result.isSuccess(answer)) return { _tag: "Recorded", withdrawal: answer.success }
+  const { failure } = answer
+  return isInDoubt || failure.outcome === "Unknown"
+    ? { _tag: "Unknown", error: afterDoubt(failure, idempotencyKey) }
+    : { _tag: "Refused", error: failure }
+}
+
+/** Failures that do not depend on this payout: credentials, a rate limit, no connection, a wrong base URL. */
+export const isPassing = (error: { readonly _tag: string; readonly status?: number | undefined }): boolean =>
+  error._tag === "AuthError" ||
+  error._tag === "RateLimited" ||
+  error._tag === "ServiceUnavailable" ||
+  (error._tag === "RequestRejected" && error.status !== undefined && error.status < 400)
