@@ -1,9 +1,9 @@
 /**
  * One INSERT that submits a payout to the queue, for a program that writes to the database with another library than
- * Effect's `SqlClient` (Drizzle, Prisma, `pg`): run it in your own transaction, beside your own rows. A worker finds the
+ * Effect's `SqlClient` (Drizzle, Prisma, `pg`): run it in the transaction of your own rows. A worker finds the
  * row and queues it within its `poll` interval.
  *
- * The statement does nothing where the reference stands already, whatever stands there: look at the count of inserted
+ * The statement does nothing where the reference was submitted before, with whatever content: look at the count of inserted
  * rows, and ask `status` where it is 0. The tables are those of `docs/sql/`.
  *
  * ```ts

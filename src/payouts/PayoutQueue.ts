@@ -7,12 +7,12 @@
  *
  * The key that the service knows a payout by is made from the reference alone, and is the same for ever
  * (`IdempotencyKey.fromReference("payout", reference)`). Before the first byte of a request a mark is committed that it
- * may have left; only a proof that nothing was executed clears it. While it stands, no refusal is taken for "nothing
+ * may have left; only a proof that nothing was executed clears it. While it is set, no refusal is taken for "nothing
  * moved", and past the `horizon` nothing is sent any more: a person decides.
  *
  * Gotchas:
- * - `posted` is not paid. The service shows only `Awaiting` and has no lookup of a withdrawal: tell what you learn by
- *   `settle`.
+ * - `posted` is not paid. The service shows only `Awaiting` and has no lookup of a withdrawal: `settle` says
+ *   what you learn elsewhere.
  * - Everything is written with the `SqlClient` that the layer is built with. Your code has to use the same one: two
  *   layers of one database are two clients, and do not commit together. A submit in a transaction of another client
  *   fails with `ForeignTransaction`.
@@ -72,6 +72,7 @@ import { Element, makeCore } from "./internal/queue/core.ts"
 import { make as makeMemoryStore } from "./internal/queue/memoryStore.ts"
 import { type Settings, settingsOf } from "./internal/queue/settings.ts"
 import { make as makeSqlStore, queueName } from "./internal/queue/sqlStore.ts"
+import type { Store } from "./internal/queue/store.ts"
 import { sweeps } from "./internal/queue/sweeps.ts"
 import { tables } from "./internal/queue/tables.ts"
 import { makeWorker } from "./internal/queue/worker.ts"
@@ -132,8 +133,8 @@ export class PayoutQueue extends Context.Service<
      */
     readonly resume: (reference: string, options?: { readonly notExecuted?: boolean | undefined }) => Steering
     /**
-     * Tells how it ended, as you learned it from the panel, a statement or a webhook that you trust, or corrects what was
-     * told. Default `settled`. An accepted or refused one has to be parked first. A request that is under way is not
+     * Says how it ended, as you learned it from the panel, a statement or a webhook that you trust, or corrects what was
+     * said. Default `settled`. An accepted or refused one has to be parked first. A request that is under way is not
      * called back: if the service records the payout all the same, its status has the `withdrawalId`, and where it was
      * settled as failed an error is logged.
      */
@@ -148,81 +149,74 @@ export class PayoutQueue extends Context.Service<
   static readonly layerClient = (
     options: PayoutClientOptions = {}
   ): Layer.Layer<PayoutQueue, ConfigurationError | DatabaseError, SqlClient.SqlClient> =>
-    Layer.provide(
-      Layer.effect(
-        PayoutQueue,
-        Effect.map(sqlParts(options), ({ client }) => client)
-      ),
-      queueOf(options)
+    Layer.effect(
+      PayoutQueue,
+      Effect.map(makeSql(options), ({ client }) => client)
     )
 
   /** Sends what was submitted, and offers no service: for a process that only works. */
   static readonly layerWorker = (
     options: PayoutQueueOptions = {}
   ): Layer.Layer<never, ConfigurationError | DatabaseError, SqlClient.SqlClient | Payments> =>
-    Layer.provide(Layer.effectDiscard(Effect.flatMap(sqlParts(options), ({ start }) => start)), queueOf(options))
+    Layer.effectDiscard(Effect.flatMap(makeSql(options), ({ start }) => start))
 
   /** Both: submits, asks and sends. */
   static readonly layer = (
     options: PayoutQueueOptions = {}
   ): Layer.Layer<PayoutQueue, ConfigurationError | DatabaseError, SqlClient.SqlClient | Payments> =>
-    Layer.provide(
-      Layer.effect(
-        PayoutQueue,
-        Effect.flatMap(sqlParts(options), ({ client, start }) => Effect.as(start, client))
-      ),
-      queueOf(options)
+    Layer.effect(
+      PayoutQueue,
+      Effect.flatMap(makeSql(options), ({ client, start }) => Effect.as(start, client))
     )
 
   /** Both, in memory, for tests under `TestClock`. It is gone with the process, and joins no transaction. */
   static readonly layerMemory = (
     options: PayoutQueueOptions = {}
   ): Layer.Layer<PayoutQueue, ConfigurationError, Payments> =>
-    Layer.provide(
-      Layer.effect(
-        PayoutQueue,
-        Effect.gen(function* () {
-          const settings = yield* settingsOf(options)
-          const { client, start } = yield* parts(makeMemoryStore(), settings, options, () => Effect.void)
-          yield* start
-          return client
-        })
-      ),
-      layerQueueMemory
+    Layer.effect(
+      PayoutQueue,
+      Effect.flatMap(makeMemory(options), ({ client, start }) => Effect.as(start, client))
     )
 }
 
-const asIs: Seal = { seal: Effect.succeed, open: Effect.succeed }
+const unsealed: Seal = { seal: Effect.succeed, open: Effect.succeed }
 
-const parts = Effect.fnUntraced(function* (
-  store: ReturnType<typeof makeMemoryStore>,
+/** The service, and what starts a worker of it in the scope. */
+const make = Effect.fnUntraced(function* (
+  store: Store,
   settings: Settings,
-  { seal = asIs }: PayoutClientOptions,
+  { seal = unsealed }: PayoutClientOptions,
   requireOwn: (operation: string) => Effect.Effect<void, ForeignTransaction>
 ) {
   const queue = yield* PersistedQueue.make({ name: queueName, schema: Element, maxAttempts: unlimited })
   const core = yield* makeCore(store, queue, settings.poll)
+  const queueStore = yield* PersistedQueue.PersistedQueueStore
   const start = Effect.gen(function* () {
     const worker = yield* makeWorker(core, settings, seal)
     yield* Effect.forkScoped(worker.run)
-    yield* Effect.forkScoped(sweeps(core, settings))
+    yield* Effect.forkScoped(
+      Effect.provideService(sweeps(core, settings), PersistedQueue.PersistedQueueStore, queueStore)
+    )
   })
   return { client: makeClient(core, settings, seal, requireOwn), start }
 })
 
-const sqlParts = Effect.fnUntraced(function* (options: PayoutQueueOptions) {
+const makeSql = Effect.fnUntraced(function* (options: PayoutQueueOptions) {
   const settings = yield* settingsOf(options)
   const db = yield* database
   yield* naming("migrate")(migrate(tables))
-  return yield* parts(makeSqlStore(db), settings, options, (operation) => requireOwnTransaction(db, operation))
+  const queue = yield* naming("migrate")(Layer.build(layerQueue(settings)))
+  return yield* Effect.provideContext(
+    make(makeSqlStore(db), settings, options, (operation) => requireOwnTransaction(db, operation)),
+    queue
+  )
 })
 
-/** The settings are checked before anything is built of them. */
-const queueOf = (options: PayoutQueueOptions) =>
-  Layer.effectContext(
-    Effect.gen(function* () {
-      const { lease, poll } = yield* settingsOf(options)
-      yield* database
-      return yield* naming("migrate")(Layer.build(layerQueue({ lease, poll })))
-    })
+const makeMemory = Effect.fnUntraced(function* (options: PayoutQueueOptions) {
+  const settings = yield* settingsOf(options)
+  const queue = yield* Layer.build(Layer.fresh(layerQueueMemory))
+  return yield* Effect.provideContext(
+    make(makeMemoryStore(), settings, options, () => Effect.void),
+    queue
   )
+})

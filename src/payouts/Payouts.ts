@@ -68,31 +68,31 @@ export const stream = <E = never, R = never>(
 ): Stream.Stream<PayoutEvent, E | InvalidRequest, R | Payments> =>
   Effect.gen(function* () {
     const settings = yield* settingsOf(items, options)
-    const told = yield* Queue.unbounded<Told, E | Cause.Done>()
-    const tell = (event: PayoutEvent) =>
+    const events = yield* Queue.unbounded<Emitted, E | Cause.Done>()
+    const emit = (event: PayoutEvent) =>
       Effect.suspend(() => {
         const taken = Latch.makeUnsafe()
-        Queue.offerUnsafe(told, { event, taken })
+        Queue.offerUnsafe(events, { event, taken })
         return taken.await
       })
-    yield* drive(items, settings, tell).pipe(
-      Effect.onExit((exit) => (Exit.isSuccess(exit) ? Queue.end(told) : Queue.failCause(told, exit.cause))),
+    yield* drive(items, settings, emit).pipe(
+      Effect.onExit((exit) => (Exit.isSuccess(exit) ? Queue.end(events) : Queue.failCause(events, exit.cause))),
       Effect.forkScoped
     )
-    return Stream.fromPull(Effect.succeed(takeFrom(told)))
+    return Stream.fromPull(Effect.succeed(takeFrom(events)))
   }).pipe(Stream.unwrap)
 
-interface Told {
+interface Emitted {
   readonly event: PayoutEvent
   readonly taken: Latch.Latch
 }
 
 /** Takes the events that came meanwhile. A reader that asks for more has finished with those that it got. */
-const takeFrom = <E>(told: Queue.Dequeue<Told, E>) => {
-  let taken: ReadonlyArray<Told> = []
+const takeFrom = <E>(events: Queue.Dequeue<Emitted, E>) => {
+  let taken: ReadonlyArray<Emitted> = []
   return Effect.suspend(() => {
     for (const { taken: latch } of taken) latch.openUnsafe()
-    return Effect.map(Queue.takeAll(told), (batch) => {
+    return Effect.map(Queue.takeAll(events), (batch) => {
       taken = batch
       return Arr.map(batch, ({ event }) => event)
     })
@@ -111,11 +111,11 @@ export const run = <E = never, R = never>(
     Effect.gen(function* () {
       const settings = yield* settingsOf(items, options)
       const events: Array<PayoutEvent> = []
-      const tell = (event: PayoutEvent) => {
+      const emit = (event: PayoutEvent) => {
         events.push(event)
         return Effect.void
       }
-      const end = yield* Effect.exit(drive(items, settings, tell))
+      const end = yield* Effect.exit(drive(items, settings, emit))
       if (Exit.isSuccess(end)) return reportOf(events)
       const error = Option.getOrUndefined(Cause.findErrorOption(end.cause))
       return yield* new PayoutSourceFailed<E>({

@@ -264,9 +264,12 @@ describe("a worker that is stopped", () => {
       const [stopped, other] = [yield* connect, yield* connect]
       const holds = yield* Deferred.make<void>()
       const spends = Effect.andThen(stopped.spend("2026-01-01", 1000, 5000), Deferred.succeed(holds, undefined))
-      yield* Effect.forkScoped(stopped.brief(Effect.andThen(spends, Effect.never)))
+      yield* Effect.forkScoped(stopped.shortTransaction(Effect.andThen(spends, Effect.never)))
       yield* Deferred.await(holds)
-      assert.isTrue(yield* other.brief(other.spend("2026-01-01", 5000, 5000)), "and what it counted is undone")
+      assert.isTrue(
+        yield* other.shortTransaction(other.spend("2026-01-01", 5000, 5000)),
+        "and what it counted is undone"
+      )
     })
   )
 })

@@ -1,5 +1,5 @@
 /**
- * A short check of what a payout asks for beside its amount, so that a later run notices another request under the
+ * A short check of what a payout asks for besides its amount, so that a later run notices another request under the
  * same reference without a stored PIX key.
  *
  * Twelve bits on purpose. A full hash of a PIX key could be searched for the key, since there are few CPFs and phone
@@ -16,7 +16,7 @@ const sorted = (_: string, value: unknown): unknown =>
     ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
     : value
 
-/** A value as JSON, whose fields stand in one order. */
+/** A value as JSON with sorted fields. */
 export const canonical = (value: unknown): string => JSON.stringify(value, sorted)
 
 /** Three hexadecimal digits, other ones for the same request under another key. */
@@ -32,7 +32,7 @@ export const checkOf = (request: WithdrawalRequest, idempotencyKey: string): str
 const invalid = (path: string, problem: string) => invalidWithdrawal([{ path, problem }])
 
 /** Of an item that is no object, or throws when it is read. */
-export const unreadableItem = invalid("", "must be an object with a reference, an amount, and plain data beside them")
+export const unreadableItem = invalid("", "must be an object with a reference, an amount, and plain data")
 
 /** Of an item whose reference makes no key. */
 export const badReference = invalid(

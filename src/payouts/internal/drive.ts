@@ -13,15 +13,15 @@ import * as Stream from "effect/Stream"
 import { Payments } from "../../client/Payments.ts"
 import { NotAfter } from "../../internal/notAfter.ts"
 import type { PayoutEvent, PayoutItem } from "../Payout.ts"
-import { heldBack, type Kept, keyedOf, makePlan, type Start, stillUnknown } from "./plan.ts"
+import { heldBack, keyedOf, makePlan, type NotSent, type Start, stillUnknown } from "./plan.ts"
 import type { Items, Settings } from "./settings.ts"
 import { afterAnswer, optionsOf, unseen } from "./machine.ts"
 
-/** Tells an event; the run goes on when it was taken. */
-export type Tell = (event: PayoutEvent) => Effect.Effect<void>
+/** Gives an event to the reader of the run, and waits until the reader took it. */
+export type Emit = (event: PayoutEvent) => Effect.Effect<void>
 
 /** Works through all items. Fails as their source does, after everything that was started. */
-export const drive = Effect.fnUntraced(function* <E, R>(items: Items<E, R>, settings: Settings, tell: Tell) {
+export const drive = Effect.fnUntraced(function* <E, R>(items: Items<E, R>, settings: Settings, emit: Emit) {
   const { getBalance, requestWithdrawal } = yield* Payments
   const { concurrency, isStop } = settings
   const clock = yield* Clock.Clock
@@ -30,7 +30,7 @@ export const drive = Effect.fnUntraced(function* <E, R>(items: Items<E, R>, sett
   // A list is read to its end before anything is sent: where reading it throws, nothing was.
   const input = Stream.isStream(items) ? items : [...items]
   let judge = plan.judge()
-  let stopped: Kept | undefined
+  let stopped: NotSent | undefined
   if (settings.checkBalance !== undefined) {
     const balance = yield* Effect.result(getBalance(settings.checkBalance))
     if (Result.isFailure(balance)) {
@@ -41,8 +41,8 @@ export const drive = Effect.fnUntraced(function* <E, R>(items: Items<E, R>, sett
     }
   }
 
-  /** What to tell in place of sending, where it must not be sent any more. */
-  const kept = (start: Start, startedAt?: DateTime.Utc): PayoutEvent | undefined => {
+  /** The event in place of sending, where it must not be sent any more. */
+  const notSent = (start: Start, startedAt?: DateTime.Utc): PayoutEvent | undefined => {
     const { doubt } = start
     const at = DateTime.makeUnsafe(now())
     const held = stopped?.reason ?? (doubt && heldBack(doubt, settings, now()))
@@ -89,11 +89,11 @@ export const drive = Effect.fnUntraced(function* <E, R>(items: Items<E, R>, sett
   })
 
   const pay = Effect.fnUntraced(function* (start: Start) {
-    const keptBefore = kept(start)
-    if (keptBefore !== undefined) return yield* tell(keptBefore)
+    const before = notSent(start)
+    if (before !== undefined) return yield* emit(before)
     const at = DateTime.makeUnsafe(now())
     const { check, doubt, request } = start
-    yield* tell({
+    yield* emit({
       _tag: "Started",
       ...keyedOf(start),
       at,
@@ -102,7 +102,7 @@ export const drive = Effect.fnUntraced(function* <E, R>(items: Items<E, R>, sett
       ...(doubt?.since && { since: doubt.since })
     })
     // It may have waited for its reader meanwhile, and another payout have stopped the run.
-    yield* tell(kept(start, at) ?? (yield* send(start, at)))
+    yield* emit(notSent(start, at) ?? (yield* send(start, at)))
   })
 
   const permits = Semaphore.makeUnsafe(concurrency)
@@ -118,7 +118,7 @@ export const drive = Effect.fnUntraced(function* <E, R>(items: Items<E, R>, sett
   const work = Effect.fnUntraced(function* (chunk: ReadonlyArray<PayoutItem>) {
     for (const item of chunk) {
       const planned = judge(item, index++, now())
-      yield* planned._tag === "Start" ? perform(planned) : tell(planned)
+      yield* planned._tag === "Start" ? perform(planned) : emit(planned)
     }
   })
   const end = yield* Effect.exit(Array.isArray(input) ? work(input) : Stream.runForEachArray(input, work))

@@ -9,7 +9,7 @@
  * | a `Started`, then its `Refused`, or its `NotStarted` | nothing: it moved no money |
  * | only refused or not started | nothing |
  *
- * An event that stands twice (the same `at`) counts once. A time that is not there counts as long ago.
+ * An event that occurs twice (the same `at`) counts once. A time that is not there counts as long ago.
  *
  * What is known of a reference under another key than asked for counts more than a doubt about the key itself: the
  * service recognises no payment under another key.
@@ -40,7 +40,7 @@ const earlier = (a: DateTime.Utc | undefined, b: DateTime.Utc | undefined) =>
 interface Key {
   done?: PayoutDone
   doubt?: Doubt
-  /** Started, and no result of it yet. */
+  /** Started, without a result so far. */
   open?: PayoutStarted
   /** The times of what was started. */
   readonly starts: Set<number>

@@ -36,7 +36,7 @@ export interface Start {
 }
 
 /** Why an item is not sent in this run. */
-export type Kept = Pick<PayoutNotStarted, "reason" | "error" | "startedAt">
+export type NotSent = Pick<PayoutNotStarted, "reason" | "error" | "startedAt">
 
 type Halt = "OverTotal" | "NotCovered"
 
@@ -121,7 +121,7 @@ export const makePlan = (settings: Settings) => {
         : undefined
     }
 
-    const kept = (amount: Centavos): PayoutNotStarted["reason"] | undefined => {
+    const limitReached = (amount: Centavos): PayoutNotStarted["reason"] | undefined => {
       if (maxAmount !== undefined && amount > maxAmount) return "OverAmount"
       halted ??= exceeded(total + BigInt(amount))
       return halted
@@ -154,7 +154,7 @@ export const makePlan = (settings: Settings) => {
       const start: Start = { _tag: "Start", index, reference, idempotencyKey, check, request, doubt: past }
       const held = past && heldBack(past, settings, now)
       if (past !== undefined && held !== undefined) return stillUnknown(start, past, held, at)
-      const reason = kept(amount)
+      const reason = limitReached(amount)
       if (reason !== undefined) {
         return past === undefined
           ? { _tag: "NotStarted", ...place, idempotencyKey, reason }

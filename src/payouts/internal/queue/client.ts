@@ -72,7 +72,7 @@ export const makeClient = (
   const conflictOf = Effect.fnUntraced(function* (row: Row, wanted: Submission) {
     const differs: Array<"amount" | "content"> = []
     if (row.amount !== wanted.amount) differs.push("amount")
-    // The stored one holds the amount too, so it tells the rest apart only where that is the same.
+    // The stored request holds the amount too, so the rest can be compared only where the amounts are equal.
     const isComparable = row.request !== null && differs.length === 0
     const stored = isComparable ? yield* seal.open(row.request, row.reference) : undefined
     const isSame = (stored === undefined ? undefined : isSameRequest(stored, wanted.text)) ?? row.check === wanted.check
@@ -116,16 +116,16 @@ export const makeClient = (
     }
     if (yield* store.insert(row)) {
       yield* core.offer(row)
-      yield* core.tell(key)
+      yield* core.publish(key)
       return statusOf(row)
     }
-    const standing = yield* store.get(key)
-    if (standing === undefined) {
+    const earlier = yield* store.get(key)
+    if (earlier === undefined) {
       // It was committed after this transaction had begun, and this one does not see it.
       return yield* new DatabaseError({ operation: "submit", reason: "SerializationError", isRetryable: true })
     }
-    const conflict = yield* conflictOf(standing, wanted)
-    return conflict === undefined ? statusOf(standing) : yield* conflict
+    const conflict = yield* conflictOf(earlier, wanted)
+    return conflict === undefined ? statusOf(earlier) : yield* conflict
   })
 
   const submitAll = (operation: string, payouts: ReadonlyArray<PayoutItem>) =>
@@ -174,17 +174,18 @@ export const makeClient = (
 
   const changes: Stream.Stream<PayoutStatus, DatabaseError> = Stream.unwrap(
     Effect.gen(function* () {
-      const subscription = yield* PubSub.subscribe(core.news)
+      const subscription = yield* PubSub.subscribe(core.changedKeys)
       const began = yield* Clock.currentTimeMillis
-      const told = new Map<string, Row>()
+      const emitted = new Map<string, Row>()
       let newest = began
       let looked = began - settings.poll
       const place = Effect.map(Clock.currentTimeMillis, (now): Place => {
-        // What this process tells is the newest.
+        // After a change by this process the newest rows are enough.
         if (now - looked < settings.poll) return { at: newest, key: "" }
-        // Of others, clocks differ and transactions take time: such a look begins earlier, and passes over what was told.
+        // The clocks of other processes differ and their transactions take time: so this look begins earlier, and skips
+        // what was emitted.
         const since = Math.max(newest, looked)
-        for (const [key, row] of told) if (row.updatedAt < since - 2 * overlap) told.delete(key)
+        for (const [key, row] of emitted) if (row.updatedAt < since - 2 * overlap) emitted.delete(key)
         looked = now
         return { at: since - overlap, key: "" }
       })
@@ -202,8 +203,8 @@ export const makeClient = (
         )
       ).pipe(
         Stream.filter((row) => {
-          const isNew = row.updatedAt >= began && told.get(row.key)?.version !== row.version
-          told.set(row.key, row)
+          const isNew = row.updatedAt >= began && emitted.get(row.key)?.version !== row.version
+          emitted.set(row.key, row)
           newest = Math.max(newest, row.updatedAt)
           return isNew
         }),

@@ -1,5 +1,5 @@
 /**
- * What submitting and working share: the rows, the queue, the seal, and the news of a change.
+ * What submitting and working share: the rows, the queue, and the notices of changes.
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -15,7 +15,7 @@ import { repeatedly } from "../../../durable/Work.ts"
 import type { Changes, Row } from "./row.ts"
 import type { Store } from "./store.ts"
 
-/** An element of the queue: which payout, and which of its elements is the valid one. It holds no person's data. */
+/** An element of the queue: the key of a payout, and the generation that its row must have. It holds no person's data. */
 export const Element = Schema.Struct({ v: Schema.tag(1), key: Schema.String, generation: Schema.Int })
 export type Element = typeof Element.Type
 
@@ -24,20 +24,18 @@ type QueueError = PersistedQueue.PersistedQueueError
 export interface Core {
   readonly store: Store
   readonly queue: PersistedQueue.PersistedQueue<Element>
-  /** Tells that this process changed a row. */
-  readonly news: PubSub.PubSub<string>
-  /** Changes a row and tells it when that is committed; `undefined` where another one changed it first. */
+  /** The keys of the rows that this process changed. */
+  readonly changedKeys: PubSub.PubSub<string>
+  /** Changes a row, and publishes its key after the commit; `undefined` where another process changed it first. */
   readonly change: (row: Row, changes: Changes) => Effect.Effect<Row | undefined, SqlError>
-  /**
-   * Gives a row another element, and takes the validity from the one it had. Whatever became of that one, the payout is
-   * taken once more.
-   */
+  /** Offers a new element for a row. The element that it had is outdated, and a worker that takes it drops it. */
   readonly requeue: (
     row: Row,
     options?: { readonly changes?: Changes; readonly delay?: Duration.Input }
   ) => Effect.Effect<Row | undefined, SqlError | QueueError>
   readonly offer: (row: Row, delay?: Duration.Input) => Effect.Effect<void, QueueError>
-  readonly tell: (key: string) => Effect.Effect<void>
+  /** Publishes after the commit that a row was changed. */
+  readonly publish: (key: string) => Effect.Effect<void>
   /**
    * A latch that opens when this process changes the payout, or sees that it is not open any more. All who wait in this
    * process share one look at the database for each `poll`.
@@ -53,7 +51,7 @@ export const makeCore = Effect.fnUntraced(function* (
   queue: PersistedQueue.PersistedQueue<Element>,
   poll: number
 ) {
-  const news = yield* PubSub.sliding<string>(1024)
+  const changedKeys = yield* PubSub.sliding<string>(1024)
   const awaited = yield* RcMap.make({ lookup: (_key: string) => Latch.make() })
   const changeOf = (key: string) => RcMap.get(awaited, key)
   const wake = (key: string) =>
@@ -77,10 +75,11 @@ export const makeCore = Effect.fnUntraced(function* (
     )
   })
   yield* Effect.forkScoped(repeatedly("Looking for awaited payouts", Duration.millis(poll), look))
-  const tell = (key: string) => store.afterCommit(Effect.asVoid(Effect.andThen(PubSub.publish(news, key), wake(key))))
+  const publish = (key: string) =>
+    store.afterCommit(Effect.asVoid(Effect.andThen(PubSub.publish(changedKeys, key), wake(key))))
   const change: Core["change"] = (row, changes) =>
     Effect.flatMap(Clock.currentTimeMillis, (now) => store.change(row, changes, now)).pipe(
-      Effect.tap((next) => (next === undefined ? Effect.void : tell(row.key)))
+      Effect.tap((next) => (next === undefined ? Effect.void : publish(row.key)))
     )
   const offer: Core["offer"] = ({ generation, key }, delay) =>
     queue.offer({ v: 1, key, generation }, { id: elementId({ generation, key }), delay }).pipe(
@@ -89,15 +88,15 @@ export const makeCore = Effect.fnUntraced(function* (
       Effect.asVoid
     )
   const requeue: Core["requeue"] = (row, { changes, delay } = {}) =>
-    store.brief(
+    store.shortTransaction(
       Effect.tap(change(row, { ...changes, generation: row.generation + 1 }), (next) =>
         next === undefined ? Effect.void : offer(next, delay)
       )
     )
-  return { store, queue, news, change, requeue, offer, tell, changeOf } satisfies Core
+  return { store, queue, changedKeys, change, requeue, offer, publish, changeOf } satisfies Core
 })
 
-/** Loads a row and changes it, again when another one was faster. `step` answers what changes, if anything. */
+/** Loads a row and changes it; again, where another process changed it meanwhile. `step` answers what to change, if anything. */
 export const retrying =
   (core: Core) =>
   <E>(

@@ -45,7 +45,7 @@ export const make = (): Store => {
 
   return {
     transaction,
-    brief: transaction,
+    shortTransaction: transaction,
     afterCommit: (effect) => effect,
     insert: (row) =>
       change(() => {

@@ -1,6 +1,6 @@
 /**
  * The request of a payout: checked when it is submitted, so that nothing waits in the queue that cannot be sent, and
- * kept as the JSON of its contract.
+ * stored as the JSON of its contract.
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"

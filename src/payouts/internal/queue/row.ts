@@ -3,7 +3,7 @@
  * function from a row to what changes in it, or `undefined` where it does not apply.
  *
  * `leftAt` is the mark: a request may have left, and whether it was executed is not known. It is committed before the
- * first byte of a request. While it stands, no refusal proves that nothing moved. `sends` counts the marks, so that a
+ * first byte of a request. While it is set, no refusal proves that nothing moved. `sends` counts the marks, so that a
  * process that was stopped for longer than its lease cannot clear the mark of the one that took over.
  */
 import * as DateTime from "effect/DateTime"
@@ -25,7 +25,7 @@ export interface Row {
   /** A short check of the request, for when the request is gone. */
   readonly check: string
   readonly state: PayoutState
-  /** Which element of the queue is the valid one. 0: none was made yet. */
+  /** The number of its current element in the queue. 0: it has none. */
   readonly generation: number
   readonly sends: number
   readonly leftAt: number | null

@@ -9,7 +9,7 @@ import type { Changes, Row } from "./row.ts"
 import type { Count, Place, Store, Stored } from "./store.ts"
 import { columns, ended as endedStates, open as openStates } from "./tables.ts"
 
-/** The name under which the payouts stand in the queue. The number is that of its elements' form. */
+/** The name of the payouts' queue. The number is the version of its elements. */
 export const queueName = "effect-pix/payouts/1"
 
 const table = "effect_pix_payouts"
@@ -63,8 +63,8 @@ export const make = (database: Database): Store => {
       ? sql`SELECT json_array_elements_text(CAST(${json} AS JSON))`
       : sql`SELECT value FROM json_each(${json})`
   const transaction = inTransaction(database)
-  // What all count on is locked until the commit: PostgreSQL ends a transaction whose process says nothing more.
-  const patience = sql`SELECT set_config('idle_in_transaction_session_timeout', '2000', true)`
+  // PostgreSQL ends a transaction whose process sends no statement for this long, and with it the locks.
+  const idleTimeout = sql`SELECT set_config('idle_in_transaction_session_timeout', '2000', true)`
   /** Runs a statement on the oldest 1,000 rows that ended before a time, until there are no more. */
   const drain = (before: number, which: string, statement: (rows: Fragment) => Stored<ReadonlyArray<unknown>>) =>
     statement(
@@ -74,7 +74,7 @@ export const make = (database: Database): Store => {
 
   return {
     transaction,
-    brief: (effect) => transaction(dialect === "pg" ? Effect.andThen(patience, effect) : effect),
+    shortTransaction: (effect) => transaction(dialect === "pg" ? Effect.andThen(idleTimeout, effect) : effect),
     afterCommit: sql.afterCommit,
     insert: (row) =>
       Effect.map(

@@ -1,5 +1,5 @@
 /**
- * Where the rows stand: in SQL, or in memory for tests.
+ * How the rows are stored: in SQL, or in memory for tests.
  */
 import type * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -26,11 +26,11 @@ export interface Count {
 export interface Store {
   /** Joins the caller's transaction, or makes one. */
   readonly transaction: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | SqlError, R>
-  /** A worker's own. A process that is stopped in the middle of it does not keep its rows from the others for long. */
-  readonly brief: Store["transaction"]
+  /** A transaction of a worker. PostgreSQL ends it 2 seconds after its last statement, in case its process is suspended. */
+  readonly shortTransaction: Store["transaction"]
   /** Runs something when the caller's transaction is committed; at once where there is none. */
   readonly afterCommit: (effect: Effect.Effect<void>) => Effect.Effect<void>
-  /** Whether it was inserted: the key may stand already. */
+  /** Whether it was inserted: there may be a row with this key. */
   readonly insert: (row: Row) => Stored<boolean>
   readonly get: (key: string) => Stored<Row | undefined>
   /** The changed row; `undefined` where another one changed it first. */
@@ -45,7 +45,7 @@ export interface Store {
   readonly open: (keys: ReadonlyArray<string>) => Stored<ReadonlyArray<string>>
   /** Gives the open rows whose element is not in the queue any more to `heal`, and answers how many there were. */
   readonly healLost: <E>(heal: (row: LostRow) => Effect.Effect<unknown, E>) => Effect.Effect<number, E | SqlError>
-  /** How many stand in the states that somebody waits for. */
+  /** How many payouts are accepted, unknown and parked. */
   readonly counts: Stored<ReadonlyArray<Count>>
   /** Drops the requests of what ended before `data`, and the rows of what ended before `rows`. */
   readonly forget: (before: { readonly data: number; readonly rows: number | undefined }) => Stored<void>

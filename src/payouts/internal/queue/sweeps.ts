@@ -1,6 +1,6 @@
 /**
- * What is done beside the sending: payouts that another program inserted are queued, lost elements are made anew, what is
- * over is forgotten, and what waits is counted.
+ * The periodic work of a worker: it queues payouts that another program inserted, makes lost elements anew, forgets what
+ * ended long ago, and counts what waits.
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"

@@ -1,7 +1,7 @@
 /**
- * Sends what waits. In order, for one payout: look whether it may be sent; wait for its turn; commit the mark that a
- * request may have left; send; write down what became of it. A process may end between any two of these, and another one
- * takes the payout from the start.
+ * Sends the payouts of the queue. The order for one payout: check whether it may be sent; wait for its turn; commit the mark
+ * that a request may have left; send; store what became of it. A process may end between any two steps, and another one
+ * begins with the payout anew.
  */
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
@@ -32,8 +32,8 @@ const outcomes = Metric.counter("effect_pix_payout_queue_requests", {
 })
 const count = (state: string) => Metric.update(Metric.withAttributes(outcomes, { state }), 1)
 
-/** The row was changed by another one since it was read. */
-const overtaken = () => new TryAgain({ reason: "Overtaken" })
+/** The row was changed by another process since it was read. */
+const changedMeanwhile = () => new TryAgain({ reason: "ChangedMeanwhile" })
 
 const dayOf = (now: number, zone: DateTime.TimeZone) => DateTime.setZone(DateTime.makeUnsafe(now), zone)
 
@@ -47,13 +47,13 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
   const { store } = core
   const { requestWithdrawal } = yield* Payments
   const isPaused = yield* Effect.cachedWithTTL(Effect.withTracerEnabled(store.isPaused, false), "1 second")
-  // Of a process that is stopped one transaction may stand before the row that all count on, and not one for each of its
-  // connections: each keeps the others waiting until the database ends it.
+  // All workers count on one row. A process that is suspended while it holds the row's lock blocks the others until the
+  // database ends its transaction, so a process has at most one such transaction, and not one for each connection.
   const counting = Semaphore.makeUnsafe(1)
   const untilRunning = Effect.repeat(isPaused, { while: (paused) => paused, schedule: Schedule.spaced("1 second") })
 
   const park = Effect.fnUntraced(function* (row: Row, because: ParkedBecause) {
-    if ((yield* core.change(row, parked(because))) === undefined) return yield* overtaken()
+    if ((yield* core.change(row, parked(because))) === undefined) return yield* changedMeanwhile()
     yield* count("parked")
     const money = row.leftAt === null ? "No money moved." : "MONEY MAY HAVE MOVED."
     yield* Effect.logError(`A payout waits for a person (${because}, key ${row.key}). ${money}`)
@@ -77,14 +77,14 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
           Effect.timeoutOrElse({ duration: "30 seconds", orElse: () => new TryAgain({ reason: "SealTimeout" }) })
         )
 
-  /** Waits for the turn of this process among all. */
+  /** Waits for the next turn that the rate of all workers allows. */
   const turn: Effect.Effect<void, SqlError> = Effect.gen(function* () {
     if (settings.interval === undefined) return
     yield* untilRunning
     const at = yield* store.turn(yield* Clock.currentTimeMillis, settings.interval)
     const now = yield* Clock.currentTimeMillis
     yield* Effect.sleep(Duration.millis(at - now))
-    // A pause, or a stop of the process, lets many turns pass: who waited for them would begin all at once.
+    // During a pause or a suspension many turns pass. Without another wait all of them would begin at once.
     const late = (yield* Clock.currentTimeMillis) - Math.max(at, now)
     if (late > 1000 || (yield* isPaused)) yield* turn
   })
@@ -98,17 +98,17 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
       const change = Effect.filterOrFail(
         core.change(row, mark(row, now, day)),
         (marked) => marked !== undefined,
-        overtaken
+        changedMeanwhile
       )
       if (dailyCap === undefined || day === null || row.countedDay !== null) return yield* change
       return yield* counting.withPermit(
-        store.brief(
+        store.shortTransaction(
           Effect.flatMap(store.spend(day, row.amount, dailyCap), (isWithin) => (isWithin ? change : Effect.undefined))
         )
       )
     })
 
-  /** Writes a step down, and gives back to the day what provably did not move. */
+  /** Stores a step, and subtracts from the day's sum what provably did not move. */
   const write = (row: Row, step: (row: Row) => Changes | undefined) => {
     const { amount, countedDay } = row
     const stepped = retrying(core)(row.key, (current) => Effect.succeed(step(current)), row)
@@ -116,13 +116,13 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
       countedDay === null
         ? stepped
         : counting.withPermit(
-            store.brief(
+            store.shortTransaction(
               Effect.tap(stepped, (next) =>
                 next !== undefined && next.countedDay === null ? store.unspend(countedDay, amount) : Effect.void
               )
             )
           )
-    // The answer is in no other place: the database has a minute to come back.
+    // The answer is stored nowhere else, so this is retried for a minute.
     return Effect.retry(counted, { schedule: Schedule.spaced("500 millis"), times: 120 })
   }
 
@@ -156,9 +156,9 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
     if (after === undefined || !isOpen(after) || Result.isSuccess(result)) return undefined
     const { failure } = result
     const asked = "retryAfter" in failure ? failure.retryAfter : undefined
-    // To one that asks for no wait the queue gives its own, which grows.
+    // Where the service asks for no wait, the queue's own schedule decides.
     if (asked === undefined || Duration.toMillis(asked) < 1000) return failure
-    // The service says when: its element waits for that long, at most an hour.
+    // The service said when: a new element waits for that long, at most an hour.
     yield* core.requeue(after, { delay: Duration.min(asked, Duration.hours(1)) })
     return undefined
   })
@@ -167,7 +167,7 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
     Effect.gen(function* () {
       yield* untilRunning
       const row = yield* store.get(key)
-      // Delivered twice, or of an element that another one took the place of.
+      // The element was delivered twice, or was replaced by a newer one.
       if (row === undefined || row.generation !== generation || !isOpen(row)) return
       const because = obstacle(row, yield* Clock.currentTimeMillis)
       if (because !== undefined) return yield* park(row, because)
