@@ -181,4 +181,22 @@ describe.skipIf(absent !== undefined)(`a payout queue that grows${absent === und
         assert.strictEqual(elements?.count, 57_000)
       })
     )
+
+  test(
+    "finished elements of a large queue are forgotten by an index",
+    Effect.gen(function* () {
+      const { sql } = yield* prepare
+      // One in a hundred is over, wherever it is in the table.
+      yield* sql`INSERT INTO effect_pix_queue (id, queue_name, element, state, visible_at, created_at, updated_at)
+        SELECT 'payout_' || n || '#1', ${queueName}, '{}', 'completed', now(), now(),
+          now() - CASE WHEN n % 100 = 0 THEN interval '25 hours' ELSE interval '1 hour' END
+        FROM generate_series(1, 300000) AS n`
+      yield* sql`VACUUM ANALYZE effect_pix_queue`
+      const { pages, scans } = yield* pagesOf(forgetDone)
+      assert.strictEqual(scans, 0)
+      assert.isAtMost(pages / 3000, 15)
+      const [left] = yield* sql<{ readonly count: number }>`SELECT COUNT(*)::int AS count FROM effect_pix_queue`
+      assert.strictEqual(left?.count, 297_000)
+    })
+  )
 })
