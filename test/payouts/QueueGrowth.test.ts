@@ -12,7 +12,8 @@ import { make as makeStore, queueName } from "../../src/payouts/internal/queue/s
 import type { Store } from "../../src/payouts/internal/queue/store.ts"
 import { tables } from "../../src/payouts/internal/queue/tables.ts"
 import { makeStatements } from "../support/statements.ts"
-import { noPostgres, postgres } from "../support/postgres.ts"
+import { postgres } from "../support/database.ts"
+import { noPostgres } from "../support/postgres.ts"
 
 const absent = noPostgres()
 const day = 86_400_000

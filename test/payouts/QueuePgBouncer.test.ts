@@ -7,7 +7,8 @@ import { Sandbox } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
 import { gateway, payout, payouts } from "../support/payoutQueue.ts"
 import { noPgBouncer, pgBouncer } from "../support/pgbouncer.ts"
-import { noPostgres, postgres } from "../support/postgres.ts"
+import { postgres } from "../support/database.ts"
+import { noPostgres } from "../support/postgres.ts"
 
 const absent = noPostgres() ?? noPgBouncer()
 

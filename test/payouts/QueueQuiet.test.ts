@@ -12,7 +12,7 @@ import { SqlClient, Statement } from "effect/sql"
 import { AuthenticationError, ConnectionError, SqlError, UnknownError } from "effect/sql/SqlError"
 import { TestClock } from "effect/testing"
 import { gateway, payout, payouts } from "../support/payoutQueue.ts"
-import { noPostgres, postgres } from "../support/postgres.ts"
+import { noPostgres, startPostgres } from "../support/postgres.ts"
 import { makeStatements } from "../support/statements.ts"
 
 const sqlite = Layer.fresh(NodeSqlite.layer({ filename: ":memory:" }))
@@ -167,7 +167,7 @@ describe("a worker that starts while the database is away", () => {
     `pays as soon as a PostgreSQL is there${absent === undefined ? "" : ` (${absent})`}`,
     () =>
       Effect.gen(function* () {
-        const server = yield* postgres
+        const server = yield* Effect.acquireRelease(Effect.promise(startPostgres), ({ stop }) => Effect.promise(stop))
         const log = yield* makeLog
         yield* Effect.promise(server.crash)
         const client = PgClient.layer({ url: Redacted.make(server.url) })
@@ -180,7 +180,6 @@ describe("a worker that starts while the database is away", () => {
         assert.strictEqual(yield* log.next, sentence)
         yield* Effect.promise(server.start)
         assert.strictEqual((yield* Fiber.join(fiber)).state, "posted")
-      }),
-    120_000
+      }).pipe(Effect.scoped)
   )
 })

@@ -1,5 +1,5 @@
 /**
- * A real PgBouncer for a test, in front of a PostgreSQL, which shares its connections by the transaction: the machine's,
+ * A real PgBouncer for a test, on a socket in a folder of its own, which shares its connections by the transaction: the machine's,
  * else Debian's package unpacked beside the project's other caches.
  */
 import { Effect, Schedule } from "effect"
@@ -9,7 +9,6 @@ import { connect } from "node:net"
 import { tmpdir } from "node:os"
 import { delimiter, join } from "node:path"
 import { libraries, unpack } from "./debian.ts"
-import { freePort } from "./postgres.ts"
 
 interface Binary {
   readonly path: string
@@ -34,9 +33,9 @@ const found = () => {
 export const noPgBouncer = (): string | undefined =>
   found() === undefined ? "no PgBouncer: neither on the PATH, nor to be downloaded" : undefined
 
-const canConnect = (port: number) =>
+const canConnect = (path: string) =>
   Effect.callback<void, Error>((resume) => {
-    const socket = connect(port, "127.0.0.1")
+    const socket = connect(path)
     socket.once("connect", () => {
       socket.destroy()
       resume(Effect.void)
@@ -48,8 +47,7 @@ const canConnect = (port: number) =>
 export const pgBouncer = Effect.fnUntraced(function* (postgresUrl: string) {
   const has = found()
   if (has === undefined) return yield* Effect.die("no PgBouncer can be had here")
-  const { port: postgresPort } = new URL(postgresUrl)
-  const port = yield* Effect.promise(freePort)
+  const [, folder = "", name = ""] = /@([^/]+)\/(\w+)$/.exec(postgresUrl) ?? []
   const isRoot = process.getuid?.() === 0
   const dir = yield* Effect.acquireRelease(
     Effect.sync(() => mkdtempSync(join(tmpdir(), "effect-pix-pgbouncer-"))),
@@ -57,11 +55,11 @@ export const pgBouncer = Effect.fnUntraced(function* (postgresUrl: string) {
   )
   const settings = [
     "[databases]",
-    `postgres = host=127.0.0.1 port=${postgresPort} user=postgres`,
+    `postgres = host=${decodeURIComponent(folder)} dbname=${name} user=postgres`,
     "[pgbouncer]",
-    "listen_addr = 127.0.0.1",
-    `listen_port = ${port}`,
-    "unix_socket_dir =",
+    // The name of the socket ends with the port, which clients take for 5432.
+    "listen_port = 5432",
+    `unix_socket_dir = ${dir}`,
     "auth_type = any",
     "pool_mode = transaction",
     "default_pool_size = 4"
@@ -86,6 +84,6 @@ export const pgBouncer = Effect.fnUntraced(function* (postgresUrl: string) {
         child.kill("SIGKILL")
       })
   )
-  yield* Effect.retry(canConnect(port), { times: 500, schedule: Schedule.spaced("20 millis") })
-  return `postgres://postgres@127.0.0.1:${port}/postgres`
+  yield* Effect.retry(canConnect(join(dir, ".s.PGSQL.5432")), Schedule.spaced("20 millis"))
+  return `postgres://postgres@${encodeURIComponent(dir)}/postgres`
 })

@@ -40,16 +40,6 @@ export const noPostgres = (): string | undefined =>
     ? "no PostgreSQL: neither on the PATH, nor Debian's, nor to be downloaded"
     : undefined
 
-export const freePort = () =>
-  new Promise<number>((done) => {
-    const probe = createServer()
-    probe.listen(0, "127.0.0.1", () => {
-      // A TCP server always has an address with a port.
-      const { port } = probe.address() as AddressInfo
-      probe.close(() => done(port))
-    })
-  })
-
 /** A server that is told what happens to it. */
 export interface Postgres {
   readonly url: string
