@@ -1,23 +1,21 @@
 /**
  * All transactions of the company, page by page, in constant memory: a function of `Payments`.
  *
- * The service numbers its pages (service interface, section 4.2) and goes on adding rows while they are read, so a page
- * that is asked for twice may hold other rows. Each request here overlaps what was read already: an answer counts only when
- * it also holds a row at or before the last one read, because then no row is missing between. Where it does not, earlier and
- * later pages are searched until it does. Every row that is in the list from the start of the stream to its end, with
- * the same `createdAt`, comes out exactly once, whatever is added or removed meanwhile; where that is not possible, the
- * stream fails with a `PaginationError` and never skips. A row that shows up late, with an older `createdAt` than rows
- * that were read, comes once or not at all.
+ * The service numbers its pages (service interface, section 4.2) and goes on adding rows while they are read, so rows move
+ * from one page to another. After each page a look is taken over its border: a page of another size, which shows the rows
+ * on both sides of it. What the look shows new is delivered; where it shows no row that was read, the reader steps back.
+ * Every row that is in the list from the start of the stream to its end comes out exactly once, or the stream fails with a
+ * `PaginationError`. A row that shows up late, with an older `createdAt` than rows that were read, comes once or not at all.
  *
  * Gotchas:
- * - It rests on one thing which the service does not document: rows created at the same instant keep their order.
+ * - A list that stands still costs two requests a page, and a few for its end.
  * - Oldest first (the default), rows that arrive while reading come out too, at the end. Newest first they do not.
- * - To overlap, requests after the first ask for somewhat fewer or more rows than `pageSize`, never over 100.
- * - The end costs a request: a short page ends the list only against a page size that the service has filled before.
- * - A service that ignores `pageSize`, or caps pages at a few rows, leaves no overlap to ask for. Then each page is
- *   compared with the page beside it two or three times: up to five requests for a page, newest first seven.
- * - The last thousand ids are remembered. Where more rows than that share one `createdAt`, or rows show none, and those
- *   read last are removed, the stream may end in `LostPlace` or `StillMoving`.
+ * - A service that sorts by `createdAt` alone may order rows of one time anew for each request. Where no answer shows all
+ *   of them, the rows are counted at the end: fewer than the service counts are `MissingRows`. In such a list, rows that
+ *   vanish while it is read hide as many that were missed.
+ * - A service that ignores `pageSize` shows no border: there the page before is read again, and must not have moved.
+ * - The last thousand ids are remembered. Where more rows share one `createdAt`, or rows show none, and they move while
+ *   they are read, the stream may end in `LostPlace`.
  * - `Stream.retry` would begin anew and repeat rows. Use `pages`, keep its last checkpoint, and go on `from` it.
  */
 import type * as Arr from "effect/Array"
@@ -28,40 +26,19 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { Payments } from "../client/Payments.ts"
-import { advance, type Cursor, signed, start, toStore, type Unread, windowSize } from "./internal/pageCursor.ts"
+import { advance, Checkpoint, never, timeOf, toCheckpoint, toPlace } from "./internal/pagePlace.ts"
 import * as PageReader from "./internal/pageReader.ts"
-import { largestPage } from "./internal/pageSizes.ts"
-import { IntegerId } from "../internal/wire.ts"
-import { InvalidRequest, type ListTransactionsError, type RequestIssue } from "../contract/PaymentsError.ts"
+import { PaginationError } from "./internal/PaginationError.ts"
+import { InvalidRequest, type ListTransactionsError } from "../contract/PaymentsError.ts"
 import { type TransactionListItem, TransactionSort } from "../contract/Transaction.ts"
 
-/**
- * A place in the list: all up to it was delivered. Its encoded form is plain JSON (at most a thousand row ids, usually
- * a hundred; no personal data), so it can be stored and read back by another process.
- */
-export const Checkpoint = Schema.Struct({
-  sort: TransactionSort,
-  /** The furthest `createdAt` that was read. Absent when no row had one. */
-  createdAt: Schema.optionalKey(Schema.DateTimeUtcFromString),
-  /** How many rows were read since the first one of that instant, with it. */
-  span: Schema.Natural,
-  /** The ids of the rows read last, the very last one at the end. */
-  ids: Schema.Array(IntegerId).check(Schema.isMaxLength(windowSize)),
-  /** How many of them, from the end, are known to be in the order of the list. */
-  ordered: Schema.Natural,
-  /** Where the last row stood when it was read, from 0; -1 when none was. A hint only. */
-  index: Schema.Int.check(Schema.isGreaterThanOrEqualTo(-1)),
-  /** How many rows were read up to here, over all runs. */
-  count: Schema.Natural
-})
-/** See the schema of the same name. */
-export type Checkpoint = typeof Checkpoint.Type
+export { Checkpoint, PaginationError }
 
 /** Which rows to read, and how. */
 export interface Options {
   /** Default: `createdAt_asc`, oldest first, which moves the least; or that of `from`. */
   readonly sort?: TransactionSort | undefined
-  /** How many rows a request asks for, about: 1 to 100. Default: 100, the most that the service allows. */
+  /** How many rows a page has: 1 to 100. Default: 100, the most that the service allows. Looks have other sizes. */
   readonly pageSize?: number | undefined
   /** How many pages may wait, read ahead of the consumer; one more may be under way. Default: 0. */
   readonly readAhead?: number | undefined
@@ -83,172 +60,77 @@ export interface Page {
   readonly checkpoint: Checkpoint
 }
 
-const reasonInWords = {
-  /** Asked for a page, the service keeps answering with another one. */
-  EchoedPage: "the service keeps answering with another page than the one asked for",
-  /** Different pages hold the same rows. */
-  RepeatedPage: "the service keeps answering with the same rows, whatever page is asked for",
-  /** The list grows as fast as it is read. */
-  Endless: "the list has no end: it brought more than twice the rows that the service first counted",
-  /** The service counts more rows than it shows. */
-  MissingRows: "the service counts more rows than it shows",
-  /** The rows are not in the order asked for. */
-  OutOfOrder: "the rows do not come in the order asked for",
-  /** Rows are added or removed faster than the place can be found again. */
-  StillMoving: "the list moves faster than the last row's place in it can be found again",
-  /** It is not known any more which rows were read: the last thousand are gone and the others show no time. */
-  LostPlace: "the rows read last are gone, and the others do not say whether they come before or after them"
-} satisfies Record<PageReader.Reason, string>
-
-/**
- * The pages do not fit together, and going on could lose or repeat rows. All that was delivered is right; `checkpoint`
- * is the place up to which that is so.
- */
-export class PaginationError extends Schema.TaggedError<PaginationError>("effect-pix/PaginationError")(
-  "PaginationError",
-  {
-    operation: Schema.Literal("listTransactions"),
-    outcome: Schema.Literal("NoEffect"),
-    /** How many answers in a row brought nothing new, this one with them. */
-    attempts: Schema.Natural,
-    /** The page asked for last. */
-    page: Schema.Natural,
-    reason: Schema.Literals(PageReader.reasons),
-    checkpoint: Checkpoint
-  }
-) {
-  override get message(): string {
-    return `Reading all transactions stopped at page ${this.page} after ${this.checkpoint.count} row(s): ${reasonInWords[this.reason]}. Nothing was changed, and no row was skipped or repeated up to here; go on from this error's checkpoint, or start anew.`
-  }
-}
-
 /** What a stream of transactions can fail with. */
 export type StreamTransactionsError = ListTransactionsError | PaginationError
-
-interface Plan {
-  readonly sort: TransactionSort
-  readonly reader: PageReader.Reader
-  readonly left: number
-  readonly isWanted: (row: TransactionListItem) => boolean
-  /** It and all after it are beyond the limits. */
-  readonly isBeyond: (row: TransactionListItem) => boolean
-}
 
 const isCheckpoint = Schema.is(Checkpoint)
 const isSort = Schema.is(TransactionSort)
 
-const instant = (input: DateTime.DateTime | Date | undefined) =>
-  input === undefined ? Option.none() : Option.map(DateTime.make(input), DateTime.toEpochMillis)
+/** NaN where it is no time. */
+const millis = (input: DateTime.DateTime | Date | undefined, absent: number) =>
+  input === undefined
+    ? absent
+    : Option.match(DateTime.make(input), { onNone: () => Number.NaN, onSome: DateTime.toEpochMillis })
 
-const millis = (row: TransactionListItem) =>
-  row.createdAt === undefined ? undefined : DateTime.toEpochMillis(row.createdAt)
-
-const plan = Effect.fnUntraced(function* (given: Options) {
+const checked = Effect.fnUntraced(function* (given: Options) {
   const options: Options = Predicate.isObject(given) ? given : {}
-  const { from, limit = Infinity, pageSize = largestPage, readAhead = 0 } = options
+  const { from, limit = Infinity, pageSize = PageReader.largestPage, readAhead = 0 } = options
   const sort = options.sort ?? from?.sort ?? "createdAt_asc"
-  const since = instant(options.since)
-  const until = instant(options.until)
-  const issues: Array<RequestIssue> = []
-  const expect = (isRight: boolean, path: string, expected: string) => {
-    if (!isRight) issues.push({ path, problem: `Expected ${expected}` })
-  }
-  expect(options === given, "options", "an object")
-  expect(isSort(sort), "sort", `createdAt_asc or createdAt_desc`)
-  expect(Number.isInteger(pageSize) && pageSize >= 1 && pageSize <= largestPage, "pageSize", "a whole number, 1 to 100")
-  expect(Number.isInteger(readAhead) && readAhead >= 0, "readAhead", "a whole number from 0")
-  expect(limit === Infinity || (Number.isInteger(limit) && limit >= 0), "limit", "a whole number from 0")
-  expect(options.since === undefined || Option.isSome(since), "since", "a valid time")
-  expect(options.until === undefined || Option.isSome(until), "until", "a valid time")
-  expect(from === undefined || isCheckpoint(from), "from", "a checkpoint")
-  expect(from === undefined || from.sort === sort, "sort", "the checkpoint's own order")
+  const since = millis(options.since, -Infinity)
+  const until = millis(options.until, Infinity)
+  const isWithin = (value: number, least: number, most: number) =>
+    Number.isInteger(value) && value >= least && value <= most
+  const rules: ReadonlyArray<readonly [isRight: boolean, path: string, expected: string]> = [
+    [options === given, "options", "an object"],
+    [isSort(sort), "sort", "createdAt_asc or createdAt_desc"],
+    [isWithin(pageSize, 1, PageReader.largestPage), "pageSize", "a whole number, 1 to 100"],
+    [isWithin(readAhead, 0, Infinity), "readAhead", "a whole number from 0"],
+    [limit === Infinity || isWithin(limit, 0, Infinity), "limit", "a whole number from 0"],
+    [!Number.isNaN(since), "since", "a valid time"],
+    [!Number.isNaN(until), "until", "a valid time"],
+    [from === undefined || isCheckpoint(from), "from", "a checkpoint"],
+    [from === undefined || from.sort === sort, "sort", "the checkpoint's own order"]
+  ]
+  const issues = rules.flatMap(([isRight, path, expected]) =>
+    isRight ? [] : [{ path, problem: `Expected ${expected}` }]
+  )
   if (issues.length > 0) {
     return yield* new InvalidRequest({ operation: "listTransactions", attempts: 0, outcome: "NotSent", issues })
   }
-  const isAscending = sort === "createdAt_asc"
-  const first = isAscending ? since : until
-  const hasLimits = Option.isSome(since) || Option.isSome(until)
-  const earliest = Option.getOrElse(since, () => -Infinity)
-  const end = Option.getOrElse(until, () => Infinity)
-  const isWanted = (row: TransactionListItem) => {
-    const time = millis(row)
-    return time === undefined ? !hasLimits : time >= earliest && time < end
-  }
-  const isBeyond = (row: TransactionListItem) => {
-    const time = millis(row)
-    return time !== undefined && (isAscending ? time >= end : time < earliest)
-  }
-  // Rows before the first limit count as read: so the search finds the first page that matters.
-  const begin = Option.map(first, (bound) => signed(bound, sort))
-  const cursor = from === undefined ? start(Option.getOrUndefined(begin)) : toCursor(from)
-  return { sort, left: limit, isWanted, isBeyond, reader: PageReader.make(cursor, sort, pageSize) } satisfies Plan
+  // Rows before the first limit count as read.
+  const floor = Math.max(never, sort === "createdAt_asc" ? since - 1 : -until)
+  const start = from ?? { sort, edge: floor + 1, floor, ids: [], index: -1, count: 0, isTied: false }
+  return { limit, pageSize, since, start, until }
 })
 
-const toCursor = ({ count, createdAt, ids, index, ordered, sort, span }: Checkpoint): Cursor => ({
-  furthest: createdAt === undefined ? undefined : signed(DateTime.toEpochMillis(createdAt), sort),
-  span,
-  ids,
-  ordered,
-  index,
-  count
+const read = Effect.fnUntraced(function* (options: Options) {
+  const { listTransactions } = yield* Payments
+  const { limit, pageSize, since, start, until } = yield* checked(options)
+  if (limit === 0) return Stream.empty
+  const isAll = since === -Infinity && until === Infinity
+  const isCounted = limit === Infinity && until === Infinity
+  const next = PageReader.make({ list: listTransactions, start: toPlace(start), pageSize, isCounted })
+  return Stream.paginate(limit, (left: number) =>
+    Effect.map(next, (batch): readonly [ReadonlyArray<Page>, Option.Option<number>] => {
+      if (Option.isNone(batch)) return [[], Option.none()]
+      const { before, entries } = batch.value
+      const rows: Array<TransactionListItem> = []
+      const end = entries.findIndex(({ row }) => {
+        const time = timeOf(row, "createdAt_asc")
+        if (rows.length >= left || (start.sort === "createdAt_asc" ? time >= until : time < since)) return true
+        if (isAll || (time >= since && time < until)) rows.push(row)
+        return false
+      })
+      const checkpoint = toCheckpoint(advance(before, end === -1 ? entries : entries.slice(0, end)))
+      const [head, ...tail] = rows
+      const isOver = end !== -1 || rows.length >= left
+      return [
+        head === undefined ? [] : [{ rows: [head, ...tail], checkpoint }],
+        isOver ? Option.none() : Option.some(left - rows.length)
+      ]
+    })
+  )
 })
-
-const toCheckpoint = (cursor: Cursor, sort: TransactionSort): Checkpoint => ({
-  sort,
-  ...(cursor.furthest !== undefined && { createdAt: DateTime.makeUnsafe(signed(cursor.furthest, sort)) }),
-  span: cursor.span,
-  ids: toStore(cursor),
-  ordered: cursor.ordered,
-  index: cursor.index,
-  count: cursor.count
-})
-
-/** As many of the rows as the limits let pass: which of them to deliver, and up to where they were read. */
-const within = ({ isBeyond, isWanted, left }: Plan, unread: ReadonlyArray<Unread>) => {
-  const read: Array<Unread> = []
-  const rows: Array<TransactionListItem> = []
-  for (const item of unread) {
-    if (rows.length >= left || isBeyond(item.row)) return { read, rows, isOver: true }
-    read.push(item)
-    if (isWanted(item.row)) rows.push(item.row)
-  }
-  return { read, rows, isOver: rows.length >= left }
-}
-
-type Turn = readonly [ReadonlyArray<Page>, Option.Option<Plan>]
-
-const turn = ({ listTransactions }: Pick<Payments["Service"], "listTransactions">) =>
-  Effect.fnUntraced(function* (current: Plan) {
-    const { left, reader, sort } = current
-    const { page, pageSize } = reader.ask
-    const step = PageReader.step(reader, yield* listTransactions({ page, pageSize, sort }))
-    const done: Turn = [[], Option.none()]
-    switch (step._tag) {
-      case "End":
-        return done
-      case "Again":
-        return [[], Option.some({ ...current, reader: step.next })] satisfies Turn
-      case "Failed":
-        return yield* new PaginationError({
-          operation: "listTransactions",
-          outcome: "NoEffect",
-          attempts: step.misses,
-          page,
-          reason: step.reason,
-          checkpoint: toCheckpoint(reader.cursor, sort)
-        })
-      case "Rows": {
-        const { isOver, read, rows } = within(current, step.rows)
-        const [head, ...tail] = rows
-        const checkpoint = toCheckpoint(advance(reader.cursor, read, step.offset, sort), sort)
-        const delivered: ReadonlyArray<Page> = head === undefined ? [] : [{ rows: [head, ...tail], checkpoint }]
-        return [
-          delivered,
-          isOver ? Option.none() : Option.some({ ...current, reader: step.next, left: left - rows.length })
-        ] satisfies Turn
-      }
-    }
-  })
 
 /**
  * The same as `stream`, in pages of rows that each come with the checkpoint after them. Store it when the rows are
@@ -286,16 +168,8 @@ const turn = ({ listTransactions }: Pick<Payments["Service"], "listTransactions"
  */
 export const pages = (options: Options = {}): Stream.Stream<Page, StreamTransactionsError, Payments> => {
   const readAhead = options?.readAhead ?? 0
-  const read = Stream.unwrap(
-    Effect.gen(function* () {
-      const payments = yield* Payments
-      const first = yield* plan(options)
-      return first.left === 0
-        ? Stream.empty
-        : Stream.paginate<Plan, Page, StreamTransactionsError>(first, turn(payments))
-    })
-  )
-  return readAhead >= 1 && Number.isInteger(readAhead) ? Stream.bufferArray(read, { capacity: readAhead }) : read
+  const all = Stream.unwrap(read(options))
+  return readAhead >= 1 && Number.isInteger(readAhead) ? Stream.bufferArray(all, { capacity: readAhead }) : all
 }
 
 /**

@@ -1,298 +1,269 @@
 /**
- * Reads a list that moves, one answer at a time: what of an answer is new, what to ask for next, when it is over, and
- * when to give up. It does nothing itself; its size does not grow with the list.
+ * Reads a list page by page while others add to it and remove from it.
  *
- * Seen from the cursor (the row read last), an answer is one of these:
+ * A page counts only when no row can be missing before it. One answer has to show that: it holds a row that was read and,
+ * after it, a row of the page; all rows between them are in that answer. So after page n + 1 a look is taken over the
+ * border: a page of another size, which covers the end of page n and the start of page n + 1. Where the service gives
+ * pages of its own size only, page n is read again instead. What the look shows new is delivered. Where it holds no row
+ * that was read, rows have moved towards the start: the reader steps back. Page n + 1 needs no look when it holds such a
+ * row itself.
  *
- * | the answer | what it is taken for | what is asked next |
- * |---|---|---|
- * | overlaps the cursor, with rows after it | progress: they follow without a gap | around the new cursor |
- * | page 1, all after the cursor; nothing was read yet | progress: the start of the list | around the new cursor |
- * | the same, and all that was read is gone | the start, if page 1 says so twice | page 1 |
- * | ends at the cursor, and is shorter than a page that the service has filled | the end, if the cursor is in it, or said twice | the same place |
- * | the same, and the service counts more rows | `MissingRows`, if said three times | the same place |
- * | ends at the cursor or before it | too early | further on |
- * | starts after the cursor | too late | further back |
- * | the same, and was asked for since no page can overlap the cursor's end | the neighbour | whether the cursor still stands before it |
- * | shows the cursor before its neighbour, as often as `votes` wants | progress: they follow; or the end, where the neighbour is empty | around the new cursor |
- * | neither its ids nor its times say | nowhere | places in turn, nearest first |
- * | empty, page 1 | the end, if nothing was read, or said twice | page 1 |
- * | empty, another page | too late | further back |
- *
- * A service may give an earlier answer once more. Rows in an order that no answer had before are no such answer, so the
- * requests that decide are chosen to have new ones. What was given before to another request is never the start, and the
- * end or the neighbour only when it is said again and again. Every answer that is no progress is a miss; too many of them, and the reader gives up with a reason.
+ * Rows of one time are a service's weak point: it may order them anew for each request. A row that was read proves
+ * nothing about the others of its time. Where no answer shows all rows of a time, the rows are counted at the end.
  */
-import type { TransactionPage, TransactionSort } from "../../contract/Transaction.ts"
-import { type Ask, confirming, type Hunt, nextAsk } from "./pageAsk.ts"
-import { type Before, isReversed, readAnswer, type Slice } from "./pageAnswer.ts"
-import { advance, type Cursor, type Unread } from "./pageCursor.ts"
-import { settled, unproven } from "./pageSizes.ts"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type { ListOptions, TransactionListItem, TransactionPage } from "../../contract/Transaction.ts"
+import {
+  advance,
+  begin,
+  type Entry,
+  isBehind,
+  isDoubtful,
+  isEarlier,
+  isStart,
+  never,
+  type Place,
+  timeOf,
+  toCheckpoint,
+  unread
+} from "./pagePlace.ts"
+import { PaginationError, type Reason } from "./PaginationError.ts"
 
-/** Why reading was given up. */
-export const reasons = [
-  "EchoedPage",
-  "RepeatedPage",
-  "Endless",
-  "MissingRows",
-  "OutOfOrder",
-  "StillMoving",
-  "LostPlace"
-] as const
-export type Reason = (typeof reasons)[number]
+/** New rows, in the order of the list, and the place before them. */
+export interface Batch {
+  readonly before: Place
+  readonly entries: ReadonlyArray<Entry>
+}
 
-/** How many answers without progress are accepted before reading is given up, in all and of each kind. */
-const patience = { all: 40, echoed: 5, repeated: 3, missing: 3, known: 3 }
+interface Options<E> {
+  readonly list: (options: ListOptions) => Effect.Effect<TransactionPage, E>
+  readonly start: Place
+  readonly pageSize: number
+  /** Whether fewer rows than counted are a problem at the end. */
+  readonly isCounted: boolean
+}
 
-/** How many rows may come beyond twice what the service first counted; and at most, where its count is wrong. */
+interface Answer {
+  /** Without repetitions. */
+  readonly items: ReadonlyArray<TransactionListItem>
+  /** The position of the first row in the list. */
+  readonly offset: number
+  /** The position after the last one. */
+  readonly end: number
+  readonly isShort: boolean
+  readonly total: number
+}
+
+/** How many tries in a row may bring nothing new. */
+const patience = 30
+
+/** How many rows may come beyond twice what the service first counted. */
 const slack = 10_000
-const mostUncounted = 1_000_000
 
-interface Trouble {
-  readonly echoed: number
-  readonly missing: number
+/** The most rows that a page may have (service interface, section 4.2). */
+export const largestPage = 100
+
+/** The sizes of pages that cover a border between pages, the one that shows the most rows on both sides of it first. */
+const lookSizes = (border: number, size: number, most: number): ReadonlyArray<number> => {
+  const smaller = Array.from({ length: Math.floor((size - 1) / 2) }, (_, n) => size - 1 - n)
+  const larger = Array.from({ length: Math.max(0, Math.min(10, most - size)) }, (_, n) => size + 1 + n)
+  const margin = (other: number) => Math.min(border % other, other - (border % other))
+  return [...smaller, ...larger].filter((other) => margin(other) > 0).toSorted((a, b) => margin(b) - margin(a))
 }
 
-export interface Reader extends Before {
-  readonly hunt: Hunt
-  readonly trouble: Trouble
-  /** Where the last answer showed the row read last, and how many rows it counted. */
-  readonly seen: { readonly index: number; readonly total: number } | undefined
-  /** A page next to the cursor, if the page before it still ends with the cursor. */
-  readonly adjoining: Slice | undefined
-  /** The total at the last progress. */
-  readonly total: number | undefined
-  readonly rowsRead: number
-  /** More rows than this are a list without end. */
-  readonly mostRows: number | undefined
-}
+/** Answers with the next new rows each time it is run, and with none at the end of the list. */
+export const make = <E>({ isCounted, list, pageSize, start }: Options<E>) => {
+  const { sort } = start
+  let place = start
+  let size = pageSize
+  /** The service has filled a page of this size: a shorter one is the last. */
+  let isProven = false
+  /** The service gives pages of its own size, whatever it is asked for. */
+  let isFixed = false
+  /** The most rows that an answer has shown. */
+  let shown = 0
+  /** The page before was shorter than asked. */
+  let isAfterShort = false
+  let page = Math.floor((place.index + 1) / size) + 1
+  /** A page known to be read, and one known to lie further on. */
+  let behind: number | undefined = page - 1
+  let ahead: number | undefined
+  /** How many rows the service counted when the page before was read. */
+  let counted = 0
+  /** One look over this border has shown too little. */
+  let isRepeated = false
+  let misses = 0
+  let left: number | undefined
+  let isAskedAgain = false
+  let isOver = false
 
-export type Step =
-  | {
-      readonly _tag: "Rows"
-      readonly rows: ReadonlyArray<Unread>
-      readonly offset: number
-      readonly next: Reader
-    }
-  | { readonly _tag: "Again"; readonly next: Reader }
-  | { readonly _tag: "End" }
-  | { readonly _tag: "Failed"; readonly reason: Reason; readonly misses: number }
+  const failed = (reason: Reason, counts?: { readonly counted: number; readonly delivered: number }) =>
+    Effect.fail(
+      new PaginationError({
+        operation: "listTransactions",
+        outcome: "NoEffect",
+        attempts: misses,
+        page,
+        reason,
+        ...counts,
+        checkpoint: toCheckpoint(place)
+      })
+    )
 
-const noHunt: Hunt = { misses: 0, shrunk: 0, blind: 0 }
-const noTrouble: Trouble = { echoed: 0, missing: 0 }
-
-export const make = (cursor: Cursor, sort: TransactionSort, pageSize: number): Reader => {
-  const sizes = unproven(pageSize)
-  return {
-    sort,
-    cursor,
-    sizes,
-    ask: nextAsk(sizes, cursor.index, noHunt),
-    hunt: noHunt,
-    trouble: noTrouble,
-    seen: undefined,
-    adjoining: undefined,
-    previous: { firstId: undefined, offset: -1, repeated: 0 },
-    total: undefined,
-    answers: [],
-    said: 0,
-    rowsRead: 0,
-    mostRows: undefined
-  }
-}
-
-export const step = (before: Reader, answer: TransactionPage): Step => {
-  const { ask, sort } = before
-  const total = answer.totalItems
-  if (isReversed(answer.items, sort)) return { _tag: "Failed", reason: "OutOfOrder", misses: 0 }
-
-  const { answers, isStart, previous, saysStart, seenFrom, sizes, slice } = readAnswer(before, answer)
-  const reader: Reader = {
-    ...before,
-    sizes,
-    answers,
-    said: 0,
-    seen: undefined,
-    adjoining: undefined,
-    trouble: slice.isEcho ? { ...before.trouble, echoed: before.trouble.echoed + 1 } : before.trouble,
-    previous,
-    mostRows: before.mostRows ?? (slice.isSane ? total * 2 + slack : mostUncounted)
+  const miss = (reason: Reason) => {
+    misses += 1
+    return misses >= patience ? failed(reason) : Effect.void
   }
 
-  switch (seenFrom._tag) {
-    case "Onward":
-      return progress(reader, slice, ask)
-    case "Ahead":
-      if (isStart) return progress(reader, slice, ask)
-      return saysStart ? sayAgain(reader, before) : ahead(reader, before, slice)
-    case "Empty":
-      if (ask.page > 1) return reader.hunt.blind > 0 ? blind(reader, slice) : ahead(reader, before, slice)
-      if (total > 0 || answer.totalPages > 1) return missing(reader, {})
-      return before.answers.length === 0 || isSaid(before, slice) ? { _tag: "End" } : sayAgain(reader, before)
-    case "Behind":
-      return behind(reader, before, slice, seenFrom.rank)
-    case "Blind":
-      // After a place that the cursor is known not to precede, unknown rows are taken for later ones.
-      return ask.purpose === "Adjoin" || (reader.hunt.low !== undefined && reader.hunt.low < slice.offset)
-        ? ahead(reader, before, slice)
-        : blind(reader, slice)
-  }
-}
-
-/** What was said before to another request has to be said so often that no confusion says it. */
-const isSaid = ({ answers, said }: Reader, { given, isKnown }: Slice) =>
-  answers.at(-1)?.rows === given && said >= (isKnown ? patience.known : 1)
-
-/** Asks for the same once more, where one answer is not enough. */
-const sayAgain = (reader: Reader, before: Reader, found: Partial<Hunt> = {}): Step => {
-  const isSame = before.answers.at(-1)?.rows === reader.answers.at(-1)?.rows
-  return miss({ ...reader, said: isSame ? before.said + 1 : 1 }, found, reader.ask)
-}
-
-const progress = (before: Reader, slice: Slice, ask: Ask): Step => {
-  const reader = { ...before, sizes: settled(before.sizes, ask) }
-  const { rows, offset, total } = slice
-  const rowsRead = reader.rowsRead + rows.length
-  if (reader.mostRows !== undefined && rowsRead > reader.mostRows) {
-    return { _tag: "Failed", reason: "Endless", misses: 0 }
-  }
-  const cursor = advance(reader.cursor, rows, offset, reader.sort)
-  const next = {
-    ...reader,
-    cursor,
-    rowsRead,
-    total,
-    seen: { index: cursor.index, total },
-    hunt: noHunt,
-    trouble: noTrouble
-  }
-  return { _tag: "Rows", rows, offset, next: { ...next, ask: askNext(next) } }
-}
-
-const behind = (reader: Reader, before: Reader, slice: Slice, rank: number | undefined): Step => {
-  const { adjoining, ask, sizes } = before
-  const { hasMore, isFull, isLast, isSane, length, offset, total } = slice
-  const low = offset + (isFull || !hasMore ? length : Math.max(length, ask.pageSize)) - 1
-  // The cursor's row may be gone. Then the list ends with an older one, and only an answer of its own shows that.
-  const isAtCursor = rank === 0 || (adjoining?.length === 0 && !slice.isKnown)
-  if (adjoining !== undefined && isAtCursor && (isFull || adjoining.length === 0)) {
-    const { neighbour } = reader.hunt
-    const times = 1 + (neighbour?.given === adjoining.given ? neighbour.times : 0)
-    if (times < votes(reader, adjoining, slice)) {
-      const next = { ...reader, seen: { index: offset + length - 1, total } }
-      return miss(next, { neighbour: { given: adjoining.given, times } }, adjoining.ask)
-    }
-    if (adjoining.rows.length > 0) return progress(reader, adjoining, adjoining.ask)
-    if (adjoining.length === 0 && !adjoining.hasMore) return { _tag: "End" }
-  }
-  if (isLast && !hasMore) {
-    return (rank === 0 && !slice.isKnown) || isSaid(before, slice) ? { _tag: "End" } : sayAgain(reader, before)
-  }
-  const isDoubtful = reader.sizes.doubts > sizes.doubts
-  // A page of one row cannot overlap the next: whether that one is empty tells.
-  if (isDoubtful && reader.sizes.proven < 3) {
-    return miss(reader, {}, { ...ask, page: ask.page + 1, purpose: "Adjoin" })
-  }
-  const found: Partial<Hunt> =
-    isDoubtful && ask.page > 1
-      ? // Where the page stands was reckoned by a size that the service may not give.
-        { low: undefined, high: undefined, likely: undefined }
-      : {
-          low,
-          high: high(reader, low) ?? (rank === undefined && isSane && !isDoubtful ? total - 1 : undefined),
-          likely:
-            isDoubtful || rank !== undefined
-              ? // What stood between may be gone.
-                Math.min((isDoubtful ? offset + length - 1 : low) + (rank ?? 0), high(reader, low) ?? Infinity)
-              : undefined
-        }
-  const next = rank === 0 ? { ...reader, seen: { index: low, total } } : reader
-  return !isFull && hasMore ? missing(next, found) : miss(next, found)
-}
-
-/**
- * How often the page before has to be seen to end with the cursor, with the adjoining page between. Once is enough where
- * the count says that it is the end, too. Else the list may have moved away and back again between two answers, for
- * which newest first it needs no more than a new row; and one of the answers may be an old one.
- */
-const votes = ({ sort }: Reader, adjoining: Slice, { isNew, offset, length, total }: Slice): number => {
-  if (adjoining.isKnown) return 5
-  const isCounted = adjoining.length === 0 && adjoining.total === total && total === offset + length
-  return isNew && isCounted ? 1 : sort === "createdAt_asc" ? 2 : 3
-}
-
-/** The upper bound, unless the list has outgrown it. */
-const high = ({ hunt }: Reader, low: number) => (hunt.high !== undefined && hunt.high < low ? undefined : hunt.high)
-
-const ahead = (reader: Reader, before: Reader, slice: Slice): Step => {
-  const { ask, seen } = before
-  const { offset, total } = slice
-  const isNext = slice.length === 0 || (seen?.index === offset - 1 && total >= seen.total)
-  const isAdjoining = ask.purpose === "Adjoin" && !slice.isEcho && isNext
-  // The list is one row.
-  if (
-    isAdjoining &&
-    slice.length === 0 &&
-    reader.cursor.count === 1 &&
-    before.answers.length === 1 &&
-    before.total === 1 &&
-    total === 1
-  )
-    return { _tag: "End" }
-  if (isAdjoining) {
-    const { neighbour } = reader.hunt
-    return miss({ ...reader, adjoining: slice }, { neighbour }, confirming(ask, reader.sizes))
-  }
-  const { low } = reader.hunt
-  const last = Math.max(0, offset - 1)
-  return miss(reader, {
-    high: last,
-    low: low !== undefined && low > last ? undefined : low,
-    likely: undefined,
-    shrunk: Math.max(0, (reader.total ?? total) - total)
-  })
-}
-
-const blind = (reader: Reader, { total }: Slice): Step => {
-  const { cursor, hunt, sizes, sort } = reader
-  const grown = total - (reader.total ?? total)
-  return miss(reader, {
-    blind: hunt.blind + 1,
-    low: undefined,
-    high: undefined,
-    likely: undefined,
-    search: {
-      // Newest first, what was added pushes the rows on; oldest first it does not.
-      around: Math.max(0, cursor.index + (sort === "createdAt_desc" ? grown : Math.min(0, grown))),
-      length: Math.max(total, cursor.index + cursor.ids.length),
-      stride: Math.max(1, sizes.most - 1, cursor.ids.length - sizes.most)
+  const ask = Effect.fnUntraced(function* (number: number, rows: number) {
+    while (true) {
+      const answer = yield* list({ page: number, pageSize: Math.min(rows, largestPage), sort })
+      const { currentPage, totalItems: total, totalPages } = answer
+      const [first, last] = [answer.items[0], answer.items.at(-1)]
+      if (first && last && timeOf(first, sort) > timeOf(last, sort)) return yield* failed("OutOfOrder")
+      place = { ...place, least: Math.min(place.least ?? total, total) }
+      left ??= total * 2 + slack
+      // Where there is no such page, some services answer with the last one.
+      const isBeyond = currentPage === totalPages && currentPage < number && (number - 1) * rows >= total
+      if (currentPage === number || isBeyond) {
+        const given = isBeyond ? [] : answer.items
+        const items = [...new Map(given.map((row) => [row.id, row])).values()]
+        const offset = (number - 1) * rows
+        shown = Math.max(shown, items.length)
+        return { items, offset, end: offset + items.length, isShort: given.length < rows, total } satisfies Answer
+      }
+      yield* miss("EchoedPage")
     }
   })
-}
 
-const missing = (reader: Reader, found: Partial<Hunt>): Step => {
-  const count = reader.trouble.missing + 1
-  return count >= patience.missing
-    ? { _tag: "Failed", reason: "MissingRows", misses: reader.hunt.misses + 1 }
-    : miss({ ...reader, trouble: { ...reader.trouble, missing: count } }, found)
-}
+  const look = Effect.fnUntraced(function* ({ items, offset }: Answer) {
+    // A page that is larger than those the service has filled may be cut short: it shows no end.
+    const most = items.length === 0 || size < pageSize ? size : largestPage
+    const sizes = isFixed || (items.length === 0 && isAfterShort) ? [] : lookSizes(offset, size, most)
+    const other = sizes[(misses + (isRepeated ? 1 : 0)) % sizes.length]
+    if (other !== undefined) {
+      const answer = yield* ask(Math.floor(offset / other) + 1, other)
+      isFixed = answer.items.length > other
+      if (!isFixed) return { ...answer, isBefore: false }
+    }
+    return { ...(yield* ask(page - 1, size)), isBefore: true }
+  })
 
-const miss = (reader: Reader, found: Partial<Hunt>, ask?: Ask): Step => {
-  const misses = reader.hunt.misses + 1
-  const failed = (reason: Reason): Step => ({ _tag: "Failed", reason, misses })
-  if (reader.trouble.echoed >= patience.echoed) return failed("EchoedPage")
-  if (reader.previous.repeated >= patience.repeated) return failed("RepeatedPage")
-  if (misses >= patience.all) return failed(reader.hunt.blind > 0 ? "LostPlace" : "StillMoving")
-  const next = {
-    ...reader,
-    hunt: { ...reader.hunt, blind: 0, search: undefined, neighbour: undefined, ...found, misses }
+  /** Reckons the pages anew when the service has another size than it was asked for. Answers whether it has. */
+  const resize = ({ end, items, total }: Answer) => {
+    isProven ||= items.length >= size
+    const isCapped = !isProven && items.length > 0 && (isAfterShort || end < total)
+    if (items.length <= size && !isCapped) return false
+    isFixed ||= items.length > size
+    size = shown
+    isProven = true
+    isAfterShort = false
+    page = Math.floor((place.index + 1) / size) + 1
+    behind = page - 1
+    ahead = undefined
+    return true
   }
-  return { _tag: "Again", next: { ...next, ask: ask ?? askNext(next) } }
-}
 
-/** A page that adjoins proves nothing unless the answer before it showed where the cursor stands. */
-const askNext = ({ cursor, hunt, seen, sizes }: Reader): Ask => {
-  const ask = nextAsk(sizes, cursor.index, hunt)
-  const isReady = ask.purpose !== "Adjoin" || seen?.index === (ask.page - 1) * ask.pageSize - 1
-  return isReady ? ask : { ...ask, page: ask.page - 1, purpose: "Overlap" }
+  const stepBack = Effect.fnUntraced(function* ([first]: Answer["items"]) {
+    // Further back, rows that were read and forgotten would look like new ones.
+    if (page === 1 || (first !== undefined && isDoubtful(place, first))) return yield* failed("LostPlace")
+    yield* miss("StillMoving")
+    ahead = page
+    if (behind === page - 1) behind = undefined
+    page = behind === undefined ? Math.max(1, page - 2 ** misses) : Math.floor((behind + page) / 2)
+  })
+
+  /** Whether no row is missing before those of the look that it took, if any, and before those of the page. */
+  const check = Effect.fnUntraced(function* (answer: Answer) {
+    const { items, total } = answer
+    const [first] = items
+    if (page === 1 && (first === undefined || isStart(place, first))) return { isReached: true, near: undefined }
+    const isJoined = items.some((row) => isBehind(place, row))
+    const isNext = page > 1 && (isJoined || behind === page - 1)
+    if (!isNext || items.some((row) => isEarlier(place, row))) return { isReached: isJoined, near: undefined }
+
+    const near = yield* look(answer)
+    const isPast = (row: TransactionListItem) => first !== undefined && timeOf(row, sort) > timeOf(first, sort)
+    const isWhole = near.items.some((row) => isEarlier(place, row)) && (near.isShort || near.items.some(isPast))
+    const from = near.items.findIndex((row) => isBehind(place, row))
+    if (from === -1) {
+      if (isJoined) place = { ...place, isTied: true }
+      return { isReached: isJoined, near: undefined }
+    }
+    const ids = new Set(items.map(({ id }) => id))
+    const meets = near.items.slice(from).some(({ id }) => ids.has(id))
+    const [final] = near.items.slice(-1)
+    const endsAtPlace = final !== undefined && (place.known.size === 0 || !isEarlier(place, final))
+    const isEnd = items.length === 0 && near.isShort && (isProven || endsAtPlace)
+    // Oldest first, rows that come go to the end: only a fall of the count shows that rows have moved.
+    const isStill = sort === "createdAt_asc" ? counted <= total && total <= near.total : total === near.total
+    const isUnmoved = near.isBefore && endsAtPlace && (isStill || items.length === 0)
+    const isReached = isJoined || meets || ((isEnd || isUnmoved) && unread(place, near).length === 0)
+    if (!isReached || items.length === 0 || isWhole) return { isReached, near }
+    const isTied = isRepeated || near.isBefore || first?.createdAt === undefined
+    // A second look, of another size, may show more.
+    isRepeated = !isTied
+    if (isTied) place = { ...place, isTied }
+    return { isReached: isTied, near }
+  })
+
+  const finish = Effect.fnUntraced(function* ({ end, total }: Answer) {
+    const { count, isTied, least = total } = place
+    // Newest first, rows that have come since are counted and not due.
+    const due = isTied ? (sort === "createdAt_asc" ? total : least) : 0
+    const isMissing = isCounted && count !== undefined && (end < total || count < due)
+    if (isMissing && isAskedAgain)
+      return yield* failed("MissingRows", { counted: Math.max(total, due), delivered: count })
+    isAskedAgain = isMissing
+    isOver = !isMissing
+  })
+
+  const next = Effect.gen(function* () {
+    while (!isOver) {
+      const answer = yield* ask(page, size)
+      if (resize(answer)) {
+        yield* miss("StillMoving")
+        continue
+      }
+      const { isReached, near } = yield* check(answer)
+      if (!isReached && near === undefined) {
+        yield* stepBack(answer.items)
+        continue
+      }
+      const nearby = near === undefined ? [] : unread(place, near)
+      const onward = isReached ? unread(advance(place, nearby), answer) : []
+      const entries = [...nearby, ...onward]
+      const [first] = entries
+      if (first !== undefined) {
+        left = (left ?? 0) - entries.length
+        if (left < 0) return yield* failed("Endless")
+        if (place.known.size === 0) place = begin(place, first)
+        misses = 0
+        isAskedAgain = false
+        ahead = undefined
+      } else if (page === 1 && place.floor !== never && place.known.size === 0) {
+        // All rows of the first page lie before those that are wanted.
+        ahead = Math.floor(answer.total / size) + 2
+      }
+      const before = place
+      place = advance(place, entries)
+      counted = Math.max(isReached ? answer.total : 0, near?.total ?? 0)
+      if (isReached && (answer.items.length === 0 || (answer.isShort && isProven))) {
+        yield* finish(answer.items.length === 0 ? (near ?? answer) : answer)
+      } else if (isReached) {
+        if (first === undefined) yield* miss(ahead === undefined ? "RepeatedPage" : "StillMoving")
+        isAfterShort = answer.isShort
+        behind = page
+        isRepeated = false
+        if (ahead === undefined) page += first === undefined ? 2 ** (misses - 1) : 1
+        else page = Math.max(page + 1, Math.floor((page + ahead) / 2))
+      } else if (first === undefined) {
+        yield* miss("StillMoving")
+      }
+      if (first !== undefined) return Option.some<Batch>({ before, entries })
+    }
+    return Option.none<Batch>()
+  })
+  return next
 }
