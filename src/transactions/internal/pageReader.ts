@@ -58,6 +58,9 @@ interface Answer {
 /** How many tries in a row may bring nothing new. */
 const patience = 30
 
+/** How many of them, before a page is taken that starts with rows of the time that was read last. */
+const patienceAtOneTime = 8
+
 /** How many rows may come beyond twice what the service first counted. */
 const slack = 10_000
 
@@ -187,9 +190,12 @@ export const make = <E>({ isCounted, list, pageSize, start }: Options<E>) => {
     const isPast = (row: TransactionListItem) => first !== undefined && timeOf(row, sort) > timeOf(first, sort)
     const isWhole = near.items.some((row) => isEarlier(place, row)) && (near.isShort || near.items.some(isPast))
     const from = near.items.findIndex((row) => isBehind(place, row))
+    // All that may be missing before the page has the time of `edge`: the count at the end tells.
+    const isOneTime =
+      misses >= patienceAtOneTime && !near.isBefore && first !== undefined && timeOf(first, sort) === place.edge
     if (from === -1) {
-      if (isJoined) place = { ...place, isTied: true }
-      return { isReached: isJoined, near: undefined }
+      if (isJoined || isOneTime) place = { ...place, isTied: true }
+      return { isReached: isJoined || isOneTime, near: undefined }
     }
     const ids = new Set(items.map(({ id }) => id))
     const meets = near.items.slice(from).some(({ id }) => ids.has(id))
@@ -199,7 +205,7 @@ export const make = <E>({ isCounted, list, pageSize, start }: Options<E>) => {
     // Oldest first, rows that come go to the end: only a fall of the count shows that rows have moved.
     const isStill = sort === "createdAt_asc" ? counted <= total && total <= near.total : total === near.total
     const isUnmoved = near.isBefore && endsAtPlace && (isStill || items.length === 0)
-    const isReached = isJoined || meets || ((isEnd || isUnmoved) && unread(place, near).length === 0)
+    const isReached = isJoined || meets || isOneTime || ((isEnd || isUnmoved) && unread(place, near).length === 0)
     if (!isReached || items.length === 0 || isWhole) return { isReached, near }
     const isTied = isRepeated || near.isBefore || first?.createdAt === undefined
     // A second look, of another size, may show more.
