@@ -1,0 +1,107 @@
+/** Lists that change between any two answers of a service that has one fault: what happens is decided by a seed. */
+import type { ListOptions, TransactionPage, TransactionSort } from "../../src/contract/Transaction.ts"
+import { Gateway, type Row } from "./movingList.ts"
+import { seeded } from "./seed.ts"
+
+type Random = ReturnType<typeof seeded>
+
+/** What happens before each answer, and how the service answers. */
+export interface Schedule {
+  readonly name: string
+  /** How many rows vanish. */
+  readonly deletes?: (random: Random) => number
+  /** Of rows near the last page asked for; else of any. */
+  readonly isNear?: boolean
+  /** How many rows arrive at the new end. */
+  readonly appends?: (random: Random) => number
+  /** How many rows arrive with an older time than rows that are there. */
+  readonly late?: (random: Random) => number
+  /** How often a replica answers that is some steps behind. */
+  readonly stale?: number
+  /** How many rows share one time, ordered anew for each page and size. */
+  readonly ties?: number
+  readonly sizeOf?: (asked: number) => number
+  /** How often another request's answer comes, which says so. */
+  readonly echoes?: number
+  /** The service counts so many rows more than there are. */
+  readonly overcounts?: number
+}
+
+export const upToMost =
+  (most: number) =>
+  ({ below }: Random) =>
+    below(most + 1)
+export const oneIn =
+  (times: number) =>
+  ({ below }: Random) =>
+    below(times) === 0 ? 1 : 0
+
+const none = () => 0
+const staleSteps = 3
+
+/** A hash of whole numbers, for an order that has nothing to do with them. */
+const mix = (...values: ReadonlyArray<number>) =>
+  values.reduce((hash, value) => Math.imul(hash ^ (value + 0x9e3779b9), 0x85ebca6b) ^ (hash >>> 13), 1)
+
+/** A service with `count` rows, ten seconds apart, for one run. */
+export const serve = (schedule: Schedule, count: number, sort: TransactionSort, seed: number) => {
+  const { appends = none, deletes = none, echoes = 0, late = none, overcounts = 0, stale = 0, ties = 1 } = schedule
+  const random = seeded(seed)
+  const timeOf = (n: number) => Math.floor(n / ties) * 10
+  const rowOf = (n: number): Row => ({ id: n + 1, time: timeOf(n), tie: n })
+  const gateway = new Gateway(Array.from({ length: count }, (_, n) => rowOf(n)))
+  let rows: ReadonlyArray<Row> = gateway.rows
+  let newest = count
+  let last = { page: 1, pageSize: 100 }
+  const states = [rows]
+  const answers: Array<TransactionPage> = []
+  if (schedule.sizeOf !== undefined) gateway.sizeOf = schedule.sizeOf
+
+  const change = () => {
+    if (gateway.requests.length > 0) {
+      const gone = new Set<number>()
+      const at = (last.page - 1) * last.pageSize
+      for (let n = deletes(random); n > 0 && rows.length > 0; n--) {
+        const place = schedule.isNear === true ? at - 150 + random.below(300) : random.below(rows.length)
+        const index = sort === "createdAt_asc" ? place : rows.length - 1 - place
+        const row = rows[index]
+        if (row !== undefined) gone.add(row.id)
+      }
+      const added: Array<Row> = []
+      for (let n = appends(random); n > 0; n--) added.push({ ...rowOf(newest++), id: gateway.nextId++ })
+      for (let n = late(random); n > 0; n--) {
+        const time = timeOf(random.below(newest)) + 1 + random.below(8)
+        added.push({ id: gateway.nextId++, time, tie: gateway.nextId })
+      }
+      rows = [...rows.filter(({ id }) => !gone.has(id)), ...added].toSorted((a, b) => (a.time ?? 0) - (b.time ?? 0))
+    }
+    states.push(rows)
+    if (states.length > staleSteps) states.shift()
+  }
+
+  gateway.beforeEach = () => {
+    change()
+    const isStale = random.next() < stale
+    gateway.rows = [...((isStale ? states[0] : undefined) ?? rows)]
+  }
+  gateway.answer = (honest) => {
+    const earlier = answers[random.below(answers.length)]
+    const answer = { ...honest, totalItems: honest.totalItems + overcounts }
+    answers.push(answer)
+    if (answers.length > 10) answers.shift()
+    return earlier !== undefined && random.next() < echoes ? earlier : answer
+  }
+  // A database that sorts by the time alone orders rows of one time in its own way for each LIMIT and OFFSET.
+  const order = gateway.ordered.bind(gateway)
+  gateway.ordered = (by) => {
+    if (ties > 1) {
+      gateway.rows = gateway.rows.map((row) => ({ ...row, tie: mix(row.id, last.page, last.pageSize) }))
+    }
+    return order(by)
+  }
+  const list = (options: ListOptions = {}) => {
+    last = { page: options.page ?? 1, pageSize: options.pageSize ?? 50 }
+    return gateway.list(options)
+  }
+  return { gateway, list, left: () => rows.map(({ id }) => id) }
+}
