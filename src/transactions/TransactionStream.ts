@@ -72,14 +72,15 @@ const millis = (input: DateTime.DateTime | Date | undefined, absent: number) =>
     ? absent
     : Option.match(DateTime.make(input), { onNone: () => Number.NaN, onSome: DateTime.toEpochMillis })
 
+const isWithin = (value: number, least: number, most: number) =>
+  Number.isInteger(value) && value >= least && value <= most
+
 const checked = Effect.fnUntraced(function* (given: Options) {
   const options: Options = Predicate.isObject(given) ? given : {}
   const { from, limit = Infinity, pageSize = PageReader.largestPage, readAhead = 0 } = options
   const sort = options.sort ?? from?.sort ?? "createdAt_asc"
   const since = millis(options.since, -Infinity)
   const until = millis(options.until, Infinity)
-  const isWithin = (value: number, least: number, most: number) =>
-    Number.isInteger(value) && value >= least && value <= most
   const rules: ReadonlyArray<readonly [isRight: boolean, path: string, expected: string]> = [
     [options === given, "options", "an object"],
     [isSort(sort), "sort", "createdAt_asc or createdAt_desc"],

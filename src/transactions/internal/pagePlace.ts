@@ -8,7 +8,7 @@ import { type TransactionListItem, TransactionSort } from "../../contract/Transa
 import { IntegerId } from "../../internal/wire.ts"
 
 /** How many ids are remembered. */
-export const remembered = 1000
+const remembered = 1000
 
 /** Before any time. */
 export const never = Number.MIN_SAFE_INTEGER

@@ -79,6 +79,7 @@ const lookSizes = (border: number, size: number, most: number): ReadonlyArray<nu
 export const make = <E>({ isCounted, list, pageSize, start }: Options<E>) => {
   const { sort } = start
   let place = start
+  let { least } = start
   let size = pageSize
   /** The service has filled a page of this size: a shorter one is the last. */
   let isProven = false
@@ -110,7 +111,7 @@ export const make = <E>({ isCounted, list, pageSize, start }: Options<E>) => {
         page,
         reason,
         ...counts,
-        checkpoint: toCheckpoint(place)
+        checkpoint: toCheckpoint({ ...place, least })
       })
     )
 
@@ -125,7 +126,7 @@ export const make = <E>({ isCounted, list, pageSize, start }: Options<E>) => {
       const { currentPage, totalItems: total, totalPages } = answer
       const [first, last] = [answer.items[0], answer.items.at(-1)]
       if (first && last && timeOf(first, sort) > timeOf(last, sort)) return yield* failed("OutOfOrder")
-      place = { ...place, least: Math.min(place.least ?? total, total) }
+      least = Math.min(least ?? total, total)
       left ??= total * 2 + slack
       // Where there is no such page, some services answer with the last one.
       const isBeyond = currentPage === totalPages && currentPage < number && (number - 1) * rows >= total
@@ -214,15 +215,16 @@ export const make = <E>({ isCounted, list, pageSize, start }: Options<E>) => {
     return { isReached: isTied, near }
   })
 
+  /** Answers whether all came that is due. */
   const finish = Effect.fnUntraced(function* ({ end, total }: Answer) {
-    const { count, isTied, least = total } = place
+    const { count, isTied } = place
     // Newest first, rows that have come since are counted and not due.
-    const due = isTied ? (sort === "createdAt_asc" ? total : least) : 0
+    const due = isTied ? (sort === "createdAt_asc" ? total : (least ?? total)) : 0
     const isMissing = isCounted && count !== undefined && (end < total || count < due)
     if (isMissing && isAskedAgain)
       return yield* failed("MissingRows", { counted: Math.max(total, due), delivered: count })
     isAskedAgain = isMissing
-    isOver = !isMissing
+    return !isMissing
   })
 
   const next = Effect.gen(function* () {
@@ -252,11 +254,11 @@ export const make = <E>({ isCounted, list, pageSize, start }: Options<E>) => {
         // All rows of the first page lie before those that are wanted.
         ahead = Math.floor(answer.total / size) + 2
       }
-      const before = place
-      place = advance(place, entries)
+      const before = { ...place, least }
+      place = advance(before, entries)
       counted = Math.max(isReached ? answer.total : 0, near?.total ?? 0)
       if (isReached && (answer.items.length === 0 || (answer.isShort && isProven))) {
-        yield* finish(answer.items.length === 0 ? (near ?? answer) : answer)
+        isOver = yield* finish(answer.items.length === 0 ? (near ?? answer) : answer)
       } else if (isReached) {
         if (first === undefined) yield* miss(ahead === undefined ? "RepeatedPage" : "StillMoving")
         isAfterShort = answer.isShort
