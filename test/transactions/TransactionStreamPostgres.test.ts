@@ -60,7 +60,7 @@ const service = Effect.gen(function* () {
 })
 
 describe.skipIf(absent !== undefined)(
-  absent === undefined ? "TransactionStream on PostgreSQL" : `TransactionStream on PostgreSQL (${absent})`,
+  `TransactionStream on PostgreSQL${absent === undefined ? "" : ` (${absent})`}`,
   () => {
     layer(layerPostgres, { timeout: "120 seconds" })((it) => {
       for (const order of ["as inserted", "half updated since", "shuffled"] as const) {
@@ -89,7 +89,7 @@ describe.skipIf(absent !== undefined)(
                   if (Result.isSuccess(result)) assert.strictEqual(rows.length, count)
                   else {
                     const error = result.failure
-                    if (!(error instanceof TransactionStream.PaginationError)) return assert.fail(`${error}`)
+                    if (!(error instanceof TransactionStream.PaginationError)) return assert.fail(error.message)
                     assert.strictEqual(error.reason, "MissingRows")
                     assert.deepStrictEqual([error.counted, error.delivered], [count, rows.length])
                   }

@@ -97,7 +97,7 @@ describe("TransactionStream in a simulation", () => {
         for (const sort of sorts) {
           const { error, list, requests } = yield* read(schedule, count, sort, firstSeed)
           assert.isAtMost(requests, 300)
-          if (error?.reason !== "MissingRows") return assert.fail(`${error}`)
+          if (error?.reason !== "MissingRows") return assert.fail(`${error?.message}`)
           assert.isBelow(error.delivered ?? 0, error.counted ?? 0)
           assert.include(error.message, "begin anew")
           // With its count the same is missing from there; without it the rest comes, and here there is none.
