@@ -142,14 +142,14 @@ export const make = <E>({ isCounted, list, pageSize, start }: Options<E>) => {
   })
 
   const look = Effect.fnUntraced(function* ({ items, offset }: Answer) {
-    // A page that is larger than those the service has filled may be cut short: it shows no end.
+    // A page that is larger than those the service has filled may be cut short: it shows another place, and no end.
     const most = items.length === 0 || size < pageSize ? size : largestPage
     const sizes = isFixed || (items.length === 0 && isAfterShort) ? [] : lookSizes(offset, size, most)
     const other = sizes[(misses + (isRepeated ? 1 : 0)) % sizes.length]
     if (other !== undefined) {
       const answer = yield* ask(Math.floor(offset / other) + 1, other)
       isFixed = answer.items.length > other
-      if (!isFixed) return { ...answer, isBefore: false }
+      if (!isFixed && (other < size || answer.items.length > size)) return { ...answer, isBefore: false }
     }
     return { ...(yield* ask(page - 1, size)), isBefore: true }
   })
@@ -192,8 +192,8 @@ export const make = <E>({ isCounted, list, pageSize, start }: Options<E>) => {
     const isWhole = near.items.some((row) => isEarlier(place, row)) && (near.isShort || near.items.some(isPast))
     const from = near.items.findIndex((row) => isBehind(place, row))
     // All that may be missing before the page has the time of `edge`: the count at the end tells.
-    const isOneTime =
-      misses >= patienceAtOneTime && !near.isBefore && first !== undefined && timeOf(first, sort) === place.edge
+    const hasOneTime = first !== undefined && timeOf(first, sort) === place.edge
+    const isOneTime = misses >= patienceAtOneTime && hasOneTime && !near.isBefore && near.total === total
     if (from === -1) {
       if (isJoined || isOneTime) place = { ...place, isTied: true }
       return { isReached: isJoined || isOneTime, near: undefined }
