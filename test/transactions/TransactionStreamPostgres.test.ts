@@ -4,7 +4,8 @@ import { SqlClient } from "effect/sql"
 import { Money, TransactionStream } from "effect-pix"
 import type { ListOptions, TransactionPage } from "../../src/contract/Transaction.ts"
 import { idsOf, streamBy } from "../support/movingList.ts"
-import { layerPostgres, noPostgres } from "../support/postgres.ts"
+import { layerPostgres } from "../support/database.ts"
+import { noPostgres } from "../support/postgres.ts"
 
 /** How many rows share one `createdAt`, and where the table has them. */
 interface Table {
