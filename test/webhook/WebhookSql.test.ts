@@ -373,7 +373,8 @@ describe.skipIf(absent !== undefined)("Webhook.layerSql on a PostgreSQL that goe
       const goesOn = yield* Latch.make()
       let waiting = 0
       const first = yield* starting({
-        // It can be neither cut nor asked, as a process that is stopped.
+        // It can be neither cut nor asked, as a process that is stopped, and takes nothing more.
+        concurrency: held.length,
         handlerTimeout: "100 millis",
         onPaid: ({ transaction: { transactionId } }) =>
           Effect.uninterruptible(
