@@ -135,19 +135,22 @@ export const work = <A, R, HR>(
     /** For the log. */
     readonly name: string
     readonly concurrency: number
-    /** Success removes the element. A defect is logged without its message, and the element is tried again. */
+    /**
+     * Success removes the element. A defect is logged without its message, and the element is tried again. So is that of
+     * a step that was interrupted by itself, as where the user's pool is closed, which is no defect.
+     */
     readonly handle: (value: A, metadata: { readonly attempts: number }) => Effect.Effect<void, TryAgain, HR>
   }
 ): Effect.Effect<never, never, R | HR> => {
   const handle = (value: A, metadata: { readonly attempts: number }) =>
     Effect.catchCause(options.handle(value, metadata), (cause) => {
       const failure = Cause.findError(cause)
-      return Result.isSuccess(failure)
-        ? Effect.fail(failure.success)
-        : Effect.andThen(
-            Effect.logError(`${options.name}: a handler died`, traceOf(cause)),
-            Effect.fail(new TryAgain({ reason: "Defect" }))
-          )
+      if (Result.isSuccess(failure)) return Effect.fail(failure.success)
+      const isInterrupted = Cause.hasInterruptsOnly(cause)
+      const log = isInterrupted
+        ? Effect.logWarning(`${options.name}: a step was interrupted, it is tried again`)
+        : Effect.logError(`${options.name}: a handler died`, traceOf(cause))
+      return Effect.andThen(log, Effect.fail(new TryAgain({ reason: isInterrupted ? "Interrupted" : "Defect" })))
     })
   // A taker that could not settle an element, since the database was away for longer than the lease, dies: another one
   // follows. The element comes back when its lease is over.
