@@ -9,7 +9,7 @@ import { join } from "node:path"
 import { migrate } from "../src/durable/Tables.ts"
 import { layerQueue } from "../src/durable/Work.ts"
 import { tables as payouts } from "../src/payouts/internal/queue/tables.ts"
-import { webhookTables } from "../src/webhook/internal/roomSql.ts"
+import { webhookTables } from "../src/webhook/internal/storeSql.ts"
 
 export const dialects = ["postgresql", "sqlite"] as const
 

@@ -142,3 +142,5 @@ CREATE TABLE IF NOT EXISTS effect_pix_webhooks (
 );
 
 CREATE INDEX IF NOT EXISTS idx_effect_pix_webhooks_state ON effect_pix_webhooks (webhook, state, updated_at);
+
+CREATE INDEX IF NOT EXISTS idx_effect_pix_webhooks_open ON effect_pix_webhooks (webhook, name) WHERE state = 'Open';

@@ -1,18 +1,18 @@
 /**
  * The webhook handler: it takes what the service sends as a hint, looks the transaction up, and hands only what the
  * lookup says to your code. The service documents neither payload, nor signature, nor retries (service interface,
- * section 6), so nothing that a call says is believed.
+ * section 6), so nothing that a delivery says is believed.
  *
  * - Your code is called by what the status means: `onPaid` for what is paid and nothing else.
- * - A call is recorded before it is answered; the rest is done in the background. `layerSql` does both on your database:
+ * - A delivery is recorded before it is answered; the rest is done in the background. `layerSql` does both on your database:
  *   several processes share the work, and what your code writes there commits with the note that it was handed out.
  * - Each status of a transaction that is no longer open is handed out in order and, by that note, once. What your code
  *   does elsewhere, and everything in memory, happens at least once: dedupe by `event.id`.
- * - A call that comes before the service's own books know of it is looked up again for about a minute.
+ * - A delivery that comes before the service's own books know of it is looked up again for about a minute.
  * - What could not be confirmed goes to `onUnconfirmed`. So does everything about withdrawals: the service documents no
  *   lookup for them.
  * - Answers: 200 accepted, 400 unreadable, 401 refused by the verifier, 405 not a POST, 408 too slow, 413 too large,
- *   503 the database failed or took 10 seconds, or, inside a request, the call is not finished. None has a body.
+ *   503 the database failed or took 10 seconds, or, inside a request, the delivery is not finished. None has a body.
  *
  * @example
  * ```ts
@@ -38,8 +38,8 @@
  *   })
  *   yield* sandbox.markPaid(charge.id)
  *
- *   const call = { method: "POST", body: JSON.stringify({ transactionId: charge.id, status: "Paid" }) }
- *   const response = yield* webhook.answer(new Request("https://shop.example/webhooks/pix", call))
+ *   const delivery = { method: "POST", body: JSON.stringify({ transactionId: charge.id, status: "Paid" }) }
+ *   const response = yield* webhook.answer(new Request("https://shop.example/webhooks/pix", delivery))
  *   yield* webhook.idle
  *   return response.status
  * })
@@ -62,7 +62,7 @@ import type { DatabaseError } from "../durable/Database.ts"
 import { makeMemoryService, makeSqlService } from "./internal/service.ts"
 import { type WebHandler, toWebHandler, type WebHandlerOptions } from "./internal/webHandler.ts"
 import type { DeadLetter } from "./WebhookEvent.ts"
-import type { CallInfo, WebhookOptions, WebhookSqlOptions } from "./WebhookOptions.ts"
+import type { DeliveryInfo, WebhookOptions, WebhookSqlOptions } from "./WebhookOptions.ts"
 
 /** The services that the user's code needs. */
 type ServicesOf<O> = {
@@ -76,11 +76,11 @@ type Given<O, Options> = O & Options & { readonly [K in Exclude<keyof O, keyof O
 export class Webhook extends Context.Service<
   Webhook,
   {
-    /** Answers the call in context: for a server of Effect's. See also `Webhook.route`. */
+    /** Answers the request in context: for a server of Effect's. See also `Webhook.route`. */
     readonly handle: Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest>
     /** Answers a web `Request`. */
-    readonly answer: (request: Request, info?: CallInfo) => Effect.Effect<Response>
-    /** Waits until no call is in work or waits to be. Dead letters do not count. */
+    readonly answer: (request: Request, info?: DeliveryInfo) => Effect.Effect<Response>
+    /** Waits until no delivery is in work or waits to be. Dead letters do not count. */
     readonly idle: Effect.Effect<void, DatabaseError>
     /** What your code refused until its `retry` came to an end, the oldest first. */
     readonly deadLetters: Effect.Effect<ReadonlyArray<DeadLetter>, DatabaseError>
@@ -114,7 +114,7 @@ export class Webhook extends Context.Service<
 
   /**
    * A route for the handler on Effect's `HttpRouter`. Provide the webhook after the server, so that it is built before: a
-   * call to a server whose handler is not there yet is never answered.
+   * delivery to a server whose handler is not there yet is never answered.
    */
   static readonly route = (path: HttpRouter.PathInput): Layer.Layer<never, never, HttpRouter.HttpRouter | Webhook> =>
     HttpRouter.use((router) => Effect.flatMap(Webhook, ({ handle }) => router.add("*", path, handle)))
@@ -125,7 +125,7 @@ export class Webhook extends Context.Service<
    * be built, or after `dispose`. Express needs an adapter, which docs/webhooks.md shows.
    *
    * On Cloudflare's workers, and with `waitUntil` or `inRequest`, nothing runs beside a request: the layer is built for
-   * each call, the call is looked up and handed out before it is answered, and it is answered with 503 where that was
+   * each delivery, the delivery is looked up and handed out before it is answered, and it is answered with 503 where that was
    * not possible yet.
    *
    * ```ts

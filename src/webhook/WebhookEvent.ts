@@ -1,21 +1,19 @@
 /**
- * What a webhook call becomes: a `Confirmed` transaction, whose status a lookup said, or something `Unconfirmed`, which
+ * What a webhook delivery becomes: a `Confirmed` transaction, whose status a lookup said, or something `Unconfirmed`, which
  * cannot be checked. Only the first is handed to the code that acts on payments.
  *
  * The service documents a lookup for transactions and none for withdrawals (service interface, section 4). So what a
- * call says about a withdrawal is never confirmed, and its type says so.
+ * delivery says about a withdrawal is never confirmed, and its type says so.
  */
 import type * as Cause from "effect/Cause"
 import type * as DateTime from "effect/DateTime"
-import type * as Effect from "effect/Effect"
-import type { Balance } from "../contract/Balance.ts"
 import type { Metadata } from "../contract/Metadata.ts"
 import type { Centavos } from "../pix/Money.ts"
-import type { GetBalanceError, GetTransactionError } from "../contract/PaymentsError.ts"
+import type { GetTransactionError } from "../contract/PaymentsError.ts"
 import type { DetailStatus } from "../contract/Status.ts"
 import type { TransactionDetail } from "../contract/Transaction.ts"
 
-/** What the call itself says. Whoever knows the address may have written it: do not act on it. */
+/** What the delivery itself says. Whoever knows the address may have written it: do not act on it. */
 export interface Untrusted<P = unknown, M = unknown> {
   /** The status that it claims, in whatever vocabulary. */
   readonly status?: string | undefined
@@ -26,7 +24,7 @@ export interface Untrusted<P = unknown, M = unknown> {
 }
 
 /**
- * A transaction whose status was looked up after a call hinted at it. It is handed out once for each status that is no
+ * A transaction whose status was looked up after a delivery hinted at it. It is handed out once for each status that is no
  * longer open. `Webhook.layerSql` commits that note with what your code writes on the same `SqlClient`: exactly once.
  * For what your code does elsewhere, and in memory, it is at least once: dedupe by `id`.
  */
@@ -36,11 +34,11 @@ export interface Confirmed<P = unknown, M = unknown> {
   readonly id: string
   /** What the lookup answered. Its `value` is in centavos. */
   readonly transaction: TransactionDetail
-  /** What the call said, for what the lookup does not have. */
+  /** What the delivery said, for what the lookup does not have. */
   readonly untrusted: Untrusted<P, M>
 }
 
-/** A call about a transaction that the lookup did not confirm. */
+/** A delivery about a transaction that the lookup did not confirm. */
 export interface UnconfirmedTransaction<P = unknown, M = unknown> {
   readonly _tag: "UnconfirmedTransaction"
   /** The same for the same transaction and reason: a report may come again. */
@@ -49,8 +47,8 @@ export interface UnconfirmedTransaction<P = unknown, M = unknown> {
   /**
    * - `NotFound`: the service knows no such transaction, even after a while.
    * - `StillOpen`: the lookup says that it is still awaited, even after a while.
-   * - `Disagrees`: the call claims another status than the lookup says; what the lookup says was handed out.
-   * - `WentBack`: the lookup says `Paid` after it had said `Refunded`, which was handed out; `Paid` is not.
+   * - `Disagrees`: the delivery claims another status than the lookup says; what the lookup says was handed out.
+   * - `WentBack`: the lookup says `Paid` after it had said `Refunded`, which was handed out; `Paid` is not handed out then.
    * - `OtherTransaction`: the lookup answered another transaction.
    * - `OtherAmount`: it is paid, of another amount than `expectedAmount` says; `onPaid` was not called.
    * - `LookupFailed`: it could not be looked up; see `error`, which is absent where no answer came in time.
@@ -73,7 +71,7 @@ export interface UnconfirmedTransaction<P = unknown, M = unknown> {
   readonly untrusted: Untrusted<P, M>
 }
 
-/** By what a call names a withdrawal: one of them, or both. */
+/** By what a delivery names a withdrawal: one of them, or both. */
 export interface WithdrawalNames {
   readonly idempotencyKey?: string | undefined
   /** The `id` of its record, as the service answered it. */
@@ -88,32 +86,28 @@ export interface WithdrawalNote {
   readonly metadata?: Metadata | undefined
 }
 
-/** What there is to judge a call about a withdrawal by. None of it proves what became of the withdrawal. */
+/** What there is to judge a delivery about a withdrawal by. None of it proves what became of the withdrawal. */
 export interface WithdrawalEvidence {
-  /** Your own note of it, found by the key or the id that the call names: what the option `noted` answered. */
+  /** Your own note of it, found by the key or the id that the delivery names: what the option `noted` answered. */
   readonly noted?: WithdrawalNote | undefined
-  /** Whether the call brings the metadata of the note. Absent when there is nothing to compare. */
-  readonly sameMetadata?: boolean | undefined
-  /** Reads the balance now: of the layer's `companyId`, without which it fails. */
-  readonly balance: Effect.Effect<Balance, GetBalanceError>
 }
 
 /**
- * A call about a withdrawal. The service documents no way to look one up, so nothing here can be checked: find out in
+ * A delivery about a withdrawal. The service documents no way to look one up, so nothing here can be checked: find out in
  * the panel, or in the balance.
  */
 export interface UnconfirmedWithdrawal<P = unknown, M = unknown> extends WithdrawalNames {
   readonly _tag: "UnconfirmedWithdrawal"
-  /** The same for the same call: a call that the service repeats is reported again. */
+  /** The same for the same delivery: a delivery that the service repeats is reported again. */
   readonly id: string
   readonly evidence: WithdrawalEvidence
   readonly untrusted: Untrusted<P, M>
 }
 
-/** A call that names nothing which can be looked up. */
+/** A delivery that names nothing which can be looked up. */
 export interface Unrecognised<P = unknown, M = unknown> {
   readonly _tag: "Unrecognised"
-  /** The same for the same call. */
+  /** The same for the same delivery. */
   readonly id: string
   readonly untrusted: Untrusted<P, M>
 }
@@ -145,7 +139,7 @@ export interface HandlerFailure {
   readonly id: string
   /** 1 for the first time. */
   readonly attempt: number
-  /** Whether it is not called again by itself: the call is now one of `Webhook.deadLetters`. */
+  /** Whether it is not called again by itself: the delivery is now one of `Webhook.deadLetters`. */
   readonly isDead: boolean
   /** Your own error. It may hold anything, so it is not logged unless you do. */
   readonly cause: Cause.Cause<unknown>

@@ -1,5 +1,5 @@
 /**
- * What a webhook call hints at. The service documents no payload (service interface, section 6), so the default looks
+ * What a webhook delivery hints at. The service documents no payload (service interface, section 6), so the default looks
  * for the fields that it uses elsewhere, wherever near the top they stand. Nothing found here is believed.
  *
  * - A transaction is named by a `transactionId` that is a UUID, or by an `id` that is one: at the top, or in an object
@@ -22,12 +22,12 @@
  */
 
 import * as Predicate from "effect/Predicate"
-/** What a call hints at. */
+/** What a delivery hints at. */
 export interface Hint {
   readonly about: "Transaction" | "Withdrawal" | "Unknown"
   /** The id to look up, for a transaction. */
   readonly transactionId?: string | undefined
-  /** What the call says that the status is, in whatever vocabulary. */
+  /** What the delivery says that the status is, in whatever vocabulary. */
   readonly status?: string | undefined
   readonly withdrawalId?: number | undefined
   readonly idempotencyKey?: string | undefined
@@ -51,14 +51,14 @@ const maxKey = 255
 const uuid = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i
 const ofPayout = /withdraw|payout|saque/i
 
-/** Objects whose `id` is that of the thing which the call is about. Those of a customer or an item are not. */
+/** Objects whose `id` is that of the thing which the delivery is about. Those of a customer or an item are not. */
 const holders: ReadonlySet<string> = new Set(
   "data transaction charge payment payload object resource event body pix withdraw withdrawal payout".split(" ")
 )
 
 const normal = (name: string) => name.toLowerCase().replace(/[^a-z\d]/g, "")
 
-/** The top and the objects within it that may say what the call is about, from the outside in. */
+/** The top and the objects within it that may say what the delivery is about, from the outside in. */
 const partsOf = (payload: unknown): ReadonlyArray<Part> => {
   const parts: Array<Part> = []
   let level: ReadonlyArray<readonly [string, unknown]> = [["", payload]]

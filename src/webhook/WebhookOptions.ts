@@ -1,5 +1,5 @@
 /**
- * What `Webhook` is told: the handlers, and the settings.
+ * The options of `Webhook`: the handlers, and the settings.
  */
 import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
@@ -13,7 +13,7 @@ import type { WebhookVerifier } from "./WebhookVerifier.ts"
 
 type Code<I, R, A = unknown> = ((input: I) => Effect.Effect<A, unknown, R>) | undefined
 
-/** What to do with the calls. Your code may need services: the layer then needs them too. */
+/** What to do with the deliveries. Your code may need services: the layer then needs them too. */
 export interface WebhookOptions<P = unknown, M = unknown, R = never> {
   /** The lookup says `Paid`, and `expectedAmount`, where given, says the same amount. */
   readonly onPaid?: Code<Confirmed<P, M>, R>
@@ -26,18 +26,18 @@ export interface WebhookOptions<P = unknown, M = unknown, R = never> {
    * documents, and these alone come to no other handler.
    */
   readonly onStatus?: Code<Confirmed<P, M>, R>
-  /** Told of what could not be confirmed, at least once. Default: a warning in the log. */
+  /** Receives what could not be confirmed, at least once. Default: a warning in the log. */
   readonly onUnconfirmed?: Code<Unconfirmed<P, M>, R>
   /**
    * What a transaction that is paid should have cost, in centavos. If its `value` is another one, neither `onPaid` nor
-   * `onStatus` is called, and `onUnconfirmed` is told `OtherAmount`. `undefined`: not compared. Default: not compared.
+   * `onStatus` is called, and `onUnconfirmed` is given `OtherAmount`. `undefined`: not compared. Default: not compared.
    */
   readonly expectedAmount?: Code<TransactionDetail, R, Centavos | undefined>
-  /** Your own note of a withdrawal that a call names, from your books: evidence. Default: there is none. */
+  /** Your own note of a withdrawal that a delivery names, from your books: evidence. Default: there is none. */
   readonly noted?: Code<WithdrawalNames, R, WithdrawalNote | undefined>
-  /** Told of each failure of your code. Default: a line in the log without the error, which is yours. */
+  /** Receives each failure of your code. Default: a line in the log without the error, which is yours. */
   readonly onFailure?: Code<HandlerFailure, R>
-  /** The payload, once you know it; a call that does not fit is answered with 400. Default: any JSON, which is not kept. */
+  /** The payload, once you know it; a delivery that does not fit is answered with 400. Default: any JSON, which is not kept. */
   readonly payload?: Schema.ConstraintDecoder<P> | undefined
   /** What a payload hints at. Default: `WebhookHint.find`, on the JSON as it came. */
   readonly find?: ((payload: P) => Hint) | undefined
@@ -60,20 +60,20 @@ export interface WebhookOptions<P = unknown, M = unknown, R = never> {
   readonly lookupTimeout?: Duration.Input | undefined
   /**
    * How long each piece of your code may take. It is cut then, and counts as failed. Default 30 seconds; on
-   * SQLite, where no call is recorded meanwhile, 5.
+   * SQLite, where no delivery is recorded meanwhile, 5.
    */
   readonly handlerTimeout?: Duration.Input | undefined
   /**
-   * How many calls are worked on at a time: of those that came, of those that wait to be looked at again, and of those
-   * about ids that nobody knows yet, so many each. With `layerSql` each may hold a connection. Default 3.
+   * How many transactions are worked on at a time. A lookup or a handler that takes long holds its place alone. With
+   * `layerSql` each may hold a connection: leave some for the deliveries that come. Default 8.
    */
   readonly concurrency?: number | undefined
   /**
-   * When a transaction that is not found, or not as the call says, is looked up again. Default: after 1, 2, 4, 8, 16
+   * When a transaction that is not found, or not as the delivery says, is looked up again. Default: after 1, 2, 4, 8, 16
    * and 32 seconds. This schedule and the two below see only how often it was tried, and the time since.
    */
   readonly confirm?: Schedule.Schedule<unknown> | undefined
-  /** When a lookup that the service did not answer is repeated. Default: after 2 seconds to 5 minutes, for a day. */
+  /** When a lookup that the service did not answer is repeated. Default: after 2 seconds to 5 minutes, for 3 days. */
   readonly retryLookup?: Schedule.Schedule<unknown> | undefined
   /**
    * When your code is called again after a failure. What it still refuses at the end is a dead letter. Default: after 1
@@ -86,16 +86,16 @@ export interface WebhookOptions<P = unknown, M = unknown, R = never> {
 export interface WebhookSqlOptions {
   /** Tells several webhooks on one database apart, as those of two companies. Default `default`. */
   readonly name?: string | undefined
-  /** How long a process that says nothing more keeps a call before another one takes it. Default 30 seconds. */
+  /** How long a process that says nothing more keeps a transaction before another one takes it. Default 30 seconds. */
   readonly lease?: Duration.Input | undefined
   /** How often the database is asked for what other processes recorded. Default 1 second. */
   readonly poll?: Duration.Input | undefined
-  /** For how long it is remembered what was handed out, after the last call about it. Default 180 days. */
+  /** For how long it is remembered what was handed out, after the last delivery about it. Default 180 days. */
   readonly retention?: Duration.Input | undefined
 }
 
-/** What is known of a call beside its `Request`. */
-export interface CallInfo {
+/** What is known of a delivery beside its `Request`. */
+export interface DeliveryInfo {
   /** Where it comes from, for `WebhookVerifier.ipAllowList`: a web `Request` does not say. */
   readonly remoteAddress?: string | undefined
 }

@@ -4,7 +4,7 @@
  * documented there is {@link hmac}.
  *
  * Gotchas:
- * - A verifier only keeps load and noise away. Even a call that passes is a hint: `Webhook` confirms it by a lookup.
+ * - A verifier only keeps load and noise away. Even a delivery that passes is a hint: `Webhook` confirms it by a lookup.
  * - Prefer {@link headerSecret}. With {@link pathSecret} the address is the secret, and addresses are written down by
  *   proxies and by the server's own tracer: set `HttpMiddleware.TracerDisabledWhen` for that path.
  * - {@link ipAllowList} believes the connection, never a header. Behind a proxy use Effect's
@@ -41,19 +41,19 @@ import * as Schema from "effect/Schema"
 import { ConfigurationError } from "../contract/ConfigurationError.ts"
 import * as Settings from "../contract/Settings.ts"
 
-/** What a verifier sees of a call. */
+/** What a verifier sees of a delivery. */
 export interface WebhookRequest {
   /** By names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>
   /** The path of the address, as it came. */
   readonly path: string
-  /** Where the call comes from, where that is known. */
+  /** Where the delivery comes from, where that is known. */
   readonly remoteAddress: Option.Option<string>
   /** The body, byte for byte. */
   readonly body: Uint8Array
 }
 
-/** The call is not acceptable. It never says what was expected. */
+/** The delivery is not acceptable. It never says what was expected. */
 export class WebhookRefused extends Schema.TaggedError<WebhookRefused>("effect-pix/WebhookRefused")("WebhookRefused", {
   /** Which verifier. */
   by: Schema.String,
@@ -61,16 +61,16 @@ export class WebhookRefused extends Schema.TaggedError<WebhookRefused>("effect-p
   reason: Schema.Literals(["Missing", "Mismatch", "Stale"])
 }) {
   override get message(): string {
-    return `The webhook call was refused by ${this.by}: ${this.reason}.`
+    return `The webhook delivery was refused by ${this.by}: ${this.reason}.`
   }
 }
 
 /** Decides who may call. Write your own with an object of this shape. */
 export interface WebhookVerifier {
   readonly verify: (request: WebhookRequest) => Effect.Effect<void, WebhookRefused>
-  /** The path holds a secret: the server's access log says nothing about the call. Default: no. */
+  /** The path holds a secret: the server's access log says nothing about the delivery. Default: no. */
   readonly secretInPath?: boolean | undefined
-  /** What it was made from is wrong: it takes no call, and the layer of `Webhook` fails with this. */
+  /** What it was made from is wrong: it takes no delivery, and the layer of `Webhook` fails with this. */
   readonly problem?: ConfigurationError | undefined
 }
 
@@ -104,10 +104,10 @@ const isOneOf = (secrets: ReadonlyArray<Uint8Array>, given: string): boolean => 
 const refuse = (by: string, reason: WebhookRefused["reason"]) => new WebhookRefused({ by, reason })
 const accept = (by: string, good: boolean) => (good ? Effect.void : refuse(by, "Mismatch"))
 
-/** Takes every call. What it brings is only a hint all the same. */
+/** Takes every delivery. What it brings is only a hint all the same. */
 export const none: WebhookVerifier = { verify: () => Effect.void }
 
-/** The call must carry a secret in a header. The comparison takes constant time. */
+/** The delivery must carry a secret in a header. The comparison takes constant time. */
 export const headerSecret = (options: {
   /** Which header, as `X-Webhook-Secret`. */
   readonly header: string
@@ -144,7 +144,7 @@ export const pathSecret = (options: { readonly secret: Secrets }): WebhookVerifi
 
 const mapped = /^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i
 
-/** The call must come from one of these networks, in CIDR notation, or from one of these addresses. */
+/** The delivery must come from one of these networks, in CIDR notation, or from one of these addresses. */
 export const ipAllowList = (networks: ReadonlyArray<string>): WebhookVerifier => {
   const by = "ipAllowList"
   const read = Result.all(
@@ -250,13 +250,13 @@ const together = (verifiers: ReadonlyArray<WebhookVerifier>) => {
   }
 }
 
-/** Each of them must take the call. An empty list takes every call. */
+/** Each of them must take the delivery. An empty list takes every delivery. */
 export const all = (verifiers: ReadonlyArray<WebhookVerifier>): WebhookVerifier => ({
   verify: (request) => Effect.forEach(verifiers, ({ verify }) => verify(request), { discard: true }),
   ...together(verifiers)
 })
 
-/** One of them must take the call. An empty list takes none. */
+/** One of them must take the delivery. An empty list takes none. */
 export const any = (verifiers: ReadonlyArray<WebhookVerifier>): WebhookVerifier => ({
   verify: Effect.fnUntraced(function* (request) {
     let refused = refuse("any", "Missing")

@@ -1,9 +1,9 @@
 /**
- * Webhooks: calls of the service, taken as hints, recorded, and confirmed by a lookup.
+ * Webhooks: deliveries of the service, taken as hints, recorded, and confirmed by a lookup.
  */
 export { DatabaseError } from "../durable/Database.ts"
 export { Webhook } from "./Webhook.ts"
 export * as WebhookEvent from "./WebhookEvent.ts"
 export * as WebhookHint from "./WebhookHint.ts"
-export type { CallInfo, WebhookOptions, WebhookSqlOptions } from "./WebhookOptions.ts"
+export type { DeliveryInfo, WebhookOptions, WebhookSqlOptions } from "./WebhookOptions.ts"
 export * as WebhookVerifier from "./WebhookVerifier.ts"

@@ -319,8 +319,8 @@ describe("with the webhook handler", () => {
       onStatus: ({ transaction }) => Effect.sync(() => events.push(transaction.enStatusTransaction)),
       onUnconfirmed: (report) =>
         Effect.sync(() => {
-          const noted = report._tag === "UnconfirmedWithdrawal" ? report.evidence.sameMetadata : undefined
-          reports.push([report._tag, report.untrusted.status, noted].join(" "))
+          const amount = report._tag === "UnconfirmedWithdrawal" ? report.evidence.noted?.amount : undefined
+          reports.push([report._tag, report.untrusted.status, amount].join(" "))
         })
     })
     return { events, reports, layer }
@@ -360,7 +360,7 @@ describe("with the webhook handler", () => {
       yield* sandbox.settleWithdrawal((yield* payout({ batch: 7 })).id)
       yield* sandbox.awaitWebhooks
       yield* idle
-      assert.deepStrictEqual([events, reports], [[], ["UnconfirmedWithdrawal Settled true"]])
+      assert.deepStrictEqual([events, reports], [[], ["UnconfirmedWithdrawal Settled 1000"]])
     }).pipe(Effect.provide(Layer.provideMerge(layer, rich())))
   })
 

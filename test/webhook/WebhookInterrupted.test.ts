@@ -2,7 +2,7 @@
  * A step of the database that is interrupted by itself, as where the user's pool is closed while the webhook still works.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Schedule } from "effect"
+import { Effect, Layer, Logger, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { Sandbox } from "effect-pix/sandbox"
 import { Webhook } from "effect-pix/webhook"
@@ -41,5 +41,55 @@ describe("a step of the database that is interrupted by itself", () => {
         )
         assert.deepStrictEqual([failures, yield* deadLetters], [[], []])
       }).pipe(Effect.provide(world))
+  )
+
+  it.live("before the answer it is answered with 503, by the web handler too", () =>
+    Effect.gen(function* () {
+      const services = yield* Effect.context<Layer.Success<typeof world>>()
+      const { client, interruptNext } = yield* interruptible
+      const layer = Webhook.layerSql({}).pipe(
+        Layer.provide(Layer.succeed(SqlClient.SqlClient, client)),
+        Layer.provide(Layer.succeedContext(services))
+      )
+      const { dispose, handler, idle } = Webhook.toWebHandler(layer)
+      yield* Effect.promise(idle)
+      const post = Effect.promise(() =>
+        handler(new Request("https://shop.example", { method: "POST", body: '{"hello":"world"}' })).then(
+          ({ headers, status }) => [status, headers.get("retry-after")]
+        )
+      )
+      yield* interruptNext
+      assert.deepStrictEqual(
+        [yield* post, yield* post],
+        [
+          [503, "30"],
+          [200, null]
+        ]
+      )
+      yield* Effect.promise(dispose)
+    }).pipe(Effect.provide(world))
+  )
+
+  it.live("it is logged as what it is, and not as the death of a handler", () =>
+    Effect.gen(function* () {
+      const lines: Array<string> = []
+      const { client: sql, interruptNext } = yield* interruptible
+      const handled: Array<string> = []
+      const { idle, post } = yield* recording<SqlClient.SqlClient>(
+        { onPaid: ({ id }) => (handled.push(id) === 1 ? interruptNext : Effect.void) },
+        (options) => Webhook.layerSql(options)
+      ).pipe(
+        Effect.provideService(SqlClient.SqlClient, sql),
+        Effect.provide(Logger.layer([Logger.map(Logger.formatJson, (line) => void lines.push(line))]))
+      )
+      const { id } = yield* charge
+      yield* (yield* Sandbox).markPaid(id)
+      yield* post({ transactionId: id, status: "Paid" })
+      yield* Effect.repeat(Effect.sleep("20 millis"), { until: () => handled.length > 1 })
+      yield* idle
+      const log = lines.join("\n")
+      assert.include(log, "Webhook: a step was interrupted, it is tried again")
+      assert.notInclude(log, "died")
+    }).pipe(Effect.provide(world))
   )
 })

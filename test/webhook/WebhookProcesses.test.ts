@@ -1,8 +1,8 @@
 /**
- * What several processes, and several requests, owe each other.
+ * What several processes, several requests, and one process that runs for long owe each other.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Deferred, Effect, Layer } from "effect"
+import { Clock, Deferred, Effect, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { Payments } from "effect-pix"
@@ -10,7 +10,7 @@ import { NodeSqlite } from "effect-pix/node"
 import { Sandbox } from "effect-pix/sandbox"
 import { Webhook } from "effect-pix/webhook"
 import { charge, lookups } from "../support/charges.ts"
-import { recording, world } from "../support/webhooks.ts"
+import { nobody, recording, world } from "../support/webhooks.ts"
 
 const paidCharge = Effect.gen(function* () {
   const { id } = yield* charge
@@ -102,6 +102,48 @@ describe("a request that the platform cut in a handler", () => {
         yield* TestClock.adjust("1 second")
         assert.strictEqual(yield* post(held), 200)
         assert.deepStrictEqual(began, [`${held}:Paid`, `${other}:Paid`, `${held}:Paid`])
+      }).pipe(Effect.provide(world))
+  )
+})
+
+describe("Webhook.layer", () => {
+  it.effect(
+    "it remembers the latest ten thousand transactions and every delivery that waits, and forgets the oldest",
+    () =>
+      Effect.gen(function* () {
+        const payments = yield* Payments
+        const detail = yield* payments.getTransaction(yield* paidCharge)
+        let unpaid = nobody(0)
+        const { events, idle, post } = yield* recording({ confirm: Schedule.spaced("1 hour") }).pipe(
+          Effect.provideService(Payments, {
+            ...payments,
+            getTransaction: (transactionId) =>
+              Effect.succeed({
+                ...detail,
+                transactionId,
+                enStatusTransaction: transactionId === unpaid ? "Awaiting" : "Paid"
+              })
+          })
+        )
+        const comes = Effect.fnUntraced(function* (transactionId: string) {
+          const before = events.length
+          yield* post({ transactionId, status: "Paid" })
+          for (let n = 0; n < 100; n++) yield* TestClock.adjust(0)
+          return events.length > before
+        })
+        yield* post({ transactionId: unpaid, status: "Paid" })
+        yield* TestClock.adjust(0)
+        for (let n = 1; n <= 10_000; n++) yield* post({ transactionId: nobody(n), status: "Paid" })
+        yield* Effect.repeat(TestClock.adjust(0), { until: () => events.length === 10_000, times: 100_000 })
+        // Each of them is remembered. One more is not.
+        assert.isFalse(yield* comes(nobody(1)))
+        assert.isTrue(yield* comes(nobody(10_001)))
+        assert.isTrue(yield* comes(nobody(2)))
+        assert.isFalse(yield* comes(nobody(10_000)))
+        unpaid = ""
+        yield* TestClock.adjust("1 hour")
+        yield* idle
+        assert.isTrue(events.some(({ id }) => id === `${nobody(0)}:Paid`))
       }).pipe(Effect.provide(world))
   )
 })

@@ -60,6 +60,28 @@ describe("Webhook.layerSql", () => {
       }).pipe(Effect.provide([world, NodeSqlite.layer({ filename: ":memory:" })]))
   )
 
+  it.effect("a delivery that waits for longer than `retention` is not forgotten", () =>
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const { idle, post, reports, statuses } = yield* starting(
+        { confirm: Schedule.spaced("5 hours") },
+        { retention: "90 minutes" }
+      )
+      const { id } = yield* charge
+      yield* post({ transactionId: id, status: "Paid" })
+      // Old notes are forgotten each full hour.
+      for (let hour = 0; hour < 4; hour++) yield* TestClock.adjust("1 hour")
+      const idling = yield* Effect.forkChild(idle)
+      for (let n = 0; n < 10; n++) yield* TestClock.adjust("1 second")
+      assert.isUndefined(idling.pollUnsafe())
+      yield* sandbox.markPaid(id)
+      yield* post({ transactionId: id, status: "Awaiting" })
+      yield* TestClock.adjust(0)
+      yield* idle
+      assert.deepStrictEqual([statuses(), reports], [["Paid"], []])
+    }).pipe(Effect.provide([world, NodeSqlite.layer({ filename: ":memory:" })]))
+  )
+
   it.effect("its dead letters are listed with the oldest first, however long the calls had waited", () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox

@@ -237,6 +237,28 @@ describe("a hint about a transaction", () => {
   )
 
   test(
+    "Paid after Refunded is reported too where both were handed out before",
+    Effect.gen(function* () {
+      const payments = yield* Payments
+      const { id } = yield* charge
+      let status = "Paid"
+      const { idle, post, reasons, statuses } = yield* recording().pipe(
+        Effect.provideService(Payments, {
+          ...payments,
+          getTransaction: (id) =>
+            Effect.map(payments.getTransaction(id), (detail) => ({ ...detail, enStatusTransaction: status }))
+        })
+      )
+      for (status of ["Paid", "Refunded", "Paid"]) {
+        yield* post({ transactionId: id, status })
+        yield* TestClock.adjust("2 minutes")
+        yield* idle
+      }
+      assert.deepStrictEqual([statuses(), reasons()], [["Paid", "Refunded"], ["WentBack"]])
+    })
+  )
+
+  test(
     "a status that comes back is not handed out again: of Paid, Cancelled and Paid each is an event once",
     Effect.gen(function* () {
       const payments = yield* Payments

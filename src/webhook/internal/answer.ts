@@ -1,13 +1,14 @@
 /**
- * The HTTP side of the webhook: bounds the body, asks the verifier, records the call and answers. No answer has a body.
+ * The HTTP side of the webhook: bounds the body, asks the verifier, records the delivery and answers. No answer has a body.
  */
+import * as Cause from "effect/Cause"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type * as Duration from "effect/Duration"
 import * as HttpMiddleware from "effect/http/HttpMiddleware"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import type * as Option from "effect/Option"
+import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import type { DatabaseError } from "../../durable/Database.ts"
@@ -20,11 +21,11 @@ export interface AnswerOptions<P, M> {
   readonly maxBodyBytes: number
   readonly bodyTimeout: Duration.Input
   readonly read: (body: string) => Option.Option<Reading<P, M>>
-  /** Whether the call is taken. Where it is not, it may come again. */
+  /** Whether the delivery is taken. Where it is not, it may come again. */
   readonly accept: (body: string, reading: Reading<P, M>) => Effect.Effect<boolean, DatabaseError | HandlerFailed>
 }
 
-/** A call that is not taken, and the status that says so. */
+/** A delivery that is not taken, and the status that says so. */
 class NotTaken extends Data.TaggedError("NotTaken")<{
   readonly status: number
   readonly headers?: Readonly<Record<string, string>>
@@ -53,8 +54,8 @@ export const makeAnswer = <P, M>(options: AnswerOptions<P, M>) => {
       Effect.timeoutOrElse({ duration: options.bodyTimeout, orElse: () => new NotTaken({ status: 408 }) })
     )
     const { headers, remoteAddress } = request
-    const call = { headers, body, remoteAddress, path: pathOf(request.originalUrl) }
-    yield* options.verifier.verify(call).pipe(
+    const delivery = { headers, body, remoteAddress, path: pathOf(request.originalUrl) }
+    yield* options.verifier.verify(delivery).pipe(
       Effect.tapError((refused) => Effect.logDebug(refused.message)),
       Effect.mapError(() => new NotTaken({ status: 401 }))
     )
@@ -74,12 +75,14 @@ export const makeAnswer = <P, M>(options: AnswerOptions<P, M>) => {
   })
   return Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
-    const answer = take(request).pipe(
-      Effect.catchDefect(() => Effect.andThen(Effect.logError("Webhook: a call could not be taken"), busy())),
-      Effect.catchTag("NotTaken", ({ headers, status }) =>
-        Effect.succeed(HttpServerResponse.empty({ status, headers }))
-      )
-    )
+    const answer = Effect.catchCause(take(request), (cause) => {
+      const { headers, status } = Option.getOrElse(Cause.findErrorOption(cause), busy)
+      const response = Effect.succeed(HttpServerResponse.empty({ status, headers }))
+      // A step that was interrupted by itself, as where the user's pool is closed, is no request that was taken back.
+      return Cause.hasFails(cause)
+        ? response
+        : Effect.andThen(Effect.logError("Webhook: a delivery could not be taken"), response)
+    })
     return yield* options.verifier.secretInPath === true ? HttpMiddleware.withLoggerDisabled(answer) : answer
   })
 }

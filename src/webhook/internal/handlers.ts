@@ -96,10 +96,10 @@ export const makeHandlers = <P, M, R>(
       options.noted === undefined || (idempotencyKey === undefined && withdrawalId === undefined)
         ? Effect.undefined
         : guarded("noted", id, options.noted, { idempotencyKey, withdrawalId }),
-    tellFailure: Effect.fnUntraced(function* (failure: HandlerFailure) {
+    reportFailure: Effect.fnUntraced(function* (failure: HandlerFailure) {
       if (failure.isDead) yield* count(failure.handler, "Dead")
-      const told = yield* run(options.onFailure ?? warnFailure, failure)
-      if (Exit.isFailure(told)) yield* Effect.logWarning("Webhook: onFailure failed")
+      const exit = yield* run(options.onFailure ?? warnFailure, failure)
+      if (Exit.isFailure(exit)) yield* Effect.logWarning("Webhook: onFailure failed")
     })
   }
 }

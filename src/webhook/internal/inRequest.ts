@@ -1,16 +1,16 @@
 /**
- * Work inside the call, for platforms on which nothing goes on beside a request.
+ * Work inside the delivery, for platforms on which nothing goes on beside a request.
  */
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
-import { makeMemory, type Memory } from "./room.ts"
+import { makeMemory, type Memory } from "./store.ts"
 
-/** That a call is looked up and handed out before it is answered. */
+/** That a delivery is looked up and handed out before it is answered. */
 export interface InRequest {
   /** What `Webhook.layer` remembers from one request to the next. */
   readonly memory: Memory
-  /** Goes on with this when the call is answered. Absent: the platform cannot. */
+  /** Goes on with this when the delivery is answered. Absent: the platform cannot. */
   readonly later?: ((work: Effect.Effect<void>) => void) | undefined
 }
 
@@ -20,7 +20,7 @@ export const isWorkerd = (): boolean =>
   Predicate.hasProperty(globalThis.navigator, "userAgent") &&
   globalThis.navigator.userAgent === "Cloudflare-Workers"
 
-/** Whether the layers of `Webhook` work inside the call. By default they do on Cloudflare's workers. */
+/** Whether the layers of `Webhook` work inside the delivery. By default they do on Cloudflare's workers. */
 export const InRequest = Context.Reference<InRequest | undefined>("effect-pix/webhook/internal/InRequest", {
   defaultValue: () => (isWorkerd() ? { memory: makeMemory() } : undefined)
 })

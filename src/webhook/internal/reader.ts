@@ -1,5 +1,5 @@
 /**
- * Reads the body of a webhook call: what it hints at, and what it says beyond that, by the user's schemas.
+ * Reads the body of a webhook delivery: what it hints at, and what it says beyond that, by the user's schemas.
  */
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"

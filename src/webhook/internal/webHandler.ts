@@ -7,25 +7,25 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
-import type { CallInfo } from "../WebhookOptions.ts"
+import type { DeliveryInfo } from "../WebhookOptions.ts"
 import type { DatabaseError } from "../../durable/Database.ts"
 import { InRequest, isWorkerd } from "./inRequest.ts"
-import { makeMemory } from "./room.ts"
+import { makeMemory } from "./store.ts"
 
 /** How the platform works. */
 export interface WebHandlerOptions {
   /**
    * Keeps the platform at work for what goes on after the answer: `ctx.waitUntil`, Vercel's `waitUntil`, Next's `after`.
-   * With it, a call that is not finished when it is answered with 503 is looked up again. Default: it is not.
+   * With it, a delivery that is not finished when it is answered with 503 is looked up again. Default: it is not.
    */
   readonly waitUntil?: ((work: Promise<unknown>) => void) | undefined
-  /** Whether all is done inside the call. Default: on Cloudflare's workers, and with `waitUntil`. */
+  /** Whether all is done inside the delivery. Default: on Cloudflare's workers, and with `waitUntil`. */
   readonly inRequest?: boolean | undefined
 }
 
 export interface WebHandler {
-  readonly handler: (request: Request, info?: CallInfo) => Promise<Response>
-  /** Waits until no call is in work or waits to be. */
+  readonly handler: (request: Request, info?: DeliveryInfo) => Promise<Response>
+  /** Waits until no delivery is in work or waits to be. */
   readonly idle: () => Promise<void>
   readonly dispose: () => Promise<void>
 }
@@ -34,7 +34,7 @@ export interface WebHandler {
 type Tag<I> = Context.Key<
   I,
   {
-    readonly answer: (request: Request, info?: CallInfo) => Effect.Effect<Response>
+    readonly answer: (request: Request, info?: DeliveryInfo) => Effect.Effect<Response>
     readonly idle: Effect.Effect<void, DatabaseError>
   }
 >
@@ -43,7 +43,7 @@ const answerBy = <I, E>(
   runtime: ManagedRuntime.ManagedRuntime<I, E>,
   tag: Tag<I>,
   request: Request,
-  info: CallInfo | undefined
+  info: DeliveryInfo | undefined
 ) =>
   runtime
     .runPromiseExit(
@@ -59,7 +59,7 @@ const answerBy = <I, E>(
 
 const beside = <I, E>(tag: Tag<I>, layer: Layer.Layer<I, E>): WebHandler => {
   const runtime = ManagedRuntime.make(layer)
-  // What is unfinished is resumed now, not at the first call. Where the layer fails, each call says so.
+  // What is unfinished is resumed now, not at the first delivery. Where the layer fails, each delivery says so.
   runtime.runFork(Effect.void)
   return {
     handler: (request, info) => answerBy(runtime, tag, request, info),
@@ -71,7 +71,7 @@ const beside = <I, E>(tag: Tag<I>, layer: Layer.Layer<I, E>): WebHandler => {
 const inside = <I, E>(tag: Tag<I>, layer: Layer.Layer<I, E>, waitUntil: WebHandlerOptions["waitUntil"]): WebHandler => {
   const memory = makeMemory()
   return {
-    // Built for each call: nothing of one request may be waited for by another one, and bindings come with the request.
+    // Built for each delivery: nothing of one request may be waited for by another one, and bindings come with the request.
     handler: (request, info) => {
       const rest: Array<Effect.Effect<void>> = []
       const later = waitUntil && ((work: Effect.Effect<void>) => void rest.push(work))

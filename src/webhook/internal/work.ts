@@ -1,117 +1,119 @@
 /**
- * What is done for the calls about one thing: the lookup and the handing out, the report, and what is left to do then.
+ * The deliveries that were accepted: each is recorded first, and then worked on from a queue until it is finished. A look
+ * at a row is a lookup and the handing out (see confirm.ts), the reports, and a step of the row (see row.ts).
  */
-import * as Duration from "effect/Duration"
+import * as Clock from "effect/Clock"
+import * as SecureRandom from "effect/crypto/SecureRandom"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import * as Equal from "effect/Equal"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
-import * as Result from "effect/Result"
 import type * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
-import type { Payments } from "../../client/Payments.ts"
-import type { DatabaseError } from "../../durable/Database.ts"
-import type { HandlerName, Unconfirmed, Untrusted } from "../WebhookEvent.ts"
-import { type Claim, type Entry, noTries, type Tries } from "./entry.ts"
+import { DatabaseError } from "../../durable/Database.ts"
+import { inSpan } from "../../internal/spans.ts"
+import type { DeadLetter, Unconfirmed, Untrusted } from "../WebhookEvent.ts"
+import { type ConfirmOptions, makeConfirm } from "./confirm.ts"
 import { exitOf, type HandlerFailed } from "./handlers.ts"
-import { digest, nameOf } from "./keys.ts"
-import { type Doubt, type LookOptions, makeLook, wordOf } from "./look.ts"
+import type { Doubt } from "./judge.ts"
 import type { Reading } from "./reader.ts"
+import * as Rows from "./row.ts"
 import { delayOf } from "./schedules.ts"
 
-export interface WorkOptions<P, M> extends LookOptions<P, M> {
-  readonly payments: Pick<Payments["Service"], "getTransaction" | "getBalance">
-  readonly read: (body: string) => Option.Option<Reading<P, M>>
-  /** Absent: no schema of the user's reads a body, so none is kept. */
-  readonly seal: ((body: string) => Effect.Effect<string, unknown>) | undefined
-  /** When what was in vain is done again. */
-  readonly schedules: Readonly<Record<keyof Tries, Schedule.Schedule<unknown>>>
+/** An element of the queue: the row, and which element of it. No word of the delivery. */
+export const Job = Schema.Struct({ v: Schema.tag(1), name: Schema.String, job: Schema.String })
+export type Job = typeof Job.Type
+
+/** A job, and after how many milliseconds it is due. */
+export interface Offered {
+  readonly job: Job
+  readonly millis: number
 }
 
-/**
- * What came, what waits to be looked at again, and what waits though the service knows no such thing: none of them stands
- * behind another.
- */
-export type Lane = "New" | "Again" | "Unfound"
+export interface WorkOptions<P, M> extends ConfirmOptions<P, M> {
+  readonly read: (body: string) => Option.Option<Reading<P, M>>
+  /** Absent: no schema of the user's reads a body, so none is stored. */
+  readonly seal: ((body: string) => Effect.Effect<string, unknown>) | undefined
+  /** When a row that waits is looked at again. */
+  readonly schedules: Readonly<Record<Rows.Reason, Schedule.Schedule<unknown>>>
+  /** Puts a job into the queue. Absent: inside of requests each delivery is looked at by itself. */
+  readonly offer: ((offered: Offered) => Effect.Effect<void, DatabaseError>) | undefined
+}
 
-/** A status in whatever vocabulary. What holds a digit or a sign may be anybody's data, and is not kept. */
+/** A status in whatever vocabulary. What holds a digit or a sign may be anybody's data, and is not stored. */
 const aWord = /^[\p{L} _-]{1,40}$/u
 
-/** What is left to do when an entry was worked on. */
-export interface Outcome {
-  /** The claims that may yet become true, or that nobody could be told of. */
-  readonly left: ReadonlyArray<Claim>
-  /** Whether what the latest call claims is finished for good: another call would change nothing. */
-  readonly isFinal: boolean
-  /** When the rest is looked at again, and why then. */
-  readonly again?:
-    | {
-        readonly as: keyof Tries
-        readonly lane: Lane
-        readonly delay: Duration.Duration
-        /** Whether another call is a reason to look at once. */
-        readonly mayHurry: boolean
-        /** Whether this look is not counted among the tries. */
-        readonly isExtra: boolean
-      }
-    | undefined
-  /** What was given up for. */
-  readonly dead?: HandlerName | undefined
+const json = Schema.fromJsonString(Rows.Row)
+const decode = Schema.decodeOption(json)
+const encode = Schema.encodeSync(json)
+/** One that another version wrote and that cannot be read counts as none. */
+const readRow = (value: string): Rows.Row | undefined => Option.getOrUndefined(decode(value))
+
+/** The dead letter that a row is, if it is one. */
+const letterOf = (value: string): DeadLetter | undefined => {
+  const row = readRow(value)
+  if (row?.dead === undefined) return undefined
+  const { about, dead, name, transactionId, tries } = row
+  const { at, handler } = dead
+  return { id: name, about, transactionId, handler, attempts: tries.failed, at: DateTime.makeUnsafe(at) }
 }
 
-const parseJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
-/** Metadata comes back as text even where an object was sent. */
-const plain = (metadata: unknown): unknown => Option.getOrElse(parseJson(metadata), () => metadata)
-/** What is nested so deeply that it cannot be compared is not ours. */
-const isSame = (ours: unknown, theirs: unknown): boolean =>
-  Result.getOrElse(
-    Result.try(() => Equal.equals(plain(ours), plain(theirs))),
-    () => false
-  )
-
 export const makeWork = <P, M>(options: WorkOptions<P, M>) => {
-  const { handlers, schedules, seal } = options
-  const look = makeLook(options)
+  const { handlers, offer, schedules, seal, store } = options
+  const confirm = makeConfirm(options)
 
-  /** The entry of a call by itself, without a job yet. */
-  const entryFor = Effect.fnUntraced(function* (body: string, { hint }: Reading<P, M>) {
-    const { idempotencyKey, metadata, status, transactionId, withdrawalId } = hint
-    const ofBody = `call:${digest(body)}`
-    const note = yield* handlers.noted(hint, ofBody)
-    // A key of ours makes it a withdrawal, whatever else the call says.
-    const about = note === undefined ? hint.about : "Withdrawal"
-    const isTransaction = about === "Transaction" && transactionId !== undefined
-    const kept = seal === undefined ? undefined : yield* exitOf(seal, body)
-    if (kept !== undefined && Exit.isFailure(kept)) return yield* Effect.die(new Error("a body could not be sealed"))
-    const entry: Entry = {
-      v: 1,
-      name: isTransaction ? `call:${nameOf(transactionId.toLowerCase())}` : ofBody,
-      about: isTransaction || about === "Withdrawal" ? about : "Unknown",
-      ...(isTransaction && { transactionId }),
-      ...(withdrawalId !== undefined && { withdrawalId }),
-      ...(about !== "Transaction" && idempotencyKey !== undefined && { idempotencyKey }),
-      ...(note?.metadata !== undefined && metadata !== undefined && { sameMetadata: isSame(note.metadata, metadata) }),
-      calls: 1,
-      claims: [
-        {
-          call: 1,
-          ...(status !== undefined && aWord.test(status) && { status }),
-          ...(kept !== undefined && { body: kept.value })
-        }
-      ],
-      tries: noTries,
-      mayHurry: false,
-      isHurried: false
-    }
-    return entry
+  /** Takes a step. A row that has a new element then is put into the queue with it. */
+  const change = Effect.fnUntraced(function* (name: string, step: Rows.Step) {
+    const moment = { now: yield* Clock.currentTimeMillis, job: SecureRandom.uuidV4Unsafe() }
+    return yield* store.change(name, (stored) => {
+      const before = stored && readRow(stored.value)
+      const row = step(before, moment)
+      const isChanged = row !== before
+      const offered: Offered | undefined =
+        row?.job === moment.job ? { job: { v: 1, name, job: moment.job }, millis: row.waits?.millis ?? 0 } : undefined
+      return {
+        answer: { row, offered, isChanged },
+        next: isChanged ? row && { state: row.dead ? "Dead" : "Open", value: encode(row), job: row.job } : stored,
+        commit: (offered && offer?.(offered)) ?? Effect.void
+      }
+    })
+  })
+
+  /** Records a delivery, and answers the job that will look at it. */
+  const record = Effect.fnUntraced(function* (body: string, { hint }: Reading<P, M>) {
+    const { idempotencyKey, status, transactionId, withdrawalId } = hint
+    const ofBody = `call:${Rows.digest(body)}`
+    // A key of ours makes it a withdrawal, whatever else the delivery says.
+    const about = (yield* handlers.noted(hint, ofBody)) === undefined ? hint.about : "Withdrawal"
+    const id = about === "Transaction" ? transactionId : undefined
+    const sealed = seal === undefined ? undefined : yield* exitOf(seal, body)
+    if (sealed !== undefined && Exit.isFailure(sealed))
+      return yield* Effect.die(new Error("a body could not be sealed"))
+    const name = id === undefined ? ofBody : `call:${Rows.nameOf(id)}`
+    const fresh = Rows.rowOf(
+      {
+        name,
+        about: about === "Transaction" && id === undefined ? "Unknown" : about,
+        ...(id !== undefined && { transactionId: id }),
+        ...(withdrawalId !== undefined && { withdrawalId }),
+        ...(about !== "Transaction" && idempotencyKey !== undefined && { idempotencyKey })
+      },
+      {
+        ...(status !== undefined && aWord.test(status) && { status }),
+        ...(sealed !== undefined && { body: sealed.value })
+      }
+    )
+    const { row } = yield* change(name, Rows.recorded(fresh, offer === undefined))
+    if (id !== undefined) yield* options.wake(id)
+    return Job.make({ name, job: row?.job ?? "" })
   })
 
   const untrustedOf = Effect.fnUntraced(function* (
-    { name }: Entry,
-    { body, status }: Claim
+    { name }: Rows.Row,
+    { body, status }: Rows.Claim
   ): Effect.fn.Return<Untrusted<P, M>, HandlerFailed> {
     const text = body === undefined ? undefined : yield* handlers.open(body, name)
-    // Of what cannot be read any more, what the call hints at is known all the same.
+    // Of what cannot be read any more, what the delivery hints at is known all the same.
     return Option.match(text === undefined ? Option.none() : options.read(text), {
       onNone: () => (status === undefined ? {} : { status }),
       onSome: ({ untrusted }) => untrusted
@@ -119,65 +121,99 @@ export const makeWork = <P, M>(options: WorkOptions<P, M>) => {
   })
 
   const reportOf = Effect.fnUntraced(function* (
-    entry: Entry,
-    claim: Claim,
+    row: Rows.Row,
+    claim: Rows.Claim,
     doubt: Doubt | undefined
   ): Effect.fn.Return<Unconfirmed<P, M>, HandlerFailed> {
-    const { about, idempotencyKey, name, sameMetadata, transactionId, withdrawalId } = entry
-    const untrusted = yield* untrustedOf(entry, claim)
+    const { about, idempotencyKey, name, transactionId, withdrawalId } = row
+    const untrusted = yield* untrustedOf(row, claim)
     if (doubt !== undefined && transactionId !== undefined) {
       const id = `${transactionId.toLowerCase()}:${doubt.finding.reason}`
       return { _tag: "UnconfirmedTransaction", id, transactionId, untrusted, ...doubt.finding }
     }
     if (about !== "Withdrawal") return { _tag: "Unrecognised", id: name, untrusted }
     const noted = yield* handlers.noted({ idempotencyKey, withdrawalId }, name)
-    const evidence = { noted, sameMetadata, balance: options.payments.getBalance() }
-    return { _tag: "UnconfirmedWithdrawal", id: name, withdrawalId, idempotencyKey, evidence, untrusted }
+    return { _tag: "UnconfirmedWithdrawal", id: name, withdrawalId, idempotencyKey, evidence: { noted }, untrusted }
   })
 
-  const failed = Effect.fnUntraced(function* ({ tries }: Entry, { cause, handler, id }: HandlerFailed) {
-    const attempt = tries.failed + 1
-    const delay = yield* delayOf(schedules.failed, attempt)
-    yield* handlers.tellFailure({ handler, id, attempt, isDead: delay === undefined, cause })
-    return delay === undefined
-      ? { dead: handler }
-      : { again: { as: "failed" as const, lane: "Again" as const, delay, mayHurry: false, isExtra: false } }
-  })
-
-  const workOn = Effect.fnUntraced(function* (entry: Entry): Effect.fn.Return<Outcome, DatabaseError> {
-    const { calls, claims, transactionId, tries } = entry
-    const untrusted = (status: string) => {
-      const claim = claims.find((one) => wordOf(one.status) === status) ?? claims.at(-1)
-      return claim === undefined ? Effect.succeed({}) : untrustedOf(entry, claim)
-    }
+  /** Looks at a row once: what is left of it, and whether what the latest delivery claims is finished for good. */
+  const look = Effect.fnUntraced(function* (row: Rows.Row) {
+    const { claims, deliveries, transactionId, tries } = row
     let left = claims
+    let again: Rows.Outcome["again"]
+    let isFinal = true
+    const untrusted = (status: string) => {
+      const claim = claims.find((one) => Rows.wordOf(one.status) === status) ?? claims.at(-1)
+      return claim === undefined ? Effect.succeed({}) : untrustedOf(row, claim)
+    }
     const work = Effect.gen(function* () {
-      let isFinal = true
-      let again: Outcome["again"]
-      const judge = transactionId === undefined ? undefined : yield* look(transactionId, untrusted)
+      const judge = transactionId === undefined ? undefined : yield* confirm(transactionId, untrusted)
       for (const claim of claims) {
         const doubt = judge?.(claim.status)
-        const as = doubt?.as
-        if (claim.call === calls) isFinal = as === undefined
-        // One extra look for each regular one: a flood must neither storm a service in trouble nor use its time up.
-        const isExtra = as === "outage" && entry.isHurried && tries.outage > 0
-        const delay = as === undefined ? undefined : yield* delayOf(schedules[as], tries[as] + (isExtra ? 0 : 1))
-        if (as !== undefined && delay !== undefined) {
-          const asked = Duration.min(doubt?.retryAfter ?? Duration.zero, Duration.hours(1))
-          const lane = doubt?.finding.reason === "NotFound" ? "Unfound" : "Again"
-          const mayHurry = Duration.isZero(asked) && !isExtra
-          again = { as, lane, delay: Duration.max(delay, asked), mayHurry, isExtra }
+        const reason = doubt?.reason
+        if (claim.delivery === deliveries) isFinal = reason === undefined
+        const delay = reason && (yield* delayOf(schedules[reason], tries[reason] + 1))
+        if (reason !== undefined && delay !== undefined) {
+          again = { reason, millis: Math.max(delay, doubt?.retryAfter ?? 0) }
           continue
         }
-        if (judge === undefined || doubt !== undefined) yield* handlers.report(yield* reportOf(entry, claim, doubt))
+        if (judge === undefined || doubt !== undefined) yield* handlers.report(yield* reportOf(row, claim, doubt))
         left = left.filter((other) => other !== claim)
       }
-      return { left, isFinal, again }
+      return { isFinal, left, again } as const
     })
-    return yield* Effect.catchTag(work, "HandlerFailed", (failure) =>
-      Effect.map(failed(entry, failure), (rest): Outcome => ({ left, isFinal: false, ...rest }))
+    return yield* Effect.catchTag(
+      work,
+      "HandlerFailed",
+      Effect.fnUntraced(function* ({ cause, handler, id }) {
+        const attempt = tries.failed + 1
+        const millis = yield* delayOf(schedules.failed, attempt)
+        yield* handlers.reportFailure({ handler, id, attempt, isDead: millis === undefined, cause })
+        const next = millis === undefined ? { dead: handler } : { again: { reason: "failed", millis } as const }
+        return { isFinal: false, left, ...next }
+      })
     )
   })
 
-  return { entryFor, workOn }
+  /** Does a job: whether the latest delivery that it saw is finished for good, and the next job of the row. */
+  const process = ({ job, name }: Job) =>
+    inSpan("Webhook.process", { kind: "internal", attributes: {} }, () =>
+      Effect.gen(function* () {
+        const stored = yield* store.get(name)
+        const row = stored && readRow(stored.value)
+        // Another version wrote it: a process that can read it takes it.
+        if (stored !== undefined && row === undefined) {
+          return yield* new DatabaseError({ operation: "webhook", reason: "Unreadable", isRetryable: true })
+        }
+        if (row === undefined || row.job !== job) return { isFinal: row === undefined }
+        const { isFinal, ...outcome } = yield* look(row)
+        const { offered } = yield* change(name, Rows.settled(row, outcome))
+        return { isFinal, offered }
+      })
+    )
+
+  /** Puts those rows into the queue again whose element is not there any more, whatever took it. */
+  const heal = Effect.gen(function* () {
+    let healed = 0
+    yield* store.lost((name, element) =>
+      // One that cannot be had now keeps no other waiting.
+      Effect.ignore(
+        Effect.map(change(name, Rows.requeued(element)), ({ isChanged }) => {
+          if (isChanged) healed++
+        })
+      )
+    )
+    if (healed > 0)
+      yield* Effect.logWarning(`Webhook: ${healed} row(s) were not in the queue any more. They are again.`)
+  })
+
+  return {
+    record,
+    process,
+    heal,
+    deadLetters: Effect.map(store.dead, (values) => values.flatMap((value) => letterOf(value) ?? [])),
+    /** Whether there was such a dead letter. */
+    retry: (name: string) => Effect.map(change(name, Rows.revived), ({ isChanged }) => isChanged),
+    discard: (name: string) => Effect.map(change(name, Rows.discarded), ({ isChanged }) => isChanged)
+  }
 }

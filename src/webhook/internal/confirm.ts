@@ -1,0 +1,97 @@
+/**
+ * Looks a transaction up and hands out what is true. The lookup is made while nothing is locked. Then the note of what
+ * was handed out is locked, and if another process changed it meanwhile, the lookup is made again. The note commits with
+ * what the user's code wrote.
+ */
+import * as Cause from "effect/Cause"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import type { Payments } from "../../client/Payments.ts"
+import { progressOfDetail } from "../../contract/Status.ts"
+import type { DatabaseError } from "../../durable/Database.ts"
+import type { Confirmed, Untrusted } from "../WebhookEvent.ts"
+import { byStatus, type Handlers, HandlerFailed } from "./handlers.ts"
+import { byFailure, byHandedOut, byOpen, type Doubt, type Judge } from "./judge.ts"
+import { nameOf } from "./row.ts"
+import { handedOutName, type Store, type Stored } from "./store.ts"
+
+const Statuses = Schema.fromJsonString(Schema.Array(Schema.String))
+const decodeStatuses = Schema.decodeOption(Statuses)
+const encodeStatuses = Schema.encodeSync(Statuses)
+
+export interface ConfirmOptions<P, M> {
+  readonly payments: Pick<Payments["Service"], "getTransaction">
+  /** Wakes those who wait for the transaction. */
+  readonly wake: (transactionId: string) => Effect.Effect<void>
+  readonly handlers: Handlers<P, M>
+  readonly store: Store
+  readonly lookupTimeout: Duration.Duration
+}
+
+/** Looks once, and answers how the claims about the transaction are judged. */
+export const makeConfirm = <P, M>({ handlers, lookupTimeout, payments, store, wake }: ConfirmOptions<P, M>) => {
+  const handOut = (event: Confirmed<P, M>, name: string, before: Stored | undefined) => {
+    const { transaction } = event
+    const { enStatusTransaction: lastStatus } = transaction
+    let hasBegun = false
+    const use = Effect.fnUntraced(function* (
+      note: Stored | undefined
+    ): Effect.fn.Return<readonly ["Stale" | "HandedOut" | Doubt, Stored | undefined], HandlerFailed> {
+      if (note?.value !== before?.value) return ["Stale", note]
+      const statuses = note === undefined ? [] : Option.getOrElse(decodeStatuses(note.value), () => [])
+      // Books that lag behind: a user who was told of the refund must not be told to hand over the goods.
+      if (lastStatus === "Paid" && statuses.includes("Refunded")) {
+        return [{ finding: { reason: "WentBack", lastStatus }, reason: "early" }, note]
+      }
+      if (statuses.includes(lastStatus)) return ["HandedOut", note]
+      hasBegun = true
+      const expected = yield* handlers.handOut(event)
+      if (expected !== undefined) {
+        return [{ finding: { reason: "OtherAmount", lastStatus, transaction, expected } }, note]
+      }
+      return ["HandedOut", { state: "Kept", value: encodeStatuses([...statuses, lastStatus]) }]
+    })
+    return store.hold(name, use).pipe(
+      // What the user's code wrote may be what the database refuses to commit, or drops the connection for. To try this
+      // for ever would say nothing.
+      Effect.catchCause((cause): Effect.Effect<never, DatabaseError | HandlerFailed> => {
+        if (!hasBegun || Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause)
+        const failure = Cause.findError(cause)
+        return Result.isSuccess(failure) && failure.success._tag === "HandlerFailed"
+          ? Effect.fail(failure.success)
+          : new HandlerFailed({ handler: byStatus(lastStatus) ?? "onStatus", id: event.id, cause })
+      })
+    )
+  }
+
+  return Effect.fnUntraced(function* (
+    transactionId: string,
+    /** What the delivery said that claims this status, or else the latest one. */
+    untrusted: (status: string) => Effect.Effect<Untrusted<P, M>, HandlerFailed>
+  ): Effect.fn.Return<Judge, DatabaseError | HandlerFailed> {
+    const id = transactionId.toLowerCase()
+    const name = handedOutName(nameOf(id))
+    while (true) {
+      const before = yield* store.get(name)
+      const answer = yield* Effect.result(Effect.timeoutOption(payments.getTransaction(transactionId), lookupTimeout))
+      if (Result.isFailure(answer)) return () => byFailure(answer.failure)
+      if (Option.isNone(answer.success)) return () => byFailure()
+      const transaction = answer.success.value
+      const lastStatus = transaction.enStatusTransaction
+      if (transaction.transactionId.toLowerCase() !== id) return () => ({ finding: { reason: "OtherTransaction" } })
+      if (progressOfDetail(lastStatus) === "Open") return byOpen(lastStatus)
+      yield* wake(transactionId)
+      const event = {
+        _tag: "Confirmed",
+        id: `${id}:${lastStatus}`,
+        transaction,
+        untrusted: yield* untrusted(lastStatus)
+      } as const
+      const result = yield* handOut(event, name, before)
+      if (result !== "Stale") return result === "HandedOut" ? byHandedOut(lastStatus) : () => result
+    }
+  })
+}

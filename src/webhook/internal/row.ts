@@ -1,0 +1,144 @@
+/**
+ * The deliveries about one thing as one row, and every step that the row may take. Nothing here reads or writes: a step
+ * is a function from a row to the row that follows, `undefined` where nothing is left to do.
+ *
+ * - A row that is open has one element in the queue, its `job`. An element of another id is outdated and does nothing.
+ * - Of each status that the deliveries claim the latest delivery alone is stored.
+ * - A row that waits since its claims came early is looked at now when another delivery comes. Any other row is looked at
+ *   at its time: a delivery says nothing new of why the service or the user's code failed.
+ */
+import { sha256 } from "@noble/hashes/sha2.js"
+import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js"
+import * as Schema from "effect/Schema"
+import { type DetailWord, detailWords } from "../../contract/Status.ts"
+import { type HandlerName, handlerNames } from "../WebhookEvent.ts"
+
+const Claim = Schema.Struct({
+  /** The number of the delivery that said so last. */
+  delivery: Schema.Natural,
+  status: Schema.optionalKey(Schema.String),
+  /** The body, where a schema of the user's reads it; as `seal` left it. */
+  body: Schema.optionalKey(Schema.String)
+})
+export type Claim = typeof Claim.Type
+
+/**
+ * Why a row waits: the service's own books do not know yet what a delivery claims, the service gives no answer, or the
+ * user's code failed.
+ */
+const reasons = ["early", "outage", "failed"] as const
+export type Reason = (typeof reasons)[number]
+
+export const Row = Schema.Struct({
+  v: Schema.tag(1),
+  name: Schema.String,
+  about: Schema.Literals(["Transaction", "Withdrawal", "Unknown"]),
+  transactionId: Schema.optionalKey(Schema.String),
+  withdrawalId: Schema.optionalKey(Schema.Natural),
+  idempotencyKey: Schema.optionalKey(Schema.String),
+  /** How many deliveries there were. */
+  deliveries: Schema.Natural,
+  claims: Schema.Array(Claim),
+  /** How often it waited, by reason. */
+  tries: Schema.Struct({ early: Schema.Natural, outage: Schema.Natural, failed: Schema.Natural }),
+  /** The element of the queue. Absent: it was given up. */
+  job: Schema.optionalKey(Schema.String),
+  /** For how long, and why. Absent: it is to be looked at now. */
+  waits: Schema.optionalKey(Schema.Struct({ reason: Schema.Literals(reasons), millis: Schema.Finite })),
+  dead: Schema.optionalKey(Schema.Struct({ handler: Schema.Literals(handlerNames), at: Schema.Finite }))
+})
+export type Row = typeof Row.Type
+
+/** When a step is taken, and the id of the row's next element, if the step needs one. */
+export interface Moment {
+  readonly now: number
+  readonly job: string
+}
+export type Step = (row: Row | undefined, moment: Moment) => Row | undefined
+
+/** What a look at a row left to do. */
+export interface Outcome {
+  /** The claims that may yet become true, or whose report was not taken. */
+  readonly left: ReadonlyArray<Claim>
+  /** Why it is looked at again, and when. */
+  readonly again?: Row["waits"]
+  /** What failed for the last time. */
+  readonly dead?: HandlerName | undefined
+}
+
+/** A name that shows nothing of what it stands for: SHA-256 in hex. */
+export const digest = (text: string): string => bytesToHex(sha256(utf8ToBytes(text)))
+
+/** The name of a transaction's rows: its id, if that is plain and short. */
+export const nameOf = (transactionId: string): string => {
+  const id = transactionId.toLowerCase()
+  return /^[\da-z-]{1,64}$/.test(id) ? id : digest(id)
+}
+
+/** The claimed status, where it is a documented word, in whatever case. Another word says nothing to us. */
+export const wordOf = (status: string | undefined): DetailWord | undefined =>
+  detailWords.find((word) => word.toLowerCase() === status?.toLowerCase())
+
+const isAmong = (claims: ReadonlyArray<Claim>, { status }: Claim) =>
+  claims.some((claim) => wordOf(claim.status) === wordOf(status))
+
+const noTries = { early: 0, outage: 0, failed: 0 }
+
+/** The row of a first delivery. */
+export const rowOf = (
+  what: Pick<Row, "name" | "about" | "transactionId" | "withdrawalId" | "idempotencyKey">,
+  claim: Omit<Claim, "delivery">
+): Row => ({ v: 1, ...what, deliveries: 1, claims: [{ ...claim, delivery: 1 }], tries: noTries })
+
+/** A delivery came. Inside a request each delivery is looked at by itself, and no other element is waited for. */
+export const recorded =
+  (fresh: Row, inRequest: boolean) =>
+  (row: Row | undefined, { job }: Moment): Row => {
+    if (row === undefined) return { ...fresh, job }
+    const deliveries = row.deliveries + 1
+    const others = row.claims.filter((claim) => !isAmong(fresh.claims, claim))
+    const claims = [...others, ...fresh.claims.map((claim) => ({ ...claim, delivery: deliveries }))]
+    const next = { ...fresh, deliveries, claims }
+    if (row.job === undefined) return { ...next, job }
+    if (inRequest) return { ...next, tries: row.tries, job }
+    const tries = { ...row.tries, early: 0 }
+    if (row.waits?.reason === "early") return { ...next, tries, job }
+    return { ...next, tries, job: row.job, ...(row.waits && { waits: row.waits }) }
+  }
+
+/** A look at the row as it was `seen` has ended. What was delivered meanwhile is looked at too. */
+export const settled =
+  (seen: Row, { again, dead, left }: Outcome): Step =>
+  (row, { job, now }) => {
+    if (row === undefined || row.job !== seen.job) return row
+    const isNew = (claim: Claim) => claim.delivery > seen.deliveries
+    const claims = row.claims.filter(
+      (claim) => isNew(claim) || left.some(({ delivery }) => delivery === claim.delivery)
+    )
+    if (claims.length === 0) return undefined
+    const { job: _, waits: __, ...rest } = { ...row, claims }
+    const triedAs = (reason: Reason) => ({ ...row.tries, [reason]: row.tries[reason] + 1 })
+    if (dead !== undefined && !claims.some((claim) => isNew(claim) && !isAmong(seen.claims, claim))) {
+      return { ...rest, tries: triedAs("failed"), dead: { handler: dead, at: now } }
+    }
+    if (again === undefined || (again.reason === "early" && row.deliveries > seen.deliveries)) return { ...rest, job }
+    return { ...rest, tries: triedAs(again.reason), job, waits: again }
+  }
+
+/** A dead letter is tried anew, with the whole schedule. */
+export const revived: Step = (row, { job }) => {
+  if (row?.dead === undefined) return row
+  const { dead: _, ...rest } = row
+  return { ...rest, tries: noTries, job }
+}
+
+/** An open row has lost its element, and gets another one. */
+export const requeued =
+  (lost: string): Step =>
+  (row, { job }) => {
+    if (row === undefined || row.job !== lost) return row
+    const { waits: _, ...rest } = row
+    return { ...rest, job }
+  }
+
+export const discarded: Step = (row) => (row?.dead === undefined ? row : undefined)

@@ -1,0 +1,101 @@
+/**
+ * Where the webhook stores what it must not forget: rows and notes by their names, changed one change at a time.
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import { DatabaseError } from "../../durable/Database.ts"
+
+/** A row that is `Open` or `Dead`, or, as `Kept`, the note of what was handed out of a transaction. */
+export interface Stored {
+  readonly state: "Open" | "Dead" | "Kept"
+  readonly value: string
+  /** The element of the queue that works on it. */
+  readonly job?: string | undefined
+}
+
+/** What a step makes of a row, and what commits with it. */
+interface Change<A> {
+  readonly answer: A
+  readonly next: Stored | undefined
+  readonly commit: Effect.Effect<void, DatabaseError>
+}
+
+export interface Store {
+  readonly get: (name: string) => Effect.Effect<Stored | undefined, DatabaseError>
+  /** Changes a row. */
+  readonly change: <A>(name: string, step: (row: Stored | undefined) => Change<A>) => Effect.Effect<A, DatabaseError>
+  /**
+   * Locks a note while the user's code runs. What that writes on the same database commits with the note, or neither
+   * does.
+   */
+  readonly hold: <A, E, R>(
+    name: string,
+    use: (note: Stored | undefined) => Effect.Effect<readonly [A, Stored | undefined], E, R>
+  ) => Effect.Effect<A, E | DatabaseError, R>
+  /** How many rows wait. */
+  readonly open: Effect.Effect<number, DatabaseError>
+  /** The values of what was given up, the oldest first. */
+  readonly dead: Effect.Effect<ReadonlyArray<string>, DatabaseError>
+  /** Gives each open row whose element is not in the queue any more to `heal`, with that element. */
+  readonly lost: (heal: (name: string, element: string) => Effect.Effect<void>) => Effect.Effect<void, DatabaseError>
+  /** Forgets what was handed out too long ago. */
+  readonly forget: Effect.Effect<void, DatabaseError>
+}
+
+const prefix = "handed:"
+/** The name of the note of what was handed out of a transaction. */
+export const handedOutName = (name: string): string => `${prefix}${name}`
+export const isHandedOutName = (name: string): boolean => name.startsWith(prefix)
+
+/** How many notes are stored in memory. */
+const most = 10_000
+
+/** The rows and notes of a process, and until when those notes are held at most that are held. */
+export interface Memory {
+  readonly rows: Map<string, Stored>
+  readonly notes: Map<string, Stored>
+  readonly heldUntil: Map<string, number>
+}
+
+export const makeMemory = (): Memory => ({ rows: new Map(), notes: new Map(), heldUntil: new Map() })
+
+const set = (values: Map<string, Stored>, name: string, next: Stored | undefined) => {
+  values.delete(name)
+  if (next !== undefined) values.set(name, next)
+}
+
+/**
+ * In memory. Nobody waits for a note that is held: its request may be one which the platform has cut. What asks for it
+ * fails instead, and a note that was left held is free again after `lease` milliseconds.
+ */
+export const memoryStore = ({ heldUntil, notes, rows }: Memory, lease: number): Store => {
+  const of = (state: Stored["state"]) => [...rows.values()].filter((row) => row.state === state)
+  return {
+    get: (name) => Effect.sync(() => rows.get(name) ?? notes.get(name)),
+    change: (name, step) =>
+      Effect.suspend(() => {
+        const { answer, commit, next } = step(rows.get(name))
+        set(rows, name, next)
+        return Effect.as(commit, answer)
+      }),
+    hold: Effect.fnUntraced(function* (name, use) {
+      const now = yield* Clock.currentTimeMillis
+      if ((heldUntil.get(name) ?? 0) > now) {
+        return yield* new DatabaseError({ operation: "webhook", reason: "Busy", isRetryable: true })
+      }
+      heldUntil.set(name, now + lease)
+      const [answer, next] = yield* Effect.ensuring(
+        use(notes.get(name)),
+        Effect.sync(() => heldUntil.delete(name))
+      )
+      set(notes, name, next)
+      const [oldest] = notes.keys()
+      if (notes.size > most && oldest !== undefined) notes.delete(oldest)
+      return answer
+    }),
+    open: Effect.sync(() => of("Open").length),
+    dead: Effect.sync(() => of("Dead").map(({ value }) => value)),
+    lost: () => Effect.void,
+    forget: Effect.void
+  }
+}

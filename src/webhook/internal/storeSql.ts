@@ -1,0 +1,140 @@
+/**
+ * The store on the user's own database: one table, each change in a transaction that holds the lock of its row.
+ */
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as RcMap from "effect/RcMap"
+import * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
+import { type Database, inTransaction, isInTransaction, naming } from "../../durable/Database.ts"
+import type { Tables } from "../../durable/Tables.ts"
+import { queueTable } from "../../durable/Work.ts"
+import { isHandedOutName, type Store, type Stored } from "./store.ts"
+
+const table = "effect_pix_webhooks"
+
+const statements = (text: string, number: string) => [
+  `CREATE TABLE IF NOT EXISTS ${table} (
+  webhook ${text} NOT NULL,
+  name ${text} NOT NULL,
+  state ${text} NOT NULL,
+  value ${text} NOT NULL,
+  job ${text},
+  updated_at ${number} NOT NULL,
+  PRIMARY KEY (webhook, name)
+)`,
+  `CREATE INDEX IF NOT EXISTS idx_${table}_state ON ${table} (webhook, state, updated_at)`,
+  `CREATE INDEX IF NOT EXISTS idx_${table}_open ON ${table} (webhook, name) WHERE state = 'Open'`
+]
+
+/** What the webhook stores. `updated_at` is in milliseconds since 1970. */
+export const webhookTables: Tables = {
+  name: table,
+  migrations: { "0001_create": { pg: statements("TEXT", "BIGINT"), sqlite: statements("TEXT", "INTEGER") } }
+}
+
+interface Lost {
+  readonly name: string
+  readonly job: string
+  /** The state of its element. */
+  readonly element: string | null
+}
+
+/** How many rows one statement of a sweep reads or deletes. */
+const step = 1000
+
+/** The store of one webhook: others on the same database have other names. */
+export const sqlStore = Effect.fnUntraced(function* (
+  database: Database,
+  webhook: string,
+  queueName: string,
+  { handlerTimeout, retention }: Record<"handlerTimeout" | "retention", Duration.Duration>
+) {
+  const { dialect, sql } = database
+  const rows = sql(table)
+  const queue = sql(queueTable)
+  const locks = yield* RcMap.make({ lookup: () => Semaphore.make(1) })
+  // A fiber that waits for a row of this process holds no connection. SQLite has one transaction at a time: those that
+  // run the user's code wait for each other, so that a delivery waits for one of them at most.
+  const alone =
+    (name: string) =>
+    <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+      Effect.scopedWith((scope) =>
+        RcMap.get(locks, dialect === "sqlite" && isHandedOutName(name) ? "handed" : name).pipe(
+          Scope.provide(scope),
+          Effect.flatMap((lock) => lock.withPermit(effect))
+        )
+      )
+  // A process that stands still in the middle of a change must not hold the row for ever, nor those who wait for it.
+  // Three handlers may run in a row without a statement.
+  const idle = `${Duration.toMillis(handlerTimeout) * 3 + 5000}`
+  const bounds = sql`FROM (SELECT set_config('lock_timeout', '2000', TRUE), set_config('idle_in_transaction_session_timeout', ${idle}, TRUE)) AS bounds`
+  const where = (name: string) => sql`WHERE webhook = ${webhook} AND name = ${name}`
+  // The state stands in the text, so that PostgreSQL finds the index of the open rows.
+  const of = (state: Stored["state"]) =>
+    sql`FROM ${rows} WHERE webhook = ${webhook} AND state = ${sql.literal(`'${state}'`)}`
+
+  const hold: Store["hold"] = Effect.fnUntraced(function* (name, use) {
+    // The caller's own transaction, of `Webhook.retry`, is the caller's to bound.
+    const isBounded = dialect === "pg" && !(yield* isInTransaction(database))
+    return yield* Effect.gen(function* () {
+      const now = yield* Clock.currentTimeMillis
+      // One statement that locks the row, makes it where there is none, and answers what it was.
+      const [was] = yield* sql<{ readonly state: Stored["state"] | "New"; readonly value: string }>`
+        INSERT INTO ${rows} (webhook, name, state, value, updated_at)
+        SELECT ${webhook}, ${name}, 'New', '', CAST(${now} AS BIGINT) ${isBounded ? bounds : sql`WHERE TRUE`}
+        ON CONFLICT (webhook, name) DO UPDATE SET updated_at = EXCLUDED.updated_at
+        RETURNING state, value`
+      const stored = was === undefined || was.state === "New" ? undefined : { state: was.state, value: was.value }
+      // How long the user's own statements wait is not for us to say.
+      if (isBounded) yield* sql`SET LOCAL lock_timeout TO DEFAULT`
+      const [answer, next] = yield* use(stored)
+      if (next === undefined) yield* sql`DELETE FROM ${rows} ${where(name)}`
+      else if (next !== stored) {
+        yield* sql`UPDATE ${rows} SET state = ${next.state}, value = ${next.value}, job = ${next.job ?? null} ${where(name)}`
+      }
+      return answer
+    }).pipe(inTransaction(database), alone(name), naming("webhook"))
+  })
+
+  const store: Store = {
+    hold,
+    get: (name) =>
+      sql<Stored>`SELECT state, value FROM ${rows} ${where(name)}`.pipe(
+        Effect.map(([stored]) => stored),
+        naming("webhook")
+      ),
+    change: (name, change) =>
+      hold(name, (stored) => {
+        const { answer, commit, next } = change(stored)
+        return Effect.as(commit, [answer, next] as const)
+      }),
+    open: sql<{ readonly count: number | string }>`SELECT COUNT(*) AS count ${of("Open")}`.pipe(
+      Effect.map(([found]) => Number(found?.count ?? 0)),
+      naming("webhook")
+    ),
+    dead: sql<Stored>`SELECT value ${of("Dead")} ORDER BY updated_at`.pipe(
+      Effect.map((found) => found.map(({ value }) => value)),
+      naming("webhook")
+    ),
+    lost: Effect.fnUntraced(function* (heal) {
+      let after: string | undefined = ""
+      while (after !== undefined) {
+        // One search by its key for each row, whatever the database believes of the sizes of the tables.
+        const page: ReadonlyArray<Lost> = yield* sql<Lost>`
+          SELECT name, job, (SELECT q.state FROM ${queue} AS q WHERE q.id = job AND q.queue_name = ${queueName}) AS element
+          ${of("Open")} AND name > ${after} ORDER BY name LIMIT ${step}`
+        for (const { element, job, name } of page) if (element !== "pending") yield* heal(name, job)
+        after = page.at(-1)?.name
+      }
+    }, naming("webhook")),
+    forget: Effect.gen(function* () {
+      const oldest = (yield* Clock.currentTimeMillis) - Duration.toMillis(retention)
+      const old = sql`${of("Kept")} AND updated_at < ${oldest}`
+      const some = sql`DELETE ${old} AND name IN (SELECT name ${old} LIMIT ${step}) RETURNING name`
+      yield* Effect.repeat(some, { while: ({ length }) => length === step })
+    }).pipe(naming("webhook"))
+  }
+  return store
+})

@@ -1,0 +1,104 @@
+/**
+ * How long deliveries delay each other in one queue with the default settings, and that an outage loses none.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Clock, Effect, type Layer, type Scope } from "effect"
+import { TestClock } from "effect/testing"
+import { Payments } from "effect-pix"
+import { Sandbox } from "effect-pix/sandbox"
+import { charge } from "../support/charges.ts"
+import { nobody, recording, world } from "../support/webhooks.ts"
+
+const test = (name: string, effect: Effect.Effect<void, unknown, Scope.Scope | Layer.Success<typeof world>>) =>
+  it.effect(name, () => effect.pipe(Effect.provide(world)))
+
+const paidCharge = Effect.gen(function* () {
+  const { id } = yield* charge
+  yield* (yield* Sandbox).markPaid(id)
+  return id
+})
+
+/** Lets time go by in steps until something is so, and answers how many seconds it took. */
+const secondsUntil = Effect.fnUntraced(function* (isSo: () => boolean, most: number, step = 0.5) {
+  const began = yield* Clock.currentTimeMillis
+  for (let n = 0; n < most / step && !isSo(); n++) yield* TestClock.adjust(step * 1000)
+  assert.isTrue(isSo(), `not within ${most} seconds`)
+  return ((yield* Clock.currentTimeMillis) - began) / 1000
+})
+
+/** A service of which each lookup takes 150 ms, and which is away when that is said. */
+const slow = Effect.fnUntraced(function* (isAway: () => boolean = () => false) {
+  const payments = yield* Payments
+  return yield* recording().pipe(
+    Effect.provideService(Payments, {
+      ...payments,
+      getTransaction: (id) =>
+        Effect.suspend(() =>
+          // It gives no answer.
+          isAway() ? Effect.never : Effect.delay(payments.getTransaction(id), "150 millis")
+        )
+    })
+  )
+})
+
+describe("a good delivery", () => {
+  for (const after of [0, 5, 30]) {
+    test(
+      `it is handed out within 15 seconds, ${after} seconds after 600 deliveries about ids that nobody knows`,
+      Effect.gen(function* () {
+        const { post, statuses } = yield* slow()
+        const id = yield* paidCharge
+        for (let n = 0; n < 600; n++) yield* post({ transactionId: nobody(n), status: "Paid" })
+        for (let n = 0; n < after * 4; n++) yield* TestClock.adjust("250 millis")
+        yield* post({ transactionId: id, status: "Paid" })
+        yield* secondsUntil(() => statuses().length === 1, 15)
+      })
+    )
+  }
+})
+
+describe("an outage of the service", () => {
+  test(
+    "three thousand deliveries that wait at its end are handed out within eight minutes",
+    Effect.gen(function* () {
+      const payments = yield* Payments
+      const paid = yield* payments.getTransaction(yield* paidCharge)
+      let isAway = true
+      const { post, reports, statuses } = yield* recording().pipe(
+        Effect.provideService(Payments, {
+          ...payments,
+          getTransaction: (transactionId) =>
+            Effect.suspend(() =>
+              isAway ? payments.getTransaction(transactionId) : Effect.succeed({ ...paid, transactionId })
+            ).pipe(Effect.delay("150 millis"))
+        })
+      )
+      const sandbox = yield* Sandbox
+      yield* sandbox.offline(
+        Effect.gen(function* () {
+          for (let n = 0; n < 3000; n++) assert.strictEqual(yield* post({ transactionId: nobody(n) }), 200)
+          // Each waits for five minutes by then, as it does after a day.
+          for (let n = 0; n < 30; n++) yield* TestClock.adjust("1 minute")
+        })
+      )
+      isAway = false
+      yield* secondsUntil(() => statuses().length === 3000, 8 * 60, 10)
+      assert.deepStrictEqual(reports, [])
+    })
+  )
+
+  test(
+    "a delivery that was answered with 200 is handed out after an outage of two days in which every lookup hung",
+    Effect.gen(function* () {
+      let isAway = true
+      const { idle, post, reports, statuses } = yield* slow(() => isAway)
+      const id = yield* paidCharge
+      assert.strictEqual(yield* post({ transactionId: id, status: "Paid" }), 200)
+      for (let hour = 0; hour < 48; hour++) yield* TestClock.adjust("1 hour")
+      isAway = false
+      yield* TestClock.adjust("10 minutes")
+      yield* idle
+      assert.deepStrictEqual([statuses(), reports], [["Paid"], []])
+    })
+  )
+})
