@@ -10,7 +10,7 @@ import { charge } from "../support/charges.ts"
 import { nobody, recording, world } from "../support/webhooks.ts"
 
 const test = (name: string, effect: Effect.Effect<void, unknown, Scope.Scope | Layer.Success<typeof world>>) =>
-  it.effect(name, () => effect.pipe(Effect.provide(world)))
+  it.effect(name, () => effect.pipe(Effect.provide(world)), { timeout: 150_000 })
 
 const paidCharge = Effect.gen(function* () {
   const { id } = yield* charge

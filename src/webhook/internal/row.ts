@@ -82,13 +82,7 @@ export const wordOf = (status: string | undefined): DetailWord | undefined =>
 const isAmong = (claims: ReadonlyArray<Claim>, { status }: Claim) =>
   claims.some((claim) => wordOf(claim.status) === wordOf(status))
 
-const noTries = { early: 0, outage: 0, failed: 0 }
-
-/** The row of a first delivery. */
-export const rowOf = (
-  what: Pick<Row, "name" | "about" | "transactionId" | "withdrawalId" | "idempotencyKey">,
-  claim: Omit<Claim, "delivery">
-): Row => ({ v: 1, ...what, deliveries: 1, claims: [{ ...claim, delivery: 1 }], tries: noTries })
+export const noTries = { early: 0, outage: 0, failed: 0 }
 
 /** A delivery came. Inside a request each delivery is looked at by itself, and no other element is waited for. */
 export const recorded =

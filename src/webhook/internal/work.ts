@@ -86,23 +86,26 @@ export const makeWork = <P, M>(options: WorkOptions<P, M>) => {
     // A key of ours makes it a withdrawal, whatever else the delivery says.
     const about = (yield* handlers.noted(hint, ofBody)) === undefined ? hint.about : "Withdrawal"
     const id = about === "Transaction" ? transactionId : undefined
-    const sealed = seal === undefined ? undefined : yield* exitOf(seal, body)
-    if (sealed !== undefined && Exit.isFailure(sealed))
-      return yield* Effect.die(new Error("a body could not be sealed"))
+    const sealed = seal && (yield* exitOf(seal, body))
+    if (sealed && Exit.isFailure(sealed)) return yield* Effect.die(new Error("a body could not be sealed"))
     const name = id === undefined ? ofBody : `call:${Rows.nameOf(id)}`
-    const fresh = Rows.rowOf(
-      {
-        name,
-        about: about === "Transaction" && id === undefined ? "Unknown" : about,
-        ...(id !== undefined && { transactionId: id }),
-        ...(withdrawalId !== undefined && { withdrawalId }),
-        ...(about !== "Transaction" && idempotencyKey !== undefined && { idempotencyKey })
-      },
-      {
-        ...(status !== undefined && aWord.test(status) && { status }),
-        ...(sealed !== undefined && { body: sealed.value })
-      }
-    )
+    const fresh: Rows.Row = {
+      v: 1,
+      name,
+      about: about === "Transaction" && id === undefined ? "Unknown" : about,
+      ...(id !== undefined && { transactionId: id }),
+      ...(withdrawalId !== undefined && { withdrawalId }),
+      ...(about !== "Transaction" && idempotencyKey !== undefined && { idempotencyKey }),
+      deliveries: 1,
+      claims: [
+        {
+          delivery: 1,
+          ...(status !== undefined && aWord.test(status) && { status }),
+          ...(sealed && { body: sealed.value })
+        }
+      ],
+      tries: Rows.noTries
+    }
     const { row } = yield* change(name, Rows.recorded(fresh, offer === undefined))
     if (id !== undefined) yield* options.wake(id)
     return Job.make({ name, job: row?.job ?? "" })
