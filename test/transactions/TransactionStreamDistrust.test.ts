@@ -158,23 +158,22 @@ describe("TransactionStream on a service that contradicts itself", () => {
   )
 })
 
-/** How a service may answer that is not to be trusted. `echo` is how often it gives an earlier answer instead. */
+/** How a service may answer that is not to be trusted. `echo` is how often it gives an earlier answer, which says so. */
 interface Vices {
   readonly cap: number
   readonly counts: "Honest" | "OwnPage" | "Nothing" | "TooFew" | "TooMany"
   readonly echo: number
-  readonly owns: boolean
   readonly repeats: number
 }
 
 /** Makes the service of a schedule as bad as this; the seed decides when. */
-const corrupt = (gateway: Gateway, seed: number, { cap, counts, echo, owns, repeats }: Vices) => {
+const corrupt = (gateway: Gateway, seed: number, { cap, counts, echo, repeats }: Vices) => {
   const { below, next } = seeded(seed)
   const given: Array<TransactionPage> = []
   gateway.sizeOf = (asked) => Math.min(asked, cap)
   gateway.answer = (honest, asked) => {
     const earlier = given[below(given.length)]
-    if (earlier !== undefined && next() < echo) return owns ? earlier : { ...earlier, currentPage: asked.page }
+    if (earlier !== undefined && next() < echo) return earlier
     const at = below(honest.items.length)
     const again = honest.items[at]
     const items = again !== undefined && next() < repeats ? honest.items.toSpliced(at, 0, again) : honest.items
@@ -196,11 +195,11 @@ describe("TransactionStream on a service that is not to be trusted", () => {
   const vices = (seed: number, counts: Vices["counts"], isMoving: boolean): Vices => {
     const { below, next } = seeded(seed * 31)
     return {
-      cap: caps[below(caps.length)] ?? 50,
+      // Pages of a few rows have no border to look over: see the tests of a service that ignores the page size.
+      cap: (isMoving ? caps.slice(3) : caps)[below(isMoving ? caps.length - 3 : caps.length)] ?? 50,
       counts,
       // Where the counts are wrong too, nothing tells another request's answer from the end of the list.
       echo: next() < 0.4 || counts !== "Honest" ? 0 : next() * (isMoving ? 0.15 : 0.25),
-      owns: next() < 0.3,
       repeats: next() < 0.7 ? 0 : 0.3
     }
   }
@@ -219,7 +218,9 @@ describe("TransactionStream on a service that is not to be trusted", () => {
               const schedule = moving(run, { burst: 20, appendOnly: n % 2 === 0 })
               if (!isMoving) schedule.gateway.beforeEach = () => {}
               corrupt(schedule.gateway, run, vices(run, counts, isMoving))
-              if (yield* survivesOrSaysSo(run, schedule)) whole += 1
+              // Where the counts are wrong, only a border that is looked over tells.
+              const pageSize = isMoving ? Math.max(10, schedule.pageSize) : schedule.pageSize
+              if (yield* survivesOrSaysSo(run, { ...schedule, pageSize })) whole += 1
             }
             // A service that counts more rows than there are gives no end: that is said, too.
             if (counts !== "TooMany") assert.isAbove(whole, 0.75 * schedules)
