@@ -45,7 +45,7 @@ describe("TransactionStream on a list that moves", () => {
           schedule.gateway.sizeOf = (asked) => Math.min(asked, most)
           if (yield* survivesOrSaysSo(seed, schedule)) whole += 1
         }
-        assert.isAtLeast(whole, 0.95 * hundreds)
+        assert.isAtLeast(whole, runs(138, 950))
       })
   )
 
