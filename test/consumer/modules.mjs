@@ -1,21 +1,25 @@
 /**
- * Which modules of the library each door loads. `node modules.mjs` compares them with modules.json and says what
- * differs; `node modules.mjs --write` writes that file anew.
+ * How many modules of the library each import loads: a budget, so that a program pays only for what it takes. A module
+ * more than the budget is either worth it, and the budget grows in the same commit, or it is loaded by mistake.
  */
 import { execFileSync } from "node:child_process"
-import { readFileSync, writeFileSync } from "node:fs"
+import { readFileSync } from "node:fs"
 import { registerHooks } from "node:module"
 import { fileURLToPath } from "node:url"
 
-const [, self, door] = process.argv
-const known = new URL("modules.json", import.meta.url)
+const [, self, given] = process.argv
 
-const loadedBy = (name) =>
-  execFileSync(process.execPath, [self, `door:${name}`], { encoding: "utf8" })
-    .trim()
-    .split("\n")
+/** The most modules, and the rooms of which none is loaded. */
+const budgets = {
+  ".": { most: 92, never: /^(cli|durable|node|payouts|sandbox|webhook)\// },
+  "./api": { most: 20, never: /^(cli|client|durable|node|payouts|sandbox|transactions|webhook)\// },
+  "./node": { most: 86, never: /^(cli|durable|payouts|sandbox|transactions|webhook)\// },
+  "./payouts": { most: 108, never: /^(cli|node|sandbox|transactions|webhook)\// },
+  "./sandbox": { most: 113, never: /^(cli|durable|node|payouts|sandbox\/server|transactions|webhook)\// },
+  "./webhook": { most: 103, never: /^(cli|node|payouts|sandbox)\// }
+}
 
-if (door?.startsWith("door:")) {
+if (given?.startsWith("import:")) {
   const loaded = new Set()
   registerHooks({
     load: (url, context, next) => {
@@ -24,24 +28,18 @@ if (door?.startsWith("door:")) {
       return next(url, context)
     }
   })
-  await import(door.slice("door:".length))
-  console.log([...loaded].toSorted((a, b) => (a < b ? -1 : 1)).join("\n"))
+  await import(given.slice("import:".length))
+  console.log([...loaded].join("\n"))
 } else {
   const manifest = JSON.parse(readFileSync(fileURLToPath(import.meta.resolve("effect-pix/package.json")), "utf8"))
-  const doors = Object.keys(manifest.exports).filter((name) => !name.endsWith(".json"))
-  const found = Object.fromEntries(doors.map((name) => [name, loadedBy(name.replace(/^\./, "effect-pix"))]))
-  if (door === "--write") {
-    writeFileSync(known, `${JSON.stringify(found, undefined, 2)}\n`)
-  } else {
-    const expected = JSON.parse(readFileSync(known, "utf8"))
-    let differs = false
-    for (const name of new Set([...doors, ...Object.keys(expected)])) {
-      const now = new Set(found[name])
-      const then = new Set(expected[name])
-      for (const module of now.difference(then)) console.log(`${name} now loads ${module}`)
-      for (const module of then.difference(now)) console.log(`${name} no longer loads ${module}`)
-      differs ||= now.symmetricDifference(then).size > 0
-    }
-    if (differs) process.exit(1)
+  for (const name of Object.keys(manifest.exports).filter((name) => !name.endsWith(".json"))) {
+    const imported = `import:${name.replace(/^\./, "effect-pix")}`
+    const modules = execFileSync(process.execPath, [self, imported], { encoding: "utf8" }).trim().split("\n")
+    const { most, never } = budgets[name]
+    const wrong = modules.filter((module) => never.test(module))
+    console.log(
+      `${name} loads ${modules.length} modules, at most ${most}${wrong.map((module) => `; not ${module}`).join("")}`
+    )
+    if (modules.length > most || wrong.length > 0) process.exitCode = 1
   }
 }
