@@ -136,6 +136,8 @@ export type PayoutDone = typeof PayoutDone.Type
 export const PayoutRefused = Schema.TaggedStruct("Refused", {
   ...place,
   idempotencyKey: Schema.optionalKey(Schema.String),
+  /** When its `Started` event was given out. Absent where it was refused before anything was tried. */
+  startedAt: Schema.optionalKey(Schema.DateTimeUtcFromString),
   error: PayoutRefusal
 })
 /** See the schema of the same name. */

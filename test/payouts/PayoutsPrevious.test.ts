@@ -35,13 +35,19 @@ const started = (reference: string, at: DateTime.Utc | undefined, index = 0): Pa
   amount: Money.centavos(1000),
   ...(at && { at })
 })
-const refused = (reference: string, at: DateTime.Utc | undefined, index = 0): PayoutEvent => ({
+const refused = (
+  reference: string,
+  at: DateTime.Utc | undefined,
+  startedAt: DateTime.Utc | undefined,
+  index = 0
+): PayoutEvent => ({
   _tag: "Refused",
   index,
   reference,
   idempotencyKey: keyOf(reference),
   error: failures.refused(keyOf(reference)),
-  ...(at && { at })
+  ...(at && { at }),
+  ...(startedAt && { startedAt })
 })
 const unknown = (reference: string, at: DateTime.Utc | undefined): PayoutEvent => ({
   ...started(reference, at),
@@ -126,7 +132,7 @@ describe("an earlier payout that is done", () => {
         ...before.done,
         started("a", at),
         unknown("a", at),
-        refused("a", at),
+        refused("a", at, at),
         started("z", at),
         unknown("y", undefined),
         ...before.done.map((done) => ({ ...done, at }))
@@ -272,7 +278,7 @@ describe("an earlier payout that is unknown", () => {
         [old, young],
         [young, old],
         [old, young, old, young],
-        [old, refused("invoice-0", millis(1)), young]
+        [old, refused("invoice-0", millis(1), undefined), young]
       ]) {
         const model = makeModel()
         const report = yield* model.run(items(1), { previous })
@@ -370,7 +376,7 @@ describe("an earlier payout under another key than that of the run", () => {
 describe("what earlier events of one key come to", () => {
   const [t1, t2, t3] = [millis(1), millis(2), millis(3)]
   const s = (at?: DateTime.Utc, index?: number) => started("invoice-0", at, index)
-  const r = (at?: DateTime.Utc, index?: number) => refused("invoice-0", at, index)
+  const r = (at?: DateTime.Utc, startedAt?: DateTime.Utc, index?: number) => refused("invoice-0", at, startedAt, index)
   const duplicate: PayoutEvent = {
     _tag: "Refused",
     index: 0,
@@ -390,21 +396,23 @@ describe("what earlier events of one key come to", () => {
   })
   const cases: ReadonlyArray<readonly [string, ReadonlyArray<PayoutEvent>, "Refused" | "Unknown"]> = [
     ["nothing", [], "Refused"],
-    ["a start and its refusal", [s(t1), r(t2)], "Refused"],
+    ["a start and its refusal", [s(t1), r(t2, t1)], "Refused"],
     ["a refusal alone", [r(t2)], "Refused"],
-    ["a start and its refusal, stored twice", [s(t1), r(t2), s(t1), r(t2)], "Refused"],
-    ["a start and its refusal, each stored twice", [s(t1), s(t1), r(t2), r(t2)], "Refused"],
-    ["two runs that were refused", [s(t1), r(t2), s(t3), r(t3)], "Refused"],
-    ["two runs that were refused, without times", [s(), r(), s(), r()], "Refused"],
+    ["a start and its refusal, stored twice", [s(t1), r(t2, t1), s(t1), r(t2, t1)], "Refused"],
+    ["a start and its refusal, each stored twice", [s(t1), s(t1), r(t2, t1), r(t2, t1)], "Refused"],
+    ["two runs that were refused", [s(t1), r(t2, t1), s(t3), r(t3, t3)], "Refused"],
     ["a start that was not sent when the run stopped", [s(t1), notStarted(t1)], "Refused"],
     ["a start alone", [s(t1)], "Unknown"],
-    ["a start after a refusal", [s(t1), r(t2), s(t3)], "Unknown"],
-    ["a start, then another run that was refused", [s(t1), s(t2), r(t3)], "Unknown"],
-    ["a start, then the refusal of another place in the list", [s(t1), r(t2, 1)], "Unknown"],
+    ["a start after a refusal", [s(t1), r(t2, t1), s(t3)], "Unknown"],
+    ["a start after a refusal that occurs twice", [s(t1), r(t2, t1), s(t3), r(t2, t1)], "Unknown"],
+    ["a start and a refusal from before it", [s(t3), r(t2, t1)], "Unknown"],
+    ["two runs that were refused, without times", [s(), r(), s(), r()], "Unknown"],
+    ["a start, then another run that was refused", [s(t1), s(t2), r(t3, t2)], "Unknown"],
+    ["a start, then the refusal of another place in the list", [s(t1), r(t2, undefined, 1)], "Unknown"],
     ["a start, then a second item of its reference", [s(t1), duplicate], "Unknown"],
     ["a start, then another run that did not start it", [s(t1), notStarted(undefined)], "Unknown"],
     ["a start, then another run's start that was not sent", [s(t1), s(t2), notStarted(t2)], "Unknown"],
-    ["an unknown and a later refusal", [s(t1), unknown("invoice-0", t2), s(t3), r(t3)], "Unknown"]
+    ["an unknown and a later refusal", [s(t1), unknown("invoice-0", t2), s(t3), r(t3, t3)], "Unknown"]
   ]
   for (const [what, previous, tag] of cases) {
     it.effect(`is that a refusal is ${tag} after ${what}`, () =>

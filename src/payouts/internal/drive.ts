@@ -75,7 +75,7 @@ export const drive = Effect.fnUntraced(function* <E, R>(items: Items<E, R>, sett
       case "Recorded":
         return { _tag: "Done", ...keyed, amount, check, withdrawal: known.withdrawal } satisfies PayoutEvent
       case "Refused":
-        return { _tag: "Refused", ...keyed, error: known.error } satisfies PayoutEvent
+        return { _tag: "Refused", ...keyed, startedAt, error: known.error } satisfies PayoutEvent
       case "Unknown":
         return {
           _tag: "Unknown",

@@ -6,7 +6,7 @@
  * | any `Done` | done |
  * | any `Unknown` | unknown, whatever was refused later: only a readable success says more |
  * | a `Started`, then no result of its own | unknown: the run ended while it may have been under way |
- * | a `Started`, then its `Refused`, or its `NotStarted` | nothing: it moved no money |
+ * | a `Started`, then its `Refused` or `NotStarted`, whose `startedAt` is its time | nothing: it moved no money |
  * | only refused or not started | nothing |
  *
  * An event that occurs twice (the same `at`) counts once. A time that is not there counts as long ago.
@@ -80,6 +80,12 @@ export const makeHistory = (events: Iterable<PayoutEvent>): History => {
     })
   }
 
+  /** What was started then has its result: it moved no money. */
+  const close = (key: Key, startedAt: DateTime.Utc | undefined) => {
+    const { at } = key.open ?? {}
+    if (at !== undefined && startedAt !== undefined && DateTime.Equivalence(at, startedAt)) delete key.open
+  }
+
   for (const event of events) {
     if (event._tag === "Repeated" || event.idempotencyKey === undefined) continue
     const { idempotencyKey, reference } = event
@@ -113,18 +119,10 @@ export const makeHistory = (events: Iterable<PayoutEvent>): History => {
             since,
             error: before.doubt?.error ?? unseen(idempotencyKey, "Interrupted")
           })
-        } else if (key.open?.index === event.index && event.error._tag !== "DuplicateReference") {
-          delete key.open
-        }
+        } else close(key, event.startedAt)
         break
       case "NotStarted":
-        if (
-          key.open?.at !== undefined &&
-          event.startedAt !== undefined &&
-          DateTime.Equivalence(key.open.at, event.startedAt)
-        ) {
-          delete key.open
-        }
+        close(key, event.startedAt)
         break
     }
   }
