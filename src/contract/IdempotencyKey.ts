@@ -61,8 +61,12 @@ const lookalike =
 const codePoint = (character: string) =>
   `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`
 
+/** More than any business reference needs: Unicode's composed form takes quadratic time. */
+const longestReference = 1000
+
 const problemOf = (reference: unknown): string | undefined => {
   if (!Predicate.isString(reference) || reference.trim() === "") return "must be a text that is not blank"
+  if (reference.length > longestReference) return `must not be longer than ${longestReference} characters`
   if (reference !== reference.trim()) return "must not have space around it"
   const [found] = lookalike.exec(reference) ?? []
   if (found !== undefined) return `must not hold ${codePoint(found)}, which a person cannot see or tell from another`
@@ -88,6 +92,7 @@ const fromChecked = (kind: string, reference: string): Result.Result<Idempotency
  * does not repeat the reference, when
  *
  * - the kind is not 1 to 32 letters, digits or hyphens;
+ * - the reference is longer than 1,000 characters;
  * - the reference is blank: many payouts would share one key, and only the first would be paid;
  * - the reference could look the same as another one: one invoice would be paid twice. So it has no space around it, is
  *   in Unicode's composed form (NFC), and holds no character that a person cannot see or tell from another: control and
@@ -124,8 +129,11 @@ const isHarmless = (reason: Cause.Reason<unknown>): boolean => {
   return outcome === "NotSent" || outcome === "Rejected" || outcome === "NoEffect"
 }
 
-const unknownIn = <E>(cause: Cause.Cause<E>): Cause.Fail<E> | undefined =>
-  cause.reasons.filter(Cause.isFailReason).find(({ error }) => outcomeOf(error) === "Unknown")
+/** The error of an attempt that may have been executed: one that says so before one that has no outcome. */
+const doubtIn = <E>(cause: Cause.Cause<E>): Cause.Fail<E> | undefined => {
+  const errors = cause.reasons.filter(Cause.isFailReason).filter((reason) => !isHarmless(reason))
+  return errors.find(({ error }) => outcomeOf(error) === "Unknown") ?? errors[0]
+}
 
 /**
  * A write again and again under one key, as a schedule says. Give the options to the call inside.
@@ -133,8 +141,8 @@ const unknownIn = <E>(cause: Cause.Cause<E>): Cause.Fail<E> | undefined =>
  * Unlike `Effect.retry` around a call it loses no Unknown. After an attempt that may have been executed the options say
  * `earlier: "Unknown"`, so that no later refusal passes for a proof that nothing was executed. Such an attempt is one that
  * failed with the outcome `Unknown`, or with an error that has no outcome: a time limit of your own may have cut off a
- * request. And once an attempt failed as `Unknown`, the whole ends in a success or in such an error: where the last error
- * is another one, the last Unknown takes its place.
+ * request. And once there was such an attempt, the whole ends in a success or in the error of such an attempt: where the
+ * last error is another one, the last Unknown takes its place, or else the last error without an outcome.
  *
  * The schedule sees each error, and decides which are tried again: without a condition all are, also `InvalidRequest`. A
  * defect or an interruption ends it at once.
@@ -167,15 +175,16 @@ export const retry = <A, E extends Input, R, Output, Input, ScheduleError, Sched
 ): Effect.Effect<A, E | ScheduleError, R | ScheduleR> =>
   Effect.suspend(() => {
     let options: WriteOptions = { idempotencyKey }
-    let unknown: Cause.Fail<E> | undefined
+    let doubt: Cause.Fail<E> | undefined
     return Effect.suspend(() => write(options)).pipe(
       Effect.tapCause((cause) =>
         Effect.sync(() => {
           if (!cause.reasons.every(isHarmless)) options = { idempotencyKey, earlier: "Unknown" }
-          unknown = unknownIn(cause) ?? unknown
+          const found = doubtIn(cause)
+          if (outcomeOf(doubt?.error) !== "Unknown" || outcomeOf(found?.error) === "Unknown") doubt = found ?? doubt
         })
       ),
       Effect.retry(schedule),
-      Effect.mapError((error) => unknown?.error ?? error)
+      Effect.mapError((error) => doubt?.error ?? error)
     )
   })

@@ -25,6 +25,13 @@ describe("IdempotencyKey.fromReference", () => {
     ["k".repeat(32), "x".repeat(1000), "kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk_436db706541752713134c6fe0189e6ffef006e57"]
   ]
 
+  it("a reference longer than any business has is refused before it is composed, which takes quadratic time", () => {
+    assert.isTrue(Option.isSome(IdempotencyKey.fromReferenceOption("payout", "a".repeat(1000))))
+    for (const reference of ["a".repeat(1001), `a${"\u0f73\u0344".repeat(500_000)}`]) {
+      assert.isTrue(Option.isNone(IdempotencyKey.fromReferenceOption("payout", reference)))
+    }
+  })
+
   it.each(frozen)("the key of %s and %j is the same for ever", (kind, reference, key) => {
     assert.strictEqual(IdempotencyKey.fromReference(kind, reference), key)
     assert.isTrue(isKey(key))

@@ -87,6 +87,20 @@ describe("IdempotencyKey.retry", () => {
     })
   )
 
+  it.effect("a failure that proves nothing of a request that was cut off does not hide that it was", () =>
+    Effect.gen(function* () {
+      const limit = new Failure({})
+      const cutOff = Effect.fail(limit)
+      for (const outcome of ["NotSent", "Rejected"] as const) {
+        const { error } = yield* attempts<Failure>(cutOff, Effect.fail(new Failure({ outcome })))
+        assert.strictEqual(error, limit)
+      }
+      const unknown = Effect.fail(new Failure({ outcome: "Unknown" }))
+      const { error } = yield* attempts<Failure>(unknown, cutOff, Effect.fail(new Failure({ outcome: "NotSent" })))
+      assert.strictEqual(error.outcome, "Unknown")
+    })
+  )
+
   it.effect("a refusal where nothing may have been executed before is that refusal", () =>
     Effect.gen(function* () {
       const replies = [refusedConnection, respond(429), respond(422, { message: "Recusado" })] as const
