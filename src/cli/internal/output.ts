@@ -51,9 +51,15 @@ export const writeLine = (text: string): Effect.Effect<void, Failed> => write(`$
 /** One line for machines. */
 export const writeJson = (value: unknown): Effect.Effect<void, Failed> => write(jsonLine(value))
 
-/** Shows what a command has done. Where stdout fails stderr says it, so that nobody takes it for not done. */
+/**
+ * Shows what a command has done. Where stdout fails, or a signal ends the command while it is written, stderr says it, so
+ * that nobody takes it for not done.
+ */
 export const showDone = <R>(done: string, show: Effect.Effect<void, Failed, R>): Effect.Effect<void, Failed, R> =>
-  Effect.mapError(show, ({ code, message }) => failed(`${message} It was done all the same:\n${done}`, code))
+  show.pipe(
+    Effect.mapError(({ code, message }) => failed(`${message} It was done all the same:\n${done}`, code)),
+    Effect.onInterrupt(() => note(`Ended before stdout was written. It was done all the same:\n${done}`))
+  )
 
 /** Writes a line to stderr, and ends when it is written. */
 export const note = (text: string): Effect.Effect<void> => Effect.ignore(toStream(process.stderr, `${text}\n`))
