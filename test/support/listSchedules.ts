@@ -20,6 +20,8 @@ export interface Schedule {
   readonly stale?: number
   /** How many rows share one time, ordered anew for each page and size. */
   readonly ties?: number
+  /** Rows of one time come in another order for each request, and not only for each page and size. */
+  readonly isShuffled?: boolean
   readonly sizeOf?: (asked: number) => number
   /** How often another request's answer comes, which says so. */
   readonly echoes?: number
@@ -95,7 +97,8 @@ export const serve = (schedule: Schedule, count: number, sort: TransactionSort, 
   const order = gateway.ordered.bind(gateway)
   gateway.ordered = (by) => {
     if (ties > 1) {
-      gateway.rows = gateway.rows.map((row) => ({ ...row, tie: mix(row.id, last.page, last.pageSize) }))
+      const ordered = [last.page, last.pageSize, ...(schedule.isShuffled === true ? [gateway.requests.length] : [])]
+      gateway.rows = gateway.rows.map((row) => ({ ...row, tie: mix(row.id, ...ordered) }))
     }
     return order(by)
   }

@@ -67,7 +67,8 @@ const whole: ReadonlyArray<Schedule & { readonly failures?: number }> = [
   },
   { name: "three rows of one time", ties: 3 },
   { name: "fifty rows of one time", ties: 50 },
-  { name: "fifty rows of one time, and rows that arrive", ties: 50, appends: upToMost(5), failures: 0.3 }
+  { name: "fifty rows of one time, and rows that arrive", ties: 50, appends: upToMost(5), failures: 0.3 },
+  { name: "seven rows of one time, in another order for each request", ties: 7, isShuffled: true, failures: 1 }
 ]
 
 describe("TransactionStream in a simulation", () => {

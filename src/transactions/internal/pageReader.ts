@@ -51,6 +51,8 @@ interface Answer {
   readonly offset: number
   /** The position after the last one. */
   readonly end: number
+  /** How many rows were asked for. */
+  readonly asked: number
   readonly isShort: boolean
   readonly total: number
 }
@@ -135,7 +137,14 @@ export const make = <E>({ isCounted, list, pageSize, start }: Options<E>) => {
         const items = [...new Map(given.map((row) => [row.id, row])).values()]
         const offset = (number - 1) * rows
         shown = Math.max(shown, items.length)
-        return { items, offset, end: offset + items.length, isShort: given.length < rows, total } satisfies Answer
+        return {
+          items,
+          offset,
+          end: offset + items.length,
+          isShort: given.length < rows,
+          asked: rows,
+          total
+        } satisfies Answer
       }
       yield* miss("EchoedPage")
     }
@@ -185,11 +194,17 @@ export const make = <E>({ isCounted, list, pageSize, start }: Options<E>) => {
     if (page === 1 && (first === undefined || isStart(place, first))) return { isReached: true, near: undefined }
     const isJoined = items.some((row) => isBehind(place, row))
     const isNext = page > 1 && (isJoined || behind === page - 1)
-    if (!isNext || items.some((row) => isEarlier(place, row))) return { isReached: isJoined, near: undefined }
+    if (!isNext || items.some((row) => isEarlier(place, row))) {
+      // The border was in doubt, and its second look cannot be taken any more: the count at the end tells.
+      if (isNext && isRepeated) place = { ...place, isTied: true }
+      return { isReached: isJoined, near: undefined }
+    }
 
     const near = yield* look(answer)
     const isPast = (row: TransactionListItem) => first !== undefined && timeOf(row, sort) > timeOf(first, sort)
-    const isWhole = near.items.some((row) => isEarlier(place, row)) && (near.isShort || near.items.some(isPast))
+    // An answer that is shorter than a page that was never filled may be cut by the service: it shows no end.
+    const showsEnd = near.isShort && near.asked <= size
+    const isWhole = near.items.some((row) => isEarlier(place, row)) && (showsEnd || near.items.some(isPast))
     const from = near.items.findIndex((row) => isBehind(place, row))
     // All that may be missing before the page has the time of `edge`: the count at the end tells.
     const hasOneTime = first !== undefined && timeOf(first, sort) === place.edge
