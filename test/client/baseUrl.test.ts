@@ -58,7 +58,8 @@ describe("the base URL of Payments.layer", () => {
     [`https://gateway.example?key=${canary}`, /query or a fragment/],
     ["https://gateway.example?", /query or a fragment/],
     [`https://gateway.example/#${canary}`, /query or a fragment/],
-    ["https://gateway.example#", /query or a fragment/]
+    ["https://gateway.example#", /query or a fragment/],
+    [`https://${"R$".repeat(60_000)}`, /is not a URL/]
   ]
 
   it.effect.each(refused)(

@@ -2,6 +2,7 @@
  * The base URL of the service: the credentials travel to it on every request.
  */
 import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import type { ConfigurationError } from "../../contract/ConfigurationError.ts"
 import * as Settings from "../../contract/Settings.ts"
 import { isLoopback } from "../../internal/loopback.ts"
@@ -20,8 +21,10 @@ export const parseBaseUrl = (value: string | URL, setting: string): Effect.Effec
   // Plain JavaScript may leave it out.
   const text = String(value ?? "").trim()
   if (text === "") return Settings.missing(setting)
-  if (!URL.canParse(text)) return Settings.wrong(setting, "is not a URL")
-  const url = new URL(text)
+  // `URL.canParse` takes some texts that are too long to be one.
+  const parsed = Result.try(() => new URL(text))
+  if (Result.isFailure(parsed)) return Settings.wrong(setting, "is not a URL")
+  const url = parsed.success
   const problem = problemOf(url)
   return problem === undefined ? Effect.succeed(url) : Settings.wrong(setting, problem)
 }

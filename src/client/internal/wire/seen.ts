@@ -4,6 +4,7 @@
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type { Seen } from "../../../contract/PaymentsError.ts"
+import { withoutAccents } from "../../../internal/withoutAccents.ts"
 import type { Secret } from "../words/mask.ts"
 
 /** Where an answer shows them: names from the outermost in. */
@@ -36,8 +37,7 @@ export const seenIn = (text: string, places: Places, parse: (text: string) => un
 }
 
 const fold = (text: string) =>
-  text
-    .normalize("NFKD")
+  withoutAccents(text)
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N}]/gu, "")
 

@@ -3,6 +3,7 @@
  * and dates are shown, and every other token is masked. So is what the request itself said. The work is bounded by 4,096
  * units of the words.
  */
+import { withoutAccents } from "../../../internal/withoutAccents.ts"
 
 /** A value of the request that must not be shown. */
 export interface Secret {
@@ -34,11 +35,7 @@ const clean = (text: string): string =>
     .replaceAll(/ {2,}/g, " ")
     .trim()
 
-const fold = (text: string): string =>
-  text
-    .normalize("NFKD")
-    .toLowerCase()
-    .replaceAll(/\p{Mn}/gu, "")
+const fold = (text: string): string => withoutAccents(text).toLowerCase()
 const lettersAndDigits = (text: string): string => fold(text).replaceAll(/[^\p{L}\p{N}]/gu, "")
 /** The words that are long enough to identify somebody. */
 const wordsIn = (text: string): ReadonlyArray<string> => fold(text).match(/\p{L}{4,}/gu) ?? []

@@ -3,12 +3,13 @@
  * small cases (see `error.ts`): in doubt they say that the request was made before. If they are wrong, the caller asks
  * once more.
  */
+import { withoutAccents } from "../../../internal/withoutAccents.ts"
 import type { RefusalCause } from "../../RefusalRules.ts"
 
 const request =
   "(?:request|requisic|solicitac|pedido|saque|retirada|transac|transfer|pagamento|payment|payout|operac|operation|withdraw|ordem|order|lancamento|cobranca|charge|pix)\\w{0,12}"
 const identifier =
-  "(?:chave|key|ids?|identific\\w*|identifier|referenc\\w*|uuid|txid|nonce|external ?id|correlation ?id|numero|codigo|reference)"
+  "(?:chave|key|ids?|identific\\w{0,12}|identifier|referenc\\w{0,12}|uuid|txid|nonce|external ?id|correlation ?id|numero|codigo|reference)"
 /**
  * Words about idempotency or duplication. They count for every write: a transport, a proxy or a wrapped client may have
  * repeated a request unseen. A key that is only missing or malformed is no such word.
@@ -58,7 +59,7 @@ const unrelated = new RegExp(
 
 /** The words in lower case and without accents; and once more with the words of a code apart: `ALREADY_PAID`. */
 export const foldWords = (text: string): string => {
-  const plain = text.normalize("NFKD").replaceAll(/\p{Mn}/gu, "")
+  const plain = withoutAccents(text)
   const apart = plain.replaceAll(/([a-z\d])(?=[A-Z])|[_-]/g, "$1 ")
   return (apart === plain ? plain : `${plain}\n${apart}`).toLowerCase()
 }
