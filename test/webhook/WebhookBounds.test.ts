@@ -8,6 +8,7 @@ import { Payments } from "effect-pix"
 import { Sandbox } from "effect-pix/sandbox"
 import { charge } from "../support/charges.ts"
 import { nobody, recording, world } from "../support/webhooks.ts"
+import { runs } from "../support/seed.ts"
 
 const test = (name: string, effect: Effect.Effect<void, unknown, Scope.Scope | Layer.Success<typeof world>>) =>
   it.effect(name, () => effect.pipe(Effect.provide(world)), { timeout: 150_000 })
@@ -58,8 +59,9 @@ describe("a good delivery", () => {
 })
 
 describe("an outage of the service", () => {
+  const waiting = runs(600, 3000)
   test(
-    "three thousand deliveries that wait at its end are handed out within eight minutes",
+    `${waiting} deliveries that wait at its end are handed out within eight minutes`,
     Effect.gen(function* () {
       const payments = yield* Payments
       const paid = yield* payments.getTransaction(yield* paidCharge)
@@ -76,13 +78,13 @@ describe("an outage of the service", () => {
       const sandbox = yield* Sandbox
       yield* sandbox.offline(
         Effect.gen(function* () {
-          for (let n = 0; n < 3000; n++) assert.strictEqual(yield* post({ transactionId: nobody(n) }), 200)
+          for (let n = 0; n < waiting; n++) assert.strictEqual(yield* post({ transactionId: nobody(n) }), 200)
           // Each waits for five minutes by then, as it does after a day.
           for (let n = 0; n < 30; n++) yield* TestClock.adjust("1 minute")
         })
       )
       isAway = false
-      yield* secondsUntil(() => statuses().length === 3000, 8 * 60, 10)
+      yield* secondsUntil(() => statuses().length === waiting, 8 * 60, 10)
       assert.deepStrictEqual(reports, [])
     })
   )
