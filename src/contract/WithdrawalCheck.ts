@@ -5,10 +5,10 @@
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import * as SchemaIssue from "effect/SchemaIssue"
 import { fromPair, isPixKey, type Pair, toPair } from "../pix/PixKey.ts"
 import type { RequestIssue } from "./Outcome.ts"
 import { BelowMinimum, InvalidRequest } from "./PaymentsError.ts"
+import { issuesOf } from "./RequestIssues.ts"
 import { minimumWithdrawal, type WithdrawalRequest, WithdrawalRequestBody } from "./Withdrawal.ts"
 
 type Issues = ReadonlyArray<RequestIssue>
@@ -48,18 +48,6 @@ export const invalidWithdrawal = (issues: Issues, idempotencyKey?: string) =>
   })
 
 const encode = Schema.encodeUnknownResult(WithdrawalRequestBody)
-const format = SchemaIssue.makeFormatterStandardSchemaV1()
-/** The name of a field. What else a caller calls a field may be anybody's data. */
-const plainName = /^[A-Za-z_]\w{0,39}$/
-
-/** At most ten issues, without what is inside `metadata`: its names are the caller's own. */
-const issuesOf = (error: Schema.SchemaError): Issues =>
-  format(error.issue)
-    .issues.slice(0, 10)
-    .map(({ message, path: [first = ""] = [] }) => {
-      const field = String(typeof first === "object" ? first.key : first)
-      return { path: field === "" || plainName.test(field) ? field : "?", problem: message }
-    })
 
 const bodyOf = (request: WithdrawalRequest): Result.Result<Body, Issues> =>
   Result.flatMap(pairOf(request), (pair) => {

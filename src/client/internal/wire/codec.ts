@@ -4,11 +4,11 @@
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { RequestIssue } from "../../../contract/PaymentsError.ts"
+import { issuesOf } from "../../../contract/RequestIssues.ts"
 import { PixKeyType } from "../../../pix/PixKey.ts"
 import type { Undecodable } from "../call/verdict.ts"
 import { parseExact } from "./exactJson.ts"
 import { forgiving } from "./forgive.ts"
-import { issuesOf } from "./issues.ts"
 import { freeText, personal, type Secret } from "../words/mask.ts"
 
 const notJson: Undecodable = { reason: "Unreadable", issues: [{ path: "", problem: "the body is not JSON" }] }

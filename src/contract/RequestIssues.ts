@@ -2,9 +2,10 @@
  * Schema issues as the errors show them: where, and what was expected there. Never a value, and no key that a caller
  * made up: a key of `metadata` may be a person's data.
  */
+
 import type * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
-import type { RequestIssue } from "../../../contract/PaymentsError.ts"
+import type { RequestIssue } from "./Outcome.ts"
 
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 const callersOwn: ReadonlySet<string> = new Set(["metadata", "extra"])
