@@ -8,8 +8,8 @@ import * as RcMap from "effect/RcMap"
 import * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import { type Database, inTransaction, isInTransaction, naming } from "../../durable/Database.ts"
+import { healLost } from "../../durable/Lost.ts"
 import type { Tables } from "../../durable/Tables.ts"
-import { queueTable } from "../../durable/Work.ts"
 import { isHandedOutName, type Store, type Stored } from "./store.ts"
 
 const table = "effect_pix_webhooks"
@@ -34,14 +34,7 @@ export const webhookTables: Tables = {
   migrations: { "0001_create": { pg: statements("TEXT", "BIGINT"), sqlite: statements("TEXT", "INTEGER") } }
 }
 
-interface Lost {
-  readonly name: string
-  readonly job: string
-  /** The state of its element. */
-  readonly element: string | null
-}
-
-/** How many rows one statement of a sweep reads or deletes. */
+/** How many rows one statement of a sweep deletes. */
 const step = 1000
 
 /** The store of one webhook: others on the same database have other names. */
@@ -53,7 +46,6 @@ export const sqlStore = Effect.fnUntraced(function* (
 ) {
   const { dialect, sql } = database
   const rows = sql(table)
-  const queue = sql(queueTable)
   const locks = yield* RcMap.make({ lookup: () => Semaphore.make(1) })
   // A fiber that waits for a row of this process holds no connection. SQLite has one transaction at a time: those that
   // run the user's code wait for each other, so that a delivery waits for one of them at most.
@@ -118,17 +110,18 @@ export const sqlStore = Effect.fnUntraced(function* (
       Effect.map((found) => found.map(({ value }) => value)),
       naming("webhook")
     ),
-    lost: Effect.fnUntraced(function* (heal) {
-      let after: string | undefined = ""
-      while (after !== undefined) {
-        // One search by its key for each row, whatever the database believes of the sizes of the tables.
-        const page: ReadonlyArray<Lost> = yield* sql<Lost>`
-          SELECT name, job, (SELECT q.state FROM ${queue} AS q WHERE q.id = job AND q.queue_name = ${queueName}) AS element
-          ${of("Open")} AND name > ${after} ORDER BY name LIMIT ${step}`
-        for (const { element, job, name } of page) if (element !== "pending") yield* heal(name, job)
-        after = page.at(-1)?.name
-      }
-    }, naming("webhook")),
+    lost: (heal) =>
+      healLost(
+        database,
+        {
+          queueName,
+          table,
+          key: "name",
+          element: sql.literal("job"),
+          where: sql`webhook = ${webhook} AND state = 'Open'`
+        },
+        ({ element, key }) => heal(key, element)
+      ).pipe(Effect.asVoid, naming("webhook")),
     forget: Effect.gen(function* () {
       const oldest = (yield* Clock.currentTimeMillis) - Duration.toMillis(retention)
       const old = sql`${of("Kept")} AND updated_at < ${oldest}`
