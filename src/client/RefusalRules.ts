@@ -27,17 +27,13 @@
  */
 import * as Context from "effect/Context"
 import * as Layer from "effect/Layer"
+import type { WithdrawalRefusal } from "../contract/PaymentsError.ts"
 
 /**
  * The error that the words stand for. `RequestRejected`: the words name none of the others, and nothing was executed. The
  * causes of a withdrawal (`InsufficientBalance`, `NoPixKey`, `BelowMinimum`) say nothing of a charge.
  */
-export type RefusalCause =
-  | "IdempotencyConflict"
-  | "InsufficientBalance"
-  | "NoPixKey"
-  | "BelowMinimum"
-  | "RequestRejected"
+export type RefusalCause = "IdempotencyConflict" | WithdrawalRefusal["_tag"] | "RequestRejected"
 
 /** Words that name a cause. */
 export interface RefusalRule {

@@ -8,6 +8,8 @@
  * - `Unknown`: it may have been executed. Never send it under a new key: ask again **with the same idempotency key**.
  * - `NoEffect`: a read got no usable answer. A read changes nothing; one that the service refuses is `Rejected`.
  *
+ * And in `concerns` what has to change before another attempt can succeed: see `Concern`.
+ *
  * Each is a `Schema.TaggedError`: it can be stored, sent and read back. None carries a secret, a header, a request
  * body or a payer's data; what the service said is cut, cleaned and masked before it is kept.
  */
@@ -28,9 +30,11 @@ import {
   waitOf
 } from "./internal/errorFields.ts"
 import { RequestIssue } from "./Outcome.ts"
+import { Seen, seenInWords } from "./Seen.ts"
 
 export { FailureReason } from "./FailureReason.ts"
-export { Operation, Outcome, RequestIssue } from "./Outcome.ts"
+export { type Concern, Operation, Outcome, RequestIssue } from "./Outcome.ts"
+export { Seen } from "./Seen.ts"
 
 /** The input breaks the contract. Found before anything was sent: nothing happened. */
 export class InvalidRequest extends Schema.TaggedError<InvalidRequest>("effect-pix/InvalidRequest")(
@@ -40,6 +44,9 @@ export class InvalidRequest extends Schema.TaggedError<InvalidRequest>("effect-p
     issues: Schema.Array(RequestIssue)
   })
 ) {
+  get concerns(): "Request" {
+    return "Request"
+  }
   override get message(): string {
     return `${this.operation} was not sent, its input is wrong${listed(this.issues)}. Nothing happened; correct the input.`
   }
@@ -62,6 +69,9 @@ export class BelowMinimum extends Schema.TaggedError<BelowMinimum>("effect-pix/B
     serviceCode: Schema.optionalKey(Schema.String)
   })
 ) {
+  get concerns(): "Request" {
+    return "Request"
+  }
   override get message(): string {
     const who = this.outcome === "NotSent" ? "The" : "The service says that the"
     return `${who} withdrawal of ${this.amount} centavos is under the minimum (documented: ${this.minimum}). No money moved; ask for more.${said(this)}`
@@ -75,6 +85,9 @@ export class AuthError extends Schema.TaggedError<AuthError>("effect-pix/AuthErr
     outcome: Schema.Literal("Rejected")
   })
 ) {
+  get concerns(): "Setup" {
+    return "Setup"
+  }
   override get message(): string {
     return `The service refused the credentials of ${this.operation} (HTTP ${this.status}). ${nothingDone(this)}; check the client id, the secret key and what they are allowed to do.${said(this)}`
   }
@@ -90,6 +103,9 @@ export class NoPixKey extends Schema.TaggedError<NoPixKey>("effect-pix/NoPixKey"
     outcome: Schema.Literal("Rejected")
   })
 ) {
+  get concerns(): "Request" {
+    return "Request"
+  }
   override get message(): string {
     return `The withdrawal names no PIX key and the service has none on file (HTTP ${this.status}). ${nothingDone(this)}; give a pixKey, or register one in the company panel.${said(this)}`
   }
@@ -102,6 +118,9 @@ export class InsufficientBalance extends Schema.TaggedError<InsufficientBalance>
     outcome: Schema.Literal("Rejected")
   })
 ) {
+  get concerns(): "Balance" {
+    return "Balance"
+  }
   override get message(): string {
     return `The balance does not cover ${this.operation} (HTTP ${this.status}). ${nothingDone(this)}; read the balance before asking again.${said(this)}`
   }
@@ -115,6 +134,9 @@ export class TransactionNotFound extends Schema.TaggedError<TransactionNotFound>
     transactionId: Schema.String
   })
 ) {
+  get concerns(): "Request" {
+    return "Request"
+  }
   override get message(): string {
     return `The service knows no transaction ${this.transactionId}. Look up with the id that the creation answered, not with a list's row id.${said(this)}`
   }
@@ -131,6 +153,9 @@ export class IdempotencyConflict extends Schema.TaggedError<IdempotencyConflict>
     outcome: Schema.Literal("Unknown")
   })
 ) {
+  get concerns(): "Request" {
+    return "Request"
+  }
   override get message(): string {
     return `The service refused ${this.operation}${keyed(this)}, and the refusal may be about an earlier request with this key (HTTP ${this.status}). ${atStake(this.operation)} Ask again with the same key and the same content, or look it up; do not send it under another key before you know what became of that request.${said(this)}`
   }
@@ -144,6 +169,9 @@ export class RateLimited extends Schema.TaggedError<RateLimited>("effect-pix/Rat
     retryAfter: Schema.optionalKey(Schema.Duration)
   })
 ) {
+  get concerns(): "Service" {
+    return "Service"
+  }
   override get message(): string {
     const when = this.retryAfter === undefined ? "later" : waitOf(this.retryAfter)
     return `The service takes no more requests now: ${this.operation} was refused after ${this.attempts} attempt(s) (HTTP 429). ${nothingDone(this)}; ask again ${when}.${said(this)}`
@@ -157,8 +185,11 @@ export class RequestRejected extends Schema.TaggedError<RequestRejected>("effect
     outcome: Schema.Literal("Rejected")
   })
 ) {
+  get concerns(): "Setup" | "Request" {
+    return this.status < 400 ? "Setup" : "Request"
+  }
   override get message(): string {
-    return this.status >= 300 && this.status < 400
+    return this.concerns === "Setup"
       ? `The service answered ${this.operation} with a redirect (HTTP ${this.status}): the base URL is wrong. It is never followed, since it would carry the credentials to another place. ${nothingDone(this)}; correct the base URL.${said(this)}`
       : `The service refused ${this.operation} (HTTP ${this.status}). ${nothingDone(this)}; correct the request before you ask again.${said(this)}`
   }
@@ -174,6 +205,9 @@ export class ServiceUnavailable extends Schema.TaggedError<ServiceUnavailable>("
     outcome: Schema.Literals(["NotSent", "NoEffect"])
   })
 ) {
+  get concerns(): "Service" {
+    return "Service"
+  }
   override get message(): string {
     const moved = this.outcome === "NotSent" ? " Nothing was sent." : ""
     return `${this.operation} failed after ${this.attempts} attempt(s): ${because(this)}.${moved} It is safe to ask again.${asked(this)}${said(this)}`
@@ -191,33 +225,12 @@ export class UnexpectedResponse extends Schema.TaggedError<UnexpectedResponse>("
     issues: Schema.Array(RequestIssue)
   })
 ) {
+  get concerns(): "Service" {
+    return "Service"
+  }
   override get message(): string {
     return `${this.operation} was answered (HTTP ${this.status}), but ${reasonInWords[this.reason]}${listed(this.issues)}. Reading changes nothing: ask again, and if the answer stays, compare it with the contract.`
   }
-}
-
-/**
- * What the answer to a write whose result is not known shows: enough to find the charge or the withdrawal. The values
- * are as the service wrote them. What does not look like an id, a number or a word is left out, and so is data of the
- * request.
- */
-export const Seen = Schema.Struct({
-  /** Of a charge: the `transactionId` of the lookup. Of a withdrawal: its number. */
-  id: Schema.optionalKey(Schema.String),
-  /** Of a charge in centavos, of a withdrawal in reais. */
-  value: Schema.optionalKey(Schema.String),
-  status: Schema.optionalKey(Schema.String)
-})
-/** See the schema of the same name. */
-export interface Seen extends Schema.Schema.Type<typeof Seen> {}
-
-const shown = ({ id, status, value }: Seen = {}): string => {
-  const parts = [
-    ...(id === undefined ? [] : [`id ${id}`]),
-    ...(value === undefined ? [] : [`value ${value}`]),
-    ...(status === undefined ? [] : [`status ${status}`])
-  ]
-  return parts.length === 0 ? "" : ` The answer shows ${parts.join(", ")}.`
 }
 
 /**
@@ -235,10 +248,18 @@ export class OutcomeUnknown extends Schema.TaggedError<OutcomeUnknown>("effect-p
     seen: Schema.optionalKey(Seen)
   })
 ) {
+  get concerns(): "Service" {
+    return "Service"
+  }
   override get message(): string {
-    return `${this.operation}${keyed(this)} may have been executed, or not, after ${this.attempts} attempt(s): ${because(this)}${listed(this.issues)}.${shown(this.seen)} ${atStake(this.operation)} Do not send it under a new key: repeat it with the same key, or look it up first.${asked(this)}${said(this)}`
+    return `${this.operation}${keyed(this)} may have been executed, or not, after ${this.attempts} attempt(s): ${because(this)}${listed(this.issues)}.${seenInWords(this.seen)} ${atStake(this.operation)} Do not send it under a new key: repeat it with the same key, or look it up first.${asked(this)}${said(this)}`
   }
 }
+
+/** The causes of a refusal that only a withdrawal has. */
+export const WithdrawalRefusal = Schema.Union([BelowMinimum, InsufficientBalance, NoPixKey])
+/** See the schema of the same name. */
+export type WithdrawalRefusal = typeof WithdrawalRefusal.Type
 
 /** What every read can fail with. */
 export type ReadError =
@@ -268,7 +289,7 @@ export type ListTransactionsError = ReadError
 /** What `getBalance` can fail with. */
 export type GetBalanceError = ReadError
 /** What `requestWithdrawal` can fail with. */
-export type RequestWithdrawalError = WriteError | BelowMinimum | InsufficientBalance | NoPixKey
+export type RequestWithdrawalError = WriteError | WithdrawalRefusal
 
 /** Any failure of an operation. */
 export type PaymentsError = CreateTransactionError | GetTransactionError | RequestWithdrawalError

@@ -8,16 +8,14 @@ import * as Schema from "effect/Schema"
 import { Centavos } from "../pix/Money.ts"
 import {
   AuthError,
-  BelowMinimum,
   IdempotencyConflict,
-  InsufficientBalance,
   InvalidRequest,
-  NoPixKey,
   OutcomeUnknown,
   RateLimited,
   RequestRejected,
   ServiceUnavailable,
-  UnexpectedResponse
+  UnexpectedResponse,
+  WithdrawalRefusal
 } from "../contract/PaymentsError.ts"
 import { Withdrawal, type WithdrawalRequest } from "../contract/Withdrawal.ts"
 
@@ -34,6 +32,9 @@ export class DuplicateReference extends Schema.TaggedError<DuplicateReference>("
     outcome: Schema.Literal("NotSent")
   }
 ) {
+  get concerns(): "Request" {
+    return "Request"
+  }
   override get message(): string {
     return "The reference stands twice in this run, for two different requests. This one was not sent; give it a reference of its own."
   }
@@ -66,6 +67,9 @@ export class ReferenceConflict extends Schema.TaggedError<ReferenceConflict>("ef
     })
   }
 ) {
+  get concerns(): "Request" {
+    return "Request"
+  }
   override get message(): string {
     const { amount, idempotencyKey, state } = this.earlier
     const was = { Done: "was paid", Unknown: "MAY HAVE BEEN PAID", Submitted: "was submitted before" }[state]
@@ -84,10 +88,8 @@ export class ReferenceConflict extends Schema.TaggedError<ReferenceConflict>("ef
 /** Why nothing moved: every failure of `requestWithdrawal` whose outcome is `NotSent` or `Rejected`, and two more. */
 export const PayoutRefusal = Schema.Union([
   InvalidRequest,
-  BelowMinimum,
+  ...WithdrawalRefusal.members,
   AuthError,
-  NoPixKey,
-  InsufficientBalance,
   RateLimited,
   RequestRejected,
   ServiceUnavailable,

@@ -47,12 +47,7 @@ import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import type {
-  GetTransactionError,
-  RateLimited,
-  ServiceUnavailable,
-  UnexpectedResponse
-} from "../contract/PaymentsError.ts"
+import type { GetTransactionError } from "../contract/PaymentsError.ts"
 import { DetailStatus } from "../contract/Status.ts"
 import type { TransactionDetail } from "../contract/Transaction.ts"
 import { Payments } from "../client/Payments.ts"
@@ -88,8 +83,8 @@ export class TimedOut extends Schema.TaggedError<TimedOut>("effect-pix/TimedOut"
   }
 }
 
-/** What waiting can fail with. */
-export type WaitError = Exclude<GetTransactionError, RateLimited | ServiceUnavailable | UnexpectedResponse> | TimedOut
+/** What waiting can fail with. What concerns only the service is looked up again. */
+export type WaitError = Exclude<GetTransactionError, { readonly concerns: "Service" }> | TimedOut
 
 /**
  * The default schedule: 1 second, then each wait a fifth longer than the one before, at most a minute; jittered by a
@@ -189,21 +184,11 @@ const watch = Effect.fnUntraced(function* (transactionId: string, options: Optio
     }
     const error = result.failure
     failure = error._tag
-    switch (error._tag) {
-      case "RateLimited":
-      case "ServiceUnavailable":
-        if (error.retryAfter !== undefined) {
-          notBefore = (yield* Clock.currentTimeMillis) + Duration.toMillis(error.retryAfter)
-        }
-        return undefined
-      case "UnexpectedResponse":
-        return undefined
-      case "TransactionNotFound":
-        if (lookedAt < notFoundUntil) return undefined
-        return yield* error
-      default:
-        return yield* error
+    if ("retryAfter" in error && error.retryAfter !== undefined) {
+      notBefore = (yield* Clock.currentTimeMillis) + Duration.toMillis(error.retryAfter)
     }
+    const isEarly = error._tag === "TransactionNotFound" && lookedAt < notFoundUntil
+    return error.concerns === "Service" || isEarly ? undefined : yield* error
   })
 
   const next = Effect.gen(function* (): Effect.fn.Return<Seen, WaitError> {

@@ -68,9 +68,5 @@ export const afterAnswer = (
     : { _tag: "Refused", error: failure }
 }
 
-/** Failures that do not depend on this payout: credentials, a rate limit, no connection, a wrong base URL. */
-export const isPassing = (error: { readonly _tag: string; readonly status?: number | undefined }): boolean =>
-  error._tag === "AuthError" ||
-  error._tag === "RateLimited" ||
-  error._tag === "ServiceUnavailable" ||
-  (error._tag === "RequestRejected" && error.status !== undefined && error.status < 400)
+/** Whether the same payout may be sent later, unchanged: its refusal is not about it. */
+export const isPassing = ({ concerns }: PayoutRefusal): boolean => concerns === "Setup" || concerns === "Service"

@@ -16,7 +16,6 @@ import { invalidWithdrawal } from "../../contract/WithdrawalCheck.ts"
 import { millisOf } from "../../internal/duration.ts"
 import { Centavos } from "../../pix/Money.ts"
 import type { PayoutError, PayoutEvent, PayoutItem } from "../Payout.ts"
-import { isPassing } from "./machine.ts"
 
 /** Many payouts, in a list or in a stream. */
 export type Items<E = never, R = never> = Iterable<PayoutItem> | Stream.Stream<PayoutItem, E, R>
@@ -44,8 +43,8 @@ export interface Options {
   readonly checkBalance?: boolean | BalanceOptions | undefined
   /**
    * At which failures nothing more is started: tags of errors or outcomes, or a predicate (one that throws stops).
-   * An `AuthError` always stops. Default: what is unknown, and what the next payout would meet as well: `AuthError`,
-   * `InsufficientBalance`, `RateLimited`, `ServiceUnavailable`, and a redirect.
+   * An `AuthError` and a redirect always stop: what they concern is the `Setup`. Default: what is unknown, and what the
+   * next payout would meet as well, since it concerns the `Setup`, the `Service` or the `Balance`.
    */
   readonly stopOn?:
     | ReadonlyArray<PayoutError["_tag"] | PayoutError["outcome"]>
@@ -85,9 +84,8 @@ export interface Settings {
   readonly keyHorizon: number
 }
 
-/** What the next item would meet as well, and what should be looked at before more is sent. */
-const isStopByDefault = (error: PayoutError): boolean =>
-  error.outcome === "Unknown" || error._tag === "InsufficientBalance" || isPassing(error)
+/** What the next payout would meet as well, and what should be looked at before more is sent. */
+const isStopByDefault = ({ concerns, outcome }: PayoutError): boolean => outcome === "Unknown" || concerns !== "Request"
 
 const stopperOf = (stopOn: Options["stopOn"]) => {
   if (stopOn === undefined) return isStopByDefault
@@ -96,7 +94,7 @@ const stopperOf = (stopOn: Options["stopOn"]) => {
       ? stopOn
       : (error: PayoutError) => stopOn.some((name) => name === error._tag || name === error.outcome)
   return (error: PayoutError) =>
-    error._tag === "AuthError" ||
+    error.concerns === "Setup" ||
     // A predicate that throws says nothing: stopping is safe.
     Result.getOrElse(
       Result.try(() => isStop(error)),

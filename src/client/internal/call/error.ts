@@ -15,7 +15,7 @@ import {
   UnexpectedResponse
 } from "../../../contract/PaymentsError.ts"
 import type { RefusalCause, RefusalRules } from "../../RefusalRules.ts"
-import { causeOf, isAboutDuplication, isAskedBefore } from "../words/refusal.ts"
+import { isAboutDuplication, isAskedBefore } from "../words/refusal.ts"
 import type { Failure, Refused, Unanswered } from "./verdict.ts"
 
 /** Leaves out what is absent, as optional keys of an error want it. */
@@ -41,7 +41,10 @@ const unanswered = (operation: Operation, { attempts }: Failure, verdict: Unansw
   return { operation, attempts, reason, ...present({ status, serviceMessage, serviceCode, retryAfter }) }
 }
 
-/** The error that only one operation makes of a refusal, if it is one of its own. `cause` is what the words name. */
+/**
+ * The error that only one operation makes of a refusal, if it is one of its own. `cause` is what the user's rules say of it,
+ * if they say anything.
+ */
 export type OwnError<E extends PaymentsError> = (
   refused: Refused,
   fields: ReturnType<typeof answered> & { readonly outcome: "Rejected" },
@@ -112,7 +115,7 @@ const refusedWrite = <Own extends PaymentsError>(
       return new OutcomeUnknown({ ...fields, outcome: "Unknown", ...present({ retryAfter }), reason: unread })
     }
   }
-  return status === 403 ? new AuthError(fields) : named(causeOf(words))
+  return status === 403 ? new AuthError(fields) : named(undefined)
 }
 
 /** What became of a write. */

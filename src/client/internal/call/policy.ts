@@ -8,6 +8,7 @@ import type { RequestIssue } from "../../../contract/PaymentsError.ts"
 import { millisOf } from "../../../internal/duration.ts"
 import type { PaymentsPolicy, RetryBudget } from "../../PaymentsPolicy.ts"
 import type { RefusalCause, RefusalRules } from "../../RefusalRules.ts"
+import { causeNames } from "../words/withdrawalCauses.ts"
 
 type Issues = ReadonlyArray<RequestIssue>
 
@@ -49,11 +50,11 @@ const policy: Checks<PaymentsPolicy> = {
   onInterruptedWrite: fn
 }
 
-const causes = ["IdempotencyConflict", "InsufficientBalance", "NoPixKey", "BelowMinimum", "RequestRejected"] as const
+const causes: ReadonlyArray<RefusalCause> = [...causeNames, "IdempotencyConflict", "RequestRejected"]
 
 const isRule = Schema.is(
   Schema.Struct({
-    cause: Schema.Literals(causes satisfies ReadonlyArray<RefusalCause>),
+    cause: Schema.Literals(causes),
     words: Schema.instanceOf(RegExp)
   })
 )

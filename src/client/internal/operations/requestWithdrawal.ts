@@ -6,13 +6,8 @@ import { constFalse } from "effect/Function"
 import * as Result from "effect/Result"
 import { requestWithdrawal as endpoint } from "../../../contract/Endpoints.ts"
 import type { WriteOptions } from "../../../contract/IdempotencyKey.ts"
-import { BelowMinimum, InsufficientBalance, NoPixKey } from "../../../contract/PaymentsError.ts"
-import {
-  minimumWithdrawal,
-  type Withdrawal,
-  type WithdrawalRecord,
-  type WithdrawalRequest
-} from "../../../contract/Withdrawal.ts"
+import type { WithdrawalRefusal } from "../../../contract/PaymentsError.ts"
+import type { Withdrawal, WithdrawalRecord, WithdrawalRequest } from "../../../contract/Withdrawal.ts"
 import { checkWithdrawal } from "../../../contract/WithdrawalCheck.ts"
 import { type Centavos, ReaisOrder, toReais } from "../../../pix/Money.ts"
 import type { PaymentsPolicy } from "../../PaymentsPolicy.ts"
@@ -22,6 +17,7 @@ import { notAsAsked, write } from "../call/prepare.ts"
 import { type Issues, makeRoute } from "../call/route.ts"
 import type { Undecodable } from "../call/verdict.ts"
 import { meansFailure } from "../words/denial.ts"
+import { causeOf, isWithdrawalCause, withdrawalCauses } from "../words/withdrawalCauses.ts"
 
 const otherKey: Undecodable = {
   reason: "KeyMismatch",
@@ -48,15 +44,13 @@ const differences = (
   ]
 }
 
-/** The refusals that only a withdrawal has. `cause` is what the words of the refusal name. */
+/** The refusals that only a withdrawal has, by what the user's rules say or else by the words. */
 const refusal =
-  (request: WithdrawalRequest): OwnError<BelowMinimum | InsufficientBalance | NoPixKey> =>
-  ({ hasWords, status, unread }, fields, cause, { noPixKeyStatuses }) => {
-    const { amount, pixKey } = request
-    if (cause === "InsufficientBalance") return new InsufficientBalance(fields)
-    if (cause === "BelowMinimum") return new BelowMinimum({ ...fields, amount, minimum: minimumWithdrawal })
-    const isSilent = cause === undefined && !hasWords && unread === undefined && noPixKeyStatuses.includes(status)
-    return pixKey === undefined && (cause === "NoPixKey" || isSilent) ? new NoPixKey(fields) : undefined
+  (request: WithdrawalRequest): OwnError<WithdrawalRefusal> =>
+  ({ hasWords, status, unread, words }, fields, users, { noPixKeyStatuses }) => {
+    const isSilent = !hasWords && unread === undefined && noPixKeyStatuses.includes(status)
+    const cause = users ?? causeOf(words) ?? (isSilent ? "NoPixKey" : "RequestRejected")
+    return isWithdrawalCause(cause) ? withdrawalCauses[cause].error(fields, request) : undefined
   }
 
 const route = makeRoute(endpoint)

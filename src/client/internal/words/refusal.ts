@@ -1,10 +1,8 @@
 /**
- * What the words of a refusal say: about an earlier request, and which cause they name. They decide an outcome in two
- * small cases (see `error.ts`): in doubt they say that the request was made before. If they are wrong, the caller asks
- * once more.
+ * What the words of a refusal say about an earlier request. They decide an outcome in two small cases (see `error.ts`): in
+ * doubt they say that the request was made before. If they are wrong, the caller asks once more.
  */
 import { withoutAccents } from "../../../internal/withoutAccents.ts"
-import type { RefusalCause } from "../../RefusalRules.ts"
 
 const request =
   "(?:request|requisic|solicitac|pedido|saque|retirada|transac|transfer|pagamento|payment|payout|operac|operation|withdraw|ordem|order|lancamento|cobranca|charge|pix)\\w{0,12}"
@@ -72,36 +70,3 @@ export const isAskedBefore = (words: string): boolean => {
   const rest = words.replaceAll(unrelated, " ")
   return askedBefore.some((expression) => expression.test(rest))
 }
-
-const funds = "(?:saldo|fundos|recursos|dinheiro|balance|funds|money)"
-const pixKey =
-  "(?:chaves? (?:pix|cadastrada|encontrada|padrao|disponivel)|(?<!(?:idempotency|api)[ _-])(?:pix ?)?keys?)"
-const amount = "(?:valor|montante|quantia|saques?|retirada|amount|value|withdraw\\w*|payout)"
-const least =
-  "(?:minim\\w*|at least|(?:pelo|ao|muito|a) (?:menos|baixo|pequeno|partir)|(?:baixo|pequeno) demais|maior ou igual|greater than or equal|menor|inferior|abaixo|below|less than|under|lower|small|start at|too (?:low|small))"
-
-/** The causes of a refused withdrawal, by their words: within one clause, in either order. */
-const causes: ReadonlyArray<readonly [RefusalCause, RegExp]> = (
-  [
-    [
-      "InsufficientBalance",
-      `\\b${funds}\\b[^.;:\\n]{0,40}\\b(?:insuf\\w*|indispon\\w*|menor|inferior|abaixo|lower|less|low|zerad\\w*|negativ\\w*|esgotad\\w*|nao|not|exceed\\w*)\\b`,
-      `\\b(?:insuf\\w*|nao|not|t|sem|no|low|lack|out|falta|exced\\w*|ultrapass\\w*|maior|superior|acima|supera|exceed\\w*|above|greater|higher|more)\\b[^.;:\\n]{0,25}\\b${funds}\\b|overdra[wf]`
-    ],
-    [
-      "NoPixKey",
-      `\\b(?:nenhuma?|sem|nao|no|not|without|missing|falta|could|must|please|inform\\w*|cadastr\\w*|configur\\w*|regist\\w*|provide|add|adicione|defina|necess\\w*|preciso)\\b[^.;:\\n]{0,25}\\b${pixKey}\\b`,
-      `\\b${pixKey}\\b[^.;:\\n]{0,35}\\b(?:nao|not|no|required|missing|null|obrigat\\w*|ausente|necess\\w*|inexistente|pendente|unavailable|must|should)\\b`
-    ],
-    [
-      "BelowMinimum",
-      "below (?:the )?minimum|\\bmin amount",
-      `\\b${amount}\\b[^.;:\\n]{0,30}\\b${least}\\b`,
-      `\\b${least}\\b[^.;:\\n]{0,25}\\b(?:${amount}|r\\$|\\d[\\d.,]*\\b(?! (?!reais|brl|centavos|cents)[a-z]))`
-    ]
-  ] as const
-).map(([cause, ...expressions]) => [cause, new RegExp(expressions.join("|"))])
-
-/** The cause that folded words name, if any. */
-export const causeOf = (words: string): RefusalCause | undefined =>
-  causes.find(([, expression]) => expression.test(words))?.[0]
