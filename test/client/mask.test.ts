@@ -1,13 +1,7 @@
 import { assert, describe, expect, it, vi } from "@effect/vitest"
 import { Arbitrary, Schema } from "effect"
-import {
-  displayCode,
-  displayMessage,
-  freeText,
-  maxDisplay,
-  personal,
-  type Secret
-} from "../../src/client/internal/words/mask.ts"
+import { displayCode, displayMessage, maxDisplay } from "../../src/client/internal/words/mask.ts"
+import { freeText, personal, type Secret } from "../../src/client/internal/words/secrets.ts"
 import { readServiceMessage } from "../../src/client/internal/words/serviceMessage.ts"
 
 const show = (words: string, secrets: ReadonlyArray<string> = []) => displayMessage(words, () => secrets.map(personal))

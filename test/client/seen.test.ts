@@ -1,5 +1,5 @@
 import { assert, describe, test } from "@effect/vitest"
-import { freeText, personal } from "../../src/client/internal/words/mask.ts"
+import { freeText, personal } from "../../src/client/internal/words/secrets.ts"
 import { seenIn, withoutSecrets } from "../../src/client/internal/wire/seen.ts"
 
 const places = { id: ["data", "id"], value: ["data", "amount"], status: ["data", "status"] }

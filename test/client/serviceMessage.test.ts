@@ -1,5 +1,6 @@
 import { assert, describe, expect, it } from "@effect/vitest"
-import { displayMessage, maxDisplay, personal } from "../../src/client/internal/words/mask.ts"
+import { displayMessage, maxDisplay } from "../../src/client/internal/words/mask.ts"
+import { personal } from "../../src/client/internal/words/secrets.ts"
 import { readServiceMessage } from "../../src/client/internal/words/serviceMessage.ts"
 
 const wordsOf = (body: unknown) => readServiceMessage(JSON.stringify(body), "application/json").words

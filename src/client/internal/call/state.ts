@@ -7,8 +7,7 @@ import type * as Result from "effect/Result"
 import type * as Tracer from "effect/Tracer"
 import type { ApiCredentials } from "../../Credentials.ts"
 import type { PaymentsPolicy } from "../../PaymentsPolicy.ts"
-import { textsIn } from "../wire/codec.ts"
-import { personal, type Secret } from "../words/mask.ts"
+import { personal, type Secret, secretsOfBody } from "../words/secrets.ts"
 import type { Client } from "./client.ts"
 import type { Route } from "./route.ts"
 import type { Settings } from "./settings.ts"
@@ -65,5 +64,5 @@ export const secretsOf = ({ prepared, route, used }: Call): ReadonlyArray<Secret
   const { body, idempotencyKey = "", path } = prepared
   const credentials = used === undefined ? [] : [used.clientId, Redacted.value(used.apiKey)]
   const known = [...credentials, idempotencyKey, ...parametersOf(route.endpoint.path, path)]
-  return [...known.map(personal), ...(body === undefined ? [] : textsIn(decoder.decode(body)))]
+  return [...known.map(personal), ...(body === undefined ? [] : secretsOfBody(decoder.decode(body)))]
 }

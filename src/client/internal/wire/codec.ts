@@ -5,11 +5,9 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { RequestIssue } from "../../../contract/PaymentsError.ts"
 import { issuesOf } from "../../../contract/RequestIssues.ts"
-import { PixKeyType } from "../../../pix/PixKey.ts"
 import type { Undecodable } from "../call/verdict.ts"
 import { parseExact } from "./exactJson.ts"
 import { forgiving } from "./forgive.ts"
-import { freeText, personal, type Secret } from "../words/mask.ts"
 
 const notJson: Undecodable = { reason: "Unreadable", issues: [{ path: "", problem: "the body is not JSON" }] }
 
@@ -93,37 +91,4 @@ export const bodyEncoder = (
   }
   return (input: unknown): Result.Result<string, ReadonlyArray<RequestIssue>> =>
     Result.flatMap(write(input), (text) => (text.length > maxBody ? Result.fail(tooLong) : Result.succeed(text)))
-}
-
-/** The words of the contract that a body may hold as texts: they are no one's data. */
-const publicWords: ReadonlySet<string> = new Set(["BRL", "PIX", "BOLETO", "CREDIT_CARD", ...PixKeyType.literals])
-
-/** The fields that hold who pays or is paid. What stands in others are a caller's own words. */
-const personalFields: ReadonlySet<string> = new Set([
-  "name",
-  "email",
-  "number",
-  "phone",
-  "pixKey",
-  "id",
-  "externalRef",
-  "ip"
-])
-
-/**
- * Every text in a body that may be somebody's data: all but names of fields and words of the contract. A person's name
- * also word by word.
- */
-export const textsIn = (json: string): ReadonlyArray<Secret> => {
-  const texts: Array<Secret> = []
-  let field = ""
-  for (const [, literal = "", colon] of json.matchAll(/("[^"\\]*(?:\\.[^"\\]*)*")(:?)/g)) {
-    const text = String(JSON.parse(literal))
-    if (colon === ":") field = text
-    else if (!publicWords.has(text)) {
-      texts.push(personalFields.has(field) ? personal(text) : freeText(text))
-      if (field === "name") texts.push(...text.split(/\s+/).map(personal))
-    }
-  }
-  return texts
 }

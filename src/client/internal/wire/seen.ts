@@ -5,7 +5,7 @@ import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type { Seen } from "../../../contract/PaymentsError.ts"
 import { withoutAccents } from "../../../internal/withoutAccents.ts"
-import type { Secret } from "../words/mask.ts"
+import type { Secret } from "../words/secrets.ts"
 
 /** Where an answer shows them: names from the outermost in. */
 export interface Places {

@@ -4,6 +4,8 @@
  */
 import * as Predicate from "effect/Predicate"
 import type { RequestIssue } from "../../../contract/PaymentsError.ts"
+import { withoutAccents } from "../../../internal/withoutAccents.ts"
+import { foldName } from "./fold.ts"
 
 /** Word stems by which a gateway says that something ended without success, in English and in Portuguese. */
 const failure = new RegExp(
@@ -21,12 +23,9 @@ const failure = new RegExp(
     ")"
 )
 
-/** In lower case, without accents, and with the words of a code apart. */
+/** In lower case, without accents and separators, and with the words of a code apart. */
 const fold = (text: string): string =>
-  text
-    .slice(0, 200)
-    .normalize("NFD")
-    .replaceAll(/\p{Mn}/gu, "")
+  withoutAccents(text.slice(0, 200))
     .replaceAll(/([a-z])(?=[A-Z])|[^\p{L}\p{N}]+/gu, "$1 ")
     .toLowerCase()
     .trim()
@@ -34,21 +33,16 @@ const fold = (text: string): string =>
 /** Whether a status word means failure, whatever its case, accents and separators. */
 export const meansFailure = (word: string): boolean => failure.test(fold(word))
 
-const isFalse = (value: unknown) =>
-  value === false || value === 0 || (typeof value === "string" && /^(?:false|0|no|nao|n|f)$/.test(fold(value)))
+/** A value of JSON as words; none for what is empty. */
+const foldValue = (value: unknown) => fold(typeof value === "string" ? value : JSON.stringify(value))
+
+const isFalse = (value: unknown) => /^(?:false|0|no|nao|n|f)$/.test(foldValue(value))
 
 /** `errors: []` says that there are none, and `errorCode: "00"` is the code of a success. */
-const isError = (value: unknown): boolean =>
-  typeof value === "string"
-    ? !/^(?:|0+|false|null|none|no|nao|n|ok|success|sucesso)$/.test(fold(value))
-    : Predicate.isObjectOrArray(value)
-      ? Object.keys(value).length > 0
-      : Boolean(value)
+const isError = (value: unknown) => !/^(?:|0+|false|null|none|no|nao|n|ok|success|sucesso)$/.test(foldValue(value))
 
-const isErrorStatus = (value: unknown) =>
-  isFalse(value) || (typeof value === "string" && meansFailure(value)) || Number(value) >= 400
-/** A code may be any number: only those of HTTP mean something. */
-const isErrorCode = (value: unknown) =>
+/** A word for failure, or a status of HTTP that is one: any other number may be the code of a success. */
+const isFailure = (value: unknown) =>
   (typeof value === "string" && meansFailure(value)) || (Number(value) >= 400 && Number(value) < 600)
 
 /** Members by their folded names, and when each says that the answer is no success. */
@@ -57,23 +51,23 @@ const error = [
   /^(?:has|is|was|tem)?(?:errors?|erros?|fail|falh|fault|exception|excec|reject|rejei|refusal|refused|recus|denied|negad)/,
   isError
 ] as const
-const status = [/^(?:status|statuscode|httpstatus|result|resultado)$/, isErrorStatus] as const
-const code = [/^(?:code|codigo)$/, isErrorCode] as const
+const status = [/^(?:status|statuscode|httpstatus|result|resultado)$/, isFalse] as const
+const code = [/^(?:status|statuscode|httpstatus|result|resultado|code|codigo)$/, isFailure] as const
 const wrapper = /^(?:data|res|response|result|retorno|body)$/
 
 /** The first member by which an object says so. A name that is no plain name is not shown. */
 const denied =
-  (...rules: ReadonlyArray<readonly [names: RegExp, says: (value: unknown) => boolean]>) =>
+  (...rules: ReadonlyArray<readonly [names: RegExp, isDenial: (value: unknown) => boolean]>) =>
   (answer: unknown): RequestIssue | undefined => {
-    if (!Predicate.isObject(answer)) return undefined
-    const said = Object.entries(answer).find(([name, value]) =>
-      rules.some(([names, says]) => names.test(fieldName(name)) && says(value))
-    )
-    if (said === undefined) return undefined
-    return { path: /^[a-z_-]{1,32}$/i.test(said[0]) ? said[0] : "error", problem: "says that it failed" }
+    const [name] =
+      membersOf(answer).find(([name, value]) =>
+        rules.some(([names, isDenial]) => names.test(foldName(name)) && isDenial(value))
+      ) ?? []
+    if (name === undefined) return undefined
+    return { path: /^[a-z_-]{1,32}$/i.test(name) ? name : "error", problem: "says that it failed" }
   }
 
-const fieldName = (name: string) => name.toLowerCase().replaceAll(/[_-]/g, "")
+const membersOf = (answer: unknown) => (Predicate.isObject(answer) ? Object.entries(answer) : [])
 
 /** What an object says by a flag: of a read as of a write. */
 export const deniedByFlag = denied(flag)
@@ -85,10 +79,10 @@ const deniedByMember = denied(flag, error, status, code)
 
 /** What the envelope of a write says by a flag, an error or a status; and what it holds, by a flag or an error. */
 export const deniedByEnvelope = (answer: unknown): RequestIssue | undefined => {
-  const said = deniedByMember(answer)
-  if (said !== undefined || !Predicate.isObject(answer)) return said
-  for (const [name, value] of Object.entries(answer)) {
-    const inner = wrapper.test(fieldName(name)) ? deniedByError(value) : undefined
+  const outer = deniedByMember(answer)
+  if (outer !== undefined) return outer
+  for (const [name, value] of membersOf(answer).filter(([name]) => wrapper.test(foldName(name)))) {
+    const inner = deniedByError(value)
     if (inner !== undefined) return { ...inner, path: `${name}.${inner.path}` }
   }
   return undefined

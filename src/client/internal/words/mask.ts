@@ -4,19 +4,7 @@
  * units of the words.
  */
 import { withoutAccents } from "../../../internal/withoutAccents.ts"
-
-/** A value of the request that must not be shown. */
-export interface Secret {
-  readonly text: string
-  /** `personal`: no word of it is shown. `free`: ordinary words, of which three together are masked. */
-  readonly kind: "personal" | "free"
-}
-
-/** Of a credential, a key, a person. */
-export const personal = (text: string): Secret => ({ text, kind: "personal" })
-
-/** Of a description and the like, whose words are ordinary ones. */
-export const freeText = (text: string): Secret => ({ text, kind: "free" })
+import type { Secret } from "./secrets.ts"
 
 /** The length of what is shown, in UTF-16 units. */
 export const maxDisplay = 200
@@ -37,6 +25,7 @@ const clean = (text: string): string =>
 
 const fold = (text: string): string => withoutAccents(text).toLowerCase()
 const lettersAndDigits = (text: string): string => fold(text).replaceAll(/[^\p{L}\p{N}]/gu, "")
+const digits = (text: string): string => text.replaceAll(/\D/g, "")
 /** The words that are long enough to identify somebody. */
 const wordsIn = (text: string): ReadonlyArray<string> => fold(text).match(/\p{L}{4,}/gu) ?? []
 
@@ -60,23 +49,25 @@ const isWrittenApart = (tokens: ReadonlyArray<string>, at: number): boolean =>
     return (isNumber(one) && isNumber(other) && !/[/:,-]/.test(one + other)) || (isLetter(one) && isLetter(other))
   })
 
-const runLength = 8
-
-/** The tokens over which eight letters and digits of a personal value are in a row. */
-const holdingRuns = (tokens: ReadonlyArray<string>, secrets: ReadonlyArray<string>): ReadonlySet<number> => {
+/** The tokens over which so many characters of a value are in a row, once all others are left out. */
+const holdingRuns = (
+  tokens: ReadonlyArray<string>,
+  values: ReadonlyArray<string>,
+  only: (text: string) => string,
+  length: number
+): ReadonlyArray<number> => {
   const runs = new Set<string>()
-  for (const secret of secrets.map(lettersAndDigits)) {
-    for (let at = 0; at + runLength <= secret.length; at++) runs.add(secret.slice(at, at + runLength))
+  for (const value of values.map(only)) {
+    for (let at = 0; at + length <= value.length; at++) runs.add(value.slice(at, at + length))
   }
-  const folded = tokens.map(lettersAndDigits)
+  const folded = tokens.map(only)
   const owners = folded.flatMap((token, at) => Array.from({ length: token.length }, () => at))
   const text = folded.join("")
-  const found = new Set<number>()
-  for (let at = 0; at + runLength <= text.length; at++) {
-    if (runs.has(text.slice(at, at + runLength))) for (const owner of owners.slice(at, at + runLength)) found.add(owner)
-  }
-  return found
+  return owners.flatMap((_, at) => (runs.has(text.slice(at, at + length)) ? owners.slice(at, at + length) : []))
 }
+
+/** Each number of three digits or more, such as a card's security code, and all digits of the text as one. */
+const numbersIn = (text: string): ReadonlyArray<string> => [...(text.match(/\d{3,}/g) ?? []), digits(text)]
 
 /** How many words of a free text, within five tokens, are a part of it and not words in common. */
 const freeWords = 3
@@ -85,9 +76,12 @@ const freeSpan = 5
 /** Whether a token says what the request said. */
 const saidByRequest = (tokens: ReadonlyArray<string>, secrets: ReadonlyArray<Secret>): ((at: number) => boolean) => {
   const texts = (kind: Secret["kind"]) => secrets.filter((secret) => secret.kind === kind).map(({ text }) => text)
-  const own = [...new Set(texts("personal").flatMap(wordsIn))]
+  const own = texts("personal")
+  const ownWords = [...new Set(own.flatMap(wordsIn))]
   const free = texts("free").map((text) => new Set(wordsIn(text)))
-  const runs = holdingRuns(tokens, texts("personal"))
+  // However short: a name such as Li, a number such as a card's security code.
+  const wholes = new Set([...own.map(lettersAndDigits), ...secrets.flatMap(({ text }) => numbersIn(text))])
+  const runs = new Set([...holdingRuns(tokens, own, lettersAndDigits, 8), ...holdingRuns(tokens, own, digits, 4)])
   const words = tokens.map(wordsIn)
   const isFree = (mine: ReadonlySet<string>, at: number) => {
     for (let from = Math.max(0, at - freeSpan + 1); from <= at; from++) {
@@ -96,11 +90,14 @@ const saidByRequest = (tokens: ReadonlyArray<string>, secrets: ReadonlyArray<Sec
     }
     return false
   }
+  const isWhole = (token: string) =>
+    [lettersAndDigits, digits].map((only) => only(token)).some((text) => text.length > 1 && wholes.has(text))
   return (at) =>
     runs.has(at) ||
+    isWhole(tokens[at] ?? "") ||
     (words[at] ?? []).some(
       (one) =>
-        own.some((mine) => mine.startsWith(one) || mine.endsWith(one) || one.includes(mine)) ||
+        ownWords.some((mine) => mine.startsWith(one) || mine.endsWith(one) || one.includes(mine)) ||
         free.some((mine) => mine.has(one) && isFree(mine, at))
     )
 }
@@ -125,16 +122,20 @@ export const displayMessage = (words: string, secrets: () => ReadonlyArray<Secre
   return known.some(isLeft) ? mark : shown
 }
 
-/** Names and small numbers. An id, a document or a phone is none. */
-const plainCode = /^(?!(?:.*\d){7})(?:[A-Za-z]{1,24}\d{0,6}|\d{1,6})(?:[_.-](?:[A-Za-z]{1,24}\d{0,6}|\d{1,6})){0,8}$/
+/** Words in capitals, in small letters or in camel case, and small numbers. An id, a document or a phone is none. */
+const part = "(?:[A-Z]{1,24}|[A-Z]?[a-z]{1,24}(?:[A-Z][a-z]{1,24}){0,8})\\d{0,6}|\\d{1,6}"
+const plainCode = new RegExp(`^(?!(?:.*\\d){7})(?:${part})(?:[_.-](?:${part})){0,8}$`)
 
-/** A code of the service as it may be shown: where it is plain and the request does not hold it. */
+/** A code of the service as it may be shown: where it is plain and the request does not hold it, nor its numbers. */
 export const displayCode = (code: string, secrets: () => ReadonlyArray<Secret>): string | undefined => {
   if (!plainCode.test(code)) return undefined
   const folded = lettersAndDigits(code)
+  const numbers = code.match(/\d{3,}/g) ?? []
   const isHeld = secrets().some(({ text }) => {
     const held = lettersAndDigits(text)
-    return folded.length < 4 ? held === folded : held.includes(folded) || (held.length >= 4 && folded.includes(held))
+    const isNumberHeld = numbers.some((number) => numbersIn(text).includes(number))
+    if (isNumberHeld || folded.length < 4) return isNumberHeld || held === folded
+    return held.includes(folded) || (held.length >= 4 && folded.includes(held))
   })
   return isHeld ? undefined : code
 }

@@ -2,7 +2,6 @@
  * What the words of a refusal say about an earlier request. They decide an outcome in two small cases (see `error.ts`): in
  * doubt they say that the request was made before. If they are wrong, the caller asks once more.
  */
-import { withoutAccents } from "../../../internal/withoutAccents.ts"
 
 const request =
   "(?:request|requisic|solicitac|pedido|saque|retirada|transac|transfer|pagamento|payment|payout|operac|operation|withdraw|ordem|order|lancamento|cobranca|charge|pix)\\w{0,12}"
@@ -54,13 +53,6 @@ const unrelated = new RegExp(
   ].join("|"),
   "g"
 )
-
-/** The words in lower case and without accents; and once more with the words of a code apart: `ALREADY_PAID`. */
-export const foldWords = (text: string): string => {
-  const plain = withoutAccents(text)
-  const apart = plain.replaceAll(/([a-z\d])(?=[A-Z])|[_-]/g, "$1 ")
-  return (apart === plain ? plain : `${plain}\n${apart}`).toLowerCase()
-}
 
 /** Whether folded words are about idempotency or duplication. */
 export const isAboutDuplication = (words: string): boolean => duplication.test(words)

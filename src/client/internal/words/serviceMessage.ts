@@ -6,12 +6,13 @@
  */
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
+import { foldName } from "./fold.ts"
 
 export interface ServiceMessage {
   /** The message as the service wrote it, unmasked; empty where none was found. */
   readonly words: string
   /** A short machine-readable code, such as `INSUFFICIENT_BALANCE` or `400`. */
-  readonly code?: string
+  readonly code: string | undefined
   /** Every text of the body, also those outside of the message; and the name of each member that is `true`. */
   readonly texts: ReadonlyArray<string>
 }
@@ -21,61 +22,47 @@ export const maxInput = 32_768
 const maxDepth = 6
 const maxMembers = 64
 
+/** The names of fields, folded. */
 const messageKeys = ["message", "mensagem", "msg", "errormessage", "errordescription"]
 const detailKeys = ["detail", "details", "detalhe", "detalhes", "description", "descricao", "reason", "motivo"]
 const errorKeys = ["error", "erro"]
+const listKeys = ["errors", "erros"]
+const titleKeys = ["title", "titulo"]
 const wrapperKeys = ["data", "res", "response", "result", "body"]
 const codeKeys = ["code", "errorcode", "codigo", "codigoerro"]
-const placeKeys = ["field", "campo", "property", "propertyname", "path"]
+const placeKeys = ["field", "campo", "property", "propertyname"]
 
-const parse = (text: string): Result.Result<unknown, unknown> => Result.try((): unknown => JSON.parse(text))
-
-const membersOf = (value: unknown) => (Predicate.isObject(value) ? Object.entries(value).slice(0, maxMembers) : [])
-
-/** The name of a field in lower case, without separators. */
-const foldName = (name: string) => name.toLowerCase().replaceAll(/[_-]/g, "")
-const fieldsOf = (value: unknown) => new Map(membersOf(value).map(([name, member]) => [foldName(name), member]))
-
-/** The first text that is not empty. */
-const firstOf = <A>(items: ReadonlyArray<A>, read: (item: A) => string): string =>
-  items.map(read).find((text) => text !== "") ?? ""
+const parse = (text: string, visit?: (name: string, value: unknown) => unknown): Result.Result<unknown, unknown> =>
+  Result.try((): unknown => JSON.parse(text, visit))
 
 const join = (parts: ReadonlyArray<string>) => [...new Set(parts.filter((part) => part !== ""))].join("; ")
 
 const located = (place: unknown, words: string) =>
   typeof place === "string" && place !== "" && words !== "" ? `${place}: ${words}` : words
 
-const wordsOf = (value: unknown, depth: number): string => {
+/** The words of a value. `isList`: it is a list of errors, or a record of them by the field that each is about. */
+const wordsOf = (value: unknown, depth: number, isList = false): string => {
   if (depth > maxDepth) return ""
   if (typeof value === "string") return wordsOfText(value.trim(), depth)
   if (Array.isArray(value)) return join(value.slice(0, maxMembers).map((item) => wordsOf(item, depth + 1)))
   if (!Predicate.isObject(value)) return ""
-  const fields = fieldsOf(value)
-  const read = (keys: ReadonlyArray<string>) => firstOf(keys, (key) => wordsOf(fields.get(key), depth + 1))
-  const message = join([read(messageKeys), read(detailKeys)])
-  const isNested = errorKeys.some((key) => typeof fields.get(key) === "object")
-  const error = isNested || message === "" ? read(errorKeys) : ""
-  const title = message === "" && error === "" ? read(["title", "titulo"]) : ""
-  const list = firstOf(["errors", "erros"], (key) => wordsOfErrors(fields.get(key), depth + 1))
-  return join([title, message, error, list]) || read(wrapperKeys)
-}
-
-const placeOf = (item: unknown) => placeKeys.map((key) => fieldsOf(item).get(key)).find(Predicate.isString)
-
-/** Errors as a list, or by the field that each is about, as ASP.NET writes them. */
-const wordsOfErrors = (errors: unknown, depth: number): string => {
-  if (Array.isArray(errors)) {
-    return join(errors.slice(0, maxMembers).map((item) => located(placeOf(item), wordsOf(item, depth))))
-  }
-  const byField = membersOf(errors).map(([field, member]) => located(field, wordsOf(member, depth + 1)))
-  return wordsOf(errors, depth) || join(byField)
+  const members = Object.entries(value).slice(0, maxMembers)
+  const fields = new Map(members.map(([name, member]) => [foldName(name), member]))
+  const read = (keys: ReadonlyArray<string>, isList?: boolean) =>
+    join(keys.map((key) => wordsOf(fields.get(key), depth + 1, isList)))
+  const message = read([...messageKeys, ...detailKeys])
+  // Beside a message, an `error` that is a text is the phrase of the status or a code.
+  const isError = message === "" || errorKeys.some((key) => typeof fields.get(key) === "object")
+  const error = isError ? read(errorKeys) : ""
+  const title = message === "" && error === "" ? read(titleKeys) : ""
+  const words = join([title, message, error, read(listKeys, true)]) || read(wrapperKeys)
+  if (words !== "" || !isList) return located(placeKeys.map((key) => fields.get(key)).find(Predicate.isString), words)
+  return join(members.map(([field, member]) => located(field, wordsOf(member, depth + 1))))
 }
 
 /** A text may be HTML, or the JSON of another service that is passed on. */
 const wordsOfText = (text: string, depth: number): string => {
   if (text.startsWith("<")) return wordsOfHtml(text)
-  if (/^(?:null|true|false)$/.test(text)) return ""
-  if (!/^[{["]/.test(text)) return text
   const json = parse(text)
   return Result.isSuccess(json) ? wordsOf(json.success, depth + 1) : wordsOfCutJson(text) || text
 }
@@ -89,33 +76,17 @@ const wordsOfCutJson = (text: string): string => {
   )
 }
 
-const asCode = (value: unknown): string => {
-  const text = typeof value === "number" ? String(value) : value
-  return typeof text === "string" && /^[\w.:-]{1,64}$/.test(text) ? text : ""
-}
-
 const markup = /<!--[^]*?(?:-->|$)|<(script|style)\b[^]*?(?:<\/\1[^<>]*>|$)|<[a-z!/?][^>]*(?:>|$)/gi
-const entity = /&(?:#(\d{1,6})|#x([\da-f]{1,5})|([a-z])(grave|acute|circ|tilde|cedil)|(amp|lt|gt|quot|apos|nbsp));/gi
-const characters: Readonly<Record<string, string>> = {
-  amp: "&",
-  lt: "<",
-  gt: ">",
-  quot: '"',
-  apos: "'",
-  nbsp: " ",
-  grave: "\u0300",
-  acute: "\u0301",
-  circ: "\u0302",
-  tilde: "\u0303",
-  cedil: "\u0327"
-}
+const entity = /&(?:#(\d{1,6}|x[\da-f]{1,5})|([a-z])(grave|acute|circ|tilde|cedil)|(amp|lt|gt|quot|apos|nbsp));/gi
+const characters = new Map(Object.entries({ amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: " " }))
+const accents = new Map(Object.entries({ grave: 0x300, acute: 0x301, circ: 0x302, tilde: 0x303, cedil: 0x327 }))
 
 const decodeEntities = (text: string): string =>
-  text.replaceAll(entity, (_, decimal?: string, hex?: string, letter = "", accent = "", name = "") =>
-    decimal === undefined && hex === undefined
-      ? `${letter}${characters[`${accent}${name}`.toLowerCase()]}`.normalize("NFC")
-      : String.fromCodePoint(Number.parseInt(decimal ?? hex ?? "", decimal === undefined ? 16 : 10))
-  )
+  text.replaceAll(entity, (_, point?: string, letter?: string, accent = "", name = "") => {
+    if (point !== undefined) return String.fromCodePoint(Number(`0${point}`))
+    if (letter === undefined) return characters.get(name.toLowerCase()) ?? ""
+    return `${letter}${String.fromCodePoint(accents.get(accent.toLowerCase()) ?? 0)}`.normalize("NFC")
+  })
 
 const textOfHtml = (html: string): string => decodeEntities(html.replaceAll(markup, " ").replaceAll(/\s+/g, " ").trim())
 
@@ -127,30 +98,31 @@ type Member = readonly [name: string, value: unknown]
 /** Every member of a body of JSON, at any depth; none where it is no JSON. */
 const everyMember = (text: string): ReadonlyArray<Member> => {
   const members: Array<Member> = []
-  const visit = (name: string, value: unknown) => members.push([name, value]) && value
-  return Result.isSuccess(Result.try((): unknown => JSON.parse(text, visit))) ? members : []
+  return Result.isSuccess(parse(text, (name, value) => members.push([name, value]) && value)) ? members : []
 }
 
-const textsOf = (text: string): ReadonlyArray<string> => {
-  if (text.startsWith("<")) return [textOfHtml(text)]
-  const members = /^[{["]/.test(text) ? everyMember(text) : []
-  return members.length === 0 ? [text] : members.flatMap(textsOfMember)
-}
-
+/** A member that is `true` says its name. */
 const textsOfMember = ([name, value]: Member): ReadonlyArray<string> =>
   typeof value === "string" ? textsOf(value.trim()) : value === true ? [name] : []
 
-const codeOf = (members: ReadonlyArray<Member>): string => {
-  const code = (keys: ReadonlyArray<string>) =>
-    firstOf(members, ([name, value]) => (keys.includes(foldName(name)) ? asCode(value) : ""))
+const textsOf = (text: string): ReadonlyArray<string> => {
+  if (text.startsWith("<")) return [textOfHtml(text)]
+  const members = everyMember(text)
+  return members.length === 0 ? [text] : members.flatMap(textsOfMember)
+}
+
+const codeOf = (members: ReadonlyArray<Member>): string | undefined => {
   // In `{ error: "invalid_amount", message: "..." }` the error is a code; a lone `error` is the message itself.
-  return code(codeKeys) || (members.some(([name]) => messageKeys.includes(foldName(name))) ? code(["error"]) : "")
+  const isMessage = members.some(([name]) => messageKeys.includes(foldName(name)))
+  return [...codeKeys, ...(isMessage ? ["error"] : [])]
+    .flatMap((key) => members.filter(([name]) => foldName(name) === key))
+    .map(([, value]) => (Predicate.isString(value) || Predicate.isNumber(value) ? String(value) : ""))
+    .find((text) => /^[\w.:-]{1,64}$/.test(text))
 }
 
 /** Reads the words, the code where there is one, and all texts out of the body of an error response. Never throws. */
 export const readServiceMessage = (body: string, contentType = ""): ServiceMessage => {
   const text = body.slice(0, maxInput).trim()
-  if (/\bhtml\b/i.test(contentType)) return { words: wordsOfHtml(text), texts: [textOfHtml(text)] }
-  const code = codeOf(everyMember(text))
-  return { words: wordsOfText(text, 0), ...(code !== "" && { code }), texts: text === "" ? [] : textsOf(text) }
+  if (/\bhtml\b/i.test(contentType)) return { words: wordsOfHtml(text), code: undefined, texts: [textOfHtml(text)] }
+  return { words: wordsOfText(text, 0), code: codeOf(everyMember(text)), texts: text === "" ? [] : textsOf(text) }
 }
