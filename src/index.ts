@@ -9,6 +9,7 @@ export * as BrCode from "./pix/BrCode.ts"
 export * as ChargeCode from "./client/ChargeCode.ts"
 export { ConfigurationError, SettingProblem } from "./contract/ConfigurationError.ts"
 export { type ApiCredentials, Credentials } from "./client/Credentials.ts"
+export { Currency } from "./contract/Currency.ts"
 export * as Document from "./pix/Document.ts"
 export * as EndToEndId from "./pix/EndToEndId.ts"
 export * as IdempotencyKey from "./contract/IdempotencyKey.ts"
@@ -36,7 +37,6 @@ export {
   CreatedTransaction,
   CreateTransactionRequest,
   CreditCardTransactionRequest,
-  Currency,
   Customer,
   CustomerDocument,
   Item,

@@ -5,7 +5,7 @@ import * as Schema from "effect/Schema"
 import { absentIfNull, IntegerId } from "../internal/wire.ts"
 import { ReaisFromJson } from "../pix/Money.ts"
 import { BalanceStatus } from "./Status.ts"
-import type { Currency } from "./Transaction.ts"
+import type { Currency } from "./Currency.ts"
 
 /**
  * A balance record. `accBalance` is what a withdrawal may take, `accBalanceCredit` the balance in credits and

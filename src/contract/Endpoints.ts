@@ -5,11 +5,11 @@
  */
 import * as Schema from "effect/Schema"
 import { Balance } from "./Balance.ts"
+import { CurrencyOrBrl } from "./Currency.ts"
 import type { Operation } from "./PaymentsError.ts"
 import {
   CreateTransactionRequest,
   CreateTransactionResponse,
-  CurrencyOrBrl,
   ListTransactionsResponse,
   TransactionDetail,
   TransactionSort

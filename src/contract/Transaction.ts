@@ -9,39 +9,19 @@
  * - The service uses other status words in each shape, and does not say how they map. Nothing here translates them.
  */
 
-import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import * as SchemaGetter from "effect/SchemaGetter"
 import { isUnsafeName } from "./internal/unsafeName.ts"
 import { absentIfNull, IntegerId, openWord, TextId, Timestamp, withExtra } from "../internal/wire.ts"
 import { Centavos } from "../pix/Money.ts"
+import { CurrencyOrBrl } from "./Currency.ts"
 import { CreatedStatus, DetailStatus, ListStatus } from "./Status.ts"
 
 /** The forms that the texts of a request must have. */
 export const patterns = {
-  currency: /^[A-Z]{3}$/,
   email: /^[^\s@]+@[^\s@]+$/,
   phone: /^\d{1,20}$/,
   ip: /^(?:\d{1,3}(?:\.\d{1,3}){3}|(?=[0-9a-f.]*:)[0-9a-f:.]*)$/i
 } as const
-
-/**
- * An ISO 4217 currency code. The service works in BRL (section 1, rule 4), which is the default wherever a currency
- * may be given.
- */
-export const Currency = Schema.Union([Schema.StringForLiteralAutocomplete, Schema.Literals(["BRL"])]).check(
-  Schema.isPattern(patterns.currency, { expected: "an ISO 4217 currency code, as BRL" })
-)
-/** See the schema of the same name. */
-export type Currency = typeof Currency.Type
-
-/** A request's currency: left out, it is sent as BRL. */
-export const CurrencyOrBrl = Currency.pipe(
-  Schema.decodeTo(Schema.optional(Currency), {
-    decode: SchemaGetter.passthrough(),
-    encode: SchemaGetter.withDefault(Effect.succeed<Currency>("BRL"))
-  })
-)
 
 const atLeastOne = Schema.Int.check(Schema.isGreaterThanOrEqualTo(1, { expected: "a whole number from 1" }))
 
@@ -80,7 +60,10 @@ export const Item = Schema.Struct({
 export interface Item extends Schema.Schema.Type<typeof Item> {}
 
 /** A request whose parts have names of their own, for the compiler to say. */
-type Named<Request> = Omit<Request, "customer" | "items">
+type Named<Request> = Omit<Request, "customer" | "items"> & {
+  readonly customer: Customer
+  readonly items?: ReadonlyArray<Item> | undefined
+}
 
 const fields = <const Method extends "PIX" | "BOLETO" | "CREDIT_CARD">(method: Method) => ({
   /** The total, in centavos. */
@@ -105,10 +88,7 @@ export const PixTransactionRequest = Schema.Struct({
   pix: Schema.optional(Schema.Struct({ expiresInDays: Schema.optional(atLeastOne) }))
 })
 /** See the schema of the same name. */
-export interface PixTransactionRequest extends Named<Schema.Schema.Type<typeof PixTransactionRequest>> {
-  readonly customer: Customer
-  readonly items?: ReadonlyArray<Item> | undefined
-}
+export interface PixTransactionRequest extends Named<Schema.Schema.Type<typeof PixTransactionRequest>> {}
 
 /** The names that an undocumented field may not have: those of the contract, and those that no object should carry. */
 const takenNames: ReadonlySet<string> = new Set(["pix", "extra", ...Object.keys(fields("PIX"))])
@@ -129,10 +109,7 @@ export const BoletoTransactionRequest = withExtra({
   extra: Schema.optional(UndocumentedFields)
 })
 /** See the schema of the same name. */
-export interface BoletoTransactionRequest extends Named<Schema.Schema.Type<typeof BoletoTransactionRequest>> {
-  readonly customer: Customer
-  readonly items?: ReadonlyArray<Item> | undefined
-}
+export interface BoletoTransactionRequest extends Named<Schema.Schema.Type<typeof BoletoTransactionRequest>> {}
 
 /** A card charge (section 2.3). Its payload is not shown: what else it takes goes under `extra`, sent as it is. */
 export const CreditCardTransactionRequest = withExtra({
@@ -140,10 +117,7 @@ export const CreditCardTransactionRequest = withExtra({
   extra: Schema.optional(UndocumentedFields)
 })
 /** See the schema of the same name. */
-export interface CreditCardTransactionRequest extends Named<Schema.Schema.Type<typeof CreditCardTransactionRequest>> {
-  readonly customer: Customer
-  readonly items?: ReadonlyArray<Item> | undefined
-}
+export interface CreditCardTransactionRequest extends Named<Schema.Schema.Type<typeof CreditCardTransactionRequest>> {}
 
 /**
  * The request for a charge, by payment method (section 2.3).

@@ -9,7 +9,7 @@ import { Metadata } from "./Metadata.ts"
 import { Centavos, centavos, ReaisFromJson } from "../pix/Money.ts"
 import { type PixKey, PixKeyType } from "../pix/PixKey.ts"
 import { WithdrawalStatus } from "./Status.ts"
-import { CurrencyOrBrl } from "./Transaction.ts"
+import { CurrencyOrBrl } from "./Currency.ts"
 
 /** The least that a withdrawal may be: 1000 centavos (service interface, section 8). */
 export const minimumWithdrawal: Centavos = centavos(1000)

@@ -20,9 +20,9 @@ import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import * as SchemaIssue from "effect/SchemaIssue"
 import { refuse } from "../internal/refuse.ts"
-import * as Document from "./Document.ts"
 import { Held } from "./internal/heldKey.ts"
-import { evpPattern, kinds } from "./internal/pixKeyKinds.ts"
+import { kinds } from "./internal/pixKeyKinds.ts"
+import { samples } from "./internal/pixKeySamples.ts"
 
 /** The five kinds of key, by their names on the wire (service interface, section 2.1). */
 export const PixKeyType = Schema.Literals(["CPF", "CNPJ", "EMAIL", "PHONE", "EVP"])
@@ -89,26 +89,23 @@ export const isOpaquePixKey = (u: unknown): u is OpaquePixKey => Held.is(u) && u
  * Result.mapError(wrong, ({ reason }) => reason) // => Result.fail("is not a valid CPF (11 digits with check digits)")
  * ```
  */
-export const make = (type: PixKeyType, input: string): Result.Result<PixKey, InvalidPixKey> => {
-  if (!isPixKeyType(type)) return unknownType()
-  if (!Predicate.isString(input)) return Result.fail(new InvalidPixKey({ type, reason: "is not a text" }))
-  const { mask, read } = kinds[type]
-  return Result.mapBoth(read(input), {
-    onSuccess: (value) => new Held("PixKey", type, value, mask(value)),
-    onFailure: (reason) => new InvalidPixKey({ type, reason })
-  })
-}
+export const make = (type: PixKeyType, input: string): Result.Result<PixKey, InvalidPixKey> => fromPair(input, type)
 
 const isPixKeyType = (type: unknown): type is PixKeyType => Predicate.isString(type) && Object.hasOwn(kinds, type)
 
-const unknownType = () =>
-  Result.fail(new InvalidPixKey({ reason: `has a type that is not one of ${PixKeyType.literals.join(", ")}` }))
-
-/**
- * {@link make} from the wire's pair, whose kind may be any text. It has to be one of the five, in capitals.
- */
-export const fromPair = (pixKey: string, pixKeyType: string): Result.Result<PixKey, InvalidPixKey> =>
-  isPixKeyType(pixKeyType) ? make(pixKeyType, pixKey) : unknownType()
+/** {@link make} from the wire's pair, whose kind may be any text. It has to be one of the five, in capitals. */
+export const fromPair = (pixKey: string, pixKeyType: string): Result.Result<PixKey, InvalidPixKey> => {
+  if (!isPixKeyType(pixKeyType)) {
+    const reason = `has a type that is not one of ${PixKeyType.literals.join(", ")}`
+    return Result.fail(new InvalidPixKey({ reason }))
+  }
+  if (!Predicate.isString(pixKey)) return Result.fail(new InvalidPixKey({ type: pixKeyType, reason: "is not a text" }))
+  const { mask, read } = kinds[pixKeyType]
+  return Result.mapBoth(read(pixKey), {
+    onSuccess: (value) => new Held("PixKey", pixKeyType, value, mask(value)),
+    onFailure: (reason) => new InvalidPixKey({ type: pixKeyType, reason })
+  })
+}
 
 /**
  * What is wrong with a pair, or none. The answer does not repeat the key.
@@ -239,19 +236,6 @@ const decodePair = SchemaGetter.transformEffect(({ pixKey, pixKeyType }: Pair) =
     Effect.mapError(({ message }) => new SchemaIssue.InvalidValue({ message }))
   )
 )
-
-const pattern = (regexp: RegExp) => Schema.String.check(Schema.isPattern(regexp))
-
-const sample = <const Type extends PixKeyType>(type: Type, pixKey: Schema.Codec<string>) =>
-  Schema.Struct({ pixKey, pixKeyType: Schema.Literal(type) })
-
-const samples = Schema.Union([
-  sample("CPF", Schema.toType(Document.Cpf)),
-  sample("CNPJ", Schema.toType(Document.Cnpj)),
-  sample("EMAIL", pattern(/^[a-z0-9._+-]{1,24}@[a-z0-9]{1,16}(\.[a-z]{2,8}){1,2}$/)),
-  sample("PHONE", pattern(/^\+(55(11|21|47|61|85)9\d{8}|[1-46-9]\d{7,14})$/)),
-  sample("EVP", pattern(evpPattern))
-])
 
 /**
  * A key in memory. For the wire's two fields use {@link FromPair}, which is also its JSON form: in plain text, since

@@ -1,6 +1,7 @@
 /**
  * Writes a PIX charge, as `PixTransactionRequest` does, to the byte.
  */
+import { currencyPattern } from "../../../../contract/Currency.ts"
 import { patterns } from "../../../../contract/Transaction.ts"
 import { isNatural, isText, isWord } from "./plain.ts"
 
@@ -19,7 +20,7 @@ const fits = (pattern: RegExp) => (value: unknown) => isText(value) && pattern.t
 const orAbsent = (is: (value: unknown) => boolean) => (value: unknown) => value === undefined || is(value)
 
 const isEmail = fits(patterns.email)
-const isCurrency = fits(patterns.currency)
+const isCurrency = fits(currencyPattern)
 const isPhone = orAbsent(fits(patterns.phone))
 const isIp = orAbsent(fits(patterns.ip))
 const isCountOrAbsent = orAbsent(isCount)

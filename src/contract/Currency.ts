@@ -1,0 +1,24 @@
+/**
+ * The currency of amounts. The service works in BRL (service interface, section 1, rule 4).
+ */
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as SchemaGetter from "effect/SchemaGetter"
+
+/** The form of a currency code. */
+export const currencyPattern = /^[A-Z]{3}$/
+
+/** An ISO 4217 currency code. BRL is the default wherever a currency may be given. */
+export const Currency = Schema.Union([Schema.StringForLiteralAutocomplete, Schema.Literals(["BRL"])]).check(
+  Schema.isPattern(currencyPattern, { expected: "an ISO 4217 currency code, as BRL" })
+)
+/** See the schema of the same name. */
+export type Currency = typeof Currency.Type
+
+/** A request's currency: left out, it is sent as BRL. */
+export const CurrencyOrBrl = Currency.pipe(
+  Schema.decodeTo(Schema.optional(Currency), {
+    decode: SchemaGetter.passthrough(),
+    encode: SchemaGetter.withDefault(Effect.succeed<Currency>("BRL"))
+  })
+)
