@@ -43,7 +43,7 @@ export class Credentials extends Context.Service<
      */
     readonly reload: (used: ApiCredentials) => Effect.Effect<boolean>
   }
->()("effect-pix/client/Credentials") {
+>()("effect-pix/Credentials") {
   /** Fixed credentials. Values that cannot travel in a header are refused, and never shown. */
   static readonly layer = (credentials: ApiCredentials): Layer.Layer<Credentials, ConfigurationError> =>
     Layer.effect(Credentials, Effect.map(checked(credentials), fixed))

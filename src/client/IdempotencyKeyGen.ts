@@ -21,7 +21,7 @@ export class IdempotencyKeyGen extends Context.Service<
     /** A key that was never made before. */
     readonly next: (prefix: IdempotencyKeyPrefix) => Effect.Effect<IdempotencyKey>
   }
->()("effect-pix/client/IdempotencyKeyGen") {
+>()("effect-pix/IdempotencyKeyGen") {
   /**
    * Random keys: the prefix and a UUIDv4 from the platform's secure random source (`effect/crypto/WebCrypto`), which is
    * asked for the bytes of many keys at a time.

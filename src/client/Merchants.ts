@@ -121,7 +121,7 @@ export class Merchants extends Context.Service<
      */
     readonly invalidate: (merchant: string) => Effect.Effect<void>
   }
->()("effect-pix/client/Merchants") {
+>()("effect-pix/Merchants") {
   /** The clients on the `HttpClient` and `IdempotencyKeyGen` that it is given. Nothing is loaded before a first use. */
   static readonly layer = <E, R>(
     options: MerchantsOptions<E, R>

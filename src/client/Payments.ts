@@ -113,7 +113,7 @@ export class Payments extends Context.Service<
       options?: WriteOptions
     ) => Effect.Effect<Withdrawal, RequestWithdrawalError>
   }
->()("effect-pix/client/Payments") {
+>()("effect-pix/Payments") {
   /** Builds the client, as `layer` does. */
   static readonly make = Effect.fnUntraced(function* (options: PaymentsOptions) {
     const { companyId, origin } = yield* checked(options)

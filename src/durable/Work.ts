@@ -110,7 +110,7 @@ export const unlimited = 2 ** 31 - 1
  * The element is to be tried again later, by the queue's schedule. The queue's table keeps the printed failure, so it is
  * one of these and says nothing but a word of this library's own.
  */
-export class TryAgain extends Schema.TaggedError<TryAgain>("effect-pix/durable/TryAgain")("TryAgain", {
+export class TryAgain extends Schema.TaggedError<TryAgain>("effect-pix/TryAgain")("TryAgain", {
   reason: Schema.String
 }) {
   override get message(): string {

@@ -4,6 +4,6 @@
  */
 import * as Context from "effect/Context"
 
-export const NotAfter = Context.Reference<number>("effect-pix/client/NotAfter", {
+export const NotAfter = Context.Reference<number>("effect-pix/NotAfter", {
   defaultValue: () => Number.POSITIVE_INFINITY
 })

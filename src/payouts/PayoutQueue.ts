@@ -144,7 +144,7 @@ export class PayoutQueue extends Context.Service<
     /** Whether the workers are stopped by `setPaused`. */
     readonly isPaused: Effect.Effect<boolean, DatabaseError>
   }
->()("effect-pix/payouts/PayoutQueue") {
+>()("effect-pix/PayoutQueue") {
   /** Submits and asks, and sends nothing: for a process that is no worker. */
   static readonly layerClient = (
     options: PayoutClientOptions = {}

@@ -163,7 +163,7 @@ export class Sandbox extends Context.Service<
     /** Starts over: books, recorded requests, faults, credentials, clock and webhooks are as at the beginning. */
     readonly reset: Effect.Effect<void>
   }
->()("effect-pix/sandbox/Sandbox") {
+>()("effect-pix/Sandbox") {
   /**
    * The sandbox in memory, as the `HttpClient` of its callers. It has no socket, and no timers but for webhooks that are
    * sent again. Its time is that of the program: under `TestClock`, `Sandbox.patiently` moves it.

@@ -59,7 +59,7 @@ export interface SandboxOptions {
 }
 
 /** What a sandbox starts with: a `Context.Reference`, read when its layer is built. */
-export const SandboxOptions = Context.Reference<SandboxOptions>("effect-pix/sandbox/SandboxOptions", {
+export const SandboxOptions = Context.Reference<SandboxOptions>("effect-pix/SandboxOptions", {
   defaultValue: () => ({})
 })
 

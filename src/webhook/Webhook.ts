@@ -89,7 +89,7 @@ export class Webhook extends Context.Service<
     /** Forgets a dead letter that you dealt with elsewhere; `false` where there is no such letter. */
     readonly discard: (id: string) => Effect.Effect<boolean, DatabaseError>
   }
->()("effect-pix/webhook/Webhook") {
+>()("effect-pix/Webhook") {
   /** In memory, for tests and for what a process may forget when it ends. */
   static readonly layer = <P = unknown, M = unknown, const O extends WebhookOptions<P, M, unknown> = {}>(
     options: Given<O, WebhookOptions<P, M, unknown>>

@@ -37,7 +37,7 @@ export const codesInWords = [
 ].join("\n  ")
 
 /** The end of a command: what is said on stderr, if anything is left to say, and the exit code. */
-export class Failed extends Schema.TaggedError<Failed>("effect-pix/cli/Failed")("Failed", {
+export class Failed extends Schema.TaggedError<Failed>("effect-pix/Failed")("Failed", {
   message: Schema.String,
   code: Schema.Int
 }) {}

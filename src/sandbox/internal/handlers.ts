@@ -25,7 +25,7 @@ import type { Settings } from "../SandboxOptions.ts"
 export class Exchange extends Context.Service<
   Exchange,
   { readonly ledger: Ledger; readonly now: DateTime.Utc; readonly write: Write }
->()("effect-pix/sandbox/internal/handlers/Exchange") {}
+>()("effect-pix/handlers/Exchange") {}
 
 const toReais = (centavos: number): Reais => reais(BigDecimal.make(BigInt(centavos), 2))
 

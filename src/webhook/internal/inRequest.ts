@@ -21,6 +21,6 @@ export const isWorkerd = (): boolean =>
   globalThis.navigator.userAgent === "Cloudflare-Workers"
 
 /** Whether the layers of `Webhook` work inside the delivery. By default they do on Cloudflare's workers. */
-export const InRequest = Context.Reference<InRequest | undefined>("effect-pix/webhook/internal/InRequest", {
+export const InRequest = Context.Reference<InRequest | undefined>("effect-pix/InRequest", {
   defaultValue: () => (isWorkerd() ? { memory: makeMemory() } : undefined)
 })

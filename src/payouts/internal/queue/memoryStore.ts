@@ -10,7 +10,7 @@ import type { Place, Store } from "./store.ts"
 const ended = ({ state }: Row) => state !== "accepted" && state !== "unknown" && state !== "parked"
 
 /** Whether the fiber is in a transaction. */
-const Inside = Context.Reference<boolean>("effect-pix/payouts/memoryStore/Inside", { defaultValue: () => false })
+const Inside = Context.Reference<boolean>("effect-pix/Inside", { defaultValue: () => false })
 
 export const make = (): Store => {
   let rows = new Map<string, Row>()
