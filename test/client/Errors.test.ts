@@ -15,6 +15,7 @@ import {
   RequestRejected,
   ServiceUnavailable,
   TransactionNotFound,
+  type TransactionWait,
   UnexpectedResponse
 } from "effect-pix"
 import { Duration, Effect, Schema } from "effect"
@@ -58,6 +59,39 @@ describe("the errors of Payments", () => {
       assert.instanceOf(back, Error)
     }
   )
+
+  const concerns: Record<PaymentsError["_tag"], PaymentsError["concerns"]> = {
+    InvalidRequest: "Request",
+    BelowMinimum: "Request",
+    AuthError: "Setup",
+    NoPixKey: "Request",
+    InsufficientBalance: "Balance",
+    TransactionNotFound: "Request",
+    IdempotencyConflict: "Request",
+    RateLimited: "Service",
+    RequestRejected: "Request",
+    ServiceUnavailable: "Service",
+    UnexpectedResponse: "Service",
+    OutcomeUnknown: "Service"
+  }
+
+  it.each(errors.map((error) => [error._tag, error] as const))(
+    "%s says what has to change, also when it was read back",
+    (tag, error) => {
+      assert.strictEqual(error.concerns, concerns[tag])
+      assert.strictEqual(Schema.decodeSync(codec)(Schema.encodeSync(codec)(error)).concerns, concerns[tag])
+    }
+  )
+
+  it("RequestRejected of a redirect concerns the setup: the base URL is wrong", () => {
+    assert.strictEqual(new RequestRejected({ ...answered, status: 308 }).concerns, "Setup")
+  })
+
+  it("what concerns only the service is no error of waiting for a transaction", () => {
+    expectTypeOf<TransactionWait.WaitError["_tag"]>().toEqualTypeOf<
+      "InvalidRequest" | "AuthError" | "RequestRejected" | "TransactionNotFound" | "TimedOut"
+    >()
+  })
 
   it("an error is caught by its tag, and the types name what is left", () => {
     const asked = Effect.flatMap(Payments, writes.requestWithdrawal)

@@ -1,7 +1,7 @@
 import { assert, describe, expect, it, vi } from "@effect/vitest"
 import { Arbitrary, Schema } from "effect"
 import { displayCode, displayMessage, maxDisplay } from "../../src/client/internal/words/mask.ts"
-import { freeText, personal, type Secret } from "../../src/client/internal/words/secrets.ts"
+import { freeText, personal, type Secret, secretsOfBody } from "../../src/client/internal/words/secrets.ts"
 import { readServiceMessage } from "../../src/client/internal/words/serviceMessage.ts"
 
 const show = (words: string, secrets: ReadonlyArray<string> = []) => displayMessage(words, () => secrets.map(personal))
@@ -167,6 +167,38 @@ describe("displayMessage", () => {
     }
   })
 
+  const card = JSON.stringify({
+    amount: 2500,
+    paymentMethod: "CREDIT_CARD",
+    customer: { name: "Ana de Li", document: { number: "52998224725", type: "CPF" }, phone: "11987654321" },
+    items: [{ title: "Camiseta azul grande", unitPrice: 2500, quantity: 1 }],
+    card: { cvv: 123, pin: "0042", number: "4111111111111111", holder: "ZULMIRA" }
+  })
+  const showOfCard = (words: string) => displayMessage(words, () => secretsOfBody(card))
+
+  it("displayMessage masks every number of a field that the contract does not name, however short", () => {
+    assert.strictEqual(
+      showOfCard("CVV 123 inválido, PIN (0042) também"),
+      "CVV [redacted] inválido, PIN [redacted] também"
+    )
+    assert.strictEqual(showOfCard("O cartão de final 1111 foi recusado"), "O cartão de final [redacted] foi recusado")
+    assert.strictEqual(showOfCard("Titular zulmira desconhecido"), "Titular [redacted] desconhecido")
+  })
+
+  it("displayMessage masks each part of a name but its particles, however short", () => {
+    assert.strictEqual(showOfCard("Cliente Ana Li recusado, de novo"), "Cliente [redacted] recusado, de novo")
+  })
+
+  it("displayMessage masks digits of a value in a row, whatever stands between them", () => {
+    assert.notMatch(showOfCard("Doc 5 e 2 e 9 e 9 e 8 e 2"), /\d/)
+    assert.notMatch(showOfCard("Fone (11) 98765-4321"), /\d/)
+  })
+
+  it("displayMessage shows what is ordered, and numbers that the request does not hold", () => {
+    const words = "Camiseta azul: valor R$ 25,00 (2500 centavos) acima de 4001, tente em 10 minutos"
+    assert.strictEqual(showOfCard(words), words)
+  })
+
   it("displayMessage shows nothing where a value without letters and digits would be left", () => {
     expect(show("Recebido: R$ - /", ["R$ - /"])).toBe("[redacted]")
   })
@@ -245,10 +277,18 @@ describe("displayCode", () => {
     }
   })
 
+  it("displayCode shows nothing that is not written as codes are, such as base64", () => {
+    for (const code of ["bWFyaWE", "TWFyaWEgU2lsdmE", "WnVsbWlyYQ", "two words"]) {
+      expect(display(code, [])).toBeUndefined()
+    }
+  })
+
   it("displayCode shows nothing that the request holds, in any case and punctuation", () => {
     for (const code of ["sk_live_SECRETvalue42", "CLIENT_7d9f03", "Zulmira", "ZULMIRA_CANARIA", "E_SECRETvalue42"]) {
       expect(display(code, ["SECRETvalue42", ...values])).toBeUndefined()
     }
+    expect(display("CVV_123", ["123"])).toBeUndefined()
+    expect(display("E123", ["CVV: 123"])).toBeUndefined()
     expect(display("A1", ["a1"])).toBeUndefined()
     expect(display("A1", ["xa1y"])).toBe("A1")
   })

@@ -92,6 +92,7 @@ describe("readServiceMessage", () => {
     expect(codeOf({ code: "two words" })).toBeUndefined()
     expect(codeOf({ code: "x".repeat(65) })).toBeUndefined()
     expect(codeOf({ code: null })).toBeUndefined()
+    expect(codeOf({ code: { toString: 1 } })).toBeUndefined()
   })
 
   it("readServiceMessage reads the title of a page, and without one its text, without script and style", () => {

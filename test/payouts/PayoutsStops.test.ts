@@ -74,13 +74,19 @@ describe("a stop of a run", () => {
     })
   )
 
-  it.effect("stops at refused credentials whatever the policy says", () =>
-    Effect.gen(function* () {
-      const model = makeModel({ script: failing({ "invoice-0": failures.auth }) })
-      const report = yield* model.run(items(3), { ...one, stopOn: () => false })
-      assert.strictEqual(report.notStarted.length, 2)
-    })
-  )
+  for (const [name, stop] of Object.entries({
+    "refused credentials": failures.auth,
+    "a redirect": failures.redirected
+  })) {
+    it.effect(`stops at ${name} whatever the policy says: every payout would meet the same`, () =>
+      Effect.gen(function* () {
+        const model = makeModel({ script: failing({ "invoice-0": stop }) })
+        const report = yield* model.run(items(3), { ...one, stopOn: () => false })
+        assert.strictEqual(report.notStarted.length, 2)
+        assert.strictEqual(model.calls.length, 1)
+      })
+    )
+  }
 
   it.effect("lets what is under way finish", () =>
     Effect.gen(function* () {

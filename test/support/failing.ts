@@ -5,12 +5,9 @@
 import { assert } from "@effect/vitest"
 import {
   AuthError,
-  BelowMinimum,
   type FailureReason,
   IdempotencyConflict,
-  InsufficientBalance,
   InvalidRequest,
-  NoPixKey,
   type Operation,
   OutcomeUnknown,
   Payments,
@@ -21,6 +18,7 @@ import {
   ServiceUnavailable,
   TransactionNotFound,
   UnexpectedResponse,
+  WithdrawalRefusal,
   type WriteOptions
 } from "effect-pix"
 import { Effect, Layer, Schema } from "effect"
@@ -81,10 +79,8 @@ export const reasonOf = (error: PaymentsError): FailureReason | undefined =>
 
 const AnyError = Schema.Union([
   InvalidRequest,
-  BelowMinimum,
+  ...WithdrawalRefusal.members,
   AuthError,
-  NoPixKey,
-  InsufficientBalance,
   TransactionNotFound,
   IdempotencyConflict,
   RateLimited,
