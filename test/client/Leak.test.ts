@@ -60,6 +60,29 @@ describe("what an operation prints", () => {
       Effect.provide([memory, PaymentsPolicy.layer(PaymentsPolicy.once)])
     )
   )
+
+  it.effect("a card charge prints no security code, no last digits and no short name that the service echoes", () =>
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const extra = { card: { number: "5031433215406351", cvv: 987, holder: "ANA LI" } }
+      const customer = { name: "Ana Li", email: "ana@example.com" }
+      const pay = on((payments) =>
+        payments.createTransaction({ amount: charge.amount, paymentMethod: "CREDIT_CARD", customer, extra })
+      )
+      for (const [message, code] of [
+        ["Código 987 inválido", "CVV_987"],
+        ["O cartão de final 6351 foi recusado", "987"],
+        ["Titular: Ana Li, Li, ANA", "ANA"]
+      ]) {
+        yield* sandbox.clearFaults
+        yield* sandbox.fault("createTransaction", Fault.answer(422, { body: JSON.stringify({ message, code }) }))
+        const { exit, texts } = yield* printedBy(pay)
+        assert.isTrue(Exit.isFailure(exit))
+        assert.include(texts["message"], "[redacted]")
+        assert.notMatch(`${texts["message"]}\n${texts["stored"]}`, /987|6351|\bana\b|\bli\b/i, message)
+      }
+    }).pipe(Effect.provide(memory))
+  )
 })
 
 const transports: Record<string, Layer.Layer<HttpClient.HttpClient>> = {
