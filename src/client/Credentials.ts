@@ -31,11 +31,21 @@ export interface ApiCredentials {
   readonly apiKey: Redacted.Redacted<string>
 }
 
+/** See `Credentials.layerReload`. */
+interface ReloadOptions<E, R> {
+  /** Your effect, such as a read from a secret manager. */
+  readonly load: Effect.Effect<ApiCredentials, E, R>
+  /** The interval. Default: none, only a 401 reloads. */
+  readonly every?: Duration.Input | undefined
+  /** How long one load may take. Default: 10 seconds. */
+  readonly loadTimeout?: Duration.Input | undefined
+}
+
 /** Gives the credentials of a call. */
 export class Credentials extends Context.Service<
   Credentials,
   {
-    /** The credentials to use now. Read once a call. */
+    /** The credentials to use now. Read before each attempt. */
     readonly current: Effect.Effect<ApiCredentials>
     /**
      * Called when the service answers 401 to `used`. Answers whether there are others to try: the call is then
@@ -73,14 +83,9 @@ export class Credentials extends Context.Service<
    * longer than `loadTimeout`, leaves the last good credentials in use and logs a warning with the error's tag. After a
    * load that brought nothing new a 401 starts no other one for two seconds.
    */
-  static readonly layerReload = <E, R>(options: {
-    /** Your effect, such as a read from a secret manager. */
-    readonly load: Effect.Effect<ApiCredentials, E, R>
-    /** The interval. Default: none, only a 401 reloads. */
-    readonly every?: Duration.Input | undefined
-    /** How long one load may take. Default: 10 seconds. */
-    readonly loadTimeout?: Duration.Input | undefined
-  }): Layer.Layer<Credentials, E | ConfigurationError, R> => Layer.effect(Credentials, reloading(options))
+  static readonly layerReload = <E, R>(
+    options: ReloadOptions<E, R>
+  ): Layer.Layer<Credentials, E | ConfigurationError, R> => Layer.effect(Credentials, reloading(options))
 }
 
 const settings = { clientId: "PAYMENTS_CLIENT_ID", apiKey: "PAYMENTS_API_KEY" }
@@ -124,13 +129,9 @@ const areSame = (one: ApiCredentials, other: ApiCredentials) =>
 /** How long a 401 starts no load after one that brought nothing new. */
 const pause = Duration.seconds(2)
 
-const reloading = Effect.fnUntraced(function* <E, R>(options: {
-  readonly load: Effect.Effect<ApiCredentials, E, R>
-  readonly every?: Duration.Input | undefined
-  readonly loadTimeout?: Duration.Input | undefined
-}) {
+const reloading = Effect.fnUntraced(function* <E, R>(options: ReloadOptions<E, R>) {
   const { every, limit } = yield* Settings.all({
-    every: options.every === undefined ? Effect.undefined : Settings.period("every", options.every),
+    every: Settings.ifGiven(options.every, (every) => Settings.period("every", every)),
     limit: Settings.period("loadTimeout", options.loadTimeout ?? "10 seconds")
   })
   const context = yield* Effect.context<R>()

@@ -21,7 +21,7 @@ export const SettingProblem = Schema.Struct({
   setting: Schema.String,
   /**
    * - `Missing`: it is not set, or empty.
-   * - `Unreadable`: where it is kept could not be read. Whether it is set there is not known.
+   * - `Unreadable`: its source could not be read. Whether it is set there is not known.
    * - `Wrong`: it is set, and its value cannot be used.
    */
   reason: Schema.Literals(["Missing", "Unreadable", "Wrong"]),

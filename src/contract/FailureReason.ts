@@ -5,7 +5,7 @@ import * as Schema from "effect/Schema"
 
 /** Why there is no answer, or none that can be used. */
 export const FailureReason = Schema.Literals([
-  /** The transport made no request of it, or something before it kept it back: a rate limit, an open circuit. */
+  /** The transport made no request of it, or something before the transport refused it: a rate limit, an open circuit. */
   "NotMade",
   /** The host name does not resolve. */
   "NameNotResolved",

@@ -11,23 +11,24 @@
  * And in `concerns` what has to change before another attempt can succeed: see `Concern`.
  *
  * Each is a `Schema.TaggedError`: it can be stored, sent and read back. None carries a secret, a header, a request
- * body or a payer's data; what the service said is cut, cleaned and masked before it is kept.
+ * body or a payer's data; what the service said is cut, cleaned and masked before it is stored.
  */
 import * as Schema from "effect/Schema"
 import { Centavos } from "../pix/Money.ts"
 import {
-  answered,
-  asked,
-  atStake,
-  because,
-  called,
-  keyed,
-  listed,
-  nothingDone,
+  answerFields,
+  callFields,
+  failureFields,
+  failureInWords,
+  issuesInWords,
+  keyInWords,
+  nothingExecuted,
   reasonInWords,
-  said,
-  unanswered,
-  waitOf
+  retryAfterInWords,
+  serviceSaid,
+  serviceWords,
+  stakeInWords,
+  waitInWords
 } from "./internal/errorFields.ts"
 import { RequestIssue } from "./Outcome.ts"
 import { Seen, seenInWords } from "./Seen.ts"
@@ -39,7 +40,7 @@ export { Seen } from "./Seen.ts"
 /** The input breaks the contract. Found before anything was sent: nothing happened. */
 export class InvalidRequest extends Schema.TaggedError<InvalidRequest>("effect-pix/InvalidRequest")(
   "InvalidRequest",
-  called({
+  callFields({
     outcome: Schema.Literal("NotSent"),
     issues: Schema.Array(RequestIssue)
   })
@@ -48,7 +49,7 @@ export class InvalidRequest extends Schema.TaggedError<InvalidRequest>("effect-p
     return "Request"
   }
   override get message(): string {
-    return `${this.operation} was not sent, its input is wrong${listed(this.issues)}. Nothing happened; correct the input.`
+    return `${this.operation} was not sent, its input is wrong${issuesInWords(this.issues)}. Nothing happened; correct the input.`
   }
 }
 
@@ -58,15 +59,14 @@ export class InvalidRequest extends Schema.TaggedError<InvalidRequest>("effect-p
  */
 export class BelowMinimum extends Schema.TaggedError<BelowMinimum>("effect-pix/BelowMinimum")(
   "BelowMinimum",
-  called({
+  callFields({
     outcome: Schema.Literals(["NotSent", "Rejected"]),
     /** What was asked for, in centavos. */
     amount: Centavos,
     /** The documented minimum, in centavos. */
     minimum: Centavos,
     status: Schema.optionalKey(Schema.Int),
-    serviceMessage: Schema.optionalKey(Schema.String),
-    serviceCode: Schema.optionalKey(Schema.String)
+    ...serviceWords
   })
 ) {
   get concerns(): "Request" {
@@ -74,14 +74,14 @@ export class BelowMinimum extends Schema.TaggedError<BelowMinimum>("effect-pix/B
   }
   override get message(): string {
     const who = this.outcome === "NotSent" ? "The" : "The service says that the"
-    return `${who} withdrawal of ${this.amount} centavos is under the minimum (documented: ${this.minimum}). No money moved; ask for more.${said(this)}`
+    return `${who} withdrawal of ${this.amount} centavos is under the minimum (documented: ${this.minimum}). No money moved; ask for more.${serviceSaid(this)}`
   }
 }
 
 /** The service refused the credentials: 401, or a 403 whose words are not about an earlier request. */
 export class AuthError extends Schema.TaggedError<AuthError>("effect-pix/AuthError")(
   "AuthError",
-  answered({
+  answerFields({
     outcome: Schema.Literal("Rejected")
   })
 ) {
@@ -89,7 +89,7 @@ export class AuthError extends Schema.TaggedError<AuthError>("effect-pix/AuthErr
     return "Setup"
   }
   override get message(): string {
-    return `The service refused the credentials of ${this.operation} (HTTP ${this.status}). ${nothingDone(this)}; check the client id, the secret key and what they are allowed to do.${said(this)}`
+    return `The service refused the credentials of ${this.operation} (HTTP ${this.status}). ${nothingExecuted(this)}; check the client id, the secret key and what they are allowed to do.${serviceSaid(this)}`
   }
 }
 
@@ -99,7 +99,7 @@ export class AuthError extends Schema.TaggedError<AuthError>("effect-pix/AuthErr
  */
 export class NoPixKey extends Schema.TaggedError<NoPixKey>("effect-pix/NoPixKey")(
   "NoPixKey",
-  answered({
+  answerFields({
     outcome: Schema.Literal("Rejected")
   })
 ) {
@@ -107,14 +107,14 @@ export class NoPixKey extends Schema.TaggedError<NoPixKey>("effect-pix/NoPixKey"
     return "Request"
   }
   override get message(): string {
-    return `The withdrawal names no PIX key and the service has none on file (HTTP ${this.status}). ${nothingDone(this)}; give a pixKey, or register one in the company panel.${said(this)}`
+    return `The withdrawal names no PIX key and the service has none on file (HTTP ${this.status}). ${nothingExecuted(this)}; give a pixKey, or register one in the company panel.${serviceSaid(this)}`
   }
 }
 
 /** The service says that the balance does not cover the withdrawal. */
 export class InsufficientBalance extends Schema.TaggedError<InsufficientBalance>("effect-pix/InsufficientBalance")(
   "InsufficientBalance",
-  answered({
+  answerFields({
     outcome: Schema.Literal("Rejected")
   })
 ) {
@@ -122,14 +122,14 @@ export class InsufficientBalance extends Schema.TaggedError<InsufficientBalance>
     return "Balance"
   }
   override get message(): string {
-    return `The balance does not cover ${this.operation} (HTTP ${this.status}). ${nothingDone(this)}; read the balance before asking again.${said(this)}`
+    return `The balance does not cover ${this.operation} (HTTP ${this.status}). ${nothingExecuted(this)}; read the balance before asking again.${serviceSaid(this)}`
   }
 }
 
 /** The lookup's 404: the service knows no transaction of this id. */
 export class TransactionNotFound extends Schema.TaggedError<TransactionNotFound>("effect-pix/TransactionNotFound")(
   "TransactionNotFound",
-  answered({
+  answerFields({
     outcome: Schema.Literal("Rejected"),
     transactionId: Schema.String
   })
@@ -138,7 +138,7 @@ export class TransactionNotFound extends Schema.TaggedError<TransactionNotFound>
     return "Request"
   }
   override get message(): string {
-    return `The service knows no transaction ${this.transactionId}. Look up with the id that the creation answered, not with a list's row id.${said(this)}`
+    return `The service knows no transaction ${this.transactionId}. Look up with the id that the creation answered, not with a list's row id.${serviceSaid(this)}`
   }
 }
 
@@ -149,7 +149,7 @@ export class TransactionNotFound extends Schema.TaggedError<TransactionNotFound>
  */
 export class IdempotencyConflict extends Schema.TaggedError<IdempotencyConflict>("effect-pix/IdempotencyConflict")(
   "IdempotencyConflict",
-  answered({
+  answerFields({
     outcome: Schema.Literal("Unknown")
   })
 ) {
@@ -157,14 +157,14 @@ export class IdempotencyConflict extends Schema.TaggedError<IdempotencyConflict>
     return "Request"
   }
   override get message(): string {
-    return `The service refused ${this.operation}${keyed(this)}, and the refusal may be about an earlier request with this key (HTTP ${this.status}). ${atStake(this.operation)} Ask again with the same key and the same content, or look it up; do not send it under another key before you know what became of that request.${said(this)}`
+    return `The service refused ${this.operation}${keyInWords(this)}, and the refusal may be about an earlier request with this key (HTTP ${this.status}). ${stakeInWords(this.operation)} Ask again with the same key and the same content, or look it up; do not send it under another key before you know what became of that request.${serviceSaid(this)}`
   }
 }
 
 /** Too many requests (429). `retryAfter` is what the service asked to wait, where it did. */
 export class RateLimited extends Schema.TaggedError<RateLimited>("effect-pix/RateLimited")(
   "RateLimited",
-  answered({
+  answerFields({
     outcome: Schema.Literal("Rejected"),
     retryAfter: Schema.optionalKey(Schema.Duration)
   })
@@ -173,15 +173,15 @@ export class RateLimited extends Schema.TaggedError<RateLimited>("effect-pix/Rat
     return "Service"
   }
   override get message(): string {
-    const when = this.retryAfter === undefined ? "later" : waitOf(this.retryAfter)
-    return `The service takes no more requests now: ${this.operation} was refused after ${this.attempts} attempt(s) (HTTP 429). ${nothingDone(this)}; ask again ${when}.${said(this)}`
+    const when = this.retryAfter === undefined ? "later" : waitInWords(this.retryAfter)
+    return `The service takes no more requests now: ${this.operation} was refused after ${this.attempts} attempt(s) (HTTP 429). ${nothingExecuted(this)}; ask again ${when}.${serviceSaid(this)}`
   }
 }
 
 /** Any other 4xx; or 301, 307 or 308, by which the service says that the base URL is wrong. */
 export class RequestRejected extends Schema.TaggedError<RequestRejected>("effect-pix/RequestRejected")(
   "RequestRejected",
-  answered({
+  answerFields({
     outcome: Schema.Literal("Rejected")
   })
 ) {
@@ -190,8 +190,8 @@ export class RequestRejected extends Schema.TaggedError<RequestRejected>("effect
   }
   override get message(): string {
     return this.concerns === "Setup"
-      ? `The service answered ${this.operation} with a redirect (HTTP ${this.status}): the base URL is wrong. It is never followed, since it would carry the credentials to another place. ${nothingDone(this)}; correct the base URL.${said(this)}`
-      : `The service refused ${this.operation} (HTTP ${this.status}). ${nothingDone(this)}; correct the request before you ask again.${said(this)}`
+      ? `The service answered ${this.operation} with a redirect (HTTP ${this.status}): the base URL is wrong. It is never followed, since it would carry the credentials to another place. ${nothingExecuted(this)}; correct the base URL.${serviceSaid(this)}`
+      : `The service refused ${this.operation} (HTTP ${this.status}). ${nothingExecuted(this)}; correct the request before you ask again.${serviceSaid(this)}`
   }
 }
 
@@ -201,7 +201,7 @@ export class RequestRejected extends Schema.TaggedError<RequestRejected>("effect
  */
 export class ServiceUnavailable extends Schema.TaggedError<ServiceUnavailable>("effect-pix/ServiceUnavailable")(
   "ServiceUnavailable",
-  unanswered({
+  failureFields({
     outcome: Schema.Literals(["NotSent", "NoEffect"])
   })
 ) {
@@ -210,14 +210,14 @@ export class ServiceUnavailable extends Schema.TaggedError<ServiceUnavailable>("
   }
   override get message(): string {
     const moved = this.outcome === "NotSent" ? " Nothing was sent." : ""
-    return `${this.operation} failed after ${this.attempts} attempt(s): ${because(this)}.${moved} It is safe to ask again.${asked(this)}${said(this)}`
+    return `${this.operation} failed after ${this.attempts} attempt(s): ${failureInWords(this)}.${moved} It is safe to ask again.${retryAfterInWords(this)}${serviceSaid(this)}`
   }
 }
 
 /** A read was answered with success, but not with what the contract says. */
 export class UnexpectedResponse extends Schema.TaggedError<UnexpectedResponse>("effect-pix/UnexpectedResponse")(
   "UnexpectedResponse",
-  unanswered({
+  failureFields({
     /** The HTTP status of the answer. */
     status: Schema.Int,
     outcome: Schema.Literal("NoEffect"),
@@ -229,7 +229,7 @@ export class UnexpectedResponse extends Schema.TaggedError<UnexpectedResponse>("
     return "Service"
   }
   override get message(): string {
-    return `${this.operation} was answered (HTTP ${this.status}), but ${reasonInWords[this.reason]}${listed(this.issues)}. Reading changes nothing: ask again, and if the answer stays, compare it with the contract.`
+    return `${this.operation} was answered (HTTP ${this.status}), but ${reasonInWords[this.reason]}${issuesInWords(this.issues)}. Reading changes nothing: ask again, and if the answer stays, compare it with the contract.`
   }
 }
 
@@ -239,7 +239,7 @@ export class UnexpectedResponse extends Schema.TaggedError<UnexpectedResponse>("
  */
 export class OutcomeUnknown extends Schema.TaggedError<OutcomeUnknown>("effect-pix/OutcomeUnknown")(
   "OutcomeUnknown",
-  unanswered({
+  failureFields({
     idempotencyKey: Schema.String,
     outcome: Schema.Literal("Unknown"),
     /** Where an answer with success differs from the contract. Never a value. */
@@ -252,7 +252,7 @@ export class OutcomeUnknown extends Schema.TaggedError<OutcomeUnknown>("effect-p
     return "Service"
   }
   override get message(): string {
-    return `${this.operation}${keyed(this)} may have been executed, or not, after ${this.attempts} attempt(s): ${because(this)}${listed(this.issues)}.${seenInWords(this.seen)} ${atStake(this.operation)} Do not send it under a new key: repeat it with the same key, or look it up first.${asked(this)}${said(this)}`
+    return `${this.operation}${keyInWords(this)} may have been executed, or not, after ${this.attempts} attempt(s): ${failureInWords(this)}${issuesInWords(this.issues)}.${seenInWords(this.seen)} ${stakeInWords(this.operation)} Do not send it under a new key: repeat it with the same key, or look it up first.${retryAfterInWords(this)}${serviceSaid(this)}`
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * How the layers of every room read and check their settings: all of them, so that one `ConfigurationError` lists all
- * that is wrong.
+ * How layers and calls read and check their settings: all of them, so that one `ConfigurationError` lists all that is
+ * wrong.
  */
 
 import * as Arr from "effect/Array"
@@ -21,7 +21,7 @@ export const wrong = (setting: string, problem: string): ConfigurationError => f
 export const missing = (setting: string, problem = "is not set"): ConfigurationError =>
   fail(setting, "Missing", problem)
 
-/** The error of a setting that could not be had from where it is kept. */
+/** The error of a setting whose source could not be read. */
 export const unreadable = (setting: string, problem: string): ConfigurationError => fail(setting, "Unreadable", problem)
 
 /** Reads a setting that may be absent. What the source says of a failure stays out: it may show the value. */

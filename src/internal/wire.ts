@@ -54,7 +54,7 @@ export const Timestamp = Schema.String.annotate({ format: "date-time" }).pipe(
 type Flat = Readonly<Record<string, unknown>>
 
 /**
- * A struct whose undocumented fields stand under `extra` in the program and beside the documented ones on the wire.
+ * A struct whose undocumented fields are under `extra` in the program and beside the documented ones on the wire.
  */
 export const withExtra = <const Fields extends Schema.Struct.Fields>(
   fields: Fields & { readonly extra: Schema.Constraint }

@@ -190,7 +190,7 @@ export const emailOption = (input: string): Option.Option<PixKey> => option("EMA
  *   digits. A landline is refused, and the message says so: Bacen names mobile phones as keys. The country code without
  *   `+` (`5511...`, 13 digits) is refused: it is not clear what was meant.
  * - A trunk zero before the area code is dropped where it is written as `(0)`, and refused otherwise.
- * - With another country code it is taken as it stands, by DICT's pattern (3 to 16 digits). `(0)` is refused there.
+ * - With another country code it is accepted as written, by DICT's pattern (3 to 16 digits). `(0)` is refused there.
  *
  * ```ts
  * import { PixKey } from "effect-pix"

@@ -19,26 +19,45 @@ type With<Base extends Fields, More extends Fields> = {
   readonly [K in keyof (Omit<Base, keyof More> & More)]: (Omit<Base, keyof More> & More)[K]
 }
 
-/** Fields beside others. A function and no spread in place: a bundler drops what nothing uses of its result. */
-const beside =
+/** Adds fields to others. A function and no spread in place: a bundler drops what nothing uses of its result. */
+const withFields =
   <const Base extends Fields>(base: Base) =>
   <const More extends Fields>(more: More) =>
     ({ ...base, ...more }) as With<Base, More> // what a spread makes of the two
 
-export const called = beside(common)
+/** What the service said, where it answered. */
+export const serviceWords = {
+  /** What the service said, cut, cleaned and masked. Absent when it said nothing readable. */
+  serviceMessage: Schema.optionalKey(Schema.String),
+  /** The code that the service gave beside its words. Absent where it gave none, or where the request holds it. */
+  serviceCode: Schema.optionalKey(Schema.String)
+}
 
-export const answered = beside(
-  called({
+/** The fields of every error, and more. */
+export const callFields = withFields(common)
+
+/** The fields of an error of an answered call, and more. */
+export const answerFields = withFields(
+  callFields({
     /** The HTTP status of the answer. */
     status: Schema.Int,
-    /** What the service said, cut, cleaned and masked. Absent when it said nothing readable. */
-    serviceMessage: Schema.optionalKey(Schema.String),
-    /** The code that the service gave beside its words. Absent where it gave none, or where the request holds it. */
-    serviceCode: Schema.optionalKey(Schema.String)
+    ...serviceWords
   })
 )
 
-export const said = ({
+/** The fields of an error of a call without a usable answer, and more. */
+export const failureFields = withFields(
+  callFields({
+    reason: FailureReason,
+    /** The HTTP status of the last answer, where there was one. */
+    status: Schema.optionalKey(Schema.Int),
+    ...serviceWords,
+    /** What the service asked to wait before trying again, where it did. */
+    retryAfter: Schema.optionalKey(Schema.Duration)
+  })
+)
+
+export const serviceSaid = ({
   serviceCode,
   serviceMessage
 }: {
@@ -51,38 +70,24 @@ export const said = ({
 }
 
 /** A refusal is about one call. It does not say what an earlier call with the same key did. */
-export const nothingDone = (error: { readonly idempotencyKey?: string }) =>
+export const nothingExecuted = (error: { readonly idempotencyKey?: string }) =>
   error.idempotencyKey === undefined
     ? "Nothing was executed"
     : `Nothing was executed by this call (idempotency key ${error.idempotencyKey})`
 
-export const waitOf = (duration: Duration.Duration): string => {
+export const waitInWords = (duration: Duration.Duration): string => {
   const seconds = Math.ceil(Duration.toSeconds(duration))
   return seconds > 86_400 ? "in more than a day" : seconds <= 0 ? "now" : `in ${seconds} second(s)`
 }
 
-export const asked = (error: { readonly retryAfter?: Duration.Duration }) =>
-  error.retryAfter === undefined ? "" : ` The service asks to come back ${waitOf(error.retryAfter)}.`
+export const retryAfterInWords = (error: { readonly retryAfter?: Duration.Duration }) =>
+  error.retryAfter === undefined ? "" : ` The service asks to come back ${waitInWords(error.retryAfter)}.`
 
-export const keyed = (error: { readonly idempotencyKey?: string }) =>
+export const keyInWords = (error: { readonly idempotencyKey?: string }) =>
   error.idempotencyKey === undefined ? "" : ` (idempotency key ${error.idempotencyKey})`
 
-export const atStake = (operation: Operation) =>
+export const stakeInWords = (operation: Operation) =>
   operation === "createTransaction" ? "THE CHARGE MAY EXIST." : "MONEY MAY HAVE MOVED."
-
-export const unanswered = beside(
-  called({
-    reason: FailureReason,
-    /** The HTTP status of the last answer, where there was one. */
-    status: Schema.optionalKey(Schema.Int),
-    /** What the service said, cut, cleaned and masked. Absent when it said nothing readable. */
-    serviceMessage: Schema.optionalKey(Schema.String),
-    /** The code that the service gave beside its words. Absent where it gave none, or where the request holds it. */
-    serviceCode: Schema.optionalKey(Schema.String),
-    /** What the service asked to wait before trying again, where it did. */
-    retryAfter: Schema.optionalKey(Schema.Duration)
-  })
-)
 
 export const reasonInWords: Record<FailureReason, string> = {
   NotMade: "no request was made, or it was kept back on this side",
@@ -106,10 +111,10 @@ export const reasonInWords: Record<FailureReason, string> = {
   Unrecognised: "the transport failed in an unknown way"
 }
 
-export const because = (error: { readonly reason: FailureReason; readonly status?: number }) =>
+export const failureInWords = (error: { readonly reason: FailureReason; readonly status?: number }) =>
   `${reasonInWords[error.reason]}${error.status === undefined ? "" : ` (HTTP ${error.status})`}`
 
-export const listed = (issues: ReadonlyArray<RequestIssue> = []) =>
+export const issuesInWords = (issues: ReadonlyArray<RequestIssue> = []) =>
   issues.length === 0
     ? ""
     : `: ${issues.map(({ path, problem }) => (path === "" ? problem : `${path}: ${problem}`)).join("; ")}`

@@ -20,7 +20,7 @@ export const gui = "br.gov.bcb.pix"
 export const location =
   /^(?=.{1,77}$)(?:(?!xn--)[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+(?!xn--)[a-z](?:[a-z\d-]{0,61}[a-z\d])(?:\/(?!\.{1,2}(?:\/|$))[\w.~!$&'()*+,;=:-]+)+\/?$/i
 
-/** What stands for no `txid`. */
+/** Written where there is no `txid`. */
 export const noTxid = "***"
 
 const readAmount = (written: string): Option.Option<Money.Centavos> =>
