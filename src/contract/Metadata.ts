@@ -59,17 +59,10 @@ const problemOf = (root: unknown): string | undefined => {
     if (typeof value === "number") return Number.isFinite(value) ? undefined : notJson
     if (typeof value !== "object") return notJson
     if (depth > MaxDepth) return tooDeep
-    if (Array.isArray(value)) {
-      for (let index = 0; index < value.length; index++) {
-        const problem = visit(value[index], depth + 1)
-        if (problem !== undefined) return problem
-      }
-      return undefined
-    }
-    if (!isPlain(value)) return notJson
-    for (const [key, member] of Object.entries(value)) {
+    if (!Array.isArray(value) && !isPlain(value)) return notJson
+    for (const [key, member] of Array.isArray(value) ? value.entries() : Object.entries(value)) {
       if (isUnsafeName(key)) return `must not have the key "${key}"`
-      size += key.length
+      if (typeof key === "string") size += key.length
       const problem = visit(member, depth + 1)
       if (problem !== undefined) return problem
     }
