@@ -185,6 +185,24 @@ describe("an earlier payout that is unknown", () => {
     })
   )
 
+  it.effect("has the code that the service gave with its refusal", () =>
+    Effect.gen(function* () {
+      const refusal = new RateLimited({
+        operation: "requestWithdrawal",
+        attempts: 1,
+        outcome: "Rejected",
+        status: 429,
+        serviceCode: "SLOW_DOWN"
+      })
+      const model = makeModel({ script: failing({ "invoice-0": () => refusal }) })
+      const report = yield* model.run(items(1), { previous: yield* unknownRun })
+      const [result] = report.unknown
+      assert(result?.error._tag === "OutcomeUnknown")
+      assert.strictEqual(result.error.serviceCode, "SLOW_DOWN")
+      assert.include(result.error.message, "SLOW_DOWN")
+    })
+  )
+
   it.effect("is shown as a conflict where the service says that its key was used for something else", () =>
     Effect.gen(function* () {
       const report = yield* makeModel({ script: failing({ "invoice-0": failures.conflict }) }).run(items(1), {

@@ -51,6 +51,7 @@ const afterDoubt = (error: RequestWithdrawalError, idempotencyKey: string): Uncl
     ...("issues" in error && { issues: error.issues }),
     ...("status" in error && error.status !== undefined && { status: error.status }),
     ...("serviceMessage" in error && error.serviceMessage !== undefined && { serviceMessage: error.serviceMessage }),
+    ...("serviceCode" in error && error.serviceCode !== undefined && { serviceCode: error.serviceCode }),
     ...("retryAfter" in error && error.retryAfter !== undefined && { retryAfter: error.retryAfter })
   })
 }
