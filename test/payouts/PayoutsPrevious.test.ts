@@ -5,6 +5,7 @@ import {
   DuplicateReference,
   PayoutEvent,
   type PayoutItem,
+  type PayoutNotStarted,
   type PayoutReport,
   type PayoutStarted,
   type Payouts
@@ -403,7 +404,7 @@ describe("what earlier events of one key come to", () => {
     at: t2,
     error: new DuplicateReference({ outcome: "NotSent" })
   }
-  const notStarted = (startedAt: DateTime.Utc | undefined, index = 0): PayoutEvent => ({
+  const notStarted = (startedAt: DateTime.Utc | undefined, index = 0): PayoutNotStarted => ({
     _tag: "NotStarted",
     index,
     reference: "invoice-0",
@@ -419,6 +420,8 @@ describe("what earlier events of one key come to", () => {
     ["a start and its refusal, stored twice", [s(t1), r(t2, t1), s(t1), r(t2, t1)], "Refused"],
     ["a start and its refusal, each stored twice", [s(t1), s(t1), r(t2, t1), r(t2, t1)], "Refused"],
     ["two runs that were refused", [s(t1), r(t2, t1), s(t3), r(t3, t3)], "Refused"],
+    ["two runs at the same time that were refused", [s(t1), s(t2), r(t3, t1), r(t3, t2)], "Refused"],
+    ["a refusal that is stored before its start", [r(t2, t1), s(t1)], "Refused"],
     ["a start that was not sent when the run stopped", [s(t1), notStarted(t1)], "Refused"],
     ["a start alone", [s(t1)], "Unknown"],
     ["a start after a refusal", [s(t1), r(t2, t1), s(t3)], "Unknown"],
@@ -489,6 +492,18 @@ describe("what earlier events of one key come to", () => {
         [["b", "KeyHorizon", undefined]]
       )
       assert.deepStrictEqual(model.calls, [])
+    })
+  )
+
+  it.effect("is nothing for an item that was not started since another one was refused for what is known of it", () =>
+    Effect.gen(function* () {
+      const before = yield* makeModel().run([item("a")])
+      const report = yield* makeModel().run([item("a", 2000)], { previous: before.done })
+      const model = makeModel()
+      const [conflict] = report.refused
+      assert(conflict !== undefined)
+      const stopped: PayoutEvent = { ...notStarted(undefined), error: conflict.error }
+      assert.deepStrictEqual(tagsOf(yield* model.run(items(1), { previous: [stopped] })), ["Done"])
     })
   )
 

@@ -1,15 +1,15 @@
 /**
  * What earlier runs say of each reference, by the keys that it was sent under. In doubt money may have moved.
  *
- * | events of a key, in order | what is known of it |
+ * | events of a key | what is known of it |
  * |---|---|
  * | any `Done` | done |
  * | any `Unknown` | unknown, whatever was refused later: only a readable success says more |
- * | a `Started`, then no result of its own | unknown: the run ended while it may have been under way |
- * | a `Started`, then its `Refused` or `NotStarted`, whose `startedAt` is its time | nothing: it moved no money |
- * | only refused or not started | nothing |
+ * | a `Started` whose time no `Refused` or `NotStarted` has as its `startedAt` | unknown: the run ended while it may have been under way |
+ * | the `earlier` request of a `ReferenceConflict` | unknown |
+ * | nothing of these | nothing: no money moved |
  *
- * An event that occurs twice (the same `at`) counts once. A time that is not there counts as long ago.
+ * The order of the events does not matter, nor how often one occurs. A time that is not there counts as long ago.
  *
  * What is known of a reference under another key than asked for counts more than a doubt about the key itself: the
  * service recognises no payment under another key.
@@ -17,7 +17,7 @@
 import * as DateTime from "effect/DateTime"
 import type { Centavos } from "../../pix/Money.ts"
 import { type Unclear, unseen } from "./machine.ts"
-import type { PayoutDone, PayoutEvent, PayoutStarted } from "../Payout.ts"
+import type { PayoutDone, PayoutEvent, PayoutStarted, PayoutUnknown } from "../Payout.ts"
 
 /** An earlier run may have paid. */
 export interface Doubt {
@@ -37,101 +37,87 @@ export type Past = PayoutDone | Doubt
 const earlier = (a: DateTime.Utc | undefined, b: DateTime.Utc | undefined) =>
   a === undefined || b === undefined ? undefined : DateTime.min(a, b)
 
+/** A request that may have been executed; `error` where its run was told why. */
+type Request = Omit<Doubt, "_tag" | "error" | "idempotencyKey"> & { readonly error?: Unclear }
+
+/** What the events say of one key. */
 interface Key {
+  readonly idempotencyKey: string
   done?: PayoutDone
-  doubt?: Doubt
-  /** Started, without a result so far. */
-  open?: PayoutStarted
-  /** The times of what was started. */
-  readonly starts: Set<number>
+  readonly unknown: Array<Request>
+  readonly started: Array<PayoutStarted>
+  /** When those requests were started that moved no money, in milliseconds. */
+  readonly ended: Set<number>
+}
+
+const requestOf = ({ amount, at, check, since = at }: PayoutStarted | PayoutUnknown, error?: Unclear): Request => ({
+  amount,
+  check,
+  since,
+  ...(error && { error })
+})
+
+const doubtOf = ({ ended, idempotencyKey, started, unknown }: Key): Doubt | undefined => {
+  const isOpen = ({ at }: PayoutStarted) => at === undefined || !ended.has(DateTime.toEpochMillis(at))
+  const requests = [...unknown, ...started.filter(isOpen).map((event) => requestOf(event))]
+  const [first] = requests
+  if (first === undefined) return undefined
+  return {
+    _tag: "Doubt",
+    idempotencyKey,
+    amount: first.amount,
+    check: first.check,
+    since: requests.map(({ since }) => since).reduce(earlier),
+    error: unknown.findLast(({ error }) => error !== undefined)?.error ?? unseen(idempotencyKey, "Interrupted")
+  }
 }
 
 /** What is known of a reference that is to be sent under a key. The answer has the key that it is known under. */
 type History = (reference: string, idempotencyKey: string) => Past | undefined
 
-/** Reads the events of earlier runs, in their order. */
+/** Reads the events of earlier runs. */
 export const makeHistory = (events: Iterable<PayoutEvent>): History => {
   const keys = new Map<string, Key>()
   const keysOf = new Map<string, Set<Key>>()
-
   const keyOf = (reference: string, idempotencyKey: string): Key => {
-    const key: Key = keys.get(idempotencyKey) ?? { starts: new Set() }
+    const key = keys.get(idempotencyKey) ?? { idempotencyKey, unknown: [], started: [], ended: new Set() }
     keys.set(idempotencyKey, key)
     keysOf.set(reference, (keysOf.get(reference) ?? new Set()).add(key))
     return key
   }
-  const doubt = (key: Key, found: Omit<Doubt, "_tag">) => {
-    key.doubt =
-      key.doubt === undefined
-        ? { _tag: "Doubt", ...found }
-        : { ...key.doubt, since: earlier(key.doubt.since, found.since), error: found.error }
-  }
-  /** What is open stays without a result. */
-  const giveUp = (key: Key) => {
-    if (key.open === undefined) return
-    const { amount, at, check, idempotencyKey, since = at } = key.open
-    delete key.open
-    doubt(key, {
-      idempotencyKey,
-      amount,
-      check,
-      since,
-      error: key.doubt?.error ?? unseen(idempotencyKey, "Interrupted")
-    })
-  }
-
-  /** What was started then has its result: it moved no money. */
-  const close = (key: Key, startedAt: DateTime.Utc | undefined) => {
-    const { at } = key.open ?? {}
-    if (at !== undefined && startedAt !== undefined && DateTime.Equivalence(at, startedAt)) delete key.open
-  }
 
   for (const event of events) {
     if (event._tag === "Repeated" || event.idempotencyKey === undefined) continue
-    const { idempotencyKey, reference } = event
-    const key = keyOf(reference, idempotencyKey)
+    const key = keyOf(event.reference, event.idempotencyKey)
     switch (event._tag) {
       case "Done":
         key.done ??= event
         break
-      case "Unknown": {
-        const { amount, at, check, error, since = at } = event
-        giveUp(key)
-        doubt(key, { idempotencyKey, amount, check, since, error })
+      case "Unknown":
+        key.unknown.push(requestOf(event, event.error))
         break
-      }
-      case "Started": {
-        const time = event.at === undefined ? undefined : DateTime.toEpochMillis(event.at)
-        if (time !== undefined && key.starts.has(time)) break
-        if (time !== undefined) key.starts.add(time)
-        giveUp(key)
-        key.open = event
+      case "Started":
+        key.started.push(event)
         break
-      }
       case "Refused":
-        if (event.error._tag === "ReferenceConflict") {
-          const { amount, check, idempotencyKey, since } = event.error.earlier
-          const before = keyOf(reference, idempotencyKey)
-          doubt(before, {
-            idempotencyKey,
-            amount,
-            check,
-            since,
-            error: before.doubt?.error ?? unseen(idempotencyKey, "Interrupted")
-          })
-        } else close(key, event.startedAt)
-        break
       case "NotStarted":
-        close(key, event.startedAt)
+        if (event.startedAt !== undefined) key.ended.add(DateTime.toEpochMillis(event.startedAt))
+        // A stop has the failure of another payout.
+        if (event._tag === "Refused" && event.error._tag === "ReferenceConflict") {
+          const { amount, check, idempotencyKey, since } = event.error.earlier
+          keyOf(event.reference, idempotencyKey).unknown.push({ amount, check, since })
+        }
         break
     }
   }
-  for (const key of keys.values()) giveUp(key)
 
   return (reference, idempotencyKey) => {
     const own = keys.get(idempotencyKey)
     if (own?.done !== undefined) return own.done
-    const others = [...(keysOf.get(reference) ?? [])].filter((key) => key !== own)
-    return others.map(({ done, doubt }) => done ?? doubt).find((past) => past !== undefined) ?? own?.doubt
+    for (const key of keysOf.get(reference) ?? []) {
+      const past = key === own ? undefined : (key.done ?? doubtOf(key))
+      if (past !== undefined) return past
+    }
+    return own && doubtOf(own)
   }
 }

@@ -51,8 +51,8 @@ export interface Options {
     | ((error: PayoutError) => boolean)
     | undefined
   /**
-   * The events or results of earlier runs of the same references, in their order; those of other references do not
-   * matter. They are of one `kind`, that of this run. Default: none.
+   * The events or results of earlier runs of the same references, in any order; those of other references do not matter.
+   * They are of one `kind`, that of this run. Default: none.
    *
    * - What is `Done` is reported as it is: nothing is sent for it, and it counts towards no limit.
    * - What is `Unknown`, or `Started` without a result, stays `Unknown` until the service says that it is done.
