@@ -49,7 +49,7 @@ export const make = (
     readonly seal?: ((request: string, reference: string) => string) | undefined
   }
 ): Result.Result<PayoutStatement, InvalidRequest | BelowMinimum> =>
-  Result.map(submission(payout), ({ amount, check, key, reference, text }) => ({
+  Result.map(submission(payout), ({ amount, idempotencyKey, reference, requestCheck, text }) => ({
     text: statements[options.dialect],
-    parameters: [key, reference, amount, options.seal?.(text, reference) ?? text, check]
+    parameters: [idempotencyKey, reference, amount, options.seal?.(text, reference) ?? text, requestCheck]
   }))

@@ -58,20 +58,14 @@ import type * as Stream from "effect/Stream"
 import type { Payments } from "../client/Payments.ts"
 import type { ConfigurationError } from "../contract/ConfigurationError.ts"
 import type { BelowMinimum, InvalidRequest } from "../contract/PaymentsError.ts"
-import {
-  database,
-  type DatabaseError,
-  type ForeignTransaction,
-  naming,
-  requireOwnTransaction
-} from "../durable/Database.ts"
+import { database, type DatabaseError, type ForeignTransaction, naming } from "../durable/Database.ts"
 import { migrate } from "../durable/Tables.ts"
-import { layerQueue, layerQueueMemory, unlimited } from "../durable/Work.ts"
+import { layerQueue, layerQueueMemory } from "../durable/Work.ts"
 import { makeClient } from "./internal/queue/client.ts"
-import { Element, makeCore } from "./internal/queue/core.ts"
+import { makeCore } from "./internal/queue/core.ts"
 import { make as makeMemoryStore } from "./internal/queue/memoryStore.ts"
 import { type Settings, settingsOf } from "./internal/queue/settings.ts"
-import { make as makeSqlStore, queueName } from "./internal/queue/sqlStore.ts"
+import { make as makeSqlStore } from "./internal/queue/sqlStore.ts"
 import type { Store } from "./internal/queue/store.ts"
 import { sweeps } from "./internal/queue/sweeps.ts"
 import { tables } from "./internal/queue/tables.ts"
@@ -182,14 +176,8 @@ export class PayoutQueue extends Context.Service<
 const unsealed: Seal = { seal: Effect.succeed, open: Effect.succeed }
 
 /** The service, and what starts a worker of it in the scope. */
-const make = Effect.fnUntraced(function* (
-  store: Store,
-  settings: Settings,
-  { seal = unsealed }: PayoutClientOptions,
-  requireOwn: (operation: string) => Effect.Effect<void, ForeignTransaction>
-) {
-  const queue = yield* PersistedQueue.make({ name: queueName, schema: Element, maxAttempts: unlimited })
-  const core = yield* makeCore(store, queue, settings.poll)
+const make = Effect.fnUntraced(function* (store: Store, settings: Settings, { seal = unsealed }: PayoutClientOptions) {
+  const core = yield* makeCore(store, settings.poll)
   const queueStore = yield* PersistedQueue.PersistedQueueStore
   const start = Effect.gen(function* () {
     const worker = yield* makeWorker(core, settings, seal)
@@ -198,7 +186,7 @@ const make = Effect.fnUntraced(function* (
       Effect.provideService(sweeps(core, settings), PersistedQueue.PersistedQueueStore, queueStore)
     )
   })
-  return { client: makeClient(core, settings, seal, requireOwn), start }
+  return { client: makeClient(core, settings, seal), start }
 })
 
 const makeSql = Effect.fnUntraced(function* (options: PayoutQueueOptions) {
@@ -206,17 +194,11 @@ const makeSql = Effect.fnUntraced(function* (options: PayoutQueueOptions) {
   const db = yield* database
   yield* naming("migrate")(migrate(tables))
   const queue = yield* naming("migrate")(Layer.build(layerQueue(settings)))
-  return yield* Effect.provideContext(
-    make(makeSqlStore(db), settings, options, (operation) => requireOwnTransaction(db, operation)),
-    queue
-  )
+  return yield* Effect.provideContext(make(makeSqlStore(db), settings, options), queue)
 })
 
 const makeMemory = Effect.fnUntraced(function* (options: PayoutQueueOptions) {
   const settings = yield* settingsOf(options)
   const queue = yield* Layer.build(Layer.fresh(layerQueueMemory))
-  return yield* Effect.provideContext(
-    make(makeMemoryStore(), settings, options, () => Effect.void),
-    queue
-  )
+  return yield* Effect.provideContext(make(makeMemoryStore(), settings, options), queue)
 })

@@ -74,7 +74,7 @@ const listAll = (store: Store, state: "posted" | undefined) =>
       const last = rows.at(-1)
       count += rows.length
       if (last === undefined) return count
-      after = { at: last.submittedAt, key: last.key }
+      after = { at: last.submittedAt, key: last.idempotencyKey }
     }
   })
 

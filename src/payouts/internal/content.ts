@@ -9,6 +9,7 @@ import * as Result from "effect/Result"
 import { fingerprint } from "../../contract/IdempotencyKey.ts"
 import type { WithdrawalRequest } from "../../contract/Withdrawal.ts"
 import { invalidWithdrawal, pairOf } from "../../contract/WithdrawalCheck.ts"
+import { ReferenceConflict } from "../Payout.ts"
 
 /** The same for objects that differ only in the order of their fields. */
 const sorted = (_: string, value: unknown): unknown =>
@@ -42,3 +43,25 @@ export const badReference = invalid(
 
 /** Of an item of a run that cannot be counted against a limit. */
 export const badAmount = invalid("amount", "must be a whole number of centavos, from 0")
+
+/** What a payout asks for. */
+interface Wanted {
+  readonly reference: string
+  readonly idempotencyKey: string
+  /** In centavos. */
+  readonly amount: number
+}
+
+/** The conflict of a payout with what is known of its reference, if there is one. */
+export const conflictOf = (
+  { amount, idempotencyKey, reference }: Wanted,
+  isSameContent: boolean,
+  earlier: ReferenceConflict["earlier"]
+): ReferenceConflict | undefined => {
+  const differs = [
+    ...(earlier.idempotencyKey === idempotencyKey ? [] : ["key" as const]),
+    ...(earlier.amount === amount ? [] : ["amount" as const]),
+    ...(isSameContent ? [] : ["content" as const])
+  ]
+  return differs.length === 0 ? undefined : new ReferenceConflict({ outcome: "NotSent", reference, differs, earlier })
+}

@@ -15,10 +15,9 @@ import {
   type PayoutItem,
   type PayoutNotStarted,
   type PayoutResult,
-  type PayoutUnknown,
-  ReferenceConflict
+  type PayoutUnknown
 } from "../Payout.ts"
-import { badAmount, badReference, checkOf, unreadableItem } from "./content.ts"
+import { badAmount, badReference, checkOf, conflictOf, unreadableItem } from "./content.ts"
 import { type Doubt, makeHistory, type Past } from "./history.ts"
 import { isPastHorizon } from "./machine.ts"
 import type { Settings } from "./settings.ts"
@@ -42,32 +41,15 @@ type Halt = "OverTotal" | "NotCovered"
 
 const isCentavos = Schema.is(Centavos)
 
-/** What the past has against this request, if anything. */
-const conflictOf = (
-  past: Past,
-  reference: string,
-  idempotencyKey: string,
-  request: WithdrawalRequest
-): ReferenceConflict | undefined => {
-  const check = checkOf(request, past.idempotencyKey)
-  const differs = [
-    ...(past.idempotencyKey === idempotencyKey ? [] : ["key" as const]),
-    ...(past.amount === request.amount ? [] : ["amount" as const]),
-    ...(past.check === undefined || past.check === check ? [] : ["content" as const])
-  ]
-  if (differs.length === 0) return undefined
+const conflictWithPast = (past: Past, wanted: Parameters<typeof conflictOf>[0], request: WithdrawalRequest) => {
+  const { amount, check, idempotencyKey } = past
   const since = past._tag === "Done" ? past.at : past.since
-  return new ReferenceConflict({
-    outcome: "NotSent",
-    reference,
-    differs,
-    earlier: {
-      state: past._tag === "Done" ? "Done" : "Unknown",
-      idempotencyKey: past.idempotencyKey,
-      amount: past.amount,
-      ...(past.check === undefined ? {} : { check: past.check }),
-      ...(since === undefined ? {} : { since })
-    }
+  return conflictOf(wanted, check === undefined || check === checkOf(request, idempotencyKey), {
+    state: past._tag === "Done" ? "Done" : "Unknown",
+    idempotencyKey,
+    amount,
+    ...(check !== undefined && { check }),
+    ...(since !== undefined && { since })
   })
 }
 
@@ -148,7 +130,7 @@ export const makePlan = (settings: Settings) => {
       // What is no amount could not be held against a limit.
       if (!isCentavos(amount)) return { _tag: "Refused", ...place, error: badAmount }
       const past = pastOf(reference, idempotencyKey)
-      const conflict = past && conflictOf(past, reference, idempotencyKey, request)
+      const conflict = past && conflictWithPast(past, { reference, idempotencyKey, amount }, request)
       if (conflict !== undefined) return { _tag: "Refused", ...place, idempotencyKey, error: conflict }
       if (past?._tag === "Done") return { ...past, index, reference }
       const start: Start = { _tag: "Start", index, reference, idempotencyKey, check, request, doubt: past }

@@ -1,68 +1,45 @@
 /**
- * What submitting and working share: the rows, the queue, and the notices of changes.
+ * What submitting and working share: the rows, the queue, and the notices of changes. A row is inserted and changed here
+ * and nowhere else.
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
-import type * as PersistedQueue from "effect/persistence/PersistedQueue"
+import * as PersistedQueue from "effect/persistence/PersistedQueue"
 import * as PubSub from "effect/PubSub"
 import * as RcMap from "effect/RcMap"
 import * as Schema from "effect/Schema"
-import type * as Scope from "effect/Scope"
-import type { SqlError } from "effect/sql/SqlError"
-import { repeatedly } from "../../../durable/Work.ts"
+import { repeatedly, unlimited } from "../../../durable/Work.ts"
 import type { Changes, Row } from "./row.ts"
+import { queueName } from "./sqlStore.ts"
 import type { Store } from "./store.ts"
 
 /** An element of the queue: the key of a payout, and the generation that its row must have. It holds no person's data. */
-export const Element = Schema.Struct({ v: Schema.tag(1), key: Schema.String, generation: Schema.Int })
+export const Element = Schema.Struct({ key: Schema.String, generation: Schema.Int })
 export type Element = typeof Element.Type
 
-type QueueError = PersistedQueue.PersistedQueueError
+/** The id of the element that a row waits for. */
+export const elementId = ({ generation, idempotencyKey }: Row) => `${idempotencyKey}#${generation}`
 
-export interface Core {
-  readonly store: Store
-  readonly queue: PersistedQueue.PersistedQueue<Element>
-  /** The keys of the rows that this process changed. */
-  readonly changedKeys: PubSub.PubSub<string>
-  /** Changes a row, and publishes its key after the commit; `undefined` where another process changed it first. */
-  readonly change: (row: Row, changes: Changes) => Effect.Effect<Row | undefined, SqlError>
-  /** Offers a new element for a row. The element that it had is outdated, and a worker that takes it drops it. */
-  readonly requeue: (
-    row: Row,
-    options?: { readonly changes?: Changes; readonly delay?: Duration.Input }
-  ) => Effect.Effect<Row | undefined, SqlError | QueueError>
-  readonly offer: (row: Row, delay?: Duration.Input) => Effect.Effect<void, QueueError>
-  /** Publishes after the commit that a row was changed. */
-  readonly publish: (key: string) => Effect.Effect<void>
+export type Core = Effect.Success<ReturnType<typeof makeCore>>
+
+export const makeCore = Effect.fnUntraced(function* (store: Store, poll: number) {
+  const queue = yield* PersistedQueue.make({ name: queueName, schema: Element, maxAttempts: unlimited })
+  /** The rows that this process inserted or changed, after the commit. */
+  const written = yield* PubSub.sliding<Row>(1024)
+  const awaited = yield* RcMap.make({ lookup: (_key: string) => Latch.make() })
   /**
    * A latch that opens when this process changes the payout, or sees that it is not open any more. All who wait in this
    * process share one look at the database for each `poll`.
    */
-  readonly changeOf: (key: string) => Effect.Effect<Latch.Latch, never, Scope.Scope>
-}
-
-/** The id of the element that a row waits for. */
-export const elementId = ({ generation, key }: Pick<Row, "generation" | "key">) => `${key}#${generation}`
-
-export const makeCore = Effect.fnUntraced(function* (
-  store: Store,
-  queue: PersistedQueue.PersistedQueue<Element>,
-  poll: number
-) {
-  const changedKeys = yield* PubSub.sliding<string>(1024)
-  const awaited = yield* RcMap.make({ lookup: (_key: string) => Latch.make() })
   const changeOf = (key: string) => RcMap.get(awaited, key)
   const wake = (key: string) =>
-    Effect.when(
-      Effect.scoped(
-        Effect.andThen(
-          Effect.flatMap(changeOf(key), (latch) => latch.open),
-          RcMap.invalidate(awaited, key)
-        )
-      ),
-      RcMap.has(awaited, key)
+    changeOf(key).pipe(
+      Effect.flatMap((latch) => latch.open),
+      Effect.andThen(RcMap.invalidate(awaited, key)),
+      Effect.scoped,
+      Effect.when(RcMap.has(awaited, key))
     )
   const look = Effect.gen(function* () {
     const keys = [...(yield* RcMap.keys(awaited))]
@@ -75,46 +52,54 @@ export const makeCore = Effect.fnUntraced(function* (
     )
   })
   yield* Effect.forkScoped(repeatedly("Looking for awaited payouts", Duration.millis(poll), look))
-  const publish = (key: string) =>
-    store.afterCommit(Effect.asVoid(Effect.andThen(PubSub.publish(changedKeys, key), wake(key))))
-  const change: Core["change"] = (row, changes) =>
-    Effect.flatMap(Clock.currentTimeMillis, (now) => store.change(row, changes, now)).pipe(
-      Effect.tap((next) => (next === undefined ? Effect.void : publish(row.key)))
-    )
-  const offer: Core["offer"] = ({ generation, key }, delay) =>
-    queue.offer({ v: 1, key, generation }, { id: elementId({ generation, key }), delay }).pipe(
-      // A key and a number can always be written.
-      Effect.catchTag("SchemaError", Effect.die),
-      Effect.asVoid
-    )
-  const requeue: Core["requeue"] = (row, { changes, delay } = {}) =>
-    store.shortTransaction(
-      Effect.tap(change(row, { ...changes, generation: row.generation + 1 }), (next) =>
-        next === undefined ? Effect.void : offer(next, delay)
-      )
-    )
-  return { store, queue, changedKeys, change, requeue, offer, publish, changeOf } satisfies Core
-})
 
-/** Loads a row and changes it; again, where another process changed it meanwhile. `step` answers what to change, if anything. */
-export const retrying =
-  (core: Core) =>
-  <E>(
-    key: string,
-    step: (row: Row) => Effect.Effect<Changes | undefined, E>,
-    first?: Row
-  ): Effect.Effect<Row | undefined, SqlError | E> => {
-    const once = (row: Row | undefined): Effect.Effect<Row | undefined, SqlError | E> =>
-      row === undefined
-        ? Effect.undefined
-        : Effect.flatMap(step(row), (changes) =>
-            changes === undefined
-              ? Effect.succeed(row)
-              : Effect.filterOrElse(
-                  core.change(row, changes),
-                  (next) => next !== undefined,
-                  () => Effect.flatMap(core.store.get(key), once)
-                )
-          )
-    return first === undefined ? Effect.flatMap(core.store.get(key), once) : once(first)
-  }
+  /** Offers the element that a new row, or a row of a new generation, waits for. */
+  const offer = (row: Row, delay?: Duration.Input) =>
+    queue
+      .offer({ key: row.idempotencyKey, generation: row.generation }, { id: elementId(row), delay })
+      // A key and a number can always be written.
+      .pipe(Effect.catchTag("SchemaError", Effect.die))
+  const publish = (row: Row) =>
+    store.afterCommit(Effect.asVoid(Effect.andThen(PubSub.publish(written, row), wake(row.idempotencyKey))))
+
+  /** Inserts and queues a row; false where there is a row with its key. */
+  const insert = Effect.fnUntraced(function* (row: Row) {
+    if (!(yield* store.insert(row))) return false
+    yield* offer(row)
+    yield* publish(row)
+    return true
+  })
+
+  /**
+   * Changes a row; `undefined` where another process changed it first. A row of a new generation gets a new element, after
+   * `delay`, and a worker drops the element that it had: both have to be in one transaction.
+   */
+  const change = Effect.fnUntraced(function* (row: Row, changes: Changes, delay?: Duration.Input) {
+    const to: Row = { ...row, ...changes, updatedAt: yield* Clock.currentTimeMillis, version: row.version + 1 }
+    if (!(yield* store.update(row, to))) return undefined
+    if (to.generation !== row.generation) yield* offer(to, delay)
+    yield* publish(to)
+    return to
+  })
+
+  /** Queues a row anew. */
+  const requeue = (row: Row, delay?: Duration.Input) =>
+    store.shortTransaction(change(row, { generation: row.generation + 1 }, delay))
+
+  /** Changes a row by a step; again, where another process changed it first. A step may answer that nothing changes. */
+  const changeBy = Effect.fnUntraced(function* <E>(
+    row: Row | undefined,
+    step: (row: Row) => Effect.Effect<Changes | undefined, E>
+  ) {
+    let current = row
+    while (current !== undefined) {
+      const changes = yield* step(current)
+      const next = changes === undefined ? current : yield* change(current, changes)
+      if (next !== undefined) return next
+      current = yield* store.get(current.idempotencyKey)
+    }
+    return undefined
+  })
+
+  return { store, queue, written, changeOf, insert, change, requeue, changeBy }
+})

@@ -25,8 +25,8 @@ export const make = (): Store => {
   const page = (of: "submittedAt" | "updatedAt", after: Place, limit: number, keep: (row: Row) => boolean) =>
     Effect.sync(() =>
       [...rows.values()]
-        .filter((row) => keep(row) && (row[of] > after.at || (row[of] === after.at && row.key > after.key)))
-        .toSorted((a, b) => a[of] - b[of] || (a.key < b.key ? -1 : 1))
+        .filter((row) => keep(row) && (row[of] > after.at || (row[of] === after.at && row.idempotencyKey > after.key)))
+        .toSorted((a, b) => a[of] - b[of] || (a.idempotencyKey < b.idempotencyKey ? -1 : 1))
         .slice(0, limit)
     )
 
@@ -44,30 +44,29 @@ export const make = (): Store => {
     )
 
   return {
+    requireOwnTransaction: () => Effect.void,
     transaction,
     shortTransaction: transaction,
     afterCommit: (effect) => effect,
     insert: (row) =>
       change(() => {
-        if (rows.has(row.key)) return false
-        rows.set(row.key, row)
+        if (rows.has(row.idempotencyKey)) return false
+        rows.set(row.idempotencyKey, row)
         return true
       }),
     get: (key) => Effect.sync(() => rows.get(key)),
-    change: (row, changes, now) =>
+    update: (from, to) =>
       change(() => {
-        if (rows.get(row.key)?.version !== row.version) return undefined
-        const next = { ...row, ...changes, updatedAt: now, version: row.version + 1 }
-        rows.set(row.key, next)
-        return next
+        if (rows.get(from.idempotencyKey)?.version !== from.version) return false
+        rows.set(to.idempotencyKey, to)
+        return true
       }),
     list: (state, after, limit) =>
       page("submittedAt", after, limit, (row) => state === undefined || row.state === state),
     changed: (after, limit) => page("updatedAt", after, limit, () => true),
     open: (keys) => Effect.sync(() => keys.filter((key) => isOpen(rows.get(key) ?? { state: "failed" }))),
-    unqueued: (limit) =>
-      Effect.sync(() => [...rows.values()].filter((row) => isOpen(row) && row.generation === 0).slice(0, limit)),
-    // What is queued in memory is lost with the rows.
+    // Nothing else inserts rows, and what is queued in memory is lost with them.
+    healInserted: () => Effect.succeed(0),
     healLost: () => Effect.succeed(0),
     counts: Effect.sync(() =>
       (["accepted", "unknown", "parked"] as const).flatMap((state) => {
@@ -80,8 +79,8 @@ export const make = (): Store => {
     forget: (before) =>
       change(() => {
         for (const row of [...rows.values()].filter(ended)) {
-          if (before.rows !== undefined && row.updatedAt < before.rows) rows.delete(row.key)
-          else if (row.updatedAt < before.data) rows.set(row.key, { ...row, request: null })
+          if (before.rows !== undefined && row.updatedAt < before.rows) rows.delete(row.idempotencyKey)
+          else if (row.updatedAt < before.data) rows.set(row.idempotencyKey, { ...row, request: null })
         }
       }),
     isPaused: Effect.sync(() => limits.paused),

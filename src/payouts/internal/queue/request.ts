@@ -15,12 +15,12 @@ import { badReference, canonical, checkOf, unreadableItem } from "../content.ts"
 
 /** A payout that may be stored. */
 export interface Submission {
-  readonly key: string
+  readonly idempotencyKey: string
   readonly reference: string
   readonly amount: number
   /** The request as JSON, its fields in the order of the contract. */
   readonly text: string
-  readonly check: string
+  readonly requestCheck: string
 }
 
 const check = (payout: PayoutItem): Result.Result<Submission, InvalidRequest | BelowMinimum> => {
@@ -28,11 +28,11 @@ const check = (payout: PayoutItem): Result.Result<Submission, InvalidRequest | B
   const key = Option.getOrUndefined(fromReferenceOption("payout", reference))
   if (key === undefined) return Result.fail(badReference)
   return Result.map(checkWithdrawal(request, key), (body) => ({
-    key,
+    idempotencyKey: key,
     reference,
     amount: body.amount,
     text: JSON.stringify(body),
-    check: checkOf(request, key)
+    requestCheck: checkOf(request, key)
   }))
 }
 

@@ -2,12 +2,16 @@
  * The rows in the user's database.
  */
 import * as Effect from "effect/Effect"
+import * as Record from "effect/Record"
+import * as Schema from "effect/Schema"
 import type { Fragment } from "effect/sql/Statement"
-import { type Database, inTransaction } from "../../../durable/Database.ts"
+import * as Str from "effect/String"
+import * as Struct from "effect/Struct"
+import { type Database, inTransaction, requireOwnTransaction } from "../../../durable/Database.ts"
 import { healLost } from "../../../durable/Lost.ts"
-import type { Changes, Row } from "./row.ts"
-import type { Count, Place, Store, Stored } from "./store.ts"
-import { columns, ended as endedStates, open as openStates } from "./tables.ts"
+import { Count, Row } from "./row.ts"
+import type { Place, Store, Stored } from "./store.ts"
+import { ended as endedStates, open as openStates } from "./tables.ts"
 
 /** The name of the payouts' queue. The number is the version of its elements. */
 export const queueName = "effect-pix/payouts/1"
@@ -15,39 +19,25 @@ export const queueName = "effect-pix/payouts/1"
 const table = "effect_pix_payouts"
 const limitsTable = "effect_pix_payout_limits"
 
-type Raw = { readonly [K in keyof Row]: unknown }
+const decodeRows = Schema.decodeUnknownEffect(Schema.Array(Row))
+const decodeCounts = Schema.decodeUnknownEffect(Schema.Array(Count))
 
-/** A driver may give a BIGINT as a number, a bigint or a text. */
-const count = (value: unknown) => Number(value)
-const orNull = <A>(value: unknown, read: (value: unknown) => A) =>
-  value === null || value === undefined ? null : read(value)
-
-const rowOf = (raw: Raw): Row => ({
-  ...(raw as Row),
-  amount: count(raw.amount),
-  generation: count(raw.generation),
-  sends: count(raw.sends),
-  leftAt: orNull(raw.leftAt, count),
-  withdrawalId: orNull(raw.withdrawalId, count),
-  submittedAt: count(raw.submittedAt),
-  updatedAt: count(raw.updatedAt),
-  version: count(raw.version)
-})
-
-const named = Object.entries(columns) as ReadonlyArray<[keyof Row, string]>
-
-const columnsOf = (values: Partial<Row>): Record<string, unknown> =>
-  Object.fromEntries(named.flatMap(([name, column]) => (values[name] === undefined ? [] : [[column, values[name]]])))
+/** The column of a field. */
+const columnOf = (field: string) => Str.camelToSnake(field)
 
 export const make = (database: Database): Store => {
   const { dialect, sql } = database
   const payouts = sql(table)
   const limits = sql(limitsTable)
-  const all = sql.literal(named.map(([name, column]) => `${column} AS "${name}"`).join(", "))
+  const all = sql.literal(
+    Struct.keys(Row.fields)
+      .map((field) => `${columnOf(field)} AS "${field}"`)
+      .join(", ")
+  )
   const open = sql.literal(openStates)
   const ended = sql.literal(endedStates)
   const select = (rest: ReturnType<typeof sql.literal>) =>
-    Effect.map(sql<Raw>`SELECT ${all} FROM ${payouts} ${rest}`, (rows) => rows.map(rowOf))
+    Effect.flatMap(sql`SELECT ${all} FROM ${payouts} ${rest}`, (rows) => Effect.orDie(decodeRows(rows)))
   const page = (column: "submitted_at" | "updated_at", state: string | undefined, after: Place, limit: number) => {
     const at = sql(column)
     const inState = state === undefined ? sql.literal("") : sql`state = ${state} AND`
@@ -72,22 +62,38 @@ export const make = (database: Database): Store => {
         WHERE ${ended} ${sql.literal(which)} AND updated_at < ${before} ORDER BY updated_at LIMIT 1000`)
     ).pipe(Effect.repeat({ while: ({ length }) => length === 1000 }), Effect.asVoid)
 
+  const heal =
+    (where: string): Store["healLost"] =>
+    (healRow) =>
+      healLost(
+        database,
+        {
+          queueName,
+          table,
+          key: "idempotency_key",
+          element: sql.literal("(idempotency_key || '#' || CAST(generation AS VARCHAR(20)))"),
+          where: sql`${open} AND ${sql.literal(where)}`
+        },
+        healRow
+      )
+
   return {
+    requireOwnTransaction: (operation) => requireOwnTransaction(database, operation),
     transaction,
     shortTransaction: (effect) => transaction(dialect === "pg" ? Effect.andThen(idleTimeout, effect) : effect),
     afterCommit: sql.afterCommit,
     insert: (row) =>
       Effect.map(
-        sql`INSERT INTO ${payouts} ${sql.insert(columnsOf(row))} ON CONFLICT DO NOTHING RETURNING version`,
-        (rows) => rows.length > 0
+        sql`INSERT INTO ${payouts} ${sql.insert(Record.mapKeys({ ...row }, columnOf))} ON CONFLICT DO NOTHING RETURNING version`,
+        ({ length }) => length > 0
       ),
     get: (key) => Effect.map(select(sql`WHERE idempotency_key = ${key}`), ([row]) => row),
-    change: (row, changes: Changes, now) => {
-      const next: Row = { ...row, ...changes, updatedAt: now, version: row.version + 1 }
-      const set = sql.update(columnsOf({ ...changes, updatedAt: next.updatedAt, version: next.version }))
+    update: (from, to) => {
+      const changed = Record.filter({ ...to }, (value, field) => value !== from[field as keyof Row]) // a field of a row
       return Effect.map(
-        sql`UPDATE ${payouts} SET ${set} WHERE idempotency_key = ${row.key} AND version = ${row.version} RETURNING version`,
-        (rows) => (rows.length > 0 ? next : undefined)
+        sql`UPDATE ${payouts} SET ${sql.update(Record.mapKeys(changed, columnOf))}
+          WHERE idempotency_key = ${from.idempotencyKey} AND version = ${from.version} RETURNING version`,
+        ({ length }) => length > 0
       )
     },
     list: (state, after, limit) => page("submitted_at", state, after, limit),
@@ -98,23 +104,12 @@ export const make = (database: Database): Store => {
           WHERE ${open} AND ${isOneOf(unpacked(JSON.stringify(keys)))}`,
         (rows) => rows.map(({ key }) => key)
       ),
-    unqueued: (limit) => select(sql`WHERE ${open} AND generation = 0 LIMIT ${limit}`),
-    healLost: (heal) =>
-      healLost(
-        database,
-        {
-          queueName,
-          table,
-          key: columns.key,
-          element: sql.literal("(idempotency_key || '#' || CAST(generation AS VARCHAR(20)))"),
-          where: sql`${open} AND generation > 0`
-        },
-        heal
-      ),
-    counts: Effect.map(
-      sql<Count>`SELECT state AS "state", COUNT(*) AS "count", MIN(submitted_at) AS "oldest" FROM ${payouts}
+    healInserted: heal("generation = 0"),
+    healLost: heal("generation > 0"),
+    counts: Effect.flatMap(
+      sql`SELECT state AS "state", COUNT(*) AS "count", MIN(submitted_at) AS "oldest" FROM ${payouts}
         WHERE state IN ('accepted', 'unknown', 'parked') GROUP BY state`,
-      (rows) => rows.map((row) => ({ state: row.state, count: count(row.count), oldest: count(row.oldest) }))
+      (rows) => Effect.orDie(decodeCounts(rows))
     ),
     forget: ({ data, rows }) =>
       Effect.andThen(
@@ -136,7 +131,7 @@ export const make = (database: Database): Store => {
       return Effect.map(
         sql<{ readonly next: unknown }>`UPDATE ${limits}
           SET next_at = ${greater}(next_at, CAST(${now} AS BIGINT)) + CAST(${interval} AS BIGINT) RETURNING next_at AS "next"`,
-        ([row]) => count(row?.next ?? now + interval) - interval
+        ([row]) => Number(row?.next ?? now + interval) - interval
       )
     },
     spend: (day, amount, cap) => {

@@ -3,9 +3,10 @@
  */
 import type * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql/SqlError"
+import type { ForeignTransaction } from "../../../durable/Database.ts"
 import type { LostRow } from "../../../durable/Lost.ts"
 import type { PayoutState } from "../../PayoutStatus.ts"
-import type { Changes, Row } from "./row.ts"
+import type { Count, Row } from "./row.ts"
 
 /** What the database answers. */
 export type Stored<A> = Effect.Effect<A, SqlError>
@@ -16,14 +17,12 @@ export interface Place {
   readonly key: string
 }
 
-/** How many payouts wait, and since when the oldest does. */
-export interface Count {
-  readonly state: PayoutState
-  readonly count: number
-  readonly oldest: number
-}
+/** Gives rows to `heal`, and answers how many there were. */
+type Heal = <E>(heal: (row: LostRow) => Effect.Effect<unknown, E>) => Effect.Effect<number, E | SqlError>
 
 export interface Store {
+  /** Fails where the caller is in a transaction of another database client. */
+  readonly requireOwnTransaction: (operation: string) => Effect.Effect<void, ForeignTransaction>
   /** Joins the caller's transaction, or makes one. */
   readonly transaction: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | SqlError, R>
   /** A transaction of a worker. PostgreSQL ends it 2 seconds after its last statement, in case its process is suspended. */
@@ -33,18 +32,18 @@ export interface Store {
   /** Whether it was inserted: there may be a row with this key. */
   readonly insert: (row: Row) => Stored<boolean>
   readonly get: (key: string) => Stored<Row | undefined>
-  /** The changed row; `undefined` where another one changed it first. */
-  readonly change: (row: Row, changes: Changes, now: number) => Stored<Row | undefined>
+  /** Whether the row was changed: another process may have changed it first. */
+  readonly update: (from: Row, to: Row) => Stored<boolean>
   /** The oldest first. */
   readonly list: (state: PayoutState | undefined, after: Place, limit: number) => Stored<ReadonlyArray<Row>>
   /** By the time of the last change. */
   readonly changed: (after: Place, limit: number) => Stored<ReadonlyArray<Row>>
-  /** Open rows that no element was ever made for: another program inserted them. */
-  readonly unqueued: (limit: number) => Stored<ReadonlyArray<Row>>
   /** Those of the keys whose rows are open. */
   readonly open: (keys: ReadonlyArray<string>) => Stored<ReadonlyArray<string>>
-  /** Gives the open rows whose element is not in the queue any more to `heal`, and answers how many there were. */
-  readonly healLost: <E>(heal: (row: LostRow) => Effect.Effect<unknown, E>) => Effect.Effect<number, E | SqlError>
+  /** The open rows that no element was ever made for: another program inserted them. */
+  readonly healInserted: Heal
+  /** The open rows whose element is not in the queue any more. */
+  readonly healLost: Heal
   /** How many payouts are accepted, unknown and parked. */
   readonly counts: Stored<ReadonlyArray<Count>>
   /** Drops the requests of what ended before `data`, and the rows of what ended before `rows`. */

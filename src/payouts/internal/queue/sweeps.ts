@@ -6,9 +6,10 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
+import type { LostRow } from "../../../durable/Lost.ts"
 import { forgetDone, repeatedly } from "../../../durable/Work.ts"
 import { type Core, elementId } from "./core.ts"
-import { isOpen, type Row } from "./row.ts"
+import { isOpen } from "./row.ts"
 import type { Settings } from "./settings.ts"
 
 const waiting = Metric.gauge("effect_pix_payout_queue_waiting", {
@@ -18,33 +19,16 @@ const oldest = Metric.gauge("effect_pix_payout_queue_oldest_seconds", {
   description: "How long the oldest payout of a state has been waiting"
 })
 
-const batch = 500
-
 export const sweeps = (core: Core, settings: Settings) => {
   const { store } = core
-  const requeue = (rows: ReadonlyArray<Row>) =>
-    Effect.as(
-      Effect.forEach(rows, (row) => core.requeue(row), { discard: true }),
-      rows.length
+  const requeue = ({ element, key }: LostRow) =>
+    Effect.flatMap(store.get(key), (row) =>
+      // It may have got another element since.
+      row !== undefined && isOpen(row) && elementId(row) === element ? core.requeue(row) : Effect.undefined
     )
-  const drained = <E>(some: Effect.Effect<number, E>) => Effect.repeat(some, { while: (found) => found === batch })
-
-  const queueInserted = drained(Effect.flatMap(store.unqueued(batch), requeue))
-
-  const healLost = store
-    .healLost(({ element, key }) =>
-      Effect.flatMap(store.get(key), (row) =>
-        // It may have got another element since.
-        row !== undefined && isOpen(row) && elementId(row) === element ? core.requeue(row) : Effect.undefined
-      )
-    )
-    .pipe(
-      Effect.tap((found) =>
-        found === 0
-          ? Effect.void
-          : Effect.logWarning(`${found} payout(s) were not in the queue any more. They are again.`)
-      )
-    )
+  const healLost = Effect.tap(store.healLost(requeue), (found) =>
+    found === 0 ? Effect.void : Effect.logWarning(`${found} payout(s) were not in the queue any more. They are again.`)
+  )
 
   const measure = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
@@ -69,7 +53,7 @@ export const sweeps = (core: Core, settings: Settings) => {
 
   return Effect.all(
     [
-      repeatedly("Queueing inserted payouts", Duration.millis(settings.poll), queueInserted),
+      repeatedly("Queueing inserted payouts", Duration.millis(settings.poll), store.healInserted(requeue)),
       repeatedly("Healing lost payouts", "1 minute", healLost),
       repeatedly("Counting payouts", "1 minute", measure),
       repeatedly("Forgetting payouts", "1 hour", forget)

@@ -60,23 +60,3 @@ export const tables: Tables = {
     }
   }
 }
-
-/** The columns of a payout, in the order in which they are read. */
-export const columns = {
-  key: "idempotency_key",
-  reference: "reference",
-  amount: "amount",
-  request: "request",
-  check: "request_check",
-  state: "state",
-  generation: "generation",
-  sends: "sends",
-  leftAt: "may_have_left_at",
-  countedDay: "counted_day",
-  withdrawalId: "withdrawal_id",
-  error: "error",
-  because: "parked_because",
-  submittedAt: "submitted_at",
-  updatedAt: "updated_at",
-  version: "version"
-} as const

@@ -20,10 +20,10 @@ import type { Withdrawal, WithdrawalRequest } from "../../../contract/Withdrawal
 import { finishing, TryAgain, work } from "../../../durable/Work.ts"
 import type { ParkedBecause } from "../../PayoutStatus.ts"
 import type { Seal } from "../../PayoutQueueOptions.ts"
-import { type Core, type Element, retrying } from "./core.ts"
+import type { Core, Element } from "./core.ts"
 import { readRequest } from "./request.ts"
 import { afterAnswer, optionsOf } from "../machine.ts"
-import { answered, type Changes, isOpen, mark, mustNotRepeat, parked, type Row } from "./row.ts"
+import { answered, type Changes, isOpen, mark, mustNotRepeat, park as parked, type Row } from "./row.ts"
 import type { Settings } from "./settings.ts"
 
 const outcomes = Metric.counter("effect_pix_payout_queue_requests", {
@@ -55,8 +55,8 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
   const park = Effect.fnUntraced(function* (row: Row, because: ParkedBecause) {
     if ((yield* core.change(row, parked(because))) === undefined) return yield* changedMeanwhile()
     yield* count("parked")
-    const money = row.leftAt === null ? "No money moved." : "MONEY MAY HAVE MOVED."
-    yield* Effect.logError(`A payout waits for a person (${because}, key ${row.key}). ${money}`)
+    const money = row.mayHaveLeftAt === null ? "No money moved." : "MONEY MAY HAVE MOVED."
+    yield* Effect.logError(`A payout waits for a person (${because}, key ${row.idempotencyKey}). ${money}`)
   })
 
   /** Why a payout must not be sent. */
@@ -111,7 +111,7 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
   /** Stores a step, and subtracts from the day's sum what provably did not move. */
   const write = (row: Row, step: (row: Row) => Changes | undefined) => {
     const { amount, countedDay } = row
-    const stepped = retrying(core)(row.key, (current) => Effect.succeed(step(current)), row)
+    const stepped = core.changeBy(row, (current) => Effect.succeed(step(current)))
     const counted =
       countedDay === null
         ? stepped
@@ -128,29 +128,33 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
 
   // A refusal speaks of all requests with this key only if this request's mark is the last one.
   const record = (marked: Row, isInDoubt: boolean, answer: Result.Result<Withdrawal, RequestWithdrawalError>) =>
-    write(marked, (row) => answered(row, afterAnswer(answer, row.key, isInDoubt || row.sends !== marked.sends)))
+    write(marked, (row) =>
+      answered(row, afterAnswer(answer, row.idempotencyKey, isInDoubt || row.sends !== marked.sends))
+    )
 
   const send = Effect.fnUntraced(function* (row: Row, request: WithdrawalRequest) {
     const marked = yield* commitMark(row)
     if (marked === undefined) {
       const now = yield* Clock.currentTimeMillis
-      yield* core.requeue(row, { delay: untilTomorrow(now, settings.zone) })
-      yield* Effect.logWarning(`The cap of the day is reached: a payout waits for tomorrow (key ${row.key}).`)
+      yield* core.requeue(row, untilTomorrow(now, settings.zone))
+      yield* Effect.logWarning(
+        `The cap of the day is reached: a payout waits for tomorrow (key ${row.idempotencyKey}).`
+      )
       return undefined
     }
     // It may have waited for its turn, for the end of a pause, or for a process that was stopped.
     const because = obstacle(marked, yield* Clock.currentTimeMillis)
     if (because !== undefined) return yield* park(marked, because)
-    const isInDoubt = row.leftAt !== null
-    const result = yield* requestWithdrawal(request, optionsOf(row.key, isInDoubt)).pipe(
-      Effect.provideService(NotAfter, (marked.leftAt ?? 0) + settings.horizon),
+    const isInDoubt = row.mayHaveLeftAt !== null
+    const result = yield* requestWithdrawal(request, optionsOf(row.idempotencyKey, isInDoubt)).pipe(
+      Effect.provideService(NotAfter, (marked.mayHaveLeftAt ?? 0) + settings.horizon),
       Effect.result
     )
     const after = yield* record(marked, isInDoubt, result)
     yield* count(after?.state ?? "unknown")
     if (Result.isSuccess(result) && after?.state === "failed") {
       yield* Effect.logError(
-        `The service recorded a payout that somebody settled as failed (key ${row.key}). MONEY MAY HAVE MOVED.`
+        `The service recorded a payout that somebody settled as failed (key ${row.idempotencyKey}). MONEY MAY HAVE MOVED.`
       )
     }
     if (after === undefined || !isOpen(after) || Result.isSuccess(result)) return undefined
@@ -159,7 +163,7 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
     // Where the service asks for no wait, the queue's own schedule decides.
     if (asked === undefined || Duration.toMillis(asked) < 1000) return failure
     // The service said when: a new element waits for that long, at most an hour.
-    yield* core.requeue(after, { delay: Duration.min(asked, Duration.hours(1)) })
+    yield* core.requeue(after, Duration.min(asked, Duration.hours(1)))
     return undefined
   })
 
@@ -172,7 +176,7 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
       const because = obstacle(row, yield* Clock.currentTimeMillis)
       if (because !== undefined) return yield* park(row, because)
       const request = yield* open(row)
-      if (request === undefined || fromReference("payout", row.reference) !== row.key) {
+      if (request === undefined || fromReference("payout", row.reference) !== row.idempotencyKey) {
         return yield* park(row, "Unreadable")
       }
       yield* turn
