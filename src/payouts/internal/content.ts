@@ -5,11 +5,15 @@
  * Twelve bits on purpose. A full hash of a PIX key could be searched for the key, since there are few CPFs and phone
  * numbers; of twelve bits, whoever holds the events learns no more than twelve bits. One change in 4096 is missed.
  */
+import { identity } from "effect/Function"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
-import { fingerprint } from "../../contract/IdempotencyKey.ts"
+import type { InvalidRequest } from "../../contract/PaymentsError.ts"
+import { fingerprint, fromReferenceOption } from "../../contract/IdempotencyKey.ts"
 import type { WithdrawalRequest } from "../../contract/Withdrawal.ts"
 import { invalidWithdrawal, pairOf } from "../../contract/WithdrawalCheck.ts"
-import { ReferenceConflict } from "../Payout.ts"
+import { type PayoutItem, ReferenceConflict } from "../Payout.ts"
 
 /** The same for objects that differ only in the order of their fields. */
 const sorted = (_: string, value: unknown): unknown =>
@@ -33,10 +37,10 @@ export const checkOf = (request: WithdrawalRequest, idempotencyKey: string): str
 const invalid = (path: string, problem: string) => invalidWithdrawal([{ path, problem }])
 
 /** Of an item that is no object, or throws when it is read. */
-export const unreadableItem = invalid("", "must be an object with a reference, an amount, and plain data")
+const unreadableItem = invalid("", "must be an object with a reference, an amount, and plain data")
 
 /** Of an item whose reference makes no key. */
-export const badReference = invalid(
+const badReference = invalid(
   "reference",
   "must be a text that is not blank, without space around it, in composed form (NFC), and without characters that a person cannot see or tell apart"
 )
@@ -44,10 +48,36 @@ export const badReference = invalid(
 /** Of an item of a run that cannot be counted against a limit. */
 export const badAmount = invalid("amount", "must be a whole number of centavos, from 0")
 
-/** What a payout asks for. */
-interface Wanted {
+/** An item whose reference makes a key. Its request is not checked yet. */
+export interface ReadItem {
   readonly reference: string
   readonly idempotencyKey: string
+  readonly request: WithdrawalRequest
+  readonly check: string
+}
+
+/** Why an item cannot be read, and its reference where that is a text. */
+interface Unreadable {
+  readonly reference: string
+  readonly error: InvalidRequest
+}
+
+/** Reads an item, whose key is of a `kind`. A caller without types may give anything, and reading it may throw. */
+export const readItem = (kind: string, item: PayoutItem): Result.Result<ReadItem, Unreadable> =>
+  Result.try({
+    try: () => {
+      const { reference, ...request } = item
+      const idempotencyKey = Option.getOrUndefined(fromReferenceOption(kind, reference))
+      if (idempotencyKey !== undefined) {
+        return Result.succeed({ reference, idempotencyKey, request, check: checkOf(request, idempotencyKey) })
+      }
+      return Result.fail({ reference: Predicate.isString(reference) ? reference : "", error: badReference })
+    },
+    catch: () => ({ reference: "", error: unreadableItem })
+  }).pipe(Result.flatMap(identity))
+
+/** What a payout asks for. */
+interface Wanted extends Pick<ReadItem, "reference" | "idempotencyKey"> {
   /** In centavos. */
   readonly amount: number
 }

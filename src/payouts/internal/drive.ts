@@ -13,7 +13,7 @@ import * as Stream from "effect/Stream"
 import { Payments } from "../../client/Payments.ts"
 import { NotAfter } from "../../internal/notAfter.ts"
 import type { PayoutEvent, PayoutItem } from "../Payout.ts"
-import { heldBack, keyedOf, makePlan, type NotSent, type Start, stillUnknown } from "./plan.ts"
+import { heldBack, makePlan, type NotSent, notSent, type Start } from "./plan.ts"
 import type { Items, Settings } from "./settings.ts"
 import { afterAnswer, optionsOf, unseen } from "./machine.ts"
 
@@ -25,7 +25,7 @@ export const drive = Effect.fnUntraced(function* <E, R>(items: Items<E, R>, sett
   const { getBalance, requestWithdrawal } = yield* Payments
   const { concurrency, isStop } = settings
   const clock = yield* Clock.Clock
-  const now = () => clock.currentTimeMillisUnsafe()
+  const now = () => DateTime.makeUnsafe(clock.currentTimeMillisUnsafe())
   const plan = makePlan(settings)
   // A list is read to its end before anything is sent: where reading it throws, nothing was.
   const input = Stream.isStream(items) ? items : [...items]
@@ -41,19 +41,14 @@ export const drive = Effect.fnUntraced(function* <E, R>(items: Items<E, R>, sett
     }
   }
 
-  /** The event in place of sending, where it must not be sent any more. */
-  const notSent = (start: Start, startedAt?: DateTime.Utc): PayoutEvent | undefined => {
-    const { doubt } = start
-    const at = DateTime.makeUnsafe(now())
-    const held = stopped?.reason ?? (doubt && heldBack(doubt, settings, now()))
-    if (held === undefined) return undefined
-    if (doubt !== undefined) return stillUnknown(start, doubt, held, at)
-    return stopped && { _tag: "NotStarted", ...keyedOf(start), at, ...stopped, ...(startedAt && { startedAt }) }
-  }
+  /** The event in place of sending, where the item must not be sent any more. */
+  const withheld = (start: Start, startedAt?: DateTime.Utc) =>
+    stopped === undefined
+      ? heldBack(start, settings, now())
+      : notSent(start, { ...stopped, ...(startedAt && { startedAt }) }, now())
 
-  const send = Effect.fnUntraced(function* (start: Start, startedAt: DateTime.Utc) {
-    const { check, doubt, idempotencyKey, request } = start
-    const { amount } = request
+  const send = Effect.fnUntraced(function* ({ asked, doubt, keyed, request }: Start, startedAt: DateTime.Utc) {
+    const { idempotencyKey } = keyed
     const since = doubt === undefined ? startedAt : doubt.since
     const exit = yield* requestWithdrawal(request, optionsOf(idempotencyKey, doubt !== undefined)).pipe(
       Effect.provideService(NotAfter, DateTime.toEpochMillis(since ?? startedAt) + settings.keyHorizon),
@@ -64,45 +59,27 @@ export const drive = Effect.fnUntraced(function* <E, R>(items: Items<E, R>, sett
       ? Result.succeed(exit.value)
       : Result.fail(Option.getOrElse(Cause.findErrorOption(exit.cause), () => unseen(idempotencyKey, "Unrecognised")))
     const known = afterAnswer(answer, idempotencyKey, doubt !== undefined)
-    for (const error of [
-      Result.getFailure(answer),
-      known._tag === "Recorded" ? Option.none() : Option.some(known.error)
-    ]) {
-      if (Option.isSome(error) && isStop(error.value)) stopped ??= { reason: "Stopped", error: error.value }
+    const at = now()
+    if (known._tag === "Recorded") {
+      return { _tag: "Done", ...asked, at, withdrawal: known.withdrawal } satisfies PayoutEvent
     }
-    const keyed = { ...keyedOf(start), at: DateTime.makeUnsafe(now()) }
-    switch (known._tag) {
-      case "Recorded":
-        return { _tag: "Done", ...keyed, amount, check, withdrawal: known.withdrawal } satisfies PayoutEvent
-      case "Refused":
-        return { _tag: "Refused", ...keyed, startedAt, error: known.error } satisfies PayoutEvent
-      case "Unknown":
-        return {
-          _tag: "Unknown",
-          ...keyed,
-          amount,
-          check,
-          ...(since && { since }),
-          error: known.error
-        } satisfies PayoutEvent
-    }
+    // In doubt a refusal becomes another error: a run stops at either of the two.
+    const failure = Option.getOrElse(Result.getFailure(answer), () => known.error)
+    const stop = [failure, known.error].find((error) => isStop(error))
+    if (stop !== undefined) stopped ??= { reason: "Stopped", error: stop }
+    return known._tag === "Refused"
+      ? ({ _tag: "Refused", ...keyed, at, startedAt, error: known.error } satisfies PayoutEvent)
+      : ({ _tag: "Unknown", ...asked, at, ...(since && { since }), error: known.error } satisfies PayoutEvent)
   })
 
   const pay = Effect.fnUntraced(function* (start: Start) {
-    const before = notSent(start)
+    const before = withheld(start)
     if (before !== undefined) return yield* emit(before)
-    const at = DateTime.makeUnsafe(now())
-    const { check, doubt, request } = start
-    yield* emit({
-      _tag: "Started",
-      ...keyedOf(start),
-      at,
-      amount: request.amount,
-      check,
-      ...(doubt?.since && { since: doubt.since })
-    })
+    const at = now()
+    const { asked, doubt } = start
+    yield* emit({ _tag: "Started", ...asked, at, ...(doubt?.since && { since: doubt.since }) })
     // It may have waited for its reader meanwhile, and another payout have stopped the run.
-    yield* emit(notSent(start, at) ?? (yield* send(start, at)))
+    yield* emit(withheld(start, at) ?? (yield* send(start, at)))
   })
 
   const permits = Semaphore.makeUnsafe(concurrency)

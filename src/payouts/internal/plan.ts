@@ -4,10 +4,8 @@
 import * as BigDecimal from "effect/BigDecimal"
 import * as DateTime from "effect/DateTime"
 import * as Equal from "effect/Equal"
-import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { fromReferenceOption } from "../../contract/IdempotencyKey.ts"
 import type { WithdrawalRequest } from "../../contract/Withdrawal.ts"
 import { Centavos, type Reais } from "../../pix/Money.ts"
 import {
@@ -17,18 +15,20 @@ import {
   type PayoutResult,
   type PayoutUnknown
 } from "../Payout.ts"
-import { badAmount, badReference, checkOf, conflictOf, unreadableItem } from "./content.ts"
+import { badAmount, checkOf, conflictOf, type ReadItem, readItem } from "./content.ts"
 import { type Doubt, makeHistory, type Past } from "./history.ts"
 import { isPastHorizon } from "./machine.ts"
 import type { Settings } from "./settings.ts"
 
+/** The fields of every event that say which payout it is. */
+type Keyed = Pick<PayoutNotStarted, "index" | "reference" | "idempotencyKey">
+
 /** The item is to be sent. */
 export interface Start {
   readonly _tag: "Start"
-  readonly index: number
-  readonly reference: string
-  readonly idempotencyKey: string
-  readonly check: string
+  readonly keyed: Keyed
+  /** The fields of an event after which money may have moved. */
+  readonly asked: Keyed & { readonly amount: Centavos; readonly check: string }
   readonly request: WithdrawalRequest
   /** An earlier run may have paid it. */
   readonly doubt: Doubt | undefined
@@ -41,10 +41,14 @@ type Halt = "OverTotal" | "NotCovered"
 
 const isCentavos = Schema.is(Centavos)
 
-const conflictWithPast = (past: Past, wanted: Parameters<typeof conflictOf>[0], request: WithdrawalRequest) => {
+const isMore = (sum: bigint, available: Reais) => BigDecimal.isGreaterThan(BigDecimal.make(sum, 2), available)
+
+/** What the past of a reference has against a request, if anything. */
+const conflictWithPast = (past: Past, { request, ...item }: ReadItem) => {
   const { amount, check, idempotencyKey } = past
   const since = past._tag === "Done" ? past.at : past.since
-  return conflictOf(wanted, check === undefined || check === checkOf(request, idempotencyKey), {
+  const isSameContent = check === undefined || check === checkOf(request, idempotencyKey)
+  return conflictOf({ ...item, amount: request.amount }, isSameContent, {
     state: past._tag === "Done" ? "Done" : "Unknown",
     idempotencyKey,
     amount,
@@ -53,34 +57,29 @@ const conflictWithPast = (past: Past, wanted: Parameters<typeof conflictOf>[0], 
   })
 }
 
-/** The events' fields that say which payout it is. */
-export const keyedOf = ({ idempotencyKey, index, reference }: Omit<Start, "_tag" | "check" | "request" | "doubt">) => ({
-  index,
-  reference,
-  idempotencyKey
-})
-
 /** It is not sent now, and what an earlier run did stays unknown. */
-export const stillUnknown = (
-  { check, ...start }: Omit<Start, "_tag" | "request">,
-  doubt: Doubt,
+const stillUnknown = (
+  { asked }: Start,
+  { error, since }: Doubt,
   held: NonNullable<PayoutUnknown["held"]>,
   at: DateTime.Utc
-): PayoutUnknown => ({
-  _tag: "Unknown",
-  ...keyedOf(start),
-  at,
-  amount: doubt.amount,
-  check: doubt.check ?? check,
-  ...(doubt.since === undefined ? {} : { since: doubt.since }),
-  held,
-  error: doubt.error
-})
+): PayoutUnknown => ({ _tag: "Unknown", ...asked, at, ...(since && { since }), held, error })
 
-/** Why a payout that may have been paid is not sent again. */
-export const heldBack = ({ since }: Doubt, { hold, keyHorizon }: Settings, now: number) => {
-  if (hold) return "Hold"
-  return isPastHorizon(since && DateTime.toEpochMillis(since), now, keyHorizon) ? "KeyHorizon" : undefined
+/** The event of an item that is not sent in this run. */
+export const notSent = (start: Start, why: NotSent, at: DateTime.Utc): PayoutNotStarted | PayoutUnknown =>
+  start.doubt === undefined
+    ? { _tag: "NotStarted", ...start.keyed, at, ...why }
+    : stillUnknown(start, start.doubt, why.reason, at)
+
+/** The event of an item that may have been paid and is not sent again: too long ago, or since the run is to hold it. */
+export const heldBack = (start: Start, { hold, keyHorizon }: Settings, at: DateTime.Utc): PayoutUnknown | undefined => {
+  const { doubt } = start
+  if (doubt === undefined) return undefined
+  if (hold) return stillUnknown(start, doubt, "Hold", at)
+  const since = doubt.since && DateTime.toEpochMillis(doubt.since)
+  return isPastHorizon(since, DateTime.toEpochMillis(at), keyHorizon)
+    ? stillUnknown(start, doubt, "KeyHorizon", at)
+    : undefined
 }
 
 /**
@@ -91,86 +90,57 @@ export const makePlan = (settings: Settings) => {
   const { kind, maxAmount, maxTotal, previous } = settings
   const pastOf = makeHistory(previous)
 
-  const judge = (available?: Reais, initiallyHalted?: Halt) => {
+  const makeJudge = (available?: Reais, initiallyHalted?: Halt) => {
     const seen = new Map<string, { readonly index: number; readonly request: WithdrawalRequest }>()
     let total = 0n
     let halted = initiallyHalted
 
-    const exceeded = (sum: bigint): Halt | undefined => {
-      if (maxTotal !== undefined && sum > BigInt(maxTotal)) return "OverTotal"
-      return available !== undefined && BigDecimal.isGreaterThan(BigDecimal.make(sum, 2), available)
-        ? "NotCovered"
-        : undefined
-    }
-
     const limitReached = (amount: Centavos): PayoutNotStarted["reason"] | undefined => {
       if (maxAmount !== undefined && amount > maxAmount) return "OverAmount"
-      halted ??= exceeded(total + BigInt(amount))
+      const sum = total + BigInt(amount)
+      if (maxTotal !== undefined && sum > BigInt(maxTotal)) halted ??= "OverTotal"
+      if (available !== undefined && isMore(sum, available)) halted ??= "NotCovered"
+      if (halted === undefined) total = sum
       return halted
     }
 
-    const judgeItem = ({ reference, ...request }: PayoutItem, index: number, now: number): PayoutResult | Start => {
-      const at = DateTime.makeUnsafe(now)
-      const key = fromReferenceOption(kind, reference)
-      if (Option.isNone(key)) {
-        const text: unknown = reference
-        return { _tag: "Refused", index, reference: typeof text === "string" ? text : "", at, error: badReference }
-      }
-      const idempotencyKey = key.value
-      const place = { index, reference, at }
+    const judge = (item: PayoutItem, index: number, at: DateTime.Utc): PayoutResult | Start => {
+      const read = readItem(kind, item)
+      if (Result.isFailure(read)) return { _tag: "Refused", index, at, ...read.failure }
+      const { check, idempotencyKey, reference, request } = read.success
+      const { amount } = request
+      const keyed = { index, reference, idempotencyKey }
+      const refused = { _tag: "Refused", index, reference, at } as const
       const first = seen.get(reference)
       if (first !== undefined) {
         return Equal.equals(first.request, request)
-          ? { _tag: "Repeated", ...place, first: first.index }
-          : { _tag: "Refused", ...place, error: new DuplicateReference({ outcome: "NotSent" }) }
+          ? { _tag: "Repeated", index, reference, at, first: first.index }
+          : { ...refused, error: new DuplicateReference({ outcome: "NotSent" }) }
       }
-      const check = checkOf(request, idempotencyKey)
       seen.set(reference, { index, request })
-      const { amount } = request
       // What is no amount could not be held against a limit.
-      if (!isCentavos(amount)) return { _tag: "Refused", ...place, error: badAmount }
+      if (!isCentavos(amount)) return { ...refused, error: badAmount }
       const past = pastOf(reference, idempotencyKey)
-      const conflict = past && conflictWithPast(past, { reference, idempotencyKey, amount }, request)
-      if (conflict !== undefined) return { _tag: "Refused", ...place, idempotencyKey, error: conflict }
+      const conflict = past && conflictWithPast(past, read.success)
+      if (conflict !== undefined) return { ...refused, idempotencyKey, error: conflict }
       if (past?._tag === "Done") return { ...past, index, reference }
-      const start: Start = { _tag: "Start", index, reference, idempotencyKey, check, request, doubt: past }
-      const held = past && heldBack(past, settings, now)
-      if (past !== undefined && held !== undefined) return stillUnknown(start, past, held, at)
+      const start: Start = { _tag: "Start", keyed, asked: { ...keyed, amount, check }, request, doubt: past }
+      const held = heldBack(start, settings, at)
+      if (held !== undefined) return held
       const reason = limitReached(amount)
-      if (reason !== undefined) {
-        return past === undefined
-          ? { _tag: "NotStarted", ...place, idempotencyKey, reason }
-          : stillUnknown(start, past, reason, at)
-      }
-      total += BigInt(amount)
-      return start
+      return reason === undefined ? start : notSent(start, { reason }, at)
     }
-
-    return (item: PayoutItem, index: number, now: number): PayoutResult | Start =>
-      // A caller without types may give anything, and reading it may throw.
-      Result.getOrElse(
-        Result.try(() => judgeItem(item, index, now)),
-        (): PayoutResult => ({
-          _tag: "Refused",
-          index,
-          reference: "",
-          at: DateTime.makeUnsafe(now),
-          error: unreadableItem
-        })
-      )
+    return { judge, isCoveredBy: (balance: Reais) => !isMore(total, balance) }
   }
 
   return {
     /** Judges items as they come. */
-    judge,
+    judge: (available?: Reais) => makeJudge(available).judge,
     /** The same for a list whose whole sum has to be available: if it is not, nothing starts. */
-    judgeWhole: (items: ReadonlyArray<PayoutItem>, available: Reais, now: number) => {
-      const probe = judge()
-      const sum = items.reduce((total, item, index) => {
-        const planned = probe(item, index, now)
-        return planned._tag === "Start" ? total + BigInt(planned.request.amount) : total
-      }, 0n)
-      return judge(undefined, BigDecimal.isGreaterThan(BigDecimal.make(sum, 2), available) ? "NotCovered" : undefined)
+    judgeWhole: (items: ReadonlyArray<PayoutItem>, available: Reais, at: DateTime.Utc) => {
+      const probe = makeJudge()
+      for (const [index, item] of items.entries()) probe.judge(item, index, at)
+      return makeJudge(undefined, probe.isCoveredBy(available) ? undefined : "NotCovered").judge
     }
   }
 }

@@ -3,15 +3,13 @@
  * stored as the JSON of its contract.
  */
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { fromReferenceOption } from "../../../contract/IdempotencyKey.ts"
 import type { BelowMinimum, InvalidRequest } from "../../../contract/PaymentsError.ts"
 import { type WithdrawalRequest, WithdrawalRequestBody } from "../../../contract/Withdrawal.ts"
 import { checkWithdrawal, invalidWithdrawal } from "../../../contract/WithdrawalCheck.ts"
 import type { PayoutItem } from "../../Payout.ts"
-import { badReference, canonical, checkOf, unreadableItem } from "../content.ts"
+import { canonical, readItem } from "../content.ts"
 
 /** A payout that may be stored. */
 export interface Submission {
@@ -24,35 +22,30 @@ export interface Submission {
 }
 
 const check = (payout: PayoutItem): Result.Result<Submission, InvalidRequest | BelowMinimum> => {
-  const { reference, ...request } = payout
-  const key = Option.getOrUndefined(fromReferenceOption("payout", reference))
-  if (key === undefined) return Result.fail(badReference)
-  return Result.map(checkWithdrawal(request, key), (body) => ({
-    idempotencyKey: key,
+  const read = readItem("payout", payout)
+  if (Result.isFailure(read)) return Result.fail(read.failure.error)
+  const { check, idempotencyKey, reference, request } = read.success
+  return Result.map(checkWithdrawal(request, idempotencyKey), (body) => ({
+    idempotencyKey,
     reference,
     amount: body.amount,
     text: JSON.stringify(body),
-    requestCheck: checkOf(request, key)
+    requestCheck: check
   }))
 }
 
-/** Checks a payout to its last field. A caller without types may give anything. `place` says which of many it is. */
+/** Checks a payout to its last field. `place` says which of many it is. */
 export const submission = (
   payout: PayoutItem,
   place?: string
 ): Result.Result<Submission, InvalidRequest | BelowMinimum> =>
-  Result.mapError(
-    Result.getOrElse(
-      Result.try(() => check(payout)),
-      () => Result.fail(unreadableItem)
-    ),
-    (error) =>
-      place === undefined || error._tag === "BelowMinimum"
-        ? error
-        : invalidWithdrawal(
-            error.issues.map(({ path, problem }) => ({ path: path === "" ? place : `${place}.${path}`, problem })),
-            error.idempotencyKey
-          )
+  Result.mapError(check(payout), (error) =>
+    place === undefined || error._tag === "BelowMinimum"
+      ? error
+      : invalidWithdrawal(
+          error.issues.map(({ path, problem }) => ({ path: path === "" ? place : `${place}.${path}`, problem })),
+          error.idempotencyKey
+        )
   )
 
 const StoredRequest = Schema.fromJsonString(WithdrawalRequestBody)
