@@ -33,42 +33,34 @@ export interface Doubt {
 /** What is known of a reference under one key. */
 export type Past = PayoutDone | Doubt
 
+/** An event of one key. */
+type KeyedEvent = Exclude<PayoutEvent, { readonly _tag: "Repeated" }>
+
 /** The earlier of two times; one that is not known is earlier than any. */
 const earlier = (a: DateTime.Utc | undefined, b: DateTime.Utc | undefined) =>
   a === undefined || b === undefined ? undefined : DateTime.min(a, b)
 
-/** A request that may have been executed; `error` where its run was told why. */
-type Request = Omit<Doubt, "_tag" | "error" | "idempotencyKey"> & { readonly error?: Unclear }
-
-/** What the events say of one key. */
-interface Key {
-  readonly idempotencyKey: string
-  done?: PayoutDone
-  readonly unknown: Array<Request>
-  readonly started: Array<PayoutStarted>
-  /** When those requests were started that moved no money, in milliseconds. */
-  readonly ended: Set<number>
-}
-
-const requestOf = ({ amount, at, check, since = at }: PayoutStarted | PayoutUnknown, error?: Unclear): Request => ({
-  amount,
-  check,
-  since,
-  ...(error && { error })
-})
-
-const doubtOf = ({ ended, idempotencyKey, started, unknown }: Key): Doubt | undefined => {
-  const isOpen = ({ at }: PayoutStarted) => at === undefined || !ended.has(DateTime.toEpochMillis(at))
-  const requests = [...unknown, ...started.filter(isOpen).map((event) => requestOf(event))]
+/** What the events of one key say. */
+const pastOf = (idempotencyKey: string, events: ReadonlyArray<KeyedEvent> = []): Past | undefined => {
+  const done = events.find(({ _tag }) => _tag === "Done")
+  if (done?._tag === "Done") return done
+  const ended = new Set(
+    events.map((event) => "startedAt" in event && event.startedAt && DateTime.toEpochMillis(event.startedAt))
+  )
+  const isUnclear = (event: KeyedEvent): event is PayoutStarted | PayoutUnknown =>
+    event._tag === "Unknown" ||
+    (event._tag === "Started" && (event.at === undefined || !ended.has(DateTime.toEpochMillis(event.at))))
+  const requests = events.filter(isUnclear)
   const [first] = requests
   if (first === undefined) return undefined
+  const last = requests.findLast(({ _tag }) => _tag === "Unknown")
   return {
     _tag: "Doubt",
     idempotencyKey,
     amount: first.amount,
     check: first.check,
-    since: requests.map(({ since }) => since).reduce(earlier),
-    error: unknown.findLast(({ error }) => error !== undefined)?.error ?? unseen(idempotencyKey, "Interrupted")
+    since: requests.map(({ at, since = at }) => since).reduce(earlier),
+    error: last?._tag === "Unknown" ? last.error : unseen(idempotencyKey, "Interrupted")
   }
 }
 
@@ -77,47 +69,28 @@ type History = (reference: string, idempotencyKey: string) => Past | undefined
 
 /** Reads the events of earlier runs. */
 export const makeHistory = (events: Iterable<PayoutEvent>): History => {
-  const keys = new Map<string, Key>()
-  const keysOf = new Map<string, Set<Key>>()
-  const keyOf = (reference: string, idempotencyKey: string): Key => {
-    const key = keys.get(idempotencyKey) ?? { idempotencyKey, unknown: [], started: [], ended: new Set() }
-    keys.set(idempotencyKey, key)
-    keysOf.set(reference, (keysOf.get(reference) ?? new Set()).add(key))
-    return key
+  const eventsOf = new Map<string, Array<KeyedEvent>>()
+  const keysOf = new Map<string, Set<string>>()
+  const add = (event: KeyedEvent) => {
+    const { idempotencyKey, reference } = event
+    if (idempotencyKey === undefined) return
+    const known = eventsOf.get(idempotencyKey)
+    if (known === undefined) eventsOf.set(idempotencyKey, [event])
+    else known.push(event)
+    keysOf.set(reference, (keysOf.get(reference) ?? new Set()).add(idempotencyKey))
   }
-
   for (const event of events) {
-    if (event._tag === "Repeated" || event.idempotencyKey === undefined) continue
-    const key = keyOf(event.reference, event.idempotencyKey)
-    switch (event._tag) {
-      case "Done":
-        key.done ??= event
-        break
-      case "Unknown":
-        key.unknown.push(requestOf(event, event.error))
-        break
-      case "Started":
-        key.started.push(event)
-        break
-      case "Refused":
-      case "NotStarted":
-        if (event.startedAt !== undefined) key.ended.add(DateTime.toEpochMillis(event.startedAt))
-        // A stop has the failure of another payout.
-        if (event._tag === "Refused" && event.error._tag === "ReferenceConflict") {
-          const { amount, check, idempotencyKey, since } = event.error.earlier
-          keyOf(event.reference, idempotencyKey).unknown.push({ amount, check, since })
-        }
-        break
-    }
+    if (event._tag === "Repeated") continue
+    add(event)
+    if (event._tag !== "Refused" || event.error._tag !== "ReferenceConflict") continue
+    // The conflict says that a request was started before, and not how it ended.
+    const { state: _, ...request } = event.error.earlier
+    add({ _tag: "Started", index: event.index, reference: event.reference, ...request })
   }
-
   return (reference, idempotencyKey) => {
-    const own = keys.get(idempotencyKey)
-    if (own?.done !== undefined) return own.done
-    for (const key of keysOf.get(reference) ?? []) {
-      const past = key === own ? undefined : (key.done ?? doubtOf(key))
-      if (past !== undefined) return past
-    }
-    return own && doubtOf(own)
+    const own = pastOf(idempotencyKey, eventsOf.get(idempotencyKey))
+    if (own?._tag === "Done") return own
+    const others = [...(keysOf.get(reference) ?? [])].filter((key) => key !== idempotencyKey)
+    return others.map((key) => pastOf(key, eventsOf.get(key))).find((past) => past !== undefined) ?? own
   }
 }

@@ -10,12 +10,11 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type { BalanceOptions } from "../../contract/Balance.ts"
 import { fromReferenceOption } from "../../contract/IdempotencyKey.ts"
-import type { InvalidRequest } from "../../contract/PaymentsError.ts"
 import * as Check from "../../contract/Settings.ts"
 import { invalidWithdrawal } from "../../contract/WithdrawalCheck.ts"
 import { millisOf } from "../../internal/duration.ts"
 import { Centavos } from "../../pix/Money.ts"
-import type { PayoutError, PayoutEvent, PayoutItem } from "../Payout.ts"
+import { type PayoutError, type PayoutEvent, type PayoutItem, PayoutResult, PayoutStarted } from "../Payout.ts"
 
 /** Many payouts, in a list or in a stream. */
 export type Items<E = never, R = never> = Iterable<PayoutItem> | Stream.Stream<PayoutItem, E, R>
@@ -69,22 +68,7 @@ export interface Options {
   readonly keyHorizon?: Duration.Input | undefined
 }
 
-/** The options, checked. */
-export interface Settings {
-  readonly concurrency: number
-  readonly kind: string
-  readonly maxAmount: Centavos | undefined
-  readonly maxTotal: Centavos | undefined
-  /** Whose balance to check, if any. */
-  readonly checkBalance: BalanceOptions | undefined
-  readonly isStop: (error: PayoutError) => boolean
-  readonly previous: ReadonlyArray<PayoutEvent>
-  readonly hold: boolean
-  /** In milliseconds. */
-  readonly keyHorizon: number
-}
-
-/** What the next payout would meet as well, and what should be looked at before more is sent. */
+/** What the next item would meet as well, and what should be looked at before more is sent. */
 const isStopByDefault = ({ concerns, outcome }: PayoutError): boolean => outcome === "Unknown" || concerns !== "Request"
 
 const stopperOf = (stopOn: Options["stopOn"]) => {
@@ -102,35 +86,27 @@ const stopperOf = (stopOn: Options["stopOn"]) => {
     )
 }
 
-const tags: ReadonlyArray<unknown> = [
-  "Started",
-  "Done",
-  "Refused",
-  "Unknown",
-  "NotStarted",
-  "Repeated"
-] satisfies ReadonlyArray<PayoutEvent["_tag"]>
-const isEvent = (event: unknown) => Predicate.hasProperty(event, "_tag") && tags.includes(event._tag)
+const tags: ReadonlySet<unknown> = new Set(
+  [PayoutStarted, ...PayoutResult.members].map(({ fields }) => fields._tag.schema.literal)
+)
+const isEvent = (event: unknown): event is PayoutEvent => Predicate.hasProperty(event, "_tag") && tags.has(event._tag)
 
 const isLimit = Schema.is(Schema.UndefinedOr(Centavos))
 
 /** Checks what a caller without types may give, too. */
-export const settingsOf = (items: unknown, given: Options): Effect.Effect<Settings, InvalidRequest> =>
+export const settingsOf = (items: unknown, given: Options) =>
   Effect.suspend(() => {
     const options: Options = Predicate.isObject(given) ? given : {}
-    const { checkBalance, concurrency = 4, hold = false, keyHorizon = "12 hours", kind = "payout" } = options
-    const { maxAmount, maxTotal, stopOn } = options
+    const { checkBalance, concurrency = 4, hold = false, keyHorizon = "12 hours", kind = "payout", stopOn } = options
     const horizon = millisOf(keyHorizon)
     const previous = Result.getOrUndefined(Result.try(() => [...(options.previous ?? [])]))
     const { checked } = Check
+    const limit = (setting: "maxAmount" | "maxTotal") =>
+      checked(setting, options[setting], isLimit(options[setting]), "must be a whole number of centavos")
+    const isList = Stream.isStream(items) || Predicate.isIterable(items)
     return Check.all({
       options: checked("options", undefined, options === given, "must be an object"),
-      items: checked(
-        "items",
-        undefined,
-        Stream.isStream(items) || Predicate.isIterable(items),
-        "must be a list or a stream of payouts"
-      ),
+      items: checked("items", undefined, isList, "must be a list or a stream of payouts"),
       concurrency: Check.count("concurrency", concurrency),
       kind: checked(
         "kind",
@@ -138,8 +114,9 @@ export const settingsOf = (items: unknown, given: Options): Effect.Effect<Settin
         Option.isSome(fromReferenceOption(kind, "reference")),
         "must be 1 to 32 letters, digits or hyphens"
       ),
-      maxAmount: checked("maxAmount", maxAmount, isLimit(maxAmount), "must be a whole number of centavos"),
-      maxTotal: checked("maxTotal", maxTotal, isLimit(maxTotal), "must be a whole number of centavos"),
+      maxAmount: limit("maxAmount"),
+      maxTotal: limit("maxTotal"),
+      /** Whose balance to check, if any. */
       checkBalance: checked(
         "checkBalance",
         checkBalance === true ? {} : checkBalance === false ? undefined : checkBalance,
@@ -153,6 +130,7 @@ export const settingsOf = (items: unknown, given: Options): Effect.Effect<Settin
         "must be a list of tags and outcomes, or a function"
       ),
       hold: checked("hold", hold, typeof hold === "boolean", "must be true or false"),
+      /** In milliseconds. */
       keyHorizon: checked("keyHorizon", horizon ?? 0, horizon !== undefined, "must be a duration"),
       previous: checked(
         "previous",
@@ -166,3 +144,6 @@ export const settingsOf = (items: unknown, given: Options): Effect.Effect<Settin
       invalidWithdrawal(settings.map(({ problem, setting }) => ({ path: setting, problem })))
     )
   )
+
+/** The options of a run, checked. */
+export type Settings = Effect.Success<ReturnType<typeof settingsOf>>
