@@ -23,7 +23,7 @@ import type { Seal } from "../../PayoutQueueOptions.ts"
 import type { Core, Element } from "./core.ts"
 import { readRequest } from "./request.ts"
 import { afterAnswer, optionsOf } from "../machine.ts"
-import { answered, type Changes, isOpen, mark, mustNotRepeat, park as parked, type Row } from "./row.ts"
+import * as Row from "./row.ts"
 import type { Settings } from "./settings.ts"
 
 const outcomes = Metric.counter("effect_pix_payout_queue_requests", {
@@ -52,22 +52,22 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
   const counting = Semaphore.makeUnsafe(1)
   const untilRunning = Effect.repeat(isPaused, { while: (paused) => paused, schedule: Schedule.spaced("1 second") })
 
-  const park = Effect.fnUntraced(function* (row: Row, because: ParkedBecause) {
-    if ((yield* core.change(row, parked(because))) === undefined) return yield* changedMeanwhile()
+  const park = Effect.fnUntraced(function* (row: Row.Row, because: ParkedBecause) {
+    if ((yield* core.change(row, Row.park(because))) === undefined) return yield* changedMeanwhile()
     yield* count("parked")
     const money = row.mayHaveLeftAt === null ? "No money moved." : "MONEY MAY HAVE MOVED."
     yield* Effect.logError(`A payout waits for a person (${because}, key ${row.idempotencyKey}). ${money}`)
   })
 
   /** Why a payout must not be sent. */
-  const obstacle = (row: Row, now: number): ParkedBecause | undefined => {
-    if (mustNotRepeat(row, now, settings.horizon)) return "PastHorizon"
+  const obstacle = (row: Row.Row, now: number): ParkedBecause | undefined => {
+    if (Row.mustNotRepeat(row, now, settings.horizon)) return "PastHorizon"
     if (settings.maxAmount !== undefined && row.amount > settings.maxAmount) return "OverMaxAmount"
     return settings.dailyCap !== undefined && row.amount > settings.dailyCap ? "OverDailyCap" : undefined
   }
 
   /** The stored request, if it is that of this payout. */
-  const open = (row: Row) =>
+  const open = (row: Row.Row) =>
     row.request === null
       ? Effect.undefined
       : seal.open(row.request, row.reference).pipe(
@@ -90,13 +90,13 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
   })
 
   /** Commits the mark; `undefined` where the cap of the day is reached. */
-  const commitMark = (row: Row) =>
+  const commitMark = (row: Row.Row) =>
     Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
       const { dailyCap, zone } = settings
       const day = dailyCap === undefined ? null : DateTime.formatIsoDate(dayOf(now, zone))
       const change = Effect.filterOrFail(
-        core.change(row, mark(row, now, day)),
+        core.change(row, Row.mark(row, now, day)),
         (marked) => marked !== undefined,
         changedMeanwhile
       )
@@ -108,31 +108,21 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
       )
     })
 
-  /** Stores a step, and subtracts from the day's sum what provably did not move. */
-  const write = (row: Row, step: (row: Row) => Changes | undefined) => {
-    const { amount, countedDay } = row
-    const stepped = core.changeBy(row, (current) => Effect.succeed(step(current)))
-    const counted =
-      countedDay === null
-        ? stepped
-        : counting.withPermit(
-            store.shortTransaction(
-              Effect.tap(stepped, (next) =>
-                next !== undefined && next.countedDay === null ? store.unspend(countedDay, amount) : Effect.void
-              )
-            )
-          )
+  /** Stores what became of a request, and subtracts from the day's sum what provably did not move. */
+  const record = (marked: Row.Row, isInDoubt: boolean, answer: Result.Result<Withdrawal, RequestWithdrawalError>) => {
+    const { amount, countedDay, idempotencyKey, sends } = marked
+    const changed = core.changeBy(marked, (row) =>
+      // A refusal speaks of all requests with this key only if this request's mark is the last one.
+      Effect.succeed(Row.answered(row, afterAnswer(answer, idempotencyKey, isInDoubt || row.sends !== sends)))
+    )
+    const uncounted = (day: string) =>
+      Effect.tap(changed, (row) => (row?.countedDay === null ? store.unspend(day, amount) : Effect.void))
+    const stored = countedDay === null ? changed : counting.withPermit(store.shortTransaction(uncounted(countedDay)))
     // The answer is stored nowhere else, so this is retried for a minute.
-    return Effect.retry(counted, { schedule: Schedule.spaced("500 millis"), times: 120 })
+    return Effect.retry(stored, { schedule: Schedule.spaced("500 millis"), times: 120 })
   }
 
-  // A refusal speaks of all requests with this key only if this request's mark is the last one.
-  const record = (marked: Row, isInDoubt: boolean, answer: Result.Result<Withdrawal, RequestWithdrawalError>) =>
-    write(marked, (row) =>
-      answered(row, afterAnswer(answer, row.idempotencyKey, isInDoubt || row.sends !== marked.sends))
-    )
-
-  const send = Effect.fnUntraced(function* (row: Row, request: WithdrawalRequest) {
+  const send = Effect.fnUntraced(function* (row: Row.Row, request: WithdrawalRequest) {
     const marked = yield* commitMark(row)
     if (marked === undefined) {
       const now = yield* Clock.currentTimeMillis
@@ -157,7 +147,7 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
         `The service recorded a payout that somebody settled as failed (key ${row.idempotencyKey}). MONEY MAY HAVE MOVED.`
       )
     }
-    if (after === undefined || !isOpen(after) || Result.isSuccess(result)) return undefined
+    if (after === undefined || !Row.isOpen(after) || Result.isSuccess(result)) return undefined
     const { failure } = result
     const asked = "retryAfter" in failure ? failure.retryAfter : undefined
     // Where the service asks for no wait, the queue's own schedule decides.
@@ -172,7 +162,7 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
       yield* untilRunning
       const row = yield* store.get(key)
       // The element was delivered twice, or was replaced by a newer one.
-      if (row === undefined || row.generation !== generation || !isOpen(row)) return
+      if (row === undefined || row.generation !== generation || !Row.isOpen(row)) return
       const because = obstacle(row, yield* Clock.currentTimeMillis)
       if (because !== undefined) return yield* park(row, because)
       const request = yield* open(row)
