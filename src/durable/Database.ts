@@ -1,6 +1,6 @@
 /**
  * The user's own database: the `SqlClient` that is in the context when a layer is built, and no other. What this
- * library keeps is written with that client, so that it joins the transaction in which the user's code writes.
+ * library stores is written with that client, so that it joins the transaction in which the user's code writes.
  *
  * PostgreSQL and SQLite are supported. Another dialect is refused when the layer is built.
  */
@@ -93,7 +93,7 @@ export const untilReachable: Effect.Effect<void, SqlError, SqlClient.SqlClient> 
   )
 })
 
-/** The transaction that a fiber is in, of whichever client: Effect notes it under this name, and exports no name for it. */
+/** The transaction that a fiber is in, of whichever client: Effect stores it under this name, and does not export it. */
 const CurrentTransaction = Context.Reference<Context.Key<never, object> | undefined>(
   "effect/sql/CurrentTransactionService",
   { defaultValue: () => undefined }
@@ -127,7 +127,7 @@ export const inTransaction =
       return error === undefined || Cause.hasInterrupts(cause) ? Effect.failCause(cause) : Effect.fail(error)
     })
 
-/** What the database failed with: itself, or in the words of the queue that stands on it. */
+/** The failure of the database: as it is, or wrapped by the queue. */
 type Failure = SqlError | PersistedQueueError
 
 const isQueueError = (error: unknown): error is PersistedQueueError => Predicate.isTagged(error, "PersistedQueueError")

@@ -1,6 +1,6 @@
 /**
- * Work that survives its process: Effect's `PersistedQueue` on the user's own database, and the fibers that do what
- * stands in it.
+ * Work that survives its process: Effect's `PersistedQueue` on the user's own database, and the fibers that
+ * handle its elements.
  *
  * Delivery is at least once. An element is leased to the process that took it, and the lease is renewed for as long as
  * the handler runs; a process that dies or stops loses it after `lease`, and another one takes the element. So a handler
@@ -34,11 +34,11 @@ const indexes: Tables = { name: `${queueTable}_ended`, migrations: { "0001_creat
 /** How a worker shares the queue with others. */
 export interface LeaseOptions {
   /**
-   * How long a process that says nothing more keeps what it took: after this another one takes over. It is renewed every
-   * fifth part of it. Whole seconds. Default 30 seconds.
+   * How long a process that does not renew its lease has the elements that it took; then another process takes them. A
+   * lease is renewed five times in this time. Whole seconds. Default 30 seconds.
    */
   readonly lease?: Duration.Input | undefined
-  /** How often the queue is asked for work of other processes; that of the same process comes at once. Default 1 second. */
+  /** How often the queue is asked for work of other processes; work of the same process is taken at once. Default 1 second. */
   readonly poll?: Duration.Input | undefined
 }
 
@@ -59,19 +59,19 @@ export const layerQueue = ({ lease = "30 seconds", poll }: LeaseOptions = {}): L
     ),
     Layer.tap(() => migrate(indexes)),
     Layer.provide(Layer.effectDiscard(untilReachable)),
-    // It asks for work all the time, and mostly finds none.
+    // The queue polls all the time, and mostly finds nothing: no spans for that.
     Layer.provide(Layer.succeed(References.TracerEnabled, false))
   )
 
-/** The store compares times, and takes nothing else of a clock: with parts of a millisecond it may wait for none for ever. */
+/** The store compares times in milliseconds: with fractions of a millisecond it may wait for ever. */
 const wholeMillis = (clock: Clock.Clock): Clock.Clock => ({
   ...clock,
   currentTimeMillisUnsafe: () => Math.floor(clock.currentTimeMillisUnsafe())
 })
 
 /**
- * The queue in memory, for tests under `TestClock`: it is gone with the process. What is offered for later waits
- * outside of it, since each take goes through all that is in it; and what is finished is forgotten by the next cleanup.
+ * The queue in memory, for tests under `TestClock`: it is gone with the process. An element with a delay is added when the
+ * delay is over, since each take goes through all elements. Finished elements are deleted by the next cleanup.
  */
 export const layerQueueMemory: Layer.Layer<PersistedQueue.PersistedQueueFactory | PersistedQueue.PersistedQueueStore> =
   Layer.provideMerge(
@@ -98,7 +98,7 @@ export const layerQueueMemory: Layer.Layer<PersistedQueue.PersistedQueueFactory 
     )
   )
 
-/** Forgets what is finished: the rows of payouts and webhooks are what remembers, the queue need not. */
+/** Deletes finished elements. The rows of payouts and webhooks store what became of them. */
 export const forgetDone = Effect.flatMap(PersistedQueue.PersistedQueueStore, (store) =>
   store.cleanup({ timeToLive: Duration.days(1), failedTimeToLive: Duration.days(30) })
 )
@@ -107,8 +107,8 @@ export const forgetDone = Effect.flatMap(PersistedQueue.PersistedQueueStore, (st
 export const unlimited = 2 ** 31 - 1
 
 /**
- * The element is to be tried again later, by the queue's schedule. The queue's table keeps the printed failure, so it is
- * one of these and says nothing but a word of this library's own.
+ * The element is to be tried again later, by the queue's schedule. The queue's table stores the printed failure, so its
+ * text is one word of this library.
  */
 export class TryAgain extends Schema.TaggedError<TryAgain>("effect-pix/TryAgain")("TryAgain", {
   reason: Schema.String
@@ -136,8 +136,8 @@ export const work = <A, R, HR>(
     readonly name: string
     readonly concurrency: number
     /**
-     * Success removes the element. A defect is logged without its message, and the element is tried again. So is that of
-     * a step that was interrupted by itself, as where the user's pool is closed, which is no defect.
+     * Success removes the element. A defect is logged without its message, and the element is tried again. A step that
+     * is interrupted by something else, such as the end of the user's pool, is tried again too, and is no defect.
      */
     readonly handle: (value: A, metadata: { readonly attempts: number }) => Effect.Effect<void, TryAgain, HR>
   }
@@ -189,10 +189,10 @@ export const repeatedly = <E, R>(
   )
 
 /**
- * Lets what was begun be finished, for at most `patience`, when the calling fiber is interrupted: the stop of a process
- * cuts nothing off that ends soon.
+ * Lets an effect go on for at most `patience` when the calling fiber is interrupted: the stop of a process cuts off
+ * nothing that ends soon.
  */
-export const finishing =
+export const withPatience =
   (patience: Duration.Input) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.uninterruptibleMask((restore) =>

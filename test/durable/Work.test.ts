@@ -2,7 +2,7 @@ import { assert, describe, it, vi } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Logger, Queue, Schema } from "effect"
 import { PersistedQueue } from "effect/persistence"
 import { TestClock } from "effect/testing"
-import { finishing, layerQueueMemory, repeatedly, TryAgain, unlimited, work } from "../../src/durable/Work.ts"
+import { withPatience, layerQueueMemory, repeatedly, TryAgain, unlimited, work } from "../../src/durable/Work.ts"
 
 const makeQueue = PersistedQueue.make({ name: "test", schema: Schema.String, maxAttempts: unlimited })
 
@@ -213,7 +213,7 @@ describe("repeatedly", () => {
   )
 })
 
-describe("finishing", () => {
+describe("withPatience", () => {
   const begin = (takes: "3 seconds" | "1 hour") =>
     Effect.gen(function* () {
       let ended: "done" | "cut off" | undefined
@@ -221,7 +221,7 @@ describe("finishing", () => {
         Effect.andThen(Effect.sync(() => (ended = "done"))),
         Effect.onInterrupt(() => Effect.sync(() => (ended = "cut off")))
       )
-      const fiber = yield* Effect.forkChild(finishing("5 seconds")(job))
+      const fiber = yield* Effect.forkChild(withPatience("5 seconds")(job))
       yield* Effect.yieldNow
       yield* TestClock.adjust("1 second")
       const stop = yield* Effect.forkChild(Fiber.interrupt(fiber))

@@ -129,6 +129,24 @@ describe.skipIf(absent !== undefined)(`a payout queue that grows${absent === und
       })
     )
 
+  for (const statistics of ["none", "fresh"] as const)
+    test(
+      `a search for inserted payouts looks at no payout that waits in the queue (statistics: ${statistics})`,
+      Effect.gen(function* () {
+        const { sql, store } = yield* prepare
+        yield* insert(1, 20_000, "accepted")
+        yield* insert(20_001, 30_000, "posted")
+        if (statistics === "fresh") yield* sql`ANALYZE`
+        const found: Array<string> = []
+        const search = store.healInserted(({ key }) => Effect.sync(() => found.push(key)))
+        const { pages } = yield* pagesOf(search)
+        assert.isAtMost(pages, 20)
+        yield* sql`UPDATE effect_pix_payouts SET generation = 0 WHERE reference IN ('invoice-7', 'invoice-20007')`
+        yield* search
+        assert.deepStrictEqual(found, ["payout_8f14e45fceea167a5a36dedd4bea2543"])
+      })
+    )
+
   for (const state of ["posted", undefined] as const)
     test(
       `a list of ${state ?? "all"} of four times as many payouts looks at no more than five times the pages`,

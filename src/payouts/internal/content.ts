@@ -15,7 +15,7 @@ import type { WithdrawalRequest } from "../../contract/Withdrawal.ts"
 import { invalidWithdrawal, pairOf } from "../../contract/WithdrawalCheck.ts"
 import { type PayoutItem, ReferenceConflict } from "../Payout.ts"
 
-/** The same for objects that differ only in the order of their fields. */
+/** Sorts the fields of an object, so that their order makes no other text. */
 const sorted = (_: string, value: unknown): unknown =>
   typeof value === "object" && value !== null && !Array.isArray(value)
     ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
@@ -24,7 +24,7 @@ const sorted = (_: string, value: unknown): unknown =>
 /** A value as JSON with sorted fields. */
 export const canonical = (value: unknown): string => JSON.stringify(value, sorted)
 
-/** Three hexadecimal digits, other ones for the same request under another key. */
+/** The check of a request: three hexadecimal digits, which differ for the same request under another key. */
 export const checkOf = (request: WithdrawalRequest, idempotencyKey: string): string => {
   const { currency = "BRL", description, metadata } = request
   const { pixKey, pixKeyType } = request
@@ -36,16 +36,16 @@ export const checkOf = (request: WithdrawalRequest, idempotencyKey: string): str
 
 const invalid = (path: string, problem: string) => invalidWithdrawal([{ path, problem }])
 
-/** Of an item that is no object, or throws when it is read. */
+/** The error of an item that is no object, or throws when it is read. */
 const unreadableItem = invalid("", "must be an object with a reference, an amount, and plain data")
 
-/** Of an item whose reference makes no key. */
+/** The error of an item whose reference makes no key. */
 const badReference = invalid(
   "reference",
   "must be a text that is not blank, without space around it, in composed form (NFC), and without characters that a person cannot see or tell apart"
 )
 
-/** Of an item of a run that cannot be counted against a limit. */
+/** The error of an item of a run whose amount cannot be compared with a limit. */
 export const badAmount = invalid("amount", "must be a whole number of centavos, from 0")
 
 /** An item whose reference makes a key. Its request is not checked yet. */

@@ -1,5 +1,6 @@
 /**
- * What is to become of each item of a run of payouts, judged in the order of the input and before anything is sent.
+ * Judges the items of a run of payouts, in the order of the input: an item is to be sent, or its event says why not.
+ * Nothing here sends.
  */
 import * as BigDecimal from "effect/BigDecimal"
 import * as DateTime from "effect/DateTime"
@@ -57,7 +58,7 @@ const conflictWithPast = (past: Past, { request, ...item }: ReadItem) => {
   })
 }
 
-/** It is not sent now, and what an earlier run did stays unknown. */
+/** The event of an item that is not sent now, and of which an earlier run may have paid. */
 const stillUnknown = (
   { asked }: Start,
   { error, since }: Doubt,
@@ -118,7 +119,7 @@ export const makePlan = (settings: Settings) => {
           : { ...refused, error: new DuplicateReference({ outcome: "NotSent" }) }
       }
       seen.set(reference, { index, request })
-      // What is no amount could not be held against a limit.
+      // Only an amount can be compared with a limit.
       if (!isCentavos(amount)) return { ...refused, error: badAmount }
       const past = pastOf(reference, idempotencyKey)
       const conflict = past && conflictWithPast(past, read.success)
@@ -134,7 +135,7 @@ export const makePlan = (settings: Settings) => {
   }
 
   return {
-    /** Judges items as they come. */
+    /** Judges items one by one. */
     judge: (available?: Reais) => makeJudge(available).judge,
     /** The same for a list whose whole sum has to be available: if it is not, nothing starts. */
     judgeWhole: (items: ReadonlyArray<PayoutItem>, available: Reais, at: DateTime.Utc) => {

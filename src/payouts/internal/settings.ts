@@ -68,7 +68,7 @@ export interface Options {
   readonly keyHorizon?: Duration.Input | undefined
 }
 
-/** What the next item would meet as well, and what should be looked at before more is sent. */
+/** Failures that the next item would meet as well, or that a person should see before more is sent. */
 const isStopByDefault = ({ concerns, outcome }: PayoutError): boolean => outcome === "Unknown" || concerns !== "Request"
 
 const stopperOf = (stopOn: Options["stopOn"]) => {
@@ -93,7 +93,7 @@ const isEvent = (event: unknown): event is PayoutEvent => Predicate.hasProperty(
 
 const isLimit = Schema.is(Schema.UndefinedOr(Centavos))
 
-/** Checks what a caller without types may give, too. */
+/** Checks the items and the options, also those of a caller without types. */
 export const settingsOf = (items: unknown, given: Options) =>
   Effect.suspend(() => {
     const options: Options = Predicate.isObject(given) ? given : {}

@@ -1,6 +1,6 @@
 /**
- * What submitting and working share: the rows, the queue, and the notices of changes. A row is inserted and changed here
- * and nowhere else.
+ * The rows, their queue and the notices of their changes, for submitting and for working. Every step of a payout is
+ * written here: `insert` and `change` are the only two places in which a row gets another state.
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -26,7 +26,7 @@ export type Core = Effect.Success<ReturnType<typeof makeCore>>
 
 export const makeCore = Effect.fnUntraced(function* (store: Store, poll: number) {
   const queue = yield* PersistedQueue.make({ name: queueName, schema: Element, maxAttempts: unlimited })
-  /** The rows that this process inserted or changed, after the commit. */
+  /** The rows that this process inserted or changed, published after the commit. */
   const written = yield* PubSub.sliding<Row>(1024)
   const awaited = yield* RcMap.make({ lookup: (_key: string) => Latch.make() })
   /**

@@ -1,5 +1,5 @@
 /**
- * The rows in memory, for tests: gone with the process, and ruled by `TestClock`.
+ * The rows in memory, for tests: they are gone with the process, and follow `TestClock`.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -10,15 +10,15 @@ import type { Place, Store } from "./store.ts"
 const ended = ({ state }: Row) => state !== "accepted" && state !== "unknown" && state !== "parked"
 
 /** Whether the fiber is in a transaction. */
-const Inside = Context.Reference<boolean>("effect-pix/Inside", { defaultValue: () => false })
+const IsInTransaction = Context.Reference<boolean>("effect-pix/IsInMemoryTransaction", { defaultValue: () => false })
 
 export const make = (): Store => {
   let rows = new Map<string, Row>()
   let limits = { paused: false, nextAt: 0, day: "", spent: 0 }
-  // One transaction, or one change outside of any, at a time. What is inside another one is a part of it.
+  // One transaction at a time, or one change outside of any. A transaction in another one is a part of it.
   const semaphore = Semaphore.makeUnsafe(1)
   const alone = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-    Effect.flatMap(Inside, (inside) => (inside ? effect : semaphore.withPermit(effect)))
+    Effect.flatMap(IsInTransaction, (isInside) => (isInside ? effect : semaphore.withPermit(effect)))
 
   const change = <A>(run: () => A) => alone(Effect.sync(run))
 
@@ -34,7 +34,7 @@ export const make = (): Store => {
     alone(
       Effect.suspend(() => {
         const before = { rows: new Map(rows), limits }
-        return Effect.onError(Effect.provideService(effect, Inside, true), () =>
+        return Effect.onError(Effect.provideService(effect, IsInTransaction, true), () =>
           Effect.sync(() => {
             rows = before.rows
             limits = before.limits

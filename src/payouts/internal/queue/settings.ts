@@ -28,7 +28,7 @@ const forgetOf = (forget: PayoutQueueOptions["forget"]) =>
       )
   )
 
-/** What the layers work with: the defaults, and what is given in their place. Times are in milliseconds. */
+/** The settings of the layers: what is given, or its default. Times are in milliseconds. */
 export const settingsOf = (options: PayoutQueueOptions) =>
   Check.all({
     concurrency: Check.count("concurrency", options.concurrency ?? 20),

@@ -44,7 +44,7 @@ export const make = (database: Database): Store => {
     return select(sql`WHERE ${inState} (${at}, idempotency_key) > (${after.at}, ${after.key})
       ORDER BY ${at}, idempotency_key LIMIT ${limit}`)
   }
-  /** The rows of the keys that a SELECT finds, by the primary key: of an array PostgreSQL expects few, as it does not of a join. */
+  /** The rows whose keys a SELECT finds, by the primary key: PostgreSQL expects few keys in an array, and many in a join. */
   const isOneOf = (keys: Fragment) =>
     dialect === "pg" ? sql`idempotency_key = ANY(ARRAY(${keys}))` : sql`idempotency_key IN (${keys})`
   /** Many values as one parameter, so that any number of them is one prepared statement. */

@@ -17,7 +17,7 @@ import { Payments } from "../../../client/Payments.ts"
 import { fromReference } from "../../../contract/IdempotencyKey.ts"
 import type { RequestWithdrawalError } from "../../../contract/PaymentsError.ts"
 import type { Withdrawal, WithdrawalRequest } from "../../../contract/Withdrawal.ts"
-import { finishing, TryAgain, work } from "../../../durable/Work.ts"
+import { withPatience, TryAgain, work } from "../../../durable/Work.ts"
 import type { ParkedBecause } from "../../PayoutStatus.ts"
 import type { Seal } from "../../PayoutQueueOptions.ts"
 import type { Core, Element } from "./core.ts"
@@ -170,7 +170,7 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
         return yield* park(row, "Unreadable")
       }
       yield* turn
-      const failure = yield* finishing(settings.drain)(send(row, request))
+      const failure = yield* withPatience(settings.drain)(send(row, request))
       if (failure === undefined) return
       yield* Effect.logWarning(`A payout is tried again (key ${key}): ${failure._tag}`)
       return yield* new TryAgain({ reason: failure._tag })
