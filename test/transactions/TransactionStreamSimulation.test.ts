@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Result, Stream } from "effect"
+import { Effect, Option, Result, Stream } from "effect"
 import { TransactionStream } from "effect-pix"
 import type { TransactionSort } from "../../src/contract/Transaction.ts"
 import { oneIn, type Schedule, serve, upToMost } from "../support/listSchedules.ts"
@@ -124,6 +124,33 @@ describe("TransactionStream in a simulation", () => {
       }
     })
   )
+
+  for (const ties of [20, 50, 99, 120]) {
+    it.effect(
+      `${ties} rows of one time: runs that each read one page, from the checkpoint before, lose no row in silence`,
+      () =>
+        Effect.gen(function* () {
+          for (const sort of sorts) {
+            for (let n = 0; n < runs; n++) {
+              const seed = firstSeed * 100_000 + n
+              const { left, list } = serve({ name: "", ties }, 400, sort, seed)
+              const rows: Array<number> = []
+              let from: TransactionStream.Checkpoint | undefined
+              let page = yield* Effect.result(Stream.runHead(pagesBy(list, { sort })))
+              while (Result.isSuccess(page) && Option.isSome(page.success)) {
+                rows.push(...idsOf(page.success.value.rows))
+                from = decode(JSON.parse(JSON.stringify(encode(page.success.value.checkpoint))))
+                page = yield* Effect.result(Stream.runHead(pagesBy(list, { sort, from })))
+              }
+              const got = new Set(rows)
+              assert.strictEqual(got.size, rows.length, `${sort}, seed ${seed}: a row came twice`)
+              if (Result.isFailure(page)) assert.strictEqual(page.failure._tag, "PaginationError")
+              else assert.sameMembers(rows, left(), `${sort}, seed ${seed}: rows were lost in silence`)
+            }
+          }
+        })
+    )
+  }
 
   it.effect(
     "a run that goes on from the checkpoint of any page brings exactly the rest, from memory that is bounded",

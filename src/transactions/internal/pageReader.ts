@@ -104,6 +104,9 @@ export const make = <E>({ isCounted, list, pageSize, start }: Options<E>) => {
   let isAskedAgain = false
   let isOver = false
 
+  /** A border that is in doubt counts as tied in a checkpoint: who goes on from there takes no second look at it. */
+  const current = (): Place => ({ ...place, least, isTied: place.isTied || isRepeated })
+
   const failed = (reason: Reason, counts?: { readonly counted: number; readonly delivered: number }) =>
     Effect.fail(
       new PaginationError({
@@ -113,7 +116,7 @@ export const make = <E>({ isCounted, list, pageSize, start }: Options<E>) => {
         page,
         reason,
         ...counts,
-        checkpoint: toCheckpoint({ ...place, least })
+        checkpoint: toCheckpoint(current())
       })
     )
 
@@ -269,8 +272,8 @@ export const make = <E>({ isCounted, list, pageSize, start }: Options<E>) => {
         // All rows of the first page lie before those that are wanted.
         ahead = Math.floor(answer.total / size) + 2
       }
-      const before = { ...place, least }
-      place = advance(before, entries)
+      const before = current()
+      place = { ...advance(before, entries), isTied: place.isTied }
       counted = Math.max(isReached ? answer.total : 0, near?.total ?? 0)
       if (isReached && (answer.items.length === 0 || (answer.isShort && isProven))) {
         isOver = yield* finish(answer.items.length === 0 ? (near ?? answer) : answer)
