@@ -167,6 +167,14 @@ describe("the doctor", () => {
     ],
     ["another order", { rows: (all) => all.toReversed() }, "List: createdAt_desc is newest first: it is not"],
     [
+      "another order, of times with a comma",
+      {
+        rows: (all) =>
+          all.toReversed().map((each) => ({ ...each, createdAt: String(each["createdAt"]).replace("Z", ",5Z") }))
+      },
+      "List: createdAt_desc is newest first: it is not"
+    ],
+    [
       "a count of pages that is wrong",
       { page: (page) => ({ ...page, totalPages: 9 }) },
       "List: totalPages is totalItems"

@@ -5,7 +5,7 @@ import { Fault, Sandbox } from "effect-pix/sandbox"
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { main, runLine, startUnread } from "../support/command.ts"
+import { main, runLine, startStalled, startUnread } from "../support/command.ts"
 import { answer, closedPort, json, makeGateway, type Answer } from "../support/Gateway.ts"
 import { served, settings, settingsOf } from "../support/operator.ts"
 
@@ -120,6 +120,23 @@ describe("a reader of stdout that is slow", () => {
           .split("\n")
           .map((text) => JSON.parse(text).id)
       ).toEqual(Array.from({ length: 100 }, (_, index) => 200 - index))
+    })
+  )
+})
+
+describe("stdout that takes no more", () => {
+  it.live("leaves it to stderr to say that a payout was made, where SIGTERM ends it then", () =>
+    Effect.gen(function* () {
+      const gateway = yield* makeGateway
+      // More than any pipe holds, so it is never written wholly.
+      gateway.script(json({ id: 7, value: 10, enTransaction: "A".repeat(2_000_000) }, 201))
+      const stalled = yield* startStalled(withdraw, settingsOf(gateway.url))
+      yield* stalled.shown("Withdrawal 7: R$ 10,00")
+      stalled.kill("SIGTERM")
+      const { code, stderr } = yield* stalled.ended
+      expect(code).toBe(130)
+      expect(stderr).toContain("Ended before stdout was written. It was done all the same:\nWithdrawal 7: R$ 10,00")
+      expect(gateway.requests.length).toBe(1)
     })
   )
 })

@@ -71,7 +71,8 @@ const startWords = (
   words: readonly [string, ...ReadonlyArray<string>],
   env: Env,
   input?: string,
-  unread?: "stdout" | "stderr"
+  unread?: "stdout" | "stderr",
+  isStalled = false
 ) =>
   Effect.acquireRelease(
     Effect.sync(() => {
@@ -80,6 +81,10 @@ const startWords = (
       const base = { PATH: process.env["PATH"] ?? "", NODE_COMPILE_CACHE: compiled }
       const child = spawn(file, args, { cwd: root, env: { ...base, ...env } })
       if (unread !== undefined) child[unread].destroy()
+      if (isStalled) {
+        child.stdout.once("data", () => child.stdout.pause())
+        child.once("exit", () => child.stdout.resume())
+      }
       return follow(child, input)
     }),
     ({ ended, kill }) => {
@@ -99,6 +104,10 @@ export const run = (args: ReadonlyArray<string>, env: Env = {}, input?: string):
 /** Starts it, and closes one of its outputs before it can write there. */
 export const startUnread = (unread: "stdout" | "stderr", args: ReadonlyArray<string>, env: Env = {}) =>
   startWords([process.execPath, main, ...args], env, undefined, unread)
+
+/** Starts it, and reads no more than the beginning of its stdout until it has ended. */
+export const startStalled = (args: ReadonlyArray<string>, env: Env = {}) =>
+  startWords([process.execPath, main, ...args], env, undefined, undefined, true)
 
 /** Runs a line in a shell. */
 export const runLine = (line: string, env: Env = {}): Effect.Effect<Ended> =>

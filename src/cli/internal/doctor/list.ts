@@ -2,6 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import { listTransactions } from "../../../contract/Endpoints.ts"
+import { parseInstant } from "../../../internal/utc.ts"
 import type { Ask } from "./ask.ts"
 import { type Findings, kindOf, places } from "./findings.ts"
 import { isSuccess } from "./service.ts"
@@ -33,7 +34,7 @@ const pageOf = (json: unknown): Page | undefined => {
   }
 }
 
-const millisOf = (row: Json): number => Date.parse(String(row["createdAt"]))
+const millisOf = (row: Json): number => parseInstant(String(row["createdAt"]))?.epochMilliseconds ?? Number.NaN
 
 const isSorted = (rows: ReadonlyArray<Json>, sign: 1 | -1): boolean =>
   rows.every((row, index) => {
