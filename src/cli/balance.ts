@@ -1,8 +1,16 @@
 /** `effect-pix balance`: the company's balance. */
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { Payments } from "../client/Payments.ts"
+import * as Money from "../pix/Money.ts"
+import { decimal } from "./internal/amount.ts"
 import { json } from "./internal/flags.ts"
-import { lazily } from "./internal/lazily.ts"
+import { writeResult } from "./internal/output.ts"
+import { plain } from "./internal/text.ts"
+
+const decimalOrAbsent = (reais: Money.Reais | undefined) => reais && decimal(reais)
 
 export const balance = Command.make(
   "balance",
@@ -13,5 +21,21 @@ export const balance = Command.make(
     ),
     json
   },
-  lazily(() => import("./internal/balance.ts"))
+  Effect.fnUntraced(function* ({ company, json }) {
+    const payments = yield* Payments
+    const found = yield* payments.getBalance({ companyId: Option.getOrUndefined(company) })
+    const { accBalance, accBalanceCredit, accBalanceCreditAwaiting, companyId, currency, enBalanceStatus } = found
+    const data = {
+      companyId,
+      currency,
+      status: enBalanceStatus,
+      available: decimal(accBalance),
+      credit: decimalOrAbsent(accBalanceCredit),
+      awaiting: decimalOrAbsent(accBalanceCreditAwaiting)
+    }
+    const lines = [`Available  ${Money.format(accBalance)}  (${plain(enBalanceStatus)})`]
+    if (accBalanceCredit !== undefined) lines.push(`Credit     ${Money.format(accBalanceCredit)}`)
+    if (accBalanceCreditAwaiting !== undefined) lines.push(`Awaiting   ${Money.format(accBalanceCreditAwaiting)}`)
+    yield* writeResult(json, data, lines.join("\n"))
+  }, Effect.provide(Payments.layerFetch))
 ).pipe(Command.withDescription("Show the company's balance"))

@@ -1,8 +1,62 @@
 /** `effect-pix charge`: a PIX charge, with its QR code. */
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
+import * as Config from "effect/Config"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { randomUUID } from "node:crypto"
+import * as ChargeCode from "../client/ChargeCode.ts"
+import { Payments } from "../client/Payments.ts"
+import type { CreatedPixTransaction } from "../contract/Transaction.ts"
+import * as QrCode from "../pix/QrCode.ts"
+import { inBoth, parseAmount } from "./internal/amount.ts"
 import { again, amount, json, wait } from "./internal/flags.ts"
-import { lazily } from "./internal/lazily.ts"
+import { waitUntilPaid } from "./internal/lookup.ts"
+import { note, writeJson, writeLine } from "./internal/output.ts"
+import { perform } from "./internal/perform.ts"
+import { plain, time } from "./internal/text.ts"
+import { keyOf, withAdvice } from "./internal/write.ts"
+
+/** Terminals that say their colours do so as `15;0`: text, then background. 7 and 15 are white. */
+const defaultBackground = Config.String("COLORFGBG").pipe(
+  Effect.map((colours) => (/;(?:7|15)$/.test(colours) ? "light" : "dark")),
+  Effect.orElseSucceed(() => "dark" as const)
+)
+
+const summaryOf = ({ amount, id, idempotencyKey, pix, status }: CreatedPixTransaction): string =>
+  [
+    `Charge ${plain(id)}: ${inBoth(amount)}, ${plain(status)}`,
+    ...(pix.expirationDate === undefined ? [] : [`Expires ${time(pix.expirationDate)}`]),
+    `Idempotency key ${plain(idempotencyKey)}`
+  ].join("\n")
+
+const printJson = (charge: CreatedPixTransaction) =>
+  writeJson({
+    transactionId: charge.id,
+    amount: charge.amount,
+    status: charge.status,
+    copyAndPaste: charge.pix.qrcode,
+    expiresAt: charge.pix.expirationDate && DateTime.formatIso(charge.pix.expirationDate),
+    isSound: ChargeCode.of(charge).isSound,
+    idempotencyKey: charge.idempotencyKey
+  })
+
+const printText = Effect.fnUntraced(function* (charge: CreatedPixTransaction, given: Option.Option<"dark" | "light">) {
+  const { qrcode } = charge.pix
+  yield* writeLine(`${summaryOf(charge)}\n`)
+  const background = Option.isSome(given) ? given.value : yield* defaultBackground
+  // A text that no QR code can hold is shown as it is.
+  const code = yield* Effect.option(Effect.try(() => QrCode.terminal(qrcode, { background })))
+  if (Option.isSome(code)) yield* writeLine(`${code.value}\n`)
+  yield* writeLine(plain(qrcode))
+  const { isSound, problems } = ChargeCode.of(charge)
+  if (!isSound) {
+    yield* note(
+      `Look at this code before you show it to a payer: it ${problems.map(({ reason }) => reason).join("; it ")}.`
+    )
+  }
+})
 
 export const charge = Command.make(
   "charge",
@@ -26,7 +80,30 @@ export const charge = Command.make(
     again,
     json
   },
-  lazily(() => import("./internal/charge.ts"))
+  Effect.fnUntraced(function* ({ again, background, email, expiresInDays, json, name, ...input }) {
+    const amount = yield* parseAmount(input.amount)
+    const reference = Option.getOrElse(input.reference, () => `charge-${randomUUID()}`)
+    const idempotencyKey = yield* keyOf("charge", reference)
+    const send = Effect.flatMap(Payments, ({ createTransaction }) =>
+      createTransaction(
+        {
+          amount,
+          paymentMethod: "PIX",
+          customer: { name, email },
+          ...(Option.isSome(expiresInDays) && { pix: { expiresInDays: expiresInDays.value } })
+        },
+        { idempotencyKey, ...(again && { earlier: "Unknown" }) }
+      )
+    )
+    const flags = Option.isSome(input.reference) ? [] : ["--reference", reference]
+    const charge = yield* perform({
+      plan: `Charging ${inBoth(amount)}, reference ${plain(reference)}`,
+      run: withAdvice(send, { kind: "charge", again, flags }),
+      summary: summaryOf,
+      print: (created) => (json ? printJson(created) : printText(created, background))
+    })
+    if (input.wait) yield* waitUntilPaid(charge.id, { json, full: false }, charge.pix.expirationDate)
+  }, Effect.provide(Payments.layerFetch))
 ).pipe(
   Command.withDescription("Create a PIX charge and show its QR code"),
   Command.withExamples([

@@ -1,8 +1,77 @@
-/** `effect-pix doctor`: whether a gateway is as this library assumes. Reads only. */
+/** `effect-pix doctor`: whether a gateway is as this library assumes. It sends nothing that changes anything. */
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
+import * as Clock from "effect/Clock"
+import * as Config from "effect/Config"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import process from "node:process"
+import { Credentials } from "../client/Credentials.ts"
+import { Payments } from "../client/Payments.ts"
+import type { ConfigurationError } from "../contract/ConfigurationError.ts"
+import { makeAsk } from "./internal/doctor/ask.ts"
+import {
+  countsOf,
+  type Finding,
+  type Findings,
+  makeFindings,
+  places,
+  reportOf,
+  textOf
+} from "./internal/doctor/findings.ts"
+import { checkList } from "./internal/doctor/list.ts"
+import { checkAccess, checkBalance, checkLookup, checkRefusals } from "./internal/doctor/service.ts"
+import { codes, failed } from "./internal/exit.ts"
 import { json } from "./internal/flags.ts"
-import { lazily } from "./internal/lazily.ts"
+import { note, writeJson, writeLine } from "./internal/output.ts"
+import { version } from "./version.ts"
+
+/** The settings, checked as a program's are. */
+const settings = Effect.gen(function* () {
+  yield* Effect.scoped(Layer.build(Payments.layerFetch))
+  return {
+    baseUrl: yield* Config.String("PAYMENTS_BASE_URL"),
+    companyId: Option.getOrUndefined(yield* Config.option(Config.Int("PAYMENTS_COMPANY_ID"))),
+    credentials: yield* Credentials.config
+  }
+})
+
+const addSettings = (findings: Findings, error: ConfigurationError | Config.ConfigError) =>
+  error._tag === "ConfigurationError"
+    ? error.settings.forEach(({ problem, setting }) =>
+        findings.add("wrong", `${setting} can be used`, places.settings, problem)
+      )
+    : findings.add("wrong", "The settings can be read", places.settings, "they cannot")
+
+const examine = Effect.fnUntraced(function* (findings: Findings, transactionId: string | undefined) {
+  const found = yield* Effect.option(
+    Effect.tapError(settings, (error) => Effect.sync(() => addSettings(findings, error)))
+  )
+  if (Option.isNone(found)) return
+  findings.add("holds", "The settings can be used", places.settings)
+  const { baseUrl, companyId, credentials } = found.value
+  const ask = makeAsk(baseUrl, credentials)
+  if (!(yield* checkAccess(findings, ask))) return
+  yield* checkList(findings, ask)
+  yield* checkLookup(findings, ask, transactionId, companyId)
+  yield* checkBalance(findings, ask, companyId)
+  const wrong = { ...credentials, apiKey: Redacted.make("a-wrong-key-of-effect-pix-doctor") }
+  yield* checkRefusals(findings, ask, makeAsk(baseUrl, wrong))
+})
+
+const writeReport = Effect.fnUntraced(function* (file: string, findings: ReadonlyArray<Finding>) {
+  const fs = yield* FileSystem.FileSystem
+  const now = DateTime.formatIso(DateTime.makeUnsafe(yield* Clock.currentTimeMillis))
+  const about = [`effect-pix ${version}`, `Node ${process.versions.node} on ${process.platform}`, now]
+  yield* fs
+    .writeFileString(file, reportOf(findings, about))
+    .pipe(Effect.mapError(() => failed("The report could not be written.")))
+  yield* note(`The report is in ${file}.`)
+})
 
 export const doctor = Command.make(
   "doctor",
@@ -19,7 +88,16 @@ export const doctor = Command.make(
     ),
     json
   },
-  lazily(() => import("./internal/doctor.ts"))
+  Effect.fnUntraced(function* ({ json, report, transaction }) {
+    const findings = makeFindings()
+    yield* examine(findings, Option.getOrUndefined(transaction))
+    const all = findings.all()
+    if (json) yield* Effect.forEach(all, writeJson, { discard: true })
+    else yield* writeLine(textOf(all))
+    yield* note(countsOf(all))
+    if (Option.isSome(report)) yield* writeReport(report.value, all)
+    if (all.some(({ verdict }) => verdict === "wrong")) return yield* failed("", codes.Wrong)
+  })
 ).pipe(
   Command.withDescription(
     "Check the settings, the service, the credentials, and every assumption that a read can check.\n\n" +

@@ -1,9 +1,9 @@
 /**
- * The command as a whole. A command is declared in a file of this folder; what it does is loaded when it is run, so that
- * `--help` and `balance` do not pay for the sandbox.
+ * The command as a whole. Each file of this folder is one command: its flags, and what it does. A command that changes
+ * something takes the steps of `internal/perform.ts`. The code of the sandbox is loaded when it is run.
  *
- * stdout is data, stderr is everything else, and the exit code says how it ended: see `internal/exit.ts` and
- * `internal/output.ts`.
+ * stdout is data, stderr is everything else, and the exit code says how the command ended: see `internal/output.ts` and
+ * `internal/exit.ts`.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
@@ -59,12 +59,12 @@ const base = Layer.mergeAll(
   presenter,
   CliConfig.layer({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions, GlobalFlag.LogLevel] }),
   Logger.layer([Logger.withConsoleError(Logger.formatLogFmt)]),
-  // What goes wrong is told by the command itself.
+  // The command itself reports its failures.
   Layer.succeed(References.MinimumLogLevel, "Error")
 )
 
-/** Help, version and completions go through the console. They are data, written like all other. */
-const writingWhatIsPrinted = Effect.fnUntraced(function* <E, R>(effect: Effect.Effect<void, E, R>) {
+/** Help, version and completions are printed on the console. They are data, so they are written as data is. */
+const writePrinted = Effect.fnUntraced(function* <E, R>(effect: Effect.Effect<void, E, R>) {
   const printed: Array<unknown> = []
   const console = yield* Console.Console
   const exit = yield* Effect.exit(
@@ -75,7 +75,7 @@ const writingWhatIsPrinted = Effect.fnUntraced(function* <E, R>(effect: Effect.E
 })
 
 const program = Command.run(root, { version }).pipe(
-  writingWhatIsPrinted,
+  writePrinted,
   Effect.catchCause((cause) => {
     if (Cause.hasInterruptsOnly(cause)) return Effect.interrupt
     const failed = failedOf(cause)
@@ -92,14 +92,14 @@ const program = Command.run(root, { version }).pipe(
 /** Runs the command that the process was called as. */
 export const run = (): void => {
   listenForErrors()
-  // The terminal was closed. `runMain` knows of ctrl-C and SIGTERM.
+  // The terminal was closed. `runMain` handles ctrl-C and SIGTERM.
   process.on("SIGHUP", () => process.emit("SIGTERM"))
   NodeRuntime.runMain(program, {
     disableErrorReporting: true,
     teardown: (exit, onExit) => {
       if (Exit.isSuccess(exit)) return onExit(0)
       const error = Cause.squash(exit.cause)
-      // A command that is ended by ctrl-C may say what that means.
+      // A command that is interrupted may have set its own exit code.
       onExit(error instanceof Failed ? error.code : Number(process.exitCode ?? 130))
     }
   })

@@ -1,8 +1,10 @@
 /** `effect-pix transaction`: one transaction, looked up. */
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
+import * as Effect from "effect/Effect"
+import { Payments } from "../client/Payments.ts"
 import { full, json, wait } from "./internal/flags.ts"
-import { lazily } from "./internal/lazily.ts"
+import { printDetail, waitUntilPaid } from "./internal/lookup.ts"
 
 export const transaction = Command.make(
   "transaction",
@@ -14,5 +16,9 @@ export const transaction = Command.make(
     full,
     json
   },
-  lazily(() => import("./internal/transaction.ts"))
+  Effect.fnUntraced(function* ({ id, wait, ...format }) {
+    if (wait) return yield* waitUntilPaid(id, format)
+    const payments = yield* Payments
+    yield* printDetail(yield* payments.getTransaction(id), format)
+  }, Effect.provide(Payments.layerFetch))
 ).pipe(Command.withDescription("Look a transaction up, or wait for it"))

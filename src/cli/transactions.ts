@@ -1,24 +1,128 @@
-/** `effect-pix transactions`: the company's transactions, streamed. */
+/** `effect-pix transactions`: the company's transactions, a page at a time, so that a long list needs no memory. */
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import { Payments } from "../client/Payments.ts"
+import type { TransactionListItem } from "../contract/Transaction.ts"
+import * as Money from "../pix/Money.ts"
+import * as TransactionStream from "../transactions/TransactionStream.ts"
+import { decimal } from "./internal/amount.ts"
+import { failed } from "./internal/exit.ts"
 import { flag, full, json } from "./internal/flags.ts"
-import { lazily } from "./internal/lazily.ts"
+import { hasReader, note, progress, write } from "./internal/output.ts"
+import { csvRow, jsonLine, maskPerson, type Person, plain, time } from "./internal/text.ts"
 
-const day = (name: string, description: string) =>
+/** How a row is written. `head` is written before the first one. */
+interface Format {
+  readonly head: string
+  readonly line: (row: TransactionListItem, person: Person) => string
+}
+
+const csv: Format = {
+  head: csvRow([
+    "id",
+    "created_at",
+    "amount_centavos",
+    "amount_reais",
+    "status",
+    "payment_method",
+    "name",
+    "email",
+    "phone",
+    "document",
+    "provider_tx_id",
+    "updated_at"
+  ]),
+  line: (row, { document = "", email = "", name = "", phone = "" }) =>
+    csvRow([
+      `${row.id}`,
+      time(row.createdAt),
+      `${row.amount}`,
+      decimal(row.amount),
+      row.status,
+      row.paymentMethod ?? "",
+      name,
+      email,
+      phone,
+      document,
+      row.providerTxId ?? "",
+      time(row.updatedAt)
+    ])
+}
+
+const jsonLines: Format = {
+  head: "",
+  line: ({ amount, createdAt, id, paymentMethod, providerTxId, status, updatedAt }, customer) =>
+    jsonLine({
+      id,
+      amount,
+      status,
+      paymentMethod,
+      providerTxId,
+      createdAt: createdAt && DateTime.formatIso(createdAt),
+      updatedAt: updatedAt && DateTime.formatIso(updatedAt),
+      customer
+    })
+}
+
+/** A text that is wider than its column is not cut: the columns after it move. */
+const tableRow = (cells: readonly [string, string, string, string, string, string]): string => {
+  const [id, created, amount, status, name, email] = cells.map(plain)
+  return `${id?.padStart(8)}  ${created?.padEnd(20)}  ${amount?.padStart(14)}  ${status?.padEnd(10)}  ${name?.padEnd(20)}  ${email}\n`
+}
+
+const table: Format = {
+  head: tableRow(["ID", "CREATED", "AMOUNT", "STATUS", "NAME", "E-MAIL"]),
+  line: ({ amount, createdAt, id, status }, { email = "", name = "" }) =>
+    tableRow([`${id}`, time(createdAt), Money.format(amount), status, name, email])
+}
+
+const timeFlag = (name: string, description: string) =>
   Flag.Date(name).pipe(Flag.withMetavar("time"), Flag.withDescription(description), Flag.optional)
 
 export const transactions = Command.make(
   "transactions",
   {
-    since: day("since", "Created at this time or later, as 2026-11-01 (UTC) or 2026-11-01T00:00:00-03:00"),
-    until: day("until", "Created before this time"),
+    since: timeFlag("since", "Created at this time or later, as 2026-11-01 (UTC) or 2026-11-01T00:00:00-03:00"),
+    until: timeFlag("until", "Created before this time"),
     limit: Flag.Int("limit").pipe(Flag.withDescription("At most so many. Default: all"), Flag.optional),
     oldestFirst: flag("oldest-first", "Oldest first, which is the surest order for an export. Default: newest first"),
-    csv: flag("csv", "Comma-separated values, safe to open in a sheet"),
+    asCsv: flag("csv", "Comma-separated values, safe to open in a sheet"),
     full,
     json
   },
-  lazily(() => import("./internal/transactions.ts"))
+  Effect.fnUntraced(function* ({ asCsv, full, json, limit, oldestFirst, since, until }) {
+    if (asCsv && json) return yield* failed("Choose one of --csv and --json.")
+    const { head, line } = asCsv ? csv : json ? jsonLines : table
+    const lineOf = (row: TransactionListItem) => {
+      const { documentNumber, email, name, phone } = row.lead ?? {}
+      const person = { name, email, phone, document: documentNumber }
+      return line(row, full ? person : maskPerson(person))
+    }
+    let count = 0
+    yield* TransactionStream.pages({
+      sort: oldestFirst ? "createdAt_asc" : "createdAt_desc",
+      since: Option.getOrUndefined(since),
+      until: Option.getOrUndefined(until),
+      limit: Option.getOrUndefined(limit)
+    }).pipe(
+      Stream.runForEachWhile(
+        Effect.fnUntraced(function* ({ rows }) {
+          const start = count === 0 ? head : ""
+          count += rows.length
+          yield* write(start + rows.map(lineOf).join(""))
+          yield* progress(`${count} transaction(s)...`)
+          return hasReader()
+        })
+      ),
+      Effect.ensuring(progress(""))
+    )
+    if (count === 0) yield* write(head)
+    if (hasReader()) yield* note(`${count} transaction(s)`)
+  }, Effect.provide(Payments.layerFetch))
 ).pipe(
   Command.withDescription("List the company's transactions"),
   Command.withExamples([

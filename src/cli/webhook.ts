@@ -1,9 +1,18 @@
-/** `effect-pix webhook`: calls of the service, made by hand. */
+/** `effect-pix webhook`: deliveries of the service, sent by hand. */
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
+import * as Config from "effect/Config"
+import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import { codes, failed } from "./internal/exit.ts"
 import { json } from "./internal/flags.ts"
-import { lazily } from "./internal/lazily.ts"
+import { send } from "./internal/http.ts"
+import { writeResult } from "./internal/output.ts"
+import { plain } from "./internal/text.ts"
 
 const trigger = Command.make(
   "trigger",
@@ -17,7 +26,24 @@ const trigger = Command.make(
     ),
     json
   },
-  lazily(() => import("./internal/webhookTrigger.ts"))
+  Effect.fnUntraced(function* ({ header, json, status, transaction, url }) {
+    if (!/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : "")) {
+      return yield* failed("The address is none of http or https.")
+    }
+    if (!/^[\w-]+$/.test(header)) return yield* failed("--secret-header is no name of a header.")
+    const secret = yield* Effect.orElseSucceed(Config.option(Config.Redacted("PAYMENTS_WEBHOOK_SECRET")), () =>
+      Option.none()
+    )
+    const answer = yield* HttpClientRequest.post(url).pipe(
+      HttpClientRequest.bodyJsonUnsafe({ event: "transaction.updated", transactionId: transaction, status }),
+      Option.isSome(secret) ? HttpClientRequest.setHeader(header, Redacted.value(secret.value)) : identity,
+      send
+    )
+    if (answer === undefined) return yield* failed("The route did not answer.", codes.NoEffect)
+    const { status: code, text } = answer
+    yield* writeResult(json, { status: code, answer: text }, `HTTP ${code} ${plain(text.slice(0, 1000))}`.trimEnd())
+    if (code < 200 || code > 299) return yield* failed("The route did not take the webhook.", codes.Rejected)
+  })
 ).pipe(
   Command.withDescription(
     "Send a webhook to your own route and show its answer.\n\n" +

@@ -1,9 +1,36 @@
-/** `effect-pix withdraw`: a payout by PIX. */
+/** `effect-pix withdraw`: a payout by PIX. Nothing is sent before it is confirmed. */
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
-import { PixKeyType } from "../pix/PixKey.ts"
-import { again, amount, flag, json } from "./internal/flags.ts"
-import { lazily } from "./internal/lazily.ts"
+import * as Config from "effect/Config"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import { Payments } from "../client/Payments.ts"
+import * as Money from "../pix/Money.ts"
+import * as PixKey from "../pix/PixKey.ts"
+import { decimal, inBoth, parseAmount } from "./internal/amount.ts"
+import { failed } from "./internal/exit.ts"
+import { again, amount, json, yes } from "./internal/flags.ts"
+import { writeResult } from "./internal/output.ts"
+import { perform } from "./internal/perform.ts"
+import { plain } from "./internal/text.ts"
+import { keyOf, withAdvice } from "./internal/write.ts"
+
+/** The key of the flag, else of the variable, whose kind must be said as well. */
+const pixKeyOf = Effect.fnUntraced(function* (flag: Option.Option<string>, kind: Option.Option<PixKey.PixKeyType>) {
+  const variable = Effect.orElseSucceed(Config.option(Config.String("PAYMENTS_PIX_KEY")), () => Option.none())
+  const given = Option.isSome(flag) ? flag : yield* variable
+  if (Option.isNone(given)) {
+    return Option.isNone(kind)
+      ? undefined
+      : yield* failed("--pix-key-type is there, but no PIX key. Give --pix-key, or set PAYMENTS_PIX_KEY.")
+  }
+  if (Option.isNone(kind))
+    return yield* failed("Say with --pix-key-type what kind of key it is: CPF, CNPJ, EMAIL, PHONE or EVP.")
+  return yield* Effect.fromResult(
+    Result.mapError(PixKey.make(kind.value, given.value), ({ message }) => failed(`${message}.`))
+  )
+})
 
 export const withdraw = Command.make(
   "withdraw",
@@ -20,16 +47,39 @@ export const withdraw = Command.make(
       ),
       Flag.optional
     ),
-    pixKeyType: Flag.Literals("pix-key-type", PixKeyType.literals).pipe(
+    pixKeyType: Flag.Literals("pix-key-type", PixKey.PixKeyType.literals).pipe(
       Flag.withDescription("What kind of key it is; always said, since eleven digits may be a CPF and a phone"),
       Flag.optional
     ),
     description: Flag.String("description").pipe(Flag.withDescription("A text that goes with it"), Flag.optional),
-    yes: flag("yes", "Do not ask. Needed where there is no terminal").pipe(Flag.withAlias("y")),
+    yes,
     again,
     json
   },
-  lazily(() => import("./internal/withdraw.ts"))
+  Effect.fnUntraced(function* ({ again, json, reference, yes, ...input }) {
+    const amount = yield* parseAmount(input.amount)
+    const idempotencyKey = yield* keyOf("payout", reference)
+    const pixKey = yield* pixKeyOf(input.pixKey, input.pixKeyType)
+    const to = pixKey === undefined ? "the company's own PIX key" : String(pixKey)
+    const what = `${inBoth(amount)} to ${to}`
+    const request = { amount, pixKey, description: Option.getOrUndefined(input.description) }
+    const send = Effect.flatMap(Payments, ({ requestWithdrawal }) =>
+      requestWithdrawal(request, { idempotencyKey, ...(again && { earlier: "Unknown" }) })
+    )
+    const summaryOf = ({ enTransaction, id, idempotencyKey, value }: Effect.Success<typeof send>) =>
+      `Withdrawal ${id}: ${Money.format(value)} to ${to}, ${plain(enTransaction)}\nIdempotency key ${plain(idempotencyKey)}`
+    yield* perform({
+      plan: `Payout of ${what}\nReference ${plain(reference)}, idempotency key ${idempotencyKey}`,
+      confirm: { noun: "payout", question: `Pay out ${what}?`, yes },
+      run: withAdvice(send, { kind: "payout", again }),
+      summary: summaryOf,
+      print: (withdrawal) => {
+        const { enTransaction, id, idempotencyKey, value } = withdrawal
+        const data = { id, reais: decimal(value), status: enTransaction, to, idempotencyKey }
+        return writeResult(json, data, summaryOf(withdrawal))
+      }
+    })
+  }, Effect.provide(Payments.layerFetch))
 ).pipe(
   Command.withDescription("Pay money out by PIX: shows what and where to, and asks"),
   Command.withExamples([

@@ -36,7 +36,7 @@ export const codesInWords = [
   "130  ended by ctrl-C, SIGTERM or SIGHUP"
 ].join("\n  ")
 
-/** The end of a command: what is said on stderr, if anything is left to say, and the exit code. */
+/** The failure of a command: its message for stderr, which may be empty, and its exit code. */
 export class Failed extends Schema.TaggedError<Failed>("effect-pix/Failed")("Failed", {
   message: Schema.String,
   code: Schema.Int
@@ -46,7 +46,7 @@ export const failed = (message: string, code: number = codes.Usage): Failed => n
 
 const isOutcome = Schema.is(Outcome)
 
-const ofError = (error: unknown): Failed | undefined => {
+const failureOf = (error: unknown): Failed | undefined => {
   if (error instanceof Failed) return error
   if (error instanceof ConfigurationError) {
     return failed(
@@ -64,9 +64,9 @@ const ofError = (error: unknown): Failed | undefined => {
     return failed(error.message, codes[error.outcome])
   }
   const name = error instanceof Error ? error.name : "something that is no error"
-  // What a defect says may hold anything, so its words are kept back.
+  // The message of a defect may hold anything, so it is not shown.
   return failed(`effect-pix failed in a way that it should not (${name}). --log-level debug shows where.`)
 }
 
-/** What a cause ends the command with; `undefined` for an end that is none. */
-export const failedOf = (cause: Cause.Cause<unknown>): Failed | undefined => ofError(Cause.squash(cause))
+/** The failure that a cause stands for; `undefined` where nothing failed. */
+export const failedOf = (cause: Cause.Cause<unknown>): Failed | undefined => failureOf(Cause.squash(cause))

@@ -1,11 +1,11 @@
-/** How this command was called, to show commands that can be pasted. */
+/** How this process was started: the command line that repeats it, and whether a person sits at its terminal. */
 import { spawnSync } from "node:child_process"
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import process from "node:process"
 import { shellWord } from "./text.ts"
 
-// The variables of npm and of the shell, which are no settings of ours.
+// Variables of npm and of the shell: no settings of this library.
 const variable = (name: string): string => Reflect.get(process, "env")[name] ?? ""
 
 const ownWords = (): ReadonlyArray<string> => {
@@ -25,15 +25,19 @@ const ownWords = (): ReadonlyArray<string> => {
   return [onPath ? "effect-pix" : script]
 }
 
-/** A command of ours for a shell. */
-export const commandLine = (words: ReadonlyArray<string>): string => [...ownWords(), ...words].map(shellWord).join(" ")
+/** The command line of this process with more flags, for a shell. After `--` there are no flags. */
+export const commandLineWith = (flags: ReadonlyArray<string>): string => {
+  const given = process.argv.slice(2)
+  const end = given.indexOf("--")
+  return [...ownWords(), ...given.toSpliced(end === -1 ? given.length : end, 0, ...flags)].map(shellWord).join(" ")
+}
 
-/** Whether a person sits there: questions are asked on stderr, and answered on stdin. */
+/** Whether a person can answer: questions are asked on stderr, and answered on stdin. */
 export const hasTerminal = (): boolean => process.stdin.isTTY && process.stderr.isTTY
 
 /**
  * Whether the keys that are pressed are for this process. One that a shell runs in the background (`&`) would be stopped
- * if it read them. Where there is no `ps`, it is taken for one in the foreground.
+ * if it read them. Without `ps` a process counts as one in the foreground.
  */
 export const hasKeys = (): boolean => {
   if (!process.stdin.isTTY) return false

@@ -1,4 +1,4 @@
-/** Loads what a command does when it is run. */
+/** Loads the code of a command when it is run: for commands that need much that the others do not. */
 import * as Effect from "effect/Effect"
 
 export const lazily =

@@ -3,7 +3,7 @@
  */
 import * as DateTime from "effect/DateTime"
 
-/** Controls, format characters and line separators could redraw a terminal, or reorder what stands in it. */
+/** Replaces controls, format characters and line separators, which could redraw a terminal or reorder its text. */
 export const plain = (text: string): string => text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, "?")
 
 /** The first letter of each part of a name. */
@@ -24,17 +24,34 @@ export const maskEmail = (email: string): string =>
 /** At most the last two characters: enough to tell two from one another. */
 export const maskNumber = (number: string): string => `***${number.length > 6 ? number.slice(-2) : ""}`
 
+/** What is written about a person. */
+export interface Person {
+  readonly name?: string | undefined
+  readonly email?: string | undefined
+  readonly phone?: string | undefined
+  readonly document?: string | undefined
+}
+
+/** A person that cannot be recognised. */
+export const maskPerson = ({ document, email, name, phone }: Person): Person => ({
+  name: name && maskName(name),
+  email: email && maskEmail(email),
+  phone: phone && maskNumber(phone),
+  document: document && maskNumber(document)
+})
+
+/** A time in UTC, in whole seconds. */
 export const time = (at: DateTime.Utc | undefined): string =>
   at === undefined ? "" : DateTime.formatIso(at).replace(/\.\d+Z$/, "Z")
 
-/** Line breaks apart, what could redraw a terminal on which data is shown. */
+/** Characters that could redraw a terminal on which data is shown, but for line breaks and tabs. */
 const active = /(?![\t\n\r])[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu
 
-/** JSON on one line, with everything escaped that could redraw a terminal. */
+/** JSON on one line. Characters that could redraw a terminal are escaped. */
 export const jsonLine = (value: unknown): string =>
   `${JSON.stringify(value).replaceAll(active, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`)}\n`
 
-/** A cell of a CSV file (RFC 4180). A sheet would run what begins as a formula does: a quote before it stops that. */
+/** A cell of a CSV file (RFC 4180). A sheet would run a text that begins as a formula: a quote before it stops that. */
 const csvCell = (raw: string): string => {
   const text = raw.replaceAll(active, "?")
   const inert = /^[\s\p{Cf}]*[=+\-@\uff1d\uff0b\uff0d\uff20]|^[\t\r\n]/u.test(text) ? `'${text}` : text

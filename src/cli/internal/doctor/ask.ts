@@ -1,31 +1,27 @@
-/** The doctor's requests: reads, by the contract's own values, whose answers are kept as they came. */
+/** The doctor's requests: reads, by the contract's own values, whose answers are taken as they come. */
 import * as Effect from "effect/Effect"
-import * as FetchHttpClient from "effect/http/FetchHttpClient"
-import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import type { ApiCredentials } from "../../../client/Credentials.ts"
 import { type Endpoint, headerNames } from "../../../contract/Endpoints.ts"
-import { bodyOf } from "../raw.ts"
+import { type Answer as TextAnswer, send } from "../http.ts"
+import { type Findings, places } from "./findings.ts"
 
-export interface Answer {
-  readonly status: number
-  readonly type: string
-  readonly text: string
+export interface Answer extends TextAnswer {
   /** `undefined` where the text is no JSON. */
   readonly json: unknown
 }
 
+type Parts = { readonly [Part in "params" | "query"]?: Readonly<Record<string, string>> }
+
+/** Asks an endpoint. `undefined` where no answer comes. */
+export type Ask = (endpoint: Endpoint, parts?: Parts) => Effect.Effect<Answer | undefined>
+
 const parse = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
 
-export type Ask = (
-  endpoint: Endpoint,
-  parts?: { readonly params?: Readonly<Record<string, string>>; readonly query?: Readonly<Record<string, string>> }
-) => Effect.Effect<Answer | undefined>
-
-/** Asks with these credentials; no answer is `undefined`. */
+/** Asks with these credentials. */
 export const makeAsk =
   (baseUrl: string, { apiKey, clientId }: ApiCredentials): Ask =>
   ({ path }, { params = {}, query = {} } = {}) => {
@@ -38,19 +34,23 @@ export const makeAsk =
         [headerNames.apiKey]: Redacted.value(apiKey)
       })
     )
-    return HttpClient.execute(request).pipe(
-      Effect.flatMap((response) =>
-        Effect.map(bodyOf(response), (text) => ({
-          status: response.status,
-          type: response.headers["content-type"] ?? "",
-          text,
-          json: Option.getOrUndefined(parse(text))
-        }))
-      ),
-      Effect.timeout("30 seconds"),
-      // What a failure of the transport says may show a header.
-      Effect.orElseSucceed(() => undefined),
-      Effect.provideService(FetchHttpClient.RequestInit, { redirect: "manual" }),
-      Effect.provide(FetchHttpClient.layer)
+    return Effect.map(
+      send(request),
+      (answer) => answer && { ...answer, json: Option.getOrUndefined(parse(answer.text)) }
     )
   }
+
+/** Whether an answer is the documented success: this status, as JSON. */
+export const checkSuccess = (findings: Findings, name: string, answer: Answer | undefined): answer is Answer => {
+  if (answer === undefined) {
+    findings.add("wrong", `${name} is answered`, places.operations, "no answer within 30 seconds")
+    return false
+  }
+  const { json, status, type } = answer
+  findings.expect(status === 200, `${name} is answered with 200`, places.operations, `HTTP ${status}`)
+  if (status < 200 || status > 299) return false
+  const isJson = /^application\/(?:[\w.+-]+\+)?json/i.test(type)
+  const seen = isJson ? "a text that is none" : "another content type"
+  findings.expect(isJson && json !== undefined, `${name} is answered with JSON`, places.operations, seen)
+  return json !== undefined
+}

@@ -1,13 +1,16 @@
-/** What the doctor found: one assumption a line, whether it holds, and where the code has it. */
+/**
+ * What the doctor found: one assumption a line, whether it holds, and where the code has it. It is shown on the terminal,
+ * and written as a page that can be attached to an issue.
+ */
 
-/** `note`: nothing breaks, but it is worth knowing. `skipped`: these answers could not tell. */
+/** `note`: worth knowing, but it breaks nothing. `skipped`: the answers do not show whether it holds. */
 export type Verdict = "holds" | "wrong" | "note" | "skipped"
 
 export interface Finding {
   readonly verdict: Verdict
   /** The assumption. */
   readonly what: string
-  /** What was seen in its place: names of fields, words and forms, never what is written of a person. */
+  /** What was seen instead: names of fields, words and forms, never personal data. */
   readonly seen?: string
   /** The page and the file that have it. */
   readonly where: string
@@ -27,48 +30,56 @@ export const places = {
   settings: "docs/getting-started.md#a-real-gateway-from-the-environment, src/client/Payments.ts"
 } as const
 
-/** Takes down findings, and each assumption once for each thing that was seen. */
+/** Collects findings: each assumption once for each thing that was seen. */
 export const makeFindings = () => {
   const found = new Map<string, Finding>()
-  const tell = (verdict: Verdict, what: string, where: string, seen?: string) => {
+  const add = (verdict: Verdict, what: string, where: string, seen?: string) => {
     const key = `${what}\n${seen ?? ""}`
     if (!found.has(key)) found.set(key, { verdict, what, where, ...(seen !== undefined && { seen }) })
   }
   return {
-    tell,
-    /** Holds, or is wrong by what was seen. */
+    add,
+    /** Adds an assumption that holds, or is wrong by what was seen. */
     expect: (holds: boolean, what: string, where: string, seen: string) =>
-      holds ? tell("holds", what, where) : tell("wrong", what, where, seen),
+      holds ? add("holds", what, where) : add("wrong", what, where, seen),
     all: (): ReadonlyArray<Finding> => [...found.values()]
   }
 }
 export type Findings = ReturnType<typeof makeFindings>
 
-/** A word of a vocabulary, as it may be shown; what does not look like one is not. */
-export const word = (value: unknown): string =>
-  typeof value === "string" && /^[A-Za-z][A-Za-z_-]{0,29}$/.test(value) ? value : `(${kindOf(value)})`
+const labels: Record<Verdict, string> = { holds: "ok   ", wrong: "WRONG", note: "note ", skipped: "skip " }
+const order: ReadonlyArray<Verdict> = ["wrong", "note", "skipped", "holds"]
 
-/** What a value is, without the value. */
-export const kindOf = (value: unknown): string => {
-  if (value === null) return "null"
-  if (value === undefined) return "nothing"
-  if (Array.isArray(value)) return "a list"
-  if (typeof value === "object") return "an object"
-  if (typeof value === "string") return value === "" ? "an empty text" : "a text"
-  if (typeof value === "number") return numberKind(value)
-  return `a ${typeof value}`
+const lineOf = ({ seen, verdict, what, where }: Finding): string =>
+  `${labels[verdict]}  ${what}${seen === undefined ? "" : `: ${seen}`}${verdict === "holds" ? "" : `\n         in ${where}`}`
+
+export const countsOf = (findings: ReadonlyArray<Finding>): string => {
+  const count = (verdict: Verdict) => findings.filter((finding) => finding.verdict === verdict).length
+  return `${count("holds")} hold, ${count("wrong")} wrong, ${count("note")} to know, ${count("skipped")} not checked`
 }
 
-const numberKind = (value: number): string => {
-  if (!Number.isInteger(value)) return "a number with decimals"
-  if (!Number.isSafeInteger(value)) return "a number too large to be exact"
-  return value < 0 ? "a negative number" : "a whole number"
-}
+export const textOf = (findings: ReadonlyArray<Finding>): string => findings.map(lineOf).join("\n")
 
-/** The form of a text: each digit is a 9, each letter but T and Z an x. */
-export const formOf = (text: string): string =>
-  text
-    .slice(0, 40)
-    .replaceAll(/\d/g, "9")
-    .replaceAll(/(?![TZ])\p{L}/gu, "x")
-    .replaceAll(/[^\w:.,+/ -]/gu, "?")
+const cell = (text: string) => text.replaceAll("|", String.raw`\|`)
+
+/** The page, in Markdown. `about` says what was run, where and when. */
+export const reportOf = (findings: ReadonlyArray<Finding>, about: ReadonlyArray<string>): string => {
+  const rows = order.flatMap((verdict) =>
+    findings
+      .filter((finding) => finding.verdict === verdict)
+      .map(({ seen = "", what, where }) => `| ${labels[verdict].trim()} | ${cell(what)} | ${cell(seen)} | ${where} |`)
+  )
+  return [
+    "# effect-pix doctor",
+    "",
+    ...about.map((line) => `- ${line}`),
+    `- ${countsOf(findings)}`,
+    "",
+    "It holds names of fields, words of vocabularies and forms of values; no values, no address, no credentials.",
+    "",
+    "| verdict | assumption | seen | where |",
+    "| --- | --- | --- | --- |",
+    ...rows,
+    ""
+  ].join("\n")
+}

@@ -1,42 +1,34 @@
 /** Checks of the list: its envelope, pages, orders, limits and rows. */
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
 import { listTransactions } from "../../../contract/Endpoints.ts"
 import { parseInstant } from "../../../internal/utc.ts"
-import type { Ask } from "./ask.ts"
-import { type Findings, kindOf, places } from "./findings.ts"
-import { isSuccess } from "./service.ts"
-import { checkShape } from "./shape.ts"
-import { checkTimes, checkWords } from "./values.ts"
+import { type Ask, checkSuccess } from "./ask.ts"
+import { type Findings, places } from "./findings.ts"
+import { checkShape, checkTimes, checkWords, kindOf } from "./values.ts"
 
-type Json = Readonly<Record<string, unknown>>
+const Row = Schema.Record(Schema.String, Schema.Unknown)
 
-interface Page {
-  readonly items: ReadonlyArray<Json>
-  readonly totalItems: unknown
-  readonly totalPages: unknown
-  readonly currentPage: unknown
-  readonly pageSize: unknown
-}
+/** A page as it came: whether its values fit is checked, and not taken for granted. */
+const Page = Schema.Struct({
+  items: Schema.Array(Row),
+  totalItems: Schema.optional(Schema.Unknown),
+  totalPages: Schema.optional(Schema.Unknown),
+  currentPage: Schema.optional(Schema.Unknown),
+  pageSize: Schema.optional(Schema.Unknown)
+})
+type Page = typeof Page.Type
+type Row = typeof Row.Type
 
-const pageOf = (json: unknown): Page | undefined => {
-  const res = Predicate.isObject(json) ? Reflect.get(json, "res") : undefined
-  if (!Predicate.isObject(res)) return undefined
-  const field = (name: string): unknown => Reflect.get(res, name)
-  const items = field("items")
-  if (!Array.isArray(items)) return undefined
-  return {
-    items: items.filter((row): row is Json => Predicate.isObject(row)),
-    totalItems: field("totalItems"),
-    totalPages: field("totalPages"),
-    currentPage: field("currentPage"),
-    pageSize: field("pageSize")
-  }
-}
+const decodeEnvelope = Schema.decodeUnknownOption(Schema.Struct({ res: Page }))
 
-const millisOf = (row: Json): number => parseInstant(String(row["createdAt"]))?.epochMilliseconds ?? Number.NaN
+const pageOf = (json: unknown): Page | undefined => Option.getOrUndefined(decodeEnvelope(json))?.res
 
-const isSorted = (rows: ReadonlyArray<Json>, sign: 1 | -1): boolean =>
+const millisOf = (row: Row): number => parseInstant(String(row["createdAt"]))?.epochMilliseconds ?? Number.NaN
+
+const isSorted = (rows: ReadonlyArray<Row>, sign: 1 | -1): boolean =>
   rows.every((row, index) => {
     const before = rows[index - 1]
     const step = before === undefined ? 0 : sign * (millisOf(row) - millisOf(before))
@@ -49,7 +41,7 @@ const idsOf = (page: Page) => page.items.map((row) => String(row["id"])).join()
 export const checkList = Effect.fnUntraced(function* (findings: Findings, ask: Ask) {
   const read = Effect.fnUntraced(function* (query: Readonly<Record<string, string>>) {
     const answer = yield* ask(listTransactions, { query })
-    return isSuccess(findings, "The list", answer) ? answer.json : undefined
+    return checkSuccess(findings, "The list", answer) ? answer.json : undefined
   })
   const json = yield* read({ page: "1", pageSize: "100", sort: "createdAt_desc" })
   if (json === undefined) return
@@ -63,7 +55,7 @@ export const checkList = Effect.fnUntraced(function* (findings: Findings, ask: A
   checkShape(findings, "List", listTransactions.response, json, places.list)
   const newest = pageOf(json)
   if (newest === undefined)
-    return findings.tell("wrong", "List: the rows are under res.items", places.list, "they are not")
+    return findings.add("wrong", "List: the rows are under res.items", places.list, "they are not")
   checkRows(findings, newest)
   checkCounts(findings, newest)
 
@@ -72,7 +64,7 @@ export const checkList = Effect.fnUntraced(function* (findings: Findings, ask: A
   const keeps = "List: rows keep their order from one request to the next"
   if (isQuiet)
     findings.expect(idsOf(again) === idsOf(newest), keeps, places.pages, "the same page came in another order")
-  else findings.tell("skipped", keeps, places.pages, "the list grew meanwhile")
+  else findings.add("skipped", keeps, places.pages, "the list grew meanwhile")
 
   const oldest = pageOf(yield* read({ page: "1", pageSize: "100", sort: "createdAt_asc" }))
   findings.expect(isSorted(newest.items, -1), "List: createdAt_desc is newest first", places.limits, "it is not")
@@ -83,7 +75,7 @@ export const checkList = Effect.fnUntraced(function* (findings: Findings, ask: A
 
   const past = pageOf(yield* read({ page: `${Number(newest.totalPages) + 2 || 1000}`, pageSize: "100" }))
   const beyond = "List: a page past the end is there and has no rows"
-  if (past === undefined) findings.tell("wrong", beyond, places.pages, "it has no rows to read")
+  if (past === undefined) findings.add("wrong", beyond, places.pages, "it has no rows to read")
   else findings.expect(past.items.length === 0, beyond, places.pages, "it has rows")
 
   yield* checkSecond(findings, read, newest)
@@ -97,7 +89,7 @@ const checkSecond = Effect.fnUntraced(function* <E, R>(
   const what = "List: page and pageSize are honoured"
   const [first, second] = newest.items
   if (first === undefined || second === undefined) {
-    return findings.tell("skipped", what, places.limits, "there are not two rows")
+    return findings.add("skipped", what, places.limits, "there are not two rows")
   }
   const page = pageOf(yield* read({ page: "2", pageSize: "1", sort: "createdAt_desc" }))
   const isRight = page?.items.length === 1 && page.items[0]?.["id"] !== first["id"]
@@ -143,7 +135,7 @@ const checkDefaults = (findings: Findings, plain: Page, newest: Page) => {
 
 const checkRows = (findings: Findings, { items }: Page) => {
   if (items.length === 0)
-    return findings.tell("skipped", "List: rows are as documented", places.list, "there are no rows")
+    return findings.add("skipped", "List: rows are as documented", places.list, "there are no rows")
   const ids = items.map((row) => row["id"])
   findings.expect(new Set(ids).size === ids.length, "List: each row has its own id", places.list, "one id comes twice")
   const words = items.map((row) => row["status"])

@@ -1,36 +1,20 @@
-/** Checks of the service as a whole: that it answers, whom it lets in, and how it refuses. */
+/** Checks of the service: access, the lookup, the balance, and how it refuses. */
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
-import * as Redacted from "effect/Redacted"
-import type { ApiCredentials } from "../../../client/Credentials.ts"
-import { getTransaction, listTransactions } from "../../../contract/Endpoints.ts"
-import { type Answer, type Ask, makeAsk } from "./ask.ts"
+import { getBalance, getTransaction, listTransactions } from "../../../contract/Endpoints.ts"
+import { detailWords } from "../../../contract/Status.ts"
+import { type Answer, type Ask, checkSuccess } from "./ask.ts"
 import { type Findings, places } from "./findings.ts"
+import { checkDecimals, checkShape, checkTimes, checkWords } from "./values.ts"
 
-const isJson = ({ type }: Answer) => /^application\/(?:[\w.+-]+\+)?json/i.test(type)
-
-/** The documented success: this status, as JSON. */
-export const isSuccess = (findings: Findings, name: string, answer: Answer | undefined): answer is Answer => {
-  if (answer === undefined) {
-    findings.tell("wrong", `${name} is answered`, places.operations, "no answer within 30 seconds")
-    return false
-  }
-  const { json, status } = answer
-  findings.expect(status === 200, `${name} is answered with 200`, places.operations, `HTTP ${status}`)
-  if (status < 200 || status > 299) return false
-  const type = isJson(answer) ? "a text that is none" : "another content type"
-  findings.expect(isJson(answer) && json !== undefined, `${name} is answered with JSON`, places.operations, type)
-  return json !== undefined
-}
-
-/** Whether the service answers and lets us in; without that nothing else can be seen. */
+/** Whether the service answers and accepts the credentials: without that nothing else can be checked. */
 export const checkAccess = Effect.fnUntraced(function* (findings: Findings, ask: Ask) {
   const answer = yield* ask(listTransactions, { query: { page: "1", pageSize: "1" } })
   if (answer === undefined) {
-    findings.tell("wrong", "The service answers at PAYMENTS_BASE_URL", places.settings, "no answer within 30 seconds")
+    findings.add("wrong", "The service answers at PAYMENTS_BASE_URL", places.settings, "no answer within 30 seconds")
     return false
   }
-  findings.tell("holds", "The service answers at PAYMENTS_BASE_URL", places.settings)
+  findings.add("holds", "The service answers at PAYMENTS_BASE_URL", places.settings)
   const { status } = answer
   const isRedirect = status >= 300 && status < 400
   findings.expect(
@@ -44,21 +28,71 @@ export const checkAccess = Effect.fnUntraced(function* (findings: Findings, ask:
   return !isRedirect && !isDenied
 })
 
+const fieldOf = (json: unknown, name: string): unknown =>
+  Predicate.isObject(json) ? Reflect.get(json, name) : undefined
+
+export const checkBalance = Effect.fnUntraced(function* (findings: Findings, ask: Ask, companyId: number | undefined) {
+  if (companyId === undefined) {
+    return findings.add("skipped", "Balance", places.balance, "PAYMENTS_COMPANY_ID is not set")
+  }
+  const answer = yield* ask(getBalance, { params: { companyId: `${companyId}` }, query: { currency: "BRL" } })
+  if (!checkSuccess(findings, "The balance", answer)) return
+  const { json, text } = answer
+  checkShape(findings, "Balance", getBalance.response, json, places.balance)
+  checkDecimals(findings, text, getBalance.decimals)
+  const company = fieldOf(json, "companyId")
+  const isOurs = company === undefined || company === null || company === companyId
+  findings.expect(isOurs, "Balance: companyId is the one asked for", places.balance, "it is another one")
+  checkWords(findings, "Words of the balance's currency", [fieldOf(json, "currency") ?? "BRL"], ["BRL"], true)
+  checkWords(
+    findings,
+    "Words of the balance's enBalanceStatus",
+    [fieldOf(json, "enBalanceStatus")],
+    ["Released"],
+    false
+  )
+})
+
+export const checkLookup = Effect.fnUntraced(function* (
+  findings: Findings,
+  ask: Ask,
+  transactionId: string | undefined,
+  companyId: number | undefined
+) {
+  if (transactionId === undefined) {
+    return findings.add("skipped", "Lookup", places.detail, "give --transaction ID: a list's rows carry no such id")
+  }
+  const answer = yield* ask(getTransaction, { params: { transactionId } })
+  if (!checkSuccess(findings, "The lookup", answer)) return
+  const { json } = answer
+  checkShape(findings, "Lookup", getTransaction.response, json, places.detail)
+  const isOurs = fieldOf(json, "transactionId") === transactionId
+  findings.expect(isOurs, "Lookup: transactionId is the one asked for", places.detail, "it is another one")
+  const company = fieldOf(json, "companyId")
+  if (companyId !== undefined && typeof company === "number") {
+    const ours = "Lookup: companyId is that of PAYMENTS_COMPANY_ID"
+    findings.expect(company === companyId, ours, places.settings, "it is another one")
+  }
+  const status = fieldOf(json, "enStatusTransaction")
+  // TransactionWait ends by these words: with another one it would wait until its deadline.
+  checkWords(findings, "Words of the lookup's enStatusTransaction", [status], detailWords, true)
+  const system = [fieldOf(json, "enPaymentSystem")].filter(Predicate.isNotNullish)
+  checkWords(findings, "Words of the lookup's enPaymentSystem", system, ["Pix", "Boleto", "CreditCard"], false)
+  checkTimes(findings, "Lookup: updateDate", [fieldOf(json, "updateDate")], true)
+  checkTimes(findings, "Lookup: createdAt", [fieldOf(json, "createdAt")], false)
+})
+
 const hasWords = ({ json, text }: Answer): boolean => {
   if (!Predicate.isObject(json)) return text.trim() !== ""
   return ["message", "error", "errors", "detail", "title"].some((name) => Object.hasOwn(json, name))
 }
 
-/** The id that nobody has. */
-const nobody = "00000000-0000-4000-8000-000000000000"
+/** An id that no transaction has. */
+const unusedId = "00000000-0000-4000-8000-000000000000"
 
-/** How it refuses, as far as reads show it. */
-export const checkRefusals = Effect.fnUntraced(function* (
-  findings: Findings,
-  ask: Ask,
-  { baseUrl, credentials }: { readonly baseUrl: string; readonly credentials: ApiCredentials }
-) {
-  const missing = yield* ask(getTransaction, { params: { transactionId: nobody } })
+/** How the service refuses, as far as reads show it. `askWrongly` asks with a wrong key. */
+export const checkRefusals = Effect.fnUntraced(function* (findings: Findings, ask: Ask, askWrongly: Ask) {
+  const missing = yield* ask(getTransaction, { params: { transactionId: unusedId } })
   const what = "An unknown transaction is answered with 404"
   findings.expect(
     missing?.status === 404,
@@ -66,8 +100,7 @@ export const checkRefusals = Effect.fnUntraced(function* (
     places.refusals,
     missing === undefined ? "no answer" : `HTTP ${missing.status}`
   )
-  const other = makeAsk(baseUrl, { ...credentials, apiKey: Redacted.make("a-wrong-key-of-effect-pix-doctor") })
-  const denied = yield* other(listTransactions, { query: { page: "1", pageSize: "1" } })
+  const denied = yield* askWrongly(listTransactions, { query: { page: "1", pageSize: "1" } })
   findings.expect(
     denied?.status === 401 || denied?.status === 403,
     "A wrong key is answered with 401 or 403",

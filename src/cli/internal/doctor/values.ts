@@ -1,26 +1,143 @@
-/** Checks of single values that several answers have: times, decimals, words. */
-import * as Option from "effect/Option"
+/**
+ * Values of an answer, compared with what the contract says: shapes, times, words and decimals. Fields and the forms of
+ * values are named; no value is shown, but for words of a vocabulary.
+ */
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { Timestamp } from "../../../internal/wire.ts"
-import { type Findings, formOf, places, word } from "./findings.ts"
+import * as SchemaAST from "effect/SchemaAST"
+import * as SchemaIssue from "effect/SchemaIssue"
+import { parseInstant } from "../../../internal/utc.ts"
+import { type Findings, places } from "./findings.ts"
 
-const isTime = (text: string) => Option.isSome(Schema.decodeOption(Timestamp)(text))
+/** A word of a vocabulary as it may be shown. A value that does not look like a word is not shown. */
+const word = (value: unknown): string =>
+  typeof value === "string" && /^[A-Za-z][A-Za-z_-]{0,29}$/.test(value) ? value : `(${kindOf(value)})`
+
+/** The kind of a value, without the value. */
+export const kindOf = (value: unknown): string => {
+  if (value === null) return "null"
+  if (value === undefined) return "nothing"
+  if (Array.isArray(value)) return "a list"
+  if (typeof value === "object") return "an object"
+  if (typeof value === "string") return value === "" ? "an empty text" : "a text"
+  if (typeof value === "number") return numberKind(value)
+  return `a ${typeof value}`
+}
+
+const numberKind = (value: number): string => {
+  if (!Number.isInteger(value)) return "a number with decimals"
+  if (!Number.isSafeInteger(value)) return "a number too large to be exact"
+  return value < 0 ? "a negative number" : "a whole number"
+}
+
+/** The form of a text: each digit is a 9, each letter but T and Z an x. */
+const formOf = (text: string): string =>
+  text
+    .slice(0, 40)
+    .replaceAll(/\d/g, "9")
+    .replaceAll(/(?![TZ])\p{L}/gu, "x")
+    .replaceAll(/[^\w:.,+/ -]/gu, "?")
+
+const format = SchemaIssue.makeFormatterStandardSchemaV1()
+
+/** The name of a field, unless it could be a person's number. */
+const fieldName = (name: string) => (/^[A-Za-z_]\w{0,39}$/.test(name) && !/\d{4}/.test(name) ? name : "?")
+
+/** The object of a schema, also in a union with null. */
+const objectOf = (ast: SchemaAST.AST): SchemaAST.Objects | undefined => {
+  if (SchemaAST.isObjects(ast)) return ast
+  return SchemaAST.isUnion(ast) ? ast.types.map(objectOf).find(Predicate.isNotUndefined) : undefined
+}
+
+/** The fields that the contract does not document. */
+const undocumented = (ast: SchemaAST.AST, value: unknown, path: string): ReadonlyArray<string> => {
+  if (SchemaAST.isArrays(ast) && Array.isArray(value)) {
+    const [item] = ast.rest
+    return item === undefined ? [] : value.flatMap((each) => undocumented(item, each, `${path}[]`))
+  }
+  const object = objectOf(ast)
+  if (object === undefined || !Predicate.isObject(value)) return []
+  const known = new Map(object.propertySignatures.map(({ name, type }) => [String(name), type]))
+  return Object.entries(value).flatMap(([name, field]) => {
+    const type = known.get(name)
+    const at = path === "" ? fieldName(name) : `${path}.${fieldName(name)}`
+    return type === undefined ? [at] : undocumented(type, field, at)
+  })
+}
+
+const keysOf = (path: ReadonlyArray<PropertyKey | { readonly key: PropertyKey }>): ReadonlyArray<string> =>
+  path.map((part) => String(typeof part === "object" ? part.key : part))
+
+const nameOf = (keys: ReadonlyArray<string>): string =>
+  keys
+    .map((key) => (/^\d+$/.test(key) ? "[]" : `.${fieldName(key)}`))
+    .join("")
+    .replace(/^\./, "")
+
+const at = (value: unknown, keys: ReadonlyArray<string>): unknown =>
+  keys.reduce((parent, key) => (Predicate.isObjectOrArray(parent) ? Reflect.get(parent, key) : undefined), value)
+
+/** Whether a field may be missing: one that does not fit is left out then, and the answer is accepted. */
+const isOptional = (ast: SchemaAST.AST, keys: ReadonlyArray<string>): boolean => {
+  const [key, ...rest] = keys
+  if (key === undefined) return false
+  if (SchemaAST.isArrays(ast)) {
+    const [item] = ast.rest
+    return item !== undefined && isOptional(item, rest)
+  }
+  const field = objectOf(ast)?.propertySignatures.find(({ name }) => String(name) === key)
+  if (field === undefined) return false
+  return SchemaAST.isOptional(field.type) || isOptional(field.type, rest)
+}
+
+/** Compares an answer with its schema. */
+export const checkShape = (
+  findings: Findings,
+  name: string,
+  schema: Schema.Codec<unknown, unknown>,
+  value: unknown,
+  where: string
+): void => {
+  const { ast } = Schema.toEncoded(schema)
+  const decoded = Schema.decodeUnknownResult(schema, { errors: "all" })(value)
+  const issues = Result.isSuccess(decoded) ? [] : format(decoded.failure.issue).issues
+  const [optional, required] = [new Set<string>(), new Set<string>()]
+  for (const { path = [] } of issues) {
+    const keys = keysOf(path)
+    const seen = `${nameOf(keys) || "the answer"} is ${kindOf(at(value, keys))}`
+    ;(isOptional(ast, keys) ? optional : required).add(seen)
+  }
+  const expectNone = (seen: ReadonlySet<string>, what: string) =>
+    findings.expect(seen.size === 0, `${name}: ${what}`, where, [...seen].slice(0, 20).join("; "))
+  expectNone(
+    required,
+    "identity, amount and status are there, and of their documented types (else the answer is refused)"
+  )
+  expectNone(optional, "the optional fields are of their documented types (else they are left out)")
+  const unknown = [...new Set(undocumented(ast, value, ""))]
+  const onlyDocumented = `${name}: only documented fields`
+  if (unknown.length === 0) findings.add("holds", onlyDocumented, where)
+  else findings.add("note", onlyDocumented, where, `also ${unknown.slice(0, 30).join(", ")}: ignored`)
+}
+
+const isTime = (text: string) => parseInstant(text) !== undefined
 const hasOffset = (text: string) => /(?:Z|[+-]\d{2}(?::?\d{2})?)$/i.test(text.slice(10))
 
-/** `offset`: whether the description shows these with one. */
+/** Checks timestamps. `offset`: the service description shows them with an offset. */
 export const checkTimes = (findings: Findings, name: string, values: ReadonlyArray<unknown>, offset: boolean): void => {
   const texts = values.filter((value) => typeof value === "string")
   if (texts.length === 0)
-    return findings.tell("skipped", `${name}: timestamps are ISO 8601`, places.times, "there is none")
+    return findings.add("skipped", `${name}: timestamps are ISO 8601`, places.times, "there is none")
   const bad = [...new Set(texts.filter((text) => !isTime(text)).map(formOf))]
   findings.expect(bad.length === 0, `${name}: timestamps are ISO 8601`, places.times, `their form is ${bad.join(", ")}`)
   const bare = [...new Set(texts.filter((text) => isTime(text) && !hasOffset(text)).map(formOf))]
   const what = `${name}: timestamps say their offset from UTC`
-  if (bare.length === 0) findings.tell("holds", what, places.times)
-  else findings.tell(offset ? "wrong" : "note", what, places.times, `their form is ${bare.join(", ")}: read as UTC`)
+  if (bare.length === 0) findings.add("holds", what, places.times)
+  else findings.add(offset ? "wrong" : "note", what, places.times, `their form is ${bare.join(", ")}: read as UTC`)
 }
 
-/** Words that are not documented are taken, so they are worth knowing; `closed` ones decide something. */
+/** Checks words. The client accepts those that are not documented; of a `closed` vocabulary they are wrong. */
 export const checkWords = (
   findings: Findings,
   name: string,
@@ -28,14 +145,14 @@ export const checkWords = (
   known: ReadonlyArray<string>,
   closed: boolean
 ): void => {
-  const strange = [...new Set(values.filter((value) => typeof value !== "string" || !known.includes(value)).map(word))]
+  const unknown = [...new Set(values.filter((value) => typeof value !== "string" || !known.includes(value)).map(word))]
   const what = `${name}: ${known.join(", ")}`
-  if (values.length === 0) return findings.tell("skipped", what, places.words, "there is none")
-  if (strange.length === 0) return findings.tell("holds", what, places.words)
-  findings.tell(closed ? "wrong" : "note", what, places.words, `also ${strange.slice(0, 20).join(", ")}`)
+  if (values.length === 0) return findings.add("skipped", what, places.words, "there is none")
+  if (unknown.length === 0) return findings.add("holds", what, places.words)
+  findings.add(closed ? "wrong" : "note", what, places.words, `also ${unknown.slice(0, 20).join(", ")}`)
 }
 
-/** Decimals are read from the text: a number of JavaScript has lost their digits already. */
+/** Checks decimals, in the text of the answer: a JavaScript number has lost digits already. */
 export const checkDecimals = (findings: Findings, text: string, fields: ReadonlySet<string>): void => {
   for (const field of fields) {
     const [, quote, digits] = new RegExp(String.raw`"${field}"\s*:\s*("?)(-?\d[\d.eE+-]*)`).exec(text) ?? []
@@ -44,8 +161,8 @@ export const checkDecimals = (findings: Findings, text: string, fields: Readonly
     const what = `Balance: ${field} is in reais with at most two decimals`
     findings.expect(decimals <= 2, what, places.decimals, `it has ${decimals}, and no number of centavos is it`)
     const plain = `Balance: ${field} is a plain number`
-    if (quote === '"') findings.tell("note", plain, places.decimals, "it is a text: taken")
-    else if (/e/i.test(digits)) findings.tell("note", plain, places.decimals, "it is written with an exponent: taken")
-    else findings.tell("holds", plain, places.decimals)
+    if (quote === '"') findings.add("note", plain, places.decimals, "it is a text: taken")
+    else if (/e/i.test(digits)) findings.add("note", plain, places.decimals, "it is written with an exponent: taken")
+    else findings.add("holds", plain, places.decimals)
   }
 }

@@ -1,25 +1,39 @@
 /**
- * Writes whose end is not known: what to do next is printed, also when a signal ends a write that may be under way. The
- * one safe thing is the same write under the same key, by the command that is shown. Each step leads on: what asking again
- * cannot find out, the people behind the gateway can.
+ * Writes under the idempotency key of a reference. Where the outcome of a write is not known, what to do next is printed,
+ * also when a signal ends the command while the request is under way. The one safe thing is the same write under the same
+ * key, by the command that is shown; what that cannot find out, whoever runs the gateway can.
  */
 import * as Effect from "effect/Effect"
 import process from "node:process"
 import { PaymentsPolicy } from "../../client/PaymentsPolicy.ts"
+import * as IdempotencyKey from "../../contract/IdempotencyKey.ts"
 import type { PaymentsError } from "../../contract/PaymentsError.ts"
 import { codes, type Failed, failed } from "./exit.ts"
-import { commandLine } from "./invocation.ts"
+import { commandLineWith } from "./invocation.ts"
 import { note } from "./output.ts"
 
+type Kind = "charge" | "payout"
+
+/** The same key as `IdempotencyKey.fromReference` gives in a program. */
+export const keyOf = (kind: Kind, reference: string) =>
+  Effect.fromOption(IdempotencyKey.fromReferenceOption(kind, reference)).pipe(
+    Effect.mapError(() =>
+      failed(
+        "The reference cannot be used. It is a text that is not blank, has no space around it, and holds no character " +
+          "that a person cannot see or tell from another."
+      )
+    )
+  )
+
 interface About {
-  readonly kind: "charge" | "payout"
-  /** The words of the command that asks again. */
-  readonly words: ReadonlyArray<string>
-  /** Whether this is such a command already. */
+  readonly kind: Kind
+  /** Whether `--again` was given. */
   readonly again: boolean
+  /** Flags of the command that asks again, besides those that were given and `--again`. */
+  readonly flags?: ReadonlyArray<string>
 }
 
-const adviceOf = (error: PaymentsError, { again, kind, words }: About): string => {
+const adviceOf = (error: PaymentsError, { again, flags = [], kind }: About): string => {
   if (error._tag === "IdempotencyConflict") {
     return [
       `The gateway answers as if this reference stood for a ${kind} already.`,
@@ -28,7 +42,7 @@ const adviceOf = (error: PaymentsError, { again, kind, words }: About): string =
       "- If you do not know: whoever runs the gateway can say what the idempotency key was used for."
     ].join("\n")
   }
-  const command = `To ask again safely, with the same key, run:\n  ${commandLine(words)}`
+  const command = `To ask again safely, with the same key, run:\n  ${commandLineWith(again ? flags : [...flags, "--again"])}`
   if (!again) return command
   return [
     command,
@@ -38,8 +52,8 @@ const adviceOf = (error: PaymentsError, { again, kind, words }: About): string =
   ].join("\n")
 }
 
-/** Runs a write, and says what to do where its end is not known. */
-export const askingAgain = <A, E extends PaymentsError, R>(
+/** Runs a write, and says what to do where its outcome is not known. */
+export const withAdvice = <A, E extends PaymentsError, R>(
   write: Effect.Effect<A, E, R>,
   about: About
 ): Effect.Effect<A, E | Failed, R> => {

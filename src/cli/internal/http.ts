@@ -1,0 +1,50 @@
+/** Requests that the client has no operation for, and their answers as they come. */
+import * as Effect from "effect/Effect"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as HttpClient from "effect/http/HttpClient"
+import type * as HttpClientRequest from "effect/http/HttpClientRequest"
+import type * as HttpClientResponse from "effect/http/HttpClientResponse"
+import * as Stream from "effect/Stream"
+
+export interface Answer {
+  readonly status: number
+  /** Its content type. */
+  readonly type: string
+  readonly text: string
+}
+
+const mostBytes = 4 * 1024 * 1024
+
+/** A body as text. What is longer than four megabytes is cut. */
+const bodyOf = Effect.fnUntraced(function* (response: HttpClientResponse.HttpClientResponse) {
+  const decoder = new TextDecoder()
+  let left = mostBytes
+  return yield* response.stream.pipe(
+    Stream.takeWhile(() => left > 0),
+    Stream.runFold(
+      () => "",
+      (text, chunk) => {
+        const part = chunk.subarray(0, left)
+        left -= part.length
+        return text + decoder.decode(part, { stream: true })
+      }
+    )
+  )
+})
+
+/** Sends a request once and follows no redirect. `undefined` where no answer comes within 30 seconds. */
+export const send = (request: HttpClientRequest.HttpClientRequest): Effect.Effect<Answer | undefined> =>
+  HttpClient.execute(request).pipe(
+    Effect.flatMap((response) =>
+      Effect.map(bodyOf(response), (text) => ({
+        status: response.status,
+        type: response.headers["content-type"] ?? "",
+        text
+      }))
+    ),
+    Effect.timeout("30 seconds"),
+    // A failure of the transport may show a header, so nothing of it is passed on.
+    Effect.orElseSucceed(() => undefined),
+    Effect.provideService(FetchHttpClient.RequestInit, { redirect: "manual" }),
+    Effect.provide(FetchHttpClient.layer)
+  )

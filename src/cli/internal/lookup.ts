@@ -1,0 +1,64 @@
+/** A transaction that is looked up: how it is printed, and how a charge is waited for. */
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import type { TransactionDetail } from "../../contract/Transaction.ts"
+import * as TransactionWait from "../../transactions/TransactionWait.ts"
+import { inBoth } from "./amount.ts"
+import { codes, failed } from "./exit.ts"
+import { note, writeResult } from "./output.ts"
+import { maskPerson, plain, time } from "./text.ts"
+
+interface Format {
+  readonly json: boolean
+  readonly full: boolean
+}
+
+/** Writes a transaction to stdout. */
+export const printDetail = (detail: TransactionDetail, { full, json }: Format) => {
+  const { createdAt, enPaymentSystem, enStatusTransaction, id, lead, transactionId, updateDate, value } = detail
+  const person = { name: lead?.name, email: lead?.email, phone: lead?.phone, document: lead?.document }
+  const customer = full ? person : maskPerson(person)
+  const data = {
+    transactionId,
+    id,
+    amount: value,
+    status: enStatusTransaction,
+    paymentSystem: enPaymentSystem,
+    companyId: detail.companyId,
+    createdAt: createdAt && DateTime.formatIso(createdAt),
+    updatedAt: updateDate && DateTime.formatIso(updateDate),
+    customer
+  }
+  const lines: ReadonlyArray<readonly [string, string | undefined]> = [
+    ["Transaction", transactionId],
+    ["Row id", `${id}`],
+    ["Amount", inBoth(value)],
+    ["Status", enStatusTransaction],
+    ["Paid by", enPaymentSystem],
+    ["Created", time(createdAt)],
+    ["Updated", time(updateDate)],
+    ["Customer", customer.name],
+    ["E-mail", customer.email],
+    ["Phone", customer.phone],
+    ["Document", customer.document]
+  ]
+  const text = lines.flatMap(([name, shown]) => (shown ? [`${name.padEnd(12)} ${plain(shown)}`] : [])).join("\n")
+  return writeResult(json, data, text)
+}
+
+/** Waits for a charge, notes each change, prints the last one, and fails where it is not paid. */
+export const waitUntilPaid = Effect.fnUntraced(function* (
+  transactionId: string,
+  format: Format,
+  expiresAt?: DateTime.Utc
+) {
+  const last = yield* TransactionWait.changes(transactionId, { expiresAt }).pipe(
+    Stream.tap(({ enStatusTransaction }) => note(`The charge is ${plain(enStatusTransaction)}.`)),
+    Stream.runLast
+  )
+  // The stream ends with the detail that ended it.
+  const detail = yield* Effect.fromOption(last).pipe(Effect.orDie)
+  yield* printDetail(detail, format)
+  if (detail.enStatusTransaction !== "Paid") return yield* failed("The charge ended without being paid.", codes.NotPaid)
+})

@@ -1,0 +1,72 @@
+/**
+ * The steps of a command that changes something: the plan is shown, confirmed, carried out, and its result is printed.
+ *
+ * - The plan is written to stderr before anything is sent, also with `--yes`.
+ * - A person confirms on a terminal, or `--yes` does. A `y` from a pipe does not.
+ * - Where stdout fails, or a signal ends the command while the result is written, stderr says what was done, so that
+ *   nobody takes it for not done.
+ */
+import * as Prompt from "effect/cli/Prompt"
+import * as Effect from "effect/Effect"
+import * as Terminal from "effect/Terminal"
+import process from "node:process"
+import { codes, type Failed, failed } from "./exit.ts"
+import { hasTerminal } from "./invocation.ts"
+import { note } from "./output.ts"
+
+interface Confirmation {
+  /** What is confirmed, as a noun: "payout". */
+  readonly noun: string
+  /** What a person is asked. */
+  readonly question: string
+  /** Whether `--yes` was given. */
+  readonly yes: boolean
+}
+
+interface Steps<A, E, R, R2> {
+  /** What will happen, in lines. Personal data is masked. */
+  readonly plan: string
+  /** Absent: nobody is asked. */
+  readonly confirm?: Confirmation
+  readonly run: Effect.Effect<A, E, R>
+  /** What was done, in lines: for stderr, where stdout could not be written. */
+  readonly summary: (done: A) => string
+  /** Writes the result to stdout. */
+  readonly print: (done: A) => Effect.Effect<void, Failed, R2>
+}
+
+/** Asks on stderr, since stdout is for data. */
+const ask = Effect.fnUntraced(function* (message: string) {
+  const terminal = yield* Terminal.Terminal
+  const onStderr = Terminal.make({
+    ...terminal,
+    display: (text) => Effect.sync(() => process.stderr.write(text))
+  })
+  return yield* Prompt.run(Prompt.Confirm({ message, initial: false })).pipe(
+    Effect.provideService(Terminal.Terminal, onStderr)
+  )
+})
+
+const notConfirmed = "Not confirmed. Nothing was sent."
+
+const confirmed = Effect.fnUntraced(function* ({ noun, question, yes }: Confirmation) {
+  if (yes) return
+  if (!hasTerminal()) {
+    return yield* failed(`${notConfirmed} Without a terminal a ${noun} needs --yes.`, codes.NotConfirmed)
+  }
+  const answer = yield* ask(question).pipe(Effect.catchTag("QuitError", () => Effect.fail(failed(notConfirmed, 130))))
+  if (!answer) return yield* failed(notConfirmed, codes.NotConfirmed)
+})
+
+/** Takes the steps in their order, and answers what was done. */
+export const perform = Effect.fnUntraced(function* <A, E, R, R2>(steps: Steps<A, E, R, R2>) {
+  yield* note(steps.plan)
+  if (steps.confirm !== undefined) yield* confirmed(steps.confirm)
+  const done = yield* steps.run
+  const wasDone = () => `It was done all the same:\n${steps.summary(done)}`
+  yield* steps.print(done).pipe(
+    Effect.mapError(({ code, message }) => failed(`${message} ${wasDone()}`, code)),
+    Effect.onInterrupt(() => note(`Ended before stdout was written. ${wasDone()}`))
+  )
+  return done
+})
