@@ -17,6 +17,7 @@ import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as OpenApi from "effect/http-api/OpenApi"
 import { IdempotencyKey } from "./IdempotencyKey.ts"
 import * as Endpoints from "./Endpoints.ts"
+import { plainRequests } from "./internal/plainRequests.ts"
 
 const credentials = {
   [Endpoints.headerNames.clientId]: Schema.String.annotateKey({ description: "The public id of the application." }),
@@ -76,6 +77,7 @@ export class PaymentsApi extends HttpApi.make("payments")
     OpenApi.annotations({
       title: "Payment service",
       version: "v1",
-      description: "Transactions, balance and withdrawals, as the client effect-pix understands the service."
+      description: "Transactions, balance and withdrawals, as the client effect-pix understands the service.",
+      transform: plainRequests
     })
   ) {}

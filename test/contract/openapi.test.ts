@@ -12,9 +12,14 @@ const print = async () => {
   return stdout
 }
 
+interface Endpoint {
+  readonly requestBody?: { readonly content: Record<string, { readonly schema: Record<string, unknown> }> }
+  readonly responses: Record<string, unknown>
+}
+
 interface Document {
   readonly openapi: string
-  readonly paths: Record<string, Record<string, { readonly responses: Record<string, unknown> }>>
+  readonly paths: Record<string, Record<string, Endpoint>>
 }
 
 const parse = async (): Promise<Document> => JSON.parse(await print())
@@ -47,5 +52,25 @@ describe("npm run openapi", () => {
       "GET /api/Balance/balance/{companyId}": ["200"],
       "POST /api/Withdraw/request": ["201"]
     })
+  })
+
+  test("the document says an optional field of a request as a plain field, which may be left out and is never null", async () => {
+    const { paths } = await parse()
+    const bodies = ["/api/v1/transactions/create", "/api/Withdraw/request"].map((path) => paths[path]?.["post"])
+    for (const endpoint of bodies) {
+      const text = JSON.stringify(endpoint?.requestBody)
+      assert.include(text, '"properties"')
+      assert.notInclude(text, '"null"')
+      // What the service answers may be null.
+      assert.include(JSON.stringify(endpoint?.responses), '"null"')
+    }
+    const schema = bodies[1]?.requestBody?.content["application/json"]?.schema
+    assert.deepInclude(schema?.["properties"], {
+      pixKey: { type: "string" },
+      pixKeyType: { type: "string", enum: ["CPF", "CNPJ", "EMAIL", "PHONE", "EVP"] },
+      description: { type: "string", maxLength: 4096 },
+      metadata: { anyOf: [{ type: "string" }, { type: "object" }] }
+    })
+    assert.deepStrictEqual(schema?.["required"], ["amount", "currency"])
   })
 })
