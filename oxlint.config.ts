@@ -1,11 +1,21 @@
 /**
- * What oxlint checks, and which room may import which: an import goes down the floors or stays in its room, and never
- * into another room's `internal/`. The rules are by folder, so a new file stands under its room's rule from the start.
+ * What oxlint checks, and which folder of `src/` may import from which.
+ *
+ * - A *layer* is a group of folders. A folder imports from itself and from lower layers, never from another folder of
+ *   its own layer or from a higher one.
+ * - A folder's `internal/` belongs to that folder: other folders import its public files, which are flat in it.
+ *   `src/internal` is the exception: it is below all layers, and everybody may import from it.
+ * - An *entry point* is an `index.ts`: what `exports` in package.json names, for users. Inside of `src/` the module itself
+ *   is imported, so that a bundle holds no more than is used.
+ * - A *barrel* is a module that only exports others, as `effect` does: one import of it loads them all.
+ *
+ * The rules are made for each folder, so a new file is under the rule of its folder from the start. A rule that is called
+ * `regexp/...` is of eslint-plugin-regexp, which oxlint runs as a `jsPlugins` entry; all others are oxlint's own.
  */
 import { defineConfig, type OxlintOverride } from "oxlint"
 
-/** The rooms of src/, from the ground floor up. Rooms of one floor do not know each other. */
-const floors = [
+/** The folders of `src/` by layer, the lowest first. */
+const layers = [
   ["pix"],
   ["contract"],
   ["client"],
@@ -18,58 +28,63 @@ const floors = [
 
 const barrel = {
   regex: "^effect(/[a-z][^/]*)?$",
-  message: "A barrel: import the module, as in effect/Effect."
+  message: "This is a barrel, which loads all of a package: import the module, as in effect/Effect."
 }
 
 const node = {
   regex: "^(node:|@effect/platform-node|undici)",
-  message: "This room runs on any platform."
+  message: "This folder runs on any platform: only src/node, src/cli and src/sandbox/server may need Node."
 }
 
-const self = { regex: "^effect-pix", message: "Import the module itself." }
-const doors = {
+const self = { regex: "^effect-pix", message: "This is the package itself: import the module by its path." }
+const entryPoints = {
   regex: String.raw`^\.{1,2}/(\w+/)*index\.ts$`,
-  message: "A door is for users: import the module behind it."
+  message: "An entry point is for users: import the module that it exports."
 }
-const cellar = { regex: String.raw`^(\.\./)+\w+/internal/`, message: "Another room's internal modules are its own." }
+const internals = {
+  regex: String.raw`^(\.\./)+\w+/internal/`,
+  message: "Modules in internal/ belong to their folder: import one of its public modules."
+}
 
-const folder = (names: ReadonlyArray<string>) => String.raw`^(\.\./)+(${names.join("|")})/`
+const pathOf = (names: ReadonlyArray<string>) => String.raw`^(\.\./)+(${names.join("|")})/`
 
 type Pattern = { readonly message: string } & ({ readonly regex: string } | { readonly group: Array<string> })
 const imports = (...patterns: ReadonlyArray<Pattern>): NonNullable<OxlintOverride["rules"]> => ({
   "eslint/no-restricted-imports": ["error", { patterns: [...patterns] }]
 })
 
-/** The rooms that need Node: their own packages, its globals. */
+/** The folders that may import Node's modules. */
 const onNode: ReadonlySet<string> = new Set(["node", "cli"])
 
-/** The sandbox is the gateway's double: it knows the contract, and of the client only how a test composes it. */
-const doubles: ReadonlyArray<Pattern> = [
+/** The sandbox plays the gateway: it imports the contract, and of the client only what a test composes it with. */
+const sandboxOnly: ReadonlyArray<Pattern> = [
   {
-    regex: folder(["transactions", "node", "durable", "payouts", "webhook"]),
-    message: "The sandbox knows the contract, not the client."
+    regex: pathOf(["transactions", "node", "durable", "payouts", "webhook"]),
+    message: "The sandbox plays the gateway: it imports the contract, and not what calls the gateway."
   },
   {
     group: ["**/client/*", "!**/client/Payments.ts", "!**/client/Credentials.ts", "!**/client/IdempotencyKeyGen.ts"],
-    message: "The sandbox knows of the client only its name and how to build it."
+    message: "Of the client the sandbox imports only the service and what builds it."
   }
 ]
 
-const rules = floors.flatMap((rooms, floor) =>
-  rooms.map((room) => {
-    const others = [...rooms.filter((other) => other !== room), ...floors.slice(floor + 1).flat()]
-    const up =
-      others.length === 0 ? [] : [{ regex: folder(others), message: `Up: ${room} stands on floor ${floor + 1}.` }]
+const rules = layers.flatMap((folders, layer) =>
+  folders.map((folder) => {
+    const others = [...folders.filter((other) => other !== folder), ...layers.slice(layer + 1).flat()]
+    const upward = {
+      regex: pathOf(others),
+      message: `src/${folder} may import only from layers below its own: see oxlint.config.ts.`
+    }
     return {
-      files: [`src/${room}/**`],
+      files: [`src/${folder}/**`],
       rules: imports(
         barrel,
         self,
-        doors,
-        cellar,
-        ...up,
-        ...(onNode.has(room) ? [] : [node]),
-        ...(room === "sandbox" ? doubles : [])
+        entryPoints,
+        internals,
+        ...(others.length === 0 ? [] : [upward]),
+        ...(onNode.has(folder) ? [] : [node]),
+        ...(folder === "sandbox" ? sandboxOnly : [])
       )
     }
   })
@@ -111,7 +126,10 @@ export default defineConfig({
     },
     {
       files: ["src/internal/**"],
-      rules: imports(barrel, self, node, { regex: folder(floors.flat()), message: "Up: this is the ground." })
+      rules: imports(barrel, self, node, {
+        regex: pathOf(layers.flat()),
+        message: "src/internal is below all layers: it imports from none."
+      })
     },
     ...rules,
     {
@@ -121,7 +139,10 @@ export default defineConfig({
     {
       // The sandbox's HTTP server is Node's.
       files: ["src/sandbox/server/**"],
-      rules: imports(barrel, self, doors, cellar, ...doubles, { regex: folder(["cli"]), message: "Up." })
+      rules: imports(barrel, self, entryPoints, internals, ...sandboxOnly, {
+        regex: pathOf(["cli"]),
+        message: "src/cli is above src/sandbox."
+      })
     },
     {
       files: ["test/**", "docs/**", ".ci/**", "*.config.ts"],

@@ -1,7 +1,7 @@
 /**
  * Bundles what is not to be installed beside the package, with the licences of what is in it:
  *
- * - The command, so that `npx effect-pix` needs nothing else installed and starts fast: a chunk a subcommand.
+ * - The command, so that `npx effect-pix` needs nothing else installed and starts fast. The sandbox is a chunk of its own.
  * - What is used of brazilian-utils: 6 kB of 8 MB.
  */
 import { chmodSync, cpSync, globSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
@@ -19,7 +19,7 @@ const licenceOf = (folder: string) => {
   return [`${name} ${version} (${license})`, "", ...texts.map((text) => text.trim()), ""].join("\n")
 }
 
-/** Bundles a module with all that it imports; gives the licences of what comes from elsewhere. */
+/** Bundles a module with all that it imports; returns the licences of the packages in it. */
 const bundle = async (input: string, output: OutputOptions): Promise<string> => {
   const built = await rolldown({
     input,
@@ -49,7 +49,7 @@ cpSync("src/sandbox/server/panel", "dist/cli/panel", { recursive: true })
 writeFileSync("dist/cli/THIRD-PARTY-LICENSES.txt", commandLicences)
 chmodSync("dist/cli/main.js", 0o755)
 
-// After the command, which finds the licence by the import that this replaces.
+// After the command: its licences are found by the import that this replaces.
 const used = "dist/pix/internal/brazilianUtils.js"
 const licences = await bundle(used, {
   file: used,

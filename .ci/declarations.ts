@@ -1,6 +1,6 @@
 /**
- * Removes the declarations of modules that the types of no door mention: nobody can import them, and they are half of
- * all. `.ci/smoke` compiles consumers against what is left.
+ * Removes the declarations that no entry point of the package needs for its types: nobody can import them, and they are
+ * half of all. `.ci/smoke` compiles consumers against the others.
  */
 import { globSync, readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
@@ -15,7 +15,7 @@ const reach = (declaration: string) => {
     reach(join(declaration, "..", `${module}.d.ts`))
   }
 }
-for (const door of Object.values<string>(exports)) if (door.endsWith(".js")) reach(join(door.replace(/js$/, "d.ts")))
+for (const entry of Object.values<string>(exports)) if (entry.endsWith(".js")) reach(join(entry.replace(/js$/, "d.ts")))
 
 for (const declaration of globSync("dist/**/*.d.ts")) {
   if (reached.has(declaration)) continue

@@ -1,5 +1,7 @@
-// Writes docs/sql/: the tables of the durable payouts and webhooks as files, for whoever makes tables beforehand. They are recorded
-// from what the layers do on an empty database, so the two cannot differ. `npm run sql` after a new migration.
+/**
+ * Writes docs/sql/: the tables of the durable payouts and webhooks, for who creates tables by hand. The statements are
+ * recorded from what the layers do on an empty database, so the two cannot differ. Run `npm run sql` after a new migration.
+ */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
 import { Reactivity } from "effect/reactivity"
@@ -16,10 +18,10 @@ export const dialects = ["postgresql", "sqlite"] as const
 const literal = (value: unknown) =>
   typeof value === "number" ? String(value) : `'${String(value).replaceAll("'", "''")}'`
 
-/** Statements that look, lock or begin are no part of the tables. */
+/** Statements that read, lock, or begin and end a transaction are no part of the tables. */
 const isLasting = (text: string) => !/^\s*(SELECT|LOCK|BEGIN|COMMIT|SAVEPOINT|RELEASE)\b/i.test(text)
 
-/** What the layers do on an empty database. */
+/** The statements that the layers execute on an empty database. */
 export const record = (dialect: (typeof dialects)[number]) =>
   Effect.gen(function* () {
     const texts: Array<string> = []

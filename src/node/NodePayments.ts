@@ -1,16 +1,18 @@
 /**
  * A transport for Node: undici's `dispatch` under Effect's `HttpClient`. It is the fastest way to call the service from
- * Node, and the one that knows most: whether a byte of a request was handed to a connection.
+ * Node, and it knows whether a byte of a request was handed to a connection.
  *
- * - A call whose connection was never made, or that waited in the queue until its time was over, is `NotSent`. A call
+ * - A write whose connection was never made, or that waited for a connection until its time was over, is `NotSent`. One
  *   whose connection broke after its request was started is `Unknown`.
  * - It repeats nothing by itself, follows no redirect, asks for no compression, and reads no more of an answer than
  *   `PaymentsPolicy.maxResponseBytes`.
  * - The time of an attempt is the transport's own timer. No socket and no timer is left behind.
  * - When the layer's scope closes, calls that are under way are waited for, at most `shutdownTimeout`.
  *
- * It needs the package `undici`. A client that you wrap (`HttpClient.mapRequest`, `transformResponse` and so on) works as
- * any other `HttpClient` does: what you put around it is honoured, and the fast way is not taken.
+ * Gotchas:
+ * - It needs the package `undici`.
+ * - A client that you wrap (`HttpClient.mapRequest`, `transformResponse` and so on) is used as any other `HttpClient`: all
+ *   that you add is honoured, and its requests do not use the fast transport.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -27,7 +29,7 @@ import { offer } from "../internal/transport.ts"
 import { transportOf } from "./internal/exchange.ts"
 import { clientOf } from "./internal/httpClient.ts"
 
-/** TLS of the connections: what Node's `tls.connect` takes, less what would switch its checks off. */
+/** TLS of the connections: the options of Node's `tls.connect`, but for those that switch its checks off. */
 export type TlsOptions = Pick<
   ConnectionOptions,
   "ca" | "cert" | "ciphers" | "key" | "maxVersion" | "minVersion" | "passphrase" | "servername"
@@ -35,7 +37,7 @@ export type TlsOptions = Pick<
 
 /** How the transport connects. */
 export interface Options {
-  /** The most connections to the service at a time; calls beyond wait their turn. Default 128. */
+  /** The most connections to the service at a time; more calls wait for one. Default 128. */
   readonly connections?: number | undefined
   /** How long connecting may take, TLS included. Default 10 seconds. */
   readonly connectTimeout?: Duration.Input | undefined
@@ -46,8 +48,8 @@ export interface Options {
   /** How long the end of the layer's scope waits for calls that are under way. Default 10 seconds. */
   readonly shutdownTimeout?: Duration.Input | undefined
   /**
-   * A dispatcher of yours, such as undici's `ProxyAgent`: the options above then do not apply, and it stays open when the
-   * layer ends. One that repeats requests (`RetryAgent`) sends what this library counts as one attempt more often.
+   * A dispatcher of yours, such as undici's `ProxyAgent`: the options above do not apply to it, and the layer does not
+   * close it. One that repeats requests (`RetryAgent`) sends an attempt of this library more than once.
    */
   readonly dispatcher?: Dispatcher | undefined
 }
@@ -60,7 +62,7 @@ const check = ({ connections, connectTimeout, keepAliveTimeout, shutdownTimeout 
     shutdownTimeout: Settings.period("shutdownTimeout", shutdownTimeout ?? "10 seconds")
   })
 
-/** Loaded when a layer is built: a program that takes only the database from this door need not install it. */
+/** Loaded when a layer is built: a program that uses only `NodeSqlite` need not install it. */
 const undici = Effect.tryPromise({
   try: () => import("undici"),
   catch: (error) =>
@@ -69,13 +71,13 @@ const undici = Effect.tryPromise({
       : Settings.wrong("undici", "is installed and could not be loaded: it needs Node 22.19 or newer")
 })
 
-/** An agent, and how it ends: it waits for what is under way, then cuts off what is left. */
+/** An agent. Its `close` waits for calls that are under way, and cuts them off after `shutdownTimeout`. */
 const makeAgent = (
   { Agent, Pool }: typeof Undici,
   limits: Effect.Success<ReturnType<typeof check>>,
   tls: TlsOptions | undefined
 ): { readonly agent: Agent; readonly close: Effect.Effect<unknown> } => {
-  // An agent that was told to close forgets its pools, and could not cut them off any more.
+  // An agent that closes forgets its pools, and could not cut them off any more.
   const pools = new Set<Pool>()
   const agent = new Agent({
     connections: limits.connections,

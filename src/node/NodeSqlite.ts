@@ -1,9 +1,10 @@
 /**
  * A `SqlClient` on `node:sqlite`, for one process that keeps its durable payouts and webhooks in a file beside it.
  *
- * It is here because no SQLite driver of Effect loads with Effect 4.1. When `@effect/sql-sqlite-node` has a release that
- * does, take that one. No other module of this library depends on it: any `SqlClient` works in its place.
+ * No SQLite driver of Effect loads with Effect 4.1. When `@effect/sql-sqlite-node` has a release that does, use that one.
+ * No other module of this library depends on this one: any `SqlClient` works in its place.
  *
+ * Gotchas:
  * - The file belongs to one process: a second one is refused when its layer is built. Several processes need PostgreSQL.
  * - A commit is on the disk (`synchronous = FULL`) before it is answered.
  * - `node:sqlite` is loaded when the layer is built. Node 22 prints an ExperimentalWarning then.
@@ -41,12 +42,12 @@ import * as Settings from "../contract/Settings.ts"
 const input = (value: unknown): SQLInputValue => {
   if (typeof value === "boolean") return Number(value)
   if (value instanceof Date) return value.toISOString()
-  // What it does not take it refuses itself.
+  // SQLite refuses values of other types itself.
   return value === undefined ? null : (value as SQLInputValue)
 }
 
 /** `node:sqlite` gives SQLite's number in a field of its own; Effect's classification looks for it in `code`. */
-const numbered = (cause: unknown) =>
+const withCode = (cause: unknown) =>
   Predicate.isError(cause) && Predicate.hasProperty(cause, "errcode")
     ? { code: cause.errcode, message: cause.message, cause }
     : cause
@@ -54,7 +55,7 @@ const numbered = (cause: unknown) =>
 const attempt = <A>(operation: string, run: () => A) =>
   Effect.try({
     try: run,
-    catch: (cause) => new SqlError({ reason: classifySqliteError(numbered(cause), { message: operation, operation }) })
+    catch: (cause) => new SqlError({ reason: classifySqliteError(withCode(cause), { message: operation, operation }) })
   })
 
 /** Prepared statements by their text: the least recently used goes first. */
@@ -87,7 +88,7 @@ const connectionOf = (db: DatabaseSync): Connection => {
   }
 }
 
-/** The first statement takes the file for this process, and SQLite refuses another process's at once. */
+/** `EXCLUSIVE` and the first transaction lock the file for this process: SQLite refuses another process at once. */
 const opening = `
   PRAGMA busy_timeout = 0;
   PRAGMA locking_mode = EXCLUSIVE;

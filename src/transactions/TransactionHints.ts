@@ -16,11 +16,11 @@ import type * as Scope from "effect/Scope"
 
 /** See the reference of the same name. */
 export interface TransactionHints {
-  /** Wakes all who wait for this transaction now. Where nobody waits, nothing happens. */
+  /** Wakes all that wait for this transaction now. Where nothing waits, nothing happens. */
   readonly publish: (transactionId: string) => Effect.Effect<void>
   /**
-   * Listens to the hints for a transaction, from now to the end of the scope: each of them opens the latch. Who listens
-   * closes it again, before looking the transaction up.
+   * Listens to the hints for a transaction, from now to the end of the scope: each of them opens the latch. The listener
+   * closes the latch again before it looks the transaction up.
    */
   readonly subscribe: (transactionId: string) => Effect.Effect<Latch.Latch, never, Scope.Scope>
 }

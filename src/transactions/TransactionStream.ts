@@ -3,13 +3,14 @@
  *
  * The service numbers its pages (service interface, section 4.2) and goes on adding rows while they are read, so rows move
  * from one page to another. After each page a look is taken over its border: a page of another size, which shows the rows
- * on both sides of it. What the look shows new is delivered; where it shows no row that was read, the reader steps back.
- * Every row that is in the list from the start of the stream to its end comes out exactly once, or the stream fails with a
- * `PaginationError`. A row that shows up late, with an older `createdAt` than rows that were read, comes once or not at all.
+ * on both sides of it. New rows in the look are delivered; where it shows no row that was read, the reader steps back.
+ * Every row that is in the list from the start of the stream to its end is delivered exactly once, or the stream fails
+ * with a `PaginationError`. A row that arrives late, with an older `createdAt` than rows that were read, is delivered once
+ * or not at all.
  *
  * Gotchas:
- * - A list that stands still costs two requests a page, and a few for its end.
- * - Oldest first (the default), rows that arrive while reading come out too, at the end. Newest first they do not.
+ * - A list that does not change costs two requests a page, and a few for its end.
+ * - Oldest first (the default), rows that arrive while reading are delivered too, at the end. Newest first they are not.
  * - A service that sorts by `createdAt` alone may order rows of one time anew for each request. Where no answer shows all
  *   of them, the rows are counted at the end: fewer than the service counts are `MissingRows`. In such a list, rows that
  *   vanish while it is read hide as many that were missed.
@@ -56,7 +57,7 @@ export interface Options {
 export interface Page {
   /** In the order of the list, at least one. */
   readonly rows: Arr.NonEmptyReadonlyArray<TransactionListItem>
-  /** The place after the rows: store it when they are dealt with. */
+  /** The place after the rows: store it when they are processed. */
   readonly checkpoint: Checkpoint
 }
 
@@ -66,7 +67,7 @@ export type StreamTransactionsError = ListTransactionsError | PaginationError
 const isCheckpoint = Schema.is(Checkpoint)
 const isSort = Schema.is(TransactionSort)
 
-/** NaN where it is no time. */
+/** Milliseconds since the epoch; NaN for an invalid time. */
 const millis = (input: DateTime.DateTime | Date | undefined, absent: number) =>
   input === undefined
     ? absent
@@ -75,7 +76,7 @@ const millis = (input: DateTime.DateTime | Date | undefined, absent: number) =>
 const isWithin = (value: number, least: number, most: number) =>
   Number.isInteger(value) && value >= least && value <= most
 
-const checked = Effect.fnUntraced(function* (given: Options) {
+const checkOptions = Effect.fnUntraced(function* (given: Options) {
   const options: Options = Predicate.isObject(given) ? given : {}
   const { from, limit = Infinity, pageSize = PageReader.largestPage, readAhead = 0 } = options
   const sort = options.sort ?? from?.sort ?? "createdAt_asc"
@@ -106,7 +107,7 @@ const checked = Effect.fnUntraced(function* (given: Options) {
 
 const read = Effect.fnUntraced(function* (options: Options) {
   const { listTransactions } = yield* Payments
-  const { limit, pageSize, since, start, until } = yield* checked(options)
+  const { limit, pageSize, since, start, until } = yield* checkOptions(options)
   if (limit === 0) return Stream.empty
   const isAll = since === -Infinity && until === Infinity
   const isCounted = limit === Infinity && until === Infinity
@@ -135,8 +136,8 @@ const read = Effect.fnUntraced(function* (options: Options) {
 
 /**
  * The same as `stream`, in pages of rows that each come with the checkpoint after them. Store it when the rows are
- * dealt with, and give it as `from` to go on there. Taken at the end of a stream that runs oldest first, it brings
- * what has arrived since.
+ * processed, and give it as `from` to go on there. From the last checkpoint of a stream that ran oldest first, the rows
+ * that arrived since are read.
  *
  * ```ts
  * import { Effect, Schema, Stream } from "effect"

@@ -2,14 +2,14 @@
  * Waiting for a charge: an Effect that completes when the transaction needs no more waiting, and a Stream of the changes
  * seen on the way. Source: service interface, sections 2.6, 3 and 6.
  *
- * It looks the transaction up, at once and then by a schedule that is kind to the service: every second at first, ever
- * slower, at most once a minute, jittered. A hint (see `TransactionHints`; `Webhook` publishes them) wakes it at once.
+ * It looks the transaction up at once, and then by a schedule that slows down: every second at first, once a minute at
+ * last, jittered. A hint (see `TransactionHints`; `Webhook` publishes them) wakes it at once.
  *
  * - It ends with the detail as soon as its status is final: see `Status.progressOfDetail`, or say `until` yourself.
- * - It ends with `TimedOut` when the charge has expired or the deadline has passed. A lookup that is on its way is
- *   cut off then, and one last lookup is made, so what was paid in time is not missed. It may take 5 seconds.
- * - While the service cannot be reached, answers what is no answer (a proxy's page), or asks to slow down, it goes on
- *   waiting. Every other failure ends it.
+ * - It ends with `TimedOut` when the charge has expired or the deadline has passed. A lookup that is under way is
+ *   cut off then, and one last lookup is made, so a payment in time is not missed. It may take 5 seconds.
+ * - While the service cannot be reached, sends an answer that cannot be read (a proxy's page), or asks to slow down, it
+ *   goes on waiting. Every other failure ends it.
  *
  * Gotcha: `TimedOut` is no proof that the payer did not pay. It says what the last lookup said.
  *
@@ -95,7 +95,7 @@ export const polling: Schedule.Schedule<unknown> = Schedule.jittered(
   growing({ first: "1 second", most: "1 minute", factor: 1.2 })
 )
 
-/** So that a flood of hints is no flood of lookups. */
+/** How many hints may wake a lookup before the next poll: many hints do not make as many lookups. */
 const hintsBetweenPolls = 5
 
 /** How long the last lookup may take, in milliseconds: the time to wait is over already. */
@@ -106,7 +106,7 @@ interface Seen {
   readonly last: boolean
 }
 
-/** Answers `next`, which waits for the next change each time it is run. */
+/** Returns `next`, which waits for the next change each time it is run. */
 const watch = Effect.fnUntraced(function* (transactionId: string, options: Options) {
   const { getTransaction } = yield* Payments
   const { expiresAt, notFoundFor, patience, schedule, until } = yield* planOf(transactionId, options, polling)
@@ -146,7 +146,7 @@ const watch = Effect.fnUntraced(function* (transactionId: string, options: Optio
     if (planned === undefined) {
       const next = yield* Effect.option(step(now, undefined))
       if (Option.isNone(next)) return yield* timedOut("Deadline")
-      // Whole milliseconds, as the clock has them: a part of one would be slept through again and again.
+      // Whole milliseconds, as the clock counts: a wait of less would end at once, and be repeated.
       planned = now + Math.ceil(Duration.toMillis(next.value[1]))
     }
     if (notBefore > now) yield* Effect.sleep(Math.min(notBefore, endsAt) - now)

@@ -15,7 +15,7 @@ import type { AnswerHeaders, Transport, TransportFailure, TransportSink } from "
 type Unpack = (body: Buffer, options: { readonly maxOutputLength: number }, done: Unpacked) => void
 type Unpacked = (error: Error | null, body: Buffer) => void
 
-/** We ask for no compression; a server that compresses all the same is read within the bound. */
+/** No compression is asked for. The answer of a server that compresses all the same is bounded too. */
 const unpackers: ReadonlyMap<string, Unpack> = new Map<string, Unpack>([
   ["gzip", gunzip],
   ["x-gzip", gunzip],
@@ -23,7 +23,7 @@ const unpackers: ReadonlyMap<string, Unpack> = new Map<string, Unpack>([
   ["br", brotliDecompress]
 ])
 
-/** What a request is given up with. Thrown where it has not started, so that its connection is kept. */
+/** Aborts a request. It is thrown where the request has not started, so that its connection stays open. */
 const givenUp = new Error("the request was given up")
 
 const textOf = (body: Buffer): string => {
@@ -81,7 +81,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#fail("Broken", cause)
   }
 
-  /** Tells what is known by now, and closes the connection of a request that was started. */
+  /** Reports a failure, and closes the connection of a request that was started. */
   giveUp(kind: TransportFailure["kind"]): void {
     this.#fail(kind, undefined)
     this.#controller?.abort(givenUp)
@@ -94,7 +94,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   #unpack(body: Buffer, encoding: string): void {
     const unpack = unpackers.get(encoding)
-    // An encoding that is not known is read as it is: where that is no text, it does not decode.
+    // A body of an unknown encoding is read as text, which does not decode.
     if (unpack === undefined) return this.#answer(body)
     unpack(body, { maxOutputLength: this.#maxBytes }, (error, unpacked) => {
       if (error === null) this.#answer(unpacked)
@@ -112,7 +112,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#sink.onFailure({ kind, cause, head: this.#head, sent: this.#controller !== undefined })
   }
 
-  /** Whether this is the first word. */
+  /** Whether this is the first outcome: later ones are not reported. */
   #settle(): boolean {
     if (this.#isOver) return false
     this.#isOver = true

@@ -31,11 +31,11 @@ const outgoingOf = (headers: Readonly<Record<string, string>>, body: HttpBody.Ht
         headers,
         body: Readable.from(chunks)
       }))
-    // What the platform's `Response` takes as a body it also writes: forms, blobs, web streams, plain text.
+    // The platform's `Response` writes every body that it accepts: forms, blobs, web streams, plain text.
     case "FormData":
       return written(headers, body.formData)
     case "Raw":
-      // The platform says what it cannot write; `Raw` is its owner's promise that it can.
+      // `Raw` says that the platform accepts the body; it throws where it does not.
       return written(headers, body.body as BodyInit)
   }
 }
@@ -61,7 +61,7 @@ const toResponse = (
   { body, headers, statusCode }: Dispatcher.ResponseData
 ): HttpClientResponse.HttpClientResponse => {
   const isEmpty = withoutBody.has(statusCode)
-  // A body may break while nobody reads it: what reads it is told all the same.
+  // A body may break before it is read: without a listener that would end the process. A reader gets the error too.
   body.on("error", constVoid)
   if (isEmpty) body.resume()
   // Not `Readable.toWeb`: its stream throws, where nobody can catch it, when data comes after a cancellation. `from` is

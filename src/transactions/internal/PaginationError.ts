@@ -1,4 +1,4 @@
-/** Why a stream of transactions gives up, and what to do then. */
+/** Why a stream of transactions ends early, and what to do then. */
 import * as Schema from "effect/Schema"
 import { Checkpoint } from "./pagePlace.ts"
 

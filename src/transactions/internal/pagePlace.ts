@@ -25,7 +25,7 @@ export const Checkpoint = Schema.Struct({
   floor: Schema.Int,
   /** The ids of the rows read last, in the order of reading. */
   ids: Schema.Array(IntegerId).check(Schema.isMaxLength(remembered)),
-  /** The position of the last of them in the list, from 0, when it was read; -1 when none was. A hint only. */
+  /** The position of the last of them in the list, from 0, when it was read; -1 when none was read. A hint only. */
   index: Schema.Int.check(Schema.isGreaterThanOrEqualTo(-1)),
   /**
    * How many rows of the list lie up to here: those delivered, over all runs, and those that `since` (newest first:
@@ -70,19 +70,19 @@ const isRead = ({ edge, floor, known, sort }: Place, row: TransactionListItem): 
   return known.has(row.id) || time < floor || (time === floor && floor !== edge)
 }
 
-/** All rows before it were read, those of `edge` come after it, however the service orders rows of one time. */
+/** A row before which all were read, and which is before those of `edge` in whatever order rows of one time are. */
 export const isEarlier = ({ edge, sort }: Place, row: TransactionListItem): boolean => timeOf(row, sort) < edge
 
-/** All rows before it were read, if the service keeps the order of rows of one time. */
+/** A row before which all were read, if the service keeps the order of rows of one time. */
 export const isBehind = (place: Place, row: TransactionListItem): boolean => isRead(place, row) || isEarlier(place, row)
 
-/** It may have been read and forgotten: neither its id nor its time tells. */
+/** A row that may have been read and forgotten: neither its id nor its time shows it. */
 export const isDoubtful = (place: Place, row: TransactionListItem): boolean => {
   const time = timeOf(row, place.sort)
   return place.known.size >= remembered && !isRead(place, row) && (Number.isNaN(time) || time === place.floor)
 }
 
-/** It may be the first row of the list after those that were read: newest first, it may also have come since. */
+/** A row that may be the first of the list after those that were read: newest first, it may also have arrived since. */
 export const isStart = (place: Place, row: TransactionListItem): boolean =>
   !isDoubtful(place, row) &&
   (place.sort === "createdAt_asc" ||
@@ -101,7 +101,7 @@ export const unread = (
   return items.flatMap((row, at) => (isNew(row, at) ? [{ row, index: offset + at }] : []))
 }
 
-/** The place before the first row. Newest first, rows that come after the start are not read. */
+/** The place before the first row. Newest first, rows that arrive after the start are not read. */
 export const begin = (place: Place, { index, row }: Entry): Place => {
   const isNewest = place.sort === "createdAt_desc" && place.floor === never && row.createdAt !== undefined
   return {

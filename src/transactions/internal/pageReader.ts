@@ -63,7 +63,7 @@ const patience = 30
 /** How many of them, before a page is taken that starts with rows of the time that was read last. */
 const patienceAtOneTime = 8
 
-/** How many rows may come beyond twice what the service first counted. */
+/** How many rows may be delivered beyond twice what the service first counted. */
 const slack = 10_000
 
 /** The most rows that a page may have (service interface, section 4.2). */
@@ -77,7 +77,7 @@ const lookSizes = (border: number, size: number, most: number): ReadonlyArray<nu
   return [...smaller, ...larger].filter((other) => margin(other) > 0).toSorted((a, b) => margin(b) - margin(a))
 }
 
-/** Answers with the next new rows each time it is run, and with none at the end of the list. */
+/** Makes an effect that reads the next new rows each time it is run, and none at the end of the list. */
 export const make = <E>({ isCounted, list, pageSize, start }: Options<E>) => {
   const { sort } = start
   let place = start
@@ -92,7 +92,7 @@ export const make = <E>({ isCounted, list, pageSize, start }: Options<E>) => {
   /** The page before was shorter than asked. */
   let isAfterShort = false
   let page = Math.floor((place.index + 1) / size) + 1
-  /** A page known to be read, and one known to lie further on. */
+  /** A page that is known to be read, and one that is known to be further on. */
   let behind: number | undefined = page - 1
   let ahead: number | undefined
   /** How many rows the service counted when the page before was read. */
@@ -104,7 +104,7 @@ export const make = <E>({ isCounted, list, pageSize, start }: Options<E>) => {
   let isAskedAgain = false
   let isOver = false
 
-  /** A border that is in doubt counts as tied in a checkpoint: who goes on from there takes no second look at it. */
+  /** The place for a checkpoint. A border in doubt counts as tied there: a run from it takes no second look. */
   const current = (): Place => ({ ...place, least, isTied: place.isTied || isRepeated })
 
   const failed = (reason: Reason, counts?: { readonly counted: number; readonly delivered: number }) =>
@@ -166,7 +166,7 @@ export const make = <E>({ isCounted, list, pageSize, start }: Options<E>) => {
     return { ...(yield* ask(page - 1, size)), isBefore: true }
   })
 
-  /** Reckons the pages anew when the service has another size than it was asked for. Answers whether it has. */
+  /** Numbers the pages anew where the service has another page size than it was asked for. Returns whether it has. */
   const resize = ({ end, items, total }: Answer) => {
     isProven ||= items.length >= size
     const isCapped = !isProven && items.length > 0 && (isAfterShort || end < total)
@@ -190,7 +190,7 @@ export const make = <E>({ isCounted, list, pageSize, start }: Options<E>) => {
     page = behind === undefined ? Math.max(1, page - 2 ** misses) : Math.floor((behind + page) / 2)
   })
 
-  /** Whether no row is missing before those of the look that it took, if any, and before those of the page. */
+  /** Whether no row is missing before those of the page (`isReached`), and the look that was taken (`near`). */
   const check = Effect.fnUntraced(function* (answer: Answer) {
     const { items, total } = answer
     const [first] = items
@@ -198,7 +198,7 @@ export const make = <E>({ isCounted, list, pageSize, start }: Options<E>) => {
     const isJoined = items.some((row) => isBehind(place, row))
     const isNext = page > 1 && (isJoined || behind === page - 1)
     if (!isNext || items.some((row) => isEarlier(place, row))) {
-      // The border was in doubt, and its second look cannot be taken any more: the count at the end tells.
+      // The border was in doubt, and its second look cannot be taken any more: the rows are counted at the end.
       if (isNext && isRepeated) place = { ...place, isTied: true }
       return { isReached: isJoined, near: undefined }
     }
@@ -209,7 +209,7 @@ export const make = <E>({ isCounted, list, pageSize, start }: Options<E>) => {
     const showsEnd = near.isShort && near.asked <= size
     const isWhole = near.items.some((row) => isEarlier(place, row)) && (showsEnd || near.items.some(isPast))
     const from = near.items.findIndex((row) => isBehind(place, row))
-    // All that may be missing before the page has the time of `edge`: the count at the end tells.
+    // Only rows of the time of `edge` may be missing before the page: the rows are counted at the end.
     const hasOneTime = first !== undefined && timeOf(first, sort) === place.edge
     const isOneTime = misses >= patienceAtOneTime && hasOneTime && !near.isBefore && near.total === total
     if (from === -1) {
@@ -221,7 +221,7 @@ export const make = <E>({ isCounted, list, pageSize, start }: Options<E>) => {
     const [final] = near.items.slice(-1)
     const endsAtPlace = final !== undefined && (place.known.size === 0 || !isEarlier(place, final))
     const isEnd = items.length === 0 && near.isShort && (isProven || endsAtPlace)
-    // Oldest first, rows that come go to the end: only a fall of the count shows that rows have moved.
+    // Oldest first, new rows go to the end: only a smaller count shows that rows have moved.
     const isStill = sort === "createdAt_asc" ? counted <= total && total <= near.total : total === near.total
     const isUnmoved = near.isBefore && endsAtPlace && (isStill || items.length === 0)
     const isReached = isJoined || meets || isOneTime || ((isEnd || isUnmoved) && unread(place, near).length === 0)
@@ -233,10 +233,10 @@ export const make = <E>({ isCounted, list, pageSize, start }: Options<E>) => {
     return { isReached: isTied, near }
   })
 
-  /** Answers whether all came that is due. */
+  /** Whether all rows that are due were delivered. */
   const finish = Effect.fnUntraced(function* ({ end, total }: Answer) {
     const { count, isTied } = place
-    // Newest first, rows that have come since are counted and not due.
+    // Newest first, rows that have arrived since are counted and not due.
     const due = isTied ? (sort === "createdAt_asc" ? total : (least ?? total)) : 0
     const isMissing = isCounted && count !== undefined && (end < total || count < due)
     if (isMissing && isAskedAgain)

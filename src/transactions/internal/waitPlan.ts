@@ -1,6 +1,4 @@
-/**
- * What a caller asked for, checked and in milliseconds.
- */
+/** The options of waiting, checked and in milliseconds. */
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -45,7 +43,7 @@ export interface Plan {
   readonly notFoundFor: number
 }
 
-/** Checks what a caller without types may give, too. */
+/** Checks the options, also those of a caller without types. */
 export const planOf = (
   transactionId: string,
   given: Options,
