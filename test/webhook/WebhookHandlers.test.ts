@@ -81,6 +81,7 @@ describe("the handlers", () => {
       const { id } = yield* charge
       yield* sandbox.cancel(id)
       yield* post({ transactionId: id, status: "Paid" })
+      yield* TestClock.adjust("2 minutes")
       yield* idle
       assert.deepStrictEqual(shipped, [])
       assert.deepStrictEqual(reasons(), ["Disagrees"])

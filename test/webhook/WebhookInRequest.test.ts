@@ -3,7 +3,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Layer, Logger, Schedule, type Scope } from "effect"
-import { type Payments, TransactionHints } from "effect-pix"
+import { Money, type Payments, TransactionHints } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { Webhook, type WebhookEvent, type WebhookOptions } from "effect-pix/webhook"
@@ -112,14 +112,14 @@ describe("a handler that works inside the call", () => {
   test(
     "what is reported and will not change is answered with 200",
     Effect.gen(function* () {
-      const { post, reports } = yield* inside()
+      const { post, reports } = yield* inside({ expectedAmount: () => Effect.succeed(Money.centavos(1)) })
       const id = yield* paidCharge
-      for (const body of [{ hello: "world" }, { withdrawalId: 7 }, { transactionId: id, status: "Cancelled" }]) {
+      for (const body of [{ hello: "world" }, { withdrawalId: 7 }, { transactionId: id, status: "Paid" }]) {
         assert.strictEqual(yield* post(body), 200)
       }
       assert.deepStrictEqual(
         reports.map((report) => ("reason" in report ? report.reason : report._tag)),
-        ["Unrecognised", "UnconfirmedWithdrawal", "Disagrees"]
+        ["Unrecognised", "UnconfirmedWithdrawal", "OtherAmount"]
       )
     })
   )

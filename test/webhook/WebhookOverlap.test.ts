@@ -53,7 +53,7 @@ describe("two claims about one transaction", () => {
       })
       const id = yield* paidCharge
       for (const status of ["Cancelled", "Failed"]) yield* post({ transactionId: id, status })
-      yield* TestClock.adjust("1 minute")
+      yield* TestClock.adjust("2 minutes")
       yield* idle
       assert.deepStrictEqual(
         [refused.toSorted(), taken.toSorted()],

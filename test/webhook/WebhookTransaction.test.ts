@@ -58,6 +58,7 @@ describe("a hint about a transaction", () => {
       const { id } = yield* charge
       yield* sandbox.markPaid(id)
       yield* post({ transactionId: id, status: "Cancelled" })
+      yield* TestClock.adjust("2 minutes")
       yield* idle
       assert.deepStrictEqual(statuses(), ["Paid"])
       assert.deepStrictEqual(reasons(), ["Disagrees"])
