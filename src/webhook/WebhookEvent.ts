@@ -47,7 +47,7 @@ export interface UnconfirmedTransaction<P = unknown, M = unknown> {
   /**
    * - `NotFound`: the service knows no such transaction, even after a while.
    * - `StillOpen`: the lookup says that it is still awaited, even after a while.
-   * - `Disagrees`: the delivery claims another status than the lookup says; what the lookup says was handed out.
+   * - `Disagrees`: the lookup says another status than the delivery claims, even after a while, and that was handed out.
    * - `WentBack`: the lookup says `Paid` after it had said `Refunded`, which was handed out; `Paid` is not handed out then.
    * - `OtherTransaction`: the lookup answered another transaction.
    * - `OtherAmount`: it is paid, of another amount than `expectedAmount` says; `onPaid` was not called.

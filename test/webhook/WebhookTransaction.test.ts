@@ -170,6 +170,61 @@ describe("a hint about a transaction", () => {
     })
   )
 
+  for (const closed of ["cancel", "fail"] as const) {
+    test(
+      `a payment that is announced while the books still say ${closed === "cancel" ? "Cancelled" : "Failed"} is handed out when they say Paid`,
+      Effect.gen(function* () {
+        const payments = yield* Payments
+        const sandbox = yield* Sandbox
+        const { id } = yield* charge
+        yield* sandbox[closed](id)
+        let isPaid = false
+        const { idle, post, reports, statuses } = yield* recording().pipe(
+          Effect.provideService(Payments, {
+            ...payments,
+            getTransaction: (id) =>
+              Effect.map(payments.getTransaction(id), (detail) =>
+                isPaid ? { ...detail, enStatusTransaction: "Paid" } : detail
+              )
+          })
+        )
+        yield* post({ transactionId: id, status: "Paid" })
+        yield* TestClock.adjust("20 seconds")
+        isPaid = true
+        yield* TestClock.adjust("20 seconds")
+        yield* idle
+        assert.deepStrictEqual(statuses(), [closed === "cancel" ? "Cancelled" : "Failed", "Paid"])
+        assert.deepStrictEqual(reports, [])
+      })
+    )
+  }
+
+  test(
+    "a claim that the lookup denies is looked up again for a minute before it is reported, whatever both say",
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      for (const [become, claims] of [
+        ["markPaid", "Cancelled"],
+        ["markPaid", "Failed"],
+        ["markPaid", "Refunded"],
+        ["cancel", "Paid"],
+        ["cancel", "Failed"],
+        ["fail", "Paid"]
+      ] as const) {
+        const { crash, idle, post, reasons } = yield* recording()
+        const { id } = yield* charge
+        yield* sandbox[become](id)
+        yield* post({ transactionId: id, status: claims })
+        yield* TestClock.adjust("62 seconds")
+        assert.deepStrictEqual(reasons(), [], `${become}, ${claims}`)
+        yield* TestClock.adjust("1 second")
+        yield* idle
+        assert.deepStrictEqual(reasons(), ["Disagrees"], `${become}, ${claims}`)
+        yield* crash
+      }
+    })
+  )
+
   test(
     "a hint that comes late, or out of order, changes nothing",
     Effect.gen(function* () {

@@ -13,8 +13,8 @@ import type { Payments } from "../../client/Payments.ts"
 import { progressOfDetail } from "../../contract/Status.ts"
 import type { DatabaseError } from "../../durable/Database.ts"
 import type { Confirmed, Untrusted } from "../WebhookEvent.ts"
-import { byStatus, type Handlers, HandlerFailed } from "./handlers.ts"
-import { byFailure, byHandedOut, byOpen, type Doubt, type Judge } from "./judge.ts"
+import { type Handlers, HandlerFailed, handlerOf } from "./handlers.ts"
+import { byFailure, byStatus, type Doubt, type Judge } from "./judge.ts"
 import { nameOf } from "./row.ts"
 import { handedOutName, type Store, type Stored } from "./store.ts"
 
@@ -62,7 +62,7 @@ export const makeConfirm = <P, M>({ handlers, lookupTimeout, payments, store, wa
         const failure = Cause.findError(cause)
         return Result.isSuccess(failure) && failure.success._tag === "HandlerFailed"
           ? Effect.fail(failure.success)
-          : new HandlerFailed({ handler: byStatus(lastStatus) ?? "onStatus", id: event.id, cause })
+          : new HandlerFailed({ handler: handlerOf(lastStatus) ?? "onStatus", id: event.id, cause })
       })
     )
   }
@@ -82,7 +82,7 @@ export const makeConfirm = <P, M>({ handlers, lookupTimeout, payments, store, wa
       const transaction = answer.success.value
       const lastStatus = transaction.enStatusTransaction
       if (transaction.transactionId.toLowerCase() !== id) return () => ({ finding: { reason: "OtherTransaction" } })
-      if (progressOfDetail(lastStatus) === "Open") return byOpen(lastStatus)
+      if (progressOfDetail(lastStatus) === "Open") return byStatus(lastStatus)
       yield* wake(transactionId)
       const event = {
         _tag: "Confirmed",
@@ -91,7 +91,7 @@ export const makeConfirm = <P, M>({ handlers, lookupTimeout, payments, store, wa
         untrusted: yield* untrusted(lastStatus)
       } as const
       const result = yield* handOut(event, name, before)
-      if (result !== "Stale") return result === "HandedOut" ? byHandedOut(lastStatus) : () => result
+      if (result !== "Stale") return result === "HandedOut" ? byStatus(lastStatus) : () => result
     }
   })
 }

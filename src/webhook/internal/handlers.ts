@@ -31,7 +31,7 @@ const count = (handler: HandlerName, result: "Success" | "Failure" | "Dead") =>
 const closed = /^(?:cancelled|failed|expired)$/i
 
 /** The handler for what a status means, beside `onStatus`. */
-export const byStatus = (status: string): "onPaid" | "onRefunded" | "onClosed" | undefined =>
+export const handlerOf = (status: string): "onPaid" | "onRefunded" | "onClosed" | undefined =>
   status === "Paid" ? "onPaid" : status === "Refunded" ? "onRefunded" : closed.test(status) ? "onClosed" : undefined
 
 const warn = (report: Unconfirmed) =>
@@ -76,7 +76,7 @@ export const makeHandlers = <P, M, R>(
     /** Answers the expected amount, where it is another one: then nothing was handed out. */
     handOut: Effect.fnUntraced(function* (event: Confirmed<P, M>) {
       const { id, transaction } = event
-      const handler = byStatus(transaction.enStatusTransaction)
+      const handler = handlerOf(transaction.enStatusTransaction)
       if (handler === "onPaid" && options.expectedAmount !== undefined) {
         const expected = yield* guarded("expectedAmount", id, options.expectedAmount, transaction)
         if (expected !== undefined && expected !== transaction.value) return expected

@@ -1,5 +1,5 @@
 /**
- * What a lookup makes of a claim. Nothing here reads or writes.
+ * Judges what the deliveries claim by what the lookup said. Nothing here reads or writes.
  */
 import * as Duration from "effect/Duration"
 import type { GetTransactionError } from "../../contract/PaymentsError.ts"
@@ -7,33 +7,31 @@ import { progressOfDetail } from "../../contract/Status.ts"
 import type { UnconfirmedTransaction } from "../WebhookEvent.ts"
 import { wordOf } from "./row.ts"
 
-/** What speaks against a claim, or for none yet. */
+/** What speaks against a claim. */
 export interface Doubt {
   readonly finding: Pick<UnconfirmedTransaction, "reason" | "lastStatus" | "transaction" | "expected" | "error">
-  /** Why it may be otherwise later. */
+  /** Why a later lookup may say otherwise. Absent: the doubt is reported at once. */
   readonly reason?: "early" | "outage"
-  /** For how many milliseconds the service asks to be left alone, an hour at most. */
+  /** For how many milliseconds the service asks not to be called, an hour at most. */
   readonly retryAfter?: number
 }
 
 /** Judges a claim by the status that it claims; `undefined`: there is nothing more to do for it. */
 export type Judge = (status: string | undefined) => Doubt | undefined
 
-/** The lookup was answered with this status, which is open. */
-export const byOpen =
-  (lastStatus: string): Judge =>
-  (status) =>
-    wordOf(status) === lastStatus ? undefined : { finding: { reason: "StillOpen", lastStatus }, reason: "early" }
-
-/** The lookup was answered with this status, which is no longer open, and was handed out. */
-export const byHandedOut =
+/**
+ * The lookup answered this status, and what is no longer open was handed out. The service documents no transitions, so
+ * every other status may be ahead of its books. Only news that is known to be old is no doubt.
+ */
+export const byStatus =
   (lastStatus: string): Judge =>
   (status) => {
-    const claim = wordOf(status)
-    if (claim === undefined || claim === lastStatus || progressOfDetail(claim) === "Open") return undefined
-    if (claim === "Paid" && lastStatus === "Refunded") return undefined
-    const mayFollow = progressOfDetail(lastStatus) !== "Final" || (lastStatus === "Paid" && claim === "Refunded")
-    return { finding: { reason: "Disagrees", lastStatus }, ...(mayFollow && { reason: "early" }) }
+    const claimed = wordOf(status)
+    if (claimed === lastStatus) return undefined
+    if (progressOfDetail(lastStatus) === "Open")
+      return { finding: { reason: "StillOpen", lastStatus }, reason: "early" }
+    const isOld = claimed === undefined || claimed === "Awaiting" || (claimed === "Paid" && lastStatus === "Refunded")
+    return isOld ? undefined : { finding: { reason: "Disagrees", lastStatus }, reason: "early" }
   }
 
 /** The lookup failed; without an error it took too long. */
