@@ -325,8 +325,8 @@ describe("what a handler refuses", () => {
         failures.map(({ isDead }) => isDead),
         [false, false, true]
       )
-      assert.isFalse(yield* retry("call:nothing"))
-      assert.isFalse(yield* discard("call:nothing"))
+      assert.isFalse(yield* retry("delivery:nothing"))
+      assert.isFalse(yield* discard("delivery:nothing"))
       broken = false
       assert.isTrue(yield* retry(letter.id))
       yield* idle
@@ -487,7 +487,7 @@ describe("the user's code around a call", () => {
       )
       assert.strictEqual(yield* unsealed.post({ withdrawalId: 7 }), 503)
       const unasked = yield* recording({ noted: () => Effect.die("the books are away") })
-      assert.strictEqual(yield* unasked.post({ withdrawalId: 7 }), 503)
+      assert.strictEqual(yield* unasked.post({ transactionId: nobody(), idempotencyKey: "payout-7" }), 503)
     })
   )
 

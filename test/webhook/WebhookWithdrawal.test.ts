@@ -19,8 +19,8 @@ describe("a hint about a withdrawal", () => {
       const calls = [
         { id: 1, idempotencyKey: "wd_1", enTransaction: "Paid" },
         { withdrawalId: 1, status: "Paid", transactionId: id },
-        { event: "withdrawal.paid", data: { id, status: "Paid" } },
-        { withdrawal: { id: 1, status: "Paid" }, transaction: { id, status: "Paid" } },
+        { data: { id, enTransaction: "Paid" } },
+        { idempotencyKey: "wd_1", data: { transactionId: id, status: "Paid" } },
         { transactionId: id, idempotencyKey: "wd_2", status: "Paid" }
       ]
       for (const call of calls) assert.strictEqual(yield* post(call), 200)
