@@ -86,12 +86,6 @@ export interface WithdrawalNote {
   readonly metadata?: Metadata | undefined
 }
 
-/** What there is to judge a delivery about a withdrawal by. None of it proves what became of the withdrawal. */
-export interface WithdrawalEvidence {
-  /** Your own note of it, found by the key or the id that the delivery names: what the option `noted` answered. */
-  readonly noted?: WithdrawalNote | undefined
-}
-
 /**
  * A delivery about a withdrawal. The service documents no way to look one up, so nothing here can be checked: find out in
  * the panel, or in the balance.
@@ -100,7 +94,8 @@ export interface UnconfirmedWithdrawal<P = unknown, M = unknown> extends Withdra
   readonly _tag: "UnconfirmedWithdrawal"
   /** The same for the same delivery: a delivery that the service repeats is reported again. */
   readonly id: string
-  readonly evidence: WithdrawalEvidence
+  /** Your own note of it: what the option `noted` answered. It does not prove what became of the withdrawal. */
+  readonly noted?: WithdrawalNote | undefined
   readonly untrusted: Untrusted<P, M>
 }
 
@@ -127,6 +122,7 @@ export const handlerNames = [
   "onUnconfirmed",
   "expectedAmount",
   "noted",
+  "seal",
   "open"
 ] as const
 /** Which piece of your code failed. */

@@ -319,7 +319,7 @@ describe("with the webhook handler", () => {
       onStatus: ({ transaction }) => Effect.sync(() => events.push(transaction.enStatusTransaction)),
       onUnconfirmed: (report) =>
         Effect.sync(() => {
-          const amount = report._tag === "UnconfirmedWithdrawal" ? report.evidence.noted?.amount : undefined
+          const amount = report._tag === "UnconfirmedWithdrawal" ? report.noted?.amount : undefined
           reports.push([report._tag, report.untrusted.status, amount].join(" "))
         })
     })

@@ -34,7 +34,9 @@ describe("find", () => {
       { transactionId: `${id}/x` },
       { id: "42" },
       { a: { b: { c: { d: { transactionId: id } } } } },
-      { data: { data: { data: { data: { transactionId: id } } } } },
+      { data: { data: { transactionId: id } } },
+      { transaction: { id } },
+      { transaction_id: id },
       id,
       null
     ]) {

@@ -294,7 +294,7 @@ for (const { client, name, skip } of databases) {
         const { id } = yield* charge
         const { idle, post, statuses } = yield* starting({ confirm: Schedule.spaced("100 millis") })
         yield* post({ transactionId: id, status: "Paid" })
-        const name = `call:${id}`
+        const name = `delivery:${id}`
         const rows = sql<{ readonly value: string }>`SELECT value FROM effect_pix_webhooks WHERE name = ${name}`
         const seen = yield* Effect.repeat(Effect.andThen(Effect.sleep("20 millis"), rows), {
           until: ([row]) => row?.value.includes('"early":1') === true
@@ -418,13 +418,13 @@ describe.skipIf(absent !== undefined)("Webhook.layerSql on a PostgreSQL that goe
       yield* first.crash
       yield* sql`DELETE FROM effect_pix_queue`
       // Of another version, and lost as well.
-      yield* sql`INSERT INTO effect_pix_webhooks VALUES ('default', 'call:', 'Open', '{"v":2}', 'none', 0)`
+      yield* sql`INSERT INTO effect_pix_webhooks VALUES ('default', 'delivery:', 'Open', '{"v":2}', 'none', 0)`
       for (const transactionId of [held, lost]) yield* (yield* Sandbox).markPaid(transactionId)
       const good = yield* paidCharge
       const answers: Array<number> = []
       const isHeld = yield* Latch.make()
       const mayGo = yield* Latch.make()
-      const hold = sql`SELECT * FROM effect_pix_webhooks WHERE name = ${`call:${held}`} FOR UPDATE`
+      const hold = sql`SELECT * FROM effect_pix_webhooks WHERE name = ${`delivery:${held}`} FOR UPDATE`
       const holder = yield* Effect.forkChild(
         sql.withTransaction(hold.pipe(Effect.andThen(isHeld.open), Effect.andThen(mayGo.await)))
       )

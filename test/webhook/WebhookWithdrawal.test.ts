@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, type Layer, Schedule, type Scope } from "effect"
+import { TestClock } from "effect/testing"
 import { Sandbox } from "effect-pix/sandbox"
 import { centavos } from "../../src/pix/Money.ts"
 import { charge, lookups } from "../support/charges.ts"
@@ -56,8 +57,8 @@ describe("a hint about a withdrawal", () => {
       }
       assert.deepStrictEqual(events, [])
       assert.deepStrictEqual(
-        reports.filter(isWithdrawal).map(({ evidence }) => evidence),
-        [{ noted: note }, { noted: note }, { noted: note }, { noted: undefined }]
+        reports.filter(isWithdrawal).map(({ noted }) => noted),
+        [note, note, note, undefined]
       )
     })
   )
@@ -93,6 +94,37 @@ describe("a hint about a withdrawal", () => {
         (yield* deadLetters).map(({ about, handler }) => [about, handler]),
         [["Withdrawal", "onUnconfirmed"]]
       )
+    })
+  )
+
+  test(
+    "a delivery about a withdrawal is recorded though the user's books cannot be asked, and is reported when they can",
+    Effect.gen(function* () {
+      let isAway = true
+      const { idle, post, reports } = yield* recording({
+        noted: () => (isAway ? Effect.die("the books are away") : Effect.undefined)
+      })
+      assert.strictEqual(yield* post({ withdrawalId: 9 }), 200)
+      yield* TestClock.adjust("10 seconds")
+      assert.deepStrictEqual(reports, [])
+      isAway = false
+      yield* TestClock.adjust("1 minute")
+      yield* idle
+      assert.strictEqual(reports.length, 1)
+    })
+  )
+
+  test(
+    "the ids of its report and of its dead letter call it a delivery",
+    Effect.gen(function* () {
+      const { deadLetters, idle, post, reports } = yield* recording({
+        onUnconfirmed: () => Effect.fail("never"),
+        retry: Schedule.recurs(0)
+      })
+      yield* post({ withdrawalId: 9 })
+      yield* idle
+      const ids = [...reports, ...(yield* deadLetters)].map(({ id }) => id.replace(/[\da-f]{64}$/, "<digest>"))
+      assert.deepStrictEqual(ids, ["delivery:<digest>", "delivery:<digest>"])
     })
   )
 })

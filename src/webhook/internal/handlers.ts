@@ -2,7 +2,7 @@
  * The user's code, as the webhook calls it: by what a status means, with all that it needs, cut after its time, and
  * whatever goes wrong a `HandlerFailed`.
  */
-import * as Cause from "effect/Cause"
+import type * as Cause from "effect/Cause"
 import type * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import type * as Duration from "effect/Duration"
@@ -45,23 +45,14 @@ const warnFailure = ({ attempt, handler, id, isDead }: HandlerFailure) => {
   return Effect.annotateLogs(log, "webhook.id", id)
 }
 
-/** How a piece of the user's code ended, whatever it did. */
-export const exitOf = <A, B, E, R>(code: (input: A) => Effect.Effect<B, E, R>, input: A) =>
-  Effect.suspend(() => Effect.exit(code(input))).pipe(Effect.catchDefect((defect) => Effect.succeed(Exit.die(defect))))
-
 export const makeHandlers = <P, M, R>(
   options: WebhookOptions<P, M, R>,
   context: Context.Context<R>,
   timeout: Duration.Duration
 ) => {
+  /** How a piece of the user's code ended, whatever it did. */
   const run = <A, B, E>(code: (input: A) => Effect.Effect<B, E, R>, input: A) =>
-    exitOf(code, input).pipe(
-      Effect.provideContext(context),
-      Effect.timeoutOrElse({
-        duration: timeout,
-        orElse: () => Effect.succeed(Exit.fail(new Cause.TimeoutError("It took longer than handlerTimeout")))
-      })
-    )
+    Effect.suspend(() => code(input)).pipe(Effect.provideContext(context), Effect.timeout(timeout), Effect.exit)
   const guarded = Effect.fnUntraced(function* <A, B>(
     handler: HandlerName,
     id: string,
@@ -72,6 +63,7 @@ export const makeHandlers = <P, M, R>(
     yield* count(handler, exit._tag)
     return Exit.isSuccess(exit) ? exit.value : yield* new HandlerFailed({ handler, id, cause: exit.cause })
   })
+  const isBodyRead = options.payload !== undefined || options.metadata !== undefined
   return {
     /** Answers the expected amount, where it is another one: then nothing was handed out. */
     handOut: Effect.fnUntraced(function* (event: Confirmed<P, M>) {
@@ -87,6 +79,11 @@ export const makeHandlers = <P, M, R>(
       }
       return undefined
     }),
+    /** A body as it is stored; none, where no schema of the user's reads it. */
+    seal: (body: string, id: string): Effect.Effect<string | undefined, HandlerFailed> => {
+      if (!isBodyRead) return Effect.undefined
+      return options.seal === undefined ? Effect.succeed(body) : guarded("seal", id, options.seal.seal, body)
+    },
     /** A body as it came, of what the user's `seal` made of it. */
     open: (sealed: string, id: string) =>
       options.seal === undefined ? Effect.succeed(sealed) : guarded("open", id, options.seal.open, sealed),

@@ -14,11 +14,9 @@ import { type DetailWord, detailWords } from "../../contract/Status.ts"
 import { type HandlerName, handlerNames } from "../WebhookEvent.ts"
 
 const Claim = Schema.Struct({
-  /** The number of the delivery that said so last. */
-  delivery: Schema.Natural,
-  status: Schema.optionalKey(Schema.String),
+  status: Schema.optional(Schema.String),
   /** The body, where a schema of the user's reads it; as `seal` left it. */
-  body: Schema.optionalKey(Schema.String)
+  body: Schema.optional(Schema.String)
 })
 export type Claim = typeof Claim.Type
 
@@ -33,19 +31,20 @@ export const Row = Schema.Struct({
   v: Schema.tag(1),
   name: Schema.String,
   about: Schema.Literals(["Transaction", "Withdrawal", "Unknown"]),
-  transactionId: Schema.optionalKey(Schema.String),
-  withdrawalId: Schema.optionalKey(Schema.Natural),
-  idempotencyKey: Schema.optionalKey(Schema.String),
+  transactionId: Schema.optional(Schema.String),
+  withdrawalId: Schema.optional(Schema.Natural),
+  idempotencyKey: Schema.optional(Schema.String),
   /** How many deliveries there were. */
   deliveries: Schema.Natural,
+  /** The latest delivery's is the last one. */
   claims: Schema.Array(Claim),
   /** How often it waited, by reason. */
   tries: Schema.Struct({ early: Schema.Natural, outage: Schema.Natural, failed: Schema.Natural }),
   /** The element of the queue. Absent: it was given up. */
-  job: Schema.optionalKey(Schema.String),
+  job: Schema.optional(Schema.String),
   /** For how long, and why. Absent: it is to be looked at now. */
-  waits: Schema.optionalKey(Schema.Struct({ reason: Schema.Literals(reasons), millis: Schema.Finite })),
-  dead: Schema.optionalKey(Schema.Struct({ handler: Schema.Literals(handlerNames), at: Schema.Finite }))
+  waits: Schema.optional(Schema.Struct({ reason: Schema.Literals(reasons), millis: Schema.Finite })),
+  dead: Schema.optional(Schema.Struct({ handler: Schema.Literals(handlerNames), at: Schema.Finite }))
 })
 export type Row = typeof Row.Type
 
@@ -86,53 +85,51 @@ export const noTries = { early: 0, outage: 0, failed: 0 }
 
 /** A delivery came. Inside a request each delivery is looked at by itself, and no other element is waited for. */
 export const recorded =
-  (fresh: Row, inRequest: boolean) =>
-  (row: Row | undefined, { job }: Moment): Row => {
+  (fresh: Row, inRequest: boolean): Step =>
+  (row, { job }) => {
     if (row === undefined) return { ...fresh, job }
-    const deliveries = row.deliveries + 1
     const others = row.claims.filter((claim) => !isAmong(fresh.claims, claim))
-    const claims = [...others, ...fresh.claims.map((claim) => ({ ...claim, delivery: deliveries }))]
-    const next = { ...fresh, deliveries, claims }
+    const next = { ...fresh, deliveries: row.deliveries + 1, claims: [...others, ...fresh.claims] }
     if (row.job === undefined) return { ...next, job }
     if (inRequest) return { ...next, tries: row.tries, job }
     const tries = { ...row.tries, early: 0 }
     if (row.waits?.reason === "early") return { ...next, tries, job }
-    return { ...next, tries, job: row.job, ...(row.waits && { waits: row.waits }) }
+    return { ...next, tries, job: row.job, waits: row.waits }
   }
 
-/** A look at the row as it was `seen` has ended. What was delivered meanwhile is looked at too. */
+/** A look at the row as it was `seen` has ended. If deliveries came meanwhile, all claims are looked at again. */
 export const settled =
   (seen: Row, { again, dead, left }: Outcome): Step =>
   (row, { job, now }) => {
     if (row === undefined || row.job !== seen.job) return row
-    const isNew = (claim: Claim) => claim.delivery > seen.deliveries
-    const claims = row.claims.filter(
-      (claim) => isNew(claim) || left.some(({ delivery }) => delivery === claim.delivery)
-    )
+    const isRepeated = row.deliveries > seen.deliveries
+    const claims = isRepeated ? row.claims : left
     if (claims.length === 0) return undefined
-    const { job: _, waits: __, ...rest } = { ...row, claims }
     const triedAs = (reason: Reason) => ({ ...row.tries, [reason]: row.tries[reason] + 1 })
-    if (dead !== undefined && !claims.some((claim) => isNew(claim) && !isAmong(seen.claims, claim))) {
-      return { ...rest, tries: triedAs("failed"), dead: { handler: dead, at: now } }
+    if (dead !== undefined && claims.every((claim) => isAmong(seen.claims, claim))) {
+      return {
+        ...row,
+        claims,
+        tries: triedAs("failed"),
+        job: undefined,
+        waits: undefined,
+        dead: { handler: dead, at: now }
+      }
     }
-    if (again === undefined || (again.reason === "early" && row.deliveries > seen.deliveries)) return { ...rest, job }
-    return { ...rest, tries: triedAs(again.reason), job, waits: again }
+    if (again === undefined || (isRepeated && again.reason === "early")) {
+      return { ...row, claims, job, waits: undefined }
+    }
+    return { ...row, claims, tries: triedAs(again.reason), job, waits: again }
   }
 
 /** A dead letter is tried anew, with the whole schedule. */
-export const revived: Step = (row, { job }) => {
-  if (row?.dead === undefined) return row
-  const { dead: _, ...rest } = row
-  return { ...rest, tries: noTries, job }
-}
+export const revived: Step = (row, { job }) =>
+  row?.dead === undefined ? row : { ...row, dead: undefined, tries: noTries, job }
 
 /** An open row has lost its element, and gets another one. */
 export const requeued =
   (lost: string): Step =>
-  (row, { job }) => {
-    if (row === undefined || row.job !== lost) return row
-    const { waits: _, ...rest } = row
-    return { ...rest, job }
-  }
+  (row, { job }) =>
+    row?.job === lost ? { ...row, waits: undefined, job } : row
 
 export const discarded: Step = (row) => (row?.dead === undefined ? row : undefined)

@@ -83,10 +83,6 @@ const serviceOf = Effect.fnUntraced(function* <P, M, R>(
         Effect.forkIn(Effect.timeoutOption(hints.publish(id), patience), scope, { startImmediately: true })
       ),
     handlers: makeHandlers(options, yield* Effect.context<R>(), settings.handlerTimeout),
-    seal:
-      options.payload === undefined && options.metadata === undefined
-        ? undefined
-        : (options.seal?.seal ?? Effect.succeed),
     schedules: {
       early: options.confirm ?? Schedule.upTo(Schedule.exponential("1 second"), { times: 6 }),
       outage: options.retryLookup ?? Schedule.upTo(backoff("2 seconds"), { duration: "3 days" }),

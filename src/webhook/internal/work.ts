@@ -6,7 +6,6 @@ import * as Clock from "effect/Clock"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import type * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
@@ -14,7 +13,7 @@ import { DatabaseError } from "../../durable/Database.ts"
 import { inSpan } from "../../internal/spans.ts"
 import type { DeadLetter, Unconfirmed, Untrusted } from "../WebhookEvent.ts"
 import { type ConfirmOptions, makeConfirm } from "./confirm.ts"
-import { exitOf, type HandlerFailed } from "./handlers.ts"
+import type { HandlerFailed } from "./handlers.ts"
 import type { Doubt } from "./judge.ts"
 import type { Reading } from "./reader.ts"
 import * as Rows from "./row.ts"
@@ -32,8 +31,6 @@ export interface Offered {
 
 export interface WorkOptions<P, M> extends ConfirmOptions<P, M> {
   readonly read: (body: string) => Option.Option<Reading<P, M>>
-  /** Absent: no schema of the user's reads a body, so none is stored. */
-  readonly seal: ((body: string) => Effect.Effect<string, unknown>) | undefined
   /** When a row that waits is looked at again. */
   readonly schedules: Readonly<Record<Rows.Reason, Schedule.Schedule<unknown>>>
   /** Puts a job into the queue. Absent: inside of requests each delivery is looked at by itself. */
@@ -59,7 +56,7 @@ const letterOf = (value: string): DeadLetter | undefined => {
 }
 
 export const makeWork = <P, M>(options: WorkOptions<P, M>) => {
-  const { handlers, offer, schedules, seal, store } = options
+  const { handlers, offer, schedules, store } = options
   const confirm = makeConfirm(options)
 
   /** Takes a step. A row that has a new element then is put into the queue with it. */
@@ -82,26 +79,23 @@ export const makeWork = <P, M>(options: WorkOptions<P, M>) => {
   /** Records a delivery, and answers the job that will look at it. */
   const record = Effect.fnUntraced(function* (body: string, { hint }: Reading<P, M>) {
     const { idempotencyKey, status, transactionId, withdrawalId } = hint
-    const ofBody = `call:${Rows.digest(body)}`
-    // A key of ours makes it a withdrawal, whatever else the delivery says.
-    const about = (yield* handlers.noted(hint, ofBody)) === undefined ? hint.about : "Withdrawal"
-    const id = about === "Transaction" ? transactionId : undefined
-    const sealed = seal && (yield* exitOf(seal, body))
-    if (sealed && Exit.isFailure(sealed)) return yield* Effect.die(new Error("a body could not be sealed"))
-    const name = id === undefined ? ofBody : `call:${Rows.nameOf(id)}`
+    const ofBody = `delivery:${Rows.digest(body)}`
+    // A payout that the user's books know makes it a withdrawal, whatever else the delivery names.
+    const isWithdrawal = hint.about === "Withdrawal" || (yield* handlers.noted(hint, ofBody)) !== undefined
+    const id = hint.about === "Transaction" && !isWithdrawal ? transactionId : undefined
+    const name = id === undefined ? ofBody : `delivery:${Rows.nameOf(id)}`
     const fresh: Rows.Row = {
       v: 1,
       name,
-      about: about === "Transaction" && id === undefined ? "Unknown" : about,
-      ...(id !== undefined && { transactionId: id }),
-      ...(withdrawalId !== undefined && { withdrawalId }),
-      ...(about !== "Transaction" && idempotencyKey !== undefined && { idempotencyKey }),
+      about: isWithdrawal ? "Withdrawal" : id === undefined ? "Unknown" : "Transaction",
+      transactionId: id,
+      withdrawalId,
+      idempotencyKey: id === undefined ? idempotencyKey : undefined,
       deliveries: 1,
       claims: [
         {
-          delivery: 1,
-          ...(status !== undefined && aWord.test(status) && { status }),
-          ...(sealed && { body: sealed.value })
+          status: status !== undefined && aWord.test(status) ? status : undefined,
+          body: yield* handlers.seal(body, name)
         }
       ],
       tries: Rows.noTries
@@ -136,17 +130,17 @@ export const makeWork = <P, M>(options: WorkOptions<P, M>) => {
     }
     if (about !== "Withdrawal") return { _tag: "Unrecognised", id: name, untrusted }
     const noted = yield* handlers.noted({ idempotencyKey, withdrawalId }, name)
-    return { _tag: "UnconfirmedWithdrawal", id: name, withdrawalId, idempotencyKey, evidence: { noted }, untrusted }
+    return { _tag: "UnconfirmedWithdrawal", id: name, withdrawalId, idempotencyKey, noted, untrusted }
   })
 
   /** Looks at a row once: what is left of it, and whether what the latest delivery claims is finished for good. */
   const look = Effect.fnUntraced(function* (row: Rows.Row) {
-    const { claims, deliveries, transactionId, tries } = row
+    const { claims, transactionId, tries } = row
+    const latest = claims.at(-1)
     let left = claims
     let again: Rows.Outcome["again"]
-    let isFinal = true
     const untrusted = (status: string) => {
-      const claim = claims.find((one) => Rows.wordOf(one.status) === status) ?? claims.at(-1)
+      const claim = claims.find((one) => Rows.wordOf(one.status) === status) ?? latest
       return claim === undefined ? Effect.succeed({}) : untrustedOf(row, claim)
     }
     const work = Effect.gen(function* () {
@@ -154,7 +148,6 @@ export const makeWork = <P, M>(options: WorkOptions<P, M>) => {
       for (const claim of claims) {
         const doubt = judge?.(claim.status)
         const reason = doubt?.reason
-        if (claim.delivery === deliveries) isFinal = reason === undefined
         const delay = reason && (yield* delayOf(schedules[reason], tries[reason] + 1))
         if (reason !== undefined && delay !== undefined) {
           again = { reason, millis: Math.max(delay, doubt?.retryAfter ?? 0) }
@@ -163,7 +156,7 @@ export const makeWork = <P, M>(options: WorkOptions<P, M>) => {
         if (judge === undefined || doubt !== undefined) yield* handlers.report(yield* reportOf(row, claim, doubt))
         left = left.filter((other) => other !== claim)
       }
-      return { isFinal, left, again } as const
+      return { isFinal: judge?.(latest?.status)?.reason === undefined, left, again } as const
     })
     return yield* Effect.catchTag(
       work,
