@@ -560,7 +560,7 @@ describe("the settings", () => {
         handlerTimeout: "-1 seconds",
         verifier: WebhookVerifier.all([
           WebhookVerifier.ipAllowList(["nowhere"]),
-          WebhookVerifier.any([WebhookVerifier.hmac({ header: "X", secret: [] })])
+          WebhookVerifier.all([WebhookVerifier.hmac({ header: "X", secret: [] })])
         ])
       })
       const error = yield* Effect.flip(Effect.scoped(Layer.build(layer)))

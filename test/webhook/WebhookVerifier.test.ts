@@ -1,7 +1,6 @@
 import { createHmac } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option, Redacted, Result } from "effect"
-import { TestClock } from "effect/testing"
 import { inspect } from "node:util"
 import * as WebhookVerifier from "../../src/webhook/WebhookVerifier.ts"
 
@@ -134,36 +133,13 @@ describe("hmac", () => {
     })
   )
 
-  it.effect("agrees with Node's HMAC for each algorithm and encoding", () =>
+  it.effect("agrees with Node's HMAC-SHA-256 of a body that is not ASCII", () =>
     Effect.gen(function* () {
-      for (const algorithm of ["sha1", "sha256", "sha512"] as const) {
-        for (const encoding of ["hex", "base64"] as const) {
-          const verifier = WebhookVerifier.hmac({ header: "s", secret, algorithm, encoding })
-          const body = '{"valor":"10,00","nome":"João"}'
-          const s = createHmac(algorithm, Redacted.value(secret)).update(body).digest(encoding)
-          assert.strictEqual(yield* verdict(verifier, call({ body, headers: { s } })), "Accepted")
-          assert.strictEqual(yield* verdict(verifier, call({ body: `${body} `, headers: { s } })), "Mismatch")
-        }
-      }
-    })
-  )
-
-  it.effect("with a timestamp takes no call that is too old or of the future, and none with another timestamp", () =>
-    Effect.gen(function* () {
-      yield* TestClock.setTime(1_800_000_000_000)
-      const verifier = WebhookVerifier.hmac({ header: "s", secret, timestamp: { header: "T" } })
-      const send = (t: string, signedTime = t) => {
-        const s = createHmac("sha256", Redacted.value(secret)).update(`${signedTime}.body`).digest("hex")
-        return verdict(verifier, call({ body: "body", headers: { s, t } }))
-      }
-      for (const good of ["1800000000", "1799999700", "1800000300", "1799999700000", "1800000000000"]) {
-        assert.strictEqual(yield* send(good), "Accepted", good)
-      }
-      for (const stale of ["1799999699", "1800000301", "1800086400", "", "now", "-1", "1e9", "99999999999999999"]) {
-        assert.strictEqual(yield* send(stale), "Stale", stale)
-      }
-      assert.strictEqual(yield* send("1800000001", "1800000000"), "Mismatch")
-      assert.strictEqual(yield* verdict(verifier, call({ headers: { s: "00" } })), "Missing")
+      const verifier = WebhookVerifier.hmac({ header: "s", secret })
+      const body = '{"valor":"10,00","nome":"João"}'
+      const s = createHmac("sha256", Redacted.value(secret)).update(body).digest("hex")
+      assert.strictEqual(yield* verdict(verifier, call({ body, headers: { s } })), "Accepted")
+      assert.strictEqual(yield* verdict(verifier, call({ body: `${body} `, headers: { s } })), "Mismatch")
     })
   )
 
@@ -193,31 +169,6 @@ describe("hmac", () => {
       }
     })
   )
-
-  it.effect("has the tolerance that it is given", () =>
-    Effect.gen(function* () {
-      yield* TestClock.setTime(1_800_000_000_000)
-      const verifier = WebhookVerifier.hmac({ header: "s", secret, timestamp: { header: "t", tolerance: "1 minute" } })
-      const send = (t: string) => {
-        const s = createHmac("sha256", Redacted.value(secret)).update(`${t}.body`).digest("hex")
-        return verdict(verifier, call({ body: "body", headers: { s, t } }))
-      }
-      for (const good of ["1799999940", "1800000060"]) assert.strictEqual(yield* send(good), "Accepted")
-      for (const stale of ["1799999939", "1800000061"]) assert.strictEqual(yield* send(stale), "Stale")
-    })
-  )
-
-  it.effect("signs what it is told to", () =>
-    Effect.gen(function* () {
-      const verifier = WebhookVerifier.hmac({
-        header: "s",
-        secret,
-        signed: ({ body }) => new Uint8Array([...body, 33])
-      })
-      const s = createHmac("sha256", Redacted.value(secret)).update("body!").digest("hex")
-      assert.strictEqual(yield* verdict(verifier, call({ body: "body", headers: { s } })), "Accepted")
-    })
-  )
 })
 
 describe("several verifiers", () => {
@@ -225,29 +176,24 @@ describe("several verifiers", () => {
   const b = WebhookVerifier.headerSecret({ header: "b", secret: Redacted.make("2") })
   const path = WebhookVerifier.pathSecret({ secret: Redacted.make("pix") })
 
-  it.effect("all must take the call, or any", () =>
+  it.effect("each of them must take the delivery", () =>
     Effect.gen(function* () {
       const both = WebhookVerifier.all([a, b])
-      const either = WebhookVerifier.any([a, b])
-      for (const [headers, ofAll, ofAny] of [
-        [{ a: "1", b: "2" }, "Accepted", "Accepted"],
-        [{ a: "1" }, "Missing", "Accepted"],
-        [{ b: "2" }, "Missing", "Accepted"],
-        [{ a: "1", b: "x" }, "Mismatch", "Accepted"],
-        [{ a: "x", b: "x" }, "Mismatch", "Mismatch"],
-        [{}, "Missing", "Missing"]
+      for (const [headers, expected] of [
+        [{ a: "1", b: "2" }, "Accepted"],
+        [{ a: "1" }, "Missing"],
+        [{ b: "2" }, "Missing"],
+        [{ a: "1", b: "x" }, "Mismatch"],
+        [{}, "Missing"]
       ] as const) {
-        assert.strictEqual(yield* verdict(both, call({ headers })), ofAll)
-        assert.strictEqual(yield* verdict(either, call({ headers })), ofAny)
+        assert.strictEqual(yield* verdict(both, call({ headers })), expected)
       }
       assert.strictEqual(yield* verdict(WebhookVerifier.none, call()), "Accepted")
-      assert.strictEqual(yield* verdict(WebhookVerifier.any([]), call()), "Missing")
     })
   )
 
   it("say whether one of them has its secret in the path", () => {
     assert.isTrue(WebhookVerifier.all([a, path]).secretInPath)
-    assert.isTrue(WebhookVerifier.any([path, a]).secretInPath)
     assert.isFalse(WebhookVerifier.all([a, b]).secretInPath)
   })
 })
