@@ -1,10 +1,13 @@
 /**
- * Who may call the webhook. The service documents no signature (service interface, section 6), so until it does, a
- * secret in a header or in the path, and a list of addresses, keep strangers out. For the day when a signature is
- * documented there is {@link hmac}.
+ * Who may send deliveries to the webhook. The service documents no signature (service interface, section 6), so until it
+ * does, a secret in a header or in the path, and a list of addresses, keep strangers out.
+ *
+ * - A verifier only keeps load and noise away. Even a delivery that passes is a hint: `Webhook` confirms it by a lookup.
+ *   So a delivery that is sent twice does no harm either, and no verifier looks at the time of signing.
+ * - {@link hmac} is the usual form of a signature, for a proxy of your own that signs. When the service documents another
+ *   one, write a verifier for it: an object with `verify`.
  *
  * Gotchas:
- * - A verifier only keeps load and noise away. Even a delivery that passes is a hint: `Webhook` confirms it by a lookup.
  * - Prefer {@link headerSecret}. With {@link pathSecret} the address is the secret, and addresses are written down by
  *   proxies and by the server's own tracer: set `HttpMiddleware.TracerDisabledWhen` for that path.
  * - {@link ipAllowList} believes the connection, never a header. Behind a proxy use Effect's
@@ -21,17 +24,12 @@
  * ])
  * ```
  */
-
 import { hmac as macOf } from "@noble/hashes/hmac.js"
-import { sha1 } from "@noble/hashes/legacy.js"
-import { sha256, sha512 } from "@noble/hashes/sha2.js"
+import { sha256 } from "@noble/hashes/sha2.js"
+import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js"
 import * as Arr from "effect/Array"
-import * as Clock from "effect/Clock"
 import * as Mac from "effect/crypto/Mac"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Base64 from "effect/encoding/Base64"
-import * as Hex from "effect/encoding/Hex"
 import * as IpNetwork from "effect/net/IpNetwork"
 import * as NetAddress from "effect/net/NetAddress"
 import * as Option from "effect/Option"
@@ -57,15 +55,15 @@ export interface WebhookRequest {
 export class WebhookRefused extends Schema.TaggedError<WebhookRefused>("effect-pix/WebhookRefused")("WebhookRefused", {
   /** Which verifier. */
   by: Schema.String,
-  /** `Missing`: what it looks for is not there. `Stale`: the timestamp is too old, or of the future. */
-  reason: Schema.Literals(["Missing", "Mismatch", "Stale"])
+  /** `Missing`: what it looks for is not there. */
+  reason: Schema.Literals(["Missing", "Mismatch"])
 }) {
   override get message(): string {
     return `The webhook delivery was refused by ${this.by}: ${this.reason}.`
   }
 }
 
-/** Decides who may call. Write your own with an object of this shape. */
+/** Decides whose deliveries are taken. Write your own with an object of this shape. */
 export interface WebhookVerifier {
   readonly verify: (request: WebhookRequest) => Effect.Effect<void, WebhookRefused>
   /** The path holds a secret: the server's access log says nothing about the delivery. Default: no. */
@@ -77,32 +75,38 @@ export interface WebhookVerifier {
 /** One secret, or several: the old and the new one, while they are exchanged. */
 export type Secrets = Redacted.Redacted | ReadonlyArray<Redacted.Redacted>
 
-const text = new TextEncoder()
+const refuse = (by: string, reason: WebhookRefused["reason"]) => new WebhookRefused({ by, reason })
+const accept = (by: string, good: boolean) => (good ? Effect.void : refuse(by, "Mismatch"))
 
 const wrong = (by: string, problem: string): WebhookVerifier => ({
   verify: () => refuse(by, "Mismatch"),
   problem: Settings.wrong(`WebhookVerifier.${by}`, problem)
 })
 
-const withSecrets = (
+const digest = (text: string) => sha256(utf8ToBytes(text))
+
+/**
+ * The delivery must carry what one of the secrets makes `expected`. The comparison takes constant time, for the length
+ * too: digests are compared, which are as long as each other.
+ */
+const bySecret = (
   by: string,
   secrets: Secrets,
-  verifier: (secrets: ReadonlyArray<Uint8Array>) => WebhookVerifier
+  given: (request: WebhookRequest) => string | undefined,
+  expected: (secret: string, request: WebhookRequest) => string = (secret) => secret
 ): WebhookVerifier => {
   const all = (Redacted.isRedacted(secrets) ? [secrets] : secrets).map((secret) => Redacted.value(secret))
-  return all.length === 0 || all.some((secret) => secret.trim() === "")
-    ? wrong(by, "has an empty secret")
-    : verifier(all.map((secret) => text.encode(secret)))
+  if (all.length === 0 || all.some((secret) => secret.trim() === "")) return wrong(by, "has an empty secret")
+  return {
+    verify: (request) => {
+      const value = given(request)
+      if (value === undefined) return refuse(by, "Missing")
+      const found = digest(value)
+      const matches = all.filter((secret) => Mac.timingSafeEqual(digest(expected(secret, request)), found))
+      return accept(by, matches.length > 0)
+    }
+  }
 }
-
-/** In constant time for its length too: digests are compared, which are as long as each other. */
-const isOneOf = (secrets: ReadonlyArray<Uint8Array>, given: string): boolean => {
-  const digest = sha256(text.encode(given))
-  return secrets.reduce((found, secret) => Mac.timingSafeEqual(sha256(secret), digest) || found, false)
-}
-
-const refuse = (by: string, reason: WebhookRefused["reason"]) => new WebhookRefused({ by, reason })
-const accept = (by: string, good: boolean) => (good ? Effect.void : refuse(by, "Mismatch"))
 
 /** Takes every delivery. What it brings is only a hint all the same. */
 export const none: WebhookVerifier = { verify: () => Effect.void }
@@ -113,33 +117,40 @@ export const headerSecret = (options: {
   readonly header: string
   readonly secret: Secrets
 }): WebhookVerifier => {
-  const by = "headerSecret"
   const header = options.header.toLowerCase()
-  return withSecrets(by, options.secret, (secrets) => ({
-    verify: ({ headers }) => {
-      const given = headers[header]
-      return given === undefined ? refuse(by, "Missing") : accept(by, isOneOf(secrets, given))
-    }
-  }))
+  return bySecret("headerSecret", options.secret, ({ headers }) => headers[header])
+}
+
+const lastSegment = (path: string): string | undefined => {
+  const segment = path.slice(path.lastIndexOf("/") + 1)
+  const decoded = Result.try(() => decodeURIComponent(segment))
+  return Result.isSuccess(decoded) && decoded.success !== "" ? decoded.success : undefined
 }
 
 /**
  * The last segment of the path must be a secret, as in `/webhooks/pix/<secret>`: route it with `/webhooks/pix/:secret`.
  * The comparison takes constant time.
  */
-export const pathSecret = (options: { readonly secret: Secrets }): WebhookVerifier => {
-  const by = "pathSecret"
-  return withSecrets(by, options.secret, (secrets) => ({
-    secretInPath: true,
-    verify: ({ path }) => {
-      const last = path.slice(path.lastIndexOf("/") + 1)
-      const given = Result.getOrElse(
-        Result.try(() => decodeURIComponent(last)),
-        () => ""
-      )
-      return given === "" ? refuse(by, "Missing") : accept(by, isOneOf(secrets, given))
-    }
-  }))
+export const pathSecret = (options: { readonly secret: Secrets }): WebhookVerifier => ({
+  ...bySecret("pathSecret", options.secret, ({ path }) => lastSegment(path)),
+  secretInPath: true
+})
+
+/**
+ * The body must be signed with a shared secret: HMAC-SHA-256 (RFC 2104), in hexadecimal small letters. The comparison
+ * takes constant time.
+ */
+export const hmac = (options: {
+  /** The header of the signature. */
+  readonly header: string
+  readonly secret: Secrets
+  /** What is written before the signature in the header, as `sha256=`. Default: nothing. */
+  readonly prefix?: string | undefined
+}): WebhookVerifier => {
+  const header = options.header.toLowerCase()
+  const signature = (secret: string, { body }: WebhookRequest) =>
+    `${options.prefix ?? ""}${bytesToHex(macOf(sha256, utf8ToBytes(secret), body))}`
+  return bySecret("hmac", options.secret, ({ headers }) => headers[header], signature)
 }
 
 const mapped = /^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i
@@ -171,101 +182,12 @@ export const ipAllowList = (networks: ReadonlyArray<string>): WebhookVerifier =>
   }
 }
 
-/** How a signature is made and sent. */
-export interface HmacOptions {
-  /** The header of the signature. */
-  readonly header: string
-  readonly secret: Secrets
-  /** Default `sha256`. */
-  readonly algorithm?: "sha1" | "sha256" | "sha512" | undefined
-  /** Default `hex`. */
-  readonly encoding?: "hex" | "base64" | undefined
-  /** What stands before the signature in the header, as `sha256=`. Default: nothing. */
-  readonly prefix?: string | undefined
-  /**
-   * A header with the time of signing, in seconds or milliseconds since 1970. It must not be further away than
-   * `tolerance`, back or ahead (default 5 minutes), and it is part of what is signed. Default: no timestamp.
-   */
-  readonly timestamp?: { readonly header: string; readonly tolerance?: Duration.Input | undefined } | undefined
-  /** What is signed. Default: the body; with a timestamp, `<timestamp>.<body>`. */
-  readonly signed?: ((parts: { readonly body: Uint8Array; readonly timestamp: string }) => Uint8Array) | undefined
-}
-
-const hashes = { sha1, sha256, sha512 }
-
-const signedWithTime = ({ body, timestamp }: { readonly body: Uint8Array; readonly timestamp: string }): Uint8Array => {
-  const head = text.encode(`${timestamp}.`)
-  const all = new Uint8Array(head.length + body.length)
-  all.set(head)
-  all.set(body, head.length)
-  return all
-}
-
-const isFresh = (timestamp: string, now: number, tolerance: number): boolean => {
-  if (!/^\d{1,15}$/.test(timestamp)) return false
-  const given = Number(timestamp)
-  return Math.abs(now - (given < 100_000_000_000 ? given * 1000 : given)) <= tolerance
-}
-
-/**
- * The body must be signed with a shared secret, by HMAC (RFC 2104). The comparison takes constant time.
- *
- * The service documents no signature today: what its header, algorithm and encoding will be is for you to say.
- */
-export const hmac = (options: HmacOptions): WebhookVerifier => {
-  const by = "hmac"
-  const hash = hashes[options.algorithm ?? "sha256"]
-  const decode = (options.encoding ?? "hex") === "hex" ? Hex.decode : Base64.decode
-  const prefix = options.prefix ?? ""
-  const header = options.header.toLowerCase()
-  const timeHeader = options.timestamp?.header.toLowerCase()
-  const tolerance = Duration.toMillis(Duration.fromInputUnsafe(options.timestamp?.tolerance ?? "5 minutes"))
-  const signed = options.signed ?? (timeHeader === undefined ? ({ body }) => body : signedWithTime)
-  return withSecrets(by, options.secret, (secrets) => ({
-    verify: Effect.fnUntraced(function* ({ body, headers }) {
-      const given = headers[header]
-      const timestamp = timeHeader === undefined ? "" : headers[timeHeader]
-      if (given === undefined || timestamp === undefined) return yield* refuse(by, "Missing")
-      if (timeHeader !== undefined && !isFresh(timestamp, yield* Clock.currentTimeMillis, tolerance)) {
-        return yield* refuse(by, "Stale")
-      }
-      const signature = given.startsWith(prefix) ? decode(given.slice(prefix.length).trim()) : undefined
-      if (signature === undefined || Result.isFailure(signature)) return yield* refuse(by, "Mismatch")
-      const message = signed({ body, timestamp })
-      const good = secrets.reduce(
-        (found, secret) => Mac.timingSafeEqual(macOf(hash, secret, message), signature.success) || found,
-        false
-      )
-      return yield* accept(by, good)
-    })
-  }))
-}
-
-/** What several verifiers are together, beside whom they take. */
-const together = (verifiers: ReadonlyArray<WebhookVerifier>) => {
+/** Each of them must take the delivery. An empty list takes every delivery. */
+export const all = (verifiers: ReadonlyArray<WebhookVerifier>): WebhookVerifier => {
   const settings = verifiers.flatMap(({ problem }) => problem?.settings ?? [])
   return {
+    verify: (request) => Effect.forEach(verifiers, ({ verify }) => verify(request), { discard: true }),
     secretInPath: verifiers.some(({ secretInPath }) => secretInPath === true),
-    ...(Arr.isArrayNonEmpty(settings) ? { problem: new ConfigurationError({ settings }) } : {})
+    problem: Arr.isArrayNonEmpty(settings) ? new ConfigurationError({ settings }) : undefined
   }
 }
-
-/** Each of them must take the delivery. An empty list takes every delivery. */
-export const all = (verifiers: ReadonlyArray<WebhookVerifier>): WebhookVerifier => ({
-  verify: (request) => Effect.forEach(verifiers, ({ verify }) => verify(request), { discard: true }),
-  ...together(verifiers)
-})
-
-/** One of them must take the delivery. An empty list takes none. */
-export const any = (verifiers: ReadonlyArray<WebhookVerifier>): WebhookVerifier => ({
-  verify: Effect.fnUntraced(function* (request) {
-    let refused = refuse("any", "Missing")
-    for (const { verify } of verifiers) {
-      const result = yield* Effect.result(verify(request))
-      if (Result.isSuccess(result)) return
-      refused = result.failure
-    }
-    return yield* refused
-  }),
-  ...together(verifiers)
-})
