@@ -8,6 +8,7 @@ import { NodeSqlite } from "effect-pix/node"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { Webhook, type WebhookEvent, type WebhookOptions } from "effect-pix/webhook"
 import { charge, lookups } from "../support/charges.ts"
+import { isTransaction, nobody } from "../support/webhooks.ts"
 
 const world = Layer.mergeAll(Sandbox.layerPayments, TransactionHints.layer, Logger.layer([]))
 
@@ -149,6 +150,22 @@ describe("a handler that works inside the call", () => {
       yield* (yield* Sandbox).refund(id)
       assert.strictEqual(yield* post({ transactionId: id, status: "Refunded" }), 200)
       assert.deepStrictEqual(events, [`${id}:Paid`, `${id}:Refunded`])
+    })
+  )
+
+  test(
+    "in memory the latest 500 transactions that are not finished are remembered, and the oldest is forgotten",
+    Effect.gen(function* () {
+      const { post, reports } = yield* inside({ confirm: Schedule.recurs(1) })
+      const early = (n: number) =>
+        Effect.map(post({ transactionId: nobody(n) }), (status) => assert.strictEqual(status, 503))
+      for (let n = 0; n <= 500; n++) yield* early(n)
+      // The second lookup of what is remembered is its last one.
+      for (const n of [500, 0, 2]) yield* early(n)
+      assert.deepStrictEqual(
+        reports.map((report) => isTransaction(report) && report.transactionId),
+        [nobody(500), nobody(2)]
+      )
     })
   )
 

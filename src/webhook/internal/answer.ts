@@ -12,6 +12,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import type { DatabaseError } from "../../durable/Database.ts"
+import type { Hint } from "../WebhookHint.ts"
 import type { WebhookVerifier } from "../WebhookVerifier.ts"
 import type { HandlerFailed } from "./handlers.ts"
 import type { Reading } from "./reader.ts"
@@ -22,7 +23,7 @@ export interface AnswerOptions<P, M> {
   readonly bodyTimeout: Duration.Input
   readonly read: (body: string) => Option.Option<Reading<P, M>>
   /** Whether the delivery is taken. Where it is not, it may come again. */
-  readonly accept: (body: string, reading: Reading<P, M>) => Effect.Effect<boolean, DatabaseError | HandlerFailed>
+  readonly accept: (body: string, hint: Hint) => Effect.Effect<boolean, DatabaseError | HandlerFailed>
 }
 
 /** A delivery that is not taken, and the status that says so. */
@@ -61,7 +62,7 @@ export const makeAnswer = <P, M>(options: AnswerOptions<P, M>) => {
     )
     const text = yield* Effect.fromResult(Result.try({ try: () => decoder.decode(body), catch: unreadable }))
     const reading = yield* Effect.mapError(Effect.fromOption(options.read(text)), unreadable)
-    const accepted = yield* options.accept(text, reading).pipe(
+    const accepted = yield* options.accept(text, reading.hint).pipe(
       Effect.tapError((failed) =>
         failed._tag === "HandlerFailed"
           ? Effect.logError(`Webhook: ${failed.handler} failed`)

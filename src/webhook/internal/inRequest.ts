@@ -14,6 +14,9 @@ export interface InRequest {
   readonly later?: ((work: Effect.Effect<void>) => void) | undefined
 }
 
+/** Its rows were not answered with 200, so the oldest may be forgotten: the next delivery about it begins anew. */
+export const makeRequestMemory = (): Memory => makeMemory(500)
+
 /** Cloudflare's workers wake no work of one request from another one. */
 export const isWorkerd = (): boolean =>
   Predicate.hasProperty(globalThis, "navigator") &&
@@ -22,5 +25,5 @@ export const isWorkerd = (): boolean =>
 
 /** Whether the layers of `Webhook` work inside the delivery. By default they do on Cloudflare's workers. */
 export const InRequest = Context.Reference<InRequest | undefined>("effect-pix/InRequest", {
-  defaultValue: () => (isWorkerd() ? { memory: makeMemory() } : undefined)
+  defaultValue: () => (isWorkerd() ? { memory: makeRequestMemory() } : undefined)
 })

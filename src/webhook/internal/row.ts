@@ -49,7 +49,7 @@ export const Row = Schema.Struct({
 export type Row = typeof Row.Type
 
 /** When a step is taken, and the id of the row's next element, if the step needs one. */
-export interface Moment {
+interface Moment {
   readonly now: number
   readonly job: string
 }

@@ -26,7 +26,7 @@ import { InRequest } from "./inRequest.ts"
 import { makeReader } from "./reader.ts"
 import { makeMemory, memoryStore, type Store } from "./store.ts"
 import { sqlStore, webhookTables } from "./storeSql.ts"
-import { Job, makeWork, type Offered } from "./work.ts"
+import { type Due, Job, makeWork } from "./work.ts"
 
 /** How long a caller waits for the database. */
 const patience = "10 seconds"
@@ -112,21 +112,21 @@ const serviceOf = Effect.fnUntraced(function* <P, M, R>(
   }
 
   /** Goes on after the answer, where the platform lets it. */
-  const goOn = ({ job, millis }: Offered): Effect.Effect<void> =>
+  const goOn = ({ job, millis }: Due): Effect.Effect<void> =>
     Effect.andThen(Effect.sleep(millis), process(job)).pipe(
-      Effect.flatMap(({ offered }) => (offered === undefined ? Effect.void : goOn(offered))),
+      Effect.flatMap(({ due }) => (due === undefined ? Effect.void : goOn(due))),
       Effect.catchCause(() => Effect.logWarning("Webhook: a transaction was not looked up again"))
     )
   const respond = makeAnswer({
     ...settings,
     read,
-    accept: Effect.fnUntraced(function* (body, reading) {
-      const recorded = yield* Effect.timeoutOption(record(body, reading), patience)
+    accept: Effect.fnUntraced(function* (body, hint) {
+      const recorded = yield* Effect.timeoutOption(record(body, hint), patience)
       if (Option.isNone(recorded) || inRequest === undefined) return Option.isSome(recorded)
-      const { isFinal, offered } = yield* process(recorded.value)
+      const { due, isFinal } = yield* process(recorded.value)
       // Nothing runs beside the requests, so one of them now and then forgets what is old.
       if ((yield* Random.next) < 0.001) yield* store.forget
-      if (offered !== undefined) inRequest.later?.(goOn(offered))
+      if (due !== undefined) inRequest.later?.(goOn(due))
       return isFinal
     })
   })
@@ -145,7 +145,7 @@ const serviceOf = Effect.fnUntraced(function* <P, M, R>(
     idle: Effect.gen(function* () {
       while (true) {
         changed.closeUnsafe()
-        if ((yield* store.open) === 0) return
+        if ((yield* store.count("Open")) === 0) return
         yield* Effect.race(changed.await, Effect.sleep("1 second"))
       }
     }),

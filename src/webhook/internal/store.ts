@@ -32,8 +32,8 @@ export interface Store {
     name: string,
     use: (note: Stored | undefined) => Effect.Effect<readonly [A, Stored | undefined], E, R>
   ) => Effect.Effect<A, E | DatabaseError, R>
-  /** How many rows wait. */
-  readonly open: Effect.Effect<number, DatabaseError>
+  /** How many rows there are of a state. */
+  readonly count: (state: Stored["state"]) => Effect.Effect<number, DatabaseError>
   /** The values of what was given up, the oldest first. */
   readonly dead: Effect.Effect<ReadonlyArray<string>, DatabaseError>
   /** Gives each open row whose element is not in the queue any more to `heal`, with that element. */
@@ -42,10 +42,8 @@ export interface Store {
   readonly forget: Effect.Effect<void, DatabaseError>
 }
 
-const prefix = "handed:"
 /** The name of the note of what was handed out of a transaction. */
-export const handedOutName = (name: string): string => `${prefix}${name}`
-export const isHandedOutName = (name: string): boolean => name.startsWith(prefix)
+export const handedOutName = (name: string): string => `handed:${name}`
 
 /** How many notes are stored in memory. */
 const most = 10_000
@@ -53,29 +51,39 @@ const most = 10_000
 /** The rows and notes of a process, and until when those notes are held at most that are held. */
 export interface Memory {
   readonly rows: Map<string, Stored>
+  readonly mostRows: number
   readonly notes: Map<string, Stored>
   readonly heldUntil: Map<string, number>
 }
 
-export const makeMemory = (): Memory => ({ rows: new Map(), notes: new Map(), heldUntil: new Map() })
+/** Rows that were answered with 200 are never forgotten; `mostRows` is for those that were not. */
+export const makeMemory = (mostRows = Infinity): Memory => ({
+  rows: new Map(),
+  mostRows,
+  notes: new Map(),
+  heldUntil: new Map()
+})
 
-const set = (values: Map<string, Stored>, name: string, next: Stored | undefined) => {
+/** Sets a value as the newest, and forgets the oldest of more than `most`. */
+const set = (values: Map<string, Stored>, most: number, name: string, next: Stored | undefined) => {
   values.delete(name)
   if (next !== undefined) values.set(name, next)
+  const [oldest] = values.keys()
+  if (values.size > most && oldest !== undefined) values.delete(oldest)
 }
 
 /**
  * In memory. Nobody waits for a note that is held: its request may be one which the platform has cut. What asks for it
  * fails instead, and a note that was left held is free again after `lease` milliseconds.
  */
-export const memoryStore = ({ heldUntil, notes, rows }: Memory, lease: number): Store => {
+export const memoryStore = ({ heldUntil, mostRows, notes, rows }: Memory, lease: number): Store => {
   const of = (state: Stored["state"]) => [...rows.values()].filter((row) => row.state === state)
   return {
     get: (name) => Effect.sync(() => rows.get(name) ?? notes.get(name)),
     change: (name, step) =>
       Effect.suspend(() => {
         const { answer, commit, next } = step(rows.get(name))
-        set(rows, name, next)
+        set(rows, mostRows, name, next)
         return Effect.as(commit, answer)
       }),
     hold: Effect.fnUntraced(function* (name, use) {
@@ -88,12 +96,10 @@ export const memoryStore = ({ heldUntil, notes, rows }: Memory, lease: number): 
         use(notes.get(name)),
         Effect.sync(() => heldUntil.delete(name))
       )
-      set(notes, name, next)
-      const [oldest] = notes.keys()
-      if (notes.size > most && oldest !== undefined) notes.delete(oldest)
+      set(notes, most, name, next)
       return answer
     }),
-    open: Effect.sync(() => of("Open").length),
+    count: (state) => Effect.sync(() => of(state).length),
     dead: Effect.sync(() => of("Dead").map(({ value }) => value)),
     lost: () => Effect.void,
     forget: Effect.void

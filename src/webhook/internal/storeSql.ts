@@ -10,7 +10,7 @@ import * as Semaphore from "effect/Semaphore"
 import { type Database, inTransaction, isInTransaction, naming } from "../../durable/Database.ts"
 import { healLost } from "../../durable/Lost.ts"
 import type { Tables } from "../../durable/Tables.ts"
-import { isHandedOutName, type Store, type Stored } from "./store.ts"
+import type { Store, Stored } from "./store.ts"
 
 const table = "effect_pix_webhooks"
 
@@ -47,28 +47,24 @@ export const sqlStore = Effect.fnUntraced(function* (
   const { dialect, sql } = database
   const rows = sql(table)
   const locks = yield* RcMap.make({ lookup: () => Semaphore.make(1) })
-  // A fiber that waits for a row of this process holds no connection. SQLite has one transaction at a time: those that
-  // run the user's code wait for each other, so that a delivery waits for one of them at most.
-  const alone =
-    (name: string) =>
+  // A fiber that waits for a lock of this process holds no connection.
+  const locked =
+    (key: string) =>
     <A, E, R>(effect: Effect.Effect<A, E, R>) =>
       Effect.scopedWith((scope) =>
-        RcMap.get(locks, dialect === "sqlite" && isHandedOutName(name) ? "handed" : name).pipe(
-          Scope.provide(scope),
-          Effect.flatMap((lock) => lock.withPermit(effect))
-        )
+        Effect.flatMap(Scope.provide(RcMap.get(locks, key), scope), (lock) => lock.withPermit(effect))
       )
-  // A process that stands still in the middle of a change must not hold the row for ever, nor those who wait for it.
-  // Three handlers may run in a row without a statement.
+  // A process that is stopped in the middle of a change must not hold the row for ever, nor those who wait for it. Three
+  // handlers may run one after the other without a statement.
   const idle = `${Duration.toMillis(handlerTimeout) * 3 + 5000}`
   const bounds = sql`FROM (SELECT set_config('lock_timeout', '2000', TRUE), set_config('idle_in_transaction_session_timeout', ${idle}, TRUE)) AS bounds`
   const where = (name: string) => sql`WHERE webhook = ${webhook} AND name = ${name}`
-  // The state stands in the text, so that PostgreSQL finds the index of the open rows.
-  const of = (state: Stored["state"]) =>
-    sql`FROM ${rows} WHERE webhook = ${webhook} AND state = ${sql.literal(`'${state}'`)}`
+  // The state is part of the statement's text, so that PostgreSQL finds the index of the open rows.
+  const isOf = (state: Stored["state"]) => sql`webhook = ${webhook} AND state = ${sql.literal(`'${state}'`)}`
+  const of = (state: Stored["state"]) => sql`FROM ${rows} WHERE ${isOf(state)}`
 
   const hold: Store["hold"] = Effect.fnUntraced(function* (name, use) {
-    // The caller's own transaction, of `Webhook.retry`, is the caller's to bound.
+    // The user's own transaction around `Webhook.retry` has the user's own bounds.
     const isBounded = dialect === "pg" && !(yield* isInTransaction(database))
     return yield* Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
@@ -79,7 +75,7 @@ export const sqlStore = Effect.fnUntraced(function* (
         ON CONFLICT (webhook, name) DO UPDATE SET updated_at = EXCLUDED.updated_at
         RETURNING state, value`
       const stored = was === undefined || was.state === "New" ? undefined : { state: was.state, value: was.value }
-      // How long the user's own statements wait is not for us to say.
+      // The user's own statements wait for as long as the user's settings say.
       if (isBounded) yield* sql`SET LOCAL lock_timeout TO DEFAULT`
       const [answer, next] = yield* use(stored)
       if (next === undefined) yield* sql`DELETE FROM ${rows} ${where(name)}`
@@ -87,11 +83,13 @@ export const sqlStore = Effect.fnUntraced(function* (
         yield* sql`UPDATE ${rows} SET state = ${next.state}, value = ${next.value}, job = ${next.job ?? null} ${where(name)}`
       }
       return answer
-    }).pipe(inTransaction(database), alone(name), naming("webhook"))
+    }).pipe(inTransaction(database), locked(name), naming("webhook"))
   })
 
   const store: Store = {
-    hold,
+    // SQLite has one transaction at a time. Those that run the user's code wait for each other outside of it, so that a
+    // delivery waits for one of them at most.
+    hold: dialect === "sqlite" ? (name, use) => locked("handed")(hold(name, use)) : hold,
     get: (name) =>
       sql<Stored>`SELECT state, value FROM ${rows} ${where(name)}`.pipe(
         Effect.map(([stored]) => stored),
@@ -102,10 +100,11 @@ export const sqlStore = Effect.fnUntraced(function* (
         const { answer, commit, next } = change(stored)
         return Effect.as(commit, [answer, next] as const)
       }),
-    open: sql<{ readonly count: number | string }>`SELECT COUNT(*) AS count ${of("Open")}`.pipe(
-      Effect.map(([found]) => Number(found?.count ?? 0)),
-      naming("webhook")
-    ),
+    count: (state) =>
+      sql<{ readonly count: number | string }>`SELECT COUNT(*) AS count ${of(state)}`.pipe(
+        Effect.map(([found]) => Number(found?.count ?? 0)),
+        naming("webhook")
+      ),
     dead: sql<Stored>`SELECT value ${of("Dead")} ORDER BY updated_at`.pipe(
       Effect.map((found) => found.map(({ value }) => value)),
       naming("webhook")
@@ -113,13 +112,7 @@ export const sqlStore = Effect.fnUntraced(function* (
     lost: (heal) =>
       healLost(
         database,
-        {
-          queueName,
-          table,
-          key: "name",
-          element: sql.literal("job"),
-          where: sql`webhook = ${webhook} AND state = 'Open'`
-        },
+        { queueName, table, key: "name", element: sql.literal("job"), where: isOf("Open") },
         ({ element, key }) => heal(key, element)
       ).pipe(Effect.asVoid, naming("webhook")),
     forget: Effect.gen(function* () {

@@ -9,8 +9,7 @@ import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import type { DeliveryInfo } from "../WebhookOptions.ts"
 import type { DatabaseError } from "../../durable/Database.ts"
-import { InRequest, isWorkerd } from "./inRequest.ts"
-import { makeMemory } from "./store.ts"
+import { InRequest, isWorkerd, makeRequestMemory } from "./inRequest.ts"
 
 /** How the platform works. */
 export interface WebHandlerOptions {
@@ -69,7 +68,7 @@ const beside = <I, E>(tag: Tag<I>, layer: Layer.Layer<I, E>): WebHandler => {
 }
 
 const inside = <I, E>(tag: Tag<I>, layer: Layer.Layer<I, E>, waitUntil: WebHandlerOptions["waitUntil"]): WebHandler => {
-  const memory = makeMemory()
+  const memory = makeRequestMemory()
   return {
     // Built for each delivery: nothing of one request may be waited for by another one, and bindings come with the request.
     handler: (request, info) => {

@@ -12,6 +12,7 @@ import * as Schema from "effect/Schema"
 import { DatabaseError } from "../../durable/Database.ts"
 import { inSpan } from "../../internal/spans.ts"
 import type { DeadLetter, Unconfirmed, Untrusted } from "../WebhookEvent.ts"
+import type { Hint } from "../WebhookHint.ts"
 import { type ConfirmOptions, makeConfirm } from "./confirm.ts"
 import type { HandlerFailed } from "./handlers.ts"
 import type { Doubt } from "./judge.ts"
@@ -23,8 +24,8 @@ import { delayOf } from "./schedules.ts"
 export const Job = Schema.Struct({ v: Schema.tag(1), name: Schema.String, job: Schema.String })
 export type Job = typeof Job.Type
 
-/** A job, and after how many milliseconds it is due. */
-export interface Offered {
+/** A row that has a new element, which is due after so many milliseconds. */
+export interface Due {
   readonly job: Job
   readonly millis: number
 }
@@ -34,16 +35,16 @@ export interface WorkOptions<P, M> extends ConfirmOptions<P, M> {
   /** When a row that waits is looked at again. */
   readonly schedules: Readonly<Record<Rows.Reason, Schedule.Schedule<unknown>>>
   /** Puts a job into the queue. Absent: inside of requests each delivery is looked at by itself. */
-  readonly offer: ((offered: Offered) => Effect.Effect<void, DatabaseError>) | undefined
+  readonly offer: ((due: Due) => Effect.Effect<void, DatabaseError>) | undefined
 }
 
 /** A status in whatever vocabulary. What holds a digit or a sign may be anybody's data, and is not stored. */
 const aWord = /^[\p{L} _-]{1,40}$/u
 
 const json = Schema.fromJsonString(Rows.Row)
-const decode = Schema.decodeOption(json)
 const encode = Schema.encodeSync(json)
-/** One that another version wrote and that cannot be read counts as none. */
+const decode = Schema.decodeOption(json)
+/** A row that another version wrote and that cannot be read counts as none. */
 const readRow = (value: string): Rows.Row | undefined => Option.getOrUndefined(decode(value))
 
 /** The dead letter that a row is, if it is one. */
@@ -66,24 +67,28 @@ export const makeWork = <P, M>(options: WorkOptions<P, M>) => {
       const before = stored && readRow(stored.value)
       const row = step(before, moment)
       const isChanged = row !== before
-      const offered: Offered | undefined =
+      const due: Due | undefined =
         row?.job === moment.job ? { job: { v: 1, name, job: moment.job }, millis: row.waits?.millis ?? 0 } : undefined
       return {
-        answer: { row, offered, isChanged },
+        answer: { row, due, isChanged },
         next: isChanged ? row && { state: row.dead ? "Dead" : "Open", value: encode(row), job: row.job } : stored,
-        commit: (offered && offer?.(offered)) ?? Effect.void
+        commit: (due && offer?.(due)) ?? Effect.void
       }
     })
   })
 
   /** Records a delivery, and answers the job that will look at it. */
-  const record = Effect.fnUntraced(function* (body: string, { hint }: Reading<P, M>) {
+  const record = Effect.fnUntraced(function* (body: string, hint: Hint) {
     const { idempotencyKey, status, transactionId, withdrawalId } = hint
     const ofBody = `delivery:${Rows.digest(body)}`
     // A payout that the user's books know makes it a withdrawal, whatever else the delivery names.
     const isWithdrawal = hint.about === "Withdrawal" || (yield* handlers.noted(hint, ofBody)) !== undefined
     const id = hint.about === "Transaction" && !isWithdrawal ? transactionId : undefined
     const name = id === undefined ? ofBody : `delivery:${Rows.nameOf(id)}`
+    const claim = {
+      status: status !== undefined && aWord.test(status) ? status : undefined,
+      body: yield* handlers.seal(body, name)
+    }
     const fresh: Rows.Row = {
       v: 1,
       name,
@@ -92,12 +97,7 @@ export const makeWork = <P, M>(options: WorkOptions<P, M>) => {
       withdrawalId,
       idempotencyKey: id === undefined ? idempotencyKey : undefined,
       deliveries: 1,
-      claims: [
-        {
-          status: status !== undefined && aWord.test(status) ? status : undefined,
-          body: yield* handlers.seal(body, name)
-        }
-      ],
+      claims: [claim],
       tries: Rows.noTries
     }
     const { row } = yield* change(name, Rows.recorded(fresh, offer === undefined))
@@ -171,7 +171,7 @@ export const makeWork = <P, M>(options: WorkOptions<P, M>) => {
     )
   })
 
-  /** Does a job: whether the latest delivery that it saw is finished for good, and the next job of the row. */
+  /** Does a job: whether the latest delivery that it saw is finished for good, and the row's next job. */
   const process = ({ job, name }: Job) =>
     inSpan("Webhook.process", { kind: "internal", attributes: {} }, () =>
       Effect.gen(function* () {
@@ -183,8 +183,8 @@ export const makeWork = <P, M>(options: WorkOptions<P, M>) => {
         }
         if (row === undefined || row.job !== job) return { isFinal: row === undefined }
         const { isFinal, ...outcome } = yield* look(row)
-        const { offered } = yield* change(name, Rows.settled(row, outcome))
-        return { isFinal, offered }
+        const { due } = yield* change(name, Rows.settled(row, outcome))
+        return { isFinal, due }
       })
     )
 
@@ -192,7 +192,7 @@ export const makeWork = <P, M>(options: WorkOptions<P, M>) => {
   const heal = Effect.gen(function* () {
     let healed = 0
     yield* store.lost((name, element) =>
-      // One that cannot be had now keeps no other waiting.
+      // A row that another process holds now delays no other one.
       Effect.ignore(
         Effect.map(change(name, Rows.requeued(element)), ({ isChanged }) => {
           if (isChanged) healed++
