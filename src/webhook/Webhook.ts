@@ -1,18 +1,21 @@
 /**
- * The webhook handler: it takes what the service sends as a hint, looks the transaction up, and hands only what the
- * lookup says to your code. The service documents neither payload, nor signature, nor retries (service interface,
- * section 6), so nothing that a delivery says is believed.
+ * Receives the deliveries of the service. Each is a hint: the transaction is looked up, and only what the lookup says is
+ * handed to your code. The service documents neither payload, nor signature, nor retries (service interface, section 6), so
+ * nothing that a delivery says is believed.
  *
  * - Your code is called by what the status means: `onPaid` for what is paid and nothing else.
  * - A delivery is recorded before it is answered; the rest is done in the background. `layerSql` does both on your database:
  *   several processes share the work, and what your code writes there commits with the note that it was handed out.
- * - Each status of a transaction that is no longer open is handed out in order and, by that note, once. What your code
- *   does elsewhere, and everything in memory, happens at least once: dedupe by `event.id`.
+ * - Each status of a transaction that is no longer open is handed out in order and, by that note, once.
  * - A delivery that comes before the service's own books know of it is looked up again for about a minute.
  * - What could not be confirmed goes to `onUnconfirmed`. So does everything about withdrawals: the service documents no
  *   lookup for them.
  * - Answers: 200 accepted, 400 unreadable, 401 refused by the verifier, 405 not a POST, 408 too slow, 413 too large,
  *   503 the database failed or took 10 seconds, or, inside a request, the delivery is not finished. None has a body.
+ *
+ * Gotchas:
+ * - What your code does outside of that database, and everything in memory, happens at least once: dedupe by `event.id`.
+ * - For a payout nothing can be looked up: do not mark it as done, or as failed, by a delivery.
  *
  * @example
  * ```ts

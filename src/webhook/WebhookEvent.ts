@@ -19,7 +19,7 @@ export interface Untrusted<P = unknown, M = unknown> {
   readonly status?: string | undefined
   /** Its metadata, read by your schema. Absent when you gave no schema, or none came that the schema takes. */
   readonly metadata?: M | undefined
-  /** Its payload, read by your schema. Absent when you gave no schema: a body is not kept without one. */
+  /** Its payload, read by your schema. Absent when you gave no schema: without one no body is stored. */
   readonly payload?: P | undefined
 }
 
@@ -41,7 +41,7 @@ export interface Confirmed<P = unknown, M = unknown> {
 /** A delivery about a transaction that the lookup did not confirm. */
 export interface UnconfirmedTransaction<P = unknown, M = unknown> {
   readonly _tag: "UnconfirmedTransaction"
-  /** The same for the same transaction and reason: a report may come again. */
+  /** The same for the same transaction and reason: a report may be repeated. */
   readonly id: string
   readonly transactionId: string
   /**

@@ -1,5 +1,5 @@
 /**
- * The options of `Webhook`: the handlers, and the settings.
+ * The options of `Webhook`: the handlers, and the settings. Each setting has one sentence and its default.
  */
 import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
@@ -23,7 +23,7 @@ export interface WebhookOptions<P = unknown, M = unknown, R = never> {
   readonly onClosed?: Code<Confirmed<P, M>, R>
   /**
    * Every status that is no longer open, after the handler for it and in the same transaction; also words that nobody
-   * documents, and these alone come to no other handler.
+   * documents, for which no other handler is called.
    */
   readonly onStatus?: Code<Confirmed<P, M>, R>
   /** Receives what could not be confirmed, at least once. Default: a warning in the log. */
@@ -37,20 +37,20 @@ export interface WebhookOptions<P = unknown, M = unknown, R = never> {
   readonly noted?: Code<WithdrawalNames, R, WithdrawalNote | undefined>
   /** Receives each failure of your code. Default: a line in the log without the error, which is yours. */
   readonly onFailure?: Code<HandlerFailure, R>
-  /** The payload, once you know it; a delivery that does not fit is answered with 400. Default: any JSON, which is not kept. */
+  /** The payload, once you know it; a delivery that does not fit is answered with 400. Default: any JSON, which is not stored. */
   readonly payload?: Schema.ConstraintDecoder<P> | undefined
   /** What a payload hints at. Default: `WebhookHint.find`, on the JSON as it came. */
   readonly find?: ((payload: P) => Hint) | undefined
   /** The metadata, as `Metadata.codec(...)`; what does not fit is absent from the event. Default: it is not read. */
   readonly metadata?: Schema.ConstraintDecoder<M> | undefined
-  /** How bodies are kept, which only `payload` and `metadata` make necessary. Default: as they came. */
+  /** How bodies are stored, which only `payload` and `metadata` make necessary. Default: as they arrived. */
   readonly seal?:
     | {
         readonly seal: (text: string) => Effect.Effect<string, unknown>
         readonly open: (text: string) => Effect.Effect<string, unknown>
       }
     | undefined
-  /** Who may call. Default: everyone. */
+  /** Whose deliveries are taken. Default: everybody's. */
   readonly verifier?: WebhookVerifier | undefined
   /** The largest body, in bytes. Default 64 KiB. */
   readonly maxBodyBytes?: number | undefined
@@ -64,7 +64,7 @@ export interface WebhookOptions<P = unknown, M = unknown, R = never> {
    */
   readonly handlerTimeout?: Duration.Input | undefined
   /**
-   * How many transactions are worked on at a time. A lookup or a handler that takes long holds its place alone. With
+   * How many transactions are worked on at a time. A lookup or a handler that takes long delays no other one. With
    * `layerSql` each may hold a connection: leave some for the deliveries that come. Default 8.
    */
   readonly concurrency?: number | undefined
@@ -86,15 +86,15 @@ export interface WebhookOptions<P = unknown, M = unknown, R = never> {
 export interface WebhookSqlOptions {
   /** Tells several webhooks on one database apart, as those of two companies. Default `default`. */
   readonly name?: string | undefined
-  /** How long a process that says nothing more keeps a transaction before another one takes it. Default 30 seconds. */
+  /** After how long another process takes the transactions of one that does not answer any more. Default 30 seconds. */
   readonly lease?: Duration.Input | undefined
   /** How often the database is asked for what other processes recorded. Default 1 second. */
   readonly poll?: Duration.Input | undefined
-  /** For how long it is remembered what was handed out, after the last delivery about it. Default 180 days. */
+  /** How long the webhook remembers what was handed out, after the last delivery about it. Default 180 days. */
   readonly retention?: Duration.Input | undefined
 }
 
-/** What is known of a delivery beside its `Request`. */
+/** What is known of a delivery that its `Request` does not say. */
 export interface DeliveryInfo {
   /** Where it comes from, for `WebhookVerifier.ipAllowList`: a web `Request` does not say. */
   readonly remoteAddress?: string | undefined

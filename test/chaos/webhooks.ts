@@ -1,5 +1,5 @@
 /**
- * Webhooks under violence: processes that receive calls about paid charges and ship are killed at random with kill -9
+ * Webhooks under violence: processes that receive deliveries about paid charges and ship are killed at random with kill -9
  * and started again, over a gateway that fails, knows late, and hangs up. Each call is sent until it is answered with
  * 200, and a third of them twice. `node test/chaos/webhooks.ts` is the full size; EFFECT_PIX_SEED chooses what happens.
  */
@@ -100,7 +100,7 @@ export const webhookChaos = async ({ database, kills, orders, processes, seed }:
     const body = JSON.stringify({ transactionId, status: "Paid" })
     return until(
       () => asked(`${anyAddress()}/webhooks/pix`, { method: "POST", body }).then((answer) => answer?.status === 200),
-      "a call answered with 200"
+      "a delivery answered with 200"
     )
   }
   const shipped = async () => {
@@ -158,7 +158,7 @@ export const webhooksAtFullSize = async (): Promise<boolean> => {
     isSound &&= isOk
     console.log(
       `  ${isOk ? "ok  " : "FAIL"} ${run.database}: ${run.orders} orders paid, ${run.processes} process(es), ${run.kills} times kill -9: ` +
-        `${shipped} shipped, ${twice} twice; the last ${(took / 1000).toFixed(1)} s after the last call`
+        `${shipped} shipped, ${twice} twice; the last ${(took / 1000).toFixed(1)} s after the last delivery`
     )
   }
   return isSound

@@ -70,7 +70,7 @@ describe("the Express adapter of the documentation", () => {
     assert.include(read("webhooks.md"), `\`\`\`ts\n${read("examples/express-adapter.ts")}\`\`\``)
   })
 
-  it.live("takes a call off the wire: body, headers, the whole path, and the address that Express trusts", () =>
+  it.live("takes a delivery off the wire: body, headers, the whole path, and the address that Express trusts", () =>
     Effect.gen(function* () {
       const webhook = yield* shop({
         verifier: WebhookVerifier.all([
@@ -198,7 +198,7 @@ describe("the Express adapter of the documentation", () => {
   )
 })
 
-/** A call whose body never comes. */
+/** A delivery whose body never comes. */
 const slowCall = () => {
   const gone = new AbortController()
   const body = new ReadableStream<Uint8Array>()

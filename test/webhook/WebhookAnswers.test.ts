@@ -123,7 +123,7 @@ describe("the answer", () => {
   )
 
   test(
-    "is 503 when the call could not be recorded for 10 seconds",
+    "is 503 when the delivery could not be recorded for 10 seconds",
     Effect.gen(function* () {
       const { post } = yield* recording({}, () =>
         Webhook.layer({ payload: Schema.Unknown, seal: { seal: () => Effect.never, open: Effect.succeed } })

@@ -13,7 +13,7 @@ import { nobody, recording, world } from "../support/webhooks.ts"
 const test = (name: string, effect: Effect.Effect<void, unknown, Scope.Scope | Layer.Success<typeof world>>) =>
   it.effect(name, () => effect.pipe(Effect.provide(world)))
 
-/** A good call is recorded, and handed out within some seconds: by default at once. */
+/** A good delivery is recorded, and handed out within some seconds: by default at once. */
 const comesThrough = Effect.fnUntraced(function* (
   { post, statuses }: Pick<Effect.Success<ReturnType<typeof recording>>, "post" | "statuses">,
   seconds = 0
@@ -30,7 +30,7 @@ const comesThrough = Effect.fnUntraced(function* (
   assert.strictEqual(paid(), 1)
 })
 
-describe("a good call comes through", () => {
+describe("a good delivery comes through", () => {
   const many = runs(200, 1000)
 
   test(
@@ -59,7 +59,7 @@ describe("a good call comes through", () => {
   )
 
   test(
-    "while an event is refused for ever whose call comes again during each refusal: it is not tried the sooner, and is one dead letter in the end",
+    "while an event is refused for ever whose delivery comes again during each refusal: it is not tried the sooner, and is one dead letter in the end",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const bad = yield* charge
@@ -83,7 +83,7 @@ describe("a good call comes through", () => {
       }
       yield* webhook.idle
       assert.strictEqual((yield* webhook.deadLetters).length, 1)
-      // Another call about it is a reason to try again.
+      // Another delivery about it is a reason to try again.
       repeat = Effect.void
       yield* webhook.post({ transactionId: bad.id, status: "Paid" })
       yield* TestClock.adjust(0)

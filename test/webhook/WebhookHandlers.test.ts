@@ -73,7 +73,7 @@ describe("the handlers", () => {
   )
 
   test(
-    "a charge that is cancelled calls no onPaid, whatever the call claims",
+    "a charge that is cancelled calls no onPaid, whatever the delivery claims",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const shipped: Array<string> = []
@@ -340,7 +340,7 @@ describe("what a handler refuses", () => {
   )
 
   test(
-    "a dead letter that is discarded is forgotten, and only it: another call about the transaction is looked at",
+    "a dead letter that is discarded is forgotten, and only it: another delivery about the transaction is looked at",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const { deadLetters, discard, failures, idle, post } = yield* recording({
@@ -363,7 +363,7 @@ describe("what a handler refuses", () => {
   )
 
   test(
-    "it is tried again by another call about the transaction",
+    "it is tried again by another delivery about the transaction",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       let broken = true
@@ -385,7 +385,7 @@ describe("what a handler refuses", () => {
   )
 
   test(
-    "each time that it is tried anew, by a call or by `retry`, it has the whole schedule again",
+    "each time that it is tried anew, by a delivery or by `retry`, it has the whole schedule again",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const { deadLetters, failures, idle, post, retry } = yield* recording({
@@ -475,9 +475,9 @@ describe("what a handler refuses", () => {
   )
 })
 
-describe("the user's code around a call", () => {
+describe("the user's code around a delivery", () => {
   test(
-    "a call is answered with 503 where its body cannot be sealed, or the user's books cannot be asked",
+    "a delivery is answered with 503 where its body cannot be sealed, or the user's books cannot be asked",
     Effect.gen(function* () {
       const unsealed = yield* recording({}, () =>
         Webhook.layer({

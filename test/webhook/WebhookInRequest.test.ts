@@ -1,5 +1,5 @@
 /**
- * Work inside the call, as on platforms where nothing goes on beside a request.
+ * Work inside the request, as on platforms where nothing goes on beside a request.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Layer, Logger, Schedule, type Scope } from "effect"
@@ -15,7 +15,7 @@ const world = Layer.mergeAll(Sandbox.layerPayments, TransactionHints.layer, Logg
 const test = (name: string, effect: Effect.Effect<void, unknown, Scope.Scope | Layer.Success<typeof world>>) =>
   it.live(name, () => effect.pipe(Effect.scoped, Effect.provide(Layer.fresh(world))))
 
-/** A handler that works inside the call, and what was given to `waitUntil`. */
+/** A handler that works inside the request, and what was given to `waitUntil`. */
 const inside = Effect.fnUntraced(function* (options: WebhookOptions & { readonly waits?: boolean } = {}) {
   const services = yield* Effect.context<Payments>()
   const events: Array<string> = []
@@ -54,9 +54,9 @@ const paidCharge = Effect.gen(function* () {
   return id
 })
 
-describe("a handler that works inside the call", () => {
+describe("a handler that works inside the request", () => {
   test(
-    "50 calls at once are each handed out before they are answered with 200",
+    "50 deliveries at once are each handed out before they are answered with 200",
     Effect.gen(function* () {
       const { events, send } = yield* inside()
       const ids = yield* Effect.replicateEffect(paidCharge, 50)
@@ -93,7 +93,7 @@ describe("a handler that works inside the call", () => {
   )
 
   test(
-    "what is not there yet, fails, or has no answer is answered with 503, and finished by a later call",
+    "what is not there yet, fails, or has no answer is answered with 503, and finished by a later delivery",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       let broken = true
@@ -141,7 +141,7 @@ describe("a handler that works inside the call", () => {
   )
 
   test(
-    "a call that is finished is answered with 200, though an earlier one about the transaction still waits",
+    "a delivery that is finished is answered with 200, though an earlier one about the transaction still waits",
     Effect.gen(function* () {
       const { events, post } = yield* inside()
       const id = yield* paidCharge
@@ -170,7 +170,7 @@ describe("a handler that works inside the call", () => {
   )
 
   test(
-    "with waitUntil an early call is answered with 503 and goes on until it is confirmed",
+    "with waitUntil an early delivery is answered with 503 and goes on until it is confirmed",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const { events, post, waiting } = yield* inside({ waits: true, confirm: Schedule.spaced("20 millis") })
@@ -185,7 +185,7 @@ describe("a handler that works inside the call", () => {
 
   const caller = new AbortController()
   test(
-    "a call whose caller goes away leaves nothing taken",
+    "a delivery whose caller goes away leaves nothing taken",
     Effect.gen(function* () {
       let hangs = true
       const { events, post, send } = yield* inside({
@@ -210,7 +210,7 @@ describe("a handler that works inside the call", () => {
   )
 
   test(
-    "a call about a transaction whose handler still runs for another request waits for nothing: it is answered with 503",
+    "a delivery about a transaction whose handler still runs for another request waits for nothing: it is answered with 503",
     Effect.gen(function* () {
       const began = yield* Deferred.make<void>()
       const mayEnd = yield* Deferred.make<void>()
@@ -251,7 +251,7 @@ describe("a handler that works inside the call", () => {
     })
   )
 
-  it("what its layer holds is given back before the call is answered", async () => {
+  it("what its layer holds is given back before the delivery is answered", async () => {
     let held = 0
     const resource = Layer.effectDiscard(
       Effect.acquireRelease(
@@ -273,8 +273,8 @@ describe("a handler that works inside the call", () => {
   })
 })
 
-describe("a handler that works beside the calls", () => {
-  it("its layer is built before any call comes", async () => {
+describe("a handler that works beside the deliveries", () => {
+  it("its layer is built before any delivery comes", async () => {
     const built = Deferred.makeUnsafe<void>()
     const { dispose } = Webhook.toWebHandler(
       Webhook.layer({}).pipe(

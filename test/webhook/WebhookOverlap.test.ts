@@ -1,5 +1,5 @@
 /**
- * Calls about one transaction that overlap: none of them takes back, or forgets, what another one stands for.
+ * Deliveries about one transaction that overlap: none of them takes back, or forgets, what another one stands for.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, type Layer, Schedule, Schema, type Scope } from "effect"
@@ -31,7 +31,7 @@ describe("two claims about one transaction", () => {
       yield* TestClock.adjust("10 seconds")
       assert.deepStrictEqual(statuses(), ["Paid"])
       yield* sandbox.refund(id)
-      // No call comes any more.
+      // No delivery comes any more.
       yield* TestClock.adjust("1 minute")
       yield* idle
       assert.deepStrictEqual([statuses(), reports], [["Paid", "Refunded"], []])
@@ -66,7 +66,7 @@ describe("two claims about one transaction", () => {
   )
 
   test(
-    "each event comes with what the call of its status said, and not with what a later call about another one said",
+    "each event comes with what the delivery of its status said, and not with what a later delivery about another one said",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const said: Array<readonly [string, unknown]> = []
@@ -94,7 +94,7 @@ describe("two claims about one transaction", () => {
   )
 })
 
-describe("a call that comes during the work for an earlier one", () => {
+describe("a delivery that comes during the work for an earlier one", () => {
   test(
     "it is looked at once when what it tells came too late for the lookup under way",
     Effect.gen(function* () {
@@ -137,7 +137,7 @@ describe("a call that comes during the work for an earlier one", () => {
   )
 })
 
-describe("a lookup that is overtaken by that of a later call", () => {
+describe("a lookup that is overtaken by that of a later delivery", () => {
   test(
     "it takes nothing back when it ends: the event that was given up for meanwhile stays a dead letter, and is not tried again",
     Effect.gen(function* () {
@@ -158,7 +158,7 @@ describe("a lookup that is overtaken by that of a later call", () => {
       yield* post({ transactionId: id, status: "Paid" })
       yield* TestClock.adjust("71 seconds")
       assert.strictEqual(asked, 2)
-      // The second lookup, of the first call, hangs until the 80th second.
+      // The second lookup, of the first delivery, hangs until the 80th second.
       yield* post({ transactionId: id, status: "Paid" })
       yield* TestClock.adjust("1 hour")
       assert.deepStrictEqual(
@@ -174,7 +174,7 @@ describe("a lookup that is overtaken by that of a later call", () => {
   )
 })
 
-describe("a call that waits to be looked at again, and is repeated", () => {
+describe("a delivery that waits to be looked at again, and is repeated", () => {
   test(
     "it is looked up once for each repetition, and then waited for a minute from the last one",
     Effect.gen(function* () {

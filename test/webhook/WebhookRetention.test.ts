@@ -19,7 +19,7 @@ const starting = (options: WebhookOptions, settings: WebhookSqlOptions) =>
 
 describe("Webhook.layerSql", () => {
   it.effect(
-    "what was handed out is remembered for `retention` after the last call about it, and a dead letter until it is dealt with",
+    "what was handed out is remembered for `retention` after the last delivery about it, and a dead letter until it is dealt with",
     () =>
       Effect.gen(function* () {
         const sandbox = yield* Sandbox
@@ -82,7 +82,7 @@ describe("Webhook.layerSql", () => {
     }).pipe(Effect.provide([world, NodeSqlite.layer({ filename: ":memory:" })]))
   )
 
-  it.effect("its dead letters are listed with the oldest first, however long the calls had waited", () =>
+  it.effect("its dead letters are listed with the oldest first, however long the deliveries had waited", () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const charges = [yield* charge, yield* charge, yield* charge]

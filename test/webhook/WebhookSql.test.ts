@@ -197,7 +197,7 @@ for (const { client, name, skip } of databases) {
     )
 
     test(
-      "of a call its hint is stored and not a word of its body; with a schema of the user's the body, sealed",
+      "of a delivery its hint is stored and not a word of its body; with a schema of the user's the body, sealed",
       Effect.gen(function* () {
         const body = (id: string) => ({
           transactionId: id,
@@ -241,7 +241,7 @@ for (const { client, name, skip } of databases) {
     )
 
     test(
-      "a call that cannot be recorded is answered with 503",
+      "a delivery that cannot be recorded is answered with 503",
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const { post } = yield* starting()
@@ -261,7 +261,7 @@ for (const { client, name, skip } of databases) {
     )
 
     test(
-      "a call whose element of the queue is gone is worked on all the same, with what it waited for",
+      "a delivery whose element of the queue is gone is worked on all the same, with what it waited for",
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const { id } = yield* charge
@@ -278,7 +278,7 @@ for (const { client, name, skip } of databases) {
     )
 
     test(
-      "a call that another version wrote down is left to a process that can read it",
+      "a delivery that another version wrote down is left to a process that can read it",
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const { id } = yield* charge
@@ -300,7 +300,7 @@ for (const { client, name, skip } of databases) {
     )
 
     test(
-      "finished calls leave nothing but the note of what was handed out",
+      "finished deliveries leave nothing but the note of what was handed out",
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const { idle, post } = yield* starting({ confirm: Schedule.recurs(0) })
@@ -395,7 +395,7 @@ describe.skipIf(absent !== undefined)("Webhook.layerSql on a PostgreSQL that goe
   )
 
   test(
-    "calls about a row that another process holds keep no other call waiting, nor does it keep the lost ones from being found",
+    "deliveries about a row that another process holds keep no other delivery waiting, nor does it keep the lost ones from being found",
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const known = yield* Effect.replicateEffect(charge, 2)

@@ -71,7 +71,7 @@ describe("a hint about a transaction", () => {
   )
 
   test(
-    "a status is handed out once, though the calls repeat, come at the same moment or differ in form",
+    "a status is handed out once, though the deliveries repeat, come at the same moment or differ in form",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const { idle, post, reports, statuses } = yield* recording()
@@ -93,7 +93,7 @@ describe("a hint about a transaction", () => {
   )
 
   test(
-    "a call of the same content is looked up again: a status that changed meanwhile is handed out",
+    "a delivery of the same content is looked up again: a status that changed meanwhile is handed out",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const { events, idle, post, statuses } = yield* recording()
@@ -113,7 +113,7 @@ describe("a hint about a transaction", () => {
   )
 
   test(
-    "a call that comes again while its twin is in work is looked up again afterwards",
+    "a delivery that comes again while its twin is in work is looked up again afterwards",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const atWork = yield* Latch.make()
@@ -340,7 +340,7 @@ describe("a hint about a transaction", () => {
   )
 
   test(
-    "an id is the same in capital letters and in small ones, in a call and in a lookup: its status is handed out once",
+    "an id is the same in capital letters and in small ones, in a delivery and in a lookup: its status is handed out once",
     Effect.gen(function* () {
       const payments = yield* Payments
       const sandbox = yield* Sandbox
@@ -365,7 +365,7 @@ describe("a hint about a transaction", () => {
         [`${id}:Paid`]
       )
       assert.deepStrictEqual(reports, [])
-      // Calls that wait are one, however the id is written.
+      // Deliveries that wait are one, however the id is written.
       yield* sandbox.fault("getTransaction", Fault.refusal(404, "não encontrada"), { times: 1000 })
       for (const transactionId of [id.toUpperCase(), id]) yield* post({ transactionId, status: "Paid" })
       yield* TestClock.adjust("2 minutes")
@@ -420,7 +420,7 @@ describe("a hint about a transaction", () => {
   )
 
   test(
-    "a flood of calls during an outage of the service neither storms it nor uses up the time for which it is waited for",
+    "a flood of deliveries during an outage of the service neither storms it nor uses up the time for which it is waited for",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const { idle, post, reports, statuses } = yield* recording({
@@ -447,7 +447,7 @@ describe("a hint about a transaction", () => {
   )
 
   test(
-    "a call after an outage is handed out by the next regular lookup, or when the service asked for, an hour later at most",
+    "a delivery after an outage is handed out by the next regular lookup, or when the service asked for, an hour later at most",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const { post, statuses } = yield* recording({ retryLookup: Schedule.spaced("10 minutes") })

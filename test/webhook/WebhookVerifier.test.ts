@@ -6,7 +6,7 @@ import * as WebhookVerifier from "../../src/webhook/WebhookVerifier.ts"
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 
-const call = (parts: Partial<Omit<WebhookVerifier.WebhookRequest, "body">> & { readonly body?: string } = {}) => ({
+const delivery = (parts: Partial<Omit<WebhookVerifier.WebhookRequest, "body">> & { readonly body?: string } = {}) => ({
   headers: {},
   path: "/webhooks/pix",
   remoteAddress: Option.none<string>(),
@@ -14,7 +14,7 @@ const call = (parts: Partial<Omit<WebhookVerifier.WebhookRequest, "body">> & { r
   body: bytes(parts.body ?? "")
 })
 
-const from = (address: string) => call({ remoteAddress: Option.some(address) })
+const from = (address: string) => delivery({ remoteAddress: Option.some(address) })
 
 /** `Accepted`, or why not. */
 const verdict = (verifier: WebhookVerifier.WebhookVerifier, request: WebhookVerifier.WebhookRequest) =>
@@ -28,12 +28,12 @@ describe("headerSecret", () => {
   it.effect("takes the secret and nothing else, whatever the case of the header's name", () =>
     Effect.gen(function* () {
       const verifier = WebhookVerifier.headerSecret({ header: "X-Webhook-Secret", secret })
-      const given = (value: string) => verdict(verifier, call({ headers: { "x-webhook-secret": value } }))
+      const given = (value: string) => verdict(verifier, delivery({ headers: { "x-webhook-secret": value } }))
       assert.strictEqual(yield* given(Redacted.value(secret)), "Accepted")
       for (const wrong of ["", "x", `${Redacted.value(secret)} `, Redacted.value(secret).toLowerCase()]) {
         assert.strictEqual(yield* given(wrong), "Mismatch")
       }
-      assert.strictEqual(yield* verdict(verifier, call()), "Missing")
+      assert.strictEqual(yield* verdict(verifier, delivery()), "Missing")
     })
   )
 
@@ -44,9 +44,9 @@ describe("headerSecret", () => {
         secret: [Redacted.make("old"), Redacted.make("new")]
       })
       for (const value of ["old", "new"]) {
-        assert.strictEqual(yield* verdict(verifier, call({ headers: { s: value } })), "Accepted")
+        assert.strictEqual(yield* verdict(verifier, delivery({ headers: { s: value } })), "Accepted")
       }
-      assert.strictEqual(yield* verdict(verifier, call({ headers: { s: "oldnew" } })), "Mismatch")
+      assert.strictEqual(yield* verdict(verifier, delivery({ headers: { s: "oldnew" } })), "Mismatch")
     })
   )
 })
@@ -55,17 +55,17 @@ describe("pathSecret", () => {
   it.effect("takes the secret as the last segment of the path", () =>
     Effect.gen(function* () {
       const verifier = WebhookVerifier.pathSecret({ secret: Redacted.make("a b") })
-      assert.strictEqual(yield* verdict(verifier, call({ path: "/webhooks/a%20b" })), "Accepted")
-      assert.strictEqual(yield* verdict(verifier, call({ path: "/a%20b/webhooks" })), "Mismatch")
-      assert.strictEqual(yield* verdict(verifier, call({ path: "/webhooks/" })), "Missing")
-      assert.strictEqual(yield* verdict(verifier, call({ path: "/webhooks/%E0%A4%A" })), "Missing")
+      assert.strictEqual(yield* verdict(verifier, delivery({ path: "/webhooks/a%20b" })), "Accepted")
+      assert.strictEqual(yield* verdict(verifier, delivery({ path: "/a%20b/webhooks" })), "Mismatch")
+      assert.strictEqual(yield* verdict(verifier, delivery({ path: "/webhooks/" })), "Missing")
+      assert.strictEqual(yield* verdict(verifier, delivery({ path: "/webhooks/%E0%A4%A" })), "Missing")
       assert.isTrue(verifier.secretInPath)
     })
   )
 })
 
 describe("ipAllowList", () => {
-  it.effect("takes calls from its networks and addresses, in both families", () =>
+  it.effect("takes deliveries from its networks and addresses, in both families", () =>
     Effect.gen(function* () {
       // Ranges for documentation: RFC 5737 and RFC 3849.
       const verifier = WebhookVerifier.ipAllowList(["203.0.113.0/25", "198.51.100.7", "2001:db8:1::/48", "2001:db8::7"])
@@ -91,11 +91,11 @@ describe("ipAllowList", () => {
       ]) {
         assert.strictEqual(yield* verdict(verifier, from(bad)), "Mismatch", bad)
       }
-      assert.strictEqual(yield* verdict(verifier, call()), "Missing")
+      assert.strictEqual(yield* verdict(verifier, delivery()), "Missing")
     })
   )
 
-  it.effect("believes no header about where a call comes from", () =>
+  it.effect("believes no header about where a delivery comes from", () =>
     Effect.gen(function* () {
       const verifier = WebhookVerifier.ipAllowList(["203.0.113.0/24"])
       const headers = { "x-forwarded-for": "203.0.113.1", forwarded: "for=203.0.113.1", "x-real-ip": "203.0.113.1" }
@@ -103,7 +103,7 @@ describe("ipAllowList", () => {
     })
   )
 
-  it.effect("with what is no network it has a problem, which is for the layer to tell, and takes no call", () =>
+  it.effect("with what is no network it has a problem, which is for the layer to tell, and takes no delivery", () =>
     Effect.gen(function* () {
       for (const wrong of ["203.0.113.0/33", "example.com", ""]) {
         const verifier = WebhookVerifier.ipAllowList([wrong])
@@ -121,7 +121,7 @@ describe("hmac", () => {
       const verifier = WebhookVerifier.hmac({ header: "X-Hub-Signature-256", prefix: "sha256=", secret })
       const signature = "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17"
       const signed = (body: string, value: string) =>
-        verdict(verifier, call({ body, headers: { "x-hub-signature-256": value } }))
+        verdict(verifier, delivery({ body, headers: { "x-hub-signature-256": value } }))
       assert.strictEqual(yield* signed("Hello, World!", signature), "Accepted")
       assert.strictEqual(yield* signed("Hello, World?", signature), "Mismatch")
       assert.strictEqual(yield* signed("Hello, World!", signature.slice("sha256=".length)), "Mismatch")
@@ -129,7 +129,7 @@ describe("hmac", () => {
       assert.strictEqual(yield* signed("Hello, World!", signature.slice(0, -2)), "Mismatch")
       assert.strictEqual(yield* signed("Hello, World!", "sha256=not hex"), "Mismatch")
       assert.strictEqual(yield* signed("Hello, World!", "sha256="), "Mismatch")
-      assert.strictEqual(yield* verdict(verifier, call({ body: "Hello, World!" })), "Missing")
+      assert.strictEqual(yield* verdict(verifier, delivery({ body: "Hello, World!" })), "Missing")
     })
   )
 
@@ -138,8 +138,8 @@ describe("hmac", () => {
       const verifier = WebhookVerifier.hmac({ header: "s", secret })
       const body = '{"valor":"10,00","nome":"João"}'
       const s = createHmac("sha256", Redacted.value(secret)).update(body).digest("hex")
-      assert.strictEqual(yield* verdict(verifier, call({ body, headers: { s } })), "Accepted")
-      assert.strictEqual(yield* verdict(verifier, call({ body: `${body} `, headers: { s } })), "Mismatch")
+      assert.strictEqual(yield* verdict(verifier, delivery({ body, headers: { s } })), "Accepted")
+      assert.strictEqual(yield* verdict(verifier, delivery({ body: `${body} `, headers: { s } })), "Mismatch")
     })
   )
 
@@ -149,7 +149,7 @@ describe("hmac", () => {
       const send = (key: string) =>
         verdict(
           verifier,
-          call({ body: "body", headers: { s: createHmac("sha256", key).update("body").digest("hex") } })
+          delivery({ body: "body", headers: { s: createHmac("sha256", key).update("body").digest("hex") } })
         )
       for (const key of ["old", "new"]) assert.strictEqual(yield* send(key), "Accepted")
       assert.strictEqual(yield* send("other"), "Mismatch")
@@ -165,7 +165,7 @@ describe("hmac", () => {
         ["sha512=", "Mismatch"]
       ] as const) {
         const headers = { s: `${prefix}${signature}` }
-        assert.strictEqual(yield* verdict(verifier, call({ body: "body", headers })), expected)
+        assert.strictEqual(yield* verdict(verifier, delivery({ body: "body", headers })), expected)
       }
     })
   )
@@ -186,9 +186,9 @@ describe("several verifiers", () => {
         [{ a: "1", b: "x" }, "Mismatch"],
         [{}, "Missing"]
       ] as const) {
-        assert.strictEqual(yield* verdict(both, call({ headers })), expected)
+        assert.strictEqual(yield* verdict(both, delivery({ headers })), expected)
       }
-      assert.strictEqual(yield* verdict(WebhookVerifier.none, call()), "Accepted")
+      assert.strictEqual(yield* verdict(WebhookVerifier.none, delivery()), "Accepted")
     })
   )
 
@@ -217,7 +217,7 @@ describe("secrets", () => {
         WebhookVerifier.headerSecret({ header: "s", secret }),
         WebhookVerifier.hmac({ header: "s", secret })
       ])
-      const refused = yield* Effect.flip(verifier.verify(call({ body: "hush", headers: { s: "hush" } })))
+      const refused = yield* Effect.flip(verifier.verify(delivery({ body: "hush", headers: { s: "hush" } })))
       const shown = [inspect(verifier, { depth: 9 }), inspect(refused), JSON.stringify(refused), refused.message].join()
       assert.notInclude(shown, "Everybody")
       assert.notInclude(shown, "hush")

@@ -64,7 +64,7 @@ describe("a hint about a withdrawal", () => {
   )
 
   test(
-    "a call that is repeated is reported again, with the same id",
+    "a delivery that is repeated is reported again, with the same id",
     Effect.gen(function* () {
       const { idle, post, reports } = yield* recording()
       for (const status of ["Paid", "Paid", "Failed"]) {

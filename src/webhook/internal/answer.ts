@@ -22,7 +22,7 @@ export interface AnswerOptions<P, M> {
   readonly maxBodyBytes: number
   readonly bodyTimeout: Duration.Input
   readonly read: (body: string) => Option.Option<Reading<P, M>>
-  /** Whether the delivery is taken. Where it is not, it may come again. */
+  /** Whether the delivery is recorded, and inside a request finished. If not, the service may send it again. */
   readonly accept: (body: string, hint: Hint) => Effect.Effect<boolean, DatabaseError | HandlerFailed>
 }
 

@@ -1,7 +1,7 @@
 /**
- * Looks a transaction up and hands out what is true. The lookup is made while nothing is locked. Then the note of what
- * was handed out is locked, and if another process changed it meanwhile, the lookup is made again. The note commits with
- * what the user's code wrote.
+ * Looks a transaction up and hands out what the lookup says. The lookup is made while nothing is locked. Then the note of
+ * what was handed out is locked, and if another process changed it meanwhile, the lookup is made again. The note commits
+ * with what the user's code wrote.
  */
 import * as Cause from "effect/Cause"
 import type * as Duration from "effect/Duration"
@@ -42,7 +42,7 @@ export const makeConfirm = <P, M>({ handlers, lookupTimeout, payments, store, wa
     ): Effect.fn.Return<readonly ["Stale" | "HandedOut" | Doubt, Stored | undefined], HandlerFailed> {
       if (note?.value !== before?.value) return ["Stale", note]
       const statuses = note === undefined ? [] : Option.getOrElse(decodeStatuses(note.value), () => [])
-      // Books that lag behind: a user who was told of the refund must not be told to hand over the goods.
+      // The service's books went back: after the refund was handed out, no goods may go out.
       if (lastStatus === "Paid" && statuses.includes("Refunded")) {
         return [{ finding: { reason: "WentBack", lastStatus }, reason: "early" }, note]
       }
@@ -55,8 +55,8 @@ export const makeConfirm = <P, M>({ handlers, lookupTimeout, payments, store, wa
       return ["HandedOut", { state: "Kept", value: encodeStatuses([...statuses, lastStatus]) }]
     })
     return store.hold(name, use).pipe(
-      // What the user's code wrote may be what the database refuses to commit, or drops the connection for. To try this
-      // for ever would say nothing.
+      // The database may refuse to commit what the user's code wrote, or drop the connection for it. That is a failure of
+      // the handler: repeated for ever as one of the database it would never be a dead letter.
       Effect.catchCause((cause): Effect.Effect<never, DatabaseError | HandlerFailed> => {
         if (!hasBegun || Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause)
         const failure = Cause.findError(cause)

@@ -1,6 +1,6 @@
 /**
- * The user's code, as the webhook calls it: by what a status means, with all that it needs, cut after its time, and
- * whatever goes wrong a `HandlerFailed`.
+ * Calls the user's code: by what a status means, with its services, and interrupted after `handlerTimeout`. Whatever goes
+ * wrong is a `HandlerFailed`.
  */
 import type * as Cause from "effect/Cause"
 import type * as Context from "effect/Context"
@@ -30,7 +30,7 @@ const count = (handler: HandlerName, result: "Success" | "Failure" | "Dead") =>
 /** `Expired` is not documented; whatever case it comes in, it says that nobody paid. */
 const closed = /^(?:cancelled|failed|expired)$/i
 
-/** The handler for what a status means, beside `onStatus`. */
+/** The handler for what a status means, which is called before `onStatus`. */
 export const handlerOf = (status: string): "onPaid" | "onRefunded" | "onClosed" | undefined =>
   status === "Paid" ? "onPaid" : status === "Refunded" ? "onRefunded" : closed.test(status) ? "onClosed" : undefined
 

@@ -1,5 +1,5 @@
 /**
- * Work inside the delivery, for platforms on which nothing goes on beside a request.
+ * Work inside the request, for platforms that stop all work after the answer.
  */
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
@@ -23,7 +23,7 @@ export const isWorkerd = (): boolean =>
   Predicate.hasProperty(globalThis.navigator, "userAgent") &&
   globalThis.navigator.userAgent === "Cloudflare-Workers"
 
-/** Whether the layers of `Webhook` work inside the delivery. By default they do on Cloudflare's workers. */
+/** Whether the layers of `Webhook` work inside the request. By default they do on Cloudflare's workers. */
 export const InRequest = Context.Reference<InRequest | undefined>("effect-pix/InRequest", {
   defaultValue: () => (isWorkerd() ? { memory: makeRequestMemory() } : undefined)
 })

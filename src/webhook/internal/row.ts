@@ -65,7 +65,7 @@ export interface Outcome {
   readonly dead?: HandlerName | undefined
 }
 
-/** A name that shows nothing of what it stands for: SHA-256 in hex. */
+/** A name that shows nothing of the text: SHA-256 in hex. */
 export const digest = (text: string): string => bytesToHex(sha256(utf8ToBytes(text)))
 
 /** The name of a transaction's rows: its id, if that is plain and short. */
@@ -74,7 +74,7 @@ export const nameOf = (transactionId: string): string => {
   return /^[\da-z-]{1,64}$/.test(id) ? id : digest(id)
 }
 
-/** The claimed status, where it is a documented word, in whatever case. Another word says nothing to us. */
+/** The claimed status, where it is a documented word, in whatever case. Any other word claims nothing. */
 export const wordOf = (status: string | undefined): DetailWord | undefined =>
   detailWords.find((word) => word.toLowerCase() === status?.toLowerCase())
 
@@ -83,7 +83,7 @@ const isAmong = (claims: ReadonlyArray<Claim>, { status }: Claim) =>
 
 export const noTries = { early: 0, outage: 0, failed: 0 }
 
-/** A delivery came. Inside a request each delivery is looked at by itself, and no other element is waited for. */
+/** A delivery arrived. Inside a request each delivery is looked at by itself, and no other element is waited for. */
 export const recorded =
   (fresh: Row, inRequest: boolean): Step =>
   (row, { job }) => {

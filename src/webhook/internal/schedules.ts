@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 
-/** How many milliseconds to wait after the attempt of this count; nothing, where the schedule has come to its end. */
+/** How many milliseconds to wait after this attempt, counted from 1; `undefined` where the schedule has ended. */
 export const delayOf = Effect.fnUntraced(function* (
   schedule: Schedule.Schedule<unknown>,
   attempt: number

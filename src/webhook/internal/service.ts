@@ -1,5 +1,5 @@
 /**
- * The webhook put together: its settings checked, its store, and the workers, or none where work is done inside the request.
+ * Builds the webhook: checks its settings, makes its store, and starts its workers, but where work is done inside requests.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -28,7 +28,7 @@ import { makeMemory, memoryStore, type Store } from "./store.ts"
 import { sqlStore, webhookTables } from "./storeSql.ts"
 import { type Due, Job, makeWork } from "./work.ts"
 
-/** How long a caller waits for the database. */
+/** How long a delivery waits for the database. */
 const patience = "10 seconds"
 
 type Options<P, M, R> = WebhookOptions<P, M, R> & WebhookSqlOptions
@@ -59,7 +59,7 @@ const backoff = (first: Duration.Input) => Schedule.jittered(growing({ first, mo
 
 const queueNameOf = (name: string) => `effect-pix/webhook/${name}`
 
-/** Recorded before it is answered, and worked on beside the requests; or, with `inRequest`, worked on before. */
+/** A delivery is recorded before it is answered and worked on in the background; with `inRequest` it is worked on first. */
 const serviceOf = Effect.fnUntraced(function* <P, M, R>(
   options: WebhookOptions<P, M, R>,
   settings: Checked,
@@ -77,7 +77,7 @@ const serviceOf = Effect.fnUntraced(function* <P, M, R>(
     read,
     lookupTimeout: settings.lookupTimeout,
     payments,
-    // Nobody waits for those who hear of a hint: they may be across a network.
+    // No delivery waits until a hint is published: its listeners may be across a network.
     wake: (id) =>
       Effect.asVoid(
         Effect.forkIn(Effect.timeoutOption(hints.publish(id), patience), scope, { startImmediately: true })
@@ -111,7 +111,7 @@ const serviceOf = Effect.fnUntraced(function* <P, M, R>(
     yield* Effect.forkScoped(repeatedly("Webhook: forgetting", "1 hour", Effect.andThen(store.forget, forgetDone)))
   }
 
-  /** Goes on after the answer, where the platform lets it. */
+  /** Looks again after the answer, for as long as the platform lets it. */
   const goOn = ({ job, millis }: Due): Effect.Effect<void> =>
     Effect.andThen(Effect.sleep(millis), process(job)).pipe(
       Effect.flatMap(({ due }) => (due === undefined ? Effect.void : goOn(due))),
@@ -124,7 +124,7 @@ const serviceOf = Effect.fnUntraced(function* <P, M, R>(
       const recorded = yield* Effect.timeoutOption(record(body, hint), patience)
       if (Option.isNone(recorded) || inRequest === undefined) return Option.isSome(recorded)
       const { due, isFinal } = yield* process(recorded.value)
-      // Nothing runs beside the requests, so one of them now and then forgets what is old.
+      // Nothing runs in the background, so one request of a thousand forgets old notes.
       if ((yield* Random.next) < 0.001) yield* store.forget
       if (due !== undefined) inRequest.later?.(goOn(due))
       return isFinal

@@ -1,5 +1,5 @@
 /**
- * Where the webhook stores what it must not forget: rows and notes by their names, changed one change at a time.
+ * Stores what the webhook must not forget: rows and notes by their names. Two changes of one name never overlap.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -22,7 +22,7 @@ interface Change<A> {
 
 export interface Store {
   readonly get: (name: string) => Effect.Effect<Stored | undefined, DatabaseError>
-  /** Changes a row. */
+  /** Changes a row, and does what commits with the change. */
   readonly change: <A>(name: string, step: (row: Stored | undefined) => Change<A>) => Effect.Effect<A, DatabaseError>
   /**
    * Locks a note while the user's code runs. What that writes on the same database commits with the note, or neither
@@ -73,8 +73,8 @@ const set = (values: Map<string, Stored>, most: number, name: string, next: Stor
 }
 
 /**
- * In memory. Nobody waits for a note that is held: its request may be one which the platform has cut. What asks for it
- * fails instead, and a note that was left held is free again after `lease` milliseconds.
+ * In memory. Nobody waits for a note that is held, since the platform may have ended the request that holds it: to hold it
+ * fails, until `lease` milliseconds are over.
  */
 export const memoryStore = ({ heldUntil, mostRows, notes, rows }: Memory, lease: number): Store => {
   const of = (state: Stored["state"]) => [...rows.values()].filter((row) => row.state === state)

@@ -1,5 +1,5 @@
 /**
- * The store on the user's own database: one table, each change in a transaction that holds the lock of its row.
+ * The store on the user's own database: one table. Each change is a transaction that locks its row.
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"

@@ -1,5 +1,6 @@
 /**
- * A webhook as a plain function on web requests: beside requests, where the platform lets work go on, or inside of them.
+ * A webhook as a plain function on web requests. It works in the background, or, where the platform stops all work after an
+ * answer, inside of each request.
  */
 import * as Cause from "effect/Cause"
 import type * as Context from "effect/Context"
@@ -18,7 +19,7 @@ export interface WebHandlerOptions {
    * With it, a delivery that is not finished when it is answered with 503 is looked up again. Default: it is not.
    */
   readonly waitUntil?: ((work: Promise<unknown>) => void) | undefined
-  /** Whether all is done inside the delivery. Default: on Cloudflare's workers, and with `waitUntil`. */
+  /** Whether all is done inside the request. Default: on Cloudflare's workers, and with `waitUntil`. */
   readonly inRequest?: boolean | undefined
 }
 
@@ -56,9 +57,9 @@ const answerBy = <I, E>(
       throw Cause.squash(exit.cause)
     })
 
-const beside = <I, E>(tag: Tag<I>, layer: Layer.Layer<I, E>): WebHandler => {
+const inBackground = <I, E>(tag: Tag<I>, layer: Layer.Layer<I, E>): WebHandler => {
   const runtime = ManagedRuntime.make(layer)
-  // What is unfinished is resumed now, not at the first delivery. Where the layer fails, each delivery says so.
+  // The layer is built now, so that it resumes what is unfinished. Where it fails, each delivery is rejected with its error.
   runtime.runFork(Effect.void)
   return {
     handler: (request, info) => answerBy(runtime, tag, request, info),
@@ -67,10 +68,14 @@ const beside = <I, E>(tag: Tag<I>, layer: Layer.Layer<I, E>): WebHandler => {
   }
 }
 
-const inside = <I, E>(tag: Tag<I>, layer: Layer.Layer<I, E>, waitUntil: WebHandlerOptions["waitUntil"]): WebHandler => {
+const inRequests = <I, E>(
+  tag: Tag<I>,
+  layer: Layer.Layer<I, E>,
+  waitUntil: WebHandlerOptions["waitUntil"]
+): WebHandler => {
   const memory = makeRequestMemory()
   return {
-    // Built for each delivery: nothing of one request may be waited for by another one, and bindings come with the request.
+    // Built for each delivery: no request may wait for another one, and bindings come with the request.
     handler: (request, info) => {
       const rest: Array<Effect.Effect<void>> = []
       const later = waitUntil && ((work: Effect.Effect<void>) => void rest.push(work))
@@ -92,4 +97,4 @@ export const toWebHandler = <I, E>(
   layer: Layer.Layer<I, E>,
   { inRequest, waitUntil }: WebHandlerOptions
 ): WebHandler =>
-  (inRequest ?? (waitUntil !== undefined || isWorkerd())) ? inside(tag, layer, waitUntil) : beside(tag, layer)
+  (inRequest ?? (waitUntil !== undefined || isWorkerd())) ? inRequests(tag, layer, waitUntil) : inBackground(tag, layer)
