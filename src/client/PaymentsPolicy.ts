@@ -20,7 +20,10 @@ import { constFalse } from "effect/Function"
 import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
 import * as Random from "effect/Random"
+import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
+import { millisOf } from "../internal/duration.ts"
+import { refuse } from "../internal/refuse.ts"
 import { growing } from "../internal/schedule.ts"
 import type { FailureReason, OutcomeUnknown } from "../contract/PaymentsError.ts"
 import type { Centavos, Reais } from "../pix/Money.ts"
@@ -104,19 +107,25 @@ export interface PaymentsPolicy {
 
 /**
  * Tries again `times` times, each after a random wait between nothing and `base` doubled every time, at most `cap`
- * ("full jitter": callers that failed together do not come back together).
+ * ("full jitter": callers that failed together do not come back together). Throws a `SchemaError` for a duration or a
+ * number that is none.
  */
 const fullJitter = (options: {
   readonly base: Duration.Input
+  /** A number from 0. */
   readonly times: number
   /** Default 20 seconds. */
   readonly cap?: Duration.Input | undefined
 }): Schedule.Schedule<unknown> => {
-  const waits = growing({ first: options.base, most: options.cap ?? "20 seconds" })
-  return Schedule.modifyDelay(waits, ({ duration }) =>
+  const { base, cap = "20 seconds", times } = Predicate.isObject(options) ? options : refuse(wrongJitter)
+  const [first, most] = [millisOf(base), millisOf(cap)]
+  if (first === undefined || most === undefined || !Predicate.isNumber(times) || !(times >= 0)) refuse(wrongJitter)
+  return Schedule.modifyDelay(growing({ first: base, most: cap }), ({ duration }) =>
     Effect.map(Random.next, (part) => Duration.millis(Math.floor(Duration.toMillis(duration) * part)))
-  ).pipe(Schedule.upTo({ times: options.times }))
+  ).pipe(Schedule.upTo({ times }))
 }
+
+const wrongJitter = "fullJitter takes { base, times, cap? }: durations, and a number from 0"
 
 /** The AWS SDK's budget. */
 const awsBudget: RetryBudget = { capacity: 500, retryCost: 14, throttledRetryCost: 5, refund: 1 }
@@ -138,11 +147,16 @@ const defaults: PaymentsPolicy = {
 /** Settings to put in the place of the defaults; what is `undefined` stays at its default. */
 type PaymentsPolicyOptions = { readonly [K in keyof PaymentsPolicy]?: PaymentsPolicy[K] | undefined }
 
-const make = (options: PaymentsPolicyOptions = {}): PaymentsPolicy =>
-  // What is no object cannot be read. Like each wrong setting it is found by the call that is made under it.
-  Predicate.isObject(options)
-    ? { ...defaults, ...Object.fromEntries(Object.entries(options).filter(([, setting]) => setting !== undefined)) }
+const make = (options: PaymentsPolicyOptions = {}): PaymentsPolicy => {
+  const given = () => Object.fromEntries(Object.entries(options).filter(([, setting]) => setting !== undefined))
+  // Options that cannot be read are wrong like a wrong setting: the call that is made under them finds it.
+  return Predicate.isObject(options)
+    ? Result.match(Result.try(given), {
+        onSuccess: (settings) => ({ ...defaults, ...settings }),
+        onFailure: () => options as PaymentsPolicy
+      })
     : options
+}
 
 /**
  * The policy in force: a `Context.Reference` with safe defaults. Give another one to an effect with

@@ -31,13 +31,14 @@ const isInput = (input: unknown): input is Duration.Input => {
   return parts.length > 0 && parts.every(isNumber)
 }
 
-/** The duration in milliseconds, from 0 to Infinity; `undefined` for what is none. */
-export const millisOf = (input: unknown): number | undefined =>
+const read = (input: unknown): Option.Option<number> =>
   isInput(input)
-    ? Option.getOrUndefined(
-        Duration.fromInput(input).pipe(
-          Option.map(Duration.toMillis),
-          Option.filter((millis) => millis >= 0)
-        )
+    ? Duration.fromInput(input).pipe(
+        Option.map(Duration.toMillis),
+        Option.filter((millis) => millis >= 0)
       )
-    : undefined
+    : Option.none()
+
+/** The duration in milliseconds, from 0 to Infinity; `undefined` for what is none, or throws when it is read. */
+export const millisOf = (input: unknown): number | undefined =>
+  Option.getOrUndefined(Option.flatten(Option.liftThrowable(read)(input)))

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Payments, PaymentsPolicy, PixKey } from "effect-pix"
-import { Duration, Effect, Layer, Random, Schedule } from "effect"
+import { Duration, Effect, Layer, Random, Schedule, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import {
   balance,
@@ -53,6 +53,30 @@ describe("the waits between attempts", () => {
       assert.deepStrictEqual(at, [0, 1000, 3000, 6000, 9000, 12_000])
     })
   )
+
+  it("fullJitter throws the error of a wrong literal for a wait or a number of tries that is none", () => {
+    const wrong: ReadonlyArray<unknown> = [
+      { base: Number.NaN, times: 1 },
+      { base: "garbage", times: 1 },
+      { base: -1, times: 1 },
+      { base: {}, times: 1 },
+      { base: "1 second", times: 1, cap: Number.NaN },
+      { base: "1 second", times: Number.NaN },
+      { base: "1 second", times: -1 },
+      { base: "1 second", times: "2" },
+      { base: "1 second" },
+      null
+    ]
+    for (const options of wrong) {
+      try {
+        PaymentsPolicy.fullJitter(options as Parameters<typeof PaymentsPolicy.fullJitter>[0]) // what a caller without types may give
+      } catch (error) {
+        assert.isTrue(Schema.isSchemaError(error), JSON.stringify(options))
+        continue
+      }
+      assert.fail(`took ${JSON.stringify(options)}`)
+    }
+  })
 
   it.effect("the waits are those of any schedule that is given, each for its kind of call", () =>
     Effect.gen(function* () {

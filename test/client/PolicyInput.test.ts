@@ -26,6 +26,9 @@ const functions = ["garbage", true, null, 7, {}]
 const numbers = ["1", Number.NaN, -1, Number.POSITIVE_INFINITY, null, true]
 const schedules = ["1 second", 3, true, null, {}, () => 1]
 
+/** What throws when it is read. */
+const throwing: unknown = new Proxy({}, { get: () => assert.fail(), has: () => assert.fail() })
+
 /** What a caller without types may give, for each setting. */
 const wrong: { readonly [Setting in keyof PaymentsPolicy]: ReadonlyArray<unknown> } = {
   attemptTimeout: [...durations, 0, Duration.zero],
@@ -77,6 +80,17 @@ describe("a policy with a wrong setting", () => {
       })
     )
   }
+
+  it.effect("is InvalidRequest of each call, and nothing is sent, when a setting throws as it is read", () =>
+    Effect.gen(function* () {
+      for (const setting of Object.keys(wrong)) {
+        const [path] = yield* refusalsUnder(policyOf({ [setting]: throwing }))
+        assert.include(path, `PaymentsPolicy.${setting}`)
+      }
+      const getter = Object.defineProperty({}, "deadline", { enumerable: true, get: () => assert.fail() })
+      assert.include(yield* refusalsUnder(policyOf(getter)), "PaymentsPolicy.deadline")
+    })
+  )
 
   it.effect("is InvalidRequest when a number of the budget is wrong or missing", () =>
     Effect.gen(function* () {
@@ -156,8 +170,12 @@ describe("rules of refusals that are wrong", () => {
     ["rules", [{ cause: "Poor", words: ["saldo"] }]],
     ["rules", [{ cause: "Other", words: "saldo" }]],
     ["rules", [{ cause: "Other", words: ["saldo"], except: "saldo" }]],
+    ["rules", Array.from({ length: 1 })],
+    // A list with a hole.
+    ["rules", Array(1)],
     ["noPixKeyStatuses", 404],
-    ["noPixKeyStatuses", ["404"]]
+    ["noPixKeyStatuses", ["404"]],
+    ["noPixKeyStatuses", Array(1)]
   ])("are InvalidRequest of each call when %s is %j", ([setting, value]) =>
     Effect.gen(function* () {
       const options: unknown = { [setting]: value }

@@ -1,7 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type FailedAttempt, Payments, PaymentsPolicy } from "effect-pix"
 import { Effect, Layer, Schedule } from "effect"
-import { lostConnection, paymentsOn, payout, record, type Reply, respond, scripted } from "../support/Wire.ts"
+import { failureOf, pay, play, read } from "../support/played.ts"
+import {
+  lostConnection,
+  paymentsOn,
+  payout,
+  record,
+  refusedConnection,
+  type Reply,
+  respond,
+  scripted
+} from "../support/Wire.ts"
 
 /** Pays by a schedule that gives up at what `isOver` says of an attempt. */
 const payWhile = (again: (attempt: FailedAttempt) => boolean, ...replies: readonly [Reply, ...ReadonlyArray<Reply>]) =>
@@ -48,6 +58,37 @@ describe("a retry schedule of the user's own", () => {
         { outcome: "Unknown", status: undefined, reason: "ConnectionLost", retryAfter: undefined },
         { outcome: "Unknown", status: 502, reason: "ServerError", retryAfter: undefined }
       ])
+    })
+  )
+
+  it.effect("a retry schedule that throws ends the call with the error of its last attempt", () =>
+    Effect.gen(function* () {
+      const throws = Schedule.recurs(5).pipe(Schedule.while((): boolean => assert.fail("a schedule's own mistake")))
+      const answers = [
+        [pay, lostConnection, "OutcomeUnknown", "Unknown"],
+        [pay, refusedConnection, "ServiceUnavailable", "NotSent"],
+        [pay, respond(429), "RateLimited", "Rejected"],
+        [read, respond(503), "ServiceUnavailable", "NoEffect"]
+      ] as const
+      for (const [call, reply, tag, outcome] of answers) {
+        const { requests, result } = yield* play(call, { retryReads: throws, retryWrites: throws }, reply)
+        const error = failureOf(result)
+        assert.deepStrictEqual([error._tag, error.outcome, requests], [tag, outcome, 1])
+      }
+    })
+  )
+
+  it.effect("a retry schedule that never answers ends with the deadline of the call", () =>
+    Effect.gen(function* () {
+      const hangs = Schedule.recurs(5).pipe(Schedule.while(() => Effect.never))
+      const policy = { retryReads: hangs, retryWrites: hangs, deadline: "7 seconds" } as const
+      const paid = yield* play(pay, policy, lostConnection)
+      assert.deepStrictEqual([failureOf(paid.result)._tag, paid.requests, paid.took], ["OutcomeUnknown", 1, 7000])
+      const readOnce = yield* play(read, policy, respond(503))
+      assert.deepStrictEqual(
+        [failureOf(readOnce.result)._tag, readOnce.requests, readOnce.took],
+        ["ServiceUnavailable", 1, 7000]
+      )
     })
   )
 })

@@ -1,7 +1,9 @@
 /**
  * What is wrong with a policy or with rules: they are options of each call, and come from callers without types, too.
  */
+import { constFalse } from "effect/Function"
 import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import type { RequestIssue } from "../../../contract/PaymentsError.ts"
@@ -52,29 +54,23 @@ const policy: Checks<PaymentsPolicy> = {
 
 const causes: ReadonlyArray<RefusalCause> = [...causeNames, "IdempotencyConflict", "RequestRejected"]
 
-const isRule = Schema.is(
-  Schema.Struct({
-    cause: Schema.Literals(causes),
-    words: Schema.instanceOf(RegExp)
-  })
-)
+const Rule = Schema.Struct({
+  cause: Schema.Literals(causes),
+  words: Schema.instanceOf(RegExp)
+})
 
 const rules: Checks<RefusalRules> = {
-  rules: [
-    (value) => Array.isArray(value) && value.every((rule) => isRule(rule)),
-    "must be a list of { cause, words }, whose words are a RegExp"
-  ],
-  noPixKeyStatuses: [
-    (value) => Array.isArray(value) && value.every((status) => Number.isInteger(status)),
-    "must be a list of HTTP statuses"
-  ]
+  rules: [Schema.is(Schema.Array(Rule)), "must be a list of { cause, words }, whose words are a RegExp"],
+  noPixKeyStatuses: [Schema.is(Schema.Array(Schema.Int)), "must be a list of HTTP statuses"]
 }
 
 const wrongIn = (value: unknown, checks: Record<string, Check>, path: string): Issues =>
   Predicate.isObject(value)
-    ? Object.entries(checks).flatMap(([name, [isRight, problem]]) =>
-        isRight(value[name]) ? [] : [{ path: `${path}.${name}`, problem }]
-      )
+    ? Object.entries(checks).flatMap(([name, [isRight, problem]]) => {
+        // A setting that throws when it is read is wrong.
+        const isFit = Result.try(() => isRight(value[name]))
+        return Result.getOrElse(isFit, constFalse) ? [] : [{ path: `${path}.${name}`, problem }]
+      })
     : [{ path, problem: `must be what ${path}.make makes` }]
 
 /** A policy is a value: each is checked once. */

@@ -3,13 +3,13 @@
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import { constFalse } from "effect/Function"
 import * as Option from "effect/Option"
-import type * as Pull from "effect/Pull"
+import * as Pull from "effect/Pull"
 import * as Schedule from "effect/Schedule"
 import type { FailureReason } from "../../../contract/PaymentsError.ts"
 import type { ApiCredentials } from "../../Credentials.ts"
 import type { FailedAttempt, PaymentsPolicy } from "../../PaymentsPolicy.ts"
+import { failureTag } from "../failureTag.ts"
 import type { Call } from "./state.ts"
 import type { Failed, Unanswered } from "./verdict.ts"
 
@@ -86,23 +86,44 @@ export const makeRetry = (call: Call): Retry => {
   const elapsed = () => clock.currentTimeMillisUnsafe() - started
   const isInTime = (wait = 0) => elapsed() + wait < deadline && clock.currentTimeMillisUnsafe() + wait <= notAfter
 
+  /** What a user has written runs until the deadline at most. */
+  const untilDeadline = <A>(effect: Effect.Effect<A>) =>
+    Effect.map(Effect.timeoutOption(effect, Duration.millis(Math.max(0, deadline - elapsed()))), Option.getOrUndefined)
+
   /** Other credentials may cure a 401, once. */
   const reload = Effect.fnUntraced(function* (used: ApiCredentials) {
     isReloaded = true
-    const left = Duration.millis(Math.max(0, deadline - elapsed()))
-    const others = yield* Effect.timeoutOption(client.credentials.reload(used), left)
-    return Option.getOrElse(others, constFalse) && isInTime()
+    const hasOthers = yield* untilDeadline(client.credentials.reload(used))
+    return hasOthers === true && isInTime()
   })
+
+  /** How long the schedule waits before another attempt; `undefined` where it ends. One that fails ends, too. */
+  const scheduledWait = Effect.fnUntraced(
+    function* (last: Failed) {
+      step ??= yield* Schedule.toStep(isWrite ? policy.retryWrites : policy.retryReads)
+      const [, wait] = yield* step(clock.currentTimeMillisUnsafe(), describe(last))
+      return Duration.toMillis(wait)
+    },
+    Pull.catchDone(() => Effect.undefined),
+    Effect.catchCause((cause) =>
+      Effect.as(
+        Effect.logWarning(
+          `PaymentsPolicy.${isWrite ? "retryWrites" : "retryReads"} failed (${failureTag(cause)}): there is no other attempt.`
+        ),
+        undefined
+      )
+    ),
+    untilDeadline
+  )
 
   const next = Effect.fnUntraced(function* (last: Failed, used: ApiCredentials) {
     if (last._tag === "Refused" && last.status === 401 && !isReloaded && (yield* reload(used))) return true
     const again = mayTryAgain(last, isWrite ? policy.writes : "read", call.inDoubt !== undefined)
     if (again === "no") return false
-    step ??= yield* Schedule.toStep(isWrite ? policy.retryWrites : policy.retryReads)
-    const planned = yield* Effect.option(step(clock.currentTimeMillisUnsafe(), describe(last)))
-    if (Option.isNone(planned)) return false
+    const scheduled = yield* scheduledWait(last)
+    if (scheduled === undefined) return false
     const asked = last.retryAfter === undefined ? 0 : Duration.toMillis(last.retryAfter)
-    const wait = Math.max(Duration.toMillis(planned.value[1]), asked)
+    const wait = Math.max(scheduled, asked)
     if (asked > maxRetryAfter || !isInTime(wait)) return false
     if (!client.bucket.take(policy.retryBudget, again === "throttled")) return false
     paid = again === "throttled" ? "throttled" : "retried"
