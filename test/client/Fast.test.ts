@@ -7,10 +7,10 @@
 import { assert, describe, test } from "@effect/vitest"
 import { Result, type Schema } from "effect"
 import * as Endpoints from "../../src/contract/Endpoints.ts"
-import { bodyDecoder, bodyEncoder, type Fast } from "../../src/client/internal/wire/codec.ts"
-import { readCharge } from "../../src/client/internal/wire/fast/readCharge.ts"
-import { readPage } from "../../src/client/internal/wire/fast/readPage.ts"
-import { writePixCharge } from "../../src/client/internal/wire/fast/writePixCharge.ts"
+import { bodyEncoder } from "../../src/client/internal/call/prepare.ts"
+import { bodyDecoder, type FastReader } from "../../src/client/internal/wire/decode.ts"
+import { readCharge, readPage } from "../../src/client/internal/wire/fastReaders.ts"
+import { writePixCharge } from "../../src/client/internal/wire/writePixCharge.ts"
 import { seed, seeded } from "../support/seed.ts"
 import { created, listed } from "../support/Wire.ts"
 
@@ -150,7 +150,7 @@ const compare = (bases: readonly [object, ...Array<object>], check: (input: unkn
 }
 
 /** What an answer is read as, and the names of the fields that were left out. */
-const decoding = <A>(schema: Schema.ConstraintDecoder<unknown> & { readonly Type: A }, fast?: Fast<A>) => {
+const decoding = <A>(schema: Schema.ConstraintDecoder<unknown> & { readonly Type: A }, fast?: FastReader<A>) => {
   const decode = bodyDecoder(schema, { exact: undefined, denied: () => undefined, fast })
   return (text: string) => {
     const misfits = new Set<string>()
@@ -160,7 +160,7 @@ const decoding = <A>(schema: Schema.ConstraintDecoder<unknown> & { readonly Type
 }
 
 /** Whether the reader took what a service can write: then its schema would not have read it otherwise. */
-const reads = <A>(schema: Schema.ConstraintDecoder<unknown> & { readonly Type: A }, fast: Fast<A>) => {
+const reads = <A>(schema: Schema.ConstraintDecoder<unknown> & { readonly Type: A }, fast: FastReader<A>) => {
   const [bySchema, byReader] = [decoding(schema), decoding(schema, fast)]
   return (input: unknown): boolean => {
     const text = JSON.stringify(input)

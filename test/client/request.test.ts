@@ -1,6 +1,6 @@
 import { assert, describe, test } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import { makeRoute } from "../../src/client/internal/call/route.ts"
+import { makeRoute } from "../../src/client/internal/call/prepare.ts"
 import type { Endpoint } from "../../src/contract/Endpoints.ts"
 
 /** An endpoint that the service does not have: its entry is all that a path and a query are written by. */

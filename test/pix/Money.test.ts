@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, BigDecimal, Effect, Equal, JsonSchema, Option, Schema } from "effect"
 import * as Money from "../../src/pix/Money.ts"
-import { parseExact } from "../../src/client/internal/wire/exactJson.ts"
+import { parseJson } from "../../src/client/internal/wire/decode.ts"
 
 const decode = Schema.decodeUnknownSync(Money.ReaisFromJson)
 const encode = Schema.encodeSync(Money.ReaisFromJson)
@@ -320,42 +320,42 @@ describe("the arithmetic of Money", () => {
   })
 })
 
-describe("parseExact", () => {
+describe("parseJson", () => {
   const fields = new Set(["value", "accBalance"])
 
-  it("parseExact keeps the source of numbers that would lose digits, under the named fields, at any depth", () => {
+  it("parseJson keeps the source of numbers that would lose digits, under the named fields, at any depth", () => {
     const body = `{"value":12345678901234567.89,"data":[{"accBalance":0.10000000000000000001,"other":0.10000000000000000001}]}`
-    assert.deepStrictEqual(parseExact(body, fields), {
+    assert.deepStrictEqual(parseJson(body, fields), {
       value: "12345678901234567.89",
       data: [{ accBalance: "0.10000000000000000001", other: 0.1 }]
     })
   })
 
-  it("parseExact leaves exact numbers, and all that is no number, as they are", () => {
+  it("parseJson leaves exact numbers, and all that is no number, as they are", () => {
     const body = `{"value":25.00,"a":{"value":1e2},"b":{"value":"1.50"},"c":{"value":null},"d":{"value":-0.0},"accBalance":[1.1]}`
-    assert.deepStrictEqual(parseExact(body, fields), JSON.parse(body))
+    assert.deepStrictEqual(parseJson(body, fields), JSON.parse(body))
   })
 
-  it("parseExact hands exponent bombs on as text, which the codec refuses", () => {
-    const parsed = parseExact(`{"value":1e999999999}`, fields)
+  it("parseJson hands exponent bombs on as text, which the codec refuses", () => {
+    const parsed = parseJson(`{"value":1e999999999}`, fields)
     assert.deepStrictEqual(parsed, { value: "1e999999999" })
     assert.throws(() => Schema.decodeUnknownSync(Schema.Struct({ value: Money.ReaisFromJson }))(parsed))
   })
 
   it.prop(
-    "parseExact with ReaisFromJson reads any written amount exactly, however many digits it has",
+    "parseJson with ReaisFromJson reads any written amount exactly, however many digits it has",
     { high: Schema.Int, low: Schema.Natural },
     ({ high, low }) => {
       const written = `{"value":${high}.${low}}`
       const { value } = Schema.decodeUnknownSync(Schema.Struct({ value: Money.ReaisFromJson }))(
-        parseExact(written, fields)
+        parseJson(written, fields)
       )
       assert.strictEqual(text(value).replace(/^-/, ""), text(Money.reais(`${Math.abs(high)}.${low}`)))
       assert.deepStrictEqual(decode(JSON.parse(JSON.stringify(encode(value)))), value)
     }
   )
 
-  it("parseExact throws for malformed JSON", () => {
-    assert.throws(() => parseExact(`{"value":01}`, fields), SyntaxError)
+  it("parseJson throws for malformed JSON", () => {
+    assert.throws(() => parseJson(`{"value":01}`, fields), SyntaxError)
   })
 })

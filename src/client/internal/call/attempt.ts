@@ -9,8 +9,7 @@ import { headerNames } from "../../../contract/Endpoints.ts"
 import { withoutValues } from "../../../internal/spans.ts"
 import type { ApiCredentials } from "../../Credentials.ts"
 import { judgeAnswer, judgeFailure } from "./judge.ts"
-import type { Call } from "./state.ts"
-import type { Failed } from "./verdict.ts"
+import type { Call, Failed } from "./state.ts"
 
 interface Attempted<A> {
   readonly status: number | undefined

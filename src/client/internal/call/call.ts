@@ -9,6 +9,7 @@ import type * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Metric from "effect/Metric"
 import * as Result from "effect/Result"
 import { fingerprint } from "../../../contract/IdempotencyKey.ts"
 import { type InvalidRequest, type Outcome, OutcomeUnknown } from "../../../contract/PaymentsError.ts"
@@ -17,9 +18,8 @@ import { attempt } from "./attempt.ts"
 import type { Client } from "./client.ts"
 import { invalid } from "./error.ts"
 import { makeRetry, type Retry } from "./retry.ts"
-import type { Route } from "./route.ts"
-import type { Call, Prepared } from "./state.ts"
-import type { Failed, Unanswered } from "./verdict.ts"
+import type { Call, Failed, Prepared, Route, Unanswered } from "./state.ts"
+import { calls } from "./telemetry.ts"
 
 interface Tagged {
   readonly _tag: string
@@ -94,7 +94,7 @@ const attempts = Effect.fnUntraced(function* <A, E extends Tagged>(call: Call<A,
     if (call.inDoubt !== undefined) call.clientIdInDoubt ??= used.clientId
     const result = yield* attempt(call, used)
     if (Result.isSuccess(result)) {
-      client.bucket.succeeded(settings.policy.retryBudget, retry?.paid() ?? "first")
+      client.budget.refund(settings.policy.retryBudget, retry?.paid() ?? "first")
       route.meters.success.updateUnsafe(1, call.context)
       end(call, Exit.void)
       if (call.misfits.size > 0) yield* client.reportMisfits(route.endpoint.operation, call.misfits)
@@ -128,15 +128,7 @@ const settled = (last: Failed, inDoubt: Unanswered | undefined): Failed => {
 }
 
 const giveUp = <A, E extends Tagged>(call: Call<A, E>, last: Failed): Effect.Effect<never, E> => {
-  const { attempts, inDoubt, prepared, settings } = call
-  const { idempotencyKey, past, toError } = prepared
-  const error = toError({
-    attempts,
-    idempotencyKey,
-    past,
-    verdict: settled(last, inDoubt),
-    rules: settings.rules
-  })
+  const error = call.prepared.toError(call, settled(last, call.inDoubt))
   endFailed(call, error, Exit.fail(error))
   return error.outcome === "Unknown"
     ? Effect.andThen(Effect.logWarning(`${error._tag}: ${error.message}`), Effect.fail(error))
@@ -168,7 +160,8 @@ const cutOff = <A, E>(call: Call<A, E>, cause: Cause.Cause<E>): Effect.Effect<un
 }
 
 const endFailed = (call: Call, error: Tagged, exit: Exit.Exit<unknown, unknown>): void => {
-  call.route.meters.failure(error._tag, error.outcome).updateUnsafe(1, call.context)
+  const labels = { operation: call.route.endpoint.operation, result: error._tag, outcome: error.outcome }
+  Metric.withAttributes(calls, labels).updateUnsafe(1, call.context)
   call.span?.attribute("error.type", error._tag)
   call.span?.attribute("payments.outcome", error.outcome)
   end(call, exit)

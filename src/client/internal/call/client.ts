@@ -1,15 +1,27 @@
 /**
- * What all calls of one client share.
+ * What all calls of one client share: where it sends, the settings that hold in a context, the budget of retries, and
+ * which misfits were logged.
  */
-import type * as Context from "effect/Context"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import type * as HttpClient from "effect/http/HttpClient"
+import * as Metric from "effect/Metric"
+import * as Result from "effect/Result"
+import type { Operation, RequestIssue } from "../../../contract/PaymentsError.ts"
+import { NotAfter } from "../../../internal/notAfter.ts"
+import { isTraced } from "../../../internal/spans.ts"
+import { offered, type Transport } from "../../../internal/transport.ts"
 import type { Credentials } from "../../Credentials.ts"
 import type { IdempotencyKeyGen } from "../../IdempotencyKeyGen.ts"
-import { makeMisfitReport } from "../wire/misfits.ts"
-import { type Bucket, makeBucket } from "./budget.ts"
-import { type LookedUp, makeSettings } from "./settings.ts"
+import { PaymentsPolicy, type RetryBudget } from "../../PaymentsPolicy.ts"
+import { RefusalRules } from "../../RefusalRules.ts"
+import { transportOf } from "../transport/clientTransport.ts"
+import { wrongSettings } from "./policy.ts"
+import { misfits } from "./telemetry.ts"
 
 export interface ClientOptions {
   readonly client: HttpClient.HttpClient
@@ -20,8 +32,7 @@ export interface ClientOptions {
 }
 
 export interface Client extends Pick<ClientOptions, "credentials" | "keys" | "companyId"> {
-  /** The budget of retries. */
-  readonly bucket: Bucket
+  readonly budget: Budget
   /** Scheme, host and port. */
   readonly origin: string
   /** The path of the base URL, before every path of the contract. */
@@ -30,7 +41,8 @@ export interface Client extends Pick<ClientOptions, "credentials" | "keys" | "co
   readonly attributes: Readonly<Record<string, unknown>>
   /** Counts and logs the fields of an answer that did not fit. */
   readonly reportMisfits: ReturnType<typeof makeMisfitReport>
-  readonly settingsOf: (fiber: Fiber.Fiber<unknown, unknown>) => LookedUp
+  /** The settings of a fiber, or what is wrong with them. */
+  readonly settingsOf: ReturnType<typeof makeSettings>
 }
 
 export const makeClient = (options: ClientOptions): Effect.Effect<Client> =>
@@ -40,7 +52,7 @@ export const makeClient = (options: ClientOptions): Effect.Effect<Client> =>
       credentials,
       keys,
       companyId,
-      bucket: makeBucket(),
+      budget: makeBudget(),
       origin: baseUrl.origin,
       prefix: baseUrl.pathname.replace(/(?<!\/)\/+$/, ""),
       attributes: {
@@ -52,3 +64,114 @@ export const makeClient = (options: ClientOptions): Effect.Effect<Client> =>
       settingsOf: makeSettings(client, builtIn)
     }
   })
+
+/** What a call takes from its context. Times are in milliseconds. */
+export interface Settings {
+  readonly policy: PaymentsPolicy
+  readonly rules: RefusalRules
+  readonly clock: Clock.Clock
+  readonly transport: Transport
+  readonly isTraced: boolean
+  readonly attemptTimeout: number
+  readonly deadline: number
+  readonly maxRetryAfter: number
+  /** The last moment at which a request may leave. */
+  readonly notAfter: number
+}
+
+/** The settings of a call, or what is wrong with them. */
+type LookedUp = Result.Result<Settings, ReadonlyArray<RequestIssue>>
+
+const platformClock = Context.get(Context.empty(), Clock.Clock)
+
+const check = (policy: PaymentsPolicy, rules: RefusalRules) => ({ policy, rules, issues: wrongSettings(policy, rules) })
+
+/** Looks settings up for a client that was built in the context `builtIn`: once for each context in a row. */
+const makeSettings = (client: HttpClient.HttpClient, builtIn: Context.Context<never>) => {
+  const own = offered(client)
+
+  const transportIn = (context: Context.Context<never>, isPlatformClock: boolean): Transport => {
+    const init = Context.getOrUndefined(context, FetchHttpClient.RequestInit)
+    // Its timers are the platform's, and it knows nothing of the fetch that one call may bring.
+    const isOwn =
+      isPlatformClock && init === undefined && Context.getOrUndefined(context, FetchHttpClient.Fetch) === undefined
+    return own !== undefined && isOwn
+      ? own
+      : transportOf(client, {
+          context,
+          init: init ?? Context.getOrUndefined(builtIn, FetchHttpClient.RequestInit),
+          isPlatformClock
+        })
+  }
+
+  const layers = check(Context.get(builtIn, PaymentsPolicy), Context.get(builtIn, RefusalRules))
+  let checked = layers
+
+  const lookUp = (fiber: Fiber.Fiber<unknown, unknown>): LookedUp => {
+    const { context } = fiber
+    const clock = fiber.getRef(Clock.Clock)
+    // A call's own policy, else the one that the layer was built with, which may be the default.
+    const policy = Context.getOrUndefined(context, PaymentsPolicy) ?? layers.policy
+    const rules = Context.getOrUndefined(context, RefusalRules) ?? layers.rules
+    if (checked.policy !== policy || checked.rules !== rules) checked = check(policy, rules)
+    if (checked.issues.length > 0) return Result.fail(checked.issues)
+    return Result.succeed({
+      policy,
+      clock,
+      rules,
+      transport: transportIn(context, clock === platformClock),
+      isTraced: isTraced(context),
+      attemptTimeout: Duration.toMillis(policy.attemptTimeout),
+      deadline: Duration.toMillis(policy.deadline),
+      maxRetryAfter: Duration.toMillis(policy.maxRetryAfter),
+      notAfter: Context.get(context, NotAfter)
+    })
+  }
+
+  let last: { readonly context: Context.Context<never>; readonly settings: ReturnType<typeof lookUp> } | undefined
+  return (fiber: Fiber.Fiber<unknown, unknown>): LookedUp => {
+    if (last?.context !== fiber.context) last = { context: fiber.context, settings: lookUp(fiber) }
+    return last.settings
+  }
+}
+
+/** The token bucket behind `PaymentsPolicy.retryBudget`. */
+interface Budget {
+  /** Takes a retry's cost; `false` when there is not enough left. */
+  readonly take: (budget: RetryBudget | "unlimited", throttled: boolean) => boolean
+  /** A call succeeded, after a retry or at the first attempt. */
+  readonly refund: (budget: RetryBudget | "unlimited", last: "first" | "retried" | "throttled") => void
+}
+
+const costOf = (budget: RetryBudget, throttled: boolean) => (throttled ? budget.throttledRetryCost : budget.retryCost)
+
+const makeBudget = (): Budget => {
+  // Counts what was spent, so that the capacity may differ from call to call as the policy does.
+  let spent = 0
+  return {
+    take: (budget, throttled) => {
+      if (budget === "unlimited") return true
+      if (budget.capacity - spent < costOf(budget, throttled)) return false
+      spent += costOf(budget, throttled)
+      return true
+    },
+    refund: (budget, last) => {
+      if (budget === "unlimited") return
+      spent = Math.max(0, spent - (last === "first" ? budget.refund : costOf(budget, last === "throttled")))
+    }
+  }
+}
+
+/** Fields that did not fit and were left out: each is counted once a call, and logged once for a client. No values. */
+const makeMisfitReport = () => {
+  const logged = new Set<string>()
+  return Effect.fnUntraced(function* (operation: Operation, fields: ReadonlySet<string>) {
+    for (const field of fields) {
+      yield* Metric.update(Metric.withAttributes(misfits, { operation, field }), 1)
+      const name = `${operation}: ${field}`
+      if (logged.has(name)) continue
+      logged.add(name)
+      yield* Effect.logWarning(`${name} of the answer does not fit the contract and was left out`)
+    }
+  })
+}

@@ -1,5 +1,5 @@
 /**
- * Failed calls as the typed errors of `PaymentsError`: the one place where a verdict becomes a tag.
+ * Failed calls as the typed errors of `PaymentsError`: the one place where a failed attempt becomes a tag.
  */
 import {
   AuthError,
@@ -16,7 +16,7 @@ import {
 } from "../../../contract/PaymentsError.ts"
 import type { RefusalCause, RefusalRules } from "../../RefusalRules.ts"
 import { isAboutDuplication, isAskedBefore } from "../words/refusal.ts"
-import type { Failure, Refused, Unanswered } from "./verdict.ts"
+import type { Call, Failed, Refused, Unanswered } from "./state.ts"
 
 /** Leaves out what is absent, as optional keys of an error want it. */
 const present = <Fields extends Record<string, unknown>>(fields: Fields) => {
@@ -28,16 +28,19 @@ const present = <Fields extends Record<string, unknown>>(fields: Fields) => {
 export const invalid = (operation: Operation, issues: ReadonlyArray<RequestIssue>, idempotencyKey?: string) =>
   new InvalidRequest({ operation, attempts: 0, outcome: "NotSent", issues, ...present({ idempotencyKey }) })
 
-/** The fields that every error of an answered call has. */
-const answered = (operation: Operation, { attempts, idempotencyKey }: Failure, verdict: Refused) => ({
-  operation,
+/** The fields of the error of a call that was refused. */
+const refusedFields = ({ attempts, prepared, route }: Call, { serviceCode, serviceMessage, status }: Refused) => ({
+  operation: route.endpoint.operation,
   attempts,
-  status: verdict.status,
-  ...present({ idempotencyKey, serviceMessage: verdict.serviceMessage, serviceCode: verdict.serviceCode })
+  status,
+  outcome: "Rejected" as const,
+  ...present({ idempotencyKey: prepared.idempotencyKey, serviceMessage, serviceCode })
 })
 
-const unanswered = (operation: Operation, { attempts }: Failure, verdict: Unanswered) => {
-  const { reason, retryAfter, serviceCode, serviceMessage, status } = verdict
+/** The fields of the error of a call without a usable answer. */
+const unansweredFields = ({ attempts, route }: Call, failed: Unanswered) => {
+  const { reason, retryAfter, serviceCode, serviceMessage, status } = failed
+  const { operation } = route.endpoint
   return { operation, attempts, reason, ...present({ status, serviceMessage, serviceCode, retryAfter }) }
 }
 
@@ -47,7 +50,7 @@ const unanswered = (operation: Operation, { attempts }: Failure, verdict: Unansw
  */
 export type OwnError<E extends PaymentsError> = (
   refused: Refused,
-  fields: ReturnType<typeof answered> & { readonly outcome: "Rejected" },
+  fields: ReturnType<typeof refusedFields>,
   cause: RefusalCause | undefined,
   rules: RefusalRules
 ) => E | undefined
@@ -60,22 +63,18 @@ const isUnusable = ({ reason }: Unanswered): boolean =>
   reason === "NotAsAsked" ||
   reason === "Redirect"
 
-/** What became of a read. */
-export const readError = <Own extends PaymentsError = never>(
-  operation: Operation,
-  failure: Failure,
-  own?: OwnError<Own>
-) => {
-  const { rules, verdict } = failure
-  if (verdict._tag === "Refused") {
-    const fields = { ...answered(operation, failure, verdict), outcome: "Rejected" } as const
-    if (verdict.status === 401 || verdict.status === 403) return new AuthError(fields)
-    if (verdict.status === 429) return new RateLimited({ ...fields, ...present({ retryAfter: verdict.retryAfter }) })
-    return own?.(verdict, fields, undefined, rules) ?? new RequestRejected(fields)
+/** The error of a read that failed. */
+export const readError = <Own extends PaymentsError = never>(call: Call, failed: Failed, own?: OwnError<Own>) => {
+  if (failed._tag === "Refused") {
+    const { retryAfter, status } = failed
+    const fields = refusedFields(call, failed)
+    if (status === 401 || status === 403) return new AuthError(fields)
+    if (status === 429) return new RateLimited({ ...fields, ...present({ retryAfter }) })
+    return own?.(failed, fields, undefined, call.settings.rules) ?? new RequestRejected(fields)
   }
-  const fields = { ...unanswered(operation, failure, verdict), outcome: "NoEffect" } as const
-  const { issues = [], status } = verdict
-  return status !== undefined && status >= 200 && isUnusable(verdict)
+  const { issues = [], status } = failed
+  const fields = { ...unansweredFields(call, failed), outcome: "NoEffect" } as const
+  return status !== undefined && status >= 200 && isUnusable(failed)
     ? new UnexpectedResponse({ ...fields, status, issues })
     : new ServiceUnavailable(fields)
 }
@@ -84,20 +83,20 @@ export const readError = <Own extends PaymentsError = never>(
 const mayConcernKey: ReadonlySet<number> = new Set([400, 402, 403, 404, 406, 412, 422])
 
 /**
- * What became of a write that was refused. The first line that fits decides; the words decide an outcome in the second
- * and the third block alone.
+ * The error of a write that was refused. The first line that fits decides; the words decide an outcome in the second and
+ * the third block alone.
  */
 const refusedWrite = <Own extends PaymentsError>(
-  operation: Operation,
+  call: Call,
   idempotencyKey: string,
-  failure: Failure,
-  verdict: Refused,
+  refused: Refused,
   own: OwnError<Own> | undefined
 ) => {
-  const { past, rules } = failure
-  const { hasWords, retryAfter, status, unread, words } = verdict
-  const fields = { ...answered(operation, failure, verdict), outcome: "Rejected", idempotencyKey } as const
-  const named = (cause: RefusalCause | undefined) => own?.(verdict, fields, cause, rules) ?? new RequestRejected(fields)
+  const { past } = call.prepared
+  const { rules } = call.settings
+  const { hasWords, retryAfter, status, unread, words } = refused
+  const fields = { ...refusedFields(call, refused), idempotencyKey }
+  const named = (cause: RefusalCause | undefined) => own?.(refused, fields, cause, rules) ?? new RequestRejected(fields)
   const conflict = () => new IdempotencyConflict({ ...fields, outcome: "Unknown" })
 
   if (status === 401) return new AuthError(fields)
@@ -118,17 +117,16 @@ const refusedWrite = <Own extends PaymentsError>(
   return status === 403 ? new AuthError(fields) : named(undefined)
 }
 
-/** What became of a write. */
+/** The error of a write that failed. */
 export const writeError = <Own extends PaymentsError = never>(
-  operation: Operation,
+  call: Call,
   idempotencyKey: string,
-  failure: Failure,
+  failed: Failed,
   own?: OwnError<Own>
 ) => {
-  const { verdict } = failure
-  if (verdict._tag === "Refused") return refusedWrite(operation, idempotencyKey, failure, verdict, own)
-  const fields = { ...unanswered(operation, failure, verdict), idempotencyKey }
-  return verdict.sent === "NotSent"
+  if (failed._tag === "Refused") return refusedWrite(call, idempotencyKey, failed, own)
+  const fields = { ...unansweredFields(call, failed), idempotencyKey }
+  return failed.sent === "NotSent"
     ? new ServiceUnavailable({ ...fields, outcome: "NotSent" })
-    : new OutcomeUnknown({ ...fields, ...present({ issues: verdict.issues, seen: verdict.seen }), outcome: "Unknown" })
+    : new OutcomeUnknown({ ...fields, ...present({ issues: failed.issues, seen: failed.seen }), outcome: "Unknown" })
 }

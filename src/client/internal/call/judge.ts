@@ -8,16 +8,36 @@
 import * as Headers from "effect/http/Headers"
 import type * as Duration from "effect/Duration"
 import { identity } from "effect/Function"
+import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import type { FailureReason } from "../../../contract/PaymentsError.ts"
 import type { AnswerHeaders, TransportFailure } from "../../../internal/transport.ts"
 import { withoutSecrets } from "../wire/seen.ts"
 import { foldWords } from "../words/fold.ts"
 import { displayCode, displayMessage } from "../words/mask.ts"
-import type { Secret } from "../words/secrets.ts"
+import { personal, type Secret, secretsOfBody } from "../words/secrets.ts"
 import { maxInput, readServiceMessage } from "../words/serviceMessage.ts"
-import { type Call, secretsOf } from "./state.ts"
-import type { Failed, Unanswered } from "./verdict.ts"
+import type { Call, Failed, Unanswered } from "./state.ts"
+
+// What must not be shown.
+
+const decoder = new TextDecoder()
+
+const parametersOf = (template: string, path: string): ReadonlyArray<string> => {
+  const [written = ""] = path.split("?")
+  const segments = written.split("/")
+  return template
+    .split("/")
+    .flatMap((name, at) => (name.startsWith(":") ? [decodeURIComponent(segments[at] ?? "")] : []))
+}
+
+/** Values that must not be shown, even if the service echoes them. */
+const secretsOf = ({ prepared, route, used }: Call): ReadonlyArray<Secret> => {
+  const { body, idempotencyKey = "", path } = prepared
+  const credentials = used === undefined ? [] : [used.clientId, Redacted.value(used.apiKey)]
+  const known = [...credentials, idempotencyKey, ...parametersOf(route.endpoint.path, path)]
+  return [...known.map(personal), ...(body === undefined ? [] : secretsOfBody(decoder.decode(body)))]
+}
 
 // Answers.
 

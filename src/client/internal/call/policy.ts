@@ -73,24 +73,12 @@ const wrongIn = (value: unknown, checks: Record<string, Check>, path: string): I
       })
     : [{ path, problem: `must be what ${path}.make makes` }]
 
-/** A policy is a value: each is checked once. */
-const once = <A extends object>(check: (value: A) => Issues) => {
-  const checked = new WeakMap<A, Issues>()
-  return (value: A): Issues => {
-    const issues = checked.get(value) ?? check(value)
-    if (Predicate.isObject(value)) checked.set(value, issues)
-    return issues
-  }
-}
-
-/** All that is wrong with a policy. */
-export const wrongInPolicy = once((given: PaymentsPolicy) => {
-  const issues = wrongIn(given, policy, "PaymentsPolicy")
+/** All that is wrong with a policy and with rules. */
+export const wrongSettings = (given: PaymentsPolicy, givenRules: RefusalRules): Issues => {
   const retryBudget = Predicate.isObject(given) ? given.retryBudget : undefined
-  return Predicate.isObject(retryBudget)
-    ? [...issues, ...wrongIn(retryBudget, budget, "PaymentsPolicy.retryBudget")]
-    : issues
-})
-
-/** All that is wrong with rules. */
-export const wrongInRules = once((given: RefusalRules) => wrongIn(given, rules, "RefusalRules"))
+  return [
+    ...wrongIn(given, policy, "PaymentsPolicy"),
+    ...(Predicate.isObject(retryBudget) ? wrongIn(retryBudget, budget, "PaymentsPolicy.retryBudget") : []),
+    ...wrongIn(givenRules, rules, "RefusalRules")
+  ]
+}

@@ -1,6 +1,5 @@
 /**
- * From the input of an operation to a call that can be sent: its path, its key and its bytes, and what is made of the
- * answer.
+ * From the input of an operation to a call that can be sent: its path, its key, its bytes, and what is made of the answer.
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -8,14 +7,82 @@ import * as Schema from "effect/Schema"
 import type { Endpoint } from "../../../contract/Endpoints.ts"
 import { IdempotencyKey, type WriteOptions } from "../../../contract/IdempotencyKey.ts"
 import type { InvalidRequest, PaymentsError, ReadError, WriteError } from "../../../contract/PaymentsError.ts"
+import { issuesOf } from "../../../contract/RequestIssues.ts"
 import type { PaymentsPolicy } from "../../PaymentsPolicy.ts"
-import { parser, strictEncoder } from "../wire/codec.ts"
+import { bodyDecoder, type FastReader, parseJson } from "../wire/decode.ts"
 import { type Places, seenIn } from "../wire/seen.ts"
+import { deniedByEnvelope, deniedByFlag } from "../words/denial.ts"
 import { run } from "./call.ts"
 import type { Client } from "./client.ts"
 import { invalid, type OwnError, readError, writeError } from "./error.ts"
-import type { Issues, Route } from "./route.ts"
-import type { KeyPast, Undecodable } from "./verdict.ts"
+import type { Issues, KeyPast, Route, Undecodable } from "./state.ts"
+import { metersOf } from "./telemetry.ts"
+
+const notWritable: Issues = [{ path: "", problem: "it cannot be written as JSON" }]
+
+/** Checks and encodes an input by a schema, to the last field: what the schema does not name is refused. */
+export const strictEncoder = <S extends Schema.ConstraintEncoder<unknown>>(schema: S) => {
+  const encode = Schema.encodeUnknownResult(schema)
+  return (input: unknown): Result.Result<S["Encoded"], Issues> =>
+    Result.flatMap(
+      // An input that contains itself overflows the stack: it is no JSON.
+      Result.try({ try: () => encode(input, { onExcessProperty: "error", errors: "all" }), catch: () => notWritable }),
+      Result.mapError(issuesOf)
+    )
+}
+
+/** More characters than any request of the contract needs. */
+const maxBody = 65_536
+
+const tooLong = [{ path: "", problem: `it is longer than ${maxBody} characters of JSON` }]
+
+/**
+ * Checks a body by a schema, as `strictEncoder` does, and writes it as JSON, bounded. `fast` writes what is plain as the
+ * schema would; `undefined` for all else: then the schema is asked.
+ */
+export const bodyEncoder = (
+  schema: Schema.ConstraintEncoder<unknown>,
+  fast?: (input: unknown) => string | undefined
+) => {
+  const encode = strictEncoder(schema)
+  return (input: unknown): Result.Result<string, Issues> => {
+    // An input that throws when it is read is not plain: the schema says what is wrong with it.
+    const plain = Result.getOrUndefined(Result.try(() => fast?.(input)))
+    const text =
+      plain !== undefined
+        ? Result.succeed(plain)
+        : Result.flatMap(encode(input), (encoded) =>
+            Result.try({ try: () => JSON.stringify(encoded), catch: () => notWritable })
+          )
+    return Result.flatMap(text, (json) => (json.length > maxBody ? Result.fail(tooLong) : Result.succeed(json)))
+  }
+}
+
+/** Makes an endpoint ready for calls. `fast` reads its answers, where they are plain, in place of the schema. */
+export const makeRoute = <E extends Endpoint>(endpoint: E, fast?: FastReader<E["response"]["Type"]>): Route<E> => ({
+  endpoint,
+  meters: metersOf(endpoint.operation),
+  pathOf: pathEncoder(endpoint),
+  decode: bodyDecoder<E["response"]>(endpoint.response, {
+    exact: endpoint.decimals,
+    denied: endpoint.keyPrefix === undefined ? deniedByFlag : deniedByEnvelope,
+    fast
+  })
+})
+
+const pathEncoder = ({ params, path, query }: Endpoint): Route["pathOf"] => {
+  if (params === undefined && query === undefined) return () => Result.succeed(path)
+  const inQuery = Object.keys(query?.fields ?? {})
+  const encode = strictEncoder(Schema.Struct({ ...params?.fields, ...query?.fields }))
+  return (input) =>
+    Result.map(encode(input), (encoded) => {
+      const filled = path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(String(encoded[name])))
+      const given = inQuery
+        .filter((name) => encoded[name] !== undefined)
+        .map((name) => `${name}=${encodeURIComponent(String(encoded[name]))}`)
+      return given.length === 0 ? filled : `${filled}?${given.join("&")}`
+    })
+}
 
 /** An answer with success that is about something else. */
 export const notAsAsked = (...issues: Issues): Result.Result<never, Undecodable> =>
@@ -45,7 +112,7 @@ export const read = <E extends Endpoint, A, Own extends PaymentsError = never>(
     path: path.success,
     body: undefined,
     decode: (text, _, misfits) => Result.flatMap(route.decode(text, misfits), accept),
-    toError: (failure) => readError(operation, failure, own)
+    toError: (call, failed) => readError(call, failed, own)
   })
 }
 
@@ -89,9 +156,12 @@ export const write = <E extends Endpoint, A, Own extends PaymentsError = never>(
         decode: (text, policy, misfits) =>
           route.decode(text, misfits).pipe(
             Result.flatMap((answer) => accept(answer, idempotencyKey, policy)),
-            Result.mapError((undecodable) => ({ ...undecodable, seen: seenIn(text, places, parser(decimals)) }))
+            Result.mapError((undecodable) => ({
+              ...undecodable,
+              seen: seenIn(text, places, (json) => parseJson(json, decimals))
+            }))
           ),
-        toError: (failure) => writeError(operation, idempotencyKey, failure, own)
+        toError: (call, failed) => writeError(call, idempotencyKey, failed, own)
       })
     }
   )

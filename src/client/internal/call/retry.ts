@@ -10,8 +10,7 @@ import type { FailureReason } from "../../../contract/PaymentsError.ts"
 import type { ApiCredentials } from "../../Credentials.ts"
 import type { FailedAttempt, PaymentsPolicy } from "../../PaymentsPolicy.ts"
 import { failureTag } from "../failureTag.ts"
-import type { Call } from "./state.ts"
-import type { Failed, Unanswered } from "./verdict.ts"
+import type { Call, Failed, Unanswered } from "./state.ts"
 
 /** The failures that another attempt may cure, whatever the status. */
 const passing: ReadonlySet<FailureReason> = new Set([
@@ -125,7 +124,7 @@ export const makeRetry = (call: Call): Retry => {
     const asked = last.retryAfter === undefined ? 0 : Duration.toMillis(last.retryAfter)
     const wait = Math.max(scheduled, asked)
     if (asked > maxRetryAfter || !isInTime(wait)) return false
-    if (!client.bucket.take(policy.retryBudget, again === "throttled")) return false
+    if (!client.budget.take(policy.retryBudget, again === "throttled")) return false
     paid = again === "throttled" ? "throttled" : "retried"
     route.meters.retries.updateUnsafe(1, call.context)
     yield* Effect.logDebug(`${route.endpoint.operation}: attempt ${call.attempts} failed, trying again`)

@@ -8,8 +8,7 @@ import type { BalanceOptions } from "../../../contract/Balance.ts"
 import { getBalance as endpoint } from "../../../contract/Endpoints.ts"
 import type { Client } from "../call/client.ts"
 import { invalid } from "../call/error.ts"
-import { read } from "../call/prepare.ts"
-import { makeRoute } from "../call/route.ts"
+import { makeRoute, read } from "../call/prepare.ts"
 
 const route = makeRoute(endpoint)
 

@@ -5,8 +5,7 @@ import * as Result from "effect/Result"
 import { getTransaction as endpoint } from "../../../contract/Endpoints.ts"
 import { TransactionNotFound } from "../../../contract/PaymentsError.ts"
 import type { Client } from "../call/client.ts"
-import { notAsAsked, read } from "../call/prepare.ts"
-import { makeRoute } from "../call/route.ts"
+import { makeRoute, notAsAsked, read } from "../call/prepare.ts"
 
 const route = makeRoute(endpoint)
 

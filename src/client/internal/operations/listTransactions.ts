@@ -5,10 +5,9 @@ import * as Result from "effect/Result"
 import { listTransactions as endpoint } from "../../../contract/Endpoints.ts"
 import type { ListOptions, TransactionPage } from "../../../contract/Transaction.ts"
 import type { Client } from "../call/client.ts"
-import { read } from "../call/prepare.ts"
-import { makeRoute } from "../call/route.ts"
-import type { Undecodable } from "../call/verdict.ts"
-import { readPage } from "../wire/fast/readPage.ts"
+import { makeRoute, read } from "../call/prepare.ts"
+import type { Undecodable } from "../call/state.ts"
+import { readPage } from "../wire/fastReaders.ts"
 
 const route = makeRoute(endpoint, readPage)
 

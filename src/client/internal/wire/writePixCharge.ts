@@ -1,9 +1,9 @@
 /**
  * Writes a PIX charge, as `PixTransactionRequest` does, to the byte.
  */
-import { currencyPattern } from "../../../../contract/Currency.ts"
-import { patterns } from "../../../../contract/Transaction.ts"
-import { isNatural, isText, isWord } from "./plain.ts"
+import { currencyPattern } from "../../../contract/Currency.ts"
+import { patterns } from "../../../contract/Transaction.ts"
+import { isNatural, isText, isWord } from "./fastReaders.ts"
 
 type Plain = Readonly<Record<string, unknown>>
 

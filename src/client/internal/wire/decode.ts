@@ -1,0 +1,131 @@
+/**
+ * Reads the body of an answer with success by its schema.
+ *
+ * - An optional field that does not fit does not make an answer unusable: it counts as absent, and its name is reported.
+ *   A required field (identity, amount, status) that does not fit does.
+ * - Decimal amounts have every digit that was written. `JSON.parse` turns `12345678901234567.89` into
+ *   `12345678901234568`. A reviver is given the source text of each number (ECMAScript's JSON.parse source text access:
+ *   Node 22, Chrome 114), so a number that would lose digits stays a text; `Money.ReaisFromJson` reads both.
+ *
+ * Gotcha: the `SyntaxError` for malformed JSON quotes the text. Its message is put into no error and no log.
+ */
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as SchemaIssue from "effect/SchemaIssue"
+import type { RequestIssue } from "../../../contract/PaymentsError.ts"
+import { issuesOf } from "../../../contract/RequestIssues.ts"
+import { isExactNumber } from "../../../internal/decimal.ts"
+import type { Undecodable } from "../call/state.ts"
+
+// TypeScript's lib does not know the third argument yet, and older engines do not pass it.
+type Reviver = (key: string, value: unknown, context?: { readonly source?: string }) => unknown
+
+/**
+ * Parses JSON. A number of the `exact` fields, at any depth, is its source text where the number alone would not be what
+ * was written. Throws what `JSON.parse` throws.
+ */
+export const parseJson = (text: string, exact: ReadonlySet<string> | undefined): unknown => {
+  if (exact === undefined) return JSON.parse(text)
+  const reviver: Reviver = (key, value, context) =>
+    Predicate.isNumber(value) &&
+    exact.has(key) &&
+    context?.source !== undefined &&
+    !isExactNumber(value, context.source)
+      ? context.source
+      : value
+  return JSON.parse(text, reviver)
+}
+
+const format = SchemaIssue.makeFormatterStandardSchemaV1()
+
+type Path = ReadonlyArray<PropertyKey>
+
+/** An echoed key that is no text is not the key that was sent: whose answer it is then is not known. */
+const neverOptional: ReadonlySet<PropertyKey> = new Set(["idempotencyKey"])
+
+const child = (value: unknown, key: PropertyKey): unknown =>
+  Predicate.isObjectOrArray(value) && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined
+
+/** Removes the field at the path or, where that is missing already, the one that should have held it. */
+const remove = (json: unknown, path: Path): Path | undefined => {
+  for (let length = path.length; length > 0; length--) {
+    const key = path[length - 1]
+    const parent = path.slice(0, length - 1).reduce(child, json)
+    if (key === undefined || Array.isArray(parent) || neverOptional.has(key)) return undefined
+    if (Predicate.isObject(parent) && Object.hasOwn(parent, key)) {
+      return Reflect.deleteProperty(parent, key) ? path.slice(0, length) : undefined
+    }
+  }
+  return undefined
+}
+
+/** The name of a field, without the numbers of its rows. */
+const nameOf = (path: Path): string => path.filter((key) => !/^\d+$/.test(String(key))).join(".")
+
+/** Deeper than any shape of the contract. */
+const passes = 6
+
+/**
+ * Decodes, without the optional fields that do not fit. Changes `json`. `decode` names all issues. The name of each field
+ * that was left out is added to `misfits`.
+ */
+const decodeWithoutMisfits = <A>(
+  json: unknown,
+  decode: (json: unknown) => Result.Result<A, Schema.SchemaError>,
+  misfits: Set<string>
+): Result.Result<A, Schema.SchemaError> => {
+  const first = decode(json)
+  const found: Array<string> = []
+  let decoded = first
+  for (let pass = 0; pass < passes && Result.isFailure(decoded); pass++) {
+    for (const { path = [] } of format(decoded.failure.issue).issues) {
+      const removed = remove(
+        json,
+        path.map((part) => (typeof part === "object" ? part.key : part))
+      )
+      if (removed === undefined) return first
+      found.push(nameOf(removed))
+    }
+    decoded = decode(json)
+  }
+  if (Result.isFailure(decoded)) return first
+  for (const name of found) misfits.add(name)
+  return decoded
+}
+
+/**
+ * Reads an answer as its schema would, without the optional fields that do not fit, and adds their names to `misfits`.
+ * `undefined` for all that it does not take: then the schema is asked.
+ */
+export type FastReader<A> = (json: unknown, misfits: Set<string>) => A | undefined
+
+interface BodyDecoderOptions<A> {
+  readonly exact: ReadonlySet<string> | undefined
+  /** Where the body says that it is no success; `undefined` where it does not. */
+  readonly denied: (json: unknown) => RequestIssue | undefined
+  readonly fast?: FastReader<A> | undefined
+}
+
+const notJson: Undecodable = { reason: "Unreadable", issues: [{ path: "", problem: "the body is not JSON" }] }
+
+/** Reads a body of JSON by a schema. An optional field that does not fit is left out, and its name is added to `misfits`. */
+export const bodyDecoder = <S extends Schema.ConstraintDecoder<unknown>>(
+  schema: S,
+  { denied, exact, fast }: BodyDecoderOptions<S["Type"]>
+) => {
+  const decode = Schema.decodeUnknownResult(schema, { errors: "all" })
+  return (text: string, misfits: Set<string>): Result.Result<S["Type"], Undecodable> => {
+    const json = Result.try({ try: () => parseJson(text, exact), catch: () => notJson })
+    if (Result.isFailure(json)) return Result.fail(json.failure)
+    const issue = denied(json.success)
+    if (issue !== undefined) return Result.fail({ reason: "NotAsAsked", issues: [issue] })
+    const read = fast?.(json.success, misfits)
+    if (read !== undefined) return Result.succeed(read)
+    misfits.clear()
+    return Result.mapError(decodeWithoutMisfits(json.success, decode, misfits), (error) => ({
+      reason: "Unreadable",
+      issues: issuesOf(error)
+    }))
+  }
+}

@@ -1,0 +1,171 @@
+/**
+ * Hand-shaped readers of the two answers that are read most: a page of the list, and a charge that was created. A reader
+ * gives what the schema would give, without the optional fields that do not fit, whose names it reports. It gives
+ * `undefined`, which means "ask the schema", where a required field does not fit: so the schema words every failure.
+ */
+import type * as DateTime from "effect/DateTime"
+import type {
+  CreateTransactionResponse,
+  ListTransactionsResponse,
+  TransactionListItem
+} from "../../../contract/Transaction.ts"
+import { parseInstant } from "../../../internal/utc.ts"
+import type { Centavos } from "../../../pix/Money.ts"
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** A natural number: what the contract writes amounts and integer ids as. */
+export const isNatural = (value: unknown): value is Centavos => Number.isSafeInteger(value) && Number(value) >= 0
+
+export const isText = (value: unknown): value is string => typeof value === "string"
+export const isWord = (value: unknown): value is string => typeof value === "string" && value !== ""
+
+/** The names of the fields that were left out. */
+type Misfits = Set<string>
+
+/** Reports a field that holds something else than it should. */
+const leaveOut = (value: unknown, name: string, misfits: Misfits): undefined => {
+  if (value !== undefined && value !== null) misfits.add(name)
+}
+
+/** An optional field, or `undefined` where it is absent or does not fit. */
+const optional = <A>(
+  value: unknown,
+  is: (value: unknown) => value is A,
+  name: string,
+  misfits: Misfits
+): A | undefined => (is(value) ? value : leaveOut(value, name, misfits))
+
+const instant = (value: unknown, name: string, misfits: Misfits): DateTime.Utc | undefined =>
+  (isText(value) ? parseInstant(value) : undefined) ?? leaveOut(value, name, misfits)
+
+/** All fields by name: one that may be left out is `undefined` then. */
+type Fields<A> = {
+  readonly [Name in keyof A]-?: Partial<Pick<A, Name>> extends Pick<A, Name> ? A[Name] | undefined : A[Name]
+}
+
+/** Without the fields that hold nothing. */
+const present = <A extends object>(fields: Fields<A>): A => {
+  let isWhole = true
+  for (const name in fields) if (fields[name] === undefined) isWhole = false
+  if (isWhole) return fields as A // no field of it is `undefined`
+  const kept: Partial<Fields<A>> = {}
+  for (const name in fields) if (fields[name] !== undefined) kept[name] = fields[name]
+  return kept as A // only optional fields may have been `undefined`
+}
+
+type Page = typeof ListTransactionsResponse.Type
+type Lead = NonNullable<TransactionListItem["lead"]>
+
+const isFlag = (value: unknown): value is boolean => typeof value === "boolean"
+
+const readLead = (lead: unknown, misfits: Misfits): Lead | undefined =>
+  isRecord(lead)
+    ? present<Lead>({
+        id: optional(lead["id"], isWord, "res.items.lead.id", misfits),
+        externalId: optional(lead["externalId"], isText, "res.items.lead.externalId", misfits),
+        name: optional(lead["name"], isText, "res.items.lead.name", misfits),
+        email: optional(lead["email"], isText, "res.items.lead.email", misfits),
+        phone: optional(lead["phone"], isText, "res.items.lead.phone", misfits),
+        documentNumber: optional(lead["documentNumber"], isText, "res.items.lead.documentNumber", misfits),
+        documentType: optional(lead["documentType"], isText, "res.items.lead.documentType", misfits)
+      })
+    : leaveOut(lead, "res.items.lead", misfits)
+
+const readRow = (row: unknown, misfits: Misfits): TransactionListItem | undefined => {
+  if (!isRecord(row)) return undefined
+  const { amount, id, status } = row
+  if (!isNatural(id) || !isNatural(amount) || !isText(status)) return undefined
+  return present<TransactionListItem>({
+    id,
+    leadId: optional(row["leadId"], isWord, "res.items.leadId", misfits),
+    lead: readLead(row["lead"], misfits),
+    amount,
+    status,
+    paymentMethod: optional(row["paymentMethod"], isText, "res.items.paymentMethod", misfits),
+    providerTxId: optional(row["providerTxId"], isText, "res.items.providerTxId", misfits),
+    createdAt: instant(row["createdAt"], "res.items.createdAt", misfits),
+    updatedAt: instant(row["updatedAt"], "res.items.updatedAt", misfits)
+  })
+}
+
+/** Reads a page. */
+export const readPage = (json: unknown, misfits: Misfits): Page | undefined => {
+  if (!isRecord(json) || !isRecord(json["res"])) return undefined
+  const { currentPage, items, pageSize, totalItems, totalPages } = json["res"]
+  if (
+    !Array.isArray(items) ||
+    !isNatural(totalItems) ||
+    !isNatural(totalPages) ||
+    !isNatural(currentPage) ||
+    !isNatural(pageSize)
+  ) {
+    return undefined
+  }
+  const ok = optional(json["ok"], isFlag, "ok", misfits)
+  const rows: Array<TransactionListItem> = []
+  for (const item of items) {
+    const row = readRow(item, misfits)
+    if (row === undefined) return undefined
+    rows.push(row)
+  }
+  return present<Page>({ ok, res: { items: rows, totalItems, totalPages, currentPage, pageSize } })
+}
+
+type Response = typeof CreateTransactionResponse.Type
+type Data = Response["data"]
+type Pix = NonNullable<Data["pix"]>
+
+const isInteger = (value: unknown): value is number => Number.isSafeInteger(value)
+
+const readPix = (pix: unknown, misfits: Misfits): Pix | undefined =>
+  isRecord(pix)
+    ? present<Pix>({
+        qrcode: optional(pix["qrcode"], isText, "data.pix.qrcode", misfits),
+        expirationDate: instant(pix["expirationDate"], "data.pix.expirationDate", misfits)
+      })
+    : leaveOut(pix, "data.pix", misfits)
+
+const documented: ReadonlySet<string> = new Set(["id", "amount", "paymentMethod", "status", "pix", "companyId"])
+
+/** The fields that the contract does not name; `undefined` where one of them needs care. */
+const readExtra = (data: Readonly<Record<string, unknown>>): Record<string, unknown> | undefined => {
+  const extra: Record<string, unknown> = {}
+  for (const name of Object.keys(data)) {
+    if (documented.has(name)) continue
+    if (name === "__proto__") return undefined
+    extra[name] = data[name]
+  }
+  return extra
+}
+
+const readData = (data: unknown, misfits: Misfits): Data | undefined => {
+  if (!isRecord(data)) return undefined
+  const { amount, id, status } = data
+  const extra = readExtra(data)
+  if (!isWord(id) || !isNatural(amount) || !isText(status) || extra === undefined) return undefined
+  return present<Data>({
+    id,
+    amount,
+    paymentMethod: optional(data["paymentMethod"], isText, "data.paymentMethod", misfits),
+    status,
+    pix: readPix(data["pix"], misfits),
+    companyId: optional(data["companyId"], isNatural, "data.companyId", misfits),
+    extra
+  })
+}
+
+/** Reads the answer to a charge. */
+export const readCharge = (json: unknown, misfits: Misfits): Response | undefined => {
+  if (!isRecord(json)) return undefined
+  const data = readData(json["data"], misfits)
+  return data === undefined
+    ? undefined
+    : present<Response>({
+        data,
+        status: optional(json["status"], isInteger, "status", misfits),
+        message: optional(json["message"], isText, "message", misfits),
+        companyId: optional(json["companyId"], isNatural, "companyId", misfits)
+      })
+}
