@@ -73,17 +73,3 @@ export const offer = (client: HttpClient.HttpClient, transport: Transport): void
 
 /** The transport offered for this very client. */
 export const offered = (client: HttpClient.HttpClient): Transport | undefined => transports.get(client)
-
-/** The longest that a platform's timer takes, 24.8 days: beyond it, platforms fire at once. */
-const longest = 2 ** 31 - 1
-
-export type Timer = ReturnType<typeof setTimeout> | undefined
-
-/**
- * The platform's timer, for transports alone: they are taken only where the clock of the program is the platform's too.
- * Runs `late` with `subject` when the time is over. In milliseconds; more than a timer takes is no limit.
- */
-export const startTimer = <A>(millis: number, late: (subject: A) => void, subject: A): Timer =>
-  millis > longest ? undefined : setTimeout(late, millis, subject)
-
-export const stopTimer = (timer: Timer): void => clearTimeout(timer)

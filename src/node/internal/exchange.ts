@@ -9,15 +9,8 @@ import { Buffer } from "node:buffer"
 import { brotliDecompress, gunzip, inflate } from "node:zlib"
 import * as Effect from "effect/Effect"
 import type { Dispatcher } from "undici"
-import {
-  type AnswerHeaders,
-  startTimer,
-  stopTimer,
-  type Timer,
-  type Transport,
-  type TransportFailure,
-  type TransportSink
-} from "../../internal/transport.ts"
+import { startTimer, stopTimer, type Timer } from "../../internal/timer.ts"
+import type { AnswerHeaders, Transport, TransportFailure, TransportSink } from "../../internal/transport.ts"
 
 type Unpack = (body: Buffer, options: { readonly maxOutputLength: number }, done: Unpacked) => void
 type Unpacked = (error: Error | null, body: Buffer) => void

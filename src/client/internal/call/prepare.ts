@@ -21,7 +21,7 @@ import { metersOf } from "./telemetry.ts"
 const notWritable: Issues = [{ path: "", problem: "it cannot be written as JSON" }]
 
 /** Checks and encodes an input by a schema, to the last field: what the schema does not name is refused. */
-export const strictEncoder = <S extends Schema.ConstraintEncoder<unknown>>(schema: S) => {
+const strictEncoder = <S extends Schema.ConstraintEncoder<unknown>>(schema: S) => {
   const encode = Schema.encodeUnknownResult(schema)
   return (input: unknown): Result.Result<S["Encoded"], Issues> =>
     Result.flatMap(

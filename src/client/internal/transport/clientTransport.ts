@@ -18,14 +18,8 @@ import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as UrlParams from "effect/http/UrlParams"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import {
-  startTimer,
-  stopTimer,
-  type Transport,
-  type TransportFailure,
-  type TransportRequest,
-  type TransportSink
-} from "../../../internal/transport.ts"
+import { startTimer, stopTimer } from "../../../internal/timer.ts"
+import type { Transport, TransportFailure, TransportRequest, TransportSink } from "../../../internal/transport.ts"
 
 interface Surroundings {
   /** The context of the call. */

@@ -17,11 +17,10 @@ import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
+import { startTimer, stopTimer } from "../../../internal/timer.ts"
 import {
   type AnswerHeaders,
   offer,
-  startTimer,
-  stopTimer,
   type Transport,
   type TransportFailure,
   type TransportRequest,
