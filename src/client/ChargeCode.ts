@@ -1,5 +1,5 @@
 /**
- * The BR Code that a created charge came with, read and compared with what was asked for.
+ * Reads the BR Code of a created charge, and compares it with what was asked for.
  *
  * A wrong code does not make the charge fail: the charge exists, and test gateways often put a placeholder where the
  * checksum belongs. To make it an error, set `PaymentsPolicy.brCode` to `require`.
@@ -29,13 +29,13 @@ import * as BrCode from "../pix/BrCode.ts"
 import type { Centavos } from "../pix/Money.ts"
 import type { CreatedTransaction } from "../contract/Transaction.ts"
 
-/** What a charge's BR Code says, and what is wrong with it. */
+/** What was read from a charge's BR Code, and what is wrong with it. */
 export interface ChargeCode {
   /** The code; absent when the charge has none, or its text is no BR Code. */
   readonly code: BrCode.BrCode | undefined
   /**
-   * Whether the code states the amount that was asked for. A dynamic code need not state one: the place that it names
-   * does.
+   * Whether the code states the amount that was asked for. A dynamic code need not state one: the document
+   * at its URL does.
    */
   readonly amount: "same" | "different" | "not stated"
   /** What is wrong, without a word of the code itself. */
@@ -62,7 +62,7 @@ const unread = (problem: BrCode.Problem): ChargeCode => ({
   isSound: false
 })
 
-/** A code is sound for an amount only if it asks for it. What a URL names may say the amount in its place. */
+/** A code is sound for an amount only if it asks for it. A dynamic code may leave the amount to its URL. */
 const amountProblems = (code: BrCode.BrCode, amount: ChargeCode["amount"]): ReadonlyArray<BrCode.Problem> => {
   if (code.key === undefined && code.url === undefined) return [noPayment]
   if (amount === "not stated") return code.url === undefined ? [noAmount] : []

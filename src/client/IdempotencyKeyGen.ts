@@ -1,7 +1,7 @@
 /**
- * Where the idempotency key of a write comes from when its caller gives none: made once, before the first attempt.
+ * Makes the idempotency key of a write whose caller gives none: once, before the first attempt.
  *
- * A key that is made here is lost with the process. For a payout that must not be repeated after a crash, give a key
+ * Gotcha: a key that is made here is lost with the process. For a payout that must not be repeated after a crash, give a key
  * of your own: see `IdempotencyKey.fromReference`.
  */
 import * as Context from "effect/Context"

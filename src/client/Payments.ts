@@ -1,6 +1,6 @@
 /**
- * The client: the payment gateway's five operations as Effects with typed errors. What is made of them (all
- * transactions, waiting for one, many payouts) are functions that require `Payments`.
+ * The client: the payment gateway's five operations as Effects with typed errors. Reading all
+ * transactions, waiting for one and paying many out are functions that require `Payments`.
  *
  * ```ts
  * import { Effect } from "effect"
@@ -80,7 +80,7 @@ export interface CreateTransaction {
 
 /**
  * The payment gateway: its five operations. A layer decides which gateway, with which credentials and over which
- * transport. In a test, `Layer.mock(Payments, { ... })` or the sandbox stands in its place.
+ * transport. In a test, `Layer.mock(Payments, { ... })` or the sandbox replaces it.
  */
 export class Payments extends Context.Service<
   Payments,

@@ -43,7 +43,7 @@ export interface RetryBudget {
   readonly refund: number
 }
 
-/** A failed attempt, as `retryReads` and `retryWrites` are given it. Only failures that may pass come to them. */
+/** A failed attempt: the input of `retryReads` and `retryWrites`. They see only failures that another attempt may cure. */
 export interface FailedAttempt {
   /** Whether the request provably never left, was refused, or may have been executed. */
   readonly outcome: "NotSent" | "Rejected" | "Unknown"
@@ -85,8 +85,8 @@ export interface PaymentsPolicy {
   /** The largest response that is read, in bytes after decompression. Default 4 MiB. */
   readonly maxResponseBytes: number
   /**
-   * What a PIX charge's BR Code must be. Default `report`: whatever came is the charge's, and `ChargeCode.of` says what
-   * is wrong with it. With `require`, a charge whose code is missing, damaged or for another amount fails with
+   * What a PIX charge's BR Code must be. Default `report`: the charge has any code that was answered, and
+   * `ChargeCode.of` names what is wrong with it. With `require`, a charge whose code is missing, damaged or for another amount fails with
    * `OutcomeUnknown` (reason `UnsoundBrCode`): the charge exists, but must not be shown to a payer.
    */
   readonly brCode: "report" | "require"
@@ -107,7 +107,7 @@ export interface PaymentsPolicy {
 
 /**
  * Tries again `times` times, each after a random wait between nothing and `base` doubled every time, at most `cap`
- * ("full jitter": callers that failed together do not come back together). Throws a `SchemaError` for a duration or a
+ * ("full jitter": callers that failed together do not try again together). Throws a `SchemaError` for a duration or a
  * number that is none.
  */
 const fullJitter = (options: {

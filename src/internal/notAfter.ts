@@ -1,6 +1,6 @@
 /**
- * The time, in milliseconds since 1970, after which a call sends nothing more: what it asks for may then be paid twice.
- * The policy bounds a call by its length alone, and a process may be suspended between two steps of it.
+ * The time, in milliseconds since 1970, after which a call sends nothing more, since its payout could then be paid twice. The
+ * policy bounds a call by its length alone, and a process may be suspended between two steps of it.
  */
 import * as Context from "effect/Context"
 

@@ -3,7 +3,7 @@
  * answer comes back, or what went wrong and whether the request may have left.
  *
  * A transport sends once. It repeats nothing, follows no redirect, and holds no socket, timer or listener after it has
- * told its sink. It is offered for one `HttpClient` object: a client that a user wrapped is another object, which has
+ * reported to its sink. It is offered for one `HttpClient` object: a client that a user wrapped is another object, which has
  * none, so that nothing a user put around it is bypassed.
  */
 import type * as Effect from "effect/Effect"
@@ -32,11 +32,11 @@ export type AnswerHeaders = Readonly<Record<string, string | ReadonlyArray<strin
 export interface TransportFailure {
   /** `Broken`: the connection or the answer failed. `TooLarge`: the answer is over its bound. `Late`: the time is over. */
   readonly kind: "Broken" | "TooLarge" | "Late"
-  /** Whether the request may have left. `undefined`: the transport cannot tell, the cause has to. */
+  /** Whether the request may have left. `undefined`: the transport does not know, and the cause decides. */
   readonly sent: boolean | undefined
-  /** The head of the answer, where it came. */
+  /** The head of the answer, where there was one. */
   readonly head: { readonly status: number; readonly headers: AnswerHeaders } | undefined
-  /** What the platform said. Never shown: it may hold what was sent. */
+  /** The error of the platform. Never shown: it may hold what was sent. */
   readonly cause: unknown
 }
 

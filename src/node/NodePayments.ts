@@ -6,7 +6,7 @@
  *   whose connection broke after its request was started is `Unknown`.
  * - It repeats nothing by itself, follows no redirect, asks for no compression, and reads no more of an answer than
  *   `PaymentsPolicy.maxResponseBytes`.
- * - The time of an attempt is the transport's own timer. No socket and no timer is left behind.
+ * - The time of an attempt is the transport's own timer. No socket and no timer is left open.
  * - When the layer's scope closes, calls that are under way are waited for, at most `shutdownTimeout`.
  *
  * Gotchas:
@@ -71,13 +71,13 @@ const undici = Effect.tryPromise({
       : Settings.wrong("undici", "is installed and could not be loaded: it needs Node 22.19 or newer")
 })
 
-/** An agent. Its `close` waits for calls that are under way, and cuts them off after `shutdownTimeout`. */
+/** An agent, and how it closes: it waits for the requests under way, then destroys the connections that are left. */
 const makeAgent = (
   { Agent, Pool }: typeof Undici,
   limits: Effect.Success<ReturnType<typeof check>>,
   tls: TlsOptions | undefined
 ): { readonly agent: Agent; readonly close: Effect.Effect<unknown> } => {
-  // An agent that closes forgets its pools, and could not cut them off any more.
+  // An agent that is closing has no list of its pools any more, so that it could not destroy them.
   const pools = new Set<Pool>()
   const agent = new Agent({
     connections: limits.connections,
@@ -100,7 +100,7 @@ const makeAgent = (
 }
 
 /**
- * The `HttpClient` for Node, with the fast transport behind it.
+ * The `HttpClient` for Node, for which the fast transport is offered.
  *
  * ```ts
  * import { Effect, Layer, Redacted } from "effect"

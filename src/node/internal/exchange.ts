@@ -51,7 +51,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   /** undici has a connection, and writes the request when this returns. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    if (this.#isLate()) this.#fail("Late", undefined)
+    if (this.#isLate()) this.#reportFailure("Late", undefined)
     if (this.#isOver) throw givenUp
     this.#controller = controller
   }
@@ -70,50 +70,50 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     const [first = Buffer.alloc(0)] = this.#chunks
-    // Most answers come in one piece, which is not copied.
+    // Most answers are one chunk, which is not copied.
     const body = this.#chunks.length > 1 ? Buffer.concat(this.#chunks) : first
     const encoding = this.#head?.headers["content-encoding"]
-    if (encoding === undefined || encoding === "identity" || body.length === 0) this.#answer(body)
+    if (encoding === undefined || encoding === "identity" || body.length === 0) this.#reportAnswer(body)
     else this.#unpack(body, String(encoding).toLowerCase())
   }
 
   onResponseError(_: unknown, cause: unknown): void {
-    this.#fail("Broken", cause)
+    this.#reportFailure("Broken", cause)
   }
 
   /** Reports a failure, and closes the connection of a request that was started. */
   giveUp(kind: TransportFailure["kind"]): void {
-    this.#fail(kind, undefined)
+    this.#reportFailure(kind, undefined)
     this.#controller?.abort(givenUp)
   }
 
   cancel(): void {
-    if (!this.#settle()) return
+    if (!this.#end()) return
     this.#controller?.abort(givenUp)
   }
 
   #unpack(body: Buffer, encoding: string): void {
     const unpack = unpackers.get(encoding)
-    // A body of an unknown encoding is read as text, which does not decode.
-    if (unpack === undefined) return this.#answer(body)
+    // An encoding that is not known is read as it is: where that is no text, it does not decode.
+    if (unpack === undefined) return this.#reportAnswer(body)
     unpack(body, { maxOutputLength: this.#maxBytes }, (error, unpacked) => {
-      if (error === null) this.#answer(unpacked)
-      else this.#fail("code" in error && error.code === "ERR_BUFFER_TOO_LARGE" ? "TooLarge" : "Broken", error)
+      if (error === null) this.#reportAnswer(unpacked)
+      else this.#reportFailure("code" in error && error.code === "ERR_BUFFER_TOO_LARGE" ? "TooLarge" : "Broken", error)
     })
   }
 
-  #answer(body: Buffer): void {
+  #reportAnswer(body: Buffer): void {
     const head = this.#head
-    if (head !== undefined && this.#settle()) this.#sink.onAnswer(head.status, head.headers, textOf(body))
+    if (head !== undefined && this.#end()) this.#sink.onAnswer(head.status, head.headers, textOf(body))
   }
 
-  #fail(kind: TransportFailure["kind"], cause: unknown): void {
-    if (!this.#settle()) return
+  #reportFailure(kind: TransportFailure["kind"], cause: unknown): void {
+    if (!this.#end()) return
     this.#sink.onFailure({ kind, cause, head: this.#head, sent: this.#controller !== undefined })
   }
 
-  /** Whether this is the first outcome: later ones are not reported. */
-  #settle(): boolean {
+  /** Ends the exchange. `false`: it had ended already. */
+  #end(): boolean {
     if (this.#isOver) return false
     this.#isOver = true
     stopTimer(this.#timer)

@@ -2,8 +2,8 @@
  * A call from its first attempt to its end.
  *
  * What holds for a write: the same bytes and the same key on every attempt. Once an attempt may have been executed, the
- * outcome stays unknown until a success that can be read says otherwise, and nothing is sent under another client id,
- * where the key is another key. An interruption while it may have been executed is reported.
+ * outcome stays unknown until there is a success that can be read, and nothing is sent under another client id: keys belong
+ * to a client id. An interruption while it may have been executed is reported.
  */
 import type * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
@@ -28,7 +28,7 @@ interface Tagged {
 }
 
 /** An earlier call with the same key may have been executed. */
-const unknownBefore: Unanswered = { _tag: "Unanswered", sent: "Unknown", reason: "EarlierUnknown" }
+const earlierUnknown: Unanswered = { _tag: "Unanswered", sent: "Unknown", reason: "EarlierUnknown" }
 
 /** How long `onInterruptedWrite` may take. */
 const hookTimeout = Duration.seconds(10)
@@ -40,11 +40,11 @@ export const run = <A, E extends Tagged>(
   prepared: Prepared<A, E>
 ): Effect.Effect<A, E | InvalidRequest> =>
   Effect.withFiber((fiber): Effect.Effect<A, E | InvalidRequest> => {
-    const lookedUp = client.settingsOf(fiber)
-    if (Result.isFailure(lookedUp)) {
-      return Effect.fail(invalid(route.endpoint.operation, lookedUp.failure, prepared.idempotencyKey))
+    const found = client.settingsOf(fiber)
+    if (Result.isFailure(found)) {
+      return Effect.fail(invalid(route.endpoint.operation, found.failure, prepared.idempotencyKey))
     }
-    const settings = lookedUp.success
+    const settings = found.success
     const call: Call<A, E> = {
       client,
       route,
@@ -56,14 +56,14 @@ export const run = <A, E extends Tagged>(
       attempts: 0,
       used: undefined,
       isUnderWay: false,
-      inDoubt: prepared.past === "Unknown" ? unknownBefore : undefined,
+      inDoubt: prepared.past === "Unknown" ? earlierUnknown : undefined,
       clientIdInDoubt: undefined,
       span: undefined,
       isOver: false
     }
     const attempted = Effect.uninterruptibleMask((restore) =>
       Effect.onExit(restore(attempts(call)), (exit) =>
-        Exit.isSuccess(exit) || call.isOver ? Effect.void : cutOff(call, exit.cause)
+        Exit.isSuccess(exit) || call.isOver ? Effect.void : endInterrupted(call, exit.cause)
       )
     )
     return settings.isTraced ? inSpan(call, attempted) : attempted
@@ -94,7 +94,7 @@ const attempts = Effect.fnUntraced(function* <A, E extends Tagged>(call: Call<A,
     if (call.inDoubt !== undefined) call.clientIdInDoubt ??= used.clientId
     const result = yield* attempt(call, used)
     if (Result.isSuccess(result)) {
-      client.budget.refund(settings.policy.retryBudget, retry?.paid() ?? "first")
+      client.budget.refund(settings.policy.retryBudget, retry?.cost() ?? "first")
       route.meters.success.updateUnsafe(1, call.context)
       end(call, Exit.void)
       if (call.misfits.size > 0) yield* client.reportMisfits(route.endpoint.operation, call.misfits)
@@ -111,8 +111,8 @@ const attempts = Effect.fnUntraced(function* <A, E extends Tagged>(call: Call<A,
   }
 })
 
-/** A write that may have been executed stays so, whatever a later attempt was answered. */
-const settled = (last: Failed, inDoubt: Unanswered | undefined): Failed => {
+/** The failure of the whole call: a write that may have been executed stays in doubt, whatever a later attempt was answered. */
+const failureOfCall = (last: Failed, inDoubt: Unanswered | undefined): Failed => {
   if (inDoubt === undefined) return last
   if (last._tag === "Unanswered") return last.sent === "Unknown" ? last : inDoubt
   const { retryAfter, serviceCode, serviceMessage, status } = last
@@ -128,15 +128,15 @@ const settled = (last: Failed, inDoubt: Unanswered | undefined): Failed => {
 }
 
 const giveUp = <A, E extends Tagged>(call: Call<A, E>, last: Failed): Effect.Effect<never, E> => {
-  const error = call.prepared.toError(call, settled(last, call.inDoubt))
+  const error = call.prepared.toError(call, failureOfCall(last, call.inDoubt))
   endFailed(call, error, Exit.fail(error))
   return error.outcome === "Unknown"
     ? Effect.andThen(Effect.logWarning(`${error._tag}: ${error.message}`), Effect.fail(error))
     : Effect.fail(error)
 }
 
-/** The call was interrupted, or broken off by a defect: no error is returned, so a write's key is reported. */
-const cutOff = <A, E>(call: Call<A, E>, cause: Cause.Cause<E>): Effect.Effect<unknown> => {
+/** Ends a call that was interrupted or failed with a defect. No error is returned, so the key of a write is reported. */
+const endInterrupted = <A, E>(call: Call<A, E>, cause: Cause.Cause<E>): Effect.Effect<unknown> => {
   const exit = Exit.failCause(cause)
   const { idempotencyKey } = call.prepared
   if (idempotencyKey === undefined || !(call.isUnderWay || call.inDoubt !== undefined)) {

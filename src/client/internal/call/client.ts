@@ -80,7 +80,7 @@ export interface Settings {
 }
 
 /** The settings of a call, or what is wrong with them. */
-type LookedUp = Result.Result<Settings, ReadonlyArray<RequestIssue>>
+type FoundSettings = Result.Result<Settings, ReadonlyArray<RequestIssue>>
 
 const platformClock = Context.get(Context.empty(), Clock.Clock)
 
@@ -92,7 +92,7 @@ const makeSettings = (client: HttpClient.HttpClient, builtIn: Context.Context<ne
 
   const transportIn = (context: Context.Context<never>, isPlatformClock: boolean): Transport => {
     const init = Context.getOrUndefined(context, FetchHttpClient.RequestInit)
-    // Its timers are the platform's, and it knows nothing of the fetch that one call may bring.
+    // An own transport has the platform's timers, and does not see the fetch that a single call may bring.
     const isOwn =
       isPlatformClock && init === undefined && Context.getOrUndefined(context, FetchHttpClient.Fetch) === undefined
     return own !== undefined && isOwn
@@ -107,7 +107,7 @@ const makeSettings = (client: HttpClient.HttpClient, builtIn: Context.Context<ne
   const layers = check(Context.get(builtIn, PaymentsPolicy), Context.get(builtIn, RefusalRules))
   let checked = layers
 
-  const lookUp = (fiber: Fiber.Fiber<unknown, unknown>): LookedUp => {
+  const lookUp = (fiber: Fiber.Fiber<unknown, unknown>): FoundSettings => {
     const { context } = fiber
     const clock = fiber.getRef(Clock.Clock)
     // A call's own policy, else the one that the layer was built with, which may be the default.
@@ -129,13 +129,13 @@ const makeSettings = (client: HttpClient.HttpClient, builtIn: Context.Context<ne
   }
 
   let last: { readonly context: Context.Context<never>; readonly settings: ReturnType<typeof lookUp> } | undefined
-  return (fiber: Fiber.Fiber<unknown, unknown>): LookedUp => {
+  return (fiber: Fiber.Fiber<unknown, unknown>): FoundSettings => {
     if (last?.context !== fiber.context) last = { context: fiber.context, settings: lookUp(fiber) }
     return last.settings
   }
 }
 
-/** The token bucket behind `PaymentsPolicy.retryBudget`. */
+/** The token bucket of `PaymentsPolicy.retryBudget`. */
 interface Budget {
   /** Takes a retry's cost; `false` when there is not enough left. */
   readonly take: (budget: RetryBudget | "unlimited", throttled: boolean) => boolean
@@ -146,7 +146,7 @@ interface Budget {
 const costOf = (budget: RetryBudget, throttled: boolean) => (throttled ? budget.throttledRetryCost : budget.retryCost)
 
 const makeBudget = (): Budget => {
-  // Counts what was spent, so that the capacity may differ from call to call as the policy does.
+  // The tokens that were spent are counted, since the capacity may differ from call to call as the policy does.
   let spent = 0
   return {
     take: (budget, throttled) => {

@@ -101,7 +101,7 @@ const refusedWrite = <Own extends PaymentsError>(
 
   if (status === 401) return new AuthError(fields)
   if (status === 429) return new RateLimited({ ...fields, ...present({ retryAfter }) })
-  // Of a redirect HTTP says that nothing was done.
+  // A permanent redirect (RFC 9110, section 15.4): nothing was done.
   if (status < 400) return new RequestRejected(fields)
 
   const users = rules.rules.find((rule) => words.search(rule.words) !== -1)?.cause

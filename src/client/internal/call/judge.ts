@@ -1,6 +1,6 @@
 /**
- * What came of one attempt, judged once: an answer by its status and its words, a failure by whether the request could
- * have left this process.
+ * Judges one attempt, once: an answer by its status and its words, a failure by whether the request could have left this
+ * process.
  *
  * Only what provably happened before the first byte of the request counts as not sent: the name, the connection, the
  * check of the certificate. Everything else, and every cause that is not known here, counts as unknown.
@@ -54,15 +54,15 @@ const retryAfterOf = (headers: AnswerHeaders, now: number): Duration.Duration | 
   return Result.isSuccess(parsed) ? Headers.retryAfterDelay(parsed.success, now) : undefined
 }
 
-/** HTTP says of these that nothing was done and that the request belongs elsewhere: the base URL is wrong. */
-const elsewhere: ReadonlySet<number> = new Set([301, 307, 308])
+/** By these redirects nothing was done, and the request belongs to another URL: the base URL is wrong. */
+const permanentRedirects: ReadonlySet<number> = new Set([301, 307, 308])
 
-/** Why a status does not say what became of the request. `undefined`: it says that the request was refused. */
+/** Why a status leaves open whether the request was executed. `undefined`: the request was refused. */
 const openReason = (status: number, isWrite: boolean): FailureReason | undefined => {
   // No final status at all (101 unasked, 000): node:http lets it through.
   if (status < 200) return "Unreadable"
   if (status >= 500) return "ServerError"
-  if (status >= 300 && status < 400) return elsewhere.has(status) ? undefined : "Redirect"
+  if (status >= 300 && status < 400) return permanentRedirects.has(status) ? undefined : "Redirect"
   if (status === 408) return "Timeout"
   if (!isWrite) return undefined
   if (status === 460 || status === 499) return "Timeout"
@@ -77,7 +77,7 @@ const noText = /[\u0000-\u0008\u000E-\u001F\uFFFD]/
 const isCutJson = (text: string): boolean =>
   /^\s*(?:[{"]|\[\s*[{"])/.test(text) && Result.isFailure(Result.try((): unknown => JSON.parse(text)))
 
-/** Said to be packed, and as long as what was sent: nobody unpacked it, so that it is not what it says to be. */
+/** A body with a `content-encoding` that has the length of what was sent: nobody unpacked it. */
 const isPacked = (text: string, headers: AnswerHeaders): boolean => {
   const encoding = headerOf(headers, "content-encoding") ?? "identity"
   const isAsSent = Number(headerOf(headers, "content-length")) === encoder.encode(text).length
@@ -113,17 +113,17 @@ const judgeRefusal = (
   const secrets = () => secretsOf(call)
   const text = "text" in body ? body.text : ""
   const { code = "", texts, words } = readServiceMessage(text, headerOf(headers, "content-type"))
-  const said = {
+  const shown = {
     serviceMessage: displayMessage(words, secrets) || undefined,
     serviceCode: displayCode(code, secrets),
     retryAfter: retryAfterOf(headers, now)
   }
   const open = openReason(status, call.route.endpoint.keyPrefix !== undefined)
-  if (open !== undefined) return { _tag: "Unanswered", sent: "Unknown", reason: open, status, ...said }
+  if (open !== undefined) return { _tag: "Unanswered", sent: "Unknown", reason: open, status, ...shown }
   const unread = "text" in body ? unreadReason(text, headers) : body.unread
   const sent = secrets()
   const own = foldWords(ownOf([words, code, ...texts], sent))
-  return { _tag: "Refused", status, words: own, hasWords: ownOf([words, code], sent) !== "", unread, ...said }
+  return { _tag: "Refused", status, words: own, hasWords: ownOf([words, code], sent) !== "", unread, ...shown }
 }
 
 /** An answer of 2xx that must not count as a success. */
@@ -159,13 +159,19 @@ const tlsRefused: ReadonlySet<string> = new Set([
 ])
 
 /**
- * What OpenSSL (from 3.2) says of a peer that does not speak TLS, by the routine that reads records until a version is
- * agreed on. The same complaint by another routine is about an answer: a request has left.
+ * The error of OpenSSL (from 3.2) for a peer without TLS, raised by the routine that reads records until a version is agreed
+ * on. The same error of another routine is about an answer: a request has left.
  */
 const noTls = ":tls_validate_record_header:wrong version number:"
 
-const lost: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE", "ECONNABORTED", "UND_ERR_SOCKET", "UND_ERR_CLOSED"])
-const late: ReadonlySet<string> = new Set(["ETIMEDOUT", "UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"])
+const connectionLost: ReadonlySet<string> = new Set([
+  "ECONNRESET",
+  "EPIPE",
+  "ECONNABORTED",
+  "UND_ERR_SOCKET",
+  "UND_ERR_CLOSED"
+])
+const timeouts: ReadonlySet<string> = new Set(["ETIMEDOUT", "UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"])
 
 const notSent = (reason: FailureReason): Unanswered => ({ _tag: "Unanswered", sent: "NotSent", reason })
 
@@ -177,7 +183,7 @@ const unrecognised: Unanswered = unknown("Unrecognised")
 /** No full answer within the attempt's time: whether the request left is not known. */
 const timedOut: Unanswered = unknown("Timeout")
 
-/** What came back is no HTTP, or more headers than the transport takes. */
+/** The answer is no HTTP, or has more headers than the transport takes. */
 const notHttp = unknown("Unreadable")
 const notHttpCodes: ReadonlySet<string> = new Set(["UND_ERR_HEADERS_OVERFLOW", "UND_ERR_RES_CONTENT_LENGTH_MISMATCH"])
 
@@ -185,8 +191,8 @@ const judgeCode = (code: string, syscall: unknown, message: unknown): Unanswered
   if (neverResolved.has(code)) return notSent("NameNotResolved")
   if (neverConnected.has(code) || syscall === "connect") return notSent("NoConnection")
   if (tlsRefused.has(code)) return notSent("Tls")
-  if (lost.has(code)) return unknown("ConnectionLost")
-  if (late.has(code)) return unknown("Timeout")
+  if (connectionLost.has(code)) return unknown("ConnectionLost")
+  if (timeouts.has(code)) return unknown("Timeout")
   if (code.startsWith("ERR_SSL_") || code === "EPROTO") {
     return String(message).includes(noTls) ? notSent("Tls") : unknown("Tls")
   }
@@ -195,7 +201,7 @@ const judgeCode = (code: string, syscall: unknown, message: unknown): Unanswered
 
 const judgeCause = (cause: unknown, depth: number): Unanswered => {
   if (typeof cause !== "object" || cause === null || depth > 8) return unrecognised
-  // Happy eyeballs: several addresses were tried. Not sent only if every one of them says so.
+  // Happy eyeballs: several addresses were tried. Not sent only if that holds for each of them.
   if ("errors" in cause && Array.isArray(cause.errors) && cause.errors.length > 0) {
     let first: Unanswered | undefined
     for (const error of cause.errors) {
@@ -215,7 +221,7 @@ const judgeCause = (cause: unknown, depth: number): Unanswered => {
   return "cause" in cause ? judgeCause(cause.cause, depth + 1) : unrecognised
 }
 
-/** Judges a failure that came before the status of an answer. What the transport knows counts more than what its cause says. */
+/** Judges a failure before the status of an answer. What the transport knows counts more than the cause that it gives. */
 const judgeUnanswered = ({ cause, kind, sent }: TransportFailure): Unanswered => {
   const verdict = kind === "Late" ? timedOut : judgeCause(cause, 0)
   if (sent === undefined) return verdict

@@ -1,5 +1,5 @@
 /**
- * What is wrong with a policy or with rules: they are options of each call, and come from callers without types, too.
+ * Checks a policy and rules. They are options of each call, and may be given by callers without types.
  */
 import { constFalse } from "effect/Function"
 import * as Predicate from "effect/Predicate"

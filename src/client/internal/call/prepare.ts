@@ -46,7 +46,7 @@ export const bodyEncoder = (
 ) => {
   const encode = strictEncoder(schema)
   return (input: unknown): Result.Result<string, Issues> => {
-    // An input that throws when it is read is not plain: the schema says what is wrong with it.
+    // An input that throws when it is read is not plain: the schema names what is wrong with it.
     const plain = Result.getOrUndefined(Result.try(() => fast?.(input)))
     const text =
       plain !== undefined
@@ -72,12 +72,12 @@ export const makeRoute = <E extends Endpoint>(endpoint: E, fast?: FastReader<E["
 
 const pathEncoder = ({ params, path, query }: Endpoint): Route["pathOf"] => {
   if (params === undefined && query === undefined) return () => Result.succeed(path)
-  const inQuery = Object.keys(query?.fields ?? {})
+  const queryNames = Object.keys(query?.fields ?? {})
   const encode = strictEncoder(Schema.Struct({ ...params?.fields, ...query?.fields }))
   return (input) =>
     Result.map(encode(input), (encoded) => {
       const filled = path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(String(encoded[name])))
-      const given = inQuery
+      const given = queryNames
         .filter((name) => encoded[name] !== undefined)
         .map((name) => `${name}=${encodeURIComponent(String(encoded[name]))}`)
       return given.length === 0 ? filled : `${filled}?${given.join("&")}`
@@ -91,7 +91,7 @@ export const notAsAsked = (...issues: Issues): Result.Result<never, Undecodable>
 interface Read<Answer, A, Own extends PaymentsError> {
   /** The parameters and the query. */
   readonly input: unknown
-  /** Takes the answer, or says why it is not one to what was asked. */
+  /** Accepts the answer, or names why it is not an answer to what was asked. */
   readonly accept: (answer: Answer) => Result.Result<A, Undecodable>
   /** The errors that only this operation has. */
   readonly own?: OwnError<Own>

@@ -1,5 +1,5 @@
 /**
- * What is tried again, and when. All rules about it are in this file. A call comes here only after a failure.
+ * What is tried again, and when. All rules about it are in this file. It is entered only after a failed attempt.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -12,8 +12,8 @@ import type { FailedAttempt, PaymentsPolicy } from "../../PaymentsPolicy.ts"
 import { failureTag } from "../failureTag.ts"
 import type { Call, Failed, Unanswered } from "./state.ts"
 
-/** The failures that another attempt may cure, whatever the status. */
-const passing: ReadonlySet<FailureReason> = new Set([
+/** The reasons that another attempt may cure, whatever the status. */
+const transientReasons: ReadonlySet<FailureReason> = new Set([
   "NameNotResolved",
   "NoConnection",
   "ConnectionLost",
@@ -21,31 +21,29 @@ const passing: ReadonlySet<FailureReason> = new Set([
   "Unrecognised"
 ])
 
-/** The statuses of a failed service that mean "later". */
-const later: ReadonlySet<number> = new Set([500, 502, 503, 504])
+/** The statuses of a failed service that may be over soon. */
+const transientStatuses: ReadonlySet<number> = new Set([500, 502, 503, 504])
 
 const isTransient = ({ reason, sent, status }: Unanswered): boolean => {
   switch (reason) {
     case "ServerError":
-      return status !== undefined && later.has(status)
+      return status !== undefined && transientStatuses.has(status)
     case "Timeout":
-      // By these the service says that its caller went away: it may still be working on the request.
+      // These statuses mean that the caller went away: the service may still be working on the request.
       return status !== 460 && status !== 499
     case "Tls":
-      // A wrong certificate is wrong the next time too. A record that broke after the request may have left is not.
+      // A wrong certificate will be wrong again. A record that broke after the request may have left is a lost connection.
       return sent === "Unknown"
     default:
-      return passing.has(reason)
+      return transientReasons.has(reason)
   }
 }
 
-/**
- * Whether another attempt may help, and is allowed. `maybe`: an attempt with this key may have been executed.
- */
+/** Whether another attempt may help, and is allowed. `isInDoubt`: an attempt with this key may have been executed. */
 const mayTryAgain = (
   verdict: Failed,
   writes: PaymentsPolicy["writes"] | "read",
-  maybe: boolean
+  isInDoubt: boolean
 ): "no" | "transient" | "throttled" => {
   if (writes === "never") return "no"
   if (verdict._tag === "Unanswered") {
@@ -55,11 +53,11 @@ const mayTryAgain = (
   if (writes === "only-unsent") return "no"
   if (verdict.status === 429) return "throttled"
   if (verdict.status === 425) return "transient"
-  // The conflict may be with the attempt that may have been executed: its result comes under the same key.
-  return maybe && verdict.status === 409 ? "transient" : "no"
+  // The conflict may be with the attempt in doubt: a request with the same key is answered with its result.
+  return isInDoubt && verdict.status === 409 ? "transient" : "no"
 }
 
-const describe = (failed: Failed): FailedAttempt => ({
+const toFailedAttempt = (failed: Failed): FailedAttempt => ({
   outcome: failed._tag === "Refused" ? "Rejected" : failed.sent,
   status: failed.status,
   reason: failed._tag === "Refused" ? undefined : failed.reason,
@@ -68,9 +66,9 @@ const describe = (failed: Failed): FailedAttempt => ({
 
 /** What may follow a failed attempt of one call. */
 export interface Retry {
-  /** How the last attempt counts in the budget of retries. */
-  readonly paid: () => "first" | "retried" | "throttled"
-  /** Waits as long as it should, and answers whether to send again. */
+  /** What the last attempt cost the budget of retries. */
+  readonly cost: () => "first" | "retried" | "throttled"
+  /** Waits until the next attempt is due. `false`: there is none. */
   readonly next: (last: Failed, used: ApiCredentials) => Effect.Effect<boolean>
 }
 
@@ -79,13 +77,13 @@ export const makeRetry = (call: Call): Retry => {
   const { clock, deadline, maxRetryAfter, notAfter, policy } = settings
   const isWrite = prepared.idempotencyKey !== undefined
   let isReloaded = false
-  let paid: ReturnType<Retry["paid"]> = "first"
+  let cost: ReturnType<Retry["cost"]> = "first"
   let step: ((now: number, input: FailedAttempt) => Pull.Pull<[unknown, Duration.Duration], never, unknown>) | undefined
 
   const elapsed = () => clock.currentTimeMillisUnsafe() - started
   const isInTime = (wait = 0) => elapsed() + wait < deadline && clock.currentTimeMillisUnsafe() + wait <= notAfter
 
-  /** What a user has written runs until the deadline at most. */
+  /** The code of a user runs until the deadline at most. */
   const untilDeadline = <A>(effect: Effect.Effect<A>) =>
     Effect.map(Effect.timeoutOption(effect, Duration.millis(Math.max(0, deadline - elapsed()))), Option.getOrUndefined)
 
@@ -100,7 +98,7 @@ export const makeRetry = (call: Call): Retry => {
   const scheduledWait = Effect.fnUntraced(
     function* (last: Failed) {
       step ??= yield* Schedule.toStep(isWrite ? policy.retryWrites : policy.retryReads)
-      const [, wait] = yield* step(clock.currentTimeMillisUnsafe(), describe(last))
+      const [, wait] = yield* step(clock.currentTimeMillisUnsafe(), toFailedAttempt(last))
       return Duration.toMillis(wait)
     },
     Pull.catchDone(() => Effect.undefined),
@@ -125,7 +123,7 @@ export const makeRetry = (call: Call): Retry => {
     const wait = Math.max(scheduled, asked)
     if (asked > maxRetryAfter || !isInTime(wait)) return false
     if (!client.budget.take(policy.retryBudget, again === "throttled")) return false
-    paid = again === "throttled" ? "throttled" : "retried"
+    cost = again === "throttled" ? "throttled" : "retried"
     route.meters.retries.updateUnsafe(1, call.context)
     yield* Effect.logDebug(`${route.endpoint.operation}: attempt ${call.attempts} failed, trying again`)
     yield* Effect.sleep(Duration.millis(wait))
@@ -133,5 +131,5 @@ export const makeRetry = (call: Call): Retry => {
     return isInTime()
   })
 
-  return { next, paid: () => paid }
+  return { next, cost: () => cost }
 }

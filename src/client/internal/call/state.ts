@@ -26,11 +26,11 @@ export interface Route<E extends Endpoint = Endpoint> {
 
 /**
  * What is known of earlier requests with the key of a write. `None`: none can have been executed. `Unknown`: one may have
- * been. `Undeclared`: the caller gave the key and said nothing of its past.
+ * been. `Undeclared`: the caller gave the key without its past.
  */
 export type KeyPast = "None" | "Unknown" | "Undeclared"
 
-/** What a call sends, and what is made of what comes back. */
+/** What a call sends, and how its answer is read. */
 export interface Prepared<A, E> {
   /** Of a write, and only there. */
   readonly idempotencyKey: string | undefined

@@ -1,6 +1,6 @@
 /**
- * Creates a charge. Its request is checked as that of its payment method. An answer to a PIX request is about that
- * charge, says nothing against itself, and has a code; what the code must be otherwise is for the policy to say.
+ * Creates a charge. A request is checked by the schema of its payment method. The answer to a PIX request is accepted
+ * where it is about that charge, reports no failure and has a code. The policy decides what the code must be otherwise.
  */
 import type * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
@@ -27,7 +27,7 @@ import { deniedByError, meansFailure } from "../words/denial.ts"
 const [pix, boleto, card] = endpoint.body.members
 const encoders = { PIX: bodyEncoder(pix, writePixCharge), BOLETO: bodyEncoder(boleto), CREDIT_CARD: bodyEncoder(card) }
 
-/** By the method, so that what is wrong is said of that method's request and not of all three. */
+/** By the schema of the method, so that an issue is about that method's request and not about all three. */
 const encode = (request: CreateTransactionRequest): Result.Result<string, Issues> => {
   const method = Predicate.isObject(request) ? request.paymentMethod : undefined
   return method !== undefined && Object.hasOwn(encoders, method)

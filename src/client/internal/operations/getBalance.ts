@@ -23,7 +23,7 @@ export const make =
       Predicate.isObject(options) && options["companyId"] === undefined
         ? { ...options, companyId: client.companyId }
         : options
-    // Options that throw when they are read are none.
+    // Options that throw when they are read count as absent.
     const input = Result.getOrUndefined(Result.try(withCompany))
     return Predicate.isObject(input) && input["companyId"] === undefined
       ? Effect.fail(notNamed)

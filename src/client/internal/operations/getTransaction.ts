@@ -1,5 +1,5 @@
 /**
- * Looks a charge up. Its 404 says that there is none of this id; an answer about another one is no answer.
+ * Looks a charge up. A 404 means that there is no charge of this id. An answer about another charge is not accepted.
  */
 import * as Result from "effect/Result"
 import { getTransaction as endpoint } from "../../../contract/Endpoints.ts"

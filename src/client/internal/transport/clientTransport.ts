@@ -1,5 +1,5 @@
 /**
- * The transport that any `HttpClient` is: what a user wraps, and what a test's clock drives.
+ * The transport on any `HttpClient`: for clients that a user wrapped, and for the clock of a test.
  */
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
@@ -87,18 +87,18 @@ const kindOf = (error: Broken | undefined): TransportFailure["kind"] => {
   return error?._tag === "OutOfTime" ? "Late" : "Broken"
 }
 
-/** What a client fails with before anything is sent, or what lies behind it. */
-const behind = (error: Broken | undefined): Pick<TransportFailure, "sent" | "cause"> => {
+/** Whether the error of a client shows that nothing was sent, and its cause. */
+const sentAndCause = (error: Broken | undefined): Pick<TransportFailure, "sent" | "cause"> => {
   if (error?._tag !== "HttpClientError") return { sent: undefined, cause: undefined }
   const { reason } = error
   if (reason._tag === "EncodeError" || reason._tag === "InvalidUrlError") return { sent: false, cause: undefined }
   return { sent: undefined, cause: reason._tag === "TransportError" ? reason.cause : reason._tag }
 }
 
-/** One request: tells its sink when its fiber has ended. */
+/** One request. Its result is reported when its fiber has ended. */
 class Exchange {
   isLate = false
-  /** The client has the request. */
+  /** The client was given the request. */
   #isHandedOver = false
   isCancelled = false
   #response: HttpClientResponse.HttpClientResponse | undefined
@@ -126,7 +126,7 @@ class Exchange {
     return Effect.suspend((): Effect.Effect<string, Broken> => (request.isLate() ? new OutOfTime() : sent))
   }
 
-  ended(exit: Exit.Exit<string, Broken>): void {
+  report(exit: Exit.Exit<string, Broken>): void {
     const response = this.#response
     if (this.isCancelled) return
     if (Exit.isSuccess(exit) && response !== undefined) {
@@ -136,7 +136,7 @@ class Exchange {
     this.#sink.onFailure({
       kind: this.isLate ? "Late" : kindOf(error),
       head: response === undefined ? undefined : { status: response.status, headers: response.headers },
-      ...(this.#isHandedOver ? behind(error) : { sent: false, cause: undefined })
+      ...(this.#isHandedOver ? sentAndCause(error) : { sent: false, cause: undefined })
     })
   }
 }
@@ -156,7 +156,7 @@ export const transportOf = (
     )
   )
 
-  /** Ends the fiber when the time is over; what became of it is told once it has ended. */
+  /** Interrupts the fiber when the time is over. The result is reported once it has ended. */
   const runTimed = (exchange: Exchange, sent: Effect.Effect<string, Broken>, timeout: number) => {
     const fiber = run(sent)
     const late = () => {
@@ -175,7 +175,7 @@ export const transportOf = (
       const fiber = isPlatformClock
         ? runTimed(exchange, sent, timeout)
         : run(Effect.timeoutOrElse(sent, { duration: Duration.millis(timeout), orElse: () => new OutOfTime() }))
-      fiber.addObserver((exit) => exchange.ended(exit))
+      fiber.addObserver((exit) => exchange.report(exit))
       return Effect.suspend(() => {
         exchange.isCancelled = true
         return Fiber.interrupt(fiber)

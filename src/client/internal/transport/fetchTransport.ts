@@ -1,13 +1,13 @@
 /**
  * The transport on fetch: one call, one timer, no stream where the length is known.
  *
- * What fetch does by itself, and what is done about it:
+ * Gotchas of fetch:
  *
- * - It follows redirects, with the credentials: it is told not to.
- * - On a 421 it sends a request once more, on a new connection: same key, same bytes. The body notes whether fetch has
+ * - It follows redirects with the credentials. `redirect: "manual"` prevents that.
+ * - On a 421 it sends the request once more, on a new connection: same key, same bytes. The body notes whether fetch has
  *   read it. If so, a request may have left, also where the second connection was refused.
- * - Deno's fetch sends a request once more when a connection that was kept breaks, and reports only the second time. So
- *   no connection is kept there.
+ * - Deno's fetch sends a request once more when an idle connection breaks, and reports only the second request. So no idle
+ *   connection is reused there.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -28,12 +28,12 @@ import {
 } from "../../../internal/transport.ts"
 
 /**
- * A body that knows whether it was taken up. A Blob, since fetch sends its length and can repeat it on a 421; where a
- * platform reads a Blob without its stream, nothing is known. Node writes the head together with the body, once it has a
- * connection: a body that is refused then leaves nothing.
+ * A body that notes whether fetch has read it. A Blob, since fetch sends its length and can repeat it on a 421. Where a
+ * platform reads a Blob without its stream, nothing is noted. Node writes the head together with the body, once it has a
+ * connection: where the body is refused, nothing was sent.
  */
 class Body extends Blob {
-  isTaken = false
+  isRead = false
   readonly #bytes: Uint8Array<ArrayBuffer>
   readonly #mayLeave: () => boolean
 
@@ -48,7 +48,7 @@ class Body extends Blob {
       type: "bytes",
       pull: (controller) => {
         if (!this.#mayLeave()) return
-        this.isTaken = true
+        this.isRead = true
         controller.enqueue(this.#bytes.slice())
         controller.close()
         controller.byobRequest?.respond(0)
@@ -58,7 +58,7 @@ class Body extends Blob {
   }
 }
 
-/** How much is read of a body: `undefined` where it is over the bound. */
+/** The body as text; `undefined` where it is over the bound. */
 const readBounded = (response: Response, maxBytes: number): Promise<string | undefined> => {
   const length = response.headers.get("content-length")
   // A declared length of an uncompressed body is enforced by HTTP's framing: no counting is needed, which is faster.
@@ -89,7 +89,7 @@ class Exchange {
   readonly #isLate: () => boolean
   readonly #timer: ReturnType<typeof startTimer>
   #head: TransportFailure["head"]
-  /** Nothing of it was handed over, as it was late. */
+  /** The body was not given to fetch, since the time was over. */
   #isRefused = false
   #isOver = false
 
@@ -104,7 +104,7 @@ class Exchange {
     return this.#abort.signal
   }
 
-  /** Asked before anything is handed over: what is late is given up. */
+  /** Whether the request is still in time. Asked right before its bytes are given to fetch; a late request is given up. */
   mayLeave(): boolean {
     if (!this.#isLate()) return true
     this.#isRefused = true
@@ -112,42 +112,42 @@ class Exchange {
     return false
   }
 
-  answered(response: Response, maxBytes: number): Promise<void> {
+  readAnswer(response: Response, maxBytes: number): Promise<void> {
     const { status } = response
     const headers = status >= 200 && status < 300 ? {} : Object.fromEntries(response.headers)
     this.#head = { status, headers }
     return readBounded(response, maxBytes).then((text) =>
-      text === undefined ? this.giveUp("TooLarge") : this.#answer(status, headers, text)
+      text === undefined ? this.giveUp("TooLarge") : this.#reportAnswer(status, headers, text)
     )
   }
 
-  broke(cause: unknown): void {
-    this.#fail("Broken", cause)
+  fail(cause: unknown): void {
+    this.#reportFailure("Broken", cause)
   }
 
-  /** Tells what is known by now, and closes the connection. */
+  /** Reports the failure, and closes the connection. */
   giveUp(kind: TransportFailure["kind"]): void {
-    this.#fail(kind, undefined)
+    this.#reportFailure(kind, undefined)
     this.#abort.abort()
   }
 
   cancel(): void {
-    if (this.#settle()) this.#abort.abort()
+    if (this.#end()) this.#abort.abort()
   }
 
-  #answer(status: number, headers: AnswerHeaders, text: string): void {
-    if (this.#settle()) this.#sink.onAnswer(status, headers, text)
+  #reportAnswer(status: number, headers: AnswerHeaders, text: string): void {
+    if (this.#end()) this.#sink.onAnswer(status, headers, text)
   }
 
-  #fail(kind: TransportFailure["kind"], cause: unknown): void {
-    if (!this.#settle()) return
+  #reportFailure(kind: TransportFailure["kind"], cause: unknown): void {
+    if (!this.#end()) return
     // A body that was read may have left. One that was not may have left too, where the platform does not note it.
-    const sent = this.body?.isTaken === true ? true : this.#isRefused ? false : undefined
+    const sent = this.body?.isRead === true ? true : this.#isRefused ? false : undefined
     this.#sink.onFailure({ kind, sent, head: this.#head, cause })
   }
 
-  /** Whether this is the first word. */
-  #settle(): boolean {
+  /** Ends the exchange. `false`: it had ended already. */
+  #end(): boolean {
     if (this.#isOver) return false
     this.#isOver = true
     stopTimer(this.#timer)
@@ -175,16 +175,16 @@ const transportOf = (fetch: typeof globalThis.fetch, init: RequestInit): Transpo
           signal: exchange.signal
         })
       )
-      const broke = (cause: unknown) => exchange.broke(cause)
-      if (Result.isFailure(sent)) broke(sent.failure)
-      else sent.success.then((response) => exchange.answered(response, maxBytes)).then(undefined, broke)
+      const fail = (cause: unknown) => exchange.fail(cause)
+      if (Result.isFailure(sent)) fail(sent.failure)
+      else sent.success.then((response) => exchange.readAnswer(response, maxBytes)).then(undefined, fail)
       return Effect.sync(() => exchange.cancel())
     }
   }
 }
 
-/** The setting of a platform that sends requests once more by itself, so that it does not. */
-const cure = Effect.gen(function* () {
+/** Options of fetch that prevent a platform from repeating a request by itself. */
+const withoutRepetition = Effect.gen(function* () {
   const deno: unknown = Reflect.get(globalThis, "Deno")
   if (deno === undefined) return {}
   if (!Predicate.hasProperty(deno, "createHttpClient") || !Predicate.isFunction(deno.createHttpClient)) {
@@ -205,19 +205,19 @@ const cure = Effect.gen(function* () {
 })
 
 /**
- * The `HttpClient` of Effect over fetch, with this transport behind it. `FetchHttpClient.Fetch` and `RequestInit` of the
- * layer hold for both; a call that brings its own goes over the client.
+ * The `HttpClient` of Effect over fetch, for which this transport is offered. `FetchHttpClient.Fetch` and `RequestInit` of
+ * the layer hold for both; a call with a `Fetch` or `RequestInit` of its own is sent by the client.
  */
 export const layer: Layer.Layer<HttpClient.HttpClient> = Layer.effect(
   HttpClient.HttpClient,
   Effect.gen(function* () {
     const context = yield* Effect.context<never>()
     const fetch = yield* FetchHttpClient.Fetch
-    const init = { ...Context.getOrUndefined(context, FetchHttpClient.RequestInit), ...(yield* cure) }
+    const init = { ...Context.getOrUndefined(context, FetchHttpClient.RequestInit), ...(yield* withoutRepetition) }
     const stock = yield* Layer.build(Layer.fresh(FetchHttpClient.layer)).pipe(
       Effect.provideService(FetchHttpClient.RequestInit, init)
     )
-    // An object of its own: what is offered for it is offered for no other client.
+    // A client object of its own, since a transport is offered for one object.
     const client = HttpClient.transformResponse(Context.get(stock, HttpClient.HttpClient), identity)
     offer(client, transportOf(fetch, init))
     return client

@@ -18,7 +18,7 @@ import { issuesOf } from "../../../contract/RequestIssues.ts"
 import { isExactNumber } from "../../../internal/decimal.ts"
 import type { Undecodable } from "../call/state.ts"
 
-// TypeScript's lib does not know the third argument yet, and older engines do not pass it.
+// The third argument is not in TypeScript's lib, and older engines do not pass it.
 type Reviver = (key: string, value: unknown, context?: { readonly source?: string }) => unknown
 
 /**
@@ -102,7 +102,7 @@ export type FastReader<A> = (json: unknown, misfits: Set<string>) => A | undefin
 
 interface BodyDecoderOptions<A> {
   readonly exact: ReadonlySet<string> | undefined
-  /** Where the body says that it is no success; `undefined` where it does not. */
+  /** The member by which the body reports a failure; `undefined` where there is none. */
   readonly denied: (json: unknown) => RequestIssue | undefined
   readonly fast?: FastReader<A> | undefined
 }

@@ -24,7 +24,7 @@ export const isWord = (value: unknown): value is string => typeof value === "str
 /** The names of the fields that were left out. */
 type Misfits = Set<string>
 
-/** Reports a field that holds something else than it should. */
+/** Reports a field whose value does not fit. */
 const leaveOut = (value: unknown, name: string, misfits: Misfits): undefined => {
   if (value !== undefined && value !== null) misfits.add(name)
 }
@@ -50,9 +50,9 @@ const present = <A extends object>(fields: Fields<A>): A => {
   let isWhole = true
   for (const name in fields) if (fields[name] === undefined) isWhole = false
   if (isWhole) return fields as A // no field of it is `undefined`
-  const kept: Partial<Fields<A>> = {}
-  for (const name in fields) if (fields[name] !== undefined) kept[name] = fields[name]
-  return kept as A // only optional fields may have been `undefined`
+  const found: Partial<Fields<A>> = {}
+  for (const name in fields) if (fields[name] !== undefined) found[name] = fields[name]
+  return found as A // only optional fields may have been `undefined`
 }
 
 type Page = typeof ListTransactionsResponse.Type
