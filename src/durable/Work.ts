@@ -153,7 +153,7 @@ export const work = <A, R, HR>(
       return Effect.andThen(log, Effect.fail(new TryAgain({ reason: isInterrupted ? "Interrupted" : "Defect" })))
     })
   // A taker that could not settle an element, since the database was away for longer than the lease, dies: another one
-  // follows. The element comes back when its lease is over.
+  // follows. The element is taken again when its lease is over.
   const taker = queue.take(handle).pipe(
     Effect.catchCause((cause) => {
       const failure = Cause.findError(cause)

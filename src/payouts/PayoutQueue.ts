@@ -16,7 +16,7 @@
  * - Everything is written with the `SqlClient` that the layer is built with. Your code has to use the same one: two
  *   layers of one database are two clients, and do not commit together. A submit in a transaction of another client
  *   fails with `ForeignTransaction`.
- * - The stored request holds a person's data: give a `seal`, and say with `forget` how long it is kept.
+ * - The stored request holds a person's data: give a `seal`, and say with `forget` how long it is stored.
  *
  * ```ts
  * import { Effect, Layer } from "effect"
@@ -39,7 +39,7 @@
  *   return (yield* queue.await("invoice-42")).state
  * })
  *
- * // A gateway in memory stands for the real one, and a database in memory for yours.
+ * // A gateway in memory takes the place of the real one, and a database in memory that of yours.
  * const gateway = Layer.provide(Sandbox.layerPayments, Layer.succeed(SandboxOptions, { balance: 50_000 }))
  * const layer = PayoutQueue.layer().pipe(
  *   Layer.provideMerge(NodeSqlite.layer({ filename: ":memory:" })),
@@ -111,8 +111,8 @@ export class PayoutQueue extends Context.Service<
       readonly state?: PayoutState | undefined
     }) => Stream.Stream<PayoutStatus, DatabaseError>
     /**
-     * Every payout that is submitted or changes from now on, whichever process changes it. The same state may come again,
-     * as after another attempt; changes that follow each other quickly may come as one. The stream never ends.
+     * Every payout that is submitted or changes from now on, whichever process changes it. The same state may be emitted
+     * again, as after another attempt; of changes that follow each other quickly only the last may be emitted. The stream never ends.
      */
     readonly changes: Stream.Stream<PayoutStatus, DatabaseError>
 

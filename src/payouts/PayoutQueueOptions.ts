@@ -10,9 +10,9 @@ import type * as Effect from "effect/Effect"
  * of it, and a worker tries again.
  */
 export interface Seal {
-  /** The request as JSON goes in; what comes out is stored. */
+  /** From the request as JSON to the text that is stored. */
   readonly seal: (request: string, reference: string) => Effect.Effect<string>
-  /** What was stored goes in; the request as JSON comes out. After 30 seconds it is cut, and tried again later. */
+  /** From the stored text to the request as JSON. It is interrupted after 30 seconds, and tried again later. */
   readonly open: (sealed: string, reference: string) => Effect.Effect<string>
 }
 
@@ -33,7 +33,7 @@ export interface PayoutClientOptions {
 export interface PayoutQueueOptions extends PayoutClientOptions {
   /** How many requests of this process may be under way. Default 20. */
   readonly concurrency?: number | undefined
-  /** How long a process that is dead or stopped keeps its payouts; then another one takes over. Default 30 seconds. */
+  /** After how long the payouts of a process that is dead or stopped are taken over by another process. Default 30 seconds. */
   readonly lease?: Duration.Input | undefined
   /** How long a stop of the process waits for what is under way, before it cuts it off. Default 10 seconds. */
   readonly drain?: Duration.Input | undefined
@@ -52,12 +52,12 @@ export interface PayoutQueueOptions extends PayoutClientOptions {
   readonly forget?:
     | {
         /**
-         * How long the request is kept: its PIX key, description and metadata. A refused payout cannot be sent after it.
+         * How long the request is stored: its PIX key, description and metadata. A refused payout cannot be sent after it.
          * Default 90 days.
          */
         readonly data?: Duration.Input | undefined
         /**
-         * How long the rest of the row is kept, longer than `data`. A reference that was forgotten can be paid again.
+         * How long the rest of the row is stored, longer than `data`. A reference that was forgotten can be paid again.
          * Default: for ever.
          */
         readonly references?: Duration.Input | undefined

@@ -12,7 +12,7 @@
  * | `Done` | the service recorded the withdrawal |
  * | `Refused` | nothing moved: refused by the service, found wrong before, or provably not sent |
  * | `Unknown` | may have moved. Run the same references again to learn it; never under another reference |
- * | `NotStarted` | nothing was sent: the run stopped before it, or a limit of the run kept it back |
+ * | `NotStarted` | nothing was sent: the run stopped before it, or a limit of the run held it back |
  * | `Repeated` | an identical item with this reference came before; that one has the result |
  *
  * Gotchas:
@@ -87,7 +87,7 @@ interface Emitted {
   readonly taken: Latch.Latch
 }
 
-/** Takes the events that came meanwhile. A reader that asks for more has finished with those that it got. */
+/** Takes all events that wait. A reader that asks for more has finished with those that it took before. */
 const takeFrom = <E>(events: Queue.Dequeue<Emitted, E>) => {
   let taken: ReadonlyArray<Emitted> = []
   return Effect.suspend(() => {

@@ -1,5 +1,5 @@
 /**
- * Many payouts: in one run (`Payouts`), or kept in your own database until they are answered (`PayoutQueue`).
+ * Many payouts: in one run (`Payouts`), or stored in your own database until they are answered (`PayoutQueue`).
  */
 export { DatabaseError, ForeignTransaction } from "../durable/Database.ts"
 export * from "./Payout.ts"

@@ -50,7 +50,7 @@ export interface Store {
   readonly forget: (before: { readonly data: number; readonly rows: number | undefined }) => Stored<void>
   readonly isPaused: Stored<boolean>
   readonly setPaused: (paused: boolean) => Stored<void>
-  /** Takes the next turn of all workers: when it comes. */
+  /** Takes the next turn of all workers, and answers its time. */
   readonly turn: (now: number, interval: number) => Stored<number>
   /** Adds to what a day has spent, unless it would go beyond the cap. A day that is over takes no more. */
   readonly spend: (day: string, amount: number, cap: number) => Stored<boolean>
