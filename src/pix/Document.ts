@@ -208,3 +208,54 @@ export const format = (document: Cpf | Cnpj): string =>
  */
 export const mask = (document: Cpf | Cnpj): string =>
   is11Digits(document) ? obfuscateCpf(document) : obfuscateCnpj(document)
+
+/** How many characters have to be shown: of fewer, too many other documents have the same. */
+const leastShown = 4
+
+// The punctuation of a CPF and of a CNPJ, whatever is hidden.
+const cpfForm = /^.{3}\..{3}\..{3}-.{2}$/u
+const cnpjForm = /^.{2}\..{3}\..{3}\/.{4}-.{2}$/u
+
+/**
+ * Whether a document as the service shows it, in full or masked (`***.982.247-**`), may be this document: of a withdrawal's
+ * record `creditorDocument`, against the document of whom you meant to pay.
+ *
+ * - `true`: all characters that are shown are those of the document, at least four. With a mask that is no proof: where
+ *   six digits of a CPF are shown, about one CPF in a million has the same.
+ * - `false`: it is another document. One character that is shown differs, or the one is a CPF and the other a CNPJ.
+ * - `undefined`: it cannot be told. Nothing is there, fewer than four characters are shown, or the length is another, so that
+ *   their places in the document are not known.
+ *
+ * What is no text counts as nothing; a `document` that is no text throws a `SchemaError`.
+ *
+ * The service does not document whether it masks, nor how. So every character that a document of this kind cannot have in
+ * that place counts as hidden, and so does `X`, with which some masks are written.
+ *
+ * ```ts
+ * import { Document } from "effect-pix"
+ *
+ * const cpf = Document.cpf("529.982.247-25")
+ * Document.matches("52998224725", cpf) // => true
+ * Document.matches("***.982.247-**", cpf) // => true
+ * Document.matches("***.982.248-**", cpf) // => false
+ * Document.matches("**.222.333/0001-**", cpf) // => false
+ * Document.matches("***********", cpf) // => undefined
+ * ```
+ */
+export const matches = (masked: string | undefined, document: Cpf | Cnpj): boolean | undefined => {
+  const isCpf = is11Digits(document)
+  const text = Predicate.isString(masked) ? masked.trim() : ""
+  const places = Array.from(text.replaceAll(separators, ""))
+  if (places.length !== document.length) {
+    const isOther = isCpf
+      ? cnpjForm.test(text) || Option.isSome(cnpjOption(text))
+      : cpfForm.test(text) || Option.isSome(cpfOption(text))
+    return isOther ? false : undefined
+  }
+  const isShown = (character: string, at: number) => (isCpf || at >= 12 ? /\d/ : /[\da-wyz]/i).test(character)
+  const agrees = places.flatMap((character, at) =>
+    isShown(character, at) ? [character.toUpperCase() === document[at]] : []
+  )
+  if (agrees.includes(false)) return false
+  return agrees.length >= leastShown ? true : undefined
+}

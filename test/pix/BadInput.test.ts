@@ -90,6 +90,7 @@ const throwing = [
   "Document.cpf",
   "Document.format",
   "Document.mask",
+  "Document.matches",
   "Document.of",
   "IdempotencyKey.fingerprint",
   "IdempotencyKey.fromReference",

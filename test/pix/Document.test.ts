@@ -248,3 +248,108 @@ describe("Document.format and Document.mask", () => {
     assert.strictEqual(Document.mask(Document.cnpj("12ABC34501DE35")), "**.ABC.345/01DE-**")
   })
 })
+
+/** The text with every place but those hidden, its punctuation kept. */
+const hide = (text: string, shown: ReadonlyArray<number>, by: string) => {
+  let place = -1
+  return text.replaceAll(/[\dA-Z]/g, (character) => (shown.includes(++place) ? character : by))
+}
+
+/** Another character that the document may have in that place. */
+const otherThan = (document: string, at: number) => {
+  const other = document[at] === "1" ? "2" : "1"
+  return document.slice(0, at) + other + document.slice(at + 1)
+}
+
+describe("Document.matches", () => {
+  const cpf = Document.cpf("52998224725")
+  const cnpj = Document.cnpj("12ABC34501DE35")
+
+  it("a document in full matches itself, however it is written, and no other", () => {
+    for (const text of ["52998224725", "529.982.247-25", " 529 982 247 25 "]) {
+      assert.isTrue(Document.matches(text, cpf))
+    }
+    for (const text of ["12ABC34501DE35", "12.abc.345/01de-35"]) assert.isTrue(Document.matches(text, cnpj))
+    for (const text of ["11144477735", "111.444.777-35", "52998224726"]) assert.isFalse(Document.matches(text, cpf))
+    for (const text of ["11222333000181", "12.ABC.345/01DE-34"]) assert.isFalse(Document.matches(text, cnpj))
+  })
+
+  it.prop(
+    "a mask matches its document, and a shown character that differs is another document, whatever hides the rest",
+    [Document.Cpf, Document.Cnpj],
+    ([cpf, cnpj]) => {
+      for (const document of [cpf, cnpj]) {
+        const end = document.length
+        const masks = [
+          [3, 4, 5, 6, 7, 8],
+          [0, 1, 2, end - 2, end - 1],
+          [end - 4, end - 3, end - 2, end - 1]
+        ]
+        for (const shown of masks) {
+          for (const by of ["*", "X", "•"]) {
+            // Masks are written with X, so an X that is shown is not counted.
+            const isEnough = shown.filter((at) => document[at] !== "X").length >= 4
+            for (const write of [String, Document.format]) {
+              const masked = hide(write(document), shown, by)
+              assert.strictEqual(Document.matches(masked, document), isEnough ? true : undefined, masked)
+              for (const at of shown) {
+                const other = hide(otherThan(document, at), shown, by)
+                assert.isFalse(Document.matches(other, document), other)
+              }
+            }
+          }
+        }
+      }
+    }
+  )
+
+  it("Document.matches takes what Document.mask writes, and no mask of another document", () => {
+    for (const text of validCpfs) {
+      assert.strictEqual(Document.matches(Document.mask(Document.cpf(text)), cpf), text === cpf, text)
+    }
+    for (const text of validCnpjs) {
+      assert.strictEqual(Document.matches(Document.mask(Document.cnpj(text)), cnpj), text === cnpj, text)
+    }
+  })
+
+  it("a CPF is no CNPJ, in full or masked with its punctuation", () => {
+    for (const text of ["11222333000181", "**.222.333/0001-**", "**.***.***/****-**"]) {
+      assert.isFalse(Document.matches(text, cpf), text)
+    }
+    for (const text of ["52998224725", "***.982.247-**", "***.***.***-**"]) {
+      assert.isFalse(Document.matches(text, cnpj), text)
+    }
+  })
+
+  it("nothing can be told of what is absent, shows fewer than four characters, or has its places elsewhere", () => {
+    for (const text of [
+      undefined,
+      "",
+      "  ",
+      "***********",
+      "***.***.***-25",
+      "529********",
+      "***4725",
+      "****982247**"
+    ]) {
+      assert.isUndefined(Document.matches(text, cpf), text)
+    }
+    for (const text of ["**************", "************35", "12ABC***", "UNKNOWN"]) {
+      assert.isUndefined(Document.matches(text, cnpj), text)
+    }
+    // @ts-expect-error What is no text says nothing.
+    assert.isUndefined(Document.matches(52_998_224_725, cpf))
+  })
+
+  it("a mask may be written with any character that the document cannot have", () => {
+    for (const by of ["*", "x", "X", "#", "•", "?", "_", "🔒", "٣"]) {
+      assert.isTrue(Document.matches(hide("529.982.247-25", [3, 4, 5, 6], by), cpf), by)
+      assert.isTrue(Document.matches(hide("12.ABC.345/01DE-35", [2, 3, 4, 5], by), cnpj), by)
+    }
+  })
+
+  it("a single shown character that differs is enough for another document", () => {
+    assert.isFalse(Document.matches("6**********", cpf))
+    assert.isFalse(Document.matches("**B***********", cnpj))
+  })
+})
