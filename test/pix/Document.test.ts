@@ -348,6 +348,11 @@ describe("Document.matches", () => {
     }
   })
 
+  it("a letter in the place of a digit is hidden: in a CPF, and in the check digits of a CNPJ", () => {
+    assert.isTrue(Document.matches("AAA.982.247-AA", cpf))
+    assert.isTrue(Document.matches("12.ABC.345/01DE-AA", cnpj))
+  })
+
   it("a single shown character that differs is enough for another document", () => {
     assert.isFalse(Document.matches("6**********", cpf))
     assert.isFalse(Document.matches("**B***********", cnpj))
