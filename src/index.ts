@@ -1,7 +1,7 @@
 /**
  * effect-pix: the payment client for Effect backends in Brazil. `Payments` is the service with the five operations;
- * `TransactionStream` and `TransactionWait` are functions of it. `Money`, `PixKey`, `Document`, `BrCode` and the like are
- * its values. Many payouts, webhooks and the sandbox are imports of their own.
+ * `TransactionStream`, `TransactionWait` and `Reconcile` are functions of it. `Money`, `PixKey`, `Document`, `BrCode` and
+ * the like are its values. Many payouts, webhooks and the sandbox are imports of their own.
  */
 export * as TransactionWait from "./transactions/TransactionWait.ts"
 export { Balance, type BalanceOptions } from "./contract/Balance.ts"
@@ -29,6 +29,7 @@ export * from "./contract/PaymentsError.ts"
 export { type FailedAttempt, PaymentsPolicy, type RetryBudget } from "./client/PaymentsPolicy.ts"
 export * as PixKey from "./pix/PixKey.ts"
 export * as QrCode from "./pix/QrCode.ts"
+export * as Reconcile from "./transactions/Reconcile.ts"
 export { type RefusalCause, type RefusalRule, RefusalRules } from "./client/RefusalRules.ts"
 export * as Status from "./contract/Status.ts"
 export {

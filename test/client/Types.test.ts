@@ -2,7 +2,7 @@
  * What the types promise. The compiler does the checking: `expectTypeOf` and `@ts-expect-error` do nothing at run time.
  */
 import { describe, expectTypeOf, test } from "@effect/vitest"
-import { Effect, Layer, type Redacted } from "effect"
+import { Effect, Layer, type Redacted, type Stream } from "effect"
 import type { HttpClient } from "effect/http"
 import {
   type ApiCredentials,
@@ -15,9 +15,11 @@ import {
   Money,
   Payments,
   type PixTransactionRequest,
+  Reconcile,
   RequestRejected,
   type TransactionDetail,
   type TransactionListItem,
+  type TransactionStream,
   type Withdrawal,
   type WithdrawalRequest
 } from "effect-pix"
@@ -157,5 +159,39 @@ describe("the types of Payments", () => {
 
   test("the types take the secret only redacted", () => {
     expectTypeOf<ApiCredentials["apiKey"]>().toEqualTypeOf<Redacted.Redacted<string>>()
+  })
+})
+
+describe("the types of Reconcile", () => {
+  test("the types give each result the user's own order, and each kind of result what it knows", () => {
+    type Invoice = Reconcile.Order & { readonly invoice: number }
+    type Result = Reconcile.ReconcileResult<Invoice>
+    type Of<Tag extends Result["_tag"]> = Extract<Result, { readonly _tag: Tag }>
+    expectTypeOf<Result["order"]>().toEqualTypeOf<Invoice>()
+    expectTypeOf<Of<"Matched" | "AmountDiffers" | "StatusDiffers">["transaction"]>().toEqualTypeOf<TransactionDetail>()
+    expectTypeOf<Of<"MissingAtGateway">["error"]["_tag"]>().toEqualTypeOf<"TransactionNotFound">()
+    expectTypeOf<Of<"Unreadable">["error"]["_tag"]>().toEqualTypeOf<Exclude<Read, "AuthError">>()
+  })
+
+  test("the types name exactly what a comparison can fail with and needs, the user's own included", () => {
+    const compare = (orders: Stream.Stream<Reconcile.Order, "away", Redacted.Redacted>) => Reconcile.stream(orders)
+    expectTypeOf<ReturnType<typeof compare>>().toEqualTypeOf<
+      Stream.Stream<Reconcile.ReconcileResult, Reconcile.ReconcileError | "away", Payments | Redacted.Redacted>
+    >()
+    expectTypeOf<Reconcile.ReconcileError["_tag"]>().toEqualTypeOf<Exclude<Read, "UnexpectedResponse">>()
+    const find = (isKnown: () => Effect.Effect<boolean, "away", Redacted.Redacted>) =>
+      Reconcile.unknownRows({ isKnown })
+    expectTypeOf<ReturnType<typeof find>>().toEqualTypeOf<
+      Stream.Stream<
+        TransactionListItem,
+        TransactionStream.StreamTransactionsError | "away",
+        Payments | Redacted.Redacted
+      >
+    >()
+  })
+
+  test("the types take an amount of an order in centavos only", () => {
+    expectTypeOf<Reconcile.Order["amount"]>().toEqualTypeOf<Money.Centavos>()
+    expectTypeOf<{ readonly transactionId: string; readonly amount: number }>().not.toExtend<Reconcile.Order>()
   })
 })
