@@ -26,7 +26,7 @@ const row = (index: number): Json => ({
     documentNumber: person.cpf,
     documentType: "CPF"
   },
-  amount: 100 * index,
+  amount: 2500,
   status: "PENDING",
   paymentMethod: "PIX",
   providerTxId: "tx",
