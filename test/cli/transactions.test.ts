@@ -7,6 +7,7 @@ import { FetchHttpClient } from "effect/http"
 import { leaksIn, person } from "../support/canary.ts"
 import { run } from "../support/command.ts"
 import { answer, json, makeGateway, type Answer } from "../support/Gateway.ts"
+import { balancePath, charge } from "../support/operations.ts"
 import { served, settings, settingsOf } from "../support/operator.ts"
 
 /** Makes so many charges of 1, 2, 3... centavos. */
@@ -17,8 +18,8 @@ const charges = Effect.fnUntraced(function* (count: number) {
     const { createTransaction } = yield* Payments
     for (let amount = 1; amount <= count; amount++) {
       yield* createTransaction({
+        ...charge,
         amount: Money.centavos(amount),
-        paymentMethod: "PIX",
         customer: { name: person.name, email: person.email, phone: person.phone }
       })
     }
@@ -127,10 +128,7 @@ describe("the balance", () => {
         available: "90071992547409.915",
         credit: "1.50"
       })
-      expect(gateway.requests.map(({ path }) => path.replace(/\?.*/, ""))).toEqual([
-        "/api/Balance/balance/1",
-        "/api/Balance/balance/7"
-      ])
+      expect(gateway.requests.map(({ path }) => path.replace(/\?.*/, ""))).toEqual([balancePath(1), balancePath(7)])
     })
   )
 })

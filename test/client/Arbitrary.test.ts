@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger, Redacted, Result, Schedule, Schema } from "effect"
 import { Credentials, IdempotencyKeyGen, Payments, PaymentsPolicy } from "effect-pix"
 import { HttpClient, HttpClientError, type HttpClientRequest, HttpClientResponse } from "effect/http"
-import { calls, noTransaction, type OperationCall } from "../support/calls.ts"
+import { calls, type OperationCall } from "../support/operations.ts"
 import { runs } from "../support/seed.ts"
 
 type Transport = (request: HttpClientRequest.HttpClientRequest) => ReturnType<HttpClient.HttpClient["execute"]>
@@ -30,7 +30,7 @@ const policy = PaymentsPolicy.make({
 
 /** Calls against a transport; what is no value and no typed error fails the test, and so does a call that hangs. */
 const outcomeOf = (call: OperationCall, transport: Transport) =>
-  Effect.result(call.run(noTransaction)).pipe(
+  Effect.result(call.run).pipe(
     Effect.provide([clientOf(transport), quiet]),
     Effect.provideService(PaymentsPolicy, policy),
     Effect.timeoutOrElse({ duration: "4 minutes", orElse: () => Effect.die(new Error(`${call.operation} hangs`)) })
@@ -268,7 +268,7 @@ describe("any failure of the transport", () => {
   it.live("a transport that interrupts itself failed as nobody knows: the call is not interrupted by it", () =>
     Effect.forEach(calls, (call) =>
       Effect.gen(function* () {
-        const error = yield* Effect.flip(call.run(noTransaction)).pipe(
+        const error = yield* Effect.flip(call.run).pipe(
           Effect.provide([clientOf(() => Effect.interrupt), quiet]),
           Effect.provideService(PaymentsPolicy, PaymentsPolicy.once)
         )

@@ -5,13 +5,23 @@ import { assert, describe, it, test } from "@effect/vitest"
 import { type CreateTransactionRequest, Money, Payments, type PaymentsError, PaymentsPolicy } from "effect-pix"
 import { Effect, Result } from "effect"
 import { meansFailure } from "../../src/client/internal/words/denial.ts"
-import { charge, created, detail, listed, payout, paymentsOn, record, respond, scripted } from "../support/Wire.ts"
+import {
+  charge,
+  createTransaction,
+  created,
+  detail,
+  getTransaction,
+  listed,
+  record,
+  requestWithdrawal
+} from "../support/operations.ts"
+import { paymentsOn, respond, scripted } from "../support/Wire.ts"
 
 type Use = (payments: Payments["Service"]) => Effect.Effect<unknown, PaymentsError>
 
-const create: Use = (payments) => payments.createTransaction(charge)
-const withdraw: Use = (payments) => payments.requestWithdrawal(payout)
-const look: Use = (payments) => payments.getTransaction(detail.transactionId)
+const { call: create } = createTransaction
+const { call: look } = getTransaction
+const { call: withdraw } = requestWithdrawal
 
 /** Calls a service that answers everything with this, and counts the requests. */
 const answered = (status: number, body: unknown, use: Use) =>
@@ -27,7 +37,7 @@ const failureOf = (status: number, body: unknown, use: Use) =>
     return Result.getOrThrow(Result.flip(result))
   })
 
-const withdrawal = (change: object) => ({ ...record("wd_1"), ...change })
+const recordWith = (change: object) => ({ ...record("wd_1"), ...change })
 const pixCharge = (change: object) => ({ ...created, data: { ...created.data, ...change } })
 
 describe("a withdrawal answered with success", () => {
@@ -66,7 +76,7 @@ describe("a withdrawal answered with success", () => {
     "a withdrawal answered with success and %s has an unknown outcome, and shows what it was",
     ([, change, path]) =>
       Effect.gen(function* () {
-        const body = withdrawal(change)
+        const body = recordWith(change)
         const error = yield* failureOf(201, body, withdraw)
         assert.strictEqual(error._tag, "OutcomeUnknown")
         if (error._tag !== "OutcomeUnknown") return
@@ -95,7 +105,7 @@ describe("a withdrawal answered with success", () => {
 
   it.effect.each(alike)("a withdrawal answered with success and %s is a withdrawal", ([, change]) =>
     Effect.gen(function* () {
-      const { requests, result } = yield* answered(201, withdrawal(change), withdraw)
+      const { requests, result } = yield* answered(201, recordWith(change), withdraw)
       assert.isTrue(Result.isSuccess(result))
       assert.strictEqual(requests, 1)
     })
@@ -109,9 +119,9 @@ describe("a withdrawal answered with success", () => {
         return Money.ReaisOrder(about.value, Money.reais("12")) < 0
       }
       const policy = Effect.provideService(PaymentsPolicy, PaymentsPolicy.make({ acceptValue }))
-      const under = yield* policy(answered(201, withdrawal({ value: 11.5 }), withdraw))
+      const under = yield* policy(answered(201, recordWith({ value: 11.5 }), withdraw))
       assert.isTrue(Result.isSuccess(under.result))
-      const over = yield* policy(failureOf(201, withdrawal({ value: 12.5 }), withdraw))
+      const over = yield* policy(failureOf(201, recordWith({ value: 12.5 }), withdraw))
       assert.strictEqual(over.outcome, "Unknown")
       assert.deepStrictEqual(
         asked.map(([amount]) => amount),
@@ -123,10 +133,10 @@ describe("a withdrawal answered with success", () => {
   it.effect("a withdrawal stays unknown where the policy's predicate throws, or the value is not above zero", () =>
     Effect.gen(function* () {
       const throwing = PaymentsPolicy.make({ acceptValue: () => assert.fail("no") })
-      const above = failureOf(201, withdrawal({ value: 11 }), withdraw)
+      const above = failureOf(201, recordWith({ value: 11 }), withdraw)
       assert.strictEqual((yield* Effect.provideService(above, PaymentsPolicy, throwing)).outcome, "Unknown")
       const all = PaymentsPolicy.make({ acceptValue: () => true })
-      const negative = failureOf(201, withdrawal({ value: -1 }), withdraw)
+      const negative = failureOf(201, recordWith({ value: -1 }), withdraw)
       assert.strictEqual((yield* Effect.provideService(negative, PaymentsPolicy, all)).outcome, "Unknown")
     })
   )

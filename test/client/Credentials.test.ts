@@ -19,7 +19,8 @@ import { FetchHttpClient } from "effect/http"
 import { TestClock } from "effect/testing"
 import { inspect } from "node:util"
 import { json, makeGateway } from "../support/Gateway.ts"
-import { balance, respond, scripted } from "../support/Wire.ts"
+import { balance } from "../support/operations.ts"
+import { respond, scripted } from "../support/Wire.ts"
 
 const secret = "canary-7f3e"
 

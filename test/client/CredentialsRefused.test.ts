@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Credentials, IdempotencyKeyGen, Payments } from "effect-pix"
 import { Effect, Layer, Redacted, Ref } from "effect"
-import { record, respond, scripted } from "../support/Wire.ts"
+import { record } from "../support/operations.ts"
+import { respond, scripted } from "../support/Wire.ts"
 import { pay, read, underTestClock, play, failureOf } from "../support/played.ts"
 
 describe("a 401", () => {

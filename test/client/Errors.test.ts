@@ -19,7 +19,8 @@ import {
   UnexpectedResponse
 } from "effect-pix"
 import { Duration, Effect, Schema } from "effect"
-import { codec, type Service, transactionId, writes } from "../support/failing.ts"
+import { codec, type Service } from "../support/failing.ts"
+import { requestWithdrawal, transactionId } from "../support/operations.ts"
 
 describe("the errors of Payments", () => {
   const common = { operation: "requestWithdrawal", attempts: 2, idempotencyKey: "wd_1" } as const
@@ -94,7 +95,7 @@ describe("the errors of Payments", () => {
   })
 
   it("an error is caught by its tag, and the types name what is left", () => {
-    const asked = Effect.flatMap(Payments, writes.requestWithdrawal)
+    const asked = Effect.flatMap(Payments, requestWithdrawal.call)
     const caught = Effect.catchTag(asked, "NoPixKey", () => Effect.succeed("none"))
     expectTypeOf<Extract<Effect.Error<typeof caught>, { _tag: "NoPixKey" }>>().toEqualTypeOf<never>()
     expectTypeOf<Extract<Effect.Error<typeof caught>, { _tag: "AuthError" }>>().toEqualTypeOf<AuthError>()

@@ -3,26 +3,17 @@ import { type FailureReason, Payments } from "effect-pix"
 import { Effect, Layer } from "effect"
 import { HttpClient } from "effect/http"
 import {
+  createTransaction,
   created,
-  lostConnection,
-  paymentsOn,
-  record,
-  refusedConnection,
-  type Reply,
-  respond,
-  scripted
-} from "../support/Wire.ts"
-import {
-  expectError,
-  type Expected,
-  failing,
-  isSound,
+  getTransaction,
   readNames,
+  record,
+  requestWithdrawal,
   transactionId,
-  writeNames,
-  writes,
-  reads
-} from "../support/failing.ts"
+  writeNames
+} from "../support/operations.ts"
+import { lostConnection, paymentsOn, refusedConnection, type Reply, respond, scripted } from "../support/Wire.ts"
+import { expectError, type Expected, failing, isSound } from "../support/failing.ts"
 
 /** A body whose connection breaks in the middle. */
 const brokenBody = (status: number) =>
@@ -178,7 +169,7 @@ describe("the status of a refusal", () => {
       const body = { message: "Saldo insuficiente" }
       for (const length of [{}, { "content-length": "27" }]) {
         const reply = respond(422, body, { "content-encoding": "gzip", ...length })
-        const { error } = yield* failing(writes.requestWithdrawal, reply)
+        const { error } = yield* failing(requestWithdrawal.call, reply)
         assert.strictEqual(error._tag, "InsufficientBalance")
       }
     })
@@ -187,7 +178,7 @@ describe("the status of a refusal", () => {
   it.effect("301, 307 and 308 say that the base URL is wrong", () =>
     Effect.gen(function* () {
       for (const status of [301, 307, 308]) {
-        const { error } = yield* failing(writes.requestWithdrawal, respond(status, "", { location: "/elsewhere" }))
+        const { error } = yield* failing(requestWithdrawal.call, respond(status, "", { location: "/elsewhere" }))
         assert.include(error.message, "the base URL is wrong")
       }
     })
@@ -195,7 +186,7 @@ describe("the status of a refusal", () => {
 
   it.effect("404 is TransactionNotFound for the lookup, with its id, and a refusal for the others", () =>
     Effect.gen(function* () {
-      const { error } = yield* failing(reads.getTransaction, respond(404))
+      const { error } = yield* failing(getTransaction.call, respond(404))
       assert.strictEqual(error._tag, "TransactionNotFound")
       assert.strictEqual("transactionId" in error && error.transactionId, transactionId)
       isSound(error, "getTransaction")
@@ -209,7 +200,7 @@ describe("the status of a refusal", () => {
     Effect.gen(function* () {
       const { layer, sent } = scripted(respond(422, { message: "Saldo insuficiente" }))
       const filtered = Layer.effect(HttpClient.HttpClient, Effect.map(HttpClient.HttpClient, HttpClient.filterStatusOk))
-      const error = yield* Effect.flip(Effect.flatMap(Payments, writes.requestWithdrawal)).pipe(
+      const error = yield* Effect.flip(Effect.flatMap(Payments, requestWithdrawal.call)).pipe(
         Effect.provide(paymentsOn(Layer.provide(filtered, layer)))
       )
       assert.strictEqual(error._tag, "InsufficientBalance")
@@ -355,7 +346,7 @@ describe("a success that cannot be read", () => {
     Effect.gen(function* () {
       const secret = "canary-7f3e"
       const data = { ...created.data, amount: secret, status: null, pix: { qrcode: 5, expirationDate: secret } }
-      const { error } = yield* failing(writes.createTransaction, respond(200, { ...created, data }))
+      const { error } = yield* failing(createTransaction.call, respond(200, { ...created, data }))
       assert.strictEqual(error._tag, "OutcomeUnknown")
       if (error._tag !== "OutcomeUnknown") return
       assert.isNotEmpty(error.issues)
@@ -374,7 +365,7 @@ describe("a success that cannot be read", () => {
         status: 201,
         reason: "KeyMismatch"
       })
-      const { error } = yield* failing(writes.requestWithdrawal, respond(201, record("wd_of_somebody_else")))
+      const { error } = yield* failing(requestWithdrawal.call, respond(201, record("wd_of_somebody_else")))
       assert.include(error.message, "idempotencyKey: is not the key that was sent")
       assert.notInclude(String(error), "somebody")
     })

@@ -1,26 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Credentials, IdempotencyKeyGen, Payments, type PaymentsError, type WriteOptions } from "effect-pix"
 import { Duration, Effect, Layer, Redacted, Result, Schedule } from "effect"
-import {
-  charge,
-  lostConnection,
-  paymentsOn,
-  payout,
-  record,
-  refusedConnection,
-  respond,
-  scripted
-} from "../support/Wire.ts"
-import {
-  expectError,
-  failing,
-  reasonOf,
-  type Script,
-  type Service,
-  statusOf,
-  writeNames,
-  writes
-} from "../support/failing.ts"
+import { charge, record, requestWithdrawal, withdrawal, writeNames } from "../support/operations.ts"
+import { lostConnection, paymentsOn, refusedConnection, respond, scripted } from "../support/Wire.ts"
+import { expectError, failing, reasonOf, type Script, type Service, statusOf } from "../support/failing.ts"
 import { failureOf, pay, play } from "../support/played.ts"
 import { impatient } from "../support/policies.ts"
 
@@ -76,7 +59,7 @@ describe("an unknown outcome within one call", () => {
   it.effect("the outcome stays unknown when the last attempt was refused for its rate, with the hint kept", () =>
     Effect.gen(function* () {
       const { error } = yield* failing(
-        writes.requestWithdrawal,
+        requestWithdrawal.call,
         lostConnection,
         respond(429, "", { "retry-after": "3600" })
       )
@@ -122,7 +105,7 @@ describe("an unknown outcome within one call", () => {
     Effect.gen(function* () {
       for (const first of [lostConnection, respond(503)]) {
         const { layer, sent } = scripted(first, respond(status), respond(201, record("wd_1")))
-        const paid = yield* Effect.flatMap(Payments, writes.requestWithdrawal).pipe(
+        const paid = yield* Effect.flatMap(Payments, requestWithdrawal.call).pipe(
           Effect.provide(Layer.provide(paymentsOn(layer), impatient))
         )
         assert.strictEqual(paid.idempotencyKey, "wd_1")
@@ -157,7 +140,7 @@ describe("an unknown outcome within one call", () => {
 describe("a write whose earlier call may have been executed", () => {
   const again = { idempotencyKey: "payout_1", earlier: "Unknown" } as const
   const created = (payments: Service) => payments.createTransaction(charge, again)
-  const paid = (payments: Service) => payments.requestWithdrawal(payout, again)
+  const paid = (payments: Service) => payments.requestWithdrawal(withdrawal, again)
 
   const outcomes = Effect.fnUntraced(function* (use: typeof created | typeof paid, ...replies: Script) {
     const { error, sent } = yield* failing<unknown, PaymentsError>(use, ...replies)
@@ -240,7 +223,7 @@ describe("a write whose earlier call may have been executed", () => {
         for (const options of [{ earlier: "Unknown" }, { ...again, earlier: "Rejected" }]) {
           const given = options as typeof again // what code without types may pass
           const { error, sent } = yield* failing<unknown, PaymentsError>(
-            (payments) => payments.requestWithdrawal(payout, given),
+            (payments) => payments.requestWithdrawal(withdrawal, given),
             respond(201, record("payout_1"))
           )
           assert.deepStrictEqual([error._tag, sent.length], ["InvalidRequest", 0])
@@ -262,7 +245,7 @@ describe("credentials of another client", () => {
     const payments = Payments.layer({ baseUrl: "https://gateway.example" }).pipe(
       Layer.provide([layer, changing(clientId), IdempotencyKeyGen.layerSequential, impatient])
     )
-    const pay = Effect.flatMap(Payments, (payments) => payments.requestWithdrawal(payout, options))
+    const pay = Effect.flatMap(Payments, (payments) => payments.requestWithdrawal(withdrawal, options))
     const result = yield* Effect.result(Effect.provide(pay, payments))
     return [Result.isSuccess(result) ? "Success" : result.failure._tag, sent.length]
   })

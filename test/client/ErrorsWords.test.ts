@@ -1,25 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { PaymentsError } from "effect-pix"
 import { Effect } from "effect"
-import { payout, respond } from "../support/Wire.ts"
-import {
-  expectError,
-  failing,
-  isSound,
-  keyed,
-  optionsOf,
-  type Past,
-  type Service,
-  statusOf,
-  writeNames,
-  writes
-} from "../support/failing.ts"
+import { keyedWithdrawal, requestWithdrawal, withdrawal, writeNames } from "../support/operations.ts"
+import { respond } from "../support/Wire.ts"
+import { expectError, failing, isSound, optionsOf, type Past, type Service, statusOf } from "../support/failing.ts"
 
 describe("the words of a refused withdrawal", () => {
   const refusedWith = (
     status: number,
     body: unknown,
-    request: Parameters<Service["requestWithdrawal"]>[0] = payout,
+    request: Parameters<Service["requestWithdrawal"]>[0] = withdrawal,
     past: Past = "made"
   ) =>
     Effect.map(
@@ -122,10 +112,10 @@ describe("the words of a refused withdrawal", () => {
     Effect.gen(function* () {
       for (const past of ["made", "given", "None"] as const) {
         for (const shape of shapes(message)) {
-          const error = yield* refusedWith(422, shape, payout, past)
+          const error = yield* refusedWith(422, shape, withdrawal, past)
           assert.strictEqual(error._tag, tag, JSON.stringify(shape))
         }
-        assert.strictEqual((yield* refusedWith(400, { message }, payout, past))._tag, tag)
+        assert.strictEqual((yield* refusedWith(400, { message }, withdrawal, past))._tag, tag)
       }
     })
   )
@@ -134,11 +124,11 @@ describe("the words of a refused withdrawal", () => {
     Effect.gen(function* () {
       for (const status of [400, 403, 422]) {
         for (const shape of shapes(message)) {
-          const error = yield* refusedWith(status, shape, keyed, "given")
+          const error = yield* refusedWith(status, shape, keyedWithdrawal, "given")
           assert.strictEqual(error._tag, "IdempotencyConflict", JSON.stringify(shape))
         }
         for (const past of ["made", "None"] as const) {
-          const error = yield* refusedWith(status, { message }, keyed, past)
+          const error = yield* refusedWith(status, { message }, keyedWithdrawal, past)
           assert.strictEqual(error._tag, status === 403 ? "AuthError" : "RequestRejected")
         }
       }
@@ -176,7 +166,7 @@ describe("the words of a refused withdrawal", () => {
         "Moeda inválida"
       ]) {
         for (const past of ["made", "given", "None"] as const) {
-          for (const request of [payout, keyed]) {
+          for (const request of [withdrawal, keyedWithdrawal]) {
             assert.strictEqual((yield* refusedWith(409, { message }, request, past))._tag, "IdempotencyConflict")
           }
         }
@@ -190,7 +180,7 @@ describe("the words of a refused withdrawal", () => {
       assert.strictEqual((yield* refusedWith(403, { message }))._tag, "IdempotencyConflict")
       assert.strictEqual((yield* refusedWith(401, { message }))._tag, "AuthError")
       for (const words of [message, "Saldo insuficiente"]) {
-        const { error } = yield* failing(writes.requestWithdrawal, respond(429, { message: words }))
+        const { error } = yield* failing(requestWithdrawal.call, respond(429, { message: words }))
         assert.deepStrictEqual([error._tag, error.outcome], ["RateLimited", "Rejected"])
       }
     })
@@ -214,7 +204,7 @@ describe("the words of a refused withdrawal", () => {
       ]
       for (const body of bodies) {
         assert.strictEqual(
-          (yield* refusedWith(400, body, keyed, "given"))._tag,
+          (yield* refusedWith(400, body, keyedWithdrawal, "given"))._tag,
           "IdempotencyConflict",
           JSON.stringify(body)
         )
@@ -231,7 +221,7 @@ describe("the words of a refused withdrawal", () => {
         { message: "Conta bloqueada", duplicate: false }
       ]
       for (const body of bodies) {
-        const error = yield* refusedWith(422, body, { ...keyed, description }, "given")
+        const error = yield* refusedWith(422, body, { ...keyedWithdrawal, description }, "given")
         assert.strictEqual(error._tag, "RequestRejected", JSON.stringify(body))
       }
     })
@@ -240,9 +230,9 @@ describe("the words of a refused withdrawal", () => {
   it.effect("the words that are too many to be read are not known", () =>
     Effect.gen(function* () {
       const body = { message: "Conta bloqueada", trace: "x".repeat(40_000) }
-      const given = yield* refusedWith(400, body, keyed, "given")
+      const given = yield* refusedWith(400, body, keyedWithdrawal, "given")
       assert.deepStrictEqual([given._tag, given.outcome], ["OutcomeUnknown", "Unknown"])
-      assert.strictEqual((yield* refusedWith(400, body, keyed, "made"))._tag, "RequestRejected")
+      assert.strictEqual((yield* refusedWith(400, body, keyedWithdrawal, "made"))._tag, "RequestRejected")
     })
   )
 
@@ -279,22 +269,28 @@ describe("the words of a refused withdrawal", () => {
     })
   )
 
-  it.effect("where there are no words, 400 and 404 of a payout without a PIX key stand for the documented cause", () =>
-    Effect.gen(function* () {
-      const silent = ["", "{}", "null", "[]", `{"message":""}`, `{"message":"Bad Request"}`, `{"code":400}`]
-      for (const past of ["made", "given", "None"] as const) {
-        for (const body of silent) {
-          for (const status of [400, 404]) {
-            assert.strictEqual((yield* refusedWith(status, body, payout, past))._tag, "NoPixKey", `${status} ${body}`)
-            assert.strictEqual((yield* refusedWith(status, body, keyed, past))._tag, "RequestRejected")
-          }
-          assert.strictEqual((yield* refusedWith(409, body, payout, past))._tag, "IdempotencyConflict", body)
-          for (const status of [402, 405, 410, 412, 418]) {
-            assert.strictEqual((yield* refusedWith(status, body, payout, past))._tag, "RequestRejected")
+  it.effect(
+    "where there are no words, 400 and 404 of a withdrawal without a PIX key stand for the documented cause",
+    () =>
+      Effect.gen(function* () {
+        const silent = ["", "{}", "null", "[]", `{"message":""}`, `{"message":"Bad Request"}`, `{"code":400}`]
+        for (const past of ["made", "given", "None"] as const) {
+          for (const body of silent) {
+            for (const status of [400, 404]) {
+              assert.strictEqual(
+                (yield* refusedWith(status, body, withdrawal, past))._tag,
+                "NoPixKey",
+                `${status} ${body}`
+              )
+              assert.strictEqual((yield* refusedWith(status, body, keyedWithdrawal, past))._tag, "RequestRejected")
+            }
+            assert.strictEqual((yield* refusedWith(409, body, withdrawal, past))._tag, "IdempotencyConflict", body)
+            for (const status of [402, 405, 410, 412, 418]) {
+              assert.strictEqual((yield* refusedWith(status, body, withdrawal, past))._tag, "RequestRejected")
+            }
           }
         }
-      }
-    })
+      })
   )
 
   it.effect("the words that name another cause are no missing key", () =>
@@ -323,7 +319,11 @@ describe("the words of a refused withdrawal", () => {
     Effect.gen(function* () {
       for (const message of ["Não foi possível", "Chave PIX não encontrada", "Nenhuma chave PIX cadastrada"]) {
         for (const status of [400, 404, 422]) {
-          assert.strictEqual((yield* refusedWith(status, { message }, keyed))._tag, "RequestRejected", message)
+          assert.strictEqual(
+            (yield* refusedWith(status, { message }, keyedWithdrawal))._tag,
+            "RequestRejected",
+            message
+          )
         }
       }
     })
@@ -334,7 +334,7 @@ describe("the words of a refused withdrawal", () => {
       const body = {
         message: `Chave maria@example.com recusada\r\n\u001B[31m para sk_live_0f9d2c7b ${"x ".repeat(300)}`
       }
-      const error = yield* refusedWith(422, body, keyed)
+      const error = yield* refusedWith(422, body, keyedWithdrawal)
       const said = "serviceMessage" in error ? (error.serviceMessage ?? "") : ""
       assert.match(said, /^Chave \[redacted\] recusada/)
       assert.isAtMost(said.length, 200)
@@ -352,14 +352,14 @@ describe("the words of a refused withdrawal", () => {
         [401, "made"],
         [422, "Unknown"]
       ] as const) {
-        const error = yield* refusedWith(status, { message: "Recusado", code: "PIX-17" }, keyed, past)
+        const error = yield* refusedWith(status, { message: "Recusado", code: "PIX-17" }, keyedWithdrawal, past)
         assert.strictEqual("serviceCode" in error && error.serviceCode, "PIX-17")
         assert.include(error.message, "(code PIX-17)")
       }
       const small = yield* refusedWith(422, { message: "Valor abaixo do mínimo", code: "MIN" })
       assert.strictEqual("serviceCode" in small && small.serviceCode, "MIN")
       for (const code of ["wd_1", "maria", "52998224725"]) {
-        const error = yield* refusedWith(422, { message: "Recusado", code }, keyed)
+        const error = yield* refusedWith(422, { message: "Recusado", code }, keyedWithdrawal)
         assert.notProperty(error, "serviceCode", code)
       }
     })

@@ -12,7 +12,7 @@ import { bodyDecoder, type FastReader } from "../../src/client/internal/wire/dec
 import { readCharge, readPage } from "../../src/client/internal/wire/fastReaders.ts"
 import { writePixCharge } from "../../src/client/internal/wire/writePixCharge.ts"
 import { seed, seeded } from "../support/seed.ts"
-import { created, listed } from "../support/Wire.ts"
+import { created, listed } from "../support/operations.ts"
 
 const runs = Number(process.env["EFFECT_PIX_RUNS"] ?? 5000)
 

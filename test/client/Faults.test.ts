@@ -5,7 +5,7 @@ import { Credentials, IdempotencyKeyGen, type OutcomeUnknown, Payments, Payments
 import { NodePayments } from "effect-pix/node"
 import { Fault, Sandbox, SandboxOptions } from "effect-pix/sandbox"
 import type { HttpClient } from "effect/http"
-import { calls, noTransaction, type OperationCall } from "../support/calls.ts"
+import { calls, companyId, createTransaction, lookUp, type OperationCall } from "../support/operations.ts"
 import { fixture, type Play, serveBlindly, serveRaw, serveTls, serveTlsThenPlain } from "../support/RawServer.ts"
 import {
   expectedOf,
@@ -46,7 +46,7 @@ const anyone = { clientId: "client", apiKey: Redacted.make("secret") }
 const sent = (requests: Effect.Success<Sandbox["Service"]["requests"]>) =>
   new Set(requests.map(({ idempotencyKey, text }) => `${idempotencyKey ?? "no key"} ${Redacted.value(text)}`))
 
-const sandbox = Layer.provide(Sandbox.layerServer, Layer.succeed(SandboxOptions, { balance: 100_000 }))
+const sandbox = Layer.provide(Sandbox.layerServer, Layer.succeed(SandboxOptions, { balance: 100_000, companyId }))
 
 /** Calls once, against a server of its own whose faults are planned. */
 const play = Effect.fnUntraced(
@@ -59,16 +59,16 @@ const play = Effect.fnUntraced(
     const { baseUrl, credentials, fault, requests, transactions, withdrawals } = yield* Sandbox
     return yield* Effect.gen(function* () {
       // The lookup needs something to look up; its creation is not counted.
-      if (call.operation === "getTransaction") yield* (calls[0] ?? call).run("")
-      const id = (yield* transactions)[0]?.transactionId ?? noTransaction
+      if (call.operation === "getTransaction") yield* createTransaction.run
+      const known = (yield* transactions)[0]?.transactionId
+      const run = known === undefined ? call.run : lookUp(known)
       const before = (yield* requests).length
       yield* fault(call.operation, typeof faults === "function" ? faults(baseUrl) : faults, { times })
       const attempt = attemptTime()
       const policy = stalls === undefined ? patient : within(attempt.millis)
-      const fiber = yield* Effect.forkChild(
-        Effect.result(Effect.provideService(call.run(id), PaymentsPolicy, policy)),
-        { startImmediately: true }
-      )
+      const fiber = yield* Effect.forkChild(Effect.result(Effect.provideService(run, PaymentsPolicy, policy)), {
+        startImmediately: true
+      })
       const headsBefore = headsFrom(baseUrl)
       for (const attempts of stalls === undefined ? [] : [1, 2].slice(0, times)) {
         const stalled = Effect.map(requests, (all) =>
@@ -137,7 +137,7 @@ describe.each(names)("over %s", (transport) => {
       const client = Payments.layer({ baseUrl }).pipe(
         Layer.provide([over, Credentials.layer(anyone), IdempotencyKeyGen.layerSequential])
       )
-      const error = yield* Effect.flip(call.run(noTransaction)).pipe(
+      const error = yield* Effect.flip(call.run).pipe(
         Effect.provide([client, quiet]),
         Effect.provideService(PaymentsPolicy, policy)
       )
@@ -286,7 +286,7 @@ describe.each(names)("over %s", (transport) => {
         each((call) =>
           Effect.gen(function* () {
             const server = yield* serveRaw(row.play(call))
-            const result = yield* Effect.result(call.run(noTransaction)).pipe(
+            const result = yield* Effect.result(call.run).pipe(
               Effect.provide([clientOf(`http://127.0.0.1:${server.port}`, anyone)(transport), quiet]),
               Effect.provideService(PaymentsPolicy, patient)
             )
@@ -319,7 +319,7 @@ describe.each(names)("over %s", (transport) => {
       each((call) =>
         Effect.gen(function* () {
           const server = yield* stale(call)
-          const once = Effect.result(call.run(noTransaction))
+          const once = Effect.result(call.run)
           // A transport may open another connection first: it is asked until it uses one again.
           const client = Payments.layer({ baseUrl: `http://127.0.0.1:${server.port}` }).pipe(
             Layer.provide([keeping, Credentials.layer(anyone), IdempotencyKeyGen.layerSequential])
@@ -356,12 +356,10 @@ describe.each(names)("over %s", (transport) => {
               onInterruptedWrite: (report) => Effect.sync(() => void reports.push(report))
             })
             const fiber = yield* Effect.forkChild(
-              call
-                .run(noTransaction)
-                .pipe(
-                  Effect.provide([clientOf(`http://127.0.0.1:${server.port}`, anyone)(transport), quiet]),
-                  Effect.provideService(PaymentsPolicy, policy)
-                )
+              call.run.pipe(
+                Effect.provide([clientOf(`http://127.0.0.1:${server.port}`, anyone)(transport), quiet]),
+                Effect.provideService(PaymentsPolicy, policy)
+              )
             )
             yield* Deferred.await(arrived)
             yield* Fiber.interrupt(fiber)
@@ -388,7 +386,7 @@ describe.each(names)("over %s", (transport) => {
             const policy = { ...patient, writes: mode as keyof typeof modes } // the names of `modes` itself
             const known = yield* credentials
             const attemptsAt = (url: string) =>
-              Effect.map(Effect.flip(call.run("")), (error) => error.attempts).pipe(
+              Effect.map(Effect.flip(call.run), (error) => error.attempts).pipe(
                 Effect.provide([clientOf(url, known)(transport), quiet]),
                 Effect.provideService(PaymentsPolicy, policy)
               )

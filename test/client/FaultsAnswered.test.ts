@@ -3,10 +3,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger, Schedule } from "effect"
 import { PaymentsPolicy } from "effect-pix"
 import { Sandbox, SandboxOptions } from "effect-pix/sandbox"
-import { calls, noTransaction, type OperationCall } from "../support/calls.ts"
+import { calls, companyId, createTransaction, lookUp, type OperationCall } from "../support/operations.ts"
 import { answeredRows, expectedOf, outcomeOf, type Row, succeeded } from "../support/faultRows.ts"
 
-const memory = Layer.provide(Sandbox.layerPayments, Layer.succeed(SandboxOptions, { balance: 100_000 }))
+const memory = Layer.provide(Sandbox.layerPayments, Layer.succeed(SandboxOptions, { balance: 100_000, companyId }))
 const policy = PaymentsPolicy.make({ retryReads: Schedule.recurs(1), retryWrites: Schedule.recurs(1) })
 
 /** Calls once, on a gateway of its own that meets so many requests with the faults. */
@@ -14,11 +14,12 @@ const play = Effect.fnUntraced(
   function* (call: OperationCall, faults: Row["faults"], times: number) {
     const { baseUrl, fault, requests, transactions, withdrawals } = yield* Sandbox
     // The lookup needs something to look up.
-    if (call.operation === "getTransaction") yield* (calls[0] ?? call).run("")
-    const id = (yield* transactions)[0]?.transactionId ?? noTransaction
+    if (call.operation === "getTransaction") yield* createTransaction.run
+    const known = (yield* transactions)[0]?.transactionId
+    const run = known === undefined ? call.run : lookUp(known)
     const before = (yield* requests).length
     yield* fault(call.operation, typeof faults === "function" ? faults(baseUrl) : faults, { times })
-    const result = yield* Effect.result(Effect.provideService(call.run(id), PaymentsPolicy, policy))
+    const result = yield* Effect.result(Effect.provideService(run, PaymentsPolicy, policy))
     const executed = yield* call.operation === "createTransaction" ? transactions : withdrawals
     return {
       outcome: outcomeOf(result, (yield* requests).length - before),

@@ -8,10 +8,11 @@ import type { AddressInfo } from "node:net"
 import { fileURLToPath } from "node:url"
 import * as FetchTransport from "../../src/client/internal/transport/fetchTransport.ts"
 import { json, makeGateway } from "../support/Gateway.ts"
-import { balance, paymentsOn, payout, record } from "../support/Wire.ts"
+import { balance, record, requestWithdrawal } from "../support/operations.ts"
+import { paymentsOn } from "../support/Wire.ts"
 
 const quiet = Logger.layer([])
-const pay = Effect.flatMap(Payments, (payments) => payments.requestWithdrawal(payout))
+const { run: pay } = requestWithdrawal
 const read = Effect.flatMap(Payments, (payments) => payments.getBalance({ companyId: 7 }))
 const once = PaymentsPolicy.layer(PaymentsPolicy.once)
 

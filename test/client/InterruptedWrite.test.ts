@@ -1,11 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Layer, Logger, Schedule } from "effect"
 import { HttpClient, HttpClientResponse } from "effect/http"
-import { type OutcomeUnknown, Payments, PaymentsPolicy } from "effect-pix"
+import { type OutcomeUnknown, PaymentsPolicy } from "effect-pix"
 import { TestClock } from "effect/testing"
-import { paymentsOn, payout, record, respond, scripted } from "../support/Wire.ts"
+import { record, requestWithdrawal } from "../support/operations.ts"
+import { paymentsOn, respond, scripted } from "../support/Wire.ts"
 
-const pay = Effect.flatMap(Payments, (payments) => payments.requestWithdrawal(payout))
+const { run: pay } = requestWithdrawal
 
 /** Where the reports of interrupted writes go, and the lines of the log. */
 const watching = (hook: (report: OutcomeUnknown) => Effect.Effect<void> = () => Effect.void) => {

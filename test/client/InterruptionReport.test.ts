@@ -3,7 +3,8 @@ import { Credentials, IdempotencyKeyGen, type OutcomeUnknown, Payments, Payments
 import type { Duration } from "effect"
 import { Deferred, Effect, Exit, Fiber, Layer, Logger, Schedule } from "effect"
 import { TestClock } from "effect/testing"
-import { lostConnection, paymentsOn, record, refusedConnection, respond, scripted } from "../support/Wire.ts"
+import { record } from "../support/operations.ts"
+import { lostConnection, paymentsOn, refusedConnection, respond, scripted } from "../support/Wire.ts"
 import { type Call, pay, create, read, underTestClock } from "../support/played.ts"
 
 describe("an interrupted write", () => {

@@ -1,7 +1,7 @@
 /** The recipes of docs/limits.md, counted by the requests that the gateway received. */
 import * as NodeRedis from "@effect/platform-node/NodeRedis"
 import { assert, describe, it } from "@effect/vitest"
-import { Credentials, IdempotencyKeyGen, Merchants, Money, Payments, PaymentsPolicy } from "effect-pix"
+import { Credentials, IdempotencyKeyGen, Merchants, Payments, PaymentsPolicy } from "effect-pix"
 import { Fault, Sandbox, SandboxOptions } from "effect-pix/sandbox"
 import { Context, Duration, Effect, Exit, Fiber, Layer, Redacted, References, Result, Schedule, Scope } from "effect"
 import { HttpClient, HttpClientError, type HttpClientRequest } from "effect/http"
@@ -9,6 +9,7 @@ import { CircuitBreaker, RateLimiter, type Redis } from "effect/persistence"
 import { TestClock } from "effect/testing"
 import { startFakeRedis } from "../support/fakeRedis.ts"
 import { noRedis, startRedis } from "../support/redis.ts"
+import { withdrawal } from "../support/operations.ts"
 
 /** The request never became bytes. */
 const keptBack = (request: HttpClientRequest.HttpClientRequest, description: string) => (cause: unknown) =>
@@ -93,7 +94,6 @@ const clientOf = <R>(limits: Layer.Layer<HttpClient.HttpClient, never, HttpClien
   )
 
 const rich = Layer.provide(Sandbox.layer, Layer.succeed(SandboxOptions, { balance: 1_000_000 }))
-const withdrawal = { amount: Money.centavos(1000) }
 const once = Effect.provideService(PaymentsPolicy, PaymentsPolicy.once)
 const quiet = Effect.provideService(References.MinimumLogLevel, "None")
 const count = Effect.flatMap(Sandbox, (sandbox) => Effect.map(sandbox.requests, (requests) => requests.length))

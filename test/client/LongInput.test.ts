@@ -5,7 +5,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { type CreateTransactionRequest, Payments } from "effect-pix"
-import { charge, paymentsOn, respond, scripted } from "../support/Wire.ts"
+import { charge } from "../support/operations.ts"
+import { paymentsOn, respond, scripted } from "../support/Wire.ts"
 
 const guard = 120_000
 const long = (text: string) => text.repeat(500_000 / text.length)

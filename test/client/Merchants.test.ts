@@ -10,7 +10,8 @@ import {
 } from "effect-pix"
 import { Cause, Data, Deferred, Effect, Fiber, Layer, Redacted, References } from "effect"
 import { TestClock } from "effect/testing"
-import { balance, respond, scripted } from "../support/Wire.ts"
+import { balance } from "../support/operations.ts"
+import { respond, scripted } from "../support/Wire.ts"
 
 const secret = "canary-7f3e"
 

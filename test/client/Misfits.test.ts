@@ -6,25 +6,25 @@ import { type Operation, Payments, type PaymentsError } from "effect-pix"
 import { Effect, Logger, Metric, Result } from "effect"
 import {
   balance,
-  charge,
+  createTransaction,
   created,
   detail,
+  getBalance,
+  getTransaction,
+  listTransactions,
   listed,
-  payout,
-  paymentsOn,
   record,
-  respond,
-  scripted,
-  shown
-} from "../support/Wire.ts"
+  requestWithdrawal
+} from "../support/operations.ts"
+import { paymentsOn, respond, scripted, shown } from "../support/Wire.ts"
 
 type Use = (payments: Payments["Service"]) => Effect.Effect<unknown, PaymentsError>
 
-const create: Use = (payments) => payments.createTransaction(charge)
-const withdraw: Use = (payments) => payments.requestWithdrawal(payout)
-const look: Use = (payments) => payments.getTransaction(detail.transactionId)
-const list: Use = (payments) => payments.listTransactions()
-const read: Use = (payments) => payments.getBalance({ companyId: 7 })
+const { call: create } = createTransaction
+const { call: list } = listTransactions
+const { call: look } = getTransaction
+const { call: read } = getBalance
+const { call: withdraw } = requestWithdrawal
 
 /** Calls a service that answers so; gives what came of it, what was logged and what was counted. */
 const answered = (body: unknown, use: Use, times = 1) =>

@@ -3,20 +3,21 @@ import { assert, describe, it } from "@effect/vitest"
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http"
 import { SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base"
 import { Cause, Effect, Exit, Fiber, Layer, Logger, Metric, References, Tracer } from "effect"
-import { IdempotencyKey, Money, Payments, PaymentsPolicy } from "effect-pix"
+import { IdempotencyKey, Payments, PaymentsPolicy } from "effect-pix"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { FetchHttpClient } from "effect/http"
 import { OtlpSerialization, OtlpTracer } from "effect/observability"
 import { TestClock } from "effect/testing"
 import { inspect } from "node:util"
 import { Collector } from "../support/Collector.ts"
+import { requestWithdrawal, withdrawal } from "../support/operations.ts"
 import { paymentsOn, scripted } from "../support/Wire.ts"
 
 const key = IdempotencyKey.fromReference("payout", "invoice-42")
 
 const payout = Effect.gen(function* () {
   const payments = yield* Payments
-  return yield* payments.requestWithdrawal({ amount: Money.centavos(1000) }, { idempotencyKey: key })
+  return yield* payments.requestWithdrawal(withdrawal, { idempotencyKey: key })
 })
 
 /** A payout that succeeds at its second attempt. */
@@ -75,7 +76,7 @@ describe("spans", () => {
         "server.address": "sandbox.example",
         "server.port": 443,
         "url.scheme": "https",
-        "url.template": "/api/Withdraw/request"
+        "url.template": requestWithdrawal.path
       }
       assert.deepStrictEqual(first, { ...http, "http.response.status_code": 503, "error.type": "ServerError" })
       assert.deepStrictEqual(second, { ...http, "http.response.status_code": 201, "http.request.resend_count": 1 })

@@ -4,21 +4,24 @@ import { Effect, Layer } from "effect"
 import { answer, type Arrived, json, makeGateway, reset } from "../support/Gateway.ts"
 import { impatient } from "../support/policies.ts"
 import {
-  apiKey,
   balance,
+  balancePath,
   charge,
-  clientId,
+  createTransaction,
   created,
   detail,
+  getBalance,
+  getTransaction,
+  listTransactions,
   listed,
-  paymentsOn,
-  payout,
+  lookupPath,
   record,
-  transports
-} from "../support/Wire.ts"
+  requestWithdrawal,
+  transactionId,
+  withdrawal
+} from "../support/operations.ts"
+import { apiKey, clientId, paymentsOn, transports } from "../support/Wire.ts"
 import { on } from "../support/against.ts"
-
-const transactionId = "6f1b9a3e-2f7c-4f0e-9d53-0c5a7e1b2d44"
 
 const { customer } = charge
 
@@ -76,7 +79,7 @@ describe.each(Object.entries(transports))("over %s", (_, transport) => {
         const { request } = yield* succeeds(json(created), (payments) => payments.createTransaction(charge))
         posted(
           request,
-          "/api/v1/transactions/create",
+          createTransaction.path,
           "tx_1",
           `{"amount":2500,"currency":"BRL","paymentMethod":"PIX","customer":{"name":"Maria Silva","email":"maria@example.com"}}`
         )
@@ -111,41 +114,45 @@ describe.each(Object.entries(transports))("over %s", (_, transport) => {
       })
     )
 
-    it.live("a minimal payout carries amount and currency", () =>
+    it.live("a minimal withdrawal carries amount and currency", () =>
       Effect.gen(function* () {
-        const { request } = yield* succeeds(json(record("wd_1"), 201), (payments) => payments.requestWithdrawal(payout))
-        posted(request, "/api/Withdraw/request", "wd_1", `{"amount":1000,"currency":"BRL"}`)
+        const { request } = yield* succeeds(json(record("wd_1"), 201), (payments) =>
+          payments.requestWithdrawal(withdrawal)
+        )
+        posted(request, requestWithdrawal.path, "wd_1", `{"amount":1000,"currency":"BRL"}`)
       })
     )
 
-    it.live("a full payout carries key, kind, description and metadata; a PixKey and a plain pair send the same", () =>
-      Effect.gen(function* () {
-        const rest = {
-          amount: Money.centavos(150_000),
-          currency: "BRL",
-          description: "Aluguel nº 4",
-          metadata: { invoice: 42, tags: ["rent", null], nested: { deep: true } }
-        }
-        const asked: ReadonlyArray<WithdrawalRequest> = [
-          { ...rest, pixKey: PixKey.cpf("529.982.247-25") },
-          { ...rest, pixKey: "52998224725", pixKeyType: "CPF" },
-          { ...rest, pixKey: "529.982.247-25", pixKeyType: "CPF" }
-        ]
-        for (const request of asked) {
-          const sent = yield* succeeds(json(record("wd_1"), 201), (payments) => payments.requestWithdrawal(request))
-          assert.deepStrictEqual(JSON.parse(sent.request.text), {
-            ...rest,
-            pixKey: "52998224725",
-            pixKeyType: "CPF"
-          })
-        }
-      })
+    it.live(
+      "a full withdrawal carries key, kind, description and metadata; a PixKey and a plain pair send the same",
+      () =>
+        Effect.gen(function* () {
+          const rest = {
+            amount: Money.centavos(150_000),
+            currency: "BRL",
+            description: "Aluguel nº 4",
+            metadata: { invoice: 42, tags: ["rent", null], nested: { deep: true } }
+          }
+          const asked: ReadonlyArray<WithdrawalRequest> = [
+            { ...rest, pixKey: PixKey.cpf("529.982.247-25") },
+            { ...rest, pixKey: "52998224725", pixKeyType: "CPF" },
+            { ...rest, pixKey: "529.982.247-25", pixKeyType: "CPF" }
+          ]
+          for (const request of asked) {
+            const sent = yield* succeeds(json(record("wd_1"), 201), (payments) => payments.requestWithdrawal(request))
+            assert.deepStrictEqual(JSON.parse(sent.request.text), {
+              ...rest,
+              pixKey: "52998224725",
+              pixKeyType: "CPF"
+            })
+          }
+        })
     )
 
     it.live("metadata that is text is sent as that text", () =>
       Effect.gen(function* () {
         const { request } = yield* succeeds(json(record("wd_1"), 201), (payments) =>
-          payments.requestWithdrawal({ ...payout, metadata: `{"a": 1}` })
+          payments.requestWithdrawal({ ...withdrawal, metadata: `{"a": 1}` })
         )
         assert.strictEqual(request.text, String.raw`{"amount":1000,"currency":"BRL","metadata":"{\"a\": 1}"}`)
       })
@@ -162,7 +169,7 @@ describe.each(Object.entries(transports))("over %s", (_, transport) => {
         ]
         for (const [pixKey, pixKeyType, text] of kinds) {
           const { request } = yield* succeeds(json(record("wd_1"), 201), (payments) =>
-            payments.requestWithdrawal({ ...payout, pixKey })
+            payments.requestWithdrawal({ ...withdrawal, pixKey })
           )
           assert.deepStrictEqual(JSON.parse(request.text), {
             amount: 1000,
@@ -183,7 +190,7 @@ describe.each(Object.entries(transports))("over %s", (_, transport) => {
         assert.strictEqual(charged.request.headers["idempotency-key"], idempotencyKey)
         assert.strictEqual(charged.value.idempotencyKey, idempotencyKey)
         const paid = yield* succeeds(json(record(idempotencyKey), 201), (payments) =>
-          payments.requestWithdrawal(payout, { idempotencyKey })
+          payments.requestWithdrawal(withdrawal, { idempotencyKey })
         )
         assert.strictEqual(paid.request.headers["idempotency-key"], idempotencyKey)
       })
@@ -193,7 +200,7 @@ describe.each(Object.entries(transports))("over %s", (_, transport) => {
       Effect.gen(function* () {
         const looked = yield* succeeds(json(detail), (payments) => payments.getTransaction(transactionId))
         assert.strictEqual(looked.request.method, "GET")
-        assert.strictEqual(looked.request.path, `/api/Transaction/transactionByTransactionId/${transactionId}`)
+        assert.strictEqual(looked.request.path, getTransaction.path)
         assert.deepStrictEqual(ours(looked.request), readHeaders)
         assert.strictEqual(looked.request.bytes.length, 0)
         assert.isUndefined(looked.request.headers["content-length"])
@@ -202,7 +209,7 @@ describe.each(Object.entries(transports))("over %s", (_, transport) => {
 
     it.live("a list asks for what was given and leaves the rest to the service", () =>
       Effect.gen(function* () {
-        const path = "/api/Transaction/company/transactions"
+        const { path } = listTransactions
         const cases: ReadonlyArray<readonly [Parameters<Payments["Service"]["listTransactions"]>[0], string]> = [
           [undefined, path],
           [{}, path],
@@ -220,13 +227,12 @@ describe.each(Object.entries(transports))("over %s", (_, transport) => {
 
     it.live("a balance is that of the company named, or else of the configured one, in BRL unless said", () =>
       Effect.gen(function* () {
-        const path = "/api/Balance/balance"
         const cases: ReadonlyArray<readonly [Parameters<Payments["Service"]["getBalance"]>[0], string]> = [
-          [undefined, `${path}/7?currency=BRL`],
-          [{ companyId: 8 }, `${path}/8?currency=BRL`],
-          [{ companyId: 0 }, `${path}/0?currency=BRL`],
-          [{ currency: "USD" }, `${path}/7?currency=USD`],
-          [{ companyId: undefined, currency: undefined }, `${path}/7?currency=BRL`]
+          [undefined, `${balancePath(7)}?currency=BRL`],
+          [{ companyId: 8 }, `${balancePath(8)}?currency=BRL`],
+          [{ companyId: 0 }, `${balancePath(0)}?currency=BRL`],
+          [{ currency: "USD" }, `${balancePath(7)}?currency=USD`],
+          [{ companyId: undefined, currency: undefined }, `${balancePath(7)}?currency=BRL`]
         ]
         for (const [options, expected] of cases) {
           const { request } = yield* succeeds(json(balance), (payments) => payments.getBalance(options), {
@@ -242,9 +248,9 @@ describe.each(Object.entries(transports))("over %s", (_, transport) => {
       Effect.gen(function* () {
         for (const prefix of ["/pix/v2", "/pix/v2/", "/pix/v2//"]) {
           const charged = yield* succeeds(json(created), (payments) => payments.createTransaction(charge), { prefix })
-          assert.strictEqual(charged.request.path, "/pix/v2/api/v1/transactions/create")
+          assert.strictEqual(charged.request.path, `/pix/v2${createTransaction.path}`)
           const read = yield* succeeds(json(balance), (payments) => payments.getBalance({ companyId: 7 }), { prefix })
-          assert.strictEqual(read.request.path, "/pix/v2/api/Balance/balance/7?currency=BRL")
+          assert.strictEqual(read.request.path, `/pix/v2${getBalance.path}`)
         }
       })
     )
@@ -254,11 +260,7 @@ describe.each(Object.entries(transports))("over %s", (_, transport) => {
         for (const id of ["a?b#c", "%2e%2e", "...", "a:b@c;d", "a%2Fb"]) {
           const own = json({ ...detail, transactionId: id })
           const { request } = yield* succeeds(own, (payments) => payments.getTransaction(id))
-          assert.strictEqual(
-            request.path,
-            `/api/Transaction/transactionByTransactionId/${encodeURIComponent(id)}`,
-            `for ${id}`
-          )
+          assert.strictEqual(request.path, lookupPath(encodeURIComponent(id)), `for ${id}`)
         }
       })
     )
@@ -268,7 +270,7 @@ describe.each(Object.entries(transports))("over %s", (_, transport) => {
         const { requests, script, url } = yield* makeGateway
         const pay = Effect.flatMap(Payments, (payments) =>
           payments.requestWithdrawal({
-            ...payout,
+            ...withdrawal,
             pixKey: PixKey.email("maria@example.com"),
             description: "Aluguel \u{1F3E0}",
             metadata: { z: 1, a: [0.1, "é"] }

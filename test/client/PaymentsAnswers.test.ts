@@ -5,20 +5,20 @@ import { type Answer, answer, json, makeGateway } from "../support/Gateway.ts"
 import {
   balance,
   charge,
+  createTransaction,
   created,
   detail,
+  getBalance,
+  getTransaction,
+  listTransactions,
   listed,
-  paymentsOn,
-  payout,
   record,
-  respond,
-  scripted,
-  shown,
-  transports
-} from "../support/Wire.ts"
+  requestWithdrawal,
+  transactionId,
+  withdrawal
+} from "../support/operations.ts"
+import { paymentsOn, respond, scripted, shown, transports } from "../support/Wire.ts"
 import { on, only } from "../support/against.ts"
-
-const transactionId = "6f1b9a3e-2f7c-4f0e-9d53-0c5a7e1b2d44"
 
 describe.each(Object.entries(transports))("over %s", (_, transport) => {
   const { against, succeeds } = on(transport)
@@ -58,11 +58,11 @@ describe.each(Object.entries(transports))("over %s", (_, transport) => {
       accBalanceCreditAwaiting: "0 reais"
     }
 
-    const create = (payments: Payments["Service"]) => payments.createTransaction(charge)
-    const look = (payments: Payments["Service"]) => payments.getTransaction(transactionId)
-    const list = (payments: Payments["Service"]) => payments.listTransactions()
-    const read = (payments: Payments["Service"]) => payments.getBalance({ companyId: 7 })
-    const withdraw = (payments: Payments["Service"]) => payments.requestWithdrawal(payout)
+    const { call: create } = createTransaction
+    const { call: list } = listTransactions
+    const { call: look } = getTransaction
+    const { call: read } = getBalance
+    const { call: withdraw } = requestWithdrawal
 
     const nulls = (names: string) => Object.fromEntries(names.split(" ").map((name) => [name, null]))
 
@@ -347,7 +347,7 @@ describe.each(Object.entries(transports))("over %s", (_, transport) => {
             const { accBalance } = yield* payments.getBalance({ companyId: 7 })
             assert.isTrue(Money.ReaisEquivalence(accBalance, Money.reais(expected)), written)
             script(json(`{"id":55,"enTransaction":"Awaiting","value":${written}}`, 201))
-            const { value } = yield* payments.requestWithdrawal(payout)
+            const { value } = yield* payments.requestWithdrawal(withdrawal)
             assert.isTrue(Money.ReaisEquivalence(value, Money.reais(expected)), written)
           }
         }).pipe(

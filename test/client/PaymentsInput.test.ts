@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { IdempotencyKey, Money, Payments, type PaymentsError, PixKey } from "effect-pix"
 import { Effect } from "effect"
-import { charge, created, listed, paymentsOn, payout, record, respond, scripted, detail } from "../support/Wire.ts"
+import { charge, created, detail, listed, record, withdrawal } from "../support/operations.ts"
+import { paymentsOn, respond, scripted } from "../support/Wire.ts"
 
 const { customer } = charge
 
@@ -18,7 +19,7 @@ describe("what is refused before anything is sent", () => {
   const withdraw =
     (change: object, options?: object): Use =>
     (payments) =>
-      payments.requestWithdrawal({ ...payout, ...change }, options)
+      payments.requestWithdrawal({ ...withdrawal, ...change }, options)
   const look =
     (id: unknown): Use =>
     (payments) =>
@@ -94,14 +95,14 @@ describe("what is refused before anything is sent", () => {
 
     ["an extra nested too deep to be written", create(boleto(deep(50_000))), ""],
     ["a charge that is no object", (payments) => payments.createTransaction(null as never), "paymentMethod"],
-    ["a payout that is no object", (payments) => payments.requestWithdrawal(null as never), ""],
+    ["a withdrawal that is no object", (payments) => payments.requestWithdrawal(null as never), ""],
     ["a PIX key that is no text", withdraw({ pixKey: 42, pixKeyType: "EVP" }), "pixKeyType"],
     ["options of a balance that are no object", read(42), ""],
 
-    ["a negative payout", withdraw({ amount: -1000 }), "amount"],
-    ["a payout with a fraction", withdraw({ amount: 1000.5 }), "amount"],
-    ["a payout without an amount", withdraw({ amount: undefined }), "amount"],
-    ["a payout in a currency that is none", withdraw({ currency: "brl" }), "currency"],
+    ["a negative withdrawal", withdraw({ amount: -1000 }), "amount"],
+    ["a withdrawal with a fraction", withdraw({ amount: 1000.5 }), "amount"],
+    ["a withdrawal without an amount", withdraw({ amount: undefined }), "amount"],
+    ["a withdrawal in a currency that is none", withdraw({ currency: "brl" }), "currency"],
     ["a kind of key without a key", withdraw({ pixKeyType: "CPF" }), "pixKeyType"],
     ["a plain key without its kind", withdraw({ pixKey: "52998224725" }), "pixKeyType"],
     ["a plain key of an unknown kind", withdraw({ pixKey: canary, pixKeyType: canary }), "pixKey"],
@@ -112,7 +113,7 @@ describe("what is refused before anything is sent", () => {
       withdraw({ pixKey: PixKey.cpf("52998224725"), pixKeyType: "CPF" }),
       "pixKeyType"
     ],
-    ["an undocumented field of a payout", withdraw({ canary }), "canary"],
+    ["an undocumented field of a withdrawal", withdraw({ canary }), "canary"],
     ["a description that is no text", withdraw({ description: 42 }), "description"],
     ["metadata with a __proto__", withdraw({ metadata: JSON.parse(`{"a":{"__proto__":"${canary}"}}`) }), "metadata"],
     ["metadata with a constructor", withdraw({ metadata: { constructor: canary } }), "metadata"],

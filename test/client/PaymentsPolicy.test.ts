@@ -2,16 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Payments, PaymentsPolicy, PixKey } from "effect-pix"
 import { Duration, Effect, Layer, Random, Schedule, Schema } from "effect"
 import { TestClock } from "effect/testing"
-import {
-  balance,
-  lostConnection,
-  paymentsOn,
-  refusedConnection,
-  type Reply,
-  respond,
-  scripted,
-  payout
-} from "../support/Wire.ts"
+import { balance, withdrawal } from "../support/operations.ts"
+import { lostConnection, paymentsOn, refusedConnection, type Reply, respond, scripted } from "../support/Wire.ts"
 import { type Call, pay, create, read, always, play, failureOf } from "../support/played.ts"
 
 describe("the waits between attempts", () => {
@@ -214,7 +206,7 @@ describe("time", () => {
     Effect.gen(function* () {
       const policy = { attemptTimeout: "10 seconds" } as const
       const given = Effect.flatMap(Payments, (payments) =>
-        payments.requestWithdrawal(payout, { idempotencyKey: "payout_1" })
+        payments.requestWithdrawal(withdrawal, { idempotencyKey: "payout_1" })
       )
       for (const [call, status, tag] of [
         [pay, 401, "AuthError"],
@@ -298,7 +290,7 @@ describe("PaymentsPolicy", () => {
   it.effect("the default policy tries three times, with the same key and the same bytes", () =>
     Effect.gen(function* () {
       const full = Effect.flatMap(Payments, (payments) =>
-        payments.requestWithdrawal({ ...payout, pixKey: PixKey.cpf("52998224725"), metadata: { b: 1, a: "é" } })
+        payments.requestWithdrawal({ ...withdrawal, pixKey: PixKey.cpf("52998224725"), metadata: { b: 1, a: "é" } })
       )
       const { requests, result, sent } = yield* play(full, {}, lostConnection)
       assert.strictEqual(requests, 3)

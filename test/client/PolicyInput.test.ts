@@ -2,9 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Layer, Result, Schedule } from "effect"
 import { Payments, PaymentsPolicy, RefusalRules } from "effect-pix"
 import { NodePayments } from "effect-pix/node"
-import { calls, noTransaction } from "../support/calls.ts"
 import { type Answer, json, makeGateway } from "../support/Gateway.ts"
-import { balance, lostConnection, paymentsOn, payout, record, respond, scripted, transports } from "../support/Wire.ts"
+import { balance, calls, record, withdrawal } from "../support/operations.ts"
+import { lostConnection, paymentsOn, respond, scripted, transports } from "../support/Wire.ts"
 import { pay, play, read } from "../support/played.ts"
 
 const durations = [
@@ -52,7 +52,7 @@ const refusalsUnder = Effect.fnUntraced(function* (policy: PaymentsPolicy, rules
   const { layer, sent } = scripted(respond(500))
   const seen: Array<ReadonlyArray<string>> = []
   for (const { isWrite, operation, run } of calls) {
-    const error = yield* Effect.flip(run(noTransaction)).pipe(
+    const error = yield* Effect.flip(run).pipe(
       Effect.provideService(PaymentsPolicy, policy),
       Effect.provideService(RefusalRules, rules),
       Effect.provide(paymentsOn(layer))
@@ -133,7 +133,7 @@ describe("a policy with a wrong setting", () => {
     Effect.gen(function* () {
       const { layer, sent } = scripted(lostConnection)
       const error = yield* Effect.flatMap(Payments, (payments) =>
-        Effect.flip(payments.requestWithdrawal(payout, { idempotencyKey: "k", earlier: "Unknown" }))
+        Effect.flip(payments.requestWithdrawal(withdrawal, { idempotencyKey: "k", earlier: "Unknown" }))
       ).pipe(
         Effect.provideService(PaymentsPolicy, policyOf({ attemptTimeout: Number.NaN })),
         Effect.provide(paymentsOn(layer))

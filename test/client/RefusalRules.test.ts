@@ -2,7 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Payments, type PaymentsError, RefusalRules, type WriteOptions } from "effect-pix"
 import { Effect, Layer } from "effect"
 import { readFileSync } from "node:fs"
-import { charge, lostConnection, paymentsOn, payout, type Reply, respond, scripted } from "../support/Wire.ts"
+import { charge, withdrawal } from "../support/operations.ts"
+import { lostConnection, paymentsOn, type Reply, respond, scripted } from "../support/Wire.ts"
 import { impatient } from "../support/policies.ts"
 
 type Rules = Parameters<typeof RefusalRules.make>[0]
@@ -14,7 +15,7 @@ const refused = Effect.fnUntraced(function* (
 ) {
   const { layer } = scripted(...replies)
   const error: PaymentsError = yield* Effect.flip(
-    Effect.flatMap(Payments, (payments) => payments.requestWithdrawal(payout, options))
+    Effect.flatMap(Payments, (payments) => payments.requestWithdrawal(withdrawal, options))
   ).pipe(Effect.provide(Layer.provide(paymentsOn(layer), [impatient, RefusalRules.layer(rules)])))
   return error
 })

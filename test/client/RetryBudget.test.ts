@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { PaymentsPolicy } from "effect-pix"
 import { Effect, Layer, Schedule } from "effect"
-import { balance, paymentsOn, respond, scripted } from "../support/Wire.ts"
+import { balance } from "../support/operations.ts"
+import { paymentsOn, respond, scripted } from "../support/Wire.ts"
 import { type Call, type Script, pay, create, read, play, failureOf } from "../support/played.ts"
 
 /**

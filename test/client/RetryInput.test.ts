@@ -1,17 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type FailedAttempt, Payments, PaymentsPolicy } from "effect-pix"
 import { Effect, Layer, Schedule } from "effect"
+import { record, withdrawal } from "../support/operations.ts"
 import { failureOf, pay, play, read } from "../support/played.ts"
-import {
-  lostConnection,
-  paymentsOn,
-  payout,
-  record,
-  refusedConnection,
-  type Reply,
-  respond,
-  scripted
-} from "../support/Wire.ts"
+import { lostConnection, paymentsOn, refusedConnection, type Reply, respond, scripted } from "../support/Wire.ts"
 
 /** Pays by a schedule that gives up at what `isOver` says of an attempt. */
 const payWhile = (again: (attempt: FailedAttempt) => boolean, ...replies: readonly [Reply, ...ReadonlyArray<Reply>]) =>
@@ -25,7 +17,7 @@ const payWhile = (again: (attempt: FailedAttempt) => boolean, ...replies: readon
       })
     )
     const { layer, sent } = scripted(...replies)
-    const exit = yield* Effect.flatMap(Payments, (payments) => payments.requestWithdrawal(payout)).pipe(
+    const exit = yield* Effect.flatMap(Payments, (payments) => payments.requestWithdrawal(withdrawal)).pipe(
       Effect.provide(Layer.provide(paymentsOn(layer), PaymentsPolicy.layer({ retryWrites }))),
       Effect.result
     )

@@ -4,17 +4,8 @@ import { Deferred, Effect, Fiber, Layer, Logger, Schedule } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { gzipSync } from "node:zlib"
 import { type Answer, json, makeGateway } from "../support/Gateway.ts"
-import {
-  balance,
-  charge,
-  created,
-  credentials,
-  detail,
-  paymentsOn,
-  respond,
-  scripted,
-  transports
-} from "../support/Wire.ts"
+import { balance, charge, created, detail } from "../support/operations.ts"
+import { credentials, paymentsOn, respond, scripted, transports } from "../support/Wire.ts"
 import { type Service, type Call, pay, create, read, failureOf } from "../support/played.ts"
 
 describe.each(Object.entries(transports))("over a socket, with %s", (name, transport) => {

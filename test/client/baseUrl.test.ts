@@ -1,9 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Payments } from "effect-pix"
 import { Cause, Effect, Exit } from "effect"
-import { balance, paymentsOn, respond, scripted } from "../support/Wire.ts"
+import { balance, getBalance } from "../support/operations.ts"
+import { paymentsOn, respond, scripted } from "../support/Wire.ts"
 
-const path = "/api/Balance/balance/7?currency=BRL"
+const { path } = getBalance
 const read = Effect.flatMap(Payments, (payments) => payments.getBalance())
 
 describe("the base URL of Payments.layer", () => {

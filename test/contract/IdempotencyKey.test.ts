@@ -2,7 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { IdempotencyKey, IdempotencyKeyGen, Payments } from "effect-pix"
 import { Effect, Layer, Option, Schema } from "effect"
 import { WebCrypto } from "effect/crypto"
-import { charge, credentials, paymentsOn, payout, respond, scripted } from "../support/Wire.ts"
+import { charge, withdrawal } from "../support/operations.ts"
+import { credentials, paymentsOn, respond, scripted } from "../support/Wire.ts"
 import { seed, seeded } from "../support/seed.ts"
 import { createHash } from "node:crypto"
 
@@ -218,8 +219,8 @@ describe("IdempotencyKeyGen", () => {
       yield* Effect.gen(function* () {
         const payments = yield* Payments
         const first = yield* Effect.flip(payments.createTransaction(charge))
-        const second = yield* Effect.flip(payments.requestWithdrawal(payout))
-        const own = yield* Effect.flip(payments.requestWithdrawal(payout, { idempotencyKey: "own-1" }))
+        const second = yield* Effect.flip(payments.requestWithdrawal(withdrawal))
+        const own = yield* Effect.flip(payments.requestWithdrawal(withdrawal, { idempotencyKey: "own-1" }))
         const third = yield* Effect.flip(payments.createTransaction(charge, { idempotencyKey: undefined }))
         const expected = ["tx_1", "wd_2", "own-1", "tx_3"]
         assert.deepStrictEqual(
@@ -238,7 +239,7 @@ describe("IdempotencyKeyGen", () => {
     Effect.gen(function* () {
       const { layer, sent } = scripted(respond(422))
       const keys = Layer.succeed(IdempotencyKeyGen, { next: (prefix) => Effect.succeed(`${prefix}-mine`) })
-      yield* Effect.flip(Effect.flatMap(Payments, (payments) => payments.requestWithdrawal(payout))).pipe(
+      yield* Effect.flip(Effect.flatMap(Payments, (payments) => payments.requestWithdrawal(withdrawal))).pipe(
         Effect.provide(
           Layer.provide(Payments.layer({ baseUrl: "https://gateway.example" }), [layer, credentials, keys])
         )

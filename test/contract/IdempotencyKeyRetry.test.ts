@@ -3,15 +3,8 @@ import { Cause, Data, type Duration, Effect, Layer, Schedule } from "effect"
 import { IdempotencyKey, Payments, PaymentsPolicy } from "effect-pix"
 import { OutcomeUnknown, RequestRejected, type RequestWithdrawalError } from "../../src/contract/PaymentsError.ts"
 import { underTestClock } from "../support/played.ts"
-import {
-  lostConnection,
-  paymentsOn,
-  payout,
-  refusedConnection,
-  type Reply,
-  respond,
-  scripted
-} from "../support/Wire.ts"
+import { withdrawal } from "../support/operations.ts"
+import { lostConnection, paymentsOn, refusedConnection, type Reply, respond, scripted } from "../support/Wire.ts"
 
 const key = IdempotencyKey.fromReference("payout", "invoice-42")
 const common = { operation: "requestWithdrawal", attempts: 1, idempotencyKey: key } as const
@@ -28,7 +21,9 @@ const withdraw = Effect.fnUntraced(function* (
 ) {
   const { layer, sent } = scripted(...replies)
   const program = Effect.flatMap(Payments, (payments) =>
-    IdempotencyKey.retry(key, schedule, (options) => Effect.timeout(payments.requestWithdrawal(payout, options), limit))
+    IdempotencyKey.retry(key, schedule, (options) =>
+      Effect.timeout(payments.requestWithdrawal(withdrawal, options), limit)
+    )
   )
   const policy = Layer.succeed(PaymentsPolicy, PaymentsPolicy.once)
   const error = yield* underTestClock(Effect.flip(program)).pipe(
@@ -207,7 +202,7 @@ describe("IdempotencyKey.retry", () => {
       const payments = yield* Payments
       return yield* IdempotencyKey.retry(key, Schedule.recurs(1), (options) => {
         expectTypeOf(options).toEqualTypeOf<IdempotencyKey.WriteOptions>()
-        return payments.requestWithdrawal(payout, options)
+        return payments.requestWithdrawal(withdrawal, options)
       })
     })
     expectTypeOf<Effect.Error<typeof program>>().toEqualTypeOf<RequestWithdrawalError>()

@@ -9,7 +9,8 @@ import type { AddressInfo } from "node:net"
 import { Agent } from "undici"
 import { offered } from "../../src/internal/transport.ts"
 import { serveRaw } from "../support/RawServer.ts"
-import { charge, credentials } from "../support/Wire.ts"
+import { charge } from "../support/operations.ts"
+import { credentials } from "../support/Wire.ts"
 
 /** A server that answers what it was sent, and by the path in other ways. */
 const serve = Effect.acquireRelease(

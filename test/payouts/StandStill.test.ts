@@ -10,7 +10,8 @@ import * as FetchTransport from "../../src/client/internal/transport/fetchTransp
 import { json, makeGateway } from "../support/Gateway.ts"
 import { item, keyOf } from "../support/payouts.ts"
 import { platformClock, testClock } from "../support/standStill.ts"
-import { apiKey, clientId, credentials, lostConnection, record, respond, scripted } from "../support/Wire.ts"
+import { record } from "../support/operations.ts"
+import { apiKey, clientId, credentials, lostConnection, respond, scripted } from "../support/Wire.ts"
 
 const hours = 3_600_000
 

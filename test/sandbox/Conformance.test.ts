@@ -6,18 +6,19 @@ import { assert, describe, it } from "@effect/vitest"
 import { Fault, Sandbox, SandboxOptions } from "effect-pix/sandbox"
 import { Effect, Layer } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientRequest, type HttpMethod } from "effect/http"
-
-const createPath = "/api/v1/transactions/create"
-const listPath = "/api/Transaction/company/transactions"
-const detailPath = "/api/Transaction/transactionByTransactionId/"
-const withdrawPath = "/api/Withdraw/request"
+import {
+  balancePath,
+  chargeBody,
+  lookupPath,
+  createTransaction,
+  listTransactions,
+  requestWithdrawal,
+  withdrawalBody
+} from "../support/operations.ts"
 
 const auth = { "x-client-id": "sandbox-client", "x-api-key": "sandbox-key" }
 const reads = { ...auth, accept: "application/json" }
 const writes = { ...reads, "content-type": "application/json" }
-const customer = { name: "Maria Silva", email: "maria@example.com" }
-const charge = { amount: 2500, currency: "BRL", paymentMethod: "PIX", customer }
-const payout = { amount: 1000, currency: "BRL" }
 
 interface Step {
   readonly does: string
@@ -35,21 +36,31 @@ const post = { method: "POST", headers: writes } as const
 const get = { headers: reads } as const
 
 const script: ReadonlyArray<Step> = [
-  { does: "creates", ...post, path: createPath, body: charge, status: 200 },
+  { does: "creates", ...post, path: createTransaction.path, body: chargeBody, status: 200 },
   {
     does: "refuses an amount that no QR code can state",
     ...post,
-    path: createPath,
-    body: { ...charge, amount: 9_000_000_000_000_000 },
+    path: createTransaction.path,
+    body: { ...chargeBody, amount: 9_000_000_000_000_000 },
     status: 400
   },
-  { does: "creates after a refusal", ...post, path: createPath, body: charge, status: 200 },
-  { does: "refuses without credentials", path: listPath, headers: { accept: "application/json" }, status: 401 },
-  { does: "refuses without Accept", path: listPath, headers: { ...auth, accept: "*/*" }, status: 406 },
-  { does: "refuses another Accept", path: listPath, headers: { ...auth, accept: "text/html" }, status: 406 },
+  { does: "creates after a refusal", ...post, path: createTransaction.path, body: chargeBody, status: 200 },
+  {
+    does: "refuses without credentials",
+    path: listTransactions.path,
+    headers: { accept: "application/json" },
+    status: 401
+  },
+  { does: "refuses without Accept", path: listTransactions.path, headers: { ...auth, accept: "*/*" }, status: 406 },
+  {
+    does: "refuses another Accept",
+    path: listTransactions.path,
+    headers: { ...auth, accept: "text/html" },
+    status: 406
+  },
   {
     does: "takes JSON among others",
-    path: listPath,
+    path: listTransactions.path,
     headers: { ...auth, accept: "text/html, Application/JSON;q=0.9" },
     status: 200
   },
@@ -57,91 +68,103 @@ const script: ReadonlyArray<Step> = [
     does: "refuses another Content-Type",
     ...post,
     headers: { ...writes, "content-type": "text/plain" },
-    path: createPath,
-    body: charge,
+    path: createTransaction.path,
+    body: chargeBody,
     status: 415
   },
   {
     does: "takes a charset",
     ...post,
     headers: { ...writes, "content-type": "application/json; charset=utf-8" },
-    path: createPath,
-    body: charge,
+    path: createTransaction.path,
+    body: chargeBody,
     status: 200
   },
   {
     does: "refuses a charge without currency",
     ...post,
-    path: createPath,
-    body: { ...charge, currency: undefined },
+    path: createTransaction.path,
+    body: { ...chargeBody, currency: undefined },
     status: 400
   },
-  { does: "refuses a payout without currency", ...post, path: withdrawPath, body: { amount: 1000 }, status: 400 },
-  { does: "refuses an empty body", ...post, path: createPath, body: "", status: 400 },
-  { does: "refuses broken JSON", ...post, path: createPath, body: "{", status: 400 },
-  { does: "refuses an array", ...post, path: createPath, body: [charge], status: 400 },
+  {
+    does: "refuses a payout without currency",
+    ...post,
+    path: requestWithdrawal.path,
+    body: { amount: 1000 },
+    status: 400
+  },
+  { does: "refuses an empty body", ...post, path: createTransaction.path, body: "", status: 400 },
+  { does: "refuses broken JSON", ...post, path: createTransaction.path, body: "{", status: 400 },
+  { does: "refuses an array", ...post, path: createTransaction.path, body: [chargeBody], status: 400 },
   {
     does: "refuses a day that does not exist",
     ...post,
-    path: createPath,
-    body: { ...charge, pix: { expiresInDays: 100_000_000 } },
+    path: createTransaction.path,
+    body: { ...chargeBody, pix: { expiresInDays: 100_000_000 } },
     status: 400
   },
   {
     does: "takes the last century",
     ...post,
-    path: createPath,
-    body: { ...charge, pix: { expiresInDays: 36_500 } },
+    path: createTransaction.path,
+    body: { ...chargeBody, pix: { expiresInDays: 36_500 } },
     status: 200
   },
   {
     does: "refuses what is nested too deep",
     ...post,
-    path: withdrawPath,
+    path: requestWithdrawal.path,
     body: `{"metadata":${"[".repeat(5000)}${"]".repeat(5000)}}`,
     status: 400
   },
   {
     does: "takes brackets in a text",
     ...post,
-    path: createPath,
-    body: { ...charge, customer: { ...customer, name: "[{".repeat(200) } },
+    path: createTransaction.path,
+    body: { ...chargeBody, customer: { ...chargeBody.customer, name: "[{".repeat(200) } },
     status: 200
   },
-  { does: "refuses a body over a mebibyte", ...post, path: createPath, body: " ".repeat(1_200_000), status: 413 },
+  {
+    does: "refuses a body over a mebibyte",
+    ...post,
+    path: createTransaction.path,
+    body: " ".repeat(1_200_000),
+    status: 413
+  },
   { does: "finds no path elsewhere", ...get, path: "/nowhere", status: 404 },
-  { does: "finds no charge without an id", ...get, path: detailPath, status: 404 },
-  { does: "refuses an id that does not decode", ...get, path: `${detailPath}%zz`, status: 404 },
-  { does: "finds no charge of another id", ...get, path: `${detailPath}nobody`, status: 404 },
-  { does: "takes an encoded id", ...get, path: `${detailPath}${"%61".repeat(40)}`, status: 404 },
-  { does: "has another method for creating", ...get, path: createPath, status: 405, allow: "POST" },
-  { does: "has another method for listing", ...post, path: listPath, body: {}, status: 405, allow: "GET" },
-  { does: "has no HEAD", method: "HEAD", headers: reads, path: listPath, status: 405, allow: "GET" },
-  { does: "has no DELETE", method: "DELETE", headers: reads, path: listPath, status: 405, allow: "GET" },
-  { does: "lists", ...get, path: `${listPath}?page=1&pageSize=2&sort=createdAt_asc`, status: 200 },
-  { does: "refuses a page of a thousand", ...get, path: `${listPath}?pageSize=1000`, status: 400 },
-  { does: "reads the balance", ...get, path: "/api/Balance/balance/1?currency=BRL", status: 200 },
+  { does: "finds no charge without an id", ...get, path: lookupPath(""), status: 404 },
+  { does: "refuses an id that does not decode", ...get, path: lookupPath("%zz"), status: 404 },
+  { does: "finds no charge of another id", ...get, path: lookupPath("nobody"), status: 404 },
+  { does: "takes an encoded id", ...get, path: lookupPath("%61".repeat(40)), status: 404 },
+  { does: "has another method for creating", ...get, path: createTransaction.path, status: 405, allow: "POST" },
+  { does: "has another method for listing", ...post, path: listTransactions.path, body: {}, status: 405, allow: "GET" },
+  { does: "has no HEAD", method: "HEAD", headers: reads, path: listTransactions.path, status: 405, allow: "GET" },
+  { does: "has no DELETE", method: "DELETE", headers: reads, path: listTransactions.path, status: 405, allow: "GET" },
+  { does: "lists", ...get, path: `${listTransactions.path}?page=1&pageSize=2&sort=createdAt_asc`, status: 200 },
+  { does: "refuses a page of a thousand", ...get, path: `${listTransactions.path}?pageSize=1000`, status: 400 },
+  { does: "reads the balance", ...get, path: `${balancePath(1)}?currency=BRL`, status: 200 },
   {
     does: "drops space around a header",
     ...post,
     headers: { ...writes, "idempotency-key": "  k 1  " },
-    path: withdrawPath,
-    body: payout,
+    path: requestWithdrawal.path,
+    body: withdrawalBody,
     status: 400
   },
   {
     does: "takes a key with space around it",
     ...post,
     headers: { ...writes, "idempotency-key": " \tk1 " },
-    path: withdrawPath,
-    body: payout,
+    path: requestWithdrawal.path,
+    body: withdrawalBody,
     status: 201
   },
   {
     does: "knows that key",
     ...post,
     headers: { ...writes, "idempotency-key": "k1" },
-    path: withdrawPath,
+    path: requestWithdrawal.path,
     body: { currency: "BRL", amount: 1000 },
     status: 201
   },
@@ -149,14 +172,14 @@ const script: ReadonlyArray<Step> = [
     does: "refuses another body under it",
     ...post,
     headers: { ...writes, "idempotency-key": "k1" },
-    path: withdrawPath,
-    body: { ...payout, amount: 1001 },
+    path: requestWithdrawal.path,
+    body: { ...withdrawalBody, amount: 1001 },
     status: 422
   },
-  { does: "answers a gzip bomb", ...get, path: listPath, fault: Fault.gzipBomb(100_000), status: 200 },
-  { does: "answers a page", ...get, path: listPath, fault: Fault.html(502), status: 502 },
-  { does: "answers nothing", ...get, path: listPath, fault: Fault.empty(204), status: 204 },
-  { does: "asks to wait", ...get, path: listPath, fault: Fault.retryAfter("90 seconds"), status: 429 }
+  { does: "answers a gzip bomb", ...get, path: listTransactions.path, fault: Fault.gzipBomb(100_000), status: 200 },
+  { does: "answers a page", ...get, path: listTransactions.path, fault: Fault.html(502), status: 502 },
+  { does: "answers nothing", ...get, path: listTransactions.path, fault: Fault.empty(204), status: 204 },
+  { does: "asks to wait", ...get, path: listTransactions.path, fault: Fault.retryAfter("90 seconds"), status: 429 }
 ]
 
 const shownHeaders = ["content-type", "content-length", "content-encoding", "allow", "retry-after"]
@@ -220,7 +243,7 @@ describe("a script of requests", () => {
       const ask = Effect.gen(function* () {
         const { baseUrl } = yield* Sandbox
         const headers = { ...reads, "idempotency-key": "a\u2603b" }
-        const error = yield* Effect.flip(HttpClient.get(`${baseUrl}${listPath}`, { headers }))
+        const error = yield* Effect.flip(HttpClient.get(`${baseUrl}${listTransactions.path}`, { headers }))
         return error.reason._tag
       })
       const memory = yield* Effect.provide(ask, Layer.provide(Sandbox.layer, options))
@@ -232,8 +255,8 @@ describe("a script of requests", () => {
 
 const untyped = Effect.gen(function* () {
   const { baseUrl } = yield* Sandbox
-  const body = new TextEncoder().encode(JSON.stringify({ ...charge, currency: undefined }))
-  const request = HttpClientRequest.post(`${baseUrl}${createPath}`, { headers: auth })
+  const body = new TextEncoder().encode(JSON.stringify({ ...chargeBody, currency: undefined }))
+  const request = HttpClientRequest.post(`${baseUrl}${createTransaction.path}`, { headers: auth })
   const bare = HttpClientRequest.removeHeader(HttpClientRequest.bodyUint8Array(request, body), "content-type")
   const accepting = HttpClientRequest.setHeader(bare, "accept", "application/json")
   return [(yield* HttpClient.execute(bare)).status, (yield* HttpClient.execute(accepting)).status]
@@ -259,8 +282,8 @@ describe("a charge in another currency", () => {
   it.effect("is paid and refunded without touching the balance in BRL", () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
-      const body = JSON.stringify({ ...charge, currency: "USD" })
-      const request = HttpClientRequest.post(`${sandbox.baseUrl}${createPath}`, { headers: writes })
+      const body = JSON.stringify({ ...chargeBody, currency: "USD" })
+      const request = HttpClientRequest.post(`${sandbox.baseUrl}${createTransaction.path}`, { headers: writes })
       yield* HttpClient.execute(HttpClientRequest.bodyText(request, body, "application/json"))
       const [created] = yield* sandbox.transactions
       yield* sandbox.markPaid(created?.transactionId ?? "")

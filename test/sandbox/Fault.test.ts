@@ -4,9 +4,9 @@ import { Fault, Sandbox, SandboxOptions } from "effect-pix/sandbox"
 import { Cause, DateTime, Effect, Exit, Fiber, Layer, Option, Predicate, Redacted, Stream, Tracer } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientError, HttpClientRequest } from "effect/http"
 import { TestClock } from "effect/testing"
+import { listTransactions, requestWithdrawal, withdrawalBody } from "../support/operations.ts"
 
 const auth = { "x-client-id": "sandbox-client", "x-api-key": "sandbox-key", accept: "application/json" }
-const listPath = "/api/Transaction/company/transactions"
 
 const options = Layer.succeed(SandboxOptions, { balance: 100_000 })
 const memory = Layer.provide(Sandbox.layer, options)
@@ -21,9 +21,9 @@ const send = (request: HttpClientRequest.HttpClientRequest) =>
 
 const withdraw = (key: string) =>
   send(
-    HttpClientRequest.post("/api/Withdraw/request").pipe(
+    HttpClientRequest.post(requestWithdrawal.path).pipe(
       HttpClientRequest.setHeader("idempotency-key", key),
-      HttpClientRequest.bodyJsonUnsafe({ amount: 1000, currency: "BRL" })
+      HttpClientRequest.bodyJsonUnsafe(withdrawalBody)
     )
   )
 
@@ -242,10 +242,10 @@ describe.each(transports)("over %s", (name, transport) => {
       assert.deepInclude(JSON.parse((yield* whole("k")).text), { idempotencyKey: "wd_x", id: 1 })
       assert.deepInclude(JSON.parse((yield* whole("k")).text), { idempotencyKey: "wd_another", id: 1 })
       yield* (yield* Sandbox).fault("listTransactions", Fault.otherKey())
-      const list = yield* send(HttpClientRequest.get(listPath))
+      const list = yield* send(HttpClientRequest.get(listTransactions.path))
       assert.deepStrictEqual(Object.keys(JSON.parse(yield* list.text)), ["ok", "res"])
       yield* (yield* Sandbox).fault("listTransactions", Fault.forgetKey)
-      assert.strictEqual((yield* send(HttpClientRequest.get(listPath))).status, 200)
+      assert.strictEqual((yield* send(HttpClientRequest.get(listTransactions.path))).status, 200)
     })
   )
 
@@ -276,7 +276,7 @@ describe.each(transports)("over %s", (name, transport) => {
 })
 
 describe("a script of faults", () => {
-  const list = Effect.map(send(HttpClientRequest.get(listPath)), ({ status }) => status)
+  const list = Effect.map(send(HttpClientRequest.get(listTransactions.path)), ({ status }) => status)
 
   it.effect("meets one request each, in order, and only those of its operation", () =>
     Effect.gen(function* () {

@@ -2,7 +2,7 @@ import { AxeBuilder } from "@axe-core/playwright"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
 import { FetchHttpClient } from "effect/http"
-import { Credentials, IdempotencyKeyGen, Money, Payments, TransactionWait } from "effect-pix"
+import { Credentials, IdempotencyKeyGen, Payments, TransactionWait } from "effect-pix"
 import { Sandbox, SandboxOptions } from "effect-pix/sandbox"
 import { mkdtempSync, rmSync } from "node:fs"
 import { createServer } from "node:http"
@@ -10,6 +10,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Page } from "playwright-core"
 import { charge } from "../support/charges.ts"
+import { charge as request, withdrawal } from "../support/operations.ts"
 import { browse, noBrowser } from "../support/chromium.ts"
 
 const served = (options: SandboxOptions = {}) =>
@@ -104,11 +105,7 @@ describe.skipIf(noBrowser !== undefined)(
         Effect.gen(function* () {
           const payments = yield* Payments
           const name = "<img src=x onerror=alert(1)>"
-          yield* payments.createTransaction({
-            amount: Money.centavos(100),
-            paymentMethod: "PIX",
-            customer: { name, email: "a@example.com" }
-          })
+          yield* payments.createTransaction({ ...request, customer: { ...request.customer, name } })
           yield* doing(() => page.getByText(name).waitFor())
         })
       ).pipe(Effect.provide(served()))
@@ -178,7 +175,7 @@ describe.skipIf(noBrowser !== undefined)(
         yield* sandbox.subscribe((yield* receiver).url)
         yield* sandbox.markPaid(id)
         yield* sandbox.credit(5000)
-        yield* Effect.flatMap(Payments, (payments) => payments.requestWithdrawal({ amount: Money.centavos(1000) }))
+        yield* Effect.flatMap(Payments, (payments) => payments.requestWithdrawal(withdrawal))
         yield* withPage({ colorScheme }, (page) =>
           Effect.forEach(["Charges", "Payouts", "Requests", "Webhooks", "Faults"], (name) =>
             Effect.gen(function* () {

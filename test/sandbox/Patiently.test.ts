@@ -1,10 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Money, Payments } from "effect-pix"
-import { Fault, type FaultTarget, Sandbox, SandboxOptions } from "effect-pix/sandbox"
+import { Fault, Sandbox, SandboxOptions } from "effect-pix/sandbox"
 import { Cause, Clock, Duration, Effect, Exit, Layer } from "effect"
-import { charge } from "../support/charges.ts"
+import { calls, companyId } from "../support/operations.ts"
 
-const payments = Layer.provide(Sandbox.layerPayments, Layer.succeed(SandboxOptions, { balance: 1_000_000 }))
+const payments = Layer.provide(Sandbox.layerPayments, Layer.succeed(SandboxOptions, { balance: 1_000_000, companyId }))
 
 const faults: Readonly<Record<string, Fault.Fault>> = {
   none: Fault.none,
@@ -35,26 +34,12 @@ const faults: Readonly<Record<string, Fault.Fault>> = {
   otherKey: Fault.otherKey()
 }
 
-type Ask = Effect.Effect<unknown, unknown, Payments>
-const operations: Readonly<Record<Exclude<FaultTarget, "any">, Ask>> = {
-  createTransaction: charge,
-  listTransactions: Effect.flatMap(Payments, ({ listTransactions }) => listTransactions()),
-  getTransaction: Effect.flatMap(Payments, ({ getTransaction }) =>
-    getTransaction("9f1c8c52-6a3e-4b1f-9d57-0f4f5e1f2a11")
-  ),
-  getBalance: Effect.flatMap(Payments, ({ getBalance }) => getBalance()),
-  requestWithdrawal: Effect.flatMap(Payments, ({ requestWithdrawal }) =>
-    requestWithdrawal({ amount: Money.centavos(1000) })
-  )
-}
-
 describe("Sandbox.patiently", () => {
-  describe.each(Object.entries(operations))("%s", (operation, ask) => {
+  describe.each(calls.map((call) => [call.operation, call.run] as const))("%s", (operation, ask) => {
     it.effect.each(Object.keys(faults))("ends under TestClock, though every request meets %s", (name) =>
       Effect.gen(function* () {
         const sandbox = yield* Sandbox
-        const target = operation as FaultTarget // a key of the record above
-        yield* sandbox.fault(target, faults[name] ?? Fault.none, { times: Infinity })
+        yield* sandbox.fault(operation, faults[name] ?? Fault.none, { times: Infinity })
         const exit = yield* Effect.exit(Sandbox.patiently(ask))
         if (Exit.isFailure(exit)) assert.isFalse(Cause.hasDies(exit.cause), Cause.pretty(exit.cause))
         assert.isBelow(yield* Clock.currentTimeMillis, Duration.toMillis("10 minutes"))

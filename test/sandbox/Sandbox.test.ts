@@ -6,6 +6,17 @@ import { Cause, DateTime, Effect, Exit, Layer, Logger, Redacted, Result } from "
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { TestClock } from "effect/testing"
 import { inspect } from "node:util"
+import {
+  balancePath,
+  charge,
+  chargeBody,
+  createTransaction,
+  listTransactions,
+  lookupPath,
+  requestWithdrawal,
+  withdrawal,
+  withdrawalBody
+} from "../support/operations.ts"
 
 const base = "https://sandbox.example"
 const auth = { "x-client-id": "sandbox-client", "x-api-key": "sandbox-key", accept: "application/json" }
@@ -18,11 +29,7 @@ const customer = {
   phone: "11912345684",
   externalRef: "ref-1"
 }
-const charge = { amount: 2500, currency: "BRL", paymentMethod: "PIX", customer }
-const createPath = "/api/v1/transactions/create"
-const listPath = "/api/Transaction/company/transactions"
-const detailPath = (id: unknown) => `/api/Transaction/transactionByTransactionId/${String(id)}`
-const withdrawPath = "/api/Withdraw/request"
+const fullCharge = { ...chargeBody, customer }
 
 const get = (path: string, headers: Record<string, string> = auth) =>
   Effect.gen(function* () {
@@ -41,9 +48,9 @@ const post = (path: string, body: unknown, key?: string, headers: Record<string,
   })
 
 const create = (overrides: Record<string, unknown> = {}, key?: string) =>
-  post(createPath, { ...charge, ...overrides }, key)
+  post(createTransaction.path, { ...fullCharge, ...overrides }, key)
 const withdraw = (overrides: Record<string, unknown> = {}, key?: string) =>
-  post(withdrawPath, { amount: 1000, currency: "BRL", ...overrides }, key)
+  post(requestWithdrawal.path, { ...withdrawalBody, ...overrides }, key)
 
 const fresh = <A, E>(effect: Effect.Effect<A, E, HttpClient.HttpClient | Sandbox>, options: SandboxOptions = {}) =>
   Effect.provide(effect, Layer.provide(Sandbox.layer, Layer.succeed(SandboxOptions, options)))
@@ -115,15 +122,15 @@ describe("creating a charge", () => {
         const bodies = [
           "{",
           "",
-          { ...charge, amount: 25.5 },
-          { ...charge, amount: -1 },
-          { ...charge, amount: 0 },
-          { ...charge, paymentMethod: "CASH" },
-          { ...charge, customer: { name: "Maria Silva" } },
-          { ...charge, customer: { ...customer, phone: "not-a-phone-4711" } }
+          { ...fullCharge, amount: 25.5 },
+          { ...fullCharge, amount: -1 },
+          { ...fullCharge, amount: 0 },
+          { ...fullCharge, paymentMethod: "CASH" },
+          { ...fullCharge, customer: { name: "Maria Silva" } },
+          { ...fullCharge, customer: { ...customer, phone: "not-a-phone-4711" } }
         ]
         for (const body of bodies) {
-          const answer = yield* post(createPath, body)
+          const answer = yield* post(createTransaction.path, body)
           assert.strictEqual(answer.status, 400)
           assert.strictEqual(answer.body.status, 400)
           assert.isNotEmpty(answer.body.message)
@@ -138,7 +145,7 @@ describe("creating a charge", () => {
     fresh(
       Effect.gen(function* () {
         const response = yield* HttpClient.execute(
-          HttpClientRequest.post(base + createPath, { headers: auth }).pipe(
+          HttpClientRequest.post(base + createTransaction.path, { headers: auth }).pipe(
             HttpClientRequest.bodyText("a=b", "text/csv")
           )
         )
@@ -162,8 +169,8 @@ describe("credentials and paths", () => {
       Effect.gen(function* () {
         for (const answer of [
           yield* get("/nowhere", headers),
-          yield* get(`${listPath}?pageSize=1000`, headers),
-          yield* post(createPath, "{", "tx_1", headers)
+          yield* get(`${listTransactions.path}?pageSize=1000`, headers),
+          yield* post(createTransaction.path, "{", "tx_1", headers)
         ]) {
           assert.strictEqual(answer.status, 401)
           assert.deepInclude(answer.body, { status: 401 })
@@ -177,9 +184,9 @@ describe("credentials and paths", () => {
       Effect.gen(function* () {
         const sandbox = yield* Sandbox
         const { apiKey, clientId } = yield* sandbox.rotateCredentials
-        assert.strictEqual((yield* get(listPath)).status, 401)
+        assert.strictEqual((yield* get(listTransactions.path)).status, 401)
         const rotated = { ...auth, "x-client-id": clientId, "x-api-key": Redacted.value(apiKey) }
-        assert.strictEqual((yield* get(listPath, rotated)).status, 200)
+        assert.strictEqual((yield* get(listTransactions.path, rotated)).status, 200)
       })
     )
   )
@@ -187,7 +194,7 @@ describe("credentials and paths", () => {
   it.effect("answers 404 to a path that the service does not have, and 405 to another method", () =>
     fresh(
       Effect.gen(function* () {
-        const answers = [yield* get("/"), yield* get(createPath), yield* post(listPath, {})]
+        const answers = [yield* get("/"), yield* get(createTransaction.path), yield* post(listTransactions.path, {})]
         assert.deepStrictEqual(
           answers.map(({ body, status }) => [status, body.status]),
           [
@@ -203,12 +210,14 @@ describe("credentials and paths", () => {
   it.effect("takes any origin and any path before the contract's as its base URL", () =>
     fresh(
       Effect.gen(function* () {
-        const response = yield* HttpClient.get(`http://localhost:9999/gateway/v2${listPath}?page=1`, { headers: auth })
+        const response = yield* HttpClient.get(`http://localhost:9999/gateway/v2${listTransactions.path}?page=1`, {
+          headers: auth
+        })
         assert.strictEqual(response.status, 200)
         const [request] = yield* (yield* Sandbox).requests
         assert.strictEqual(request?.operation, "listTransactions")
         assert.strictEqual(request?.origin, "http://localhost:9999")
-        assert.strictEqual(request?.path, `/gateway/v2${listPath}`)
+        assert.strictEqual(request?.path, `/gateway/v2${listTransactions.path}`)
       })
     )
   )
@@ -225,7 +234,7 @@ describe("listing and looking up", () => {
           yield* create({ amount })
           yield* TestClock.adjust("1 second")
         }
-        const first = yield* get(listPath)
+        const first = yield* get(listTransactions.path)
         assert.isTrue(first.body.ok)
         const { items: _, ...page } = first.body.res
         assert.deepStrictEqual(page, { totalItems: 120, totalPages: 3, currentPage: 1, pageSize: 50 })
@@ -233,9 +242,15 @@ describe("listing and looking up", () => {
           amounts(first),
           Array.from({ length: 50 }, (_, index) => 120 - index)
         )
-        assert.deepStrictEqual(amounts(yield* get(`${listPath}?page=2&pageSize=3&sort=createdAt_asc`)), [4, 5, 6])
-        assert.deepStrictEqual(amounts(yield* get(`${listPath}?page=2&pageSize=100&sort=createdAt_desc`)).length, 20)
-        const beyond = yield* get(`${listPath}?page=9`)
+        assert.deepStrictEqual(
+          amounts(yield* get(`${listTransactions.path}?page=2&pageSize=3&sort=createdAt_asc`)),
+          [4, 5, 6]
+        )
+        assert.deepStrictEqual(
+          amounts(yield* get(`${listTransactions.path}?page=2&pageSize=100&sort=createdAt_desc`)).length,
+          20
+        )
+        const beyond = yield* get(`${listTransactions.path}?page=9`)
         assert.deepStrictEqual(beyond.body.res.items, [])
         assert.strictEqual(beyond.body.res.currentPage, 9)
       })
@@ -245,7 +260,7 @@ describe("listing and looking up", () => {
   it.effect("answers an empty list before there is any charge", () =>
     fresh(
       Effect.gen(function* () {
-        assert.deepStrictEqual((yield* get(listPath)).body.res, {
+        assert.deepStrictEqual((yield* get(listTransactions.path)).body.res, {
           items: [],
           totalItems: 0,
           totalPages: 0,
@@ -260,7 +275,7 @@ describe("listing and looking up", () => {
     fresh(
       Effect.gen(function* () {
         for (const query of ["pageSize=101", "pageSize=0", "page=0", "page=x", "sort=amount_desc"]) {
-          assert.strictEqual((yield* get(`${listPath}?${query}`)).status, 400)
+          assert.strictEqual((yield* get(`${listTransactions.path}?${query}`)).status, 400)
         }
       })
     )
@@ -270,7 +285,7 @@ describe("listing and looking up", () => {
     fresh(
       Effect.gen(function* () {
         const { body } = yield* create()
-        const [item] = (yield* get(listPath)).body.res.items
+        const [item] = (yield* get(listTransactions.path)).body.res.items
         assert.deepStrictEqual(item, {
           id: 1,
           leadId: item.leadId,
@@ -298,7 +313,7 @@ describe("listing and looking up", () => {
     fresh(
       Effect.gen(function* () {
         const { body } = yield* create()
-        const detail = yield* get(detailPath(body.data.id))
+        const detail = yield* get(lookupPath(body.data.id))
         assert.strictEqual(detail.status, 200)
         assert.deepStrictEqual(detail.body, {
           id: 1,
@@ -318,13 +333,13 @@ describe("listing and looking up", () => {
           updateDate: "1970-01-01T00:00:00.000Z",
           createdAt: "1970-01-01T00:00:00.000Z"
         })
-        assert.strictEqual((yield* get(detailPath("nobody"))).status, 404)
+        assert.strictEqual((yield* get(lookupPath("nobody"))).status, 404)
       })
     )
   )
 })
 
-const statusOf = (id: string) => Effect.map(get(detailPath(id)), ({ body }) => body.enStatusTransaction)
+const statusOf = (id: string) => Effect.map(get(lookupPath(id)), ({ body }) => body.enStatusTransaction)
 
 describe("steering charges", () => {
   it.effect("brings charges into every documented state, and the balance along", () =>
@@ -354,7 +369,7 @@ describe("steering charges", () => {
           "Failed",
           "Cancelled"
         ])
-        const { items } = (yield* get(`${listPath}?sort=createdAt_asc`)).body.res
+        const { items } = (yield* get(`${listTransactions.path}?sort=createdAt_asc`)).body.res
         assert.deepStrictEqual(
           items.map((item: { status: string }) => item.status),
           ["PAID", "REFUNDED", "CANCELLED", "FAILED", "CANCELLED"]
@@ -402,7 +417,7 @@ describe("the balance", () => {
         const sandbox = yield* Sandbox
         yield* create({ amount: 1999 })
         assert.strictEqual(yield* sandbox.credit(123_456_789), 123_456_799)
-        assert.deepStrictEqual(yield* get("/api/Balance/balance/7?currency=BRL"), {
+        assert.deepStrictEqual(yield* get(`${balancePath(7)}?currency=BRL`), {
           status: 200,
           body: {
             id: 7,
@@ -422,9 +437,9 @@ describe("the balance", () => {
   it.effect("is refused for another company, another currency and a company id that is no integer", () =>
     fresh(
       Effect.gen(function* () {
-        assert.strictEqual((yield* get("/api/Balance/balance/1")).status, 200)
-        assert.strictEqual((yield* get("/api/Balance/balance/2")).status, 404)
-        assert.strictEqual((yield* get("/api/Balance/balance/1?currency=USD")).status, 422)
+        assert.strictEqual((yield* get(balancePath(1))).status, 200)
+        assert.strictEqual((yield* get(balancePath(2))).status, 404)
+        assert.strictEqual((yield* get(`${balancePath(1)}?currency=USD`)).status, 422)
         assert.strictEqual((yield* get("/api/Balance/balance/one")).status, 400)
       })
     )
@@ -549,7 +564,7 @@ describe("idempotency keys", () => {
     fresh(
       Effect.gen(function* () {
         const first = yield* withdraw({ amount: 1000 }, "k")
-        const reordered = yield* post(withdrawPath, ' { "currency": "BRL", "amount": 1000 }', "k")
+        const reordered = yield* post(requestWithdrawal.path, ' { "currency": "BRL", "amount": 1000 }', "k")
         assert.deepStrictEqual(reordered, first)
         const other = yield* withdraw({ amount: 1001 }, "k")
         assert.strictEqual(other.status, 422)
@@ -616,7 +631,7 @@ describe("recorded requests", () => {
         const sandbox = yield* Sandbox
         yield* create({}, "tx_1")
         yield* withdraw({ pixKey: "maria@example.com", pixKeyType: "EMAIL" })
-        yield* get(`${listPath}?page=2`)
+        yield* get(`${listTransactions.path}?page=2`)
         yield* get("/nowhere")
         const requests = yield* sandbox.requests
         assert.deepStrictEqual(
@@ -628,9 +643,9 @@ describe("recorded requests", () => {
             query
           ]),
           [
-            ["POST", createPath, "createTransaction", "tx_1", {}],
-            ["POST", withdrawPath, "requestWithdrawal", undefined, {}],
-            ["GET", listPath, "listTransactions", undefined, { page: "2" }],
+            ["POST", createTransaction.path, "createTransaction", "tx_1", {}],
+            ["POST", requestWithdrawal.path, "requestWithdrawal", undefined, {}],
+            ["GET", listTransactions.path, "listTransactions", undefined, { page: "2" }],
             ["GET", "/nowhere", undefined, undefined, {}]
           ]
         )
@@ -641,8 +656,8 @@ describe("recorded requests", () => {
         )
         assert.strictEqual(first?.accept, "application/json")
         assert.strictEqual(first?.contentType, "application/json")
-        assert.strictEqual(first && Redacted.value(first.text), JSON.stringify(charge))
-        assert.deepStrictEqual(first && Redacted.value(first.json), charge)
+        assert.strictEqual(first && Redacted.value(first.text), JSON.stringify(fullCharge))
+        assert.deepStrictEqual(first && Redacted.value(first.json), fullCharge)
         const shown = [requests, yield* sandbox.transactions, yield* sandbox.withdrawals, sandbox].flatMap((value) => [
           inspect(value, { depth: 20 }),
           inspect(value, { depth: 20, customInspect: false }),
@@ -717,16 +732,12 @@ describe("starting over", () => {
 const asks = Effect.gen(function* () {
   const payments = yield* Payments
   const sandbox = yield* Sandbox
-  const { id } = yield* payments.createTransaction({
-    amount: Money.centavos(2500),
-    paymentMethod: "PIX",
-    customer: { name: "Maria Silva", email: "maria@example.com" }
-  })
+  const { id } = yield* payments.createTransaction(charge)
   yield* sandbox.markPaid(id)
   const { enStatusTransaction } = yield* payments.getTransaction(id)
   const { accBalance } = yield* payments.getBalance()
   const { totalItems } = yield* payments.listTransactions()
-  const { idempotencyKey } = yield* payments.requestWithdrawal({ amount: Money.centavos(1000) })
+  const { idempotencyKey } = yield* payments.requestWithdrawal(withdrawal)
   const left = yield* sandbox.balance
   return { enStatusTransaction, accBalance: Money.format(accBalance), totalItems, idempotencyKey, left }
 })

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Money, Payments } from "effect-pix"
+import { Payments } from "effect-pix"
 import { Fault, Sandbox, type SandboxChange, SandboxOptions, SandboxState, SandboxStateError } from "effect-pix/sandbox"
 import { Effect, Exit, Fiber, Layer, Redacted, Result, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
@@ -8,15 +8,14 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { inspect } from "node:util"
 import { charge } from "../support/charges.ts"
+import { charge as request, withdrawal } from "../support/operations.ts"
 import { serveRaw } from "../support/RawServer.ts"
 
 const memory = (options: SandboxOptions = {}) =>
   Layer.provide(Sandbox.layerPayments, Layer.succeed(SandboxOptions, options))
 
 const payout = (idempotencyKey?: string) =>
-  Effect.flatMap(Payments, (payments) =>
-    payments.requestWithdrawal({ amount: Money.centavos(1000) }, { idempotencyKey })
-  )
+  Effect.flatMap(Payments, (payments) => payments.requestWithdrawal(withdrawal, { idempotencyKey }))
 
 const folder = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "sandbox-"))),
@@ -237,12 +236,7 @@ describe("the clock", () => {
       yield* sandbox.subscribe(() => Promise.resolve(new Response("", { status: isUp ? 200 : 500 })))
       const days = [3, 1, 2, 1]
       for (const expiresInDays of days) {
-        yield* payments.createTransaction({
-          amount: Money.centavos(100),
-          paymentMethod: "PIX",
-          customer: { name: "Maria Silva", email: "maria@example.com" },
-          pix: { expiresInDays }
-        })
+        yield* payments.createTransaction({ ...request, pix: { expiresInDays } })
       }
       yield* sandbox.advance("2 days")
       assert.deepStrictEqual(

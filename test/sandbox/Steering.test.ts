@@ -8,12 +8,18 @@ import { readFileSync } from "node:fs"
 import { request as httpRequest } from "node:http"
 import { connect } from "node:net"
 import { promisify } from "node:util"
+import {
+  chargeBody,
+  createTransaction,
+  listTransactions,
+  requestWithdrawal,
+  withdrawalBody
+} from "../support/operations.ts"
 
 const options: SandboxOptions = { balance: 10_000, seed: "steering", webhookUrl: ["http://127.0.0.1:9/hook"] }
 const served = Layer.provide(Sandbox.layerServer, Layer.succeed(SandboxOptions, options))
 
 const auth = { "x-client-id": "sandbox-client", "x-api-key": "sandbox-key", accept: "application/json" }
-const listPath = "/api/Transaction/company/transactions"
 
 /** Asks by node:http, which lets a test say any header. */
 const ask = (method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}) =>
@@ -83,13 +89,7 @@ describe("steering over HTTP", () => {
       assert.match(String(headers["content-type"]), /^image\/svg\+xml/)
       assert.match(text, /^<svg /)
       assert.strictEqual((yield* ask("GET", "/_sandbox/transactions/nobody/qrcode.svg")).status, 404)
-      const customer = { name: "Maria Silva", email: "maria@example.com" }
-      const boleto = yield* ask(
-        "POST",
-        "/api/v1/transactions/create",
-        { amount: 2500, paymentMethod: "BOLETO", customer, currency: "BRL" },
-        auth
-      )
+      const boleto = yield* ask("POST", createTransaction.path, { ...chargeBody, paymentMethod: "BOLETO" }, auth)
       const { data } = JSON.parse(boleto.text)
       assert.strictEqual((yield* ask("GET", `/_sandbox/transactions/${data.id}/qrcode.svg`)).status, 404)
     })
@@ -118,8 +118,8 @@ describe("steering over HTTP", () => {
       const sandbox = yield* Sandbox
       const withdraw = ask(
         "POST",
-        "/api/Withdraw/request",
-        { amount: 1000, currency: "BRL", description: "rent", metadata: { order: 7 } },
+        requestWithdrawal.path,
+        { ...withdrawalBody, description: "rent", metadata: { order: 7 } },
         auth
       )
       assert.strictEqual((yield* withdraw).status, 201)
@@ -136,7 +136,10 @@ describe("steering over HTTP", () => {
       yield* sandbox.setPixKey(PixKey.email("a@b.com"))
       const { apiKey } = (yield* steer("POST", "/credentials/rotate")).body
       assert.strictEqual((yield* withdraw).status, 401)
-      assert.strictEqual((yield* ask("GET", listPath, undefined, { ...auth, "x-api-key": apiKey })).status, 200)
+      assert.strictEqual(
+        (yield* ask("GET", listTransactions.path, undefined, { ...auth, "x-api-key": apiKey })).status,
+        200
+      )
     })
   )
 
@@ -145,7 +148,7 @@ describe("steering over HTTP", () => {
     Effect.gen(function* () {
       yield* ask("GET", "/", undefined)
       yield* ask("GET", "/docs/nothing")
-      yield* ask("GET", `${listPath}?page=2`, undefined, { ...auth, "idempotency-key": "it's" })
+      yield* ask("GET", `${listTransactions.path}?page=2`, undefined, { ...auth, "idempotency-key": "it's" })
       const { body } = yield* steer("GET", "/requests")
       assert.strictEqual(body.total, 1 + 1, "the gateway's own: the unknown path and the list")
       const [list] = body.items
@@ -159,9 +162,9 @@ describe("steering over HTTP", () => {
   it_(
     "finds a request by its path, its operation, its key, its status, and what its body says",
     Effect.gen(function* () {
-      yield* ask("GET", listPath, undefined, auth)
-      const body = { amount: 1000, currency: "BRL", description: "the rent" }
-      yield* ask("POST", "/api/Withdraw/request", body, { ...auth, "idempotency-key": "wd_rent" })
+      yield* ask("GET", listTransactions.path, undefined, auth)
+      const body = { ...withdrawalBody, description: "the rent" }
+      yield* ask("POST", requestWithdrawal.path, body, { ...auth, "idempotency-key": "wd_rent" })
       for (const word of ["withdraw/request", "requestWithdrawal", "wd_rent", "201", "the rent"]) {
         const { body } = yield* steer("GET", `/requests?search=${encodeURIComponent(word)}`)
         assert.deepStrictEqual([body.total, body.items[0].status], [1, 201], word)
@@ -173,7 +176,7 @@ describe("steering over HTTP", () => {
   it_(
     "plans faults by name, shows and clears them, and takes the gateway offline while it stays up itself",
     Effect.gen(function* () {
-      const list = Effect.map(ask("GET", listPath, undefined, auth), ({ status }) => status)
+      const list = Effect.map(ask("GET", listTransactions.path, undefined, auth), ({ status }) => status)
       yield* steer("POST", "/faults", { fault: "refusal", status: 500, times: 2, operation: "listTransactions" })
       yield* steer("POST", "/faults", { fault: "resetAfter" })
       assert.strictEqual(yield* list, 500)
@@ -331,7 +334,7 @@ describe("who may steer", () => {
       const sandbox = yield* Sandbox
       const head = `POST /api/Withdraw/request HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nX-Client-Id: ${auth["x-client-id"]}\r\nX-Api-Key: ${auth["x-api-key"]}`
       yield* speak(`${head}\r\nContent-Length: 100\r\n\r\n{"amount":1000}`)
-      assert.strictEqual((yield* ask("GET", listPath, undefined, auth)).status, 200)
+      assert.strictEqual((yield* ask("GET", listTransactions.path, undefined, auth)).status, 200)
       assert.deepStrictEqual(
         (yield* sandbox.requests).map(({ operation }) => operation),
         ["listTransactions"]

@@ -8,22 +8,15 @@ import { Webhook, WebhookVerifier } from "effect-pix/webhook"
 import { Sandbox, SandboxNotFound, SandboxOptions } from "effect-pix/sandbox"
 import { createServer } from "node:http"
 import { inspect } from "node:util"
+import { charge as create } from "../support/charges.ts"
+import { withdrawal } from "../support/operations.ts"
 
-const charge = Effect.gen(function* () {
-  const payments = yield* Payments
-  const { id } = yield* payments.createTransaction({
-    amount: Money.centavos(2500),
-    paymentMethod: "PIX",
-    customer: { name: "Maria Silva", email: "maria@example.com" }
-  })
-  return id
-})
+const charge = Effect.map(create, ({ id }) => id)
 
 const payout = (metadata?: Schema.JsonObject | string) =>
   Effect.gen(function* () {
     const payments = yield* Payments
-    const amount = Money.centavos(1000)
-    return yield* payments.requestWithdrawal({ amount, metadata }, { idempotencyKey: "wd_42" })
+    return yield* payments.requestWithdrawal({ ...withdrawal, metadata }, { idempotencyKey: "wd_42" })
   })
 
 interface Call {

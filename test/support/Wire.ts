@@ -3,7 +3,7 @@
  * the tests of the client have in common.
  */
 import { NodeHttpClient } from "@effect/platform-node"
-import { Credentials, IdempotencyKeyGen, Money, Payments, type PaymentsOptions } from "effect-pix"
+import { Credentials, IdempotencyKeyGen, Payments, type PaymentsOptions } from "effect-pix"
 import { BigDecimal, Clock, DateTime, Effect, Layer, Redacted } from "effect"
 import * as FetchTransport from "../../src/client/internal/transport/fetchTransport.ts"
 import { FetchHttpClient, HttpClient, HttpClientError, HttpClientResponse } from "effect/http"
@@ -78,96 +78,6 @@ export const transports = {
   "NodeHttpClient.layerUndici": NodeHttpClient.layerUndici,
   "NodeHttpClient.layerNodeHttp": NodeHttpClient.layerNodeHttp
 }
-
-/** The minimal request of the contract. */
-export const charge = {
-  amount: Money.centavos(2500),
-  paymentMethod: "PIX",
-  customer: { name: "Maria Silva", email: "maria@example.com" }
-} as const
-
-export const payout = { amount: Money.centavos(1000) }
-
-export const created = {
-  data: {
-    id: "6f1b9a3e-2f7c-4f0e-9d53-0c5a7e1b2d44",
-    amount: 2500,
-    paymentMethod: "PIX",
-    status: "WAITING_PAYMENT",
-    pix: { qrcode: "00020126580014br.gov.bcb.pix", expirationDate: "2026-11-22T12:00:00.000Z" }
-  },
-  status: 200,
-  message: "Transação criada com sucesso"
-}
-
-export const listed = {
-  ok: true,
-  res: {
-    items: [
-      {
-        id: 91,
-        leadId: "0b54e2f6-78c3-4f8a-8b34-6f6f7cf1f1aa",
-        lead: {
-          id: "0b54e2f6-78c3-4f8a-8b34-6f6f7cf1f1aa",
-          externalId: null,
-          name: "Maria Silva",
-          email: "maria@example.com",
-          phone: "11987654321",
-          documentNumber: "52998224725",
-          documentType: "CPF"
-        },
-        amount: 2500,
-        status: "PENDING",
-        paymentMethod: "PIX",
-        providerTxId: "prov-1",
-        createdAt: "2026-11-21T10:00:00.000Z",
-        updatedAt: "2026-11-21T10:05:00.000Z"
-      }
-    ],
-    totalItems: 1,
-    totalPages: 1,
-    currentPage: 1,
-    pageSize: 50
-  }
-}
-
-export const detail = {
-  id: 91,
-  leadId: 12,
-  lead: { id: 12, name: "Maria Silva", email: "maria@example.com", phone: "11987654321", document: "52998224725" },
-  companyId: 7,
-  value: 2500,
-  transactionId: "6f1b9a3e-2f7c-4f0e-9d53-0c5a7e1b2d44",
-  enStatusTransaction: "Awaiting",
-  enPaymentSystem: "Pix",
-  updateDate: "2026-11-21T07:05:00.000-03:00",
-  createdAt: "2026-11-21T10:00:00.000Z"
-}
-
-export const balance = {
-  id: 3,
-  companyId: 7,
-  currency: "BRL",
-  enBalanceStatus: "Released",
-  accBalance: 1234567.89,
-  accBalanceCredit: 0.1,
-  accBalanceCreditAwaiting: 0
-}
-
-/** The record of a withdrawal, which echoes the key. */
-export const record = (idempotencyKey: string) => ({
-  id: 55,
-  companyId: 7,
-  idempotencyKey,
-  value: 10,
-  pixKey: "maria@example.com",
-  pixKeyType: "EMAIL",
-  creditorDocument: "52998224725",
-  description: "Rent",
-  currency: "BRL",
-  enTransaction: "Awaiting",
-  createdAt: "2026-11-21T10:00:00.000Z"
-})
 
 /** A value as one reads it: decimals and instants as text that says what they are. */
 export const shown = (value: unknown): unknown => {

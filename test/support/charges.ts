@@ -4,7 +4,7 @@
 import { Effect } from "effect"
 import { Payments } from "effect-pix"
 import { Sandbox } from "effect-pix/sandbox"
-import { charge as request } from "./Wire.ts"
+import { charge as request } from "./operations.ts"
 
 /** Creates a PIX charge of R$ 25,00. */
 export const charge = Effect.gen(function* () {

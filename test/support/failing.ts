@@ -12,7 +12,6 @@ import {
   OutcomeUnknown,
   Payments,
   type PaymentsError,
-  PixKey,
   RateLimited,
   RequestRejected,
   ServiceUnavailable,
@@ -23,34 +22,13 @@ import {
 } from "effect-pix"
 import { Effect, Layer, Schema } from "effect"
 import { impatient } from "./policies.ts"
-import { charge, paymentsOn, payout, type Reply, scripted } from "./Wire.ts"
+import { operations } from "./operations.ts"
+import { paymentsOn, type Reply, scripted } from "./Wire.ts"
 
 export type Script = readonly [Reply, ...ReadonlyArray<Reply>]
 export type Service = Payments["Service"]
 
-export const transactionId = "6f1b9a3e-2f7c-4f0e-9d53-0c5a7e1b2d44"
-export const keyed = { ...payout, pixKey: PixKey.email("maria@example.com") }
-
-export const writes = {
-  createTransaction: (payments: Service, options?: WriteOptions) => payments.createTransaction(charge, options),
-  requestWithdrawal: (payments: Service, options?: WriteOptions) => payments.requestWithdrawal(keyed, options)
-}
-export const reads = {
-  getTransaction: (payments: Service) => payments.getTransaction(transactionId),
-  listTransactions: (payments: Service) => payments.listTransactions(),
-  getBalance: (payments: Service) => payments.getBalance({ companyId: 7 })
-}
-const all: Readonly<
-  Record<Operation, (payments: Service, options?: WriteOptions) => Effect.Effect<unknown, PaymentsError>>
-> = {
-  ...writes,
-  ...reads
-}
-export const writeNames = ["createTransaction", "requestWithdrawal"] as const
-export const readNames = ["getTransaction", "listTransactions", "getBalance"] as const
-
-const keyOf = (operation: Operation) =>
-  operation === "createTransaction" ? "tx_1" : operation === "requestWithdrawal" ? "wd_1" : undefined
+const keyOf = (operation: Operation) => operations[operation].madeKey
 
 /** The past of a write's key: made by the call, or given by the caller with what it says of earlier calls. */
 export type Past = "made" | "given" | "None" | "Unknown"
@@ -121,7 +99,7 @@ export interface Expected {
 export const expectError = (operation: Operation, replies: Script, expected: Expected, past: Past = "made") =>
   Effect.gen(function* () {
     const options = optionsOf(operation, past)
-    const { error, sent } = yield* failing((payments) => all[operation](payments, options), ...replies)
+    const { error, sent } = yield* failing((payments) => operations[operation].call(payments, options), ...replies)
     assert.deepStrictEqual(
       {
         tag: error._tag,

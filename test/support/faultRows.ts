@@ -6,7 +6,7 @@ import { NodePayments } from "effect-pix/node"
 import { Fault } from "effect-pix/sandbox"
 import { FetchHttpClient, type HttpClient } from "effect/http"
 import * as FetchTransport from "../../src/client/internal/transport/fetchTransport.ts"
-import type { OperationCall } from "./calls.ts"
+import type { OperationCall } from "./operations.ts"
 import type { Play } from "./RawServer.ts"
 
 /** The real transports, each as a program would take it. */

@@ -6,6 +6,14 @@ import { Money, type Operation, Payments, type PaymentsError, PixKey } from "eff
 import { Sandbox, SandboxOptions } from "effect-pix/sandbox"
 import { TestClock } from "effect/testing"
 import { person, secrets } from "./canary.ts"
+import {
+  balancePath,
+  createTransaction,
+  getTransaction,
+  listTransactions,
+  requestWithdrawal,
+  transactionId
+} from "./operations.ts"
 
 const { cnpj, cpf, email, evp, name, phone } = person
 
@@ -47,7 +55,7 @@ export const marked: ReadonlyArray<MarkedCall> = [
     operation: "createTransaction",
     run: on((payments) => payments.createTransaction({ ...charge, paymentMethod: "PIX" })),
     body: { ...charge, paymentMethod: "PIX", currency: "BRL" },
-    path: "/api/v1/transactions/create"
+    path: createTransaction.path
   },
   {
     operation: "createTransaction",
@@ -55,25 +63,25 @@ export const marked: ReadonlyArray<MarkedCall> = [
       payments.createTransaction({ ...charge, paymentMethod: "BOLETO", extra: { payer: { note: person.description } } })
     ),
     body: { ...charge, paymentMethod: "BOLETO", payer: { note: person.description } },
-    path: "/api/v1/transactions/create"
+    path: createTransaction.path
   },
   {
     operation: "getTransaction",
-    run: on((payments) => payments.getTransaction("8b3da2f3-9a41-40d1-a91a-bd93113bd441")),
+    run: on((payments) => payments.getTransaction(transactionId)),
     body: undefined,
-    path: "/api/Transaction/transactionByTransactionId/8b3da2f3-9a41-40d1-a91a-bd93113bd441"
+    path: getTransaction.path
   },
   {
     operation: "listTransactions",
     run: on((payments) => payments.listTransactions()),
     body: undefined,
-    path: "/api/Transaction/company/transactions"
+    path: listTransactions.path
   },
   {
     operation: "getBalance",
     run: on((payments) => payments.getBalance()),
     body: undefined,
-    path: "/api/Balance/balance/1"
+    path: balancePath(1)
   },
   ...Object.values(keys).map((pixKey): MarkedCall => {
     const rest = { amount: Money.centavos(1000), description: person.description, metadata: { of: person.metadata } }
@@ -81,7 +89,7 @@ export const marked: ReadonlyArray<MarkedCall> = [
       operation: "requestWithdrawal",
       run: on((payments) => payments.requestWithdrawal({ ...rest, pixKey })),
       body: { ...rest, currency: "BRL", ...PixKey.toPair(pixKey) },
-      path: "/api/Withdraw/request"
+      path: requestWithdrawal.path
     }
   })
 ]

@@ -1,16 +1,17 @@
 /** Calls against a script of replies on the clock of the test: what came of each, and when each request left. */
-import { Payments, type PaymentsError, PaymentsPolicy } from "effect-pix"
+import { type Payments, type PaymentsError, PaymentsPolicy } from "effect-pix"
 import { Effect, Fiber, Layer, Random, Result } from "effect"
 import { TestClock } from "effect/testing"
-import { charge, paymentsOn, payout, type Reply, scripted } from "./Wire.ts"
+import { createTransaction, getBalance, requestWithdrawal } from "./operations.ts"
+import { paymentsOn, type Reply, scripted } from "./Wire.ts"
 
 export type Service = Payments["Service"]
 export type Call = Effect.Effect<unknown, PaymentsError, Payments>
 export type Script = readonly [Reply, ...ReadonlyArray<Reply>]
 
-export const pay = Effect.flatMap(Payments, (payments) => payments.requestWithdrawal(payout))
-export const create = Effect.flatMap(Payments, (payments) => payments.createTransaction(charge))
-export const read = Effect.flatMap(Payments, (payments) => payments.getBalance({ companyId: 7 }))
+export const pay = requestWithdrawal.run
+export const create = createTransaction.run
+export const read = getBalance.run
 
 /** Every random number is this one. */
 export const always = (part: number) =>
