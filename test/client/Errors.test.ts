@@ -1,4 +1,4 @@
-import { assert, describe, expectTypeOf, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import {
   AuthError,
   BelowMinimum,
@@ -7,9 +7,7 @@ import {
   InvalidRequest,
   Money,
   NoPixKey,
-  type Operation,
   OutcomeUnknown,
-  Payments,
   type PaymentsError,
   RateLimited,
   RequestRejected,
@@ -18,9 +16,9 @@ import {
   type TransactionWait,
   UnexpectedResponse
 } from "effect-pix"
-import { Duration, Effect, Schema } from "effect"
-import { codec, type Service } from "../support/failing.ts"
-import { requestWithdrawal, transactionId } from "../support/operations.ts"
+import { Duration, Schema } from "effect"
+import { codec } from "../support/failing.ts"
+import { transactionId } from "../support/operations.ts"
 
 describe("the errors of Payments", () => {
   const common = { operation: "requestWithdrawal", attempts: 2, idempotencyKey: "wd_1" } as const
@@ -92,40 +90,6 @@ describe("the errors of Payments", () => {
     expectTypeOf<TransactionWait.WaitError["_tag"]>().toEqualTypeOf<
       "InvalidRequest" | "AuthError" | "RequestRejected" | "TransactionNotFound" | "TimedOut"
     >()
-  })
-
-  it("an error is caught by its tag, and the types name what is left", () => {
-    const asked = Effect.flatMap(Payments, requestWithdrawal.call)
-    const caught = Effect.catchTag(asked, "NoPixKey", () => Effect.succeed("none"))
-    expectTypeOf<Extract<Effect.Error<typeof caught>, { _tag: "NoPixKey" }>>().toEqualTypeOf<never>()
-    expectTypeOf<Extract<Effect.Error<typeof caught>, { _tag: "AuthError" }>>().toEqualTypeOf<AuthError>()
-  })
-
-  it("an error stands in the type of the operations that can fail with it, and in no other", () => {
-    type TagsOf<Name extends Operation> = Effect.Error<ReturnType<Service[Name]>>["_tag"]
-    type Read =
-      | "InvalidRequest"
-      | "AuthError"
-      | "RateLimited"
-      | "RequestRejected"
-      | "ServiceUnavailable"
-      | "UnexpectedResponse"
-    type Write =
-      | "InvalidRequest"
-      | "AuthError"
-      | "IdempotencyConflict"
-      | "RateLimited"
-      | "RequestRejected"
-      | "ServiceUnavailable"
-      | "OutcomeUnknown"
-    expectTypeOf<TagsOf<"createTransaction">>().toEqualTypeOf<Write>()
-    expectTypeOf<TagsOf<"getTransaction">>().toEqualTypeOf<Read | "TransactionNotFound">()
-    expectTypeOf<TagsOf<"listTransactions">>().toEqualTypeOf<Read>()
-    expectTypeOf<TagsOf<"getBalance">>().toEqualTypeOf<Read>()
-    expectTypeOf<TagsOf<"requestWithdrawal">>().toEqualTypeOf<
-      Write | "BelowMinimum" | "InsufficientBalance" | "NoPixKey"
-    >()
-    expectTypeOf<Effect.Services<ReturnType<Service["requestWithdrawal"]>>>().toEqualTypeOf<never>()
   })
 })
 
