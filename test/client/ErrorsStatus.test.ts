@@ -27,6 +27,11 @@ const brokenBody = (status: number) =>
     { status }
   )
 
+/** A body without an end, in pieces of a megabyte. */
+const endlessBody = (status: number) =>
+  new Response(new ReadableStream({ pull: (controller) => controller.enqueue(megabyte) }), { status })
+const megabyte = new Uint8Array(2 ** 20)
+
 const bytesOf = (status: number, bytes: ReadonlyArray<number>, headers: Record<string, string> = {}): Reply => ({
   response: () => new Response(new Uint8Array(bytes), { status, headers })
 })
@@ -121,7 +126,7 @@ describe("the status of a refusal", () => {
   const unread: ReadonlyArray<readonly [string, (status: number) => Reply, FailureReason]> = [
     ["is cut off", (status) => ({ response: () => brokenBody(status) }), "Truncated"],
     ["is JSON that does not end", (status) => respond(status, `{"message":"Pagamento j`), "Unreadable"],
-    ["is over the bound", (status) => respond(status, "x".repeat(5 * 1024 * 1024)), "TooLarge"],
+    ["is over the bound", (status) => ({ response: () => endlessBody(status) }), "TooLarge"],
     ["declares more than the bound", (status) => respond(status, "x", { "content-length": "99999999" }), "TooLarge"],
     [
       "is said to be packed, and is not",

@@ -1,8 +1,6 @@
 /**
  * The hand-shaped readers and writers against the schemas that they stand in for: the same value without the same
  * fields, or "ask the schema".
- *
- * `EFFECT_PIX_RUNS` is how many mutated inputs each shape meets; `EFFECT_PIX_SEED` decides which.
  */
 import { assert, describe, test } from "@effect/vitest"
 import { Result, type Schema } from "effect"
@@ -11,10 +9,11 @@ import { bodyEncoder } from "../../src/client/internal/call/prepare.ts"
 import { bodyDecoder, type FastReader } from "../../src/client/internal/wire/decode.ts"
 import { readCharge, readPage } from "../../src/client/internal/wire/fastReaders.ts"
 import { writePixCharge } from "../../src/client/internal/wire/writePixCharge.ts"
-import { seed, seeded } from "../support/seed.ts"
+import { runs, seed, seeded } from "../support/seed.ts"
 import { created, listed } from "../support/operations.ts"
 
-const runs = Number(process.env["EFFECT_PIX_RUNS"] ?? 5000)
+/** How many mutated inputs each shape meets. */
+const inputs = runs(1500, 20_000)
 
 type Random = ReturnType<typeof seeded>
 
@@ -145,7 +144,7 @@ const minimal = { amount: 2500, paymentMethod: "PIX", customer: { name: "Maria",
 const compare = (bases: readonly [object, ...Array<object>], check: (input: unknown) => boolean): number => {
   const random = seeded(seed)
   let taken = 0
-  for (let run = 0; run < runs; run++) if (check(mutated(random.pick(bases), random))) taken++
+  for (let run = 0; run < inputs; run++) if (check(mutated(random.pick(bases), random))) taken++
   return taken
 }
 
@@ -173,16 +172,16 @@ const reads = <A>(schema: Schema.ConstraintDecoder<unknown> & { readonly Type: A
 }
 
 describe("a reader or writer beside its schema", { timeout: 600_000 }, () => {
-  test(`a page is read as by its schema, without the same fields, in ${runs} inputs`, () => {
-    assert.isAbove(compare([page, listed], reads(Endpoints.listTransactions.response, readPage)), runs / 5)
+  test(`a page is read as by its schema, without the same fields, in ${inputs} inputs`, () => {
+    assert.isAbove(compare([page, listed], reads(Endpoints.listTransactions.response, readPage)), inputs / 5)
   })
 
-  test(`the answer to a charge is read as by its schema, without the same fields, in ${runs} inputs`, () => {
+  test(`the answer to a charge is read as by its schema, without the same fields, in ${inputs} inputs`, () => {
     const bases: readonly [object, ...Array<object>] = [
       created,
       { ...created, companyId: 7, data: { ...created.data, note: { a: [1] }, companyId: 7 } }
     ]
-    assert.isAbove(compare(bases, reads(Endpoints.createTransaction.response, readCharge)), runs / 5)
+    assert.isAbove(compare(bases, reads(Endpoints.createTransaction.response, readCharge)), inputs / 5)
   })
 
   test("a field that no object should carry is read as by the schema, or not at all", () => {
@@ -194,7 +193,7 @@ describe("a reader or writer beside its schema", { timeout: 600_000 }, () => {
     assert.isUndefined(readCharge(JSON.parse(text), new Set()))
   })
 
-  test(`the fast path writes a PIX charge to the byte as the schema does, in ${runs} inputs`, () => {
+  test(`the fast path writes a PIX charge to the byte as the schema does, in ${inputs} inputs`, () => {
     const encode = bodyEncoder(Endpoints.createTransaction.body.members[0])
     const check = (input: unknown): boolean => {
       const text = writePixCharge(input)
@@ -202,7 +201,7 @@ describe("a reader or writer beside its schema", { timeout: 600_000 }, () => {
       assert.strictEqual(text, Result.getOrUndefined(encode(input)))
       return true
     }
-    assert.isAbove(compare([charge, minimal], check), runs / 5)
+    assert.isAbove(compare([charge, minimal], check), inputs / 5)
   })
 
   test("the fast path asks the schema about a request that is no plain object", () => {

@@ -22,6 +22,7 @@ import {
   good,
   bytes
 } from "../support/faultRows.ts"
+import { runs } from "../support/seed.ts"
 import { attemptTime, headsFrom, until } from "../support/timers.ts"
 
 const always = { retryReads: Schedule.recurs(1), retryWrites: Schedule.recurs(1), maxResponseBytes: limit }
@@ -87,35 +88,47 @@ const play = Effect.fnUntraced(
   Effect.provide([sandbox, quiet])
 )
 
-/** All operations at once, each with what is expected of it. */
-const each = <R>(check: (call: OperationCall) => Effect.Effect<void, unknown, R>) =>
-  Effect.forEach(calls, check, { concurrency: "unbounded", discard: true })
+/** Calls the operations at once, each with what is expected of it. */
+const each = <R>(own: ReadonlyArray<OperationCall>, check: (call: OperationCall) => Effect.Effect<void, unknown, R>) =>
+  Effect.forEach(own, check, { concurrency: "unbounded", discard: true })
+
+/**
+ * Whose turn it is: all operations in `npm run soak`. In `npm test` one write and one read, so that each operation meets
+ * each row over one of the transports, and each transport meets each row.
+ */
+const dealt = (turn: number) =>
+  [calls.filter(({ isWrite }) => isWrite), calls.filter(({ isWrite }) => !isWrite)].flatMap((all) =>
+    all.filter((_, at) => runs(Number(at === turn % all.length), 1) === 1)
+  )
 
 describe.each(names)("over %s", (transport) => {
   describe("a gateway that fails", () => {
-    for (const row of rows) {
-      it.live(`every operation over ${transport} meets ${row.name} as documented`, () =>
-        each((call) =>
-          Effect.gen(function* () {
-            const expected = expectedOf(row, call, transport)
-            const isSequence = Array.isArray(row.faults)
-            const lasting = yield* play(call, transport, row, isSequence ? 1 : Infinity)
-            assert.deepStrictEqual(
-              lasting,
-              { outcome: expected, executed: call.isWrite ? row.executed : 0 },
-              call.operation
-            )
+    for (const [index, row] of rows.entries()) {
+      const own = dealt(index + names.indexOf(transport))
+      it.live(
+        `${own.map(({ operation }) => operation).join(" and ")} over ${transport} meet ${row.name} as documented`,
+        () =>
+          each(own, (call) =>
+            Effect.gen(function* () {
+              const expected = expectedOf(row, call, transport)
+              const isSequence = Array.isArray(row.faults)
+              const lasting = yield* play(call, transport, row, isSequence ? 1 : Infinity)
+              assert.deepStrictEqual(
+                lasting,
+                { outcome: expected, executed: call.isWrite ? row.executed : 0 },
+                call.operation
+              )
 
-            // What is tried again helps where the fault is gone by then, and nothing is done twice.
-            if (isSequence || expected.requests !== 2) return
-            const once = yield* play(call, transport, row, 1)
-            assert.deepStrictEqual(
-              once,
-              { outcome: succeeded(2).read, executed: call.isWrite ? 1 : 0 },
-              `${call.operation}, at the second attempt`
-            )
-          })
-        )
+              // What is tried again helps where the fault is gone by then, and nothing is done twice.
+              if (isSequence || expected.requests !== 2) return
+              const once = yield* play(call, transport, row, 1)
+              assert.deepStrictEqual(
+                once,
+                { outcome: succeeded(2).read, executed: call.isWrite ? 1 : 0 },
+                `${call.operation}, at the second attempt`
+              )
+            })
+          )
       )
     }
   })
@@ -147,7 +160,7 @@ describe.each(names)("over %s", (transport) => {
     const nothing: Play = (socket) => socket.end("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}")
 
     it.live(`a port that refuses proves over ${transport} that nothing was sent`, () =>
-      each((call) =>
+      each(calls, (call) =>
         Effect.gen(function* () {
           const error = yield* failure(call, refusing, transports[transport])
           assert.deepStrictEqual<unknown>(error, unsent("NoConnection", 2)(call), call.operation)
@@ -156,7 +169,7 @@ describe.each(names)("over %s", (transport) => {
     )
 
     it.live(`a name that does not resolve proves over ${transport} that nothing was sent`, () =>
-      each((call) =>
+      each(calls, (call) =>
         Effect.gen(function* () {
           const error = yield* failure(call, "https://nothing.invalid", transports[transport])
           assert.deepStrictEqual<unknown>(error, unsent("NameNotResolved", 2)(call), call.operation)
@@ -167,7 +180,7 @@ describe.each(names)("over %s", (transport) => {
     it.live(`a self-signed certificate proves over ${transport} that nothing was sent`, () =>
       Effect.gen(function* () {
         const server = yield* serveTls(nothing)
-        yield* each((call) =>
+        yield* each(calls, (call) =>
           Effect.gen(function* () {
             const error = yield* failure(call, `https://127.0.0.1:${server.port}`, transports[transport])
             assert.deepStrictEqual<unknown>(error, unsent("Tls", 1)(call), call.operation)
@@ -193,7 +206,7 @@ describe.each(names)("over %s", (transport) => {
       () =>
         Effect.gen(function* () {
           const server = yield* serveTls(nothing)
-          yield* each((call) =>
+          yield* each(calls, (call) =>
             Effect.gen(function* () {
               const over = trustingLayer ?? transports[transport]
               const error = yield* failure(call, `https://127.0.0.1:${server.port}`, over)
@@ -207,7 +220,7 @@ describe.each(names)("over %s", (transport) => {
     it.live(`a port that speaks no TLS is met over ${transport} as documented`, () =>
       Effect.gen(function* () {
         const server = yield* serveBlindly("HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n")
-        yield* each((call) =>
+        yield* each(calls, (call) =>
           Effect.gen(function* () {
             const error = yield* failure(call, `https://127.0.0.1:${server.port}`, transports[transport])
             assert.deepStrictEqual<unknown>(error, unsent("Tls", 1)(call), call.operation)
@@ -226,7 +239,7 @@ describe.each(names)("over %s", (transport) => {
     it.live(`a connection that ends in the TLS handshake is met over ${transport} as documented`, () =>
       Effect.gen(function* () {
         const server = yield* serveBlindly("")
-        yield* each((call) =>
+        yield* each(calls, (call) =>
           Effect.gen(function* () {
             const error = yield* failure(call, `https://127.0.0.1:${server.port}`, transports[transport])
             assert.deepStrictEqual<unknown>(error, perhapsSent("ConnectionLost")(call), call.operation)
@@ -241,7 +254,7 @@ describe.each(names)("over %s", (transport) => {
       () =>
         Effect.gen(function* () {
           const server = yield* serveTlsThenPlain("HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n")
-          yield* each((call) =>
+          yield* each(calls, (call) =>
             Effect.gen(function* () {
               const over = named ?? transports[transport]
               const error = yield* failure(call, `https://127.0.0.1:${server.port}`, over)
@@ -262,7 +275,7 @@ describe.each(names)("over %s", (transport) => {
           ? Layer.orDie(NodePayments.layerHttpClient({ shutdownTimeout: "1 millis" }))
           : transports[transport]
         const failing = yield* Effect.forkChild(
-          each((call) =>
+          each(calls, (call) =>
             Effect.gen(function* () {
               const policy = within(attempt.millis)
               const error = yield* failure(call, `https://127.0.0.1:${server.port}`, over, policy)
@@ -281,22 +294,25 @@ describe.each(names)("over %s", (transport) => {
   })
 
   describe("bytes that come back", () => {
-    for (const row of bytes) {
-      it.live(`every operation over ${transport} reads ${row.name} as documented`, () =>
-        each((call) =>
-          Effect.gen(function* () {
-            const server = yield* serveRaw(row.play(call))
-            const result = yield* Effect.result(call.run).pipe(
-              Effect.provide([clientOf(`http://127.0.0.1:${server.port}`, anyone)(transport), quiet]),
-              Effect.provideService(PaymentsPolicy, patient)
-            )
-            assert.deepStrictEqual(
-              outcomeOf(result, server.requests()),
-              expectedOf(row, call, transport),
-              call.operation
-            )
-          })
-        )
+    for (const [index, row] of bytes.entries()) {
+      const own = dealt(index + names.indexOf(transport))
+      it.live(
+        `${own.map(({ operation }) => operation).join(" and ")} over ${transport} read ${row.name} as documented`,
+        () =>
+          each(own, (call) =>
+            Effect.gen(function* () {
+              const server = yield* serveRaw(row.play(call))
+              const result = yield* Effect.result(call.run).pipe(
+                Effect.provide([clientOf(`http://127.0.0.1:${server.port}`, anyone)(transport), quiet]),
+                Effect.provideService(PaymentsPolicy, patient)
+              )
+              assert.deepStrictEqual(
+                outcomeOf(result, server.requests()),
+                expectedOf(row, call, transport),
+                call.operation
+              )
+            })
+          )
       )
     }
   })
@@ -316,7 +332,7 @@ describe.each(names)("over %s", (transport) => {
       transport === "node:http" ? NodeHttpClient.layerNodeHttpOptions({ keepAlive: true }) : transports[transport]
 
     it.live(`a connection that breaks at its next request is not used by ${transport} to send that again`, () =>
-      each((call) =>
+      each(calls, (call) =>
         Effect.gen(function* () {
           const server = yield* stale(call)
           const once = Effect.result(call.run)
@@ -343,7 +359,7 @@ describe.each(names)("over %s", (transport) => {
     it.live(
       `a call that is interrupted closes its connection over ${transport}, and a write is reported with its key`,
       () =>
-        each((call) =>
+        each(calls, (call) =>
           Effect.gen(function* () {
             const arrived = yield* Deferred.make<void>()
             const closed = yield* Deferred.make<void>()

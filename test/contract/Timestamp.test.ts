@@ -1,14 +1,11 @@
-/**
- * The instants of the wire, as services write them and as they should not.
- *
- * `EFFECT_PIX_RUNS` is how many odd texts are read; `EFFECT_PIX_SEED` decides which.
- */
+/** The instants of the wire, as services write them and as they should not. */
 import { assert, describe, it, test } from "@effect/vitest"
 import { DateTime, Option, Schema } from "effect"
 import { Timestamp } from "../../src/internal/wire.ts"
-import { seed, seeded } from "../support/seed.ts"
+import { runs, seed, seeded } from "../support/seed.ts"
 
-const runs = Number(process.env["EFFECT_PIX_RUNS"] ?? 5000)
+/** How many odd texts are read. */
+const texts = runs(1500, 20_000)
 
 const decode = Schema.decodeUnknownOption(Timestamp)
 
@@ -106,7 +103,7 @@ describe("a timestamp of the wire", { timeout: 600_000 }, () => {
     return date.getTime() - (Number(hours) * 60 + Number(minutes)) * (sign === "-" ? -60_000 : 60_000)
   }
 
-  test(`an odd text is read by the calendar or refused, in ${runs} texts`, () => {
+  test(`an odd text is read by the calendar or refused, in ${texts} texts`, () => {
     const random = seeded(seed)
     const two = (limit: number) => String(random.below(limit)).padStart(2, "0")
     const valid = () => {
@@ -126,12 +123,12 @@ describe("a timestamp of the wire", { timeout: 600_000 }, () => {
       return text.slice(0, at) + char + text.slice(at + random.below(3))
     }
     let taken = 0
-    for (let run = 0; run < runs; run++) {
+    for (let run = 0; run < texts; run++) {
       const text = random.next() < 0.5 ? valid() : mutated(valid())
       const millis = expected(text)
       assert.strictEqual(read(text), millis, text)
       if (millis !== undefined) taken++
     }
-    assert.isAbove(taken, runs / 10)
+    assert.isAbove(taken, texts / 10)
   })
 })

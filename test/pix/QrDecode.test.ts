@@ -57,23 +57,15 @@ describe("a QR code of ours, read by another program", () => {
     }
   })
 
-  it("a data URL gives back its text", () => {
-    for (const [, payload] of payloads) {
-      const [type, svg = ""] = QrCode.dataUrl(payload).split(/,(.*)/s)
-      assert.strictEqual(type, "data:image/svg+xml")
-      assert.strictEqual(scan(paint(decodeURIComponent(svg))), payload)
-    }
-  })
-
   it.each([7, 45, 90, 173, 180])("an SVG gives back its text to a phone that is held at %d degrees", (degrees) => {
-    for (const turn of [0, 1, 2, 3]) {
+    for (let turn = 0; turn < runs(2, 4); turn++) {
       const [, payload] = dealt(degrees + turn)
       assert.strictEqual(scan(tilt(paint(QrCode.svg(payload, { size: 400 })), degrees)), payload)
     }
   })
 
   it("an SVG stays readable with a stain over a twentieth of it", () => {
-    for (const [, payload] of payloads) {
+    for (const [, payload] of payloads.slice(0, runs(4, payloads.length))) {
       const picture = paint(QrCode.svg(payload, { size: 400 }))
       const isStained = (x: number, y: number) => Math.abs(x - 200) < 40 && Math.abs(y - 200) < 40
       assert.strictEqual(

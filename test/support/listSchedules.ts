@@ -75,7 +75,8 @@ export const serve = (schedule: Schedule, count: number, sort: TransactionSort, 
         const time = timeOf(random.below(newest)) + 1 + random.below(8)
         added.push({ id: gateway.nextId++, time, tie: gateway.nextId })
       }
-      rows = [...rows.filter(({ id }) => !gone.has(id)), ...added].toSorted((a, b) => (a.time ?? 0) - (b.time ?? 0))
+      if (gone.size > 0) rows = rows.filter(({ id }) => !gone.has(id))
+      if (added.length > 0) rows = [...rows, ...added].toSorted((a, b) => (a.time ?? 0) - (b.time ?? 0))
     }
     states.push(rows)
     if (states.length > staleSteps) states.shift()

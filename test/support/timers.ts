@@ -11,14 +11,20 @@ const { clearTimeout, setTimeout } = globalThis
 
 /** What each timer does when it is over, by its milliseconds. */
 const held = new Map<number, Map<NodeJS.Timeout, () => void>>()
+const millisOf = new WeakMap<NodeJS.Timeout, number>()
 
 vi.stubGlobal("setTimeout", (late: (...values: Array<unknown>) => void, millis = 0, ...values: Array<unknown>) => {
   const timer = setTimeout(late, millis, ...values)
-  held.get(millis)?.set(timer, () => late(...values))
+  const timers = held.get(millis)
+  if (timers !== undefined) {
+    timers.set(timer, () => late(...values))
+    millisOf.set(timer, millis)
+  }
   return timer
 })
-vi.stubGlobal("clearTimeout", (timer: NodeJS.Timeout) => {
-  for (const timers of held.values()) timers.delete(timer)
+vi.stubGlobal("clearTimeout", (timer?: NodeJS.Timeout) => {
+  const millis = timer && millisOf.get(timer)
+  if (timer !== undefined && millis !== undefined) held.get(millis)?.delete(timer)
   clearTimeout(timer)
 })
 

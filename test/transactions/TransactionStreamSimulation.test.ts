@@ -4,10 +4,10 @@ import { TransactionStream } from "effect-pix"
 import type { TransactionSort } from "../../src/contract/Transaction.ts"
 import { oneIn, type Schedule, serve, upToMost } from "../support/listSchedules.ts"
 import { decode, encode, idsOf, pagesBy, streamBy } from "../support/movingList.ts"
-import { seed as firstSeed } from "../support/seed.ts"
+import { runs, seed as firstSeed } from "../support/seed.ts"
 
-/** `EFFECT_PIX_PAGES=1000` makes it the long search: so many runs of each schedule. */
-const runs = Number(process.env["EFFECT_PIX_PAGES"] ?? 12)
+/** How many runs each schedule has. */
+const times = runs(6, 100)
 const sorts = ["createdAt_asc", "createdAt_desc"] as const
 const count = 1000
 
@@ -77,12 +77,12 @@ describe("TransactionStream in a simulation", () => {
       Effect.gen(function* () {
         for (const sort of sorts) {
           let failures = 0
-          for (let n = 0; n < runs; n++) {
+          for (let n = 0; n < times; n++) {
             const { error, requests } = yield* read(schedule, count, sort, firstSeed * 100_000 + n)
             if (error !== undefined) failures += 1
             assert.isAtMost(requests, 300)
           }
-          assert.isAtMost(failures, (schedule.failures ?? 0) * runs, `${sort}: runs that failed`)
+          assert.isAtMost(failures, (schedule.failures ?? 0) * times, `${sort}: runs that failed`)
         }
       })
     )
@@ -159,7 +159,7 @@ describe("TransactionStream in a simulation", () => {
         const schedule: Schedule = { name: "", deletes: upToMost(3), appends: upToMost(20) }
         for (const sort of sorts) {
           // Each is as long as several of the others.
-          for (let n = 0; n < Math.ceil(runs / 3); n++) {
+          for (let n = 0; n < Math.ceil(times / 3); n++) {
             const seed = firstSeed * 100_000 + n
             const { gateway, left, list } = serve(schedule, 3000, sort, seed)
             const before = idsOf(gateway.rows)
