@@ -1,6 +1,6 @@
 /**
  * A real PgBouncer for a test, on a socket in a folder of its own, which shares its connections by the transaction: the machine's,
- * else Debian's package unpacked beside the project's other caches.
+ * else the one that `debian.ts` unpacked.
  */
 import { Effect, Schedule } from "effect"
 import { spawn } from "node:child_process"
@@ -8,7 +8,7 @@ import { chmodSync, chownSync, existsSync, mkdtempSync, rmSync, writeFileSync } 
 import { connect } from "node:net"
 import { tmpdir } from "node:os"
 import { delimiter, join } from "node:path"
-import { libraries, unpack } from "./debian.ts"
+import { libraries, unpacked } from "./debian.ts"
 
 interface Binary {
   readonly path: string
@@ -19,7 +19,7 @@ const find = (): Binary | undefined => {
   const folders = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/sbin"]
   const path = folders.map((folder) => join(folder, "pgbouncer")).find((file) => existsSync(file))
   if (path !== undefined) return { path, libraries: undefined }
-  const root = process.platform === "linux" ? unpack("pgbouncer") : undefined
+  const root = unpacked("pgbouncer")
   return root === undefined ? undefined : { path: join(root, "usr/sbin/pgbouncer"), libraries: libraries(root) }
 }
 
@@ -31,7 +31,7 @@ const found = () => {
 
 /** Why a test of PgBouncer cannot run here, if it cannot. */
 export const noPgBouncer = (): string | undefined =>
-  found() === undefined ? "no PgBouncer: neither on the PATH, nor to be downloaded" : undefined
+  found() === undefined ? "no PgBouncer is installed: test/support/debian.ts says how to have one" : undefined
 
 const canConnect = (path: string) =>
   Effect.callback<void, Error>((resume) => {
@@ -46,7 +46,7 @@ const canConnect = (path: string) =>
 /** The URL of a pooler of a PostgreSQL, for as long as the scope lasts. */
 export const pgBouncer = Effect.fnUntraced(function* (postgresUrl: string) {
   const has = found()
-  if (has === undefined) return yield* Effect.die("no PgBouncer can be had here")
+  if (has === undefined) return yield* Effect.die(noPgBouncer())
   const [, folder = "", name = ""] = /@([^/]+)\/(\w+)$/.exec(postgresUrl) ?? []
   const isRoot = process.getuid?.() === 0
   const dir = yield* Effect.acquireRelease(

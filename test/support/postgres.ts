@@ -1,13 +1,13 @@
 /**
  * A real PostgreSQL for a test, on a socket in a folder of its own, so that no two servers want the same port: the
- * machine's (on the PATH, or Debian's place), else Debian's package unpacked beside the project's other caches. It runs
- * as root too, by giving the server another user id.
+ * machine's (on the PATH, or in Debian's place), else the one that `debian.ts` unpacked. It runs as root too, by giving
+ * the server another user id.
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { chownSync, cpSync, existsSync, globSync, mkdirSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { delimiter, join } from "node:path"
-import { libraries, unpack } from "./debian.ts"
+import { libraries, unpacked } from "./debian.ts"
 
 interface Binaries {
   readonly bin: string
@@ -21,9 +21,9 @@ const newest = (pattern: string) => globSync(pattern).toSorted().toReversed().fi
 const find = (): Binaries | undefined => {
   const bin = (process.env["PATH"] ?? "").split(delimiter).find(isComplete) ?? newest("/usr/lib/postgresql/*/bin")
   if (bin !== undefined) return { bin }
-  const root = process.platform === "linux" ? unpack("postgresql") : undefined
-  const unpacked = root === undefined ? undefined : newest(`${root}/usr/lib/postgresql/*/bin`)
-  return root === undefined || unpacked === undefined ? undefined : { bin: unpacked, root }
+  const root = unpacked("postgresql")
+  const own = root === undefined ? undefined : newest(`${root}/usr/lib/postgresql/*/bin`)
+  return root === undefined || own === undefined ? undefined : { bin: own, root }
 }
 
 let found: Binaries | undefined
@@ -34,11 +34,9 @@ const binaries = () => {
   return found
 }
 
-/** Why a test of PostgreSQL cannot run here, if it cannot. With `CI=true` it has to: it fails instead. */
+/** Why a test of PostgreSQL cannot run here, if it cannot. */
 export const noPostgres = (): string | undefined =>
-  binaries() === undefined && process.env["CI"] !== "true"
-    ? "no PostgreSQL: neither on the PATH, nor Debian's, nor to be downloaded"
-    : undefined
+  binaries() === undefined ? "no PostgreSQL is installed: test/support/debian.ts says how to have one" : undefined
 
 /** A server that is told what happens to it. */
 export interface Postgres {
@@ -52,7 +50,7 @@ export interface Postgres {
 /** Starts a server with an empty database. */
 export const startPostgres = async (): Promise<Postgres> => {
   const has = binaries()
-  if (has === undefined) throw new Error("no PostgreSQL can be had here")
+  if (has === undefined) throw new Error(noPostgres())
   const dir = mkdtempSync(join(tmpdir(), "effect-pix-postgres-"))
   // initdb and postgres refuse root. Any other user will do, and none need be made.
   const isRoot = process.getuid?.() === 0
