@@ -14,9 +14,13 @@ import { tables } from "../../src/payouts/internal/queue/tables.ts"
 import { makeStatements } from "../support/statements.ts"
 import { postgres } from "../support/database.ts"
 import { noPostgres } from "../support/postgres.ts"
+import { runs } from "../support/seed.ts"
 
 const absent = noPostgres()
 const day = 86_400_000
+
+/** So many thousands of payouts; in `npm test` a quarter of them. */
+const thousands = (count: number) => count * runs(250, 1000)
 
 /** Tables whose statistics are those of the moment that a test chooses. */
 const prepare = Effect.gen(function* () {
@@ -105,12 +109,12 @@ describe.skipIf(absent !== undefined)(`a payout queue that grows${absent === und
           (lost) => lost.length
         )
         // What ended is many times what waits.
-        yield* insert(1_000_000, 1_040_000, "posted", day)
+        yield* insert(1_000_000, 1_000_000 + thousands(40), "posted", day)
         if (statistics === "stale") yield* sql`ANALYZE`
         const perRow: Array<number> = []
         for (const [from, to] of [
-          [1, 5000],
-          [5001, 20_000]
+          [1, thousands(5)],
+          [thousands(5) + 1, thousands(20)]
         ] as const) {
           yield* insert(from, to, "accepted")
           if (statistics === "fresh") yield* sql`ANALYZE`
@@ -123,9 +127,9 @@ describe.skipIf(absent !== undefined)(`a payout queue that grows${absent === und
         )
         yield* sql`DELETE FROM effect_pix_queue WHERE sequence % 4 = 0`
         const [gone] = yield* sql<{ readonly count: number }>`
-          SELECT 20000 - COUNT(*)::int AS count FROM effect_pix_queue WHERE state = 'pending'`
+          SELECT ${thousands(20)}::int - COUNT(*)::int AS count FROM effect_pix_queue WHERE state = 'pending'`
         assert.strictEqual(yield* search, gone?.count, "each lost one is found")
-        assert.isAbove(gone?.count ?? 0, 4000)
+        assert.isAbove(gone?.count ?? 0, thousands(4))
       })
     )
 
@@ -152,13 +156,13 @@ describe.skipIf(absent !== undefined)(`a payout queue that grows${absent === und
       `a list of ${state ?? "all"} of four times as many payouts looks at no more than five times the pages`,
       Effect.gen(function* () {
         const { store } = yield* prepare
-        yield* insert(1, 20_000, "posted")
+        yield* insert(1, thousands(20), "posted")
         const few = yield* pagesOf(listAll(store, state))
-        yield* insert(20_001, 80_000, "posted")
+        yield* insert(thousands(20) + 1, thousands(80), "posted")
         const many = yield* pagesOf(listAll(store, state))
         assert.isAtMost(many.pages / few.pages, 5)
         assert.strictEqual(many.scans, 0, "by an index")
-        assert.strictEqual(yield* listAll(store, state), 80_000)
+        assert.strictEqual(yield* listAll(store, state), thousands(80))
       })
     )
 
@@ -169,7 +173,7 @@ describe.skipIf(absent !== undefined)(`a payout queue that grows${absent === und
         const { sql, store } = yield* prepare
         yield* insert(1, 2500, "posted", 400 * day)
         yield* insert(2501, 3000, "parked", 400 * day)
-        yield* insert(3001, 60_000, "posted")
+        yield* insert(3001, 3000 + thousands(57), "posted")
         if (statistics === "fresh") yield* sql`ANALYZE`
         const { layer, texts } = makeStatements()
         const now = Date.now()
@@ -194,10 +198,10 @@ describe.skipIf(absent !== undefined)(`a payout queue that grows${absent === und
           SELECT state, COUNT(*)::int AS count FROM effect_pix_payouts WHERE request IS NOT NULL GROUP BY 1 ORDER BY 1`
         assert.deepStrictEqual(left, [
           { state: "parked", count: 500 },
-          { state: "posted", count: 57_000 }
+          { state: "posted", count: thousands(57) }
         ])
         const [elements] = yield* sql<{ readonly count: number }>`SELECT COUNT(*)::int AS count FROM effect_pix_queue`
-        assert.strictEqual(elements?.count, 57_000)
+        assert.strictEqual(elements?.count, thousands(57))
       })
     )
 
