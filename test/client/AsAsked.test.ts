@@ -1,10 +1,9 @@
 /**
  * An answer with the status of a success is one only if it is about what was asked, and says nothing against itself.
  */
-import { assert, describe, it, test } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { type CreateTransactionRequest, Money, Payments, type PaymentsError, PaymentsPolicy } from "effect-pix"
 import { Effect, Result } from "effect"
-import { meansFailure } from "../../src/client/internal/words/denial.ts"
 import {
   charge,
   createTransaction,
@@ -234,24 +233,30 @@ it.effect("a list that says that it is not ok is an unexpected response", () =>
   })
 )
 
-describe("the words of a status", () => {
-  test.each(
+describe("the status of a withdrawal answered with success", () => {
+  it.effect.each(
     `Error ERRO INTERNAL_ERROR PaymentError erro_interno Failed falha FALHOU payment.failed Rejected REJEITADA rejeição
      Cancelled canceled CANCELADO Refused recusado RECUSA Denied negada NEGADO Expired expirou EXPIRADO Returned
      devolvido DEVOLUÇÃO Devolvida estornado Reversed Refunded reembolsado chargeback Declined Aborted Invalid inválido
      Insufficient_Funds unauthorized nãoAutorizado not_authorized Voided BLOCKED timed_out KO indeferido unsuccessful`.split(
       /\s+/
     )
-  )("a status word says that it failed: %s", (word) => {
-    assert.isTrue(meansFailure(word))
-  })
+  )("the status %s leaves the outcome unknown", (enTransaction) =>
+    Effect.gen(function* () {
+      const error = yield* failureOf(201, recordWith({ enTransaction }), withdraw)
+      assert.strictEqual(error._tag === "OutcomeUnknown" && error.reason, "NotAsAsked")
+    })
+  )
 
-  test.each(
+  it.effect.each(
     `Awaiting AWAITING_PAYMENT Pending Processing Paid PAGO Approved aprovado Completed concluído Success SUCESSO
      Transferred TRANSFERIDO transferência_realizada em_análise Created Queued Scheduled agendado Sent enviado Settled
      liquidado Confirmed confirmado Accepted aceito Released Open NO_ERROR sem_erros not_failed OK Unblocked
      desbloqueado term_accepted in_progress EM_ANDAMENTO authorized autorizado Available`.split(/\s+/)
-  )("a status word does not say that it failed: %s", (word) => {
-    assert.isFalse(meansFailure(word))
-  })
+  )("the status %s is that of a withdrawal", (enTransaction) =>
+    Effect.gen(function* () {
+      const { result } = yield* answered(201, recordWith({ enTransaction }), withdraw)
+      assert.isTrue(Result.isSuccess(result))
+    })
+  )
 })
