@@ -379,6 +379,11 @@ describe.each(Object.entries(transports))("over %s", (_, transport) => {
         look
       ],
       ["a balance without its amount", json({ ...balance, accBalance: null }), read],
+      [
+        "a balance of a thousand million digits",
+        json(JSON.stringify(balance).replace("1234567.89", "1e999999999")),
+        read
+      ],
       ["a balance with a comma", json({ ...balance, accBalance: "1,50" }), read],
       ["a page of HTML with success", answer(200, "<html><b>ok</b></html>", { "content-type": "text/html" }), look],
       ["nothing with success", answer(200), read],

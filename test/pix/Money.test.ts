@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, BigDecimal, Effect, Equal, JsonSchema, Option, Schema } from "effect"
 import * as Money from "../../src/pix/Money.ts"
-import { parseJson } from "../../src/client/internal/wire/decode.ts"
 
 const decode = Schema.decodeUnknownSync(Money.ReaisFromJson)
 const encode = Schema.encodeSync(Money.ReaisFromJson)
@@ -317,45 +316,5 @@ describe("the arithmetic of Money", () => {
     assert.deepStrictEqual(amounts.toSorted(Money.Order), [0, 300, 2500])
     assert.isTrue(Money.Equivalence(Money.centavos(5), Money.fromReais("0.05")))
     assert.isFalse(Money.Equivalence(Money.centavos(5), Money.centavos(6)))
-  })
-})
-
-describe("parseJson", () => {
-  const fields = new Set(["value", "accBalance"])
-
-  it("parseJson keeps the source of numbers that would lose digits, under the named fields, at any depth", () => {
-    const body = `{"value":12345678901234567.89,"data":[{"accBalance":0.10000000000000000001,"other":0.10000000000000000001}]}`
-    assert.deepStrictEqual(parseJson(body, fields), {
-      value: "12345678901234567.89",
-      data: [{ accBalance: "0.10000000000000000001", other: 0.1 }]
-    })
-  })
-
-  it("parseJson leaves exact numbers, and all that is no number, as they are", () => {
-    const body = `{"value":25.00,"a":{"value":1e2},"b":{"value":"1.50"},"c":{"value":null},"d":{"value":-0.0},"accBalance":[1.1]}`
-    assert.deepStrictEqual(parseJson(body, fields), JSON.parse(body))
-  })
-
-  it("parseJson hands exponent bombs on as text, which the codec refuses", () => {
-    const parsed = parseJson(`{"value":1e999999999}`, fields)
-    assert.deepStrictEqual(parsed, { value: "1e999999999" })
-    assert.throws(() => Schema.decodeUnknownSync(Schema.Struct({ value: Money.ReaisFromJson }))(parsed))
-  })
-
-  it.prop(
-    "parseJson with ReaisFromJson reads any written amount exactly, however many digits it has",
-    { high: Schema.Int, low: Schema.Natural },
-    ({ high, low }) => {
-      const written = `{"value":${high}.${low}}`
-      const { value } = Schema.decodeUnknownSync(Schema.Struct({ value: Money.ReaisFromJson }))(
-        parseJson(written, fields)
-      )
-      assert.strictEqual(text(value).replace(/^-/, ""), text(Money.reais(`${Math.abs(high)}.${low}`)))
-      assert.deepStrictEqual(decode(JSON.parse(JSON.stringify(encode(value)))), value)
-    }
-  )
-
-  it("parseJson throws for malformed JSON", () => {
-    assert.throws(() => parseJson(`{"value":01}`, fields), SyntaxError)
   })
 })
