@@ -1,4 +1,4 @@
-/** What the operations make of each status, header and word of an answer. Faults.test.ts has what transports change. */
+/** The errors of the operations by status, header and word of an answer. Faults.test.ts has what a transport changes. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger, Schedule } from "effect"
 import { PaymentsPolicy } from "effect-pix"

@@ -40,7 +40,7 @@ const items: ReadonlyArray<PayoutItem> = Object.values(keys).map((pixKey, index)
   metadata: { of: person.metadata }
 }))
 
-const briefly = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.timeoutOption(effect, "2 minutes")
+const withinTwoMinutes = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.timeoutOption(effect, "2 minutes")
 
 const withQueue = <A, E>(use: (queue: PayoutQueue["Service"]) => Effect.Effect<A, E>) =>
   Effect.flatMap(PayoutQueue, use).pipe(
@@ -90,9 +90,13 @@ const programs: Record<string, Program> = {
     run: withQueue((queue) =>
       Effect.gen(function* () {
         const seen = yield* queue.submitMany(items.slice(0, 2))
-        const ends = yield* Effect.forEach(items.slice(0, 2), ({ reference }) => briefly(queue.await(reference)), {
-          concurrency: "unbounded"
-        })
+        const ends = yield* Effect.forEach(
+          items.slice(0, 2),
+          ({ reference }) => withinTwoMinutes(queue.await(reference)),
+          {
+            concurrency: "unbounded"
+          }
+        )
         const conflict = yield* Effect.flip(queue.submit({ reference: "invoice-0", amount: Money.centavos(2000) }))
         const steered = yield* Effect.forEach(["park", "resume", "retry", "settle", "status"] as const, (step) =>
           Effect.exit<unknown, unknown, never>(queue[step]("invoice-1"))
@@ -109,7 +113,7 @@ const programs: Record<string, Program> = {
       const statuses = yield* Effect.forEach(webhookCalls(id), (body) =>
         Effect.map(webhook.answer(post(body, { "x-secret": secrets.apiKey })), ({ status }) => status)
       )
-      yield* briefly(webhook.idle)
+      yield* withinTwoMinutes(webhook.idle)
       return [statuses, yield* webhook.deadLetters]
     }).pipe(
       Effect.provide([

@@ -51,11 +51,11 @@ const ask = (method: string, path: string, body?: unknown, headers: Readonly<Rec
 const steer = (method: string, path: string, body?: unknown) =>
   Effect.map(ask(method, `/_sandbox${path}`, body), ({ status, text }) => ({ status, body: JSON.parse(text) }))
 
-const it_ = (name: string, effect: Effect.Effect<void, unknown, Sandbox>) =>
+const steered = (name: string, effect: Effect.Effect<void, unknown, Sandbox>) =>
   it.live(name, () => Effect.provide(effect, served))
 
 describe("steering over HTTP", () => {
-  it_(
+  steered(
     "moves a charge through its states, and the balance along",
     Effect.gen(function* () {
       const { body: created, status } = yield* steer("POST", "/transactions", { amount: 2500, name: "Ana Souza" })
@@ -81,7 +81,7 @@ describe("steering over HTTP", () => {
     })
   )
 
-  it_(
+  steered(
     "draws the QR code of a charge, and has none for what it does not hold",
     Effect.gen(function* () {
       const { body } = yield* steer("POST", "/transactions", { amount: 2500 })
@@ -95,7 +95,7 @@ describe("steering over HTTP", () => {
     })
   )
 
-  it_(
+  steered(
     "lists the newest that fit a search, and says how many fit",
     Effect.gen(function* () {
       for (const name of ["Ana", "Bruno", "Ana Lúcia"]) yield* steer("POST", "/transactions", { amount: 1050, name })
@@ -112,7 +112,7 @@ describe("steering over HTTP", () => {
     })
   )
 
-  it_(
+  steered(
     "settles and rejects payouts, credits, and changes the PIX key and the credentials",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
@@ -143,7 +143,7 @@ describe("steering over HTTP", () => {
     })
   )
 
-  it_(
+  steered(
     "shows requests with masked credentials and as curl, and records none of its own",
     Effect.gen(function* () {
       yield* ask("GET", "/", undefined)
@@ -159,7 +159,7 @@ describe("steering over HTTP", () => {
     })
   )
 
-  it_(
+  steered(
     "finds a request by its path, its operation, its key, its status, and what its body says",
     Effect.gen(function* () {
       yield* ask("GET", listTransactions.path, undefined, auth)
@@ -173,7 +173,7 @@ describe("steering over HTTP", () => {
     })
   )
 
-  it_(
+  steered(
     "plans faults by name, shows and clears them, and takes the gateway offline while it stays up itself",
     Effect.gen(function* () {
       const list = Effect.map(ask("GET", listTransactions.path, undefined, auth), ({ status }) => status)
@@ -195,7 +195,7 @@ describe("steering over HTTP", () => {
     })
   )
 
-  it_(
+  steered(
     "orders every fault that it names",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
@@ -221,7 +221,7 @@ describe("steering over HTTP", () => {
     })
   )
 
-  it_(
+  steered(
     "sends webhooks, again and of any content, to the addresses that it lists",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
@@ -244,7 +244,7 @@ describe("steering over HTTP", () => {
     })
   )
 
-  it_(
+  steered(
     "pushes the clock, takes and gives the state, forgets keys and starts over",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
@@ -263,7 +263,7 @@ describe("steering over HTTP", () => {
     })
   )
 
-  it_(
+  steered(
     "tells of changes as server-sent events, the last number first",
     Effect.gen(function* () {
       const { baseUrl } = yield* Sandbox
@@ -318,7 +318,7 @@ describe("who may steer", () => {
     }).pipe(Effect.provide(served))
   )
 
-  it_(
+  steered(
     "a request that names no host is refused",
     Effect.gen(function* () {
       const { balance } = yield* Sandbox
@@ -328,7 +328,7 @@ describe("who may steer", () => {
     })
   )
 
-  it_(
+  steered(
     "a request whose body breaks off has not arrived: it is neither recorded nor executed",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
@@ -343,7 +343,7 @@ describe("who may steer", () => {
     })
   )
 
-  it_(
+  steered(
     "its own page may, and no page may frame it or load scripts from elsewhere into it",
     Effect.gen(function* () {
       const { baseUrl } = yield* Sandbox
@@ -402,7 +402,7 @@ const send = (command: string) =>
   })
 
 describe("the references", () => {
-  it_(
+  steered(
     "show every operation of the steering and of the gateway, without a script and with nothing from outside",
     Effect.gen(function* () {
       for (const [path, title, spec] of [
@@ -433,7 +433,7 @@ describe("the references", () => {
     })
   )
 
-  it_(
+  steered(
     "show commands that work as they stand on the gateway",
     Effect.gen(function* () {
       const commands = commandsOf((yield* ask("GET", "/docs/gateway")).text)
@@ -442,7 +442,7 @@ describe("the references", () => {
     })
   )
 
-  it_(
+  steered(
     "show commands of the steering that are understood",
     Effect.gen(function* () {
       const commands = commandsOf((yield* ask("GET", "/docs")).text).filter((command) => !command.includes("/changes"))

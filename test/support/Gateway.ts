@@ -1,15 +1,15 @@
 /**
- * A gateway of our own hand: a `node:http` server on a free loopback port, which answers as the test scripts it and
- * keeps what arrived, byte by byte.
+ * A gateway on a free loopback port: a `node:http` server which answers as the test scripts it, and keeps the bytes of
+ * each request.
  */
 import { Effect } from "effect"
 import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 
-/** What arrived. */
+/** A request that arrived. */
 export interface Arrived {
   readonly method: string
-  /** Path and query as they stood in the request line. */
+  /** Path and query of the request line, as they were sent. */
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly bytes: Uint8Array

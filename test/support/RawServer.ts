@@ -40,7 +40,7 @@ interface RawServer {
 }
 
 /** Calls back for each whole request of a connection. */
-const onRequest = (socket: Net.Socket, tell: (head: string) => void) => {
+const onRequest = (socket: Net.Socket, onHead: (head: string) => void) => {
   let seen = ""
   socket.on("data", (chunk: Buffer) => {
     seen += chunk.toString("latin1")
@@ -49,7 +49,7 @@ const onRequest = (socket: Net.Socket, tell: (head: string) => void) => {
       const length = Number(/^content-length: *(\d+)/im.exec(head)?.[1] ?? 0)
       if (seen.length < end + 4 + length) return
       seen = seen.slice(end + 4 + length)
-      tell(head)
+      onHead(head)
     }
   })
 }
@@ -101,7 +101,7 @@ export const serveTls = (play: Play): Effect.Effect<RawServer, never, Scope.Scop
     return server
   }, play)
 
-/** Takes a request over TLS, and answers it in plain bytes, as what stands before a broken gateway may do. */
+/** Takes a request over TLS, and answers it in plain bytes, as a broken proxy may do. */
 export const serveTlsThenPlain = (answer: string): Effect.Effect<RawServer, never, Scope.Scope> =>
   Effect.gen(function* () {
     const outsides = new Map<number | undefined, Net.Socket>()

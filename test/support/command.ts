@@ -28,18 +28,18 @@ const follow = (child: ChildProcess, input: string | undefined): Running => {
   let [stdout, stderr] = ["", ""]
   let ended: Ended | undefined
   const watchers = new Set<() => void>()
-  const tell = () => watchers.forEach((watcher) => watcher())
+  const notify = () => watchers.forEach((watcher) => watcher())
   child.stdout?.on("data", (chunk: Buffer) => {
     stdout += chunk.toString()
-    tell()
+    notify()
   })
   child.stderr?.on("data", (chunk: Buffer) => {
     stderr += chunk.toString()
-    tell()
+    notify()
   })
   child.on("close", (code) => {
     ended = { code, stdout, stderr }
-    tell()
+    notify()
   })
   child.stdin?.on("error", () => {})
   child.stdin?.end(input)

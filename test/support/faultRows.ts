@@ -1,4 +1,4 @@
-/** What is done to a request or its answer over each transport, and what is to be told of it. */
+/** The faults that a request or its answer meets over each transport, and the error that a caller gets. */
 import { NodeHttpClient } from "@effect/platform-node"
 import { Layer, Result } from "effect"
 import type { PaymentsError } from "effect-pix"
@@ -344,7 +344,7 @@ export const written =
     void socket.write(lines.join("\r\n"), "latin1")
 
 /** The same, and the connection ends. */
-const lastWords =
+const writtenLast =
   (...lines: ReadonlyArray<string>): Play =>
   (socket) =>
     void socket.end(lines.join("\r\n"), "latin1")
@@ -364,8 +364,8 @@ interface Bytes extends Pick<Row, "name" | "read" | "write" | "but"> {
 export const bytes: ReadonlyArray<Bytes> = [
   { name: "a good answer", play: (call) => written(...good(call)), ...succeeded() },
   { name: "two good answers", play: (call) => written(...good(call), ...good(call)), ...succeeded() },
-  { name: "a body up to the end of the connection", play: ({ answer }) => lastWords(ok, "", answer), ...succeeded() },
-  { name: "a BOM before the body", play: ({ answer }) => lastWords(ok, "", `\xef\xbb\xbf${answer}`), ...succeeded() },
+  { name: "a body up to the end of the connection", play: ({ answer }) => writtenLast(ok, "", answer), ...succeeded() },
+  { name: "a BOM before the body", play: ({ answer }) => writtenLast(ok, "", `\xef\xbb\xbf${answer}`), ...succeeded() },
   {
     name: "JSON said to be a picture",
     play: (call) => written(ok, "content-type: image/png", lengthOf(call), "", call.answer),
@@ -405,10 +405,10 @@ export const bytes: ReadonlyArray<Bytes> = [
   { name: "status 600", play: () => written("HTTP/1.1 600 What", ...twoBytes), ...lost("ServerError", 600, 1) },
   { name: "status 999", play: () => written("HTTP/1.1 999 What", ...twoBytes), ...lost("ServerError", 999, 1) },
 
-  { name: "another protocol", play: () => lastWords("220 smtp.example ESMTP", ""), ...noHttp },
-  { name: "a body alone", play: ({ answer }) => lastWords(answer), ...noHttp },
-  { name: "one blank", play: () => lastWords(" "), ...noHttp },
-  { name: "half a header", play: () => lastWords(ok, "content-le"), ...lost("ConnectionLost") },
+  { name: "another protocol", play: () => writtenLast("220 smtp.example ESMTP", ""), ...noHttp },
+  { name: "a body alone", play: ({ answer }) => writtenLast(answer), ...noHttp },
+  { name: "one blank", play: () => writtenLast(" "), ...noHttp },
+  { name: "half a header", play: () => writtenLast(ok, "content-le"), ...lost("ConnectionLost") },
   {
     name: "a header of 40 kB",
     play: (call) => written(ok, `x-big: ${"a".repeat(40_000)}`, lengthOf(call), "", call.answer),
@@ -428,27 +428,27 @@ export const bytes: ReadonlyArray<Bytes> = [
   },
   {
     name: "a length that is too short",
-    play: ({ answer }) => lastWords(ok, `content-length: ${answer.length - 5}`, "", answer),
+    play: ({ answer }) => writtenLast(ok, `content-length: ${answer.length - 5}`, "", answer),
     ...unusable("Unreadable", 200)
   },
   {
     name: "a length that is too long",
-    play: ({ answer }) => lastWords(ok, `content-length: ${answer.length + 5}`, "", answer),
+    play: ({ answer }) => writtenLast(ok, `content-length: ${answer.length + 5}`, "", answer),
     ...lost("Truncated", 200)
   },
   {
     name: "chunks that break off",
-    play: ({ answer }) => lastWords(ok, "transfer-encoding: chunked", "", answer.length.toString(16), answer, ""),
+    play: ({ answer }) => writtenLast(ok, "transfer-encoding: chunked", "", answer.length.toString(16), answer, ""),
     ...lost("Truncated", 200)
   },
   {
     name: "a chunk without a size",
-    play: ({ answer }) => lastWords(ok, "transfer-encoding: chunked", "", "zz", answer, ""),
+    play: ({ answer }) => writtenLast(ok, "transfer-encoding: chunked", "", "zz", answer, ""),
     ...lost("Truncated", 200)
   },
   {
     name: "half a body up to the end of the connection",
-    play: ({ answer }) => lastWords(ok, "", answer.slice(0, -9)),
+    play: ({ answer }) => writtenLast(ok, "", answer.slice(0, -9)),
     ...unusable("Unreadable", 200)
   }
 ]

@@ -120,7 +120,7 @@ export const failing = (byReference: Record<string, (key: string) => RequestWith
 /** When a test begins, by its clock. */
 export const start = DateTime.makeUnsafe(0)
 
-/** A short refusal to go on in a table of cases: what of a report stands where. */
+/** The tags of a report, in the order of its items. */
 export const tagsOf = (report: PayoutReport) =>
   [...report.done, ...report.refused, ...report.unknown, ...report.notStarted, ...report.repeated]
     .toSorted((a, b) => a.index - b.index)
