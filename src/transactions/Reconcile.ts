@@ -169,8 +169,7 @@ type Step<O extends Order> = readonly [
 ]
 
 /** The next order would meet the same: wrong credentials, or a redirect, by which the base URL is wrong. */
-const concernsAll = (error: GetTransactionError): error is AuthError | RequestRejected =>
-  error._tag === "AuthError" || (error._tag === "RequestRejected" && error.status < 400)
+const concernsAll = (error: GetTransactionError): error is AuthError | RequestRejected => error.concerns === "Setup"
 
 const isStream = <O, E, R>(orders: Iterable<O> | Stream.Stream<O, E, R>): orders is Stream.Stream<O, E, R> =>
   Stream.isStream(orders)

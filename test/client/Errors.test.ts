@@ -13,7 +13,6 @@ import {
   RequestRejected,
   ServiceUnavailable,
   TransactionNotFound,
-  type TransactionWait,
   UnexpectedResponse
 } from "effect-pix"
 import { Duration, Schema } from "effect"
@@ -84,12 +83,6 @@ describe("the errors of Payments", () => {
 
   it("RequestRejected of a redirect concerns the setup: the base URL is wrong", () => {
     assert.strictEqual(new RequestRejected({ ...answered, status: 308 }).concerns, "Setup")
-  })
-
-  it("what concerns only the service is no error of waiting for a transaction", () => {
-    expectTypeOf<TransactionWait.WaitError["_tag"]>().toEqualTypeOf<
-      "InvalidRequest" | "AuthError" | "RequestRejected" | "TransactionNotFound" | "TimedOut"
-    >()
   })
 })
 

@@ -20,6 +20,7 @@ import {
   type TransactionDetail,
   type TransactionListItem,
   type TransactionStream,
+  type TransactionWait,
   type Withdrawal,
   type WithdrawalRequest
 } from "effect-pix"
@@ -159,6 +160,14 @@ describe("the types of Payments", () => {
 
   test("the types take the secret only redacted", () => {
     expectTypeOf<ApiCredentials["apiKey"]>().toEqualTypeOf<Redacted.Redacted<string>>()
+  })
+})
+
+describe("the types of TransactionWait", () => {
+  test("what concerns only the service is no error of waiting for a transaction", () => {
+    expectTypeOf<TransactionWait.WaitError["_tag"]>().toEqualTypeOf<
+      "InvalidRequest" | "AuthError" | "RequestRejected" | "TransactionNotFound" | "TimedOut"
+    >()
   })
 })
 

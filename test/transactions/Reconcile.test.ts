@@ -14,9 +14,10 @@ import { Fault, Sandbox } from "effect-pix/sandbox"
 import * as PaymentsError from "../../src/contract/PaymentsError.ts"
 import { charge, lookups } from "../support/charges.ts"
 import { still, upTo } from "../support/movingList.ts"
+import { charge as request } from "../support/operations.ts"
 import { mockPayments } from "../support/payments.ts"
 import { runs, seed, seeded } from "../support/seed.ts"
-import { charge as request } from "../support/Wire.ts"
+
 
 type GetTransaction = Payments["Service"]["getTransaction"]
 

@@ -131,7 +131,7 @@ describe("TransactionStream in a simulation", () => {
       () =>
         Effect.gen(function* () {
           for (const sort of sorts) {
-            for (let n = 0; n < runs; n++) {
+            for (let n = 0; n < times; n++) {
               const seed = firstSeed * 100_000 + n
               const { left, list } = serve({ name: "", ties }, 400, sort, seed)
               const rows: Array<number> = []
