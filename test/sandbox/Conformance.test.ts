@@ -277,19 +277,3 @@ describe("a lenient sandbox", () => {
     }).pipe(Effect.provide(Layer.provide(Sandbox.layer, Layer.succeed(SandboxOptions, { strict: false }))))
   )
 })
-
-describe("a charge in another currency", () => {
-  it.effect("is paid and refunded without touching the balance in BRL", () =>
-    Effect.gen(function* () {
-      const sandbox = yield* Sandbox
-      const body = JSON.stringify({ ...chargeBody, currency: "USD" })
-      const request = HttpClientRequest.post(`${sandbox.baseUrl}${createTransaction.path}`, { headers: writes })
-      yield* HttpClient.execute(HttpClientRequest.bodyText(request, body, "application/json"))
-      const [created] = yield* sandbox.transactions
-      yield* sandbox.markPaid(created?.transactionId ?? "")
-      assert.strictEqual(yield* sandbox.balance, 10_000)
-      yield* sandbox.refund(created?.transactionId ?? "")
-      assert.strictEqual(yield* sandbox.balance, 10_000)
-    }).pipe(Effect.provide(Layer.provide(Sandbox.layer, options)))
-  )
-})
