@@ -9,10 +9,11 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Ref from "effect/Ref"
 import * as WebCrypto from "effect/crypto/WebCrypto"
+import type { Endpoint } from "../contract/Endpoints.ts"
 import type { IdempotencyKey } from "../contract/IdempotencyKey.ts"
 
 /** The documented prefixes: `tx` for a charge, `wd` for a withdrawal (service interface, sections 4.1 and 4.5). */
-export type IdempotencyKeyPrefix = "tx" | "wd"
+export type IdempotencyKeyPrefix = NonNullable<Endpoint["keyPrefix"]>
 
 /** Makes idempotency keys. */
 export class IdempotencyKeyGen extends Context.Service<

@@ -1,12 +1,14 @@
 /**
- * The contract as plain values: the one place where a method, a path, a header or a success status is written. The
- * client sends by these; `PaymentsApi` builds the `HttpApi` from the list of them, for the sandbox and the OpenAPI
- * document. Source: service interface, section 4.
+ * The contract as plain values: the one place where an operation, a method, a path, a header or a success status is
+ * written. The client sends by these values, the errors name what a write may have done by them, and `PaymentsApi` is the
+ * `HttpApi` made of them, which the sandbox answers and the OpenAPI document is printed from.
+ *
+ * Details: whether an endpoint has a body, is a write, or has parameters is read from its entry and stands nowhere else.
+ * Source: service interface, section 4.
  */
 import * as Schema from "effect/Schema"
 import { Balance } from "./Balance.ts"
 import { CurrencyOrBrl } from "./Currency.ts"
-import type { Operation } from "./PaymentsError.ts"
 import {
   CreateTransactionRequest,
   CreateTransactionResponse,
@@ -26,6 +28,17 @@ export const headerNames = {
   idempotencyKey: "idempotency-key"
 } as const
 
+/** The operations of the service, by the names of their methods on `Payments`. */
+export const Operation = Schema.Literals([
+  "createTransaction",
+  "getTransaction",
+  "listTransactions",
+  "getBalance",
+  "requestWithdrawal"
+])
+/** See the schema of the same name. */
+export type Operation = typeof Operation.Type
+
 type Fields = { readonly [name: string]: Schema.Codec<unknown, unknown> }
 
 /** One endpoint: all that sends a request, and all that answers one. */
@@ -39,6 +52,8 @@ export interface Endpoint {
   readonly path: `/${string}`
   /** Of a write, and only there: the prefix of the keys that are made for it. It is sent under an idempotency key. */
   readonly keyPrefix?: "tx" | "wd"
+  /** Of a write, and only there: what may have happened where its outcome is not known, as errors say it. */
+  readonly atStake?: `${string}.`
   /** The documented success status. */
   readonly status: 200 | 201
   /** The parameters of the path. */
@@ -71,6 +86,7 @@ export const createTransaction = {
   method: "POST",
   path: "/api/v1/transactions/create",
   keyPrefix: "tx",
+  atStake: "THE CHARGE MAY EXIST.",
   status: 200,
   body: CreateTransactionRequest,
   response: CreateTransactionResponse
@@ -118,11 +134,18 @@ export const requestWithdrawal = {
   method: "POST",
   path: "/api/Withdraw/request",
   keyPrefix: "wd",
+  atStake: "MONEY MAY HAVE MOVED.",
   status: 201,
   body: WithdrawalRequestBody,
   response: WithdrawalRecord,
   decimals: new Set(["value"])
 } as const satisfies Endpoint
 
-/** All endpoints of the service. */
-export const all = [createTransaction, listTransactions, getTransaction, getBalance, requestWithdrawal] as const
+/** All endpoints of the service, by operation. */
+export const all = {
+  createTransaction,
+  listTransactions,
+  getTransaction,
+  getBalance,
+  requestWithdrawal
+} as const satisfies { readonly [Name in Operation]: Endpoint & { readonly operation: Name } }

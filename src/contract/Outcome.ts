@@ -4,18 +4,7 @@
  */
 import * as Schema from "effect/Schema"
 
-/** The operations of the service, by the names of their methods on `Payments`. */
-export const Operation = Schema.Literals([
-  "createTransaction",
-  "getTransaction",
-  "listTransactions",
-  "getBalance",
-  "requestWithdrawal"
-])
-/** See the schema of the same name. */
-export type Operation = typeof Operation.Type
-
-/** Whether money may have moved: see the head of `PaymentsError.ts`. */
+/** Whether money may have moved: the head of `PaymentsError.ts` says what each word means. */
 export const Outcome = Schema.Literals(["NotSent", "Rejected", "Unknown", "NoEffect"])
 /** See the schema of the same name. */
 export type Outcome = typeof Outcome.Type

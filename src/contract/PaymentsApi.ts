@@ -31,7 +31,7 @@ const keyed = {
   })
 }
 
-type Entry = (typeof Endpoints.all)[number]
+type Entry = (typeof Endpoints.all)[Endpoints.Operation]
 
 type Part<E, Name extends "params" | "query" | "body"> = E extends { readonly [N in Name]: infer S extends Schema.Top }
   ? S
@@ -52,16 +52,19 @@ type ApiEndpoint<E> = E extends Entry
   : never
 
 const endpointOf = (entry: Endpoints.Endpoint) => {
-  const { body, method, operation, params, path, query, status } = entry
-  const common = { params, query, success: entry.response.pipe(HttpApiSchema.status(status)) }
+  const { body, keyPrefix, method, operation, params, path, query, response, status } = entry
+  const headers = keyPrefix === undefined ? credentials : keyed
+  const options = { params, query, headers, success: response.pipe(HttpApiSchema.status(status)) }
   return method === "GET"
-    ? HttpApiEndpoint.get(operation, path, { ...common, headers: credentials })
-    : HttpApiEndpoint.post(operation, path, { ...common, headers: keyed, payload: body })
+    ? HttpApiEndpoint.get(operation, path, options)
+    : HttpApiEndpoint.post(operation, path, { ...options, payload: body })
 }
 
 /** A group of all endpoints that name it. */
 const groupOf = <const Name extends Entry["group"]>(name: Name) => {
-  const [first, ...rest] = Endpoints.all.filter(({ group }) => group === name).map(endpointOf)
+  const [first, ...rest] = Object.values(Endpoints.all)
+    .filter(({ group }) => group === name)
+    .map(endpointOf)
   const group = first === undefined ? HttpApiGroup.make(name) : HttpApiGroup.make(name).add(first, ...rest)
   // What is made one by one of a list has forgotten which entry it was made of.
   return group as unknown as HttpApiGroup.HttpApiGroup<Name, ApiEndpoint<Extract<Entry, { readonly group: Name }>>>

@@ -33,8 +33,9 @@ import {
 import { RequestIssue } from "./Outcome.ts"
 import { Seen, seenInWords } from "./Seen.ts"
 
+export { Operation } from "./Endpoints.ts"
 export { FailureReason } from "./FailureReason.ts"
-export { type Concern, Operation, Outcome, RequestIssue } from "./Outcome.ts"
+export { type Concern, Outcome, RequestIssue } from "./Outcome.ts"
 export { Seen } from "./Seen.ts"
 
 /** The input breaks the contract. Found before anything was sent: nothing happened. */

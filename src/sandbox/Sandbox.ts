@@ -276,7 +276,7 @@ const steer = (gateway: Gateway, baseUrl: string): Sandbox["Service"] => {
     faults: Effect.sync(gateway.faults),
     clearFaults: set(gateway.clearFaults),
     offline: gateway.offline,
-    forgetKeys: Effect.sync(() => gateway.ledger().forgetAll()),
+    forgetKeys: Effect.sync(() => gateway.ledger().forgetKeys()),
     advance: gateway.advance,
     snapshot: Effect.sync(gateway.snapshot),
     restore: gateway.restore,

@@ -18,8 +18,7 @@ export const SandboxTransaction = Schema.Struct({
   rowId: Schema.Int,
   /** In centavos. */
   amount: Centavos,
-  /** Only BRL counts in the balance. */
-  currency: Schema.String,
+  currency: Schema.Literal("BRL"),
   paymentMethod: Schema.Literals(["PIX", "BOLETO", "CREDIT_CARD"]),
   status: Schema.Literals(["Awaiting", "Paid", "Cancelled", "Failed", "Refunded"]),
   /** The key that it was created with, if any. */
@@ -48,7 +47,7 @@ export const SandboxWithdrawal = Schema.Struct({
   pixKeyType: Schema.optional(Schema.String),
   description: Schema.optional(Schema.RedactedFromValue(Schema.String, { label: "description" })),
   metadata: Schema.optional(Schema.RedactedFromValue(Metadata, { label: "metadata" })),
-  currency: Schema.String,
+  currency: Schema.Literal("BRL"),
   createdAt: Timestamp
 })
 /** See the schema of the same name. */

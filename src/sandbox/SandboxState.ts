@@ -22,6 +22,7 @@
  * ```
  */
 import * as Schema from "effect/Schema"
+import { Operation } from "../contract/Endpoints.ts"
 import { Metadata } from "../contract/Metadata.ts"
 import { Customer } from "../contract/Transaction.ts"
 import { Centavos } from "../pix/Money.ts"
@@ -34,7 +35,6 @@ export const Charge = Schema.Struct({
   transactionId: Schema.String,
   rowId: Schema.Int,
   amount: Centavos,
-  currency: Schema.String,
   paymentMethod: Schema.Literals(["PIX", "BOLETO", "CREDIT_CARD"]),
   status: Schema.Literals(["Awaiting", "Paid", "Cancelled", "Failed", "Refunded"]),
   idempotencyKey: Schema.optional(Schema.String),
@@ -63,8 +63,13 @@ export const Payout = Schema.Struct({
 /** See the schema of the same name. */
 export interface Payout extends Schema.Schema.Type<typeof Payout> {}
 
-/** Which row was made under a key, and of which body. */
-const UsedKey = Schema.Struct({ key: Schema.String, body: Schema.String, row: Schema.Int })
+/** The row that a write made under its key; `content` is a digest of its path and body. */
+const UsedKey = Schema.Struct({
+  operation: Operation,
+  key: Schema.String,
+  content: Schema.String,
+  row: Schema.Int
+})
 /** See the schema of the same name. */
 export type UsedKey = typeof UsedKey.Type
 
@@ -72,8 +77,7 @@ export type UsedKey = typeof UsedKey.Type
 const Books = Schema.Struct({
   charges: Schema.Array(Charge),
   payouts: Schema.Array(Payout),
-  chargeKeys: Schema.Array(UsedKey),
-  payoutKeys: Schema.Array(UsedKey),
+  keys: Schema.Array(UsedKey),
   /** In centavos; it may be negative. */
   balance: Schema.Int,
   pixKey: Schema.optional(Schema.Struct({ pixKey: Schema.String, pixKeyType: PixKeyType }))

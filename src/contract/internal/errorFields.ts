@@ -3,11 +3,12 @@
  */
 import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
+import * as Endpoints from "../Endpoints.ts"
 import { FailureReason } from "../FailureReason.ts"
-import { Operation, type RequestIssue } from "../Outcome.ts"
+import type { RequestIssue } from "../Outcome.ts"
 
 const common = {
-  operation: Operation,
+  operation: Endpoints.Operation,
   /** How many times a request was sent, or tried to be. */
   attempts: Schema.Natural,
   /** The key of the write: the same on every attempt. Absent for reads. */
@@ -86,8 +87,11 @@ export const retryAfterInWords = (error: { readonly retryAfter?: Duration.Durati
 export const keyInWords = (error: { readonly idempotencyKey?: string }) =>
   error.idempotencyKey === undefined ? "" : ` (idempotency key ${error.idempotencyKey})`
 
-export const stakeInWords = (operation: Operation) =>
-  operation === "createTransaction" ? "THE CHARGE MAY EXIST." : "MONEY MAY HAVE MOVED."
+/** What a write may have done, by the contract. */
+export const stakeInWords = (operation: Endpoints.Operation): string => {
+  const endpoint: Endpoints.Endpoint = Endpoints.all[operation]
+  return endpoint.atStake ?? "MONEY MAY HAVE MOVED."
+}
 
 export const reasonInWords: Record<FailureReason, string> = {
   NotMade: "no request was made, or it was kept back on this side",

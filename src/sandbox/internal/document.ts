@@ -3,7 +3,7 @@
  * made up. The service shows no refusal, so the contract has none.
  */
 import * as OpenApi from "effect/http-api/OpenApi"
-import type { Operation } from "../../contract/PaymentsError.ts"
+import * as Endpoints from "../../contract/Endpoints.ts"
 import { PaymentsApi } from "../../contract/PaymentsApi.ts"
 
 const why = {
@@ -21,18 +21,21 @@ const why = {
 }
 type Status = keyof typeof why
 
-const refusals: Record<Operation, ReadonlyArray<Status>> = {
-  createTransaction: [400, 401, 406, 413, 415, 422, 500],
-  listTransactions: [400, 401, 406, 500],
-  getTransaction: [400, 401, 404, 406, 500],
-  getBalance: [400, 401, 404, 406, 422, 500],
-  requestWithdrawal: [400, 401, 406, 413, 415, 422, 500]
-}
+/** The refusals of an endpoint, by what the contract says of it. */
+const refusalsOf = ({ body, params, query }: Endpoints.Endpoint): ReadonlyArray<Status> => [
+  400,
+  401,
+  ...(params === undefined ? [] : ([404] as const)),
+  406,
+  ...(body === undefined ? [] : ([413, 415] as const)),
+  ...(body === undefined && query?.fields["currency"] === undefined ? [] : ([422] as const)),
+  500
+]
 
 const methods = ["get", "post"] as const
 
-/** Every operation of the contract stands in it under its name, after the name of its group. */
-const nameOf = (operationId: string) => operationId.slice(operationId.indexOf(".") + 1) as Operation
+/** An operation's id is its name, after the name of its group. */
+const nameOf = (operationId: string) => operationId.slice(operationId.indexOf(".") + 1) as Endpoints.Operation
 
 const refusal = (status: Status) => ({
   description: `Made up by the sandbox, do not rely on it: ${why[status]}.`,
@@ -54,7 +57,9 @@ const gatewayDocument = (): OpenApi.OpenAPISpec => {
     const operations = methods.flatMap((method) => {
       const operation = item[method]
       if (operation === undefined) return []
-      const made = refusals[nameOf(operation.operationId)].map((status) => [status, refusal(status)] as const)
+      const made = refusalsOf(Endpoints.all[nameOf(operation.operationId)]).map(
+        (status) => [status, refusal(status)] as const
+      )
       return [[method, { ...operation, responses: { ...Object.fromEntries(made), ...operation.responses } }] as const]
     })
     return [path, Object.fromEntries(operations)] as const

@@ -13,7 +13,6 @@ import * as HttpServerError from "effect/http/HttpServerError"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
-import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
 import type { ApiCredentials } from "../../client/Credentials.ts"
@@ -22,6 +21,7 @@ import type { Settings } from "../SandboxOptions.ts"
 import { Exchange, layer as handlers } from "./handlers.ts"
 import { isTooDeep } from "./json.ts"
 import type { Ledger } from "./ledger.ts"
+import type { Write } from "./once.ts"
 import * as Refusal from "./refusal.ts"
 import type { Matched } from "./requests.ts"
 
@@ -31,8 +31,7 @@ export interface Arrived {
   readonly matched: Matched
   /** The body; `undefined` for one that is over the bound. */
   readonly text: string | undefined
-  readonly json: unknown
-  readonly idempotencyKey: string | undefined
+  readonly write: Write
   readonly credentials: ApiCredentials
   readonly ledger: Ledger
   readonly now: DateTime.Utc
@@ -43,22 +42,20 @@ const isJson = (type: string) => /^application\/json\s*(?:;|$)/i.test(type.trim(
 
 /** What is wrong with a request before its content is looked at. */
 const refusalOf = (arrived: Arrived, strict: boolean): Refusal.Refusal | undefined => {
-  const { credentials, json, matched, request, text } = arrived
+  const { credentials, matched, request, text } = arrived
   const { headers } = request
   const isAuthentic =
     headers[names.clientId] === credentials.clientId && headers[names.apiKey] === Redacted.value(credentials.apiKey)
   if (!isAuthentic) return Refusal.unauthorized
-  if (matched.operation === undefined) {
+  if (matched.endpoint === undefined) {
     return matched.allowed.length === 0 ? Refusal.routeNotFound : Refusal.methodNotAllowed
   }
   if (strict && !(headers[names.accept] ?? "").split(",").some(isJson)) return Refusal.notAcceptable
-  if (request.method !== "POST") return undefined
+  if (matched.endpoint.body === undefined) return undefined
   const type = headers[names.contentType]
   if (type === undefined ? strict : !isJson(type)) return Refusal.unsupportedMediaType
   if (text === undefined) return Refusal.tooLarge
-  if (isTooDeep(text)) return Refusal.tooDeep
-  if (strict && Predicate.isObject(json) && !Array.isArray(json) && !("currency" in json)) return Refusal.noCurrency
-  return undefined
+  return isTooDeep(text) ? Refusal.tooDeep : undefined
 }
 
 /** What breaks the contract is refused; an answer that breaks it, and any other defect, is the sandbox's own mistake. */
@@ -101,7 +98,7 @@ export const makeExecute = Effect.fnUntraced(function* (settings: Settings) {
       Effect.provideService(Exchange, {
         ledger: arrived.ledger,
         now: arrived.now,
-        write: { key: arrived.idempotencyKey, body: arrived.json }
+        write: arrived.write
       }),
       Effect.catchCause(recover)
     )

@@ -97,17 +97,18 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
     receive: (request: HttpServerRequest.HttpServerRequest, url: URL): Effect.Effect<Reply> =>
       Effect.gen(function* () {
         const matched = match(request.method, url.pathname)
-        const routed =
-          matched.operation === undefined ? request : request.modify({ url: `${matched.path}${url.search}` })
+        const operation = matched.endpoint?.operation
+        const routed = operation === undefined ? request : request.modify({ url: `${matched.path}${url.search}` })
         const text = yield* read(routed)
         const here = state
-        const fault = here.plan.next(matched.operation)
+        const fault = here.plan.next(operation)
         const arrivedAt = yield* now
         const recorded = here.requests.add(
-          (next) => record(next, request, url, text ?? "", arrivedAt, matched.operation, fault),
+          (next) => record(next, request, url, text ?? "", arrivedAt, operation, fault),
           text?.length
         )
         const { id, idempotencyKey } = recorded
+        const write = { operation, key: idempotencyKey, content: [matched.path, Redacted.value(recorded.json)] }
         tellRequest(id)
         const reply = yield* play(fault, {
           execute: Effect.flatMap(now, (utc) =>
@@ -115,16 +116,13 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
               request: routed,
               matched,
               text,
-              json: Redacted.value(recorded.json),
-              idempotencyKey,
+              write,
               credentials: state.credentials,
               ledger: state.ledger,
               now: utc
             })
           ).pipe(Effect.ensuring(webhooks.flush), Effect.uninterruptible),
-          forgetKey: Effect.sync(() => {
-            if (idempotencyKey !== undefined) state.ledger.forget(idempotencyKey)
-          }),
+          forgetKey: Effect.sync(() => state.ledger.forgetKey(write)),
           // What a gateway has begun it finishes, whether or not its client still waits.
           detach: (effect) => Effect.flatMap(Effect.forkIn(effect, scope), Fiber.join)
         })
@@ -137,7 +135,7 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
 
     /** Whether a connection would be refused now: nothing is to be reached, or the request's next fault says so. */
     refuses: (method: string, url: URL): boolean =>
-      isOut || offline > 0 || state.plan.refuses(match(method, url.pathname).operation),
+      isOut || offline > 0 || state.plan.refuses(match(method, url.pathname).endpoint?.operation),
 
     isOffline: () => isOut || offline > 0,
     /** Breaks or refuses every connection until it is set back. */

@@ -45,15 +45,12 @@ export interface Observer {
 
 const copy = <A extends object>(row: A): Mutable<A> => Object.assign({}, row)
 
-const isCounted = ({ currency, status }: Charge) => currency === "BRL" && status === "Awaiting"
-
 /** Opens the books: empty, or as they were kept. */
 export const make = (settings: Settings, seed: string, observer: Observer, kept?: Books) => {
   const charges: Array<Mutable<Charge>> = (kept?.charges ?? []).map(copy)
   const byId = new Map(charges.map((charge) => [charge.transactionId, charge]))
   const payouts: Array<Mutable<Payout>> = (kept?.payouts ?? []).map(copy)
-  const chargeKeys = makeOnce(kept?.chargeKeys)
-  const payoutKeys = makeOnce(kept?.payoutKeys)
+  const keys = makeOnce(kept?.keys)
   const expiries = makeExpiries()
   let balance: number = kept?.balance ?? settings.balance
   let awaited = 0
@@ -63,10 +60,9 @@ export const make = (settings: Settings, seed: string, observer: Observer, kept?
   Result.getOrThrow(copyAndPaste(settings.merchant, uuid(seed)))
 
   for (const charge of charges) {
-    if (charge.status === "Awaiting" && charge.expiresAt !== undefined) {
-      expiries.add({ at: charge.expiresAt, rowId: charge.rowId })
-    }
-    if (isCounted(charge)) awaited += charge.amount
+    if (charge.status !== "Awaiting") continue
+    if (charge.expiresAt !== undefined) expiries.add({ at: charge.expiresAt, rowId: charge.rowId })
+    awaited += charge.amount
   }
 
   // A charge is answered right after it was made: the last code is not made twice.
@@ -85,6 +81,7 @@ export const make = (settings: Settings, seed: string, observer: Observer, kept?
     const code = codeOf(charge)
     const transaction: SandboxTransaction = {
       ...plain,
+      currency: "BRL",
       customer: Redacted.make(customer, { label: "customer" }),
       ...(charge.paymentMethod === "PIX" &&
         Result.isSuccess(code) && { qrcode: Redacted.make(code.success, { label: "qrcode" }) }),
@@ -102,13 +99,13 @@ export const make = (settings: Settings, seed: string, observer: Observer, kept?
   }
 
   const turn = (charge: Mutable<Charge>, to: Exclude<Status, "Awaiting">, now: number) => {
-    if (isCounted(charge)) awaited -= charge.amount
+    if (charge.status === "Awaiting") awaited -= charge.amount
     charge.status = to
     charge.updatedAt = now
     shown.delete(charge)
     observer.noteTransaction(() => show(charge), false)
-    if (to === "Paid" && charge.currency === "BRL") add(charge.amount)
-    if (to === "Refunded" && charge.currency === "BRL") add(0 - charge.amount)
+    if (to === "Paid") add(charge.amount)
+    if (to === "Refunded") add(0 - charge.amount)
   }
 
   /** Lets lapse what is due. */
@@ -143,13 +140,20 @@ export const make = (settings: Settings, seed: string, observer: Observer, kept?
     return Result.succeed(showPayout(payout))
   }
 
+  const refusalOf = (currency: string | undefined): Refusal.Refusal | undefined => {
+    if (currency === undefined) return settings.strict ? Refusal.noCurrency : undefined
+    return currency === "BRL" ? undefined : Refusal.notBrl
+  }
+
   return {
     create: (
       request: CreateTransactionRequest,
       write: Write,
       now: DateTime.Utc
     ): Result.Result<Charge, Refusal.Refusal> => {
-      const made = chargeKeys.run(write, () => {
+      const made = keys.run(write, () => {
+        const problem = refusalOf(request.currency)
+        if (problem !== undefined) return Result.fail(problem)
         const rowId = charges.length + 1
         const transactionId = uuid(`${seed}/transaction/${rowId}`)
         const at = DateTime.toEpochMillis(now)
@@ -162,7 +166,6 @@ export const make = (settings: Settings, seed: string, observer: Observer, kept?
           transactionId,
           rowId,
           amount: request.amount,
-          currency: request.currency ?? "BRL",
           paymentMethod: request.paymentMethod,
           status: "Awaiting",
           idempotencyKey: write.key,
@@ -175,7 +178,7 @@ export const make = (settings: Settings, seed: string, observer: Observer, kept?
         charges.push(charge)
         byId.set(transactionId, charge)
         if (expiresAt !== undefined) expiries.add({ at: expiresAt, rowId })
-        if (isCounted(charge)) awaited += charge.amount
+        awaited += charge.amount
         observer.noteTransaction(() => show(charge), true)
         return Result.succeed(rowId)
       })
@@ -189,8 +192,9 @@ export const make = (settings: Settings, seed: string, observer: Observer, kept?
       write: Write,
       now: DateTime.Utc
     ): Result.Result<SandboxWithdrawal, Refusal.Refusal> => {
-      const made = payoutKeys.run(write, () => {
-        if (request.currency !== undefined && request.currency !== "BRL") return Result.fail(Refusal.notBrl)
+      const made = keys.run(write, () => {
+        const problem = refusalOf(request.currency)
+        if (problem !== undefined) return Result.fail(problem)
         if (request.amount < minimumWithdrawal) return Result.fail(Refusal.belowMinimum)
         const to = request.pixKey === undefined ? pixKey : { pixKey: request.pixKey, pixKeyType: request.pixKeyType }
         if (to === undefined) return Result.fail(Refusal.noPixKey)
@@ -280,21 +284,13 @@ export const make = (settings: Settings, seed: string, observer: Observer, kept?
 
     end,
 
-    forget: (key: string) => {
-      chargeKeys.forget(key)
-      payoutKeys.forget(key)
-    },
-
-    forgetAll: () => {
-      chargeKeys.forgetAll()
-      payoutKeys.forgetAll()
-    },
+    forgetKey: keys.forget,
+    forgetKeys: keys.forgetAll,
 
     keep: (): Books => ({
       charges: charges.map(copy),
       payouts: payouts.map(copy),
-      chargeKeys: chargeKeys.keep(),
-      payoutKeys: payoutKeys.keep(),
+      keys: keys.snapshot(),
       balance,
       pixKey
     })

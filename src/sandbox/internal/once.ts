@@ -1,37 +1,45 @@
 /**
- * What idempotency keys are for: the first row of each key is remembered, and given again for the same body. A refusal
- * is not kept: nothing was executed, so the key is still free.
+ * Idempotency keys: the row that was made under a key is remembered, and given again for the same content.
+ *
+ * Details: a key counts for one operation. A refusal is not remembered, since nothing was executed under its key.
  */
 import * as Result from "effect/Result"
+import type { Operation } from "../../contract/Endpoints.ts"
 import type { UsedKey } from "../SandboxState.ts"
 import { digest } from "./json.ts"
 import * as Refusal from "./refusal.ts"
 
-/** A write as it arrived: its key, and its body for comparison. */
+/** A write as it arrived: its operation, its key, and its path and body for comparison. */
 export interface Write {
+  readonly operation: Operation | undefined
   readonly key: string | undefined
-  readonly body: unknown
+  readonly content: unknown
 }
 
+const nameOf = ({ key, operation }: Pick<Write, "key" | "operation">) => `${operation} ${key}`
+
 export const makeOnce = (used: ReadonlyArray<UsedKey> = []) => {
-  const kept = new Map(used.map((entry) => [entry.key, entry]))
+  const rows = new Map(used.map((entry) => [nameOf(entry), entry]))
   return {
     /** Gives the row that was made under the key, or makes one. */
     run: (
-      { body, key }: Write,
+      write: Write,
       execute: () => Result.Result<number, Refusal.Refusal>
     ): Result.Result<number, Refusal.Refusal> => {
-      if (key === undefined) return execute()
-      const first = kept.get(key)
-      const name = digest(body)
-      if (first !== undefined) return first.body === name ? Result.succeed(first.row) : Result.fail(Refusal.keyReused)
+      const { key, operation } = write
+      if (key === undefined || operation === undefined) return execute()
+      const first = rows.get(nameOf(write))
+      const content = digest(write.content)
+      if (first !== undefined) {
+        return first.content === content ? Result.succeed(first.row) : Result.fail(Refusal.keyReused)
+      }
       return Result.map(execute(), (row) => {
-        kept.set(key, { key, body: name, row })
+        rows.set(nameOf(write), { operation, key, content, row })
         return row
       })
     },
-    forget: (key: string) => kept.delete(key),
-    forgetAll: () => kept.clear(),
-    keep: (): ReadonlyArray<UsedKey> => [...kept.values()]
+    forget: (write: Pick<Write, "key" | "operation">) => rows.delete(nameOf(write)),
+    forgetAll: () => rows.clear(),
+    snapshot: (): ReadonlyArray<UsedKey> => [...rows.values()]
   }
 }

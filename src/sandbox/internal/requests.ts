@@ -6,20 +6,18 @@ import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Endpoints from "../../contract/Endpoints.ts"
-import type { Operation } from "../../contract/PaymentsError.ts"
 import type { Fault } from "../Fault.ts"
 import type { RecordedRequest } from "../SandboxRequest.ts"
 import { isTooDeep } from "./json.ts"
 
-const endpoints = Endpoints.all.map(({ method, operation, path }) => ({
-  method,
-  operation,
-  ending: new RegExp(`${path.replaceAll(/:\w+/g, "[^/]*")}$`)
+const endpoints = Object.values(Endpoints.all).map((endpoint: Endpoints.Endpoint) => ({
+  endpoint,
+  ending: new RegExp(`${endpoint.path.replaceAll(/:\w+/g, "[^/]*")}$`)
 }))
 
-/** What a method and a path ask for: an operation, another method of a known path, or nothing. */
+/** What a method and a path ask for: an endpoint, another method of a known path, or nothing. */
 export interface Matched {
-  readonly operation: Operation | undefined
+  readonly endpoint: Endpoints.Endpoint | undefined
   /** The path of the contract: without the base URL's own before it. */
   readonly path: string
   /** The methods that the path has. */
@@ -29,13 +27,13 @@ export interface Matched {
 /** Matches the end of a path: what stands before the path of the contract is the base URL's own, whatever it is. */
 export const match = (method: string, path: string): Matched => {
   const allowed: Array<string> = []
-  for (const endpoint of endpoints) {
-    const found = endpoint.ending.exec(path)
+  for (const { ending, endpoint } of endpoints) {
+    const found = ending.exec(path)
     if (found === null) continue
-    if (endpoint.method === method) return { operation: endpoint.operation, path: found[0], allowed: [method] }
+    if (endpoint.method === method) return { endpoint, path: found[0], allowed: [method] }
     allowed.push(endpoint.method)
   }
-  return { operation: undefined, path, allowed }
+  return { endpoint: undefined, path, allowed }
 }
 
 const redacted = (label: string, value: string | undefined) =>
@@ -59,7 +57,7 @@ export const record = (
   url: URL,
   text: string,
   arrivedAt: DateTime.Utc,
-  operation: Operation | undefined,
+  operation: Endpoints.Operation | undefined,
   fault: Fault
 ): RecordedRequest => {
   const { accept, apiKey, clientId, contentType, idempotencyKey } = Endpoints.headerNames

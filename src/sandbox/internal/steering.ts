@@ -37,6 +37,7 @@ interface Listing {
 }
 
 const done = { done: true } as const
+const unkeyed = { operation: undefined, key: undefined, content: undefined }
 const shownBody = 16 * 1024
 
 /** The newest that fit the search, and how many fit in all. What is not shown is not built. */
@@ -108,8 +109,8 @@ const transactions = ({ gateway, sandbox }: Steered) =>
       charge: ({ payload }) =>
         Effect.flatMap(gateway.now, (now) => {
           const customer = { name: payload.name ?? "Maria Silva", email: "maria@example.com" }
-          const request = { amount: payload.amount, paymentMethod: "PIX", customer } as const
-          return Result.match(gateway.ledger().create(request, { key: undefined, body: undefined }, now), {
+          const request = { amount: payload.amount, currency: "BRL", paymentMethod: "PIX", customer } as const
+          return Result.match(gateway.ledger().create(request, unkeyed, now), {
             onFailure: ({ message }) => refuse(message),
             onSuccess: (charge) => Effect.succeed(gateway.ledger().show(charge))
           })
