@@ -277,3 +277,16 @@ describe("a lenient sandbox", () => {
     }).pipe(Effect.provide(Layer.provide(Sandbox.layer, Layer.succeed(SandboxOptions, { strict: false }))))
   )
 })
+
+describe("a charge in another currency", () => {
+  it.effect("is refused with 422, and nothing is created", () =>
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const body = JSON.stringify({ ...charge, currency: "USD" })
+      const request = HttpClientRequest.post(`${sandbox.baseUrl}${createPath}`, { headers: writes })
+      const answer = yield* HttpClient.execute(HttpClientRequest.bodyText(request, body, "application/json"))
+      assert.strictEqual(answer.status, 422)
+      assert.deepStrictEqual(yield* sandbox.transactions, [])
+    }).pipe(Effect.provide(Layer.provide(Sandbox.layer, options)))
+  )
+})
