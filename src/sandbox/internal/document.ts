@@ -22,13 +22,13 @@ const why = {
 type Status = keyof typeof why
 
 /** The refusals of an endpoint, by what the contract says of it. */
-const refusalsOf = ({ body, params, query }: Endpoints.Endpoint): ReadonlyArray<Status> => [
+const refusalsOf = ({ body, keyPrefix, params, query }: Endpoints.Endpoint): ReadonlyArray<Status> => [
   400,
   401,
   ...(params === undefined ? [] : ([404] as const)),
   406,
   ...(body === undefined ? [] : ([413, 415] as const)),
-  ...(body === undefined && query?.fields["currency"] === undefined ? [] : ([422] as const)),
+  ...(keyPrefix === undefined && query?.fields["currency"] === undefined ? [] : ([422] as const)),
   500
 ]
 

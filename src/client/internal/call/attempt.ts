@@ -9,7 +9,7 @@ import { headerNames } from "../../../contract/Endpoints.ts"
 import { withoutValues } from "../../../internal/spans.ts"
 import type { ApiCredentials } from "../../Credentials.ts"
 import { judgeAnswer, judgeFailure } from "./judge.ts"
-import type { Call, Failed } from "./state.ts"
+import type { Call, Failed, Prepared } from "./state.ts"
 
 interface Attempted<A> {
   readonly status: number | undefined
@@ -18,16 +18,13 @@ interface Attempted<A> {
 
 const json = "application/json"
 
-const headersOf = ({ apiKey, clientId }: ApiCredentials, idempotencyKey: string | undefined) => {
-  const headers = {
-    [headerNames.accept]: json,
-    [headerNames.clientId]: clientId,
-    [headerNames.apiKey]: Redacted.value(apiKey)
-  }
-  return idempotencyKey === undefined
-    ? headers
-    : { ...headers, [headerNames.contentType]: json, [headerNames.idempotencyKey]: idempotencyKey }
-}
+const headersOf = ({ apiKey, clientId }: ApiCredentials, { body, idempotencyKey }: Prepared<unknown, unknown>) => ({
+  [headerNames.accept]: json,
+  [headerNames.clientId]: clientId,
+  [headerNames.apiKey]: Redacted.value(apiKey),
+  ...(body !== undefined && { [headerNames.contentType]: json }),
+  ...(idempotencyKey !== undefined && { [headerNames.idempotencyKey]: idempotencyKey })
+})
 
 const send = <A, E>(call: Call<A, E>, used: ApiCredentials): Effect.Effect<Attempted<A>> =>
   Effect.callback((resume) => {
@@ -44,7 +41,7 @@ const send = <A, E>(call: Call<A, E>, used: ApiCredentials): Effect.Effect<Attem
         origin: client.origin,
         method: route.endpoint.method,
         path: client.prefix + prepared.path,
-        headers: headersOf(used, prepared.idempotencyKey),
+        headers: headersOf(used, prepared),
         body: prepared.body,
         isLate: () => clock.currentTimeMillisUnsafe() > end
       },

@@ -119,8 +119,8 @@ export const read = <E extends Endpoint, A, Own extends PaymentsError = never>(
 interface Write<Answer, A, Own extends PaymentsError> {
   /** The parameters and the query, where the endpoint has such. */
   readonly input?: unknown
-  /** Writes the body. */
-  readonly encode: (idempotencyKey: string) => Result.Result<string, InvalidRequest | Own>
+  /** Writes the body, where the endpoint has one. */
+  readonly encode?: (idempotencyKey: string) => Result.Result<string, InvalidRequest | Own>
   /** Where the answer shows what it is about. */
   readonly places: Places
   readonly accept: (answer: Answer, idempotencyKey: string, policy: PaymentsPolicy) => Result.Result<A, Undecodable>
@@ -144,7 +144,7 @@ export const write = <E extends Endpoint, A, Own extends PaymentsError = never>(
       const path = route.pathOf(input)
       if (Result.isFailure(path)) return Effect.fail(invalid(operation, path.failure, idempotencyKey))
       const body = Result.getOrElse(
-        Result.try(() => encode(idempotencyKey)),
+        Result.try(() => encode?.(idempotencyKey) ?? Result.succeed(undefined)),
         () => Result.fail(invalid(operation, unreadable, idempotencyKey))
       )
       if (Result.isFailure(body)) return Effect.fail(body.failure)
@@ -152,7 +152,7 @@ export const write = <E extends Endpoint, A, Own extends PaymentsError = never>(
         idempotencyKey,
         past,
         path: path.success,
-        body: encoder.encode(body.success),
+        body: body.success === undefined ? undefined : encoder.encode(body.success),
         decode: (text, policy, misfits) =>
           route.decode(text, misfits).pipe(
             Result.flatMap((answer) => accept(answer, idempotencyKey, policy)),
