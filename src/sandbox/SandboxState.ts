@@ -101,7 +101,7 @@ const Delivery = Schema.Struct({
   attempts: Schema.Array(Attempt)
 })
 /** See the schema `Delivery`. */
-export interface KeptDelivery extends Schema.Schema.Type<typeof Delivery> {}
+export interface StoredDelivery extends Schema.Schema.Type<typeof Delivery> {}
 
 const Everything = Schema.Struct({
   /** What ids are made from. */

@@ -1,5 +1,5 @@
 /**
- * Tells of changes. A change is only made where somebody listens, so that a load test without a listener pays nothing.
+ * Publishes changes. A change is only built where somebody listens, so that a load test without a listener pays nothing.
  */
 import * as Effect from "effect/Effect"
 import * as PubSub from "effect/PubSub"
@@ -10,7 +10,7 @@ import type { SandboxChange } from "../SandboxChange.ts"
 type Make = (sequence: number) => SandboxChange
 
 export const makeChanges = Effect.gen(function* () {
-  // A listener that is slower than what it hears loses the oldest, and sees it by the numbers.
+  // A slow listener loses the oldest changes, and sees it by their numbers.
   const hub = yield* PubSub.sliding<SandboxChange>(1024)
   let sequence = 0
   let listeners = 0
@@ -23,11 +23,11 @@ export const makeChanges = Effect.gen(function* () {
   })
   return {
     sequence: () => sequence,
-    tell: (make: Make): void => {
+    publish: (make: Make): void => {
       sequence += 1
       if (listeners > 0) PubSub.publishUnsafe(hub, make(sequence))
     },
-    /** What happens after it: from then on nothing is missed. */
+    /** The changes from now on: none is missed after the effect is done. */
     subscribe,
     stream: Stream.unwrap(subscribe)
   }

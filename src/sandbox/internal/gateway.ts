@@ -56,23 +56,23 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
 
   const observer: Ledger.Observer = {
     noteTransaction: (show, isNew) => {
-      if (!isNew && webhooks.hasTargets()) webhooks.noteTransaction(show())
-      changes.tell((sequence) => ({ _tag: "Transaction", sequence, transaction: show() }))
+      if (!isNew && webhooks.hasTargets()) webhooks.addTransaction(show())
+      changes.publish((sequence) => ({ _tag: "Transaction", sequence, transaction: show() }))
     },
     noteWithdrawal: (show, isNew) => {
       const withdrawal = show()
-      if (!isNew) webhooks.noteWithdrawal(withdrawal, DateTime.toEpochMillis(withdrawal.createdAt))
-      changes.tell((sequence) => ({ _tag: "Withdrawal", sequence, withdrawal }))
+      if (!isNew) webhooks.addWithdrawal(withdrawal)
+      changes.publish((sequence) => ({ _tag: "Withdrawal", sequence, withdrawal }))
     },
-    noteBalance: (balance) => changes.tell((sequence) => ({ _tag: "Balance", sequence, balance }))
+    noteBalance: (balance) => changes.publish((sequence) => ({ _tag: "Balance", sequence, balance }))
   }
-  const tellSettings = () => changes.tell((sequence) => ({ _tag: "Settings", sequence }))
-  const tellRequest = (id: number) => changes.tell((sequence) => ({ _tag: "Request", sequence, id }))
+  const publishSettings = () => changes.publish((sequence) => ({ _tag: "Settings", sequence }))
+  const publishRequest = (id: number) => changes.publish((sequence) => ({ _tag: "Request", sequence, id }))
 
   const step = (by: number) =>
     Effect.sync(() => {
       offline += by
-      tellSettings()
+      publishSettings()
     })
 
   const credentialsOf = (turn: number): ApiCredentials => ({
@@ -109,7 +109,7 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
         )
         const { id, idempotencyKey } = recorded
         const write = { operation, key: idempotencyKey, content: [matched.path, Redacted.value(recorded.json)] }
-        tellRequest(id)
+        publishRequest(id)
         const reply = yield* play(fault, {
           execute: Effect.flatMap(now, (utc) =>
             execute({
@@ -128,7 +128,7 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
         })
         if (reply._tag !== "Broken") {
           here.requests.replace(id, { ...recorded, status: reply.response.status })
-          tellRequest(id)
+          publishRequest(id)
         }
         return reply
       }),
@@ -159,7 +159,7 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
     rotate: (): ApiCredentials => {
       rotations += 1
       state.credentials = credentialsOf(rotations)
-      tellSettings()
+      publishSettings()
       return state.credentials
     },
 
@@ -167,7 +167,7 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
     set: <A>(change: () => A): Effect.Effect<A> =>
       Effect.sync(() => {
         const result = change()
-        tellSettings()
+        publishSettings()
         return result
       }),
 
@@ -181,15 +181,15 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
         ahead += Math.max(0, Duration.toMillis(Duration.fromInputUnsafe(duration)))
         return Effect.flatMap(now, (utc) => {
           state.ledger.lapse(utc)
-          tellSettings()
-          return Effect.andThen(webhooks.push, webhooks.flush)
+          publishSettings()
+          return webhooks.pushed
         })
       }),
 
     snapshot: (): SandboxState => ({
       version: 1,
       state: Redacted.make(
-        { seed, ahead, rotations, books: state.ledger.keep(), ...webhooks.keep() },
+        { seed, ahead, rotations, books: state.ledger.keep(), ...webhooks.snapshot() },
         { label: "state" }
       )
     }),
@@ -201,7 +201,7 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
         ahead = kept.ahead
         rotations = kept.rotations
         state = makeState(kept.books)
-        changes.tell((sequence) => ({ _tag: "Reset", sequence }))
+        changes.publish((sequence) => ({ _tag: "Reset", sequence }))
         return webhooks.restore(kept)
       }),
 
@@ -213,7 +213,7 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
       rotations = 0
       isOut = false
       state = makeState()
-      changes.tell((sequence) => ({ _tag: "Reset", sequence }))
+      changes.publish((sequence) => ({ _tag: "Reset", sequence }))
       return webhooks.reset
     })
   }

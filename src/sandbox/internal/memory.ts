@@ -16,7 +16,7 @@ import * as Match from "effect/Match"
 import * as Stream from "effect/Stream"
 import type { Gateway } from "./gateway.ts"
 import { type Ending, type Reply, streaming } from "./reply.ts"
-import { unseen } from "./unseen.ts"
+import { untraced } from "./untraced.ts"
 
 const causes: Record<Ending, () => Error> = {
   Refused: () =>
@@ -79,7 +79,7 @@ export const client = (gateway: Gateway): HttpClient.HttpClient =>
       if (arrived === undefined) return failed(request, new TypeError("Headers.append: invalid header value."))
       return gateway.refuses(request.method, url)
         ? broken(request, "Refused")
-        : Effect.flatMap(unseen(gateway.receive(HttpServerRequest.fromClientRequest(arrived), url)), (reply) =>
+        : Effect.flatMap(untraced(gateway.receive(HttpServerRequest.fromClientRequest(arrived), url)), (reply) =>
             respond(request, reply)
           )
     })

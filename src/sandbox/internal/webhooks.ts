@@ -1,5 +1,5 @@
 /**
- * The sandbox's webhooks: which changes are told, in what shape, and how often they are tried.
+ * The sandbox's webhooks: which changes are sent, in what shape, and how often they are tried.
  *
  * The service sends webhooks and shows neither payload nor retries nor signature (service interface, section 6). All of
  * this is **made up**, but for one thing: a withdrawal's metadata is returned, an object as its JSON text.
@@ -11,41 +11,41 @@
  *   "amount": 1000, "metadata": "{\"batch\":7}", "createdAt": "2026-01-31T12:00:00.000Z" }
  * ```
  *
- * - Told are changes: of a charge to `Paid`, `Cancelled`, `Failed` and `Refunded`, of a payout to `Settled` and
- *   `Rejected`. Not their creation. A charge that lapses by itself is told of at the next request or steering.
+ * Details:
+ *
+ * - Sent are changes: of a charge to `Paid`, `Cancelled`, `Failed` and `Refunded`, of a payout to `Settled` and
+ *   `Rejected`. Not their creation. The change of a charge that lapses by itself is sent at the next request or steering.
  * - `status` is the detail's word; a payout's is the sandbox's own. `amount` is in centavos. Nothing is of a person, but
  *   what you put into the metadata.
  * - A webhook is sent until it is answered by a 2xx within 10 seconds: at once, then after 1, 5, 25, 125 and 625 seconds,
- *   by the clock of whoever made the change and of
- *   `Sandbox.advance`. Redirects are not followed. What makes the change never waits for it.
+ *   by the clock of whoever made the change and of `Sandbox.advance`. Redirects are not followed. What makes the change
+ *   never waits for it.
  */
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
-import * as Latch from "effect/Latch"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import type * as Schema from "effect/Schema"
 import type { SandboxTransaction, SandboxWithdrawal } from "../SandboxBooks.ts"
 import { SandboxNotFound } from "../SandboxError.ts"
 import type { Settings } from "../SandboxOptions.ts"
-import type { KeptDelivery } from "../SandboxState.ts"
+import type { StoredDelivery } from "../SandboxState.ts"
 import type { SandboxWebhook, WebhookTarget } from "../SandboxWebhook.ts"
 import type { Changes } from "./changes.ts"
 import { makeRecent } from "./recent.ts"
 import { type Target, toTarget } from "./send.ts"
-import { unseen } from "./unseen.ts"
+import { untraced } from "./untraced.ts"
 
 interface Delivery {
   readonly id: number
   readonly target: Target
   readonly json: Redacted.Redacted<Schema.Json>
   readonly createdAt: number
-  readonly attempts: Array<KeptDelivery["attempts"][number]>
+  readonly attempts: Array<StoredDelivery["attempts"][number]>
+  /** When it is sent again, after an attempt that failed. */
   nextAt: number | undefined
-  /** Whether an attempt is under way, or about to be. */
-  isBusy: boolean
 }
 
 /** The seconds before each repetition. */
@@ -61,7 +61,7 @@ const stateOf = (delivery: Delivery): SandboxWebhook["state"] => {
   return delivery.attempts.length <= waits.length ? "Pending" : "GivenUp"
 }
 
-const showAttempt = ({ at, ...rest }: KeptDelivery["attempts"][number]) => ({ at: DateTime.makeUnsafe(at), ...rest })
+const showAttempt = ({ at, ...rest }: StoredDelivery["attempts"][number]) => ({ at: DateTime.makeUnsafe(at), ...rest })
 
 const show = (delivery: Delivery): SandboxWebhook => {
   const { attempts, createdAt, id, json, nextAt, target } = delivery
@@ -96,181 +96,147 @@ const payloadOfWithdrawal = (withdrawal: SandboxWithdrawal): Schema.Json => {
   }
 }
 
-/** What is kept of the webhooks. */
-type Kept = {
+/** What a state holds of the webhooks. */
+type Stored = {
   readonly targets: ReadonlyArray<string>
-  readonly webhooks: ReadonlyArray<KeptDelivery>
+  readonly webhooks: ReadonlyArray<StoredDelivery>
 }
+
+/** The name of every handler in this process: no state can hold one. */
+const isHandler = ({ name }: Target) => name === "handler"
 
 export const make = Effect.fnUntraced(function* (
   settings: Settings,
   now: Effect.Effect<DateTime.Utc>,
-  { tell }: Changes
+  { publish }: Changes
 ) {
-  const { keep: limit, webhookSecret, webhookUrls } = settings
-  const fibers = yield* FiberSet.make<void>()
+  const { keep, webhookSecret, webhookUrls } = settings
+  const nowMillis = Effect.map(now, DateTime.toEpochMillis)
   const headers = webhookSecret === undefined ? {} : { "x-webhook-secret": Redacted.value(webhookSecret) }
   const configured = webhookUrls.map((url) => toTarget(url, "SandboxOptions.webhookUrl"))
+  const sending = yield* FiberSet.make<void>()
+  const timers = yield* FiberSet.make<void>()
+  let targets = configured
+  let deliveries = makeRecent<Delivery>(keep)
+  /** The deliveries that are to be sent, now or later. */
+  let waiting = new Set<Delivery>()
 
-  const makeState = (targets: ReadonlyArray<Target>) => {
-    const queue: Array<Delivery> = []
-    return {
-      targets: [...targets],
-      deliveries: makeRecent<Delivery>(limit),
-      queue,
-      underWay: 0,
-      rest: Latch.makeUnsafe(true)
-    }
-  }
-  let state = makeState(configured)
-  let pushed = Latch.makeUnsafe(false)
-
-  const enter = (here: typeof state, delivery: Delivery) => {
-    if (delivery.isBusy) return
-    delivery.isBusy = true
-    here.underWay += 1
-    here.rest.closeUnsafe()
-  }
-  const leave = (here: typeof state, delivery: Delivery) => {
-    delivery.isBusy = false
-    here.underWay -= 1
-    if (here.underWay === 0) here.rest.openUnsafe()
-  }
-  const tellOf = (delivery: Delivery) => tell((sequence) => ({ _tag: "Webhook", sequence, webhook: show(delivery) }))
+  const publishDelivery = (delivery: Delivery) =>
+    publish((sequence) => ({ _tag: "Webhook", sequence, webhook: show(delivery) }))
 
   const add = (
     target: Target,
     json: Redacted.Redacted<Schema.Json>,
     createdAt: number,
-    attempts: KeptDelivery["attempts"] = []
+    attempts: StoredDelivery["attempts"] = []
   ) => {
-    const delivery = state.deliveries.add(
-      (next) => ({ id: next, target, json, createdAt, attempts: [...attempts], nextAt: undefined, isBusy: false }),
+    const delivery = deliveries.add(
+      (id) => ({ id, target, json, createdAt, attempts: [...attempts], nextAt: undefined }),
       JSON.stringify(Redacted.value(json)).length
     )
     if (stateOf(delivery) !== "Pending") return
-    state.queue.push(delivery)
-    // Before its fiber runs: whoever waits for a rest must not find one now.
-    enter(state, delivery)
-    tellOf(delivery)
+    waiting.add(delivery)
+    publishDelivery(delivery)
   }
-  const addAll = (json: Schema.Json, at: number) => {
-    for (const target of state.targets) add(target, Redacted.make(json, { label: "json" }), at)
+  const addToAll = (json: Schema.Json, at: number) => {
+    for (const target of targets) add(target, Redacted.make(json, { label: "json" }), at)
   }
 
   const attempt = Effect.fnUntraced(function* (delivery: Delivery) {
-    const at = DateTime.toEpochMillis(yield* now)
+    const at = yield* nowMillis
     const from = yield* Clock.currentTimeMillis
     const sent = yield* delivery.target.send(headers, JSON.stringify(Redacted.value(delivery.json)))
-    const millis = (yield* Clock.currentTimeMillis) - from
-    delivery.attempts.push({ at, millis, ...sent })
+    delivery.attempts.push({ at, millis: (yield* Clock.currentTimeMillis) - from, ...sent })
     const wait = waits[delivery.attempts.length - 1]
-    const ended = DateTime.toEpochMillis(yield* now)
-    delivery.nextAt = wait === undefined || isTaken(delivery) ? undefined : ended + wait * 1000
+    if (wait !== undefined && !isTaken(delivery)) {
+      delivery.nextAt = (yield* nowMillis) + wait * 1000
+      waiting.add(delivery)
+      yield* wake(delivery.nextAt)
+    }
+    publishDelivery(delivery)
   })
 
-  /** Waits until the clock, which may be pushed, is there. */
-  const until = (at: number): Effect.Effect<void> =>
-    Effect.flatMap(now, (utc) => {
-      const left = at - DateTime.toEpochMillis(utc)
-      return left <= 0
-        ? Effect.void
-        : Effect.andThen(Effect.timeoutOrElse(pushed.await, { duration: left, orElse: () => Effect.void }), until(at))
-    })
-
-  const deliver = (delivery: Delivery, here: typeof state): Effect.Effect<void> =>
-    attempt(delivery).pipe(
-      Effect.ensuring(
-        Effect.sync(() => {
-          leave(here, delivery)
-          tellOf(delivery)
+  /** Sends in the background what is due. */
+  const flush: Effect.Effect<void> = Effect.suspend(() =>
+    waiting.size === 0
+      ? Effect.void
+      : Effect.flatMap(nowMillis, (millis) => {
+          const due = [...waiting].filter(({ nextAt }) => nextAt === undefined || nextAt <= millis)
+          return Effect.forEach(
+            due,
+            (delivery) => {
+              waiting.delete(delivery)
+              delivery.nextAt = undefined
+              return FiberSet.run(sending, untraced(attempt(delivery)), { startImmediately: false })
+            },
+            { discard: true }
+          )
         })
-      ),
-      Effect.andThen(
-        Effect.suspend(() => {
-          const { nextAt } = delivery
-          return nextAt === undefined
-            ? Effect.void
-            : Effect.andThen(
-                until(nextAt),
-                Effect.suspend(() => {
-                  enter(here, delivery)
-                  return deliver(delivery, here)
-                })
-              )
-        })
-      )
-    )
+  )
 
-  /** Sets out what was noted, in the background. */
-  const flush = Effect.suspend(() => {
-    const here = state
-    return Effect.forEach(
-      here.queue.splice(0),
-      (delivery) => FiberSet.run(fibers, unseen(deliver(delivery, here)), { startImmediately: false }),
-      { discard: true }
-    )
-  })
+  /** Flushes at that moment, unless the clock is pushed before. */
+  const wake = (at: number) =>
+    Effect.flatMap(nowMillis, (millis) => FiberSet.run(timers, untraced(Effect.delay(flush, Math.max(0, at - millis)))))
 
-  const begin = (targets: ReadonlyArray<Target>, kept: ReadonlyArray<KeptDelivery>) =>
+  const begin = (next: ReadonlyArray<Target>, stored: ReadonlyArray<StoredDelivery>) =>
     Effect.suspend(() => {
-      state.rest.openUnsafe()
-      state = makeState(targets)
-      for (const { attempts, createdAt, json, target } of kept) {
+      targets = [...next]
+      deliveries = makeRecent<Delivery>(keep)
+      waiting = new Set()
+      for (const { attempts, createdAt, json, target } of stored) {
         add(toTarget(target, "SandboxState"), Redacted.make(json, { label: "json" }), createdAt, attempts)
       }
-      return Effect.andThen(FiberSet.clear(fibers), flush)
+      return Effect.all([FiberSet.clear(timers), FiberSet.clear(sending), flush], { discard: true })
     })
 
   return {
-    /** Notes a change, to be told at the next `flush`. */
-    noteTransaction: (transaction: SandboxTransaction) =>
-      addAll(payloadOfTransaction(transaction), DateTime.toEpochMillis(transaction.updatedAt)),
-    noteWithdrawal: (withdrawal: SandboxWithdrawal, at: number) => addAll(payloadOfWithdrawal(withdrawal), at),
-    hasTargets: () => state.targets.length > 0,
+    /** Adds a webhook about a change, to be sent at the next `flush`. */
+    addTransaction: (transaction: SandboxTransaction) =>
+      addToAll(payloadOfTransaction(transaction), DateTime.toEpochMillis(transaction.updatedAt)),
+    addWithdrawal: (withdrawal: SandboxWithdrawal) =>
+      addToAll(payloadOfWithdrawal(withdrawal), DateTime.toEpochMillis(withdrawal.createdAt)),
+    hasTargets: () => targets.length > 0,
     flush,
 
-    targets: (): ReadonlyArray<string> => state.targets.map(({ name }) => name),
+    targets: (): ReadonlyArray<string> => targets.map(({ name }) => name),
     subscribe: (target: WebhookTarget) => {
-      state.targets.push(toTarget(target, "Sandbox.subscribe"))
+      targets = [...targets, toTarget(target, "Sandbox.subscribe")]
     },
     unsubscribe: (name: string) => {
-      state.targets = state.targets.filter((target) => target.name !== name)
+      targets = targets.filter((target) => target.name !== name)
     },
 
-    all: (): ReadonlyArray<SandboxWebhook> => state.deliveries.all().map(show),
+    all: (): ReadonlyArray<SandboxWebhook> => deliveries.all().map(show),
 
     send: (json: Schema.Json) =>
-      Effect.flatMap(now, (utc) => {
-        addAll(json, DateTime.toEpochMillis(utc))
+      Effect.flatMap(nowMillis, (at) => {
+        addToAll(json, at)
         return flush
       }),
 
     resend: (id: number): Effect.Effect<void, SandboxNotFound> =>
-      Effect.flatMap(now, (utc) => {
-        const delivery = state.deliveries.get(id)
+      Effect.flatMap(nowMillis, (at) => {
+        const delivery = deliveries.get(id)
         if (delivery === undefined) return Effect.fail(new SandboxNotFound({ subject: "webhook", id }))
-        add(delivery.target, delivery.json, DateTime.toEpochMillis(utc))
+        add(delivery.target, delivery.json, at)
         return flush
       }),
 
-    rest: Effect.suspend(() => state.rest.await),
+    /** Waits until no attempt is under way. */
+    rest: FiberSet.awaitEmpty(sending),
 
-    /** The clock was pushed: whoever waits looks at it again. What is due is under way from now on. */
-    push: Effect.map(now, (utc) => {
-      for (const delivery of state.deliveries.all()) {
-        if (delivery.nextAt !== undefined && delivery.nextAt <= DateTime.toEpochMillis(utc)) enter(state, delivery)
-      }
-      const before = pushed
-      pushed = Latch.makeUnsafe(false)
-      before.openUnsafe()
+    /** The clock was pushed: sends what is due by it, and sets the timers of the rest anew. */
+    pushed: Effect.gen(function* () {
+      yield* FiberSet.clear(timers)
+      yield* flush
+      yield* Effect.forEach(waiting, ({ nextAt = 0 }) => wake(nextAt), { discard: true })
     }),
 
-    keep: (): Kept => ({
-      targets: state.targets.map(({ name }) => name).filter((name) => name !== "handler"),
-      webhooks: state.deliveries
+    snapshot: (): Stored => ({
+      targets: targets.filter((target) => !isHandler(target)).map(({ name }) => name),
+      webhooks: deliveries
         .all()
-        .filter(({ target }) => target.name !== "handler")
+        .filter(({ target }) => !isHandler(target))
         .map(({ attempts, createdAt, json, target }) => ({
           target: target.name,
           json: Redacted.value(json),
@@ -279,11 +245,11 @@ export const make = Effect.fnUntraced(function* (
         }))
     }),
 
-    /** Handlers of this process stay subscribed: no state names them. */
-    restore: (kept: Kept) =>
+    /** Takes up what a state holds. Handlers of this process stay subscribed. */
+    restore: (stored: Stored) =>
       Effect.suspend(() => {
-        const named = kept.targets.map((name) => toTarget(name, "SandboxState"))
-        return begin([...named, ...state.targets.filter(({ name }) => name === "handler")], kept.webhooks)
+        const named = stored.targets.map((name) => toTarget(name, "SandboxState"))
+        return begin([...named, ...targets.filter(isHandler)], stored.webhooks)
       }),
 
     reset: begin(configured, [])
