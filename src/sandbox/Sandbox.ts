@@ -263,7 +263,7 @@ const steer = (gateway: Gateway, baseUrl: string): Sandbox["Service"] => {
     setPixKey: (key) => set(() => gateway.ledger().setPixKey(key)),
     removePixKey: set(() => gateway.ledger().setPixKey(undefined)),
     requests: Effect.sync(gateway.requests),
-    transactions: told((utc) => Effect.sync(() => gateway.ledger().charges(utc).map(gateway.ledger().show))),
+    transactions: told((utc) => Effect.sync(() => gateway.ledger().charges(utc).map(gateway.ledger().showCharge))),
     withdrawals: Effect.sync(() => gateway.ledger().withdrawals()),
     changes: gateway.changes.stream,
     subscribe: (target) => set(() => webhooks.subscribe(target)),

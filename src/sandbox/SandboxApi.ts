@@ -23,6 +23,7 @@ import { Operation } from "../contract/PaymentsError.ts"
 import { TextId, Timestamp } from "../internal/wire.ts"
 import { Centavos } from "../pix/Money.ts"
 import { PixKeyType } from "../pix/PixKey.ts"
+import { FaultOrder } from "./internal/faultOrder.ts"
 import { SandboxTransaction, SandboxWithdrawal } from "./SandboxBooks.ts"
 import { SandboxChange } from "./SandboxChange.ts"
 import { SandboxConflict, SandboxNotFound } from "./SandboxError.ts"
@@ -174,48 +175,6 @@ const Webhooks = HttpApiGroup.make("webhooks").add(
   })
 )
 
-/** The names of faults, as the functions and values of `Fault`. */
-const faultNames = [
-  "latency",
-  "resetBefore",
-  "resetAfter",
-  "hangUpBefore",
-  "hangUpAfter",
-  "silence",
-  "headersThenSilence",
-  "drip",
-  "truncated",
-  "truncatedByReset",
-  "refusal",
-  "html",
-  "empty",
-  "malformed",
-  "retryAfter",
-  "redirect",
-  "oversize",
-  "gzipBomb",
-  "forgetKey",
-  "otherKey"
-] as const
-
-/** A fault, ordered by name. */
-export const FaultOrder = Schema.Struct({
-  fault: Schema.Literals(faultNames),
-  /** Default: any. */
-  operation: Schema.optional(Schema.Union([Operation, Schema.Literal("any")])),
-  /** How many requests it meets. Default: 1. */
-  times: Schema.optional(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1_000_000 }))),
-  /** For an answer of one's own. */
-  status: Schema.optional(Schema.Int.check(Schema.isBetween({ minimum: 200, maximum: 599 }))),
-  message: Schema.optional(Schema.String),
-  location: Schema.optional(Schema.String),
-  /** For what comes late. Default: 5. */
-  seconds: Schema.optional(Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 86_400 }))),
-  /** Whether the request is executed, where a fault leaves it open. */
-  executed: Schema.optional(Schema.Boolean)
-}).annotate({ identifier: "FaultOrder" })
-export type FaultOrder = typeof FaultOrder.Type
-
 const ShownFault = Schema.Struct({ operation: Schema.String, fault: Schema.String, left: Schema.Finite })
 
 const Faults = HttpApiGroup.make("faults").add(
@@ -248,6 +207,8 @@ const Overview = Schema.Struct({
   offline: Schema.Boolean,
   faults: Schema.Array(ShownFault),
   targets: Schema.Array(Schema.String),
+  /** What a fault may be planned for, beside `any`. */
+  operations: Schema.Array(Operation),
   /** Whether the state survives a restart. */
   isKept: Schema.Boolean,
   /** The number of the last change. */

@@ -12,7 +12,7 @@
 import * as Context from "effect/Context"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
-import { type Centavos, centavos } from "../pix/Money.ts"
+import { centavos } from "../pix/Money.ts"
 import * as PixKey from "../pix/PixKey.ts"
 
 /** See the reference of the same name. */
@@ -63,34 +63,13 @@ export const SandboxOptions = Context.Reference<SandboxOptions>("effect-pix/Sand
   defaultValue: () => ({})
 })
 
-/** The options with every default filled in. */
-export interface Settings {
-  readonly clientId: string
-  readonly apiKey: Redacted.Redacted
-  readonly companyId: number
-  readonly balance: Centavos
-  readonly pixKey: PixKey.PixKey | undefined
-  readonly merchant: { readonly name: string; readonly city: string }
-  readonly creditorDocument: string
-  readonly seed: string
-  /** Whether the user gave the seed, or in memory the default stands. */
-  readonly isSeeded: boolean
-  readonly port: number
-  readonly host: string
-  readonly webhookUrls: ReadonlyArray<string | URL>
-  readonly webhookSecret: Redacted.Redacted | undefined
-  readonly strict: boolean
-  readonly keep: number
-  readonly stateFile: string | undefined
-}
-
 const listOf = (urls: SandboxOptions["webhookUrl"]): ReadonlyArray<string | URL> => {
   if (urls === undefined) return []
   return Predicate.isString(urls) || urls instanceof URL ? [urls] : urls
 }
 
 /** Fills what was left out. `seed` is for options without one; without it, the default one of tests is taken. */
-export const withDefaults = (options: SandboxOptions, seed?: string): Settings => ({
+export const withDefaults = (options: SandboxOptions, seed?: string) => ({
   clientId: options.clientId ?? "sandbox-client",
   apiKey: options.apiKey ?? Redacted.make("sandbox-key"),
   companyId: options.companyId ?? 1,
@@ -100,6 +79,7 @@ export const withDefaults = (options: SandboxOptions, seed?: string): Settings =
   merchant: options.merchant ?? { name: "LOJA DE TESTE", city: "SAO PAULO" },
   creditorDocument: options.creditorDocument ?? "12345678909",
   seed: options.seed ?? seed ?? "effect-pix",
+  /** Whether the user gave the seed, or has the default one of tests. */
   isSeeded: options.seed !== undefined || seed === undefined,
   port: options.port ?? 0,
   host: options.host ?? "127.0.0.1",
@@ -109,3 +89,6 @@ export const withDefaults = (options: SandboxOptions, seed?: string): Settings =
   keep: options.keep ?? 1000,
   stateFile: options.stateFile
 })
+
+/** The options with every default filled in. */
+export type Settings = ReturnType<typeof withDefaults>

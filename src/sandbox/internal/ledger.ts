@@ -5,7 +5,6 @@
  * A charge is found by its id, and the next to lapse is known, so the books do not slow down as they grow.
  */
 import * as DateTime from "effect/DateTime"
-import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import type { CreateTransactionRequest } from "../../contract/Transaction.ts"
 import { minimumWithdrawal, type WithdrawalRequestBody } from "../../contract/Withdrawal.ts"
@@ -15,12 +14,11 @@ import type { SandboxTransaction, SandboxWithdrawal } from "../SandboxBooks.ts"
 import { SandboxConflict, SandboxNotFound } from "../SandboxError.ts"
 import type { Settings } from "../SandboxOptions.ts"
 import type { Books, Charge, Payout } from "../SandboxState.ts"
-import { copyAndPaste } from "./copyAndPaste.ts"
 import { makeExpiries } from "./expiries.ts"
 import { uuid } from "./ids.ts"
 import { makeOnce, type Write } from "./once.ts"
 import * as Refusal from "./refusal.ts"
-import { showPayout } from "./showPayout.ts"
+import { copyAndPaste, makeShowCharge, showPayout } from "./show.ts"
 
 type Mutable<A> = { -readonly [Name in keyof A]: A[Name] }
 type Status = Charge["status"]
@@ -65,33 +63,7 @@ export const make = (settings: Settings, seed: string, observer: Observer, kept?
     awaited += charge.amount
   }
 
-  // A charge is answered right after it was made: the last code is not made twice.
-  let last: { readonly id: string; readonly code: ReturnType<typeof copyAndPaste> } | undefined
-  const codeOf = ({ amount, transactionId }: Pick<Charge, "amount" | "transactionId">) => {
-    const id = `${transactionId} ${amount}`
-    if (last?.id !== id) last = { id, code: copyAndPaste(settings.merchant, transactionId, amount) }
-    return last.code
-  }
-
-  const shown = new WeakMap<Charge, SandboxTransaction>()
-  const show = (charge: Charge): SandboxTransaction => {
-    const before = shown.get(charge)
-    if (before !== undefined) return before
-    const { createdAt, customer, expiresAt, firstExpiresAt: _, updatedAt, ...plain } = charge
-    const code = codeOf(charge)
-    const transaction: SandboxTransaction = {
-      ...plain,
-      currency: "BRL",
-      customer: Redacted.make(customer, { label: "customer" }),
-      ...(charge.paymentMethod === "PIX" &&
-        Result.isSuccess(code) && { qrcode: Redacted.make(code.success, { label: "qrcode" }) }),
-      createdAt: DateTime.makeUnsafe(createdAt),
-      updatedAt: DateTime.makeUnsafe(updatedAt),
-      ...(expiresAt !== undefined && { expiresAt: DateTime.makeUnsafe(expiresAt) })
-    }
-    shown.set(charge, transaction)
-    return transaction
-  }
+  const { codeOf, forget, showCharge } = makeShowCharge(settings.merchant)
 
   const add = (centavos: number) => {
     balance += centavos
@@ -102,8 +74,8 @@ export const make = (settings: Settings, seed: string, observer: Observer, kept?
     if (charge.status === "Awaiting") awaited -= charge.amount
     charge.status = to
     charge.updatedAt = now
-    shown.delete(charge)
-    observer.noteTransaction(() => show(charge), false)
+    forget(charge)
+    observer.noteTransaction(() => showCharge(charge), false)
     if (to === "Paid") add(charge.amount)
     if (to === "Refunded") add(0 - charge.amount)
   }
@@ -179,7 +151,7 @@ export const make = (settings: Settings, seed: string, observer: Observer, kept?
         byId.set(transactionId, charge)
         if (expiresAt !== undefined) expiries.add({ at: expiresAt, rowId })
         awaited += charge.amount
-        observer.noteTransaction(() => show(charge), true)
+        observer.noteTransaction(() => showCharge(charge), true)
         return Result.succeed(rowId)
       })
       return Result.flatMap(made, (rowId) =>
@@ -222,7 +194,7 @@ export const make = (settings: Settings, seed: string, observer: Observer, kept?
 
     find,
     lapse,
-    show,
+    showCharge,
     codeOf,
 
     /** The charges, oldest first. Not to be changed. */
@@ -269,7 +241,7 @@ export const make = (settings: Settings, seed: string, observer: Observer, kept?
         }
         turn(charge, to, DateTime.toEpochMillis(now))
       }
-      return Result.succeed(show(charge))
+      return Result.succeed(showCharge(charge))
     },
 
     /** Lets an awaited charge lapse now. */
@@ -278,7 +250,7 @@ export const make = (settings: Settings, seed: string, observer: Observer, kept?
       const charge = byId.get(transactionId)
       if (charge?.status === "Awaiting" && charge.expiresAt !== undefined) {
         charge.expiresAt = DateTime.toEpochMillis(now)
-        shown.delete(charge)
+        forget(charge)
       }
     },
 

@@ -11,6 +11,7 @@ import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import { Operation } from "../../contract/PaymentsError.ts"
 import * as PixKey from "../../pix/PixKey.ts"
 import * as QrCode from "../../pix/QrCode.ts"
 import type { Sandbox } from "../Sandbox.ts"
@@ -23,7 +24,7 @@ import type { Charge } from "../SandboxState.ts"
 import type { SandboxWebhook } from "../SandboxWebhook.ts"
 import { curl } from "./curl.ts"
 import type { Gateway } from "./gateway.ts"
-import { nameOf, toFault } from "./order.ts"
+import { nameOf, toFault } from "./faultOrder.ts"
 
 /** What is steered: the service, and the gateway behind it. */
 export interface Steered {
@@ -94,7 +95,7 @@ const findIn =
       const charge = gateway.ledger().find(id, now)
       return charge === undefined
         ? Effect.fail(new SandboxNotFound({ subject: "transaction", id }))
-        : Effect.succeed(gateway.ledger().show(charge))
+        : Effect.succeed(gateway.ledger().showCharge(charge))
     })
 
 const transactions = ({ gateway, sandbox }: Steered) =>
@@ -104,7 +105,7 @@ const transactions = ({ gateway, sandbox }: Steered) =>
       transactions: ({ query }) =>
         Effect.map(gateway.now, (now) => {
           const ledger = gateway.ledger()
-          return newest(ledger.charges(now), query, textOfCharge, ledger.show)
+          return newest(ledger.charges(now), query, textOfCharge, ledger.showCharge)
         }),
       charge: ({ payload }) =>
         Effect.flatMap(gateway.now, (now) => {
@@ -112,7 +113,7 @@ const transactions = ({ gateway, sandbox }: Steered) =>
           const request = { amount: payload.amount, currency: "BRL", paymentMethod: "PIX", customer } as const
           return Result.match(gateway.ledger().create(request, unkeyed, now), {
             onFailure: ({ message }) => refuse(message),
-            onSuccess: (charge) => Effect.succeed(gateway.ledger().show(charge))
+            onSuccess: (charge) => Effect.succeed(gateway.ledger().showCharge(charge))
           })
         }),
       transaction: ({ params }) => find(params.transactionId),
@@ -251,6 +252,7 @@ const whole = (steered: Steered) =>
             offline: gateway.isOffline(),
             faults: yield* shownFaults(steered),
             targets: gateway.webhooks.targets(),
+            operations: Operation.literals,
             isKept: gateway.settings.stateFile !== undefined,
             sequence: gateway.changes.sequence()
           }

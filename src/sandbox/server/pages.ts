@@ -19,17 +19,11 @@ import { layer as steering, type Steered } from "../internal/steering.ts"
 import { SandboxApi } from "../SandboxApi.ts"
 import { referenceOf } from "./reference.ts"
 
-const assets = {
-  "/": ["index.html", "text/html; charset=utf-8"],
-  "/panel/panel.css": ["panel.css", "text/css; charset=utf-8"],
-  "/panel/reference.css": ["reference.css", "text/css; charset=utf-8"],
-  "/panel/main.js": ["main.js", "text/javascript; charset=utf-8"],
-  "/panel/dom.js": ["dom.js", "text/javascript; charset=utf-8"],
-  "/panel/words.js": ["words.js", "text/javascript; charset=utf-8"],
-  "/panel/server.js": ["server.js", "text/javascript; charset=utf-8"],
-  "/panel/lists.js": ["lists.js", "text/javascript; charset=utf-8"],
-  "/panel/rows.js": ["rows.js", "text/javascript; charset=utf-8"]
-} as const
+const contentTypes: Readonly<Record<string, string>> = {
+  html: "text/html; charset=utf-8",
+  css: "text/css; charset=utf-8",
+  js: "text/javascript; charset=utf-8"
+}
 
 const others = /^\/(?:docs(?:\/gateway)?|openapi\.json|_sandbox(?:\/.*)?|panel(?:\/.*)?|favicon\.ico)$/
 
@@ -49,37 +43,34 @@ const protect = (response: HttpServerResponse.HttpServerResponse) =>
 
 const refuse = (status: number, message: string) => HttpServerResponse.jsonUnsafe({ message, status }, { status })
 
-const panel = HttpRouter.use((router) =>
-  Effect.forEach(
-    Object.entries(assets),
-    ([path, [file, contentType]]) => {
-      const body = Fs.readFileSync(new URL(`./panel/${file}`, import.meta.url))
-      return router.add("GET", path as `/${string}`, HttpServerResponse.uint8Array(body, { contentType })) // a key of assets
+/** The panel's files, read once: a request names no path on the disk. */
+const panel = HttpRouter.use((router) => {
+  const folder = new URL("./panel/", import.meta.url)
+  return Effect.forEach(
+    Fs.readdirSync(folder),
+    (file) => {
+      const contentType = contentTypes[file.slice(file.lastIndexOf(".") + 1)] ?? "application/octet-stream"
+      const body = Fs.readFileSync(new URL(file, folder))
+      return router.add(
+        "GET",
+        file === "index.html" ? "/" : `/panel/${file}`,
+        HttpServerResponse.uint8Array(body, { contentType })
+      )
     },
     { discard: true }
   )
-)
+})
 
 const documents = (baseUrl: string) =>
-  HttpRouter.use((router) =>
-    Effect.all([
-      router.add(
-        "GET",
-        "/openapi.json",
-        Effect.sync(() => HttpServerResponse.jsonUnsafe(OpenApi.fromApi(GatewayApi)))
-      ),
-      router.add(
-        "GET",
-        "/docs",
-        Effect.sync(() => HttpServerResponse.html(referenceOf(OpenApi.fromApi(SandboxApi), baseUrl)))
-      ),
-      router.add(
-        "GET",
-        "/docs/gateway",
-        Effect.sync(() => HttpServerResponse.html(referenceOf(OpenApi.fromApi(GatewayApi), baseUrl)))
-      )
+  HttpRouter.use((router) => {
+    const get = (path: `/${string}`, make: () => HttpServerResponse.HttpServerResponse) =>
+      router.add("GET", path, Effect.sync(make))
+    return Effect.all([
+      get("/openapi.json", () => HttpServerResponse.jsonUnsafe(OpenApi.fromApi(GatewayApi))),
+      get("/docs", () => HttpServerResponse.html(referenceOf(OpenApi.fromApi(SandboxApi), baseUrl))),
+      get("/docs/gateway", () => HttpServerResponse.html(referenceOf(OpenApi.fromApi(GatewayApi), baseUrl)))
     ])
-  )
+  })
 
 const recover = (cause: Cause.Cause<unknown>): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
   const error = Cause.squash(cause)

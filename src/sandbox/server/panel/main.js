@@ -32,6 +32,8 @@ const glance = calm(async () => {
   tick()
   byId("address").textContent = now.baseUrl
   byId("offline").checked = now.offline
+  const operations = byId("faultOperation")
+  if (operations.length === 1) operations.append(...now.operations.map((name) => el("option", {}, name)))
   byId("footer").textContent = `${word("unofficial")} ${word(now.isKept ? "kept" : "notKept")}`
   const warnings = [
     now.offline ? word("isOffline") : "",
