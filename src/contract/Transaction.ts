@@ -98,8 +98,11 @@ const takenNames: ReadonlySet<string> = new Set(["pix", "extra", ...Object.keys(
  * beside the documented ones, as they are.
  */
 export const UndocumentedFields = Schema.Record(Schema.String, Schema.Json).check(
-  Schema.makeFilter((extra) => !Object.keys(extra).some((name) => takenNames.has(name) || isUnsafeName(name)), {
-    expected: "only fields that the contract does not name"
+  Schema.makeFilter((extra) => {
+    const taken = Object.keys(extra).find((name) => takenNames.has(name) || isUnsafeName(name))
+    return taken === undefined
+      ? undefined
+      : { path: [taken], issue: "Expected only fields that the contract does not name" }
   })
 )
 

@@ -73,6 +73,13 @@ const UsedKey = Schema.Struct({
 /** See the schema of the same name. */
 export type UsedKey = typeof UsedKey.Type
 
+type Amounts = ReadonlyArray<{ readonly amount: number }>
+const sumOf = (rows: Amounts) => rows.reduce((sum, { amount }) => sum + amount, 0)
+
+/** More than any sum in the books, whatever becomes of their charges and payouts. */
+export const volumeOf = (books: { readonly balance: number; readonly charges: Amounts; readonly payouts: Amounts }) =>
+  Math.abs(books.balance) + sumOf(books.charges) + sumOf(books.payouts)
+
 /** The books: charges, payouts, the keys they were made under, and the balance. */
 const Books = Schema.Struct({
   charges: Schema.Array(Charge),
@@ -81,7 +88,11 @@ const Books = Schema.Struct({
   /** In centavos; it may be negative. */
   balance: Schema.Int,
   pixKey: Schema.optional(Schema.Struct({ pixKey: Schema.String, pixKeyType: PixKeyType }))
-})
+}).check(
+  Schema.makeFilter((books) => Number.isSafeInteger(volumeOf(books)), {
+    expected: "books whose sums are safe integers"
+  })
+)
 /** See the schema of the same name. */
 export interface Books extends Schema.Schema.Type<typeof Books> {}
 
@@ -104,8 +115,6 @@ const Delivery = Schema.Struct({
 export interface StoredDelivery extends Schema.Schema.Type<typeof Delivery> {}
 
 const Everything = Schema.Struct({
-  /** What ids are made from. */
-  seed: Schema.String,
   /** How far the clock was pushed, in milliseconds. */
   ahead: Schema.Finite,
   rotations: Schema.Int,

@@ -13,7 +13,9 @@ import * as HttpServerError from "effect/http/HttpServerError"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
+import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import type { ApiCredentials } from "../../client/Credentials.ts"
 import * as Endpoints from "../../contract/Endpoints.ts"
@@ -29,8 +31,9 @@ import type { Matched } from "./requests.ts"
 export interface Arrived {
   readonly request: HttpServerRequest.HttpServerRequest
   readonly matched: Matched
-  /** The body; `undefined` for one that is over the bound. */
-  readonly text: string | undefined
+  /** The body, or why it is refused. */
+  readonly text: Result.Result<string, Refusal.Refusal>
+  readonly json: unknown
   readonly write: Write
   readonly credentials: ApiCredentials
   readonly ledger: Ledger
@@ -42,7 +45,7 @@ const isJson = (type: string) => /^application\/json\s*(?:;|$)/i.test(type.trim(
 
 /** What is wrong with a request before its content is looked at. */
 const refusalOf = (arrived: Arrived, strict: boolean): Refusal.Refusal | undefined => {
-  const { credentials, matched, request, text } = arrived
+  const { credentials, json, matched, request, text } = arrived
   const { headers } = request
   const isAuthentic =
     headers[names.clientId] === credentials.clientId && headers[names.apiKey] === Redacted.value(credentials.apiKey)
@@ -54,8 +57,9 @@ const refusalOf = (arrived: Arrived, strict: boolean): Refusal.Refusal | undefin
   if (matched.endpoint.body === undefined) return undefined
   const type = headers[names.contentType]
   if (type === undefined ? strict : !isJson(type)) return Refusal.unsupportedMediaType
-  if (text === undefined) return Refusal.tooLarge
-  return isTooDeep(text) ? Refusal.tooDeep : undefined
+  if (Result.isFailure(text)) return text.failure
+  if (isTooDeep(text.success)) return Refusal.tooDeep
+  return Predicate.isObject(json) && !Array.isArray(json) ? undefined : Refusal.notObject
 }
 
 /** What breaks the contract is refused; an answer that breaks it, and any other defect, is the sandbox's own mistake. */

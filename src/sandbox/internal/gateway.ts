@@ -13,6 +13,7 @@ import * as Fiber from "effect/Fiber"
 import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
 import type { ApiCredentials } from "../../client/Credentials.ts"
 import type { Fault, FaultTarget } from "../Fault.ts"
 import type { Settings } from "../SandboxOptions.ts"
@@ -25,17 +26,25 @@ import * as Ledger from "./ledger.ts"
 import { makePlan } from "./plan.ts"
 import { makeRecent } from "./recent.ts"
 import { play, type Reply } from "./reply.ts"
+import * as Refusal from "./refusal.ts"
 import { match, record } from "./requests.ts"
 import * as Webhooks from "./webhooks.ts"
 
-/** The text of the body, or `undefined` for one that is over the bound. A body that broke off has not arrived. */
+/** The text of the body, or why it is refused. A body that broke off has not arrived. */
 const read = (request: HttpServerRequest.HttpServerRequest) =>
   request.arrayBuffer.pipe(
     Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBodyBytes)),
-    Effect.map((buffer) => (buffer.byteLength > maxBodyBytes ? undefined : new TextDecoder().decode(buffer))),
+    Effect.map((buffer) =>
+      buffer.byteLength > maxBodyBytes
+        ? Result.fail(Refusal.tooLarge)
+        : Result.try({
+            try: () => new TextDecoder("utf-8", { fatal: true }).decode(buffer),
+            catch: () => Refusal.notUtf8
+          })
+    ),
     Effect.catch((error) =>
       error.reason._tag === "RequestParseError" && error.reason.reason === "BodyTooLarge"
-        ? Effect.undefined
+        ? Effect.succeed(Result.fail(Refusal.tooLarge))
         : Effect.die(error)
     )
   )
@@ -44,10 +53,9 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
   const scope = yield* Effect.scope
   const changes = yield* makeChanges
   const execute = yield* makeExecute(settings)
-  let seed = settings.seed
   let ahead = 0
   let rotations = 0
-  let resets = 0
+  let states = 0
   let offline = 0
   let isOut = false
 
@@ -79,8 +87,10 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
     clientId: settings.clientId,
     apiKey: turn === 0 ? settings.apiKey : Redacted.make(`${Redacted.value(settings.apiKey)}-${turn}`)
   })
+  /** Without a seed of the user's, no id comes twice: each state of the books has a seed of its own. */
+  const seedOf = () => (settings.isSeeded ? settings.seed : `${settings.seed}/${states}`)
   const makeState = (kept?: Parameters<typeof Ledger.make>[3]) => ({
-    ledger: Ledger.make(settings, seed, observer, kept),
+    ledger: Ledger.make(settings, seedOf(), observer, kept),
     requests: makeRecent<RecordedRequest>(settings.keep),
     credentials: credentialsOf(rotations),
     plan: makePlan()
@@ -99,23 +109,26 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
         const matched = match(request.method, url.pathname)
         const operation = matched.endpoint?.operation
         const routed = operation === undefined ? request : request.modify({ url: `${matched.path}${url.search}` })
-        const text = yield* read(routed)
+        const body = yield* read(routed)
+        const text = Result.getOrElse(body, () => "")
         const here = state
         const fault = here.plan.next(operation)
         const arrivedAt = yield* now
         const recorded = here.requests.add(
-          (next) => record(next, request, url, text ?? "", arrivedAt, operation, fault),
-          text?.length
+          (next) => record(next, request, url, text, arrivedAt, operation, fault),
+          text.length
         )
         const { id, idempotencyKey } = recorded
-        const write = { operation, key: idempotencyKey, content: [matched.path, Redacted.value(recorded.json)] }
+        const json = Redacted.value(recorded.json)
+        const write = { operation, key: idempotencyKey, content: [matched.path, json] }
         publishRequest(id)
         const reply = yield* play(fault, {
           execute: Effect.flatMap(now, (utc) =>
             execute({
               request: routed,
               matched,
-              text,
+              text: body,
+              json,
               write,
               credentials: state.credentials,
               ledger: state.ledger,
@@ -188,16 +201,13 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
 
     snapshot: (): SandboxState => ({
       version: 1,
-      state: Redacted.make(
-        { seed, ahead, rotations, books: state.ledger.keep(), ...webhooks.snapshot() },
-        { label: "state" }
-      )
+      state: Redacted.make({ ahead, rotations, books: state.ledger.keep(), ...webhooks.snapshot() }, { label: "state" })
     }),
 
     restore: (snapshot: SandboxState) =>
       Effect.suspend(() => {
         const kept = Redacted.value(snapshot.state)
-        seed = kept.seed
+        states += 1
         ahead = kept.ahead
         rotations = kept.rotations
         state = makeState(kept.books)
@@ -206,9 +216,7 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
       }),
 
     reset: Effect.suspend(() => {
-      resets += 1
-      // Without a seed of the user's, no id comes twice.
-      seed = settings.isSeeded ? settings.seed : `${settings.seed}/${resets}`
+      states += 1
       ahead = 0
       rotations = 0
       isOut = false

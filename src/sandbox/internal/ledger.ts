@@ -8,12 +8,12 @@ import * as DateTime from "effect/DateTime"
 import * as Result from "effect/Result"
 import type { CreateTransactionRequest } from "../../contract/Transaction.ts"
 import { minimumWithdrawal, type WithdrawalRequestBody } from "../../contract/Withdrawal.ts"
-import type { Centavos } from "../../pix/Money.ts"
+import { type Centavos, centavos } from "../../pix/Money.ts"
 import * as PixKey from "../../pix/PixKey.ts"
 import type { SandboxTransaction, SandboxWithdrawal } from "../SandboxBooks.ts"
 import { SandboxConflict, SandboxNotFound } from "../SandboxError.ts"
 import type { Settings } from "../SandboxOptions.ts"
-import type { Books, Charge, Payout } from "../SandboxState.ts"
+import { type Books, type Charge, type Payout, volumeOf } from "../SandboxState.ts"
 import { makeExpiries } from "./expiries.ts"
 import { uuid } from "./ids.ts"
 import { makeOnce, type Write } from "./once.ts"
@@ -41,6 +41,18 @@ export interface Observer {
   readonly noteBalance: (balance: number) => void
 }
 
+/** Whether a key is one of its kind; where no kind is said, of any. */
+const isPixKey = ({
+  pixKey,
+  pixKeyType
+}: {
+  readonly pixKey: string
+  readonly pixKeyType?: PixKey.PixKeyType | undefined
+}) =>
+  (pixKeyType === undefined ? PixKey.PixKeyType.literals : [pixKeyType]).some((type) =>
+    Result.isSuccess(PixKey.make(type, pixKey))
+  )
+
 const copy = <A extends object>(row: A): Mutable<A> => Object.assign({}, row)
 
 /** Opens the books: empty, or as they were kept. */
@@ -51,6 +63,8 @@ export const make = (settings: Settings, seed: string, observer: Observer, kept?
   const keys = makeOnce(kept?.keys)
   const expiries = makeExpiries()
   let balance: number = kept?.balance ?? settings.balance
+  /** Bounds the balance and the awaited sum: it is a safe integer, so both are. */
+  let volume = kept === undefined ? balance : volumeOf(kept)
   let awaited = 0
   let pixKey = kept === undefined ? settings.pixKey && PixKey.toPair(settings.pixKey) : kept.pixKey
 
@@ -131,6 +145,7 @@ export const make = (settings: Settings, seed: string, observer: Observer, kept?
         const at = DateTime.toEpochMillis(now)
         const expiresAt = request.paymentMethod === "PIX" ? at + (request.pix?.expiresInDays ?? 1) * day : undefined
         if (expiresAt !== undefined && expiresAt > endOfTime) return Result.fail(Refusal.noSuchDate)
+        if (!Number.isSafeInteger(volume + request.amount)) return Result.fail(Refusal.overVolume)
         if (Result.isFailure(codeOf({ amount: request.amount, transactionId }))) {
           return Result.fail(Refusal.notChargeable)
         }
@@ -151,6 +166,7 @@ export const make = (settings: Settings, seed: string, observer: Observer, kept?
         byId.set(transactionId, charge)
         if (expiresAt !== undefined) expiries.add({ at: expiresAt, rowId })
         awaited += charge.amount
+        volume += charge.amount
         observer.noteTransaction(() => showCharge(charge), true)
         return Result.succeed(rowId)
       })
@@ -170,6 +186,7 @@ export const make = (settings: Settings, seed: string, observer: Observer, kept?
         if (request.amount < minimumWithdrawal) return Result.fail(Refusal.belowMinimum)
         const to = request.pixKey === undefined ? pixKey : { pixKey: request.pixKey, pixKeyType: request.pixKeyType }
         if (to === undefined) return Result.fail(Refusal.noPixKey)
+        if (!isPixKey(to)) return Result.fail(Refusal.invalidPixKey)
         if (request.amount > balance) return Result.fail(Refusal.insufficientBalance)
         const payout: Payout = {
           id: payouts.length + 1,
@@ -213,7 +230,9 @@ export const make = (settings: Settings, seed: string, observer: Observer, kept?
       return awaited
     },
 
+    /** Throws for an amount with which a sum would not be a safe integer. */
     credit: (amount: Centavos) => {
+      volume = centavos(volume + amount)
       add(amount)
       return balance
     },

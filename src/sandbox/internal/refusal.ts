@@ -4,6 +4,7 @@
  */
 import type * as HttpApiError from "effect/http-api/HttpApiError"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as SchemaIssue from "effect/SchemaIssue"
 
 export interface Refusal {
   readonly status: number
@@ -19,12 +20,16 @@ export const notChargeable: Refusal = {
   message: "Corpo inválido: amount deve ser de 1 a 999999999999 centavos."
 }
 export const noSuchDate: Refusal = { status: 400, message: "Corpo inválido: pix.expiresInDays passa da última data." }
+export const notUtf8: Refusal = { status: 400, message: "Corpo inválido: não é UTF-8." }
+export const notObject: Refusal = { status: 400, message: "Corpo inválido: deve ser um objeto JSON." }
 export const noCurrency: Refusal = { status: 400, message: "Corpo inválido: currency é obrigatório." }
 export const tooDeep: Refusal = { status: 400, message: "Corpo inválido: aninhado demais." }
 export const tooLarge: Refusal = { status: 413, message: "O corpo da requisição é grande demais." }
 export const notAcceptable: Refusal = { status: 406, message: "O cabeçalho Accept deve ser application/json." }
 export const methodNotAllowed: Refusal = { status: 405, message: "Método não permitido." }
 export const broken: Refusal = { status: 500, message: "Erro interno do sandbox." }
+export const overVolume: Refusal = { status: 422, message: "A soma dos valores passa do que o sandbox guarda." }
+export const invalidPixKey: Refusal = { status: 422, message: "pixKey não é uma chave PIX válida do tipo informado." }
 export const notBrl: Refusal = { status: 422, message: "Moeda não suportada: somente BRL." }
 export const keyReused: Refusal = {
   status: 422,
@@ -47,11 +52,27 @@ const places = {
   ResponseHeaders: "Resposta inválida"
 } satisfies Record<HttpApiError.HttpApiSchemaError["kind"], string>
 
-/** What breaks the contract: where, and what was expected there. Never the value. */
-export const invalid = ({ cause, kind }: HttpApiError.HttpApiSchemaError): Refusal => ({
-  status: 400,
-  message: `${places[kind]}: ${cause.message}`
+const format = SchemaIssue.makeFormatterStandardSchemaV1({
+  leafHook: ({ _tag }) => (_tag === "MissingKey" ? "é obrigatório" : "tem um valor inválido"),
+  checkHook: () => "tem um valor inválido"
 })
+
+type Path = ReadonlyArray<PropertyKey | { readonly key: PropertyKey }>
+
+/** The name of a field as it was sent: `extra` holds what stands beside the documented fields. */
+const fieldOf = (path: Path): string => {
+  const names = path.map((part) => String(typeof part === "object" ? part.key : part))
+  return names[0] === "extra" && names.length > 1 ? names.slice(1).join(".") : names.join(".")
+}
+
+/** What breaks the contract: which fields, never their values. */
+export const invalid = ({ cause, kind }: HttpApiError.HttpApiSchemaError): Refusal => {
+  // Only the body of a charge is a choice of shapes, by its method: none of them fits.
+  const problems = format(cause.issue).issues.map(({ message, path = [] }) =>
+    path.length === 0 ? "paymentMethod tem um valor inválido" : `${fieldOf(path)} ${message}`
+  )
+  return { status: 400, message: `${places[kind]}: ${[...new Set(problems)].join("; ")}.` }
+}
 
 export const toResponse = ({ message, status }: Refusal): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.jsonUnsafe({ message, status }, { status })

@@ -144,7 +144,11 @@ const withdrawals = ({ sandbox }: Steered) =>
 const company = ({ sandbox }: Steered) =>
   HttpApiBuilder.group(SandboxApi, "company", (handlers) =>
     handlers.handleAll({
-      credit: ({ payload }) => Effect.map(sandbox.credit(payload.amount), (balance) => ({ balance })),
+      credit: ({ payload }) =>
+        sandbox.credit(payload.amount).pipe(
+          Effect.map((balance) => ({ balance })),
+          Effect.catchDefect(() => refuse("amount: a sum in the books would not be a safe integer."))
+        ),
       setPixKey: ({ payload }) =>
         Result.match(PixKey.make(payload.pixKeyType, payload.pixKey), {
           onFailure: ({ message }) => refuse(message),

@@ -199,8 +199,10 @@ export const make = Effect.fnUntraced(function* (
     flush,
 
     targets: (): ReadonlyArray<string> => targets.map(({ name }) => name),
-    subscribe: (target: WebhookTarget) => {
-      targets = [...targets, toTarget(target, "Sandbox.subscribe")]
+    /** An address is subscribed once, a handler as often as it is given. */
+    subscribe: (given: WebhookTarget) => {
+      const target = toTarget(given, "Sandbox.subscribe")
+      if (isHandler(target) || targets.every(({ name }) => name !== target.name)) targets = [...targets, target]
     },
     unsubscribe: (name: string) => {
       targets = targets.filter((target) => target.name !== name)

@@ -22,7 +22,7 @@ import { type Ending, type Reply, streaming } from "../internal/reply.ts"
 import type { Sandbox } from "../Sandbox.ts"
 import type { SandboxStateError } from "../SandboxError.ts"
 import { isOwn, makePages } from "./pages.ts"
-import { keepIn } from "./stateFile.ts"
+import { saveIn } from "./stateFile.ts"
 
 /** A socket that was ended by hand needs no answer any more: the server finds it destroyed, and writes nothing. */
 const nothing = HttpServerResponse.empty()
@@ -62,13 +62,19 @@ const respond = (request: HttpServerRequest.HttpServerRequest, reply: Reply) => 
   })
 }
 
+/** The URL of a request's target: a path, or a whole URL, whose own host does not count. */
+const urlOf = (target: string, baseUrl: string): URL => {
+  const path = target.replace(/^https?:\/\/[^/?#]*/i, "")
+  return new URL(`${baseUrl}${path.startsWith("/") ? "" : "/"}${path}`)
+}
+
 /** Serves the gateway, its panel and its steering until the scope ends; a port of 0 is a free one. */
 export const serve = Effect.fnUntraced(function* (
   gateway: Gateway,
   steer: (baseUrl: string) => Sandbox["Service"]
 ): Effect.fn.Return<Sandbox["Service"], HttpServerError.ServeError | SandboxStateError, Scope.Scope> {
   const { host, port, stateFile } = gateway.settings
-  if (stateFile !== undefined) yield* keepIn(gateway, stateFile)
+  if (stateFile !== undefined) yield* saveIn(gateway, stateFile)
   const node = Http.createServer()
   const server = yield* NodeHttpServer.make(() => node, { port, host, disablePreemptiveShutdown: true })
   const baseUrl = HttpServer.formatAddress(server.address)
@@ -77,7 +83,7 @@ export const serve = Effect.fnUntraced(function* (
 
   const answer = Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
-    const url = new URL(request.url, baseUrl)
+    const url = urlOf(request.url, baseUrl)
     if (isOwn(url.pathname)) return yield* pages.answer
     if (gateway.isOffline()) return yield* respond(request, { _tag: "Broken", how: "Reset" })
     return yield* respond(request, yield* gateway.receive(request, url))

@@ -1,15 +1,20 @@
 /**
  * A sandbox's state in a file: read at the start, and written about once a second while something changes, and at the
- * end. A file is written whole beside the old one and then put in its place, so that a process that is killed leaves
- * the last whole state.
+ * end.
+ *
+ * Details: a file is written whole beside the old one and then put in its place, so that a process that is killed leaves
+ * the last whole state. A file belongs to one sandbox: a lock beside it holds the number of its process, and goes with the
+ * sandbox's end. A lock of a process that is gone says that it was killed.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Fs from "node:fs/promises"
 import * as NodePath from "node:path"
+import process from "node:process"
 import type { Gateway } from "../internal/gateway.ts"
 import { SandboxStateError } from "../SandboxError.ts"
 import { SandboxState } from "../SandboxState.ts"
@@ -33,25 +38,85 @@ const read = (file: string): Effect.Effect<SandboxState | undefined, SandboxStat
     })
   )
 
-/** What is kept is plain JSON already: it needs no encoding, which would take seconds where there are many charges. */
+const cannotBeWritten = (file: string) => (error: unknown) =>
+  new SandboxStateError({ file, problem: `cannot be written: ${codeOf(error)}` })
+
+/** A state is plain JSON already: it needs no encoding, which would take seconds where there are many charges. */
 const write = (file: string, { state, version }: SandboxState): Effect.Effect<void, SandboxStateError> => {
   const next = `${file}.next`
   const text = JSON.stringify({ version, state: Redacted.value(state) })
-  const failed = (error: unknown) => new SandboxStateError({ file, problem: `cannot be written: ${codeOf(error)}` })
-  return Effect.andThen(
-    Effect.tryPromise({ try: () => Fs.writeFile(next, text, { mode: 0o600 }), catch: failed }),
-    Effect.tryPromise({ try: () => Fs.rename(next, file), catch: failed })
+  return Effect.tryPromise({
+    try: () => Fs.writeFile(next, text, { mode: 0o600 }).then(() => Fs.rename(next, file)),
+    catch: cannotBeWritten(file)
+  })
+}
+
+/** The files that sandboxes of this process use. */
+const used = new Set<string>()
+
+const isRunning = (pid: number): boolean => {
+  if (!Number.isSafeInteger(pid) || pid <= 0) return false
+  // Signal 0 is not sent. A process of another user is running too.
+  const asked = Result.try({ try: () => process.kill(pid, 0), catch: codeOf })
+  return Result.isSuccess(asked) || asked.failure === "EPERM"
+}
+
+/** Locks a file until the scope ends, and says whether the process that had it before was killed. */
+const lock = (file: string): Effect.Effect<boolean, SandboxStateError, Scope.Scope> => {
+  const path = `${file}.lock`
+  const create = Effect.tryPromise({ try: () => Fs.writeFile(path, `${process.pid}`, { flag: "wx" }), catch: codeOf })
+  const takeOver = Effect.gen(function* () {
+    const owner = Number(yield* Effect.tryPromise({ try: () => Fs.readFile(path, "utf8"), catch: codeOf }))
+    // A container gives the same number to each of its processes: a lock with our own is an earlier one's.
+    if (used.has(file) || (owner !== process.pid && isRunning(owner))) {
+      const problem = `is used by another sandbox, of process ${owner}. Stop it; if there is none, delete ${path}`
+      return yield* new SandboxStateError({ file, problem })
+    }
+    yield* Effect.tryPromise({ try: () => Fs.rm(path), catch: codeOf })
+    yield* create
+    return true
+  })
+  const taken = Effect.as(create, false).pipe(
+    Effect.catchIf(
+      (code) => code === "EEXIST",
+      () => takeOver
+    ),
+    Effect.mapError((error) =>
+      error instanceof SandboxStateError
+        ? error
+        : new SandboxStateError({ file, problem: `cannot be written: ${error}` })
+    ),
+    Effect.tap(() => Effect.sync(() => used.add(file)))
+  )
+  return Effect.acquireRelease(taken, () =>
+    Effect.promise(() => Fs.rm(path, { force: true })).pipe(Effect.ensuring(Effect.sync(() => used.delete(file))))
   )
 }
 
-/** Takes up what the file holds, and keeps it from then on. */
-export const keepIn = Effect.fnUntraced(function* (
+/** Takes up the state of the file, says what of the options does not apply, and saves the state from then on. */
+export const saveIn = Effect.fnUntraced(function* (
   gateway: Gateway,
   path: string
 ): Effect.fn.Return<void, SandboxStateError, Scope.Scope> {
   const file = NodePath.resolve(path)
-  const kept = yield* read(file)
-  if (kept !== undefined) yield* gateway.restore(kept)
+  const { balance, webhookUrls } = gateway.settings
+  if (yield* lock(file)) {
+    yield* Effect.logWarning(
+      `The sandbox that used ${file} was killed. What changed in its last second or so may be lost: charges and payouts ` +
+        "that your database knows may be missing here."
+    )
+  }
+  const stored = yield* read(file)
+  if (stored !== undefined) {
+    yield* gateway.restore(stored)
+    const { books } = Redacted.value(stored.state)
+    if (balance !== 0 && balance !== books.balance) {
+      yield* Effect.logWarning(
+        `${file} has a balance of ${books.balance} centavos. The balance of ${balance} centavos that was asked for is not used.`
+      )
+    }
+    for (const url of webhookUrls) gateway.webhooks.subscribe(url)
+  }
   let saved = -1
   const save = Effect.suspend(() => {
     const now = gateway.changes.sequence()
@@ -63,8 +128,8 @@ export const keepIn = Effect.fnUntraced(function* (
   yield* save
   yield* Effect.addFinalizer(() => Effect.ignore(save, { log: "Error" }))
   // A large state takes a while to write: no more than a twentieth of the time goes into it.
-  const keep = Effect.flatMap(Effect.timed(Effect.ignore(save, { log: "Error" })), ([taken]) =>
+  const saveAndWait = Effect.flatMap(Effect.timed(Effect.ignore(save, { log: "Error" })), ([taken]) =>
     Effect.sleep(Duration.max(Duration.seconds(1), Duration.times(taken, 20)))
   )
-  yield* Effect.forkScoped(Effect.forever(keep))
+  yield* Effect.forkScoped(Effect.forever(saveAndWait))
 })
