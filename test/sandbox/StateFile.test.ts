@@ -1,0 +1,139 @@
+/** The file of a sandbox: whose it is, what a start with other options does, and what a kill leaves. */
+import { assert, describe, it } from "@effect/vitest"
+import { Sandbox, SandboxOptions, SandboxStateError } from "effect-pix/sandbox"
+import { Effect, Layer, Logger } from "effect"
+import { copyFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+
+const folder = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "sandbox-"))),
+  (path) => Effect.sync(() => rmSync(path, { recursive: true }))
+)
+
+const served = <A, E>(options: SandboxOptions, use: Effect.Effect<A, E, Sandbox>) =>
+  Effect.provide(use, Layer.provide(Layer.fresh(Sandbox.layerServer), Layer.succeed(SandboxOptions, options)))
+
+const steer = (method: string, path: string, body?: unknown) =>
+  Effect.flatMap(Sandbox, ({ baseUrl }) =>
+    Effect.promise(async () => {
+      const sent =
+        body === undefined ? {} : { headers: { "content-type": "application/json" }, body: JSON.stringify(body) }
+      return (await fetch(`${baseUrl}/_sandbox${path}`, { method, ...sent })).json()
+    })
+  )
+
+const createCharge = Effect.map(steer("POST", "/transactions", { amount: 2500 }), ({ transactionId }) =>
+  String(transactionId)
+)
+
+/** Runs the effect, and gives what it logged. */
+const logged = <A, E>(effect: Effect.Effect<A, E>) =>
+  Effect.suspend(() => {
+    const lines: Array<string> = []
+    const logger = Logger.make(({ message }) => lines.push(String(message)))
+    return Effect.as(Effect.provide(effect, Logger.layer([logger])), lines)
+  })
+
+/** No process has this number. */
+const nobody = 2 ** 30
+
+describe("a sandbox that starts on its file with other options", () => {
+  it.live("sends webhooks to the addresses of the file and to its own, to each once", () =>
+    Effect.gen(function* () {
+      const stateFile = join(yield* folder, "state.json")
+      const [first, second] = ["http://127.0.0.1:9/first", "http://127.0.0.1:9/second"]
+      yield* served({ stateFile, webhookUrl: first }, Effect.void)
+      const targets = served(
+        { stateFile, webhookUrl: [second, first] },
+        Effect.map(steer("GET", ""), ({ targets }) => targets)
+      )
+      assert.deepStrictEqual(yield* targets, [first, second])
+      assert.deepStrictEqual(yield* targets, [first, second])
+    })
+  )
+
+  it.live("has the balance of the file, and logs that the one of its options does not apply", () =>
+    Effect.gen(function* () {
+      const stateFile = join(yield* folder, "state.json")
+      assert.deepStrictEqual(yield* logged(served({ stateFile, balance: 100 }, Effect.void)), [])
+      const balances: Array<number> = []
+      const read = Effect.flatMap(Sandbox, ({ balance }) => Effect.map(balance, (value) => balances.push(value)))
+      const lines = yield* logged(served({ stateFile, balance: 500 }, read))
+      assert.deepStrictEqual(balances, [100])
+      assert.lengthOf(lines, 1)
+      assert.match(lines[0] ?? "", /state\.json.*balance.*not/)
+    })
+  )
+
+  it.live("makes its ids from the seed that it is given", () =>
+    Effect.gen(function* () {
+      const [one, other] = [join(yield* folder, "state.json"), join(yield* folder, "state.json")]
+      yield* served({ stateFile: one, seed: "mine" }, createCharge)
+      yield* served({ stateFile: other }, createCharge)
+      const second = yield* served({ stateFile: one, seed: "mine" }, createCharge)
+      assert.strictEqual(yield* served({ stateFile: other, seed: "mine" }, createCharge), second)
+    })
+  )
+})
+
+describe("a sandbox that was killed", () => {
+  it.live("gives no other charge the id of one that it lost, and says at its next start what may be lost", () =>
+    Effect.gen(function* () {
+      const path = yield* folder
+      const stateFile = join(path, "state.json")
+      const saved = join(path, "saved.json")
+      yield* served({ stateFile }, createCharge)
+      copyFileSync(stateFile, saved)
+      const lost = yield* served({ stateFile }, createCharge)
+      // The file is as the last write before the kill left it, and the lock is still there.
+      copyFileSync(saved, stateFile)
+      writeFileSync(`${stateFile}.lock`, String(nobody))
+      let next = ""
+      const lines = yield* logged(
+        served(
+          { stateFile },
+          Effect.map(createCharge, (id) => (next = id))
+        )
+      )
+      assert.notStrictEqual(next, lost)
+      assert.lengthOf(lines, 1)
+      assert.match(lines[0] ?? "", /killed.*lost|lost.*killed/)
+    })
+  )
+})
+
+describe("a state file that another sandbox uses", () => {
+  it.live("stops the start, and is free again after that one's end", () =>
+    Effect.gen(function* () {
+      const stateFile = join(yield* folder, "state.json")
+      const second = served({ stateFile }, Effect.void)
+      const error = yield* served({ stateFile }, Effect.flip(second))
+      assert.instanceOf(error, SandboxStateError)
+      assert.include(error.message, "another sandbox")
+      yield* second
+      assert.isFalse(existsSync(`${stateFile}.lock`))
+    })
+  )
+
+  it.live("stops the start of another process, and says which one has it", () =>
+    Effect.gen(function* () {
+      const stateFile = join(yield* folder, "state.json")
+      writeFileSync(`${stateFile}.lock`, String(process.ppid))
+      const error = yield* Effect.flip(served({ stateFile }, Effect.void))
+      assert.instanceOf(error, SandboxStateError)
+      assert.include(error.message, String(process.ppid))
+    })
+  )
+})
+
+describe("a restored state", () => {
+  it.live("is followed by charges with new ids, also where the sandbox already had as many", () =>
+    Effect.gen(function* () {
+      const before = yield* steer("GET", "/state")
+      const first = yield* createCharge
+      yield* steer("PUT", "/state", before)
+      assert.notStrictEqual(yield* createCharge, first)
+    }).pipe((use) => served({}, use))
+  )
+})
