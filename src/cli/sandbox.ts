@@ -35,6 +35,22 @@ export const sandbox = Command.make(
       Flag.withDescription("Send webhooks to this loopback address; may be given again"),
       Flag.atLeast(0)
     ),
+    allowHost: Flag.String("allow-host").pipe(
+      Flag.withMetavar("name"),
+      Flag.withDescription(
+        "A host name to be reached by and to send webhooks to, as between containers; may be given again"
+      ),
+      Flag.atLeast(0)
+    ),
+    webhookSecret: Flag.String("webhook-secret").pipe(
+      Flag.withMetavar("text"),
+      Flag.withDescription(
+        "Send webhooks with this made-up text in the header X-Webhook-Secret. Default: no such header"
+      ),
+      Flag.optional
+    ),
+    lenient: flag("lenient", "Take requests without Accept, Content-Type or currency"),
+    log: flag("log", "Print each request on stderr: method, path and status"),
     balance: Flag.String("balance").pipe(
       Flag.withMetavar("amount"),
       Flag.withDescription(`The balance to start with: ${amountHelp}. Default: 0`),

@@ -10,7 +10,6 @@
  * ```
  */
 import * as Context from "effect/Context"
-import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import { centavos } from "../pix/Money.ts"
 import * as PixKey from "../pix/PixKey.ts"
@@ -45,6 +44,11 @@ export interface SandboxOptions {
   readonly host?: string | undefined
   /** Loopback addresses that webhooks go to from the start. Default: none; see also `Sandbox.subscribe`. */
   readonly webhookUrl?: string | URL | ReadonlyArray<string | URL> | undefined
+  /**
+   * Names of hosts that count as this machine: the sandbox may be reached by them, and webhooks may go to them, as between
+   * containers. Default: none.
+   */
+  readonly allowHost?: string | ReadonlyArray<string> | undefined
   /** What webhooks carry in the header `X-Webhook-Secret`, which is made up. Default: no such header. */
   readonly webhookSecret?: Redacted.Redacted | undefined
   /**
@@ -63,9 +67,9 @@ export const SandboxOptions = Context.Reference<SandboxOptions>("effect-pix/Sand
   defaultValue: () => ({})
 })
 
-const listOf = (urls: SandboxOptions["webhookUrl"]): ReadonlyArray<string | URL> => {
-  if (urls === undefined) return []
-  return Predicate.isString(urls) || urls instanceof URL ? [urls] : urls
+const listOf = <A>(given: A | ReadonlyArray<A> | undefined): ReadonlyArray<A> => {
+  if (given === undefined) return []
+  return Array.isArray(given) ? given : [given as A] // an array is no target and no name
 }
 
 /** Fills what was left out. `seed` is for options without one; without it, the default one of tests is taken. */
@@ -83,7 +87,9 @@ export const withDefaults = (options: SandboxOptions, seed?: string) => ({
   isSeeded: options.seed !== undefined || seed === undefined,
   port: options.port ?? 0,
   host: options.host ?? "127.0.0.1",
-  webhookUrls: listOf(options.webhookUrl),
+  webhookUrls: listOf<string | URL>(options.webhookUrl),
+  /** In lower case, as URLs have them. */
+  allowedHosts: listOf(options.allowHost).map((name) => name.toLowerCase()),
   webhookSecret: options.webhookSecret,
   strict: options.strict ?? true,
   keep: options.keep ?? 1000,

@@ -32,16 +32,25 @@ const payNewest = Effect.gen(function* () {
   // Between the list and the payment it may have lapsed.
 }).pipe(Effect.catch(({ message }) => note(message)))
 
-const reset = Effect.gen(function* () {
-  const sandbox = yield* Sandbox
-  yield* sandbox.reset
-  yield* note("Started over: all charges, payouts and faults are gone.")
-})
+/** What `r` does: it asks, and only a second `r` starts over. */
+const makeReset = () => {
+  let isAsked = false
+  return (name: string) =>
+    Effect.gen(function* () {
+      const isConfirmed = isAsked && name === "r"
+      if (isAsked && !isConfirmed) yield* note("Nothing was deleted.")
+      isAsked = name === "r" && !isAsked
+      if (isAsked)
+        yield* note("This deletes all charges, payouts and faults. Press r again to do it, another key to keep them.")
+      if (!isConfirmed) return
+      yield* (yield* Sandbox).reset
+      yield* note("Started over: all charges, payouts and faults are gone.")
+    })
+}
 
 const act = (name: string, url: string) => {
   if (name === "o") return open(`${url}/`)
-  if (name === "p") return payNewest
-  return name === "r" ? reset : Effect.void
+  return name === "p" ? payNewest : Effect.void
 }
 
 /** Reads keys until one of them ends it. */
@@ -51,7 +60,10 @@ export const keys = (url: string) =>
       const terminal = yield* NodeTerminal.make(isEnd)
       const pressed = yield* terminal.readInput
       yield* note("Keys: o opens the panel, p pays the newest charge, r starts over, q quits.")
-      return yield* Effect.forever(Effect.flatMap(Queue.take(pressed), ({ key }) => act(key.name, url)))
+      const reset = makeReset()
+      return yield* Effect.forever(
+        Effect.flatMap(Queue.take(pressed), ({ key }) => Effect.andThen(reset(key.name), act(key.name, url)))
+      )
     }).pipe(Pull.catchDone(() => note("Stopped.")))
   ).pipe(
     // A terminal that was closed cannot be set back, and need not be.

@@ -5,6 +5,8 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
+import * as References from "effect/References"
+import * as Stream from "effect/Stream"
 import process from "node:process"
 import { isLoopback } from "../../internal/loopback.ts"
 import { Sandbox } from "../../sandbox/Sandbox.ts"
@@ -14,7 +16,7 @@ import { failed } from "./exit.ts"
 import { hasKeys } from "./invocation.ts"
 import { keys } from "./keys.ts"
 import { note, writeJson, writeLine } from "./output.ts"
-import { shellWord } from "./text.ts"
+import { plain, shellWord } from "./text.ts"
 
 interface Input {
   readonly port: number
@@ -22,18 +24,45 @@ interface Input {
   readonly seed: Option.Option<string>
   readonly state: Option.Option<string>
   readonly webhook: ReadonlyArray<string>
+  readonly allowHost: ReadonlyArray<string>
+  readonly webhookSecret: Option.Option<string>
+  readonly lenient: boolean
+  readonly log: boolean
   readonly balance: string
   readonly json: boolean
 }
 
 const isLocal = (host: string) => isLoopback(host) || host === "::1"
 
-const checkTarget = (target: string) => {
+const checkTarget = (allowed: ReadonlyArray<string>) => (target: string) => {
   const url = URL.canParse(target) ? new URL(target) : undefined
-  return url !== undefined && /^https?:$/.test(url.protocol) && isLoopback(url.hostname)
+  const isAllowed = url !== undefined && (isLoopback(url.hostname) || allowed.includes(url.hostname))
+  return isAllowed && /^https?:$/.test(url.protocol)
     ? Effect.void
-    : Effect.fail(failed("--webhook takes a loopback address only, as http://127.0.0.1:3000/webhooks."))
+    : Effect.fail(
+        failed("--webhook takes a loopback address only, as http://127.0.0.1:3000/webhooks, or a name of --allow-host.")
+      )
 }
+
+/** Prints each request at its end: a request is published as it arrives, and again as it is answered or broken off. */
+const logRequests = Effect.gen(function* () {
+  const sandbox = yield* Sandbox
+  const arrived = new Set<number>()
+  yield* Stream.runForEach(sandbox.changes, (change) =>
+    Effect.gen(function* () {
+      if (change._tag !== "Request") return
+      if (!arrived.delete(change.id)) {
+        arrived.add(change.id)
+        return
+      }
+      const request = (yield* sandbox.requests).find(({ id }) => id === change.id)
+      if (request === undefined) return
+      const { fault, method, path, status } = request
+      const met = fault === "None" ? "" : ` (fault: ${fault})`
+      yield* note(`${method} ${plain(path)} ${status ?? "no answer"}${met}`)
+    })
+  )
+})
 
 const whyNot = ({ cause }: HttpServerError.ServeError, { host, port }: Input): string => {
   const code = Predicate.hasProperty(cause, "code") ? cause.code : undefined
@@ -57,6 +86,7 @@ const banner = Effect.fnUntraced(function* (input: Input) {
     PAYMENTS_COMPANY_ID: `${sandbox.companyId}`
   }
   const stateFile = Option.getOrUndefined(input.state)
+  const { targets } = Redacted.value((yield* sandbox.snapshot).state)
   if (input.json) {
     yield* writeJson({
       baseUrl,
@@ -64,6 +94,7 @@ const banner = Effect.fnUntraced(function* (input: Input) {
       reference: `${baseUrl}/docs`,
       companyId: sandbox.companyId,
       state: stateFile ?? null,
+      webhooks: targets,
       env: variables
     })
     return baseUrl
@@ -77,7 +108,7 @@ const banner = Effect.fnUntraced(function* (input: Input) {
       stateFile === undefined
         ? "# State      not kept: all is gone when it stops (--state FILE keeps it)"
         : `# State      kept in ${stateFile}`,
-      ...input.webhook.map((target) => `# Webhooks   ${target}`),
+      ...targets.map((target) => `# Webhooks   ${target}`),
       "",
       ...exports,
       ""
@@ -96,23 +127,30 @@ const serving = Effect.fnUntraced(function* (input: Input) {
         "client speaks http to a loopback address only."
     )
   }
+  if (input.log) yield* Effect.forkScoped(logRequests)
   if (input.json || !hasKeys()) return yield* Effect.never
   yield* keys(baseUrl)
 })
 
 export const run = Effect.fnUntraced(function* (input: Input) {
   const balance = yield* parseAmount(input.balance)
-  yield* Effect.forEach(input.webhook, checkTarget, { discard: true })
+  yield* Effect.forEach(input.webhook, checkTarget(input.allowHost), { discard: true })
+  const level = yield* References.MinimumLogLevel
   const options = Layer.succeed(SandboxOptions, {
     port: input.port,
     host: input.host,
     balance,
     seed: Option.getOrUndefined(input.seed),
     stateFile: Option.getOrUndefined(input.state),
-    webhookUrl: input.webhook
+    webhookUrl: input.webhook,
+    allowHost: input.allowHost,
+    webhookSecret: Option.getOrUndefined(Option.map(input.webhookSecret, (secret) => Redacted.make(secret))),
+    strict: !input.lenient
   })
-  yield* serving(input).pipe(
+  yield* Effect.scoped(serving(input)).pipe(
     Effect.provide(Layer.provide(Sandbox.layerServer, options)),
+    // What a start on a file does not use, and what may be lost in it, are warnings.
+    Effect.provideService(References.MinimumLogLevel, level === "Error" ? "Warn" : level),
     Effect.catchTags({
       ServeError: (error) => Effect.fail(failed(whyNot(error, input))),
       SandboxStateError: ({ message }) => Effect.fail(failed(message))

@@ -9,6 +9,7 @@ import { PaymentsApi } from "../../contract/PaymentsApi.ts"
 const why = {
   400: "the request breaks the contract",
   401: "credentials are missing or wrong",
+  403: "the host name is none that the sandbox allows",
   404: "there is no such transaction or company",
   405: "the path has another method, which `Allow` names",
   406: "`Accept` is not application/json",
@@ -25,6 +26,7 @@ type Status = keyof typeof why
 const refusalsOf = ({ body, keyPrefix, params, query }: Endpoints.Endpoint): ReadonlyArray<Status> => [
   400,
   401,
+  403,
   ...(params === undefined ? [] : ([404] as const)),
   406,
   ...(body === undefined ? [] : ([413, 415] as const)),

@@ -23,6 +23,7 @@ import { makeChanges } from "./changes.ts"
 import { makeExecute } from "./execute.ts"
 import { maxBodyBytes } from "./json.ts"
 import * as Ledger from "./ledger.ts"
+import { logWait } from "./patiently.ts"
 import { makePlan } from "./plan.ts"
 import { makeRecent } from "./recent.ts"
 import { play, type Reply } from "./reply.ts"
@@ -48,6 +49,9 @@ const read = (request: HttpServerRequest.HttpServerRequest) =>
         : Effect.die(error)
     )
   )
+
+/** The faults whose answer waits. */
+const waiting: ReadonlySet<Fault["_tag"]> = new Set(["Latency", "Silence", "Drip"])
 
 export const make = Effect.fnUntraced(function* (settings: Settings) {
   const scope = yield* Effect.scope
@@ -122,6 +126,7 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
         const json = Redacted.value(recorded.json)
         const write = { operation, key: idempotencyKey, content: [matched.path, json] }
         publishRequest(id)
+        if (waiting.has(fault._tag)) yield* logWait(fault._tag)
         const reply = yield* play(fault, {
           execute: Effect.flatMap(now, (utc) =>
             execute({
@@ -139,10 +144,8 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
           // What a gateway has begun it finishes, whether or not its client still waits.
           detach: (effect) => Effect.flatMap(Effect.forkIn(effect, scope), Fiber.join)
         })
-        if (reply._tag !== "Broken") {
-          here.requests.replace(id, { ...recorded, status: reply.response.status })
-          publishRequest(id)
-        }
+        if (reply._tag !== "Broken") here.requests.replace(id, { ...recorded, status: reply.response.status })
+        publishRequest(id)
         return reply
       }),
 

@@ -4,8 +4,8 @@
  *
  * - `Origin`, where it is sent, is the sandbox's own.
  * - `Sec-Fetch-Site`, where it is sent, says the same, or that a person typed the address.
- * - `Host` is an address, `localhost`, or the name that the sandbox listens on: a name that was rebound to this machine
- *   (DNS rebinding) is another.
+ * - `Host` is an address, `localhost`, the name that the sandbox listens on, or one that its options allow: a name that was
+ *   rebound to this machine (DNS rebinding) is another. This holds for the gateway's paths too.
  */
 import { isLoopback } from "../../internal/loopback.ts"
 
@@ -19,11 +19,17 @@ export interface Asking {
   readonly site: string | undefined
 }
 
-/** Why a request is not let in; `undefined` where it is. */
-export const objection = ({ host, origin, site }: Asking, listensOn: string): string | undefined => {
+/** Whether the sandbox is reached by a name that it knows. */
+export const isKnownHost = (host: string | undefined, allowedHosts: ReadonlyArray<string>): boolean => {
   const name = nameOf(host ?? "")
-  if (!isAddress(name) && !isLoopback(name) && name !== listensOn.toLowerCase()) {
-    return "The sandbox is reached by an address or as localhost, not by this name."
+  return isAddress(name) || isLoopback(name) || allowedHosts.includes(name)
+}
+
+/** Why a request is not let in; `undefined` where it is. */
+export const objection = (asking: Asking, allowedHosts: ReadonlyArray<string>): string | undefined => {
+  const { host, origin, site } = asking
+  if (!isKnownHost(host, allowedHosts)) {
+    return "The sandbox is reached by an address, as localhost, or by a host name that it was told to allow."
   }
   if (origin !== undefined && origin !== `http://${host}`) return "Only the sandbox's own page may do this."
   if (site !== undefined && site !== "same-origin" && site !== "none") return "Only the sandbox's own page may do this."

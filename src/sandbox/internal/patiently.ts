@@ -2,11 +2,27 @@
  * Runs an effect under a `TestClock` and moves the clock until it is done.
  */
 import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Predicate from "effect/Predicate"
 import * as TestClock from "effect/testing/TestClock"
+import type { Fault } from "../Fault.ts"
+
+/** Whether the effect runs in `Sandbox.patiently`, which moves the test's clock for it. */
+const IsPatient = Context.Reference<boolean>("effect-pix/IsPatient", { defaultValue: () => false })
+
+const isTestClock = (clock: Clock.Clock) => Predicate.hasProperty(clock, "adjust")
+
+/** Logs where a fault waits for a test's clock that nobody may move. */
+export const logWait = (fault: Fault["_tag"]) =>
+  Effect.gen(function* () {
+    if (!isTestClock(yield* Clock.Clock) || (yield* IsPatient)) return
+    yield* Effect.logInfo(
+      `The fault ${fault} waits for the test's clock, which stands still: run the call in Sandbox.patiently, or move the clock.`
+    )
+  })
 
 const first = 100
 const longest = Duration.toMillis("30 days")
@@ -15,8 +31,9 @@ const longest = Duration.toMillis("30 days")
 export const patiently = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.gen(function* () {
     // A live clock moves by itself.
-    if (!Predicate.hasProperty(yield* Clock.Clock, "adjust")) return yield* effect
-    const fiber = yield* Effect.forkChild(effect, { startImmediately: true })
+    if (!isTestClock(yield* Clock.Clock)) return yield* effect
+    const patient = Effect.provideService(effect, IsPatient, true)
+    const fiber = yield* Effect.forkChild(patient, { startImmediately: true })
     for (let moved = 0; moved < longest;) {
       // A real moment, so that what does not wait for the clock goes on: promises, streams.
       yield* TestClock.withLive(Effect.sleep(0))

@@ -12,6 +12,7 @@ export interface Refusal {
 }
 
 export const unauthorized: Refusal = { status: 401, message: "Credenciais ausentes ou inválidas." }
+export const unknownHost: Refusal = { status: 403, message: "Este nome de host não é permitido neste sandbox." }
 export const routeNotFound: Refusal = { status: 404, message: "Rota não encontrada." }
 export const transactionNotFound: Refusal = { status: 404, message: "Transação não encontrada." }
 export const companyNotFound: Refusal = { status: 404, message: "Empresa não encontrada." }

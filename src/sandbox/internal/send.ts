@@ -101,12 +101,13 @@ const toHandler = <E>(handler: (request: Request) => Promise<Response> | Effect.
     )
 })
 
-/** Reads a target. An address elsewhere than on this machine is a mistake in the settings, and thrown. */
-export const toTarget = (target: WebhookTarget, setting: string): Target => {
+/** Reads a target. An address elsewhere than on this machine or an allowed host is a mistake in the settings, and thrown. */
+export const toTarget = (target: WebhookTarget, setting: string, allowedHosts: ReadonlyArray<string>): Target => {
   if (Predicate.isFunction(target)) return toHandler(target)
   const url = Result.getOrUndefined(Result.try(() => new URL(target)))
-  if (url === undefined || !/^https?:$/.test(url.protocol) || !isLoopback(url.hostname)) {
-    throw wrong(setting, "must be a loopback address, as http://127.0.0.1:3000/webhooks")
+  const isAllowed = url !== undefined && (isLoopback(url.hostname) || allowedHosts.includes(url.hostname))
+  if (!isAllowed || !/^https?:$/.test(url.protocol)) {
+    throw wrong(setting, "must be a loopback address, as http://127.0.0.1:3000/webhooks, or one of an allowed host")
   }
   return toUrl(url)
 }

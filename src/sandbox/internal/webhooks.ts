@@ -113,7 +113,8 @@ export const make = Effect.fnUntraced(function* (
   const { keep, webhookSecret, webhookUrls } = settings
   const nowMillis = Effect.map(now, DateTime.toEpochMillis)
   const headers = webhookSecret === undefined ? {} : { "x-webhook-secret": Redacted.value(webhookSecret) }
-  const configured = webhookUrls.map((url) => toTarget(url, "SandboxOptions.webhookUrl"))
+  const targetOf = (target: WebhookTarget, setting: string) => toTarget(target, setting, settings.allowedHosts)
+  const configured = webhookUrls.map((url) => targetOf(url, "SandboxOptions.webhookUrl"))
   const sending = yield* FiberSet.make<void>()
   const timers = yield* FiberSet.make<void>()
   let targets = configured
@@ -184,7 +185,7 @@ export const make = Effect.fnUntraced(function* (
       deliveries = makeRecent<Delivery>(keep)
       waiting = new Set()
       for (const { attempts, createdAt, json, target } of stored) {
-        add(toTarget(target, "SandboxState"), Redacted.make(json, { label: "json" }), createdAt, attempts)
+        add(targetOf(target, "SandboxState"), Redacted.make(json, { label: "json" }), createdAt, attempts)
       }
       return Effect.all([FiberSet.clear(timers), FiberSet.clear(sending), flush], { discard: true })
     })
@@ -201,7 +202,7 @@ export const make = Effect.fnUntraced(function* (
     targets: (): ReadonlyArray<string> => targets.map(({ name }) => name),
     /** An address is subscribed once, a handler as often as it is given. */
     subscribe: (given: WebhookTarget) => {
-      const target = toTarget(given, "Sandbox.subscribe")
+      const target = targetOf(given, "Sandbox.subscribe")
       if (isHandler(target) || targets.every(({ name }) => name !== target.name)) targets = [...targets, target]
     },
     unsubscribe: (name: string) => {
@@ -250,7 +251,7 @@ export const make = Effect.fnUntraced(function* (
     /** Takes up what a state holds. Handlers of this process stay subscribed. */
     restore: (stored: Stored) =>
       Effect.suspend(() => {
-        const named = stored.targets.map((name) => toTarget(name, "SandboxState"))
+        const named = stored.targets.map((name) => targetOf(name, "SandboxState"))
         return begin([...named, ...targets.filter(isHandler)], stored.webhooks)
       }),
 

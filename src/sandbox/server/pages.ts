@@ -87,7 +87,7 @@ const recover = (cause: Cause.Cause<unknown>): Effect.Effect<HttpServerResponse.
 }
 
 /** Answers the sandbox's own paths. */
-export const makePages = Effect.fnUntraced(function* (steered: Steered, host: string) {
+export const makePages = Effect.fnUntraced(function* (steered: Steered, allowedHosts: ReadonlyArray<string>) {
   const app = yield* HttpRouter.toHttpEffect(
     Layer.mergeAll(
       panel,
@@ -102,7 +102,7 @@ export const makePages = Effect.fnUntraced(function* (steered: Steered, host: st
     const asking = { host: headers["host"], origin: headers["origin"], site: headers["sec-fetch-site"] }
     // A link from elsewhere may show a page; only a page of our own may ask for what is behind it.
     const isPage = !path.startsWith("/_sandbox") && request.method === "GET"
-    const problem = objection(isPage ? { ...asking, site: undefined } : asking, host)
+    const problem = objection(isPage ? { ...asking, site: undefined } : asking, allowedHosts)
     if (problem !== undefined) return protect(refuse(403, problem))
     return protect(yield* Effect.catchCause(Effect.scoped(app), recover))
   })

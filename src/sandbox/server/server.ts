@@ -18,6 +18,8 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Http from "node:http"
 import type { Gateway } from "../internal/gateway.ts"
+import { isKnownHost } from "../internal/guard.ts"
+import * as Refusal from "../internal/refusal.ts"
 import { type Ending, type Reply, streaming } from "../internal/reply.ts"
 import type { Sandbox } from "../Sandbox.ts"
 import type { SandboxStateError } from "../SandboxError.ts"
@@ -73,18 +75,20 @@ export const serve = Effect.fnUntraced(function* (
   gateway: Gateway,
   steer: (baseUrl: string) => Sandbox["Service"]
 ): Effect.fn.Return<Sandbox["Service"], HttpServerError.ServeError | SandboxStateError, Scope.Scope> {
-  const { host, port, stateFile } = gateway.settings
+  const { allowedHosts, host, port, stateFile } = gateway.settings
+  const hosts = [...allowedHosts, host.toLowerCase()]
   if (stateFile !== undefined) yield* saveIn(gateway, stateFile)
   const node = Http.createServer()
   const server = yield* NodeHttpServer.make(() => node, { port, host, disablePreemptiveShutdown: true })
   const baseUrl = HttpServer.formatAddress(server.address)
   const sandbox = steer(baseUrl)
-  const pages = yield* makePages({ sandbox, gateway }, host)
+  const pages = yield* makePages({ sandbox, gateway }, hosts)
 
   const answer = Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
     const url = urlOf(request.url, baseUrl)
     if (isOwn(url.pathname)) return yield* pages.answer
+    if (!isKnownHost(request.headers["host"], hosts)) return Refusal.toResponse(Refusal.unknownHost)
     if (gateway.isOffline()) return yield* respond(request, { _tag: "Broken", how: "Reset" })
     return yield* respond(request, yield* gateway.receive(request, url))
   })

@@ -38,17 +38,15 @@ const read = (file: string): Effect.Effect<SandboxState | undefined, SandboxStat
     })
   )
 
-const cannotBeWritten = (file: string) => (error: unknown) =>
-  new SandboxStateError({ file, problem: `cannot be written: ${codeOf(error)}` })
-
 /** A state is plain JSON already: it needs no encoding, which would take seconds where there are many charges. */
 const write = (file: string, { state, version }: SandboxState): Effect.Effect<void, SandboxStateError> => {
   const next = `${file}.next`
   const text = JSON.stringify({ version, state: Redacted.value(state) })
-  return Effect.tryPromise({
-    try: () => Fs.writeFile(next, text, { mode: 0o600 }).then(() => Fs.rename(next, file)),
-    catch: cannotBeWritten(file)
-  })
+  const failed = (error: unknown) => new SandboxStateError({ file, problem: `cannot be written: ${codeOf(error)}` })
+  return Effect.andThen(
+    Effect.tryPromise({ try: () => Fs.writeFile(next, text, { mode: 0o600 }), catch: failed }),
+    Effect.tryPromise({ try: () => Fs.rename(next, file), catch: failed })
+  )
 }
 
 /** The files that sandboxes of this process use. */
