@@ -33,6 +33,23 @@ describe("a key that is pressed while the sandbox runs (needs python3)", () => {
     })
   )
 
+  it.live.skipIf(!hasPty)("starts over only where it is pressed twice", () =>
+    Effect.gen(function* () {
+      const { stdout } = yield* runOnTerminal(
+        ["sandbox", "--port", "0"],
+        [
+          ["q quits", "r"],
+          ["Press r again", "x"],
+          ["Nothing was deleted.", "r"],
+          ["Press r again", "r"],
+          ["Started over", "q"]
+        ]
+      )
+      expect(stdout.match(/Started over/g)).toHaveLength(1)
+      expect(stdout.trimEnd().endsWith("Stopped.")).toBe(true)
+    })
+  )
+
   it.live.skipIf(!hasPty)("pays the newest charge, of a state that was kept", () =>
     Effect.gen(function* () {
       const file = join(yield* browser, "state.json")

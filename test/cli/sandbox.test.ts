@@ -1,6 +1,7 @@
 /** `effect-pix sandbox`, run as a process. */
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
+import { createServer as createHttpServer } from "node:http"
 import { createServer } from "node:net"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import type { AddressInfo } from "node:net"
@@ -102,6 +103,105 @@ describe("the sandbox's command", () => {
       const shown = yield* sandbox.shown("Warning")
       expect(shown).toMatch(/PAYMENTS_BASE_URL=http:\/\/127\.0\.0\.1:\d+$/m)
       expect(shown).toContain("Whoever reaches that address can read and steer this sandbox")
+    })
+  )
+})
+
+describe("the sandbox's command on the file of an earlier one", () => {
+  it.live("shows the addresses of the file and its own, and says that its balance is not used", () =>
+    Effect.gen(function* () {
+      const file = join(yield* folder, "state.json")
+      const first = yield* serving("--state", file, "--webhook", "http://127.0.0.1:9/first", "--balance", "1,00")
+      first.kill("SIGINT")
+      yield* first.ended
+      const args = ["--state", file, "--webhook", "http://127.0.0.1:9/second", "--balance", "500,00"]
+      const second = yield* start(["sandbox", "--port", "0", ...args])
+      const shown = yield* second.shown("PAYMENTS_COMPANY_ID")
+      expect(shown).toMatch(/^# Webhooks +http:\/\/127\.0\.0\.1:9\/first$/m)
+      expect(shown).toMatch(/^# Webhooks +http:\/\/127\.0\.0\.1:9\/second$/m)
+      expect(shown).toMatch(/balance of 100 centavos.*50000 centavos.*not used/)
+    })
+  )
+
+  it.live("says after a kill what may be lost, and refuses a file that is in use", () =>
+    Effect.gen(function* () {
+      const file = join(yield* folder, "state.json")
+      const first = yield* serving("--state", file)
+      const { code, stderr } = yield* run(["sandbox", "--port", "0", "--state", file])
+      expect([code, stderr.trim().split("\n").length]).toEqual([1, 1])
+      expect(stderr).toContain(`process ${first.pid}`)
+      first.kill("SIGKILL")
+      yield* first.ended
+      const second = yield* start(["sandbox", "--port", "0", "--state", file])
+      expect(yield* second.shown("PAYMENTS_COMPANY_ID")).toMatch(/was killed.*may be lost/)
+    })
+  )
+})
+
+describe("a flag of the sandbox's command", () => {
+  it.live("--log prints each request with its status, and those that a fault left without one", () =>
+    Effect.gen(function* () {
+      const sandbox = yield* start(["sandbox", "--port", "0", "--log", "--seed", "log"])
+      const baseUrl = /PAYMENTS_BASE_URL=(\S+)/.exec(yield* sandbox.shown("PAYMENTS_COMPANY_ID"))?.[1] ?? ""
+      const path = "/api/Transaction/company/transactions"
+      yield* Effect.promise(() => fetch(`${baseUrl}${path}`))
+      yield* sandbox.shown(`GET ${path} 401`)
+      yield* Effect.promise(() =>
+        fetch(`${baseUrl}/_sandbox/faults`, {
+          method: "POST",
+          headers: { "content-type": "application/json" },
+          body: JSON.stringify({ fault: "hangUpBefore" })
+        })
+      )
+      yield* Effect.promise(() => fetch(`${baseUrl}${path}`).catch(() => undefined))
+      yield* sandbox.shown(`GET ${path} no answer (fault: Broken)`)
+    })
+  )
+
+  it.live("--lenient takes a request without Accept", () =>
+    Effect.gen(function* () {
+      const { baseUrl } = yield* serving("--lenient")
+      const headers = { "x-client-id": "sandbox-client", "x-api-key": "sandbox-key", accept: "text/html" }
+      const path = "/api/Transaction/company/transactions"
+      const { status } = yield* Effect.promise(() => fetch(`${baseUrl}${path}`, { headers }))
+      expect(status).toBe(200)
+    })
+  )
+
+  it.live("--webhook-secret is what webhooks carry", () =>
+    Effect.gen(function* () {
+      const { promise, resolve } = Promise.withResolvers<string | undefined>()
+      const receiver = yield* Effect.acquireRelease(
+        Effect.sync(() =>
+          createHttpServer((request, response) => {
+            resolve(request.headers["x-webhook-secret"]?.toString())
+            response.end()
+          }).listen(0, "127.0.0.1")
+        ),
+        (server) => Effect.sync(() => server.close())
+      )
+      yield* Effect.callback<void>((resume) => {
+        if (receiver.listening) resume(Effect.void)
+        else receiver.once("listening", () => resume(Effect.void))
+      })
+      const { port } = receiver.address() as AddressInfo // a TCP server's address is never a string
+      const sandbox = yield* serving("--webhook", `http://127.0.0.1:${port}/hook`, "--webhook-secret", "made-up")
+      yield* Effect.promise(() =>
+        fetch(`${sandbox.baseUrl}/_sandbox/webhooks`, {
+          method: "POST",
+          headers: { "content-type": "application/json" },
+          body: "{}"
+        })
+      )
+      expect(yield* Effect.promise(() => promise)).toBe("made-up")
+    })
+  )
+
+  it.live("--allow-host takes a name for webhooks", () =>
+    Effect.gen(function* () {
+      const { baseUrl } = yield* serving("--allow-host", "shop", "--webhook", "http://shop:3000/hook")
+      const { targets } = yield* Effect.promise(() => fetch(`${baseUrl}/_sandbox`).then((answer) => answer.json()))
+      expect(targets).toEqual(["http://shop:3000/hook"])
     })
   )
 })

@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
+import { Payments } from "effect-pix"
 import { Fault, Sandbox, SandboxOptions } from "effect-pix/sandbox"
-import { Cause, Clock, Duration, Effect, Exit, Layer } from "effect"
+import { Cause, Clock, Duration, Effect, Exit, Fiber, Layer, Logger } from "effect"
+import { TestClock } from "effect/testing"
 import { calls, companyId } from "../support/operations.ts"
 
 const payments = Layer.provide(Sandbox.layerPayments, Layer.succeed(SandboxOptions, { balance: 1_000_000, companyId }))
@@ -33,6 +35,35 @@ const faults: Readonly<Record<string, Fault.Fault>> = {
   forgetKey: Fault.forgetKey,
   otherKey: Fault.otherKey()
 }
+
+describe("a fault that waits for the test's clock", () => {
+  const askingSlowly = (wrap: typeof Sandbox.patiently) =>
+    Effect.gen(function* () {
+      const lines: Array<string> = []
+      const logger = Logger.make(({ message }) => lines.push(String(message)))
+      const sandbox = yield* Sandbox
+      yield* sandbox.fault("getBalance", Fault.latency("1 second"))
+      const asking = Effect.provide(wrap(Effect.flatMap(Payments, ({ getBalance }) => getBalance())), Logger.layer([logger]))
+      const fiber = yield* Effect.forkChild(asking, { startImmediately: true })
+      yield* TestClock.adjust("1 second")
+      yield* Fiber.join(fiber)
+      return lines
+    })
+
+  it.effect("is logged where nothing moves the clock, and names Sandbox.patiently", () =>
+    Effect.gen(function* () {
+      const lines = yield* askingSlowly((effect) => effect)
+      assert.lengthOf(lines, 1)
+      assert.include(lines[0], "Sandbox.patiently")
+    }).pipe(Effect.provide(payments))
+  )
+
+  it.effect("is not logged in Sandbox.patiently", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* askingSlowly(Sandbox.patiently), [])
+    }).pipe(Effect.provide(payments))
+  )
+})
 
 describe("Sandbox.patiently", () => {
   describe.each(calls.map((call) => [call.operation, call.run] as const))("%s", (operation, ask) => {
