@@ -1,6 +1,6 @@
 /** `effect-pix sandbox`, run as a process. */
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Schema } from "effect"
+import { Deferred, Effect, Schema } from "effect"
 import { createServer as createHttpServer } from "node:http"
 import { createServer } from "node:net"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -170,11 +170,11 @@ describe("a flag of the sandbox's command", () => {
 
   it.live("--webhook-secret is what webhooks carry", () =>
     Effect.gen(function* () {
-      const { promise, resolve } = Promise.withResolvers<string | undefined>()
+      const received = yield* Deferred.make<string | undefined>()
       const receiver = yield* Effect.acquireRelease(
         Effect.sync(() =>
           createHttpServer((request, response) => {
-            resolve(request.headers["x-webhook-secret"]?.toString())
+            Deferred.doneUnsafe(received, Effect.succeed(request.headers["x-webhook-secret"]?.toString()))
             response.end()
           }).listen(0, "127.0.0.1")
         ),
@@ -193,7 +193,7 @@ describe("a flag of the sandbox's command", () => {
           body: "{}"
         })
       )
-      expect(yield* Effect.promise(() => promise)).toBe("made-up")
+      expect(yield* Deferred.await(received)).toBe("made-up")
     })
   )
 

@@ -110,7 +110,7 @@ describe("a refusal of a body", () => {
     }).pipe(Effect.provide(served()))
   )
 
-  it.live.each([
+  const wrong: ReadonlyArray<readonly [sent: unknown, field: string]> = [
     [{ ...charge, amount: "x" }, "amount"],
     [{ ...charge, amount: 2 ** 53 }, "amount"],
     [{ ...charge, amount: 2.5 }, "amount"],
@@ -120,7 +120,8 @@ describe("a refusal of a body", () => {
     [{ ...charge, ip: "here" }, "ip"],
     [{ ...charge, items: [{ title: "Book", unitPrice: -1, quantity: 1, tangible: true }] }, "items.0.unitPrice"],
     [[], "objeto"]
-  ])("%j is in Portuguese and names the field that was sent", ([sent, field]) =>
+  ]
+  it.live.each(wrong)("%j is in Portuguese and names the field that was sent", ([sent, field]) =>
     Effect.gen(function* () {
       const { body, status } = yield* ask("POST", create, sent)
       assert.strictEqual(status, 400)
