@@ -39,14 +39,16 @@ const invalid = Invalid.pipe(HttpApiSchema.status(400))
 
 const Done = Schema.Struct({ done: Schema.Literal(true) })
 
-/** What lists take: a text to search for, and how many to show at most. */
+/** What lists take: a text to search for, a status, and how many to show at most. */
 const listing = {
   search: Schema.optional(Schema.String),
+  status: Schema.optional(Schema.String),
   limit: Schema.optional(Schema.FiniteFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 1, maximum: 1000 })))
 }
 
-/** The newest that fit, and how many fit in all. */
-const listOf = <S extends Schema.Constraint>(item: S) => Schema.Struct({ total: Schema.Int, items: Schema.Array(item) })
+/** The newest that fit, how many fit in all, and how many fit the search by status. */
+const listOf = <S extends Schema.Constraint>(item: S) =>
+  Schema.Struct({ total: Schema.Int, counts: Schema.Record(Schema.String, Schema.Int), items: Schema.Array(item) })
 
 const transactionId = { transactionId: Schema.String }
 const move = <const Name extends string, const Act extends string>(name: Name, act: Act, description: string) =>
@@ -134,6 +136,8 @@ const ShownRequest = Schema.Struct({
   body: Schema.String,
   fault: Schema.String,
   status: Schema.optional(Schema.Int),
+  /** The beginning of the body that it was answered with; absent where there is none, or where a fault made it. */
+  answer: Schema.optional(Schema.String),
   /** The same request as a command, with the credentials as variables of the shell. */
   curl: Schema.String
 })

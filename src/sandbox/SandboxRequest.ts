@@ -40,4 +40,6 @@ export interface RecordedRequest {
   readonly fault: Fault["_tag"]
   /** The status that it was answered with; `undefined` while there is none, and where the connection was broken. */
   readonly status: number | undefined
+  /** The beginning of the body that it was answered with; `undefined` for none, and for one that a fault streams. */
+  readonly answer: Redacted.Redacted | undefined
 }

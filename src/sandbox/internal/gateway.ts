@@ -28,7 +28,7 @@ import { makePlan } from "./plan.ts"
 import { makeRecent } from "./recent.ts"
 import { play, type Reply } from "./reply.ts"
 import * as Refusal from "./refusal.ts"
-import { match, record } from "./requests.ts"
+import { match, record, withAnswer } from "./requests.ts"
 import * as Webhooks from "./webhooks.ts"
 
 /** The text of the body, or why it is refused. A body that broke off has not arrived. */
@@ -144,7 +144,7 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
           // What a gateway has begun it finishes, whether or not its client still waits.
           detach: (effect) => Effect.flatMap(Effect.forkIn(effect, scope), Fiber.join)
         })
-        if (reply._tag !== "Broken") here.requests.replace(id, { ...recorded, status: reply.response.status })
+        if (reply._tag !== "Broken") here.requests.replace(id, withAnswer(recorded, reply.response))
         publishRequest(id)
         return reply
       }),

@@ -3,6 +3,7 @@
  */
 import type * as DateTime from "effect/DateTime"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Endpoints from "../../contract/Endpoints.ts"
@@ -34,6 +35,20 @@ export const match = (method: string, path: string): Matched => {
     allowed.push(endpoint.method)
   }
   return { endpoint: undefined, path, allowed }
+}
+
+/** How much of an answer is recorded. */
+const recordedAnswer = 16 * 1024
+
+/** The request with what it was answered. */
+export const withAnswer = (
+  request: RecordedRequest,
+  response: HttpServerResponse.HttpServerResponse
+): RecordedRequest => {
+  const { body, status } = response
+  if (body._tag !== "Uint8Array") return { ...request, status }
+  const answer = new TextDecoder().decode(body.body.subarray(0, recordedAnswer))
+  return { ...request, status, answer: Redacted.make(answer, { label: "answer" }) }
 }
 
 const redacted = (label: string, value: string | undefined) =>
@@ -80,6 +95,7 @@ export const record = (
     text: Redacted.make(text, { label: "text" }),
     json: Redacted.make(isTooDeep(text) ? undefined : parse(text), { label: "json" }),
     fault: fault._tag,
-    status: undefined
+    status: undefined,
+    answer: undefined
   }
 }

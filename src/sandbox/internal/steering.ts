@@ -2,6 +2,7 @@
  * The steering API, answered by the sandbox that it steers.
  */
 import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
 import * as Sse from "effect/encoding/Sse"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
@@ -34,6 +35,7 @@ export interface Steered {
 
 interface Listing {
   readonly search?: string | undefined
+  readonly status?: string | undefined
   readonly limit?: number | undefined
 }
 
@@ -41,17 +43,28 @@ const done = { done: true } as const
 const unkeyed = { operation: undefined, key: undefined, content: undefined }
 const shownBody = 16 * 1024
 
-/** The newest that fit the search, and how many fit in all. What is not shown is not built. */
+/** How the rows of a list are searched, counted and shown. */
+interface Rows<A, B> {
+  readonly textOf: (value: A) => string
+  readonly statusOf: (value: A) => string
+  readonly show: (value: A) => B
+}
+
+/** The newest that fit, and how many fit in all. A row that is not shown is not built. */
 const newest = <A, B>(
   all: ReadonlyArray<A>,
-  { limit = 200, search = "" }: Listing,
-  textOf: (value: A) => string,
-  show: (value: A) => B
+  { limit = 200, search = "", status }: Listing,
+  { show, statusOf, textOf }: Rows<A, B>
 ) => {
   const wanted = search.trim().toLowerCase()
   const found = wanted === "" ? all : all.filter((value) => textOf(value).toLowerCase().includes(wanted))
-  return { total: found.length, items: found.slice(-limit).toReversed().map(show) }
+  const counts: Record<string, number> = {}
+  for (const value of found) counts[statusOf(value)] = (counts[statusOf(value)] ?? 0) + 1
+  const fitting = status === undefined ? found : found.filter((value) => statusOf(value) === status)
+  return { total: fitting.length, counts, items: fitting.slice(-limit).toReversed().map(show) }
 }
+
+const statusOf = ({ status }: { readonly status: string }) => status
 
 const textOfCharge = (charge: Charge) => {
   const { amount, customer, idempotencyKey, rowId, status, transactionId } = charge
@@ -70,7 +83,7 @@ const textOfWebhook = ({ json, state, target }: SandboxWebhook) =>
   `${target} ${state} ${JSON.stringify(Redacted.value(json))}`
 
 const showRequest = (request: RecordedRequest): ShownRequest => {
-  const { arrivedAt, fault, headers, id, method, operation, path, query, status, text } = request
+  const { answer, arrivedAt, fault, headers, id, method, operation, path, query, status, text } = request
   return {
     id,
     arrivedAt,
@@ -82,6 +95,7 @@ const showRequest = (request: RecordedRequest): ShownRequest => {
     body: Redacted.value(text).slice(0, shownBody),
     fault,
     ...(status !== undefined && { status }),
+    ...(answer !== undefined && { answer: Redacted.value(answer) }),
     curl: curl(request)
   }
 }
@@ -105,7 +119,7 @@ const transactions = ({ gateway, sandbox }: Steered) =>
       transactions: ({ query }) =>
         Effect.map(gateway.now, (now) => {
           const ledger = gateway.ledger()
-          return newest(ledger.charges(now), query, textOfCharge, ledger.showCharge)
+          return newest(ledger.charges(now), query, { textOf: textOfCharge, statusOf, show: ledger.showCharge })
         }),
       charge: ({ payload }) =>
         Effect.flatMap(gateway.now, (now) => {
@@ -135,7 +149,9 @@ const withdrawals = ({ sandbox }: Steered) =>
   HttpApiBuilder.group(SandboxApi, "withdrawals", (handlers) =>
     handlers.handleAll({
       withdrawals: ({ query }) =>
-        Effect.map(sandbox.withdrawals, (all) => newest(all, query, textOfWithdrawal, (withdrawal) => withdrawal)),
+        Effect.map(sandbox.withdrawals, (all) =>
+          newest(all, query, { textOf: textOfWithdrawal, statusOf, show: identity })
+        ),
       settle: ({ params }) => sandbox.settleWithdrawal(params.id),
       reject: ({ params }) => sandbox.rejectWithdrawal(params.id)
     })
@@ -163,7 +179,10 @@ const company = ({ sandbox }: Steered) =>
 const requests = ({ sandbox }: Steered) =>
   HttpApiBuilder.group(SandboxApi, "requests", (handlers) =>
     handlers.handleAll({
-      requests: ({ query }) => Effect.map(sandbox.requests, (all) => newest(all, query, textOfRequest, showRequest))
+      requests: ({ query }) =>
+        Effect.map(sandbox.requests, (all) =>
+          newest(all, query, { textOf: textOfRequest, statusOf: ({ status }) => `${status ?? 0}`, show: showRequest })
+        )
     })
   )
 
@@ -171,7 +190,9 @@ const webhooks = ({ gateway, sandbox }: Steered) =>
   HttpApiBuilder.group(SandboxApi, "webhooks", (handlers) =>
     handlers.handleAll({
       webhooks: ({ query }) =>
-        Effect.map(sandbox.webhooks, (all) => newest(all, query, textOfWebhook, (webhook) => webhook)),
+        Effect.map(sandbox.webhooks, (all) =>
+          newest(all, query, { textOf: textOfWebhook, statusOf: ({ state }) => state, show: identity })
+        ),
       send: ({ payload }) => Effect.as(sandbox.sendWebhook(payload), done),
       resend: ({ params }) => Effect.as(sandbox.resendWebhook(params.id), done),
       subscribe: ({ payload }) =>

@@ -14,11 +14,15 @@ export const el = (name, attributes = {}, ...children) => {
 
 export const byId = (id) => document.getElementById(id)
 
-/** Reads a sum as people type it, `25`, `25,00` or `1.234,56`, as centavos; `undefined` for anything else. */
+/**
+ * Reads a sum as the command does: `2500` is centavos, `25,00`, `25.00` and `1.234,56` are reais. Gives centavos, or
+ * `undefined` for anything else.
+ */
 export const centavosOf = (text) => {
   const plain = text.trim().replace(/^R\$\s*/, "")
-  const point = plain.includes(",") ? plain.replaceAll(".", "").replace(",", ".") : plain
-  return /^\d{1,10}(\.\d{1,2})?$/.test(point) ? Math.round(Number(point) * 100) : undefined
+  if (!/^\d{1,16}$|^\d{1,14}[.,]\d\d$|^\d{1,3}(?:\.\d{3})+,\d\d$/.test(plain)) return undefined
+  const centavos = Number(plain.replaceAll(/[.,]/g, ""))
+  return Number.isSafeInteger(centavos) ? centavos : undefined
 }
 
 const money = new Intl.NumberFormat("pt-BR", { style: "currency", currency: "BRL" })

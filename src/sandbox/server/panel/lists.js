@@ -10,13 +10,50 @@ const make = {
   requests: [(item) => item.id, rows.request, "emptyRequests"],
   webhooks: [(item) => item.id, rows.webhook, "emptyWebhooks"]
 }
-const shown = 200
+const shown = 100
+/** The status that each list is filtered by. */
+const chosen = {}
 
-const show = (name, { items, total }, search) => {
+/** The statuses of a list as buttons with counts; the chosen one is pressed, and pressed again it is let go. */
+const showStatuses = (name, counts) => {
+  const group = document.querySelector(`[data-statuses="${name}"]`)
+  const all = Object.values(counts).reduce((sum, count) => sum + count, 0)
+  const entries = [[undefined, all], ...Object.entries(counts).toSorted(([a], [b]) => (a < b ? -1 : 1))]
+  if (chosen[name] !== undefined && counts[chosen[name]] === undefined) entries.push([chosen[name], 0])
+  const items = entries.map(([status, count]) => ({ status, count, isPressed: chosen[name] === status }))
+  keep(
+    group,
+    items,
+    ({ status }) => status ?? "all",
+    ({ count, isPressed, status }) =>
+      el(
+        "button",
+        {
+          type: "button",
+          class: "quiet",
+          "aria-pressed": String(isPressed),
+          onclick: () => {
+            chosen[name] = isPressed ? undefined : status
+            void refresh(name)
+          }
+        },
+        `${status === undefined ? word("all") : word(`status.${status}`)} ${count.toLocaleString(document.documentElement.lang)}`
+      )
+  )
+}
+
+const show = (name, { counts, items, total }, search) => {
+  showStatuses(name, counts)
   const [keyOf, row, empty] = make[name]
   const list = document.querySelector(`[data-rows="${name}"]`)
   if (items.length === 0) {
-    list.replaceChildren(el("li", { class: "empty" }, search === "" ? word(empty, location.origin) : word("nothing")))
+    list.replaceChildren(
+      el(
+        "li",
+        { class: "empty" },
+        search === "" && chosen[name] === undefined ? word(empty, location.origin) : word("nothing")
+      )
+    )
   } else keep(list, items, keyOf, row)
   document.querySelector(`[data-count="${name}"]`).textContent =
     total === 0 ? "" : word("shown", items.length, total.toLocaleString(document.documentElement.lang))
@@ -34,7 +71,7 @@ export const calm = (effect) => {
     if (isBusy) return
     isBusy = true
     await effect().catch(() => undefined)
-    await new Promise((resolve) => setTimeout(resolve, 150))
+    await new Promise((resolve) => setTimeout(resolve, 300))
     isBusy = false
     if (isWanted) await run()
   }
@@ -46,7 +83,8 @@ const refreshers = Object.fromEntries(
     name,
     calm(async () => {
       const { value } = document.querySelector(`[data-list="${name}"]`)
-      show(name, await ask("GET", `/${name}?limit=${shown}&search=${encodeURIComponent(value)}`), value)
+      const status = chosen[name] === undefined ? "" : `&status=${chosen[name]}`
+      show(name, await ask("GET", `/${name}?limit=${shown}&search=${encodeURIComponent(value)}${status}`), value)
     })
   ])
 )

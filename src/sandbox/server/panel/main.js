@@ -141,9 +141,27 @@ onSubmit("credit", ({ amount }) => sum(amount, (centavos) => ask("POST", "/balan
 onSubmit("charge", ({ amount }) => sum(amount, (centavos) => ask("POST", "/transactions", { amount: centavos })))
 onSubmit("keyForm", (key) => ask("PUT", "/pix-key", key).then(said))
 onSubmit("target", ({ url }) => ask("POST", "/webhooks/targets", { url }).then(() => byId("target").reset()))
-onSubmit("fault", ({ fault, operation, seconds, times }) =>
-  ask("POST", "/faults", { fault, operation, times: Number(times), seconds: Number(seconds) }).then(said)
+onSubmit("fault", ({ fault, message, operation, seconds, status, times }) =>
+  ask("POST", "/faults", {
+    fault,
+    operation,
+    times: Number(times),
+    seconds: Number(seconds),
+    ...(status !== "" && { status: Number(status) }),
+    ...(message !== "" && (fault === "answer" ? { body: message } : { message }))
+  }).then(said)
 )
+/** Shows beside an amount how it is read, while it is typed. */
+const showAmount = ({ target }) => {
+  const centavos = centavosOf(target.value)
+  const output = document.querySelector(`output[for="${target.id}"]`)
+  output.textContent = centavos === undefined ? "?" : reais(centavos)
+}
+for (const id of ["creditAmount", "chargeAmount"]) {
+  byId(id).addEventListener("input", showAmount)
+  showAmount({ target: byId(id) })
+}
+
 onClick("removeKey", () => ask("DELETE", "/pix-key").then(said))
 onClick("clearFaults", () => ask("DELETE", "/faults").then(said))
 onClick("forgetKeys", () => ask("POST", "/forget-keys").then(said))

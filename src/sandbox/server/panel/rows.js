@@ -52,27 +52,20 @@ const small = (label, text) => el("p", { class: "note" }, `${label}: `, el("span
 
 const chargeActs = { Awaiting: ["pay", "cancel", "expire", "fail"], Paid: ["refund"] }
 
+const lineOf = (...cells) => el("div", { class: "line" }, cells)
+
 export const charge = (item) => {
   const { amount, currency, customer, paymentMethod, qrcode, rowId, status, transactionId } = item
   const path = `/transactions/${transactionId}`
-  const picture = `/_sandbox${path}/qrcode.svg`
   const acts = (chargeActs[status] ?? []).filter((name) => name !== "expire" || paymentMethod === "PIX")
   return el(
     "li",
     {},
-    el(
-      "div",
-      { class: "line" },
-      qrcode === undefined
-        ? el("span", { class: "no-code" }, paymentMethod === "BOLETO" ? "BOLETO" : "CARD")
-        : el("img", { class: "thumb", src: picture, alt: "", width: 64, height: 64, loading: "lazy" }),
-      el(
-        "div",
-        { class: "who" },
-        el("p", { class: "amount" }, reais(amount, currency), pill(status)),
-        el("p", {}, customer.name),
-        el("p", { class: "note" }, `#${rowId} · ${time(item.createdAt)}`)
-      ),
+    lineOf(
+      el("span", { class: "note" }, `#${rowId} · ${time(item.createdAt)}`),
+      el("strong", { class: "amount" }, reais(amount, currency)),
+      pill(status),
+      el("span", { class: "who" }, customer.name),
       el(
         "div",
         { class: "acts" },
@@ -84,11 +77,18 @@ export const charge = (item) => {
     el(
       "details",
       { class: "more" },
-      el("summary", { "data-act": "details" }, word("code")),
+      el("summary", { "data-act": "details" }, el("span", { class: "hidden" }, `${word("code")} #${rowId}`)),
       el(
         "div",
         { class: "code" },
-        qrcode && el("img", { src: picture, alt: word("qrOf", rowId), width: 200, height: 200, loading: "lazy" }),
+        qrcode &&
+          el("img", {
+            src: `/_sandbox${path}/qrcode.svg`,
+            alt: word("qrOf", rowId),
+            width: 200,
+            height: 200,
+            loading: "lazy"
+          }),
         el(
           "div",
           {},
@@ -100,6 +100,7 @@ export const charge = (item) => {
               word("copyText")
             ),
           small("id", transactionId),
+          small(word("method"), paymentMethod),
           small(word("key"), item.idempotencyKey ?? word("none")),
           small("e-mail", customer.email),
           item.expiresAt && small(word("expires"), time(item.expiresAt))
@@ -115,17 +116,11 @@ export const withdrawal = (item) => {
   return el(
     "li",
     {},
-    el(
-      "div",
-      { class: "line" },
-      el("span", { class: "no-code" }, pixKeyType ?? "PIX"),
-      el(
-        "div",
-        { class: "who" },
-        el("p", { class: "amount" }, reais(amount), pill(status)),
-        el("p", {}, `${word("to")} `, el("span", { class: "id" }, pixKey)),
-        el("p", { class: "note" }, `#${id} · ${time(item.createdAt)} · ${idempotencyKey ?? ""}`)
-      ),
+    lineOf(
+      el("span", { class: "note" }, `#${id} · ${time(item.createdAt)}`),
+      el("strong", { class: "amount" }, reais(amount)),
+      pill(status),
+      el("span", { class: "who" }, `${word("to")} `, el("span", { class: "id" }, `${pixKeyType ?? "PIX"} ${pixKey}`)),
       el(
         "div",
         { class: "acts" },
@@ -138,6 +133,17 @@ export const withdrawal = (item) => {
           )
         )
       )
+    ),
+    el(
+      "details",
+      { class: "more" },
+      el("summary", { "data-act": "details" }, el("span", { class: "hidden" }, `${word("details")} #${id}`)),
+      el(
+        "div",
+        {},
+        small(word("key"), idempotencyKey ?? word("none")),
+        item.description && small(word("description"), item.description)
+      )
     )
   )
 }
@@ -145,21 +151,15 @@ export const withdrawal = (item) => {
 const toneOf = (status) => (status === undefined || status >= 500 ? "bad" : status >= 400 ? "warn" : "good")
 
 export const request = (item) => {
-  const { body, curl, fault, headers, method, operation, path, status } = item
+  const { answer, body, curl, fault, headers, id, method, operation, path, status } = item
   return el(
     "li",
     {},
-    el(
-      "div",
-      { class: "line" },
+    lineOf(
+      el("span", { class: "note" }, `#${id} · ${time(item.arrivedAt)}`),
+      el("strong", { class: "amount" }, operation ?? method),
       el("span", { class: `pill ${toneOf(status)}` }, String(status ?? word("noStatus"))),
-      el(
-        "div",
-        { class: "who" },
-        el("p", {}, el("strong", {}, operation ?? method), fault === "None" ? undefined : " "),
-        el("p", { class: "id" }, `${method} ${path}`),
-        el("p", { class: "note" }, `#${item.id} · ${time(item.arrivedAt)}`)
-      ),
+      el("span", { class: "who id" }, `${method} ${path}`),
       el(
         "div",
         { class: "acts" },
@@ -168,20 +168,22 @@ export const request = (item) => {
           "button",
           { type: "button", "data-act": "curl", onclick: () => copy(curl, word("copied")) },
           word("copyCurl"),
-          el("span", { class: "hidden" }, ` #${item.id}`)
+          el("span", { class: "hidden" }, ` #${id}`)
         )
       )
     ),
     el(
       "details",
       { class: "more" },
-      el("summary", { "data-act": "details" }, word("details")),
+      el("summary", { "data-act": "details" }, el("span", { class: "hidden" }, `${word("details")} #${id}`)),
       el(
         "dl",
         { class: "headers" },
         Object.entries(headers).map(([name, value]) => [el("dt", {}, name), el("dd", { class: "id" }, value)])
       ),
-      body === "" ? undefined : el("pre", { tabindex: 0, "aria-label": word("body") }, pretty(body))
+      body === "" ? undefined : el("pre", { tabindex: 0, "aria-label": word("body") }, pretty(body)),
+      answer && el("p", { class: "note" }, word("answered")),
+      answer && el("pre", { tabindex: 0, "aria-label": word("answered") }, pretty(answer))
     )
   )
 }
@@ -198,17 +200,11 @@ export const webhook = (item) => {
   return el(
     "li",
     {},
-    el(
-      "div",
-      { class: "line" },
+    lineOf(
+      el("span", { class: "note" }, `#${id} · ${time(item.createdAt)}`),
+      el("strong", { class: "amount" }, `${json?.event ?? "webhook"} ${json?.status ?? ""}`),
       pill(state),
-      el(
-        "div",
-        { class: "who" },
-        el("p", {}, el("strong", {}, json?.event ?? "webhook"), ` ${json?.status ?? ""}`),
-        el("p", { class: "id" }, `→ ${target}`),
-        el("p", { class: "note" }, `#${id} · ${time(item.createdAt)} · ${word("attempts")}: ${attempts.length}`)
-      ),
+      el("span", { class: "who id" }, `→ ${target} (${attempts.length})`),
       el(
         "div",
         { class: "acts" },
@@ -228,7 +224,7 @@ export const webhook = (item) => {
     el(
       "details",
       { class: "more" },
-      el("summary", { "data-act": "details" }, word("details")),
+      el("summary", { "data-act": "details" }, el("span", { class: "hidden" }, `${word("details")} #${id}`)),
       el("pre", { tabindex: 0, "aria-label": word("body") }, JSON.stringify(json, undefined, 2)),
       el(
         "table",
