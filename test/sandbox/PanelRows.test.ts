@@ -1,0 +1,211 @@
+/** The panel with many rows, large amounts and small screens. */
+import { AxeBuilder } from "@axe-core/playwright"
+import { assert, describe, it } from "@effect/vitest"
+import { Sandbox, SandboxOptions, type SandboxState } from "effect-pix/sandbox"
+import { Effect, Layer, Redacted } from "effect"
+import type { Page } from "playwright-core"
+import { browse, noBrowser } from "../support/chromium.ts"
+
+const served = (options: SandboxOptions = {}) =>
+  Layer.provide(Layer.fresh(Sandbox.layerServer), Layer.succeed(SandboxOptions, options))
+
+const json = { "content-type": "application/json", accept: "application/json" }
+const auth = { ...json, "x-client-id": "sandbox-client", "x-api-key": "sandbox-key" }
+
+const ask = (method: string, path: string, body?: unknown) =>
+  Effect.flatMap(Sandbox, ({ baseUrl }) =>
+    Effect.promise(() =>
+      fetch(`${baseUrl}${path}`, { method, headers: auth, ...(body !== undefined && { body: JSON.stringify(body) }) })
+    )
+  )
+
+const charges = (count: number, amount = 2500) =>
+  Effect.forEach(
+    Array.from({ length: count }, (_, index) => index),
+    (index) => ask("POST", "/_sandbox/transactions", { amount, name: `Maria Aparecida ${index}` }),
+    { discard: true }
+  )
+
+/** Looks at the panel of the sandbox. */
+const look = <A>(
+  use: (page: Page) => Promise<A>,
+  options: { readonly colorScheme: "light" | "dark"; readonly width?: number } = { colorScheme: "light" }
+) =>
+  Effect.flatMap(Sandbox, ({ baseUrl }) =>
+    Effect.promise(() =>
+      browse(baseUrl, options, async (page, looked) => {
+        await page
+          .getByRole("status")
+          .filter({ hasText: /^live$/ })
+          .waitFor()
+        const result = await use(page)
+        assert.deepStrictEqual(looked.problems, [])
+        return result
+      })
+    )
+  )
+
+const rowsOf = (page: Page, name: string) => page.locator(`[data-rows=${name}] > li`)
+const tab = (page: Page, name: string) => page.getByRole("tab", { name }).click()
+const widthOf = (page: Page) => page.evaluate<number>("document.documentElement.scrollWidth")
+
+/** A state like the one given, with so many charges, every second of them paid. */
+const withCharges = (state: SandboxState, count: number): SandboxState => {
+  const everything = Redacted.value(state.state)
+  const [first] = everything.books.charges
+  if (first === undefined) throw new Error("The state has no charge to copy.")
+  const copies = Array.from({ length: count }, (_, index) => ({
+    ...first,
+    rowId: index + 1,
+    transactionId: `00000000-0000-4000-8000-${String(index).padStart(12, "0")}`,
+    status: index % 2 === 0 ? ("Awaiting" as const) : ("Paid" as const)
+  }))
+  const books = { ...everything.books, charges: copies }
+  return { ...state, state: Redacted.make({ ...everything, books }, { label: "state" }) }
+}
+
+describe.skipIf(noBrowser !== undefined)(
+  `the rows of the panel${noBrowser === undefined ? "" : ` (${noBrowser})`}`,
+  () => {
+    it.live("show fifteen charges on a screen of 800 pixels, and ask for no QR code until one is opened", () =>
+      Effect.gen(function* () {
+        yield* charges(20, 99_999_999_999)
+        yield* look(async (page) => {
+          const asked: Array<string> = []
+          page.on("request", (request) => asked.push(request.url()))
+          await rowsOf(page, "transactions").nth(19).waitFor()
+          const ends = await rowsOf(page, "transactions").evaluateAll((rows) =>
+            rows.map((row) => row.getBoundingClientRect().bottom)
+          )
+          assert.isAtLeast(ends.filter((end) => end <= 800).length, 15)
+          assert.isEmpty(asked.filter((url) => url.includes("qrcode")))
+          await rowsOf(page, "transactions").first().locator("summary").click()
+          await page.getByRole("img", { name: "QR code of charge 20" }).waitFor()
+        })
+      }).pipe(Effect.provide(served({ balance: 999_999_999_999 })))
+    )
+
+    it.live.each([
+      ["2500", "R$ 25,00"],
+      ["25,00", "R$ 25,00"],
+      ["1.234,56", "R$ 1.234,56"],
+      ["25,5", "?"]
+    ])("read %s as %s while it is typed, as the command does", ([typed, shown]) =>
+      look(async (page) => {
+        await page.locator("#chargeAmount").fill(typed)
+        const text = await page.locator("output[for=chargeAmount]").textContent()
+        assert.strictEqual(text?.replaceAll("\u00a0", " "), shown)
+      }).pipe(Effect.provide(served()))
+    )
+
+    it.live("are created by the amount that is shown: 2500 makes a charge of R$ 25,00", () =>
+      Effect.gen(function* () {
+        yield* look(async (page) => {
+          await page.locator("#chargeAmount").fill("2500")
+          await page.getByRole("button", { name: "New charge" }).click()
+          await rowsOf(page, "transactions").filter({ hasText: "25,00" }).waitFor()
+        })
+        const [created] = yield* (yield* Sandbox).transactions
+        assert.strictEqual(created?.amount, 2500)
+      }).pipe(Effect.provide(served()))
+    )
+
+    it.live("are filtered by status, with counts, and let go again", () =>
+      Effect.gen(function* () {
+        yield* charges(3)
+        const sandbox = yield* Sandbox
+        const [first] = yield* sandbox.transactions
+        yield* sandbox.markPaid(first?.transactionId ?? "")
+        yield* look(async (page) => {
+          await page.getByRole("button", { name: "Awaiting 2" }).waitFor()
+          await page.getByRole("button", { name: "Paid 1" }).click()
+          await page.getByText("1 of 1").waitFor()
+          assert.strictEqual(await rowsOf(page, "transactions").count(), 1)
+          await page.getByRole("button", { name: "all 3" }).click()
+          await page.getByText("3 of 3").waitFor()
+        })
+      }).pipe(Effect.provide(served()))
+    )
+
+    it.live("show of a request what it was answered", () =>
+      Effect.gen(function* () {
+        yield* ask("GET", "/api/Transaction/transactionByTransactionId/nobody")
+        yield* look(async (page) => {
+          await tab(page, "Requests")
+          await rowsOf(page, "requests").first().locator("summary").click()
+          await page.getByText("Transação não encontrada.").waitFor()
+        })
+      }).pipe(Effect.provide(served()))
+    )
+
+    it.live("plan a fault with a status and words of one's own", () =>
+      Effect.gen(function* () {
+        yield* look(async (page) => {
+          await tab(page, "Faults")
+          await page.getByLabel("Fault", { exact: true }).selectOption("refusal")
+          await page.getByLabel("Status of the answer").fill("409")
+          await page.getByLabel("Words or body of the answer").fill("Saque já solicitado")
+          await page.getByRole("button", { name: "Plan", exact: true }).click()
+          await page.getByText("answer 409").waitFor()
+        })
+        const answer = yield* ask("GET", "/api/Balance/balance/1")
+        assert.deepStrictEqual(
+          [answer.status, yield* Effect.promise(() => answer.json())],
+          [409, { message: "Saque já solicitado", status: 409 }]
+        )
+      }).pipe(Effect.provide(served()))
+    )
+
+    it.live("are no wider than a phone in any section, also with long names and large amounts", () =>
+      Effect.gen(function* () {
+        yield* ask("POST", "/_sandbox/transactions", { amount: 999_999_999_999, name: "M".repeat(200) })
+        const sandbox = yield* Sandbox
+        const [created] = yield* sandbox.transactions
+        yield* sandbox.subscribe(`http://127.0.0.1:9/${"a".repeat(200)}`)
+        yield* sandbox.markPaid(created?.transactionId ?? "")
+        yield* ask("POST", "/api/Withdraw/request", { amount: 100_000_000_000, currency: "BRL" })
+        const widths = yield* look(
+          async (page) => {
+            const found: Array<number> = []
+            for (const name of ["Charges", "Payouts", "Requests", "Webhooks", "Faults"]) {
+              await tab(page, name)
+              if (name !== "Faults")
+                await rowsOf(page, await rowsName(page))
+                  .first()
+                  .locator("summary")
+                  .click()
+              found.push(await widthOf(page))
+            }
+            return found
+          },
+          { colorScheme: "dark", width: 360 }
+        )
+        assert.deepStrictEqual(widths, [360, 360, 360, 360, 360])
+      }).pipe(Effect.provide(served()))
+    )
+
+    it.live("are found clean by axe with 50,000 charges behind them, and counted", () =>
+      Effect.gen(function* () {
+        const sandbox = yield* Sandbox
+        yield* charges(1)
+        yield* sandbox.restore(withCharges(yield* sandbox.snapshot, 50_000))
+        yield* look(
+          async (page) => {
+            await page.getByRole("button", { name: "Awaiting 25,000" }).waitFor()
+            await rowsOf(page, "transactions").nth(50).waitFor()
+            const { violations } = await new AxeBuilder({ page }).analyze()
+            assert.deepStrictEqual(
+              violations.map(({ id: rule, nodes }) => [rule, nodes[0]?.html]),
+              []
+            )
+          },
+          { colorScheme: "dark" }
+        )
+      }).pipe(Effect.provide(served()))
+    )
+  }
+)
+
+/** The name of the list in the section that is shown. */
+const rowsName = async (page: Page) =>
+  (await page.getByRole("tabpanel").locator("[data-rows]").getAttribute("data-rows")) ?? ""
