@@ -64,7 +64,7 @@ export const sandbox = Command.make(
   Command.withExamples([
     {
       command: "effect-pix sandbox --balance 500,00 --state sandbox.json --webhook http://127.0.0.1:3000/webhooks",
-      description: "with money, a memory and somebody to tell"
+      description: "with a balance, a state file and an address for webhooks"
     }
   ])
 )

@@ -8,9 +8,10 @@
  * - Refusals are `{ message, status }` in Portuguese: 401 for missing or wrong credentials (before anything else), 400
  *   for what breaks the contract (406 and 415 for its headers), 404 for unknown ids and paths, 405 with `Allow` for
  *   another method, 413 for a body over 1 MiB, 422 for a withdrawal that is under the minimum, over the
- *   balance or without any PIX key, and for an idempotency key that was used with another body.
- * - An idempotency key is kept for ever, an endpoint at a time, and only where something was executed: a refused
- *   request may be repeated. The same key and the same JSON get the first answer again.
+ *   balance or without a valid PIX key, for another currency than BRL, and for an idempotency key that was used with
+ *   another path or body. A refusal of a body names its fields.
+ * - An idempotency key is remembered for ever, for its operation, and only where something was executed: a refused
+ *   request may be repeated. The same key, path and JSON get the first answer again.
  * - A charge is `Awaiting` until it is steered, or lapses (`Cancelled`) at its expiry: one day after its creation, if
  *   the request does not say otherwise. BOLETO and CREDIT_CARD charges never lapse, are answered with the same envelope
  *   without `pix`, and their undocumented fields are ignored.
@@ -126,7 +127,7 @@ export class Sandbox extends Context.Service<
     readonly webhooks: Effect.Effect<ReadonlyArray<SandboxWebhook>>
     /** Sends a webhook of any content to each target, with the same retries: a false one, or one of another shape. */
     readonly sendWebhook: (json: Schema.Json) => Effect.Effect<void>
-    /** Sends a webhook again to its target, by its id: a repetition, or one that comes late. */
+    /** Sends a webhook again to its target, by its id: a repetition, or a late one. */
     readonly resendWebhook: (id: number) => Effect.Effect<void, SandboxNotFound>
     /** Waits until no attempt is under way. A webhook that waits for its next attempt is not waited for. */
     readonly awaitWebhooks: Effect.Effect<void>
@@ -158,7 +159,7 @@ export class Sandbox extends Context.Service<
     readonly advance: (duration: Duration.Input) => Effect.Effect<void>
     /** The state as a value: the books, idempotency keys, credentials, webhooks to addresses, and the clock. */
     readonly snapshot: Effect.Effect<SandboxState>
-    /** Takes up a state that was kept, in place of its own. */
+    /** Takes up an earlier state, in place of its own. */
     readonly restore: (state: SandboxState) => Effect.Effect<void>
     /** Starts over: books, recorded requests, faults, credentials, clock and webhooks are as at the beginning. */
     readonly reset: Effect.Effect<void>
@@ -235,12 +236,12 @@ export class Sandbox extends Context.Service<
 
 const steer = (gateway: Gateway, baseUrl: string): Sandbox["Service"] => {
   const { now, set, settings, webhooks } = gateway
-  const told = <A, E>(step: (now: DateTime.Utc) => Effect.Effect<A, E>) =>
+  const flushing = <A, E>(step: (now: DateTime.Utc) => Effect.Effect<A, E>) =>
     Effect.ensuring(Effect.flatMap(now, step), webhooks.flush)
   const move = (to: Exclude<SandboxTransaction["status"], "Awaiting">) => (transactionId: string) =>
-    told((utc) => Effect.fromResult(gateway.ledger().move(transactionId, to, utc)))
+    flushing((utc) => Effect.fromResult(gateway.ledger().move(transactionId, to, utc)))
   const end = (to: Exclude<SandboxWithdrawal["status"], "Awaiting">) => (id: number) =>
-    told(() => Effect.fromResult(gateway.ledger().end(id, to)))
+    flushing(() => Effect.fromResult(gateway.ledger().end(id, to)))
   const cancel = move("Cancelled")
   return Sandbox.of({
     baseUrl,
@@ -263,7 +264,7 @@ const steer = (gateway: Gateway, baseUrl: string): Sandbox["Service"] => {
     setPixKey: (key) => set(() => gateway.ledger().setPixKey(key)),
     removePixKey: set(() => gateway.ledger().setPixKey(undefined)),
     requests: Effect.sync(gateway.requests),
-    transactions: told((utc) => Effect.sync(() => gateway.ledger().charges(utc).map(gateway.ledger().showCharge))),
+    transactions: flushing((utc) => Effect.sync(() => gateway.ledger().charges(utc).map(gateway.ledger().showCharge))),
     withdrawals: Effect.sync(() => gateway.ledger().withdrawals()),
     changes: gateway.changes.stream,
     subscribe: (target) => set(() => webhooks.subscribe(target)),

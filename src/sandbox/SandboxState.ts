@@ -30,7 +30,7 @@ import { PixKeyType } from "../pix/PixKey.ts"
 
 const Millis = Schema.Int
 
-/** A charge as it is kept: instants in milliseconds. */
+/** A charge as a state holds it: instants in milliseconds. */
 export const Charge = Schema.Struct({
   transactionId: Schema.String,
   rowId: Schema.Int,
@@ -48,7 +48,7 @@ export const Charge = Schema.Struct({
 /** See the schema of the same name. */
 export interface Charge extends Schema.Schema.Type<typeof Charge> {}
 
-/** A payout as it is kept. */
+/** A payout as a state holds it. */
 export const Payout = Schema.Struct({
   id: Schema.Int,
   amount: Centavos,

@@ -118,7 +118,7 @@ const banner = Effect.fnUntraced(function* (input: Input) {
 })
 
 const serving = Effect.fnUntraced(function* (input: Input) {
-  // From here on ctrl-C is how it ends.
+  // From now on ctrl-C is a normal end.
   process.exitCode = 0
   const baseUrl = yield* banner(input)
   if (!isLocal(input.host)) {

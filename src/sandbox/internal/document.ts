@@ -46,7 +46,7 @@ const refusal = (status: Status) => ({
 
 const schema = {
   type: "object",
-  description: "How the sandbox says no. The service shows no body of an error.",
+  description: "A refusal of the sandbox. The service shows no body of an error.",
   properties: { message: { type: "string" }, status: { type: "integer" } },
   required: ["message", "status"],
   additionalProperties: false

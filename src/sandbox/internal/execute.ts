@@ -1,6 +1,6 @@
 /**
- * How a request is answered: what the contract requires of every request is checked here, in one order, and the rest
- * is left to the handlers of `PaymentsApi`. Every refusal has a body; what should not happen is logged and answered.
+ * Answers a request: what the contract requires of every request is checked here, in one order, and the handlers of
+ * `PaymentsApi` do the rest. Every refusal has a body; a defect is logged and answered.
  */
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"

@@ -1,6 +1,6 @@
 /**
- * Who lapses next: entries in the order of their time. Most come in order, so most are appended; what has lapsed is
- * left behind a mark, which moves on.
+ * The charges that lapse next, in the order of their time. Most are added in that order, so most are appended; those that
+ * have lapsed are skipped by an index, and dropped in bulk.
  */
 export interface Expiry {
   readonly at: number

@@ -91,10 +91,10 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
     clientId: settings.clientId,
     apiKey: turn === 0 ? settings.apiKey : Redacted.make(`${Redacted.value(settings.apiKey)}-${turn}`)
   })
-  /** Without a seed of the user's, no id comes twice: each state of the books has a seed of its own. */
+  /** Without a seed of the user's, no id is given twice: each state of the books has a seed of its own. */
   const seedOf = () => (settings.isSeeded ? settings.seed : `${settings.seed}/${states}`)
-  const makeState = (kept?: Parameters<typeof Ledger.make>[3]) => ({
-    ledger: Ledger.make(settings, seedOf(), observer, kept),
+  const makeState = (stored?: Parameters<typeof Ledger.make>[3]) => ({
+    ledger: Ledger.make(settings, seedOf(), observer, stored),
     requests: makeRecent<RecordedRequest>(settings.keep),
     credentials: credentialsOf(rotations),
     plan: makePlan()
@@ -204,18 +204,21 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
 
     snapshot: (): SandboxState => ({
       version: 1,
-      state: Redacted.make({ ahead, rotations, books: state.ledger.keep(), ...webhooks.snapshot() }, { label: "state" })
+      state: Redacted.make(
+        { ahead, rotations, books: state.ledger.snapshot(), ...webhooks.snapshot() },
+        { label: "state" }
+      )
     }),
 
     restore: (snapshot: SandboxState) =>
       Effect.suspend(() => {
-        const kept = Redacted.value(snapshot.state)
+        const stored = Redacted.value(snapshot.state)
         states += 1
-        ahead = kept.ahead
-        rotations = kept.rotations
-        state = makeState(kept.books)
+        ahead = stored.ahead
+        rotations = stored.rotations
+        state = makeState(stored.books)
         changes.publish((sequence) => ({ _tag: "Reset", sequence }))
-        return webhooks.restore(kept)
+        return webhooks.restore(stored)
       }),
 
     reset: Effect.suspend(() => {

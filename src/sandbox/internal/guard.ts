@@ -1,5 +1,5 @@
 /**
- * Who may steer. Any web page can make a browser on this machine send requests to a loopback port, so what a browser
+ * Decides who may steer. Any web page can make a browser on this machine send requests to a loopback port, so what a browser
  * sends is taken from the sandbox's own page alone:
  *
  * - `Origin`, where it is sent, is the sandbox's own.
@@ -25,7 +25,7 @@ export const isKnownHost = (host: string | undefined, allowedHosts: ReadonlyArra
   return isAddress(name) || isLoopback(name) || allowedHosts.includes(name)
 }
 
-/** Why a request is not let in; `undefined` where it is. */
+/** Why a request is refused; `undefined` where it is not. */
 export const objection = (asking: Asking, allowedHosts: ReadonlyArray<string>): string | undefined => {
   const { host, origin, site } = asking
   if (!isKnownHost(host, allowedHosts)) {

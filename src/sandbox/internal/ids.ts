@@ -1,3 +1,6 @@
+/**
+ * Ids that are made from a text, so that one seed gives the same ids each time.
+ */
 import { fingerprint } from "../../contract/IdempotencyKey.ts"
 
 /** A UUID, shaped as a random one (version 4), that is the same for the same text. */

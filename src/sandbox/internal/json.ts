@@ -1,6 +1,6 @@
 /**
- * How JSON of a stranger is met: its depth is bounded before anything walks it, and two texts of one value compare
- * equal.
+ * Bounds for JSON from outside, and a digest of its value: the depth is bounded before anything walks it, and two texts
+ * of one value have one digest.
  */
 import * as Predicate from "effect/Predicate"
 import { fingerprint } from "../../contract/IdempotencyKey.ts"

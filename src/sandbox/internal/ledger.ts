@@ -34,7 +34,7 @@ const comesFrom: Record<Exclude<Status, "Awaiting">, Status> = {
 const endOfTime = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 const day = 24 * 60 * 60 * 1000
 
-/** Is told of what is new and of what changed, in the order in which it happened. */
+/** Notes each new row and each change, in the order in which they happened. */
 export interface Observer {
   readonly noteTransaction: (show: () => SandboxTransaction, isNew: boolean) => void
   readonly noteWithdrawal: (show: () => SandboxWithdrawal, isNew: boolean) => void
@@ -55,18 +55,18 @@ const isPixKey = ({
 
 const copy = <A extends object>(row: A): Mutable<A> => Object.assign({}, row)
 
-/** Opens the books: empty, or as they were kept. */
-export const make = (settings: Settings, seed: string, observer: Observer, kept?: Books) => {
-  const charges: Array<Mutable<Charge>> = (kept?.charges ?? []).map(copy)
+/** Opens the books: empty, or those of a state. */
+export const make = (settings: Settings, seed: string, observer: Observer, stored?: Books) => {
+  const charges: Array<Mutable<Charge>> = (stored?.charges ?? []).map(copy)
   const byId = new Map(charges.map((charge) => [charge.transactionId, charge]))
-  const payouts: Array<Mutable<Payout>> = (kept?.payouts ?? []).map(copy)
-  const keys = makeOnce(kept?.keys)
+  const payouts: Array<Mutable<Payout>> = (stored?.payouts ?? []).map(copy)
+  const keys = makeOnce(stored?.keys)
   const expiries = makeExpiries()
-  let balance: number = kept?.balance ?? settings.balance
+  let balance: number = stored?.balance ?? settings.balance
   /** Bounds the balance and the awaited sum: it is a safe integer, so both are. */
-  let volume = kept === undefined ? balance : volumeOf(kept)
+  let volume = stored === undefined ? balance : volumeOf(stored)
   let awaited = 0
-  let pixKey = kept === undefined ? settings.pixKey && PixKey.toPair(settings.pixKey) : kept.pixKey
+  let pixKey = stored === undefined ? settings.pixKey && PixKey.toPair(settings.pixKey) : stored.pixKey
 
   // A merchant that no code can name is a mistake in the settings: better found now than at the first charge.
   Result.getOrThrow(copyAndPaste(settings.merchant, uuid(seed)))
@@ -278,7 +278,7 @@ export const make = (settings: Settings, seed: string, observer: Observer, kept?
     forgetKey: keys.forget,
     forgetKeys: keys.forgetAll,
 
-    keep: (): Books => ({
+    snapshot: (): Books => ({
       charges: charges.map(copy),
       payouts: payouts.map(copy),
       keys: keys.snapshot(),

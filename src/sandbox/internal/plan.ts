@@ -1,5 +1,5 @@
 /**
- * What is planned to go wrong, in order, and which fault a request meets.
+ * The faults that are planned, in order, and which of them a request meets.
  */
 import type { Operation } from "../../contract/PaymentsError.ts"
 import * as Fault from "../Fault.ts"

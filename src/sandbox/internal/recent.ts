@@ -1,6 +1,5 @@
 /**
- * The last so many of something, numbered from 1 as they came: what is kept for reading has a bound, in number and in
- * weight.
+ * The latest entries, numbered from 1 in their order: they have a bound, in number and in weight.
  */
 export interface Recent<A> {
   /** Numbers it and keeps it, and gives it back. */
@@ -13,28 +12,28 @@ export interface Recent<A> {
 const maxWeight = 64 * 1024 * 1024
 
 export const makeRecent = <A>(limit: number): Recent<A> => {
-  const kept = new Map<number, { value: A; readonly weight: number }>()
+  const entries = new Map<number, { value: A; readonly weight: number }>()
   let count = 0
   let total = 0
   return {
     add: (make, weight = 0) => {
       count += 1
       const value = make(count)
-      kept.set(count, { value, weight })
+      entries.set(count, { value, weight })
       total += weight
       // A map keeps the order of insertion: its first is the oldest.
-      for (const [id, oldest] of kept) {
-        if (kept.size <= limit && total <= maxWeight) break
-        kept.delete(id)
+      for (const [id, oldest] of entries) {
+        if (entries.size <= limit && total <= maxWeight) break
+        entries.delete(id)
         total -= oldest.weight
       }
       return value
     },
-    get: (id) => kept.get(id)?.value,
+    get: (id) => entries.get(id)?.value,
     replace: (id, value) => {
-      const entry = kept.get(id)
+      const entry = entries.get(id)
       if (entry !== undefined) entry.value = value
     },
-    all: () => Array.from(kept.values(), ({ value }) => value)
+    all: () => Array.from(entries.values(), ({ value }) => value)
   }
 }

@@ -1,5 +1,5 @@
 /**
- * How a fault is played: from what the gateway would answer to what comes back instead. Nothing here knows a transport.
+ * Plays a fault: from what the gateway would answer to what its client gets instead, whatever the transport.
  */
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"

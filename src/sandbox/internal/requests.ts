@@ -1,5 +1,5 @@
 /**
- * What reached the sandbox: every request that arrived, executed or not, for a test to count and to read.
+ * Matches requests with the endpoints of the contract, and records them, executed or not, for a test to count and to read.
  */
 import type * as DateTime from "effect/DateTime"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
@@ -25,7 +25,7 @@ export interface Matched {
   readonly allowed: ReadonlyArray<string>
 }
 
-/** Matches the end of a path: what stands before the path of the contract is the base URL's own, whatever it is. */
+/** Matches the end of a path: the base URL may have a path of its own before it. */
 export const match = (method: string, path: string): Matched => {
   const allowed: Array<string> = []
   for (const { ending, endpoint } of endpoints) {

@@ -1,5 +1,5 @@
 /**
- * How a webhook goes out once, to an address or to a handler in this process, and what comes back.
+ * Sends a webhook once, to an address or to a handler in this process, and gives how the attempt ended.
  */
 import * as Effect from "effect/Effect"
 import { constTrue } from "effect/Function"
@@ -51,7 +51,8 @@ const beginning = (response: HttpClientResponse.HttpClientResponse): Effect.Effe
     Effect.catchCause(() => Effect.succeed(""))
   )
 
-const told = <E, R>(
+/** How an attempt ended, whatever the target does. */
+const outcomeOf = <E, R>(
   answer: Effect.Effect<HttpClientResponse.HttpClientResponse, E, R>
 ): Effect.Effect<Sent, never, R> =>
   answer.pipe(
@@ -70,7 +71,7 @@ const told = <E, R>(
 const toUrl = (url: URL): Target => ({
   name: url.href,
   send: (headers, body) =>
-    told(
+    outcomeOf(
       Effect.flatMap(HttpClient.HttpClient, (client) =>
         HttpClient.withScope(client).execute(
           HttpClientRequest.bodyText(HttpClientRequest.post(url, { headers }), body, "application/json")
@@ -90,7 +91,7 @@ const address = "https://shop.example/webhooks/pix"
 const toHandler = <E>(handler: (request: Request) => Promise<Response> | Effect.Effect<Response, E>): Target => ({
   name: "handler",
   send: (headers, body) =>
-    told(
+    outcomeOf(
       Effect.suspend(() => {
         const init = { method: "POST", headers: { ...headers, "content-type": "application/json" }, body }
         const answer = handler(new Request(address, init))

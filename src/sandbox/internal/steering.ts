@@ -236,13 +236,13 @@ const faults = (steered: Steered) =>
 
 const write = (event: Sse.Event) => Sse.encoder.write(event)
 
-/** The changes as server-sent events: who connects is told the last number first, and hears a sign of life. */
+/** The changes as server-sent events. The first event has the last number; a comment every 15 seconds shows that the connection lives. */
 const events = ({ changes }: Gateway) => {
   const encode = Schema.encodeUnknownSync(Schema.toCodecJson(SandboxChange))
   const alive = Stream.map(Stream.fromSchedule(Schedule.spaced("15 seconds")), () => ": alive\n\n")
-  const text = Effect.map(changes.subscribe, (told) => {
+  const text = Effect.map(changes.subscribe, (changed) => {
     const last = `${changes.sequence()}`
-    return told.pipe(
+    return changed.pipe(
       Stream.map((change) =>
         write({ _tag: "Event", event: "message", id: `${change.sequence}`, data: JSON.stringify(encode(change)) })
       ),

@@ -55,7 +55,7 @@ const fieldOf = (name: string, schema: JsonSchema, isRequired: boolean, where = 
   ].join("")
 }
 
-/** The fields that tell a shape from the others: those that have one value only. */
+/** The fields by which one shape differs from the others: those that have one value only. */
 const constantsOf = ({ properties = {} }: JsonSchema): string =>
   Object.entries(properties)
     .filter(([, field]) => field.enum?.length === 1)

@@ -11,7 +11,7 @@ export const ask = async (method, path, body) => {
   )
 }
 
-/** Listens to changes: told are their kinds, and after a pause whether some were missed. */
+/** Listens to changes: gives their kinds, and whether some were missed while the connection was lost. */
 export const listen = ({ onLive, onLost, onChange, onMissed }) => {
   const source = new EventSource("/_sandbox/changes")
   let last
