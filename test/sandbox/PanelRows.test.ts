@@ -90,7 +90,7 @@ describe.skipIf(noBrowser !== undefined)(
       ["25,00", "R$ 25,00"],
       ["1.234,56", "R$ 1.234,56"],
       ["25,5", "?"]
-    ])("read %s as %s while it is typed, as the command does", ([typed, shown]) =>
+    ] as const)("read %s as %s while it is typed, as the command does", ([typed, shown]) =>
       look(async (page) => {
         await page.locator("#chargeAmount").fill(typed)
         const text = await page.locator("output[for=chargeAmount]").textContent()
