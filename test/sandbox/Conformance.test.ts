@@ -282,8 +282,8 @@ describe("a charge in another currency", () => {
   it.effect("is refused with 422, and nothing is created", () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
-      const body = JSON.stringify({ ...charge, currency: "USD" })
-      const request = HttpClientRequest.post(`${sandbox.baseUrl}${createPath}`, { headers: writes })
+      const body = JSON.stringify({ ...chargeBody, currency: "USD" })
+      const request = HttpClientRequest.post(`${sandbox.baseUrl}${createTransaction.path}`, { headers: writes })
       const answer = yield* HttpClient.execute(HttpClientRequest.bodyText(request, body, "application/json"))
       assert.strictEqual(answer.status, 422)
       assert.deepStrictEqual(yield* sandbox.transactions, [])

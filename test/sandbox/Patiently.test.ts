@@ -43,7 +43,10 @@ describe("a fault that waits for the test's clock", () => {
       const logger = Logger.make(({ message }) => lines.push(String(message)))
       const sandbox = yield* Sandbox
       yield* sandbox.fault("getBalance", Fault.latency("1 second"))
-      const asking = Effect.provide(wrap(Effect.flatMap(Payments, ({ getBalance }) => getBalance())), Logger.layer([logger]))
+      const asking = Effect.provide(
+        wrap(Effect.flatMap(Payments, ({ getBalance }) => getBalance())),
+        Logger.layer([logger])
+      )
       const fiber = yield* Effect.forkChild(asking, { startImmediately: true })
       yield* TestClock.adjust("1 second")
       yield* Fiber.join(fiber)

@@ -18,7 +18,6 @@ import { charge as request } from "../support/operations.ts"
 import { mockPayments } from "../support/payments.ts"
 import { runs, seed, seeded } from "../support/seed.ts"
 
-
 type GetTransaction = Payments["Service"]["getTransaction"]
 
 const detailOf = (transactionId: string): TransactionDetail => ({
