@@ -1,0 +1,73 @@
+import { assert, describe, it, test } from "@effect/vitest"
+import { Credentials, IdempotencyKeyGen } from "effect-pix"
+import { Effect, Redacted, Result, Schema } from "effect"
+import { HttpClient } from "effect/http"
+import { makeClient } from "../../src/client/internal/call/client.ts"
+import { makeRoute, write } from "../../src/client/internal/call/prepare.ts"
+import type { Endpoint } from "../../src/contract/Endpoints.ts"
+import { respond, scripted } from "../support/Wire.ts"
+
+/** An endpoint that the service does not have: its entry is all that a path and a query are written by. */
+const refund: Endpoint = {
+  operation: "requestWithdrawal",
+  group: "money",
+  method: "POST",
+  keyPrefix: "wd",
+  path: "/api/v1/transactions/:transactionId/refund/:part",
+  status: 200,
+  params: Schema.Struct({ transactionId: Schema.NonEmptyString, part: Schema.Natural }),
+  query: Schema.Struct({ reason: Schema.optional(Schema.String), dry: Schema.optional(Schema.Boolean) }),
+  response: Schema.Unknown
+}
+
+describe("the place of a request", () => {
+  const place = makeRoute(refund).pathOf
+
+  test("the place of a request is the endpoint's path with its parameters, each as one segment, and the query that is there", () => {
+    const written = place({ transactionId: "a/b?c", part: 2, reason: "ã & b=c", dry: undefined })
+    assert.strictEqual(
+      Result.getOrUndefined(written),
+      "/api/v1/transactions/a%2Fb%3Fc/refund/2?reason=%C3%A3%20%26%20b%3Dc"
+    )
+    const bare = place({ transactionId: "x", part: 0 })
+    assert.strictEqual(Result.getOrUndefined(bare), "/api/v1/transactions/x/refund/0")
+  })
+
+  test("a request that does not fit is refused by the endpoint's schemas, with all that is wrong", () => {
+    const refused = Result.getOrThrow(Result.flip(place({ transactionId: "", part: -1, reason: 5, other: 1 })))
+    assert.sameMembers(
+      refused.map(({ path }) => path),
+      ["transactionId", "part", "reason", "other"]
+    )
+  })
+})
+
+describe("a write whose endpoint has no body", () => {
+  it.effect("is sent under its key, without a body and without a type of one", () => {
+    const { layer, sent } = scripted(respond(200, {}))
+    return Effect.gen(function* () {
+      const client = yield* makeClient({
+        client: yield* HttpClient.HttpClient,
+        credentials: yield* Credentials,
+        keys: yield* IdempotencyKeyGen,
+        baseUrl: new URL("https://gateway.example"),
+        companyId: undefined
+      })
+      yield* write(client, makeRoute(refund), undefined, {
+        input: { transactionId: "x", part: 0 },
+        places: { id: [], value: [], status: [] },
+        accept: Result.succeed
+      })
+      const [request] = sent
+      assert.strictEqual(request?.headers["idempotency-key"], "wd_1")
+      assert.notProperty(request?.headers, "content-type")
+      assert.isUndefined(request?.bytes)
+    }).pipe(
+      Effect.provide([
+        layer,
+        Credentials.layer({ clientId: "client", apiKey: Redacted.make("key") }),
+        IdempotencyKeyGen.layerSequential
+      ])
+    )
+  })
+})
