@@ -100,9 +100,7 @@ const takenNames: ReadonlySet<string> = new Set(["pix", "extra", ...Object.keys(
 export const UndocumentedFields = Schema.Record(Schema.String, Schema.Json).check(
   Schema.makeFilter((extra) => {
     const taken = Object.keys(extra).find((name) => takenNames.has(name) || isUnsafeName(name))
-    return taken === undefined
-      ? undefined
-      : { path: [taken], issue: "Expected only fields that the contract does not name" }
+    return taken === undefined || { path: [taken], issue: "Expected only fields that the contract does not name" }
   })
 )
 

@@ -16,16 +16,13 @@ import { Operation } from "../../contract/PaymentsError.ts"
 import * as PixKey from "../../pix/PixKey.ts"
 import * as QrCode from "../../pix/QrCode.ts"
 import type { Sandbox } from "../Sandbox.ts"
-import { SandboxApi, type ShownRequest } from "../SandboxApi.ts"
-import type { SandboxTransaction, SandboxWithdrawal } from "../SandboxBooks.ts"
+import { SandboxApi } from "../SandboxApi.ts"
+import type { SandboxTransaction } from "../SandboxBooks.ts"
 import { SandboxChange } from "../SandboxChange.ts"
 import { SandboxNotFound } from "../SandboxError.ts"
-import type { RecordedRequest } from "../SandboxRequest.ts"
-import type { Charge } from "../SandboxState.ts"
-import type { SandboxWebhook } from "../SandboxWebhook.ts"
-import { curl } from "./curl.ts"
 import type { Gateway } from "./gateway.ts"
 import { nameOf, toFault } from "./faultOrder.ts"
+import { newest, showRequest, statusOf, textOfCharge, textOfRequest, textOfWebhook, textOfWithdrawal } from "./lists.ts"
 
 /** What is steered: the service, and the gateway behind it. */
 export interface Steered {
@@ -33,72 +30,8 @@ export interface Steered {
   readonly gateway: Gateway
 }
 
-interface Listing {
-  readonly search?: string | undefined
-  readonly status?: string | undefined
-  readonly limit?: number | undefined
-}
-
 const done = { done: true } as const
 const unkeyed = { operation: undefined, key: undefined, content: undefined }
-const shownBody = 16 * 1024
-
-/** How the rows of a list are searched, counted and shown. */
-interface Rows<A, B> {
-  readonly textOf: (value: A) => string
-  readonly statusOf: (value: A) => string
-  readonly show: (value: A) => B
-}
-
-/** The newest that fit, and how many fit in all. A row that is not shown is not built. */
-const newest = <A, B>(
-  all: ReadonlyArray<A>,
-  { limit = 200, search = "", status }: Listing,
-  { show, statusOf, textOf }: Rows<A, B>
-) => {
-  const wanted = search.trim().toLowerCase()
-  const found = wanted === "" ? all : all.filter((value) => textOf(value).toLowerCase().includes(wanted))
-  const counts: Record<string, number> = {}
-  for (const value of found) counts[statusOf(value)] = (counts[statusOf(value)] ?? 0) + 1
-  const fitting = status === undefined ? found : found.filter((value) => statusOf(value) === status)
-  return { total: fitting.length, counts, items: fitting.slice(-limit).toReversed().map(show) }
-}
-
-const statusOf = ({ status }: { readonly status: string }) => status
-
-const textOfCharge = (charge: Charge) => {
-  const { amount, customer, idempotencyKey, rowId, status, transactionId } = charge
-  const reais = (amount / 100).toFixed(2)
-  const words = [transactionId, idempotencyKey, status, customer.name, customer.email, customer.externalRef]
-  return `${words.join(" ")} ${reais} ${reais.replace(".", ",")} #${rowId}`
-}
-
-const textOfWithdrawal = ({ amount, id, idempotencyKey, pixKey, status }: SandboxWithdrawal) =>
-  [idempotencyKey, status, Redacted.value(pixKey), (amount / 100).toFixed(2), `#${id}`].join(" ")
-
-const textOfRequest = ({ idempotencyKey, method, operation, path, status, text }: RecordedRequest) =>
-  [method, path, operation, idempotencyKey, status, Redacted.value(text)].join(" ")
-
-const textOfWebhook = ({ json, state, target }: SandboxWebhook) =>
-  `${target} ${state} ${JSON.stringify(Redacted.value(json))}`
-
-const showRequest = (request: RecordedRequest): ShownRequest => {
-  const { answer, arrivedAt, fault, headers, id, method, operation, path, query, status, text } = request
-  return {
-    id,
-    arrivedAt,
-    ...(operation !== undefined && { operation }),
-    method,
-    path,
-    query,
-    headers,
-    body: Redacted.value(text).slice(0, shownBody),
-    fault,
-    ...(status !== undefined && { status }),
-    ...(answer !== undefined && { answer: Redacted.value(answer) }),
-    curl: curl(request)
-  }
-}
 
 const refuse = (message: string) => Effect.fail({ message, status: 400 })
 
