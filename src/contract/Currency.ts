@@ -1,6 +1,7 @@
 /**
  * The currency of amounts. The service works in BRL (service interface, section 1, rule 4).
  */
+
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"

@@ -20,6 +20,7 @@
  * WebhookHint.find("hello") // => { about: "Unknown" }
  * ```
  */
+
 import * as Predicate from "effect/Predicate"
 
 /** What a delivery hints at. */

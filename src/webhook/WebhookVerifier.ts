@@ -24,6 +24,7 @@
  * ])
  * ```
  */
+
 import { hmac as macOf } from "@noble/hashes/hmac.js"
 import { sha256 } from "@noble/hashes/sha2.js"
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js"
