@@ -204,6 +204,7 @@ describe("the words of a refused withdrawal", () => {
         { message: JSON.stringify({ upstream: { fault: said } }) },
         { message: "Não foi possível", alreadyProcessed: true },
         page,
+        `<fault><text><![CDATA[${said}]]></text></fault>`,
         { message: "Não foi possível", page }
       ]
       for (const body of bodies) {

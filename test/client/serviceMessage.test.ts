@@ -103,6 +103,19 @@ describe("readServiceMessage", () => {
     expect(readServiceMessage("<p>Erro <script>never closed").words).toBe("Erro")
   })
 
+  it("readServiceMessage reads JSON that is declared as HTML, as by a server that declares nothing else", () => {
+    const text = JSON.stringify({ message: "Saldo insuficiente", code: "E1" })
+    const { code, texts, words } = readServiceMessage(text, "text/html; charset=UTF-8")
+    expect([words, code, texts]).toEqual(["Saldo insuficiente", "E1", ["Saldo insuficiente", "E1"]])
+    expect(readServiceMessage('{"data":null,"status":422}', "text/html").words).toBe("")
+  })
+
+  it("readServiceMessage reads the words that XML holds as character data", () => {
+    const fault = "<fault><code>7</code><text><![CDATA[Saque <b>duplicado</b>]]></text></fault>"
+    expect(readServiceMessage(fault, "application/xml").words).toBe("7 Saque duplicado")
+    expect(readServiceMessage("<p>a<![CDATA[b").words).toBe("a b")
+  })
+
   it("readServiceMessage reads plain text, with or without a byte order mark", () => {
     expect(readServiceMessage("\uFEFF  Saldo insuficiente \n").words).toBe("Saldo insuficiente")
     expect(readServiceMessage('\uFEFF{"message":"Saldo"}').words).toBe("Saldo")

@@ -538,3 +538,26 @@ describe("what earlier events of one key come to", () => {
     })
   )
 })
+
+const Stored = Schema.toCodecJson(PayoutEvent)
+
+describe("events of earlier runs that were read back as JSON and not decoded", () => {
+  it.effect("are refused before anything is sent: their times cannot be compared", () =>
+    Effect.gen(function* () {
+      const first = refused("invoice-0", millis(1), millis(0))
+      const events = [started("invoice-0", millis(0)), first, started("invoice-0", millis(2))]
+      const json = JSON.stringify(yield* Effect.forEach(events, (event) => Schema.encodeEffect(Stored)(event)))
+      const raw: ReadonlyArray<PayoutEvent> = JSON.parse(json)
+      const model = makeModel({ script: failing(refusing) })
+      const error = yield* Effect.flip(model.run(items(1), { ...one, previous: raw }))
+      assert.instanceOf(error, InvalidRequest)
+      assert.deepStrictEqual(
+        error.issues.map(({ path }) => path),
+        ["previous"]
+      )
+      assert.deepStrictEqual(model.calls, [])
+      const previous = yield* Effect.forEach(raw, (event) => Schema.decodeUnknownEffect(Stored)(event))
+      assert.deepStrictEqual(tagsOf(yield* model.run(items(1), { ...one, previous })), ["Unknown"])
+    })
+  )
+})

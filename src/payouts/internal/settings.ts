@@ -14,7 +14,7 @@ import * as Check from "../../contract/Settings.ts"
 import { invalidWithdrawal } from "../../contract/WithdrawalCheck.ts"
 import { millisOf } from "../../internal/duration.ts"
 import { Centavos } from "../../pix/Money.ts"
-import { type PayoutError, type PayoutEvent, type PayoutItem, PayoutResult, PayoutStarted } from "../Payout.ts"
+import { type PayoutError, PayoutEvent, type PayoutItem } from "../Payout.ts"
 
 /** Many payouts, in a list or in a stream. */
 export type Items<E = never, R = never> = Iterable<PayoutItem> | Stream.Stream<PayoutItem, E, R>
@@ -86,10 +86,7 @@ const stopperOf = (stopOn: Options["stopOn"]) => {
     )
 }
 
-const tags: ReadonlySet<unknown> = new Set(
-  [PayoutStarted, ...PayoutResult.members].map(({ fields }) => fields._tag.schema.literal)
-)
-const isEvent = (event: unknown): event is PayoutEvent => Predicate.hasProperty(event, "_tag") && tags.has(event._tag)
+const isEvent = Schema.is(PayoutEvent)
 
 const isLimit = Schema.is(Schema.UndefinedOr(Centavos))
 

@@ -76,7 +76,8 @@ const wordsOfCutJson = (text: string): string => {
   )
 }
 
-const markup = /<!--[^]*?(?:-->|$)|<(script|style)\b[^]*?(?:<\/\1[^<>]*>|$)|<[a-z!/?][^>]*(?:>|$)/gi
+/** What is no text: of character data of XML (`<![CDATA[...]]>`) only the brackets. */
+const markup = /<!--[^]*?(?:-->|$)|<!\[CDATA\[|\]\]>|<(script|style)\b[^]*?(?:<\/\1[^<>]*>|$)|<[a-z!/?][^>]*(?:>|$)/gi
 const entity = /&(?:#(\d{1,6}|x[\da-f]{1,5})|([a-z])(grave|acute|circ|tilde|cedil)|(amp|lt|gt|quot|apos|nbsp));/gi
 const characters = new Map(Object.entries({ amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: " " }))
 const accents = new Map(Object.entries({ grave: 0x300, acute: 0x301, circ: 0x302, tilde: 0x303, cedil: 0x327 }))
@@ -123,6 +124,8 @@ const codeOf = (members: ReadonlyArray<Member>): string | undefined => {
 /** Reads the words, the code where there is one, and all texts out of the body of an error response. Never throws. */
 export const readServiceMessage = (body: string, contentType = ""): ServiceMessage => {
   const text = body.slice(0, maxInput).trim()
-  if (/\bhtml\b/i.test(contentType)) return { words: wordsOfHtml(text), code: undefined, texts: [textOfHtml(text)] }
+  // A server that declares nothing else may declare its JSON as HTML.
+  const isHtml = /\bhtml\b/i.test(contentType) && Result.isFailure(parse(text))
+  if (isHtml) return { words: wordsOfHtml(text), code: undefined, texts: [textOfHtml(text)] }
   return { words: wordsOfText(text, 0), code: codeOf(everyMember(text)), texts: text === "" ? [] : textsOf(text) }
 }
