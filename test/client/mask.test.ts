@@ -88,6 +88,15 @@ const shownOf = (shown: string, value: string): string => {
 }
 
 describe("displayMessage", () => {
+  it("displayMessage masks a value that was encoded in letters of both cases, and shows names in camel case", () => {
+    const encoded = Buffer.from("Zuleica Quaresma").toString("base64url")
+    expect(encoded).toMatch(/^[A-Za-z]+$/)
+    expect(displayMessage(`Erro: ${encoded}.`, () => [personal("Zuleica Quaresma")])).toBe("Erro: [redacted]")
+    const plain =
+      "PixKey e pixKeyType: CPFs, IDs, iOS, PicPay, McDonald's, MercadoPago, guarda-chuva, URLParam, SÃO, São."
+    expect(displayMessage(plain, () => [])).toBe(plain)
+  })
+
   it("displayMessage shows plain words, codes, small numbers, amounts, dates and times", () => {
     for (const text of [
       "Saldo insuficiente",

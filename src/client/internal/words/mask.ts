@@ -29,7 +29,10 @@ const digits = (text: string): string => text.replaceAll(/\D/g, "")
 /** The words that are long enough to identify somebody. */
 const wordsIn = (text: string): ReadonlyArray<string> => fold(text).match(/\p{L}{4,}/gu) ?? []
 
-const word = "\\p{L}{1,24}(?:['\u2019-]\\p{L}{1,24}){0,3}"
+const small = "[\\p{Ll}\\p{Lt}\\p{Lm}\\p{Lo}]"
+/** In one case or in camel case (`PixKey`, `IDs`, `iOS`): base64 changes the case in other places. */
+const letters = `(?=\\p{L}{1,24}(?!\\p{L}))(?:\\p{Lu}+|\\p{Lu}{0,4}${small}+(?:\\p{Lu}${small}+){0,8}\\p{Lu}{0,4})`
+const word = `${letters}(?:['\u2019-]${letters}){0,3}`
 const code = "[A-Z]{1,20}(?:[_-][A-Z]{1,20}){1,8}|[a-z]{1,20}(?:_[a-z]{1,20}){1,8}"
 const amount = "(?:R\\$|BRL)?\\d{1,3}(?:\\.\\d{3}){0,4}(?:,\\d\\d)?|\\d{1,4}"
 const time = "[0-2]\\d:[0-5]\\d"
