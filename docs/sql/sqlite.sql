@@ -80,7 +80,7 @@ CREATE TABLE IF NOT EXISTS "effect_pix_payouts_migrations" (
   name VARCHAR(255) NOT NULL
 );
 
-INSERT INTO "effect_pix_payouts_migrations" ("migration_id","name") VALUES (1,'create');
+INSERT INTO "effect_pix_payouts_migrations" ("migration_id","name") VALUES (1,'create'),(2,'history');
 
 CREATE TABLE effect_pix_payouts (
   idempotency_key VARCHAR(64) PRIMARY KEY CHECK (LENGTH(idempotency_key) <= 64),
@@ -122,6 +122,15 @@ CREATE TABLE effect_pix_payout_limits (
 );
 
 INSERT INTO effect_pix_payout_limits (id) VALUES (1);
+
+CREATE TABLE effect_pix_payout_history (
+  idempotency_key VARCHAR(64) NOT NULL,
+  version INTEGER NOT NULL,
+  entry TEXT NOT NULL,
+  PRIMARY KEY (idempotency_key, version)
+);
+
+ALTER TABLE effect_pix_payout_limits ADD COLUMN version INTEGER NOT NULL DEFAULT 0;
 
 CREATE TABLE IF NOT EXISTS "effect_pix_webhooks_migrations" (
   migration_id integer PRIMARY KEY NOT NULL,

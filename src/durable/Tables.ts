@@ -9,6 +9,8 @@ import * as Effect from "effect/Effect"
 import * as Migrator from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
+import type { ConfigurationError } from "../contract/ConfigurationError.ts"
+import * as Settings from "../contract/Settings.ts"
 import { type Dialect, untilReachable } from "./Database.ts"
 
 /** One version of a set of tables: its statements for each dialect, in order. */
@@ -30,6 +32,37 @@ const run = (migration: Migration) =>
     })
     return Effect.forEach(statements, (statement) => sql.unsafe(statement), { discard: true })
   })
+
+/** The version of a set of tables in the database; 0 where there are none. */
+const versionOf = ({ name }: Tables): Effect.Effect<number, never, SqlClient.SqlClient> =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) =>
+    Effect.match(sql`SELECT migration_id FROM ${sql(`${name}_migrations`)}`, {
+      onFailure: () => 0,
+      onSuccess: ({ length }) => length
+    })
+  )
+
+const otherVersion = (tables: Tables, version: number) =>
+  Settings.wrong(
+    "SqlClient",
+    `has the tables of ${tables.name} in version ${version}, and this program needs version ${Object.keys(tables.migrations).length}. Start a program that may change tables, or run the newer statements of docs/sql/`
+  )
+
+/**
+ * Brings a set of tables to its newest version, as `migrate` does. Where they have an older version and cannot be changed,
+ * the failure names both versions.
+ */
+export const migrateOrRefuse = (
+  tables: Tables
+): Effect.Effect<void, SqlError | ConfigurationError, SqlClient.SqlClient> =>
+  migrate(tables).pipe(
+    Effect.catch((error) =>
+      Effect.flatMap(versionOf(tables), (version) => {
+        const isOlder = version > 0 && version < Object.keys(tables.migrations).length
+        return Effect.fail(isOlder ? otherVersion(tables, version) : error)
+      })
+    )
+  )
 
 /**
  * Brings a set of tables to its newest version, in one transaction. Several processes may do so at the same time. It waits

@@ -59,7 +59,7 @@ import type { Payments } from "../client/Payments.ts"
 import type { ConfigurationError } from "../contract/ConfigurationError.ts"
 import type { BelowMinimum, InvalidRequest } from "../contract/PaymentsError.ts"
 import { database, type DatabaseError, type ForeignTransaction, naming } from "../durable/Database.ts"
-import { migrate } from "../durable/Tables.ts"
+import { migrateOrRefuse } from "../durable/Tables.ts"
 import { layerQueue, layerQueueMemory } from "../durable/Work.ts"
 import { makeClient } from "./internal/queue/client.ts"
 import { makeCore } from "./internal/queue/core.ts"
@@ -71,10 +71,14 @@ import { sweeps } from "./internal/queue/sweeps.ts"
 import { tables } from "./internal/queue/tables.ts"
 import { makeWorker } from "./internal/queue/worker.ts"
 import type { PayoutItem, ReferenceConflict } from "./Payout.ts"
+import type { PauseChange, PayoutChange, StepOptions } from "./PayoutHistory.ts"
 import type { PayoutClientOptions, PayoutQueueOptions, Seal } from "./PayoutQueueOptions.ts"
 import type { PayoutNotFound, PayoutState, PayoutStateConflict, PayoutStatus } from "./PayoutStatus.ts"
 
-type Steering = Effect.Effect<PayoutStatus, PayoutNotFound | PayoutStateConflict | ForeignTransaction | DatabaseError>
+type Steering = Effect.Effect<
+  PayoutStatus,
+  PayoutNotFound | PayoutStateConflict | InvalidRequest | ForeignTransaction | DatabaseError
+>
 
 /** The queue of payouts: submits them, asks what became of them, and steers them. See the head of this module. */
 export class PayoutQueue extends Context.Service<
@@ -115,28 +119,44 @@ export class PayoutQueue extends Context.Service<
      * again, as after another attempt; of changes that follow each other quickly only the last may be emitted. The stream never ends.
      */
     readonly changes: Stream.Stream<PayoutStatus, DatabaseError>
+    /**
+     * What happened to a payout, in order: one entry for each change, with who took a step and why. Amounts are in
+     * centavos. Empty where the reference was never submitted, or was forgotten.
+     */
+    readonly history: (reference: string) => Effect.Effect<ReadonlyArray<PayoutChange>, DatabaseError>
 
     /** Sends a refused payout again under its key, or one that waits for its next attempt at once. */
-    readonly retry: (reference: string) => Steering
+    readonly retry: (reference: string, options?: StepOptions) => Steering
     /** Takes a payout out of the worker's hands until it is resumed. A request that is under way is not called back. */
-    readonly park: (reference: string) => Steering
+    readonly park: (reference: string, options?: StepOptions) => Steering
     /**
      * Gives a parked payout back to the worker, which parks it again where it is still above a limit. One of which a
      * request may have left longer ago than the horizon needs `notExecuted: true`: you looked in the panel, and the
      * service did not execute it.
      */
-    readonly resume: (reference: string, options?: { readonly notExecuted?: boolean | undefined }) => Steering
+    readonly resume: (
+      reference: string,
+      options?: StepOptions & { readonly notExecuted?: boolean | undefined }
+    ) => Steering
     /**
      * Says how it ended, as you learned it from the panel, a statement or a webhook that you trust, or corrects what was
      * said. Default `settled`. An accepted or refused one has to be parked first. A request that is under way is not
      * called back: if the service records the payout all the same, its status has the `withdrawalId`, and where it was
      * settled as failed an error is logged.
      */
-    readonly settle: (reference: string, options?: { readonly as?: "settled" | "failed" | undefined }) => Steering
+    readonly settle: (
+      reference: string,
+      options?: StepOptions & { readonly as?: "settled" | "failed" | undefined }
+    ) => Steering
     /** Stops all workers within a second, or lets them go on. What is under way is finished. */
-    readonly setPaused: (paused: boolean) => Effect.Effect<void, ForeignTransaction | DatabaseError>
+    readonly setPaused: (
+      paused: boolean,
+      options?: StepOptions
+    ) => Effect.Effect<void, InvalidRequest | ForeignTransaction | DatabaseError>
     /** Whether the workers are stopped by `setPaused`. */
     readonly isPaused: Effect.Effect<boolean, DatabaseError>
+    /** Each `setPaused`, the oldest first, with who called it and why. The latest 1,000 are stored. */
+    readonly pauses: Effect.Effect<ReadonlyArray<PauseChange>, DatabaseError>
   }
 >()("effect-pix/PayoutQueue") {
   /** Submits and asks, and sends nothing: for a process that is no worker. */
@@ -192,7 +212,7 @@ const make = Effect.fnUntraced(function* (store: Store, settings: Settings, { se
 const makeSql = Effect.fnUntraced(function* (options: PayoutQueueOptions) {
   const settings = yield* settingsOf(options)
   const db = yield* database
-  yield* naming("migrate")(migrate(tables))
+  yield* naming("migrate")(migrateOrRefuse(tables))
   const queue = yield* naming("migrate")(Layer.build(layerQueue(settings)))
   return yield* Effect.provideContext(make(makeSqlStore(db), settings, options), queue)
 })

@@ -3,6 +3,7 @@
  */
 export { DatabaseError, ForeignTransaction } from "../durable/Database.ts"
 export * from "./Payout.ts"
+export { PauseChange, PayoutChange, type StepOptions } from "./PayoutHistory.ts"
 export * as Payouts from "./Payouts.ts"
 export * as PayoutActivity from "./PayoutActivity.ts"
 export * as PayoutInsert from "./PayoutInsert.ts"

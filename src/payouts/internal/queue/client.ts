@@ -17,12 +17,14 @@ import { DatabaseError, naming } from "../../../durable/Database.ts"
 import type { PayoutItem } from "../../Payout.ts"
 import type { Seal } from "../../PayoutQueueOptions.ts"
 import { PayoutNotFound, type PayoutState, PayoutStateConflict, type PayoutStatus } from "../../PayoutStatus.ts"
+import type { PauseChange, PayoutChange, StepOptions } from "../../PayoutHistory.ts"
 import { conflictOf } from "../content.ts"
 import type { Core } from "./core.ts"
+import { type Event, personOf, readEntries, readPauses, writePause } from "./entries.ts"
 import { isSameRequest, type Submission, submission } from "./request.ts"
 import * as Row from "./row.ts"
 import type { Settings } from "./settings.ts"
-import type { Place } from "./store.ts"
+import { pauses, type Place } from "./store.ts"
 
 const { isOpen, statusOf } = Row
 
@@ -121,20 +123,27 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
   const steer = (
     operation: PayoutStateConflict["operation"],
     reference: string,
-    step: (row: Row.Row, now: number) => Row.Step
+    options: StepOptions,
+    step: (row: Row.Row, now: number) => Row.Step,
+    event: Event
   ) =>
     writing(
       operation,
       Effect.gen(function* () {
+        const person = yield* personOf(options)
         const now = yield* Clock.currentTimeMillis
-        const changed = core.changeBy(yield* find(reference), (row) => {
-          const changes = step(row, now)
-          if (typeof changes === "string") {
-            return new PayoutStateConflict({ operation, reference, state: row.state, problem: changes })
-          }
-          const generation = isOpen({ ...row, ...changes }) ? { generation: row.generation + 1 } : {}
-          return Effect.succeed({ ...changes, ...generation })
-        })
+        const changed = core.changeBy(
+          yield* find(reference),
+          (row) => {
+            const changes = step(row, now)
+            if (typeof changes === "string") {
+              return new PayoutStateConflict({ operation, reference, state: row.state, problem: changes })
+            }
+            const generation = isOpen({ ...row, ...changes }) ? { generation: row.generation + 1 } : {}
+            return Effect.succeed({ ...changes, ...generation })
+          },
+          () => ({ ...event, ...person })
+        )
         const row = yield* store.transaction(changed)
         return row === undefined ? yield* new PayoutNotFound({ reference }) : statusOf(row)
       })
@@ -196,13 +205,36 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
         statusOf
       ),
     changes,
-    retry: (reference: string) => steer("retry", reference, Row.retry),
-    park: (reference: string) => steer("park", reference, Row.parkByOperator),
-    resume: (reference: string, { notExecuted = false }: { readonly notExecuted?: boolean | undefined } = {}) =>
-      steer("resume", reference, (row, now) => Row.resume(row, now, settings.horizon, notExecuted)),
-    settle: (reference: string, { as = "settled" }: { readonly as?: "settled" | "failed" | undefined } = {}) =>
-      steer("settle", reference, (row) => Row.settle(row, as)),
-    setPaused: (paused: boolean) => writing("setPaused", store.setPaused(paused)),
-    isPaused: naming("isPaused")(store.isPaused)
+    /** The entries of the table are the library's own: one that cannot be read is a defect. */
+    history: (reference: string): Effect.Effect<ReadonlyArray<PayoutChange>, DatabaseError> =>
+      keyOf(reference).pipe(
+        Effect.flatMap(store.history),
+        Effect.flatMap((entries) => Effect.orDie(readEntries(entries))),
+        Effect.catchTag("PayoutNotFound", () => Effect.succeed([])),
+        guard("history")
+      ),
+    retry: (reference: string, options: StepOptions = {}) =>
+      steer("retry", reference, options, Row.retry, { _tag: "Retried" }),
+    park: (reference: string, options: StepOptions = {}) =>
+      steer("park", reference, options, Row.parkByOperator, { _tag: "Parked", because: "Operator" }),
+    resume: (reference: string, options: StepOptions & { readonly notExecuted?: boolean | undefined } = {}) => {
+      const { notExecuted = false } = options
+      const step = (row: Row.Row, now: number) => Row.resume(row, now, settings.horizon, notExecuted)
+      return steer("resume", reference, options, step, { _tag: "Resumed", notExecuted })
+    },
+    settle: (reference: string, options: StepOptions & { readonly as?: "settled" | "failed" | undefined } = {}) =>
+      steer("settle", reference, options, (row) => Row.settle(row, options.as ?? "settled"), { _tag: "Settled" }),
+    setPaused: (paused: boolean, options: StepOptions = {}) =>
+      writing(
+        "setPaused",
+        Effect.flatMap(Effect.all([personOf(options), DateTime.now]), ([person, at]) =>
+          store.setPaused(paused, writePause({ at, paused, ...person }))
+        )
+      ),
+    isPaused: naming("isPaused")(store.isPaused),
+    pauses: store.history(pauses).pipe(
+      Effect.flatMap((entries): Effect.Effect<ReadonlyArray<PauseChange>> => Effect.orDie(readPauses(entries))),
+      guard("pauses")
+    )
   }
 }

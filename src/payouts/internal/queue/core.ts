@@ -11,6 +11,7 @@ import * as PubSub from "effect/PubSub"
 import * as RcMap from "effect/RcMap"
 import * as Schema from "effect/Schema"
 import { repeatedly, unlimited } from "../../../durable/Work.ts"
+import { entryOf, type Event, submitted } from "./entries.ts"
 import type { Changes, Row } from "./row.ts"
 import { queueName } from "./sqlStore.ts"
 import type { Store } from "./store.ts"
@@ -64,19 +65,27 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, poll: number)
 
   /** Inserts and queues a row; false where there is a row with its key. */
   const insert = Effect.fnUntraced(function* (row: Row) {
-    if (!(yield* store.insert(row))) return false
+    if (!(yield* store.insert(row, entryOf(submitted(row), row)))) return false
     yield* offer(row)
     yield* publish(row)
     return true
   })
 
   /**
-   * Changes a row; `undefined` where another process changed it first. A row of a new generation gets a new element, after
-   * `delay`, and a worker drops the element that it had: both have to be in one transaction.
+   * Changes a row, by an event of its history or by none; `undefined` where another process changed it first. A row of a
+   * new generation gets a new element, after `delay`, and a worker drops the element that it had: both have to be in one
+   * transaction.
    */
-  const change = Effect.fnUntraced(function* (row: Row, changes: Changes, delay?: Duration.Input) {
+  const change = Effect.fnUntraced(function* (
+    row: Row,
+    changes: Changes,
+    event: Event | undefined,
+    delay?: Duration.Input
+  ) {
     const to: Row = { ...row, ...changes, updatedAt: yield* Clock.currentTimeMillis, version: row.version + 1 }
-    if (!(yield* store.update(row, to))) return undefined
+    // Another program inserted it, and no process has changed it yet.
+    if (row.version === 1 && row.generation === 0) yield* store.insertFirst(row, entryOf(submitted(row), row))
+    if (!(yield* store.update(row, to, event && entryOf(event, to)))) return undefined
     if (to.generation !== row.generation) yield* offer(to, delay)
     yield* publish(to)
     return to
@@ -84,17 +93,18 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, poll: number)
 
   /** Queues a row anew. */
   const requeue = (row: Row, delay?: Duration.Input) =>
-    store.shortTransaction(change(row, { generation: row.generation + 1 }, delay))
+    store.shortTransaction(change(row, { generation: row.generation + 1 }, undefined, delay))
 
   /** Changes a row by a step; again, where another process changed it first. A step may answer that nothing changes. */
   const changeBy = Effect.fnUntraced(function* <E>(
     row: Row | undefined,
-    step: (row: Row) => Effect.Effect<Changes | undefined, E>
+    step: (row: Row) => Effect.Effect<Changes | undefined, E>,
+    eventOf: (row: Row) => Event
   ) {
     let current = row
     while (current !== undefined) {
       const changes = yield* step(current)
-      const next = changes === undefined ? current : yield* change(current, changes)
+      const next = changes === undefined ? current : yield* change(current, changes, eventOf(current))
       if (next !== undefined) return next
       current = yield* store.get(current.idempotencyKey)
     }

@@ -5,7 +5,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
 import { isOpen, type Row } from "./row.ts"
-import type { Place, Store } from "./store.ts"
+import { mostPauses, pauses, type Place, type Store } from "./store.ts"
 
 const ended = ({ state }: Row) => state !== "accepted" && state !== "unknown" && state !== "parked"
 
@@ -14,6 +14,8 @@ const IsInTransaction = Context.Reference<boolean>("effect-pix/IsInMemoryTransac
 
 export const make = (): Store => {
   let rows = new Map<string, Row>()
+  /** The entries of each key. */
+  let histories = new Map<string, ReadonlyArray<string>>()
   let limits = { paused: false, nextAt: 0, day: "", spent: 0 }
   // One transaction at a time, or one change outside of any. A transaction in another one is a part of it.
   const semaphore = Semaphore.makeUnsafe(1)
@@ -21,6 +23,7 @@ export const make = (): Store => {
     Effect.flatMap(IsInTransaction, (isInside) => (isInside ? effect : semaphore.withPermit(effect)))
 
   const change = <A>(run: () => A) => alone(Effect.sync(run))
+  const historyOf = (key: string) => histories.get(key) ?? []
 
   const page = (of: "submittedAt" | "updatedAt", after: Place, limit: number, keep: (row: Row) => boolean) =>
     Effect.sync(() =>
@@ -33,10 +36,11 @@ export const make = (): Store => {
   const transaction: Store["transaction"] = (effect) =>
     alone(
       Effect.suspend(() => {
-        const before = { rows: new Map(rows), limits }
+        const before = { rows: new Map(rows), histories: new Map(histories), limits }
         return Effect.onError(Effect.provideService(effect, IsInTransaction, true), () =>
           Effect.sync(() => {
             rows = before.rows
+            histories = before.histories
             limits = before.limits
           })
         )
@@ -48,24 +52,30 @@ export const make = (): Store => {
     transaction,
     shortTransaction: transaction,
     afterCommit: (effect) => effect,
-    insert: (row) =>
+    insert: (row, entry) =>
       change(() => {
         if (rows.has(row.idempotencyKey)) return false
         rows.set(row.idempotencyKey, row)
+        histories.set(row.idempotencyKey, [entry])
         return true
       }),
     get: (key) => Effect.sync(() => rows.get(key)),
-    update: (from, to) =>
+    update: (from, to, entry) =>
       change(() => {
-        if (rows.get(from.idempotencyKey)?.version !== from.version) return false
-        rows.set(to.idempotencyKey, to)
+        const key = from.idempotencyKey
+        if (rows.get(key)?.version !== from.version) return false
+        rows.set(key, to)
+        if (entry !== undefined) histories.set(key, [...historyOf(key), entry])
         return true
       }),
+    // Nothing else inserts rows.
+    insertFirst: () => Effect.void,
+    history: (key) => Effect.sync(() => historyOf(key)),
     list: (state, after, limit) =>
       page("submittedAt", after, limit, (row) => state === undefined || row.state === state),
     changed: (after, limit) => page("updatedAt", after, limit, () => true),
     open: (keys) => Effect.sync(() => keys.filter((key) => isOpen(rows.get(key) ?? { state: "failed" }))),
-    // Nothing else inserts rows, and what is queued in memory is lost with them.
+    // What is queued in memory is lost with them.
     healInserted: () => Effect.succeed(0),
     healLost: () => Effect.succeed(0),
     counts: Effect.sync(() =>
@@ -79,14 +89,17 @@ export const make = (): Store => {
     forget: (before) =>
       change(() => {
         for (const row of [...rows.values()].filter(ended)) {
-          if (before.rows !== undefined && row.updatedAt < before.rows) rows.delete(row.idempotencyKey)
-          else if (row.updatedAt < before.data) rows.set(row.idempotencyKey, { ...row, request: null })
+          if (before.rows !== undefined && row.updatedAt < before.rows) {
+            rows.delete(row.idempotencyKey)
+            histories.delete(row.idempotencyKey)
+          } else if (row.updatedAt < before.data) rows.set(row.idempotencyKey, { ...row, request: null })
         }
       }),
     isPaused: Effect.sync(() => limits.paused),
-    setPaused: (paused) =>
+    setPaused: (paused, entry) =>
       change(() => {
         limits = { ...limits, paused }
+        histories.set(pauses, [...historyOf(pauses), entry].slice(-mostPauses))
       }),
     turn: (now, interval) =>
       change(() => {

@@ -4,13 +4,13 @@
 import * as Effect from "effect/Effect"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
-import type { Fragment } from "effect/sql/Statement"
+import type { Fragment, Statement } from "effect/sql/Statement"
 import * as Str from "effect/String"
 import * as Struct from "effect/Struct"
 import { type Database, inTransaction, requireOwnTransaction } from "../../../durable/Database.ts"
 import { healLost } from "../../../durable/Lost.ts"
 import { Count, Row } from "./row.ts"
-import type { Place, Store, Stored } from "./store.ts"
+import { mostPauses, pauses, type Place, type Store, type Stored } from "./store.ts"
 import { ended as endedStates, open as openStates } from "./tables.ts"
 
 /** The name of the payouts' queue. The number is the version of its elements. */
@@ -18,6 +18,7 @@ export const queueName = "effect-pix/payouts/1"
 
 const table = "effect_pix_payouts"
 const limitsTable = "effect_pix_payout_limits"
+const historyTable = "effect_pix_payout_history"
 
 const decodeRows = Schema.decodeUnknownEffect(Schema.Array(Row))
 const decodeCounts = Schema.decodeUnknownEffect(Schema.Array(Count))
@@ -29,6 +30,7 @@ export const make = (database: Database): Store => {
   const { dialect, sql } = database
   const payouts = sql(table)
   const limits = sql(limitsTable)
+  const histories = sql(historyTable)
   const all = sql.literal(
     Struct.keys(Row.fields)
       .map((field) => `${columnOf(field)} AS "${field}"`)
@@ -55,6 +57,39 @@ export const make = (database: Database): Store => {
   const transaction = inTransaction(database)
   // PostgreSQL ends a transaction whose process sends no statement for this long, and with it the locks.
   const idleTimeout = sql`SELECT set_config('idle_in_transaction_session_timeout', '2000', true)`
+  // An entry that a row deleted by hand has left does not keep its reference from being submitted again.
+  const replacing = sql.literal("ON CONFLICT (idempotency_key, version) DO UPDATE SET entry = excluded.entry")
+  /**
+   * Runs a statement that returns the version of one row, and writes the entry of that version with it; false where there
+   * was no such row. On PostgreSQL both are one statement: a process that is suspended between two would hold the row's
+   * lock.
+   */
+  const recorded = (statement: Statement<{ readonly version: unknown }>, key: string, entry: string): Stored<boolean> =>
+    dialect === "pg"
+      ? Effect.map(
+          sql`WITH changed AS (${statement}) INSERT INTO ${histories} (idempotency_key, version, entry)
+            SELECT CAST(${key} AS VARCHAR(64)), version, CAST(${entry} AS TEXT) FROM changed ${replacing} RETURNING version`,
+          ({ length }) => length > 0
+        )
+      : transaction(
+          Effect.flatMap(statement, ([row]) =>
+            row === undefined
+              ? Effect.succeed(false)
+              : Effect.as(
+                  sql`INSERT INTO ${histories} (idempotency_key, version, entry)
+                    VALUES (${key}, ${row.version}, ${entry}) ${replacing}`,
+                  true
+                )
+          )
+        )
+  /** Deletes rows that ended before a time, with their histories. */
+  const forgetRows = (old: Fragment) =>
+    transaction(
+      Effect.tap(
+        sql<{ readonly key: string }>`DELETE FROM ${payouts} WHERE ${old} RETURNING idempotency_key AS "key"`,
+        (rows) => sql`DELETE FROM ${histories} WHERE ${isOneOf(unpacked(JSON.stringify(rows.map(({ key }) => key))))}`
+      )
+    )
   /** Runs a statement on the oldest 1,000 rows that ended before a time, until there are no more. */
   const drain = (before: number, which: string, statement: (rows: Fragment) => Stored<ReadonlyArray<unknown>>) =>
     statement(
@@ -82,20 +117,32 @@ export const make = (database: Database): Store => {
     transaction,
     shortTransaction: (effect) => transaction(dialect === "pg" ? Effect.andThen(idleTimeout, effect) : effect),
     afterCommit: sql.afterCommit,
-    insert: (row) =>
-      Effect.map(
+    insert: (row, entry) =>
+      recorded(
         sql`INSERT INTO ${payouts} ${sql.insert(Record.mapKeys({ ...row }, columnOf))} ON CONFLICT DO NOTHING RETURNING version`,
-        ({ length }) => length > 0
+        row.idempotencyKey,
+        entry
       ),
     get: (key) => Effect.map(select(sql`WHERE idempotency_key = ${key}`), ([row]) => row),
-    update: (from, to) => {
+    update: (from, to, entry) => {
       const changed = Record.filter({ ...to }, (value, field) => value !== from[field as keyof Row]) // a field of a row
-      return Effect.map(
-        sql`UPDATE ${payouts} SET ${sql.update(Record.mapKeys(changed, columnOf))}
-          WHERE idempotency_key = ${from.idempotencyKey} AND version = ${from.version} RETURNING version`,
-        ({ length }) => length > 0
-      )
+      const statement = sql<{ readonly version: unknown }>`UPDATE ${payouts} SET ${sql.update(
+        Record.mapKeys(changed, columnOf)
+      )} WHERE idempotency_key = ${from.idempotencyKey} AND version = ${from.version} RETURNING version`
+      return entry === undefined
+        ? Effect.map(statement, ({ length }) => length > 0)
+        : recorded(statement, from.idempotencyKey, entry)
     },
+    insertFirst: ({ idempotencyKey, version }, entry) =>
+      Effect.asVoid(
+        sql`INSERT INTO ${histories} (idempotency_key, version, entry) VALUES (${idempotencyKey}, ${version}, ${entry}) ${replacing}`
+      ),
+    history: (key) =>
+      Effect.map(
+        sql<{ readonly entry: string }>`SELECT entry AS "entry" FROM ${histories}
+          WHERE idempotency_key = ${key} ORDER BY version`,
+        (rows) => rows.map(({ entry }) => entry)
+      ),
     list: (state, after, limit) => page("submitted_at", state, after, limit),
     changed: (after, limit) => page("updated_at", undefined, after, limit),
     open: (keys) =>
@@ -118,14 +165,23 @@ export const make = (database: Database): Store => {
           "AND request IS NOT NULL",
           (rows) => sql`UPDATE ${payouts} SET request = NULL WHERE ${rows} RETURNING version`
         ),
-        rows === undefined
-          ? Effect.void
-          : drain(rows, "", (old) => sql`DELETE FROM ${payouts} WHERE ${old} RETURNING version`)
+        rows === undefined ? Effect.void : drain(rows, "", forgetRows)
       ),
     isPaused: Effect.map(sql<{ readonly paused: unknown }>`SELECT paused AS "paused" FROM ${limits}`, ([row]) =>
       Boolean(row?.paused)
     ),
-    setPaused: (paused) => Effect.asVoid(sql`UPDATE ${limits} SET paused = ${paused}`),
+    setPaused: (paused, entry) =>
+      transaction(
+        Effect.andThen(
+          recorded(
+            sql`UPDATE ${limits} SET paused = ${paused}, version = version + 1 RETURNING version`,
+            pauses,
+            entry
+          ),
+          sql`DELETE FROM ${histories} WHERE idempotency_key = ${pauses}
+            AND version <= (SELECT version FROM ${limits}) - ${sql.literal(String(mostPauses))}`
+        )
+      ).pipe(Effect.asVoid),
     turn: (now, interval) => {
       const greater = sql.literal(dialect === "pg" ? "GREATEST" : "MAX")
       return Effect.map(

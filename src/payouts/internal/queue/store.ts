@@ -20,6 +20,11 @@ export interface Place {
 /** Gives rows to `heal`, and answers how many there were. */
 type Heal = <E>(heal: (row: LostRow) => Effect.Effect<unknown, E>) => Effect.Effect<number, E | SqlError>
 
+/** The key under which the history has the pauses of the queue. No payout has it: their keys have a hash. */
+export const pauses = "pauses"
+/** How many pauses are stored. */
+export const mostPauses = 1000
+
 export interface Store {
   /** Fails where the caller is in a transaction of another database client. */
   readonly requireOwnTransaction: (operation: string) => Effect.Effect<void, ForeignTransaction>
@@ -29,11 +34,15 @@ export interface Store {
   readonly shortTransaction: Store["transaction"]
   /** Runs something when the caller's transaction is committed; at once where there is none. */
   readonly afterCommit: (effect: Effect.Effect<void>) => Effect.Effect<void>
-  /** Whether it was inserted: there may be a row with this key. */
-  readonly insert: (row: Row) => Stored<boolean>
+  /** Whether it was inserted, with its first entry of the history: there may be a row with this key. */
+  readonly insert: (row: Row, entry: string) => Stored<boolean>
   readonly get: (key: string) => Stored<Row | undefined>
-  /** Whether the row was changed: another process may have changed it first. */
-  readonly update: (from: Row, to: Row) => Stored<boolean>
+  /** Whether the row was changed, with its entry of the history: another process may have changed it first. */
+  readonly update: (from: Row, to: Row, entry: string | undefined) => Stored<boolean>
+  /** Writes the first entry of a row that another program inserted. */
+  readonly insertFirst: (row: Row, entry: string) => Stored<void>
+  /** The entries of a key, the oldest first. */
+  readonly history: (key: string) => Stored<ReadonlyArray<string>>
   /** The oldest first. */
   readonly list: (state: PayoutState | undefined, after: Place, limit: number) => Stored<ReadonlyArray<Row>>
   /** By the time of the last change. */
@@ -46,10 +55,11 @@ export interface Store {
   readonly healLost: Heal
   /** How many payouts are accepted, unknown and parked. */
   readonly counts: Stored<ReadonlyArray<Count>>
-  /** Drops the requests of what ended before `data`, and the rows of what ended before `rows`. */
+  /** Drops the requests of what ended before `data`, and the rows and histories of what ended before `rows`. */
   readonly forget: (before: { readonly data: number; readonly rows: number | undefined }) => Stored<void>
   readonly isPaused: Stored<boolean>
-  readonly setPaused: (paused: boolean) => Stored<void>
+  /** Writes the entry with it, under `pauses`, of which the latest 1,000 are stored. */
+  readonly setPaused: (paused: boolean, entry: string) => Stored<void>
   /** Takes the next turn of all workers, and answers its time. */
   readonly turn: (now: number, interval: number) => Stored<number>
   /** Adds to what a day has spent, unless it would go beyond the cap. A day that is over takes no more. */

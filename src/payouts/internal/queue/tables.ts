@@ -1,6 +1,7 @@
 /**
- * The two tables of the payout queue. `effect_pix_payouts` has a row for each reference; `effect_pix_payout_limits` has
- * one row, which all workers count on. A migration that was published is never edited.
+ * The tables of the payout queue. `effect_pix_payouts` has a row for each reference; `effect_pix_payout_history` has one
+ * for each change of a payout, by the version of the row that the change made, and of the pause;
+ * `effect_pix_payout_limits` has one row, which all workers count on. A migration that was published is never edited.
  */
 import type { Tables } from "../../../durable/Tables.ts"
 
@@ -47,6 +48,16 @@ const create = (types: { readonly now: string; readonly boolean: string; readonl
   "INSERT INTO effect_pix_payout_limits (id) VALUES (1)"
 ]
 
+const addHistory = [
+  `CREATE TABLE effect_pix_payout_history (
+  idempotency_key VARCHAR(64) NOT NULL,
+  version INTEGER NOT NULL,
+  entry TEXT NOT NULL,
+  PRIMARY KEY (idempotency_key, version)
+)`,
+  "ALTER TABLE effect_pix_payout_limits ADD COLUMN version INTEGER NOT NULL DEFAULT 0"
+]
+
 export const tables: Tables = {
   name: "effect_pix_payouts",
   migrations: {
@@ -57,6 +68,7 @@ export const tables: Tables = {
         no: "FALSE"
       }),
       sqlite: create({ now: "CAST(unixepoch('subsec') * 1000 AS INTEGER)", boolean: "INTEGER", no: "0" })
-    }
+    },
+    "0002_history": { pg: addHistory, sqlite: addHistory }
   }
 }

@@ -21,6 +21,7 @@ import { withPatience, TryAgain, work } from "../../../durable/Work.ts"
 import type { ParkedBecause } from "../../PayoutStatus.ts"
 import type { Seal } from "../../PayoutQueueOptions.ts"
 import type { Core, Element } from "./core.ts"
+import { answeredEvent } from "./entries.ts"
 import { readRequest } from "./request.ts"
 import { afterAnswer, optionsOf } from "../machine.ts"
 import * as Row from "./row.ts"
@@ -53,7 +54,8 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
   const untilRunning = Effect.repeat(isPaused, { while: (paused) => paused, schedule: Schedule.spaced("1 second") })
 
   const park = Effect.fnUntraced(function* (row: Row.Row, because: ParkedBecause) {
-    if ((yield* core.change(row, Row.park(because))) === undefined) return yield* changedMeanwhile()
+    if ((yield* core.change(row, Row.park(because), { _tag: "Parked", because })) === undefined)
+      return yield* changedMeanwhile()
     yield* count("parked")
     const money = row.mayHaveLeftAt === null ? "No money moved." : "MONEY MAY HAVE MOVED."
     yield* Effect.logError(`A payout waits for a person (${because}, key ${row.idempotencyKey}). ${money}`)
@@ -96,7 +98,7 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
       const { dailyCap, zone } = settings
       const day = dailyCap === undefined ? null : DateTime.formatIsoDate(dayOf(now, zone))
       const change = Effect.filterOrFail(
-        core.change(row, Row.mark(row, now, day)),
+        core.change(row, Row.mark(row, now, day), { _tag: "Marked", request: row.sends + 1 }),
         (marked) => marked !== undefined,
         changedMeanwhile
       )
@@ -111,9 +113,12 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
   /** Stores what became of a request, and subtracts from the day's sum what provably did not move. */
   const record = (marked: Row.Row, isInDoubt: boolean, answer: Result.Result<Withdrawal, RequestWithdrawalError>) => {
     const { amount, countedDay, idempotencyKey, sends } = marked
-    const changed = core.changeBy(marked, (row) =>
-      // A refusal speaks of all requests with this key only if this request's mark is the last one.
-      Effect.succeed(Row.answered(row, afterAnswer(answer, idempotencyKey, isInDoubt || row.sends !== sends)))
+    // A refusal speaks of all requests with this key only if this request's mark is the last one.
+    const knownOf = (row: Row.Row) => afterAnswer(answer, idempotencyKey, isInDoubt || row.sends !== sends)
+    const changed = core.changeBy(
+      marked,
+      (row) => Effect.succeed(Row.answered(row, knownOf(row))),
+      (row) => answeredEvent(row, knownOf(row))
     )
     const uncounted = (day: string) =>
       Effect.tap(changed, (row) => (row?.countedDay === null ? store.unspend(day, amount) : Effect.void))

@@ -1,0 +1,75 @@
+/**
+ * What happened to a payout of the queue, and to the queue itself: one entry for each change, written in the transaction
+ * that makes the change, and never edited. All of it can be stored: `Schema.toCodecJson(PayoutChange)` writes JSON.
+ *
+ * Gotchas:
+ * - `by` and `note` are the words of your operators. They are stored and shown as they were given: put no person's data
+ *   into them, such as the name or the PIX key of a payee.
+ * - A payout that another program inserted (`PayoutInsert`) has its first entry as soon as a worker has found it.
+ * - The history of a payout is forgotten together with its row (`forget.references`).
+ */
+import * as Schema from "effect/Schema"
+import { IdempotencyConflict, OutcomeUnknown } from "../contract/PaymentsError.ts"
+import { Centavos } from "../pix/Money.ts"
+import { PayoutRefusal } from "./Payout.ts"
+import { ParkedBecause, PayoutState } from "./PayoutStatus.ts"
+
+/** Who takes a step, and why. Both are stored in the history, so they must not hold the data of a payee. */
+export interface StepOptions {
+  /** Who takes the step, as your program names its operators: 1 to 100 characters. Default: nobody is named. */
+  readonly by?: string | undefined
+  /** Why, in the operator's own words: 1 to 1,000 characters. Default: no reason is given. */
+  readonly note?: string | undefined
+}
+
+const changed = {
+  /** When it was written, by the clock of the process that wrote it. */
+  at: Schema.DateTimeUtcFromString,
+  /** The state after the change. */
+  state: PayoutState,
+  /** Since when a request may have left whose end is not known, after the change. */
+  mayHaveLeftAt: Schema.optionalKey(Schema.DateTimeUtcFromString)
+}
+const person = { by: Schema.optionalKey(Schema.String), note: Schema.optionalKey(Schema.String) }
+
+/**
+ * One change of a payout:
+ *
+ * | change | what it says |
+ * |---|---|
+ * | `Submitted` | it was accepted; `amount` is in centavos |
+ * | `Marked` | its request number `request` was about to leave |
+ * | `Answered` | what the answer made of it: `Recorded` with a `withdrawalId`, `Refused` or `Unknown` with an `error` |
+ * | `Contradicted` | the service recorded it after somebody had settled it as failed: money may have moved |
+ * | `Parked` | a worker, or with `Operator` a person, took it out of the workers' hands |
+ * | `Retried`, `Resumed`, `Settled` | a person's step. `notExecuted`: the person said so. `state` is as it was settled |
+ *
+ * What changes nothing has no entry: a request that is lost after somebody parked or settled its payout.
+ */
+export const PayoutChange = Schema.Union([
+  Schema.TaggedStruct("Submitted", { ...changed, amount: Centavos }),
+  Schema.TaggedStruct("Marked", { ...changed, request: Schema.Int }),
+  Schema.TaggedStruct("Answered", {
+    ...changed,
+    answer: Schema.Literals(["Recorded", "Refused", "Unknown"]),
+    withdrawalId: Schema.optionalKey(Schema.Int),
+    error: Schema.optionalKey(Schema.Union([PayoutRefusal, OutcomeUnknown, IdempotencyConflict]))
+  }),
+  Schema.TaggedStruct("Contradicted", { ...changed, withdrawalId: Schema.Int }),
+  Schema.TaggedStruct("Parked", { ...changed, because: ParkedBecause, ...person }),
+  Schema.TaggedStruct("Retried", { ...changed, ...person }),
+  Schema.TaggedStruct("Resumed", { ...changed, notExecuted: Schema.Boolean, ...person }),
+  Schema.TaggedStruct("Settled", { ...changed, ...person })
+])
+/** See the schema of the same name. */
+export type PayoutChange = typeof PayoutChange.Type
+
+/** The workers were stopped (`paused`) by `setPaused`, or let go on. */
+export const PauseChange = Schema.Struct({
+  /** When it was written, by the clock of the process that wrote it. */
+  at: Schema.DateTimeUtcFromString,
+  paused: Schema.Boolean,
+  ...person
+})
+/** See the schema of the same name. */
+export type PauseChange = typeof PauseChange.Type
