@@ -30,6 +30,7 @@ import {
   stakeInWords,
   waitInWords
 } from "./internal/errorFields.ts"
+import { reportable } from "./internal/reportable.ts"
 import { RequestIssue } from "./Outcome.ts"
 import { Seen, seenInWords } from "./Seen.ts"
 
@@ -39,12 +40,14 @@ export { type Concern, Outcome, RequestIssue } from "./Outcome.ts"
 export { Seen } from "./Seen.ts"
 
 /** The input breaks the contract. Found before anything was sent: nothing happened. */
-export class InvalidRequest extends Schema.TaggedError<InvalidRequest>("effect-pix/InvalidRequest")(
-  "InvalidRequest",
-  callFields({
-    outcome: Schema.Literal("NotSent"),
-    issues: Schema.Array(RequestIssue)
-  })
+export class InvalidRequest extends reportable(
+  Schema.TaggedError<InvalidRequest>("effect-pix/InvalidRequest")(
+    "InvalidRequest",
+    callFields({
+      outcome: Schema.Literal("NotSent"),
+      issues: Schema.Array(RequestIssue)
+    })
+  )
 ) {
   get concerns(): "Request" {
     return "Request"
@@ -58,17 +61,19 @@ export class InvalidRequest extends Schema.TaggedError<InvalidRequest>("effect-p
  * A withdrawal under the minimum of 1000 centavos (service interface, section 8). Found before anything was sent
  * (`NotSent`), or said by the service (`Rejected`).
  */
-export class BelowMinimum extends Schema.TaggedError<BelowMinimum>("effect-pix/BelowMinimum")(
-  "BelowMinimum",
-  callFields({
-    outcome: Schema.Literals(["NotSent", "Rejected"]),
-    /** What was asked for, in centavos. */
-    amount: Centavos,
-    /** The documented minimum, in centavos. */
-    minimum: Centavos,
-    status: Schema.optionalKey(Schema.Int),
-    ...serviceWords
-  })
+export class BelowMinimum extends reportable(
+  Schema.TaggedError<BelowMinimum>("effect-pix/BelowMinimum")(
+    "BelowMinimum",
+    callFields({
+      outcome: Schema.Literals(["NotSent", "Rejected"]),
+      /** What was asked for, in centavos. */
+      amount: Centavos,
+      /** The documented minimum, in centavos. */
+      minimum: Centavos,
+      status: Schema.optionalKey(Schema.Int),
+      ...serviceWords
+    })
+  )
 ) {
   get concerns(): "Request" {
     return "Request"
@@ -80,11 +85,13 @@ export class BelowMinimum extends Schema.TaggedError<BelowMinimum>("effect-pix/B
 }
 
 /** The service refused the credentials: 401, or a 403 whose words are not about an earlier request. */
-export class AuthError extends Schema.TaggedError<AuthError>("effect-pix/AuthError")(
-  "AuthError",
-  answerFields({
-    outcome: Schema.Literal("Rejected")
-  })
+export class AuthError extends reportable(
+  Schema.TaggedError<AuthError>("effect-pix/AuthError")(
+    "AuthError",
+    answerFields({
+      outcome: Schema.Literal("Rejected")
+    })
+  )
 ) {
   get concerns(): "Setup" {
     return "Setup"
@@ -98,11 +105,13 @@ export class AuthError extends Schema.TaggedError<AuthError>("effect-pix/AuthErr
  * A withdrawal without `pixKey` was refused because the company has no PIX key on file (service interface, sections
  * 2.1 and 7).
  */
-export class NoPixKey extends Schema.TaggedError<NoPixKey>("effect-pix/NoPixKey")(
-  "NoPixKey",
-  answerFields({
-    outcome: Schema.Literal("Rejected")
-  })
+export class NoPixKey extends reportable(
+  Schema.TaggedError<NoPixKey>("effect-pix/NoPixKey")(
+    "NoPixKey",
+    answerFields({
+      outcome: Schema.Literal("Rejected")
+    })
+  )
 ) {
   get concerns(): "Request" {
     return "Request"
@@ -113,11 +122,13 @@ export class NoPixKey extends Schema.TaggedError<NoPixKey>("effect-pix/NoPixKey"
 }
 
 /** The service says that the balance does not cover the withdrawal. */
-export class InsufficientBalance extends Schema.TaggedError<InsufficientBalance>("effect-pix/InsufficientBalance")(
-  "InsufficientBalance",
-  answerFields({
-    outcome: Schema.Literal("Rejected")
-  })
+export class InsufficientBalance extends reportable(
+  Schema.TaggedError<InsufficientBalance>("effect-pix/InsufficientBalance")(
+    "InsufficientBalance",
+    answerFields({
+      outcome: Schema.Literal("Rejected")
+    })
+  )
 ) {
   get concerns(): "Balance" {
     return "Balance"
@@ -128,12 +139,14 @@ export class InsufficientBalance extends Schema.TaggedError<InsufficientBalance>
 }
 
 /** The lookup's 404: the service knows no transaction of this id. */
-export class TransactionNotFound extends Schema.TaggedError<TransactionNotFound>("effect-pix/TransactionNotFound")(
-  "TransactionNotFound",
-  answerFields({
-    outcome: Schema.Literal("Rejected"),
-    transactionId: Schema.String
-  })
+export class TransactionNotFound extends reportable(
+  Schema.TaggedError<TransactionNotFound>("effect-pix/TransactionNotFound")(
+    "TransactionNotFound",
+    answerFields({
+      outcome: Schema.Literal("Rejected"),
+      transactionId: Schema.String
+    })
+  )
 ) {
   get concerns(): "Request" {
     return "Request"
@@ -148,11 +161,13 @@ export class TransactionNotFound extends Schema.TaggedError<TransactionNotFound>
  * or words about idempotency or duplication. Where the caller gave the key and did not say with `earlier` that it has no
  * past, also words that say "asked before" or "under way", and a 422 without words.
  */
-export class IdempotencyConflict extends Schema.TaggedError<IdempotencyConflict>("effect-pix/IdempotencyConflict")(
-  "IdempotencyConflict",
-  answerFields({
-    outcome: Schema.Literal("Unknown")
-  })
+export class IdempotencyConflict extends reportable(
+  Schema.TaggedError<IdempotencyConflict>("effect-pix/IdempotencyConflict")(
+    "IdempotencyConflict",
+    answerFields({
+      outcome: Schema.Literal("Unknown")
+    })
+  )
 ) {
   get concerns(): "Request" {
     return "Request"
@@ -163,12 +178,14 @@ export class IdempotencyConflict extends Schema.TaggedError<IdempotencyConflict>
 }
 
 /** Too many requests (429). `retryAfter` is what the service asked to wait, where it did. */
-export class RateLimited extends Schema.TaggedError<RateLimited>("effect-pix/RateLimited")(
-  "RateLimited",
-  answerFields({
-    outcome: Schema.Literal("Rejected"),
-    retryAfter: Schema.optionalKey(Schema.Duration)
-  })
+export class RateLimited extends reportable(
+  Schema.TaggedError<RateLimited>("effect-pix/RateLimited")(
+    "RateLimited",
+    answerFields({
+      outcome: Schema.Literal("Rejected"),
+      retryAfter: Schema.optionalKey(Schema.Duration)
+    })
+  )
 ) {
   get concerns(): "Service" {
     return "Service"
@@ -180,11 +197,13 @@ export class RateLimited extends Schema.TaggedError<RateLimited>("effect-pix/Rat
 }
 
 /** Any other 4xx; or 301, 307 or 308, by which the service says that the base URL is wrong. */
-export class RequestRejected extends Schema.TaggedError<RequestRejected>("effect-pix/RequestRejected")(
-  "RequestRejected",
-  answerFields({
-    outcome: Schema.Literal("Rejected")
-  })
+export class RequestRejected extends reportable(
+  Schema.TaggedError<RequestRejected>("effect-pix/RequestRejected")(
+    "RequestRejected",
+    answerFields({
+      outcome: Schema.Literal("Rejected")
+    })
+  )
 ) {
   get concerns(): "Setup" | "Request" {
     return this.status < 400 ? "Setup" : "Request"
@@ -200,11 +219,13 @@ export class RequestRejected extends Schema.TaggedError<RequestRejected>("effect
  * The service could not be reached, or did not answer well, after all attempts. For a write it means that provably
  * nothing was sent; every other failure of this kind is `OutcomeUnknown`.
  */
-export class ServiceUnavailable extends Schema.TaggedError<ServiceUnavailable>("effect-pix/ServiceUnavailable")(
-  "ServiceUnavailable",
-  failureFields({
-    outcome: Schema.Literals(["NotSent", "NoEffect"])
-  })
+export class ServiceUnavailable extends reportable(
+  Schema.TaggedError<ServiceUnavailable>("effect-pix/ServiceUnavailable")(
+    "ServiceUnavailable",
+    failureFields({
+      outcome: Schema.Literals(["NotSent", "NoEffect"])
+    })
+  )
 ) {
   get concerns(): "Service" {
     return "Service"
@@ -216,15 +237,17 @@ export class ServiceUnavailable extends Schema.TaggedError<ServiceUnavailable>("
 }
 
 /** A read was answered with success, but not with what the contract says. */
-export class UnexpectedResponse extends Schema.TaggedError<UnexpectedResponse>("effect-pix/UnexpectedResponse")(
-  "UnexpectedResponse",
-  failureFields({
-    /** The HTTP status of the answer. */
-    status: Schema.Int,
-    outcome: Schema.Literal("NoEffect"),
-    /** Where the answer differs from the contract. Never a value. */
-    issues: Schema.Array(RequestIssue)
-  })
+export class UnexpectedResponse extends reportable(
+  Schema.TaggedError<UnexpectedResponse>("effect-pix/UnexpectedResponse")(
+    "UnexpectedResponse",
+    failureFields({
+      /** The HTTP status of the answer. */
+      status: Schema.Int,
+      outcome: Schema.Literal("NoEffect"),
+      /** Where the answer differs from the contract. Never a value. */
+      issues: Schema.Array(RequestIssue)
+    })
+  )
 ) {
   get concerns(): "Service" {
     return "Service"
@@ -238,16 +261,18 @@ export class UnexpectedResponse extends Schema.TaggedError<UnexpectedResponse>("
  * A write may have been executed, and may not. **Never repeat it under another key.** Calling again with the same
  * input and this error's `idempotencyKey` is the safe way to learn the result.
  */
-export class OutcomeUnknown extends Schema.TaggedError<OutcomeUnknown>("effect-pix/OutcomeUnknown")(
-  "OutcomeUnknown",
-  failureFields({
-    idempotencyKey: Schema.String,
-    outcome: Schema.Literal("Unknown"),
-    /** Where an answer with success differs from the contract. Never a value. */
-    issues: Schema.optionalKey(Schema.Array(RequestIssue)),
-    /** What an answer with success showed of the charge or the withdrawal, where it is not to be relied on. */
-    seen: Schema.optionalKey(Seen)
-  })
+export class OutcomeUnknown extends reportable(
+  Schema.TaggedError<OutcomeUnknown>("effect-pix/OutcomeUnknown")(
+    "OutcomeUnknown",
+    failureFields({
+      idempotencyKey: Schema.String,
+      outcome: Schema.Literal("Unknown"),
+      /** Where an answer with success differs from the contract. Never a value. */
+      issues: Schema.optionalKey(Schema.Array(RequestIssue)),
+      /** What an answer with success showed of the charge or the withdrawal, where it is not to be relied on. */
+      seen: Schema.optionalKey(Seen)
+    })
+  )
 ) {
   get concerns(): "Service" {
     return "Service"

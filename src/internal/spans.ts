@@ -1,14 +1,23 @@
 /**
- * The spans of this library: made only where a tracer is installed, and ended without a value. An answer or the message
- * of an error may hold people's data, so a span ends only with the error's tag and outcome.
+ * The spans and the log lines of this library.
+ *
+ * A span is made only where a tracer is installed, and ends without a value: an answer or the message of an error may hold
+ * people's data, so a span ends only with the error's tag and outcome. A log line has attributes, and the trace of what it
+ * is about; it is no event of a span, since its message may hold an idempotency key.
+ *
+ * One thing has one name in spans, metrics and lines: `payments.operation`, `payments.outcome`, `payments.error` (the
+ * error's tag), `payments.attempts`, `payments.idempotency_key_hash`, `payments.reference`, `payments.retry_after` (in
+ * seconds) and `error.type`. An error of a call gives those that it knows as `error[ErrorReporter.attributes]`.
  */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import type * as LogLevel from "effect/LogLevel"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
+import * as References from "effect/References"
 import * as Tracer from "effect/Tracer"
 
 /** Whether anybody would see a span: without a tracer it costs as much as the rest of a call. */
@@ -34,7 +43,7 @@ export const withoutValues = (exit: Exit.Exit<unknown, unknown>): Exit.Exit<void
 /** Runs `effect` in a span, where a tracer is installed. */
 export const inSpan = <A, E, R>(
   name: string,
-  options: { readonly kind: Tracer.SpanKind; readonly attributes: Record<string, unknown> },
+  options: Pick<Tracer.SpanOptionsNoTrace, "kind" | "attributes" | "links" | "root">,
   effect: (span: Tracer.Span | undefined) => Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> =>
   Effect.withFiber((fiber) =>
@@ -46,3 +55,33 @@ export const inSpan = <A, E, R>(
         )
       : effect(undefined)
   )
+
+/** What `error.type` says: the status of an answer that is an error, else the `FailureReason`, else the error's tag. */
+export const errorType = (failed: {
+  readonly _tag: string
+  readonly status?: number | undefined
+  readonly reason?: string | undefined
+}): string => {
+  const { _tag, reason, status } = failed
+  return status !== undefined && (status >= 400 || reason === undefined) ? String(status) : (reason ?? _tag)
+}
+
+/** Logs a line in the trace of `span`, by default of the current one. Attributes that are `undefined` are left out. */
+export const log = (
+  level: LogLevel.Severity,
+  message: string,
+  attributes: Readonly<Record<string, unknown>>,
+  span?: Tracer.AnySpan
+): Effect.Effect<void> =>
+  Effect.withFiber((fiber) => {
+    const known = Object.entries(attributes).filter(([, value]) => value !== undefined)
+    const annotations = { ...fiber.getRef(References.CurrentLogAnnotations), ...Object.fromEntries(known) }
+    const line = Effect.provideService(
+      Effect.logWithLevel(level)(message),
+      References.CurrentLogAnnotations,
+      annotations
+    )
+    const subject = span ?? Context.getOrUndefined(fiber.context, Tracer.ParentSpan)
+    // Loggers add a line to a span of this process as an event, and to one of another process not.
+    return subject === undefined ? line : Effect.provideService(line, Tracer.ParentSpan, Tracer.externalSpan(subject))
+  })

@@ -8,12 +8,13 @@
 import type * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as ErrorReporter from "effect/ErrorReporter"
 import * as Exit from "effect/Exit"
 import * as Metric from "effect/Metric"
 import * as Result from "effect/Result"
 import { fingerprint } from "../../../contract/IdempotencyKey.ts"
 import { type InvalidRequest, type Outcome, OutcomeUnknown } from "../../../contract/PaymentsError.ts"
-import { withoutValues } from "../../../internal/spans.ts"
+import { log, withoutValues } from "../../../internal/spans.ts"
 import { attempt } from "./attempt.ts"
 import type { Client } from "./client.ts"
 import { invalid } from "./error.ts"
@@ -21,7 +22,7 @@ import { makeRetry, type Retry } from "./retry.ts"
 import type { Call, Failed, Prepared, Route, Unanswered } from "./state.ts"
 import { calls } from "./telemetry.ts"
 
-interface Tagged {
+interface Tagged extends ErrorReporter.Reportable {
   readonly _tag: string
   readonly message: string
   readonly outcome: Outcome
@@ -130,9 +131,7 @@ const failureOfCall = (last: Failed, inDoubt: Unanswered | undefined): Failed =>
 const giveUp = <A, E extends Tagged>(call: Call<A, E>, last: Failed): Effect.Effect<never, E> => {
   const error = call.prepared.toError(call, failureOfCall(last, call.inDoubt))
   endFailed(call, error, Exit.fail(error))
-  return error.outcome === "Unknown"
-    ? Effect.andThen(Effect.logWarning(`${error._tag}: ${error.message}`), Effect.fail(error))
-    : Effect.fail(error)
+  return error.outcome === "Unknown" ? Effect.andThen(logFailed(call, error), Effect.fail(error)) : Effect.fail(error)
 }
 
 /** Ends a call that was interrupted or failed with a defect. No error is returned, so the key of a write is reported. */
@@ -152,12 +151,19 @@ const endInterrupted = <A, E>(call: Call<A, E>, cause: Cause.Cause<E>): Effect.E
   })
   endFailed(call, report, exit)
   const hook = Effect.suspend(() => call.settings.policy.onInterruptedWrite(report))
-  return Effect.logWarning(`${report._tag}: ${report.message}`).pipe(
+  return logFailed(call, report).pipe(
     // An interruption waits for this: a hook that hangs must not hold it for ever.
     Effect.andThen(Effect.timeoutOption(Effect.interruptible(hook), hookTimeout)),
-    Effect.catchCause(() => Effect.logWarning("onInterruptedWrite failed. The line above holds the key."))
+    Effect.catchCause(() =>
+      log("Warn", "onInterruptedWrite failed. The line above holds the key.", attributesOf(report), call.span)
+    )
   )
 }
+
+const attributesOf = (error: Tagged) => ({ ...error[ErrorReporter.attributes] })
+
+const logFailed = (call: Call, error: Tagged) =>
+  log("Warn", `${error._tag}: ${error.message}`, attributesOf(error), call.span)
 
 const endFailed = (call: Call, error: Tagged, exit: Exit.Exit<unknown, unknown>): void => {
   const labels = { operation: call.route.endpoint.operation, result: error._tag, outcome: error.outcome }
