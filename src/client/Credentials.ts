@@ -16,11 +16,13 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as FiberHandle from "effect/FiberHandle"
 import * as Layer from "effect/Layer"
+import * as Metric from "effect/Metric"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import type { ConfigurationError } from "../contract/ConfigurationError.ts"
 import * as Settings from "../contract/Settings.ts"
+import { log } from "../internal/spans.ts"
 import { failureTag } from "./internal/failureTag.ts"
 
 /** A client id and its secret key. */
@@ -129,6 +131,31 @@ const areSame = (one: ApiCredentials, other: ApiCredentials) =>
 /** How long a 401 starts no load after one that brought nothing new. */
 const pause = Duration.seconds(2)
 
+const loads = Metric.counter("effect_pix_credential_loads", {
+  description: "Loads of credentials by result: New, Same or Failed",
+  incremental: true,
+  attributes: { unit: "{load}" }
+})
+
+const counters = {
+  New: Metric.withAttributes(loads, { result: "New" }),
+  Same: Metric.withAttributes(loads, { result: "Same" })
+}
+
+const count = (result: keyof typeof counters) => Metric.update(counters[result], 1)
+
+const countFailure = (cause: Cause.Cause<unknown>) =>
+  Metric.update(Metric.withAttributes(loads, { result: "Failed", "error.type": failureTag(cause) }), 1)
+
+const reportFailure = (cause: Cause.Cause<unknown>) =>
+  Effect.andThen(
+    countFailure(cause),
+    log("Warn", `Loading credentials failed (${failureTag(cause)}): the last good ones stay in use.`, {
+      "payments.result": "Failed",
+      "error.type": failureTag(cause)
+    })
+  )
+
 const reloading = Effect.fnUntraced(function* <E, R>(options: ReloadOptions<E, R>) {
   const { every, limit } = yield* Settings.all({
     every: Settings.ifGiven(options.every, (every) => Settings.period("every", every)),
@@ -145,7 +172,9 @@ const reloading = Effect.fnUntraced(function* <E, R>(options: ReloadOptions<E, R
       )
     ).pipe(Effect.flatMap(checked))
 
-  let current = yield* load(Settings.unreadable("load", `gave no credentials within ${Duration.format(limit)}`))
+  const late = Settings.unreadable("load", `gave no credentials within ${Duration.format(limit)}`)
+  let current = yield* load(late).pipe(Effect.tapCause(countFailure))
+  yield* count("New")
   let notBefore = -Infinity
   const keepCurrent = Effect.map(Clock.currentTimeMillis, (now) => {
     notBefore = now + Duration.toMillis(pause)
@@ -154,17 +183,13 @@ const reloading = Effect.fnUntraced(function* <E, R>(options: ReloadOptions<E, R
   const refresh = load(new Cause.TimeoutError()).pipe(
     Effect.matchCauseEffect({
       onSuccess: (loaded) => {
-        if (areSame(loaded, current)) return keepCurrent
+        if (areSame(loaded, current)) return Effect.andThen(count("Same"), keepCurrent)
         current = loaded
-        return Effect.void
+        const line = "Other credentials were loaded: they are used from now on."
+        return Effect.andThen(count("New"), log("Info", line, { "payments.result": "New" }))
       },
       onFailure: (cause) =>
-        Effect.andThen(
-          Cause.hasInterruptsOnly(cause)
-            ? Effect.void
-            : Effect.logWarning(`Loading credentials failed (${failureTag(cause)}): the last good ones stay in use.`),
-          keepCurrent
-        )
+        Effect.andThen(Cause.hasInterruptsOnly(cause) ? Effect.void : reportFailure(cause), keepCurrent)
     }),
     (one) => FiberHandle.run(handle, one, { onlyIfMissing: true }),
     Effect.andThen(FiberHandle.awaitEmpty(handle))

@@ -5,9 +5,9 @@
  * people's data, so a span ends only with the error's tag and outcome. A log line has attributes, and the trace of what it
  * is about; it is no event of a span, since its message may hold an idempotency key.
  *
- * One thing has one name in spans, metrics and lines: `payments.operation`, `payments.outcome`, `payments.error` (the
- * error's tag), `payments.attempts`, `payments.idempotency_key_hash`, `payments.reference`, `payments.retry_after` (in
- * seconds) and `error.type`. An error of a call gives those that it knows as `error[ErrorReporter.attributes]`.
+ * One thing has one name in spans and lines: `payments.operation`, `payments.outcome`, `payments.error` (the error's tag),
+ * `payments.attempts`, `payments.idempotency_key_hash`, `payments.reference`, `payments.retry_after` (in seconds) and
+ * `error.type`. An error of a call gives those that it knows as `error[ErrorReporter.attributes]`.
  */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -66,6 +66,14 @@ export const errorType = (failed: {
   return status !== undefined && (status >= 400 || reason === undefined) ? String(status) : (reason ?? _tag)
 }
 
+/** Runs `effect` in the trace of `span`, where there is one. Its log lines are no events of the span. */
+export const inTraceOf = <A, E, R>(
+  span: Tracer.AnySpan | undefined,
+  effect: Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R> =>
+  // Loggers add a line to a span of this process as an event, and to one of another process not.
+  span === undefined ? effect : Effect.provideService(effect, Tracer.ParentSpan, Tracer.externalSpan(span))
+
 /** Logs a line in the trace of `span`, by default of the current one. Attributes that are `undefined` are left out. */
 export const log = (
   level: LogLevel.Severity,
@@ -81,7 +89,5 @@ export const log = (
       References.CurrentLogAnnotations,
       annotations
     )
-    const subject = span ?? Context.getOrUndefined(fiber.context, Tracer.ParentSpan)
-    // Loggers add a line to a span of this process as an event, and to one of another process not.
-    return subject === undefined ? line : Effect.provideService(line, Tracer.ParentSpan, Tracer.externalSpan(subject))
+    return inTraceOf(span ?? Context.getOrUndefined(fiber.context, Tracer.ParentSpan), line)
   })

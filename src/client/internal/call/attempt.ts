@@ -1,12 +1,13 @@
 /**
  * One attempt: one request over the transport, in its span, judged.
  */
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { headerNames } from "../../../contract/Endpoints.ts"
-import { withoutValues } from "../../../internal/spans.ts"
+import { errorType, withoutValues } from "../../../internal/spans.ts"
 import type { ApiCredentials } from "../../Credentials.ts"
 import { judgeAnswer, judgeFailure } from "./judge.ts"
 import type { Call, Failed, Prepared } from "./state.ts"
@@ -28,13 +29,13 @@ const headersOf = ({ apiKey, clientId }: ApiCredentials, { body, idempotencyKey 
 
 const send = <A, E>(call: Call<A, E>, used: ApiCredentials): Effect.Effect<Attempted<A>> =>
   Effect.callback((resume) => {
-    const { client, context, prepared, route, settings, started } = call
+    const { client, prepared, route, settings, started } = call
     const { attemptTimeout, clock, deadline, notAfter, policy, transport } = settings
     call.attempts++
     call.used = used
     call.isUnderWay = true
-    route.meters.requests.updateUnsafe(1, context)
     const now = clock.currentTimeMillisUnsafe()
+    call.attemptStarted = now
     const end = Math.min(now + attemptTimeout, started + deadline, notAfter)
     return transport.send(
       {
@@ -56,35 +57,50 @@ const send = <A, E>(call: Call<A, E>, used: ApiCredentials): Effect.Effect<Attem
     )
   })
 
-const typeOf = (failed: Failed): string => (failed._tag === "Refused" ? String(failed.status) : failed.reason)
+/** Records how long the attempt took that is under way. */
+export const recordAttempt = (call: Call, status: number | undefined, errorType: string | undefined): void => {
+  const { attemptStarted, client, context, route, settings } = call
+  const seconds = (settings.clock.currentTimeMillisUnsafe() - attemptStarted) / 1000
+  client.meters.recordAttempt(route.endpoint, { status, errorType }, seconds, context)
+}
 
 /** Sends the request once. */
-export const attempt = <A, E>(call: Call<A, E>, used: ApiCredentials): Effect.Effect<Result.Result<A, Failed>> => {
-  const sent = send(call, used)
+export const attempt = <A, E>(call: Call<A, E>, used: ApiCredentials): Effect.Effect<Result.Result<A, Failed>> =>
+  Effect.map(call.settings.isTraced ? sendInSpan(call, used) : send(call, used), ({ result, status }) => {
+    recordAttempt(call, status, Result.isFailure(result) ? errorType(result.failure) : undefined)
+    return result
+  })
+
+const sendInSpan = <A, E>(call: Call<A, E>, used: ApiCredentials): Effect.Effect<Attempted<A>> => {
   const { client, route, settings } = call
-  if (!settings.isTraced) return Effect.map(sent, ({ result }) => result)
   const { method, path } = route.endpoint
-  const span = Effect.makeSpan(method, {
+  const template = client.prefix + path
+  const span = Effect.makeSpan(`${method} ${template}`, {
     kind: "client",
     ...(call.span !== undefined && { parent: call.span }),
     attributes: {
       "http.request.method": method,
-      "url.template": client.prefix + path,
-      ...client.attributes,
+      "url.template": template,
+      "server.address": client.server.address,
+      "server.port": client.server.port,
+      "url.scheme": client.server.scheme,
       ...(call.attempts > 0 && { "http.request.resend_count": call.attempts })
     }
   })
   return Effect.flatMap(span, (span) => {
     const end = (exit: Exit.Exit<unknown, unknown>) =>
       span.end(settings.clock.currentTimeNanosUnsafe(), withoutValues(exit))
-    const judged = Effect.map(sent, ({ result, status }) => {
+    const judged = Effect.map(send(call, used), (attempted) => {
+      const { result, status } = attempted
       if (status !== undefined) span.attribute("http.response.status_code", status)
       if (Result.isSuccess(result)) end(Exit.void)
       else {
-        span.attribute("error.type", typeOf(result.failure))
-        end(Exit.fail({ _tag: typeOf(result.failure) }))
+        const { retryAfter } = result.failure
+        span.attribute("error.type", errorType(result.failure))
+        if (retryAfter !== undefined) span.attribute("payments.retry_after", Duration.toSeconds(retryAfter))
+        end(Exit.fail({ _tag: errorType(result.failure) }))
       }
-      return result
+      return attempted
     })
     return Effect.onExit(judged, (exit) => (Exit.isSuccess(exit) ? Effect.void : Effect.sync(() => end(exit))))
   })

@@ -5,22 +5,21 @@
  * outcome stays unknown until there is a success that can be read, and nothing is sent under another client id: keys belong
  * to a client id. An interruption while it may have been executed is reported.
  */
-import type * as Cause from "effect/Cause"
+import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as ErrorReporter from "effect/ErrorReporter"
 import * as Exit from "effect/Exit"
-import * as Metric from "effect/Metric"
 import * as Result from "effect/Result"
-import { fingerprint } from "../../../contract/IdempotencyKey.ts"
 import { type InvalidRequest, type Outcome, OutcomeUnknown } from "../../../contract/PaymentsError.ts"
-import { log, withoutValues } from "../../../internal/spans.ts"
-import { attempt } from "./attempt.ts"
+import { errorType, log, withoutValues } from "../../../internal/spans.ts"
+import { attempt, recordAttempt } from "./attempt.ts"
 import type { Client } from "./client.ts"
 import { invalid } from "./error.ts"
+import { attributesOfAttempt, attributesOfCall } from "./lines.ts"
 import { makeRetry, type Retry } from "./retry.ts"
-import type { Call, Failed, Prepared, Route, Unanswered } from "./state.ts"
-import { calls } from "./telemetry.ts"
+import type { Call, Failed, Prepared, Refused, Route, Unanswered } from "./state.ts"
+import type { CallEnd } from "./telemetry.ts"
 
 interface Tagged extends ErrorReporter.Reportable {
   readonly _tag: string
@@ -55,6 +54,7 @@ export const run = <A, E extends Tagged>(
       started: settings.clock.currentTimeMillisUnsafe(),
       misfits: new Set(),
       attempts: 0,
+      attemptStarted: 0,
       used: undefined,
       isUnderWay: false,
       inDoubt: prepared.past === "Unknown" ? earlierUnknown : undefined,
@@ -71,20 +71,17 @@ export const run = <A, E extends Tagged>(
   })
 
 const inSpan = <A, E>(call: Call<A, E>, effect: Effect.Effect<A, E>) => {
-  const { idempotencyKey } = call.prepared
   const { operation } = call.route.endpoint
-  const attributes = {
-    "payments.operation": operation,
-    ...(idempotencyKey !== undefined && { "payments.idempotency_key_hash": fingerprint(idempotencyKey) })
-  }
-  return Effect.flatMap(Effect.makeSpan(`Payments.${operation}`, { kind: "internal", attributes }), (span) => {
+  const options = { kind: "internal", attributes: attributesOfCall(call) } as const
+  return Effect.flatMap(Effect.makeSpan(`Payments.${operation}`, options), (span) => {
     call.span = span
     return effect
   })
 }
 
 const attempts = Effect.fnUntraced(function* <A, E extends Tagged>(call: Call<A, E>) {
-  const { client, route, settings } = call
+  const { client, settings } = call
+  const { operation } = call.route.endpoint
   let retry: Retry | undefined
   let last: Failed | undefined
   for (;;) {
@@ -96,9 +93,11 @@ const attempts = Effect.fnUntraced(function* <A, E extends Tagged>(call: Call<A,
     const result = yield* attempt(call, used)
     if (Result.isSuccess(result)) {
       client.budget.refund(settings.policy.retryBudget, retry?.cost() ?? "first")
-      route.meters.success.updateUnsafe(1, call.context)
-      end(call, Exit.void)
-      if (call.misfits.size > 0) yield* client.reportMisfits(route.endpoint.operation, call.misfits)
+      end(call, Exit.void, { result: "Success", outcome: "Executed" })
+      if (call.misfits.size > 0) {
+        const attributes = { ...attributesOfCall(call), "payments.outcome": "Executed" }
+        yield* client.reportMisfits(call.misfits, { attributes, context: call.context, operation, span: call.span })
+      }
       return result.success
     }
     last = result.failure
@@ -107,10 +106,17 @@ const attempts = Effect.fnUntraced(function* <A, E extends Tagged>(call: Call<A,
       call.inDoubt = last
       call.clientIdInDoubt = used.clientId
     }
+    if (last._tag === "Refused" && last.status === 429) yield* reportRateLimit(call, last)
     retry ??= makeRetry(call)
     if (!(yield* retry.next(last, used))) return yield* giveUp(call, last)
   }
 })
+
+const reportRateLimit = (call: Call, refused: Refused) =>
+  call.client.reportRateLimit(call.settings.clock.currentTimeMillisUnsafe(), refused.retryAfter, {
+    attributes: attributesOfAttempt(call, refused),
+    span: call.span
+  })
 
 /** The failure of the whole call: a write that may have been executed stays in doubt, whatever a later attempt was answered. */
 const failureOfCall = (last: Failed, inDoubt: Unanswered | undefined): Failed => {
@@ -139,9 +145,12 @@ const endInterrupted = <A, E>(call: Call<A, E>, cause: Cause.Cause<E>): Effect.E
   const exit = Exit.failCause(cause)
   const { idempotencyKey } = call.prepared
   if (idempotencyKey === undefined || !(call.isUnderWay || call.inDoubt !== undefined)) {
-    end(call, exit)
+    const result = Cause.hasInterruptsOnly(cause) ? "Interrupted" : "Defect"
+    if (call.isUnderWay) recordAttempt(call, undefined, result)
+    end(call, exit, { result, outcome: "NoEffect", errorType: result })
     return Effect.void
   }
+  if (call.isUnderWay) recordAttempt(call, undefined, "Interrupted")
   const report = new OutcomeUnknown({
     operation: call.route.endpoint.operation,
     attempts: call.attempts,
@@ -166,17 +175,20 @@ const logFailed = (call: Call, error: Tagged) =>
   log("Warn", `${error._tag}: ${error.message}`, attributesOf(error), call.span)
 
 const endFailed = (call: Call, error: Tagged, exit: Exit.Exit<unknown, unknown>): void => {
-  const labels = { operation: call.route.endpoint.operation, result: error._tag, outcome: error.outcome }
-  Metric.withAttributes(calls, labels).updateUnsafe(1, call.context)
-  call.span?.attribute("error.type", error._tag)
-  call.span?.attribute("payments.outcome", error.outcome)
-  end(call, exit)
+  end(call, exit, { result: error._tag, outcome: error.outcome, errorType: errorType(error) })
 }
 
-const end = (call: Call, exit: Exit.Exit<unknown, unknown>): void => {
-  const { clock } = call.settings
+const end = (call: Call, exit: Exit.Exit<unknown, unknown>, how: CallEnd): void => {
+  const { client, context, route, settings, span, started } = call
+  const seconds = (settings.clock.currentTimeMillisUnsafe() - started) / 1000
   call.isOver = true
-  call.route.meters.duration.updateUnsafe(clock.currentTimeMillisUnsafe() - call.started, call.context)
-  call.span?.attribute("payments.attempts", call.attempts)
-  call.span?.end(clock.currentTimeNanosUnsafe(), withoutValues(exit))
+  client.meters.recordCall(route.endpoint.operation, how, seconds, context)
+  if (span === undefined) return
+  span.attribute("payments.attempts", call.attempts)
+  span.attribute("payments.outcome", how.outcome)
+  if (how.errorType !== undefined) {
+    span.attribute("payments.error", how.result)
+    span.attribute("error.type", how.errorType)
+  }
+  span.end(settings.clock.currentTimeNanosUnsafe(), withoutValues(exit))
 }

@@ -9,11 +9,11 @@ import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import type * as HttpClient from "effect/http/HttpClient"
-import * as Metric from "effect/Metric"
 import * as Result from "effect/Result"
+import type * as Tracer from "effect/Tracer"
 import type { Operation, RequestIssue } from "../../../contract/PaymentsError.ts"
 import { NotAfter } from "../../../internal/notAfter.ts"
-import { isTraced } from "../../../internal/spans.ts"
+import { isTraced, log } from "../../../internal/spans.ts"
 import { offered, type Transport } from "../../../internal/transport.ts"
 import type { Credentials } from "../../Credentials.ts"
 import type { IdempotencyKeyGen } from "../../IdempotencyKeyGen.ts"
@@ -21,7 +21,7 @@ import { PaymentsPolicy, type RetryBudget } from "../../PaymentsPolicy.ts"
 import { RefusalRules } from "../../RefusalRules.ts"
 import { transportOf } from "../transport/clientTransport.ts"
 import { wrongSettings } from "./policy.ts"
-import { misfits } from "./telemetry.ts"
+import { makeMeters, type Meters } from "./telemetry.ts"
 
 export interface ClientOptions {
   readonly client: HttpClient.HttpClient
@@ -37,10 +37,12 @@ export interface Client extends Pick<ClientOptions, "credentials" | "keys" | "co
   readonly origin: string
   /** The path of the base URL, before every path of the contract. */
   readonly prefix: string
-  /** The attributes that every span of a request has. */
-  readonly attributes: Readonly<Record<string, unknown>>
+  readonly server: { readonly address: string; readonly port: number; readonly scheme: string }
+  readonly meters: Meters
   /** Counts and logs the fields of an answer that did not fit. */
   readonly reportMisfits: ReturnType<typeof makeMisfitReport>
+  /** Logs that the service limits requests. */
+  readonly reportRateLimit: ReturnType<typeof makeRateLimitReport>
   /** The settings of a fiber, or what is wrong with them. */
   readonly settingsOf: ReturnType<typeof makeSettings>
 }
@@ -48,19 +50,24 @@ export interface Client extends Pick<ClientOptions, "credentials" | "keys" | "co
 export const makeClient = (options: ClientOptions): Effect.Effect<Client> =>
   Effect.map(Effect.context<never>(), (builtIn: Context.Context<never>) => {
     const { baseUrl, client, companyId, credentials, keys } = options
+    const prefix = baseUrl.pathname.replace(/(?<!\/)\/+$/, "")
+    const server = {
+      address: baseUrl.hostname,
+      port: Number(baseUrl.port) || (baseUrl.protocol === "https:" ? 443 : 80),
+      scheme: baseUrl.protocol.slice(0, -1)
+    }
+    const meters = makeMeters({ ...server, prefix })
     return {
       credentials,
       keys,
       companyId,
       budget: makeBudget(),
       origin: baseUrl.origin,
-      prefix: baseUrl.pathname.replace(/(?<!\/)\/+$/, ""),
-      attributes: {
-        "server.address": baseUrl.hostname,
-        "server.port": Number(baseUrl.port) || (baseUrl.protocol === "https:" ? 443 : 80),
-        "url.scheme": baseUrl.protocol.slice(0, -1)
-      },
-      reportMisfits: makeMisfitReport(),
+      prefix,
+      server,
+      meters,
+      reportMisfits: makeMisfitReport(meters),
+      reportRateLimit: makeRateLimitReport(),
       settingsOf: makeSettings(client, builtIn)
     }
   })
@@ -162,16 +169,42 @@ const makeBudget = (): Budget => {
   }
 }
 
+/** The call that a line is about. */
+interface Subject {
+  readonly operation: Operation
+  readonly attributes: Readonly<Record<string, unknown>>
+  readonly context: Context.Context<never>
+  readonly span: Tracer.Span | undefined
+}
+
 /** Fields that did not fit and were left out: each is counted once a call, and logged once for a client. No values. */
-const makeMisfitReport = () => {
+const makeMisfitReport = (meters: Meters) => {
   const logged = new Set<string>()
-  return Effect.fnUntraced(function* (operation: Operation, fields: ReadonlySet<string>) {
+  return Effect.fnUntraced(function* (fields: ReadonlySet<string>, { attributes, context, operation, span }: Subject) {
     for (const field of fields) {
-      yield* Metric.update(Metric.withAttributes(misfits, { operation, field }), 1)
+      meters.countMisfit(operation, field, context)
       const name = `${operation}: ${field}`
       if (logged.has(name)) continue
       logged.add(name)
-      yield* Effect.logWarning(`${name} of the answer does not fit the contract and was left out`)
+      const line = `${name} of the answer does not fit the contract and was left out`
+      yield* log("Warn", line, { ...attributes, "payments.field": field }, span)
     }
   })
+}
+
+/** A limit refuses many calls at once, and the metrics count them: in milliseconds, how often it is logged. */
+const rateLimitPause = 60_000
+
+/** Logs that the service limits requests, and for how long it asks to wait: once a minute for a client. */
+const makeRateLimitReport = () => {
+  let notBefore = -Infinity
+  return (now: number, retryAfter: Duration.Duration | undefined, subject: Pick<Subject, "attributes" | "span">) => {
+    if (now < notBefore) return Effect.void
+    notBefore = now + rateLimitPause
+    const wait =
+      retryAfter === undefined
+        ? "It does not say for how long"
+        : `It asks to wait ${Math.ceil(Duration.toSeconds(retryAfter))} second(s)`
+    return log("Warn", `The service takes no more requests now (HTTP 429). ${wait}.`, subject.attributes, subject.span)
+  }
 }

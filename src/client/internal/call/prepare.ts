@@ -16,7 +16,6 @@ import { run } from "./call.ts"
 import type { Client } from "./client.ts"
 import { invalid, type OwnError, readError, writeError } from "./error.ts"
 import type { Issues, KeyPast, Route, Undecodable } from "./state.ts"
-import { metersOf } from "./telemetry.ts"
 
 const notWritable: Issues = [{ path: "", problem: "it cannot be written as JSON" }]
 
@@ -61,7 +60,6 @@ export const bodyEncoder = (
 /** Makes an endpoint ready for calls. `fast` reads its answers, where they are plain, in place of the schema. */
 export const makeRoute = <E extends Endpoint>(endpoint: E, fast?: FastReader<E["response"]["Type"]>): Route<E> => ({
   endpoint,
-  meters: metersOf(endpoint.operation),
   pathOf: pathEncoder(endpoint),
   decode: bodyDecoder<E["response"]>(endpoint.response, {
     exact: endpoint.decimals,

@@ -9,7 +9,9 @@ import * as Schedule from "effect/Schedule"
 import type { FailureReason } from "../../../contract/PaymentsError.ts"
 import type { ApiCredentials } from "../../Credentials.ts"
 import type { FailedAttempt, PaymentsPolicy } from "../../PaymentsPolicy.ts"
+import { errorType, inTraceOf, log } from "../../../internal/spans.ts"
 import { failureTag } from "../failureTag.ts"
+import { attributesOfAttempt } from "./lines.ts"
 import type { Call, Failed, Unanswered } from "./state.ts"
 
 /** The reasons that another attempt may cure, whatever the status. */
@@ -90,7 +92,7 @@ export const makeRetry = (call: Call): Retry => {
   /** Other credentials may cure a 401, once. */
   const reload = Effect.fnUntraced(function* (used: ApiCredentials) {
     isReloaded = true
-    const hasOthers = yield* untilDeadline(client.credentials.reload(used))
+    const hasOthers = yield* untilDeadline(inTraceOf(call.span, client.credentials.reload(used)))
     return hasOthers === true && isInTime()
   })
 
@@ -102,14 +104,11 @@ export const makeRetry = (call: Call): Retry => {
       return Duration.toMillis(wait)
     },
     Pull.catchDone(() => Effect.undefined),
-    Effect.catchCause((cause) =>
-      Effect.as(
-        Effect.logWarning(
-          `PaymentsPolicy.${isWrite ? "retryWrites" : "retryReads"} failed (${failureTag(cause)}): there is no other attempt.`
-        ),
-        undefined
-      )
-    ),
+    (wait, last) =>
+      Effect.catchCause(wait, (cause) => {
+        const line = `PaymentsPolicy.${isWrite ? "retryWrites" : "retryReads"} failed (${failureTag(cause)}): there is no other attempt.`
+        return Effect.as(log("Warn", line, attributesOfAttempt(call, last), call.span), undefined)
+      }),
     untilDeadline
   )
 
@@ -124,8 +123,9 @@ export const makeRetry = (call: Call): Retry => {
     if (asked > maxRetryAfter || !isInTime(wait)) return false
     if (!client.budget.take(policy.retryBudget, again === "throttled")) return false
     cost = again === "throttled" ? "throttled" : "retried"
-    route.meters.retries.updateUnsafe(1, call.context)
-    yield* Effect.logDebug(`${route.endpoint.operation}: attempt ${call.attempts} failed, trying again`)
+    const { operation } = route.endpoint
+    const line = `${operation}: attempt ${call.attempts} failed (${errorType(last)}), trying again in ${Math.round(wait)} ms`
+    yield* log("Debug", line, attributesOfAttempt(call, last), call.span)
     yield* Effect.sleep(Duration.millis(wait))
     // The process may have been stopped meanwhile.
     return isInTime()

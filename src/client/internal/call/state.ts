@@ -11,14 +11,12 @@ import type { FailureReason, RequestIssue, Seen } from "../../../contract/Paymen
 import type { ApiCredentials } from "../../Credentials.ts"
 import type { PaymentsPolicy } from "../../PaymentsPolicy.ts"
 import type { Client, Settings } from "./client.ts"
-import type { Meters } from "./telemetry.ts"
 
 export type Issues = ReadonlyArray<RequestIssue>
 
 /** An endpoint of the contract, ready for calls: what depends on it alone is made once, for all clients. */
 export interface Route<E extends Endpoint = Endpoint> {
   readonly endpoint: E
-  readonly meters: Meters
   /** Path and query of one object that holds the parameters and the query. */
   readonly pathOf: (input: unknown) => Result.Result<string, Issues>
   readonly decode: (body: string, misfits: Set<string>) => Result.Result<E["response"]["Type"], Undecodable>
@@ -54,6 +52,8 @@ export interface Call<A = unknown, E = unknown> {
   /** The fields of the answer that did not fit. */
   readonly misfits: Set<string>
   attempts: number
+  /** When the last attempt began, in milliseconds. */
+  attemptStarted: number
   /** The credentials of the last attempt. */
   used: ApiCredentials | undefined
   /** A request may be under way. */

@@ -1,38 +1,88 @@
 /**
- * The metrics of the client. Their labels are the operation, the result, the outcome and names of fields of the contract,
- * so there are few: never a header, a body, an idempotency key or a person's data.
+ * The metrics of a client. Their attributes are names and statuses, so there are few: never a header, a body, an
+ * idempotency key or a person's data. A handle is made once for each set of attributes.
  */
+import type * as Context from "effect/Context"
 import * as Metric from "effect/Metric"
-import type { Operation } from "../../../contract/PaymentsError.ts"
+import type { Endpoint } from "../../../contract/Endpoints.ts"
+import type { Operation, Outcome } from "../../../contract/PaymentsError.ts"
 
-const requests = Metric.counter("effect_pix_requests", {
-  description: "Requests sent, or tried to be, by operation",
-  incremental: true
-})
-const retries = Metric.counter("effect_pix_retries", {
-  description: "Attempts after the first, by operation",
-  incremental: true
-})
-const duration = Metric.histogram("effect_pix_call_duration_milliseconds", {
-  description: "How long a call took over all its attempts, by operation",
-  boundaries: Metric.exponentialBoundaries({ start: 5, factor: 2, count: 15 })
-})
+/** In seconds: those that OpenTelemetry advises, and more, past the default deadline of a call. */
+const boundaries = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 20, 30, 60, 90, 120]
 
-export const calls = Metric.counter("effect_pix_calls", {
-  description: "Calls by operation and result: Success, or the error's tag, with its outcome",
-  incremental: true
-})
-export const misfits = Metric.counter("effect_pix_misfits", {
-  description: "Answers with an optional field that did not fit the contract and was left out, by operation and field",
-  incremental: true
-})
+type Attributes = Metric.Metric.AttributeSet
 
-/** The metrics of one operation. */
-export const metersOf = (operation: Operation) => ({
-  requests: Metric.withAttributes(requests, { operation }),
-  retries: Metric.withAttributes(retries, { operation }),
-  duration: Metric.withAttributes(duration, { operation }),
-  success: Metric.withAttributes(calls, { operation, result: "Success", outcome: "Executed" })
-})
+/** Effect's exporters take the unit of a metric from its attribute `unit`. */
+const histogram = (name: string, description: string, attributes: Attributes) =>
+  Metric.histogram(name, { description, boundaries, attributes: { ...attributes, unit: "s" } })
 
-export type Meters = ReturnType<typeof metersOf>
+const attemptDuration = (attributes: Attributes) =>
+  histogram("http.client.request.duration", "How long an attempt took: one HTTP request", attributes)
+
+const callDuration = (attributes: Attributes) =>
+  histogram("effect_pix_call_duration", "How long a call took, over all its attempts and waits", attributes)
+
+const misfits = (attributes: Attributes) =>
+  Metric.counter("effect_pix_misfits", {
+    description: "Answers with an optional field that did not fit the contract and was left out",
+    incremental: true,
+    attributes: { ...attributes, unit: "{answer}" }
+  })
+
+/** How a call ended. */
+export interface CallEnd {
+  /** `Success`, the error's tag, `Interrupted` or `Defect`. */
+  readonly result: string
+  readonly outcome: Outcome | "Executed"
+  /** Absent for a success. */
+  readonly errorType?: string
+}
+
+const errorAttribute = (errorType: string | undefined) => (errorType === undefined ? {} : { "error.type": errorType })
+
+/** The metrics of a client that sends to `server`. */
+export const makeMeters = (server: { readonly address: string; readonly port: number; readonly prefix: string }) => {
+  const made = new Map<string, Metric.Metric<number, unknown>>()
+  const handle = (key: string, make: () => Metric.Metric<number, unknown>) => {
+    let found = made.get(key)
+    if (found === undefined) {
+      found = make()
+      made.set(key, found)
+    }
+    return found
+  }
+
+  return {
+    recordAttempt: (
+      { method, operation, path }: Endpoint,
+      { errorType, status }: { readonly status: number | undefined; readonly errorType: string | undefined },
+      seconds: number,
+      context: Context.Context<never>
+    ): void =>
+      handle(`attempt ${operation} ${status} ${errorType}`, () =>
+        attemptDuration({
+          "http.request.method": method,
+          "url.template": server.prefix + path,
+          "server.address": server.address,
+          "server.port": String(server.port),
+          ...(status !== undefined && { "http.response.status_code": String(status) }),
+          ...errorAttribute(errorType)
+        })
+      ).updateUnsafe(seconds, context),
+
+    recordCall: (
+      operation: Operation,
+      { errorType, outcome, result }: CallEnd,
+      seconds: number,
+      context: Context.Context<never>
+    ): void =>
+      handle(`call ${operation} ${result} ${outcome} ${errorType}`, () =>
+        callDuration({ operation, result, outcome, "server.address": server.address, ...errorAttribute(errorType) })
+      ).updateUnsafe(seconds, context),
+
+    countMisfit: (operation: Operation, field: string, context: Context.Context<never>): void =>
+      handle(`misfit ${operation} ${field}`, () => misfits({ operation, field })).updateUnsafe(1, context)
+  }
+}
+
+export type Meters = ReturnType<typeof makeMeters>
