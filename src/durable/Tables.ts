@@ -56,11 +56,14 @@ export const migrateOrRefuse = (
   tables: Tables
 ): Effect.Effect<void, SqlError | ConfigurationError, SqlClient.SqlClient> =>
   migrate(tables).pipe(
-    Effect.catch((error) =>
-      Effect.flatMap(versionOf(tables), (version) => {
-        const isOlder = version > 0 && version < Object.keys(tables.migrations).length
-        return Effect.fail(isOlder ? otherVersion(tables, version) : error)
-      })
+    // A database that refuses the change of its tables answers; one that refuses its credentials is not asked again.
+    Effect.catchIf(
+      ({ reason }) => reason._tag === "AuthorizationError",
+      (error) =>
+        Effect.flatMap(versionOf(tables), (version) => {
+          const isOlder = version > 0 && version < Object.keys(tables.migrations).length
+          return Effect.fail(isOlder ? otherVersion(tables, version) : error)
+        })
     )
   )
 
