@@ -66,6 +66,7 @@ import { makeCore } from "./internal/queue/core.ts"
 import { make as makeMemoryStore } from "./internal/queue/memoryStore.ts"
 import { type Settings, settingsOf } from "./internal/queue/settings.ts"
 import { make as makeSqlStore } from "./internal/queue/sqlStore.ts"
+import { measures } from "./internal/queue/signals.ts"
 import type { Store } from "./internal/queue/store.ts"
 import { sweeps } from "./internal/queue/sweeps.ts"
 import { tables } from "./internal/queue/tables.ts"
@@ -198,6 +199,7 @@ const unsealed: Seal = { seal: Effect.succeed, open: Effect.succeed }
 /** The service, and what starts a worker of it in the scope. */
 const make = Effect.fnUntraced(function* (store: Store, settings: Settings, { seal = unsealed }: PayoutClientOptions) {
   const core = yield* makeCore(store, settings.poll)
+  yield* Effect.forkScoped(measures(store))
   const queueStore = yield* PersistedQueue.PersistedQueueStore
   const start = Effect.gen(function* () {
     const worker = yield* makeWorker(core, settings, seal)

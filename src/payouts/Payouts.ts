@@ -32,6 +32,7 @@ import * as Latch from "effect/Latch"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
+import { camelToSnake as snake } from "effect/String"
 import type { Payments } from "../client/Payments.ts"
 import type { InvalidRequest } from "../contract/PaymentsError.ts"
 import { inSpan } from "../internal/spans.ts"
@@ -107,7 +108,7 @@ export const run = <E = never, R = never>(
   items: Items<E, R>,
   options: Options = {}
 ): Effect.Effect<PayoutReport, InvalidRequest | PayoutSourceFailed<E>, R | Payments> =>
-  inSpan("Payouts.run", { kind: "internal", attributes: {} }, () =>
+  inSpan("Payouts.run", { kind: "internal", attributes: {} }, (span) =>
     Effect.gen(function* () {
       const settings = yield* settingsOf(items, options)
       const events: Array<PayoutEvent> = []
@@ -116,12 +117,14 @@ export const run = <E = never, R = never>(
         return Effect.void
       }
       const end = yield* Effect.exit(drive(items, settings, emit))
-      if (Exit.isSuccess(end)) return reportOf(events)
+      const report = reportOf(events)
+      for (const [name, results] of Object.entries(report)) span?.attribute(`payouts.${snake(name)}`, results.length)
+      if (Exit.isSuccess(end)) return report
       const error = Option.getOrUndefined(Cause.findErrorOption(end.cause))
       return yield* new PayoutSourceFailed<E>({
         ...(error !== undefined && { error }),
         cause: end.cause,
-        report: reportOf(events)
+        report
       })
     })
   )

@@ -368,7 +368,7 @@ describe("what is told", () => {
       yield* TestClock.adjust("1 minute")
       const names = (yield* Metric.snapshot).map(({ id }) => id)
       assert.include(names, "effect_pix_payout_queue_waiting")
-      assert.include(names, "effect_pix_payout_queue_requests")
+      assert.include(names, "effect_pix_payout_queue_changes")
     }).pipe(Effect.provide(layerMemory()))
   )
 

@@ -137,7 +137,11 @@ const failureOfCall = (last: Failed, inDoubt: Unanswered | undefined): Failed =>
 const giveUp = <A, E extends Tagged>(call: Call<A, E>, last: Failed): Effect.Effect<never, E> => {
   const error = call.prepared.toError(call, failureOfCall(last, call.inDoubt))
   endFailed(call, error, Exit.fail(error))
-  return error.outcome === "Unknown" ? Effect.andThen(logFailed(call, error), Effect.fail(error)) : Effect.fail(error)
+  // A doubt that an earlier call has begun was warned of then.
+  const level = call.prepared.past === "Unknown" ? "Debug" : "Warn"
+  return error.outcome === "Unknown"
+    ? Effect.andThen(logFailed(call, error, level), Effect.fail(error))
+    : Effect.fail(error)
 }
 
 /** Ends a call that was interrupted or failed with a defect. No error is returned, so the key of a write is reported. */
@@ -171,8 +175,8 @@ const endInterrupted = <A, E>(call: Call<A, E>, cause: Cause.Cause<E>): Effect.E
 
 const attributesOf = (error: Tagged) => ({ ...error[ErrorReporter.attributes] })
 
-const logFailed = (call: Call, error: Tagged) =>
-  log("Warn", `${error._tag}: ${error.message}`, attributesOf(error), call.span)
+const logFailed = (call: Call, error: Tagged, level: "Debug" | "Warn" = "Warn") =>
+  log(level, `${error._tag}: ${error.message}`, attributesOf(error), call.span)
 
 const endFailed = (call: Call, error: Tagged, exit: Exit.Exit<unknown, unknown>): void => {
   end(call, exit, { result: error._tag, outcome: error.outcome, errorType: errorType(error) })

@@ -13,6 +13,7 @@ import * as Schema from "effect/Schema"
 import { repeatedly, unlimited } from "../../../durable/Work.ts"
 import { entryOf, type Event, submitted } from "./entries.ts"
 import type { Changes, Row } from "./row.ts"
+import { countChange } from "./signals.ts"
 import { queueName } from "./sqlStore.ts"
 import type { Store } from "./store.ts"
 
@@ -68,6 +69,7 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, poll: number)
     if (!(yield* store.insert(row, entryOf(submitted(row), row)))) return false
     yield* offer(row)
     yield* publish(row)
+    yield* store.afterCommit(countChange(row))
     return true
   })
 
@@ -88,6 +90,7 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, poll: number)
     if (!(yield* store.update(row, to, event && entryOf(event, to)))) return undefined
     if (to.generation !== row.generation) yield* offer(to, delay)
     yield* publish(to)
+    if (to.state !== row.state) yield* store.afterCommit(countChange(to))
     return to
   })
 

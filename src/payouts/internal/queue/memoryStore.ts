@@ -81,9 +81,9 @@ export const make = (): Store => {
     counts: Effect.sync(() =>
       (["accepted", "unknown", "parked"] as const).flatMap((state) => {
         const found = [...rows.values()].filter((row) => row.state === state)
-        return found.length === 0
-          ? []
-          : [{ state, count: found.length, oldest: Math.min(...found.map(({ submittedAt }) => submittedAt)) }]
+        const oldest = Math.min(...found.map(({ submittedAt }) => submittedAt))
+        const amount = found.reduce((sum, row) => sum + row.amount, 0)
+        return found.length === 0 ? [] : [{ state, count: found.length, oldest, amount }]
       })
     ),
     forget: (before) =>

@@ -63,8 +63,8 @@ export const Row = Schema.Struct({
 })
 export interface Row extends Schema.Schema.Type<typeof Row> {}
 
-/** How many payouts of a state wait, and since when the oldest does. */
-export const Count = Schema.Struct({ state: PayoutState, count: Int, oldest: Int })
+/** How many payouts of a state wait, since when the oldest does, and their sum in centavos. */
+export const Count = Schema.Struct({ state: PayoutState, count: Int, oldest: Int, amount: Int })
 export interface Count extends Schema.Schema.Type<typeof Count> {}
 
 export type Changes = Partial<
@@ -83,6 +83,9 @@ const Failure = Schema.fromJsonString(
 )
 const writeFailure = Schema.encodeSync(Failure)
 const readFailure = Schema.decodeUnknownOption(Failure)
+
+/** The last failure of a row, where it has one that can be read. */
+export const failureOf = ({ error }: Row) => Option.getOrUndefined(readFailure(error))
 
 /** A request is about to leave. */
 export const mark = (row: Row, now: number, day: string | null): Changes => ({
@@ -158,7 +161,7 @@ const time = (millis: number) => DateTime.makeUnsafe(millis)
 
 /** What a row says to its owner: of what is known, the fields that `PayoutStatus` has for its state. */
 export const statusOf = (row: Row): PayoutStatus => {
-  const failure = Option.getOrUndefined(readFailure(row.error))
+  const failure = failureOf(row)
   const isUnclear = failure?.outcome === "Unknown"
   // A newer version may have written a failure that cannot be read. Why a payout was refused, a person has to find out.
   const isUnreadable = row.state === "refused" && (failure === undefined || isUnclear)

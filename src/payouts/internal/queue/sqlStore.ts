@@ -154,7 +154,7 @@ export const make = (database: Database): Store => {
     healInserted: heal("generation = 0"),
     healLost: heal("generation > 0"),
     counts: Effect.flatMap(
-      sql`SELECT state AS "state", COUNT(*) AS "count", MIN(submitted_at) AS "oldest" FROM ${payouts}
+      sql`SELECT state AS "state", COUNT(*) AS "count", MIN(submitted_at) AS "oldest", SUM(amount) AS "amount" FROM ${payouts}
         WHERE state IN ('accepted', 'unknown', 'parked') GROUP BY state`,
       (rows) => Effect.orDie(decodeCounts(rows))
     ),

@@ -7,12 +7,12 @@ import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Metric from "effect/Metric"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as Semaphore from "effect/Semaphore"
 import type { SqlError } from "effect/sql/SqlError"
 import { NotAfter } from "../../../internal/notAfter.ts"
+import { inSpan, log } from "../../../internal/spans.ts"
 import { Payments } from "../../../client/Payments.ts"
 import { fromReference } from "../../../contract/IdempotencyKey.ts"
 import type { RequestWithdrawalError } from "../../../contract/PaymentsError.ts"
@@ -26,12 +26,7 @@ import { readRequest } from "./request.ts"
 import { afterAnswer, optionsOf } from "../machine.ts"
 import * as Row from "./row.ts"
 import type { Settings } from "./settings.ts"
-
-const outcomes = Metric.counter("effect_pix_payout_queue_requests", {
-  description: "Requests of the payout queue, by what became of the payout",
-  incremental: true
-})
-const count = (state: string) => Metric.update(Metric.withAttributes(outcomes, { state }), 1)
+import { attributesOf, causeOf } from "./signals.ts"
 
 /** The row was changed by another process since it was read. */
 const changedMeanwhile = () => new TryAgain({ reason: "ChangedMeanwhile" })
@@ -42,6 +37,19 @@ const dayOf = (now: number, zone: DateTime.TimeZone) => DateTime.setZone(DateTim
 const untilTomorrow = (now: number, zone: DateTime.TimeZone) => {
   const tomorrow = DateTime.startOf(DateTime.add(dayOf(now, zone), { days: 1 }), "day")
   return Duration.millis(DateTime.toEpochMillis(tomorrow) - now)
+}
+
+/** Says that a payout is tried again: a warning where its state or the cause is new, and otherwise for debugging. */
+const logAgain = (before: Row.Row, after: Row.Row, failure: RequestWithdrawalError, wait?: Duration.Duration) => {
+  const isNew = before.state !== after.state || causeOf(before) !== causeOf(after)
+  // The client has warned of it: it warns of a doubt that its call begins.
+  const isKnown = failure.outcome === "Unknown" && before.mayHaveLeftAt === null
+  const when = wait === undefined ? "" : ` in ${Math.round(Duration.toSeconds(wait))} seconds, as the service asked`
+  return log(
+    isNew && !isKnown ? "Warn" : "Debug",
+    `A payout is tried again${when} (key ${after.idempotencyKey}): ${failure._tag}`,
+    { ...attributesOf(after), "payments.retry_after": wait && Duration.toSeconds(wait) }
+  )
 }
 
 export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Settings, seal: Seal) {
@@ -56,9 +64,12 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
   const park = Effect.fnUntraced(function* (row: Row.Row, because: ParkedBecause) {
     if ((yield* core.change(row, Row.park(because), { _tag: "Parked", because })) === undefined)
       return yield* changedMeanwhile()
-    yield* count("parked")
     const money = row.mayHaveLeftAt === null ? "No money moved." : "MONEY MAY HAVE MOVED."
-    yield* Effect.logError(`A payout waits for a person (${because}, key ${row.idempotencyKey}). ${money}`)
+    yield* log(
+      "Error",
+      `A payout waits for a person (${because}, key ${row.idempotencyKey}). ${money}`,
+      attributesOf(row)
+    )
   })
 
   /** Why a payout must not be sent. */
@@ -132,8 +143,10 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
     if (marked === undefined) {
       const now = yield* Clock.currentTimeMillis
       yield* core.requeue(row, untilTomorrow(now, settings.zone))
-      yield* Effect.logWarning(
-        `The cap of the day is reached: a payout waits for tomorrow (key ${row.idempotencyKey}).`
+      yield* log(
+        "Warn",
+        `The cap of the day is reached: a payout waits for tomorrow (key ${row.idempotencyKey}).`,
+        attributesOf(row)
       )
       return undefined
     }
@@ -146,19 +159,23 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
       Effect.result
     )
     const after = yield* record(marked, isInDoubt, result)
-    yield* count(after?.state ?? "unknown")
     if (Result.isSuccess(result) && after?.state === "failed") {
-      yield* Effect.logError(
-        `The service recorded a payout that somebody settled as failed (key ${row.idempotencyKey}). MONEY MAY HAVE MOVED.`
+      yield* log(
+        "Error",
+        `The service recorded a payout that somebody settled as failed (key ${row.idempotencyKey}). MONEY MAY HAVE MOVED.`,
+        attributesOf(after)
       )
     }
     if (after === undefined || !Row.isOpen(after) || Result.isSuccess(result)) return undefined
     const { failure } = result
     const asked = "retryAfter" in failure ? failure.retryAfter : undefined
     // Where the service asks for no wait, the queue's own schedule decides.
-    if (asked === undefined || Duration.toMillis(asked) < 1000) return failure
+    const wait =
+      asked === undefined || Duration.toMillis(asked) < 1000 ? undefined : Duration.min(asked, Duration.hours(1))
+    yield* logAgain(row, after, failure, wait)
+    if (wait === undefined) return failure
     // The service said when: a new element waits for that long, at most an hour.
-    yield* core.requeue(after, Duration.min(asked, Duration.hours(1)))
+    yield* core.requeue(after, wait)
     return undefined
   })
 
@@ -175,9 +192,11 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
         return yield* park(row, "Unreadable")
       }
       yield* turn
-      const failure = yield* withPatience(settings.drain)(send(row, request))
+      const sending = inSpan("PayoutQueue.send", { kind: "internal", attributes: attributesOf(row), root: true }, () =>
+        Effect.annotateLogs(send(row, request), { "payments.reference": row.reference })
+      )
+      const failure = yield* withPatience(settings.drain)(sending)
       if (failure === undefined) return
-      yield* Effect.logWarning(`A payout is tried again (key ${key}): ${failure._tag}`)
       return yield* new TryAgain({ reason: failure._tag })
     }).pipe(
       Effect.catchTag(["SqlError", "PersistedQueueError"], ({ _tag }) => Effect.fail(new TryAgain({ reason: _tag })))

@@ -1,0 +1,70 @@
+/**
+ * The metrics of the queue, and what its log lines say of a payout. Labels are states and causes, so there are few.
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
+import { fingerprint } from "../../../contract/IdempotencyKey.ts"
+import { repeatedly } from "../../../durable/Work.ts"
+import { errorType } from "../../../internal/spans.ts"
+import { failureOf, type Row } from "./row.ts"
+import type { Store } from "./store.ts"
+
+const gauge = (name: string, description: string, unit: string) =>
+  Metric.gauge(`effect_pix_payout_queue_${name}`, { description, attributes: { unit } })
+
+const waiting = gauge("waiting", "Payouts that wait, by their state: accepted, unknown, or parked", "{payout}")
+const oldest = gauge("oldest", "How long the oldest payout of a state has been waiting", "s")
+const centavos = gauge("centavos", "The sum of the payouts that wait, by their state", "{centavo}")
+const paused = gauge("paused", "Whether the workers are stopped by setPaused: 1 or 0", "1")
+const changes = Metric.counter("effect_pix_payout_queue_changes", {
+  description: "Payouts that came into a state, with the cause of a failure",
+  incremental: true,
+  attributes: { unit: "{payout}" }
+})
+
+/** The cause of a row's last failure, as `error.type` says it. */
+export const causeOf = (row: Row): string | undefined => {
+  const failure = failureOf(row)
+  return failure && errorType(failure)
+}
+
+/** Counts a payout that came into its state. */
+export const countChange = (row: Row): Effect.Effect<void> => {
+  const cause = causeOf(row)
+  return Metric.update(
+    Metric.withAttributes(changes, { state: row.state, ...(cause !== undefined && { "error.type": cause }) }),
+    1
+  )
+}
+
+/** What a log line and a span say of a payout. */
+export const attributesOf = (row: Row) => ({
+  "payments.operation": "requestWithdrawal",
+  "payments.reference": row.reference,
+  "payments.idempotency_key_hash": fingerprint(row.idempotencyKey),
+  "payments.attempts": row.sends,
+  "payments.outcome": failureOf(row)?.outcome,
+  "error.type": causeOf(row)
+})
+
+/** Measures every minute what waits, also in a process without a worker: two statements on an index. */
+export const measures = (store: Store): Effect.Effect<void> => {
+  let parked = 0
+  const measure = Effect.gen(function* () {
+    const now = yield* Clock.currentTimeMillis
+    const counts = yield* store.counts
+    for (const state of ["accepted", "unknown", "parked"] as const) {
+      const found = counts.find((of) => of.state === state) ?? { count: 0, oldest: now, amount: 0 }
+      yield* Metric.update(Metric.withAttributes(waiting, { state }), found.count)
+      yield* Metric.update(Metric.withAttributes(oldest, { state }), (now - found.oldest) / 1000)
+      yield* Metric.update(Metric.withAttributes(centavos, { state }), found.amount)
+      if (state === "parked" && found.count !== parked) {
+        parked = found.count
+        yield* Effect.logWarning(`${found.count} payout(s) wait for a person: list({ state: "parked" }) names them.`)
+      }
+    }
+    yield* Metric.update(paused, (yield* store.isPaused) ? 1 : 0)
+  })
+  return repeatedly("Counting payouts", "1 minute", measure)
+}

@@ -1,0 +1,126 @@
+/**
+ * What the queue of payouts exports and logs.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Logger, References, Tracer } from "effect"
+import { PaymentsPolicy } from "effect-pix"
+import { NodeSqlite } from "effect-pix/node"
+import { Payouts, PayoutQueue } from "effect-pix/payouts"
+import { Fault, Sandbox } from "effect-pix/sandbox"
+import { FetchHttpClient } from "effect/http"
+import { OtlpMetrics, OtlpSerialization } from "effect/observability"
+import { TestClock } from "effect/testing"
+import { Collector } from "../support/Collector.ts"
+import { gateway, layerMemory, payout, payouts } from "../support/payoutQueue.ts"
+
+const once = PaymentsPolicy.layer(PaymentsPolicy.once)
+
+describe("the metrics of a process without a worker", () => {
+  it.live("say what waits in each state: how many, since when, how much; and that the queue is paused", () =>
+    Effect.gen(function* () {
+      const { next, url } = yield* Collector
+      const metrics = OtlpMetrics.layer({
+        url: `${url}/v1/metrics`,
+        resource: { serviceName: "shop" },
+        exportInterval: "100 millis"
+      }).pipe(Layer.provide([OtlpSerialization.layerJson, FetchHttpClient.layer]))
+      const database = NodeSqlite.layer({ filename: ":memory:" })
+      yield* Effect.gen(function* () {
+        const queue = yield* PayoutQueue
+        yield* queue.submitMany(payouts(3, 2500))
+        yield* queue.setPaused(true)
+        // A process measures when it starts, and every minute.
+        yield* Layer.build(Layer.fresh(PayoutQueue.layerClient()))
+        const text = yield* Effect.repeat(next, { until: (exported) => exported.includes('"asDouble":7500') })
+        for (const [name, unit, value] of [
+          ["waiting", "{payout}", 3],
+          ["centavos", "{centavo}", 7500],
+          ["paused", "1", 1]
+        ] as const) {
+          const at = text.indexOf(`"name":"effect_pix_payout_queue_${name}"`)
+          assert.isAtLeast(at, 0, name)
+          const metric = text.slice(at, text.indexOf('"name":', at + 10))
+          assert.include(metric, `"unit":"${unit}"`)
+          assert.include(metric, `"asDouble":${value}`)
+        }
+        const oldest = text.slice(text.indexOf('"name":"effect_pix_payout_queue_oldest"'))
+        assert.match(oldest, /^"name":"effect_pix_payout_queue_oldest","description":"[^"]*","unit":"s"/)
+      }).pipe(
+        Effect.scoped,
+        Effect.provide(Layer.provideMerge(PayoutQueue.layerClient(), Layer.merge(database, metrics)))
+      )
+    }).pipe(Effect.provide(Collector.layer))
+  )
+})
+
+/** The lines of a level, with their attributes. */
+const makeLines = () => {
+  const lines: Array<{ readonly text: string; readonly attributes: Record<string, unknown> }> = []
+  const logger = Logger.make(({ fiber, logLevel, message }) => {
+    if (logLevel !== "Warn" && logLevel !== "Error") return
+    lines.push({ text: String(message), attributes: { ...fiber.getRef(References.CurrentLogAnnotations) } })
+  })
+  return { lines, layer: Logger.layer([logger]) }
+}
+
+describe("the log of the queue", () => {
+  it.effect("warns once of each payout in doubt, with its reference, however often it is asked again", () => {
+    const { layer, lines } = makeLines()
+    return Effect.gen(function* () {
+      const queue = yield* PayoutQueue
+      const sandbox = yield* Sandbox
+      yield* sandbox.fault("requestWithdrawal", Fault.answer(502), { times: 48 })
+      yield* queue.submitMany(payouts(12))
+      yield* TestClock.adjust("6 seconds")
+      assert.isAbove((yield* sandbox.requests).length, 24)
+      assert.lengthOf(lines, 12)
+      assert.deepStrictEqual(
+        new Set(lines.map(({ attributes }) => attributes["payments.reference"])),
+        new Set(payouts(12).map(({ reference }) => reference))
+      )
+      assert.deepStrictEqual(new Set(lines.map(({ attributes }) => attributes["error.type"])), new Set(["502"]))
+    }).pipe(Effect.provide(Layer.provideMerge(layerMemory(), Layer.merge(once, layer))))
+  })
+
+  it.effect("says for how long a rate limit holds a payout", () => {
+    const { layer, lines } = makeLines()
+    return Effect.gen(function* () {
+      const queue = yield* PayoutQueue
+      const sandbox = yield* Sandbox
+      yield* sandbox.fault("requestWithdrawal", Fault.retryAfter("60 seconds"))
+      yield* queue.submit(payout("invoice-1"))
+      yield* TestClock.adjust("1 second")
+      const line = lines.find(({ text }) => text.includes("is tried again in 60 seconds, as the service asked"))
+      assert.deepInclude(line?.attributes, {
+        "payments.reference": "invoice-1",
+        "payments.retry_after": 60,
+        "payments.outcome": "Rejected",
+        "error.type": "429"
+      })
+    }).pipe(Effect.provide(Layer.provideMerge(layerMemory(), Layer.merge(once, layer))))
+  })
+})
+
+describe("the span of Payouts.run", () => {
+  it.effect("has the number of results of each kind", () => {
+    const spans: Array<Tracer.NativeSpan> = []
+    const tracer = Tracer.make({
+      span: (options) => {
+        const span = new Tracer.NativeSpan(options)
+        spans.push(span)
+        return span
+      }
+    })
+    return Effect.gen(function* () {
+      yield* Payouts.run([...payouts(2), payout("small", 1)])
+      const span = spans.find(({ name }) => name === "Payouts.run")
+      assert.deepInclude(Object.fromEntries(span?.attributes ?? []), {
+        "payouts.done": 2,
+        "payouts.refused": 1,
+        "payouts.unknown": 0,
+        "payouts.not_started": 0,
+        "payouts.repeated": 0
+      })
+    }).pipe(Effect.provide(gateway), Effect.provideService(Tracer.Tracer, tracer))
+  })
+})
