@@ -10,8 +10,11 @@ import { OtlpSerialization, OtlpTracer } from "effect/observability"
 import { TestClock } from "effect/testing"
 import { inspect } from "node:util"
 import { Collector } from "../support/Collector.ts"
-import { requestWithdrawal, withdrawal } from "../support/operations.ts"
+import { lookupPath, requestWithdrawal, withdrawal } from "../support/operations.ts"
 import { paymentsOn, scripted } from "../support/Wire.ts"
+
+const post = `POST ${requestWithdrawal.path}`
+const get = `GET ${lookupPath(":transactionId")}`
 
 const key = IdempotencyKey.fromReference("payout", "invoice-42")
 
@@ -56,20 +59,21 @@ describe("spans", () => {
       const { layer, spans } = recordingTracer()
       yield* underTestClock(retriedPayout).pipe(Effect.provide(Layer.merge(layer, Sandbox.layerPayments)))
 
-      const ours = spans.filter(({ name }) => name === "POST" || name.startsWith("Payments."))
+      const ours = spans.filter(({ name }) => name === post || name.startsWith("Payments."))
       assert.deepStrictEqual(
         ours.map(({ kind, name }) => [name, kind]),
         [
           ["Payments.requestWithdrawal", "internal"],
-          ["POST", "client"],
-          ["POST", "client"]
+          [post, "client"],
+          [post, "client"]
         ]
       )
       const [operation, first, second] = ours.map(({ attributes }) => Object.fromEntries(attributes))
       assert.deepStrictEqual(operation, {
         "payments.operation": "requestWithdrawal",
         "payments.idempotency_key_hash": IdempotencyKey.fingerprint(key),
-        "payments.attempts": 2
+        "payments.attempts": 2,
+        "payments.outcome": "Executed"
       })
       const http = {
         "http.request.method": "POST",
@@ -78,17 +82,18 @@ describe("spans", () => {
         "url.scheme": "https",
         "url.template": requestWithdrawal.path
       }
-      assert.deepStrictEqual(first, { ...http, "http.response.status_code": 503, "error.type": "ServerError" })
+      assert.deepStrictEqual(first, { ...http, "http.response.status_code": 503, "error.type": "503" })
       assert.deepStrictEqual(second, { ...http, "http.response.status_code": 201, "http.request.resend_count": 1 })
     })
   )
 
-  it.effect("a failed operation says its tag and its outcome", () =>
+  it.effect("a failed operation says its tag, its outcome and the status of the answer", () =>
     Effect.gen(function* () {
       const { layer, spans } = recordingTracer()
       yield* Effect.flip(payout).pipe(Effect.provide(Layer.merge(layer, Sandbox.layerPayments)))
       const operation = spans.find(({ name }) => name === "Payments.requestWithdrawal")
-      assert.strictEqual(operation?.attributes.get("error.type"), "InsufficientBalance")
+      assert.strictEqual(operation?.attributes.get("payments.error"), "InsufficientBalance")
+      assert.strictEqual(operation?.attributes.get("error.type"), "422")
       assert.strictEqual(operation?.attributes.get("payments.outcome"), "Rejected")
     })
   )
@@ -118,7 +123,7 @@ describe("spans", () => {
       yield* underTestClock(Effect.all([Effect.flip(lookUp), Effect.flip(payout), unknown])).pipe(
         Effect.provide([layer, Sandbox.layerPayments])
       )
-      const ours = spans.filter(({ name }) => name.startsWith("Payments.") || name === "POST" || name === "GET")
+      const ours = spans.filter(({ name }) => name.startsWith("Payments.") || name === post || name === get)
       assert.deepStrictEqual(
         ours.map(({ events, name, status }) => [
           name,
@@ -127,11 +132,11 @@ describe("spans", () => {
         ]),
         [
           ["Payments.getTransaction", "Error: TransactionNotFound: Rejected", 0],
-          ["GET", "Error: 404", 0],
+          [get, "Error: 404", 0],
           ["Payments.requestWithdrawal", "Error: InsufficientBalance: Rejected", 0],
-          ["POST", "Error: 422", 0],
+          [post, "Error: 422", 0],
           ["Payments.requestWithdrawal", "Error: OutcomeUnknown: Unknown", 0],
-          ...[1, 2, 3].map(() => ["POST", "Error: ServerError", 0])
+          ...[1, 2, 3].map(() => [post, "Error: 500", 0])
         ]
       )
       const all = inspect(ours, { depth: 20 })
@@ -150,7 +155,7 @@ describe("spans", () => {
         spans.map(({ name, status }) => [name, status._tag === "Ended" && Exit.hasInterrupts(status.exit)]),
         [
           ["Payments.requestWithdrawal", true],
-          ["POST", true]
+          [post, true]
         ]
       )
     })
@@ -180,33 +185,65 @@ describe("spans", () => {
       yield* Effect.flip(payout).pipe(Effect.provide(Layer.merge(Sandbox.layerPayments, sdk)))
       const exported = [yield* collector.next, yield* collector.next].join("\n")
       assert.include(exported, `"name":"Payments.requestWithdrawal"`)
-      assert.include(exported, `"name":"POST"`)
+      assert.include(exported, `"name":"${post}"`)
     }).pipe(Effect.provide(Layer.merge(Collector.layer, impatient)))
   )
 })
 
 describe("metrics", () => {
-  it.effect("the metrics count requests, retries, calls by outcome, and their duration", () =>
+  it.effect("attempts and calls are counted by their cause, and measured in seconds", () =>
     Effect.gen(function* () {
       yield* underTestClock(retriedPayout)
       const payments = yield* Payments
       yield* Effect.flip(payments.getTransaction("unknown"))
 
-      const counts = (yield* Metric.snapshot).flatMap(({ attributes, id, state, type }) =>
-        type === "Counter" && id.startsWith("effect_pix_")
-          ? [[id, attributes?.["operation"], attributes?.["result"], Number(state.count)]]
+      const found = (yield* Metric.snapshot).flatMap(({ attributes, id, state, type }) =>
+        type === "Histogram"
+          ? [
+              [
+                id,
+                attributes?.["operation"] ?? attributes?.["http.request.method"],
+                attributes?.["result"],
+                attributes?.["outcome"],
+                attributes?.["error.type"],
+                Number(state.count)
+              ]
+            ]
           : []
       )
-      assert.sameDeepMembers(counts, [
-        ["effect_pix_requests", "requestWithdrawal", undefined, 2],
-        ["effect_pix_retries", "requestWithdrawal", undefined, 1],
-        ["effect_pix_calls", "requestWithdrawal", "Success", 1],
-        ["effect_pix_requests", "getTransaction", undefined, 1],
-        ["effect_pix_calls", "getTransaction", "TransactionNotFound", 1]
+      assert.sameDeepMembers(found, [
+        ["http.client.request.duration", "POST", undefined, undefined, "503", 1],
+        ["http.client.request.duration", "POST", undefined, undefined, undefined, 1],
+        ["http.client.request.duration", "GET", undefined, undefined, "404", 1],
+        ["effect_pix_call_duration", "requestWithdrawal", "Success", "Executed", undefined, 1],
+        ["effect_pix_call_duration", "getTransaction", "TransactionNotFound", "Rejected", "404", 1]
       ])
-      const durations = (yield* Metric.snapshot).filter(({ id }) => id === "effect_pix_call_duration_milliseconds")
-      assert.strictEqual(durations.length, 2)
     }).pipe(Effect.provide(Sandbox.layerPayments), Effect.provideService(Metric.MetricRegistry, new Map()))
+  )
+
+  it.effect("an attempt and a call that are interrupted are measured once each", () =>
+    Effect.gen(function* () {
+      const { layer: silent } = scripted("silence")
+      const lookUp = Effect.flatMap(Payments, (payments) => payments.getTransaction("abc"))
+      for (const call of [Effect.exit(payout), Effect.exit(lookUp)] as const) {
+        const fiber = yield* Effect.forkChild(
+          Effect.provide(Effect.asVoid<unknown, never, Payments>(call), [paymentsOn(silent), Logger.layer([])])
+        )
+        yield* TestClock.adjust("20 seconds")
+        yield* Fiber.interrupt(fiber)
+      }
+      const found = (yield* Metric.snapshot).flatMap(({ attributes, id, state, type }) =>
+        type === "Histogram"
+          ? [[id, attributes?.["result"], attributes?.["outcome"], attributes?.["error.type"], state.count, state.sum]]
+          : []
+      )
+      assert.sameDeepMembers(found, [
+        ["http.client.request.duration", undefined, undefined, "Interrupted", 1, 20],
+        ["http.client.request.duration", undefined, undefined, "Interrupted", 1, 20],
+        ["effect_pix_call_duration", "OutcomeUnknown", "Unknown", "Interrupted", 1, 20],
+        ["effect_pix_call_duration", "Interrupted", "NoEffect", "Interrupted", 1, 20]
+      ])
+    }).pipe(Effect.provideService(Metric.MetricRegistry, new Map()))
   )
 })
 

@@ -12,6 +12,8 @@ export class Collector extends Context.Service<
     readonly url: string
     /** The next export, as its JSON. */
     readonly next: Effect.Effect<string>
+    /** All exports that nobody took, at least one, as their JSON. */
+    readonly all: Effect.Effect<ReadonlyArray<string>>
   }
 >()("test/Collector") {
   static readonly layer = Layer.effect(
@@ -27,7 +29,7 @@ export class Collector extends Context.Service<
         })
       )
       const url = yield* HttpServer.addressFormattedWith((address) => Effect.succeed(address))
-      return Collector.of({ url, next: Queue.take(exports) })
+      return Collector.of({ url, next: Queue.take(exports), all: Queue.takeAll(exports) })
     })
   ).pipe(Layer.provide(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" })))
 }

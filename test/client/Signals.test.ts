@@ -1,0 +1,296 @@
+/**
+ * What the client exports over Effect's own OTLP layers, compared with the tables of docs/observability.md.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import {
+  Credentials,
+  IdempotencyKey,
+  IdempotencyKeyGen,
+  InvalidRequest,
+  Money,
+  OutcomeUnknown,
+  Payments,
+  PaymentsPolicy,
+  RequestRejected,
+  ServiceUnavailable
+} from "effect-pix"
+import { Cause, Data, Effect, ErrorReporter, Exit, Fiber, Layer, Redacted, Schedule } from "effect"
+import { readFileSync } from "node:fs"
+import { leaksIn, person, secrets } from "../support/canary.ts"
+import { exportedBy } from "../support/exported.ts"
+import { keys, on } from "../support/marked.ts"
+import { balance, companyId, record, transactionId } from "../support/operations.ts"
+import { lostConnection, refusedConnection, type Reply, respond, scripted } from "../support/Wire.ts"
+
+const key = IdempotencyKey.fromReference("payout", "invoice-42")
+
+const payout = on((payments) =>
+  payments.requestWithdrawal(
+    { amount: Money.centavos(1000), pixKey: keys.EMAIL, description: person.description },
+    { idempotencyKey: key }
+  )
+)
+const readBalance = on((payments) => payments.getBalance({ companyId }))
+const recorded = { ...record(key), pixKey: person.email, description: person.description }
+const paid = respond(201, recorded)
+
+class NoVault extends Data.TaggedError("NoVault") {}
+
+const pair = (apiKey: string) => ({ clientId: secrets.clientId, apiKey: Redacted.make(apiKey) })
+
+/** A client whose credentials are those of each load in turn; the last one stays. */
+const clientOn = (
+  replies: readonly [Reply, ...ReadonlyArray<Reply>],
+  loads: ReadonlyArray<string | undefined> = []
+) => {
+  const all = [secrets.apiKey, ...loads]
+  let next = 0
+  const load = Effect.suspend(() => {
+    const apiKey = all[Math.min(next++, all.length - 1)]
+    return apiKey === undefined ? new NoVault() : Effect.succeed(pair(apiKey))
+  })
+  const { layer, sent } = scripted(...replies)
+  const payments = Payments.layer({ baseUrl: "https://gateway.example/v1" }).pipe(
+    Layer.provide([layer, Credentials.layerReload({ load }), IdempotencyKeyGen.layerSequential])
+  )
+  return { payments, sent }
+}
+
+/** Retries once, at once. */
+const eager = { retryReads: Schedule.recurs(1), retryWrites: Schedule.recurs(1) }
+
+const ended = <A, E>(
+  call: Effect.Effect<A, E, Payments>,
+  client: ReturnType<typeof clientOn>,
+  policy: Partial<PaymentsPolicy> = {}
+) =>
+  Effect.exit(call).pipe(
+    Effect.provide(client.payments),
+    Effect.provideService(PaymentsPolicy, PaymentsPolicy.make({ ...eager, ...policy }))
+  )
+
+const interrupted = Effect.gen(function* () {
+  const client = clientOn(["silence"])
+  const fiber = yield* Effect.forkChild(
+    ended(payout, client, { onInterruptedWrite: () => Effect.die(new Error(secrets.apiKey)) })
+  )
+  while (client.sent.length === 0) yield* Effect.yieldNow
+  yield* Fiber.interrupt(fiber)
+})
+
+const badSchedule = Schedule.while(Schedule.recurs(1), () => {
+  throw new Error(person.email)
+})
+
+/** Each thing that the client tells of. */
+const incidents = Effect.gen(function* () {
+  const busy = respond(503, "", { "retry-after": "0" })
+  assert.isTrue(Exit.isSuccess(yield* ended(payout, clientOn([lostConnection, paid]))))
+  yield* ended(payout, clientOn([busy]))
+  yield* ended(payout, clientOn([respond(409)]))
+  yield* ended(payout, clientOn([respond(429, "", { "retry-after": "6000" })]))
+  yield* ended(payout, clientOn([respond(429, "", { "retry-after": "0" }), paid]))
+  yield* ended(payout, clientOn([busy]), { retryWrites: badSchedule })
+  yield* ended(payout, clientOn([respond(201, { ...recorded, createdAt: "" })]))
+  yield* ended(readBalance, clientOn([refusedConnection]))
+  yield* ended(
+    on((payments) => payments.getTransaction(transactionId)),
+    clientOn([respond(404, { message: person.name })])
+  )
+  const rotated = clientOn([respond(401), respond(200, balance)], [`${secrets.apiKey}-2`])
+  assert.isTrue(Exit.isSuccess(yield* ended(readBalance, rotated)))
+  yield* ended(readBalance, clientOn([respond(401)]))
+  yield* ended(readBalance, clientOn([respond(401)], [undefined]))
+  yield* interrupted
+})
+
+/** The rows of the table under a heading that are about the client: the texts in backquotes, by column. */
+const documented = (heading: string) => {
+  const page = readFileSync(new URL("../../docs/observability.md", import.meta.url), "utf8")
+  const section = page.split(`\n## ${heading}\n`)[1]?.split("\n## ")[0] ?? ""
+  const [head = [], , ...rows] = section
+    .split("\n")
+    .filter((line) => line.startsWith("|"))
+    .map((line) => line.split("|").map((cell) => cell.trim()))
+  const of = (row: ReadonlyArray<string>, name: string) => row[head.indexOf(name)] ?? ""
+  const quoted = (cell: string) => Array.from(cell.matchAll(/`([^`]+)`/g), ([, text = ""]) => text)
+  return rows
+    .filter((row) => of(row, "of") === "client")
+    .map((row) => ({
+      name: quoted(row[1] ?? "")[0] ?? of(row, "line"),
+      line: quoted(of(row, "line"))[0] ?? "",
+      level: of(row, "level"),
+      unit: quoted(of(row, "unit"))[0] ?? "",
+      attributes: quoted(of(row, "attributes")).toSorted()
+    }))
+}
+
+type Attributed = { readonly attributes: Readonly<Record<string, unknown>> }
+
+const namesIn = (found: ReadonlyArray<Attributed>) =>
+  [...new Set(found.flatMap(({ attributes }) => Object.keys(attributes)))].toSorted()
+
+const client = /^(effect_pix_|http\.client)/
+
+describe("what the client exports", () => {
+  it.live("the spans, metrics and lines of a run are those of the page, with their units and attributes", () =>
+    Effect.gen(function* () {
+      const { lines, metrics, spans } = yield* exportedBy(incidents)
+
+      const spanRows = documented("Spans")
+      const filled = (name: string, { attributes }: Attributed) =>
+        name.replaceAll(/\{([\w.]+)\}/g, (_, attribute: string) => String(attributes[attribute]))
+      const rowOf = (span: Attributed & { readonly name: string }) =>
+        spanRows.find(({ name }) => filled(name, span) === span.name)?.name
+      assert.deepStrictEqual(
+        spans.filter((span) => rowOf(span) === undefined).map(({ name }) => name),
+        []
+      )
+      for (const { attributes, name } of spanRows) {
+        assert.deepStrictEqual(namesIn(spans.filter((span) => rowOf(span) === name)), attributes, name)
+      }
+
+      assert.deepStrictEqual(
+        metrics
+          .filter(({ name }) => client.test(name))
+          .map(({ name, points = [], unit }) => ({
+            name,
+            unit,
+            attributes: namesIn(points).filter((one) => one !== "unit")
+          }))
+          .toSorted((one, other) => one.name.localeCompare(other.name)),
+        documented("Metrics")
+          .map(({ attributes, name, unit }) => ({ name, unit, attributes }))
+          .toSorted((one, other) => one.name.localeCompare(other.name))
+      )
+
+      const lineRows = documented("Logs")
+      const lineOf = ({ level, message }: (typeof lines)[number]) =>
+        lineRows.find((row) => row.level === level && message.includes(row.line))
+      assert.deepStrictEqual(
+        lines.filter((line) => lineOf(line) === undefined).map(({ message }) => message),
+        []
+      )
+      for (const row of lineRows) {
+        assert.deepStrictEqual(namesIn(lines.filter((line) => lineOf(line) === row)), row.attributes, row.line)
+      }
+    })
+  )
+
+  it.live("every line has the trace of its call, and no span has a line for an event", () =>
+    Effect.gen(function* () {
+      const { lines, spans } = yield* exportedBy(incidents)
+      const calls = new Map(
+        spans.filter(({ name }) => name.startsWith("Payments.")).map((span) => [span.spanId, span] as const)
+      )
+      assert.isAtLeast(lines.length, 12)
+      for (const { attributes, message, spanId, traceId } of lines) {
+        const call = calls.get(spanId)
+        assert.strictEqual(call?.traceId, traceId, message)
+        for (const name of ["payments.operation", "payments.idempotency_key_hash"]) {
+          if (name in attributes) assert.strictEqual(attributes[name], call?.attributes[name], message)
+        }
+      }
+      // Effect writes how a span failed as an event.
+      const events = spans.flatMap((span) => span.events.filter(({ name }) => name !== "exception"))
+      assert.deepStrictEqual(events, [])
+    })
+  )
+
+  it.live("nothing that is exported holds a secret, a person's data or an id of a path", () =>
+    Effect.gen(function* () {
+      const { text } = yield* exportedBy(incidents)
+      assert.deepStrictEqual(leaksIn(text), [])
+      assert.notInclude(text, transactionId.slice(0, 13))
+    })
+  )
+
+  it.live("a metric tells the cause: the status of an answer that is an error, else the reason", () =>
+    Effect.gen(function* () {
+      const { metrics } = yield* exportedBy(incidents)
+      const causes = (name: string) =>
+        new Set(metrics.find((one) => one.name === name)?.points?.map(({ attributes }) => attributes["error.type"]))
+      assert.sameMembers(
+        [...causes("http.client.request.duration")],
+        [undefined, "ConnectionLost", "NoConnection", "Interrupted", "401", "404", "409", "429", "503"]
+      )
+      assert.sameMembers(
+        [...causes("effect_pix_call_duration")],
+        [undefined, "NoConnection", "Interrupted", "401", "404", "409", "429", "503"]
+      )
+      const loads = metrics.find(({ name }) => name === "effect_pix_credential_loads")?.points ?? []
+      assert.sameDeepMembers(
+        loads.map(({ attributes }) => [attributes["result"], attributes["error.type"]]),
+        [
+          ["New", undefined],
+          ["Same", undefined],
+          ["Failed", "NoVault"]
+        ]
+      )
+      for (const { name, points = [] } of metrics.filter(({ unit }) => unit === "s")) {
+        // The default deadline of a call is 90 seconds.
+        for (const { explicitBounds = [] } of points) assert.isAbove(explicitBounds.at(-1) ?? 0, 90, name)
+      }
+    })
+  )
+
+  it.live("a rate limit is logged once a minute for a client, with how long the service asks to wait", () =>
+    Effect.gen(function* () {
+      const limited = clientOn([respond(429, "", { "retry-after": "6000" })])
+      const three = Effect.replicateEffect(Effect.exit(payout), 3)
+      const { lines, spans } = yield* exportedBy(ended(three, limited))
+      const found = lines.filter(({ message }) => message.includes("HTTP 429"))
+      assert.strictEqual(found.length, 1)
+      assert.include(found[0]?.message, "6000 second(s)")
+      assert.strictEqual(found[0]?.attributes["payments.retry_after"], 6000)
+      assert.strictEqual(found[0]?.attributes["payments.outcome"], "Rejected")
+      const waits = spans
+        .filter(({ name }) => name.startsWith("POST"))
+        .map((span) => span.attributes["payments.retry_after"])
+      assert.deepStrictEqual(waits, [6000, 6000, 6000])
+    })
+  )
+})
+
+describe("what ErrorReporter is told of an error", () => {
+  const common = { operation: "requestWithdrawal", attempts: 2, idempotencyKey: key } as const
+  const hash = { "payments.idempotency_key_hash": IdempotencyKey.fingerprint(key) }
+
+  it.effect("an error says how severe it is by its outcome, and has attributes without its message or key", () =>
+    Effect.gen(function* () {
+      const reported: Array<readonly [string, object]> = []
+      const reporter = ErrorReporter.make(({ attributes, severity }) => reported.push([severity, attributes]))
+      for (const error of [
+        new OutcomeUnknown({ ...common, outcome: "Unknown", reason: "ServerError", status: 502 }),
+        new RequestRejected({ ...common, outcome: "Rejected", status: 422, serviceMessage: "não" }),
+        new ServiceUnavailable({ ...common, outcome: "NotSent", reason: "NoConnection" }),
+        new InvalidRequest({ operation: "getBalance", attempts: 0, outcome: "NotSent", issues: [] })
+      ]) {
+        yield* ErrorReporter.report(Cause.fail(error)).pipe(Effect.provide(ErrorReporter.layer([reporter])))
+      }
+      const attributes = (outcome: string, tag: string, type: string) => ({
+        "payments.operation": "requestWithdrawal",
+        "payments.attempts": 2,
+        "payments.outcome": outcome,
+        "payments.error": tag,
+        "error.type": type,
+        ...hash
+      })
+      assert.deepStrictEqual(reported, [
+        ["Error", attributes("Unknown", "OutcomeUnknown", "502")],
+        ["Info", attributes("Rejected", "RequestRejected", "422")],
+        ["Warn", attributes("NotSent", "ServiceUnavailable", "NoConnection")],
+        [
+          "Warn",
+          {
+            "payments.operation": "getBalance",
+            "payments.attempts": 0,
+            "payments.outcome": "NotSent",
+            "payments.error": "InvalidRequest",
+            "error.type": "InvalidRequest"
+          }
+        ]
+      ])
+    })
+  )
+})

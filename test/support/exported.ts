@@ -1,0 +1,111 @@
+/**
+ * What a program exports over OTLP, read back from a collector: spans, metrics and log lines.
+ */
+import { Effect, Layer, Metric, References, Schema } from "effect"
+import { FetchHttpClient } from "effect/http"
+import { Otlp } from "effect/observability"
+import { Collector } from "./Collector.ts"
+
+const Attributes = Schema.Array(
+  Schema.Struct({ key: Schema.String, value: Schema.Record(Schema.String, Schema.Unknown) })
+)
+const identity = { traceId: Schema.optional(Schema.String), spanId: Schema.optional(Schema.String) }
+
+const Span = Schema.Struct({
+  ...identity,
+  name: Schema.String,
+  parentSpanId: Schema.optional(Schema.String),
+  attributes: Attributes,
+  events: Schema.Array(Schema.Struct({ name: Schema.String }))
+})
+const Line = Schema.Struct({
+  ...identity,
+  severityText: Schema.String,
+  body: Schema.Struct({ stringValue: Schema.String }),
+  attributes: Attributes
+})
+const Points = Schema.optional(
+  Schema.Struct({
+    dataPoints: Schema.Array(
+      Schema.Struct({
+        attributes: Attributes,
+        count: Schema.optional(Schema.Finite),
+        explicitBounds: Schema.optional(Schema.Array(Schema.Finite))
+      })
+    )
+  })
+)
+const ExportedMetric = Schema.Struct({
+  name: Schema.String,
+  unit: Schema.String,
+  histogram: Points,
+  sum: Points,
+  gauge: Points
+})
+
+const list = <S extends Schema.Top>(item: S) => Schema.optional(Schema.Array(item))
+const decode = Schema.decodeUnknownSync(
+  Schema.Struct({
+    resourceSpans: list(Schema.Struct({ scopeSpans: Schema.Array(Schema.Struct({ spans: Schema.Array(Span) })) })),
+    resourceLogs: list(Schema.Struct({ scopeLogs: Schema.Array(Schema.Struct({ logRecords: Schema.Array(Line) })) })),
+    resourceMetrics: list(
+      Schema.Struct({ scopeMetrics: Schema.Array(Schema.Struct({ metrics: Schema.Array(ExportedMetric) })) })
+    )
+  })
+)
+
+/** By name, without those that Effect adds by itself. */
+const valuesOf = (attributes: typeof Attributes.Type): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(
+    attributes.filter(({ key }) => !key.startsWith("effect.")).map(({ key, value }) => [key, Object.values(value)[0]])
+  )
+
+const read = (exports: ReadonlyArray<string>) => {
+  const read = exports.map((text) => decode(JSON.parse(text)))
+  const spans = read.flatMap(({ resourceSpans = [] }) =>
+    resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans))
+  )
+  const lines = read.flatMap(({ resourceLogs = [] }) =>
+    resourceLogs.flatMap(({ scopeLogs }) => scopeLogs.flatMap(({ logRecords }) => logRecords))
+  )
+  const metrics = read.flatMap(({ resourceMetrics = [] }) =>
+    resourceMetrics.flatMap(({ scopeMetrics }) => scopeMetrics.flatMap(({ metrics }) => metrics))
+  )
+  return {
+    text: exports.join("\n"),
+    spans: spans.map((span) => ({ ...span, attributes: valuesOf(span.attributes) })),
+    lines: lines.map(({ attributes, body, severityText, spanId, traceId }) => ({
+      level: severityText,
+      message: body.stringValue,
+      traceId,
+      spanId,
+      attributes: valuesOf(attributes)
+    })),
+    metrics: metrics.map(({ gauge, histogram, name, sum, unit }) => ({
+      name,
+      unit,
+      points: (histogram ?? sum ?? gauge)?.dataPoints.map((point) => ({
+        ...point,
+        attributes: valuesOf(point.attributes)
+      }))
+    }))
+  }
+}
+
+/** Runs a program with Effect's OTLP layers, and reads what they have exported by its end. Lines of every level are exported. */
+export const exportedBy = <A, E, R>(program: Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    const collector = yield* Collector
+    const otlp = Otlp.layerJson({
+      baseUrl: collector.url,
+      resource: { serviceName: "shop" },
+      loggerMergeWithExisting: false
+    }).pipe(Layer.provide(FetchHttpClient.layer))
+    // The exporters send what they have when their layers are released.
+    yield* program.pipe(
+      Effect.provide(otlp),
+      Effect.provideService(References.MinimumLogLevel, "All"),
+      Effect.provideService(Metric.MetricRegistry, new Map())
+    )
+    return read(yield* collector.all)
+  }).pipe(Effect.provide(Collector.layer))
