@@ -206,7 +206,7 @@ describe("metrics", () => {
                 attributes?.["result"],
                 attributes?.["outcome"],
                 attributes?.["error.type"],
-                Number(state.count)
+                state.count
               ]
             ]
           : []
