@@ -1,7 +1,7 @@
 /**
  * What a program exports over OTLP, read back from a collector: spans, metrics and log lines.
  */
-import { Effect, Layer, Metric, References, Schema } from "effect"
+import { Effect, Layer, Logger, Metric, References, Schema } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { Otlp } from "effect/observability"
 import { Collector } from "./Collector.ts"
@@ -98,9 +98,12 @@ export const exportedBy = <A, E, R>(program: Effect.Effect<A, E, R>) =>
     const collector = yield* Collector
     const otlp = Otlp.layerJson({
       baseUrl: collector.url,
-      resource: { serviceName: "shop" },
-      loggerMergeWithExisting: false
-    }).pipe(Layer.provide(FetchHttpClient.layer))
+      resource: { serviceName: "shop" }
+    }).pipe(
+      Layer.provide(FetchHttpClient.layer),
+      // Effect's own, by which a line becomes an event of its span.
+      Layer.provideMerge(Logger.layer([Logger.tracerLogger]))
+    )
     // The exporters send what they have when their layers are released.
     yield* program.pipe(
       Effect.provide(otlp),
