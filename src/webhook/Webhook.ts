@@ -61,6 +61,7 @@ import * as Layer from "effect/Layer"
 import type * as SqlClient from "effect/sql/SqlClient"
 import type { Payments } from "../client/Payments.ts"
 import type { ConfigurationError } from "../contract/ConfigurationError.ts"
+import type { InvalidRequest } from "../contract/PaymentsError.ts"
 import type { DatabaseError } from "../durable/Database.ts"
 import { makeMemoryService, makeSqlService } from "./internal/service.ts"
 import { type WebHandler, toWebHandler, type WebHandlerOptions } from "./internal/webHandler.ts"
@@ -83,6 +84,19 @@ export class Webhook extends Context.Service<
     readonly handle: Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest>
     /** Answers a web `Request`. */
     readonly answer: (request: Request, info?: DeliveryInfo) => Effect.Effect<Response>
+    /**
+     * Looks a transaction up without a delivery, as for each open order every hour: deliveries get lost. The lookup and the
+     * handlers are those of a delivery, and what was handed out is not handed out again, whoever asked first. A
+     * transaction that is still open is looked up once, and nothing is reported. `untrusted` of the event is empty.
+     *
+     * It ends when the check is recorded, in the transaction that you call it in; the lookup follows in the background.
+     * Inside a request (see `toWebHandler`) the lookup and your code come first, and what is not finished then is
+     * finished by the next check or delivery.
+     *
+     * `InvalidRequest`: the id cannot be one, and nothing was recorded. `DatabaseError`: nothing was recorded; inside a
+     * request it may have been.
+     */
+    readonly check: (transactionId: string) => Effect.Effect<void, InvalidRequest | DatabaseError>
     /** Waits until no delivery is in work or waits to be. Dead letters do not count. */
     readonly idle: Effect.Effect<void, DatabaseError>
     /** What your code refused until its `retry` came to an end, the oldest first. */

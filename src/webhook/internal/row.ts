@@ -16,7 +16,9 @@ import { type HandlerName, handlerNames } from "../WebhookEvent.ts"
 const Claim = Schema.Struct({
   status: Schema.optional(Schema.String),
   /** The body, where a schema of the user's reads it; as `seal` left it. */
-  body: Schema.optional(Schema.String)
+  body: Schema.optional(Schema.String),
+  /** The user asked, and no delivery said it. */
+  isCheck: Schema.optional(Schema.Boolean)
 })
 export type Claim = typeof Claim.Type
 
@@ -34,7 +36,7 @@ export const Row = Schema.Struct({
   transactionId: Schema.optional(Schema.String),
   withdrawalId: Schema.optional(Schema.Natural),
   idempotencyKey: Schema.optional(Schema.String),
-  /** How many deliveries there were. */
+  /** How many deliveries and checks there were. */
   deliveries: Schema.Natural,
   /** The latest delivery's is the last one. */
   claims: Schema.Array(Claim),
@@ -96,6 +98,18 @@ export const recorded =
     if (row.waits?.reason === "early") return { ...next, tries, job }
     return { ...next, tries, job: row.job, waits: row.waits }
   }
+
+/**
+ * What a check of the user's own claims: the status that a look finishes without a report, whether the transaction is
+ * still open or not.
+ */
+export const checkClaim: Claim = { status: "Awaiting", isCheck: true }
+
+/** The user asked for a look. A row that exists is looked at with the claims that it has. */
+export const checked =
+  (fresh: Row, inRequest: boolean): Step =>
+  (row, moment) =>
+    recorded(row === undefined ? fresh : { ...fresh, claims: [] }, inRequest)(row, moment)
 
 /** A look at the row as it was `seen` has ended. If deliveries came meanwhile, all claims are looked at again. */
 export const settled =

@@ -10,8 +10,13 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import * as PersistedQueue from "effect/persistence/PersistedQueue"
+import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
+import * as Schema from "effect/Schema"
 import { Payments } from "../../client/Payments.ts"
+import { getTransaction } from "../../contract/Endpoints.ts"
+import { InvalidRequest } from "../../contract/PaymentsError.ts"
+import { issuesOf } from "../../contract/RequestIssues.ts"
 import * as Settings from "../../contract/Settings.ts"
 import { database, naming } from "../../durable/Database.ts"
 import { migrate } from "../../durable/Tables.ts"
@@ -32,6 +37,8 @@ import { type Due, Job, makeWork } from "./work.ts"
 const patience = "10 seconds"
 
 type Options<P, M, R> = WebhookOptions<P, M, R> & WebhookSqlOptions
+
+const checkedInput = Schema.decodeUnknownResult(getTransaction.params)
 
 /** All settings, checked, or every one that is wrong. */
 const settingsOf = <P, M, R>(
@@ -72,7 +79,7 @@ const serviceOf = Effect.fnUntraced(function* <P, M, R>(
   const queue = yield* PersistedQueue.make({ name: queueNameOf(settings.name), schema: Job, maxAttempts: unlimited })
   const changed = Latch.makeUnsafe()
   const read = makeReader(options)
-  const { deadLetters, discard, heal, process, record, retry } = makeWork({
+  const { check, deadLetters, discard, heal, process, record, retry } = makeWork({
     store,
     read,
     lookupTimeout: settings.lookupTimeout,
@@ -117,17 +124,21 @@ const serviceOf = Effect.fnUntraced(function* <P, M, R>(
       Effect.flatMap(({ due }) => (due === undefined ? Effect.void : goOn(due))),
       Effect.catchCause(() => Effect.logWarning("Webhook: a transaction was not looked up again"))
     )
+  /** Does a job before the answer. */
+  const processInRequest = Effect.fnUntraced(function* ({ later }: InRequest, job: Job) {
+    const { due, isFinal } = yield* process(job)
+    // Nothing runs in the background, so one request of a thousand forgets old notes.
+    if ((yield* Random.next) < 0.001) yield* store.forget
+    if (due !== undefined) later?.(goOn(due))
+    return isFinal
+  })
   const respond = makeAnswer({
     ...settings,
     read,
     accept: Effect.fnUntraced(function* (body, hint) {
       const recorded = yield* Effect.timeoutOption(record(body, hint), patience)
       if (Option.isNone(recorded) || inRequest === undefined) return Option.isSome(recorded)
-      const { due, isFinal } = yield* process(recorded.value)
-      // Nothing runs in the background, so one request of a thousand forgets old notes.
-      if ((yield* Random.next) < 0.001) yield* store.forget
-      if (due !== undefined) inRequest.later?.(goOn(due))
-      return isFinal
+      return yield* processInRequest(inRequest, recorded.value)
     })
   })
   return {
@@ -142,6 +153,15 @@ const serviceOf = Effect.fnUntraced(function* <P, M, R>(
         Effect.map((response) => HttpServerResponse.toWeb(response))
       )
     },
+    check: Effect.fnUntraced(function* (transactionId: string) {
+      const input = checkedInput({ transactionId })
+      if (Result.isFailure(input)) {
+        const issues = issuesOf(input.failure)
+        return yield* new InvalidRequest({ operation: "getTransaction", attempts: 0, outcome: "NotSent", issues })
+      }
+      const job = yield* check(transactionId)
+      if (inRequest !== undefined) yield* processInRequest(inRequest, job)
+    }),
     idle: Effect.gen(function* () {
       while (true) {
         changed.closeUnsafe()

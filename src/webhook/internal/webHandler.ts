@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
+import type { InvalidRequest } from "../../contract/PaymentsError.ts"
 import type { DeliveryInfo } from "../WebhookOptions.ts"
 import type { DatabaseError } from "../../durable/Database.ts"
 import { InRequest, isWorkerd, makeRequestMemory } from "./inRequest.ts"
@@ -25,6 +26,8 @@ export interface WebHandlerOptions {
 
 export interface WebHandler {
   readonly handler: (request: Request, info?: DeliveryInfo) => Promise<Response>
+  /** Looks a transaction up without a delivery: see `check` of `Webhook`. It rejects with what that fails with. */
+  readonly check: (transactionId: string) => Promise<void>
   /** Waits until no delivery is in work or waits to be. */
   readonly idle: () => Promise<void>
   readonly dispose: () => Promise<void>
@@ -35,6 +38,7 @@ type Tag<I> = Context.Key<
   I,
   {
     readonly answer: (request: Request, info?: DeliveryInfo) => Effect.Effect<Response>
+    readonly check: (transactionId: string) => Effect.Effect<void, InvalidRequest | DatabaseError>
     readonly idle: Effect.Effect<void, DatabaseError>
   }
 >
@@ -63,6 +67,7 @@ const inBackground = <I, E>(tag: Tag<I>, layer: Layer.Layer<I, E>): WebHandler =
   runtime.runFork(Effect.void)
   return {
     handler: (request, info) => answerBy(runtime, tag, request, info),
+    check: (transactionId) => runtime.runPromise(Effect.flatMap(tag, ({ check }) => check(transactionId))),
     idle: () => runtime.runPromise(Effect.flatMap(tag, ({ idle }) => idle)),
     dispose: () => runtime.dispose()
   }
@@ -74,19 +79,20 @@ const inRequests = <I, E>(
   waitUntil: WebHandlerOptions["waitUntil"]
 ): WebHandler => {
   const memory = makeRequestMemory()
+  // Built for each delivery: no request may wait for another one, and bindings come with the request.
+  const run = <A>(use: (runtime: ManagedRuntime.ManagedRuntime<I, E>) => Promise<A>): Promise<A> => {
+    const rest: Array<Effect.Effect<void>> = []
+    const later = waitUntil && ((work: Effect.Effect<void>) => void rest.push(work))
+    const runtime = ManagedRuntime.make(Layer.provide(layer, Layer.succeed(InRequest, { memory, later })))
+    const close = () => runtime.dispose()
+    return use(runtime).finally(() =>
+      rest.length === 0 ? close() : waitUntil?.(runtime.runPromise(Effect.all(rest, { discard: true })).finally(close))
+    )
+  }
   return {
-    // Built for each delivery: no request may wait for another one, and bindings come with the request.
-    handler: (request, info) => {
-      const rest: Array<Effect.Effect<void>> = []
-      const later = waitUntil && ((work: Effect.Effect<void>) => void rest.push(work))
-      const runtime = ManagedRuntime.make(Layer.provide(layer, Layer.succeed(InRequest, { memory, later })))
-      const close = () => runtime.dispose()
-      return answerBy(runtime, tag, request, info).finally(() =>
-        rest.length === 0
-          ? close()
-          : waitUntil?.(runtime.runPromise(Effect.all(rest, { discard: true })).finally(close))
-      )
-    },
+    handler: (request, info) => run((runtime) => answerBy(runtime, tag, request, info)),
+    check: (transactionId) =>
+      run((runtime) => runtime.runPromise(Effect.flatMap(tag, ({ check }) => check(transactionId)))),
     idle: () => Promise.resolve(),
     dispose: () => Promise.resolve()
   }

@@ -1,5 +1,5 @@
 /**
- * The deliveries that were accepted: each is recorded first, and then worked on from a queue until it is finished. A look
+ * The deliveries that were accepted, and the checks of the user's own: each is recorded first, and then worked on from a queue until it is finished. A look
  * at a row is a lookup and the handing out (see confirm.ts), the reports, and a step of the row (see row.ts).
  */
 import * as Clock from "effect/Clock"
@@ -105,10 +105,27 @@ export const makeWork = <P, M>(options: WorkOptions<P, M>) => {
     return Job.make({ name, job: row?.job ?? "" })
   })
 
+  /** Records a check of the user's own, and answers the job that will look. Nobody who waits is woken: nothing is new. */
+  const check = Effect.fnUntraced(function* (transactionId: string) {
+    const name = `delivery:${Rows.nameOf(transactionId)}`
+    const fresh: Rows.Row = {
+      v: 1,
+      name,
+      about: "Transaction",
+      transactionId,
+      deliveries: 1,
+      claims: [Rows.checkClaim],
+      tries: Rows.noTries
+    }
+    const { row } = yield* change(name, Rows.checked(fresh, offer === undefined))
+    return Job.make({ name, job: row?.job ?? "" })
+  })
+
   const untrustedOf = Effect.fnUntraced(function* (
     { name }: Rows.Row,
-    { body, status }: Rows.Claim
+    { body, isCheck, status }: Rows.Claim
   ): Effect.fn.Return<Untrusted<P, M>, HandlerFailed> {
+    if (isCheck === true) return {}
     const text = body === undefined ? undefined : yield* handlers.open(body, name)
     // Of what cannot be read any more, what the delivery hints at is known all the same.
     return Option.match(text === undefined ? Option.none() : options.read(text), {
@@ -205,6 +222,7 @@ export const makeWork = <P, M>(options: WorkOptions<P, M>) => {
 
   return {
     record,
+    check,
     process,
     heal,
     deadLetters: Effect.map(store.dead, (values) => values.flatMap((value) => letterOf(value) ?? [])),

@@ -1,0 +1,203 @@
+/**
+ * Checks of the user's own: what a sweep of the open orders asks for, without a delivery.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Layer, Schema, type Scope } from "effect"
+import { type Payments, TransactionHints } from "effect-pix"
+import { Fault, Sandbox } from "effect-pix/sandbox"
+import { Webhook } from "effect-pix/webhook"
+import { TestClock } from "effect/testing"
+import { charge, lookups } from "../support/charges.ts"
+import { isTransaction, nobody, recording, world } from "../support/webhooks.ts"
+
+const test = (
+  name: string,
+  effect: Effect.Effect<void, unknown, Scope.Scope | Layer.Success<typeof world> | Payments>
+) => it.effect(name, () => effect.pipe(Effect.scoped, Effect.provide(Layer.fresh(world))))
+
+const paidCharge = Effect.gen(function* () {
+  const { id } = yield* charge
+  yield* (yield* Sandbox).markPaid(id)
+  return id
+})
+
+describe("Webhook.check", () => {
+  test(
+    "hands out what was paid and no delivery said, once, with nothing untrusted",
+    Effect.gen(function* () {
+      const { check, events, idle, reports } = yield* recording()
+      const id = yield* paidCharge
+      yield* check(id)
+      yield* idle
+      yield* check(id)
+      yield* idle
+      assert.deepStrictEqual(
+        events.map((event) => [event.id, event.untrusted]),
+        [[`${id}:Paid`, {}]]
+      )
+      assert.deepStrictEqual(reports, [])
+    })
+  )
+
+  test(
+    "looks an order that is still open up once, reports nothing and leaves nothing to wait for",
+    Effect.gen(function* () {
+      const { check, events, idle, reports } = yield* recording()
+      const { id } = yield* charge
+      yield* check(id)
+      yield* TestClock.adjust("5 minutes")
+      assert.strictEqual(yield* lookups, 1)
+      yield* idle
+      assert.deepStrictEqual([events, reports], [[], []])
+    })
+  )
+
+  test(
+    "checks and deliveries of one transaction at once hand it out once, in whatever case its id is written",
+    Effect.gen(function* () {
+      const { check, idle, post, statuses } = yield* recording()
+      const id = yield* paidCharge
+      const each = [check(id), post({ transactionId: id, status: "Paid" }), check(id.toUpperCase()), post({ id })]
+      yield* Effect.all([...each, ...each], { concurrency: "unbounded" })
+      yield* idle
+      assert.deepStrictEqual(statuses(), ["Paid"])
+    })
+  )
+
+  test(
+    "a check takes nothing from a delivery that waits: its payload is handed out",
+    Effect.gen(function* () {
+      const Payload = Schema.Struct({ transactionId: Schema.String, order: Schema.Int })
+      const { check, events, idle, post } = yield* recording({ payload: Payload })
+      const id = yield* paidCharge
+      yield* (yield* Sandbox).fault("getTransaction", Fault.answer(404), { times: 1 })
+      yield* post({ transactionId: id, order: 7 })
+      yield* TestClock.adjust("10 millis")
+      assert.deepStrictEqual(events, [])
+      // The delivery waits for the service's books; the check looks now.
+      yield* check(id)
+      yield* idle
+      assert.deepStrictEqual(
+        events.map(({ untrusted }) => untrusted.payload),
+        [{ transactionId: id, order: 7 }]
+      )
+      assert.strictEqual(yield* lookups, 2)
+    })
+  )
+
+  test(
+    "a delivery that claims more than the lookup says is still waited for after a check",
+    Effect.gen(function* () {
+      const { check, post, reasons } = yield* recording()
+      const { id } = yield* charge
+      yield* post({ transactionId: id, status: "Paid" })
+      yield* check(id)
+      yield* TestClock.adjust("30 seconds")
+      assert.deepStrictEqual(reasons(), [])
+      yield* TestClock.adjust("5 minutes")
+      assert.deepStrictEqual(reasons(), ["StillOpen"])
+    })
+  )
+
+  test(
+    "an id that the service does not know is reported after about a minute",
+    Effect.gen(function* () {
+      const { check, reports } = yield* recording()
+      yield* check(nobody())
+      yield* TestClock.adjust("5 minutes")
+      assert.deepStrictEqual(
+        reports.map((report) => isTransaction(report) && [report.reason, report.transactionId, report.untrusted]),
+        [["NotFound", nobody(), {}]]
+      )
+    })
+  )
+
+  test(
+    "an id that cannot be one is InvalidRequest, and nothing is recorded or sent",
+    Effect.gen(function* () {
+      const { check, idle } = yield* recording()
+      // A caller without types may give anything.
+      for (const id of ["", "..", "a/b", "é", "a".repeat(129), undefined as unknown as string]) {
+        const error = yield* Effect.flip(check(id))
+        assert.strictEqual(error._tag, "InvalidRequest")
+        assert.deepInclude(error, { operation: "getTransaction", outcome: "NotSent" })
+      }
+      yield* idle
+      assert.strictEqual(yield* lookups, 0)
+    })
+  )
+
+  test(
+    "does not wait for the lookup",
+    Effect.gen(function* () {
+      const { check, idle, statuses } = yield* recording()
+      const id = yield* paidCharge
+      yield* (yield* Sandbox).fault("getTransaction", Fault.latency("5 seconds"))
+      yield* check(id)
+      assert.deepStrictEqual(statuses(), [])
+      yield* TestClock.adjust("5 seconds")
+      yield* idle
+      assert.deepStrictEqual(statuses(), ["Paid"])
+    })
+  )
+
+  test(
+    "wakes nobody who waits for a transaction that is still open",
+    Effect.gen(function* () {
+      const { id } = yield* charge
+      const hint = yield* (yield* TransactionHints).subscribe(id)
+      const { check, idle } = yield* recording()
+      const woken = yield* Effect.forkChild(hint.await, { startImmediately: true })
+      yield* check(id)
+      yield* idle
+      yield* TestClock.adjust("1 minute")
+      assert.isUndefined(woken.pollUnsafe())
+      yield* (yield* Sandbox).markPaid(id)
+      yield* check(id)
+      yield* idle
+      yield* Fiber.join(woken)
+    })
+  )
+
+  it.live("a plain handler checks in the background", () =>
+    Effect.gen(function* () {
+      const paid: Array<string> = []
+      const id = yield* paidCharge
+      const layer = Webhook.layer({ onPaid: (event) => Effect.sync(() => paid.push(event.id)) })
+      const services = yield* Effect.context<Payments>()
+      const { check, dispose, idle } = Webhook.toWebHandler(Layer.provide(layer, Layer.succeedContext(services)))
+      yield* Effect.promise(() => check(id).then(idle).then(dispose))
+      assert.deepStrictEqual(paid, [`${id}:Paid`])
+    }).pipe(Effect.provide(Layer.fresh(world)))
+  )
+
+  it.live(
+    "inside a request a check looks up and hands out before it ends, and the next one finishes what it could not",
+    () =>
+      Effect.gen(function* () {
+        const sandbox = yield* Sandbox
+        const paid: Array<string> = []
+        let isAway = true
+        const id = yield* paidCharge
+        const layer = Webhook.layer({
+          onPaid: (event) => (isAway ? Effect.fail("away") : Effect.sync(() => paid.push(event.id)))
+        })
+        const services = yield* Effect.context<Payments>()
+        const webhook = Webhook.toWebHandler(Layer.provide(layer, Layer.succeedContext(services)), { inRequest: true })
+        const check = Effect.promise(() => webhook.check(id))
+        yield* sandbox.fault("getTransaction", Fault.refusal(401, "não"), { times: 1 })
+        yield* check
+        yield* check
+        assert.deepStrictEqual(paid, [])
+        isAway = false
+        yield* check
+        yield* check
+        const body = JSON.stringify({ transactionId: id, status: "Paid" })
+        const delivery = new Request("https://shop.example/webhooks/pix", { method: "POST", body })
+        const { status } = yield* Effect.promise(() => webhook.handler(delivery))
+        assert.deepStrictEqual([paid, status, yield* lookups], [[`${id}:Paid`], 200, 5])
+        const refused = yield* Effect.promise(() => webhook.check("../").catch((error: unknown) => String(error)))
+        assert.include(refused, "getTransaction was not sent")
+      }).pipe(Effect.provide(Layer.fresh(world)))
+  )
+})

@@ -1,0 +1,75 @@
+/**
+ * Checks of the user's own on a database: once with the deliveries of other processes, and in the caller's transaction.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { NodeSqlite } from "effect-pix/node"
+import { Sandbox } from "effect-pix/sandbox"
+import { Webhook, type WebhookOptions } from "effect-pix/webhook"
+import { charge, lookups } from "../support/charges.ts"
+import { layerPostgres } from "../support/database.ts"
+import { noPostgres } from "../support/postgres.ts"
+import { recording, world } from "../support/webhooks.ts"
+
+const absent = noPostgres()
+const databases = [
+  { name: "SQLite", skip: false, client: () => NodeSqlite.layer({ filename: ":memory:" }) },
+  { name: "PostgreSQL", skip: absent !== undefined, client: () => Layer.orDie(layerPostgres) }
+] as const
+
+const all = { concurrency: "unbounded", discard: true } as const
+
+/** A process on the database of the test. */
+const starting = (options: WebhookOptions = {}) =>
+  recording<SqlClient.SqlClient>(options, (wrapped) => Webhook.layerSql({ poll: "50 millis", ...wrapped }))
+
+const paidCharge = Effect.gen(function* () {
+  const { id } = yield* charge
+  yield* (yield* Sandbox).markPaid(id)
+  return id
+})
+
+for (const { client, name, skip } of databases) {
+  describe.skipIf(skip)(`Webhook.check on ${name}`, () => {
+    it.live("a sweep and the deliveries that come with it hand each charge out once, by two processes", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`CREATE TABLE shipped (charge VARCHAR(60))`
+        const ship: WebhookOptions["onPaid"] = ({ transaction }) =>
+          sql`INSERT INTO shipped VALUES (${transaction.transactionId})`
+        const one = yield* starting({ onPaid: ship })
+        const two = yield* starting({ onPaid: ship })
+        const ids = yield* Effect.replicateEffect(paidCharge, 6)
+        yield* Effect.forEach(
+          ids,
+          (id) => Effect.all([one.check(id), two.post({ transactionId: id, status: "Paid" }), two.check(id)], all),
+          all
+        )
+        yield* one.idle
+        yield* Effect.forEach(ids, two.check, all)
+        yield* two.idle
+        const shipped = yield* sql<{ readonly charge: string }>`SELECT charge FROM shipped ORDER BY charge`
+        assert.deepStrictEqual(
+          shipped.map((row) => row.charge),
+          ids.toSorted()
+        )
+        assert.deepStrictEqual([...one.reports, ...two.reports], [])
+      }).pipe(Effect.scoped, Effect.provide([Layer.fresh(client()), Layer.fresh(world)]))
+    )
+
+    it.live("a check in the caller's transaction is undone with it", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { check, idle, statuses } = yield* starting()
+        const id = yield* paidCharge
+        yield* Effect.flip(sql.withTransaction(Effect.andThen(check(id), Effect.fail("undone"))))
+        yield* idle
+        assert.deepStrictEqual([statuses(), yield* lookups], [[], 0])
+        yield* sql.withTransaction(check(id))
+        yield* idle
+        assert.deepStrictEqual(statuses(), ["Paid"])
+      }).pipe(Effect.scoped, Effect.provide([Layer.fresh(client()), Layer.fresh(world)]))
+    )
+  })
+}
