@@ -91,3 +91,32 @@ export const migrate = ({ migrations, name }: Tables): Effect.Effect<void, SqlEr
     )
   )
 }
+
+/**
+ * Fails unless a set of tables is there in exactly this version, and changes nothing. For who must not migrate, such as
+ * the command: it may be older or newer than the program that made the tables.
+ */
+const requireVersion = Effect.fnUntraced(function* (
+  name: string,
+  version: number
+): Effect.fn.Return<void, ConfigurationError | SqlError, SqlClient.SqlClient> {
+  const sql = yield* SqlClient.SqlClient
+  const found = yield* sql`SELECT migration_id FROM ${sql(`${name}_migrations`)}`.pipe(
+    Effect.map(({ length }) => length),
+    // Where the database answers, the table is not there.
+    Effect.catchIf(
+      ({ reason }) => reason._tag !== "ConnectionError",
+      () => Effect.succeed(0)
+    )
+  )
+  if (found === version) return
+  return yield* Settings.wrong(
+    name,
+    found === 0
+      ? "has no tables in this database"
+      : `has tables of version ${found} in this database, and version ${version} is needed`
+  )
+})
+
+/** Fails unless a set of tables is of its newest version. */
+export const requireNewest = ({ migrations, name }: Tables) => requireVersion(name, Object.keys(migrations).length)

@@ -8,19 +8,15 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
-import * as Schema from "effect/Schema"
 import type { Payments } from "../../client/Payments.ts"
 import { progressOfDetail } from "../../contract/Status.ts"
 import type { DatabaseError } from "../../durable/Database.ts"
 import type { Confirmed, Untrusted } from "../WebhookEvent.ts"
+import { readHandedOut, writeHandedOut } from "./changes.ts"
 import { type Handlers, HandlerFailed, handlerOf } from "./handlers.ts"
 import { byFailure, byStatus, type Doubt, type Judge } from "./judge.ts"
 import { nameOf } from "./row.ts"
 import { handedOutName, type Store, type Stored } from "./store.ts"
-
-const Statuses = Schema.fromJsonString(Schema.Array(Schema.String))
-const decodeStatuses = Schema.decodeOption(Statuses)
-const encodeStatuses = Schema.encodeSync(Statuses)
 
 export interface ConfirmOptions<P, M> {
   readonly payments: Pick<Payments["Service"], "getTransaction">
@@ -41,7 +37,7 @@ export const makeConfirm = <P, M>({ handlers, lookupTimeout, payments, store, wa
       note: Stored | undefined
     ): Effect.fn.Return<readonly ["Stale" | "HandedOut" | Doubt, Stored | undefined], HandlerFailed> {
       if (note?.value !== before?.value) return ["Stale", note]
-      const statuses = note === undefined ? [] : Option.getOrElse(decodeStatuses(note.value), () => [])
+      const statuses = readHandedOut(note?.value)
       // The service's books went back: after the refund was handed out, no goods may go out.
       if (lastStatus === "Paid" && statuses.includes("Refunded")) {
         return [{ finding: { reason: "WentBack", lastStatus }, reason: "early" }, note]
@@ -52,7 +48,7 @@ export const makeConfirm = <P, M>({ handlers, lookupTimeout, payments, store, wa
       if (expected !== undefined) {
         return [{ finding: { reason: "OtherAmount", lastStatus, transaction, expected } }, note]
       }
-      return ["HandedOut", { state: "Kept", value: encodeStatuses([...statuses, lastStatus]) }]
+      return ["HandedOut", { state: "Kept", value: writeHandedOut([...statuses, lastStatus]) }]
     })
     return store.hold(name, use).pipe(
       // The database may refuse to commit what the user's code wrote, or drop the connection for it. That is a failure of

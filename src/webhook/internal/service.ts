@@ -26,12 +26,13 @@ import { TransactionHints } from "../../transactions/TransactionHints.ts"
 import type { DeliveryInfo, WebhookOptions, WebhookSqlOptions } from "../WebhookOptions.ts"
 import { none } from "../WebhookVerifier.ts"
 import { makeAnswer } from "./answer.ts"
+import { type Due, Job } from "./changes.ts"
 import { makeHandlers } from "./handlers.ts"
 import { InRequest } from "./inRequest.ts"
 import { makeReader } from "./reader.ts"
 import { makeMemory, memoryStore, type Store } from "./store.ts"
-import { sqlStore, webhookTables } from "./storeSql.ts"
-import { type Due, Job, makeWork } from "./work.ts"
+import { queueNameOf, sqlStore, webhookTables } from "./storeSql.ts"
+import { makeWork } from "./work.ts"
 
 /** How long a delivery waits for the database. */
 const patience = "10 seconds"
@@ -63,8 +64,6 @@ const settingsOf = <P, M, R>(
 type Checked = Effect.Success<ReturnType<typeof settingsOf>>
 
 const backoff = (first: Duration.Input) => Schedule.jittered(growing({ first, most: "5 minutes" }))
-
-const queueNameOf = (name: string) => `effect-pix/webhook/${name}`
 
 /** A delivery is recorded before it is answered and worked on in the background; with `inRequest` it is worked on first. */
 const serviceOf = Effect.fnUntraced(function* <P, M, R>(
@@ -191,7 +190,7 @@ export const makeSqlService = Effect.fnUntraced(function* <P, M, R>(options: Opt
   // While a handler runs on SQLite no delivery can be recorded, and its caller waits.
   const settings = yield* settingsOf(options, base.dialect === "sqlite" ? "5 seconds" : undefined)
   yield* naming("migrate")(migrate(webhookTables))
-  const store = yield* sqlStore(base, settings.name, queueNameOf(settings.name), settings)
+  const store = yield* sqlStore(base, settings.name, settings)
   const inRequest = yield* InRequest
   const queue = yield* naming("migrate")(Layer.build(inRequest === undefined ? layerQueue(settings) : layerQueueMemory))
   return yield* Effect.provideContext(serviceOf(options, settings, store, inRequest), queue)

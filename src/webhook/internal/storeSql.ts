@@ -14,6 +14,9 @@ import type { Store, Stored } from "./store.ts"
 
 const table = "effect_pix_webhooks"
 
+/** The queue of one webhook. */
+export const queueNameOf = (webhook: string): string => `effect-pix/webhook/${webhook}`
+
 const statements = (text: string, number: string) => [
   `CREATE TABLE IF NOT EXISTS ${table} (
   webhook ${text} NOT NULL,
@@ -41,7 +44,6 @@ const step = 1000
 export const sqlStore = Effect.fnUntraced(function* (
   database: Database,
   webhook: string,
-  queueName: string,
   { handlerTimeout, retention }: Record<"handlerTimeout" | "retention", Duration.Duration>
 ) {
   const { dialect, sql } = database
@@ -112,7 +114,7 @@ export const sqlStore = Effect.fnUntraced(function* (
     lost: (heal) =>
       healLost(
         database,
-        { queueName, table, key: "name", element: sql.literal("job"), where: isOf("Open") },
+        { queueName: queueNameOf(webhook), table, key: "name", element: sql.literal("job"), where: isOf("Open") },
         ({ element, key }) => heal(key, element)
       ).pipe(Effect.asVoid, naming("webhook")),
     forget: Effect.gen(function* () {

@@ -2,33 +2,20 @@
  * The deliveries that were accepted, and the checks of the user's own: each is recorded first, and then worked on from a queue until it is finished. A look
  * at a row is a lookup and the handing out (see confirm.ts), the reports, and a step of the row (see row.ts).
  */
-import * as Clock from "effect/Clock"
-import * as SecureRandom from "effect/crypto/SecureRandom"
-import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Schedule from "effect/Schedule"
-import * as Schema from "effect/Schema"
 import { DatabaseError } from "../../durable/Database.ts"
 import { inSpan } from "../../internal/spans.ts"
-import type { DeadLetter, Unconfirmed, Untrusted } from "../WebhookEvent.ts"
+import type { Unconfirmed, Untrusted } from "../WebhookEvent.ts"
 import type { Hint } from "../WebhookHint.ts"
+import { type Due, Job, makeChanges, readRow } from "./changes.ts"
 import { type ConfirmOptions, makeConfirm } from "./confirm.ts"
 import type { HandlerFailed } from "./handlers.ts"
 import type { Doubt } from "./judge.ts"
 import type { Reading } from "./reader.ts"
 import * as Rows from "./row.ts"
 import { delayOf } from "./schedules.ts"
-
-/** An element of the queue: the row, and which element of it. No word of the delivery. */
-export const Job = Schema.Struct({ v: Schema.tag(1), name: Schema.String, job: Schema.String })
-export type Job = typeof Job.Type
-
-/** A row that has a new element, which is due after so many milliseconds. */
-export interface Due {
-  readonly job: Job
-  readonly millis: number
-}
 
 export interface WorkOptions<P, M> extends ConfirmOptions<P, M> {
   readonly read: (body: string) => Option.Option<Reading<P, M>>
@@ -41,41 +28,10 @@ export interface WorkOptions<P, M> extends ConfirmOptions<P, M> {
 /** A status in whatever vocabulary. What holds a digit or a sign may be anybody's data, and is not stored. */
 const aWord = /^[\p{L} _-]{1,40}$/u
 
-const json = Schema.fromJsonString(Rows.Row)
-const encode = Schema.encodeSync(json)
-const decode = Schema.decodeOption(json)
-/** A row that another version wrote and that cannot be read counts as none. */
-const readRow = (value: string): Rows.Row | undefined => Option.getOrUndefined(decode(value))
-
-/** The dead letter that a row is, if it is one. */
-const letterOf = (value: string): DeadLetter | undefined => {
-  const row = readRow(value)
-  if (row?.dead === undefined) return undefined
-  const { about, dead, name, transactionId, tries } = row
-  const { at, handler } = dead
-  return { id: name, about, transactionId, handler, attempts: tries.failed, at: DateTime.makeUnsafe(at) }
-}
-
 export const makeWork = <P, M>(options: WorkOptions<P, M>) => {
   const { handlers, offer, schedules, store } = options
+  const { change, deadLetters, discard, retry } = makeChanges(store, offer)
   const confirm = makeConfirm(options)
-
-  /** Takes a step. A row that has a new element then is put into the queue with it. */
-  const change = Effect.fnUntraced(function* (name: string, step: Rows.Step) {
-    const moment = { now: yield* Clock.currentTimeMillis, job: SecureRandom.uuidV4Unsafe() }
-    return yield* store.change(name, (stored) => {
-      const before = stored && readRow(stored.value)
-      const row = step(before, moment)
-      const isChanged = row !== before
-      const due: Due | undefined =
-        row?.job === moment.job ? { job: { v: 1, name, job: moment.job }, millis: row.waits?.millis ?? 0 } : undefined
-      return {
-        answer: { row, due, isChanged },
-        next: isChanged ? row && { state: row.dead ? "Dead" : "Open", value: encode(row), job: row.job } : stored,
-        commit: (due && offer?.(due)) ?? Effect.void
-      }
-    })
-  })
 
   /** Records a delivery, and answers the job that will look at it. */
   const record = Effect.fnUntraced(function* (body: string, hint: Hint) {
@@ -216,8 +172,7 @@ export const makeWork = <P, M>(options: WorkOptions<P, M>) => {
         })
       )
     )
-    if (healed > 0)
-      yield* Effect.logWarning(`Webhook: ${healed} row(s) were not in the queue any more. They are again.`)
+    if (healed > 0) yield* Effect.logWarning(`Webhook: ${healed} row(s) were not in the queue. They are now.`)
   })
 
   return {
@@ -225,9 +180,8 @@ export const makeWork = <P, M>(options: WorkOptions<P, M>) => {
     check,
     process,
     heal,
-    deadLetters: Effect.map(store.dead, (values) => values.flatMap((value) => letterOf(value) ?? [])),
-    /** Whether there was such a dead letter. */
-    retry: (name: string) => Effect.map(change(name, Rows.revived), ({ isChanged }) => isChanged),
-    discard: (name: string) => Effect.map(change(name, Rows.discarded), ({ isChanged }) => isChanged)
+    deadLetters,
+    retry,
+    discard
   }
 }

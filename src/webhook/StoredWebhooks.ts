@@ -1,0 +1,138 @@
+/**
+ * What webhooks stored, for the command: read, and dead letters tried again or forgotten, without a webhook that runs. It
+ * makes no tables, and puts nothing into the queue. It is not exported to users.
+ *
+ * Gotcha: what is tried again here is found by a process that runs the webhook, within a minute. Where the webhook works
+ * inside requests, the next delivery or check finds it.
+ */
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import { database, naming } from "../durable/Database.ts"
+import { requireNewest } from "../durable/Tables.ts"
+import { letterOf, makeChanges, readHandedOut, readRow } from "./internal/changes.ts"
+import { nameOf } from "./internal/row.ts"
+import { handedOutName, type Stored } from "./internal/store.ts"
+import { sqlStore, webhookTables } from "./internal/storeSql.ts"
+import type { DeadLetter, HandlerName } from "./WebhookEvent.ts"
+
+/** Fails unless the tables are of this version, and changes none. */
+export const requireTables = naming("look")(requireNewest(webhookTables))
+
+/** A dead letter, and the webhook of which it is one: the layer's option `name`. */
+export interface StoredLetter extends DeadLetter {
+  readonly webhook: string
+}
+
+/** What a webhook stores about one thing. No body, and no word of a delivery but the statuses that it claimed. */
+export interface StoredDelivery {
+  readonly webhook: string
+  /** For `retry` and `discard`. */
+  readonly id: string
+  /** `Finished`: nothing waits. `Unreadable`: another version wrote it. */
+  readonly state: "Waiting" | "Dead" | "Finished" | "Unreadable"
+  /** When it was changed last. */
+  readonly at: DateTime.Utc
+  /** The statuses of the transaction that were handed out, in order. */
+  readonly handedOut: ReadonlyArray<string>
+  readonly transactionId?: string | undefined
+  /** The number of the withdrawal. */
+  readonly withdrawalId?: number | undefined
+  readonly idempotencyKey?: string | undefined
+  /** How many deliveries and checks there were, since it was finished last. */
+  readonly deliveries?: number | undefined
+  /** What the deliveries that wait claim that the status is. `undefined`: one claims none. */
+  readonly claimed?: ReadonlyArray<string | undefined> | undefined
+  /** Why it waits: the service's books are behind, the service gives no answer, or the user's code failed. Absent: it is due. */
+  readonly waits?: "early" | "outage" | "failed" | undefined
+  /** How often the user's code failed, and what failed at last, of a dead letter. */
+  readonly failures?: number | undefined
+  readonly handler?: HandlerName | undefined
+}
+
+interface StoredRow extends Stored {
+  readonly at: number | string
+}
+
+/** The names of all webhooks on the database. Each is one step of the primary key's index. */
+const webhooks = Effect.gen(function* () {
+  const { sql } = yield* database
+  const names: Array<string> = []
+  for (let after = ""; ; after = names.at(-1) ?? "") {
+    const [next] = yield* sql<{ readonly name: string | null }>`
+      SELECT MIN(webhook) AS name FROM ${sql(webhookTables.name)} WHERE webhook > ${after}`
+    if (typeof next?.name !== "string") return names
+    names.push(next.name)
+  }
+})
+
+// Nothing of the user's code runs here, and nothing is forgotten.
+const settings = { handlerTimeout: Duration.seconds(1), retention: Duration.infinity }
+const changesOf = Effect.fnUntraced(function* (webhook: string) {
+  return makeChanges(yield* sqlStore(yield* database, webhook, settings))
+})
+
+/** The dead letters of all webhooks, the oldest of each first. */
+export const deadLetters = Effect.gen(function* () {
+  const letters: Array<StoredLetter> = []
+  for (const webhook of yield* webhooks) {
+    const { deadLetters } = yield* changesOf(webhook)
+    for (const letter of yield* deadLetters) letters.push({ ...letter, webhook })
+  }
+  return letters
+}).pipe(Effect.scoped, naming("list"))
+
+const prefix = "delivery:"
+
+/** What is stored of a transaction, or of a dead letter by its id, in each webhook that knows it. */
+export const show = Effect.fnUntraced(function* (id: string) {
+  const { sql } = yield* database
+  const rowName = id.startsWith(prefix) ? id : `${prefix}${nameOf(id)}`
+  const names = [rowName, handedOutName(rowName.slice(prefix.length))]
+  const found: Array<StoredDelivery> = []
+  for (const webhook of yield* webhooks) {
+    const rows = yield* sql<StoredRow & { readonly name: string }>`
+        SELECT name, state, value, updated_at AS at FROM ${sql(webhookTables.name)}
+        WHERE webhook = ${webhook} AND ${sql.in("name", names)}`
+    const stored = rows.find(({ name }) => name === rowName)
+    const note = rows.find(({ name }) => name !== rowName)
+    const newest = Math.max(...rows.map(({ at }) => Number(at)))
+    if (rows.length === 0) continue
+    const row = stored && readRow(stored.value)
+    const letter = stored && letterOf(stored.value)
+    found.push({
+      webhook,
+      id: rowName,
+      state: stored === undefined ? "Finished" : row === undefined ? "Unreadable" : letter ? "Dead" : "Waiting",
+      at: DateTime.makeUnsafe(newest),
+      handedOut: readHandedOut(note?.value),
+      transactionId: row?.transactionId,
+      withdrawalId: row?.withdrawalId,
+      idempotencyKey: row?.idempotencyKey,
+      deliveries: row?.deliveries,
+      claimed: row?.claims.flatMap(({ isCheck, status }) => (isCheck === true ? [] : [status])),
+      waits: row?.waits?.reason,
+      failures: row?.tries.failed,
+      handler: letter?.handler
+    })
+  }
+  return found
+}, naming("show"))
+
+/** Has a dead letter's transaction looked up and handed out again; `false` where there is no such letter. */
+export const retry = Effect.fnUntraced(
+  function* (webhook: string, id: string) {
+    return yield* (yield* changesOf(webhook)).retry(id)
+  },
+  Effect.scoped,
+  naming("retry")
+)
+
+/** Forgets a dead letter; `false` where there is no such letter. */
+export const discard = Effect.fnUntraced(
+  function* (webhook: string, id: string) {
+    return yield* (yield* changesOf(webhook)).discard(id)
+  },
+  Effect.scoped,
+  naming("discard")
+)

@@ -1,0 +1,149 @@
+/**
+ * What the command reads and changes of stored webhooks, without one that runs.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Clock, DateTime, Effect, Layer, Schedule, type Scope } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Payments } from "effect-pix"
+import { NodeSqlite } from "effect-pix/node"
+import { Sandbox } from "effect-pix/sandbox"
+import { Webhook, type WebhookOptions, type WebhookSqlOptions } from "effect-pix/webhook"
+import * as StoredWebhooks from "../../src/webhook/StoredWebhooks.ts"
+import { charge } from "../support/charges.ts"
+import { layerPostgres } from "../support/database.ts"
+import { noPostgres } from "../support/postgres.ts"
+import { nobody, recording, world } from "../support/webhooks.ts"
+
+const absent = noPostgres()
+const databases = [
+  { name: "SQLite", skip: false, client: () => NodeSqlite.layer({ filename: ":memory:" }) },
+  { name: "PostgreSQL", skip: absent !== undefined, client: () => Layer.orDie(layerPostgres) }
+] as const
+
+/** A process on the database of the test. */
+const starting = (options: WebhookOptions = {}, settings: WebhookSqlOptions = {}) =>
+  recording<SqlClient.SqlClient>(options, (wrapped) => Webhook.layerSql({ poll: "50 millis", ...settings, ...wrapped }))
+
+const paidCharge = Effect.gen(function* () {
+  const { id } = yield* charge
+  yield* (yield* Sandbox).markPaid(id)
+  return id
+})
+
+/** A paid charge whose handler failed for good, and whose process has ended. */
+const deadCharge = Effect.fnUntraced(function* (settings: WebhookSqlOptions = {}) {
+  const id = yield* paidCharge
+  const failing = yield* starting({ onPaid: () => Effect.fail("a bad row"), retry: Schedule.recurs(1) }, settings)
+  yield* failing.post({ transactionId: id, status: "Paid" })
+  yield* failing.idle
+  yield* failing.crash
+  return id
+})
+
+for (const { client, name, skip } of databases) {
+  const test = (
+    title: string,
+    effect: Effect.Effect<unknown, unknown, SqlClient.SqlClient | Layer.Success<typeof world> | Payments | Scope.Scope>
+  ) =>
+    it.live.skipIf(skip)(title, () =>
+      Effect.provide(Effect.scoped(effect), Layer.mergeAll(Layer.fresh(client()), Layer.fresh(world)))
+    )
+
+  describe(`stored webhooks on ${name}`, () => {
+    test(
+      "the dead letters of all webhooks are listed with what failed, how often and since when, and without a process",
+      Effect.gen(function* () {
+        const before = yield* Clock.currentTimeMillis
+        const ids = [yield* deadCharge({ name: "company-a" }), yield* deadCharge({ name: "company-b" })]
+        const letters: ReadonlyArray<StoredWebhooks.StoredLetter> = yield* StoredWebhooks.deadLetters
+        assert.deepStrictEqual(
+          letters.map(({ about, attempts, handler, transactionId, webhook }) => [
+            webhook,
+            about,
+            transactionId,
+            handler,
+            attempts
+          ]),
+          ids.map((id, n) => [["company-a", "company-b"][n], "Transaction", id, "onPaid", 2])
+        )
+        for (const { at } of letters) assert.isAtLeast(DateTime.toEpochMillis(at), before)
+      })
+    )
+
+    test(
+      "one transaction is shown by its id: what waits, what is dead, and what was handed out",
+      Effect.gen(function* () {
+        const id = yield* deadCharge()
+        const shown: ReadonlyArray<StoredWebhooks.StoredDelivery> = yield* StoredWebhooks.show(id.toUpperCase())
+        const [dead, ...others] = shown
+        assert.deepInclude(dead, {
+          webhook: "default",
+          id: `delivery:${id}`,
+          state: "Dead",
+          transactionId: id,
+          deliveries: 1,
+          claimed: ["Paid"],
+          handedOut: [],
+          failures: 2,
+          handler: "onPaid"
+        })
+        assert.deepStrictEqual(others, [])
+        const process = yield* starting()
+        assert.isTrue(yield* process.retry(`delivery:${id}`))
+        yield* process.idle
+        const [finished] = yield* StoredWebhooks.show(`delivery:${id}`)
+        assert.deepInclude(finished, { state: "Finished", handedOut: ["Paid"] })
+        assert.deepStrictEqual(yield* StoredWebhooks.show(nobody()), [])
+      })
+    )
+
+    test(
+      "a dead letter that is tried again is handed out once by the next process that runs the webhook",
+      Effect.gen(function* () {
+        const id = yield* deadCharge()
+        assert.isFalse(yield* StoredWebhooks.retry("other", `delivery:${id}`))
+        assert.isTrue(yield* StoredWebhooks.retry("default", `delivery:${id}`))
+        assert.isFalse(yield* StoredWebhooks.retry("default", `delivery:${id}`))
+        assert.deepStrictEqual(
+          (yield* StoredWebhooks.show(id)).map(({ state }) => state),
+          ["Waiting"]
+        )
+        const process = yield* starting()
+        yield* process.idle
+        assert.deepStrictEqual(process.statuses(), ["Paid"])
+        assert.deepStrictEqual(yield* StoredWebhooks.deadLetters, [])
+      })
+    )
+
+    test(
+      "a dead letter that is discarded is gone, and what waits is never discarded",
+      Effect.gen(function* () {
+        const id = yield* deadCharge()
+        assert.isFalse(yield* StoredWebhooks.discard("default", `delivery:${nobody()}`))
+        assert.isTrue(yield* StoredWebhooks.discard("default", `delivery:${id}`))
+        assert.isFalse(yield* StoredWebhooks.discard("default", `delivery:${id}`))
+        assert.deepStrictEqual([yield* StoredWebhooks.deadLetters, yield* StoredWebhooks.show(id)], [[], []])
+
+        const process = yield* starting({ onPaid: () => Effect.fail("not yet") })
+        yield* process.post({ transactionId: id })
+        assert.isFalse(yield* StoredWebhooks.discard("default", `delivery:${id}`))
+        assert.strictEqual((yield* StoredWebhooks.show(id)).length, 1)
+      })
+    )
+
+    test(
+      "tables that are not there, or of another version, are refused and not made",
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const none = yield* Effect.flip(StoredWebhooks.requireTables)
+        assert.include(none.message, "effect_pix_webhooks has no tables in this database")
+        yield* Effect.flip(sql`SELECT 1 FROM effect_pix_webhooks`)
+        yield* (yield* starting()).crash
+        yield* StoredWebhooks.requireTables
+        yield* sql`INSERT INTO effect_pix_webhooks_migrations (migration_id, name) VALUES (2, 'later')`
+        const newer = yield* Effect.flip(StoredWebhooks.requireTables)
+        assert.include(newer.message, "version 2 in this database, and version 1 is needed")
+      })
+    )
+  })
+}
