@@ -12,29 +12,45 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import type { DatabaseError } from "../../durable/Database.ts"
+import { inSpan } from "../../internal/spans.ts"
 import type { Hint } from "../WebhookHint.ts"
 import type { WebhookVerifier } from "../WebhookVerifier.ts"
 import type { HandlerFailed } from "./handlers.ts"
 import type { Reading } from "./reader.ts"
+import { makeAnswered, type Refusal, type Refusals } from "./signals.ts"
 
 export interface AnswerOptions<P, M> {
+  /** Of the webhook, for its signals. */
+  readonly name: string
+  /** What was logged of refused deliveries. */
+  readonly refusals: Refusals
   readonly verifier: WebhookVerifier
   readonly maxBodyBytes: number
   readonly bodyTimeout: Duration.Input
   readonly read: (body: string) => Option.Option<Reading<P, M>>
-  /** Whether the delivery is recorded, and inside a request finished. If not, the service may send it again. */
+  /** Records the delivery, and answers whether it is done: inside a request, whether it is finished. */
   readonly accept: (body: string, hint: Hint) => Effect.Effect<boolean, DatabaseError | HandlerFailed>
 }
 
 /** A delivery that is not taken, and the status that says so. */
-class NotTaken extends Data.TaggedError("NotTaken")<{
-  readonly status: number
-  readonly headers?: Readonly<Record<string, string>>
-}> {}
+class NotTaken extends Data.TaggedError("NotTaken")<
+  Refusal & { readonly headers?: Readonly<Record<string, string>> }
+> {}
 
-const tooLarge = () => new NotTaken({ status: 413 })
-const unreadable = () => new NotTaken({ status: 400 })
-const busy = () => new NotTaken({ status: 503, headers: { "retry-after": "30" } })
+const tooLarge = () => new NotTaken({ status: 413, errorType: "TooLarge", message: "its body is too large." })
+const unreadable = () =>
+  new NotTaken({ status: 400, errorType: "Unreadable", message: "its body is not what `payload` or `find` takes." })
+const busy = (errorType: string, message: string) =>
+  new NotTaken({ status: 503, headers: { "retry-after": "30" }, errorType, message })
+
+const tooSlow = () => new NotTaken({ status: 408, errorType: "Timeout", message: "its body did not come in time." })
+
+const byFailure = (failed: DatabaseError | HandlerFailed) => {
+  if (failed._tag === "HandlerFailed") return busy("HandlerFailed", `${failed.handler} failed.`)
+  return failed.reason === "Busy"
+    ? busy("Busy", "another request works on this transaction.")
+    : busy(failed.reason, failed.message)
+}
 
 const pathOf = (address: string): string => address.replace(/^[a-z][\w+.-]*:\/\/[^/?#]*/i, "").replace(/[?#].*/s, "")
 
@@ -47,43 +63,45 @@ const readBody = (request: HttpServerRequest.HttpServerRequest, limit: number) =
 
 const decoder = new TextDecoder("utf-8", { fatal: true })
 
+const broken = () => busy("Defect", "it could not be taken.")
+
 /** The answer to the request in context. */
 export const makeAnswer = <P, M>(options: AnswerOptions<P, M>) => {
+  const answered = makeAnswered(options.name, options.refusals)
   const take = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
-    if (request.method !== "POST") return yield* new NotTaken({ status: 405, headers: { allow: "POST" } })
+    if (request.method !== "POST") {
+      const refusal = { status: 405, errorType: "NotPost", message: "it is not a POST." }
+      return yield* new NotTaken({ ...refusal, headers: { allow: "POST" } })
+    }
     const body = yield* readBody(request, options.maxBodyBytes).pipe(
-      Effect.timeoutOrElse({ duration: options.bodyTimeout, orElse: () => new NotTaken({ status: 408 }) })
+      Effect.timeoutOrElse({ duration: options.bodyTimeout, orElse: tooSlow })
     )
     const { headers, remoteAddress } = request
     const delivery = { headers, body, remoteAddress, path: pathOf(request.originalUrl) }
-    yield* options.verifier.verify(delivery).pipe(
-      Effect.tapError((refused) => Effect.logDebug(refused.message)),
-      Effect.mapError(() => new NotTaken({ status: 401 }))
-    )
+    yield* options.verifier
+      .verify(delivery)
+      .pipe(Effect.mapError(({ message, reason }) => new NotTaken({ status: 401, errorType: reason, message })))
     const text = yield* Effect.fromResult(Result.try({ try: () => decoder.decode(body), catch: unreadable }))
     const reading = yield* Effect.mapError(Effect.fromOption(options.read(text)), unreadable)
-    const accepted = yield* options.accept(text, reading.hint).pipe(
-      Effect.tapError((failed) =>
-        failed._tag === "HandlerFailed"
-          ? Effect.logError(`Webhook: ${failed.handler} failed`)
-          : failed.reason === "Busy"
-            ? Effect.logDebug("Webhook: another request works on this transaction")
-            : Effect.logError(failed.message)
-      ),
-      Effect.mapError(busy)
-    )
-    return accepted ? HttpServerResponse.empty({ status: 200 }) : yield* busy()
+    const accepted = yield* Effect.mapError(options.accept(text, reading.hint), byFailure)
+    if (!accepted) return yield* busy("NotFinished", "it is not finished yet.")
+    yield* answered(200)
+    return HttpServerResponse.empty({ status: 200 })
   })
   return Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
-    const answer = Effect.catchCause(take(request), (cause) => {
-      const { headers, status } = Option.getOrElse(Cause.findErrorOption(cause), busy)
-      const response = Effect.succeed(HttpServerResponse.empty({ status, headers }))
-      // A step that was interrupted by itself, as where the user's pool is closed, is no request that was taken back.
-      return Cause.hasFails(cause)
-        ? response
-        : Effect.andThen(Effect.logError("Webhook: a delivery could not be taken"), response)
-    })
+    const answer = inSpan(
+      "Webhook.answer",
+      { kind: "internal", attributes: { "webhook.name": options.name } },
+      (span) =>
+        Effect.catchCause(take(request), (cause) => {
+          // A step that was interrupted by itself, as where the user's pool is closed, is no request that was taken back.
+          const refusal = Option.getOrElse(Cause.findErrorOption(cause), broken)
+          const { errorType, headers, status } = refusal
+          span?.attribute("error.type", errorType)
+          return Effect.as(answered(status, refusal), HttpServerResponse.empty({ status, headers }))
+        }).pipe(Effect.tap(({ status }) => Effect.sync(() => span?.attribute("http.response.status_code", status))))
+    )
     return yield* options.verifier.secretInPath === true ? HttpMiddleware.withLoggerDisabled(answer) : answer
   })
 }

@@ -62,7 +62,9 @@ export const makeChanges = (store: Store, offer?: (due: Due) => Effect.Effect<vo
         row?.job === moment.job ? { job: { v: 1, name, job: moment.job }, millis: row.waits?.millis ?? 0 } : undefined
       return {
         answer: { row, due, isChanged },
-        next: isChanged ? row && { state: row.dead ? "Dead" : "Open", value: encode(row), job: row.job } : stored,
+        next: isChanged
+          ? row && { state: row.dead ? "Dead" : "Open", value: encode(row), job: row.job, waits: row.waits?.reason }
+          : stored,
         commit: (due && offer?.(due)) ?? Effect.void
       }
     })

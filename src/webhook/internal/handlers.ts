@@ -3,14 +3,16 @@
  * wrong is a `HandlerFailed`.
  */
 import type * as Cause from "effect/Cause"
-import type * as Context from "effect/Context"
+import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as Metric from "effect/Metric"
+import * as Tracer from "effect/Tracer"
+import { errorType, log } from "../../internal/spans.ts"
 import type { Confirmed, HandlerFailure, HandlerName, Unconfirmed, WithdrawalNames } from "../WebhookEvent.ts"
 import type { WebhookOptions } from "../WebhookOptions.ts"
+import { causeType, countCall, transactionHash } from "./signals.ts"
 
 /** A piece of the user's code failed. The cause is the user's own, and may hold anything. */
 export class HandlerFailed extends Data.TaggedError("HandlerFailed")<{
@@ -20,13 +22,6 @@ export class HandlerFailed extends Data.TaggedError("HandlerFailed")<{
   readonly cause: Cause.Cause<unknown>
 }> {}
 
-const calls = Metric.counter("effect_pix_webhook_handlers", {
-  description: "Calls of your code by handler and result: Success, Failure, or Dead for one that is not repeated",
-  incremental: true
-})
-const count = (handler: HandlerName, result: "Success" | "Failure" | "Dead") =>
-  Metric.update(Metric.withAttributes(calls, { handler, result }), 1)
-
 /** `Expired` is not documented; whatever case it comes in, it says that nobody paid. */
 const closed = /^(?:cancelled|failed|expired)$/i
 
@@ -34,15 +29,31 @@ const closed = /^(?:cancelled|failed|expired)$/i
 export const handlerOf = (status: string): "onPaid" | "onRefunded" | "onClosed" | undefined =>
   status === "Paid" ? "onPaid" : status === "Refunded" ? "onRefunded" : closed.test(status) ? "onClosed" : undefined
 
-const warn = (report: Unconfirmed) =>
-  Effect.logWarning(`Webhook: could not be confirmed: ${report._tag}${"reason" in report ? ` (${report.reason})` : ""}`)
+const warn = (report: Unconfirmed) => {
+  const { _tag, id } = report
+  const reason = "reason" in report ? report.reason : undefined
+  const error = "error" in report ? report.error : undefined
+  return log("Warn", `Webhook: could not be confirmed: ${_tag}${reason === undefined ? "" : ` (${reason})`}`, {
+    "webhook.id": id,
+    "webhook.outcome": "Unconfirmed",
+    "webhook.transaction_id_hash": "transactionId" in report ? transactionHash(report.transactionId) : undefined,
+    "error.type": error === undefined ? (reason ?? _tag) : errorType(error)
+  })
+}
 
-const warnFailure = ({ attempt, handler, id, isDead }: HandlerFailure) => {
+const warnFailure = ({ attempt, cause, handler, id, isDead }: HandlerFailure) => {
   const message = `Webhook: ${handler} failed, attempt ${attempt}`
-  const log = isDead
-    ? Effect.logError(`${message}: it is not called again, see Webhook.deadLetters`)
-    : Effect.logWarning(message)
-  return Effect.annotateLogs(log, "webhook.id", id)
+  return log(
+    isDead ? "Error" : "Warn",
+    isDead ? `${message}: it is not called again, see Webhook.deadLetters` : message,
+    {
+      "webhook.id": id,
+      "webhook.handler": handler,
+      "webhook.outcome": isDead ? "Dead" : "Waits",
+      "webhook.attempts": attempt,
+      "error.type": causeType(cause)
+    }
+  )
 }
 
 export const makeHandlers = <P, M, R>(
@@ -50,9 +61,11 @@ export const makeHandlers = <P, M, R>(
   context: Context.Context<R>,
   timeout: Duration.Duration
 ) => {
+  // The spans and lines of the user's code belong to the delivery, not to what built the layer.
+  const services = Context.omit(Tracer.ParentSpan)(context) as Context.Context<R> // no handler asks for a span
   /** How a piece of the user's code ended, whatever it did. */
   const run = <A, B, E>(code: (input: A) => Effect.Effect<B, E, R>, input: A) =>
-    Effect.suspend(() => code(input)).pipe(Effect.provideContext(context), Effect.timeout(timeout), Effect.exit)
+    Effect.suspend(() => code(input)).pipe(Effect.provideContext(services), Effect.timeout(timeout), Effect.exit)
   const guarded = Effect.fnUntraced(function* <A, B>(
     handler: HandlerName,
     id: string,
@@ -60,7 +73,7 @@ export const makeHandlers = <P, M, R>(
     input: A
   ) {
     const exit = yield* run(code, input)
-    yield* count(handler, exit._tag)
+    yield* countCall(handler, exit._tag, Exit.isFailure(exit) ? causeType(exit.cause) : undefined)
     return Exit.isSuccess(exit) ? exit.value : yield* new HandlerFailed({ handler, id, cause: exit.cause })
   })
   const isBodyRead = options.payload !== undefined || options.metadata !== undefined
@@ -94,9 +107,15 @@ export const makeHandlers = <P, M, R>(
         ? Effect.undefined
         : guarded("noted", id, options.noted, { idempotencyKey, withdrawalId }),
     reportFailure: Effect.fnUntraced(function* (failure: HandlerFailure) {
-      if (failure.isDead) yield* count(failure.handler, "Dead")
+      if (failure.isDead) yield* countCall(failure.handler, "Dead", causeType(failure.cause))
       const exit = yield* run(options.onFailure ?? warnFailure, failure)
-      if (Exit.isFailure(exit)) yield* Effect.logWarning("Webhook: onFailure failed")
+      if (Exit.isFailure(exit)) {
+        yield* log("Warn", "Webhook: onFailure failed", {
+          "webhook.id": failure.id,
+          "webhook.handler": failure.handler,
+          "error.type": causeType(exit.cause)
+        })
+      }
     })
   }
 }

@@ -18,10 +18,11 @@ import { getTransaction } from "../../contract/Endpoints.ts"
 import { InvalidRequest } from "../../contract/PaymentsError.ts"
 import { issuesOf } from "../../contract/RequestIssues.ts"
 import * as Settings from "../../contract/Settings.ts"
-import { database, naming } from "../../durable/Database.ts"
+import { database, DatabaseError, naming } from "../../durable/Database.ts"
 import { migrate } from "../../durable/Tables.ts"
 import { forgetDone, layerQueue, layerQueueMemory, repeatedly, TryAgain, unlimited, work } from "../../durable/Work.ts"
 import { growing } from "../../internal/schedule.ts"
+import { log } from "../../internal/spans.ts"
 import { TransactionHints } from "../../transactions/TransactionHints.ts"
 import type { DeliveryInfo, WebhookOptions, WebhookSqlOptions } from "../WebhookOptions.ts"
 import { none } from "../WebhookVerifier.ts"
@@ -30,6 +31,7 @@ import { type Due, Job } from "./changes.ts"
 import { makeHandlers } from "./handlers.ts"
 import { InRequest } from "./inRequest.ts"
 import { makeReader } from "./reader.ts"
+import { causeType, measure } from "./signals.ts"
 import { makeMemory, memoryStore, type Store } from "./store.ts"
 import { queueNameOf, sqlStore, webhookTables } from "./storeSql.ts"
 import { makeWork } from "./work.ts"
@@ -79,6 +81,7 @@ const serviceOf = Effect.fnUntraced(function* <P, M, R>(
   const changed = Latch.makeUnsafe()
   const read = makeReader(options)
   const { check, deadLetters, discard, heal, process, record, retry } = makeWork({
+    name: settings.name,
     store,
     read,
     lookupTimeout: settings.lookupTimeout,
@@ -114,6 +117,7 @@ const serviceOf = Effect.fnUntraced(function* <P, M, R>(
       )
     yield* Effect.forkScoped(work(queue, { name: "Webhook", concurrency: settings.concurrency, handle }))
     yield* Effect.forkScoped(repeatedly("Webhook: healing lost rows", "1 minute", heal))
+    yield* Effect.forkScoped(repeatedly("Webhook: counting", "1 minute", measure(settings.name, store)))
     yield* Effect.forkScoped(repeatedly("Webhook: forgetting", "1 hour", Effect.andThen(store.forget, forgetDone)))
   }
 
@@ -121,7 +125,12 @@ const serviceOf = Effect.fnUntraced(function* <P, M, R>(
   const goOn = ({ job, millis }: Due): Effect.Effect<void> =>
     Effect.andThen(Effect.sleep(millis), process(job)).pipe(
       Effect.flatMap(({ due }) => (due === undefined ? Effect.void : goOn(due))),
-      Effect.catchCause(() => Effect.logWarning("Webhook: a transaction was not looked up again"))
+      Effect.catchCause((cause) =>
+        log("Warn", "Webhook: a transaction was not looked up again", {
+          "webhook.name": settings.name,
+          "error.type": causeType(cause)
+        })
+      )
     )
   /** Does a job before the answer. */
   const processInRequest = Effect.fnUntraced(function* ({ later }: InRequest, job: Job) {
@@ -133,11 +142,14 @@ const serviceOf = Effect.fnUntraced(function* <P, M, R>(
   })
   const respond = makeAnswer({
     ...settings,
+    refusals: inRequest?.refusals ?? new Map(),
     read,
     accept: Effect.fnUntraced(function* (body, hint) {
       const recorded = yield* Effect.timeoutOption(record(body, hint), patience)
-      if (Option.isNone(recorded) || inRequest === undefined) return Option.isSome(recorded)
-      return yield* processInRequest(inRequest, recorded.value)
+      if (Option.isNone(recorded)) {
+        return yield* new DatabaseError({ operation: "record", reason: "Timeout", isRetryable: true })
+      }
+      return inRequest === undefined || (yield* processInRequest(inRequest, recorded.value))
     })
   })
   return {

@@ -11,6 +11,8 @@ export interface Stored {
   readonly value: string
   /** The element of the queue that works on it. */
   readonly job?: string | undefined
+  /** Why it waits. The store in memory counts by this. */
+  readonly waits?: string | undefined
 }
 
 /** What a step makes of a row, and what commits with it. */
@@ -34,6 +36,8 @@ export interface Store {
   ) => Effect.Effect<A, E | DatabaseError, R>
   /** How many rows there are of a state. */
   readonly count: (state: Stored["state"]) => Effect.Effect<number, DatabaseError>
+  /** How many open rows there are, by why they wait: a reason of the row, or `due`. */
+  readonly waiting: Effect.Effect<ReadonlyArray<{ readonly reason: string; readonly count: number }>, DatabaseError>
   /** The values of what was given up, the oldest first. */
   readonly dead: Effect.Effect<ReadonlyArray<string>, DatabaseError>
   /** Gives each open row whose element is not in the queue any more to `heal`, with that element. */
@@ -100,6 +104,13 @@ export const memoryStore = ({ heldUntil, mostRows, notes, rows }: Memory, lease:
       return answer
     }),
     count: (state) => Effect.sync(() => of(state).length),
+    waiting: Effect.sync(() => {
+      const reasons = of("Open").map(({ waits = "due" }) => waits)
+      return [...new Set(reasons)].map((reason) => ({
+        reason,
+        count: reasons.filter((other) => other === reason).length
+      }))
+    }),
     dead: Effect.sync(() => of("Dead").map(({ value }) => value)),
     lost: () => Effect.void,
     forget: Effect.void

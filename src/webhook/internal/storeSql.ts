@@ -65,6 +65,10 @@ export const sqlStore = Effect.fnUntraced(function* (
   const isOf = (state: Stored["state"]) => sql`webhook = ${webhook} AND state = ${sql.literal(`'${state}'`)}`
   const of = (state: Stored["state"]) => sql`FROM ${rows} WHERE ${isOf(state)}`
 
+  const reason = sql.literal(
+    dialect === "pg" ? "value::json -> 'waits' ->> 'reason'" : "json_extract(value, '$.waits.reason')"
+  )
+
   const hold: Store["hold"] = Effect.fnUntraced(function* (name, use) {
     // The user's own transaction around `Webhook.retry` has the user's own bounds.
     const isBounded = dialect === "pg" && !(yield* isInTransaction(database))
@@ -107,6 +111,11 @@ export const sqlStore = Effect.fnUntraced(function* (
         Effect.map(([found]) => Number(found?.count ?? 0)),
         naming("webhook")
       ),
+    waiting: Effect.map(
+      sql<{ readonly reason: string | null; readonly count: number | string }>`
+        SELECT ${reason} AS reason, COUNT(*) AS count ${of("Open")} GROUP BY 1`,
+      (found) => found.map(({ count, reason }) => ({ reason: reason ?? "due", count: Number(count) }))
+    ).pipe(naming("webhook")),
     dead: sql<Stored>`SELECT value ${of("Dead")} ORDER BY updated_at`.pipe(
       Effect.map((found) => found.map(({ value }) => value)),
       naming("webhook")

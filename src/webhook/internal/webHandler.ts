@@ -12,6 +12,7 @@ import type { InvalidRequest } from "../../contract/PaymentsError.ts"
 import type { DeliveryInfo } from "../WebhookOptions.ts"
 import type { DatabaseError } from "../../durable/Database.ts"
 import { InRequest, isWorkerd, makeRequestMemory } from "./inRequest.ts"
+import type { Refusals } from "./signals.ts"
 
 /** How the platform works. */
 export interface WebHandlerOptions {
@@ -79,11 +80,12 @@ const inRequests = <I, E>(
   waitUntil: WebHandlerOptions["waitUntil"]
 ): WebHandler => {
   const memory = makeRequestMemory()
+  const refusals: Refusals = new Map()
   // Built for each delivery: no request may wait for another one, and bindings come with the request.
   const run = <A>(use: (runtime: ManagedRuntime.ManagedRuntime<I, E>) => Promise<A>): Promise<A> => {
     const rest: Array<Effect.Effect<void>> = []
     const later = waitUntil && ((work: Effect.Effect<void>) => void rest.push(work))
-    const runtime = ManagedRuntime.make(Layer.provide(layer, Layer.succeed(InRequest, { memory, later })))
+    const runtime = ManagedRuntime.make(Layer.provide(layer, Layer.succeed(InRequest, { memory, refusals, later })))
     const close = () => runtime.dispose()
     return use(runtime).finally(() =>
       rest.length === 0 ? close() : waitUntil?.(runtime.runPromise(Effect.all(rest, { discard: true })).finally(close))

@@ -2,12 +2,15 @@
  * The deliveries that were accepted, and the checks of the user's own: each is recorded first, and then worked on from a queue until it is finished. A look
  * at a row is a lookup and the handing out (see confirm.ts), the reports, and a step of the row (see row.ts).
  */
+import type * as Cause from "effect/Cause"
+import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Schedule from "effect/Schedule"
+import type * as Tracer from "effect/Tracer"
 import { DatabaseError } from "../../durable/Database.ts"
-import { inSpan } from "../../internal/spans.ts"
-import type { Unconfirmed, Untrusted } from "../WebhookEvent.ts"
+import { inSpan, log } from "../../internal/spans.ts"
+import type { HandlerName, Unconfirmed, Untrusted } from "../WebhookEvent.ts"
 import type { Hint } from "../WebhookHint.ts"
 import { type Due, Job, makeChanges, readRow } from "./changes.ts"
 import { type ConfirmOptions, makeConfirm } from "./confirm.ts"
@@ -16,8 +19,21 @@ import type { Doubt } from "./judge.ts"
 import type { Reading } from "./reader.ts"
 import * as Rows from "./row.ts"
 import { delayOf } from "./schedules.ts"
+import { causeType, transactionHash } from "./signals.ts"
+
+/** What a look left to do. */
+interface Look extends Rows.Outcome {
+  readonly isFinal: boolean
+  /** What of the user's code failed. */
+  readonly failed?: { readonly handler: HandlerName; readonly cause: Cause.Cause<unknown> }
+}
+
+/** A look whose end is stored: for its span alone. */
+class LookFailed extends Data.TaggedError("LookFailed")<{ readonly isFinal: boolean; readonly due: Due | undefined }> {}
 
 export interface WorkOptions<P, M> extends ConfirmOptions<P, M> {
+  /** Of the webhook, for its signals. */
+  readonly name: string
   readonly read: (body: string) => Option.Option<Reading<P, M>>
   /** When a row that waits is looked at again. */
   readonly schedules: Readonly<Record<Rows.Reason, Schedule.Schedule<unknown>>>
@@ -107,7 +123,7 @@ export const makeWork = <P, M>(options: WorkOptions<P, M>) => {
   })
 
   /** Looks at a row once: what is left of it, and whether what the latest delivery claims is finished for good. */
-  const look = Effect.fnUntraced(function* (row: Rows.Row) {
+  const look = Effect.fnUntraced(function* (row: Rows.Row): Effect.fn.Return<Look, DatabaseError> {
     const { claims, transactionId, tries } = row
     const latest = claims.at(-1)
     let left = claims
@@ -129,24 +145,24 @@ export const makeWork = <P, M>(options: WorkOptions<P, M>) => {
         if (judge === undefined || doubt !== undefined) yield* handlers.report(yield* reportOf(row, claim, doubt))
         left = left.filter((other) => other !== claim)
       }
-      return { isFinal: judge?.(latest?.status)?.reason === undefined, left, again } as const
+      return { isFinal: judge?.(latest?.status)?.reason === undefined, left, again }
     })
     return yield* Effect.catchTag(
       work,
       "HandlerFailed",
-      Effect.fnUntraced(function* ({ cause, handler, id }) {
+      Effect.fnUntraced(function* ({ cause, handler, id }): Effect.fn.Return<Look> {
         const attempt = tries.failed + 1
         const millis = yield* delayOf(schedules.failed, attempt)
         yield* handlers.reportFailure({ handler, id, attempt, isDead: millis === undefined, cause })
         const next = millis === undefined ? { dead: handler } : { again: { reason: "failed", millis } as const }
-        return { isFinal: false, left, ...next }
+        return { isFinal: false, left, ...next, failed: { handler, cause } }
       })
     )
   })
 
   /** Does a job: whether the latest delivery that it saw is finished for good, and the row's next job. */
-  const process = ({ job, name }: Job) =>
-    inSpan("Webhook.process", { kind: "internal", attributes: {} }, () =>
+  const process = ({ job, name }: Job) => {
+    const work = (span: Tracer.Span | undefined) =>
       Effect.gen(function* () {
         const stored = yield* store.get(name)
         const row = stored && readRow(stored.value)
@@ -155,11 +171,28 @@ export const makeWork = <P, M>(options: WorkOptions<P, M>) => {
           return yield* new DatabaseError({ operation: "webhook", reason: "Unreadable", isRetryable: true })
         }
         if (row === undefined || row.job !== job) return { isFinal: row === undefined }
-        const { isFinal, ...outcome } = yield* look(row)
+        if (row.transactionId !== undefined) {
+          span?.attribute("webhook.transaction_id_hash", transactionHash(row.transactionId))
+        }
+        span?.attribute("webhook.deliveries", row.deliveries)
+        const { failed, isFinal, ...outcome } = yield* look(row)
         const { due } = yield* change(name, Rows.settled(row, outcome))
-        return { isFinal, due }
+        const { again, dead } = outcome
+        span?.attribute("webhook.outcome", dead ? "Dead" : again ? "Waits" : "Finished")
+        if (again !== undefined) span?.attribute("webhook.waits", again.reason)
+        if (failed === undefined) return { isFinal, due }
+        span?.attribute("webhook.handler", failed.handler)
+        span?.attribute("error.type", causeType(failed.cause))
+        // It is settled, and the span ends as failed.
+        return yield* new LookFailed({ isFinal, due })
       })
-    )
+    // In the background the span is a trace of its own: what built the layer ended long ago.
+    return inSpan(
+      "Webhook.process",
+      { kind: "internal", attributes: { "webhook.name": options.name }, root: offer !== undefined },
+      work
+    ).pipe(Effect.catchTag("LookFailed", ({ due, isFinal }) => Effect.succeed({ isFinal, due })))
+  }
 
   /** Puts those rows into the queue again whose element is not there any more, whatever took it. */
   const heal = Effect.gen(function* () {
@@ -172,7 +205,11 @@ export const makeWork = <P, M>(options: WorkOptions<P, M>) => {
         })
       )
     )
-    if (healed > 0) yield* Effect.logWarning(`Webhook: ${healed} row(s) were not in the queue. They are now.`)
+    if (healed > 0)
+      yield* log("Warn", `Webhook: ${healed} row(s) were not in the queue. They are now.`, {
+        "webhook.name": options.name,
+        "webhook.healed": healed
+      })
   })
 
   return {

@@ -1,0 +1,109 @@
+/**
+ * What a webhook tells of its work: metrics, and the attributes of its spans and log lines. They are names, statuses and
+ * counts, and of a transaction a hash, or in a line its id: never a word of a delivery, or of the user's own errors.
+ */
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
+import * as Result from "effect/Result"
+import { log } from "../../internal/spans.ts"
+import type { HandlerName } from "../WebhookEvent.ts"
+import { digest } from "./row.ts"
+import type { Store } from "./store.ts"
+
+// Effect's exporters take the unit of a metric from its attribute `unit`.
+const deliveries = Metric.counter("effect_pix_webhook_deliveries", {
+  description: "Deliveries by the status of their answer, and why they were not taken",
+  incremental: true,
+  attributes: { unit: "{delivery}" }
+})
+const calls = Metric.counter("effect_pix_webhook_handlers", {
+  description: "Calls of your code by handler and result: Success, Failure, or Dead for one that is not repeated",
+  incremental: true,
+  attributes: { unit: "{call}" }
+})
+const waiting = Metric.gauge("effect_pix_webhook_waiting", {
+  description: "Transactions and other deliveries that wait, by why: due, early, outage or failed",
+  attributes: { unit: "{delivery}" }
+})
+const deadLetters = Metric.gauge("effect_pix_webhook_dead_letters", {
+  description: "Dead letters: what your code refused until its retries ended",
+  attributes: { unit: "{delivery}" }
+})
+
+/** `webhook.transaction_id_hash`: finds the spans and lines of a transaction without showing its id. */
+export const transactionHash = (transactionId: string): string => digest(transactionId.toLowerCase()).slice(0, 40)
+
+/** Why the user's code failed, without a word of its own: `Timeout`, `Failure`, `Interrupted` or `Defect`. */
+export const causeType = (cause: Cause.Cause<unknown>): string => {
+  const failure = Cause.findError(cause)
+  if (Result.isSuccess(failure)) return Cause.isTimeoutError(failure.success) ? "Timeout" : "Failure"
+  return Cause.hasInterruptsOnly(cause) ? "Interrupted" : "Defect"
+}
+
+/** Counts a call of the user's code. `errorType` is absent for a success. */
+export const countCall = (
+  handler: HandlerName,
+  result: "Success" | "Failure" | "Dead",
+  errorType?: string
+): Effect.Effect<void> =>
+  Metric.update(
+    Metric.withAttributes(calls, { handler, result, ...(errorType !== undefined && { "error.type": errorType }) }),
+    1
+  )
+
+/** Counts what waits, from the store: a process that starts says what others left. */
+export const measure = Effect.fnUntraced(function* (webhook: string, store: Store) {
+  const found = yield* store.waiting
+  for (const reason of ["due", "early", "outage", "failed"] as const) {
+    const count = found.find((of) => of.reason === reason)?.count ?? 0
+    yield* Metric.update(Metric.withAttributes(waiting, { webhook, reason }), count)
+  }
+  yield* Metric.update(Metric.withAttributes(deadLetters, { webhook }), yield* store.count("Dead"))
+})
+
+/** A delivery that was not taken. */
+export interface Refusal {
+  readonly status: number
+  /** One of a few words. */
+  readonly errorType: string
+  /** For the log. Never a word of the delivery. */
+  readonly message: string
+}
+
+/** When a reason was logged last, and how often it was met since. */
+export type Refusals = Map<string, { readonly at: number; since: number }>
+
+const quiet = 60_000
+
+/** Counts the answers of a webhook, and logs why deliveries are not taken: at most once a minute for each reason. */
+export const makeAnswered = (webhook: string, refusals: Refusals) =>
+  Effect.fnUntraced(function* (status: number, refusal?: Refusal) {
+    const labels = { webhook, "http.response.status_code": String(status) }
+    if (refusal === undefined) return yield* Metric.update(Metric.withAttributes(deliveries, labels), 1)
+    const { errorType, message } = refusal
+    yield* Metric.update(Metric.withAttributes(deliveries, { ...labels, "error.type": errorType }), 1)
+    // Normal inside of requests: the service sends again.
+    if (errorType === "Busy" || errorType === "NotFinished") return yield* Effect.logDebug(message)
+    const now = yield* Clock.currentTimeMillis
+    const key = `${status} ${errorType}`
+    const last = refusals.get(key)
+    if (last !== undefined && now - last.at < quiet) {
+      last.since++
+      return
+    }
+    refusals.set(key, { at: now, since: 0 })
+    const more = last === undefined || last.since === 0 ? "" : ` ${last.since} more since the last such line.`
+    yield* log(
+      status === 503 ? "Error" : "Warn",
+      `Webhook: a delivery was answered with ${status}: ${message}${more}`,
+      {
+        "webhook.name": webhook,
+        "webhook.outcome": "Refused",
+        "http.response.status_code": status,
+        "error.type": errorType,
+        "webhook.refused": 1 + (last?.since ?? 0)
+      }
+    )
+  })
