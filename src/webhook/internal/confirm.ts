@@ -58,7 +58,7 @@ export const makeConfirm = <P, M>({ handlers, lookupTimeout, payments, store, wa
         const failure = Cause.findError(cause)
         return Result.isSuccess(failure) && failure.success._tag === "HandlerFailed"
           ? Effect.fail(failure.success)
-          : new HandlerFailed({ handler: handlerOf(lastStatus) ?? "onStatus", id: event.id, cause })
+          : new HandlerFailed({ handler: handlerOf(lastStatus) ?? "onStatus", id: event.id, failure: cause })
       })
     )
   }

@@ -14,12 +14,15 @@ import type { Confirmed, HandlerFailure, HandlerName, Unconfirmed, WithdrawalNam
 import type { WebhookOptions } from "../WebhookOptions.ts"
 import { causeType, countCall, transactionHash } from "./signals.ts"
 
-/** A piece of the user's code failed. The cause is the user's own, and may hold anything. */
+/**
+ * A piece of the user's code failed. What it failed with is the user's own, and may hold anything: under the name `cause`
+ * the span of the transaction would export it.
+ */
 export class HandlerFailed extends Data.TaggedError("HandlerFailed")<{
   readonly handler: HandlerName
   /** Of the event or of the report. */
   readonly id: string
-  readonly cause: Cause.Cause<unknown>
+  readonly failure: Cause.Cause<unknown>
 }> {}
 
 /** `Expired` is not documented; whatever case it comes in, it says that nobody paid. */
@@ -74,7 +77,7 @@ export const makeHandlers = <P, M, R>(
   ) {
     const exit = yield* run(code, input)
     yield* countCall(handler, exit._tag, Exit.isFailure(exit) ? causeType(exit.cause) : undefined)
-    return Exit.isSuccess(exit) ? exit.value : yield* new HandlerFailed({ handler, id, cause: exit.cause })
+    return Exit.isSuccess(exit) ? exit.value : yield* new HandlerFailed({ handler, id, failure: exit.cause })
   })
   const isBodyRead = options.payload !== undefined || options.metadata !== undefined
   return {

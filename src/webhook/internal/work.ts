@@ -150,7 +150,7 @@ export const makeWork = <P, M>(options: WorkOptions<P, M>) => {
     return yield* Effect.catchTag(
       work,
       "HandlerFailed",
-      Effect.fnUntraced(function* ({ cause, handler, id }): Effect.fn.Return<Look> {
+      Effect.fnUntraced(function* ({ failure: cause, handler, id }): Effect.fn.Return<Look> {
         const attempt = tries.failed + 1
         const millis = yield* delayOf(schedules.failed, attempt)
         yield* handlers.reportFailure({ handler, id, attempt, isDead: millis === undefined, cause })

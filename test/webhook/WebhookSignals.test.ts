@@ -1,0 +1,249 @@
+/**
+ * What a webhook exports over Effect's own OTLP layers, and nothing but that: an operator has no more.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Logger, Metric, Option, Redacted, Schedule, Schema } from "effect"
+import { TransactionHints } from "effect-pix"
+import { NodeSqlite } from "effect-pix/node"
+import { Fault, Sandbox } from "effect-pix/sandbox"
+import { Webhook, type WebhookOptions, WebhookVerifier } from "effect-pix/webhook"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { readFileSync } from "node:fs"
+import { charge } from "../support/charges.ts"
+import { exportedBy } from "../support/exported.ts"
+import { nobody } from "../support/webhooks.ts"
+
+const secret = "kept-in-a-secret-store"
+const person = "Maria Silva"
+
+const paidCharge = Effect.gen(function* () {
+  const { id } = yield* charge
+  yield* (yield* Sandbox).markPaid(id)
+  return id
+})
+
+const post = (body: unknown, headers: Record<string, string> = { "x-webhook-secret": secret }, method = "POST") =>
+  Effect.gen(function* () {
+    const { answer } = yield* Webhook
+    const text = typeof body === "string" ? body : JSON.stringify(body)
+    const init = method === "POST" ? { method, headers, body: text } : { method, headers }
+    return (yield* answer(new Request("https://shop.example/webhooks/pix", init))).status
+  })
+
+const world = Layer.mergeAll(Sandbox.layerPayments, TransactionHints.layer)
+
+const verifier = WebhookVerifier.headerSecret({ header: "X-Webhook-Secret", secret: Redacted.make(secret) })
+
+const onSqlite = (options: WebhookOptions) =>
+  Layer.provideMerge(Webhook.layerSql({ verifier, ...options }), NodeSqlite.layer({ filename: ":memory:" }))
+
+const Point = Schema.Struct({
+  attributes: Schema.Array(Schema.Struct({ key: Schema.String, value: Schema.Record(Schema.String, Schema.Unknown) })),
+  asInt: Schema.optional(Schema.Union([Schema.String, Schema.Finite])),
+  asDouble: Schema.optional(Schema.Finite)
+})
+const Points = Schema.optional(Schema.Struct({ dataPoints: Schema.Array(Point) }))
+const decode = Schema.decodeUnknownOption(
+  Schema.fromJsonString(
+    Schema.Struct({
+      resourceMetrics: Schema.Array(
+        Schema.Struct({
+          scopeMetrics: Schema.Array(
+            Schema.Struct({
+              metrics: Schema.Array(
+                Schema.Struct({ name: Schema.String, unit: Schema.String, sum: Points, gauge: Points })
+              )
+            })
+          )
+        })
+      )
+    })
+  )
+)
+
+/** Each point of the webhook's metrics, as its name, its attributes and its last value. */
+const valuesIn = (text: string) => {
+  const points = text.split("\n").flatMap((line) =>
+    Option.toArray(decode(line)).flatMap(({ resourceMetrics }) =>
+      resourceMetrics.flatMap(({ scopeMetrics }) =>
+        scopeMetrics.flatMap(({ metrics }) =>
+          metrics.flatMap(({ gauge, name, sum, unit }) =>
+            ((sum ?? gauge)?.dataPoints ?? []).map(({ asDouble, asInt, attributes }) => {
+              const of = Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]))
+              delete of["unit"]
+              const labels = Object.values(of).map(String).toSorted().join(" ")
+              return [`${name} ${labels} ${unit}`, Number(asInt ?? asDouble)] as const
+            })
+          )
+        )
+      )
+    )
+  )
+  return Object.fromEntries(points.filter(([name]) => name.startsWith("effect_pix_webhook")))
+}
+
+const refusals = Effect.gen(function* () {
+  const strangers = { "x-webhook-secret": "guessed" }
+  for (let n = 0; n < 5; n++) yield* post({ hello: person }, strangers)
+  yield* post({ hello: person }, {})
+  yield* post(`{"broken": "${person}`)
+  yield* post("x".repeat(70_000))
+  yield* post("", {}, "GET")
+  yield* post({ hello: person })
+  yield* (yield* Webhook).idle
+})
+
+describe("what a webhook exports", () => {
+  it.live(
+    "deliveries are counted by answer and reason, and a refusal is one warning for each reason, in its trace",
+    () =>
+      Effect.gen(function* () {
+        const { lines, spans, text } = yield* exportedBy(refusals.pipe(Effect.provide(onSqlite({}))))
+        assert.deepInclude(valuesIn(text), {
+          "effect_pix_webhook_deliveries 401 Mismatch default {delivery}": 5,
+          "effect_pix_webhook_deliveries 401 Missing default {delivery}": 1,
+          "effect_pix_webhook_deliveries 400 Unreadable default {delivery}": 1,
+          "effect_pix_webhook_deliveries 413 TooLarge default {delivery}": 1,
+          "effect_pix_webhook_deliveries 405 NotPost default {delivery}": 1,
+          "effect_pix_webhook_deliveries 200 default {delivery}": 1
+        })
+        const refused = lines.filter(({ attributes }) => attributes["webhook.outcome"] === "Refused")
+        assert.deepStrictEqual(
+          refused.map(({ attributes, level }) => [
+            level,
+            String(attributes["http.response.status_code"]),
+            attributes["error.type"]
+          ]),
+          [
+            ["Warn", "401", "Mismatch"],
+            ["Warn", "401", "Missing"],
+            ["Warn", "400", "Unreadable"],
+            ["Warn", "413", "TooLarge"],
+            ["Warn", "405", "NotPost"]
+          ]
+        )
+        for (const { spanId, traceId } of refused) {
+          const span = spans.find((one) => one.spanId === spanId)
+          assert.deepStrictEqual([span?.name, span?.traceId], ["Webhook.answer", traceId])
+        }
+        for (const hidden of [secret, "guessed", person]) assert.notInclude(text, hidden)
+      }).pipe(Effect.provide(Layer.fresh(world)))
+  )
+
+  it.live("a handler that fails fails its span, and tells how, for whom and how often, without its own error", () =>
+    Effect.gen(function* () {
+      let id = ""
+      const program = Effect.gen(function* () {
+        id = yield* paidCharge
+        yield* post({ transactionId: id, status: "Paid", name: person })
+        yield* (yield* Webhook).idle
+      }).pipe(
+        Effect.provide(onSqlite({ onPaid: () => Effect.fail(`${person} has no order`), retry: Schedule.recurs(1) }))
+      )
+      const { lines, spans, text } = yield* exportedBy(program)
+      const works = spans.filter(({ name }) => name === "Webhook.process")
+      assert.deepStrictEqual(
+        works.map(({ attributes }) => [
+          attributes["webhook.outcome"],
+          attributes["webhook.handler"],
+          attributes["error.type"]
+        ]),
+        [
+          ["Waits", "onPaid", "Failure"],
+          ["Dead", "onPaid", "Failure"]
+        ]
+      )
+      // 2 is OpenTelemetry's status of a span that failed.
+      assert.match(text, /"name":"Webhook\.process".*?"status":\{"code":2/)
+      const failures = lines.filter(({ message }) => message.startsWith("Webhook: onPaid failed"))
+      assert.deepStrictEqual(
+        failures.map(({ attributes, level, spanId }) => [
+          level,
+          attributes["webhook.outcome"],
+          attributes["webhook.id"],
+          works.some((work) => work.spanId === spanId)
+        ]),
+        [
+          ["Warn", "Waits", `${id}:Paid`, true],
+          ["Error", "Dead", `${id}:Paid`, true]
+        ]
+      )
+      const values = valuesIn(text)
+      assert.strictEqual(values["effect_pix_webhook_handlers Failure Failure onPaid {call}"], 2)
+      assert.strictEqual(values["effect_pix_webhook_handlers Dead Failure onPaid {call}"], 1)
+      assert.notInclude(text, person)
+      // Spans hold no id of the transaction, and lines and spans one hash.
+      assert.notInclude(JSON.stringify(spans.filter(({ name }) => name.startsWith("Webhook."))), id)
+    }).pipe(Effect.provide(Layer.fresh(world)))
+  )
+
+  it.live("a process that starts tells what earlier ones left: what waits, by why, and dead letters", () =>
+    Effect.gen(function* () {
+      const database = yield* Layer.build(Layer.fresh(NodeSqlite.layer({ filename: ":memory:" })))
+      const never = Schedule.spaced("1 hour")
+      const started = (options: WebhookOptions) =>
+        Layer.provide(
+          Layer.fresh(
+            Webhook.layerSql({ verifier, retry: Schedule.recurs(0), confirm: never, retryLookup: never, ...options })
+          ),
+          Layer.succeedContext(database)
+        )
+      yield* Effect.gen(function* () {
+        yield* post({ transactionId: yield* paidCharge })
+        yield* (yield* Webhook).idle
+        yield* post({ transactionId: nobody(1), status: "Paid" })
+        yield* post({ transactionId: nobody(2), status: "Paid" })
+        const sql = yield* SqlClient.SqlClient
+        const waits = sql`SELECT 1 FROM effect_pix_webhooks WHERE state = 'Open' AND value LIKE '%"waits"%'`
+        yield* Effect.repeat(waits, { until: ({ length }) => length === 2 })
+        yield* (yield* Sandbox).fault("getTransaction", Fault.refusal(401, "não"), { times: Infinity })
+        yield* post({ transactionId: nobody(3), status: "Paid" })
+        yield* Effect.repeat(waits, { until: ({ length }) => length === 3 })
+      }).pipe(
+        Effect.provide([started({ onPaid: () => Effect.fail("no") }), Logger.layer([])]),
+        Effect.provideContext(database)
+      )
+      const counted = Effect.gen(function* () {
+        yield* Webhook
+        yield* Effect.repeat(Effect.andThen(Effect.yieldNow, Metric.snapshot), {
+          until: (metrics) => metrics.some(({ id }) => id === "effect_pix_webhook_dead_letters")
+        })
+      })
+      const { text } = yield* exportedBy(counted.pipe(Effect.provide(started({}))))
+      assert.deepInclude(valuesIn(text), {
+        "effect_pix_webhook_waiting default early {delivery}": 2,
+        "effect_pix_webhook_waiting default outage {delivery}": 1,
+        "effect_pix_webhook_waiting default failed {delivery}": 0,
+        "effect_pix_webhook_waiting default due {delivery}": 0,
+        "effect_pix_webhook_dead_letters default {delivery}": 1
+      })
+    }).pipe(Effect.scoped, Effect.provide(Layer.fresh(world)))
+  )
+
+  it.effect("a reason is logged again after a minute, with how many were not logged", () =>
+    Effect.gen(function* () {
+      const messages: Array<string> = []
+      const logger = Logger.make(({ message }) => messages.push(String(message)))
+      yield* Effect.gen(function* () {
+        for (let n = 0; n < 4; n++) yield* post({}, {})
+        yield* TestClock.adjust("59 seconds")
+        yield* post({}, {})
+        assert.lengthOf(messages, 1)
+        yield* TestClock.adjust("1 second")
+        yield* post({}, {})
+      }).pipe(Effect.provide([Webhook.layer({ verifier }), Logger.layer([logger])]))
+      assert.lengthOf(messages, 2)
+      assert.notInclude(messages[0], "more since")
+      assert.include(messages[1], "4 more since the last such line")
+    }).pipe(Effect.provide(Layer.fresh(world)))
+  )
+
+  it("every metric and span of the webhook is in the table of its page", () => {
+    const page = readFileSync("docs/observability.md", "utf8")
+    for (const name of ["deliveries", "handlers", "waiting", "dead_letters"]) {
+      assert.include(page, `\`effect_pix_webhook_${name}\``)
+    }
+    for (const name of ["Webhook.answer", "Webhook.process"]) assert.include(page, `\`${name}\``)
+  })
+})
