@@ -56,8 +56,8 @@ const examine = Effect.fnUntraced(function* (findings: Findings, transactionId: 
   const { baseUrl, companyId, credentials } = found.value
   const ask = makeAsk(baseUrl, credentials)
   if (!(yield* checkAccess(findings, ask))) return
-  yield* checkList(findings, ask)
-  yield* checkLookup(findings, ask, transactionId, companyId)
+  const seen = yield* checkList(findings, ask)
+  yield* checkLookup(findings, ask, transactionId, companyId, seen)
   yield* checkBalance(findings, ask, companyId)
   const wrong = { ...credentials, apiKey: Redacted.make("a-wrong-key-of-effect-pix-doctor") }
   yield* checkRefusals(findings, ask, makeAsk(baseUrl, wrong))

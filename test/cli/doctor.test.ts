@@ -185,6 +185,11 @@ describe("the doctor", () => {
       "one id twice",
       { rows: (all) => all.map((each) => ({ ...each, id: 1 })) },
       "List: each row has its own id: one id comes twice"
+    ],
+    [
+      "a row of another amount by the lookup's id",
+      { rows: (all) => all.map((each) => ({ ...each, amount: 9900 })) },
+      "Lookup: id is the id of its row in the list: the row of this id has another amount or time\\n.*reconciling.md"
     ]
   ]
 
@@ -223,7 +228,17 @@ describe("the doctor", () => {
       { denied: answer(500, "x") },
       "A wrong key is answered with 401 or 403: HTTP 500"
     ],
-    ["refusals without words", { missing: json({ code: 7 }, 404) }, "A refusal says why"]
+    ["refusals without words", { missing: json({ code: 7 }, 404) }, "A refusal says why"],
+    [
+      "a row of another time by the lookup's id",
+      { detail: { createdAt: "2026-11-01T12:00:01Z" } },
+      "Lookup: id is the id of its row in the list: the row of this id has another amount or time"
+    ],
+    [
+      "a lookup whose id no row has",
+      { detail: { id: 4711 } },
+      "Lookup: id is the id of its row in the list: no row has this id"
+    ]
   ]
 
   // A gateway for each case of the list, which has another fault elsewhere: a process finds both.
@@ -267,6 +282,13 @@ describe("the doctor", () => {
       expect(stdout).toContain("Words of the list's status: PENDING: also PAID")
       expect(stdout).toContain("Lookup: only documented fields: also fee")
       expect(leaksIn(stdout)).toEqual([])
+    })
+  )
+
+  it.live("does not judge the id of a lookup whose row is in the middle of a long list", () =>
+    Effect.gen(function* () {
+      const { stdout } = yield* examine({ detail: { id: 4711 }, page: (page) => ({ ...page, totalItems: 500 }) })
+      expect(stdout).toMatch(/skip {3}Lookup: id is the id of its row in the list: its row is not among/)
     })
   )
 

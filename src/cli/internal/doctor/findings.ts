@@ -20,6 +20,7 @@ export const places = {
   operations: "docs/service.md#the-five-operations-section-4, src/contract/Endpoints.ts",
   list: "docs/service.md#responses-sections-22-24-to-27, src/contract/Transaction.ts (TransactionListItem)",
   detail: "docs/service.md#responses-sections-22-24-to-27, src/contract/Transaction.ts (TransactionDetail)",
+  rows: "docs/reconciling.md#which-ids-may-meet, src/transactions/Reconcile.ts",
   balance: "docs/service.md#responses-sections-22-24-to-27, src/contract/Balance.ts",
   decimals: "docs/service.md#responses-sections-22-24-to-27, src/pix/Money.ts (ReaisFromJson, toCentavos)",
   times: "docs/service.md#responses-sections-22-24-to-27, src/internal/wire.ts (Timestamp)",

@@ -20,13 +20,21 @@ const Page = Schema.Struct({
   pageSize: Schema.optional(Schema.Unknown)
 })
 type Page = typeof Page.Type
-type Row = typeof Row.Type
+export type Row = typeof Row.Type
+
+/** The rows that were read, the newest and the oldest, and whether the list has no others. */
+export interface RowsSeen {
+  readonly rows: ReadonlyArray<Row>
+  readonly isWhole: boolean
+}
+
+const noRows: RowsSeen = { rows: [], isWhole: false }
 
 const decodeEnvelope = Schema.decodeUnknownOption(Schema.Struct({ res: Page }))
 
 const pageOf = (json: unknown): Page | undefined => Option.getOrUndefined(decodeEnvelope(json))?.res
 
-const millisOf = (row: Row): number => parseInstant(String(row["createdAt"]))?.epochMilliseconds ?? Number.NaN
+export const millisOf = (row: Row): number => parseInstant(String(row["createdAt"]))?.epochMilliseconds ?? Number.NaN
 
 const isSorted = (rows: ReadonlyArray<Row>, sign: 1 | -1): boolean =>
   rows.every((row, index) => {
@@ -37,14 +45,14 @@ const isSorted = (rows: ReadonlyArray<Row>, sign: 1 | -1): boolean =>
 
 const idsOf = (page: Page) => page.items.map((row) => String(row["id"])).join()
 
-/** Reads pages and compares them with one another. */
-export const checkList = Effect.fnUntraced(function* (findings: Findings, ask: Ask) {
+/** Reads pages, compares them with one another, and answers their rows. */
+export const checkList = Effect.fnUntraced(function* (findings: Findings, ask: Ask): Effect.fn.Return<RowsSeen> {
   const read = Effect.fnUntraced(function* (query: Readonly<Record<string, string>>) {
     const answer = yield* ask(listTransactions, { query })
     return checkSuccess(findings, "The list", answer) ? answer.json : undefined
   })
   const json = yield* read({ page: "1", pageSize: "100", sort: "createdAt_desc" })
-  if (json === undefined) return
+  if (json === undefined) return noRows
   const ok = Predicate.isObject(json) ? Reflect.get(json, "ok") : undefined
   findings.expect(
     ok === true,
@@ -54,8 +62,10 @@ export const checkList = Effect.fnUntraced(function* (findings: Findings, ask: A
   )
   checkShape(findings, "List", listTransactions.response, json, places.list)
   const newest = pageOf(json)
-  if (newest === undefined)
-    return findings.add("wrong", "List: the rows are under res.items", places.list, "they are not")
+  if (newest === undefined) {
+    findings.add("wrong", "List: the rows are under res.items", places.list, "they are not")
+    return noRows
+  }
   checkRows(findings, newest)
   checkCounts(findings, newest)
 
@@ -79,6 +89,8 @@ export const checkList = Effect.fnUntraced(function* (findings: Findings, ask: A
   else findings.expect(past.items.length === 0, beyond, places.pages, "it has rows")
 
   yield* checkSecond(findings, read, newest)
+  const rows = [...newest.items, ...(oldest?.items ?? [])]
+  return { rows, isWhole: newest.items.length === newest.totalItems }
 })
 
 const checkSecond = Effect.fnUntraced(function* <E, R>(

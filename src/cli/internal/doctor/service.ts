@@ -5,6 +5,7 @@ import { getBalance, getTransaction, listTransactions } from "../../../contract/
 import { detailWords } from "../../../contract/Status.ts"
 import { type Answer, type Ask, checkSuccess } from "./ask.ts"
 import { type Findings, places } from "./findings.ts"
+import { millisOf, type Row, type RowsSeen } from "./list.ts"
 import { checkDecimals, checkShape, checkTimes, checkWords } from "./values.ts"
 
 /** Whether the service answers and accepts the credentials: without that nothing else can be checked. */
@@ -57,7 +58,8 @@ export const checkLookup = Effect.fnUntraced(function* (
   findings: Findings,
   ask: Ask,
   transactionId: string | undefined,
-  companyId: number | undefined
+  companyId: number | undefined,
+  seen: RowsSeen
 ) {
   if (transactionId === undefined) {
     return findings.add("skipped", "Lookup", places.detail, "give --transaction ID: a list's rows carry no such id")
@@ -80,7 +82,21 @@ export const checkLookup = Effect.fnUntraced(function* (
   checkWords(findings, "Words of the lookup's enPaymentSystem", system, ["Pix", "Boleto", "CreditCard"], false)
   checkTimes(findings, "Lookup: updateDate", [fieldOf(json, "updateDate")], true)
   checkTimes(findings, "Lookup: createdAt", [fieldOf(json, "createdAt")], false)
+  if (Predicate.isObject(json)) checkRow(findings, { ...json }, seen)
 })
+
+/** Reconciling takes the id of a lookup for the id of its row in the list. */
+const checkRow = (findings: Findings, detail: Row, { isWhole, rows }: RowsSeen) => {
+  const what = "Lookup: id is the id of its row in the list"
+  const row = rows.find(({ id }) => id === detail["id"])
+  if (row !== undefined) {
+    const apart = millisOf(row) - millisOf(detail)
+    // Where a time cannot be read, that is a finding of its own.
+    const isSame = row["amount"] === detail["value"] && (apart === 0 || Number.isNaN(apart))
+    findings.expect(isSame, what, places.rows, "the row of this id has another amount or time")
+  } else if (isWhole) findings.add("wrong", what, places.rows, "no row has this id")
+  else findings.add("skipped", what, places.rows, "its row is not among the newest and the oldest hundred")
+}
 
 const hasWords = ({ json, text }: Answer): boolean => {
   if (!Predicate.isObject(json)) return text.trim() !== ""
