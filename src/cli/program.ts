@@ -24,6 +24,7 @@ import { charge } from "./charge.ts"
 import { doctor } from "./doctor.ts"
 import { codesInWords, Failed, failedOf } from "./internal/exit.ts"
 import { listenForErrors, note, writeLine } from "./internal/output.ts"
+import { payouts } from "./payouts.ts"
 import { sandbox } from "./sandbox.ts"
 import { transaction } from "./transaction.ts"
 import { transactions } from "./transactions.ts"
@@ -35,10 +36,10 @@ const root = Command.make("effect-pix").pipe(
   Command.withDescription(
     "PIX charges, lookups, balance and payouts, and a sandbox of the gateway.\n\n" +
       "  The gateway is named by PAYMENTS_BASE_URL, PAYMENTS_CLIENT_ID, PAYMENTS_API_KEY and, where a balance is read,\n" +
-      "  PAYMENTS_COMPANY_ID. `sandbox` and `webhook` need none of them. No secret is a flag.\n\n" +
+      "  PAYMENTS_COMPANY_ID. `sandbox` and `webhook` need none of them, `payouts` needs DATABASE_URL. No secret is a flag.\n\n" +
       `EXIT CODES\n  ${codesInWords}`
   ),
-  Command.withSubcommands([sandbox, charge, transactions, transaction, balance, withdraw, webhook, doctor])
+  Command.withSubcommands([sandbox, charge, transactions, transaction, balance, withdraw, payouts, webhook, doctor])
 )
 
 /** A wrong invocation gets a sentence for each mistake on stderr, and not the whole help on stdout. */

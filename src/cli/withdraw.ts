@@ -70,7 +70,7 @@ export const withdraw = Command.make(
       `Withdrawal ${id}: ${Money.format(value)} to ${to}, ${plain(enTransaction)}\nIdempotency key ${plain(idempotencyKey)}`
     yield* perform({
       plan: `Payout of ${what}\nReference ${plain(reference)}, idempotency key ${idempotencyKey}`,
-      confirm: { noun: "payout", question: `Pay out ${what}?`, yes },
+      confirm: { noun: "payout", question: `Pay out ${what}?`, unconfirmed: "Nothing was sent.", yes },
       run: withAdvice(send, { kind: "payout", again }),
       summary: summaryOf,
       print: (withdrawal) => {

@@ -96,7 +96,7 @@ export const migrate = ({ migrations, name }: Tables): Effect.Effect<void, SqlEr
  * Fails unless a set of tables is there in exactly this version, and changes nothing. For who must not migrate, such as
  * the command: it may be older or newer than the program that made the tables.
  */
-const requireVersion = Effect.fnUntraced(function* (
+export const requireVersion = Effect.fnUntraced(function* (
   name: string,
   version: number
 ): Effect.fn.Return<void, ConfigurationError | SqlError, SqlClient.SqlClient> {

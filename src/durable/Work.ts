@@ -22,7 +22,7 @@ import * as Schema from "effect/Schema"
 import type * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import { untilReachable } from "./Database.ts"
-import { migrate, type Tables } from "./Tables.ts"
+import { migrate, requireNewest, requireVersion, type Tables } from "./Tables.ts"
 
 /** The table of the queue: what payouts and webhooks wait in. */
 export const queueTable = "effect_pix_queue"
@@ -30,6 +30,12 @@ export const queueTable = "effect_pix_queue"
 const index = [`CREATE INDEX ${queueTable}_ended ON ${queueTable} (state, updated_at)`]
 /** What is finished is forgotten by this index. */
 const indexes: Tables = { name: `${queueTable}_ended`, migrations: { "0001_create": { pg: index, sqlite: index } } }
+
+/** The version of the queue's table, which Effect makes and versions. */
+const queueVersion = 2
+
+/** Fails unless the queue's tables are as `layerQueue` makes them: it then finds nothing to migrate. */
+export const requireQueue = Effect.andThen(requireVersion(queueTable, queueVersion), requireNewest(indexes))
 
 /** How a worker shares the queue with others. */
 export interface LeaseOptions {

@@ -26,7 +26,7 @@ export const codes = {
 export const codesInWords = [
   "0    done",
   "1    wrong usage or settings, or a fault of this machine",
-  "2    not confirmed: nothing was sent",
+  "2    not confirmed: nothing was sent or changed",
   "3    NotSent: nothing left this machine",
   "4    Rejected: the service refused, nothing was executed",
   "5    Unknown: it may have been executed; do what the message says, and nothing else",

@@ -19,6 +19,8 @@ interface Confirmation {
   readonly noun: string
   /** What a person is asked. */
   readonly question: string
+  /** What is said where nobody confirms: "Nothing was sent." */
+  readonly unconfirmed: string
   /** Whether `--yes` was given. */
   readonly yes: boolean
 }
@@ -47,10 +49,9 @@ const ask = Effect.fnUntraced(function* (message: string) {
   )
 })
 
-const notConfirmed = "Not confirmed. Nothing was sent."
-
-const confirmed = Effect.fnUntraced(function* ({ noun, question, yes }: Confirmation) {
+const confirmed = Effect.fnUntraced(function* ({ noun, question, unconfirmed, yes }: Confirmation) {
   if (yes) return
+  const notConfirmed = `Not confirmed. ${unconfirmed}`
   if (!hasTerminal()) {
     return yield* failed(`${notConfirmed} Without a terminal a ${noun} needs --yes.`, codes.NotConfirmed)
   }

@@ -1,0 +1,99 @@
+/**
+ * The database of a program, by DATABASE_URL: PostgreSQL, or a SQLite file that no process has open. Nothing of the URL is
+ * shown, since it may hold a password. Only commands that are loaded when they are run may import this: it brings a driver.
+ */
+import * as PgClient from "@effect/sql-pg/PgClient"
+import * as Config from "effect/Config"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Redacted from "effect/Redacted"
+import * as SqlClient from "effect/sql/SqlClient"
+import type { SqlError } from "effect/sql/SqlError"
+import { existsSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import type { ConfigurationError } from "../../contract/ConfigurationError.ts"
+import type { DatabaseError } from "../../durable/Database.ts"
+import * as NodeSqlite from "../../node/NodeSqlite.ts"
+import { codes, type Failed, failed } from "./exit.ts"
+
+const forms = "as postgres://user:password@host/name, or the path of a SQLite file"
+
+const problems: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "nobody listens there",
+  ENOENT: "there is no such socket",
+  ENOTFOUND: "its host name is not known",
+  EAI_AGAIN: "its host name could not be looked up",
+  ETIMEDOUT: "it did not answer in time",
+  "28000": "it refused the user",
+  "28P01": "it refused the password",
+  "3D000": "it has no database of this name",
+  "53300": "it has no connection left"
+}
+
+/** The first code in a chain of causes: of the system, or PostgreSQL's own. */
+const codeOf = (error: unknown): string | undefined => {
+  if (!Predicate.isObject(error)) return undefined
+  const code = Reflect.get(error, "code")
+  return typeof code === "string" && /^\w{1,30}$/.test(code) ? code : codeOf(Reflect.get(error, "cause"))
+}
+
+const unreachable = ({ reason }: SqlError) => {
+  const code = codeOf(reason)
+  const problem = (code && problems[code]) ?? `${reason._tag}${code === undefined ? "" : `, ${code}`}`
+  return failed(`The database of DATABASE_URL cannot be asked: ${problem}. Nothing was changed.`, codes.NoEffect)
+}
+
+/** A layer whose failure is told in other words. */
+export const failingAs = <A, E, R>(layer: Layer.Layer<A, E, R>, say: (error: E) => Failed) =>
+  Layer.effectContext(Effect.mapError(Layer.build(layer), say))
+
+const postgres = (url: Redacted.Redacted): Layer.Layer<SqlClient.SqlClient, Failed> => {
+  const client = PgClient.layer({
+    url,
+    applicationName: "effect-pix",
+    connectTimeout: "10 seconds",
+    maxConnections: 2,
+    // PgBouncer gives each transaction another connection.
+    prepare: false
+  })
+  const answers = Layer.effectDiscard(Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT 1`))
+  return failingAs(Layer.provideMerge(answers, client), unreachable)
+}
+
+const sqlite = (filename: string): Layer.Layer<SqlClient.SqlClient, Failed> =>
+  failingAs(NodeSqlite.layer({ filename }), ({ settings: [{ problem }] }) =>
+    failed(`The SQLite file of DATABASE_URL ${problem}`)
+  )
+
+const pathOf = (url: string) => (url.startsWith("file://") ? fileURLToPath(url) : url.replace(/^(?:file|sqlite):/, ""))
+
+/** The client of the database that DATABASE_URL names. It fails where that cannot be asked. */
+export const layerDatabase: Layer.Layer<SqlClient.SqlClient, Failed> = Layer.unwrap(
+  Effect.gen(function* () {
+    const given = yield* Effect.orElseSucceed(Config.option(Config.Redacted("DATABASE_URL")), () => Option.none())
+    if (Option.isNone(given)) {
+      return yield* failed(`DATABASE_URL is not set. It names the database of your program, ${forms}.`)
+    }
+    const url = Redacted.value(given.value)
+    if (/^postgres(?:ql)?:\/\//.test(url) && URL.canParse(url)) return postgres(given.value)
+    if (/^\w{2,}:/.test(url) && !/^(?:file|sqlite):/.test(url)) {
+      return yield* failed(`DATABASE_URL names no database that this command knows. Write it ${forms}.`)
+    }
+    const filename = pathOf(url)
+    // To open it would make it.
+    if (!existsSync(filename)) return yield* failed("DATABASE_URL names a SQLite file that is not there.")
+    return sqlite(filename)
+  })
+)
+
+/** The failure of tables that are of another version. */
+export const otherTables = ({ message }: ConfigurationError): Failed =>
+  failed(
+    `${message}. This command changes no tables. Run it at the version of effect-pix that your program has: ` +
+      "npx effect-pix@VERSION"
+  )
+
+/** The failure of a read. */
+export const notRead = ({ message }: DatabaseError): Failed => failed(message, codes.NoEffect)

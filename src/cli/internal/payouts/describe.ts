@@ -1,0 +1,82 @@
+/** A payout of the queue in words and as data. Its reference is the user's own; whom it pays is masked. */
+import * as DateTime from "effect/DateTime"
+import type { PayoutStatus } from "../../../payouts/PayoutStatus.ts"
+import type { Stored } from "../../../payouts/StoredPayouts.ts"
+import * as PixKey from "../../../pix/PixKey.ts"
+import { inBoth } from "../amount.ts"
+import { plain, time } from "../text.ts"
+
+const units = [
+  ["d", 86_400],
+  ["h", 3600],
+  ["min", 60],
+  ["s", 1]
+] as const
+
+/** How long ago it was, in at most two units: `3 d 4 h`. */
+export const ageOf = (at: DateTime.Utc, now: number): string => {
+  let left = Math.max(0, Math.floor((now - DateTime.toEpochMillis(at)) / 1000))
+  const first = Math.max(
+    0,
+    units.findIndex(([, seconds]) => left >= seconds)
+  )
+  const parts = units.slice(left === 0 ? 3 : first).map(([unit, seconds]) => {
+    const count = Math.floor(left / seconds)
+    left -= count * seconds
+    return `${count} ${unit}`
+  })
+  return parts
+    .slice(0, 2)
+    .filter((part, index) => index === 0 || !part.startsWith("0 "))
+    .join(" ")
+}
+
+/** Why a payout is in its state, in one or two words. */
+export const reasonOf = (status: PayoutStatus): string => {
+  const because = "because" in status ? [status.because] : []
+  const error = "error" in status && status.error !== undefined ? [status.error._tag] : []
+  return [...because, ...error].join(", ")
+}
+
+/** Whom a stored request pays: masked, or with `full` as it was given. */
+export const payeeOf = (stored: Stored | undefined, full: boolean): string => {
+  if (stored === undefined || stored === "Forgotten") return "forgotten"
+  if (stored === "Sealed") return "sealed by the program"
+  const { pixKey } = stored
+  if (pixKey === undefined) return "the company's own PIX key"
+  return full ? `${pixKey._tag === "PixKey" ? pixKey.type : "key"} ${PixKey.value(pixKey)}` : String(pixKey)
+}
+
+const iso = (at: DateTime.Utc | undefined) => at && DateTime.formatIso(at)
+
+/** A status for machines: amounts in centavos, times in ISO 8601. */
+export const dataOf = (status: PayoutStatus) => ({
+  reference: status.reference,
+  state: status.state,
+  amount: status.amount,
+  because: "because" in status ? status.because : undefined,
+  error: "error" in status ? status.error?._tag : undefined,
+  withdrawalId: "withdrawalId" in status ? status.withdrawalId : undefined,
+  mayHaveLeftAt: "mayHaveLeftAt" in status ? iso(status.mayHaveLeftAt) : undefined,
+  submittedAt: iso(status.submittedAt),
+  updatedAt: iso(status.updatedAt),
+  idempotencyKey: status.idempotencyKey
+})
+
+/** A status in lines. */
+export const textOf = (status: PayoutStatus, now: number): string => {
+  const since = (at: DateTime.Utc | undefined) => at && `${time(at)} (${ageOf(at, now)} ago)`
+  const lines: ReadonlyArray<readonly [string, string | undefined]> = [
+    ["Payout", plain(status.reference)],
+    ["Amount", inBoth(status.amount)],
+    ["State", status.state],
+    ["Parked", "because" in status ? status.because : undefined],
+    ["Error", "error" in status && status.error !== undefined ? plain(status.error.message) : undefined],
+    ["Withdrawal", "withdrawalId" in status ? `${status.withdrawalId}` : undefined],
+    ["May have left", "mayHaveLeftAt" in status ? since(status.mayHaveLeftAt) : undefined],
+    ["Submitted", since(status.submittedAt)],
+    ["Updated", since(status.updatedAt)],
+    ["Key", status.idempotencyKey]
+  ]
+  return lines.flatMap(([name, shown]) => (shown === undefined ? [] : [`${name.padEnd(14)} ${shown}`])).join("\n")
+}

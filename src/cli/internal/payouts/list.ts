@@ -1,0 +1,73 @@
+/** Runs `effect-pix payouts list`: a page at a time, so that a long list needs no memory. */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import { PayoutQueue } from "../../../payouts/PayoutQueue.ts"
+import type { PayoutState, PayoutStatus } from "../../../payouts/PayoutStatus.ts"
+import * as Money from "../../../pix/Money.ts"
+import { notRead } from "../database.ts"
+import { hasReader, note, write } from "../output.ts"
+import { jsonLine, plain } from "../text.ts"
+import { ageOf, dataOf, reasonOf } from "./describe.ts"
+import { layerQueue } from "./queue.ts"
+
+/** What somebody has to look after, the most urgent first. */
+const waiting: ReadonlyArray<PayoutState> = ["parked", "unknown", "accepted"]
+
+export type Which = PayoutState | "waiting" | "all"
+
+const row = ([state, amount, age, reference, why]: readonly [string, string, string, string, string]) =>
+  `${state.padEnd(8)}  ${amount.padStart(14)}  ${age.padStart(11)}  ${reference.padEnd(24)}  ${why}`.trimEnd() + "\n"
+
+interface Total {
+  count: number
+  /** A sum may be larger than what a number holds exactly. */
+  centavos: bigint
+}
+
+const whole = new Intl.NumberFormat("pt-BR")
+const reaisOf = (centavos: bigint) => `R$ ${whole.format(centavos / 100n)},${`${centavos % 100n}`.padStart(2, "0")}`
+
+export const listOf = (which: Which): Stream.Stream<PayoutStatus, ReturnType<typeof notRead>, PayoutQueue> =>
+  Stream.unwrap(
+    Effect.map(PayoutQueue, (queue) => {
+      const states = which === "waiting" ? waiting : [which === "all" ? undefined : which]
+      return Stream.mapError(
+        Stream.flatMap(Stream.fromIterable(states), (state) => queue.list({ state })),
+        notRead
+      )
+    })
+  )
+
+export const run = Effect.fnUntraced(function* ({
+  json,
+  limit,
+  state
+}: {
+  readonly json: boolean
+  readonly limit: Option.Option<number>
+  readonly state: Which
+}) {
+  const now = yield* Clock.currentTimeMillis
+  const totals = new Map<string, Total>()
+  const lineOf = (status: PayoutStatus) => {
+    const total = totals.get(status.state) ?? { count: 0, centavos: 0n }
+    totals.set(status.state, { count: total.count + 1, centavos: total.centavos + BigInt(status.amount) })
+    if (json) return jsonLine(dataOf(status))
+    const age = ageOf(status.submittedAt, now)
+    return row([status.state, Money.format(status.amount), age, plain(status.reference), reasonOf(status)])
+  }
+  if (!json) yield* write(row(["STATE", "AMOUNT", "AGE", "REFERENCE", "WHY"]))
+  yield* listOf(state).pipe(
+    Option.isSome(limit) ? Stream.take(limit.value) : (all) => all,
+    Stream.runForEachArray((statuses) => write(statuses.map(lineOf).join("")))
+  )
+  if (!hasReader()) return
+  for (const [state, { centavos, count }] of totals) yield* note(`${count} ${state}, ${reaisOf(centavos)}`)
+  if (totals.size === 0) yield* note(state === "waiting" ? "No payout waits." : "There is none.")
+  const queue = yield* PayoutQueue
+  if (yield* Effect.mapError(queue.isPaused, notRead)) {
+    yield* note("The workers are paused: nothing is sent until `effect-pix payouts continue`.")
+  }
+}, Effect.provide(layerQueue))

@@ -1,0 +1,131 @@
+/** Runs the steps of an operator: what a payout is, and what will happen, is shown before it is confirmed. */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import { PayoutQueue } from "../../../payouts/PayoutQueue.ts"
+import type { PayoutStatus } from "../../../payouts/PayoutStatus.ts"
+import { inBoth } from "../amount.ts"
+import { notRead } from "../database.ts"
+import { codes, failed } from "../exit.ts"
+import { writeResult } from "../output.ts"
+import { perform } from "../perform.ts"
+import { plain } from "../text.ts"
+import { ageOf, dataOf, reasonOf, textOf } from "./describe.ts"
+import { find, layerQueue, notFound } from "./queue.ts"
+
+export type Step =
+  | { readonly name: "retry" | "park" }
+  | { readonly name: "resume"; readonly notExecuted: boolean }
+  | { readonly name: "settle"; readonly as: "settled" | "failed" }
+
+/** What a step does, in words for who confirms it. */
+const effectOf = (step: Step, status: PayoutStatus): string => {
+  switch (step.name) {
+    case "retry":
+      return status.state === "refused"
+        ? "MONEY WILL MOVE: it is sent again, under the same key."
+        : "It is sent at once, under the same key, and not at the time of its next attempt."
+    case "park":
+      return "No worker sends it any more, until it is resumed. A request that is under way is not called back."
+    case "resume":
+      return step.notExecuted
+        ? "MONEY WILL MOVE: you say that the service executed no request of it, and it is sent again. If that is wrong, it is paid twice."
+        : "MONEY MAY MOVE: a worker sends it again, under the same key."
+    case "settle": {
+      const recorded =
+        "withdrawalId" in status && step.as === "failed"
+          ? ` The service recorded it as withdrawal ${status.withdrawalId}: look into the panel first.`
+          : ""
+      return `You say that it ${step.as === "settled" ? "was paid" : "was not paid"}. Nothing is sent.${recorded}`
+    }
+  }
+}
+
+const take = (step: Step, reference: string) =>
+  Effect.flatMap(PayoutQueue, (queue) => {
+    switch (step.name) {
+      case "retry":
+        return queue.retry(reference)
+      case "park":
+        return queue.park(reference)
+      case "resume":
+        return queue.resume(reference, { notExecuted: step.notExecuted })
+      case "settle":
+        return queue.settle(reference, { as: step.as })
+    }
+  })
+
+/** Where the database fails in a step, its commit may have arrived. */
+const doubtful = (message: string, look: string) =>
+  failed(`${message}\nWhether it was done is not known. Look with: effect-pix ${look}`, codes.Unknown)
+
+interface Input {
+  readonly json: boolean
+  readonly reference: string
+  readonly yes: boolean
+}
+
+const runStep = Effect.fnUntraced(function* (step: Step, { json, reference, yes }: Input) {
+  const before = yield* find(reference)
+  const began = yield* Clock.currentTimeMillis
+  const why = reasonOf(before)
+  const name = plain(reference)
+  yield* perform({
+    plan: [
+      `Payout ${name}: ${inBoth(before.amount)}, ${before.state}${why === "" ? "" : ` (${why})`}, submitted ${ageOf(before.submittedAt, began)} ago`,
+      `${step.name}: ${effectOf(step, before)}`
+    ].join("\n"),
+    confirm: { noun: step.name, question: `${step.name} ${name}?`, unconfirmed: "Nothing was changed.", yes },
+    run: take(step, reference).pipe(
+      Effect.catchTags({
+        PayoutNotFound: notFound,
+        PayoutStateConflict: ({ message }) =>
+          failed(message.replace("notExecuted: true", "--not-executed"), codes.Rejected),
+        DatabaseError: ({ message }) => doubtful(message, `payouts show ${name}`),
+        // Nothing here is in a transaction.
+        ForeignTransaction: Effect.die
+      })
+    ),
+    summary: ({ state }) => `Payout ${name} is ${state}.`,
+    print: (status) =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) => writeResult(json, dataOf(status), textOf(status, now)))
+  })
+}, Effect.provide(layerQueue))
+
+export const retry = { run: (input: Input) => runStep({ name: "retry" }, input) }
+export const park = { run: (input: Input) => runStep({ name: "park" }, input) }
+export const resume = {
+  run: ({ notExecuted, ...input }: Input & { readonly notExecuted: boolean }) =>
+    runStep({ name: "resume", notExecuted }, input)
+}
+export const settle = {
+  run: ({ as, ...input }: Input & { readonly as: "settled" | "failed" }) => runStep({ name: "settle", as }, input)
+}
+
+const stateOf = (isPaused: boolean) => `The workers are ${isPaused ? "paused" : "not paused"}.`
+
+const runPause = Effect.fnUntraced(function* (paused: boolean, { json, yes }: Omit<Input, "reference">) {
+  const queue = yield* PayoutQueue
+  const was = yield* Effect.mapError(queue.isPaused, notRead)
+  const name = paused ? "pause" : "continue"
+  yield* perform({
+    plan: [
+      stateOf(was),
+      paused
+        ? "pause: all workers stop within a second, until `continue`. What is under way is finished."
+        : "continue: MONEY WILL MOVE: all workers send what waits."
+    ].join("\n"),
+    confirm: { noun: name, question: `${name}?`, unconfirmed: "Nothing was changed.", yes },
+    run: queue.setPaused(paused).pipe(
+      Effect.catchTags({
+        DatabaseError: ({ message }) => doubtful(message, "payouts list"),
+        ForeignTransaction: Effect.die
+      })
+    ),
+    summary: () => stateOf(paused),
+    print: () => writeResult(json, { paused }, stateOf(paused))
+  })
+}, Effect.provide(layerQueue))
+
+type Pausing = Omit<Input, "reference">
+export const pause = { run: (input: Pausing) => runPause(true, input) }
+export const goOn = { run: (input: Pausing) => runPause(false, input) }

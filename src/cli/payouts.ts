@@ -1,0 +1,92 @@
+/** `effect-pix payouts`: the queue of payouts in a program's own database, and an operator's steps. */
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import { PayoutState } from "../payouts/PayoutStatus.ts"
+import { flag, full, json, yes } from "./internal/flags.ts"
+import { lazily } from "./internal/lazily.ts"
+
+const reference = Argument.String("reference").pipe(Argument.withDescription("Your own name of the payout"))
+
+const steps = () => import("./internal/payouts/steps.ts")
+
+const list = Command.make(
+  "list",
+  {
+    state: Flag.Literals("state", ["waiting", "all", ...PayoutState.literals]).pipe(
+      Flag.withDescription("Which. waiting is what is parked, unknown or accepted"),
+      Flag.withDefault("waiting")
+    ),
+    limit: Flag.Int("limit").pipe(Flag.withDescription("At most so many. Default: all"), Flag.optional),
+    json
+  },
+  lazily(() => import("./internal/payouts/list.ts"))
+).pipe(Command.withDescription("List payouts with their ages, the oldest first, and totals by state"))
+
+const show = Command.make(
+  "show",
+  { reference, full, json },
+  lazily(() => import("./internal/payouts/show.ts"))
+).pipe(Command.withDescription("Show what is known of one payout"))
+
+const retry = Command.make(
+  "retry",
+  { reference, yes, json },
+  lazily(() => steps().then(({ retry }) => retry))
+).pipe(Command.withDescription("Send a refused payout again under its key, or one that waits at once"))
+
+const park = Command.make(
+  "park",
+  { reference, yes, json },
+  lazily(() => steps().then(({ park }) => park))
+).pipe(Command.withDescription("Take a payout out of the workers' hands until it is resumed"))
+
+const resume = Command.make(
+  "resume",
+  {
+    reference,
+    notExecuted: flag("not-executed", "You looked into the panel: the service executed no request of it"),
+    yes,
+    json
+  },
+  lazily(() => steps().then(({ resume }) => resume))
+).pipe(Command.withDescription("Give a parked payout back to the workers"))
+
+const settle = Command.make(
+  "settle",
+  {
+    reference,
+    as: Flag.Literals("as", ["settled", "failed"]).pipe(
+      Flag.withDescription("How it ended, as the panel or a statement says: it was paid, or it was not")
+    ),
+    yes,
+    json
+  },
+  lazily(() => steps().then(({ settle }) => settle))
+).pipe(Command.withDescription("Say how a payout ended, as you learned it elsewhere"))
+
+const pause = Command.make(
+  "pause",
+  { yes, json },
+  lazily(() => steps().then(({ pause }) => pause))
+).pipe(Command.withDescription("Stop all workers within a second"))
+
+const goOn = Command.make(
+  "continue",
+  { yes, json },
+  lazily(() => steps().then(({ goOn }) => goOn))
+).pipe(Command.withDescription("Let all workers go on"))
+
+export const payouts = Command.make("payouts").pipe(
+  Command.withDescription(
+    "The queue of payouts in your program's database.\n\n" +
+      "  DATABASE_URL names it: postgres://user:password@host/name, or a SQLite file that no process has open. Tables are\n" +
+      "  never made or changed, and those of another version are refused. A step shows what it does, and asks."
+  ),
+  Command.withShortDescription("Look after the queue of payouts in your database"),
+  Command.withSubcommands([list, show, retry, park, resume, settle, pause, goOn]),
+  Command.withExamples([
+    { command: "effect-pix payouts list", description: "what waits, and for how long" },
+    { command: "effect-pix payouts settle invoice-42 --as settled", description: "say that it was paid" }
+  ])
+)

@@ -1,0 +1,56 @@
+/**
+ * What the command reads of the queue's tables besides the service: whether they are of this version, and the stored
+ * requests. It is not exported to users.
+ */
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as SqlClient from "effect/sql/SqlClient"
+import { naming } from "../durable/Database.ts"
+import { requireNewest } from "../durable/Tables.ts"
+import { requireQueue } from "../durable/Work.ts"
+import * as PixKey from "../pix/PixKey.ts"
+import { tables } from "./internal/queue/tables.ts"
+
+/** Fails unless the tables are of this version, and changes none. */
+export const requireTables = naming("look")(Effect.andThen(requireNewest(tables), requireQueue))
+
+/** What a stored request says of whom it pays. Absent key: the company's own. */
+interface StoredRequest {
+  readonly pixKey?: PixKey.PixKey | PixKey.OpaquePixKey | undefined
+  readonly description?: string | undefined
+}
+
+/** `Forgotten`: its time is over. `Sealed`: the program that stored it sealed it, or a newer version wrote it. */
+export type Stored = StoredRequest | "Forgotten" | "Sealed"
+
+const decode = Schema.decodeUnknownOption(
+  Schema.fromJsonString(
+    Schema.Struct({
+      amount: Schema.Int,
+      pixKey: Schema.optionalKey(Schema.String),
+      pixKeyType: Schema.optionalKey(Schema.String),
+      description: Schema.optionalKey(Schema.String)
+    })
+  )
+)
+
+const storedOf = (text: string | null): Stored => {
+  if (text === null) return "Forgotten"
+  return Option.match(decode(text), {
+    onNone: () => "Sealed" as const,
+    onSome: ({ description, pixKey, pixKeyType = "" }) => ({
+      pixKey: pixKey === undefined ? undefined : PixKey.read(pixKey, pixKeyType),
+      description
+    })
+  })
+}
+
+/** The stored requests of so many payouts, by their keys. */
+export const requests = Effect.fnUntraced(function* (keys: ReadonlyArray<string>) {
+  if (keys.length === 0) return new Map<string, Stored>()
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql<{ readonly key: string; readonly request: string | null }>`
+    SELECT idempotency_key AS "key", request AS "request" FROM effect_pix_payouts WHERE ${sql.in("idempotency_key", keys)}`
+  return new Map(rows.map(({ key, request }) => [key, storedOf(request)]))
+}, naming("read"))

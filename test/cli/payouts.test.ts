@@ -1,0 +1,211 @@
+/** `effect-pix payouts`, run as a process on a program's own database. */
+import { describe, expect, it } from "@effect/vitest"
+import { Effect, Layer, Option } from "effect"
+import { Money, PixKey } from "effect-pix"
+import { NodeSqlite } from "effect-pix/node"
+import { PayoutQueue } from "effect-pix/payouts"
+import { Sandbox, SandboxOptions } from "effect-pix/sandbox"
+import { SqlClient } from "effect/sql"
+import { existsSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { hasPty, run, runOnTerminal } from "../support/command.ts"
+import { databases, folder } from "../support/operated.ts"
+
+const pixKey = PixKey.email("maria@example.com")
+const states = ["accepted", "parked", "posted", "refused", "unknown"]
+
+/** Five payouts, of R$ 10,00 to R$ 50,00, each in the state that it is named by. */
+const fill = Effect.gen(function* () {
+  const queue = yield* PayoutQueue
+  const sql = yield* SqlClient.SqlClient
+  for (const [index, reference] of states.entries()) {
+    yield* queue.submit({ reference, amount: Money.centavos(1000 * (index + 1)), pixKey, description: "For Maria" })
+  }
+  yield* queue.park("parked")
+  const before = Date.now() - 3 * 3_600_000
+  const refusal = JSON.stringify({
+    _tag: "RequestRejected",
+    outcome: "Rejected",
+    operation: "requestWithdrawal",
+    idempotencyKey: "k",
+    attempts: 1,
+    status: 400
+  })
+  yield* sql`UPDATE effect_pix_payouts SET state = 'posted', withdrawal_id = 7 WHERE reference = 'posted'`
+  yield* sql`UPDATE effect_pix_payouts SET state = 'refused', error = ${refusal} WHERE reference = 'refused'`
+  yield* sql`UPDATE effect_pix_payouts SET state = 'unknown', may_have_left_at = ${before} WHERE reference = 'unknown'`
+  yield* sql`UPDATE effect_pix_payouts SET submitted_at = ${before}`
+})
+
+type Client = Layer.Layer<SqlClient.SqlClient, unknown>
+
+const asking = (client: Client) => Layer.provideMerge(PayoutQueue.layerClient(), client)
+
+const statusOf = (client: Client, reference: string) =>
+  Effect.flatMap(PayoutQueue, ({ status }) => status(reference)).pipe(
+    Effect.map(Option.getOrThrow),
+    Effect.provide(asking(client)),
+    Effect.orDie
+  )
+
+/** What a worker makes of a reference. */
+const work = (client: Client, reference: string) => {
+  const gateway = Layer.provide(Sandbox.layerPayments, Layer.succeed(SandboxOptions, { balance: 1_000_000 }))
+  const worker = Layer.provide(PayoutQueue.layer({ poll: "20 millis" }), Layer.merge(client, gateway))
+  return Effect.orDie(
+    Effect.provide(
+      Effect.flatMap(PayoutQueue, ({ await: wait }) => wait(reference)),
+      worker
+    )
+  )
+}
+
+const lines = (text: string) => text.trimEnd().split("\n")
+
+describe.each(databases)("payouts in %s", (_, database) => {
+  it.live("are listed with ages, amounts and totals by state, and one is shown with its key masked", () =>
+    Effect.gen(function* () {
+      const { client, env } = yield* database
+      yield* Effect.orDie(Effect.provide(fill, asking(client)))
+      const waiting = yield* run(["payouts", "list"], env)
+      expect(waiting.code).toBe(0)
+      expect(lines(waiting.stdout).map((line) => line.split(/ {2,}/))).toEqual([
+        ["STATE", "AMOUNT", "AGE", "REFERENCE", "WHY"],
+        ["parked", "R$ 20,00", "3 h", "parked", "Operator"],
+        ["unknown", "R$ 50,00", "3 h", "unknown", "OutcomeUnknown"],
+        ["accepted", "R$ 10,00", "3 h", "accepted"]
+      ])
+      expect(lines(waiting.stderr)).toEqual(["1 parked, R$ 20,00", "1 unknown, R$ 50,00", "1 accepted, R$ 10,00"])
+
+      const all = yield* run(["payouts", "list", "--state", "all", "--json", "--limit", "4"], env)
+      expect(lines(all.stdout).map((line) => JSON.parse(line))).toHaveLength(4)
+      const posted = yield* run(["payouts", "list", "--state", "posted", "--json"], env)
+      expect(JSON.parse(posted.stdout)).toMatchObject({ reference: "posted", amount: 3000, withdrawalId: 7 })
+
+      const shown = yield* run(["payouts", "show", "unknown"], env)
+      expect(shown.stdout).toMatch(/^Amount +R\$ 50,00 \(5000 centavos\)$/m)
+      expect(shown.stdout).toMatch(/^May have left +\S+Z \(3 h ago\)$/m)
+      expect(shown.stdout + waiting.stdout + all.stdout).not.toContain("maria@example.com")
+      const full = yield* run(["payouts", "show", "unknown", "--full", "--json"], env)
+      expect(JSON.parse(full.stdout)).toMatchObject({ state: "unknown", pixKey: "maria@example.com" })
+      const missing = yield* run(["payouts", "show", "nothing"], env)
+      expect([missing.code, missing.stdout, missing.stderr]).toEqual([4, "", expect.stringContaining("No payout")])
+    })
+  )
+
+  it.live("change by a step that is confirmed, and by no other", () =>
+    Effect.gen(function* () {
+      const { client, env } = yield* database
+      yield* Effect.orDie(Effect.provide(fill, asking(client)))
+      const refused = yield* run(["payouts", "park", "accepted"], env, "y\n")
+      expect([refused.code, refused.stdout]).toEqual([2, ""])
+      expect(refused.stderr).toContain("Payout accepted: R$ 10,00 (1000 centavos), accepted, submitted 3 h ago")
+      expect(refused.stderr).toContain("Not confirmed. Nothing was changed. Without a terminal a park needs --yes.")
+      expect((yield* statusOf(client, "accepted")).state).toBe("accepted")
+
+      const parked = yield* run(["payouts", "park", "accepted", "--yes", "--json"], env)
+      expect([parked.code, JSON.parse(parked.stdout)]).toMatchObject([0, { state: "parked", because: "Operator" }])
+      const settled = yield* run(["payouts", "settle", "accepted", "--as", "failed", "--yes"], env)
+      expect(settled.stdout).toMatch(/^State +failed$/m)
+      const over = yield* run(["payouts", "retry", "posted", "--yes"], env)
+      expect([over.code, over.stderr]).toEqual([4, expect.stringContaining("retry was not done, the payout is posted")])
+
+      const paused = yield* run(["payouts", "pause", "--yes"], env)
+      expect([paused.code, paused.stdout]).toEqual([0, "The workers are paused.\n"])
+      expect((yield* run(["payouts", "list"], env)).stderr).toContain("The workers are paused: nothing is sent")
+      expect((yield* run(["payouts", "continue", "--yes"], env)).code).toBe(0)
+
+      for (const step of ["retry refused", "resume parked"]) {
+        const taken = yield* run(["payouts", ...step.split(" "), "--yes"], env)
+        expect([taken.code, taken.stderr]).toEqual([0, expect.stringMatching(/MONEY (WILL|MAY) MOVE/)])
+      }
+      // The worker finds what the command queued.
+      expect((yield* work(client, "refused")).state).toBe("posted")
+      expect((yield* work(client, "parked")).state).toBe("posted")
+    })
+  )
+
+  it.live("are refused where their tables are of another version or not there, and no table is made or changed", () =>
+    Effect.gen(function* () {
+      const { client, env } = yield* database
+      const tablesOf = Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const names = sql.onDialectOrElse({
+          pg: () => sql`SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'`,
+          orElse: () => sql`SELECT name FROM sqlite_master WHERE type = 'table'`
+        })
+        return (yield* names).length
+      })
+      const count = yield* Effect.orDie(Effect.provide(tablesOf, client))
+      const none = yield* run(["payouts", "list"], env)
+      expect([none.code, none.stderr]).toEqual([1, expect.stringContaining("has no tables in this database")])
+      expect(yield* Effect.orDie(Effect.provide(tablesOf, client))).toBe(count)
+
+      yield* Effect.orDie(Effect.provide(fill, asking(client)))
+      for (const table of ["effect_pix_payouts", "effect_pix_queue"]) {
+        const newer = Effect.flatMap(
+          SqlClient.SqlClient,
+          (sql) => sql`INSERT INTO ${sql(`${table}_migrations`)} (migration_id, name) VALUES (99, 'later')`
+        )
+        yield* Effect.orDie(Effect.provide(newer, client))
+        const { code, stderr } = yield* run(["payouts", "park", "accepted", "--yes"], env)
+        expect([code, stderr]).toEqual([1, expect.stringMatching(/tables of version \d+ .* changes no tables/s)])
+        const older = Effect.flatMap(
+          SqlClient.SqlClient,
+          (sql) => sql`DELETE FROM ${sql(`${table}_migrations`)} WHERE migration_id = 99`
+        )
+        yield* Effect.orDie(Effect.provide(older, client))
+      }
+      expect((yield* statusOf(client, "accepted")).state).toBe("accepted")
+    })
+  )
+})
+
+describe("the database of DATABASE_URL", () => {
+  it.live("is named by what is wrong with it, without its password", () =>
+    Effect.gen(function* () {
+      const missing = join(yield* folder, "absent.sqlite")
+      const text = join(yield* folder, "text.sqlite")
+      writeFileSync(text, "This is no database. ".repeat(100))
+      const cases = [
+        [undefined, 1, "DATABASE_URL is not set"],
+        ["mysql://root:hunter2@localhost/x", 1, "names no database that this command knows"],
+        ["postgres://me:hunter2@127.0.0.1:1/x", 6, "nobody listens there"],
+        ["postgres://me:hunter2@pix.invalid/x", 6, "its host name"],
+        [missing, 1, "names a SQLite file that is not there"],
+        [`file:${text}`, 1, "cannot be opened as a SQLite database"]
+      ] as const
+      for (const [url, code, words] of cases) {
+        const ended = yield* run(["payouts", "list"], url === undefined ? {} : { DATABASE_URL: url })
+        expect([ended.code, ended.stdout, ended.stderr]).toEqual([code, "", expect.stringContaining(words)])
+        expect(ended.stderr).not.toContain("hunter2")
+      }
+      expect(existsSync(missing)).toBe(false)
+    })
+  )
+
+  it.live("is refused where another process has the SQLite file open", () =>
+    Effect.gen(function* () {
+      const filename = join(yield* folder, "payments.sqlite")
+      const { code, stderr } = yield* Effect.provide(
+        run(["payouts", "list"], { DATABASE_URL: filename }),
+        asking(NodeSqlite.layer({ filename }))
+      )
+      expect([code, stderr]).toEqual([1, expect.stringContaining("is open in another process")])
+    })
+  )
+
+  it.live.skipIf(!hasPty)("is changed where a person says yes on a terminal (needs python3)", () =>
+    Effect.gen(function* () {
+      const filename = join(yield* folder, "payments.sqlite")
+      const client = Layer.fresh(NodeSqlite.layer({ filename }))
+      yield* Effect.orDie(Effect.provide(fill, asking(client)))
+      const env = { DATABASE_URL: filename }
+      const no = yield* runOnTerminal(["payouts", "park", "accepted"], [["park accepted?", "n"]], env)
+      expect([no.code, no.stdout]).toEqual([2, expect.stringContaining("Nothing was changed.")])
+      const yes = yield* runOnTerminal(["payouts", "park", "accepted"], [["park accepted?", "y"]], env)
+      expect(yes.code).toBe(0)
+      expect((yield* statusOf(client, "accepted")).state).toBe("parked")
+    })
+  )
+})

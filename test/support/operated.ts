@@ -1,0 +1,38 @@
+/** A program's database that the command looks after: a SQLite file, or a database of a PostgreSQL. */
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Layer, Redacted, type Scope } from "effect"
+import type { SqlClient } from "effect/sql"
+import { NodeSqlite } from "effect-pix/node"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { postgres } from "./database.ts"
+import { noPostgres } from "./postgres.ts"
+
+export const folder = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "effect-pix-"))),
+  (path) => Effect.sync(() => rmSync(path, { recursive: true }))
+)
+
+const sqlite = Effect.map(folder, (path) => {
+  const filename = join(path, "payments.sqlite")
+  return { env: { DATABASE_URL: filename }, client: Layer.fresh(NodeSqlite.layer({ filename })) }
+})
+
+const postgresql = Effect.map(postgres, ({ url }) => ({
+  env: { DATABASE_URL: url },
+  client: Layer.fresh(PgClient.layer({ url: Redacted.make(url), maxConnections: 2 }))
+}))
+
+interface Operated {
+  /** The settings of the command. */
+  readonly env: { readonly DATABASE_URL: string }
+  /** Must be closed before a command opens a file. */
+  readonly client: Layer.Layer<SqlClient.SqlClient, unknown>
+}
+
+/** The databases that are here. */
+export const databases: ReadonlyArray<readonly [name: string, make: Effect.Effect<Operated, unknown, Scope.Scope>]> = [
+  ["a SQLite file", sqlite],
+  ...(noPostgres() === undefined ? [["a PostgreSQL", postgresql] as const] : [])
+]
