@@ -1,10 +1,11 @@
 /**
  * Bundles what is not to be installed beside the package, with the licences of what is in it:
  *
- * - The command, so that `npx effect-pix` needs nothing else installed and starts fast. The sandbox is a chunk of its own.
+ * - The command, so that `npx effect-pix` needs nothing else installed and starts fast. The sandbox is a chunk of its own,
+ *   and so is what asks a database, with its driver. The panel is not copied: the package has it once.
  * - What is used of brazilian-utils: 6 kB of 8 MB.
  */
-import { chmodSync, cpSync, globSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { chmodSync, globSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { type OutputOptions, rolldown } from "rolldown"
 
@@ -24,6 +25,7 @@ const bundle = async (input: string, output: OutputOptions): Promise<string> => 
   const built = await rolldown({
     input,
     platform: "node",
+    plugins: [{ name: "panel", transform: (code) => code.replace('"./panel/"', '"../sandbox/server/panel/"') }],
     onwarn: (warning) => {
       throw new Error(warning.message)
     }
@@ -45,7 +47,6 @@ const commandLicences = await bundle("dist/cli/main.js", {
 })
 rmSync("dist/cli", { recursive: true })
 renameSync("dist/cli.bundle", "dist/cli")
-cpSync("src/sandbox/server/panel", "dist/cli/panel", { recursive: true })
 writeFileSync("dist/cli/THIRD-PARTY-LICENSES.txt", commandLicences)
 chmodSync("dist/cli/main.js", 0o755)
 
