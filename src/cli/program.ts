@@ -30,16 +30,29 @@ import { transaction } from "./transaction.ts"
 import { transactions } from "./transactions.ts"
 import { version } from "./version.ts"
 import { webhook } from "./webhook.ts"
+import { webhooks } from "./webhooks.ts"
 import { withdraw } from "./withdraw.ts"
 
 const root = Command.make("effect-pix").pipe(
   Command.withDescription(
     "PIX charges, lookups, balance and payouts, and a sandbox of the gateway.\n\n" +
       "  The gateway is named by PAYMENTS_BASE_URL, PAYMENTS_CLIENT_ID, PAYMENTS_API_KEY and, where a balance is read,\n" +
-      "  PAYMENTS_COMPANY_ID. `sandbox` and `webhook` need none of them, `payouts` needs DATABASE_URL. No secret is a flag.\n\n" +
+      "  PAYMENTS_COMPANY_ID. `sandbox` and `webhook` need none of them, `payouts` and `webhooks` need DATABASE_URL. No\n" +
+      "  secret is a flag.\n\n" +
       `EXIT CODES\n  ${codesInWords}`
   ),
-  Command.withSubcommands([sandbox, charge, transactions, transaction, balance, withdraw, payouts, webhook, doctor])
+  Command.withSubcommands([
+    sandbox,
+    charge,
+    transactions,
+    transaction,
+    balance,
+    withdraw,
+    payouts,
+    webhook,
+    webhooks,
+    doctor
+  ])
 )
 
 /** A wrong invocation gets a sentence for each mistake on stderr, and not the whole help on stdout. */

@@ -97,3 +97,7 @@ export const otherTables = ({ message }: ConfigurationError): Failed =>
 
 /** The failure of a read. */
 export const notRead = ({ message }: DatabaseError): Failed => failed(message, codes.NoEffect)
+
+/** The failure of a step: its commit may have arrived. `look` is the command that shows whether it did. */
+export const doubtful = ({ message }: DatabaseError, look: string): Failed =>
+  failed(`${message}\nWhether it was done is not known. Look with: effect-pix ${look}`, codes.Unknown)

@@ -44,6 +44,31 @@ export const maskPerson = ({ document, email, name, phone }: Person): Person => 
 export const time = (at: DateTime.Utc | undefined): string =>
   at === undefined ? "" : DateTime.formatIso(at).replace(/\.\d+Z$/, "Z")
 
+const units = [
+  ["d", 86_400],
+  ["h", 3600],
+  ["min", 60],
+  ["s", 1]
+] as const
+
+/** How long ago it was, in at most two units: `3 d 4 h`. */
+export const ageOf = (at: DateTime.Utc, now: number): string => {
+  let left = Math.max(0, Math.floor((now - DateTime.toEpochMillis(at)) / 1000))
+  const first = Math.max(
+    0,
+    units.findIndex(([, seconds]) => left >= seconds)
+  )
+  const parts = units.slice(left === 0 ? 3 : first).map(([unit, seconds]) => {
+    const count = Math.floor(left / seconds)
+    left -= count * seconds
+    return `${count} ${unit}`
+  })
+  return parts
+    .slice(0, 2)
+    .filter((part, index) => index === 0 || !part.startsWith("0 "))
+    .join(" ")
+}
+
 /** Characters that could redraw a terminal on which data is shown, but for line breaks and tabs. */
 const active = /(?![\t\n\r])[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu
 

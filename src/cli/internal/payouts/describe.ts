@@ -4,32 +4,7 @@ import type { PayoutStatus } from "../../../payouts/PayoutStatus.ts"
 import type { Stored } from "../../../payouts/StoredPayouts.ts"
 import * as PixKey from "../../../pix/PixKey.ts"
 import { inBoth } from "../amount.ts"
-import { plain, time } from "../text.ts"
-
-const units = [
-  ["d", 86_400],
-  ["h", 3600],
-  ["min", 60],
-  ["s", 1]
-] as const
-
-/** How long ago it was, in at most two units: `3 d 4 h`. */
-export const ageOf = (at: DateTime.Utc, now: number): string => {
-  let left = Math.max(0, Math.floor((now - DateTime.toEpochMillis(at)) / 1000))
-  const first = Math.max(
-    0,
-    units.findIndex(([, seconds]) => left >= seconds)
-  )
-  const parts = units.slice(left === 0 ? 3 : first).map(([unit, seconds]) => {
-    const count = Math.floor(left / seconds)
-    left -= count * seconds
-    return `${count} ${unit}`
-  })
-  return parts
-    .slice(0, 2)
-    .filter((part, index) => index === 0 || !part.startsWith("0 "))
-    .join(" ")
-}
+import { ageOf, plain, time } from "../text.ts"
 
 /** Why a payout is in its state, in one or two words. */
 export const reasonOf = (status: PayoutStatus): string => {

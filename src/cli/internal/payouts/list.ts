@@ -8,8 +8,8 @@ import type { PayoutState, PayoutStatus } from "../../../payouts/PayoutStatus.ts
 import * as Money from "../../../pix/Money.ts"
 import { notRead } from "../database.ts"
 import { hasReader, note, write } from "../output.ts"
-import { jsonLine, plain } from "../text.ts"
-import { ageOf, dataOf, reasonOf } from "./describe.ts"
+import { ageOf, jsonLine, plain } from "../text.ts"
+import { dataOf, reasonOf } from "./describe.ts"
 import { layerQueue } from "./queue.ts"
 
 /** What somebody has to look after, the most urgent first. */

@@ -4,12 +4,12 @@ import * as Effect from "effect/Effect"
 import { PayoutQueue } from "../../../payouts/PayoutQueue.ts"
 import type { PayoutStatus } from "../../../payouts/PayoutStatus.ts"
 import { inBoth } from "../amount.ts"
-import { notRead } from "../database.ts"
+import { doubtful, notRead } from "../database.ts"
 import { codes, failed } from "../exit.ts"
 import { writeResult } from "../output.ts"
 import { perform } from "../perform.ts"
-import { plain } from "../text.ts"
-import { ageOf, dataOf, reasonOf, textOf } from "./describe.ts"
+import { ageOf, plain } from "../text.ts"
+import { dataOf, reasonOf, textOf } from "./describe.ts"
 import { find, layerQueue, notFound } from "./queue.ts"
 
 export type Step =
@@ -54,10 +54,6 @@ const take = (step: Step, reference: string) =>
     }
   })
 
-/** Where the database fails in a step, its commit may have arrived. */
-const doubtful = (message: string, look: string) =>
-  failed(`${message}\nWhether it was done is not known. Look with: effect-pix ${look}`, codes.Unknown)
-
 interface Input {
   readonly json: boolean
   readonly reference: string
@@ -80,7 +76,7 @@ const runStep = Effect.fnUntraced(function* (step: Step, { json, reference, yes 
         PayoutNotFound: notFound,
         PayoutStateConflict: ({ message }) =>
           failed(message.replace("notExecuted: true", "--not-executed"), codes.Rejected),
-        DatabaseError: ({ message }) => doubtful(message, `payouts show ${name}`),
+        DatabaseError: (error) => doubtful(error, `payouts show ${name}`),
         // Nothing here is in a transaction.
         ForeignTransaction: Effect.die
       })
@@ -117,7 +113,7 @@ const runPause = Effect.fnUntraced(function* (paused: boolean, { json, yes }: Om
     confirm: { noun: name, question: `${name}?`, unconfirmed: "Nothing was changed.", yes },
     run: queue.setPaused(paused).pipe(
       Effect.catchTags({
-        DatabaseError: ({ message }) => doubtful(message, "payouts list"),
+        DatabaseError: (error) => doubtful(error, "payouts list"),
         ForeignTransaction: Effect.die
       })
     ),

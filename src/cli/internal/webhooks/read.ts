@@ -1,0 +1,92 @@
+/** Runs `effect-pix webhooks dead` and `show`, and finds what the steps are about. */
+import * as Clock from "effect/Clock"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { ConfigurationError } from "../../../contract/ConfigurationError.ts"
+import type { DatabaseError } from "../../../durable/Database.ts"
+import * as StoredWebhooks from "../../../webhook/StoredWebhooks.ts"
+import { failingAs, layerDatabase, notRead, otherTables } from "../database.ts"
+import { codes, failed } from "../exit.ts"
+import { hasReader, note, write, writeResult } from "../output.ts"
+import { ageOf, jsonLine, plain, time } from "../text.ts"
+
+export const notAsked = (error: ConfigurationError | DatabaseError) =>
+  error._tag === "DatabaseError" ? notRead(error) : otherTables(error)
+
+/** The database, where the tables of its webhooks are of this version. */
+export const layerTables = failingAs(Layer.effectDiscard(StoredWebhooks.requireTables), notAsked).pipe(
+  Layer.provideMerge(layerDatabase)
+)
+
+/** What is stored about an id, or the failure where that is nothing. */
+export const find = Effect.fnUntraced(function* (id: string) {
+  const found = yield* Effect.mapError(StoredWebhooks.show(id), notAsked)
+  if (found.length > 0) return found
+  return yield* failed("No webhook on this database stores anything of this id.", codes.Rejected)
+})
+
+export const dataOf = ({ at, ...rest }: StoredWebhooks.StoredDelivery | StoredWebhooks.StoredLetter) => ({
+  ...rest,
+  at: DateTime.formatIso(at)
+})
+
+const wordsOfWait = {
+  early: "the service's books do not say yet what was claimed",
+  outage: "the service gave no answer to the lookup",
+  failed: "your code failed"
+} as const
+
+/** What is stored, in lines. */
+export const textOf = (stored: StoredWebhooks.StoredDelivery, now: number): string => {
+  const lines: ReadonlyArray<readonly [string, string | number | undefined]> = [
+    ["Webhook", stored.webhook],
+    ["Id", stored.id],
+    ["Transaction", stored.transactionId],
+    ["Withdrawal", stored.withdrawalId],
+    ["Key", stored.idempotencyKey],
+    ["State", stored.state],
+    ["Failed at", stored.handler],
+    ["Failures", stored.failures || undefined],
+    ["Waits since", stored.waits && wordsOfWait[stored.waits]],
+    ["Deliveries", stored.deliveries],
+    ["Claimed", stored.claimed?.map((claim) => claim ?? "(no status)").join(", ") || undefined],
+    ["Handed out", stored.handedOut.join(", ") || "nothing"],
+    ["Changed", `${time(stored.at)} (${ageOf(stored.at, now)} ago)`]
+  ]
+  return lines
+    .flatMap(([name, shown]) => (shown === undefined ? [] : [`${name.padEnd(12)} ${plain(`${shown}`)}`]))
+    .join("\n")
+}
+
+const row = ([handler, attempts, age, webhook, id]: readonly [string, string, string, string, string]) =>
+  `${handler.padEnd(14)}  ${attempts.padStart(8)}  ${age.padStart(11)}  ${webhook.padEnd(12)}  ${id}\n`
+
+interface Input {
+  readonly json: boolean
+}
+
+export const dead = {
+  run: Effect.fnUntraced(function* ({ json }: Input) {
+    const letters = yield* Effect.mapError(StoredWebhooks.deadLetters, notAsked)
+    const now = yield* Clock.currentTimeMillis
+    if (!json) yield* write(row(["FAILED AT", "ATTEMPTS", "DEAD FOR", "WEBHOOK", "ID"]))
+    for (const letter of letters) {
+      const { at, attempts, handler, id, transactionId = id, webhook } = letter
+      yield* write(
+        json ? jsonLine(dataOf(letter)) : row([handler, `${attempts}`, ageOf(at, now), webhook, plain(transactionId)])
+      )
+    }
+    if (hasReader()) yield* note(`${letters.length} dead letter(s)`)
+  }, Effect.provide(layerTables))
+}
+
+export const show = {
+  run: Effect.fnUntraced(function* ({ id, json }: Input & { readonly id: string }) {
+    const found = yield* find(id)
+    const now = yield* Clock.currentTimeMillis
+    for (const [index, stored] of found.entries()) {
+      yield* writeResult(json, dataOf(stored), `${index === 0 ? "" : "\n"}${textOf(stored, now)}`)
+    }
+  }, Effect.provide(layerTables))
+}

@@ -1,0 +1,59 @@
+/** Runs `effect-pix webhooks retry` and `discard`: what a dead letter is, and what will happen, is shown and confirmed. */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as StoredWebhooks from "../../../webhook/StoredWebhooks.ts"
+import { doubtful } from "../database.ts"
+import { codes, failed } from "../exit.ts"
+import { writeResult } from "../output.ts"
+import { perform } from "../perform.ts"
+import { plain } from "../text.ts"
+import { find, layerTables, notAsked, textOf } from "./read.ts"
+
+interface Input {
+  readonly id: string
+  readonly json: boolean
+  readonly webhook: Option.Option<string>
+  readonly yes: boolean
+}
+
+const isNone = () => failed("No dead letter has this id. Nothing was changed.", codes.Rejected)
+
+const effects = {
+  retry:
+    "retry: its transaction is looked up again within a minute, and what the lookup says is handed to your code again.",
+  discard: "discard: it is forgotten. Your code is not called for it, until another delivery or check comes."
+} as const
+
+const steps = { retry: StoredWebhooks.retry, discard: StoredWebhooks.discard } as const
+
+const done = { retry: "It is tried again.", discard: "It is forgotten." } as const
+
+const runStep = Effect.fnUntraced(function* (step: keyof typeof effects, { id, json, webhook, yes }: Input) {
+  const letters = (yield* find(id)).filter(
+    (stored) => stored.state === "Dead" && Option.getOrElse(webhook, () => stored.webhook) === stored.webhook
+  )
+  const [letter] = letters
+  if (letter === undefined) return yield* isNone()
+  if (letters.length > 1) {
+    const names = letters.map((each) => each.webhook).join(", ")
+    return yield* failed(`Several webhooks have a dead letter of this id: choose one by --webhook, of ${names}.`)
+  }
+  const { id: name, webhook: of } = letter
+  yield* perform({
+    plan: `${textOf(letter, yield* Clock.currentTimeMillis)}\n${effects[step]}`,
+    confirm: { noun: step, question: `${step} ${plain(id)}?`, unconfirmed: "Nothing was changed.", yes },
+    run: steps[step](of, name).pipe(
+      Effect.mapError((error) =>
+        error._tag === "DatabaseError" ? doubtful(error, `webhooks show ${plain(id)}`) : notAsked(error)
+      ),
+      // Another process changed it meanwhile.
+      Effect.filterOrFail((isDone) => isDone, isNone)
+    ),
+    summary: () => done[step],
+    print: () => writeResult(json, { webhook: of, id: name, step }, done[step])
+  })
+}, Effect.provide(layerTables))
+
+export const retry = { run: (input: Input) => runStep("retry", input) }
+export const discard = { run: (input: Input) => runStep("discard", input) }
