@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { Payments } from "../client/Payments.ts"
 import * as Money from "../pix/Money.ts"
+import { client } from "./internal/client.ts"
 import { decimal } from "./internal/amount.ts"
 import { json } from "./internal/flags.ts"
 import { writeResult } from "./internal/output.ts"
@@ -37,5 +38,5 @@ export const balance = Command.make(
     if (accBalanceCredit !== undefined) lines.push(`Credit     ${Money.format(accBalanceCredit)}`)
     if (accBalanceCreditAwaiting !== undefined) lines.push(`Awaiting   ${Money.format(accBalanceCreditAwaiting)}`)
     yield* writeResult(json, data, lines.join("\n"))
-  }, Effect.provide(Payments.layerFetch))
+  }, Effect.provide(client))
 ).pipe(Command.withDescription("Show the company's balance"))

@@ -10,6 +10,7 @@ import * as ChargeCode from "../client/ChargeCode.ts"
 import { Payments } from "../client/Payments.ts"
 import type { CreatedPixTransaction } from "../contract/Transaction.ts"
 import * as QrCode from "../pix/QrCode.ts"
+import { client } from "./internal/client.ts"
 import { inBoth, parseAmount } from "./internal/amount.ts"
 import { again, amount, json, wait } from "./internal/flags.ts"
 import { waitUntilPaid } from "./internal/lookup.ts"
@@ -103,7 +104,7 @@ export const charge = Command.make(
       print: (created) => (json ? printJson(created) : printText(created, background))
     })
     if (input.wait) yield* waitUntilPaid(charge.id, { json, full: false }, charge.pix.expirationDate)
-  }, Effect.provide(Payments.layerFetch))
+  }, Effect.provide(client))
 ).pipe(
   Command.withDescription("Create a PIX charge and show its QR code"),
   Command.withExamples([

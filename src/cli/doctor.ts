@@ -11,8 +11,8 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import process from "node:process"
 import { Credentials } from "../client/Credentials.ts"
-import { Payments } from "../client/Payments.ts"
 import type { ConfigurationError } from "../contract/ConfigurationError.ts"
+import { client } from "./internal/client.ts"
 import { makeAsk } from "./internal/doctor/ask.ts"
 import {
   countsOf,
@@ -32,7 +32,7 @@ import { version } from "./version.ts"
 
 /** The settings, checked as a program's are. */
 const settings = Effect.gen(function* () {
-  yield* Effect.scoped(Layer.build(Payments.layerFetch))
+  yield* Effect.scoped(Layer.build(client))
   return {
     baseUrl: yield* Config.String("PAYMENTS_BASE_URL"),
     companyId: Option.getOrUndefined(yield* Config.option(Config.Int("PAYMENTS_COMPANY_ID"))),

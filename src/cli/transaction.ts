@@ -3,6 +3,7 @@ import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import { Payments } from "../client/Payments.ts"
+import { client } from "./internal/client.ts"
 import { full, json, wait } from "./internal/flags.ts"
 import { printDetail, waitUntilPaid } from "./internal/lookup.ts"
 
@@ -20,5 +21,5 @@ export const transaction = Command.make(
     if (wait) return yield* waitUntilPaid(id, format)
     const payments = yield* Payments
     yield* printDetail(yield* payments.getTransaction(id), format)
-  }, Effect.provide(Payments.layerFetch))
+  }, Effect.provide(client))
 ).pipe(Command.withDescription("Look a transaction up, or wait for it"))

@@ -5,10 +5,10 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import { Payments } from "../client/Payments.ts"
 import type { TransactionListItem } from "../contract/Transaction.ts"
 import * as Money from "../pix/Money.ts"
 import * as TransactionStream from "../transactions/TransactionStream.ts"
+import { client } from "./internal/client.ts"
 import { decimal } from "./internal/amount.ts"
 import { failed } from "./internal/exit.ts"
 import { flag, full, json } from "./internal/flags.ts"
@@ -122,7 +122,7 @@ export const transactions = Command.make(
     )
     if (count === 0) yield* write(head)
     if (hasReader()) yield* note(`${count} transaction(s)`)
-  }, Effect.provide(Payments.layerFetch))
+  }, Effect.provide(client))
 ).pipe(
   Command.withDescription("List the company's transactions"),
   Command.withExamples([

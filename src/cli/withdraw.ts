@@ -8,6 +8,7 @@ import * as Result from "effect/Result"
 import { Payments } from "../client/Payments.ts"
 import * as Money from "../pix/Money.ts"
 import * as PixKey from "../pix/PixKey.ts"
+import { client } from "./internal/client.ts"
 import { decimal, inBoth, parseAmount } from "./internal/amount.ts"
 import { failed } from "./internal/exit.ts"
 import { again, amount, json, yes } from "./internal/flags.ts"
@@ -79,7 +80,7 @@ export const withdraw = Command.make(
         return writeResult(json, data, summaryOf(withdrawal))
       }
     })
-  }, Effect.provide(Payments.layerFetch))
+  }, Effect.provide(client))
 ).pipe(
   Command.withDescription("Pay money out by PIX: shows what and where to, and asks"),
   Command.withExamples([

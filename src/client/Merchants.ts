@@ -92,6 +92,8 @@ export class MerchantUnavailable extends Schema.TaggedError<MerchantUnavailable>
 export interface MerchantsOptions<E, R> {
   /** Where the service is, as `Payments.layer` takes it. */
   readonly baseUrl: string | URL
+  /** Allows plain http to a host that is not this machine: see `PaymentsOptions`. Default: false. */
+  readonly insecure?: boolean | undefined
   /**
    * Reads one merchant, by the id that `get` was given. `undefined` or `null`: there is none. It runs when a client is
    * built, and again when the service answers 401: the call is then repeated once, if the credentials were rotated.
@@ -132,7 +134,7 @@ export class Merchants extends Context.Service<
 const checked = <E, R>(options: MerchantsOptions<E, R>) =>
   Predicate.isObject(options)
     ? Settings.all({
-        baseUrl: parseBaseUrl(options.baseUrl, "baseUrl"),
+        baseUrl: parseBaseUrl(options.baseUrl, "baseUrl", Effect.succeed(options.insecure === true)),
         load: Predicate.isFunction(options.load)
           ? Effect.succeed(options.load)
           : Settings.wrong("load", "is not a function"),
@@ -174,7 +176,7 @@ const make = Effect.fnUntraced(function* <E, R>(options: MerchantsOptions<E, R>)
       })
     })
     const context = yield* Layer.build(credentials)
-    return yield* Effect.provideContext(Payments.make({ baseUrl, companyId }), context)
+    return yield* Effect.provideContext(Payments.make({ baseUrl, companyId, insecure: options.insecure }), context)
   })
 
   const clients = yield* RcMap.make({

@@ -35,7 +35,7 @@ import * as Settings from "../contract/Settings.ts"
 import { Credentials } from "./Credentials.ts"
 import type { WriteOptions } from "../contract/IdempotencyKey.ts"
 import { IdempotencyKeyGen } from "./IdempotencyKeyGen.ts"
-import { parseBaseUrl } from "./internal/baseUrl.ts"
+import { parseBaseUrl, warnIfExposed } from "./internal/baseUrl.ts"
 import { makeClient } from "./internal/call/client.ts"
 import { make as makeCreateTransaction } from "./internal/operations/createTransaction.ts"
 import { make as makeGetBalance } from "./internal/operations/getBalance.ts"
@@ -64,12 +64,17 @@ import type { Withdrawal, WithdrawalRequest } from "../contract/Withdrawal.ts"
 /** What every client needs to know. */
 export interface PaymentsOptions {
   /**
-   * Where the service is: https, or http on a loopback address; without user name, query or fragment. A path prefix
-   * is kept.
+   * Where the service is: https, or http on a loopback address (see `insecure`); without user name, query or fragment. A
+   * path prefix is kept.
    */
   readonly baseUrl: string | URL
   /** The company whose balance `getBalance` reads when none is named. Default: none, it must be named. */
   readonly companyId?: number | undefined
+  /**
+   * Allows plain http to a host that is not this machine, for a sandbox in another container. Whoever is on the network
+   * can then read the credentials and change payouts: a warning says so when the client is built. Default: false.
+   */
+  readonly insecure?: boolean | undefined
 }
 
 /** How a charge is created: see `Payments`. */
@@ -126,7 +131,7 @@ export class Payments extends Context.Service<
   ): Layer.Layer<Payments, ConfigurationError, HttpClient.HttpClient | Credentials | IdempotencyKeyGen> =>
     Layer.effect(Payments, Payments.make(options))
 
-  /** The same, from `PAYMENTS_BASE_URL` and, where it is set, `PAYMENTS_COMPANY_ID`. */
+  /** The same, from `PAYMENTS_BASE_URL` and, where they are set, `PAYMENTS_COMPANY_ID` and `PAYMENTS_INSECURE`. */
   static readonly layerConfig: Layer.Layer<
     Payments,
     ConfigurationError,
@@ -140,7 +145,8 @@ export class Payments extends Context.Service<
 
   /**
    * All of it from the environment, over a transport of your choice: `PAYMENTS_BASE_URL`, `PAYMENTS_CLIENT_ID`,
-   * `PAYMENTS_API_KEY` and, where it is set, `PAYMENTS_COMPANY_ID`. One error lists all that is wrong with them.
+   * `PAYMENTS_API_KEY` and, where they are set, `PAYMENTS_COMPANY_ID` and `PAYMENTS_INSECURE`. One error lists all that is
+   * wrong with them.
    */
   static readonly layerOver = <E, R>(
     transport: Layer.Layer<HttpClient.HttpClient, E, R>
@@ -169,14 +175,17 @@ const checkCompany = (setting: string, companyId: number | null | undefined) =>
 const checked = (options: PaymentsOptions) =>
   Predicate.isObject(options)
     ? Settings.all({
-        origin: parseBaseUrl(options.baseUrl, "baseUrl"),
+        origin: parseBaseUrl(options.baseUrl, "baseUrl", Effect.succeed(options.insecure === true)),
         companyId: checkCompany("companyId", options.companyId)
       })
     : Settings.wrong("options", "must be { baseUrl, companyId? }")
 
+/** A value that cannot be read allows nothing: the error of the base URL names the setting. */
+const insecureFromConfig = Config.Boolean("PAYMENTS_INSECURE").pipe(Effect.orElseSucceed(() => false))
+
 const fromConfig = Settings.all({
   origin: Effect.flatMap(Settings.required(Config.String, "PAYMENTS_BASE_URL"), (text) =>
-    parseBaseUrl(text, "PAYMENTS_BASE_URL")
+    parseBaseUrl(text, "PAYMENTS_BASE_URL", insecureFromConfig)
   ),
   companyId: Effect.flatMap(
     Settings.optional(Config.Int, "PAYMENTS_COMPANY_ID", "is not a whole number from 0"),
@@ -185,6 +194,7 @@ const fromConfig = Settings.all({
 })
 
 const build = Effect.fnUntraced(function* (baseUrl: URL, companyId: number | undefined) {
+  yield* warnIfExposed(baseUrl)
   const client = yield* makeClient({
     client: yield* HttpClient.HttpClient,
     credentials: yield* Credentials,

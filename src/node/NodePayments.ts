@@ -137,7 +137,7 @@ export const layerHttpClient = (options: Options = {}): Layer.Layer<HttpClient.H
 
 /**
  * All of it from the environment, over this transport: `PAYMENTS_BASE_URL`, `PAYMENTS_CLIENT_ID`, `PAYMENTS_API_KEY` and,
- * where it is set, `PAYMENTS_COMPANY_ID`.
+ * where they are set, `PAYMENTS_COMPANY_ID` and `PAYMENTS_INSECURE`.
  */
 export const layer: Layer.Layer<Payments, ConfigurationError> = Layer.suspend(() =>
   Payments.layerOver(layerHttpClient())

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Payments } from "effect-pix"
-import { Cause, Effect, Exit } from "effect"
+import { Cause, ConfigProvider, Effect, Exit, Layer, Logger, References } from "effect"
 import { balance, getBalance } from "../support/operations.ts"
 import { paymentsOn, respond, scripted } from "../support/Wire.ts"
 
@@ -77,6 +77,79 @@ describe("the base URL of Payments.layer", () => {
         assert.notInclude(Cause.pretty(exit.cause), canary)
         assert.strictEqual(sent.length, 0)
       })
+  )
+})
+
+describe("the option insecure of Payments.layer", () => {
+  /** Reads a balance, and says where it was asked for and what was logged as a warning. */
+  const readingOn = (baseUrl: string, insecure: boolean | undefined) =>
+    Effect.gen(function* () {
+      const { layer, sent } = scripted(respond(200, balance))
+      const warnings: Array<readonly [message: string, host: unknown]> = []
+      const logger = Logger.make<unknown, void>(({ fiber, logLevel, message }) => {
+        if (logLevel !== "Warn") return
+        warnings.push([String(message), fiber.getRef(References.CurrentLogAnnotations)["server.address"]])
+      })
+      const exit = yield* Effect.exit(
+        Effect.provide(read, paymentsOn(layer, { baseUrl, companyId: 7, insecure }))
+      ).pipe(Effect.provide(Logger.layer([logger])))
+      return { exit, sent: sent.map(({ url }) => url), warnings }
+    })
+
+  it.effect("plain http to another host is sent with it, and a warning names the host when the client is built", () =>
+    Effect.gen(function* () {
+      const { sent, warnings } = yield* readingOn("http://sandbox:4010", true)
+      assert.deepStrictEqual(sent, [`http://sandbox:4010${path}`])
+      assert.strictEqual(warnings.length, 1)
+      assert.match(warnings[0]?.[0] ?? "", /leave this machine over plain http/)
+      assert.strictEqual(warnings[0]?.[1], "sandbox")
+    })
+  )
+
+  it.effect.each(["https://gateway.example", "http://127.0.0.1:4010"])("nothing is warned of for %s", (baseUrl) =>
+    Effect.gen(function* () {
+      const { sent, warnings } = yield* readingOn(baseUrl, true)
+      assert.deepStrictEqual(sent, [`${baseUrl}${path}`])
+      assert.deepStrictEqual(warnings, [])
+    })
+  )
+
+  it.effect.each(["ftp://sandbox", "http://user:secret@sandbox", "http://sandbox?a=b"])(
+    "the base URL %s is refused with it as without it",
+    (baseUrl) =>
+      Effect.gen(function* () {
+        const { exit, sent } = yield* readingOn(baseUrl, true)
+        assert.isTrue(Exit.isFailure(exit))
+        assert.deepStrictEqual(sent, [])
+      })
+  )
+
+  it.effect("plain http to another host is refused without it", () =>
+    Effect.gen(function* () {
+      for (const insecure of [false, undefined]) {
+        const { exit, sent } = yield* readingOn("http://sandbox:4010", insecure)
+        assert.isTrue(Exit.isFailure(exit))
+        assert.deepStrictEqual(sent, [])
+      }
+    })
+  )
+
+  it.effect("PAYMENTS_INSECURE is the same in the environment, and is read only where it decides", () =>
+    Effect.gen(function* () {
+      const build = (PAYMENTS_BASE_URL: string, PAYMENTS_INSECURE: string) => {
+        const { layer } = scripted(respond(200, balance))
+        const values = { PAYMENTS_BASE_URL, PAYMENTS_INSECURE, PAYMENTS_CLIENT_ID: "id", PAYMENTS_API_KEY: "key" }
+        const settings = ConfigProvider.layer(ConfigProvider.fromUnknown(values))
+        const built = Layer.build(Layer.provide(Payments.layerOver(layer), settings)).pipe(Effect.scoped, Effect.exit)
+        return Effect.map(Effect.provide(built, Logger.layer([])), (exit) =>
+          Exit.isSuccess(exit) ? "built" : Cause.pretty(exit.cause)
+        )
+      }
+      assert.strictEqual(yield* build("http://sandbox:4010", "true"), "built")
+      assert.include(yield* build("http://sandbox:4010", "false"), "PAYMENTS_BASE_URL must be https")
+      assert.include(yield* build("http://sandbox:4010", "perhaps"), "PAYMENTS_INSECURE=true")
+      assert.strictEqual(yield* build("https://gateway.example", "perhaps"), "built")
+    })
   )
 })
 

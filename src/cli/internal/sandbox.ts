@@ -124,7 +124,7 @@ const serving = Effect.fnUntraced(function* (input: Input) {
   if (!isLocal(input.host)) {
     yield* note(
       `Warning: it listens on ${input.host}. Whoever reaches that address can read and steer this sandbox, and the ` +
-        "client speaks http to a loopback address only."
+        "client speaks http to a host that is not its own machine with PAYMENTS_INSECURE=true only."
     )
   }
   if (input.log) yield* Effect.forkScoped(logRequests)

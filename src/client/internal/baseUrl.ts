@@ -3,28 +3,50 @@
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import type { ConfigurationError } from "../../contract/ConfigurationError.ts"
 import * as Settings from "../../contract/Settings.ts"
 import { isLoopback } from "../../internal/loopback.ts"
 
+const mustBeHttps =
+  "must be https: the credentials travel on every request. Plain http is for a loopback address or, with `insecure` " +
+  "(PAYMENTS_INSECURE=true), for a sandbox in another container"
+
 const problemOf = (url: URL): string | undefined => {
-  if (url.protocol !== "https:" && !(url.protocol === "http:" && isLoopback(url.hostname))) {
-    return "must be https (http is for a loopback address only): the credentials travel on every request"
-  }
+  if (url.protocol !== "https:" && url.protocol !== "http:") return mustBeHttps
   if (url.username !== "" || url.password !== "") return "may not hold a user name or password"
   // `?` or `#` alone leave an empty search and hash behind, so the text itself is asked.
   return /[?#]/.test(url.href) ? "may not hold a query or a fragment" : undefined
 }
 
-/** The base URL, checked. A path prefix is kept, without its last slash. The value is never shown. */
-export const parseBaseUrl = (value: string | URL, setting: string): Effect.Effect<URL, ConfigurationError> => {
+/** Whether requests to a URL leave this machine without encryption. */
+const isExposed = (url: URL): boolean => url.protocol === "http:" && !isLoopback(url.hostname)
+
+/**
+ * The base URL, checked. A path prefix is kept, without its last slash. The value is never shown. `insecure` says whether
+ * plain http may leave this machine; it is read only where it decides.
+ */
+export const parseBaseUrl = Effect.fnUntraced(function* (
+  value: string | URL,
+  setting: string,
+  insecure: Effect.Effect<boolean>
+) {
   // Plain JavaScript may leave it out.
   const text = String(value ?? "").trim()
-  if (text === "") return Settings.missing(setting)
+  if (text === "") return yield* Settings.missing(setting)
   // `URL.canParse` takes some texts that are too long to be one.
   const parsed = Result.try(() => new URL(text))
-  if (Result.isFailure(parsed)) return Settings.wrong(setting, "is not a URL")
+  if (Result.isFailure(parsed)) return yield* Settings.wrong(setting, "is not a URL")
   const url = parsed.success
   const problem = problemOf(url)
-  return problem === undefined ? Effect.succeed(url) : Settings.wrong(setting, problem)
-}
+  if (problem !== undefined) return yield* Settings.wrong(setting, problem)
+  if (isExposed(url) && !(yield* insecure)) return yield* Settings.wrong(setting, mustBeHttps)
+  return url
+})
+
+/** Says at the start that requests leave this machine without encryption, where they do. */
+export const warnIfExposed = (url: URL): Effect.Effect<void> =>
+  isExposed(url)
+    ? Effect.logWarning(
+        "Requests leave this machine over plain http, as `insecure` allows: whoever is on the network can read the " +
+          "credentials and the payers' data, and change amounts and PIX keys. This is for a sandbox with made-up credentials only."
+      ).pipe(Effect.annotateLogs({ "server.address": url.hostname }))
+    : Effect.void

@@ -1,0 +1,114 @@
+/**
+ * The Compose file of docs/containers.md: its sandbox is run by the built command, and its program's environment makes a
+ * client that reaches it under its name. Only the port, the folder of the state and the names' addresses are the test's.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Payments } from "effect-pix"
+import { NodePayments } from "effect-pix/node"
+import { ConfigProvider, Effect, Layer, Logger, Schema } from "effect"
+import * as Yaml from "effect/encoding/Yaml"
+import { execFile } from "node:child_process"
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import type { LookupFunction } from "node:net"
+import { tmpdir } from "node:os"
+import { join, resolve } from "node:path"
+import { Agent } from "undici"
+import { start } from "./support/command.ts"
+
+const Service = Schema.Struct({
+  command: Schema.String,
+  environment: Schema.optional(Schema.Record(Schema.String, Schema.String)),
+  healthcheck: Schema.optional(Schema.Struct({ test: Schema.Array(Schema.String) }))
+})
+const Compose = Schema.Struct({ services: Schema.Struct({ sandbox: Service, shop: Service }) })
+
+const page = readFileSync(resolve(import.meta.dirname, "../docs/containers.md"), "utf8")
+const compose = Effect.suspend(() =>
+  Schema.decodeUnknownEffect(Compose)(Yaml.parse(/^```yaml\n(.*?)^```$/ms.exec(page)?.[1] ?? ""))
+)
+
+const Banner = Schema.fromJsonString(
+  Schema.Struct({ baseUrl: Schema.String, webhooks: Schema.Array(Schema.String), state: Schema.String })
+)
+
+const folder = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "effect-pix-"))),
+  (path) => Effect.sync(() => rmSync(path, { recursive: true }))
+)
+
+/** Runs the command of the service `sandbox` as it is shown. */
+const running = Effect.gen(function* () {
+  const { sandbox } = (yield* compose).services
+  const [bin, ...words] = sandbox.command.split(/\s+/)
+  assert.strictEqual(bin, "node_modules/.bin/effect-pix")
+  const state = yield* folder
+  const args = words.map((word) => (word === "4010" ? "0" : word.replace(/^\/state\b/, state)))
+  const process = yield* start([...args, "--json"])
+  const banner = yield* Schema.decodeEffect(Banner)((yield* process.shown("\n")).trim())
+  assert.strictEqual(banner.state, join(state, "sandbox.json"))
+  return banner
+})
+
+/** Every name is this machine, as the network of the containers resolves them. */
+const lookup: LookupFunction = (_host, { all }, found) =>
+  all === true ? found(null, [{ address: "127.0.0.1", family: 4 }]) : found(null, "127.0.0.1", 4)
+
+const dispatcher = Effect.acquireRelease(
+  Effect.sync(() => new Agent({ connect: { lookup } })),
+  (agent) => Effect.promise(() => agent.close())
+)
+
+describe("the Compose file of docs/containers.md", () => {
+  it.live("its program charges at its sandbox by the sandbox's name, and a warning says that http is plain", () =>
+    Effect.gen(function* () {
+      const { baseUrl, webhooks } = yield* running
+      assert.deepStrictEqual(webhooks, ["http://shop:3000/webhooks/pix"])
+
+      const { environment = {} } = (yield* compose).services.shop
+      const address = environment["PAYMENTS_BASE_URL"]?.replace(":4010", `:${new URL(baseUrl).port}`)
+      const lines: Array<string> = []
+      const logger = Logger.make<unknown, void>(({ logLevel, message }) => {
+        if (logLevel === "Warn") lines.push(String(message))
+      })
+      const clientWith = (settings: Readonly<Record<string, unknown>>) =>
+        Layer.unwrap(
+          Effect.map(dispatcher, (agent) => Payments.layerOver(NodePayments.layerHttpClient({ dispatcher: agent })))
+        ).pipe(Layer.provide([ConfigProvider.layer(ConfigProvider.fromUnknown(settings)), Logger.layer([logger])]))
+
+      const settings = { ...environment, PAYMENTS_BASE_URL: address }
+      const balance = yield* Effect.flatMap(Payments, (payments) => payments.getBalance()).pipe(
+        Effect.provide(clientWith(settings))
+      )
+      assert.strictEqual(String(balance.accBalance), "BigDecimal(500)")
+      assert.strictEqual(lines.length, 1)
+      assert.include(
+        page,
+        `
+${lines[0]?.split(",")[0]}
+`
+      )
+
+      const refused = yield* Effect.flip(
+        Layer.build(clientWith({ ...settings, PAYMENTS_INSECURE: "false" })).pipe(Effect.scoped)
+      )
+      assert.match(refused.message, /PAYMENTS_BASE_URL must be https/)
+    })
+  )
+
+  it.live("its health check ends with 0 where the sandbox answers, and with another code where it does not", () =>
+    Effect.gen(function* () {
+      const { baseUrl } = yield* running
+      const [kind, bin, flag = "", script = ""] = (yield* compose).services.sandbox.healthcheck?.test ?? []
+      assert.deepStrictEqual([kind, bin], ["CMD", "node"])
+      const check = (port: string) =>
+        Effect.callback<number | string | null | undefined>((resume) => {
+          execFile(process.execPath, [flag, script.replace("4010", port)], (error) =>
+            resume(Effect.succeed(error === null ? 0 : error.code))
+          )
+        })
+      assert.strictEqual(yield* check(new URL(baseUrl).port), 0)
+      // Nothing listens on port 1.
+      assert.strictEqual(yield* check("1"), 1)
+    })
+  )
+})
