@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Schema } from "effect"
-import { PayoutActivity, PayoutStatus } from "effect-pix/payouts"
+import { Effect, Exit, Layer, Option, Schema } from "effect"
+import { DatabaseError, PayoutActivity, PayoutQueue, PayoutStatus } from "effect-pix/payouts"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { Workflow, WorkflowEngine } from "effect/workflow"
 import { layerMemory, payout } from "../support/payoutQueue.ts"
@@ -11,6 +11,7 @@ const PayInvoice = Workflow.make("PayInvoice", {
   success: PayoutStatus,
   error: PayoutActivity.PayoutNotAccepted
 })
+const Resumable = PayInvoice.annotate(Workflow.SuspendOnFailure, true)
 const workflow = PayInvoice.toLayer(({ amount, invoice }) => PayoutActivity.make(payout(invoice, amount)))
 
 const layer = workflow.pipe(Layer.provideMerge(WorkflowEngine.layerMemory), Layer.provideMerge(layerMemory()))
@@ -35,5 +36,59 @@ describe("PayoutActivity", () => {
       const small = yield* Effect.flip(PayInvoice.execute({ invoice: "invoice-2", amount: 1 }))
       assert.strictEqual(small._tag, "BelowMinimum")
     }).pipe(Effect.provide(layer))
+  )
+})
+
+describe("PayoutActivity where the database fails", () => {
+  /** The queue, whose first `submit` commits and then loses the connection. */
+  const losing = Layer.effect(
+    PayoutQueue,
+    Effect.map(PayoutQueue, (queue) => {
+      let left = 1
+      return PayoutQueue.of({
+        ...queue,
+        submit: (item) =>
+          Effect.filterOrFail(
+            queue.submit(item),
+            () => left-- <= 0,
+            () => new DatabaseError({ operation: "submit", reason: "ConnectionError", isRetryable: true })
+          )
+      })
+    })
+  )
+  const on = (annotated: typeof PayInvoice) =>
+    annotated
+      .toLayer(({ amount, invoice }) => PayoutActivity.make(payout(invoice, amount)))
+      .pipe(
+        Layer.provideMerge(WorkflowEngine.layerMemory),
+        Layer.provideMerge(Layer.provideMerge(losing, layerMemory()))
+      )
+  const invoice = { invoice: "invoice-1", amount: 1000 }
+
+  it.effect("the workflow ends with a defect for good, and the payout is sent all the same", () =>
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const queue = yield* PayoutQueue
+      const first = yield* Effect.exit(PayInvoice.execute(invoice))
+      const second = yield* Effect.exit(PayInvoice.execute(invoice))
+      assert.isTrue(Exit.hasDies(first) && Exit.hasDies(second))
+      assert.strictEqual((yield* queue.await("invoice-1")).state, "posted")
+      assert.strictEqual((yield* sandbox.withdrawals).length, 1)
+    }).pipe(Effect.provide(on(PayInvoice)))
+  )
+
+  it.effect("a workflow that suspends on failure is resumed, and the payout is sent once", () =>
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const executionId = yield* Resumable.execute(invoice, { discard: true })
+      const isSuspended = Effect.map(
+        Resumable.poll(executionId),
+        Option.exists(({ _tag }) => _tag === "Suspended")
+      )
+      yield* Effect.repeat(Effect.andThen(Effect.yieldNow, isSuspended), { until: (suspended) => suspended })
+      yield* Resumable.resume(executionId)
+      assert.strictEqual((yield* Resumable.execute(invoice)).state, "posted")
+      assert.strictEqual((yield* sandbox.withdrawals).length, 1)
+    }).pipe(Effect.provide(on(Resumable)))
   )
 })
