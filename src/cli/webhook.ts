@@ -14,28 +14,83 @@ import { send } from "./internal/http.ts"
 import { writeResult } from "./internal/output.ts"
 import { plain } from "./internal/text.ts"
 
+/** What a webhook is about, as the flags say it. */
+interface About {
+  readonly transaction: Option.Option<string>
+  readonly withdrawal: Option.Option<number>
+  readonly idempotencyKey: Option.Option<string>
+  readonly metadata: Option.Option<string>
+  readonly status: Option.Option<string>
+}
+
+/** The payload that the sandbox makes up for an event of this kind. */
+const payloadOf = ({ idempotencyKey, metadata, status, transaction, withdrawal }: About) => {
+  if (Option.isSome(transaction) === Option.isSome(withdrawal)) {
+    return Effect.fail(failed("A webhook is about one of both: say --transaction or --withdrawal."))
+  }
+  if (Option.isSome(withdrawal)) {
+    return Effect.succeed({
+      event: "withdrawal.updated",
+      withdrawalId: withdrawal.value,
+      idempotencyKey: Option.getOrUndefined(idempotencyKey),
+      status: Option.getOrElse(status, () => "Settled"),
+      metadata: Option.getOrUndefined(metadata)
+    })
+  }
+  return Option.isSome(idempotencyKey) || Option.isSome(metadata)
+    ? Effect.fail(failed("--idempotency-key and --metadata are of a withdrawal: say --withdrawal."))
+    : Effect.succeed({
+        event: "transaction.updated",
+        transactionId: Option.getOrUndefined(transaction),
+        status: Option.getOrElse(status, () => "Paid")
+      })
+}
+
 const trigger = Command.make(
   "trigger",
   {
     url: Argument.String("url").pipe(Argument.withDescription("Your own route, as http://127.0.0.1:3000/webhooks")),
-    transaction: Flag.String("transaction").pipe(Flag.withDescription("The id of the transaction that it is about")),
-    status: Flag.String("status").pipe(Flag.withDescription("What it says of it"), Flag.withDefault("Paid")),
+    transaction: Flag.String("transaction").pipe(
+      Flag.withMetavar("id"),
+      Flag.withDescription("The id of the transaction that it is about"),
+      Flag.optional
+    ),
+    withdrawal: Flag.Int("withdrawal").pipe(
+      Flag.withMetavar("id"),
+      Flag.withDescription("In place of --transaction: the id of the withdrawal that it is about"),
+      Flag.optional
+    ),
+    idempotencyKey: Flag.String("idempotency-key").pipe(
+      Flag.withMetavar("key"),
+      Flag.withDescription("With --withdrawal: the key that the withdrawal was requested with"),
+      Flag.optional
+    ),
+    metadata: Flag.String("metadata").pipe(
+      Flag.withMetavar("text"),
+      Flag.withDescription("With --withdrawal: the metadata that the withdrawal was requested with"),
+      Flag.optional
+    ),
+    status: Flag.String("status").pipe(
+      Flag.withDescription("What it says of it. Default: Paid of a transaction, Settled of a withdrawal"),
+      Flag.optional
+    ),
     header: Flag.String("secret-header").pipe(
       Flag.withDescription("The header that carries PAYMENTS_WEBHOOK_SECRET, where that is set"),
       Flag.withDefault("X-Webhook-Secret")
     ),
     json
   },
-  Effect.fnUntraced(function* ({ header, json, status, transaction, url }) {
+  Effect.fnUntraced(function* ({ header, json, url, ...about }) {
     if (!/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : "")) {
       return yield* failed("The address is none of http or https.")
     }
     if (!/^[\w-]+$/.test(header)) return yield* failed("--secret-header is no name of a header.")
+    const payload = yield* payloadOf(about)
     const secret = yield* Effect.orElseSucceed(Config.option(Config.Redacted("PAYMENTS_WEBHOOK_SECRET")), () =>
       Option.none()
     )
     const answer = yield* HttpClientRequest.post(url).pipe(
-      HttpClientRequest.bodyJsonUnsafe({ event: "transaction.updated", transactionId: transaction, status }),
+      HttpClientRequest.bodyJsonUnsafe(payload),
       Option.isSome(secret) ? HttpClientRequest.setHeader(header, Redacted.value(secret.value)) : identity,
       send
     )
@@ -55,6 +110,10 @@ const trigger = Command.make(
       command:
         "effect-pix webhook trigger http://127.0.0.1:3000/webhooks --transaction 8f14e45f-ceea-467f-a8ad-6d7a3e2f1b0c",
       description: "say that a charge was paid"
+    },
+    {
+      command: "effect-pix webhook trigger http://127.0.0.1:3000/webhooks --withdrawal 7 --status Rejected",
+      description: "say that a payout was rejected"
     }
   ])
 )

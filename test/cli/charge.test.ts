@@ -1,6 +1,7 @@
 /** `effect-pix charge`, `transaction` and `webhook trigger`, run as processes. */
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { WebhookHint } from "effect-pix/webhook"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { leaksIn, person } from "../support/canary.ts"
 import { run, runLine, start } from "../support/command.ts"
@@ -139,6 +140,48 @@ describe("a webhook that is triggered", () => {
         "shh-canary",
         { event: "transaction.updated", transactionId: "t-1", status: "Paid" }
       ])
+    })
+  )
+
+  it.live("is about a withdrawal where one is named, with its key and its metadata", () =>
+    Effect.gen(function* () {
+      const route = yield* makeGateway
+      route.script(answer(200))
+      const about = ["--withdrawal", "7", "--idempotency-key", "wd_42", "--metadata", '{"batch":7}']
+      expect((yield* run(["webhook", "trigger", route.url, ...about])).code).toBe(0)
+      yield* run(["webhook", "trigger", route.url, "--withdrawal", "7", "--status", "Rejected"])
+      const sent = route.requests.map(({ text }) => JSON.parse(text))
+      expect(sent).toEqual([
+        {
+          event: "withdrawal.updated",
+          withdrawalId: 7,
+          idempotencyKey: "wd_42",
+          status: "Settled",
+          metadata: '{"batch":7}'
+        },
+        { event: "withdrawal.updated", withdrawalId: 7, status: "Rejected" }
+      ])
+      const hints = sent.map((payload) => WebhookHint.find(payload))
+      expect(hints).toMatchObject([
+        { about: "Withdrawal", withdrawalId: 7, idempotencyKey: "wd_42", status: "Settled" },
+        { about: "Withdrawal", withdrawalId: 7, status: "Rejected" }
+      ])
+    })
+  )
+
+  it.live("is not sent where the flags name both kinds, none, or what a transaction does not have", () =>
+    Effect.gen(function* () {
+      const route = yield* makeGateway
+      route.script(answer(200))
+      for (const about of [
+        [],
+        ["--transaction", "t-1", "--withdrawal", "7"],
+        ["--transaction", "t-1", "--metadata", "batch 7"]
+      ]) {
+        const { code, stderr } = yield* run(["webhook", "trigger", route.url, ...about])
+        expect([code, stderr]).toEqual([1, expect.stringMatching(/say .*--withdrawal\.\n$/)])
+      }
+      expect(route.requests).toEqual([])
     })
   )
 
