@@ -8,6 +8,7 @@
  *   rebound to this machine (DNS rebinding) is another. This holds for the gateway's paths too.
  */
 import { isLoopback } from "../../internal/loopback.ts"
+import * as Refusal from "./refusal.ts"
 
 const isAddress = (name: string) => /^\d{1,3}(?:\.\d{1,3}){3}$|^\[[\da-f:.]+\]$/i.test(name)
 
@@ -26,12 +27,10 @@ export const isKnownHost = (host: string | undefined, allowedHosts: ReadonlyArra
 }
 
 /** Why a request is refused; `undefined` where it is not. */
-export const objection = (asking: Asking, allowedHosts: ReadonlyArray<string>): string | undefined => {
+export const objection = (asking: Asking, allowedHosts: ReadonlyArray<string>): Refusal.Refusal | undefined => {
   const { host, origin, site } = asking
-  if (!isKnownHost(host, allowedHosts)) {
-    return "The sandbox is reached by an address, as localhost, or by a host name that it was told to allow."
-  }
-  if (origin !== undefined && origin !== `http://${host}`) return "Only the sandbox's own page may do this."
-  if (site !== undefined && site !== "same-origin" && site !== "none") return "Only the sandbox's own page may do this."
+  if (!isKnownHost(host, allowedHosts)) return Refusal.unknownHost
+  if (origin !== undefined && origin !== `http://${host}`) return Refusal.notOwnPage
+  if (site !== undefined && site !== "same-origin" && site !== "none") return Refusal.notOwnPage
   return undefined
 }

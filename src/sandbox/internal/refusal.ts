@@ -13,6 +13,7 @@ export interface Refusal {
 
 export const unauthorized: Refusal = { status: 401, message: "Credenciais ausentes ou inválidas." }
 export const unknownHost: Refusal = { status: 403, message: "Este nome de host não é permitido neste sandbox." }
+export const notOwnPage: Refusal = { status: 403, message: "Somente a página do próprio sandbox pode fazer isto." }
 export const routeNotFound: Refusal = { status: 404, message: "Rota não encontrada." }
 export const transactionNotFound: Refusal = { status: 404, message: "Transação não encontrada." }
 export const companyNotFound: Refusal = { status: 404, message: "Empresa não encontrada." }
@@ -42,6 +43,19 @@ export const noPixKey: Refusal = {
   message: "Nenhuma chave PIX informada e nenhuma chave PIX cadastrada na conta bancária da empresa."
 }
 export const insufficientBalance: Refusal = { status: 422, message: "Saldo insuficiente para o saque." }
+export const overCredit: Refusal = {
+  status: 400,
+  message: "Corpo inválido: com amount, uma soma passa do que o sandbox guarda."
+}
+export const notTarget: Refusal = {
+  status: 400,
+  message:
+    "Corpo inválido: url deve ser um endereço desta máquina, como http://127.0.0.1:3000/webhooks, ou de um host permitido."
+}
+export const notRegistrable: Refusal = {
+  status: 400,
+  message: "Corpo inválido: pixKey não é uma chave PIX válida de pixKeyType."
+}
 export const unsupportedMediaType: Refusal = { status: 415, message: "O Content-Type deve ser application/json." }
 
 const places = {
@@ -66,11 +80,13 @@ const fieldOf = (path: Path): string => {
   return names[0] === "extra" && names.length > 1 ? names.slice(1).join(".") : names.join(".")
 }
 
-/** What breaks the contract: which fields, never their values. */
-export const invalid = ({ cause, kind }: HttpApiError.HttpApiSchemaError): Refusal => {
-  // Only the body of a charge is a choice of shapes, by its method: none of them fits.
+/**
+ * What breaks the contract: which fields, never their values. `whole` names what is wrong where no single field is. At the
+ * gateway that is the method of a charge, since its body alone is a choice of shapes.
+ */
+export const invalid = ({ cause, kind }: HttpApiError.HttpApiSchemaError, whole = "paymentMethod"): Refusal => {
   const problems = format(cause.issue).issues.map(({ message, path = [] }) =>
-    path.length === 0 ? "paymentMethod tem um valor inválido" : `${fieldOf(path)} ${message}`
+    path.length === 0 ? `${whole} tem um valor inválido` : `${fieldOf(path)} ${message}`
   )
   return { status: 400, message: `${places[kind]}: ${[...new Set(problems)].join("; ")}.` }
 }

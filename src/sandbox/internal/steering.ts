@@ -22,6 +22,7 @@ import { SandboxChange } from "../SandboxChange.ts"
 import { SandboxNotFound } from "../SandboxError.ts"
 import type { Gateway } from "./gateway.ts"
 import { nameOf, toFault } from "./faultOrder.ts"
+import * as Refusal from "./refusal.ts"
 import { newest, showRequest, statusOf, textOfCharge, textOfRequest, textOfWebhook, textOfWithdrawal } from "./lists.ts"
 
 /** What is steered: the service, and the gateway behind it. */
@@ -33,7 +34,8 @@ export interface Steered {
 const done = { done: true } as const
 const unkeyed = { operation: undefined, key: undefined, content: undefined }
 
-const refuse = (message: string) => Effect.fail({ message, status: 400 })
+/** Every refusal of the steering API is a 400, as its document says. */
+const refuse = ({ message }: Refusal.Refusal) => Effect.fail({ message, status: 400 })
 
 const findIn =
   (gateway: Gateway) =>
@@ -59,7 +61,7 @@ const transactions = ({ gateway, sandbox }: Steered) =>
           const customer = { name: payload.name ?? "Maria Silva", email: "maria@example.com" }
           const request = { amount: payload.amount, currency: "BRL", paymentMethod: "PIX", customer } as const
           return Result.match(gateway.ledger().create(request, unkeyed, now), {
-            onFailure: ({ message }) => refuse(message),
+            onFailure: refuse,
             onSuccess: (charge) => Effect.succeed(gateway.ledger().showCharge(charge))
           })
         }),
@@ -96,11 +98,11 @@ const company = ({ sandbox }: Steered) =>
       credit: ({ payload }) =>
         sandbox.credit(payload.amount).pipe(
           Effect.map((balance) => ({ balance })),
-          Effect.catchDefect(() => refuse("amount: a sum in the books would not be a safe integer."))
+          Effect.catchDefect(() => refuse(Refusal.overCredit))
         ),
       setPixKey: ({ payload }) =>
         Result.match(PixKey.make(payload.pixKeyType, payload.pixKey), {
-          onFailure: ({ message }) => refuse(message),
+          onFailure: () => refuse(Refusal.notRegistrable),
           onSuccess: (key) => Effect.as(sandbox.setPixKey(key), done)
         }),
       removePixKey: () => Effect.as(sandbox.removePixKey, done),
@@ -131,7 +133,7 @@ const webhooks = ({ gateway, sandbox }: Steered) =>
       subscribe: ({ payload }) =>
         sandbox.subscribe(payload.url).pipe(
           Effect.as(done),
-          Effect.catchDefect(() => refuse("A webhook goes to a loopback address, as http://127.0.0.1:3000/webhooks."))
+          Effect.catchDefect(() => refuse(Refusal.notTarget))
         ),
       unsubscribe: ({ query }) =>
         Effect.as(

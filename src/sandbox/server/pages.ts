@@ -15,6 +15,7 @@ import * as Layer from "effect/Layer"
 import * as Fs from "node:fs"
 import { GatewayApi } from "../internal/document.ts"
 import { objection } from "../internal/guard.ts"
+import * as Refusal from "../internal/refusal.ts"
 import { layer as steering, type Steered } from "../internal/steering.ts"
 import { SandboxApi } from "../SandboxApi.ts"
 import { referenceOf } from "./reference.ts"
@@ -40,8 +41,6 @@ const protect = (response: HttpServerResponse.HttpServerResponse) =>
     "x-content-type-options": "nosniff",
     ...(response.headers["cache-control"] === undefined && { "cache-control": "no-cache" })
   })
-
-const refuse = (status: number, message: string) => HttpServerResponse.jsonUnsafe({ message, status }, { status })
 
 /** The panel's files, read once: a request names no path on the disk. */
 const panel = HttpRouter.use((router) => {
@@ -75,15 +74,12 @@ const documents = (baseUrl: string) =>
 const recover = (cause: Cause.Cause<unknown>): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
   const error = Cause.squash(cause)
   if (HttpApiError.HttpApiSchemaError.is(error) && error.kind !== "Body") {
-    return Effect.succeed(refuse(400, `${error.kind}: ${error.cause.message}`))
+    return Effect.succeed(Refusal.toResponse(Refusal.invalid(error, "o conteúdo")))
   }
   if (HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound") {
-    return Effect.succeed(refuse(404, "The sandbox has no such page. See /docs."))
+    return Effect.succeed(Refusal.toResponse(Refusal.routeNotFound))
   }
-  return Effect.as(
-    Effect.logError("The sandbox failed to answer.", cause),
-    refuse(500, "The sandbox failed to answer.")
-  )
+  return Effect.as(Effect.logError("The sandbox failed to answer.", cause), Refusal.toResponse(Refusal.broken))
 }
 
 /** Answers the sandbox's own paths. */
@@ -103,7 +99,7 @@ export const makePages = Effect.fnUntraced(function* (steered: Steered, allowedH
     // A link from elsewhere may show a page; only a page of our own may ask for what is behind it.
     const isPage = !path.startsWith("/_sandbox") && request.method === "GET"
     const problem = objection(isPage ? { ...asking, site: undefined } : asking, allowedHosts)
-    if (problem !== undefined) return protect(refuse(403, problem))
+    if (problem !== undefined) return protect(Refusal.toResponse(problem))
     return protect(yield* Effect.catchCause(Effect.scoped(app), recover))
   })
   return { answer }
