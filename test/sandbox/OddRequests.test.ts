@@ -130,6 +130,37 @@ const isError = Schema.is(Schema.Struct({ _tag: Schema.Literals(["SandboxNotFoun
 const words = Schema.String.check(Schema.isPattern(/^(?!.*(?:Expected|Missing|The |Only )).+\.$/s))
 const isInWords = Schema.is(Schema.Struct({ message: words, status: Schema.Int }))
 
+describe("a body that the steering API cannot execute", () => {
+  const refused = [
+    ["POST", "/_sandbox/webhooks/targets", { url: "http://elsewhere.example/hook" }, "url"],
+    ["PUT", "/_sandbox/pix-key", { pixKey: "123", pixKeyType: "CPF" }, "pixKey"],
+    ["POST", "/_sandbox/balance/credit", { amount: Number.MAX_SAFE_INTEGER }, "amount"],
+    ["POST", "/_sandbox/balance/credit", { amount: -1 }, "amount"],
+    ["POST", "/_sandbox/clock/advance", null, "o conteúdo"]
+  ] as const
+
+  it.live("is refused in the words of the gateway, which name the field", () =>
+    Effect.gen(function* () {
+      const { baseUrl } = yield* Sandbox
+      for (const [method, path, body, field] of refused) {
+        const answer = yield* Effect.promise(() =>
+          fetch(`${baseUrl}${path}`, {
+            method,
+            headers: { "content-type": "application/json" },
+            body: JSON.stringify(body)
+          })
+        )
+        const refusal: unknown = yield* Effect.promise(() => answer.json())
+        assert.isTrue(
+          answer.status === 400 && isInWords(refusal) && refusal.message.startsWith("Corpo inválido: "),
+          path
+        )
+        assert.include(JSON.stringify(refusal), field)
+      }
+    }).pipe(Effect.provide(served))
+  )
+})
+
 describe("an odd request to a sandbox that is served", () => {
   it.live(
     "is answered, never with a failure of the sandbox, and refused in the words of the gateway",
