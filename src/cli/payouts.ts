@@ -8,6 +8,15 @@ import { lazily } from "./internal/lazily.ts"
 
 const reference = Argument.String("reference").pipe(Argument.withDescription("Your own name of the payout"))
 
+/** Who takes a step, and why: the history stores both. */
+const person = {
+  by: Flag.String("by").pipe(
+    Flag.withDescription("Who takes this step; stored in the history. No data of a payee"),
+    Flag.optional
+  ),
+  note: Flag.String("note").pipe(Flag.withDescription("Why; stored in the history. No data of a payee"), Flag.optional)
+}
+
 const steps = () => import("./internal/payouts/steps.ts")
 
 const list = Command.make(
@@ -31,13 +40,13 @@ const show = Command.make(
 
 const retry = Command.make(
   "retry",
-  { reference, yes, json },
+  { reference, ...person, yes, json },
   lazily(() => steps().then(({ retry }) => retry))
 ).pipe(Command.withDescription("Send a refused payout again under its key, or one that waits at once"))
 
 const park = Command.make(
   "park",
-  { reference, yes, json },
+  { reference, ...person, yes, json },
   lazily(() => steps().then(({ park }) => park))
 ).pipe(Command.withDescription("Take a payout out of the workers' hands until it is resumed"))
 
@@ -46,6 +55,7 @@ const resume = Command.make(
   {
     reference,
     notExecuted: flag("not-executed", "You looked into the panel: the service executed no request of it"),
+    ...person,
     yes,
     json
   },
@@ -59,6 +69,7 @@ const settle = Command.make(
     as: Flag.Literals("as", ["settled", "failed"]).pipe(
       Flag.withDescription("How it ended, as the panel or a statement says: it was paid, or it was not")
     ),
+    ...person,
     yes,
     json
   },
@@ -67,13 +78,13 @@ const settle = Command.make(
 
 const pause = Command.make(
   "pause",
-  { yes, json },
+  { ...person, yes, json },
   lazily(() => steps().then(({ pause }) => pause))
 ).pipe(Command.withDescription("Stop all workers within a second"))
 
 const goOn = Command.make(
   "continue",
-  { yes, json },
+  { ...person, yes, json },
   lazily(() => steps().then(({ goOn }) => goOn))
 ).pipe(Command.withDescription("Let all workers go on"))
 

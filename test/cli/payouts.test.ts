@@ -60,6 +60,8 @@ const work = (client: Client, reference: string) => {
   )
 }
 
+const person = ["--by", "ana", "--note", "asked twice"]
+
 const lines = (text: string) => text.trimEnd().split("\n")
 
 describe.each(databases)("payouts in %s", (_, database) => {
@@ -103,12 +105,17 @@ describe.each(databases)("payouts in %s", (_, database) => {
       expect(refused.stderr).toContain("Not confirmed. Nothing was changed. Without a terminal a park needs --yes.")
       expect((yield* statusOf(client, "accepted")).state).toBe("accepted")
 
-      const parked = yield* run(["payouts", "park", "accepted", "--yes", "--json"], env)
+      const parked = yield* run(["payouts", "park", "accepted", "--yes", "--json", ...person], env)
       expect([parked.code, JSON.parse(parked.stdout)]).toMatchObject([0, { state: "parked", because: "Operator" }])
       const settled = yield* run(["payouts", "settle", "accepted", "--as", "failed", "--yes"], env)
       expect(settled.stdout).toMatch(/^State +failed$/m)
       const over = yield* run(["payouts", "retry", "posted", "--yes"], env)
       expect([over.code, over.stderr]).toEqual([4, expect.stringContaining("retry was not done, the payout is posted")])
+
+      const shown = yield* run(["payouts", "show", "accepted"], env)
+      expect(shown.stdout).toMatch(
+        /Submitted \(accepted\)\n.* Parked Operator \(parked\) by ana : asked twice\n.* Settled \(failed\)/
+      )
 
       const paused = yield* run(["payouts", "pause", "--yes"], env)
       expect([paused.code, paused.stdout]).toEqual([0, "The workers are paused.\n"])

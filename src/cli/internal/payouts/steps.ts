@@ -1,6 +1,8 @@
 /** Runs the steps of an operator: what a payout is, and what will happen, is shown before it is confirmed. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type { StepOptions } from "../../../payouts/PayoutHistory.ts"
 import { PayoutQueue } from "../../../payouts/PayoutQueue.ts"
 import type { PayoutStatus } from "../../../payouts/PayoutStatus.ts"
 import { inBoth } from "../amount.ts"
@@ -40,27 +42,34 @@ const effectOf = (step: Step, status: PayoutStatus): string => {
   }
 }
 
-const take = (step: Step, reference: string) =>
+const take = (step: Step, reference: string, why: StepOptions) =>
   Effect.flatMap(PayoutQueue, (queue) => {
     switch (step.name) {
       case "retry":
-        return queue.retry(reference)
+        return queue.retry(reference, why)
       case "park":
-        return queue.park(reference)
+        return queue.park(reference, why)
       case "resume":
-        return queue.resume(reference, { notExecuted: step.notExecuted })
+        return queue.resume(reference, { ...why, notExecuted: step.notExecuted })
       case "settle":
-        return queue.settle(reference, { as: step.as })
+        return queue.settle(reference, { ...why, as: step.as })
     }
   })
 
 interface Input {
+  readonly by: Option.Option<string>
+  readonly note: Option.Option<string>
   readonly json: boolean
   readonly reference: string
   readonly yes: boolean
 }
 
-const runStep = Effect.fnUntraced(function* (step: Step, { json, reference, yes }: Input) {
+const whyOf = ({ by, note }: Pick<Input, "by" | "note">): StepOptions => ({
+  by: Option.getOrUndefined(by),
+  note: Option.getOrUndefined(note)
+})
+
+const runStep = Effect.fnUntraced(function* (step: Step, { by, json, note, reference, yes }: Input) {
   const before = yield* find(reference)
   const began = yield* Clock.currentTimeMillis
   const why = reasonOf(before)
@@ -71,7 +80,7 @@ const runStep = Effect.fnUntraced(function* (step: Step, { json, reference, yes 
       `${step.name}: ${effectOf(step, before)}`
     ].join("\n"),
     confirm: { noun: step.name, question: `${step.name} ${name}?`, unconfirmed: "Nothing was changed.", yes },
-    run: take(step, reference).pipe(
+    run: take(step, reference, whyOf({ by, note })).pipe(
       Effect.catchTags({
         PayoutNotFound: notFound,
         PayoutStateConflict: ({ message }) =>
@@ -99,7 +108,7 @@ export const settle = {
 
 const stateOf = (isPaused: boolean) => `The workers are ${isPaused ? "paused" : "not paused"}.`
 
-const runPause = Effect.fnUntraced(function* (paused: boolean, { json, yes }: Omit<Input, "reference">) {
+const runPause = Effect.fnUntraced(function* (paused: boolean, { by, json, note, yes }: Omit<Input, "reference">) {
   const queue = yield* PayoutQueue
   const was = yield* Effect.mapError(queue.isPaused, notRead)
   const name = paused ? "pause" : "continue"
@@ -111,7 +120,7 @@ const runPause = Effect.fnUntraced(function* (paused: boolean, { json, yes }: Om
         : "continue: MONEY WILL MOVE: all workers send what waits."
     ].join("\n"),
     confirm: { noun: name, question: `${name}?`, unconfirmed: "Nothing was changed.", yes },
-    run: queue.setPaused(paused).pipe(
+    run: queue.setPaused(paused, whyOf({ by, note })).pipe(
       Effect.catchTags({
         DatabaseError: (error) => doubtful(error, "payouts list"),
         ForeignTransaction: Effect.die
