@@ -12,7 +12,7 @@ const maxTextLength = 100
 
 const decimalText = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 
-/** Whether plain writing stays within `maxDigits`; `1e999999999` is found out without being written. */
+/** Whether the plain text has at most `maxDigits` digits. It is counted and not written, so `1e999999999` is safe. */
 export const isBounded = (decimal: BigDecimal.BigDecimal): boolean => {
   const { scale, value } = BigDecimal.normalize(decimal)
   if (!Predicate.isBigInt(value) || !Number.isSafeInteger(scale)) return false
@@ -20,7 +20,7 @@ export const isBounded = (decimal: BigDecimal.BigDecimal): boolean => {
   return (scale > 0 ? Math.max(digits, scale + 1) : digits - scale) <= maxDigits
 }
 
-/** The decimal that a JSON number's text stands for, of any scale: before it is written out, ask `isBounded`. */
+/** Parses the text of a JSON number. The scale may be any: check `isBounded` before you write the decimal. */
 export const fromText = (text: string): Option.Option<BigDecimal.BigDecimal> =>
   text.length <= maxTextLength && decimalText.test(text) ? BigDecimal.fromString(text) : Option.none()
 
@@ -33,17 +33,17 @@ export const toParts = (decimal: BigDecimal.BigDecimal): readonly [sign: string,
   return [value < 0n ? "-" : "", plain.slice(0, point), plain.slice(point)]
 }
 
-/** Plain decimal text: `BigDecimal.format` turns to exponents from 16 places on. */
+/** Plain decimal text. `BigDecimal.format` writes exponents from 16 places on. */
 export const toText = (decimal: BigDecimal.BigDecimal): string => {
   const [sign, whole, fraction] = toParts(decimal)
   return fraction === "" ? `${sign}${whole}` : `${sign}${whole}.${fraction}`
 }
 
-/** Whether a number's shortest text stands for exactly this decimal text. */
+/** Whether the number's shortest text has exactly the value of this decimal text. */
 export const isExactNumber = (number: number, text: string): boolean => {
   const shortest = String(number)
   if (shortest === text) return true
   const decimal = fromText(text)
-  const rendition = fromText(shortest)
-  return Option.isSome(decimal) && Option.isSome(rendition) && BigDecimal.Equivalence(decimal.value, rendition.value)
+  const rounded = fromText(shortest)
+  return Option.isSome(decimal) && Option.isSome(rounded) && BigDecimal.Equivalence(decimal.value, rounded.value)
 }

@@ -1,6 +1,6 @@
 /**
- * Durations as a caller without types may give them. Effect reads `NaN`, and an object that names no unit, as no time at
- * all.
+ * Durations from callers without types. Effect reads `NaN`, and an object without a unit, as a duration of zero: here they
+ * are wrong.
  */
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
@@ -17,7 +17,7 @@ const units = [
   "nanoseconds"
 ] as const satisfies ReadonlyArray<keyof Duration.DurationObject>
 
-/** The numbers that an input of more than one number is made of. */
+/** The numbers in an input that is an array or an object. */
 const partsOf = (input: object): ReadonlyArray<unknown> =>
   Array.isArray(input)
     ? input
@@ -39,6 +39,6 @@ const read = (input: unknown): Option.Option<number> =>
       )
     : Option.none()
 
-/** The duration in milliseconds, from 0 to Infinity; `undefined` for what is none, or throws when it is read. */
+/** The duration in milliseconds, from 0 to Infinity; `undefined` if the input is not a duration, or throws when it is read. */
 export const millisOf = (input: unknown): number | undefined =>
   Option.getOrUndefined(Option.flatten(Option.liftThrowable(read)(input)))

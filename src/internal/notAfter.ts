@@ -1,6 +1,6 @@
 /**
- * The time, in milliseconds since 1970, after which a call sends nothing more, since its payout could then be paid twice. The
- * policy bounds a call by its length alone, and a process may be suspended between two steps of it.
+ * The time, in milliseconds since 1970, after which a call sends no request: its payout could be paid twice then. The
+ * deadline of the policy is not enough, since a process may be suspended between two steps of a call.
  */
 import * as Context from "effect/Context"
 

@@ -1,10 +1,10 @@
 /**
- * Growing waits with a bound: the one schedule that polling, retries and redelivery are made of.
+ * The schedule of polling, retries and redelivery: waits that grow up to a bound.
  */
 import type * as Duration from "effect/Duration"
 import * as Schedule from "effect/Schedule"
 
-/** Waits of `first`, each `factor` times the one before (default 2), at most `most`; for ever, without jitter. */
+/** The first wait is `first`, and each is `factor` times the one before (default 2), up to `most`. No end, no jitter. */
 export const growing = (options: {
   readonly first: Duration.Input
   readonly most: Duration.Input

@@ -20,27 +20,27 @@ import * as Predicate from "effect/Predicate"
 import * as References from "effect/References"
 import * as Tracer from "effect/Tracer"
 
-/** Whether anybody would see a span: without a tracer it costs as much as the rest of a call. */
+/** Whether a tracer is installed. Without one nobody sees a span, and making it costs as much as the rest of a call. */
 export const isTraced = (context: Context.Context<never>): boolean =>
   Context.getOrUndefined(context, Tracer.Tracer) !== undefined
 
-const wordOf = (error: unknown, name: "_tag" | "outcome"): string => {
-  const word = Predicate.hasProperty(error, name) ? error[name] : undefined
-  return typeof word === "string" ? word : ""
+const readText = (error: unknown, name: "_tag" | "outcome"): string => {
+  const text = Predicate.hasProperty(error, name) ? error[name] : undefined
+  return typeof text === "string" ? text : ""
 }
 
-/** How it ended, and nothing of what it ended with. */
+/** The exit without its value and its errors' contents. */
 export const withoutValues = (exit: Exit.Exit<unknown, unknown>): Exit.Exit<void, string> => {
   if (Exit.isSuccess(exit)) return Exit.void
   const failure = Cause.findErrorOption(exit.cause)
   if (Option.isSome(failure)) {
-    const words = [wordOf(failure.value, "_tag"), wordOf(failure.value, "outcome")]
+    const words = [readText(failure.value, "_tag"), readText(failure.value, "outcome")]
     return Exit.fail(words.filter((word) => word !== "").join(": ") || "Failed")
   }
   return Cause.hasInterruptsOnly(exit.cause) ? Exit.interrupt() : Exit.fail("Defect")
 }
 
-/** Runs `effect` in a span, where a tracer is installed. */
+/** Runs `effect` in a span if a tracer is installed. */
 export const inSpan = <A, E, R>(
   name: string,
   options: Pick<Tracer.SpanOptionsNoTrace, "kind" | "attributes" | "links" | "root">,

@@ -1,13 +1,13 @@
 /**
- * The platform's timer, for transports alone: they are taken only where the clock of the program is the platform's too.
+ * The platform's timer, for transports only. A call uses a transport only if the program's clock is the platform's clock.
  */
 
-/** The longest that a timer takes, 24.8 days: beyond it, platforms fire at once. */
+/** The longest time of a timer, 24.8 days: with a longer one, platforms fire it at once. */
 const longest = 2 ** 31 - 1
 
 export type Timer = ReturnType<typeof setTimeout> | undefined
 
-/** Runs `late` with `subject` when the time is over. In milliseconds; more than a timer takes is no limit. */
+/** Calls `late(subject)` after `millis` milliseconds. A time longer than a timer allows counts as no limit. */
 export const startTimer = <A>(millis: number, late: (subject: A) => void, subject: A): Timer =>
   millis > longest ? undefined : setTimeout(late, millis, subject)
 

@@ -3,8 +3,8 @@
  * answer comes back, or what went wrong and whether the request may have left.
  *
  * A transport sends once. It repeats nothing, follows no redirect, and holds no socket, timer or listener after it has
- * reported to its sink. It is offered for one `HttpClient` object: a client that a user wrapped is another object, which has
- * none, so that nothing a user put around it is bypassed.
+ * reported to its sink. It is registered for one `HttpClient` object. A client that a user wrapped is another object, for
+ * which no transport is registered, so the transport never bypasses the user's wrapper.
  */
 import type * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
@@ -19,8 +19,8 @@ export interface TransportRequest {
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array<ArrayBuffer> | undefined
   /**
-   * Whether the time of the attempt is over. A transport asks it right before the first byte leaves, and then sends
-   * nothing: a process that was suspended finds its connection made before its timers run.
+   * Whether the time of the attempt is over. A transport calls it right before the first byte leaves, and sends nothing if
+   * it is: after a suspended process resumes, its connection may be ready before its timers run.
    */
   readonly isLate: () => boolean
 }
@@ -28,7 +28,7 @@ export interface TransportRequest {
 /** The headers of an answer: names in lower case. */
 export type AnswerHeaders = Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
 
-/** There is no whole answer. */
+/** Why there is no complete answer. */
 export interface TransportFailure {
   /** `Broken`: the connection or the answer failed. `TooLarge`: the answer is over its bound. `Late`: the time is over. */
   readonly kind: "Broken" | "TooLarge" | "Late"
@@ -49,8 +49,8 @@ export interface TransportSink {
 
 export interface Transport {
   /**
-   * Sends. The time is in milliseconds and covers connecting, the head and the whole body; the bound is in bytes after
-   * decompression. It never throws. Answers how to cancel: an effect that is done when nothing is left of the request.
+   * Sends a request. `timeout` is in milliseconds and covers connecting, the head and the whole body. `maxBytes` counts
+   * after decompression. Never throws. Returns the effect that cancels: when it is done, nothing of the request is left.
    */
   readonly send: (
     request: TransportRequest,
@@ -61,15 +61,15 @@ export interface Transport {
 }
 
 /**
- * By the very object, since that alone is safe: a property or a service would also reach a client that wraps, copies or
- * stands in for this one, and the transport would bypass what its owner put around it.
+ * Transports by the identity of the client. A property or a service would also be seen on a client that wraps or copies
+ * this one, and the transport would bypass what its owner added.
  */
 const transports = new WeakMap<HttpClient.HttpClient, Transport>()
 
-/** Offers a transport that does what the client does. */
+/** Registers a transport that does the same as the client. */
 export const offer = (client: HttpClient.HttpClient, transport: Transport): void => {
   transports.set(client, transport)
 }
 
-/** The transport offered for this very client. */
+/** The transport that is registered for this client object. */
 export const offered = (client: HttpClient.HttpClient): Transport | undefined => transports.get(client)

@@ -1,5 +1,5 @@
 /**
- * Instants, read as services write them and made cheaply: a page of 100 rows holds 200 of them.
+ * The parser of timestamps. It is fast, since a page of 100 rows holds 200 timestamps.
  */
 import * as DateTime from "effect/DateTime"
 
@@ -7,23 +7,23 @@ interface Instant {
   epochMilliseconds: number
 }
 
-/** `DateTime.makeUnsafe` defines a hidden cache on each value, which costs more than all else about it. */
+/** `DateTime.makeUnsafe` defines a hidden cache on each value, which takes longer than the parsing. */
 const Utc = function (this: Instant, epochMilliseconds: number) {
   this.epochMilliseconds = epochMilliseconds
 }
 Utc.prototype = Object.getPrototypeOf(DateTime.makeUnsafe(0))
 
-// A function with the prototype of a Utc constructs one: the cache is set where it is first needed.
+// A function with the prototype of a Utc constructs one. Effect sets the cache when it first needs it.
 const Constructor = Utc as unknown as new (epochMilliseconds: number) => DateTime.Utc
 
-/** What services write: in seconds or finer, in UTC, at an offset, or without a zone, which means UTC here. */
+/** The common form: in seconds or finer, in UTC, at an offset, or without a zone, which is read as UTC. */
 const common =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?|24:00:00(?:\.0+)?)(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)?$/
 
-/** What else ISO 8601 allows: a date alone, no seconds, a space for the T, a comma, lower case, a short offset. */
+/** Other forms of ISO 8601: a date alone, no seconds, a space for the T, a comma, lower case, a short offset. */
 const loose = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(:\d{2}(?:[.,]\d+)?)?(?:Z|([+-]\d{2})(?::?(\d{2}))?)?)?$/i
 
-/** Writes any timestamp in the common form. */
+/** Converts a timestamp to the common form; `undefined` if it is not a timestamp. */
 const toCommon = (text: string): string | undefined => {
   if (common.test(text)) return text
   const match = loose.exec(text)
@@ -33,10 +33,10 @@ const toCommon = (text: string): string | undefined => {
   return common.test(written) ? written : undefined
 }
 
-/** The number of two digits: `char(at) * 10 + char(at + 1)`, less what the code of "0" adds to it. */
-const two = (text: string, at: number) => text.charCodeAt(at) * 10 + text.charCodeAt(at + 1) - 528
+/** The number of two digits. 528 is what the character codes add to it: 11 times the code of "0". */
+const twoDigits = (text: string, at: number) => text.charCodeAt(at) * 10 + text.charCodeAt(at + 1) - 528
 
-/** The milliseconds of the fraction of a second: what is finer is cut off. */
+/** The milliseconds of the fraction of a second. Finer digits are cut off. */
 const fraction = (text: string): number => {
   if (text[19] !== ".") return 0
   let millis = 0
@@ -52,7 +52,7 @@ const fraction = (text: string): number => {
 const offset = (text: string): number => {
   const sign = text[text.length - 6]
   if (sign !== "+" && sign !== "-") return 0
-  const minutes = two(text, text.length - 5) * 60 + two(text, text.length - 2)
+  const minutes = twoDigits(text, text.length - 5) * 60 + twoDigits(text, text.length - 2)
   return sign === "+" ? minutes : -minutes
 }
 
@@ -68,10 +68,10 @@ const daysTo = (year: number, month: number, day: number): number => {
 export const parseInstant = (input: string): DateTime.Utc | undefined => {
   const text = toCommon(input)
   if (text === undefined) return undefined
-  const year = two(text, 0) * 100 + two(text, 2)
-  const month = two(text, 5)
-  const days = daysTo(year, month, two(text, 8))
+  const year = twoDigits(text, 0) * 100 + twoDigits(text, 2)
+  const month = twoDigits(text, 5)
+  const days = daysTo(year, month, twoDigits(text, 8))
   if (days >= daysTo(year, month + 1, 1)) return undefined
-  const minutes = (days * 24 + two(text, 11)) * 60 + two(text, 14) - offset(text)
-  return new Constructor((minutes * 60 + two(text, 17)) * 1000 + fraction(text))
+  const minutes = (days * 24 + twoDigits(text, 11)) * 60 + twoDigits(text, 14) - offset(text)
+  return new Constructor((minutes * 60 + twoDigits(text, 17)) * 1000 + fraction(text))
 }

@@ -1,6 +1,6 @@
 /**
- * How this service writes values: what every resource schema shares. Reading is open (null counts as absent, unknown
- * words are kept, timestamps come with or without an offset); writing is exact.
+ * The parts that the schemas of all resources share. Decoding is open: null counts as absent, unknown words are accepted,
+ * timestamps may have an offset or none. Encoding is exact.
  */
 import * as Array from "effect/Array"
 import * as DateTime from "effect/DateTime"
@@ -25,11 +25,11 @@ export const absentIfNull = <S extends Schema.Constraint>(schema: S) =>
     })
   )
 
-/** Any string, with the words that the service is known to use kept for autocompletion. */
+/** Any string. Editors complete the words that the service is known to use. */
 export const openWord = <const Words extends ReadonlyArray<string>>(words: Words) =>
   Schema.Union([Schema.StringForLiteralAutocomplete, Schema.Literals(words)])
 
-/** The service names a company, a lead or a row by an integer. */
+/** An integer id, as the service gives a company, a lead or a row. */
 export const IntegerId = Schema.Natural
 
 /** A textual identifier: never empty. */
@@ -39,7 +39,7 @@ const notTimestamp = Effect.fail(new SchemaIssue.InvalidValue({ expected: "an IS
 
 /**
  * An ISO 8601 timestamp (service interface, section 1, rule 5), with or without an offset. The service does not say
- * which zone a timestamp without offset is in: it is read as UTC. A day that does not exist is no timestamp.
+ * which zone a timestamp without offset is in: it is read as UTC. A day that does not exist is refused.
  */
 export const Timestamp = Schema.String.annotate({ format: "date-time" }).pipe(
   Schema.decodeTo(Schema.DateTimeUtc, {
@@ -54,14 +54,15 @@ export const Timestamp = Schema.String.annotate({ format: "date-time" }).pipe(
 type Flat = Readonly<Record<string, unknown>>
 
 /**
- * A struct whose undocumented fields are under `extra` in the program and beside the documented ones on the wire.
+ * A struct with undocumented fields. In the program they are under `extra`; on the wire they are on the same level as the
+ * documented fields.
  */
 export const withExtra = <const Fields extends Schema.Struct.Fields>(
   fields: Fields & { readonly extra: Schema.Constraint }
 ) => {
   const { extra: _, ...documented } = fields
   const known = Schema.Struct(Record.map(documented, (field: Schema.Constraint) => Schema.toEncoded(field)))
-  // Typed as a plain record: the schema document of the wire still names each documented field.
+  // The type is that of a plain record. The JSON Schema still names each documented field.
   const flat = Schema.StructWithRest(known, [
     Schema.Record(Schema.String, Schema.Unknown)
   ]) as unknown as Schema.Codec<Flat>
@@ -73,11 +74,11 @@ export const withExtra = <const Fields extends Schema.Struct.Fields>(
           isExtra(entry) ? Result.succeed(entry) : Result.fail(entry)
         )
         const split: unknown = { ...Object.fromEntries(ours), extra: Object.fromEntries(extra) }
-        return split as Schema.Struct<Fields>["Encoded"] // whether the fields fit is what decoding says next
+        return split as Schema.Struct<Fields>["Encoded"] // the next decoding step checks the fields
       }),
       encode: SchemaGetter.transform((split: Flat): Flat => {
         const { extra, ...ours } = split
-        return { ...(extra as Flat), ...ours } // its schema is that of a record
+        return { ...(extra as Flat), ...ours } // its schema is a record
       })
     })
   )

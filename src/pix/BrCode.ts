@@ -1,16 +1,16 @@
 /**
  * BR Codes: the copy-and-paste text of a PIX charge, which is also what its QR code holds (Bacen, Manual do BR Code).
  *
- * `parse` reads codes as they come, also wrong ones, and lists what is wrong with them. Many test gateways, for example,
- * put a placeholder where the checksum belongs. `verify` makes such a finding an error. `generate` is strict.
+ * `parse` reads any code, also a wrong one, and lists what is wrong in `problems`: many test gateways, for example, write
+ * a placeholder in place of the checksum. `verify` fails with the first problem. `generate` makes only correct codes.
  *
  * Gotchas:
  * - The code of a live charge can be paid by everybody who reads it, and holds a PIX key. So `payload`, `key`, `url`,
  *   `recurrenceUrl`, `additionalInfo` and `fields` are `Redacted`: logs, JSON and `inspect` do not show them. The
  *   receiver's name and city are plain. Errors and problems repeat nothing of the code.
- * - A dynamic code names a place where the charge is kept. What that place says of the amount overrides the code, which
- *   often states none.
- * - A correct checksum says that the text was not damaged. It does not say that its charge exists, or who made it.
+ * - A dynamic code holds a URL, where the payer's bank reads the charge. The amount at that URL overrides the amount in the
+ *   code, which often has none.
+ * - A correct checksum proves that the text was not damaged. It does not prove that the charge exists, or who made it.
  */
 
 import * as Predicate from "effect/Predicate"
@@ -26,7 +26,7 @@ import { isPixKey, make, type PixKey, PixKeyType, value } from "./PixKey.ts"
 
 export { type BrCode, type Problem, ProblemCode } from "./internal/brCodeModel.ts"
 
-/** A text that is no BR Code, or a code that cannot be made or relied on. Carries neither the text nor any part of it. */
+/** The text is not a BR Code, a code cannot be made, or `verify` found a problem. The error holds no part of the text. */
 export class InvalidBrCode extends Schema.TaggedError<InvalidBrCode>("effect-pix/InvalidBrCode")("InvalidBrCode", {
   /** What is wrong, for a program. */
   code: ProblemCode,
@@ -39,8 +39,8 @@ export class InvalidBrCode extends Schema.TaggedError<InvalidBrCode>("effect-pix
 }
 
 /**
- * The CRC-16/CCITT-FALSE of a text, as four capital hexadecimal digits. That of a BR Code covers all of it up to and
- * including `6304`.
+ * The CRC-16/CCITT-FALSE of a text, as four capital hexadecimal digits. The checksum of a BR Code covers its text up to
+ * and including `6304`.
  *
  * ```ts
  * import { BrCode } from "effect-pix"
@@ -53,12 +53,12 @@ export const crc: (text: string) => string = refusing("Expected a text", crc16)
 const invalid = (code: ProblemCode, reason: string) => Result.fail(new InvalidBrCode({ code, reason }))
 
 /**
- * Reads a copy-and-paste text, leniently: unknown fields, other accounts beside the PIX one, over-long names, a `txid`
- * of any characters. Lengths may count UTF-16 units, code points or UTF-8 bytes: they are read in the way in which the
- * code fits its checksum. Space around the text is ignored.
+ * Reads a copy-and-paste text leniently: it accepts unknown fields, accounts of other systems, names that are too long,
+ * and a `txid` of any characters. The lengths in a code may count UTF-16 units, code points or UTF-8 bytes: the reader
+ * takes the count that fits the checksum. Space around the text is ignored.
  *
- * It fails with `tlv` or `not-pix` only where no way to pay can be read. Whatever else is wrong is in `problems`; for a
- * code to be shown or paid, go on with {@link verify}.
+ * It fails with `tlv` or `not-pix` only if no way to pay can be read. Every other error is listed in `problems`: call
+ * {@link verify} before you show or pay a code.
  *
  * ```ts
  * import { BrCode } from "effect-pix"
@@ -80,24 +80,24 @@ export const parse = (payload: string): Result.Result<BrCode, InvalidBrCode> =>
   Result.mapError(readBrCode(payload), (problem) => new InvalidBrCode(problem))
 
 /**
- * The code itself if nothing is wrong with it, and otherwise the first of its `problems` as an error.
+ * Returns the code if it has no `problems`, and fails with the first of them otherwise.
  *
- * This is what is checked:
+ * These parts are checked:
  *
  * | part | what must hold |
  * |---|---|
- * | checksum (63) | is there, at the end, and right |
- * | amount (54) | where there is one, a number of reais with at most two decimals |
+ * | checksum (63) | present, at the end, and correct |
+ * | amount (54) | absent, or a number of reais with at most two decimals |
  * | format (00), point of initiation (01) | `01`; absent, `11` or `12` |
- * | category (52), currency (53), country (58) | there; `986`; `BR` |
- * | receiver (59), city (60) | there |
- * | additional data (62) | where there are any, readable |
- * | any field, also inside a template | not twice |
+ * | category (52), currency (53), country (58) | present; `986`; `BR` |
+ * | receiver (59), city (60) | present |
+ * | additional data (62) | absent, or readable |
+ * | any field, also inside a template | not repeated |
  * | PIX account (26 to 51) | one, with a key or a URL, not both |
  * | URL (25 of the account, and of the recurrence) | a plain host and path: no scheme, account, port, address of digits, punycode, escape, space, backslash, `..` or character outside ASCII |
  *
- * Not checked: that the amount is yours ({@link checkAmount}), that a key is one, the length of names, and whether the
- * charge exists.
+ * Not checked: whether the amount is the one that you asked for ({@link checkAmount}), whether the key is well-formed,
+ * how long the names are, and whether the charge exists.
  *
  * ```ts
  * import { BrCode } from "effect-pix"
@@ -116,12 +116,12 @@ const firstProblem = (code: BrCode) =>
       const [problem] = code.problems
       return problem === undefined ? undefined : new InvalidBrCode(problem)
     },
-    catch: () => new InvalidBrCode({ code: "tlv", reason: "is not one that `parse` gave" })
+    catch: () => new InvalidBrCode({ code: "tlv", reason: "was not made by `parse`" })
   })
 
 /**
- * Whether a code states the amount that was asked for. An amount of zero, which leaves it to the payer, counts as not
- * stated; one that cannot be read as `different`. For a dynamic code `not stated` is usual and no reason to worry.
+ * Compares the amount in a code with the amount that you asked for. With an amount of zero the payer chooses, so zero is
+ * `not stated`. An amount that cannot be read is `different`. For a dynamic code `not stated` is normal.
  *
  * ```ts
  * import { BrCode, Money } from "effect-pix"
@@ -141,7 +141,7 @@ const firstProblem = (code: BrCode) =>
  * ```
  */
 export const checkAmount: (code: BrCode, asked: Money.Centavos) => "same" | "different" | "not stated" = refusing(
-  "Expected a code that `parse` gave",
+  "Expected a code that `parse` made",
   (code, asked) => {
     if (code.problems.some(({ code }) => code === "amount")) return "different"
     if (code.amount === undefined || code.amount === 0) return "not stated"
@@ -149,13 +149,13 @@ export const checkAmount: (code: BrCode, asked: Money.Centavos) => "same" | "dif
   }
 )
 
-/** What {@link generate} makes a code of. */
+/** The input of {@link generate}. */
 export type GenerateOptions = {
   /** The receiver's name. Accents are dropped; at most 25 characters. */
   readonly merchantName: string
   /** The receiver's city. Accents are dropped; at most 15 characters. */
   readonly merchantCity: string
-  /** In centavos, from 1 to 999999999999 (13 characters of reais). Default: the payer, or the URL, says it. */
+  /** In centavos, from 1 to 999999999999 (13 characters of reais). Default: the payer or the URL decides. */
   readonly amount?: Money.Centavos | undefined
 } & (
   | {
@@ -168,7 +168,7 @@ export type GenerateOptions = {
       readonly additionalInfo?: string | undefined
     }
   | {
-      /** Where a dynamic charge is kept: host and path without `https://`, at most 77 characters. */
+      /** The URL of a dynamic charge: host and path without `https://`, at most 77 characters. */
       readonly url: string
       readonly key?: undefined
       readonly txid?: undefined
@@ -176,21 +176,21 @@ export type GenerateOptions = {
     }
 )
 
-const fold = (text: string) => text.normalize("NFKD").replaceAll(/\p{M}/gu, "").replaceAll(/\s+/g, " ").trim()
+const toAscii = (text: string) => text.normalize("NFKD").replaceAll(/\p{M}/gu, "").replaceAll(/\s+/g, " ").trim()
 
-const folded = (what: string, text: string, max: number): Result.Result<string, InvalidBrCode> => {
-  const ascii = Predicate.isString(text) ? fold(text) : ""
+const asciiField = (what: string, text: string, max: number): Result.Result<string, InvalidBrCode> => {
+  const ascii = Predicate.isString(text) ? toAscii(text) : ""
   return /^[\x20-\x7e]+$/.test(ascii) && ascii.length <= max
     ? Result.succeed(ascii)
     : invalid("field", `needs ${what} in ASCII (accents are dropped), of 1 to ${max} characters`)
 }
 
-const matching = (what: string, text: string, pattern: RegExp): Result.Result<string, InvalidBrCode> =>
+const patternField = (what: string, text: string, pattern: RegExp): Result.Result<string, InvalidBrCode> =>
   Predicate.isString(text) && pattern.test(text) ? Result.succeed(text) : invalid("field", `needs ${what}`)
 
 const plainTxid = /^[A-Za-z0-9]{1,25}$/
 
-/** The directory's forms of the five kinds do not overlap, so a text in one of them needs no kind beside it. */
+/** The directory's forms of the five kinds do not overlap, so the kind of a key need not be given. */
 const keyOf = (key: PixKey | string): Result.Result<string, InvalidBrCode> => {
   if (isPixKey(key)) return Result.succeed(value(key))
   const isKey = PixKeyType.literals.some((type) =>
@@ -205,15 +205,19 @@ const accountOf = (options: GenerateOptions): Result.Result<string, InvalidBrCod
   Result.gen(function* () {
     const { additionalInfo, key, url } = options
     if (url !== undefined) {
-      // Its type says so, for those who have types.
+      // The type forbids both. A caller without types can still give both.
       if (key !== undefined) return yield* invalid("field", "needs a key or a URL, not both")
       if (additionalInfo !== undefined) return yield* invalid("field", "has no additional information next to a URL")
-      return tlv.write("25", yield* matching("a URL of a plain host and path, of at most 77 characters", url, location))
+      return tlv.write(
+        "25",
+        yield* patternField("a URL of a plain host and path, of at most 77 characters", url, location)
+      )
     }
-    const held = tlv.write("01", yield* keyOf(key))
-    if (additionalInfo === undefined) return held
+    const keyField = tlv.write("01", yield* keyOf(key))
+    if (additionalInfo === undefined) return keyField
     return (
-      held + tlv.write("02", yield* folded("additional information", additionalInfo, Math.max(77 - held.length, 0)))
+      keyField +
+      tlv.write("02", yield* asciiField("additional information", additionalInfo, Math.max(77 - keyField.length, 0)))
     )
   })
 
@@ -226,8 +230,8 @@ const amountOf = (amount: Money.Centavos): Result.Result<string, InvalidBrCode> 
 }
 
 /**
- * Makes the copy-and-paste text of a charge: strictly by the manual, and with its checksum. It fails with `field` or
- * `amount` rather than cutting a name short.
+ * Makes the copy-and-paste text of a charge: strictly by the manual, and with its checksum. A value that does not fit is
+ * never shortened: it fails with `field` or `amount`.
  *
  * ```ts
  * import { BrCode } from "effect-pix"
@@ -246,23 +250,24 @@ const amountOf = (amount: Money.Centavos): Result.Result<string, InvalidBrCode> 
  */
 export const generate = (options: GenerateOptions): Result.Result<string, InvalidBrCode> =>
   Result.flatMap(
-    // What a caller without types hands over may fail anywhere.
+    // A caller without types may give anything, so every step may throw.
     Result.try({
-      try: () => generated(options),
+      try: () => writePayload(options),
       catch: () => new InvalidBrCode({ code: "field", reason: "needs options of their types" })
     }),
     (made) => made
   )
 
-const generated = (options: GenerateOptions): Result.Result<string, InvalidBrCode> =>
+const writePayload = (options: GenerateOptions): Result.Result<string, InvalidBrCode> =>
   Result.gen(function* () {
     const { amount, txid, url } = options
     if (url !== undefined && txid !== undefined) return yield* invalid("field", "has no txid next to a URL")
     const account = yield* accountOf(options)
     const stated = amount === undefined ? "" : yield* amountOf(amount)
-    const name = yield* folded("a merchant name", options.merchantName, 25)
-    const city = yield* folded("a merchant city", options.merchantCity, 15)
-    const id = txid === undefined ? noTxid : yield* matching("a txid of 1 to 25 letters and digits", txid, plainTxid)
+    const name = yield* asciiField("a merchant name", options.merchantName, 25)
+    const city = yield* asciiField("a merchant city", options.merchantCity, 15)
+    const id =
+      txid === undefined ? noTxid : yield* patternField("a txid of 1 to 25 letters and digits", txid, plainTxid)
     const text = [
       tlv.write("00", "01"),
       url === undefined ? "" : tlv.write("01", "12"),

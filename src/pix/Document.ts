@@ -1,17 +1,17 @@
 /**
  * CPF and CNPJ, the documents of a payer: `customer.document` of a charge (service interface, section 2.3).
  *
- * A document is held as it goes over the wire: eleven digits, or fourteen digits and capital letters, without
- * punctuation. Input may be written as people write it (`529.982.247-25`, `12.abc.345/01de-35`).
+ * A document has its wire form: eleven digits, or fourteen digits and capital letters, without punctuation. Input may be
+ * written as people write it (`529.982.247-25`, `12.abc.345/01de-35`).
  *
  * Gotchas:
  * - A CNPJ may hold letters since July 2026 (Instrução Normativa RFB 2.229/2024). The numeric ones stay valid.
  * - {@link cpf} and {@link cnpj} are for what a program writes: they throw a `SchemaError`. For what a user typed there
  *   are {@link cpfOption} and {@link cnpjOption}.
  * - Both are plain strings, which print in full. Put {@link mask} into logs, never the document.
- * - Check digits catch most single slips, not all. Where the first check digit is 0, one wrong digit can go unnoticed
- *   (in a CPF the first, or with `00` also the sixth; in a CNPJ with `00` the first, fifth or ninth), and in a CNPJ so
- *   can a character for one that is worth 11, 22 or 33 more (`6`, `A`, `L`, `W`).
+ * - Check digits catch most single slips, not all. Where the first check digit is 0, one wrong digit may not be
+ *   detected (in a CPF the first, or with `00` also the sixth; in a CNPJ with `00` the first, fifth or ninth). In a CNPJ a
+ *   character may also be replaced by one that is worth 11, 22 or 33 more (`6`, `A`, `L`, `W`).
  * - A valid document need not exist, nor be the payer's.
  */
 
@@ -40,7 +40,7 @@ export type Cpf = string & Brand.Brand<"effect-pix/Cpf">
 export type Cnpj = string & Brand.Brand<"effect-pix/Cnpj">
 
 const separators = /[\s./-]/g
-// The check digits of a repeated digit are right, and no such document is ever issued.
+// One digit repeated has correct check digits, but no such document is ever issued.
 const repeatedDigit = /^(\d)\1+$/
 
 const cpfExpected = "a valid CPF (11 digits with check digits)"
@@ -54,19 +54,19 @@ const isCnpj = (u: unknown): u is Cnpj =>
 
 /** {@link cpf}, or none for what it would refuse. */
 export const cpfOption = (input: string): Option.Option<Cpf> =>
-  // On the input too: it decides where punctuation may stand.
+  // `isValidCpf` tests the input with its punctuation: it checks the positions of the separators.
   Predicate.isString(input) && isValidCpf(input)
     ? Option.liftPredicate(isCpf)(input.replaceAll(separators, ""))
     : Option.none()
 
 /** {@link cnpj}, or none for what it would refuse. */
 export const cnpjOption = (input: string): Option.Option<Cnpj> =>
-  // Only ASCII: "ı" and "ſ" would become the letters I and S.
+  // Only ASCII: `toUpperCase` turns "ı" and "ſ" into the letters I and S.
   Predicate.isString(input) && /^[\s\w./-]*$/.test(input) && isValidCnpj(input)
     ? Option.liftPredicate(isCnpj)(input.replaceAll(separators, "").toUpperCase())
     : Option.none()
 
-// Without the input: an issue that holds it would show it under `reportInput`.
+// The issue is made without the input, which `reportInput` would show.
 const refusal = (expected: string) => new SchemaIssue.InvalidValue({ expected })
 
 const suffixes = Arr.makeBy(100, (n) => String(n).padStart(2, "0"))
@@ -196,8 +196,8 @@ export const format = (document: Cpf | Cnpj): string =>
   is11Digits(document) ? formatCpf(document) : formatCnpj(document)
 
 /**
- * Writes a document with its first group and its check digits hidden: what a log or a screen may show. For a CPF that
- * is how the PIX participants show it (`***.982.247-**`); a CNPJ is treated alike.
+ * Writes a document with its first group and its check digits hidden, for logs and screens. PIX participants show a CPF in
+ * this form (`***.982.247-**`); a CNPJ is masked in the same way.
  *
  * ```ts
  * import { Document } from "effect-pix"
@@ -209,27 +209,27 @@ export const format = (document: Cpf | Cnpj): string =>
 export const mask = (document: Cpf | Cnpj): string =>
   is11Digits(document) ? obfuscateCpf(document) : obfuscateCnpj(document)
 
-/** How many characters have to be shown: of fewer, too many other documents have the same. */
+/** The least characters that must be shown: too many documents have fewer than these in common. */
 const leastShown = 4
 
-// The punctuation of a CPF and of a CNPJ, whatever is hidden.
+// A masked CPF and a masked CNPJ, recognised by their punctuation.
 const cpfForm = /^.{3}\..{3}\..{3}-.{2}$/u
 const cnpjForm = /^.{2}\..{3}\..{3}\/.{4}-.{2}$/u
 
 /**
- * Whether a document as the service shows it, in full or masked (`***.982.247-**`), may be this document: of a withdrawal's
- * record `creditorDocument`, against the document of whom you meant to pay.
+ * Compares a document that the service shows, in full or masked (`***.982.247-**`), with a document that you have. For
+ * example the `creditorDocument` of a withdrawal with the document of the person whom you meant to pay.
  *
- * - `true`: all characters that are shown are those of the document, at least four. With a mask that is no proof: where
- *   six digits of a CPF are shown, about one CPF in a million has the same.
- * - `false`: it is another document. One character that is shown differs, or the one is a CPF and the other a CNPJ.
- * - `undefined`: it cannot be told. Nothing is there, fewer than four characters are shown, or the length is another, so that
- *   their places in the document are not known.
+ * - `true`: at least four characters are shown, and all of them are equal. For a masked document that is no proof: about one
+ *   CPF in a million has the same six digits.
+ * - `false`: it is another document. One shown character differs, or one is a CPF and the other a CNPJ.
+ * - `undefined`: the two cannot be compared. The first is absent, shows fewer than four characters, or has another length, so
+ *   that the positions of its characters are not known.
  *
- * What is no text counts as nothing; a `document` that is no text throws a `SchemaError`.
+ * A first argument that is not a text counts as absent; a `document` that is not a text throws a `SchemaError`.
  *
- * The service does not document whether it masks, nor how. So every character that a document of this kind cannot have in
- * that place counts as hidden, and so does `X`, with which some masks are written.
+ * The service does not document whether it masks, nor how. So a character counts as hidden if a document of this kind cannot
+ * have it in that position, and so does `X`, which some masks use.
  *
  * ```ts
  * import { Document } from "effect-pix"

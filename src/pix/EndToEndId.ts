@@ -1,11 +1,12 @@
 /**
- * End-to-end identifiers: the 32 characters by which the PIX system knows a settled payment.
+ * End-to-end identifiers: the 32 characters that name a settled payment in the PIX system. `parse` reads the parts of a
+ * well-formed one.
  *
- * Keep an `endToEndId` that somebody reports as a plain, opaque string, and compare it with its case: the published
- * examples themselves break the format. This parser is for those who want to know what a well-formed one says.
- *
- * Do not match payments by its time: for a scheduled payment it is the time of the planned submission, and the payment
- * may settle up to twelve hours away from it.
+ * Gotchas:
+ * - Store an `endToEndId` that somebody reports as a plain string, and compare it case-sensitively: even published
+ *   examples break the format.
+ * - Do not match payments by the time in it: for a scheduled payment that is the planned time, and the payment may settle
+ *   up to twelve hours before or after it.
  */
 import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
@@ -13,19 +14,19 @@ import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 
-/** What a well-formed identifier says. */
+/** The parts of a well-formed identifier. */
 export interface EndToEndId {
   /** `E` is a payment, `D` the return of one. */
   readonly kind: "payment" | "return"
   /** The ISPB of the participant that made the identifier: eight digits or capital letters. */
   readonly ispb: string
-  /** The minute in which it was made; for a scheduled payment, the one in which it was to be sent. */
+  /** The minute in which it was made; for a scheduled payment, the minute for which it was planned. */
   readonly at: DateTime.Utc
   /** Makes it unique within the minute: eleven letters or digits. Upper and lower case are different. */
   readonly suffix: string
 }
 
-/** The text is not a well-formed identifier. Does not carry it. */
+/** The text is not a well-formed identifier. The error does not hold the text. */
 export class InvalidEndToEndId extends Schema.TaggedError<InvalidEndToEndId>("effect-pix/InvalidEndToEndId")(
   "InvalidEndToEndId",
   {
@@ -42,7 +43,7 @@ const form = /^([ED])([\dA-Z]{8})(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)([\dA-Za-z]{11})
 
 /**
  * Reads an identifier strictly: `E` or `D`, ISPB, minute in UTC (`yyyyMMddHHmm`), eleven ASCII letters or digits. An
- * ISPB may hold capital letters, as Bacen's pix-api has it since 2.9.0.
+ * ISPB may hold capital letters, as in Bacen's pix-api since 2.9.0.
  *
  * ```ts
  * import { EndToEndId } from "effect-pix"
@@ -64,7 +65,7 @@ export const parse = (text: string): Result.Result<EndToEndId, InvalidEndToEndId
   const written = `${year}-${month}-${day}T${hour}:${minute}:00.000Z`
   return DateTime.make(written).pipe(
     Option.map(DateTime.toUtc),
-    // The 31st of February is read as the 3rd of March.
+    // `DateTime.make` reads the 31st of February as the 3rd of March.
     Option.filter((at) => DateTime.formatIso(at) === written),
     Result.fromOption(() => new InvalidEndToEndId({ reason: "names a minute that does not exist" })),
     Result.map((at) => ({ kind: letter === "E" ? "payment" : "return", ispb, at, suffix }))

@@ -9,7 +9,7 @@
  *
  * Gotchas:
  * - `centavos`, `reais` and `fromReais` are for what a program writes: they throw a `SchemaError`, which never quotes the
- *   input. The `...Option` beside each, and `parseBRL`, are for what a user typed: they give none instead.
+ *   input. For what a user typed there are `parseBRL` and an `...Option` of each: they return none instead.
  * - `Reais` are `BigDecimal`s: `BigDecimal.sum(a, b)` and the rest of "effect/BigDecimal" apply. Bring a result back
  *   with `Money.reais`. Compare them with `Equal.equals` or `ReaisOrder`, not with `<`.
  */
@@ -64,7 +64,7 @@ export const centavosOption = (n: number): Option.Option<Centavos> => {
  */
 export type Reais = BigDecimal.BigDecimal & Brand.Brand<"effect-pix/Reais">
 
-// A proxy may throw when it is looked at.
+// Reading a property of a proxy may throw.
 const isReais = (u: unknown): u is Reais =>
   Option.contains(Option.liftThrowable(() => BigDecimal.isBigDecimal(u) && decimal.isBounded(u))(), true)
 
@@ -105,8 +105,8 @@ export const Reais = Schema.declare(isReais, {
  * A number decodes to the decimal that its shortest text shows (`0.1` is one tenth), a string to exactly what it
  * says; a string has to follow JSON's number grammar, so "1,50", "0x10", " 1" and "" are refused, and so are NaN,
  * infinities and anything over 40 digits ("1e999999999"). Encodes to a number where that loses nothing, and to the
- * decimal text otherwise. A body has to be read by a parser that keeps the text of long numbers for the string form
- * to matter: `JSON.parse` alone has rounded them before any schema sees them.
+ * decimal text otherwise. The string form is for a parser that gives long numbers as text: `JSON.parse` alone
+ * rounds them before a schema reads them.
  */
 export const ReaisFromJson = Schema.Union([Schema.Finite, Schema.String]).pipe(
   Schema.decodeTo(Reais, { decode: decodeReais, encode: encodeReais })
@@ -174,7 +174,7 @@ export const toReais = (amount: Centavos): Reais => reais(BigDecimal.make(BigInt
 export const toCentavos = (amount: Reais): Option.Option<Centavos> => {
   if (!isReais(amount)) return Option.none()
   const [sign, whole, fraction] = decimal.toParts(amount)
-  // An integer too long for a number comes out rounded, and is then not a safe one.
+  // `Number` rounds an integer that is too long, and the result is not a safe integer.
   return sign === "" && fraction.length <= 2
     ? centavosOption(Number(`${whole}${fraction.padEnd(2, "0")}`))
     : Option.none()
@@ -228,13 +228,13 @@ export const format = (money: Centavos | Reais): string => {
 /** Sorts `Centavos`. */
 export const Order: order.Order<Centavos> = order.Number
 
-/** Equality of `Centavos`. */
+/** Compares `Centavos`. */
 export const Equivalence: equivalence.Equivalence<Centavos> = equivalence.strictEqual()
 
 /** Sorts `Reais`, by value: `1.50` equals `1.5`. */
 export const ReaisOrder: order.Order<Reais> = BigDecimal.Order
 
-/** Equality of `Reais`, by value: `1.50` equals `1.5`. */
+/** Compares `Reais` by value: `1.50` equals `1.5`. */
 export const ReaisEquivalence: equivalence.Equivalence<Reais> = BigDecimal.Equivalence
 
 /** The sum. Throws a `SchemaError` beyond the safe integers (some 90 trillion reais). */

@@ -1,15 +1,15 @@
 /**
- * PIX keys: where a payout goes. Five kinds (CPF, CNPJ, EMAIL, PHONE, EVP), each in the form in which the PIX
- * directory (DICT) keeps it, and masked wherever it is printed.
+ * PIX keys: the destination of a payout. There are five kinds (CPF, CNPJ, EMAIL, PHONE, EVP). A key is stored in the form
+ * of the PIX directory (DICT), and masked wherever it is printed.
  *
  * Gotchas:
  * - The kind is always said, never guessed: `11912345684` is a valid CPF and also somebody's phone.
  * - String, JSON, `inspect`, logs and causes show the mask. Only {@link value} and {@link toPair}, and what a schema of
  *   this module encodes to, show the key.
  * - `cpf`, `cnpj`, `email`, `phone` and `evp` are for what a program writes: they throw a `SchemaError`, which does not
- *   repeat the input. For what a user typed there is {@link make}, and an `...Option` beside each.
- * - Compare keys with `Equal.equals`, not with a deep equality of a test library: it does not see the private value and
- *   takes any two keys of a kind for the same.
+ *   repeat the input. For what a user typed there are {@link make} and an `...Option` of each.
+ * - Compare keys with `Equal.equals`. The deep equality of a test library does not see the private value, and takes any
+ *   two keys with the same mask for equal.
  */
 
 import * as Effect from "effect/Effect"
@@ -20,7 +20,7 @@ import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import * as SchemaIssue from "effect/SchemaIssue"
 import { refuse } from "../internal/refuse.ts"
-import { Held } from "./internal/heldKey.ts"
+import { MaskedKey } from "./internal/maskedKey.ts"
 import { kinds } from "./internal/pixKeyKinds.ts"
 import { samples } from "./internal/pixKeySamples.ts"
 
@@ -35,9 +35,9 @@ export interface Pair<Type extends string = PixKeyType> {
   readonly pixKeyType: Type
 }
 
-/** The text is not a key of the kind that it was said to be. Carries neither the text nor any part of it. */
+/** The text is not a key of the given kind. The error holds no part of the text. */
 export class InvalidPixKey extends Schema.TaggedError<InvalidPixKey>("effect-pix/InvalidPixKey")("InvalidPixKey", {
-  /** The kind that was said; absent when that is none of the five. */
+  /** The given kind; absent if it is not one of the five. */
   type: Schema.optionalKey(PixKeyType),
   /** What is wrong, as a predicate: "is not a valid CPF (...)". */
   reason: Schema.String
@@ -60,23 +60,23 @@ export class InvalidPixKey extends Schema.TaggedError<InvalidPixKey>("effect-pix
  * | PHONE | `+55 ** *****-5684`; elsewhere `+***0123`: at most the last four digits |
  * | EVP | `123e4567-****-****-****-************` |
  */
-export type PixKey = Held<"PixKey", PixKeyType>
+export type PixKey = MaskedKey<"PixKey", PixKeyType>
 
 /**
- * A key as the service reported it that this module could not check: of a kind that it does not know (the directory may
- * add kinds), or not well-formed for its kind (for example because the service masked it). Prints as its kind and `***`.
+ * A key that the service reported and that this module cannot check: its kind is unknown (the directory may add kinds), or
+ * it is not well-formed for its kind (for example since the service masked it). Prints as its kind and `***`.
  */
-export type OpaquePixKey = Held<"OpaquePixKey", string>
+export type OpaquePixKey = MaskedKey<"OpaquePixKey", string>
 
 /** Whether a value is a valid key of one of the five kinds. */
-export const isPixKey = (u: unknown): u is PixKey => Held.is(u) && u._tag === "PixKey"
+export const isPixKey = (u: unknown): u is PixKey => MaskedKey.is(u) && u._tag === "PixKey"
 
 /** Whether a value is a key that the service reported and this module could not check. */
-export const isOpaquePixKey = (u: unknown): u is OpaquePixKey => Held.is(u) && u._tag === "OpaquePixKey"
+export const isOpaquePixKey = (u: unknown): u is OpaquePixKey => MaskedKey.is(u) && u._tag === "OpaquePixKey"
 
 /**
- * Makes a key of the kind that is named, or says what is wrong. {@link cpf}, {@link cnpj}, {@link email}, {@link phone}
- * and {@link evp} say what is accepted for each kind, and how it is kept. Spaces around it are ignored.
+ * Makes a key of the given kind, or says what is wrong with the text. {@link cpf}, {@link cnpj}, {@link email},
+ * {@link phone} and {@link evp} describe the accepted texts and the stored form. Spaces around the text are ignored.
  *
  * ```ts
  * import { PixKey } from "effect-pix"
@@ -93,7 +93,7 @@ export const make = (type: PixKeyType, input: string): Result.Result<PixKey, Inv
 
 const isPixKeyType = (type: unknown): type is PixKeyType => Predicate.isString(type) && Object.hasOwn(kinds, type)
 
-/** {@link make} from the wire's pair, whose kind may be any text. It has to be one of the five, in capitals. */
+/** {@link make} for the wire's pair. A kind that is not one of the five, in capitals, is a failure. */
 export const fromPair = (pixKey: string, pixKeyType: string): Result.Result<PixKey, InvalidPixKey> => {
   if (!isPixKeyType(pixKeyType)) {
     const reason = `has a type that is not one of ${PixKeyType.literals.join(", ")}`
@@ -102,13 +102,13 @@ export const fromPair = (pixKey: string, pixKeyType: string): Result.Result<PixK
   if (!Predicate.isString(pixKey)) return Result.fail(new InvalidPixKey({ type: pixKeyType, reason: "is not a text" }))
   const { mask, read } = kinds[pixKeyType]
   return Result.mapBoth(read(pixKey), {
-    onSuccess: (value) => new Held("PixKey", pixKeyType, value, mask(value)),
+    onSuccess: (value) => new MaskedKey("PixKey", pixKeyType, value, mask(value)),
     onFailure: (reason) => new InvalidPixKey({ type: pixKeyType, reason })
   })
 }
 
 /**
- * What is wrong with a pair, or none. The answer does not repeat the key.
+ * Says what is wrong with a pair; none if nothing is. The text does not repeat the key.
  *
  * ```ts
  * import { PixKey } from "effect-pix"
@@ -122,14 +122,14 @@ export const check = (pixKey: string, pixKeyType: string): Option.Option<string>
   Result.getFailure(fromPair(pixKey, pixKeyType)).pipe(Option.map(({ reason }) => `pixKey ${reason}`))
 
 /**
- * Takes a pair as the service reports it, whatever it is: a valid key becomes a `PixKey`, anything else is kept as it
- * is in an `OpaquePixKey`.
+ * Reads any pair that the service reports: a valid key becomes a `PixKey`, and anything else an `OpaquePixKey` that holds
+ * the text unchanged.
  */
 export const read = (pixKey: string, pixKeyType: string): PixKey | OpaquePixKey =>
   Result.getOrElse(fromPair(pixKey, pixKeyType), () => opaque(pixKey, pixKeyType))
 
 const opaque = (pixKey: string, pixKeyType: string): OpaquePixKey =>
-  new Held("OpaquePixKey", textOf(pixKeyType), textOf(pixKey), "***")
+  new MaskedKey("OpaquePixKey", textOf(pixKeyType), textOf(pixKey), "***")
 
 const textOf = (u: unknown): string => (Predicate.isString(u) ? u : "")
 
@@ -153,7 +153,7 @@ export const cpf = (input: string): PixKey => literal("CPF", input)
 export const cpfOption = (input: string): Option.Option<PixKey> => option("CPF", input)
 
 /**
- * A CNPJ as key, numeric or alphanumeric, in either case, with or without punctuation; kept in capitals. Throws a
+ * A CNPJ as key, numeric or alphanumeric, in either case, with or without punctuation; stored in capitals. Throws a
  * `SchemaError`.
  *
  * ```ts
@@ -169,7 +169,7 @@ export const cnpjOption = (input: string): Option.Option<PixKey> => option("CNPJ
 
 /**
  * An e-mail address as key, by DICT's pattern (which accepts `a@localhost` and refuses `%`), of at most 77 characters;
- * kept in lower case. Throws a `SchemaError`.
+ * stored in lower case. Throws a `SchemaError`.
  *
  * ```ts
  * import { PixKey } from "effect-pix"
@@ -183,12 +183,12 @@ export const email = (input: string): PixKey => literal("EMAIL", input)
 export const emailOption = (input: string): Option.Option<PixKey> => option("EMAIL", input)
 
 /**
- * A phone as key, kept as `+` and digits (E.164). Spaces, hyphens, points and parentheses are ignored. Throws a
+ * A phone as key, stored as `+` and digits (E.164). Spaces, hyphens, points and parentheses are ignored. Throws a
  * `SchemaError`.
  *
  * - With `+55`, or without a country code, it is a Brazilian mobile number: an area code (DDD) that exists, then nine
  *   digits. A landline is refused, and the message says so: Bacen names mobile phones as keys. The country code without
- *   `+` (`5511...`, 13 digits) is refused: it is not clear what was meant.
+ *   `+` (`5511...`, 13 digits) is refused: it is ambiguous.
  * - A trunk zero before the area code is dropped where it is written as `(0)`, and refused otherwise.
  * - With another country code it is accepted as written, by DICT's pattern (3 to 16 digits). `(0)` is refused there.
  *
@@ -205,7 +205,7 @@ export const phone = (input: string): PixKey => literal("PHONE", input)
 export const phoneOption = (input: string): Option.Option<PixKey> => option("PHONE", input)
 
 /**
- * A random key (EVP): a UUID of any version, kept in lower case. Throws a `SchemaError`.
+ * A random key (EVP): a UUID of any version, stored in lower case. Throws a `SchemaError`.
  *
  * ```ts
  * import { PixKey } from "effect-pix"
@@ -218,19 +218,19 @@ export const evp = (input: string): PixKey => literal("EVP", input)
 /** {@link evp}, or none for what it would refuse. */
 export const evpOption = (input: string): Option.Option<PixKey> => option("EVP", input)
 
-/** The key itself, in plain text. What it is put into will no longer mask it. */
-export const value: (key: PixKey | OpaquePixKey) => string = (key) => Held.reveal(key)
+/** The key itself, in plain text: from here on nothing masks it. */
+export const value: (key: PixKey | OpaquePixKey) => string = (key) => MaskedKey.reveal(key)
 
 /** Key and kind in plain text, as the service takes them. */
-export const toPair = <Type extends string>(key: Held<string, Type>): Pair<Type> => ({
-  pixKey: Held.reveal(key),
+export const toPair = <Type extends string>(key: MaskedKey<string, Type>): Pair<Type> => ({
+  pixKey: MaskedKey.reveal(key),
   pixKeyType: key.type
 })
 
 const PairOf = <Type extends Schema.Codec<string>>(type: Type) =>
   Schema.Struct({ pixKey: Schema.String, pixKeyType: type })
 
-// Without the input: an issue that holds it would show it under `reportInput`.
+// The issue is made without the input, which `reportInput` would show.
 const decodePair = SchemaGetter.transformEffect(({ pixKey, pixKeyType }: Pair) =>
   Effect.fromResult(fromPair(pixKey, pixKeyType)).pipe(
     Effect.mapError(({ message }) => new SchemaIssue.InvalidValue({ message }))
@@ -263,8 +263,8 @@ export const OpaquePixKey = Schema.declare(isOpaquePixKey, {
 })
 
 /**
- * The wire's pair as a key: strict, for what we send. Decodes what {@link fromPair} accepts, encodes to the directory's
- * form. No failure repeats the key.
+ * The wire's pair as a key: strict, for requests. It decodes what {@link fromPair} accepts, and encodes to the
+ * directory's form. No failure repeats the key.
  *
  * ```ts
  * import { PixKey } from "effect-pix"
@@ -280,8 +280,8 @@ export const FromPair = PairOf(PixKeyType).pipe(
 )
 
 /**
- * The wire's pair as {@link read} takes it: open, for what we are sent. Any text for either is accepted, and what is not
- * a valid key of a known kind encodes to what it was.
+ * The wire's pair as {@link read} reads it: open, for what the service sends. Both parts may be any text. A pair that is
+ * not a valid key of a known kind encodes to the same pair.
  *
  * ```ts
  * import { PixKey } from "effect-pix"

@@ -2,8 +2,8 @@
  * QR codes of copy-and-paste texts, for a page, an image or a terminal.
  *
  * Gotchas:
- * - A picture holds only the modules of the code, no text, so any text is safe to draw into a page. But a picture can be
- *   read back into the text: keep it out of logs too.
+ * - A picture holds only the modules of the code and no text, so any text is safe in a page. A scanner can read the text
+ *   from the picture: do not log pictures.
  * - Each function throws a `SchemaError`, which does not quote the text, if that is longer than 2331 bytes of UTF-8, the
  *   most that a QR code of level M holds. A BR Code is far shorter.
  */
@@ -11,15 +11,15 @@ import * as Redacted from "effect/Redacted"
 import { encode } from "uqr"
 import { refuse, refusing } from "../internal/refuse.ts"
 
-/** How a picture is drawn. */
+/** Options of a picture. */
 export interface SvgOptions {
   /** Width and height of the picture in pixels, unless the page says otherwise. Default: 256. */
   readonly size?: number | undefined
 }
 
-/** How a code is written into a terminal. */
+/** Options of a code for a terminal. */
 export interface TerminalOptions {
-  /** What the terminal shows behind its text: `dark` (light text), or `light` (dark text). Default: `dark`. */
+  /** The background of the terminal: `dark` (with light text) or `light` (with dark text). Default: `dark`. */
   readonly background?: "dark" | "light" | undefined
 }
 
@@ -37,7 +37,7 @@ const bytesOf = (payload: string | Redacted.Redacted): Array<number> => {
   return bytes.length > maxBytes ? refuse(`Expected a text of at most ${maxBytes} bytes`) : Array.from(bytes)
 }
 
-// Level M, and better where it fits; four modules of quiet around it, as ISO/IEC 18004 wants.
+// Level M, or a better one if the code does not grow by it. ISO/IEC 18004 requires a border of four modules.
 const qr = { ecc: "M", boostEcc: true, border: 4 } as const
 
 const pixelsOf = refusing("Expected a size in pixels, above 0", (options?: SvgOptions) => {
@@ -48,8 +48,8 @@ const pixelsOf = refusing("Expected a size in pixels, above 0", (options?: SvgOp
 /**
  * A black and white picture as an `<svg>` element, with its quiet zone.
  *
- * A module is drawn as a whole number of pixels of the size that is asked for, and what is left over widens the border:
- * modules of unequal width are harder to scan. If a page shows it at another size, ask for that size here.
+ * Each module is a whole number of pixels wide, since modules of unequal width are harder to scan. The remaining pixels
+ * widen the border. If a page shows the picture at another size, give that size here.
  *
  * ```ts
  * import { QrCode } from "effect-pix"
@@ -61,7 +61,7 @@ const pixelsOf = refusing("Expected a size in pixels, above 0", (options?: SvgOp
 export const svg = (payload: string | Redacted.Redacted, options?: SvgOptions): string => {
   const { data, size } = encode(bytesOf(payload), qr)
   const pixels = pixelsOf(options)
-  // A picture smaller than a pixel a module is for a page that enlarges it.
+  // With less than a pixel for each module, the page has to enlarge the picture.
   const module = Math.floor(pixels / size) || pixels / size
   const start = Math.floor((pixels - module * size) / 2)
   const runs = data.flatMap((row, y) =>
@@ -99,15 +99,16 @@ export const dataUrl = (payload: string | Redacted.Redacted, options?: SvgOption
 const blocks = [" ", "▄", "▀", "█"]
 
 /**
- * The code in block characters, two rows of it a line. A code of 200 characters takes about 65 columns and 33 lines.
+ * The code in block characters: one line of text shows two rows of modules. A code of 200 characters takes about 65
+ * columns and 33 lines.
  *
- * A block has the colour of the text. So the code is right for light text on a dark background, and needs
- * `{ background: "light" }` for dark text on a light one: many phones do not read an inverted code.
+ * A block has the colour of the text. By default the code is for light text on a dark background. For dark text on a light
+ * background give `{ background: "light" }`: many phones do not read an inverted code.
  */
 export const terminal = (payload: string | Redacted.Redacted, options?: TerminalOptions): string => {
   const { data } = encode(bytesOf(payload), qr)
-  const drawn = inkOf(options)
-  // Below an odd last row there is nothing to draw.
+  const drawn = drawsDark(options)
+  // After an odd last row `data[y]` is undefined, and nothing is drawn.
   const bit = (y: number, x: number) => (data[y]?.[x] === drawn ? 1 : 0)
   const lines = data.flatMap((row, y) =>
     y % 2 === 0 ? [row.map((_, x) => blocks[bit(y, x) * 2 + bit(y + 1, x)]).join("")] : []
@@ -115,5 +116,5 @@ export const terminal = (payload: string | Redacted.Redacted, options?: Terminal
   return lines.join("\n")
 }
 
-/** Whether it is the dark modules that are drawn. */
-const inkOf = refusing("Expected options", (options?: TerminalOptions) => options?.background === "light")
+/** Whether blocks show the dark modules. */
+const drawsDark = refusing("Expected options", (options?: TerminalOptions) => options?.background === "light")

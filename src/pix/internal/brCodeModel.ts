@@ -1,12 +1,12 @@
 /**
- * What a BR Code is, once it was read.
+ * The result of reading a BR Code: its fields, and the problems that were found.
  */
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import type { Centavos } from "../Money.ts"
 
 /**
- * What is wrong, by its kind:
+ * The kinds of problems:
  *
  * | code | |
  * |---|---|
@@ -30,8 +30,8 @@ export interface Problem {
 /** A BR Code as it was read. What it does not state is `undefined`. */
 export interface BrCode {
   /**
-   * How it is paid: to a key in the code itself (`static`), to a charge kept at a URL (`dynamic`), or with a consent to
-   * recurring payments (`composite`, PIX Automático), next to which there may be a key, a URL, or neither.
+   * How the code is paid. `static`: to a key in the code. `dynamic`: to the charge at a URL. `composite`: with a consent to
+   * recurring payments (PIX Automático); the code may hold a key or a URL as well.
    */
   readonly kind: "static" | "dynamic" | "composite"
   /** The name of the receiver (id 59). */
@@ -46,27 +46,27 @@ export interface BrCode {
   readonly currency: string | undefined
   /** The country (id 58). */
   readonly country: string | undefined
-  /** Centavos (id 54, where it is written in reais). Undefined also where it is written wrongly; see `problems`. */
+  /** In centavos (id 54, where it is written in reais). Also undefined if it is not a valid amount; see `problems`. */
   readonly amount: Centavos | undefined
-  /** The identifier of the charge (id 62-05); undefined for `***`, which stands for none. */
+  /** The identifier of the charge (id 62-05); undefined for `***`, which means none. */
   readonly txid: string | undefined
   /** `11` for a code that may be paid again, `12` for one that may be paid once (id 01). */
   readonly pointOfInitiation: string | undefined
   /** The PIX key (id 26-01), as written. */
   readonly key: Redacted.Redacted | undefined
-  /** Where a dynamic charge is kept (id 26-25), without `https://`. */
+  /** The URL of a dynamic charge (id 26-25), without `https://`. */
   readonly url: Redacted.Redacted | undefined
   /** Free text for the payer (id 26-02). */
   readonly additionalInfo: Redacted.Redacted | undefined
-  /** The ISPB of who pays out cash, in a code for PIX Saque (id 26-03). */
+  /** The ISPB of the institution that hands out the cash, in a code for PIX Saque (id 26-03). */
   readonly fss: string | undefined
-  /** Where the terms of recurring payments are kept (id 80-25), without `https://`. */
+  /** The URL of the terms of recurring payments (id 80-25), without `https://`. */
   readonly recurrenceUrl: Redacted.Redacted | undefined
-  /** The checksum in the code, undefined where there is none, and what it should be. */
+  /** `stated` is the checksum in the code, undefined if it has none; `computed` is the correct one. */
   readonly crc: { readonly ok: boolean; readonly stated: string | undefined; readonly computed: string }
-  /** All that is wrong with it, the checksum first. */
+  /** All problems, the checksum's first. */
   readonly problems: ReadonlyArray<Problem>
-  /** All fields in their order, also those that are not read here. The values of templates (26 to 51, 62, 80) are lists. */
+  /** All fields in their order, also the unknown ones. The values of templates (26 to 51, 62, 80) are lists. */
   readonly fields: Redacted.Redacted<ReadonlyArray<{ readonly id: string; readonly value: string }>>
   /** The copy-and-paste text, without the space around it. */
   readonly payload: Redacted.Redacted

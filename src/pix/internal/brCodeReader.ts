@@ -1,5 +1,5 @@
 /**
- * The lenient reader of BR Codes: what can be read is read, and what is wrong with it is listed.
+ * The lenient reader of BR Codes: it reads every field that it can, and lists the problems.
  */
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
@@ -10,17 +10,17 @@ import type { BrCode, Problem, ProblemCode } from "./brCodeModel.ts"
 import { crc16 } from "./crc16.ts"
 import * as tlv from "./tlv.ts"
 
-/** The mark of a PIX template, in lower case. */
+/** The identifier of a PIX template (id 00), in lower case. */
 export const gui = "br.gov.bcb.pix"
 
 /**
- * Where a charge is kept: the host's name and a path, and nothing that makes a reader take it for another host or that
- * a client would rewrite (a scheme, an account, a port, an address of digits, a name in punycode, an escape, `..`).
+ * The URL of a charge: a host name and a path. Refused is every part that could hide the real host from a person, or that
+ * a client would rewrite: a scheme, an account, a port, an address of digits, a name in punycode, an escape, `..`.
  */
 export const location =
   /^(?=.{1,77}$)(?:(?!xn--)[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+(?!xn--)[a-z](?:[a-z\d-]{0,61}[a-z\d])(?:\/(?!\.{1,2}(?:\/|$))[\w.~!$&'()*+,;=:-]+)+\/?$/i
 
-/** Written where there is no `txid`. */
+/** The text that the manual writes for no `txid`. */
 export const noTxid = "***"
 
 const readAmount = (written: string): Option.Option<Money.Centavos> =>
@@ -50,7 +50,7 @@ const pixTemplates = (fields: Fields, from: number, to: number, split: tlv.Split
 
 const repeats = (fields: Fields) => new Set(fields.map(({ id }) => id)).size < fields.length
 
-/** Accounts, additional data, the receiver in another language, and what is not reserved. */
+/** The templates: accounts, additional data, the receiver in another language, and the fields that are not reserved. */
 const isTemplate = (field: tlv.Field) => isIn(26, 51)(field) || /^6[24]$/.test(field.id) || isIn(80, 99)(field)
 
 /** Templates may hold templates: additional data does, from 50 on. */
@@ -100,10 +100,10 @@ const findProblems = (
   return findings.flatMap(([found, code, reason]) => (found ? [{ code, reason }] : []))
 }
 
-const hidden = (value: string | undefined, label: string) =>
+const redact = (value: string | undefined, label: string) =>
   value === undefined ? undefined : Redacted.make(value, { label })
 
-/** How the lengths of a code are counted: the text in which they are right, its units, and a value as text. */
+/** A way to count lengths: `raw` is the text whose units they count, `split` cuts it into units, `decode` gives a value's text. */
 interface Reading {
   readonly raw: string
   readonly split: tlv.Split
@@ -146,11 +146,11 @@ const read = (text: string, { decode, raw, split }: Reading): Result.Result<BrCo
     amount: amount === undefined ? undefined : Option.getOrUndefined(readAmount(amount)),
     txid: txid === noTxid ? undefined : txid,
     pointOfInitiation: top("01"),
-    key: hidden(key, "key"),
-    url: hidden(url, "url"),
-    additionalInfo: hidden(inAccount("02"), "additionalInfo"),
+    key: redact(key, "key"),
+    url: redact(url, "url"),
+    additionalInfo: redact(inAccount("02"), "additionalInfo"),
     fss: inAccount("03"),
-    recurrenceUrl: hidden(recurrenceUrl, "recurrenceUrl"),
+    recurrenceUrl: redact(recurrenceUrl, "recurrenceUrl"),
     crc,
     problems: findProblems(top, fields, accounts, recurrences, crc, split),
     fields: Redacted.make(
@@ -168,7 +168,7 @@ const fromBinary = (binary: string) => fromUtf8.decode(Uint8Array.from(binary, (
 
 const unreadable: Problem = { code: "tlv", reason: "is cut off or not a BR Code" }
 
-// More than any QR code holds.
+// A QR code holds less.
 const maxLength = 8192
 
 const toUnits: tlv.Split = (text) => text.split("")
@@ -178,8 +178,8 @@ const same = (value: string) => value
 const isAscii = (text: string) => /^[\0-\x7f]*$/.test(text)
 
 /**
- * Reads a code whose lengths count UTF-16 units, code points or UTF-8 bytes: whichever fits its checksum, else whichever
- * can be read.
+ * Reads a code whose lengths count UTF-16 units, code points or UTF-8 bytes. The first reading without problems wins, then
+ * one whose checksum is correct, then any.
  */
 export const readBrCode = (payload: string): Result.Result<BrCode, Problem> => {
   if (!Predicate.isString(payload) || payload.length > maxLength) return Result.fail(unreadable)

@@ -1,7 +1,7 @@
 /**
- * What is used of brazilian-utils: check digits and punctuation of documents, area codes of phones. The build puts its
- * code in place of these imports, so that its other megabytes are not installed. The types are written out here, since
- * its own are not there then.
+ * The functions of brazilian-utils that this library uses: check digits and punctuation of documents, area codes of
+ * phones. The build copies their code in place of these imports, so that users do not install the rest of the package
+ * (megabytes). Its types are not installed either, so they are written out here.
  */
 
 import * as Cnpj from "@brazilian-utils/brazilian-utils/format-cnpj"
@@ -13,16 +13,16 @@ import * as Mobile from "@brazilian-utils/brazilian-utils/is-valid-mobile-phone"
 
 export const isValidCpf = (text: string): boolean => ValidCpf.isValidCpf(text)
 
-/** Numeric or alphanumeric. */
+/** Accepts numeric and alphanumeric documents. */
 export const isValidCnpj = (text: string): boolean => ValidCnpj.isValidCnpj(text, { version: 2 })
 
 export const formatCpf = (cpf: string): string => Cpf.formatCpf(cpf)
 export const formatCnpj = (cnpj: string): string => Cnpj.formatCnpj(cnpj, { version: 2 })
 
-/** Without its first group and its check digits. */
+/** Masks the first group and the check digits. */
 export const obfuscateCpf = (cpf: string): string => Cpf.formatCpf(cpf, { obfuscate: true })
 export const obfuscateCnpj = (cnpj: string): string => Cnpj.formatCnpj(cnpj, { version: 2, obfuscate: true })
 
-/** By the numbering of today, without the area codes that do not exist. */
+/** Version 2 has today's numbering, and refuses area codes that do not exist. */
 export const isValidMobilePhone = (text: string): boolean => Mobile.isValidMobilePhone(text, { version: 2 })
 export const isValidLandlinePhone = (text: string): boolean => Landline.isValidLandlinePhone(text)

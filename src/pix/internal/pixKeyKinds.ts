@@ -1,5 +1,5 @@
 /**
- * What each kind of PIX key accepts, the directory's form of it, and its mask.
+ * The five kinds of PIX keys: for each, the texts that it accepts, the directory's form, and the mask.
  */
 import type * as Option from "effect/Option"
 import * as Result from "effect/Result"
@@ -27,7 +27,7 @@ const document = (read: (input: string) => Option.Option<string>, expected: stri
 
 const readEmail = (input: string): Result.Result<string, string> => {
   const text = input.trim()
-  // Before the case is changed: the Kelvin sign would become the letter k.
+  // Tested before `toLowerCase`, which turns the Kelvin sign into the letter k.
   const isPlain = text.length <= maxEmailLength && /^[\x21-\x7e]+$/.test(text)
   const address = text.toLowerCase()
   return isPlain && emailPattern.test(address)
@@ -42,7 +42,7 @@ const readEvp = (input: string): Result.Result<string, string> => {
 
 const phoneExpected = "phone (+ and country code, or a Brazilian mobile number with its area code)"
 
-// A trunk zero is dialled at home and is no part of the number. Written as "(0)" it is known for one.
+// A trunk zero is dialled only inside the country and is not part of the number. "(0)" cannot mean anything else.
 const trunkZero = /^(\+55|\(\+55\))?\(0\)/
 
 const readPhone = (input: string): Result.Result<string, string> => {
@@ -63,7 +63,7 @@ const maskPhone = (phone: string): string =>
     ? `+55 ** *****-${phone.slice(-4)}`
     : `+***${phone.slice(-Math.min(4, Math.floor(phone.length / 4)))}`
 
-/** By the names that the kinds have on the wire. */
+/** The kinds by their names on the wire. */
 export const kinds = {
   CPF: {
     read: document(Document.cpfOption, "CPF (11 digits with check digits)"),

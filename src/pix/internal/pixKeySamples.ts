@@ -1,5 +1,5 @@
 /**
- * Pairs that are valid keys, for property tests over the schema of a key.
+ * Valid pairs of key and kind: what property tests generate from the schema of a key.
  */
 import * as Schema from "effect/Schema"
 import * as Document from "../Document.ts"

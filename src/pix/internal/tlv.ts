@@ -1,10 +1,10 @@
 /**
- * Tag, length, value: a two-digit id, a two-digit length, then that many units (characters of some kind, or bytes). BR
- * Codes are made of it on two levels: the value of a template is such a list again.
+ * Lists of fields in the form id, length, value: a two-digit id, a two-digit length, then that many units (characters or
+ * bytes). A BR Code is such a list, and the value of a template is another one.
  */
 import * as Option from "effect/Option"
 
-/** One tag and its value. */
+/** One id and its value. */
 export interface Field {
   readonly id: string
   readonly value: string
@@ -15,7 +15,7 @@ const header = /^\d{4}$/
 /** Cuts a text into the units that the lengths count. */
 export type Split = (text: string) => ReadonlyArray<string>
 
-/** The fields of a text, in their order, or none unless they fill it to the last unit. */
+/** Reads the fields of a text, in their order. None if the last field does not end where the text ends. */
 export const read = (text: string, split: Split): Option.Option<ReadonlyArray<Field>> => {
   const units = split(text)
   const fields: Array<Field> = []
@@ -32,7 +32,7 @@ export const read = (text: string, split: Split): Option.Option<ReadonlyArray<Fi
   return Option.some(fields)
 }
 
-/** One field as text. The caller has checked that the value is ASCII of at most 99 characters. */
+/** Writes one field. The caller has checked that the value is ASCII of at most 99 characters. */
 export const write = (id: string, value: string): string => `${id}${String(value.length).padStart(2, "0")}${value}`
 
 /** The value of the first field with this id. */

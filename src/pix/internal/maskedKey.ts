@@ -1,5 +1,5 @@
 /**
- * A key that prints as its mask, and shows itself only when it is asked to.
+ * A PIX key in memory. It prints as its mask; only `reveal` gives the key itself.
  */
 import * as Equal from "effect/Equal"
 import * as Hash from "effect/Hash"
@@ -7,13 +7,13 @@ import * as Inspectable from "effect/Inspectable"
 import { refuse } from "../../internal/refuse.ts"
 
 /** A key in memory, checked (`PixKey`) or not (`OpaquePixKey`). */
-export class Held<Tag extends string, Type extends string> extends Inspectable.Class implements Equal.Equal {
+export class MaskedKey<Tag extends string, Type extends string> extends Inspectable.Class implements Equal.Equal {
   readonly _tag: Tag
   /** The kind, as the service names it. */
   readonly type: Type
   /** What may be shown of the key. */
   readonly masked: string
-  // Not a `Redacted`, which prints nothing of it: people recognise a key by its mask.
+  // A `Redacted` would print nothing of the key, and people recognise a key by its mask.
   readonly #value: string
 
   constructor(tag: Tag, type: Type, value: string, masked: string) {
@@ -24,16 +24,16 @@ export class Held<Tag extends string, Type extends string> extends Inspectable.C
     this.#value = value
   }
 
-  static is(u: unknown): u is Held<string, string> {
+  static is(u: unknown): u is MaskedKey<string, string> {
     return typeof u === "object" && u !== null && #value in u
   }
 
-  static reveal(key: Held<string, string>): string {
-    return Held.is(key) ? key.#value : refuse("The value is no PIX key")
+  static reveal(key: MaskedKey<string, string>): string {
+    return MaskedKey.is(key) ? key.#value : refuse("The value is no PIX key")
   }
 
   [Equal.symbol](that: Equal.Equal): boolean {
-    return Held.is(that) && this.type === that.type && this.#value === that.#value
+    return MaskedKey.is(that) && this.type === that.type && this.#value === that.#value
   }
 
   [Hash.symbol](): number {
