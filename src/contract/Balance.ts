@@ -8,8 +8,8 @@ import { BalanceStatus } from "./Status.ts"
 import type { Currency } from "./Currency.ts"
 
 /**
- * A balance record. `accBalance` is what a withdrawal may take, `accBalanceCredit` the balance in credits and
- * `accBalanceCreditAwaiting` the credits awaiting release, all in reais. The status `Released` means available.
+ * A balance record. `accBalance` is the amount available for withdrawals, `accBalanceCredit` the balance in credits
+ * and `accBalanceCreditAwaiting` the credits awaiting release, all in reais. The status `Released` means available.
  */
 export const Balance = Schema.Struct({
   id: IntegerId,
@@ -17,7 +17,7 @@ export const Balance = Schema.Struct({
   currency: absentIfNull(Schema.String),
   /** `Released` means available. */
   enBalanceStatus: BalanceStatus,
-  /** What a withdrawal may take, in reais. */
+  /** The amount available for withdrawals, in reais. */
   accBalance: ReaisFromJson,
   /** The balance in credits, in reais. */
   accBalanceCredit: absentIfNull(ReaisFromJson),

@@ -15,7 +15,7 @@
  */
 import * as Schema from "effect/Schema"
 
-/** One setting that is wrong. Never its value. */
+/** One setting that is wrong. It never holds the value. */
 export const SettingProblem = Schema.Struct({
   /** Which setting, such as `baseUrl` or `PAYMENTS_API_KEY`. */
   setting: Schema.String,
@@ -25,13 +25,13 @@ export const SettingProblem = Schema.Struct({
    * - `Wrong`: it is set, and its value cannot be used.
    */
   reason: Schema.Literals(["Missing", "Unreadable", "Wrong"]),
-  /** What is wrong, to be read behind the setting's name: `is not set`. */
+  /** What is wrong, as a predicate after the setting's name: `is not set`. */
   problem: Schema.String
 })
 /** See the schema of the same name. */
 export interface SettingProblem extends Schema.Schema.Type<typeof SettingProblem> {}
 
-/** A layer cannot be built from what it was given. The message names every setting that is wrong, and shows no value. */
+/** A layer cannot be built from its settings. The message names every setting that is wrong, and shows no value. */
 export class ConfigurationError extends Schema.TaggedError<ConfigurationError>("effect-pix/ConfigurationError")(
   "ConfigurationError",
   { settings: Schema.NonEmptyArray(SettingProblem) }

@@ -16,7 +16,7 @@ export const Currency = Schema.Union([Schema.StringForLiteralAutocomplete, Schem
 /** See the schema of the same name. */
 export type Currency = typeof Currency.Type
 
-/** A request's currency: left out, it is sent as BRL. */
+/** The currency of a request. If it is left out, BRL is sent. */
 export const CurrencyOrBrl = Currency.pipe(
   Schema.decodeTo(Schema.optional(Currency), {
     decode: SchemaGetter.passthrough(),

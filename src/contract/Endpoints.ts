@@ -1,9 +1,9 @@
 /**
- * The contract as plain values: the one place where an operation, a method, a path, a header or a success status is
- * written. The client sends by these values, the errors name what a write may have done by them, and `PaymentsApi` is the
- * `HttpApi` made of them, which the sandbox answers and the OpenAPI document is printed from.
+ * The contract as plain values: the one place that defines the operations with their methods, paths, headers and success
+ * statuses. The client sends requests by these values, and the errors read from them what a write may have done.
+ * `PaymentsApi` is the `HttpApi` made of them, for the sandbox and the OpenAPI document.
  *
- * Details: whether an endpoint has a body, is a write, or has parameters is read from its entry and stands nowhere else.
+ * Details: the entry of an endpoint is also the only place that says whether it has a body, is a write, or has parameters.
  * Source: service interface, section 4.
  */
 import * as Schema from "effect/Schema"
@@ -41,18 +41,17 @@ export type Operation = typeof Operation.Type
 
 type Fields = { readonly [name: string]: Schema.Codec<unknown, unknown> }
 
-/** One endpoint: all that sends a request, and all that answers one. */
+/** One endpoint: all that a client needs to send a request, and a server to answer it. */
 export interface Endpoint {
-  /** The operation that it is for. */
   readonly operation: Operation
-  /** Under which name `PaymentsApi` holds it. */
+  /** The group of `PaymentsApi` that holds it. */
   readonly group: "transactions" | "money"
   readonly method: "GET" | "POST"
   /** Parameters are written `:name`. */
   readonly path: `/${string}`
-  /** Of a write, and only there: the prefix of the keys that are made for it. It is sent under an idempotency key. */
+  /** Only for a write, which is sent under an idempotency key: the prefix of the keys that are made for it. */
   readonly keyPrefix?: "tx" | "wd"
-  /** Of a write, and only there: what may have happened where its outcome is not known, as errors say it. */
+  /** Only for a write: the sentence of its errors that says what may have happened. */
   readonly atStake?: `${string}.`
   /** The documented success status. */
   readonly status: 200 | 201
@@ -61,11 +60,11 @@ export interface Endpoint {
   readonly query?: Schema.Struct<Fields>
   readonly body?: Schema.Codec<unknown, unknown>
   readonly response: Schema.Codec<unknown, unknown>
-  /** The fields of the response that are decimals: every digit that was written is kept. */
+  /** The fields of the response that are decimals: they are parsed without losing a digit. */
   readonly decimals?: ReadonlySet<string>
 }
 
-/** An id that is one safe path segment: a client must not let it climb out of its path. */
+/** An id that is one safe path segment: it must not change the path of the request. */
 const PathId = Schema.String.check(
   Schema.isPattern(/^(?!\.{1,2}$)[\x21-\x2e\x30-\x5b\x5d-\x7e]{1,128}$/, {
     expected: "an id that is one path segment of visible ASCII (not empty, '.', '..', nor with a slash)"

@@ -1,11 +1,11 @@
 /**
- * Why a call got no answer, or none that can be used.
+ * The reasons of errors for calls without a usable answer.
  */
 import * as Schema from "effect/Schema"
 
-/** Why there is no answer, or none that can be used. */
+/** Why a call got no usable answer. */
 export const FailureReason = Schema.Literals([
-  /** The transport made no request of it, or something before the transport refused it: a rate limit, an open circuit. */
+  /** The transport made no request, or something before the transport refused it: a rate limit, an open circuit. */
   "NotMade",
   /** The host name does not resolve. */
   "NameNotResolved",
@@ -15,9 +15,9 @@ export const FailureReason = Schema.Literals([
   "Tls",
   /** The connection broke after the request may have left. */
   "ConnectionLost",
-  /** No full answer within the attempt's time, or the service says that its caller went away (408, 460, 499). */
+  /** No full answer within the attempt's time, or the service says that the client closed the connection (408, 460, 499). */
   "Timeout",
-  /** The service says that something is locked, or that what it depends on failed (423, 424). */
+  /** The service says that something is locked, or that a dependency failed (423, 424). */
   "UnderWay",
   /** The service answered 5xx. */
   "ServerError",
@@ -25,15 +25,15 @@ export const FailureReason = Schema.Literals([
   "Truncated",
   /** The answer is larger than the policy allows. */
   "TooLarge",
-  /** The answer is not what the contract says. */
+  /** The answer does not fit the contract. */
   "Unreadable",
   /** The answer echoes another idempotency key. */
   "KeyMismatch",
-  /** The answer has the status of a success, but is about something else than what was asked, or says that it failed. */
+  /** The answer has a success status, but it is about something other than the request, or its body says that it failed. */
   "NotAsAsked",
-  /** The charge was created, but its BR Code is not one to show to a payer. */
+  /** The charge was created, but its BR Code must not be shown to a payer. */
   "UnsoundBrCode",
-  /** The service refused a repetition of a request whose earlier sending may have been executed. */
+  /** The service refused a repeated request, and an earlier attempt may have been executed. */
   "RefusedAfterUnknown",
   /** This call sent nothing, but an earlier one with the same key may have been executed. */
   "EarlierUnknown",

@@ -1,8 +1,8 @@
 /**
  * Idempotency keys: one per logical write, so that a repetition is recognised and not executed again.
  *
- * A key must outlive the process that made it. Take it from your own business reference (`fromReference`), or store it
- * before you send: a retry after a crash must use the same key.
+ * Gotcha: a retry after a crash must use the same key, so a key must outlive its process. Make it from your own business
+ * reference (`fromReference`), or store it before you send.
  */
 
 import { sha256 } from "@noble/hashes/sha2.js"
@@ -17,8 +17,8 @@ import * as Schema from "effect/Schema"
 import { refuse } from "../internal/refuse.ts"
 
 /**
- * A key that can travel in the `Idempotency-Key` header: 1 to 255 visible ASCII characters. The service documents no
- * bound; 255 is the widest that is common among gateways.
+ * A valid value of the `Idempotency-Key` header: 1 to 255 visible ASCII characters. The service documents no bound; 255 is
+ * the largest that is common among gateways.
  */
 export const IdempotencyKey = Schema.String.check(
   Schema.isPattern(/^[\x21-\x7e]{1,255}$/, { expected: "1 to 255 visible ASCII characters" })
@@ -26,34 +26,33 @@ export const IdempotencyKey = Schema.String.check(
 /** See the schema of the same name. */
 export type IdempotencyKey = typeof IdempotencyKey.Type
 
-/** How a write may be sent. */
+/** Options of a write. */
 export interface WriteOptions {
   /**
-   * The key of this logical write: 1 to 255 visible ASCII characters, the same whenever it is repeated. Default: a new
-   * one from `IdempotencyKeyGen` at each call, which is lost with the process. `Effect.retry` around a call makes a new
+   * The key of this logical write: 1 to 255 visible ASCII characters, the same on every repetition. Default: a new
+   * one from `IdempotencyKeyGen` for each call, which is lost with the process. `Effect.retry` around a call makes a new
    * key each time: use {@link retry}.
    */
   readonly idempotencyKey?: string | undefined
   /**
    * `"Unknown"`: an earlier call with this `idempotencyKey` may have been executed (its outcome was `Unknown`, or the
-   * process ended before it was known). A refusal of this call proves nothing about that one, so whatever this call is
-   * refused with, and also when it sends nothing, it fails with `OutcomeUnknown`, until the service answers with a
-   * success that can be read. An input that is wrong stays `InvalidRequest` or `BelowMinimum`: these speak of this call
-   * alone.
+   * process ended before it was known). A refusal of this call proves nothing about the earlier one. So every refusal of
+   * this call is an `OutcomeUnknown`, and so is a call that sends nothing, until the service answers with a readable
+   * success. A wrong input is still `InvalidRequest` or `BelowMinimum`: these errors are about this call only.
    *
-   * `"None"`: no earlier request with this `idempotencyKey` can have been executed: none left, or each was provably
-   * refused. Then the words of a refusal decide no outcome, but for those about idempotency or duplication.
+   * `"None"`: no earlier request with this `idempotencyKey` can have been executed: none was sent, or each was
+   * provably refused. Then the words of a refusal decide no outcome, except words about idempotency or duplication.
    *
-   * Both need an `idempotencyKey`. Default: nothing is known of it, so that a refusal which may be about an earlier
-   * request (its words say so, a 422 has no words, or it could not be read) has the outcome `Unknown`. A key that the
-   * call makes has no past.
+   * Both need an `idempotencyKey`. Default: the past of the key is not known. Then a refusal that may be about an earlier
+   * request (by its words, as a 422 without words, or since it cannot be read) has the outcome `Unknown`. A key that the
+   * call itself makes has no past.
    */
   readonly earlier?: "None" | "Unknown" | undefined
 }
 
 /**
- * What nobody can see (controls, format characters, lone surrogates, fillers, variation selectors, the blank of Braille)
- * and what looks like a plain character (other spaces, full-width forms, two hyphens).
+ * Characters that nobody can see (controls, format characters, lone surrogates, fillers, variation selectors, the blank
+ * of Braille), and characters that look like a plain one (other spaces, full-width forms, two hyphens).
  */
 const lookalike =
   /(?! )[\p{Cc}\p{Cf}\p{Cs}\p{Z}\p{Default_Ignorable_Code_Point}\u2010\u2011\u2800\uff01-\uff60\uffe0-\uffe6]/u
@@ -61,7 +60,7 @@ const lookalike =
 const codePoint = (character: string) =>
   `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`
 
-/** More than any business reference needs: Unicode's composed form takes quadratic time. */
+/** Unicode's composed form takes quadratic time, so the length of a reference is bounded. */
 const longestReference = 1000
 
 const problemOf = (reference: unknown): string | undefined => {
@@ -69,7 +68,8 @@ const problemOf = (reference: unknown): string | undefined => {
   if (reference.length > longestReference) return `must not be longer than ${longestReference} characters`
   if (reference !== reference.trim()) return "must not have space around it"
   const [found] = lookalike.exec(reference) ?? []
-  if (found !== undefined) return `must not hold ${codePoint(found)}, which a person cannot see or tell from another`
+  if (found !== undefined)
+    return `must not hold ${codePoint(found)}, which a person cannot see or distinguish from another`
   return reference === reference.normalize("NFC") ? undefined : "must be in Unicode's composed form (NFC)"
 }
 
@@ -95,12 +95,12 @@ const fromChecked = (kind: string, reference: string): Result.Result<Idempotency
  * - the reference is longer than 1,000 characters;
  * - the reference is blank: many payouts would share one key, and only the first would be paid;
  * - the reference could look the same as another one: one invoice would be paid twice. So it has no space around it, is
- *   in Unicode's composed form (NFC), and holds no character that a person cannot see or tell from another: control and
+ *   in Unicode's composed form (NFC), and has no character that a person cannot see or distinguish from another: control and
  *   format characters, lone surrogates, fillers and variation selectors, line separators, spaces other than the plain
  *   one, full-width forms, and the hyphens U+2010 and U+2011.
  *
  * Upper and lower case are different references, and so are letters of two alphabets that look alike. Unassigned and
- * private characters are taken, since which they are depends on the age of the runtime.
+ * private characters are accepted, since a newer runtime may assign them.
  *
  * ```ts
  * import { IdempotencyKey } from "effect-pix"
@@ -117,35 +117,35 @@ export const fromReference = (kind: string, reference: string): IdempotencyKey =
 export const fromReferenceOption = (kind: string, reference: string): Option.Option<IdempotencyKey> =>
   Result.getSuccess(fromChecked(kind, reference))
 
-/** A short, one-way name for a key: what spans and logs may carry. */
+/** A short hash that names a key in spans and logs. */
 export const fingerprint = (text: string): string =>
   Predicate.isString(text) ? bytesToHex(sha256(utf8ToBytes(text))).slice(0, 40) : refuse("A key must be a text")
 
 const outcomeOf = (error: unknown): unknown => (Predicate.hasProperty(error, "outcome") ? error.outcome : undefined)
 
-/** A failure that proves that its attempt executed nothing. */
+/** Whether a failure proves that its attempt executed nothing. */
 const isHarmless = (reason: Cause.Reason<unknown>): boolean => {
   const outcome = Cause.isFailReason(reason) ? outcomeOf(reason.error) : undefined
   return outcome === "NotSent" || outcome === "Rejected" || outcome === "NoEffect"
 }
 
-/** The error of an attempt that may have been executed: one that says so before one that has no outcome. */
+/** The error that leaves the outcome unknown: one that says `Unknown` wins over one without an outcome. */
 const doubtIn = <E>(cause: Cause.Cause<E>): Cause.Fail<E> | undefined => {
   const errors = cause.reasons.filter(Cause.isFailReason).filter((reason) => !isHarmless(reason))
   return errors.find(({ error }) => outcomeOf(error) === "Unknown") ?? errors[0]
 }
 
 /**
- * A write again and again under one key, as a schedule says. Give the options to the call inside.
+ * Repeats a write under one key, by a schedule. Pass the options to the call inside `write`.
  *
- * Unlike `Effect.retry` around a call it loses no Unknown. After an attempt that may have been executed the options say
- * `earlier: "Unknown"`, so that no later refusal passes for a proof that nothing was executed. Such an attempt is one that
- * failed with the outcome `Unknown`, or with an error that has no outcome: a time limit of your own may have cut off a
- * request. And once there was such an attempt, the whole ends in a success or in the error of such an attempt: where the
- * last error is another one, the last Unknown takes its place, or else the last error without an outcome.
+ * Unlike `Effect.retry` around a call it loses no Unknown. After an attempt that may have been executed, the options have
+ * `earlier: "Unknown"`, so that a later refusal is not taken for a proof that nothing was executed. Such an attempt is one
+ * that failed with the outcome `Unknown`, or with an error that has no outcome: a time limit of your own may have cut off
+ * a request. After such an attempt the result is a success or the error of such an attempt: the last `Unknown`, or else the
+ * last error without an outcome, replaces any other last error.
  *
- * The schedule sees each error, and decides which are tried again: without a condition all are, also `InvalidRequest`. A
- * defect or an interruption ends it at once.
+ * The schedule sees each error and decides whether to try again: without a condition it always does, also after
+ * `InvalidRequest`. A defect or an interruption ends the repetition at once.
  *
  * ```ts
  * import { Effect, Schedule } from "effect"

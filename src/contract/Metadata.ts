@@ -2,11 +2,11 @@
  * The `metadata` of a withdrawal: your own data, sent with the payout and returned in its webhook.
  *
  * The service takes a string or an object, and stores an object as a JSON string (service interface, section 2.1). So
- * what comes back is text even where an object was sent: {@link codec} turns it into your own type again.
+ * the webhook returns text even if an object was sent: {@link codec} decodes it to your own type.
  *
  * Gotchas:
- * - The bounds on size and depth are this library's. The service states none.
- * - Metadata is stored by others and shows up in their panels and logs: put a reference in it, not a person's data.
+ * - The bounds on size and depth are this library's. The service documents none.
+ * - The service stores metadata, and may show it in panels and logs: send a reference, not a person's data.
  * - No failure repeats what the metadata holds.
  */
 
@@ -42,14 +42,14 @@ const isPlain = (value: object): boolean => {
   return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
-/** Reading it may run code of its own, which may throw. */
+/** The value may have getters or be a proxy, so reading it may throw. */
 const findProblem = (root: unknown): string | undefined =>
   Result.getOrElse(
     Result.try(() => problemOf(root)),
     () => notJson
   )
 
-/** Recursion ends at `MaxDepth`, and all work at `MaxBytes` visited: no input is too deep or too wide for it. */
+/** Visits at most `MaxDepth` levels and `MaxBytes` units, so that no input can exhaust the machine. */
 const problemOf = (root: unknown): string | undefined => {
   let size = 0
   const visit = (value: unknown, depth: number): string | undefined => {
@@ -80,9 +80,9 @@ const findStoredProblem = (root: unknown): string | undefined => {
   return root.length > maxStoredLength ? tooBig : undefined
 }
 
-const isFreeOf = (problem: string | undefined, _u: unknown): _u is Metadata => problem === undefined
+const hasNoProblem = (problem: string | undefined, _u: unknown): _u is Metadata => problem === undefined
 
-// Without the input: an issue that holds it would show it under `reportInput`.
+// The issue is made without the input, which `reportInput` would show.
 const issue = (problem: string | undefined) => new SchemaIssue.InvalidValue({ message: `Metadata ${problem}` })
 
 const declare = (find: (u: unknown) => string | undefined, description: string): Schema.declare<Metadata> =>
@@ -90,7 +90,7 @@ const declare = (find: (u: unknown) => string | undefined, description: string):
     [],
     () => (input) => {
       const problem = find(input)
-      return isFreeOf(problem, input) ? Effect.succeed(input) : Effect.fail(issue(problem))
+      return hasNoProblem(problem, input) ? Effect.succeed(input) : Effect.fail(issue(problem))
     },
     {
       expected: "a string or a JSON object",
@@ -140,16 +140,16 @@ const readStored = (stored: Metadata): Result.Result<Schema.Json, SchemaIssue.Is
 
 const checked = (value: unknown): Result.Result<Metadata, SchemaIssue.Issue> => {
   const problem = findProblem(value)
-  return isFreeOf(problem, value) ? Result.succeed(value) : Result.fail(issue(problem))
+  return hasNoProblem(problem, value) ? Result.succeed(value) : Result.fail(issue(problem))
 }
 
 /**
  * A codec between your own type and `metadata`. `schema` is any schema of an object; its members may be of any type that
  * has a JSON form (dates, decimals, ...).
  *
- * - Encoding gives the object to put into the request, within the bounds of {@link Metadata}.
- * - Decoding takes what the webhook returns: the JSON text, the object itself, or text that was encoded twice. The same
- *   bounds hold, and then `schema` decides. A webhook is not authenticated: treat the result as a hint.
+ * - Encoding returns the object for the request, within the bounds of {@link Metadata}.
+ * - Decoding accepts what a webhook may hold: the JSON text, the object itself, or text that was encoded twice. The bounds
+ *   of {@link Metadata} are checked first, then `schema`. A webhook is not authenticated: treat the result as a hint.
  *
  * ```ts
  * import { Metadata } from "effect-pix"

@@ -1,6 +1,6 @@
 /**
- * What every error of an operation says: of which operation, whether money may have moved, what has to change, and what is
- * wrong with a request.
+ * The fields that errors of operations share: whether money may have moved, what has to change, and what is wrong with a
+ * request.
  */
 import * as Schema from "effect/Schema"
 
@@ -10,17 +10,17 @@ export const Outcome = Schema.Literals(["NotSent", "Rejected", "Unknown", "NoEff
 export type Outcome = typeof Outcome.Type
 
 /**
- * What has to change before another attempt can succeed. Whether another attempt is *safe* is not said here but by the
- * outcome: after an `Unknown` only the same key is.
+ * What has to change before another attempt can succeed. Whether another attempt is *safe* follows from the outcome: after
+ * `Unknown` it is safe only under the same key.
  *
- * - `Request`: what was asked for. The same request is refused again; another one may succeed.
+ * - `Request`: the request. The same one is refused again; another one may succeed.
  * - `Balance`: the balance. Other withdrawals may be refused as well until it is higher.
  * - `Setup`: the credentials or the base URL. Every call fails until they are corrected.
- * - `Service`: nothing on this side. The same call may succeed later.
+ * - `Service`: nothing on your side. The same call may succeed later.
  */
 export type Concern = "Request" | "Balance" | "Setup" | "Service"
 
-/** One thing wrong with a request: where, and what was expected there. Never the value. */
+/** One mistake in a request: its path, and what was expected there. It never holds the value. */
 export const RequestIssue = Schema.Struct({ path: Schema.String, problem: Schema.String })
 /** See the schema of the same name. */
 export type RequestIssue = typeof RequestIssue.Type

@@ -1,6 +1,6 @@
 /**
- * The remote service as an `HttpApi`: what the sandbox serves and the OpenAPI document is printed from. The client
- * sends by the same endpoint values and does not load this module.
+ * The remote service as an `HttpApi`. The sandbox serves it, and the OpenAPI document is generated from it. The client
+ * uses the same endpoint values and does not load this module.
  *
  * ```ts
  * import { OpenApi } from "effect/http-api"
@@ -37,7 +37,7 @@ type Part<E, Name extends "params" | "query" | "body"> = E extends { readonly [N
   ? S
   : never
 
-/** The endpoint that is made of an entry. */
+/** The type of the `HttpApiEndpoint` for an entry. */
 type ApiEndpoint<E> = E extends Entry
   ? HttpApiEndpoint.HttpApiEndpoint<
       E["operation"],
@@ -60,19 +60,19 @@ const endpointOf = (entry: Endpoints.Endpoint) => {
     : HttpApiEndpoint.post(operation, path, { ...options, payload: body })
 }
 
-/** A group of all endpoints that name it. */
+/** The group with this name, with all its endpoints. */
 const groupOf = <const Name extends Entry["group"]>(name: Name) => {
   const [first, ...rest] = Object.values(Endpoints.all)
     .filter(({ group }) => group === name)
     .map(endpointOf)
   const group = first === undefined ? HttpApiGroup.make(name) : HttpApiGroup.make(name).add(first, ...rest)
-  // What is made one by one of a list has forgotten which entry it was made of.
+  // `map` over the entries loses the type of each one, so the type of the group is written out.
   return group as unknown as HttpApiGroup.HttpApiGroup<Name, ApiEndpoint<Extract<Entry, { readonly group: Name }>>>
 }
 
 /**
- * The five endpoints of the service: paths, methods, headers, query, bodies and success statuses. The bodies of errors
- * are not documented (service interface, section 7) and so not declared.
+ * The five endpoints of the service: paths, methods, headers, query, bodies and success statuses. The service does not
+ * document the bodies of errors (service interface, section 7), so none are declared.
  */
 export class PaymentsApi extends HttpApi.make("payments")
   .add(groupOf("transactions"), groupOf("money"))

@@ -1,17 +1,17 @@
 /**
- * What can go wrong. Each case has a tag of its own, so that `Effect.catchTag("NoPixKey", ...)` works.
+ * The errors of the operations. Each has a tag of its own, so that `Effect.catchTag("NoPixKey", ...)` works.
  *
- * Each error says in `outcome` whether money may have moved:
+ * The `outcome` of each error says whether money may have moved:
  *
- * - `NotSent`: nothing left this process. Nothing was executed.
- * - `Rejected`: the service answered that it refuses. Nothing was executed.
- * - `Unknown`: it may have been executed. Never send it under a new key: ask again **with the same idempotency key**.
+ * - `NotSent`: no request left this process. Nothing was executed.
+ * - `Rejected`: the service refused the request. Nothing was executed.
+ * - `Unknown`: the write may have been executed. Never send it under a new key: repeat it **with the same idempotency key**.
  * - `NoEffect`: a read got no usable answer. A read changes nothing; one that the service refuses is `Rejected`.
  *
- * And in `concerns` what has to change before another attempt can succeed: see `Concern`.
+ * `concerns` says what has to change before another attempt can succeed: see `Concern`.
  *
- * Each is a `Schema.TaggedError`: it can be stored, sent and read back. None carries a secret, a header, a request
- * body or a payer's data; what the service said is cut, cleaned and masked before it is stored.
+ * Each is a `Schema.TaggedError`: it can be stored, sent and read back. None holds a secret, a header, a request
+ * body or a payer's data; the words of the service are cut, cleaned and masked before they are stored.
  */
 import * as Schema from "effect/Schema"
 import { Centavos } from "../pix/Money.ts"
@@ -58,8 +58,8 @@ export class InvalidRequest extends reportable(
 }
 
 /**
- * A withdrawal under the minimum of 1000 centavos (service interface, section 8). Found before anything was sent
- * (`NotSent`), or said by the service (`Rejected`).
+ * A withdrawal is under the minimum of 1000 centavos (service interface, section 8). The client finds it before anything is
+ * sent (`NotSent`), or the service says so (`Rejected`).
  */
 export class BelowMinimum extends reportable(
   Schema.TaggedError<BelowMinimum>("effect-pix/BelowMinimum")(
@@ -216,8 +216,8 @@ export class RequestRejected extends reportable(
 }
 
 /**
- * The service could not be reached, or did not answer well, after all attempts. For a write it means that provably
- * nothing was sent; every other failure of this kind is `OutcomeUnknown`.
+ * The service could not be reached, or failed, on every attempt. For a write it means that provably no request was sent;
+ * any other failure of this kind is `OutcomeUnknown` for a write.
  */
 export class ServiceUnavailable extends reportable(
   Schema.TaggedError<ServiceUnavailable>("effect-pix/ServiceUnavailable")(
@@ -258,8 +258,8 @@ export class UnexpectedResponse extends reportable(
 }
 
 /**
- * A write may have been executed, and may not. **Never repeat it under another key.** Calling again with the same
- * input and this error's `idempotencyKey` is the safe way to learn the result.
+ * A write may or may not have been executed. **Never repeat it under another key.** To learn the result safely, call again
+ * with the same input and this error's `idempotencyKey`.
  */
 export class OutcomeUnknown extends reportable(
   Schema.TaggedError<OutcomeUnknown>("effect-pix/OutcomeUnknown")(

@@ -1,11 +1,11 @@
 /**
- * What the answer to a write whose result is not known shows of the charge or the withdrawal.
+ * What a success answer showed of a charge or a withdrawal, where the outcome of the write is still unknown.
  */
 import * as Schema from "effect/Schema"
 
 /**
- * Enough to find the charge or the withdrawal. The values are as the service wrote them. What does not look like an id, a
- * number or a word is left out, and so is data of the request.
+ * Values that help to find the charge or the withdrawal, as the service wrote them. A value that does not look like an id,
+ * a number or a word is left out, and so is a value that the request held.
  */
 export const Seen = Schema.Struct({
   /** Of a charge: the `transactionId` of the lookup. Of a withdrawal: its number. */
@@ -17,7 +17,7 @@ export const Seen = Schema.Struct({
 /** See the schema of the same name. */
 export interface Seen extends Schema.Schema.Type<typeof Seen> {}
 
-/** A sentence about what was seen, for the message of an error; empty where there is nothing. */
+/** A sentence for the message of an error; empty if nothing was seen. */
 export const seenInWords = (seen: Seen = {}): string => {
   const parts = (["id", "value", "status"] as const).flatMap((name) =>
     seen[name] === undefined ? [] : [`${name} ${seen[name]}`]

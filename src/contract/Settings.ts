@@ -1,6 +1,6 @@
 /**
- * How layers and calls read and check their settings: all of them, so that one `ConfigurationError` lists all that is
- * wrong.
+ * Reads and checks the settings of layers and calls. All settings are checked, so that one `ConfigurationError` lists every
+ * wrong one.
  */
 
 import * as Arr from "effect/Array"
@@ -14,17 +14,17 @@ import { ConfigurationError, type SettingProblem } from "./ConfigurationError.ts
 const fail = (setting: string, reason: SettingProblem["reason"], problem: string) =>
   new ConfigurationError({ settings: [{ setting, reason, problem }] })
 
-/** The error of a setting whose value cannot be used. `problem` is read behind the setting's name. */
+/** The error of a setting whose value cannot be used. `problem` is a predicate after the setting's name. */
 export const wrong = (setting: string, problem: string): ConfigurationError => fail(setting, "Wrong", problem)
 
-/** The error of a setting that is not there. */
+/** The error of a setting that is absent. */
 export const missing = (setting: string, problem = "is not set"): ConfigurationError =>
   fail(setting, "Missing", problem)
 
 /** The error of a setting whose source could not be read. */
 export const unreadable = (setting: string, problem: string): ConfigurationError => fail(setting, "Unreadable", problem)
 
-/** Reads a setting that may be absent. What the source says of a failure stays out: it may show the value. */
+/** Reads a setting that may be absent. The message of the source is dropped: it may show the value. */
 export const optional = <A>(
   config: (name: string) => Config.Config<A>,
   setting: string,
@@ -38,7 +38,7 @@ export const optional = <A>(
         : wrong(setting, problem)
   })
 
-/** Reads a setting that must be there. */
+/** Reads a setting that must be present. */
 export const required = <A>(
   config: (name: string) => Config.Config<A>,
   setting: string,
@@ -50,7 +50,7 @@ export const required = <A>(
     (error) => error
   )
 
-/** A value of which `isRight` says that it can be used. */
+/** The value, if `isRight`. */
 export const checked = <A>(
   setting: string,
   value: A,
@@ -58,24 +58,24 @@ export const checked = <A>(
   problem: string
 ): Effect.Effect<A, ConfigurationError> => (isRight ? Effect.succeed(value) : wrong(setting, problem))
 
-/** A setting that may be left out. */
+/** Checks a setting that may be left out. */
 export const ifGiven = <A, B>(
   value: A | undefined,
   check: (value: A) => Effect.Effect<B, ConfigurationError>
 ): Effect.Effect<B | undefined, ConfigurationError> => (value === undefined ? Effect.undefined : check(value))
 
-/** A duration above zero. */
+/** Checks a duration, which must be above zero. */
 export const period = (setting: string, input: Duration.Input): Effect.Effect<Duration.Duration, ConfigurationError> =>
   Option.match(Option.filter(Duration.fromInput(input), Duration.isPositive), {
     onNone: () => wrong(setting, "is not a time above zero"),
     onSome: Effect.succeed
   })
 
-/** A whole number from 1. */
+/** Checks a whole number, which must be 1 or more. */
 export const count = (setting: string, value: number): Effect.Effect<number, ConfigurationError> =>
   Number.isSafeInteger(value) && value > 0 ? Effect.succeed(value) : wrong(setting, "is not a whole number from 1")
 
-/** Runs every check, and fails with all that is wrong. */
+/** Runs every check, and fails with all wrong settings. */
 export const all = Effect.fnUntraced(function* <A extends object>(parts: {
   readonly [K in keyof A]: Effect.Effect<A[K], ConfigurationError>
 }) {

@@ -1,12 +1,13 @@
 /**
- * The status words of the service, a vocabulary for each place where it shows one (service interface, section 3).
+ * The status words of the service. Each response that shows a status has a vocabulary of its own (service interface,
+ * section 3).
  *
- * The service does not say how its vocabularies map to each other, so nothing here translates between them: a type for
- * each, its known words, and for the detail and the withdrawal what a word says about waiting. Every vocabulary is
- * open: a word that is not known here is kept as it came.
+ * Details: the service does not document how its vocabularies map to each other, so nothing here translates between them.
+ * Each has a type and its known words; for the detail and the withdrawal, functions say whether a word is final. Every
+ * vocabulary is open: an unknown word is accepted unchanged.
  *
- * Gotcha: `Final` means that there is nothing more to wait for, not that nothing can happen. The service documents no
- * transitions; this library assumes that a `Paid` charge may later become `Refunded`.
+ * Gotcha: `Final` means that there is nothing more to wait for. A final status may still change: the service documents no
+ * transitions, and this library assumes that a `Paid` charge may later become `Refunded`.
  *
  * ```ts
  * import { Status } from "effect-pix"
@@ -55,23 +56,22 @@ export const BalanceStatus = openWord(["Released"])
 export type BalanceStatus = typeof BalanceStatus.Type
 
 /**
- * What a status says about waiting: `Open`, something is still to come; `Final`, there is nothing more to wait for;
- * `Unknown`, the word is not documented for this place.
+ * What a status means for a program that waits. `Open`: the status will change. `Final`: there is nothing more to wait for.
+ * `Unknown`: the word is not documented for this response.
  */
 export type Progress = "Open" | "Final" | "Unknown"
 
 const isOneOf = (words: ReadonlyArray<string>, status: string): boolean => words.includes(status)
 
 /**
- * What a transaction's `enStatusTransaction` says. Words are compared as they are written: those of another vocabulary
- * are `Unknown`.
+ * The progress of a transaction's `enStatusTransaction`. Words are compared exactly: a word of another vocabulary is
+ * `Unknown`.
  */
 export const progressOfDetail = (status: DetailStatus): Progress =>
   isOneOf(finalDetail, status) ? "Final" : isOneOf(openDetail, status) ? "Open" : "Unknown"
 
 /**
- * What a withdrawal's `enTransaction` says. `Awaiting` is the only word that the service shows, so no word is known to
- * be final.
+ * The progress of a withdrawal's `enTransaction`. `Awaiting` is the only documented word, so no word is known to be final.
  */
 export const progressOfWithdrawal = (status: WithdrawalStatus): Exclude<Progress, "Final"> =>
   status === "Awaiting" ? "Open" : "Unknown"

@@ -3,10 +3,10 @@
  * a list, looked up). Source: service interface, sections 2.3 to 2.6.
  *
  * - Every amount here is an integer number of **centavos**.
- * - Requests are strict: what the contract does not name is refused before anything is sent.
+ * - Requests are strict: a field that the contract does not name is refused before anything is sent.
  * - Responses are open: unknown fields and status words are accepted, and of the documented fields only identity,
  *   amount and status are required.
- * - The service uses other status words in each shape, and does not say how they map. Nothing here translates them.
+ * - The status words differ between the shapes. The service does not document how they map, so nothing translates them.
  */
 
 import * as Schema from "effect/Schema"
@@ -33,7 +33,7 @@ export const CustomerDocument = Schema.Struct({
 /** See the schema of the same name. */
 export interface CustomerDocument extends Schema.Schema.Type<typeof CustomerDocument> {}
 
-/** The payer (section 2.3). The service's minimal example carries name and e-mail, so these two are required. */
+/** The payer (section 2.3). The service's minimal example has name and e-mail, so these two are required. */
 export const Customer = Schema.Struct({
   /** Your own identifier of the customer. */
   id: Schema.optional(TextId),
@@ -59,7 +59,7 @@ export const Item = Schema.Struct({
 /** See the schema of the same name. */
 export interface Item extends Schema.Schema.Type<typeof Item> {}
 
-/** A request whose parts have names of their own, for the compiler to say. */
+/** A request whose parts have named types: compiler messages then show the names. */
 type Named<Request> = Omit<Request, "customer" | "items"> & {
   readonly customer: Customer
   readonly items?: ReadonlyArray<Item> | undefined
@@ -90,12 +90,12 @@ export const PixTransactionRequest = Schema.Struct({
 /** See the schema of the same name. */
 export interface PixTransactionRequest extends Named<Schema.Schema.Type<typeof PixTransactionRequest>> {}
 
-/** The names that an undocumented field may not have: those of the contract, and those that no object should carry. */
+/** The names of the contract and `extra`, which an undocumented field may not have. */
 const takenNames: ReadonlySet<string> = new Set(["pix", "extra", ...Object.keys(fields("PIX"))])
 
 /**
  * The fields of a BOLETO or CREDIT_CARD charge that the contract does not show (section 2.3), by name. They are sent
- * beside the documented ones, as they are.
+ * unchanged, on the same level as the documented fields.
  */
 export const UndocumentedFields = Schema.Record(Schema.String, Schema.Json).check(
   Schema.makeFilter((extra) => {
@@ -104,7 +104,7 @@ export const UndocumentedFields = Schema.Record(Schema.String, Schema.Json).chec
   })
 )
 
-/** A BOLETO charge (section 2.3). Its payload is not shown: what else it takes goes under `extra`, sent as it is. */
+/** A BOLETO charge (section 2.3). Its payload is not documented: put other fields under `extra`; they are sent unchanged. */
 export const BoletoTransactionRequest = withExtra({
   ...fields("BOLETO"),
   extra: Schema.optional(UndocumentedFields)
@@ -112,7 +112,7 @@ export const BoletoTransactionRequest = withExtra({
 /** See the schema of the same name. */
 export interface BoletoTransactionRequest extends Named<Schema.Schema.Type<typeof BoletoTransactionRequest>> {}
 
-/** A card charge (section 2.3). Its payload is not shown: what else it takes goes under `extra`, sent as it is. */
+/** A card charge (section 2.3). Its payload is not documented: put other fields under `extra`; they are sent unchanged. */
 export const CreditCardTransactionRequest = withExtra({
   ...fields("CREDIT_CARD"),
   extra: Schema.optional(UndocumentedFields)
@@ -147,7 +147,7 @@ const created = {
     })
   ),
   companyId: absentIfNull(IntegerId),
-  /** The fields that the contract does not show, as they came. */
+  /** The fields that are not documented, unchanged. */
   extra: Schema.Record(Schema.String, Schema.Unknown)
 }
 
@@ -162,16 +162,16 @@ export const CreateTransactionResponse = Schema.Struct({
 /**
  * A charge that was created (section 2.4). Its `amount` is in centavos.
  *
- * `pix` is there for PIX charges: its `qrcode` is the copy-and-paste text. Fields that the contract does not show are
- * under `extra`. `idempotencyKey` is the key that the charge was sent with.
+ * PIX charges have `pix`, whose `qrcode` is the copy-and-paste text. Undocumented fields are under `extra`.
+ * `idempotencyKey` is the key that the charge was sent with.
  */
 export const CreatedTransaction = Schema.Struct({ ...created, idempotencyKey: Schema.String })
 /** See the schema of the same name. */
 export interface CreatedTransaction extends Schema.Schema.Type<typeof CreatedTransaction> {}
 
 /**
- * A PIX charge that was created: its code is there. It is what `createTransaction` answers to a request whose
- * `paymentMethod` is `PIX`.
+ * A PIX charge that was created, always with its code. `createTransaction` returns it for a request whose `paymentMethod` is
+ * `PIX`.
  */
 export const CreatedPixTransaction = Schema.Struct({
   ...CreatedTransaction.fields,
@@ -196,7 +196,7 @@ const ListLead = Schema.Struct({
   documentType: absentIfNull(Schema.String)
 })
 
-/** A row of the list (section 2.5). `amount` is in centavos, `id` is the row's and not the `transactionId`. */
+/** A row of the list (section 2.5). `amount` is in centavos; `id` is the id of the row, not the `transactionId`. */
 export const TransactionListItem = Schema.Struct({
   /** The row's own id, which a lookup does not take. */
   id: IntegerId,
@@ -204,7 +204,7 @@ export const TransactionListItem = Schema.Struct({
   lead: absentIfNull(ListLead),
   /** In centavos. */
   amount: Centavos,
-  /** In the list's own words: whether a charge is paid, the lookup says. */
+  /** In the vocabulary of the list, which does not show whether a charge is paid: look it up. */
   status: ListStatus,
   paymentMethod: absentIfNull(openWord(["PIX"])),
   providerTxId: absentIfNull(Schema.String),

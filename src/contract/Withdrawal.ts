@@ -14,7 +14,7 @@ import { CurrencyOrBrl } from "./Currency.ts"
 /** The least that a withdrawal may be: 1000 centavos (service interface, section 8). */
 export const minimumWithdrawal: Centavos = centavos(1000)
 
-/** A withdrawal request as it goes over the wire (section 2.1). */
+/** The wire form of a withdrawal request (section 2.1). */
 export const WithdrawalRequestBody = Schema.Struct({
   /** In centavos, at least {@link minimumWithdrawal}. */
   amount: Centavos,
@@ -32,12 +32,12 @@ export interface WithdrawalRequestBody extends Schema.Schema.Type<typeof Withdra
 type Rest = Omit<WithdrawalRequestBody, "pixKey" | "pixKeyType">
 
 /**
- * A withdrawal request (section 2.1): its amount in centavos, and where to.
+ * A withdrawal request (section 2.1): its amount in centavos, and its destination.
  *
- * - `pixKey` may be a `PixKey` value, or the plain pair `pixKey` and `pixKeyType`. The kind is always said and never
- *   guessed: eleven digits may be a CPF and a phone number. Either way the key is sent as the PIX directory writes it.
- * - Without `pixKey` the money goes to the key registered on the company's account.
- * - `metadata` comes back in the webhook.
+ * - `pixKey` may be a `PixKey` value, or the plain pair `pixKey` and `pixKeyType`. The kind is never guessed:
+ *   eleven digits may be a CPF or a phone number. In both cases the key is sent in the form of the PIX directory.
+ * - Without `pixKey` the money is paid to the key registered on the company's account.
+ * - The webhook returns `metadata`.
  */
 export type WithdrawalRequest = Rest &
   (
@@ -52,15 +52,15 @@ export const WithdrawalRecord = Schema.Struct({
   id: IntegerId,
   companyId: absentIfNull(IntegerId),
   idempotencyKey: absentIfNull(Schema.String),
-  /** In reais. Whether it is before or after a fee, the service does not say. */
+  /** In reais. The service does not document whether a fee is included. */
   value: ReaisFromJson,
-  /** Where the money goes, in plain text. It is a person's data: `PixKey.read` masks it. */
+  /** The key that is paid, in plain text. It is a person's data: `PixKey.read` masks it. */
   pixKey: absentIfNull(Schema.String),
   pixKeyType: absentIfNull(openWord(PixKeyType.literals)),
   creditorDocument: absentIfNull(Schema.String),
   description: absentIfNull(Schema.String),
   currency: absentIfNull(Schema.String),
-  /** `Awaiting` is the only word that the service shows. */
+  /** `Awaiting` is the only documented word. */
   enTransaction: WithdrawalStatus,
   createdAt: absentIfNull(Timestamp)
 })
@@ -68,8 +68,8 @@ export const WithdrawalRecord = Schema.Struct({
 export interface WithdrawalRecord extends Schema.Schema.Type<typeof WithdrawalRecord> {}
 
 /**
- * A withdrawal that the service accepted (section 2.2). That is not proof that it was paid. `value` is in reais.
- * `idempotencyKey` is the key that it was sent with; an echo of another key would have been `OutcomeUnknown`.
+ * A withdrawal that the service accepted (section 2.2). That does not prove that it was paid. `value` is in reais.
+ * `idempotencyKey` is the key that it was sent with: an answer with another key is an `OutcomeUnknown` instead.
  */
 export const Withdrawal = Schema.Struct({ ...WithdrawalRecord.fields, idempotencyKey: Schema.String })
 /** See the schema of the same name. */

@@ -1,6 +1,6 @@
 /**
- * What can be sent as a withdrawal: checked to its last field before anything is sent or stored, by single calls, runs
- * and the queue alike.
+ * The check of a withdrawal request. Single calls, runs and the queue check every field of it before they send or store
+ * anything.
  */
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
@@ -16,7 +16,7 @@ type Body = typeof WithdrawalRequestBody.Encoded
 
 const fail = (path: string, problem: string) => Result.fail([{ path, problem }])
 
-/** The key that a request names, as the PIX directory writes it: `{}` where it names none, or what is wrong with it. */
+/** The key of a request in the form of the PIX directory; `{}` if it has none. Fails with what is wrong with the key. */
 export const pairOf = ({ pixKey, pixKeyType }: WithdrawalRequest): Result.Result<Pair | {}, Issues> => {
   if (pixKey === undefined) {
     return pixKeyType === undefined
@@ -37,7 +37,7 @@ export const pairOf = ({ pixKey, pixKeyType }: WithdrawalRequest): Result.Result
   })
 }
 
-/** The error of a withdrawal request that breaks the contract. */
+/** The error of a withdrawal request that does not fit the contract. */
 export const invalidWithdrawal = (issues: Issues, idempotencyKey?: string) =>
   new InvalidRequest({
     operation: "requestWithdrawal",
@@ -56,8 +56,8 @@ const bodyOf = (request: WithdrawalRequest): Result.Result<Body, Issues> =>
   })
 
 /**
- * The body to send, its fields in the order of the contract. A caller without types may give anything, and reading it may
- * throw.
+ * Checks a request and returns the body to send, with its fields in the order of the contract. A caller without types may
+ * give anything, and reading it may throw.
  */
 export const checkWithdrawal = (
   request: WithdrawalRequest,

@@ -97,7 +97,7 @@ describe("the message of an error", () => {
     assert.include(limited(Duration.millis(1e23)), "ask again in more than a day")
     const unknown = { ...common, outcome: "Unknown", reason: "ServerError", status: 503 } as const
     const waiting = new OutcomeUnknown({ ...unknown, retryAfter: Duration.seconds(5) })
-    assert.include(waiting.message, "The service asks to come back in 5 second(s).")
+    assert.include(waiting.message, "The service asks to try again in 5 second(s).")
   })
 
   it("a message says of a refusal that it speaks of its own call, under its key", () => {

@@ -196,7 +196,10 @@ describe("a write whose earlier call may have been executed", () => {
           ])
         }
         const { error } = yield* failing<unknown, PaymentsError>(paid, refusedConnection)
-        assert.include(error.message, "nothing was sent now, but the result of an earlier sending is not known")
+        assert.include(
+          error.message,
+          "this call sent nothing, but the result of an earlier call with the same key is not known"
+        )
       })
   )
 

@@ -90,7 +90,7 @@ describe("IdempotencyKey.fromReference", () => {
     return new Set([...Array.from({ length: 0x3000 }, (_, point) => point), ...beside, ...drawn])
   }
 
-  it("a reference is refused for a character that a person cannot see or tell from another, and for no other", () => {
+  it("a reference is refused for a character that a person cannot see or distinguish from another, and for no other", () => {
     const wrong: Array<string> = []
     for (const point of characters()) {
       if (point < 0 || point > 0x10ffff) continue

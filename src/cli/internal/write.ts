@@ -20,7 +20,7 @@ export const keyOf = (kind: Kind, reference: string) =>
     Effect.mapError(() =>
       failed(
         "The reference cannot be used. It is a text that is not blank, has no space around it, and holds no character " +
-          "that a person cannot see or tell from another."
+          "that a person cannot see or distinguish from another."
       )
     )
   )

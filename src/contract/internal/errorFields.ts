@@ -9,9 +9,9 @@ import type { RequestIssue } from "../Outcome.ts"
 
 const common = {
   operation: Endpoints.Operation,
-  /** How many times a request was sent, or tried to be. */
+  /** How many attempts were made, whether or not their request was sent. */
   attempts: Schema.Natural,
-  /** The key of the write: the same on every attempt. Absent for reads. */
+  /** The key of the write, the same on every attempt. Absent for reads. */
   idempotencyKey: Schema.optionalKey(Schema.String)
 }
 
@@ -20,24 +20,24 @@ type With<Base extends Fields, More extends Fields> = {
   readonly [K in keyof (Omit<Base, keyof More> & More)]: (Omit<Base, keyof More> & More)[K]
 }
 
-/** Adds fields to others. A function and no spread in place: a bundler drops what nothing uses of its result. */
+/** Adds fields. It is a function, since a bundler drops an unused call and keeps an unused spread. */
 const withFields =
   <const Base extends Fields>(base: Base) =>
   <const More extends Fields>(more: More) =>
-    ({ ...base, ...more }) as With<Base, More> // what a spread makes of the two
+    ({ ...base, ...more }) as With<Base, More> // the type of the spread of the two
 
-/** What the service said, where it answered. */
+/** The words and the code of the service's answer. */
 export const serviceWords = {
-  /** What the service said, cut, cleaned and masked. Absent when it said nothing readable. */
+  /** The words of the service, cut, cleaned and masked. Absent if there are no readable words. */
   serviceMessage: Schema.optionalKey(Schema.String),
-  /** The code that the service gave beside its words. Absent where it gave none, or where the request holds it. */
+  /** The error code of the service. Absent if it gave none, or if the request holds the same text. */
   serviceCode: Schema.optionalKey(Schema.String)
 }
 
-/** The fields of every error, and more. */
+/** Adds fields to those of every error. */
 export const callFields = withFields(common)
 
-/** The fields of an error of an answered call, and more. */
+/** Adds fields to those of an error of an answered call. */
 export const answerFields = withFields(
   callFields({
     /** The HTTP status of the answer. */
@@ -46,14 +46,14 @@ export const answerFields = withFields(
   })
 )
 
-/** The fields of an error of a call without a usable answer, and more. */
+/** Adds fields to those of an error of a call without a usable answer. */
 export const failureFields = withFields(
   callFields({
     reason: FailureReason,
-    /** The HTTP status of the last answer, where there was one. */
+    /** The HTTP status of the last answer, if there was one. */
     status: Schema.optionalKey(Schema.Int),
     ...serviceWords,
-    /** What the service asked to wait before trying again, where it did. */
+    /** The time that the service asked to wait before another attempt, if it did. */
     retryAfter: Schema.optionalKey(Schema.Duration)
   })
 )
@@ -70,7 +70,7 @@ export const serviceSaid = ({
   return serviceCode === undefined ? "" : ` The service gave the code ${serviceCode}.`
 }
 
-/** A refusal is about one call. It does not say what an earlier call with the same key did. */
+/** A refusal says nothing about earlier calls with the same key, so the sentence is about this call only. */
 export const nothingExecuted = (error: { readonly idempotencyKey?: string }) =>
   error.idempotencyKey === undefined
     ? "Nothing was executed"
@@ -82,34 +82,34 @@ export const waitInWords = (duration: Duration.Duration): string => {
 }
 
 export const retryAfterInWords = (error: { readonly retryAfter?: Duration.Duration }) =>
-  error.retryAfter === undefined ? "" : ` The service asks to come back ${waitInWords(error.retryAfter)}.`
+  error.retryAfter === undefined ? "" : ` The service asks to try again ${waitInWords(error.retryAfter)}.`
 
 export const keyInWords = (error: { readonly idempotencyKey?: string }) =>
   error.idempotencyKey === undefined ? "" : ` (idempotency key ${error.idempotencyKey})`
 
-/** What a write may have done, by the contract. */
+/** What a write may have done, as the contract says it. */
 export const stakeInWords = (operation: Endpoints.Operation): string => {
   const endpoint: Endpoints.Endpoint = Endpoints.all[operation]
   return endpoint.atStake ?? "MONEY MAY HAVE MOVED."
 }
 
 export const reasonInWords: Record<FailureReason, string> = {
-  NotMade: "no request was made, or it was kept back on this side",
+  NotMade: "no request was made, or something on this side refused it",
   NameNotResolved: "the host name does not resolve",
   NoConnection: "no connection could be made",
   Tls: "the TLS certificate or handshake is not acceptable",
   ConnectionLost: "the connection broke before the answer was complete",
   Timeout: "no full answer came in time",
-  UnderWay: "the service says that something is locked or failed on the way",
+  UnderWay: "the service says that something is locked, or that a dependency failed",
   ServerError: "the service failed",
   Truncated: "the answer stopped in the middle",
   TooLarge: "the answer is larger than the policy allows",
   Unreadable: "the answer is not what the contract says",
   KeyMismatch: "the answer belongs to another idempotency key",
   NotAsAsked: "the answer is not about what was asked, or says that it failed",
-  UnsoundBrCode: "the charge was created, but its BR Code is not one to show to a payer",
-  RefusedAfterUnknown: "a repetition was refused after an earlier sending whose result is not known",
-  EarlierUnknown: "nothing was sent now, but the result of an earlier sending is not known",
+  UnsoundBrCode: "the charge was created, but its BR Code must not be shown to a payer",
+  RefusedAfterUnknown: "a repeated request was refused, and the result of an earlier attempt is not known",
+  EarlierUnknown: "this call sent nothing, but the result of an earlier call with the same key is not known",
   Redirect: "the answer is a redirect, which is never followed",
   Interrupted: "the call was interrupted while its request may have been under way",
   Unrecognised: "the transport failed in an unknown way"

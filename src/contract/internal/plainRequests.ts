@@ -1,6 +1,6 @@
 /**
- * The request bodies of an OpenAPI document without null. A schema writes `undefined` as null in JSON, but a request
- * leaves an optional field out, and no field of the contract's requests may be null.
+ * Removes null from the request bodies of an OpenAPI document. The JSON Schema of an optional field allows null, but no
+ * field of the contract's requests may be null: a request leaves an optional field out.
  */
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"

@@ -1,3 +1,3 @@
-/** Names that change an object's prototype where they are copied carelessly: never accepted from a caller. */
+/** Whether a name could change an object's prototype when a program copies it. Such names are refused in requests. */
 export const isUnsafeName = (name: PropertyKey): boolean =>
   name === "__proto__" || name === "constructor" || name === "prototype"
