@@ -1,8 +1,8 @@
 /**
- * The user's own database: the `SqlClient` that is in the context when a layer is built, and no other. What this
- * library stores is written with that client, so that it joins the transaction in which the user's code writes.
+ * The user's own database: the `SqlClient` in the context when a layer is built. This library writes its rows with that
+ * client, so that they join the transaction of the user's code.
  *
- * PostgreSQL and SQLite are supported. Another dialect is refused when the layer is built.
+ * Details: PostgreSQL and SQLite are supported. Another dialect is refused when the layer is built.
  */
 
 import * as Cause from "effect/Cause"
@@ -18,21 +18,21 @@ import * as Settings from "../contract/Settings.ts"
 import { growing } from "../internal/schedule.ts"
 
 /**
- * The database did not do what was asked of it. What was asked in a transaction is undone with that transaction.
+ * An operation on the database failed. If it was part of a transaction, it is rolled back with that transaction.
  *
- * It names the kind of failure and nothing of the database's own words: they may quote a row, and with it a person's
- * data. The database's log has them.
+ * The error has the kind of the failure and not the database's message, which may quote a row and with it a person's data.
+ * Look for the message in the database's log.
  */
 export class DatabaseError extends Schema.TaggedError<DatabaseError>("effect-pix/DatabaseError")("DatabaseError", {
-  /** What was being done, such as `submit`. */
+  /** The operation that failed, such as `submit`. */
   operation: Schema.String,
   /** The kind of failure, as Effect names it: `ConnectionError`, `UniqueViolation`, ... */
   reason: Schema.String,
-  /** Whether the same may succeed when it is asked again. */
+  /** Whether the same operation may succeed later. */
   isRetryable: Schema.Boolean
 }) {
   override get message(): string {
-    return `The database did not do ${this.operation} (${this.reason}). ${this.isRetryable ? "It is safe to ask again." : "Asking again will not help: look into the database's own log."}`
+    return `${this.operation} failed on the database (${this.reason}). ${this.isRetryable ? "It is safe to try again." : "Another try will not help: look into the database's own log."}`
   }
 }
 
@@ -52,7 +52,7 @@ export class ForeignTransaction extends Schema.TaggedError<ForeignTransaction>("
 /** The dialects that tables and statements are written for. */
 export type Dialect = "pg" | "sqlite"
 
-/** The user's client, without its transforms of names, and what has to be known of it. */
+/** The user's client, without its transforms of names, and its dialect. */
 export interface Database {
   readonly sql: SqlClient.SqlClient
   readonly dialect: Dialect
@@ -74,34 +74,36 @@ export const database: Effect.Effect<Database, ConfigurationError, SqlClient.Sql
   return { sql, dialect }
 })
 
-/** Whether nothing could be asked: there is no connection, or the server (PostgreSQL's `57P..`) starts or stops. */
-const isAway = ({ reason }: SqlError) =>
+/** Whether the database cannot be reached: there is no connection, or the server (PostgreSQL's `57P..`) starts or stops. */
+const isUnreachable = ({ reason }: SqlError) =>
   reason._tag === "ConnectionError" ||
   (Predicate.hasProperty(reason.cause, "code") && String(reason.cause.code).startsWith("57P"))
 
 /**
- * Waits until the database answers, for as long as it takes, and says so: a program that starts together with its
- * database, or during an outage, need not be started again. Wrong credentials and the like are failures.
+ * Waits until the database answers, without a limit, and logs that it waits: a program that starts together with its
+ * database, or during an outage, need not be started again. Other errors, such as wrong credentials, are failures.
  */
 export const untilReachable: Effect.Effect<void, SqlError, SqlClient.SqlClient> = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`SELECT 1`.pipe(
     Effect.tapError((error) =>
-      isAway(error) ? Effect.logWarning("The database cannot be reached. It is asked again until it can.") : Effect.void
+      isUnreachable(error)
+        ? Effect.logWarning("The database cannot be reached. This is retried until it can.")
+        : Effect.void
     ),
-    Effect.retry({ while: isAway, schedule: growing({ first: "1 second", most: "15 seconds" }) })
+    Effect.retry({ while: isUnreachable, schedule: growing({ first: "1 second", most: "15 seconds" }) })
   )
 })
 
-/** The transaction that a fiber is in, of whichever client: Effect stores it under this name, and does not export it. */
+/** The transaction of a fiber, of any client. Effect stores it under this key, and does not export the key. */
 const CurrentTransaction = Context.Reference<Context.Key<never, object> | undefined>(
   "effect/sql/CurrentTransactionService",
   { defaultValue: () => undefined }
 )
 
 /**
- * Fails if the calling fiber's innermost transaction is not one of this client: what is written then would neither
- * commit nor roll back with it.
+ * Fails if the calling fiber's innermost transaction is of another client: rows that this client writes would neither commit
+ * nor roll back with it.
  */
 export const requireOwnTransaction = ({ sql }: Database, operation: string): Effect.Effect<void, ForeignTransaction> =>
   Effect.flatMap(CurrentTransaction, (current) =>
@@ -110,29 +112,29 @@ export const requireOwnTransaction = ({ sql }: Database, operation: string): Eff
       : Effect.fail(new ForeignTransaction({ operation }))
   )
 
-/** Whether the calling fiber is in a transaction of this client already. */
+/** Whether the calling fiber is in a transaction of this client. */
 export const isInTransaction = ({ sql }: Database): Effect.Effect<boolean> =>
   Effect.map(CurrentTransaction, (current) => current?.key === sql.transactionService.key)
 
 /**
- * The client's own `withTransaction`, in which what cannot be committed or undone, since the connection is gone, is a
- * failure. Effect makes a defect of it, and of the failure that came before it: no retry would see them.
+ * The client's own `withTransaction`, which fails if a commit or a rollback fails, since the connection is lost. Effect makes
+ * defects of that error and of the failure before it, which no retry would see.
  */
 export const inTransaction =
   ({ sql }: Database) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R> =>
     Effect.catchCause(sql.withTransaction(effect), (cause) => {
-      const lost = cause.reasons.filter(Cause.isDieReason).map(({ defect }) => defect)
-      const error = lost.find(isSqlError)
+      const defects = cause.reasons.filter(Cause.isDieReason).map(({ defect }) => defect)
+      const error = defects.find(isSqlError)
       return error === undefined || Cause.hasInterrupts(cause) ? Effect.failCause(cause) : Effect.fail(error)
     })
 
-/** The failure of the database: as it is, or wrapped by the queue. */
+/** A failure of the database: the client's own, or the queue's, which wraps it. */
 type Failure = SqlError | PersistedQueueError
 
 const isQueueError = (error: unknown): error is PersistedQueueError => Predicate.isTagged(error, "PersistedQueueError")
 
-/** The queue wraps what the database said in a cause. */
+/** The database's error, also if the queue has wrapped it in a cause. */
 const sqlErrorOf = (error: unknown): SqlError | undefined => {
   if (isSqlError(error)) return error
   if (!isQueueError(error) || !Cause.isCause(error.cause)) return undefined
@@ -140,7 +142,7 @@ const sqlErrorOf = (error: unknown): SqlError | undefined => {
   return isSqlError(inner) ? inner : undefined
 }
 
-/** Says which operation failed on the database, and drops the database's words. */
+/** Turns failures of the database into a `DatabaseError` with the name of the operation, without the database's message. */
 export const naming =
   (operation: string) =>
   <A, E, R>(effect: Effect.Effect<A, E | Failure, R>): Effect.Effect<A, Exclude<E, Failure> | DatabaseError, R> =>
@@ -148,6 +150,6 @@ export const naming =
       const { isRetryable = true, reason } = sqlErrorOf(error) ?? {}
       return reason !== undefined || isQueueError(error)
         ? new DatabaseError({ operation, reason: reason?._tag ?? "QueueError", isRetryable })
-        : // What is left is neither.
+        : // The error is neither of the two.
           (error as Exclude<E, Failure>)
     })

@@ -1,9 +1,9 @@
 /**
- * Finds rows that wait for an element of the queue which is not there any more, as after a restore of one table alone.
+ * Finds rows that wait for an element of the queue that no longer exists, for example after only one table was restored.
  *
- * It pages through the waiting rows by their key, and looks each one's element up by the unique index of the queue's
- * table. A join would leave the choice of the index to statistics, which are stale where many rows came at once: over the
- * index of what can be taken, each row costs as much as all elements together.
+ * Details: it reads the waiting rows in pages by their key, and looks up the element of each row by the unique index of the
+ * queue's table. With a join, the database would choose the index by its statistics. After many inserts these are stale, and
+ * with another index each row costs a scan of all elements.
  */
 import * as Effect from "effect/Effect"
 import type { Fragment } from "effect/sql/Statement"
@@ -23,7 +23,7 @@ export interface WaitingRows {
   readonly where: Fragment
 }
 
-/** A row by its key, and the id of the element that it has lost. */
+/** The key of a row, and the id of its lost element. */
 export interface LostRow {
   readonly key: string
   readonly element: string
@@ -32,8 +32,8 @@ export interface LostRow {
 const pageSize = 500
 
 /**
- * Gives each row whose element is not pending to `heal`, and answers how many there were. A row may have changed since
- * it was read: `heal` has to look whether it still waits for this element.
+ * Calls `heal` for each row whose element is not pending, and returns their number. A row may have changed since it was read:
+ * `heal` has to check whether it still waits for this element.
  */
 export const healLost = <E, R>(
   { sql }: Pick<Database, "sql">,

@@ -1,9 +1,9 @@
 /**
- * The tables of this library: versioned, and always made by the same statements. The layers make them when they are
- * built, and note the version in a table `<name>_migrations`. Where the program may not change tables, the files in
- * `docs/sql/` make them beforehand, versions included; the layers then find nothing to do.
+ * The tables of this library, with versions. The layers create them when they are built, and store the version in a table
+ * `<name>_migrations`. If the program may not change tables, create them before with the files in `docs/sql/`, which hold
+ * the same statements and versions; the layers then find nothing to do.
  *
- * A migration that was published is never edited: a change is another migration.
+ * Gotcha: a published migration is never edited. A change is a new migration.
  */
 import * as Effect from "effect/Effect"
 import * as Migrator from "effect/sql/Migrator"
@@ -16,9 +16,9 @@ import { type Dialect, untilReachable } from "./Database.ts"
 /** One version of a set of tables: its statements for each dialect, in order. */
 type Migration = { readonly [D in Dialect]: ReadonlyArray<string> }
 
-/** A set of tables that is versioned as one. */
+/** A set of tables with one version. */
 export interface Tables {
-  /** Names the table that notes the versions: `<name>_migrations`. */
+  /** The prefix of the table that stores the version: `<name>_migrations`. */
   readonly name: string
   /** By number and name, such as `0001_create`. */
   readonly migrations: Readonly<Record<string, Migration>>
@@ -68,15 +68,15 @@ export const migrateOrRefuse = (
   )
 
 /**
- * Brings a set of tables to its newest version, in one transaction. Several processes may do so at the same time. It waits
- * for a database that cannot be reached.
+ * Migrates a set of tables to its newest version, in one transaction. Several processes may do so at the same time. If the
+ * database cannot be reached, it waits.
  */
 export const migrate = ({ migrations, name }: Tables): Effect.Effect<void, SqlError, SqlClient.SqlClient> => {
   const loader = Migrator.fromRecord(
     Object.fromEntries(Object.entries(migrations).map(([version, migration]) => [version, run(migration)]))
   )
   const table = `${name}_migrations`
-  // The migrator locks its table even where there is nothing to do, and would wait for a backup to end.
+  // The migrator locks its table even if there is nothing to do, and a backup would block it.
   const isOld = Effect.flatMap(SqlClient.SqlClient, (sql) =>
     Effect.match(sql`SELECT migration_id FROM ${sql(table)}`, {
       onFailure: () => true,
@@ -85,7 +85,7 @@ export const migrate = ({ migrations, name }: Tables): Effect.Effect<void, SqlEr
   )
   const migrated = Effect.when(Migrator.make({})({ loader, table }), isOld)
   return Effect.asVoid(Effect.andThen(untilReachable, migrated)).pipe(
-    // What a migration is made of is this library's own: that it cannot be loaded is a fault of the library.
+    // The migrations are part of this library, so one that cannot be loaded is a defect of the library.
     Effect.catchTag("MigrationError", (error) =>
       error.kind === "Failed" && isSqlError(error.cause) ? Effect.fail(error.cause) : Effect.die(error)
     )

@@ -2,9 +2,10 @@
  * Work that survives its process: Effect's `PersistedQueue` on the user's own database, and the fibers that
  * handle its elements.
  *
- * Delivery is at least once. An element is leased to the process that took it, and the lease is renewed for as long as
- * the handler runs; a process that dies or stops loses it after `lease`, and another one takes the element. So a handler
- * must expect to be run twice, even while its earlier run still goes on: what it writes at the end has to be conditional.
+ * Details: delivery is at least once. An element is leased to the process that took it, and the lease is renewed while the
+ * handler runs. If the process dies or is suspended, its lease ends after `lease`, and another process takes the element.
+ *
+ * Gotcha: a handler may run twice, even while its earlier run continues. Its last write has to be conditional.
  */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -24,11 +25,11 @@ import type { SqlError } from "effect/sql/SqlError"
 import { untilReachable } from "./Database.ts"
 import { migrate, requireNewest, requireVersion, type Tables } from "./Tables.ts"
 
-/** The table of the queue: what payouts and webhooks wait in. */
+/** The table of the queue, for payouts and webhooks. */
 export const queueTable = "effect_pix_queue"
 
 const index = [`CREATE INDEX ${queueTable}_ended ON ${queueTable} (state, updated_at)`]
-/** What is finished is forgotten by this index. */
+/** The index by which finished elements are deleted. */
 const indexes: Tables = { name: `${queueTable}_ended`, migrations: { "0001_create": { pg: index, sqlite: index } } }
 
 /** The version of the queue's table, which Effect makes and versions. */
@@ -40,15 +41,15 @@ export const requireQueue = Effect.andThen(requireVersion(queueTable, queueVersi
 /** How a worker shares the queue with others. */
 export interface LeaseOptions {
   /**
-   * How long a process that does not renew its lease has the elements that it took; then another process takes them. A
-   * lease is renewed five times in this time. Whole seconds. Default 30 seconds.
+   * How long the elements of a process are leased to it without a renewal; after that another process takes them. A lease is
+   * renewed five times in this time. Whole seconds. Default 30 seconds.
    */
   readonly lease?: Duration.Input | undefined
-  /** How often the queue is asked for work of other processes; work of the same process is taken at once. Default 1 second. */
+  /** How often the queue is polled for elements of other processes. Those of this process are taken at once. Default 1 second. */
   readonly poll?: Duration.Input | undefined
 }
 
-/** The queue on the ambient `SqlClient`. It makes its table. */
+/** The queue on the ambient `SqlClient`. It creates its table. */
 export const layerQueue = ({ lease = "30 seconds", poll }: LeaseOptions = {}): Layer.Layer<
   PersistedQueue.PersistedQueueFactory | PersistedQueue.PersistedQueueStore,
   SqlError,
@@ -65,19 +66,19 @@ export const layerQueue = ({ lease = "30 seconds", poll }: LeaseOptions = {}): L
     ),
     Layer.tap(() => migrate(indexes)),
     Layer.provide(Layer.effectDiscard(untilReachable)),
-    // The queue polls all the time, and mostly finds nothing: no spans for that.
+    // Most polls find nothing, so they make no spans.
     Layer.provide(Layer.succeed(References.TracerEnabled, false))
   )
 
-/** The store compares times in milliseconds: with fractions of a millisecond it may wait for ever. */
+/** A clock in whole milliseconds: with fractions of one, the store in memory may wait for ever. */
 const wholeMillis = (clock: Clock.Clock): Clock.Clock => ({
   ...clock,
   currentTimeMillisUnsafe: () => Math.floor(clock.currentTimeMillisUnsafe())
 })
 
 /**
- * The queue in memory, for tests under `TestClock`: it is gone with the process. An element with a delay is added when the
- * delay is over, since each take goes through all elements. Finished elements are deleted by the next cleanup.
+ * The queue in memory, for tests under `TestClock`: it ends with the process. Each take reads all elements, so an element
+ * with a delay is added only when the delay is over. The next cleanup deletes finished elements.
  */
 export const layerQueueMemory: Layer.Layer<PersistedQueue.PersistedQueueFactory | PersistedQueue.PersistedQueueStore> =
   Layer.provideMerge(
@@ -104,17 +105,17 @@ export const layerQueueMemory: Layer.Layer<PersistedQueue.PersistedQueueFactory 
     )
   )
 
-/** Deletes finished elements. The rows of payouts and webhooks store what became of them. */
+/** Deletes finished elements. Their results are in the rows of payouts and webhooks. */
 export const forgetDone = Effect.flatMap(PersistedQueue.PersistedQueueStore, (store) =>
   store.cleanup({ timeToLive: Duration.days(1), failedTimeToLive: Duration.days(30) })
 )
 
-/** No element is given up for a count of its attempts: the handlers decide, by time and by what was answered. */
+/** The limit of attempts that the queue needs: in practice none. The handlers decide by time and by the answers when to stop. */
 export const unlimited = 2 ** 31 - 1
 
 /**
- * The element is to be tried again later, by the queue's schedule. The queue's table stores the printed failure, so its
- * text is one word of this library.
+ * The element will be tried again later, by the queue's schedule. The queue stores the text of the failure in its table, so
+ * the text is only a word of this library.
  */
 export class TryAgain extends Schema.TaggedError<TryAgain>("effect-pix/TryAgain")("TryAgain", {
   reason: Schema.String
@@ -124,7 +125,7 @@ export class TryAgain extends Schema.TaggedError<TryAgain>("effect-pix/TryAgain"
   }
 }
 
-/** Where a defect was thrown and its class, without its message, which may quote anybody's data. */
+/** The class and the stack of a defect, without its message, which may quote a person's data. */
 const traceOf = (cause: Cause.Cause<unknown>): string => {
   const defect = Cause.squash(cause)
   if (!Predicate.isError(defect)) return typeof defect
@@ -134,16 +135,16 @@ const traceOf = (cause: Cause.Cause<unknown>): string => {
   return [defect.name, ...frames].join("\n")
 }
 
-/** Takes elements and handles them until it is interrupted, `concurrency` at the same time. */
+/** Takes elements and handles `concurrency` of them at the same time, until it is interrupted. */
 export const work = <A, R, HR>(
   queue: PersistedQueue.PersistedQueue<A, R>,
   options: {
-    /** For the log. */
+    /** The name of the worker in the log. */
     readonly name: string
     readonly concurrency: number
     /**
-     * Success removes the element. A defect is logged without its message, and the element is tried again. A step that
-     * is interrupted by something else, such as the end of the user's pool, is tried again too, and is no defect.
+     * Success removes the element. A defect is logged without its message, and the element is tried again. A step that was
+     * interrupted by another fiber, for example when the user's pool closed, is tried again too, and is not a defect.
      */
     readonly handle: (value: A, metadata: { readonly attempts: number }) => Effect.Effect<void, TryAgain, HR>
   }
@@ -158,15 +159,15 @@ export const work = <A, R, HR>(
         : Effect.logError(`${options.name}: a handler died`, traceOf(cause))
       return Effect.andThen(log, Effect.fail(new TryAgain({ reason: isInterrupted ? "Interrupted" : "Defect" })))
     })
-  // A taker that could not settle an element, since the database was away for longer than the lease, dies: another one
-  // follows. The element is taken again when its lease is over.
+  // If the database cannot be reached for longer than the lease, a take cannot settle its element and dies. The next take
+  // follows, and the element is taken again when its lease is over.
   const taker = queue.take(handle).pipe(
     Effect.catchCause((cause) => {
       const failure = Cause.findError(cause)
       return Result.isSuccess(failure) && failure.success._tag === "TryAgain"
         ? Effect.void
         : Effect.andThen(
-            Effect.logWarning(`${options.name}: the queue did not answer, it is asked again`, traceOf(cause)),
+            Effect.logWarning(`${options.name}: the queue did not answer, it is polled again`, traceOf(cause)),
             Effect.sleep("1 second")
           )
     }),
@@ -179,8 +180,8 @@ export const work = <A, R, HR>(
 }
 
 /**
- * Does something at once and then every `interval`, until it is interrupted. A failure is logged, and it goes on. It makes
- * no spans: most of the time it finds nothing to do.
+ * Runs the effect at once and then every `interval`, until it is interrupted. A failure is logged, and the next run follows.
+ * No spans are made, since most runs find nothing to do.
  */
 export const repeatedly = <E, R>(
   name: string,
@@ -188,15 +189,15 @@ export const repeatedly = <E, R>(
   effect: Effect.Effect<unknown, E, R>
 ): Effect.Effect<void, never, R> =>
   effect.pipe(
-    Effect.catchCause((cause) => Effect.logWarning(`${name} failed, and is done again`, traceOf(cause))),
+    Effect.catchCause((cause) => Effect.logWarning(`${name} failed, and will run again`, traceOf(cause))),
     Effect.repeat(Schedule.spaced(interval)),
     Effect.withTracerEnabled(false),
     Effect.asVoid
   )
 
 /**
- * Lets an effect go on for at most `patience` when the calling fiber is interrupted: the stop of a process cuts off
- * nothing that ends soon.
+ * When the calling fiber is interrupted, gives the effect at most `patience` to end before it is interrupted too: a process
+ * that stops does not cut off an effect that ends soon.
  */
 export const withPatience =
   (patience: Duration.Input) =>

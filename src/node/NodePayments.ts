@@ -1,18 +1,19 @@
 /**
  * A transport for Node: undici's `dispatch` under Effect's `HttpClient`. It is the fastest way to call the service from
- * Node, and it knows whether a byte of a request was handed to a connection.
+ * Node, and it can say whether a request was given to a connection.
  *
- * - A write whose connection was never made, or that waited for a connection until its time was over, is `NotSent`. One
- *   whose connection broke after its request was started is `Unknown`.
- * - It repeats nothing by itself, follows no redirect, asks for no compression, and reads no more of an answer than
- *   `PaymentsPolicy.maxResponseBytes`.
- * - The time of an attempt is the transport's own timer. No socket and no timer is left open.
- * - When the layer's scope closes, calls that are under way are waited for, at most `shutdownTimeout`.
+ * Details:
+ * - A write is `NotSent` if its connection was never made, or if it waited for a connection until its time was over. It is
+ *   `Unknown` if its connection broke after the request was started.
+ * - The transport repeats nothing, follows no redirect, asks for no compression, and reads at most
+ *   `PaymentsPolicy.maxResponseBytes` of an answer.
+ * - A timer of the transport limits each attempt. No socket and no timer is left open.
+ * - When the layer's scope closes, it waits for the calls under way, for at most `shutdownTimeout`.
  *
  * Gotchas:
  * - It needs the package `undici`.
- * - A client that you wrap (`HttpClient.mapRequest`, `transformResponse` and so on) is used as any other `HttpClient`: all
- *   that you add is honoured, and its requests do not use the fast transport.
+ * - A client that you wrap (`HttpClient.mapRequest`, `transformResponse` and so on) is used like any other `HttpClient`: your
+ *   additions have their effect, and its requests do not use the fast transport.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -29,27 +30,27 @@ import { offer } from "../internal/transport.ts"
 import { transportOf } from "./internal/exchange.ts"
 import { clientOf } from "./internal/httpClient.ts"
 
-/** TLS of the connections: the options of Node's `tls.connect`, but for those that switch its checks off. */
+/** TLS of the connections: the options of Node's `tls.connect`, without those that switch off its checks. */
 export type TlsOptions = Pick<
   ConnectionOptions,
   "ca" | "cert" | "ciphers" | "key" | "maxVersion" | "minVersion" | "passphrase" | "servername"
 >
 
-/** How the transport connects. */
+/** Options of the transport. */
 export interface Options {
-  /** The most connections to the service at a time; more calls wait for one. Default 128. */
+  /** The most connections to the service at a time; further calls wait for one. Default 128. */
   readonly connections?: number | undefined
   /** How long connecting may take, TLS included. Default 10 seconds. */
   readonly connectTimeout?: Duration.Input | undefined
-  /** How long an idle connection is kept, where the service names no shorter time. Default 4 seconds. */
+  /** How long an idle connection stays open, unless the service asks for a shorter time. Default 4 seconds. */
   readonly keepAliveTimeout?: Duration.Input | undefined
-  /** Certificates and the like. Default: Node's own trust. */
+  /** Certificates and other options of TLS. Default: the certificates that Node trusts. */
   readonly tls?: TlsOptions | undefined
   /** How long the end of the layer's scope waits for calls that are under way. Default 10 seconds. */
   readonly shutdownTimeout?: Duration.Input | undefined
   /**
-   * A dispatcher of yours, such as undici's `ProxyAgent`: the options above do not apply to it, and the layer does not
-   * close it. One that repeats requests (`RetryAgent`) sends an attempt of this library more than once.
+   * Your own dispatcher, such as undici's `ProxyAgent`. The options above do not apply to it, and the layer does not close
+   * it. Do not give one that repeats requests (`RetryAgent`): it would send an attempt of this library more than once.
    */
   readonly dispatcher?: Dispatcher | undefined
 }
@@ -62,7 +63,7 @@ const check = ({ connections, connectTimeout, keepAliveTimeout, shutdownTimeout 
     shutdownTimeout: Settings.period("shutdownTimeout", shutdownTimeout ?? "10 seconds")
   })
 
-/** Loaded when a layer is built: a program that uses only `NodeSqlite` need not install it. */
+/** `undici` is loaded when a layer is built: a program that uses only `NodeSqlite` need not install it. */
 const undici = Effect.tryPromise({
   try: () => import("undici"),
   catch: (error) =>
@@ -71,13 +72,13 @@ const undici = Effect.tryPromise({
       : Settings.wrong("undici", "is installed and could not be loaded: it needs Node 22.19 or newer")
 })
 
-/** An agent, and how it closes: it waits for the requests under way, then destroys the connections that are left. */
+/** An agent, and the effect that closes it: it waits for the requests under way, then destroys the other connections. */
 const makeAgent = (
   { Agent, Pool }: typeof Undici,
   limits: Effect.Success<ReturnType<typeof check>>,
   tls: TlsOptions | undefined
 ): { readonly agent: Agent; readonly close: Effect.Effect<unknown> } => {
-  // An agent that is closing has no list of its pools any more, so that it could not destroy them.
+  // A closing agent has dropped the list of its pools, so the pools are collected here, to be destroyed.
   const pools = new Set<Pool>()
   const agent = new Agent({
     connections: limits.connections,
@@ -91,7 +92,7 @@ const makeAgent = (
     }
   })
   const close = Effect.promise(() => agent.close()).pipe(
-    // A finalizer cannot be interrupted; its wait must be.
+    // A finalizer is not interruptible, but the timeout has to interrupt this wait.
     Effect.interruptible,
     Effect.timeoutOption(limits.shutdownTimeout),
     Effect.andThen(Effect.promise(() => Promise.all(Array.from(pools, (pool) => pool.destroy()))))
@@ -100,7 +101,7 @@ const makeAgent = (
 }
 
 /**
- * The `HttpClient` for Node, for which the fast transport is offered.
+ * The `HttpClient` for Node, with the fast transport.
  *
  * ```ts
  * import { Effect, Layer, Redacted } from "effect"

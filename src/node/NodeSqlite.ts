@@ -1,8 +1,8 @@
 /**
- * A `SqlClient` on `node:sqlite`, for one process that keeps its durable payouts and webhooks in a file beside it.
+ * A `SqlClient` on `node:sqlite`, for one process that stores its durable payouts and webhooks in a local file.
  *
- * No SQLite driver of Effect loads with Effect 4.1. When `@effect/sql-sqlite-node` has a release that does, use that one.
- * No other module of this library depends on this one: any `SqlClient` works in its place.
+ * Details: no SQLite driver of Effect loads with Effect 4.1. When a release of `@effect/sql-sqlite-node` does, use that one.
+ * No other module of this library depends on this one: any other `SqlClient` works too.
  *
  * Gotchas:
  * - The file belongs to one process: a second one is refused when its layer is built. Several processes need PostgreSQL.
@@ -38,15 +38,15 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite"
 import type { ConfigurationError } from "../contract/ConfigurationError.ts"
 import * as Settings from "../contract/Settings.ts"
 
-/** SQLite knows neither booleans nor dates. */
+/** Converts booleans and dates, for which SQLite has no type. */
 const input = (value: unknown): SQLInputValue => {
   if (typeof value === "boolean") return Number(value)
   if (value instanceof Date) return value.toISOString()
-  // SQLite refuses values of other types itself.
+  // SQLite itself refuses values of other types.
   return value === undefined ? null : (value as SQLInputValue)
 }
 
-/** `node:sqlite` gives SQLite's number in a field of its own; Effect's classification looks for it in `code`. */
+/** `node:sqlite` has SQLite's error number in `errcode`. Effect's classification reads it from `code`. */
 const withCode = (cause: unknown) =>
   Predicate.isError(cause) && Predicate.hasProperty(cause, "errcode")
     ? { code: cause.errcode, message: cause.message, cause }
@@ -58,7 +58,7 @@ const attempt = <A>(operation: string, run: () => A) =>
     catch: (cause) => new SqlError({ reason: classifySqliteError(withCode(cause), { message: operation, operation }) })
   })
 
-/** Prepared statements by their text: the least recently used goes first. */
+/** A cache of prepared statements by their text. It drops the least recently used one. */
 const makePrepare = (db: DatabaseSync) => {
   const prepared = new Map<string, StatementSync>()
   return (sql: string): StatementSync => {
@@ -77,7 +77,6 @@ const connectionOf = (db: DatabaseSync): Connection => {
     attempt("execute", () => prepare(sql).all(...params.map(input)))
   const values: Connection["executeValues"] = (sql, params) =>
     Effect.map(all(sql, params), (rows) => rows.map((row) => Object.values(row)))
-  // This client has no transform of rows.
   return {
     execute: all,
     executeUnprepared: all,
@@ -115,20 +114,20 @@ const open = (filename: string) =>
       Settings.wrong(
         "filename",
         isLocked(error)
-          ? `(${filename}) is open in another process: a SQLite file belongs to one process. Stop the other one first; several processes need a PostgreSQL.`
+          ? `(${filename}) is open in another process: a SQLite file belongs to one process. Stop the other one first; several processes need PostgreSQL.`
           : `(${filename}) cannot be opened as a SQLite database (${error.reason._tag})`
       )
     )
   )
 
 /**
- * The database in a file that this process alone has open, or `:memory:`. The file is made where it is absent. A file
- * that another process has open, or that is no database, is a `ConfigurationError`.
+ * A database in a file, or in memory. The file is created if it is absent. If another process has the file open, or if it is
+ * not a database, the layer fails with `ConfigurationError`.
  */
 export const layer = ({
   filename
 }: {
-  /** The path of the file, or `:memory:`. Two more files are beside it while it is open. */
+  /** The path of the file, or `:memory:`. While it is open, SQLite has two more files in the same folder. */
   readonly filename: string
 }): Layer.Layer<SqlClient.SqlClient, ConfigurationError> =>
   Layer.effect(

@@ -1,15 +1,15 @@
 /**
  * Compares your books with the gateway, in both directions: functions of `Payments`.
  *
- * `stream` looks up each of your orders, and says what became of it there. `unknownRows` reads the gateway's list, and
- * gives the rows that your books do not know. Both run in constant memory and change nothing. Amounts are in centavos.
+ * `stream` looks up each of your orders and compares it. `unknownRows` reads the gateway's list and returns the rows that
+ * are not in your books. Both run in constant memory and change nothing. Amounts are in centavos.
  *
  * Gotchas:
- * - The service lists no withdrawals and documents no lookup of one: payouts are compared otherwise, see
- *   docs/reconciling.md.
- * - Leave out the orders and rows of the last minutes: one side may know of them before the other.
- * - If every order is `MissingAtGateway`, look at the base URL and at whose credentials these are. If every amount is a
- *   hundred times the other, the service's `value` is not in centavos, as it is stated to be (service interface, section 2.6).
+ * - The service documents no list and no lookup of withdrawals. docs/reconciling.md says how to compare payouts.
+ * - Leave out the orders and rows of the last minutes: one side may have recorded them before the other.
+ * - If every order is `MissingAtGateway`, check the base URL, and which company the credentials belong to. If every amount
+ *   differs by the factor 100, the service's `value` is not in centavos, although it is documented so (service interface,
+ *   section 2.6).
  *
  * ```ts
  * import { Effect, Stream } from "effect"
@@ -58,27 +58,26 @@ import type { TransactionDetail, TransactionListItem } from "../contract/Transac
 import { Centavos } from "../pix/Money.ts"
 import * as TransactionStream from "./TransactionStream.ts"
 
-/** An order of your books: the charge that you created for it. It may have more fields, which the result shows again. */
+/** An order in your books, with the charge that you created for it. It may have more fields; the result returns them. */
 export const Order = Schema.Struct({
   /** The `id` that the creation of the charge answered. */
   transactionId: Schema.String,
   /** In centavos. It is compared with the `value` of the lookup, which is in centavos too. */
   amount: Centavos,
   /**
-   * What your books say, in the words of a lookup, such as `Awaiting` or `Paid`: it is compared as it is written, a word
-   * that is not documented too. The creation and the list have words of their own, which do not fit. Default: the status
-   * is not compared.
+   * The status in your books, in the words of a lookup, such as `Awaiting` or `Paid`. Words are compared exactly, also
+   * undocumented ones. The creation and the list use other words, which never match. Default: the status is not compared.
    */
   status: Schema.optional(DetailStatus)
 })
 /** See the schema of the same name. */
 export interface Order extends Schema.Schema.Type<typeof Order> {}
 
-/** How to look up the orders. What makes no sense is an `InvalidRequest`. */
+/** Options of `stream`. A wrong option is an `InvalidRequest`. */
 export interface Options {
   /** How many lookups may be under way at the same time. Default: 4. */
   readonly concurrency?: number | undefined
-  /** How many orders to pass over: the `position` of the last result that an earlier run stored. Default: 0. */
+  /** How many orders to skip: the `position` of the last result that you stored in an earlier run. Default: 0. */
   readonly from?: number | undefined
 }
 
@@ -86,18 +85,18 @@ interface OfOrder<O> {
   /** The order as it was given. */
   readonly order: O
   /**
-   * The place of the order among all orders, from 1. Store it with the result: a later run over the same orders in the same
-   * sequence goes on `from` there.
+   * The position of the order among all orders, from 1. Store it with the result, and give it as `from` to a later run over
+   * the same orders in the same sequence.
    */
   readonly position: number
 }
 
 interface Compared<O> extends OfOrder<O> {
-  /** What the lookup answered. It holds the payer's data: store what you need of it, such as its `id`. */
+  /** The answer of the lookup. It holds the payer's data: store only the fields that you need, such as `id`. */
   readonly transaction: TransactionDetail
 }
 
-/** The amount is the same, and so is the status, where the order has one. */
+/** The amount is the same, and so is the status, if the order has one. */
 export interface Matched<O extends Order = Order> extends Compared<O> {
   readonly _tag: "Matched"
 }
@@ -112,14 +111,14 @@ export interface StatusDiffers<O extends Order = Order> extends Compared<O> {
   readonly _tag: "StatusDiffers"
 }
 
-/** The service answered that it knows no transaction of this id. */
+/** The service answered that there is no transaction with this id. */
 export interface MissingAtGateway<O extends Order = Order> extends OfOrder<O> {
   readonly _tag: "MissingAtGateway"
   readonly error: TransactionNotFound
 }
 
 /**
- * Nothing is known of this order: `error` says why. Look it up again in a later run; for an `InvalidRequest`, correct the
+ * The order could not be looked up: `error` says why. Look it up again in a later run; after an `InvalidRequest`, correct the
  * order first.
  */
 export interface Unreadable<O extends Order = Order> extends OfOrder<O> {
@@ -127,7 +126,7 @@ export interface Unreadable<O extends Order = Order> extends OfOrder<O> {
   readonly error: Exclude<GetTransactionError, AuthError | TransactionNotFound>
 }
 
-/** What became of an order. */
+/** The result for one order. */
 export type ReconcileResult<O extends Order = Order> =
   | Matched<O>
   | AmountDiffers<O>
@@ -138,15 +137,15 @@ export type ReconcileResult<O extends Order = Order> =
 /** What a run over orders can fail with. */
 export type ReconcileError = AuthError | InvalidRequest | RateLimited | RequestRejected | ServiceUnavailable
 
-/** How many orders in a row are left without an answer when the run ends. */
-const patience = 10
+/** After so many orders in a row without an answer the run fails. */
+const maxUnanswered = 10
 
 type Operation = "getTransaction" | "listTransactions"
 
 const invalid = (operation: Operation, issues: InvalidRequest["issues"]) =>
   new InvalidRequest({ operation, attempts: 0, outcome: "NotSent", issues })
 
-/** Checks what a caller without types may give, too. */
+/** Checks the settings, also those of a caller without types. */
 const check = <A extends object>(operation: Operation, settings: Parameters<typeof Check.all<A>>[0]) =>
   Effect.mapError(Check.all(settings), (error) =>
     invalid(
@@ -162,32 +161,31 @@ const compare = ({ amount, status }: Order, { enStatusTransaction, value }: Tran
   return status === undefined || status === enStatusTransaction ? "Matched" : "StatusDiffers"
 }
 
-/** What the service did not answer is held until it answers again: in an outage it is no result. */
+/** Unanswered orders are held back until the service answers again: if the run fails before, they have no result. */
 type Step<O extends Order> = readonly [
   held: ReadonlyArray<ReconcileResult<O>>,
   results: ReadonlyArray<ReconcileResult<O>>
 ]
 
-/** The next order would meet the same: wrong credentials, or a redirect, by which the base URL is wrong. */
-const concernsAll = (error: GetTransactionError): error is AuthError | RequestRejected => error.concerns === "Setup"
+/** Whether every order would fail in the same way: the credentials or the base URL are wrong. */
+const wouldFailForAll = (error: GetTransactionError): error is AuthError | RequestRejected => error.concerns === "Setup"
 
 const isStream = <O, E, R>(orders: Iterable<O> | Stream.Stream<O, E, R>): orders is Stream.Stream<O, E, R> =>
   Stream.isStream(orders)
 
 /**
- * Looks up each order once, and gives a result for each, in the order of the input. A stream of orders is pulled as the
- * results are, `concurrency` ahead.
+ * Looks up each order once, and returns a result for each, in the order of the input. A stream of orders is pulled as the
+ * results are consumed, with at most `concurrency` lookups ahead.
  *
- * One order that cannot be looked up is `Unreadable`, and the others go on. The run ends in a failure where the next order
- * would meet the same:
+ * An order that cannot be looked up is `Unreadable`, and the run continues. The run fails if the next orders would fail in
+ * the same way:
  *
- * - `AuthError`, and a `RequestRejected` that is a redirect (the base URL is wrong), at once.
- * - `ServiceUnavailable` or `RateLimited`, where ten orders in a row end in one of the two. These have no result.
- * - What the stream of orders fails with, and `InvalidRequest` for a wrong option.
+ * - with `AuthError`, or a `RequestRejected` that is a redirect (the base URL is wrong), at once;
+ * - with `ServiceUnavailable` or `RateLimited`, after ten orders in a row that fail with one of the two. They have no result;
+ * - with the error of the stream of orders, and with `InvalidRequest` for a wrong option.
  *
- * A run goes on from the `position` that you stored with the last result, whether it failed or was killed: the orders
- * after it are looked up again. Where orders are added or removed between two runs, go on after your own key of the last
- * order instead.
+ * After a failure or a kill, give the `position` of the last stored result as `from`: the orders after it are looked up
+ * again. If orders are added or removed between two runs, select the remaining orders by a key of your own instead.
  */
 export const stream = <O extends Order, E = never, R = never>(
   orders: Iterable<O> | Stream.Stream<O, E, R>,
@@ -215,7 +213,7 @@ export const stream = <O extends Order, E = never, R = never>(
         Stream.drop(from),
         Stream.mapEffect(
           (order, index) =>
-            // A failure as a value: it must not overtake the results of the orders before it.
+            // The failure is a value here, so that the results of the orders before it are emitted first.
             Effect.map(Effect.result(lookUp(order)), (answer) => ({
               of: { order, position: from + index + 1 },
               answer
@@ -231,9 +229,9 @@ export const stream = <O extends Order, E = never, R = never>(
             }
             const error = answer.failure
             if (error._tag === "TransactionNotFound") return [[], [...held, { _tag: "MissingAtGateway", ...of, error }]]
-            if (concernsAll(error)) return yield* error
+            if (wouldFailForAll(error)) return yield* error
             const isUnanswered = error._tag === "RateLimited" || error._tag === "ServiceUnavailable"
-            if (isUnanswered && held.length + 1 >= patience) return yield* error
+            if (isUnanswered && held.length + 1 >= maxUnanswered) return yield* error
             const all: ReadonlyArray<ReconcileResult<O>> = [...held, { _tag: "Unreadable", ...of, error }]
             return isUnanswered ? [all, []] : [[], all]
           }),
@@ -243,18 +241,17 @@ export const stream = <O extends Order, E = never, R = never>(
     })
   )
 
-/** Which rows of the list to read, how, and which of them the books know. */
+/** Options of `unknownRows`: which rows of the list to read, and how to find a row in your books. */
 export interface UnknownRowsOptions<E = never, R = never> extends Omit<TransactionStream.Options, "limit"> {
-  /** Whether your books know this row, which holds the payer's data. docs/reconciling.md shows which ids may meet. */
+  /** Whether this row is in your books. It holds the payer's data. docs/reconciling.md shows which ids may match. */
   readonly isKnown: (row: TransactionListItem) => Effect.Effect<boolean, E, R>
-  /** How many rows may be asked about at the same time. Default: 4. */
+  /** How many calls of `isKnown` may run at the same time. Default: 4. */
   readonly concurrency?: number | undefined
 }
 
 /**
- * The rows of the gateway's list that the books do not know, in the order of the list. All rows are read, as
- * `TransactionStream` reads them: each exactly once, or the stream fails with a `PaginationError`, whose checkpoint a
- * later run takes as `from`.
+ * The rows of the gateway's list that are not in your books, in the order of the list. `TransactionStream` reads the list:
+ * each row exactly once, or the stream fails with a `PaginationError`, whose checkpoint is the `from` of a later run.
  */
 export const unknownRows = <E = never, R = never>(
   options: UnknownRowsOptions<E, R>

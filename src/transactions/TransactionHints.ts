@@ -1,12 +1,13 @@
 /**
- * Hints that something may have happened to a transaction. `Webhook` publishes the id of a transaction when a call names
- * it. `TransactionWait` then looks that transaction up at once, instead of at its next poll. A hint holds only the id:
- * what is true, the lookup says.
+ * Hints that something may have happened to a transaction. `Webhook` publishes the id of a transaction when a delivery
+ * names it. `TransactionWait` then looks that transaction up at once, instead of at its next poll. A hint holds only the
+ * id: the lookup shows the state.
  *
- * It is a `Context.Reference`. By default all code of a process shares one, and there is nothing to set up. With several
- * processes, give an implementation of your own, for instance over Redis' publish and subscribe. Without one, the
- * processes that did not receive the webhook go on polling. Provide yours twice: to the layer of `Webhook`, which keeps
- * it, and to the effect that waits.
+ * Details: it is a `Context.Reference`. By default all code of a process shares one, and there is nothing to set up.
+ *
+ * Gotcha: with several processes, only the one that received the webhook gets the hint, and the others poll. To share hints,
+ * give an implementation of your own, for instance over Redis' publish and subscribe. Provide it twice: to the layer of
+ * `Webhook`, which uses the one that it was built with, and to the effect that waits.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -16,11 +17,11 @@ import type * as Scope from "effect/Scope"
 
 /** See the reference of the same name. */
 export interface TransactionHints {
-  /** Wakes all that wait for this transaction now. Where nothing waits, nothing happens. */
+  /** Wakes every fiber that waits for this transaction now. */
   readonly publish: (transactionId: string) => Effect.Effect<void>
   /**
-   * Listens to the hints for a transaction, from now to the end of the scope: each of them opens the latch. The listener
-   * closes the latch again before it looks the transaction up.
+   * Listens to the hints for a transaction, from now to the end of the scope. Each hint opens the latch. The listener closes
+   * the latch before it looks the transaction up.
    */
   readonly subscribe: (transactionId: string) => Effect.Effect<Latch.Latch, never, Scope.Scope>
 }
@@ -55,8 +56,8 @@ const make = (): TransactionHints => {
 
 const reference = Context.Reference<TransactionHints>("effect-pix/TransactionHints", { defaultValue: make })
 
-/** The hints in force: one for the whole process, unless another is provided. */
+/** The current hints: one instance for the whole process, unless another is provided. */
 export const TransactionHints = Object.assign(reference, {
-  /** Hints of its own, apart from those of the process: for tests that must not wake each other. */
+  /** A separate instance, for tests that must not wake each other. */
   layer: Layer.sync(reference, make) satisfies Layer.Layer<never>
 })

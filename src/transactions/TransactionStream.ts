@@ -1,23 +1,24 @@
 /**
  * All transactions of the company, page by page, in constant memory: a function of `Payments`.
  *
- * The service numbers its pages (service interface, section 4.2) and goes on adding rows while they are read, so rows move
- * from one page to another. After each page a look is taken over its border: a page of another size, which shows the rows
- * on both sides of it. New rows in the look are delivered; where it shows no row that was read, the reader steps back.
- * Every row that is in the list from the start of the stream to its end is delivered exactly once, or the stream fails
- * with a `PaginationError`. A row that arrives late, with an older `createdAt` than rows that were read, is delivered once
- * or not at all.
+ * Details: the service numbers its pages (service interface, section 4.2) and adds rows while they are read, so rows move
+ * from one page to another. After each page the reader looks at its border: it requests a page of another size, which shows
+ * the rows on both sides of the border. It delivers the new rows of that page. If the page shows no row that was read, the
+ * reader steps back. Every row that is in the list from the start of the stream to its end is delivered exactly once, or
+ * the stream fails with a `PaginationError`. A row that is added late, with an older `createdAt` than rows that were read,
+ * is delivered once or not at all.
  *
  * Gotchas:
  * - A list that does not change costs two requests a page, and a few for its end.
- * - Oldest first (the default), rows that arrive while reading are delivered too, at the end. Newest first they are not.
- * - A service that sorts by `createdAt` alone may order rows of one time anew for each request. Where no answer shows all
- *   of them, the rows are counted at the end: fewer than the service counts are `MissingRows`. In such a list, rows that
- *   vanish while it is read hide as many that were missed.
- * - A service that ignores `pageSize` shows no border: there the page before is read again, and must not have moved.
- * - The last thousand ids are remembered. Where more rows share one `createdAt`, or rows show none, and they move while
- *   they are read, the stream may end in `LostPlace`.
- * - `Stream.retry` would begin anew and repeat rows. Use `pages`, keep its last checkpoint, and go on `from` it.
+ * - Oldest first (the default), the rows that are added meanwhile are delivered too, at the end. Newest first they are not.
+ * - A service that sorts by `createdAt` alone may order rows of the same time differently in each request. If no answer
+ *   shows all of them, the rows are counted at the end: if fewer were delivered than the service counts, the stream fails
+ *   with `MissingRows`. In such a list, a row that is removed while it is read can hide one that was missed.
+ * - If a service ignores `pageSize`, no page shows both sides of a border. Then the page before is read again, and must not
+ *   have changed.
+ * - The last thousand ids are remembered. If more rows than that share one `createdAt`, or have none, and they move while
+ *   they are read, the stream may fail with `LostPlace`.
+ * - `Stream.retry` would start again and repeat rows. Use `pages`, store the last checkpoint, and give it as `from`.
  */
 import type * as Arr from "effect/Array"
 import * as DateTime from "effect/DateTime"
@@ -39,25 +40,25 @@ export { Checkpoint, PaginationError }
 export interface Options {
   /** Default: `createdAt_asc`, oldest first, which moves the least; or that of `from`. */
   readonly sort?: TransactionSort | undefined
-  /** How many rows a page has: 1 to 100. Default: 100, the most that the service allows. Looks have other sizes. */
+  /** How many rows a page has: 1 to 100. Default: 100, the most that the service allows. Looks at borders use other sizes. */
   readonly pageSize?: number | undefined
-  /** How many pages may wait, read ahead of the consumer; one more may be under way. Default: 0. */
+  /** How many pages may be read before the consumer asks for them; one more may be under way. Default: 0. */
   readonly readAhead?: number | undefined
   /** Only rows created at this time or later; rows without `createdAt` are left out. Default: all. */
   readonly since?: DateTime.DateTime | Date | undefined
   /** Only rows created before this time; rows without `createdAt` are left out. Default: all. */
   readonly until?: DateTime.DateTime | Date | undefined
-  /** At most so many rows in this run. Default: all. */
+  /** The most rows to deliver in this run. Default: all. */
   readonly limit?: number | undefined
-  /** Go on after this place. Default: from the beginning. */
+  /** Where to continue: the checkpoint of an earlier run. Default: from the beginning. */
   readonly from?: Checkpoint | undefined
 }
 
-/** Rows that were not delivered before, and the place after them. */
+/** Rows that were not delivered before, and the checkpoint after them. */
 export interface Page {
   /** In the order of the list, at least one. */
   readonly rows: Arr.NonEmptyReadonlyArray<TransactionListItem>
-  /** The place after the rows: store it when they are processed. */
+  /** The checkpoint after the rows: store it when they are processed. */
   readonly checkpoint: Checkpoint
 }
 
@@ -99,7 +100,7 @@ const checkOptions = Effect.fnUntraced(function* (given: Options) {
   if (issues.length > 0) {
     return yield* new InvalidRequest({ operation: "listTransactions", attempts: 0, outcome: "NotSent", issues })
   }
-  // Rows before the first limit count as read.
+  // Rows before `since` (newest first: after `until`) count as read.
   const floor = Math.max(never, sort === "createdAt_asc" ? since - 1 : -until)
   const start = from ?? { sort, edge: floor + 1, floor, ids: [], index: -1, count: 0, isTied: false }
   return { limit, pageSize, since, start, until }
@@ -135,9 +136,9 @@ const read = Effect.fnUntraced(function* (options: Options) {
 })
 
 /**
- * The same as `stream`, in pages of rows that each come with the checkpoint after them. Store it when the rows are
- * processed, and give it as `from` to go on there. From the last checkpoint of a stream that ran oldest first, the rows
- * that arrived since are read.
+ * The same as `stream`, in pages: each has rows and the checkpoint after them. Store the checkpoint when the rows are
+ * processed, and give it as `from` to continue there. After the end of a stream that ran oldest first, its last checkpoint
+ * continues with the rows that were added since.
  *
  * ```ts
  * import { Effect, Schema, Stream } from "effect"
@@ -175,8 +176,7 @@ export const pages = (options: Options = {}): Stream.Stream<Page, StreamTransact
 }
 
 /**
- * All transactions of the company, one by one. What it promises, and on what that rests, is at the head of this module.
- * Amounts are in centavos.
+ * All transactions of the company, one by one. The head of this module says what is promised. Amounts are in centavos.
  */
 export const stream = (options?: Options): Stream.Stream<TransactionListItem, StreamTransactionsError, Payments> =>
   Stream.flattenArray(Stream.map(pages(options), ({ rows }) => rows))

@@ -1,17 +1,17 @@
 /**
- * Waiting for a charge: an Effect that completes when the transaction needs no more waiting, and a Stream of the changes
- * seen on the way. Source: service interface, sections 2.6, 3 and 6.
+ * Waits for a charge: `final` is an Effect that completes when the status of the transaction is final, and `changes` is a
+ * Stream of the changes until then. Source: service interface, sections 2.6, 3 and 6.
  *
- * It looks the transaction up at once, and then by a schedule that slows down: every second at first, once a minute at
- * last, jittered. A hint (see `TransactionHints`; `Webhook` publishes them) wakes it at once.
+ * Details: the first lookup is made at once. The next ones follow a schedule that slows down, from every second to once a
+ * minute, jittered. A hint (see `TransactionHints`; `Webhook` publishes them) starts a lookup at once.
  *
- * - It ends with the detail as soon as its status is final: see `Status.progressOfDetail`, or say `until` yourself.
- * - It ends with `TimedOut` when the charge has expired or the deadline has passed. A lookup that is under way is
- *   cut off then, and one last lookup is made, so a payment in time is not missed. It may take 5 seconds.
- * - While the service cannot be reached, sends an answer that cannot be read (a proxy's page), or asks to slow down, it
- *   goes on waiting. Every other failure ends it.
+ * - Waiting ends with the detail as soon as its status is final: see `Status.progressOfDetail`, or give your own `until`.
+ * - It fails with `TimedOut` when the charge has expired or the deadline has passed. A lookup that is under way is
+ *   interrupted then, and one last lookup is made, so that a payment in time is not missed. It may take 5 seconds.
+ * - It continues if the service cannot be reached, limits the rate, or sends an answer that cannot be read (such as the
+ *   page of a proxy). Every other failure ends it.
  *
- * Gotcha: `TimedOut` is no proof that the payer did not pay. It says what the last lookup said.
+ * Gotcha: `TimedOut` does not prove that the payer did not pay. It only has the result of the last lookup.
  *
  * ```ts
  * import { Effect } from "effect"
@@ -59,7 +59,7 @@ import { TransactionHints } from "./TransactionHints.ts"
 export type { Options }
 
 /**
- * The charge expired, or the deadline passed, and it was not final. Waiting changes nothing, so it can be waited for
+ * The charge expired, or the deadline passed, before the status was final. Waiting changes nothing, so it is safe to wait
  * again.
  */
 export class TimedOut extends Schema.TaggedError<TimedOut>("effect-pix/TimedOut")("TimedOut", {
@@ -70,35 +70,35 @@ export class TimedOut extends Schema.TaggedError<TimedOut>("effect-pix/TimedOut"
   transactionId: Schema.String,
   /** `Expired`: the charge's own expiry passed. `Deadline`: the time to wait was over. */
   reason: Schema.Literals(["Expired", "Deadline"]),
-  /** What the last lookup that succeeded said. Absent when none did. */
+  /** The status in the last successful lookup. Absent if none succeeded. */
   lastStatus: Schema.optionalKey(DetailStatus),
-  /** The tag of the last lookup's failure, if it failed; `ServiceUnavailable` too where it was cut off. */
+  /** The tag of the last lookup's error, if it failed; `ServiceUnavailable` if it was interrupted. */
   lastFailure: Schema.optionalKey(Schema.String)
 }) {
   override get message(): string {
     const why = this.reason === "Expired" ? "The charge expired" : "The time to wait was over"
     const seen = this.lastStatus === undefined ? "no lookup succeeded" : "its status was not final yet"
-    const failed = this.lastFailure === undefined ? "" : `, and the last of them failed with ${this.lastFailure}`
-    return `${why} for transaction ${this.transactionId}: ${seen} after ${this.attempts} lookup(s)${failed}. This is no proof that it was not paid; look it up again, or wait for its webhook.`
+    const failed = this.lastFailure === undefined ? "" : `, and the last one failed with ${this.lastFailure}`
+    return `${why} for transaction ${this.transactionId}: ${seen} after ${this.attempts} lookup(s)${failed}. This does not prove that it was not paid; look it up again, or wait for its webhook.`
   }
 }
 
-/** What waiting can fail with. What concerns only the service is looked up again. */
+/** What waiting can fail with. After an error that concerns only the service the transaction is looked up again. */
 export type WaitError = Exclude<GetTransactionError, { readonly concerns: "Service" }> | TimedOut
 
 /**
- * The default schedule: 1 second, then each wait a fifth longer than the one before, at most a minute; jittered by a
- * fifth, so that charges created together are not looked up together. About 14 lookups in the first minute, 29 in the
+ * The default schedule: the first wait is 1 second, and each is a fifth longer than the one before, up to a minute. Jitter
+ * of a fifth spreads the lookups of charges that were created together. About 14 lookups in the first minute, 29 in the
  * first ten, then one a minute.
  */
 export const polling: Schedule.Schedule<unknown> = Schedule.jittered(
   growing({ first: "1 second", most: "1 minute", factor: 1.2 })
 )
 
-/** How many hints may wake a lookup before the next poll: many hints do not make as many lookups. */
+/** How many hints may start a lookup before the next poll, so that many hints do not cause as many lookups. */
 const hintsBetweenPolls = 5
 
-/** How long the last lookup may take, in milliseconds: the time to wait is over already. */
+/** How long the last lookup may take, in milliseconds. */
 const lastLookup = 5_000
 
 interface Seen {
@@ -109,9 +109,9 @@ interface Seen {
 /** Returns `next`, which waits for the next change each time it is run. */
 const watch = Effect.fnUntraced(function* (transactionId: string, options: Options) {
   const { getTransaction } = yield* Payments
-  const { expiresAt, notFoundFor, patience, schedule, until } = yield* planOf(transactionId, options, polling)
+  const { expiresAt, maxWait, notFoundFor, schedule, until } = yield* planOf(transactionId, options, polling)
   const startedAt = yield* Clock.currentTimeMillis
-  const deadline = startedAt + patience
+  const deadline = startedAt + maxWait
   const endsAt = Math.ceil(Math.min(expiresAt, deadline))
   const notFoundUntil = startedAt + notFoundFor
   const step = yield* Schedule.toStep(schedule)
@@ -121,9 +121,9 @@ const watch = Effect.fnUntraced(function* (transactionId: string, options: Optio
   let lookedAt = -Infinity
   let status: string | undefined
   let failure: string | undefined
-  /** When the next lookup is planned; none is planned yet. */
+  /** The time of the next planned lookup. */
   let planned: number | undefined
-  /** Not before this, as the service asked. */
+  /** The service asked for no lookup before this time. */
   let notBefore = -Infinity
   let hinted = 0
 
@@ -146,7 +146,7 @@ const watch = Effect.fnUntraced(function* (transactionId: string, options: Optio
     if (planned === undefined) {
       const next = yield* Effect.option(step(now, undefined))
       if (Option.isNone(next)) return yield* timedOut("Deadline")
-      // Whole milliseconds, as the clock counts: a wait of less would end at once, and be repeated.
+      // The clock counts whole milliseconds: a shorter wait would end at once and be repeated.
       planned = now + Math.ceil(Duration.toMillis(next.value[1]))
     }
     if (notBefore > now) yield* Effect.sleep(Math.min(notBefore, endsAt) - now)
@@ -222,11 +222,11 @@ export const final = (
   )
 
 /**
- * The changes of a transaction's status as they are seen, from the status now to the final one, where the stream ends.
- * What happens between two lookups is seen as one change. Lookups are made while the stream is consumed.
+ * The changes of a transaction's status, from the current status to the final one, with which the stream ends. Several
+ * changes between two lookups are seen as one. Lookups are made while the stream is consumed.
  *
- * Each lookup has its own span. The stream has none: how long it lives is up to its consumer, so put one around what
- * consumes it, with `Effect.withSpan`.
+ * Each lookup has its own span. The stream has none, since its consumer decides how long it runs: put `Effect.withSpan`
+ * around the consumer.
  *
  * ```ts
  * import { Effect, Stream } from "effect"

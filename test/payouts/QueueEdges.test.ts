@@ -237,7 +237,7 @@ describe("a database that fails", () => {
       yield* sql`ALTER TABLE effect_pix_payouts RENAME TO away`
       const error = yield* Effect.flip(queue.submit(payout("invoice-1")))
       assert.strictEqual(error._tag, "DatabaseError")
-      assert.include(error.message, "did not do submit")
+      assert.include(error.message, "submit failed on the database")
       yield* sql`ALTER TABLE away RENAME TO effect_pix_payouts`
       yield* queue.submit(payout("invoice-1"))
       yield* sql`ALTER TABLE effect_pix_payouts RENAME TO away`

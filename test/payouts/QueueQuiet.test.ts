@@ -134,7 +134,7 @@ const failing = (reasons: Array<SqlError["reason"]>) => {
 
 describe("a worker that starts while the database is away", () => {
   const props = { message: "query", operation: "query" }
-  const sentence = "The database cannot be reached. It is asked again until it can."
+  const sentence = "The database cannot be reached. This is retried until it can."
 
   it.effect("waits and says so, whether the server is not there or starts", () =>
     Effect.gen(function* () {

@@ -100,7 +100,7 @@ describe("TransactionStream in a simulation", () => {
           assert.isAtMost(requests, 300)
           if (error?.reason !== "MissingRows") return assert.fail(`${error?.message}`)
           assert.isBelow(error.delivered ?? 0, error.counted ?? 0)
-          assert.include(error.message, "begin anew")
+          assert.include(error.message, "start again")
           // With its count the same is missing from there; without it the rest comes, and here there is none.
           const again = yield* Effect.flip(Stream.runDrain(streamBy(list, { from: error.checkpoint })))
           assert.strictEqual(again._tag === "PaginationError" && again.reason, "MissingRows")

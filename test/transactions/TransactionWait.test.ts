@@ -162,7 +162,7 @@ describe("TransactionWait.final", () => {
       assert.strictEqual(error.lastStatus, "Awaiting")
       assert.strictEqual(error.attempts, 4)
       assert.strictEqual(error.outcome, "NoEffect")
-      assert.include(error.message, "no proof")
+      assert.include(error.message, "does not prove")
     })
   )
 

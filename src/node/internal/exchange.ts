@@ -1,9 +1,8 @@
 /**
  * The transport on undici's `dispatch`: one handler and one timer for each request.
  *
- * undici starts a request only when it has a connection for it, and then writes it at once. So a request that was never
- * started sent no byte, whatever happened to it, and one whose time is over by then is not started. A request that was
- * started may have been sent.
+ * Details: undici starts a request only when it has a connection for it, and then writes it at once. So a request that was
+ * never started sent no byte. A request whose time is over is not started. A request that was started may have been sent.
  */
 import { Buffer } from "node:buffer"
 import { brotliDecompress, gunzip, inflate } from "node:zlib"
@@ -15,7 +14,7 @@ import type { AnswerHeaders, Transport, TransportFailure, TransportSink } from "
 type Unpack = (body: Buffer, options: { readonly maxOutputLength: number }, done: Unpacked) => void
 type Unpacked = (error: Error | null, body: Buffer) => void
 
-/** No compression is asked for. The answer of a server that compresses all the same is bounded too. */
+/** Requests ask for no compression. If a server compresses anyway, the unpacked size is bounded too. */
 const unpackers: ReadonlyMap<string, Unpack> = new Map<string, Unpack>([
   ["gzip", gunzip],
   ["x-gzip", gunzip],
@@ -23,8 +22,8 @@ const unpackers: ReadonlyMap<string, Unpack> = new Map<string, Unpack>([
   ["br", brotliDecompress]
 ])
 
-/** Aborts a request. It is thrown where the request has not started, so that its connection stays open. */
-const givenUp = new Error("the request was given up")
+/** The reason of an abort. `onRequestStart` throws it, so that undici keeps the connection open. */
+const aborted = new Error("the request was aborted")
 
 const textOf = (body: Buffer): string => {
   const text = body.toString("utf8")
@@ -46,25 +45,25 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#sink = sink
     this.#maxBytes = maxBytes
     this.#isLate = isLate
-    this.#timer = startTimer(timeout, late, this)
+    this.#timer = startTimer(timeout, abortLate, this)
   }
 
   /** undici has a connection, and writes the request when this returns. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (this.#isLate()) this.#reportFailure("Late", undefined)
-    if (this.#isOver) throw givenUp
+    if (this.#isOver) throw aborted
     this.#controller = controller
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: AnswerHeaders): void {
     if (status < 200 || this.#isOver) return
     this.#head = { status, headers }
-    if (Number(headers["content-length"]) > this.#maxBytes) this.giveUp("TooLarge")
+    if (Number(headers["content-length"]) > this.#maxBytes) this.abort("TooLarge")
   }
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#size += chunk.length
-    if (this.#size > this.#maxBytes) this.giveUp("TooLarge")
+    if (this.#size > this.#maxBytes) this.abort("TooLarge")
     else this.#chunks.push(chunk)
   }
 
@@ -82,19 +81,19 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   /** Reports a failure, and closes the connection of a request that was started. */
-  giveUp(kind: TransportFailure["kind"]): void {
+  abort(kind: TransportFailure["kind"]): void {
     this.#reportFailure(kind, undefined)
-    this.#controller?.abort(givenUp)
+    this.#controller?.abort(aborted)
   }
 
   cancel(): void {
     if (!this.#end()) return
-    this.#controller?.abort(givenUp)
+    this.#controller?.abort(aborted)
   }
 
   #unpack(body: Buffer, encoding: string): void {
     const unpack = unpackers.get(encoding)
-    // An encoding that is not known is read as it is: where that is no text, it does not decode.
+    // The body of an unknown encoding is read unchanged. If it is not text, decoding fails later.
     if (unpack === undefined) return this.#reportAnswer(body)
     unpack(body, { maxOutputLength: this.#maxBytes }, (error, unpacked) => {
       if (error === null) this.#reportAnswer(unpacked)
@@ -112,7 +111,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#sink.onFailure({ kind, cause, head: this.#head, sent: this.#controller !== undefined })
   }
 
-  /** Ends the exchange. `false`: it had ended already. */
+  /** Ends the exchange. Returns `false` if it has ended before. */
   #end(): boolean {
     if (this.#isOver) return false
     this.#isOver = true
@@ -121,7 +120,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-const late = (exchange: Exchange): void => exchange.giveUp("Late")
+const abortLate = (exchange: Exchange): void => exchange.abort("Late")
 
 /** The transport of a dispatcher. */
 export const transportOf = (dispatcher: Dispatcher): Transport => ({

@@ -1,5 +1,5 @@
 /**
- * The same dispatcher as an `HttpClient` of Effect's, for programs that wrap it, or use it for requests of their own.
+ * Effect's `HttpClient` on an undici dispatcher, for programs that wrap the client or send other requests with it.
  */
 import { Readable } from "node:stream"
 import { ReadableStream } from "node:stream/web"
@@ -33,14 +33,14 @@ const outgoingOf = (headers: Readonly<Record<string, string>>, body: HttpBody.Ht
       }))
     // The platform's `Response` writes every body that it accepts: forms, blobs, web streams, plain text.
     case "FormData":
-      return written(headers, body.formData)
+      return readBody(headers, body.formData)
     case "Raw":
-      // `Raw` says that the platform accepts the body; it throws where it does not.
-      return written(headers, body.body as BodyInit)
+      // `Raw` promises a body that the platform accepts; `new Response` throws if it does not.
+      return readBody(headers, body.body as BodyInit)
   }
 }
 
-const written = (headers: Readonly<Record<string, string>>, body: BodyInit): Effect.Effect<Outgoing> =>
+const readBody = (headers: Readonly<Record<string, string>>, body: BodyInit): Effect.Effect<Outgoing> =>
   Effect.promise(async () => {
     const response = new Response(body)
     const type = response.headers.get("content-type")
@@ -50,7 +50,7 @@ const written = (headers: Readonly<Record<string, string>>, body: BodyInit): Eff
     }
   })
 
-const flat = (headers: Dispatcher.ResponseData["headers"]): Array<[string, string]> =>
+const headerEntries = (headers: Dispatcher.ResponseData["headers"]): Array<[string, string]> =>
   Object.entries(headers).flatMap(([name, value = []]) =>
     (typeof value === "string" ? [value] : value).map((one): [string, string] => [name, one])
   )
@@ -61,13 +61,13 @@ const toResponse = (
   { body, headers, statusCode }: Dispatcher.ResponseData
 ): HttpClientResponse.HttpClientResponse => {
   const isEmpty = withoutBody.has(statusCode)
-  // A body may break before it is read: without a listener that would end the process. A reader gets the error too.
+  // A body may fail before it is read. Without a listener that would end the process. A reader gets the error as well.
   body.on("error", constVoid)
   if (isEmpty) body.resume()
-  // Not `Readable.toWeb`: its stream throws, where nobody can catch it, when data comes after a cancellation. `from` is
-  // typed as Node's own stream, which is the web's.
+  // `Readable.toWeb` is not used: if data arrives after a cancellation, its stream throws where nothing can catch it. The
+  // type of `from` is Node's own `ReadableStream`, which is the web's.
   const stream = isEmpty ? null : (ReadableStream.from(body) as globalThis.ReadableStream<Uint8Array>)
-  const response = new Response(stream, { status: statusCode, headers: flat(headers) })
+  const response = new Response(stream, { status: statusCode, headers: headerEntries(headers) })
   Object.defineProperty(response, "url", { value: url.href.replace(/#.*/s, "") })
   return HttpClientResponse.fromWeb(request, response)
 }

@@ -1,48 +1,48 @@
 /**
- * How far a list was read, in constant memory: the ids of the last thousand rows, and a time up to which all rows count
- * as read.
+ * The position of a reader in the list, in constant memory: the ids of the last thousand rows, and a time up to which all
+ * rows count as read.
  */
 import * as DateTime from "effect/DateTime"
 import * as Schema from "effect/Schema"
 import { type TransactionListItem, TransactionSort } from "../../contract/Transaction.ts"
 import { IntegerId } from "../../internal/wire.ts"
 
-/** How many ids are remembered. */
-const remembered = 1000
+/** How many ids a place holds. */
+const maxIds = 1000
 
-/** Before any time. */
+/** Earlier than any time. */
 export const never = Number.MIN_SAFE_INTEGER
 
 /**
- * A place in the list: all up to it was delivered. Its encoded form is plain JSON (at most a thousand row ids, no
- * personal data), so it can be stored and read back by another process. Only `count` is for you to remove: see there.
+ * A place in the list: all rows before it were delivered. Its encoded form is plain JSON (at most a thousand row ids, no
+ * personal data), so it can be stored, and read by another process. Do not change it; you may only remove `count`.
  */
 export const Checkpoint = Schema.Struct({
   sort: TransactionSort,
   /** The furthest `createdAt` that was read: milliseconds, negative newest first, so that it grows along the list. */
   edge: Schema.Int,
-  /** Rows of this time and before it count as read, whatever their ids, but for those of `edge`. */
+  /** Rows up to this time count as read, whatever their ids. If it equals `edge`, only earlier rows do. */
   floor: Schema.Int,
   /** The ids of the rows read last, in the order of reading. */
-  ids: Schema.Array(IntegerId).check(Schema.isMaxLength(remembered)),
-  /** The position of the last of them in the list, from 0, when it was read; -1 when none was read. A hint only. */
+  ids: Schema.Array(IntegerId).check(Schema.isMaxLength(maxIds)),
+  /** The position of the last of these rows in the list when it was read, from 0; -1 if none was read. Only a hint. */
   index: Schema.Int.check(Schema.isGreaterThanOrEqualTo(-1)),
   /**
-   * How many rows of the list lie up to here: those delivered, over all runs, and those that `since` (newest first:
-   * `until`) left out. At the end it is compared with what the service counts. Without it nothing is compared.
+   * How many rows of the list are before this place: the delivered ones of all runs, and those that `since` (newest first:
+   * `until`) left out. At the end it is compared with the count of the service. If it is absent, nothing is compared.
    */
   count: Schema.optional(Schema.Natural),
-  /** The fewest rows that the service has counted. */
+  /** The lowest total that the service has reported. */
   least: Schema.optional(Schema.Natural),
-  /** Somewhere rows share one `createdAt`, and no answer has shown all of them together. */
+  /** Whether some rows share one `createdAt` and no answer has shown all of them together. */
   isTied: Schema.Boolean
 })
 /** See the schema of the same name. */
 export type Checkpoint = typeof Checkpoint.Type
 
-/** A checkpoint while it is read on from. */
+/** A checkpoint in memory, while the reader continues from it. */
 export interface Place extends Omit<Checkpoint, "ids"> {
-  /** The ids in the order of reading, each with its row's time or a later one. */
+  /** The ids of the rows read last, in the order of reading, each with the time of its row or a later one. */
   readonly known: ReadonlyMap<number, number>
 }
 
@@ -59,7 +59,7 @@ export interface Entry {
   readonly index: number
 }
 
-/** Grows along the list, in both orders. NaN for a row that shows no time: it is neither before nor after another. */
+/** The time of a row, which grows along the list in both orders. NaN if the row shows none: comparisons are then false. */
 export const timeOf = ({ createdAt }: TransactionListItem, sort: TransactionSort): number => {
   const millis = createdAt === undefined ? Number.NaN : DateTime.toEpochMillis(createdAt)
   return sort === "createdAt_asc" ? millis : -millis
@@ -70,19 +70,19 @@ const isRead = ({ edge, floor, known, sort }: Place, row: TransactionListItem): 
   return known.has(row.id) || time < floor || (time === floor && floor !== edge)
 }
 
-/** A row before which all were read, and which is before those of `edge` in whatever order rows of one time are. */
+/** Whether a row's time is before `edge`: all rows before it were read, whatever the order of rows of the same time. */
 export const isEarlier = ({ edge, sort }: Place, row: TransactionListItem): boolean => timeOf(row, sort) < edge
 
-/** A row before which all were read, if the service keeps the order of rows of one time. */
+/** Whether all rows before this row were read, provided that the order of rows of the same time does not change. */
 export const isBehind = (place: Place, row: TransactionListItem): boolean => isRead(place, row) || isEarlier(place, row)
 
-/** A row that may have been read and forgotten: neither its id nor its time shows it. */
+/** Whether a row may have been read although its id is no longer held: its time does not show it. */
 export const isDoubtful = (place: Place, row: TransactionListItem): boolean => {
   const time = timeOf(row, place.sort)
-  return place.known.size >= remembered && !isRead(place, row) && (Number.isNaN(time) || time === place.floor)
+  return place.known.size >= maxIds && !isRead(place, row) && (Number.isNaN(time) || time === place.floor)
 }
 
-/** A row that may be the first of the list after those that were read: newest first, it may also have arrived since. */
+/** Whether a row can be the first row of the list for this reader. Newest first, it may have been added since the start. */
 export const isStart = (place: Place, row: TransactionListItem): boolean =>
   !isDoubtful(place, row) &&
   (place.sort === "createdAt_asc" ||
@@ -90,18 +90,18 @@ export const isStart = (place: Place, row: TransactionListItem): boolean =>
     isBehind(place, row) ||
     timeOf(row, place.sort) > place.edge)
 
-/** The rows of an answer that were not read. `offset` is the position of its first row. */
+/** The rows of an answer that were not read before. `offset` is the position of its first row. */
 export const unread = (
   place: Place,
   { items, offset }: { readonly items: ReadonlyArray<TransactionListItem>; readonly offset: number }
 ): ReadonlyArray<Entry> => {
-  // Rows that were read and forgotten come before those that are remembered.
+  // Rows that were read and whose ids are no longer held are before the rows whose ids are held.
   const last = items.findLastIndex((row) => isRead(place, row))
   const isNew = (row: TransactionListItem, at: number) => !isRead(place, row) && (at > last || !isDoubtful(place, row))
   return items.flatMap((row, at) => (isNew(row, at) ? [{ row, index: offset + at }] : []))
 }
 
-/** The place before the first row. Newest first, rows that arrive after the start are not read. */
+/** The place before the first row. Newest first, rows that are added after the start count as read. */
 export const begin = (place: Place, { index, row }: Entry): Place => {
   const isNewest = place.sort === "createdAt_desc" && place.floor === never && row.createdAt !== undefined
   return {
@@ -120,7 +120,7 @@ export const advance = (place: Place, entries: ReadonlyArray<Entry>): Place => {
     known.set(row.id, time)
     if (time > edge) edge = time
   }
-  for (const [id, time] of [...known].slice(0, Math.max(0, known.size - remembered))) {
+  for (const [id, time] of [...known].slice(0, Math.max(0, known.size - maxIds))) {
     known.delete(id)
     if (time > floor) floor = time
   }

@@ -1,15 +1,15 @@
 /**
- * Reads a list page by page while others add to it and remove from it.
+ * Reads a list page by page while others add rows to it and remove rows from it.
  *
- * A page counts only when no row can be missing before it. One answer has to show that: it holds a row that was read and,
- * after it, a row of the page; all rows between them are in that answer. So after page n + 1 a look is taken over the
- * border: a page of another size, which covers the end of page n and the start of page n + 1. Where the service gives
- * pages of its own size only, page n is read again instead. What the look shows new is delivered. Where it holds no row
- * that was read, rows have moved towards the start: the reader steps back. Page n + 1 needs no look when it holds such a
- * row itself.
+ * Details: a page is accepted only if no row can be missing before it. One answer has to prove that: it holds a row that was
+ * read and, after it, a row of the page, so all rows between the two are in that answer. So after page n + 1 the reader
+ * looks at the border: it requests a page of another size, which covers the end of page n and the start of page n + 1. If
+ * the service has a fixed page size, page n is read again instead. New rows of the look are delivered. If the look holds no
+ * row that was read, rows have moved towards the start of the list, and the reader steps back. Page n + 1 needs no look if
+ * it holds a row that was read.
  *
- * Rows of one time are a service's weak point: it may order them anew for each request. A row that was read proves
- * nothing about the others of its time. Where no answer shows all rows of a time, the rows are counted at the end.
+ * Gotcha: a service may order rows of the same time differently in each request, so a row that was read proves nothing about
+ * the others of its time. If no answer shows all rows of a time, the rows are counted at the end.
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -57,19 +57,19 @@ interface Answer {
   readonly total: number
 }
 
-/** How many tries in a row may bring nothing new. */
-const patience = 30
+/** How many answers in a row may have no new row. */
+const maxMisses = 30
 
-/** How many of them, before a page is taken that starts with rows of the time that was read last. */
-const patienceAtOneTime = 8
+/** After so many of them, a page is accepted that starts with a row of the time that was read last. */
+const maxMissesAtOneTime = 8
 
-/** How many rows may be delivered beyond twice what the service first counted. */
+/** How many rows may be delivered beyond twice the first count of the service. */
 const slack = 10_000
 
 /** The most rows that a page may have (service interface, section 4.2). */
 export const largestPage = 100
 
-/** The sizes of pages that cover a border between pages, the one that shows the most rows on both sides of it first. */
+/** The page sizes that show rows on both sides of a border. The size that shows the most is first. */
 const lookSizes = (border: number, size: number, most: number): ReadonlyArray<number> => {
   const smaller = Array.from({ length: Math.floor((size - 1) / 2) }, (_, n) => size - 1 - n)
   const larger = Array.from({ length: Math.max(0, Math.min(10, most - size)) }, (_, n) => size + 1 + n)
@@ -77,34 +77,35 @@ const lookSizes = (border: number, size: number, most: number): ReadonlyArray<nu
   return [...smaller, ...larger].filter((other) => margin(other) > 0).toSorted((a, b) => margin(b) - margin(a))
 }
 
-/** Makes an effect that reads the next new rows each time it is run, and none at the end of the list. */
+/** Makes an effect that returns the next new rows on each run, and none at the end of the list. */
 export const make = <E>({ isCounted, list, pageSize, start }: Options<E>) => {
   const { sort } = start
   let place = start
   let { least } = start
   let size = pageSize
-  /** The service has filled a page of this size: a shorter one is the last. */
+  /** Whether the service has filled a page of this size: a shorter page is then the last. */
   let isProven = false
-  /** The service gives pages of its own size, whatever it is asked for. */
+  /** Whether the service ignores the requested page size. */
   let isFixed = false
   /** The most rows that an answer has shown. */
   let shown = 0
-  /** The page before was shorter than asked. */
+  /** Whether the page before had fewer rows than requested. */
   let isAfterShort = false
   let page = Math.floor((place.index + 1) / size) + 1
-  /** A page that is known to be read, and one that is known to be further on. */
+  /** The number of a page whose rows were read. */
   let behind: number | undefined = page - 1
+  /** The number of a page that is after the unread rows. */
   let ahead: number | undefined
   /** How many rows the service counted when the page before was read. */
   let counted = 0
-  /** One look over this border has shown too little. */
+  /** Whether one look at this border has shown too few rows. */
   let isRepeated = false
   let misses = 0
   let left: number | undefined
   let isAskedAgain = false
   let isOver = false
 
-  /** The place for a checkpoint. A border in doubt counts as tied there: a run from it takes no second look. */
+  /** The place for a checkpoint. A border that needs a second look counts as tied: a run from here does not take that look. */
   const current = (): Place => ({ ...place, least, isTied: place.isTied || isRepeated })
 
   const failed = (reason: Reason, counts?: { readonly counted: number; readonly delivered: number }) =>
@@ -122,7 +123,7 @@ export const make = <E>({ isCounted, list, pageSize, start }: Options<E>) => {
 
   const miss = (reason: Reason) => {
     misses += 1
-    return misses >= patience ? failed(reason) : Effect.void
+    return misses >= maxMisses ? failed(reason) : Effect.void
   }
 
   const ask = Effect.fnUntraced(function* (number: number, rows: number) {
@@ -133,7 +134,7 @@ export const make = <E>({ isCounted, list, pageSize, start }: Options<E>) => {
       if (first && last && timeOf(first, sort) > timeOf(last, sort)) return yield* failed("OutOfOrder")
       least = Math.min(least ?? total, total)
       left ??= total * 2 + slack
-      // Where there is no such page, some services answer with the last one.
+      // For a page beyond the end, some services answer with the last page.
       const isBeyond = currentPage === totalPages && currentPage < number && (number - 1) * rows >= total
       if (currentPage === number || isBeyond) {
         const given = isBeyond ? [] : answer.items
@@ -154,7 +155,7 @@ export const make = <E>({ isCounted, list, pageSize, start }: Options<E>) => {
   })
 
   const look = Effect.fnUntraced(function* ({ items, offset }: Answer) {
-    // A page that is larger than those the service has filled may be cut short: it shows another place, and no end.
+    // The service may cut a page that is larger than the ones it has filled: such a page may be short before the end.
     const most = items.length === 0 || size < pageSize ? size : largestPage
     const sizes = isFixed || (items.length === 0 && isAfterShort) ? [] : lookSizes(offset, size, most)
     const other = sizes[(misses + (isRepeated ? 1 : 0)) % sizes.length]
@@ -166,7 +167,7 @@ export const make = <E>({ isCounted, list, pageSize, start }: Options<E>) => {
     return { ...(yield* ask(page - 1, size)), isBefore: true }
   })
 
-  /** Numbers the pages anew where the service has another page size than it was asked for. Returns whether it has. */
+  /** Computes the page number again if the service uses another page size than requested. Returns whether it does. */
   const resize = ({ end, items, total }: Answer) => {
     isProven ||= items.length >= size
     const isCapped = !isProven && items.length > 0 && (isAfterShort || end < total)
@@ -182,7 +183,7 @@ export const make = <E>({ isCounted, list, pageSize, start }: Options<E>) => {
   }
 
   const stepBack = Effect.fnUntraced(function* ([first]: Answer["items"]) {
-    // Further back, rows that were read and forgotten would look like new ones.
+    // Further back are rows that were read, but whose ids are no longer held: they would look new.
     if (page === 1 || (first !== undefined && isDoubtful(place, first))) return yield* failed("LostPlace")
     yield* miss("StillMoving")
     ahead = page
@@ -190,7 +191,7 @@ export const make = <E>({ isCounted, list, pageSize, start }: Options<E>) => {
     page = behind === undefined ? Math.max(1, page - 2 ** misses) : Math.floor((behind + page) / 2)
   })
 
-  /** Whether no row is missing before those of the page (`isReached`), and the look that was taken (`near`). */
+  /** `isReached`: no row is missing before the page. `near`: the answer of the look at the border, if one was made. */
   const check = Effect.fnUntraced(function* (answer: Answer) {
     const { items, total } = answer
     const [first] = items
@@ -198,20 +199,20 @@ export const make = <E>({ isCounted, list, pageSize, start }: Options<E>) => {
     const isJoined = items.some((row) => isBehind(place, row))
     const isNext = page > 1 && (isJoined || behind === page - 1)
     if (!isNext || items.some((row) => isEarlier(place, row))) {
-      // The border was in doubt, and its second look cannot be taken any more: the rows are counted at the end.
+      // The second look at this border is no longer possible, so the rows are counted at the end.
       if (isNext && isRepeated) place = { ...place, isTied: true }
       return { isReached: isJoined, near: undefined }
     }
 
     const near = yield* look(answer)
     const isPast = (row: TransactionListItem) => first !== undefined && timeOf(row, sort) > timeOf(first, sort)
-    // An answer that is shorter than a page that was never filled may be cut by the service: it shows no end.
+    // The service may cut an answer that is larger than `size`, so a short one does not prove the end of the list.
     const showsEnd = near.isShort && near.asked <= size
     const isWhole = near.items.some((row) => isEarlier(place, row)) && (showsEnd || near.items.some(isPast))
     const from = near.items.findIndex((row) => isBehind(place, row))
-    // Only rows of the time of `edge` may be missing before the page: the rows are counted at the end.
+    // Only rows whose time is `edge` may be missing before the page, so the rows are counted at the end.
     const hasOneTime = first !== undefined && timeOf(first, sort) === place.edge
-    const isOneTime = misses >= patienceAtOneTime && hasOneTime && !near.isBefore && near.total === total
+    const isOneTime = misses >= maxMissesAtOneTime && hasOneTime && !near.isBefore && near.total === total
     if (from === -1) {
       if (isJoined || isOneTime) place = { ...place, isTied: true }
       return { isReached: isJoined || isOneTime, near: undefined }
@@ -221,22 +222,22 @@ export const make = <E>({ isCounted, list, pageSize, start }: Options<E>) => {
     const [final] = near.items.slice(-1)
     const endsAtPlace = final !== undefined && (place.known.size === 0 || !isEarlier(place, final))
     const isEnd = items.length === 0 && near.isShort && (isProven || endsAtPlace)
-    // Oldest first, new rows go to the end: only a smaller count shows that rows have moved.
+    // Oldest first, new rows are added at the end: only a lower count shows that rows have moved.
     const isStill = sort === "createdAt_asc" ? counted <= total && total <= near.total : total === near.total
     const isUnmoved = near.isBefore && endsAtPlace && (isStill || items.length === 0)
     const isReached = isJoined || meets || isOneTime || ((isEnd || isUnmoved) && unread(place, near).length === 0)
     if (!isReached || items.length === 0 || isWhole) return { isReached, near }
     const isTied = isRepeated || near.isBefore || first?.createdAt === undefined
-    // A second look, of another size, may show more.
+    // A second look, of another size, may show more rows.
     isRepeated = !isTied
     if (isTied) place = { ...place, isTied }
     return { isReached: isTied, near }
   })
 
-  /** Whether all rows that are due were delivered. */
+  /** Whether as many rows were delivered as are due. */
   const finish = Effect.fnUntraced(function* ({ end, total }: Answer) {
     const { count, isTied } = place
-    // Newest first, rows that have arrived since are counted and not due.
+    // Newest first, rows that were added since the start are counted by the service, but not due.
     const due = isTied ? (sort === "createdAt_asc" ? total : (least ?? total)) : 0
     const isMissing = isCounted && count !== undefined && (end < total || count < due)
     if (isMissing && isAskedAgain)
@@ -269,7 +270,7 @@ export const make = <E>({ isCounted, list, pageSize, start }: Options<E>) => {
         isAskedAgain = false
         ahead = undefined
       } else if (page === 1 && place.floor !== never && place.known.size === 0) {
-        // All rows of the first page lie before those that are wanted.
+        // All rows of the first page are before `since` (newest first: after `until`).
         ahead = Math.floor(answer.total / size) + 2
       }
       const before = current()

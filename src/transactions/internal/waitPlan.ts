@@ -1,4 +1,4 @@
-/** The options of waiting, checked and in milliseconds. */
+/** Checks the options of waiting, and converts them to milliseconds. */
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -12,22 +12,22 @@ import { millisOf } from "../../internal/duration.ts"
 
 /** How to wait. */
 export interface Options {
-  /** When the charge expires: `charge.pix.expirationDate` of its creation. Default: not known. */
+  /** When the charge expires: `charge.pix.expirationDate` of its creation. Default: no expiry. */
   readonly expiresAt?: DateTime.DateTime.Input | undefined
   /**
-   * How long to wait at most; the last lookup begins then, and may take 5 seconds. Default: one hour, or with
-   * `expiresAt` as long as that says.
+   * The longest time to wait. The last lookup starts then, and may take 5 seconds. Default: one hour, or until `expiresAt`
+   * if that is given.
    */
   readonly deadline?: Duration.Input | undefined
   /**
-   * When to look again. Where it ends, the waiting ends. Default: `polling`.
+   * When to look again. Waiting ends when the schedule ends. Default: `polling`.
    */
   readonly schedule?: Schedule.Schedule<unknown> | undefined
-  /** What is waited for. Default: a status that is final, as `Status.progressOfDetail` says. */
+  /** The condition that ends waiting. Default: `Status.progressOfDetail` of the status is `Final`. */
   readonly until?: ((detail: TransactionDetail) => boolean) | undefined
   /**
-   * For how long a `TransactionNotFound` counts as "not there yet", for a transaction that was created this moment.
-   * Default: not at all, it fails at once.
+   * For how long a `TransactionNotFound` is ignored, for a transaction that was created just now. Default: not at all, so
+   * that it fails at once.
    */
   readonly notFoundFor?: Duration.Input | undefined
 }
@@ -37,9 +37,9 @@ const isFinal = (detail: TransactionDetail) => progressOfDetail(detail.enStatusT
 export interface Plan {
   readonly until: (detail: TransactionDetail) => boolean
   readonly schedule: Schedule.Schedule<unknown>
-  /** In milliseconds, as the others; Infinity: never. */
+  /** In milliseconds, as the fields below. `Infinity`: never. */
   readonly expiresAt: number
-  readonly patience: number
+  readonly maxWait: number
   readonly notFoundFor: number
 }
 
@@ -55,7 +55,7 @@ export const planOf = (
     options.expiresAt === undefined
       ? Infinity
       : Option.getOrUndefined(Option.map(DateTime.make(options.expiresAt), DateTime.toEpochMillis))
-  const patience = millisOf(options.deadline ?? (expiresAt === Infinity ? "1 hour" : Duration.infinity))
+  const maxWait = millisOf(options.deadline ?? (expiresAt === Infinity ? "1 hour" : Duration.infinity))
   const grace = millisOf(notFoundFor)
   const issues: Array<RequestIssue> = []
   const expect = (isRight: boolean, path: string, problem: string) => {
@@ -64,11 +64,11 @@ export const planOf = (
   expect(options === given, "options", "must be an object")
   expect(Predicate.isString(transactionId), "transactionId", "must be a text")
   expect(expiresAt !== undefined, "expiresAt", "must be a date")
-  expect(patience !== undefined, "deadline", "must be a duration")
+  expect(maxWait !== undefined, "deadline", "must be a duration")
   expect(grace !== undefined, "notFoundFor", "must be a duration")
   expect(Schedule.isSchedule(schedule), "schedule", "must be a Schedule")
   expect(Predicate.isFunction(until), "until", "must be a function")
-  return issues.length > 0 || expiresAt === undefined || patience === undefined || grace === undefined
+  return issues.length > 0 || expiresAt === undefined || maxWait === undefined || grace === undefined
     ? Effect.fail(new InvalidRequest({ operation: "getTransaction", attempts: 0, outcome: "NotSent", issues }))
-    : Effect.succeed({ until, schedule, expiresAt, patience, notFoundFor: grace })
+    : Effect.succeed({ until, schedule, expiresAt, maxWait, notFoundFor: grace })
 }
