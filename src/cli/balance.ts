@@ -1,4 +1,4 @@
-/** `effect-pix balance`: the company's balance. */
+/** `effect-pix balance`: shows the company's balance. */
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"

@@ -1,4 +1,4 @@
-/** `effect-pix charge`: a PIX charge, with its QR code. */
+/** `effect-pix charge`: creates a PIX charge and shows its QR code. */
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Config from "effect/Config"
@@ -19,7 +19,7 @@ import { perform } from "./internal/perform.ts"
 import { plain, time } from "./internal/text.ts"
 import { keyOf, withAdvice } from "./internal/write.ts"
 
-/** Terminals that say their colours do so as `15;0`: text, then background. 7 and 15 are white. */
+/** The variable `COLORFGBG` of some terminals, such as `15;0`: colour of text, then of background. 7 and 15 are white. */
 const defaultBackground = Config.String("COLORFGBG").pipe(
   Effect.map((colours) => (/;(?:7|15)$/.test(colours) ? "light" : "dark")),
   Effect.orElseSucceed(() => "dark" as const)
@@ -47,7 +47,7 @@ const printText = Effect.fnUntraced(function* (charge: CreatedPixTransaction, gi
   const { qrcode } = charge.pix
   yield* writeLine(`${summaryOf(charge)}\n`)
   const background = Option.isSome(given) ? given.value : yield* defaultBackground
-  // A text that no QR code can hold is shown as it is.
+  // A text that is too long for a QR code is shown without one.
   const code = yield* Effect.option(Effect.try(() => QrCode.terminal(qrcode, { background })))
   if (Option.isSome(code)) yield* writeLine(`${code.value}\n`)
   yield* writeLine(plain(qrcode))

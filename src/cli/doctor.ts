@@ -1,4 +1,4 @@
-/** `effect-pix doctor`: whether a gateway is as this library assumes. It sends nothing that changes anything. */
+/** `effect-pix doctor`: checks whether a gateway is as this library assumes. It sends only reads. */
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Clock from "effect/Clock"
@@ -30,7 +30,7 @@ import { json } from "./internal/flags.ts"
 import { note, writeJson, writeLine } from "./internal/output.ts"
 import { version } from "./version.ts"
 
-/** The settings, checked as a program's are. */
+/** The settings, checked by the layers that a program uses. */
 const settings = Effect.gen(function* () {
   yield* Effect.scoped(Layer.build(client))
   return {

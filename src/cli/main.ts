@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The entry of the command: it asks for the Node that the rest needs, before the rest is loaded. */
+/** The entry of the command. It checks the version of Node before it loads code that an older version cannot read. */
 import process from "node:process"
 
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number)

@@ -1,8 +1,8 @@
 /**
- * The command as a whole. Each file of this folder is one command: its flags, and what it does. A command that changes
- * something takes the steps of `internal/perform.ts`. The code of the sandbox is loaded when it is run.
+ * The program of the command. Each file of this folder is one subcommand, with its flags. A subcommand that changes
+ * something follows the steps of `internal/perform.ts`. The code of the sandbox is loaded only when it runs.
  *
- * stdout is data, stderr is everything else, and the exit code says how the command ended: see `internal/output.ts` and
+ * Details: data is written to stdout and everything else to stderr, see `internal/output.ts`. The exit codes are in
  * `internal/exit.ts`.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
@@ -55,7 +55,7 @@ const root = Command.make("effect-pix").pipe(
   ])
 )
 
-/** A wrong invocation gets a sentence for each mistake on stderr, and not the whole help on stdout. */
+/** For a wrong invocation: prints one sentence for each mistake on stderr, in place of the whole help on stdout. */
 const presenter = CliOutput.layerPresenter({
   present: (event) =>
     event._tag === "InvalidInvocation"
@@ -73,11 +73,11 @@ const base = Layer.mergeAll(
   presenter,
   CliConfig.layer({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions, GlobalFlag.LogLevel] }),
   Logger.layer([Logger.withConsoleError(Logger.formatLogFmt)]),
-  // The command itself reports its failures.
+  // The command reports its failures itself.
   Layer.succeed(References.MinimumLogLevel, "Error")
 )
 
-/** Help, version and completions are printed on the console. They are data, so they are written as data is. */
+/** Help, version and completions are printed on the console. They are data, so this console writes them to stdout. */
 const writePrinted = Effect.fnUntraced(function* <E, R>(effect: Effect.Effect<void, E, R>) {
   const printed: Array<unknown> = []
   const console = yield* Console.Console
@@ -103,17 +103,17 @@ const program = Command.run(root, { version }).pipe(
   Effect.provide(base)
 )
 
-/** Runs the command that the process was called as. */
+/** Runs the command line of this process. */
 export const run = (): void => {
   listenForErrors()
-  // The terminal was closed. `runMain` handles ctrl-C and SIGTERM.
+  // SIGHUP means that the terminal was closed. `runMain` handles ctrl-C and SIGTERM.
   process.on("SIGHUP", () => process.emit("SIGTERM"))
   NodeRuntime.runMain(program, {
     disableErrorReporting: true,
     teardown: (exit, onExit) => {
       if (Exit.isSuccess(exit)) return onExit(0)
       const error = Cause.squash(exit.cause)
-      // A command that is interrupted may have set its own exit code.
+      // An interrupted command may have set its own exit code.
       onExit(error instanceof Failed ? error.code : Number(process.exitCode ?? 130))
     }
   })

@@ -1,4 +1,4 @@
-/** `effect-pix sandbox`: the whole gateway on this machine, with its panel. */
+/** `effect-pix sandbox`: runs a test gateway on this machine, with its panel. */
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Schema from "effect/Schema"

@@ -1,4 +1,4 @@
-/** `effect-pix transaction`: one transaction, looked up. */
+/** `effect-pix transaction`: looks up one transaction. */
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"

@@ -1,4 +1,4 @@
-/** `effect-pix transactions`: the company's transactions, a page at a time, so that a long list needs no memory. */
+/** `effect-pix transactions`: prints the company's transactions. It holds one page at a time, so a long list needs no more memory. */
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as DateTime from "effect/DateTime"
@@ -15,7 +15,7 @@ import { flag, full, json } from "./internal/flags.ts"
 import { hasReader, note, progress, write } from "./internal/output.ts"
 import { csvRow, jsonLine, maskPerson, type Person, plain, time } from "./internal/text.ts"
 
-/** How a row is written. `head` is written before the first one. */
+/** A format of the output: `head` is written before the first row. */
 interface Format {
   readonly head: string
   readonly line: (row: TransactionListItem, person: Person) => string
@@ -68,7 +68,7 @@ const jsonLines: Format = {
     })
 }
 
-/** A text that is wider than its column is not cut: the columns after it move. */
+/** Pads a text to its column. A longer text is not cut: it moves the columns after it. */
 const tableRow = (cells: readonly [string, string, string, string, string, string]): string => {
   const [id, created, amount, status, name, email] = cells.map(plain)
   return `${id?.padStart(8)}  ${created?.padEnd(20)}  ${amount?.padStart(14)}  ${status?.padEnd(10)}  ${name?.padEnd(20)}  ${email}\n`

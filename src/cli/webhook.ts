@@ -1,4 +1,4 @@
-/** `effect-pix webhook`: deliveries of the service, sent by hand. */
+/** `effect-pix webhook`: sends a delivery as the service does, to test a route. */
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"

@@ -1,4 +1,4 @@
-/** `effect-pix withdraw`: a payout by PIX. Nothing is sent before it is confirmed. */
+/** `effect-pix withdraw`: sends a payout by PIX, after it is confirmed. */
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Config from "effect/Config"
@@ -17,7 +17,7 @@ import { perform } from "./internal/perform.ts"
 import { plain } from "./internal/text.ts"
 import { keyOf, withAdvice } from "./internal/write.ts"
 
-/** The key of the flag, else of the variable, whose kind must be said as well. */
+/** The PIX key of the flag, else of the variable. The kind is required with either. */
 const pixKeyOf = Effect.fnUntraced(function* (flag: Option.Option<string>, kind: Option.Option<PixKey.PixKeyType>) {
   const variable = Effect.orElseSucceed(Config.option(Config.String("PAYMENTS_PIX_KEY")), () => Option.none())
   const given = Option.isSome(flag) ? flag : yield* variable

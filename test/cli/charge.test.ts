@@ -17,7 +17,7 @@ const newest = Effect.gen(function* () {
 })
 
 describe("a charge", () => {
-  it.live("is shown with its id, its code, and a QR code for the terminal's background", () =>
+  it.live("a charge is shown with its id, its code, and a QR code for the terminal's background", () =>
     Effect.gen(function* () {
       const env = yield* settings
       const dark = yield* run(words, env)
@@ -32,7 +32,7 @@ describe("a charge", () => {
     }).pipe(Effect.provide(served))
   )
 
-  it.live("is one line of JSON for machines, and the same charge for the same reference", () =>
+  it.live("a charge is one line of JSON with `--json`, and the same charge for the same reference", () =>
     Effect.gen(function* () {
       const env = yield* settings
       const first = yield* run([...words, "--reference", "order-1", "--json"], env)
@@ -42,7 +42,7 @@ describe("a charge", () => {
     }).pipe(Effect.provide(served))
   )
 
-  it.live("is waited for until it is paid, and ends with 8 where it is cancelled", () =>
+  it.live("`charge --wait` ends when the charge is paid, and with 8 if it is cancelled", () =>
     Effect.gen(function* () {
       const env = yield* settings
       const sandbox = yield* Sandbox
@@ -65,7 +65,7 @@ describe("a charge", () => {
     }).pipe(Effect.provide(served))
   )
 
-  it.live("that may exist ends with 5, and the command that is shown finds it and makes no second one", () =>
+  it.live("a charge that may exist ends with 5, and the printed command finds it and makes no second one", () =>
     Effect.gen(function* () {
       const env = yield* settings
       const sandbox = yield* Sandbox
@@ -78,7 +78,7 @@ describe("a charge", () => {
     }).pipe(Effect.provide(served))
   )
 
-  it.live("is not asked for where its amount or its e-mail is wrong", () =>
+  it.live("a charge is not sent if its amount or its e-mail is wrong", () =>
     Effect.gen(function* () {
       const gateway = yield* makeGateway
       const env = settingsOf(gateway.url)
@@ -99,7 +99,7 @@ describe("a transaction that is looked up", () => {
     enStatusTransaction: "Paid"
   }
 
-  it.live("masks who paid, unless all is asked for", () =>
+  it.live("a lookup masks the payer, unless `--full` is given", () =>
     Effect.gen(function* () {
       const gateway = yield* makeGateway
       gateway.script(json(detail))
@@ -113,7 +113,7 @@ describe("a transaction that is looked up", () => {
     })
   )
 
-  it.live("ends with 4 where the service knows none, and with 6 where it gives no usable answer", () =>
+  it.live("a lookup ends with 4 if there is no such transaction, and with 6 if there is no usable answer", () =>
     Effect.gen(function* () {
       const env = yield* settings
       expect((yield* run(["transaction", detail.transactionId], env)).code).toBe(4)
@@ -126,7 +126,7 @@ describe("a transaction that is looked up", () => {
 })
 
 describe("a webhook that is triggered", () => {
-  it.live("reaches the route with the secret of the environment, and its answer is shown", () =>
+  it.live("a triggered webhook reaches the route with the secret of the environment, and its answer is shown", () =>
     Effect.gen(function* () {
       const route = yield* makeGateway
       route.script(answer(202, "thank\u001byou"))

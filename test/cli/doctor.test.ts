@@ -95,7 +95,7 @@ const folder = Effect.acquireRelease(
 )
 
 describe("the doctor", () => {
-  it.live("finds nothing wrong with the sandbox, and asks for nothing that changes it", () =>
+  it.live("the doctor finds nothing wrong with the sandbox, and sends only reads", () =>
     Effect.gen(function* () {
       const env = yield* settings
       const sandbox = yield* Sandbox
@@ -110,7 +110,7 @@ describe("the doctor", () => {
     }).pipe(Effect.provide(served))
   )
 
-  it.live("finds nothing wrong with a gateway that is as assumed, and tells in its report nothing of anybody", () =>
+  it.live("the doctor finds nothing wrong with a gateway that is as assumed, and its report has no personal data", () =>
     Effect.gen(function* () {
       const file = join(yield* folder, "report.md")
       const { code, gateway, stderr, stdout } = yield* examine({}, "--report", file)
@@ -255,7 +255,7 @@ describe("the doctor", () => {
     expect(ofTheRest.length).toBeLessThanOrEqual(ofList.length)
   })
 
-  it.live.each(pairs)("names %s as wrong, and where the code has it", ([, crooked, findings]) =>
+  it.live.each(pairs)("the doctor reports %s as wrong, and where the code assumes it", ([, crooked, findings]) =>
     Effect.gen(function* () {
       const { code, stderr, stdout } = yield* examine(crooked)
       expect(code).toBe(7)
@@ -264,7 +264,7 @@ describe("the doctor", () => {
     })
   )
 
-  it.live("tells of fields and words that nobody documented, which break nothing", () =>
+  it.live("the doctor notes undocumented fields and words, which break nothing", () =>
     Effect.gen(function* () {
       const rows: Crooked["rows"] = (all) =>
         all.map((each) => ({

@@ -17,7 +17,7 @@ const browser = Effect.acquireRelease(
 )
 
 describe("a key that is pressed while the sandbox runs (needs python3)", () => {
-  it.live.skipIf(!hasPty)("opens the panel, pays and quits with 0", () =>
+  it.live.skipIf(!hasPty)("the keys open the panel, pay, and quit with 0", () =>
     Effect.gen(function* () {
       const env = { PATH: `${yield* browser}${delimiter}${process.env["PATH"] ?? ""}` }
       const { code, stdout } = yield* runOnTerminal(
@@ -33,7 +33,7 @@ describe("a key that is pressed while the sandbox runs (needs python3)", () => {
     })
   )
 
-  it.live.skipIf(!hasPty)("starts over only where it is pressed twice", () =>
+  it.live.skipIf(!hasPty)("the key `r` resets the sandbox only if it is pressed twice", () =>
     Effect.gen(function* () {
       const { stdout } = yield* runOnTerminal(
         ["sandbox", "--port", "0"],
@@ -50,7 +50,7 @@ describe("a key that is pressed while the sandbox runs (needs python3)", () => {
     })
   )
 
-  it.live.skipIf(!hasPty)("pays the newest charge, of a state that was kept", () =>
+  it.live.skipIf(!hasPty)("the key `p` pays the newest charge of a stored state", () =>
     Effect.gen(function* () {
       const file = join(yield* browser, "state.json")
       const sandbox = yield* start(["sandbox", "--port", "0", "--json", "--state", file])
@@ -72,7 +72,7 @@ describe("a key that is pressed while the sandbox runs (needs python3)", () => {
     })
   )
 
-  it.live.skipIf(!hasPty)("ends it with 0 where it is ctrl-C", () =>
+  it.live.skipIf(!hasPty)("ctrl-C ends the sandbox with 0", () =>
     Effect.gen(function* () {
       const { code } = yield* runOnTerminal(["sandbox", "--port", "0"], [["q quits", "\u0003"]])
       expect(code).toBe(0)
@@ -92,7 +92,7 @@ os.close(master)
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) & 255)
 `
 
-  it.live.skipIf(!hasPty)("ends the sandbox with 0, as ctrl-C does", () =>
+  it.live.skipIf(!hasPty)("a closed terminal ends the sandbox with 0, as ctrl-C does", () =>
     Effect.gen(function* () {
       const line = `python3 -c '${closing}' "${process.execPath}" src/cli/main.ts sandbox --port 0`
       const { code, stderr } = yield* runLine(line)
@@ -102,7 +102,7 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) & 255)
 })
 
 describe("the entry", () => {
-  it.live("says which Node it needs before it loads what an older one cannot read", () =>
+  it.live("the entry says which Node it needs before it loads code that an older one cannot read", () =>
     Effect.gen(function* () {
       const older = "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '18.20.0' } })"
       const line = `"${process.execPath}" --import "data:text/javascript,${older}" ${main} sandbox`
@@ -113,7 +113,7 @@ describe("the entry", () => {
 })
 
 describe("the help", () => {
-  it.live("of the command names each command and each exit code", () =>
+  it.live("the help names each command and each exit code", () =>
     Effect.gen(function* () {
       const { code, stderr, stdout } = yield* run(["--help"])
       expect([code, stderr]).toEqual([0, ""])
@@ -135,7 +135,7 @@ describe("the help", () => {
     })
   )
 
-  it.live("is what a call without a command shows, and a command that nobody knows gets a sentence", () =>
+  it.live("a call without a command shows the help, and an unknown command gets a sentence", () =>
     Effect.gen(function* () {
       const [bare, help] = [yield* run([]), yield* run(["--help"])]
       expect([bare.code, bare.stdout]).toEqual([0, help.stdout])

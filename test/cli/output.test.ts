@@ -39,14 +39,16 @@ const listOf =
   }
 
 describe.skipIf(!existsSync("/dev/full"))("stdout on a disk that is full", () => {
-  it.live.each(["--help", "doctor", "sandbox --port 0"])("ends %s with 1 and a sentence", (words) =>
-    Effect.gen(function* () {
-      const { code, stderr } = yield* runLine(`${command} ${words} > /dev/full`, settingsOf(yield* closedPort))
-      expect([code, stderr]).toEqual([1, "stdout could not be written (ENOSPC): what it got is incomplete.\n"])
-    })
+  it.live.each(["--help", "doctor", "sandbox --port 0"])(
+    "a full disk under stdout ends %s with 1 and a sentence",
+    (words) =>
+      Effect.gen(function* () {
+        const { code, stderr } = yield* runLine(`${command} ${words} > /dev/full`, settingsOf(yield* closedPort))
+        expect([code, stderr]).toEqual([1, "stdout could not be written (ENOSPC): what it got is incomplete.\n"])
+      })
   )
 
-  it.live("ends a payout with 1, and stderr says that it was made", () =>
+  it.live("a full disk under stdout ends a payout with 1, and stderr says that it was made", () =>
     Effect.gen(function* () {
       const { code, stderr } = yield* runLine(`${command} ${withdraw.join(" ")} > /dev/full`, yield* settings)
       expect(code).toBe(1)
@@ -80,7 +82,7 @@ describe("stdout on a disk that takes a part", () => {
 })
 
 describe("a reader of stdout that has gone", () => {
-  it.live("decides nothing: a charge that is waited for and cancelled ends with 8", () =>
+  it.live("a reader of stdout that has exited does not change the exit code: a cancelled charge ends with 8", () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const waiting = yield* startUnread("stdout", [...charge, "--wait"], yield* settings)
@@ -92,7 +94,7 @@ describe("a reader of stdout that has gone", () => {
     }).pipe(Effect.provide(served))
   )
 
-  it.live("ends a list without a word, and no more pages are asked for", () =>
+  it.live("a reader of stdout that has exited ends a list without a message, and no more pages are requested", () =>
     Effect.gen(function* () {
       const gateway = yield* makeGateway
       gateway.script(listOf(1000))
@@ -106,7 +108,7 @@ describe("a reader of stdout that has gone", () => {
 })
 
 describe("a reader of stdout that is slow", () => {
-  it.live("gets all that was read, also where the command ends with a failure then", () =>
+  it.live("a slow reader of stdout gets all the data, also if the command then fails", () =>
     Effect.gen(function* () {
       const gateway = yield* makeGateway
       gateway.script(json(page(1, 2, "M".repeat(20_000))), answer(401))
@@ -125,7 +127,7 @@ describe("a reader of stdout that is slow", () => {
 })
 
 describe("stdout that takes no more", () => {
-  it.live("leaves it to stderr to say that a payout was made, where SIGTERM ends it then", () =>
+  it.live("a payout whose stdout takes no more says on stderr at SIGTERM that it was made", () =>
     Effect.gen(function* () {
       const gateway = yield* makeGateway
       // More than any pipe holds, so it is never written wholly.
@@ -142,16 +144,18 @@ describe("stdout that takes no more", () => {
 })
 
 describe("stderr that nobody reads", () => {
-  it.live("leaves the code of a payout alone: 5 where it may have been executed, 0 where it was", () =>
-    Effect.gen(function* () {
-      const env = yield* settings
-      const sandbox = yield* Sandbox
-      yield* sandbox.fault("requestWithdrawal", Fault.resetAfter, { times: 3 })
-      const unknown = yield* startUnread("stderr", withdraw, env)
-      expect((yield* unknown.ended).code).toBe(5)
-      const again = yield* startUnread("stderr", [...withdraw, "--again"], env)
-      expect(yield* again.ended).toMatchObject({ code: 0, stdout: expect.stringContaining("Withdrawal 1: R$ 10,00") })
-      expect((yield* sandbox.withdrawals).length).toBe(1)
-    }).pipe(Effect.provide(served))
+  it.live(
+    "a stderr that nobody reads does not change the exit code of a payout: 5 if it may have been executed, 0 if it was",
+    () =>
+      Effect.gen(function* () {
+        const env = yield* settings
+        const sandbox = yield* Sandbox
+        yield* sandbox.fault("requestWithdrawal", Fault.resetAfter, { times: 3 })
+        const unknown = yield* startUnread("stderr", withdraw, env)
+        expect((yield* unknown.ended).code).toBe(5)
+        const again = yield* startUnread("stderr", [...withdraw, "--again"], env)
+        expect(yield* again.ended).toMatchObject({ code: 0, stdout: expect.stringContaining("Withdrawal 1: R$ 10,00") })
+        expect((yield* sandbox.withdrawals).length).toBe(1)
+      }).pipe(Effect.provide(served))
   )
 })

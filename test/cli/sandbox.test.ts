@@ -38,7 +38,7 @@ const folder = Effect.acquireRelease(
 )
 
 describe("the sandbox's command", () => {
-  it.live("tells machines in one line where it is, and its panel and its gateway are there", () =>
+  it.live("`sandbox --json` prints its addresses in one line, and its panel and its gateway answer there", () =>
     Effect.gen(function* () {
       const sandbox = yield* serving("--balance", "123,45")
       expect(sandbox.state).toBeNull()
@@ -50,7 +50,7 @@ describe("the sandbox's command", () => {
     })
   )
 
-  it.live("ends with 0 at ctrl-C, also while a page listens to its changes", () =>
+  it.live("the sandbox's command ends with 0 at ctrl-C, also while a page listens to its changes", () =>
     Effect.gen(function* () {
       const sandbox = yield* serving()
       const events = yield* Effect.promise(() => fetch(`${sandbox.baseUrl}/_sandbox/changes`))
@@ -60,7 +60,7 @@ describe("the sandbox's command", () => {
     })
   )
 
-  it.live("shows a banner whose lines a shell takes as they are", () =>
+  it.live("the sandbox's command shows a banner whose lines can be pasted into a shell", () =>
     Effect.gen(function* () {
       const sandbox = yield* start(["sandbox", "--port", "0", "--webhook", "http://127.0.0.1:9/hook"])
       const banner = yield* sandbox.shown("PAYMENTS_COMPANY_ID")
@@ -73,7 +73,7 @@ describe("the sandbox's command", () => {
     })
   )
 
-  it.live("makes new ids at each start, and the same ones from one seed", () =>
+  it.live("the sandbox's command makes new ids at each start, and the same ids from the same seed", () =>
     Effect.gen(function* () {
       const first = yield* Effect.scoped(Effect.flatMap(serving(), ({ env }) => charge(env)))
       const second = yield* Effect.scoped(Effect.flatMap(serving(), ({ env }) => charge(env)))
@@ -83,47 +83,53 @@ describe("the sandbox's command", () => {
     })
   )
 
-  it.live("keeps its charges in the state file over a restart, also where its terminal was closed", () =>
-    Effect.gen(function* () {
-      const file = join(yield* folder, "state.json")
-      const before = yield* serving("--state", file)
-      expect(before.state).toBe(file)
-      const { transactionId } = yield* charge(before.env)
-      before.kill("SIGHUP")
-      expect((yield* before.ended).code).toBe(0)
-      const after = yield* serving("--state", file)
-      const found = yield* run(["transaction", transactionId], after.env)
-      expect([found.code, found.stdout.includes("R$ 25,00")]).toEqual([0, true])
-    })
+  it.live(
+    "the sandbox's command restores its charges from the state file after a restart, also if its terminal was closed",
+    () =>
+      Effect.gen(function* () {
+        const file = join(yield* folder, "state.json")
+        const before = yield* serving("--state", file)
+        expect(before.state).toBe(file)
+        const { transactionId } = yield* charge(before.env)
+        before.kill("SIGHUP")
+        expect((yield* before.ended).code).toBe(0)
+        const after = yield* serving("--state", file)
+        const found = yield* run(["transaction", transactionId], after.env)
+        expect([found.code, found.stdout.includes("R$ 25,00")]).toEqual([0, true])
+      })
   )
 
-  it.live("warns where it listens off the loopback, and names an address that can be called", () =>
-    Effect.gen(function* () {
-      const sandbox = yield* start(["sandbox", "--port", "0", "--host", "0.0.0.0"])
-      const shown = yield* sandbox.shown("Warning")
-      expect(shown).toMatch(/PAYMENTS_BASE_URL=http:\/\/127\.0\.0\.1:\d+$/m)
-      expect(shown).toContain("Whoever reaches that address can read and steer this sandbox")
-    })
+  it.live(
+    "the sandbox's command warns if it listens beyond the loopback, and prints an address that can be called",
+    () =>
+      Effect.gen(function* () {
+        const sandbox = yield* start(["sandbox", "--port", "0", "--host", "0.0.0.0"])
+        const shown = yield* sandbox.shown("Warning")
+        expect(shown).toMatch(/PAYMENTS_BASE_URL=http:\/\/127\.0\.0\.1:\d+$/m)
+        expect(shown).toContain("Whoever reaches that address can read and steer this sandbox")
+      })
   )
 })
 
 describe("the sandbox's command on the file of an earlier one", () => {
-  it.live("shows the addresses of the file and its own, and says that its balance is not used", () =>
-    Effect.gen(function* () {
-      const file = join(yield* folder, "state.json")
-      const first = yield* serving("--state", file, "--webhook", "http://127.0.0.1:9/first", "--balance", "1,00")
-      first.kill("SIGINT")
-      yield* first.ended
-      const args = ["--state", file, "--webhook", "http://127.0.0.1:9/second", "--balance", "500,00"]
-      const second = yield* start(["sandbox", "--port", "0", ...args])
-      const shown = yield* second.shown("PAYMENTS_COMPANY_ID")
-      expect(shown).toMatch(/^# Webhooks +http:\/\/127\.0\.0\.1:9\/first$/m)
-      expect(shown).toMatch(/^# Webhooks +http:\/\/127\.0\.0\.1:9\/second$/m)
-      expect(shown).toMatch(/balance of 100 centavos.*50000 centavos.*not used/)
-    })
+  it.live(
+    "the sandbox's command shows the addresses of the file and its own, and says that its balance is not used",
+    () =>
+      Effect.gen(function* () {
+        const file = join(yield* folder, "state.json")
+        const first = yield* serving("--state", file, "--webhook", "http://127.0.0.1:9/first", "--balance", "1,00")
+        first.kill("SIGINT")
+        yield* first.ended
+        const args = ["--state", file, "--webhook", "http://127.0.0.1:9/second", "--balance", "500,00"]
+        const second = yield* start(["sandbox", "--port", "0", ...args])
+        const shown = yield* second.shown("PAYMENTS_COMPANY_ID")
+        expect(shown).toMatch(/^# Webhooks +http:\/\/127\.0\.0\.1:9\/first$/m)
+        expect(shown).toMatch(/^# Webhooks +http:\/\/127\.0\.0\.1:9\/second$/m)
+        expect(shown).toMatch(/balance of 100 centavos.*50000 centavos.*not used/)
+      })
   )
 
-  it.live("says after a kill what may be lost, and refuses a file that is in use", () =>
+  it.live("the sandbox's command says after a kill what may be lost, and refuses a file that is in use", () =>
     Effect.gen(function* () {
       const file = join(yield* folder, "state.json")
       const first = yield* serving("--state", file)
@@ -218,7 +224,7 @@ const taken = Effect.acquireRelease(
 )
 
 describe("a mistake at the start of the sandbox", () => {
-  it.live("is one sentence where the port is taken", () =>
+  it.live("the sandbox's command prints one sentence if the port is taken", () =>
     Effect.gen(function* () {
       const { port } = yield* taken
       const { code, stderr, stdout } = yield* run(["sandbox", "--port", `${port}`])
@@ -230,7 +236,7 @@ describe("a mistake at the start of the sandbox", () => {
     })
   )
 
-  it.live("is one sentence where the state file is none, and leaves the file alone", () =>
+  it.live("the sandbox's command prints one sentence if the file is not a state file, and does not change it", () =>
     Effect.gen(function* () {
       const file = join(yield* folder, "notes.txt")
       writeFileSync(file, "not a state")

@@ -72,7 +72,7 @@ describe("text on a terminal", () => {
     expect(JSON.parse(line)).toEqual({ hostile })
   })
 
-  test("names, e-mails and numbers are masked so that they cannot be told", () => {
+  test("names, e-mails and numbers are masked so that a person cannot be recognised", () => {
     expect(maskName("Maria da Silva")).toBe("M*** d*** S***")
     expect(maskEmail("maria@example.com")).toBe("m***@e***")
     expect(maskNumber("52998224725")).toBe("***25")

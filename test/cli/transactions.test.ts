@@ -32,29 +32,31 @@ const charges = Effect.fnUntraced(function* (count: number) {
 const linesOf = (stdout: string) => stdout.trim().split(/\r?\n/)
 
 describe("the transactions", () => {
-  it.live("come each once, over all pages, as JSON, as a table and as CSV, with the count on stderr", () =>
-    Effect.gen(function* () {
-      yield* charges(205)
-      const env = yield* settings
-      const jsonLines = yield* run(["transactions", "--json"], env)
-      expect(jsonLines.stderr).toBe("205 transaction(s)\n")
-      const amounts = linesOf(jsonLines.stdout).map((line) => JSON.parse(line).amount)
-      expect(amounts).toEqual(Array.from({ length: 205 }, (_, index) => 205 - index))
-      const table = yield* run(["transactions"], env)
-      expect(linesOf(table.stdout)).toHaveLength(206)
-      const csv = yield* run(["transactions", "--csv", "--oldest-first"], env)
-      const rows = linesOf(csv.stdout).map((line) => line.split(","))
-      expect(rows).toHaveLength(206)
-      expect([rows[0]?.[2], rows[0]?.[3], rows[200]?.[2], rows[200]?.[3]]).toEqual([
-        "amount_centavos",
-        "amount_reais",
-        "200",
-        "2.00"
-      ])
-    }).pipe(Effect.provide(served))
+  it.live(
+    "transactions are each printed once, over all pages, as JSON, as a table and as CSV, with the count on stderr",
+    () =>
+      Effect.gen(function* () {
+        yield* charges(205)
+        const env = yield* settings
+        const jsonLines = yield* run(["transactions", "--json"], env)
+        expect(jsonLines.stderr).toBe("205 transaction(s)\n")
+        const amounts = linesOf(jsonLines.stdout).map((line) => JSON.parse(line).amount)
+        expect(amounts).toEqual(Array.from({ length: 205 }, (_, index) => 205 - index))
+        const table = yield* run(["transactions"], env)
+        expect(linesOf(table.stdout)).toHaveLength(206)
+        const csv = yield* run(["transactions", "--csv", "--oldest-first"], env)
+        const rows = linesOf(csv.stdout).map((line) => line.split(","))
+        expect(rows).toHaveLength(206)
+        expect([rows[0]?.[2], rows[0]?.[3], rows[200]?.[2], rows[200]?.[3]]).toEqual([
+          "amount_centavos",
+          "amount_reais",
+          "200",
+          "2.00"
+        ])
+      }).pipe(Effect.provide(served))
   )
 
-  it.live("are as many as asked for, of the time asked for, and mask who paid unless all is asked for", () =>
+  it.live("transactions are limited by number and time, and mask the payer unless `--full` is given", () =>
     Effect.gen(function* () {
       yield* charges(3)
       const env = yield* settings
@@ -73,7 +75,7 @@ describe("the transactions", () => {
     }).pipe(Effect.provide(served))
   )
 
-  it.live("of a hostile gateway run no formula in a sheet and redraw no terminal", () =>
+  it.live("transactions of a hostile gateway run no formula in a spreadsheet and redraw no terminal", () =>
     Effect.gen(function* () {
       const gateway = yield* makeGateway
       const lead = {
@@ -95,7 +97,7 @@ describe("the transactions", () => {
     })
   )
 
-  it.live("that cannot be read end with 6, and those of a wrong key with 4", () =>
+  it.live("transactions that cannot be read end with 6, and a wrong key with 4", () =>
     Effect.gen(function* () {
       const gateway = yield* makeGateway
       const codes: Array<number | null> = []
@@ -113,7 +115,7 @@ describe("the transactions", () => {
 })
 
 describe("the balance", () => {
-  it.live("keeps every digit that the service wrote", () =>
+  it.live("the balance is printed with every digit that the service wrote", () =>
     Effect.gen(function* () {
       const gateway = yield* makeGateway
       gateway.script(

@@ -19,14 +19,14 @@ const shownCommand = (stderr: string): string => {
 }
 
 describe("a payout that is confirmed", () => {
-  it.live("is sent once, under the key of its reference, which stands for no other payout", () =>
+  it.live("a confirmed payout is sent once under the key of its reference, and another payout with it is refused", () =>
     Effect.gen(function* () {
       const env = yield* settings
       const first = yield* run([...payout, "--yes"], env)
       expect([first.code, first.stdout]).toEqual([0, expect.stringContaining("R$ 10,00")])
       const other = yield* run(["withdraw", "20,00", "--reference", "invoice-42", "--yes"], env)
       expect([other.code, other.stdout, shownCommand(other.stderr)]).toEqual([5, "", ""])
-      expect(other.stderr).toContain("run it with the amount and the data of then. It shows what became of it.")
+      expect(other.stderr).toContain("run this with the same amount and data as then. It shows the result.")
       expect(other.stderr).toContain("give it a reference of its own")
       const again = yield* run([...payout, "--yes", "--json"], env)
       expect(JSON.parse(again.stdout)).toMatchObject({ id: 1, reais: "10.00", status: "Awaiting", idempotencyKey: key })
@@ -37,7 +37,7 @@ describe("a payout that is confirmed", () => {
 })
 
 describe("a payout that nobody confirmed", () => {
-  it.live.each(["y\n", "yes\n", "Y\ny\ny\n", ""])("is not sent where %j comes from a pipe", (input) =>
+  it.live.each(["y\n", "yes\n", "Y\ny\ny\n", ""])("a payout is not sent if %j comes from a pipe", (input) =>
     Effect.gen(function* () {
       const gateway = yield* makeGateway
       const { code, stderr, stdout } = yield* run(payout, settingsOf(gateway.url), input)
@@ -46,7 +46,7 @@ describe("a payout that nobody confirmed", () => {
     })
   )
 
-  it.live.skipIf(!hasPty)("is not sent where a person says no, or presses return or ctrl-C (needs python3)", () =>
+  it.live.skipIf(!hasPty)("a payout is not sent if a person says no, or presses return or ctrl-C (needs python3)", () =>
     Effect.gen(function* () {
       const gateway = yield* makeGateway
       const codes: Array<number | null> = []
@@ -75,7 +75,7 @@ describe("a payout that nobody confirmed", () => {
 })
 
 describe("the exit code of a payout", () => {
-  it.live("is 3 where nothing left this machine: the gateway is down, or the amount too small", () =>
+  it.live("the exit code of a payout is 3 if nothing was sent: the gateway is down, or the amount too small", () =>
     Effect.gen(function* () {
       const down = yield* run([...payout, "--yes"], settingsOf(yield* closedPort))
       expect([down.code, down.stdout]).toEqual([3, ""])
@@ -86,7 +86,7 @@ describe("the exit code of a payout", () => {
     })
   )
 
-  it.live("is 4 where the service refuses, and 1 for wrong usage or settings", () =>
+  it.live("the exit code of a payout is 4 if the service refuses it, and 1 for wrong usage or settings", () =>
     Effect.gen(function* () {
       const env = yield* settings
       const poor = yield* run(["withdraw", "1.000.000,00", "--reference", "b", "--yes"], env)
@@ -102,22 +102,24 @@ describe("the exit code of a payout", () => {
     }).pipe(Effect.provide(served))
   )
 
-  it.live("is 5 where it may have been executed, and the command that is shown asks again for the same payout", () =>
-    Effect.gen(function* () {
-      const env = yield* settings
-      const sandbox = yield* Sandbox
-      yield* sandbox.fault("requestWithdrawal", Fault.resetAfter, { times: 3 })
-      const words = ["withdraw", "10,00", "--reference", "it's $HOME", "--description", 'a "b"', "--yes"]
-      const unknown = yield* run(words, env)
-      expect([unknown.code, unknown.stdout]).toEqual([5, ""])
-      expect(unknown.stderr).toContain("MONEY MAY HAVE MOVED")
-      const again = yield* runLine(shownCommand(unknown.stderr), env)
-      expect([again.code, again.stdout.includes("R$ 10,00")]).toEqual([0, true])
-      expect((yield* sandbox.withdrawals).length).toBe(1)
-    }).pipe(Effect.provide(served))
+  it.live(
+    "the exit code of a payout is 5 if it may have been executed, and the printed command repeats the same payout",
+    () =>
+      Effect.gen(function* () {
+        const env = yield* settings
+        const sandbox = yield* Sandbox
+        yield* sandbox.fault("requestWithdrawal", Fault.resetAfter, { times: 3 })
+        const words = ["withdraw", "10,00", "--reference", "it's $HOME", "--description", 'a "b"', "--yes"]
+        const unknown = yield* run(words, env)
+        expect([unknown.code, unknown.stdout]).toEqual([5, ""])
+        expect(unknown.stderr).toContain("MONEY MAY HAVE MOVED")
+        const again = yield* runLine(shownCommand(unknown.stderr), env)
+        expect([again.code, again.stdout.includes("R$ 10,00")]).toEqual([0, true])
+        expect((yield* sandbox.withdrawals).length).toBe(1)
+      }).pipe(Effect.provide(served))
   )
 
-  it.live("stays 5 where the service refuses a payout that is asked for again", () =>
+  it.live("the exit code of a repeated payout stays 5 if the service refuses it", () =>
     Effect.gen(function* () {
       const gateway = yield* makeGateway
       gateway.script(json({ message: "Saldo insuficiente" }, 422))
@@ -126,7 +128,7 @@ describe("the exit code of a payout", () => {
       const again = yield* run([...payout, "--yes", "--again"], env)
       expect([again.code, shownCommand(again.stderr)]).toEqual([5, expect.stringMatching(/withdraw 10,00 .*--again$/)])
       expect(again.stderr).toContain(
-        "If the answer stays the same, asking helps no more: whoever runs the gateway can say"
+        "If the answer stays the same, another one will not help: ask the operator of the gateway"
       )
       expect(gateway.requests.map(({ headers }) => headers["idempotency-key"])).toEqual([key, key])
     })
@@ -168,7 +170,7 @@ describe("the exit code of a payout", () => {
 })
 
 describe("what a payout prints", () => {
-  it.live("shows no secret and no data of a person, whatever comes of it", () =>
+  it.live("a payout prints no secret and no data of a person, whatever its result", () =>
     Effect.gen(function* () {
       const gateway = yield* makeGateway
       const env = {
@@ -193,7 +195,7 @@ describe("what a payout prints", () => {
     })
   )
 
-  it.live("is repeated by no flag: a secret has none", () =>
+  it.live("a payout prints no flag with a secret, since no flag takes one", () =>
     Effect.gen(function* () {
       for (const command of [
         [],

@@ -26,7 +26,7 @@ describe("IdempotencyKey.fromReference", () => {
     ["k".repeat(32), "x".repeat(1000), "kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk_436db706541752713134c6fe0189e6ffef006e57"]
   ]
 
-  it("a reference longer than any business has is refused before it is composed, which takes quadratic time", () => {
+  it("a very long reference is refused before it is composed, which takes quadratic time", () => {
     assert.isTrue(Option.isSome(IdempotencyKey.fromReferenceOption("payout", "a".repeat(1000))))
     for (const reference of ["a".repeat(1001), `a${"\u0f73\u0344".repeat(500_000)}`]) {
       assert.isTrue(Option.isNone(IdempotencyKey.fromReferenceOption("payout", reference)))
@@ -44,7 +44,7 @@ describe("IdempotencyKey.fromReference", () => {
     assert.strictEqual(IdempotencyKey.fromReference("payout", reference), `payout_${digest.slice(0, 40)}`)
   })
 
-  it("two keys differ where kind or reference differ, were it by case", () => {
+  it("two keys differ if kind or reference differ, also if only by case", () => {
     const keys = [
       IdempotencyKey.fromReference("payout", "invoice-42"),
       IdempotencyKey.fromReference("payout", "invoice-43"),

@@ -71,7 +71,7 @@ describe("IdempotencyKey.retry", () => {
     })
   )
 
-  it.effect("a request that a time limit inside cut off may have been executed", () =>
+  it.effect("a request that a time limit of the caller cut off may have been executed", () =>
     Effect.gen(function* () {
       const { error } = yield* withdraw(
         ["silence", respond(422, { message: "Recusado" })],
@@ -126,7 +126,7 @@ describe("IdempotencyKey.retry", () => {
     })
   )
 
-  it.effect("an attempt is in doubt where any of its failures, or an interruption beside them, leaves it so", () =>
+  it.effect("an attempt is in doubt if one of its failures, or an interruption among them, leaves it in doubt", () =>
     Effect.gen(function* () {
       const harmless = Effect.fail<unknown>(rejected)
       const both = Effect.failCause(Cause.combine(Cause.fail<unknown>(rejected), Cause.fail<unknown>(unknown)))
@@ -137,7 +137,7 @@ describe("IdempotencyKey.retry", () => {
     })
   )
 
-  it.effect("the last Unknown takes the place of an error that is none", () =>
+  it.effect("the last Unknown replaces a later error with another outcome", () =>
     Effect.gen(function* () {
       const earlier = new OutcomeUnknown({ ...common, outcome: "Unknown", reason: "ConnectionLost" })
       const replaced = yield* attempts<unknown>(
@@ -152,7 +152,7 @@ describe("IdempotencyKey.retry", () => {
     })
   )
 
-  it.effect("the schedule sees each error and says which are tried again", () =>
+  it.effect("the schedule sees each error and decides which are tried again", () =>
     Effect.gen(function* () {
       const schedule = Schedule.recurs(5).pipe(
         Schedule.setInputType<OutcomeUnknown | RequestRejected>(),
@@ -166,7 +166,7 @@ describe("IdempotencyKey.retry", () => {
     })
   )
 
-  it.effect("a success ends it, and a defect is not tried again", () =>
+  it.effect("a success ends a retry, and a defect is not tried again", () =>
     Effect.gen(function* () {
       const given: Array<IdempotencyKey.WriteOptions> = []
       const paid = yield* IdempotencyKey.retry(key, Schedule.recurs(5), (options) => {
@@ -184,7 +184,7 @@ describe("IdempotencyKey.retry", () => {
     })
   )
 
-  it.effect("each run of it begins anew", () =>
+  it.effect("each run of a retry starts with no doubt", () =>
     Effect.gen(function* () {
       const given: Array<IdempotencyKey.WriteOptions> = []
       const program = IdempotencyKey.retry(key, Schedule.recurs(1), (options) => {

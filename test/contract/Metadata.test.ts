@@ -57,7 +57,7 @@ describe("Metadata", () => {
     }
   })
 
-  it("Metadata refuses an inherited object in disguise", () => {
+  it("Metadata refuses an object that inherits properties", () => {
     expect(refusal(decode({ __proto__: { admin: true } }))).toContain("JSON values only")
   })
 
@@ -147,7 +147,7 @@ describe("Metadata.codec", () => {
     })
   )
 
-  it("a codec does not go on unwrapping for ever, and needs an object in the end", () => {
+  it("a codec unwraps at most two encodings, and needs an object in the end", () => {
     const thrice = JSON.stringify(JSON.stringify(JSON.stringify(object)))
     for (const stored of [thrice, "canary", "", "{", "null", "[1]", "42", '"canary"', '"\\"canary\\""']) {
       expect(refusal(Schema.decodeExit(codec)(stored))).toBe("Metadata must be a JSON object, or the JSON text of one")
@@ -157,7 +157,7 @@ describe("Metadata.codec", () => {
     }
   })
 
-  it("a codec holds the bounds on what comes back", () => {
+  it("a codec checks the bounds when it decodes", () => {
     const anything = Schema.decodeUnknownExit(Metadata.codec(Schema.Record(Schema.String, Schema.Unknown)))
     expect(refusal(anything('{"a":{"__proto__":{"canary":1}}}'))).toContain('"__proto__"')
     expect(refusal(anything({ constructor: "canary" }))).toContain('"constructor"')
@@ -168,13 +168,13 @@ describe("Metadata.codec", () => {
     assert.isTrue(Exit.isSuccess(anything(JSON.stringify(JSON.stringify(full)))))
   })
 
-  it("a codec holds the bounds on what is sent", () => {
+  it("a codec checks the bounds when it encodes", () => {
     const anything = Schema.encodeUnknownExit(Metadata.codec(Schema.Record(Schema.String, Schema.Unknown)))
     expect(refusal(anything({ a: "a".repeat(4096) }))).toContain("4096 bytes")
     expect(refusal(anything(JSON.parse('{"prototype":"canary"}')))).toContain('"prototype"')
   })
 
-  it("a codec leaves the last word to your schema, without the value", () => {
+  it("a codec fails with your schema's issue, without the value", () => {
     const text = refusal(Schema.decodeExit(codec)({ invoice: "A-42", tags: ["canary", 1] }))
     expect(text).toContain('["tags"][1]')
   })

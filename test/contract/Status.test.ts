@@ -13,13 +13,13 @@ const vocabularies = {
 
 describe("Status", () => {
   for (const [place, { schema, words }] of Object.entries(vocabularies)) {
-    it(`the vocabulary of ${place} keeps its own words and those it does not know`, () => {
+    it(`the vocabulary of ${place} accepts its own words and unknown ones`, () => {
       for (const word of [...words, "SomethingNew"]) assert.strictEqual(Schema.decodeUnknownSync(schema)(word), word)
       assert.throws(() => Schema.decodeUnknownSync(schema)(200))
     })
   }
 
-  it("a detail waits while it is awaiting, and for nothing once it is paid, cancelled, failed or refunded", () => {
+  it("a detail is Open while it is Awaiting, and Final once it is Paid, Cancelled, Failed or Refunded", () => {
     assert.deepStrictEqual(vocabularies.detail.words.map(Status.progressOfDetail), [
       "Open",
       "Final",

@@ -54,7 +54,7 @@ describe("npm run openapi", () => {
     })
   })
 
-  test("the document says an optional field of a request as a plain field, which may be left out and is never null", async () => {
+  test("the document has an optional field of a request as a plain field, which may be left out and is never null", async () => {
     const { paths } = await parse()
     const bodies = ["/api/v1/transactions/create", "/api/Withdraw/request"].map((path) => paths[path]?.["post"])
     for (const endpoint of bodies) {

@@ -454,7 +454,7 @@ describe("what BrCode.parse answers", () => {
     }
   })
 
-  it("a code that is refused does not come back out of an error", () => {
+  it("the error of a refused code does not show the code", () => {
     const key = "fulano@example.com"
     const payload = generate({ key, merchantName: "F", merchantCity: "B", amount: Money.centavos(777_123) })
     const errors: ReadonlyArray<Result.Result<unknown, BrCode.InvalidBrCode>> = [
@@ -482,7 +482,7 @@ describe("what BrCode.parse answers", () => {
 describe("BrCode.checkAmount", () => {
   const asked = Money.centavos(12345)
 
-  it("checkAmount tells an equal amount, another, and none", () => {
+  it("checkAmount distinguishes an equal amount, another, and none", () => {
     assert.strictEqual(BrCode.checkAmount(parse(vectors.amongOthers), asked), "same")
     assert.strictEqual(BrCode.checkAmount(parse(vectors.amongOthers), Money.centavos(12346)), "different")
     assert.strictEqual(BrCode.checkAmount(parse(vectors.dynamicUrl), asked), "not stated")

@@ -20,7 +20,7 @@ const theirExample = "12345678909"
 const accepts = (type: PixKey.PixKeyType, input: string) => Result.isSuccess(PixKey.make(type, input))
 
 describe("CPF, against cpf-cnpj-validator", () => {
-  it.prop("the same check digits fit, of all hundred", [text(/^\d{9}$/)], ([base]) => {
+  it.prop("both libraries accept the same one of all hundred check digits", [text(/^\d{9}$/)], ([base]) => {
     for (const suffix of suffixes) {
       const document = base + suffix
       if (document === theirExample) continue
@@ -30,12 +30,12 @@ describe("CPF, against cpf-cnpj-validator", () => {
     }
   })
 
-  it.prop("the same is written for people", [Document.Cpf], ([document]) => {
+  it.prop("both libraries format a document in the same way", [Document.Cpf], ([document]) => {
     assert.strictEqual(Document.format(document), cpf.format(document))
     assert.isTrue(document === theirExample || cpf.isValid(Document.format(document), true))
   })
 
-  it("what they generate is read, bare and with punctuation", () => {
+  it("a document that the other library generates is read, bare and with punctuation", () => {
     for (let n = 0; n < 200; n++) {
       const bare = cpf.generate()
       assert.deepStrictEqual(Document.cpfOption(cpf.format(bare)), Document.cpfOption(bare))
@@ -43,7 +43,7 @@ describe("CPF, against cpf-cnpj-validator", () => {
     }
   })
 
-  it("one digit eleven times is refused by both", () => {
+  it("both libraries refuse one digit eleven times", () => {
     for (let digit = 0; digit < 10; digit++) {
       const document = String(digit).repeat(11)
       assert.isFalse(cpf.isValid(document))
@@ -53,21 +53,25 @@ describe("CPF, against cpf-cnpj-validator", () => {
 })
 
 describe("CNPJ with letters, against cpf-cnpj-validator", () => {
-  it.prop("the same check digits fit, of all hundred", [text(/^(\d{12}|[0-9A-Z]{12})$/)], ([base]) => {
-    for (const suffix of suffixes) {
-      const document = base + suffix
-      const theirs = cnpj.isValid(document, true)
-      assert.strictEqual(Option.isSome(Document.cnpjOption(document)), theirs, document)
-      assert.strictEqual(accepts("CNPJ", document), theirs, document)
+  it.prop(
+    "both libraries accept the same one of all hundred check digits",
+    [text(/^(\d{12}|[0-9A-Z]{12})$/)],
+    ([base]) => {
+      for (const suffix of suffixes) {
+        const document = base + suffix
+        const theirs = cnpj.isValid(document, true)
+        assert.strictEqual(Option.isSome(Document.cnpjOption(document)), theirs, document)
+        assert.strictEqual(accepts("CNPJ", document), theirs, document)
+      }
     }
-  })
+  )
 
-  it.prop("the same is written for people", [Document.Cnpj], ([document]) => {
+  it.prop("both libraries format a document in the same way", [Document.Cnpj], ([document]) => {
     assert.strictEqual(Document.format(document), cnpj.format(document))
     assert.isTrue(cnpj.isValid(Document.format(document), true))
   })
 
-  it("what they generate is read, bare and with punctuation, in either case", () => {
+  it("a document that the other library generates is read, bare and with punctuation, in either case", () => {
     for (let n = 0; n < 200; n++) {
       const bare = cnpj.generate()
       assert.strictEqual<string>(Document.cnpj(bare), bare)
@@ -78,14 +82,14 @@ describe("CNPJ with letters, against cpf-cnpj-validator", () => {
 })
 
 describe("keys, against brazilian-utils, which guesses their kind", () => {
-  it.prop("a key of ours is one for them", [PixKey.PixKey], ([key]) => {
+  it.prop("a key of ours is a key for brazilian-utils", [PixKey.PixKey], ([key]) => {
     const value = PixKey.value(key)
     // Theirs knows only Brazilian phones, and wants no point at the end of a name, nor two in a row: DICT has both.
     if (key.type === "PHONE" ? !value.startsWith("+55") : /^\.|\.\.|\.@/.test(value)) return
     assert.isTrue(isValidPixKey(value), key.type)
   })
 
-  it("eleven digits are one key for them and two for us", () => {
+  it("eleven digits are one key for brazilian-utils and two for us", () => {
     const both = "11912345684"
     assert.isTrue(isValidPixKey(both))
     assert.strictEqual(String(PixKey.cpf(both)), "CPF ***.123.456-**")

@@ -168,7 +168,7 @@ describe("Document.Cnpj", () => {
     }
   })
 
-  it("Cnpj does not take letters of other alphabets for its own", () => {
+  it("Cnpj refuses letters of other alphabets", () => {
     // "ſ".toUpperCase() is "S", and "ı".toUpperCase() is "I".
     assert.isTrue(Option.isSome(Document.cnpjOption("6ts1hj0s000170")))
     assert.isTrue(Option.isNone(Document.cnpjOption("6tſ1hj0s000170")))
@@ -192,7 +192,7 @@ describe("Document.Cnpj", () => {
     }
   })
 
-  it.effect("a CNPJ comes both with and without letters in samples", () =>
+  it.effect("samples have CNPJs with and without letters", () =>
     Effect.gen(function* () {
       const samples = yield* Arbitrary.sampleEffect(Arbitrary.schema(Document.Cnpj), { count: 100, seed: "cnpj" })
       assert.isTrue(samples.some((text) => /[A-Z]/.test(text)))
@@ -218,7 +218,7 @@ describe("Document.Cnpj", () => {
 })
 
 describe("Document.Cnpj and the limits of check digits", () => {
-  it("a wrong character that no check digit can tell is accepted in a CNPJ: it is worth 11, 22 or 33 more, or both check digits are 0", () => {
+  it("a wrong character that no check digit detects is accepted in a CNPJ: it is worth 11, 22 or 33 more, or both check digits are 0", () => {
     for (const text of ["62ABC34501DE03", "A2ABC34501DE03", "L2ABC34501DE03", "W2ABC34501DE03"]) {
       assert.isTrue(Option.isSome(Document.cnpjOption(text)))
     }
@@ -321,7 +321,7 @@ describe("Document.matches", () => {
     }
   })
 
-  it("nothing can be told of what is absent, shows fewer than four characters, or has its places elsewhere", () => {
+  it("`matches` is undefined for a document that is absent, shows fewer than four characters, or has another length", () => {
     for (const text of [
       undefined,
       "",

@@ -169,7 +169,7 @@ const thrown = (run: () => unknown): unknown => {
 }
 
 describe("PixKey.make", () => {
-  it("keys of the five kinds are taken to the directory's form", () => {
+  it("keys of the five kinds are converted to the directory's form", () => {
     for (const [type, input, expected] of accepted) {
       const key = constructors[type](input)
       assert.strictEqual(PixKey.value(key), expected)
@@ -213,7 +213,7 @@ describe("PixKey.make", () => {
     }
   })
 
-  it("make takes exactly the area codes that exist, with their country code as without it", () => {
+  it("make accepts exactly the area codes that exist, with and without their country code", () => {
     const taken = Array.from({ length: 100 }, (_, n) => String(n).padStart(2, "0")).filter((area) => {
       const [with55, without] = [`+55${area}987654321`, `${area}987654321`].map((text) =>
         Option.isSome(PixKey.phoneOption(text))
@@ -256,7 +256,7 @@ describe("PixKey.make", () => {
     assert.isFalse(Equal.equals(cpf, phone))
   })
 
-  it.prop("keys of all kinds stay as they are when they are read again", [PixKey.PixKey], ([key]) => {
+  it.prop("keys of all kinds do not change when they are read again", [PixKey.PixKey], ([key]) => {
     const { pixKey, pixKeyType } = PixKey.toPair(key)
     const again = Result.getOrThrow(PixKey.fromPair(pixKey, pixKeyType))
     assert.strictEqual(PixKey.value(again), pixKey)
@@ -264,7 +264,7 @@ describe("PixKey.make", () => {
     assert.strictEqual(Hash.hash(again), Hash.hash(key))
   })
 
-  it.effect("keys of the five kinds all come up in samples", () =>
+  it.effect("samples have keys of all five kinds", () =>
     Effect.gen(function* () {
       const samples = yield* Arbitrary.sampleEffect(Arbitrary.schema(PixKey.PixKey), { count: 200, seed: "keys" })
       assert.deepStrictEqual(new Set(samples.map(({ type }) => type)), new Set(PixKey.PixKeyType.literals))
@@ -286,7 +286,7 @@ describe("the equality of PixKey", () => {
 })
 
 describe("the masking of PixKey", () => {
-  it("a masked key leaves of each kind what people recognise it by", () => {
+  it("a masked key of each kind shows what people recognise it by", () => {
     for (const [key, mask] of [
       [PixKey.cpf("52998224725"), "***.982.247-**"],
       [PixKey.cnpj("12abc34501de35"), "**.ABC.345/01DE-**"],

@@ -205,7 +205,7 @@ describe("Reconcile.stream", () => {
       }).pipe(Effect.provideService(PaymentsPolicy, PaymentsPolicy.once), Effect.provide(Sandbox.layerPayments))
   )
 
-  it.effect("a failure that the next order would meet too ends the run at once, after all results before it", () =>
+  it.effect("a failure that every order would meet ends the run at once, after all results before it", () =>
     Effect.gen(function* () {
       for (const error of [denied, rejected(301), rejected(308)]) {
         for (const concurrency of [1, 4]) {
@@ -254,7 +254,7 @@ describe("Reconcile.stream", () => {
       })
   )
 
-  it.effect("a run goes on while it is answered between failures, whatever the answers are", () =>
+  it.effect("a run continues while some lookups between failures are answered, whatever the answers are", () =>
     Effect.gen(function* () {
       const count = 60
       const { error, results } = yield* run(upTo(count).map(orderOf), {}, (number) =>
@@ -275,7 +275,7 @@ describe("Reconcile.stream", () => {
     })
   )
 
-  it.effect("an outage of the last few orders is said of them, and the run ends well", () =>
+  it.effect("an outage at the last few orders makes them Unreadable, and the run succeeds", () =>
     Effect.gen(function* () {
       const { error, results } = yield* run(upTo(20).map(orderOf), {}, (number) =>
         number > 11 ? unavailable : undefined
@@ -328,7 +328,7 @@ describe("Reconcile.stream", () => {
     })
   )
 
-  it.effect("no more lookups are under way than asked for, and four unless asked otherwise", () =>
+  it.effect("at most `concurrency` lookups are under way, and four by default", () =>
     Effect.gen(function* () {
       const orders = upTo(50).map(orderOf)
       for (const [options, most] of [
@@ -396,7 +396,7 @@ describe("Reconcile.stream", () => {
     }).pipe(Effect.provide(Sandbox.layerPayments))
   )
 
-  it.effect("an option that makes no sense is an InvalidRequest that names it, and nothing is looked up", () =>
+  it.effect("a wrong option is an InvalidRequest that names it, and nothing is looked up", () =>
     Effect.gen(function* () {
       const wrong: ReadonlyArray<readonly [unknown, unknown, string]> = [
         [[], { concurrency: 0 }, "concurrency"],
@@ -427,7 +427,7 @@ const unknownBy = <E>(gateway: ReturnType<typeof still>, options: Reconcile.Unkn
 const isEven = ({ id }: { readonly id: number }) => Effect.succeed(id % 2 === 0)
 
 describe("Reconcile.unknownRows", () => {
-  it.effect("every row that the books do not know comes out once, by the requests of one reading of the list", () =>
+  it.effect("every row that is not in the books is returned once, with the requests of one reading of the list", () =>
     Effect.gen(function* () {
       for (const sort of ["createdAt_asc", "createdAt_desc"] as const) {
         const [gateway, plain] = [still(1000), still(1000)]
@@ -444,7 +444,7 @@ describe("Reconcile.unknownRows", () => {
     })
   )
 
-  it.effect("since and until bound the rows that the books are asked about", () =>
+  it.effect("since and until limit the rows for which `isKnown` is called", () =>
     Effect.gen(function* () {
       const asked: Array<number> = []
       const isKnown = ({ id }: { readonly id: number }) => Effect.sync(() => asked.push(id) === 0)
@@ -459,7 +459,7 @@ describe("Reconcile.unknownRows", () => {
     })
   )
 
-  it.effect("the books are asked about no more rows at a time than asked for", () =>
+  it.effect("`isKnown` is called for at most `concurrency` rows at a time", () =>
     Effect.gen(function* () {
       for (const [concurrency, expected] of [
         [undefined, 4],
@@ -510,14 +510,14 @@ describe("Reconcile.unknownRows", () => {
       })
   )
 
-  it.effect("books that fail end the stream with their own error", () =>
+  it.effect("an error of `isKnown` ends the stream", () =>
     Effect.gen(function* () {
       const isKnown = () => Effect.fail("the books are away")
       assert.strictEqual(yield* Effect.flip(Stream.runDrain(unknownBy(still(3), { isKnown }))), "the books are away")
     })
   )
 
-  it.effect("an option that makes no sense is an InvalidRequest that names it, and nothing is asked for", () =>
+  it.effect("a wrong option is an InvalidRequest that names it, and no page is requested", () =>
     Effect.gen(function* () {
       for (const [options, path] of [
         [undefined, "isKnown"],

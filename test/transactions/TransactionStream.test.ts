@@ -5,9 +5,9 @@ import type * as TransactionStream from "../../src/transactions/TransactionStrea
 import { DateTime, Effect, Option, Stream } from "effect"
 import { still, streamBy, pagesBy, collect, idsOf, upTo, encode } from "../support/movingList.ts"
 
-describe("TransactionStream on a list that stands still", () => {
+describe("TransactionStream on a list that does not change", () => {
   it.effect(
-    "a list that stands still comes in the order asked for, with at most two requests a page and a few for its end",
+    "a list that does not change is delivered in the requested order, with at most two requests a page and a few for its end",
     () =>
       Effect.gen(function* () {
         for (const [count, pageSize, most] of [
@@ -30,7 +30,7 @@ describe("TransactionStream on a list that stands still", () => {
       })
   )
 
-  it.effect("a list that stands still is read oldest first and a hundred rows at a time unless asked otherwise", () =>
+  it.effect("a list that does not change is by default read oldest first and a hundred rows at a time", () =>
     Effect.gen(function* () {
       const gateway = still(30)
       assert.deepStrictEqual(idsOf(yield* collect(gateway)), upTo(30))
@@ -65,7 +65,7 @@ describe("TransactionStream on a list that stands still", () => {
       })
   )
 
-  it.effect("a list that stands still is read whole where the service counts no rows or too few", () =>
+  it.effect("a list that does not change is read whole where the service counts no rows or too few", () =>
     Effect.gen(function* () {
       for (const counted of [0, 1, 100]) {
         for (const most of [100, 50]) {
@@ -83,7 +83,7 @@ describe("TransactionStream on a list that stands still", () => {
     })
   )
 
-  it.effect("a list that stands still is read whole when thousands of rows share one time, or show none", () =>
+  it.effect("a list that does not change is read whole when thousands of rows share one time, or show none", () =>
     Effect.gen(function* () {
       for (const timeOf of [() => 7, () => undefined, (id: number) => (id % 3 === 0 ? undefined : id)]) {
         const gateway = still(3000, timeOf)
@@ -119,7 +119,7 @@ describe("the limits of TransactionStream", () => {
     })
   )
 
-  it.effect("the limits by time leave what lies beyond to the next run", () =>
+  it.effect("the limits by time leave later rows to the next run", () =>
     Effect.gen(function* () {
       const gateway = still(250)
       const first = yield* Stream.runCollect(pagesBy(gateway.list, { until: at(120) }))
@@ -128,7 +128,7 @@ describe("the limits of TransactionStream", () => {
     })
   )
 
-  it.effect("the limit by count stops at that row, and zero asks for nothing", () =>
+  it.effect("the limit by count stops at that row, and with zero no page is requested", () =>
     Effect.gen(function* () {
       const gateway = still(250)
       assert.deepStrictEqual(idsOf(yield* collect(gateway, { limit: 120 })), upTo(120))
@@ -141,7 +141,7 @@ describe("the limits of TransactionStream", () => {
 })
 
 describe("TransactionStream.Checkpoint", () => {
-  it.effect("a checkpoint of the end, oldest first, brings what has arrived since", () =>
+  it.effect("a checkpoint of the end, oldest first, continues with the rows that were added since", () =>
     Effect.gen(function* () {
       const gateway = still(150)
       const pages = yield* Stream.runCollect(pagesBy(gateway.list))

@@ -43,7 +43,7 @@ describe("TransactionStream on a service that contradicts itself", () => {
     })
   )
 
-  it.effect("the stream fails when the first page asked for is not the page that comes", () =>
+  it.effect("the stream fails when the service answers the first request with another page", () =>
     Effect.gen(function* () {
       const gateway = still(450)
       gateway.answer = (honest) => ({ ...honest, currentPage: 2 })
@@ -53,7 +53,7 @@ describe("TransactionStream on a service that contradicts itself", () => {
     })
   )
 
-  it.effect("the stream fails when every page brings rows for ever", () =>
+  it.effect("the stream fails when every page has new rows without end", () =>
     Effect.gen(function* () {
       const gateway = still(200)
       gateway.beforeEach = () => {
@@ -66,7 +66,7 @@ describe("TransactionStream on a service that contradicts itself", () => {
     })
   )
 
-  it.effect("the stream fails when the last page comes for ever, with ever more pages to come", () =>
+  it.effect("the stream fails when the service repeats the last page and always counts more pages", () =>
     Effect.gen(function* () {
       const gateway = still(250)
       gateway.answer = (honest, { page, pageSize }) => ({
@@ -100,7 +100,7 @@ describe("TransactionStream on a service that contradicts itself", () => {
     })
   )
 
-  it.effect("the stream fails when the rows come in the other order", () =>
+  it.effect("the stream fails when the rows are in the other order", () =>
     Effect.gen(function* () {
       const gateway = still(450)
       const list = (options?: ListOptions) => gateway.list({ ...options, sort: "createdAt_desc" })
@@ -124,7 +124,7 @@ describe("TransactionStream on a service that contradicts itself", () => {
     })
   )
 
-  it.effect("the stream fails when the place is lost among rows that show no time", () =>
+  it.effect("the stream fails when the reader loses its place among rows without a time", () =>
     Effect.gen(function* () {
       const gateway = still(3000, () => undefined)
       gateway.beforeEach = ({ nextId, requests }) => {

@@ -36,7 +36,7 @@ const readAll = (options: TransactionStream.Options) =>
 
 describe("TransactionStream on a gateway that is in use", () => {
   for (const sort of ["createdAt_asc", "createdAt_desc"] as const) {
-    it.effect(`${sort}: every charge that was there from start to end comes out exactly once`, () =>
+    it.effect(`${sort}: every charge that existed from start to end is delivered exactly once`, () =>
       Effect.forEach(
         Array.from({ length: runs(15, 150) }, (_, seed) => seed),
         (seed) =>

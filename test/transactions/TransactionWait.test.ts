@@ -63,7 +63,7 @@ const script = (...answers: ReadonlyArray<TransactionDetail | PaymentsError.GetT
 }
 
 describe("TransactionWait.final", () => {
-  it.effect("answers at once, with one lookup, what is already final", () =>
+  it.effect("`final` returns a final transaction at once, with one lookup", () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       for (const move of [sandbox.markPaid, sandbox.cancel, sandbox.fail]) {
@@ -77,7 +77,7 @@ describe("TransactionWait.final", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("completes with the first poll after the payment", () =>
+  it.effect("`final` completes with the first poll after the payment", () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const { id } = yield* charge
@@ -93,7 +93,7 @@ describe("TransactionWait.final", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("a hint wakes it without any time passing, and only for its own transaction", () =>
+  it.effect("a hint starts a lookup at once, and only for its own transaction", () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const hints = yield* TransactionHints
@@ -111,7 +111,7 @@ describe("TransactionWait.final", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("a hint that comes during a lookup is not lost", () =>
+  it.effect("a hint during a lookup is not lost", () =>
     Effect.gen(function* () {
       const hints = yield* TransactionHints
       let times = 0
@@ -129,7 +129,7 @@ describe("TransactionWait.final", () => {
     }).pipe(Effect.provide(TransactionHints.layer))
   )
 
-  it.effect("a flood of hints is no flood of lookups, and the next poll is not put off", () =>
+  it.effect("many hints do not cause as many lookups, and do not delay the next poll", () =>
     Effect.gen(function* () {
       const hints = yield* TransactionHints
       const { get, times } = script(detailOf("Awaiting"))
@@ -149,7 +149,7 @@ describe("TransactionWait.final", () => {
     }).pipe(Effect.provide(TransactionHints.layer))
   )
 
-  it.effect("after the charge's expiry it looks once more and fails, saying what it saw", () =>
+  it.effect("after the charge's expiry there is one last lookup, and the error has its result", () =>
     Effect.gen(function* () {
       const { get, times } = script(detailOf("Awaiting"))
       const expiresAt = DateTime.makeUnsafe(25_000)
@@ -166,7 +166,7 @@ describe("TransactionWait.final", () => {
     })
   )
 
-  it.effect("what was paid just before the expiry is found by the last lookup", () =>
+  it.effect("a payment just before the expiry is found by the last lookup", () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const { id, pix } = yield* charge
@@ -197,7 +197,7 @@ describe("TransactionWait.final", () => {
     })
   )
 
-  it.effect("the deadline ends the waiting: one hour, unless it is said or the expiry is known", () =>
+  it.effect("the deadline ends waiting: by default after one hour, unless an expiry is given", () =>
     Effect.gen(function* () {
       const run = (options: TransactionWait.Options) =>
         Effect.gen(function* () {
@@ -227,7 +227,7 @@ describe("TransactionWait.final", () => {
     })
   )
 
-  it.effect("the deadline cuts off a lookup that hangs, and the last one may take 5 seconds", () =>
+  it.effect("the deadline interrupts a lookup that hangs, and the last one may take 5 seconds", () =>
     Effect.gen(function* () {
       const cut: Array<number> = []
       const hanging = Effect.onInterrupt(Effect.never, () =>
@@ -248,7 +248,7 @@ describe("TransactionWait.final", () => {
     })
   )
 
-  it.effect("what was paid while a lookup hung is found by the last one, at the expiry", () =>
+  it.effect("a payment while a lookup hangs is found by the last lookup, at the expiry", () =>
     Effect.gen(function* () {
       let times = 0
       const get = () =>
@@ -262,7 +262,7 @@ describe("TransactionWait.final", () => {
     })
   )
 
-  it.effect("a page in place of an answer does not end it, and at the deadline it says what it knows", () =>
+  it.effect("a proxy's page in place of an answer does not end waiting, and the error at the deadline names it", () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const { id } = yield* charge
@@ -314,7 +314,7 @@ describe("TransactionWait.final", () => {
     })
   )
 
-  it.effect("goes on while the service cannot be reached", () =>
+  it.effect("waiting continues while the service cannot be reached", () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const { id } = yield* charge
@@ -328,7 +328,7 @@ describe("TransactionWait.final", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("waits as long as the service asks, whatever hints come", () =>
+  it.effect("the wait that the service asks for is respected, also if hints arrive", () =>
     Effect.gen(function* () {
       const hints = yield* TransactionHints
       const { get, times } = script(limited(45), detailOf("Paid"))
@@ -343,21 +343,23 @@ describe("TransactionWait.final", () => {
     }).pipe(Effect.provide(TransactionHints.layer))
   )
 
-  it.effect("gives up at the deadline when the service asks to wait for longer, and says that it saw nothing", () =>
-    Effect.gen(function* () {
-      const { get, times } = script(limited(600))
-      const fiber = yield* Effect.forkChild(Effect.flip(finalBy(get, "t", { deadline: "1 minute" })))
-      yield* TestClock.adjust("1 minute")
-      const error = yield* Fiber.join(fiber)
-      assert.deepStrictEqual(times, [0])
-      assert(error._tag === "TimedOut")
-      assert.isUndefined(error.lastStatus)
-      assert.strictEqual(error.lastFailure, "RateLimited")
-      assert.include(error.message, "no lookup succeeded")
-    })
+  it.effect(
+    "waiting ends at the deadline if the service asks to wait longer, and the error says that no lookup succeeded",
+    () =>
+      Effect.gen(function* () {
+        const { get, times } = script(limited(600))
+        const fiber = yield* Effect.forkChild(Effect.flip(finalBy(get, "t", { deadline: "1 minute" })))
+        yield* TestClock.adjust("1 minute")
+        const error = yield* Fiber.join(fiber)
+        assert.deepStrictEqual(times, [0])
+        assert(error._tag === "TimedOut")
+        assert.isUndefined(error.lastStatus)
+        assert.strictEqual(error.lastFailure, "RateLimited")
+        assert.include(error.message, "no lookup succeeded")
+      })
   )
 
-  it.effect("fails at once where waiting does not help", () =>
+  it.effect("waiting fails at once if it cannot help", () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const { id } = yield* charge
@@ -373,7 +375,7 @@ describe("TransactionWait.final", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("a 404 is waited through for as long as is said", () =>
+  it.effect("a 404 is ignored for the time of `notFoundFor`", () =>
     Effect.gen(function* () {
       const patient = { ...steady, notFoundFor: "15 seconds" } as const
       const soon = yield* Effect.forkChild(finalBy(script(notFound, notFound, detailOf("Paid")).get, "t", patient))
@@ -386,7 +388,7 @@ describe("TransactionWait.final", () => {
     })
   )
 
-  it.effect("a status that is not documented is waited through, and `until` says what else to wait for", () =>
+  it.effect("an undocumented status does not end waiting, unless `until` says so", () =>
     Effect.gen(function* () {
       const strange = script(detailOf("UnderReview"), detailOf("Paid"), detailOf("Refunded"))
       const fiber = yield* Effect.forkChild(finalBy(strange.get, "t", steady))
@@ -403,32 +405,34 @@ describe("TransactionWait.final", () => {
     })
   )
 
-  it.effect("interruption stops it at once: between lookups, in one, and in the wait that the service asked for", () =>
-    Effect.gen(function* () {
-      const hints = yield* TransactionHints
-      const { get, times } = script(detailOf("Awaiting"))
-      let stopped = 0
-      const hanging = () => Effect.onInterrupt(Effect.never, () => Effect.sync(() => stopped++))
-      const throttled = script(limited(1_000))
-      const fibers = yield* Effect.forEach([get, hanging, throttled.get], (lookup) =>
-        Effect.forkChild(finalBy(lookup, "t", steady))
-      )
-      yield* TestClock.adjust("5 seconds")
-      for (const fiber of fibers) {
-        yield* Fiber.interrupt(fiber)
-        assert.isTrue(Exit.hasInterrupts(yield* Fiber.await(fiber)))
-      }
-      assert.strictEqual(stopped, 1)
-      yield* hints.publish("t")
-      yield* TestClock.adjust("1 hour")
-      assert.strictEqual(times.length, 1)
-      assert.strictEqual(throttled.times.length, 1)
-    }).pipe(Effect.provide(TransactionHints.layer))
+  it.effect(
+    "an interruption ends waiting at once: between lookups, in one, and in the wait that the service asked for",
+    () =>
+      Effect.gen(function* () {
+        const hints = yield* TransactionHints
+        const { get, times } = script(detailOf("Awaiting"))
+        let stopped = 0
+        const hanging = () => Effect.onInterrupt(Effect.never, () => Effect.sync(() => stopped++))
+        const throttled = script(limited(1_000))
+        const fibers = yield* Effect.forEach([get, hanging, throttled.get], (lookup) =>
+          Effect.forkChild(finalBy(lookup, "t", steady))
+        )
+        yield* TestClock.adjust("5 seconds")
+        for (const fiber of fibers) {
+          yield* Fiber.interrupt(fiber)
+          assert.isTrue(Exit.hasInterrupts(yield* Fiber.await(fiber)))
+        }
+        assert.strictEqual(stopped, 1)
+        yield* hints.publish("t")
+        yield* TestClock.adjust("1 hour")
+        assert.strictEqual(times.length, 1)
+        assert.strictEqual(throttled.times.length, 1)
+      }).pipe(Effect.provide(TransactionHints.layer))
   )
 })
 
 describe("changes", () => {
-  it.effect("shows each status once, in order, and ends with the final one", () =>
+  it.effect("`changes` emits each status once, in order, and ends with the final one", () =>
     Effect.gen(function* () {
       const { get, times } = script(
         detailOf("Awaiting"),
@@ -450,7 +454,7 @@ describe("changes", () => {
     })
   )
 
-  it.effect("shows what it saw before it fails", () =>
+  it.effect("`changes` emits the statuses that it saw before it fails", () =>
     Effect.gen(function* () {
       const seen: Array<string> = []
       const fiber = yield* changesBy(script(detailOf("Awaiting")).get, "t", {
@@ -467,7 +471,7 @@ describe("changes", () => {
     })
   )
 
-  it.effect("looks nothing up that nobody asks for, and stops with its consumer", () =>
+  it.effect("`changes` makes no lookup before it is consumed, and stops with its consumer", () =>
     Effect.gen(function* () {
       const { get, times } = script(detailOf("Awaiting"), detailOf("Paid"))
       const stream = changesBy(get, "t", steady)
@@ -487,7 +491,7 @@ describe("a wait with options that make no sense", () => {
     schedule: [7, "1 second", {}],
     until: [true, "Paid"]
   }) as ReadonlyArray<[string, ReadonlyArray<unknown>]>) {
-    it.effect(`fails with InvalidRequest, and looks nothing up, when ${path} is wrong`, () =>
+    it.effect(`waiting fails with InvalidRequest, and makes no lookup, if ${path} is wrong`, () =>
       Effect.gen(function* () {
         for (const value of wrong) {
           const { get, times } = script(detailOf("Paid"))
@@ -506,7 +510,7 @@ describe("a wait with options that make no sense", () => {
     )
   }
 
-  it.effect("fails with InvalidRequest, and looks nothing up, when they are no object", () =>
+  it.effect("waiting fails with InvalidRequest, and makes no lookup, if the options are not an object", () =>
     Effect.gen(function* () {
       for (const given of [null, 7, "fast", []] as ReadonlyArray<unknown>) {
         const { get, times } = script(detailOf("Paid"))

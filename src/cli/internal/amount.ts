@@ -1,6 +1,6 @@
 /**
- * Amounts as people type them. A whole number is centavos, as everywhere in this library; reais have a comma or a point
- * and two decimals. Anything else could mean two things, and is refused.
+ * Amounts on the command line. A whole number is centavos, as everywhere in this library; reais have a comma or a point and
+ * two decimals. Any other text is ambiguous, and refused.
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -14,15 +14,15 @@ const read = (text: string): Option.Option<Money.Centavos> => {
   return /[.,]\d\d$/.test(text) ? Money.parseBRL(text) : Option.none()
 }
 
-/** The amount in centavos. */
+/** Parses an amount to centavos. */
 export const parseAmount = (text: string) =>
   Effect.fromOption(read(text.trim())).pipe(
     Effect.mapError(() => failed(`The amount cannot be read. Write ${amountHelp}.`))
   )
 
-/** An amount in reais for machines: `1234.56`, with every digit that there is. */
+/** An amount in reais for machines: `1234.56`, with all its digits. */
 export const decimal = (amount: Money.Centavos | Money.Reais): string =>
   Money.format(amount).replace("R$ ", "").replaceAll(".", "").replace(",", ".")
 
-/** An amount in both units, so that nobody mistakes one for the other. */
+/** An amount in both units, so that a reader cannot mistake one for the other. */
 export const inBoth = (amount: Money.Centavos): string => `${Money.format(amount)} (${amount} centavos)`

@@ -1,5 +1,5 @@
 /**
- * How the command ends. A failure is one message on stderr, and a code that says whether money may have moved.
+ * The exit of the command: a failure is one message on stderr, and an exit code that says whether money may have moved.
  */
 import * as Cause from "effect/Cause"
 import * as CliError from "effect/cli/CliError"
@@ -54,7 +54,7 @@ const failureOf = (error: unknown): Failed | undefined => {
         "For one on this machine: effect-pix sandbox"
     )
   }
-  // An invocation that was wrong is presented already; help that was not asked for is no failure.
+  // `ShowHelp` was printed before. Without errors it is the help that a user asked for.
   if (CliError.isCliError(error)) {
     return error._tag === "ShowHelp" && error.errors.length === 0
       ? undefined
@@ -64,9 +64,9 @@ const failureOf = (error: unknown): Failed | undefined => {
     return failed(error.message, codes[error.outcome])
   }
   const name = error instanceof Error ? error.name : "something that is no error"
-  // The message of a defect may hold anything, so it is not shown.
+  // The message of a defect may hold secrets, so it is not shown.
   return failed(`effect-pix failed in a way that it should not (${name}). --log-level debug shows where.`)
 }
 
-/** The failure that a cause stands for; `undefined` where nothing failed. */
+/** Converts a cause to a failure; `undefined` if nothing failed. */
 export const failedOf = (cause: Cause.Cause<unknown>): Failed | undefined => failureOf(Cause.squash(cause))

@@ -1,9 +1,9 @@
-/** Flags and arguments that several commands have. */
+/** Flags and arguments that several commands share. */
 import * as Argument from "effect/cli/Argument"
 import * as Flag from "effect/cli/Flag"
 import { amountHelp } from "./amount.ts"
 
-/** A flag that is there or not. */
+/** A flag without a value. */
 export const flag = (name: string, description: string) =>
   Flag.Boolean(name).pipe(Flag.withoutNegation, Flag.withDescription(description), Flag.withDefault(false))
 

@@ -1,4 +1,4 @@
-/** Requests that the client has no operation for, and their answers as they come. */
+/** HTTP requests for which the client has no operation, and their raw answers. */
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpClient from "effect/http/HttpClient"
@@ -15,7 +15,7 @@ export interface Answer {
 
 const mostBytes = 4 * 1024 * 1024
 
-/** A body as text. What is longer than four megabytes is cut. */
+/** A body as text, cut after four megabytes. */
 const bodyOf = Effect.fnUntraced(function* (response: HttpClientResponse.HttpClientResponse) {
   const decoder = new TextDecoder()
   let left = mostBytes
@@ -32,7 +32,7 @@ const bodyOf = Effect.fnUntraced(function* (response: HttpClientResponse.HttpCli
   )
 })
 
-/** Sends a request once and follows no redirect. `undefined` where no answer comes within 30 seconds. */
+/** Sends a request once and follows no redirect. `undefined` if there is no answer within 30 seconds. */
 export const send = (request: HttpClientRequest.HttpClientRequest): Effect.Effect<Answer | undefined> =>
   HttpClient.execute(request).pipe(
     Effect.flatMap((response) =>
@@ -43,7 +43,7 @@ export const send = (request: HttpClientRequest.HttpClientRequest): Effect.Effec
       }))
     ),
     Effect.timeout("30 seconds"),
-    // A failure of the transport may show a header, so nothing of it is passed on.
+    // The error of a transport may show a header, so it is dropped.
     Effect.orElseSucceed(() => undefined),
     Effect.provideService(FetchHttpClient.RequestInit, { redirect: "manual" }),
     Effect.provide(FetchHttpClient.layer)

@@ -1,11 +1,11 @@
-/** How this process was started: the command line that repeats it, and whether a person sits at its terminal. */
+/** The invocation of this process: the command line that repeats it, and whether a person uses its terminal. */
 import { spawnSync } from "node:child_process"
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import process from "node:process"
 import { shellWord } from "./text.ts"
 
-// Variables of npm and of the shell: no settings of this library.
+// Variables that npm and the shell set. They are not settings of this library.
 const variable = (name: string): string => Reflect.get(process, "env")[name] ?? ""
 
 const ownWords = (): ReadonlyArray<string> => {
@@ -25,7 +25,7 @@ const ownWords = (): ReadonlyArray<string> => {
   return [onPath ? "effect-pix" : script]
 }
 
-/** The command line of this process with more flags, for a shell. After `--` there are no flags. */
+/** The command line of this process, quoted for a shell, with more flags. They are inserted before `--`. */
 export const commandLineWith = (flags: ReadonlyArray<string>): string => {
   const given = process.argv.slice(2)
   const end = given.indexOf("--")
@@ -36,8 +36,8 @@ export const commandLineWith = (flags: ReadonlyArray<string>): string => {
 export const hasTerminal = (): boolean => process.stdin.isTTY && process.stderr.isTTY
 
 /**
- * Whether the keys that are pressed are for this process. One that a shell runs in the background (`&`) would be stopped
- * if it read them. Without `ps` a process counts as one in the foreground.
+ * Whether this process is in the foreground of its terminal. The system stops a background process (`&`) that reads keys.
+ * Without `ps` a process counts as in the foreground.
  */
 export const hasKeys = (): boolean => {
   if (!process.stdin.isTTY) return false

@@ -1,4 +1,4 @@
-/** One key, one act: what a person presses while the sandbox runs. */
+/** The keys that a person may press while the sandbox runs, and what each does. */
 import * as NodeTerminal from "@effect/platform-node/NodeTerminal"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
@@ -29,10 +29,10 @@ const payNewest = Effect.gen(function* () {
   if (newest === undefined) return yield* note("No charge awaits its payment.")
   yield* sandbox.markPaid(newest.transactionId)
   yield* note(`Paid ${Money.format(newest.amount)}: ${newest.transactionId}`)
-  // Between the list and the payment it may have lapsed.
+  // The charge may expire between the list and the payment.
 }).pipe(Effect.catch(({ message }) => note(message)))
 
-/** What `r` does: it asks, and only a second `r` starts over. */
+/** The action of `r`: the first one asks, and a second one resets the sandbox. */
 const makeReset = () => {
   let isAsked = false
   return (name: string) =>
@@ -53,7 +53,7 @@ const act = (name: string, url: string) => {
   return name === "p" ? payNewest : Effect.void
 }
 
-/** Reads keys until one of them ends it. */
+/** Reads keys until one ends the sandbox. */
 export const keys = (url: string) =>
   Effect.scoped(
     Effect.gen(function* () {
@@ -66,7 +66,7 @@ export const keys = (url: string) =>
       )
     }).pipe(Pull.catchDone(() => note("Stopped.")))
   ).pipe(
-    // A terminal that was closed cannot be set back, and need not be.
+    // The mode of a closed terminal cannot be reset, and need not be.
     Effect.catchDefect((defect) =>
       Predicate.hasProperty(defect, "syscall") && defect.syscall === "setRawMode" ? Effect.void : Effect.die(defect)
     )

@@ -1,4 +1,4 @@
-/** Loads the code of a command when it is run: for commands that need much that the others do not. */
+/** Loads the code of a command only when it runs, for commands that need code that the others do not. */
 import * as Effect from "effect/Effect"
 
 export const lazily =

@@ -1,4 +1,4 @@
-/** A transaction that is looked up: how it is printed, and how a charge is waited for. */
+/** Looks up a transaction, prints it, and waits for a charge. */
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -47,7 +47,7 @@ export const printDetail = (detail: TransactionDetail, { full, json }: Format) =
   return writeResult(json, data, text)
 }
 
-/** Waits for a charge, notes each change, prints the last one, and fails where it is not paid. */
+/** Waits for a charge: writes each change to stderr and the last detail to stdout. Fails if the charge is not paid. */
 export const waitUntilPaid = Effect.fnUntraced(function* (
   transactionId: string,
   format: Format,
@@ -57,7 +57,7 @@ export const waitUntilPaid = Effect.fnUntraced(function* (
     Stream.tap(({ enStatusTransaction }) => note(`The charge is ${plain(enStatusTransaction)}.`)),
     Stream.runLast
   )
-  // The stream ends with the detail that ended it.
+  // The last detail of the stream is the one that ended it.
   const detail = yield* Effect.fromOption(last).pipe(Effect.orDie)
   yield* printDetail(detail, format)
   if (detail.enStatusTransaction !== "Paid") return yield* failed("The charge ended without being paid.", codes.NotPaid)

@@ -1,10 +1,11 @@
 /**
- * What a command writes: data to stdout, all else to stderr. The exit code says what the command did, so it does not
- * depend on who reads its output:
+ * The output of a command: data on stdout, everything else on stderr.
  *
- * - The reader of stdout has gone (`| head`): later output is dropped without a message.
- * - stdout fails otherwise (a full disk): the command ends with a sentence on stderr, and with 1.
- * - stderr fails: the command goes on.
+ * Details: the exit code says what the command did, so it does not depend on who reads the output:
+ *
+ * - If the reader of stdout has exited (`| head`), later output is dropped without a message.
+ * - If stdout fails for another reason (a full disk), the command ends with a sentence on stderr and exit code 1.
+ * - If stderr fails, the command continues.
  */
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
@@ -17,24 +18,24 @@ import { jsonLine } from "./text.ts"
 const codeOf = (error: unknown): string =>
   Predicate.hasProperty(error, "code") && Predicate.isString(error.code) ? error.code : "no code"
 
-/** The codes of a reader that has gone. `ECONNRESET`: it left data in a socket unread. `EOF`: the code of Windows. */
+/** The error codes for a reader that has exited. `ECONNRESET`: it left unread data in a socket. `EOF`: the code of Windows. */
 const isGone = (code: string) => code === "EPIPE" || code === "ECONNRESET" || code === "EOF"
 
 let readerGone = false
 
-/** Whether anybody may still read what is written to stdout. */
+/** Whether the reader of stdout may still read. */
 export const hasReader = (): boolean => !readerGone
 
-/** Completes when all of it is written: Node writes to a pipe in the background, and an exit would cut it off. */
+/** Completes when the whole text is written: Node writes to a pipe in the background, and an exit would cut it off. */
 const toStream = (stream: NodeJS.WriteStream, text: string) =>
   Effect.callback<void, string>((resume) => {
     stream.write(text, (error) => resume(error ? Effect.fail(codeOf(error)) : Effect.void))
   })
 
-/** Node's stream of a file does not check how much of a chunk a full disk took: the rest would be lost in silence. */
+/** Writes to a file in a loop: Node's stream does not notice that a full disk took only a part of a chunk. */
 const toFile = (text: string) => Effect.try({ try: () => Fs.writeFileSync(process.stdout.fd, text), catch: codeOf })
 
-/** Writes data, and completes when it is written. */
+/** Writes data to stdout, and completes when it is written. */
 export const write = (text: string): Effect.Effect<void, Failed> =>
   Effect.suspend(() => {
     if (readerGone) return Effect.void
@@ -48,7 +49,7 @@ export const write = (text: string): Effect.Effect<void, Failed> =>
 
 export const writeLine = (text: string): Effect.Effect<void, Failed> => write(`${text}\n`)
 
-/** One line for machines. */
+/** A value as one line of JSON. */
 export const writeJson = (value: unknown): Effect.Effect<void, Failed> => write(jsonLine(value))
 
 /** Writes one result: a line for machines, or text for people. */
@@ -58,13 +59,13 @@ export const writeResult = (isJson: boolean, data: unknown, text: string): Effec
 /** Writes a line to stderr, and completes when it is written. */
 export const note = (text: string): Effect.Effect<void> => Effect.ignore(toStream(process.stderr, `${text}\n`))
 
-/** Writes a line to stderr that the next one replaces, where stderr is a terminal. */
+/** Writes a line to stderr. On a terminal the next line replaces it. */
 export const progress = (text: string): Effect.Effect<void> =>
   Effect.sync(() => {
     if (process.stderr.isTTY) process.stderr.write(`\r\u001b[2K${text}`)
   })
 
-/** Without a listener Node would end the process in the middle of a command. Failures are handled by each write. */
+/** Each write handles its own failure. Without a listener, Node would also end the process in the middle of a command. */
 export const listenForErrors = (): void => {
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {})
 }

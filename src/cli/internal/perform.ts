@@ -1,10 +1,10 @@
 /**
- * The steps of a command that changes something: the plan is shown, confirmed, carried out, and its result is printed.
+ * The steps of a command that changes something: it shows the plan, asks for confirmation, runs it, and prints the result.
  *
  * - The plan is written to stderr before anything is sent, also with `--yes`.
- * - A person confirms on a terminal, or `--yes` does. A `y` from a pipe does not.
- * - Where stdout fails, or a signal ends the command while the result is written, stderr says what was done, so that
- *   nobody takes it for not done.
+ * - A person confirms on a terminal, or gives `--yes`. A `y` from a pipe is not accepted.
+ * - If stdout fails, or a signal ends the command while it writes the result, stderr says what was done: otherwise the person
+ *   could believe that nothing was.
  */
 import * as Prompt from "effect/cli/Prompt"
 import * as Effect from "effect/Effect"
@@ -15,9 +15,9 @@ import { hasTerminal } from "./invocation.ts"
 import { note } from "./output.ts"
 
 interface Confirmation {
-  /** What is confirmed, as a noun: "payout". */
+  /** The noun for what is confirmed: "payout". */
   readonly noun: string
-  /** What a person is asked. */
+  /** The question to the person. */
   readonly question: string
   /** What is said where nobody confirms: "Nothing was sent." */
   readonly unconfirmed: string
@@ -28,16 +28,16 @@ interface Confirmation {
 interface Steps<A, E, R, R2> {
   /** What will happen, in lines. Personal data is masked. */
   readonly plan: string
-  /** Absent: nobody is asked. */
+  /** If absent, no confirmation is needed. */
   readonly confirm?: Confirmation
   readonly run: Effect.Effect<A, E, R>
-  /** What was done, in lines: for stderr, where stdout could not be written. */
+  /** What was done, in lines: for stderr, if stdout fails. */
   readonly summary: (done: A) => string
   /** Writes the result to stdout. */
   readonly print: (done: A) => Effect.Effect<void, Failed, R2>
 }
 
-/** Asks on stderr, since stdout is for data. */
+/** Asks the question on stderr, since stdout is for data. */
 const ask = Effect.fnUntraced(function* (message: string) {
   const terminal = yield* Terminal.Terminal
   const onStderr = Terminal.make({
@@ -59,7 +59,7 @@ const confirmed = Effect.fnUntraced(function* ({ noun, question, unconfirmed, ye
   if (!answer) return yield* failed(notConfirmed, codes.NotConfirmed)
 })
 
-/** Takes the steps in their order, and answers what was done. */
+/** Runs the steps in their order, and returns the result. */
 export const perform = Effect.fnUntraced(function* <A, E, R, R2>(steps: Steps<A, E, R, R2>) {
   yield* note(steps.plan)
   if (steps.confirm !== undefined) yield* confirmed(steps.confirm)

@@ -1,4 +1,4 @@
-/** What `effect-pix sandbox` does: it runs until it is stopped, which is its normal end. */
+/** Runs `effect-pix sandbox` until it is stopped, which is its normal end. */
 import * as Effect from "effect/Effect"
 import type * as HttpServerError from "effect/http/HttpServerError"
 import * as Layer from "effect/Layer"
@@ -44,7 +44,7 @@ const checkTarget = (allowed: ReadonlyArray<string>) => (target: string) => {
       )
 }
 
-/** Prints each request at its end: a request is published as it arrives, and again as it is answered or broken off. */
+/** Prints each request when it ends. The sandbox publishes a request when it arrives, and again when it is answered or broken off. */
 const logRequests = Effect.gen(function* () {
   const sandbox = yield* Sandbox
   const arrived = new Set<number>()
@@ -72,7 +72,7 @@ const whyNot = ({ cause }: HttpServerError.ServeError, { host, port }: Input): s
   return `The sandbox cannot listen on ${host}, port ${port}${Predicate.isString(code) ? ` (${code})` : ""}.`
 }
 
-/** An address that listens on every interface is none to connect to. */
+/** The host to connect to: an address such as 0.0.0.0, for every interface, is replaced by the loopback. */
 const reachable = (baseUrl: string) => baseUrl.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
 
 const banner = Effect.fnUntraced(function* (input: Input) {
@@ -107,7 +107,7 @@ const banner = Effect.fnUntraced(function* (input: Input) {
       `# Reference  ${baseUrl}/docs`,
       stateFile === undefined
         ? "# State      not kept: all is gone when it stops (--state FILE keeps it)"
-        : `# State      kept in ${stateFile}`,
+        : `# State      stored in ${stateFile}`,
       ...targets.map((target) => `# Webhooks   ${target}`),
       "",
       ...exports,
@@ -118,7 +118,7 @@ const banner = Effect.fnUntraced(function* (input: Input) {
 })
 
 const serving = Effect.fnUntraced(function* (input: Input) {
-  // From now on ctrl-C is a normal end.
+  // From here on ctrl-C ends the command with 0.
   process.exitCode = 0
   const baseUrl = yield* banner(input)
   if (!isLocal(input.host)) {
@@ -149,7 +149,7 @@ export const run = Effect.fnUntraced(function* (input: Input) {
   })
   yield* Effect.scoped(serving(input)).pipe(
     Effect.provide(Layer.provide(Sandbox.layerServer, options)),
-    // What a start on a file does not use, and what may be lost in it, are warnings.
+    // Warnings are always shown: they name flags that a stored state overrides, and changes that may be lost.
     Effect.provideService(References.MinimumLogLevel, level === "Error" ? "Warn" : level),
     Effect.catchTags({
       ServeError: (error) => Effect.fail(failed(whyNot(error, input))),

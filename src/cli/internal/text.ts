@@ -1,5 +1,6 @@
 /**
- * Text for a terminal, a sheet and a shell. What a gateway sends may hold escape codes, formulas and personal data.
+ * Makes text safe for a terminal, a spreadsheet and a shell: text of a gateway may hold escape codes, formulas and personal
+ * data.
  */
 import * as DateTime from "effect/DateTime"
 
@@ -21,10 +22,10 @@ export const maskEmail = (email: string): string =>
     .map((part) => `${Array.from(part)[0] ?? ""}***`)
     .join("@")
 
-/** At most the last two characters: enough to tell two from one another. */
+/** Masks a number. It shows at most the last two characters, which are enough to distinguish two values. */
 export const maskNumber = (number: string): string => `***${number.length > 6 ? number.slice(-2) : ""}`
 
-/** What is written about a person. */
+/** The printed fields of a person. */
 export interface Person {
   readonly name?: string | undefined
   readonly email?: string | undefined
@@ -32,7 +33,7 @@ export interface Person {
   readonly document?: string | undefined
 }
 
-/** A person that cannot be recognised. */
+/** A person with all fields masked. */
 export const maskPerson = ({ document, email, name, phone }: Person): Person => ({
   name: name && maskName(name),
   email: email && maskEmail(email),
@@ -76,7 +77,7 @@ const active = /(?![\t\n\r])[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu
 export const jsonLine = (value: unknown): string =>
   `${JSON.stringify(value).replaceAll(active, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`)}\n`
 
-/** A cell of a CSV file (RFC 4180). A sheet would run a text that begins as a formula: a quote before it stops that. */
+/** A cell of a CSV file (RFC 4180). A quote is put before a text that a spreadsheet would run as a formula. */
 const csvCell = (raw: string): string => {
   const text = raw.replaceAll(active, "?")
   const inert = /^[\s\p{Cf}]*[=+\-@\uff1d\uff0b\uff0d\uff20]|^[\t\r\n]/u.test(text) ? `'${text}` : text

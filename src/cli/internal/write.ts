@@ -1,7 +1,7 @@
 /**
- * Writes under the idempotency key of a reference. Where the outcome of a write is not known, what to do next is printed,
- * also when a signal ends the command while the request is under way. The one safe thing is the same write under the same
- * key, by the command that is shown; what that cannot find out, whoever runs the gateway can.
+ * Runs a write under the idempotency key of a reference. If its outcome is not known, it prints what to do next, also when a
+ * signal ends the command while the request is under way. The only safe step is the same write under the same key, and the
+ * command line for it is printed. If that does not show the outcome, the operator of the gateway has to.
  */
 import * as Effect from "effect/Effect"
 import process from "node:process"
@@ -14,7 +14,7 @@ import { note } from "./output.ts"
 
 type Kind = "charge" | "payout"
 
-/** The same key as `IdempotencyKey.fromReference` gives in a program. */
+/** The key of a reference, the same as `IdempotencyKey.fromReference` makes in a program. */
 export const keyOf = (kind: Kind, reference: string) =>
   Effect.fromOption(IdempotencyKey.fromReferenceOption(kind, reference)).pipe(
     Effect.mapError(() =>
@@ -29,30 +29,30 @@ interface About {
   readonly kind: Kind
   /** Whether `--again` was given. */
   readonly again: boolean
-  /** Flags of the command that asks again, besides those that were given and `--again`. */
+  /** More flags for the printed command line, in addition to the given ones and `--again`. */
   readonly flags?: ReadonlyArray<string>
 }
 
 const adviceOf = (error: PaymentsError, { again, flags = [], kind }: About): string => {
   if (error._tag === "IdempotencyConflict") {
     return [
-      `The gateway answers as if this reference stood for a ${kind} already.`,
-      `- If that ${kind} is the one you mean: run it with the amount and the data of then. It shows what became of it.`,
+      `The gateway answers as if this reference already had a ${kind}.`,
+      `- If that ${kind} is the one you mean: run this with the same amount and data as then. It shows the result.`,
       `- If this is a second ${kind}: give it a reference of its own.`,
-      "- If you do not know: whoever runs the gateway can say what the idempotency key was used for."
+      "- If you do not know: ask the operator of the gateway what the idempotency key was used for."
     ].join("\n")
   }
   const command = `To ask again safely, with the same key, run:\n  ${commandLineWith(again ? flags : [...flags, "--again"])}`
   if (!again) return command
   return [
     command,
-    "It was asked again already. If the answer stays the same, asking helps no more: whoever runs the gateway can say",
-    `whether the idempotency key was executed. If it was, the ${kind} is made. If it was not and will not be, make it`,
+    "This was a repetition already. If the answer stays the same, another one will not help: ask the operator of the gateway",
+    `whether the idempotency key was executed. If it was, the ${kind} exists. If it was not and will not be, make it`,
     "under another reference."
   ].join("\n")
 }
 
-/** Runs a write, and says what to do where its outcome is not known. */
+/** Runs a write, and says what to do if its outcome is not known. */
 export const withAdvice = <A, E extends PaymentsError, R>(
   write: Effect.Effect<A, E, R>,
   about: About

@@ -1,4 +1,4 @@
-/** The doctor's requests: reads, by the contract's own values, whose answers are taken as they come. */
+/** The requests of the doctor: reads, built from the contract's own values, with raw answers. */
 import * as Effect from "effect/Effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Option from "effect/Option"
@@ -10,18 +10,18 @@ import { type Answer as TextAnswer, send } from "../http.ts"
 import { type Findings, places } from "./findings.ts"
 
 export interface Answer extends TextAnswer {
-  /** `undefined` where the text is no JSON. */
+  /** `undefined` if the text is not JSON. */
   readonly json: unknown
 }
 
 type Parts = { readonly [Part in "params" | "query"]?: Readonly<Record<string, string>> }
 
-/** Asks an endpoint. `undefined` where no answer comes. */
+/** Sends a request to an endpoint. `undefined` if there is no answer. */
 export type Ask = (endpoint: Endpoint, parts?: Parts) => Effect.Effect<Answer | undefined>
 
 const parse = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
 
-/** Asks with these credentials. */
+/** Makes an `Ask` with these credentials. */
 export const makeAsk =
   (baseUrl: string, { apiKey, clientId }: ApiCredentials): Ask =>
   ({ path }, { params = {}, query = {} } = {}) => {

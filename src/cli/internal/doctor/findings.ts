@@ -1,18 +1,18 @@
 /**
- * What the doctor found: one assumption a line, whether it holds, and where the code has it. It is shown on the terminal,
- * and written as a page that can be attached to an issue.
+ * The findings of the doctor. Each is one assumption: whether it is true, and where in the code it is made. They are shown on
+ * the terminal, and written as a page that can be attached to an issue.
  */
 
-/** `note`: worth knowing, but it breaks nothing. `skipped`: the answers do not show whether it holds. */
+/** `note`: an information, nothing is wrong. `skipped`: the answers do not show whether the assumption is true. */
 export type Verdict = "holds" | "wrong" | "note" | "skipped"
 
 export interface Finding {
   readonly verdict: Verdict
   /** The assumption. */
   readonly what: string
-  /** What was seen instead: names of fields, words and forms, never personal data. */
+  /** What the gateway answers instead: names of fields, words and forms, never personal data. */
   readonly seen?: string
-  /** The page and the file that have it. */
+  /** The page and the file of the assumption. */
   readonly where: string
 }
 
@@ -31,7 +31,7 @@ export const places = {
   settings: "docs/getting-started.md#a-real-gateway-from-the-environment, src/client/Payments.ts"
 } as const
 
-/** Collects findings: each assumption once for each thing that was seen. */
+/** Collects findings, without duplicates. */
 export const makeFindings = () => {
   const found = new Map<string, Finding>()
   const add = (verdict: Verdict, what: string, where: string, seen?: string) => {
@@ -40,7 +40,7 @@ export const makeFindings = () => {
   }
   return {
     add,
-    /** Adds an assumption that holds, or is wrong by what was seen. */
+    /** Adds an assumption that is true, or wrong with what was seen instead. */
     expect: (holds: boolean, what: string, where: string, seen: string) =>
       holds ? add("holds", what, where) : add("wrong", what, where, seen),
     all: (): ReadonlyArray<Finding> => [...found.values()]
@@ -63,7 +63,7 @@ export const textOf = (findings: ReadonlyArray<Finding>): string => findings.map
 
 const cell = (text: string) => text.replaceAll("|", String.raw`\|`)
 
-/** The page, in Markdown. `about` says what was run, where and when. */
+/** Writes the page in Markdown. `about` says what was run, where and when. */
 export const reportOf = (findings: ReadonlyArray<Finding>, about: ReadonlyArray<string>): string => {
   const rows = order.flatMap((verdict) =>
     findings

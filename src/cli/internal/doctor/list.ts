@@ -11,7 +11,7 @@ import { checkShape, checkTimes, checkWords, kindOf } from "./values.ts"
 
 const Row = Schema.Record(Schema.String, Schema.Unknown)
 
-/** A page as it came: whether its values fit is checked, and not taken for granted. */
+/** A raw page, whose values have to be checked. */
 const Page = Schema.Struct({
   items: Schema.Array(Row),
   totalItems: Schema.optional(Schema.Unknown),
@@ -127,7 +127,7 @@ const checkCounts = (findings: Findings, { items, pageSize, totalItems, totalPag
     `${items.length} rows of a list that counts ${total > 100 ? "more than 100" : "others"}`
   )
   const pages = "List: totalPages is totalItems by the size of a page, rounded up"
-  // Whether an empty list has one page or none is the same to the client.
+  // An empty list may have one page or none: the client accepts both.
   const isRight = total === 0 ? Number(totalPages) <= 1 : totalPages === Math.ceil(total / 100)
   findings.expect(isRight, pages, places.pages, "it is another number")
 }

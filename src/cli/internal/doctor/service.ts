@@ -8,7 +8,7 @@ import { type Findings, places } from "./findings.ts"
 import { millisOf, type Row, type RowsSeen } from "./list.ts"
 import { checkDecimals, checkShape, checkTimes, checkWords } from "./values.ts"
 
-/** Whether the service answers and accepts the credentials: without that nothing else can be checked. */
+/** Checks whether the service answers and accepts the credentials. If not, nothing else can be checked. */
 export const checkAccess = Effect.fnUntraced(function* (findings: Findings, ask: Ask) {
   const answer = yield* ask(listTransactions, { query: { page: "1", pageSize: "1" } })
   if (answer === undefined) {
@@ -76,7 +76,7 @@ export const checkLookup = Effect.fnUntraced(function* (
     findings.expect(company === companyId, ours, places.settings, "it is another one")
   }
   const status = fieldOf(json, "enStatusTransaction")
-  // TransactionWait ends by these words: with another one it would wait until its deadline.
+  // `TransactionWait` ends at these words. At any other word it waits until its deadline.
   checkWords(findings, "Words of the lookup's enStatusTransaction", [status], detailWords, true)
   const system = [fieldOf(json, "enPaymentSystem")].filter(Predicate.isNotNullish)
   checkWords(findings, "Words of the lookup's enPaymentSystem", system, ["Pix", "Boleto", "CreditCard"], false)
@@ -106,7 +106,7 @@ const hasWords = ({ json, text }: Answer): boolean => {
 /** An id that no transaction has. */
 const unusedId = "00000000-0000-4000-8000-000000000000"
 
-/** How the service refuses, as far as reads show it. `askWrongly` asks with a wrong key. */
+/** Checks how the service refuses, as far as reads show it. `askWrongly` sends a wrong key. */
 export const checkRefusals = Effect.fnUntraced(function* (findings: Findings, ask: Ask, askWrongly: Ask) {
   const missing = yield* ask(getTransaction, { params: { transactionId: unusedId } })
   const what = "An unknown transaction is answered with 404"

@@ -1,6 +1,6 @@
 /**
- * Values of an answer, compared with what the contract says: shapes, times, words and decimals. Fields and the forms of
- * values are named; no value is shown, but for words of a vocabulary.
+ * Compares the values of an answer with the contract: shapes, times, words and decimals. A finding names the fields and the
+ * forms of their values. It shows no value, except words of a vocabulary.
  */
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
@@ -10,11 +10,11 @@ import * as SchemaIssue from "effect/SchemaIssue"
 import { parseInstant } from "../../../internal/utc.ts"
 import { type Findings, places } from "./findings.ts"
 
-/** A word of a vocabulary as it may be shown. A value that does not look like a word is not shown. */
+/** Shows a word of a vocabulary. A value that does not look like a word is not shown. */
 const word = (value: unknown): string =>
   typeof value === "string" && /^[A-Za-z][A-Za-z_-]{0,29}$/.test(value) ? value : `(${kindOf(value)})`
 
-/** The kind of a value, without the value. */
+/** The JSON type of a value. */
 export const kindOf = (value: unknown): string => {
   if (value === null) return "null"
   if (value === undefined) return "nothing"
@@ -31,7 +31,7 @@ const numberKind = (value: number): string => {
   return value < 0 ? "a negative number" : "a whole number"
 }
 
-/** The form of a text: each digit is a 9, each letter but T and Z an x. */
+/** The form of a text: 9 for each digit, x for each letter except T and Z. */
 const formOf = (text: string): string =>
   text
     .slice(0, 40)
@@ -41,10 +41,10 @@ const formOf = (text: string): string =>
 
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
-/** The name of a field, unless it could be a person's number. */
+/** The name of a field. A name that could be a person's number is not shown. */
 const fieldName = (name: string) => (/^[A-Za-z_]\w{0,39}$/.test(name) && !/\d{4}/.test(name) ? name : "?")
 
-/** The object of a schema, also in a union with null. */
+/** The object type of a schema, also if it is in a union with null. */
 const objectOf = (ast: SchemaAST.AST): SchemaAST.Objects | undefined => {
   if (SchemaAST.isObjects(ast)) return ast
   return SchemaAST.isUnion(ast) ? ast.types.map(objectOf).find(Predicate.isNotUndefined) : undefined
@@ -78,7 +78,7 @@ const nameOf = (keys: ReadonlyArray<string>): string =>
 const at = (value: unknown, keys: ReadonlyArray<string>): unknown =>
   keys.reduce((parent, key) => (Predicate.isObjectOrArray(parent) ? Reflect.get(parent, key) : undefined), value)
 
-/** Whether a field may be missing: one that does not fit is left out then, and the answer is accepted. */
+/** Whether a field is optional: the client leaves out an optional field that does not fit, and accepts the answer. */
 const isOptional = (ast: SchemaAST.AST, keys: ReadonlyArray<string>): boolean => {
   const [key, ...rest] = keys
   if (key === undefined) return false
@@ -124,7 +124,7 @@ export const checkShape = (
 const isTime = (text: string) => parseInstant(text) !== undefined
 const hasOffset = (text: string) => /(?:Z|[+-]\d{2}(?::?\d{2})?)$/i.test(text.slice(10))
 
-/** Checks timestamps. `offset`: the service description shows them with an offset. */
+/** Checks timestamps. `offset`: the service interface shows them with an offset. */
 export const checkTimes = (findings: Findings, name: string, values: ReadonlyArray<unknown>, offset: boolean): void => {
   const texts = values.filter((value) => typeof value === "string")
   if (texts.length === 0)
@@ -137,7 +137,7 @@ export const checkTimes = (findings: Findings, name: string, values: ReadonlyArr
   else findings.add(offset ? "wrong" : "note", what, places.times, `their form is ${bare.join(", ")}: read as UTC`)
 }
 
-/** Checks words. The client accepts those that are not documented; of a `closed` vocabulary they are wrong. */
+/** Checks words. The client accepts undocumented words, so they are wrong only if the vocabulary is `closed`. */
 export const checkWords = (
   findings: Findings,
   name: string,
@@ -152,7 +152,7 @@ export const checkWords = (
   findings.add(closed ? "wrong" : "note", what, places.words, `also ${unknown.slice(0, 20).join(", ")}`)
 }
 
-/** Checks decimals, in the text of the answer: a JavaScript number has lost digits already. */
+/** Checks decimals in the text of the answer: a JavaScript number has already lost digits. */
 export const checkDecimals = (findings: Findings, text: string, fields: ReadonlySet<string>): void => {
   for (const field of fields) {
     const [, quote, digits] = new RegExp(String.raw`"${field}"\s*:\s*("?)(-?\d[\d.eE+-]*)`).exec(text) ?? []

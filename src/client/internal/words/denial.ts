@@ -1,13 +1,13 @@
 /**
- * Answers whose HTTP status says success, but whose body says otherwise: it is not ok, there is an error, or what was
- * asked for failed. In doubt the body counts: a wrong `OutcomeUnknown` only costs a repetition.
+ * Finds answers whose HTTP status is a success, but whose body says that the operation failed. In doubt the body decides: a
+ * wrong `OutcomeUnknown` only costs a repetition.
  */
 import * as Predicate from "effect/Predicate"
 import type { RequestIssue } from "../../../contract/PaymentsError.ts"
 import { withoutAccents } from "../../../internal/withoutAccents.ts"
 import { foldName } from "./fold.ts"
 
-/** Word stems by which a gateway says that something ended without success, in English and in Portuguese. */
+/** Word stems that mean failure, in English and in Portuguese. */
 const failure = new RegExp(
   "(?<!\\b(?:no|non|not|nao|sem|without|zero) )(?:" +
     [
@@ -23,7 +23,7 @@ const failure = new RegExp(
     ")"
 )
 
-/** In lower case, without accents and separators, and with the words of a code apart. */
+/** Folds a text: lower case, no accents, and a space in place of separators and between the words of a code. */
 const fold = (text: string): string =>
   withoutAccents(text.slice(0, 200))
     .replaceAll(/([a-z])(?=[A-Z])|[^\p{L}\p{N}]+/gu, "$1 ")
@@ -33,19 +33,19 @@ const fold = (text: string): string =>
 /** Whether a status word means failure, whatever its case, accents and separators. */
 export const meansFailure = (word: string): boolean => failure.test(fold(word))
 
-/** A value of JSON as words; none for what is empty. */
+/** A JSON value as folded words. */
 const foldValue = (value: unknown) => fold(typeof value === "string" ? value : JSON.stringify(value))
 
 const isFalse = (value: unknown) => /^(?:false|0|no|nao|n|f)$/.test(foldValue(value))
 
-/** `errors: []` says that there are none, and `errorCode: "00"` is the code of a success. */
+/** Whether a value is an error: `errors: []` has none, and `errorCode: "00"` is the code of a success. */
 const isError = (value: unknown) => !/^(?:|0+|false|null|none|no|nao|n|ok|success|sucesso)$/.test(foldValue(value))
 
-/** A word for failure, or a status of HTTP that is one: any other number may be the code of a success. */
+/** Whether a value is a word for failure or an HTTP error status. Any other number may be the code of a success. */
 const isFailure = (value: unknown) =>
   (typeof value === "string" && meansFailure(value)) || (Number(value) >= 400 && Number(value) < 600)
 
-/** Members by their folded names, and when each says that the answer is no success. */
+/** Rules: a pattern for the folded names of members, and a test of the value that means failure. */
 const flag = [/^(?:is|was|has)?(?:ok|success|sucesso|successful|succeeded|valid)$/, isFalse] as const
 const error = [
   /^(?:has|is|was|tem)?(?:errors?|erros?|fail|falh|fault|exception|excec|reject|rejei|refusal|refused|recus|denied|negad)/,
@@ -55,8 +55,8 @@ const status = [/^(?:status|statuscode|httpstatus|result|resultado)$/, isFalse] 
 const code = [/^(?:status|statuscode|httpstatus|result|resultado|code|codigo)$/, isFailure] as const
 const wrapper = /^(?:data|res|response|result|retorno|body)$/
 
-/** The first member by which an object says so. A name that is no plain name is not shown. */
-const denied =
+/** Makes a function that finds the first member that means failure. Only a plain name is shown. */
+const findDenial =
   (...rules: ReadonlyArray<readonly [names: RegExp, isDenial: (value: unknown) => boolean]>) =>
   (answer: unknown): RequestIssue | undefined => {
     const [name] =
@@ -69,15 +69,15 @@ const denied =
 
 const membersOf = (answer: unknown) => (Predicate.isObject(answer) ? Object.entries(answer) : [])
 
-/** What an object says by a flag: of a read as of a write. */
-export const deniedByFlag = denied(flag)
+/** Finds a flag that means failure, for reads and writes. */
+export const deniedByFlag = findDenial(flag)
 
-/** What an object says by a flag or an error. */
-export const deniedByError = denied(flag, error)
+/** Finds a flag or an error that means failure. */
+export const deniedByError = findDenial(flag, error)
 
-const deniedByMember = denied(flag, error, status, code)
+const deniedByMember = findDenial(flag, error, status, code)
 
-/** What the envelope of a write says by a flag, an error or a status; and what it holds, by a flag or an error. */
+/** Finds a flag, an error or a status that means failure in the envelope of a write, or a flag or an error in its content. */
 export const deniedByEnvelope = (answer: unknown): RequestIssue | undefined => {
   const outer = deniedByMember(answer)
   if (outer !== undefined) return outer

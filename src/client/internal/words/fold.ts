@@ -1,14 +1,14 @@
 /**
- * Words as rules are tested on them: in lower case and without accents.
+ * Folds texts before rules test them: lower case, no accents.
  */
 import { withoutAccents } from "../../../internal/withoutAccents.ts"
 
-/** The words; and once more with the words of a code apart: `ALREADY_PAID`. */
+/** Folds words. A code such as `ALREADY_PAID` is added once more as separate words. */
 export const foldWords = (text: string): string => {
   const plain = withoutAccents(text)
-  const apart = plain.replaceAll(/([a-z\d])(?=[A-Z])|[_-]/g, "$1 ")
-  return (apart === plain ? plain : `${plain}\n${apart}`).toLowerCase()
+  const separated = plain.replaceAll(/([a-z\d])(?=[A-Z])|[_-]/g, "$1 ")
+  return (separated === plain ? plain : `${plain}\n${separated}`).toLowerCase()
 }
 
-/** The name of a field, without separators: `error_code` and `errorCode` are one name. */
+/** Folds the name of a field: `error_code` and `errorCode` become the same name. */
 export const foldName = (name: string): string => name.toLowerCase().replaceAll(/[_-]/g, "")

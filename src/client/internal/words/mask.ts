@@ -1,19 +1,20 @@
 /**
- * The words of the service as they may be shown. A structural rule decides: plain words, codes, small numbers, amounts
- * and dates are shown, and every other token is masked. So is what the request itself said. The work is bounded by 4,096
- * units of the words.
+ * Masks the words of the service. A structural rule decides: plain words, codes, small numbers, amounts and dates are
+ * shown, and every other token is masked. A token that the request itself held is masked too.
+ *
+ * Details: the work is bounded, since only the first 4,096 UTF-16 units of the words are read.
  */
 import { withoutAccents } from "../../../internal/withoutAccents.ts"
 import type { Secret } from "./secrets.ts"
 
-/** The length of what is shown, in UTF-16 units. */
+/** The greatest length of a shown message, in UTF-16 units. */
 export const maxDisplay = 200
 
 const maxInput = 16_384
 const maxWords = 4096
 const mark = "[redacted]"
 
-/** Without escape sequences, control, format and bidi characters and lone surrogates; white space collapsed. */
+/** Removes escape sequences, control, format and bidi characters and lone surrogates, and collapses white space. */
 const clean = (text: string): string =>
   text
     // oxlint-disable-next-line no-control-regex -- escape sequences are what it looks for
@@ -26,7 +27,7 @@ const clean = (text: string): string =>
 const fold = (text: string): string => withoutAccents(text).toLowerCase()
 const lettersAndDigits = (text: string): string => fold(text).replaceAll(/[^\p{L}\p{N}]/gu, "")
 const digits = (text: string): string => text.replaceAll(/\D/g, "")
-/** The words that are long enough to identify somebody. */
+/** The folded words that are long enough to identify a person. */
 const wordsIn = (text: string): ReadonlyArray<string> => fold(text).match(/\p{L}{4,}/gu) ?? []
 
 const small = "[\\p{Ll}\\p{Lt}\\p{Lm}\\p{Lo}]"
@@ -45,15 +46,15 @@ const plainToken = new RegExp(
 const isNumber = (token: string) => /^\D{0,2}\d/.test(token)
 const isLetter = (token: string) => /^\p{L}$/u.test(token)
 
-/** Numbers, or single letters, side by side are one value that was written apart. */
+/** Whether a token is part of a value that was written with spaces: numbers, or single letters, in a row. */
 const isWrittenApart = (tokens: ReadonlyArray<string>, at: number): boolean =>
   [at - 1, at + 1].some((neighbour) => {
     const [one = "", other = ""] = [tokens[at], tokens[neighbour]]
     return (isNumber(one) && isNumber(other) && !/[/:,-]/.test(one + other)) || (isLetter(one) && isLetter(other))
   })
 
-/** The tokens over which so many characters of a value are in a row, once all others are left out. */
-const holdingRuns = (
+/** The tokens that hold `length` characters of a value in a row. `only` selects the characters that count. */
+const tokensWithRuns = (
   tokens: ReadonlyArray<string>,
   values: ReadonlyArray<string>,
   only: (text: string) => string,
@@ -69,22 +70,22 @@ const holdingRuns = (
   return owners.flatMap((_, at) => (runs.has(text.slice(at, at + length)) ? owners.slice(at, at + length) : []))
 }
 
-/** Each number of three digits or more, such as a card's security code, and all digits of the text as one. */
+/** Each number of three digits or more, such as a card's security code, and all digits of the text as one number. */
 const numbersIn = (text: string): ReadonlyArray<string> => [...(text.match(/\d{3,}/g) ?? []), digits(text)]
 
-/** How many words of a free text, within five tokens, are a part of it and not words in common. */
+/** So many words of a free text within five tokens are a quotation of it. Fewer may be words in common. */
 const freeWords = 3
 const freeSpan = 5
 
-/** Whether a token says what the request said. */
-const saidByRequest = (tokens: ReadonlyArray<string>, secrets: ReadonlyArray<Secret>): ((at: number) => boolean) => {
+/** Makes a function that says whether the request held the token at a position. */
+const heldByRequest = (tokens: ReadonlyArray<string>, secrets: ReadonlyArray<Secret>): ((at: number) => boolean) => {
   const texts = (kind: Secret["kind"]) => secrets.filter((secret) => secret.kind === kind).map(({ text }) => text)
   const own = texts("personal")
   const ownWords = [...new Set(own.flatMap(wordsIn))]
   const free = texts("free").map((text) => new Set(wordsIn(text)))
-  // However short: a name such as Li, a number such as a card's security code.
+  // Values that are masked as a whole token, however short: a name such as Li, a card's security code.
   const wholes = new Set([...own.map(lettersAndDigits), ...secrets.flatMap(({ text }) => numbersIn(text))])
-  const runs = new Set([...holdingRuns(tokens, own, lettersAndDigits, 8), ...holdingRuns(tokens, own, digits, 4)])
+  const runs = new Set([...tokensWithRuns(tokens, own, lettersAndDigits, 8), ...tokensWithRuns(tokens, own, digits, 4)])
   const words = tokens.map(wordsIn)
   const isFree = (mine: ReadonlySet<string>, at: number) => {
     for (let from = Math.max(0, at - freeSpan + 1); from <= at; from++) {
@@ -106,30 +107,30 @@ const saidByRequest = (tokens: ReadonlyArray<string>, secrets: ReadonlyArray<Sec
 }
 
 /**
- * The words as they may be shown: on one line, at most 200 characters, and what may be somebody's data as `[redacted]`.
- * `secrets` are the values of the very request. They are asked for only when there are words.
+ * Masks a message: one line of at most 200 characters, with `[redacted]` in place of tokens that may be a person's data.
+ * `secrets` returns the values of the request. It is called only if there are words.
  */
 export const displayMessage = (words: string, secrets: () => ReadonlyArray<Secret>): string => {
   const text = clean(words.slice(0, maxInput)).slice(0, maxWords)
   if (text === "") return ""
   const known = secrets().map(({ kind, text: secret }): Secret => ({ kind, text: clean(secret.slice(0, maxInput)) }))
   const tokens = text.split(" ")
-  const isSaid = saidByRequest(tokens, known)
+  const isHeld = heldByRequest(tokens, known)
   const masked = tokens.map((token, at) =>
-    plainToken.test(token) && !isWrittenApart(tokens, at) && !isSaid(at) ? token : mark
+    plainToken.test(token) && !isWrittenApart(tokens, at) && !isHeld(at) ? token : mark
   )
   const joined = masked.filter((token, at) => token !== mark || masked[at - 1] !== mark).join(" ")
   const shown = joined.length <= maxDisplay ? joined : `${clean(joined.slice(0, maxDisplay - 1))}…`
-  // A value that has neither letters nor digits, or whose words are short, is searched for as it is.
+  // The rules above miss a value without letters and digits, or with short words only: search for the whole value.
   const isLeft = ({ text: secret }: Secret) => secret.length >= 4 && fold(shown).includes(fold(secret))
   return known.some(isLeft) ? mark : shown
 }
 
-/** Words in capitals, in small letters or in camel case, and small numbers. An id, a document or a phone is none. */
+/** A part of a code: a word in capitals, small letters or camel case, or a small number. An id, document or phone does not match. */
 const part = "(?:[A-Z]{1,24}|[A-Z]?[a-z]{1,24}(?:[A-Z][a-z]{1,24}){0,8})\\d{0,6}|\\d{1,6}"
 const plainCode = new RegExp(`^(?!(?:.*\\d){7})(?:${part})(?:[_.-](?:${part})){0,8}$`)
 
-/** A code of the service as it may be shown: where it is plain and the request does not hold it, nor its numbers. */
+/** Returns the code of the service if it is plain, and if the request holds neither the code nor its numbers. */
 export const displayCode = (code: string, secrets: () => ReadonlyArray<Secret>): string | undefined => {
   if (!plainCode.test(code)) return undefined
   const folded = lettersAndDigits(code)

@@ -1,6 +1,6 @@
 /**
- * What the words of a refusal say about an earlier request. They decide an outcome in two small cases (see `error.ts`): in
- * doubt they say that the request was made before. If they are wrong, the caller asks once more.
+ * Tests whether the words of a refusal are about an earlier request. They decide an outcome only in two cases (see
+ * `error.ts`). In doubt they count as a match: a wrong match costs the caller one repetition.
  */
 
 const request =
@@ -8,13 +8,13 @@ const request =
 const identifier =
   "(?:chave|key|ids?|identific\\w{0,12}|identifier|referenc\\w{0,12}|uuid|txid|nonce|external ?id|correlation ?id|numero|codigo|reference)"
 /**
- * Words about idempotency or duplication. They count for every write: a transport, a proxy or a wrapped client may have
- * repeated a request unseen. A key that is only missing or malformed is no such word.
+ * Words about idempotency or duplication. They count for every write, since a transport, a proxy or a wrapped client may
+ * have repeated a request. Words about a missing or malformed key do not match.
  */
 const duplication =
   /(?<!missing )idempot(?!\w{0,10}[^.;]{0,40}(?:required|obrigator|missing|ausente|invalid|must|deve\b|informad|empty|vazi|too long))|duplic|\breplay/
 
-/** Ways to say that a request was made before, or is still being worked on. */
+/** Expressions that say that a request was made before, or is still being processed. */
 const askedBefore = [
   "\\bdup\\w{0,3}\\b|repeti[dc]|repeat(?:ed)?\\b|replicad|reutiliz|re ?us[eo]d?\\b|reenviad|resent|resubmi|retried",
   "\\btwice\\b|\\bduas vezes\\b|em dobro|double (?:sub|spend|pay|charg)",
@@ -43,7 +43,7 @@ const askedBefore = [
 const account =
   "(?:conta|account|cadastro|empresa|company|document\\w*|e[ -]?mail|cpf|cnpj|phone|telefone|kyc|saldo|balance|cliente|customer|usuario|user|chave pix|pix key|limite?|manutencao|maintenance|verification|verificacao|approval|aprovacao)"
 
-/** What is denied or failed, and what is said of an account, is not said of a request. */
+/** Clauses that are not about an earlier request: they deny one, name an error, or are about an account. */
 const unrelated = new RegExp(
   [
     "\\b(?:nao|not|no|sem|doesn t|does not|cannot|don t|nenhum\\w*) (?:\\w+ ){0,2}(?:exist|found|encontrad|localizad|registrad|cadastrad|ha |has|have|possui|tem|duplic|taken)\\w*[^.;:,\\n]*",
@@ -57,7 +57,7 @@ const unrelated = new RegExp(
 /** Whether folded words are about idempotency or duplication. */
 export const isAboutDuplication = (words: string): boolean => duplication.test(words)
 
-/** Whether folded words may say that a request was made before, or is still being worked on. */
+/** Whether folded words may say that a request was made before, or is still being processed. */
 export const isAskedBefore = (words: string): boolean => {
   const rest = words.replaceAll(unrelated, " ")
   return askedBefore.some((expression) => expression.test(rest))

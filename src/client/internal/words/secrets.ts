@@ -1,5 +1,5 @@
 /**
- * The values of a request that must not be shown, even if the service echoes them.
+ * Collects the values of a request that must not be shown, even if the service echoes them.
  */
 import * as Predicate from "effect/Predicate"
 import { PixKeyType } from "../../../pix/PixKey.ts"
@@ -11,22 +11,22 @@ export interface Secret {
   readonly kind: "personal" | "free"
 }
 
-/** Of a credential, a key, a person. */
+/** A credential, a key, or a value about a person. */
 export const personal = (text: string): Secret => ({ text, kind: "personal" })
 
-/** Of a description and the like, whose words are ordinary ones. */
+/** A text such as a description, with ordinary words. */
 export const freeText = (text: string): Secret => ({ text, kind: "free" })
 
-/** The words of the contract that a body may hold as texts: they are no one's data. */
+/** The words of the contract that a body may hold. They are not personal data. */
 const publicWords: ReadonlySet<string> = new Set(["BRL", "PIX", "BOLETO", "CREDIT_CARD", ...PixKeyType.literals])
 
-/** The fields whose words are ordinary ones. Every other one may be about a person, also what is undocumented. */
+/** The fields with ordinary words. Any other field, also an undocumented one, may be about a person. */
 const freeFields: ReadonlySet<string> = new Set(["description", "title"])
 
-/** The numbers of the contract: what is ordered, and nobody's data. */
+/** The fields with numbers about the order. They are not personal data. */
 const orderFields: ReadonlySet<string> = new Set(["amount", "expiresInDays", "installments", "quantity", "unitPrice"])
 
-/** Words that many names have in common. */
+/** Particles, which many names have in common. */
 const particle = /^(?:d[aeo]s?|e)$/i
 
 const partsOfName = (name: string) => name.split(/\s+/).filter((part) => !particle.test(part))
@@ -44,5 +44,5 @@ const secretsOfField = (field: string, value: unknown): ReadonlyArray<Secret> =>
   return [text, ...(field === "name" ? partsOfName(text) : [])].map(personal)
 }
 
-/** Every text and number in a body that may be somebody's data. A person's name also word by word. */
+/** Every text and number of a body that may be personal data. A person's name is added also word by word. */
 export const secretsOfBody = (json: string): ReadonlyArray<Secret> => secretsOfField("", JSON.parse(json))

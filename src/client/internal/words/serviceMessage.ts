@@ -1,23 +1,23 @@
 /**
- * The words of an error response. The shape of an error body is not documented (service interface, section 7), so JSON in
- * its common shapes, problem+json, HTML and plain text are read. Nothing here throws, whatever the input.
+ * Reads the words of an error response. The service does not document the shape of an error body (service interface,
+ * section 7), so this reads common shapes of JSON, problem+json, HTML and plain text. It never throws.
  *
- * Gotcha: what is read is raw and may hold what the request sent. It is shown only by `displayMessage` (`mask.ts`).
+ * Gotcha: the words are not masked, and may hold values of the request. Only `displayMessage` (`mask.ts`) may show them.
  */
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import { foldName } from "./fold.ts"
 
 export interface ServiceMessage {
-  /** The message as the service wrote it, unmasked; empty where none was found. */
+  /** The message as the service wrote it, unmasked; empty if none was found. */
   readonly words: string
   /** A short machine-readable code, such as `INSUFFICIENT_BALANCE` or `400`. */
   readonly code: string | undefined
-  /** Every text of the body, also those outside of the message; and the name of each member that is `true`. */
+  /** Every text of the body, also outside of the message, and the name of each member that is `true`. */
   readonly texts: ReadonlyArray<string>
 }
 
-/** How much of a body is read, in UTF-16 units. */
+/** The length of the part of a body that is read, in UTF-16 units. */
 export const maxInput = 32_768
 const maxDepth = 6
 const maxMembers = 64
@@ -37,7 +37,7 @@ const parse = (text: string, visit?: (name: string, value: unknown) => unknown):
 
 const join = (parts: ReadonlyArray<string>) => [...new Set(parts.filter((part) => part !== ""))].join("; ")
 
-const located = (place: unknown, words: string) =>
+const withPlace = (place: unknown, words: string) =>
   typeof place === "string" && place !== "" && words !== "" ? `${place}: ${words}` : words
 
 /** The words of a value. `isList`: it is a list of errors, or a record of them by the field that each is about. */
@@ -51,23 +51,23 @@ const wordsOf = (value: unknown, depth: number, isList = false): string => {
   const read = (keys: ReadonlyArray<string>, isList?: boolean) =>
     join(keys.map((key) => wordsOf(fields.get(key), depth + 1, isList)))
   const message = read([...messageKeys, ...detailKeys])
-  // Beside a message, an `error` that is a text is the phrase of the status or a code.
+  // If there is a message, an `error` that is a text is a code or the phrase of the status.
   const isError = message === "" || errorKeys.some((key) => typeof fields.get(key) === "object")
   const error = isError ? read(errorKeys) : ""
   const title = message === "" && error === "" ? read(titleKeys) : ""
   const words = join([title, message, error, read(listKeys, true)]) || read(wrapperKeys)
-  if (words !== "" || !isList) return located(placeKeys.map((key) => fields.get(key)).find(Predicate.isString), words)
-  return join(members.map(([field, member]) => located(field, wordsOf(member, depth + 1))))
+  if (words !== "" || !isList) return withPlace(placeKeys.map((key) => fields.get(key)).find(Predicate.isString), words)
+  return join(members.map(([field, member]) => withPlace(field, wordsOf(member, depth + 1))))
 }
 
-/** A text may be HTML, or the JSON of another service that is passed on. */
+/** The words of a text, which may be HTML or the JSON of another service. */
 const wordsOfText = (text: string, depth: number): string => {
   if (text.startsWith("<")) return wordsOfHtml(text)
   const json = parse(text)
   return Result.isSuccess(json) ? wordsOf(json.success, depth + 1) : wordsOfCutJson(text) || text
 }
 
-/** The messages of JSON that stops in the middle. */
+/** The messages of JSON that was cut off. */
 const wordsOfCutJson = (text: string): string => {
   const names = "message|mensagem|msg|error|erro|detail|description|title"
   const messages = text.matchAll(new RegExp(`"(?:${names})"\\s{0,9}:\\s{0,9}("(?:[^"\\\\]|\\\\.)*)`, "gi"))
@@ -96,13 +96,13 @@ const wordsOfHtml = (html: string): string =>
 
 type Member = readonly [name: string, value: unknown]
 
-/** Every member of a body of JSON, at any depth; none where it is no JSON. */
+/** Every member of a JSON body, at any depth; none if the body is not JSON. */
 const everyMember = (text: string): ReadonlyArray<Member> => {
   const members: Array<Member> = []
   return Result.isSuccess(parse(text, (name, value) => members.push([name, value]) && value)) ? members : []
 }
 
-/** A member that is `true` says its name. */
+/** The texts of a member: for `true` its name, as in `{ duplicated: true }`. */
 const textsOfMember = ([name, value]: Member): ReadonlyArray<string> =>
   typeof value === "string" ? textsOf(value.trim()) : value === true ? [name] : []
 
@@ -121,7 +121,7 @@ const codeOf = (members: ReadonlyArray<Member>): string | undefined => {
     .find((text) => /^[\w.:-]{1,64}$/.test(text))
 }
 
-/** Reads the words, the code where there is one, and all texts out of the body of an error response. Never throws. */
+/** Reads the message, the code if there is one, and all texts of the body of an error response. Never throws. */
 export const readServiceMessage = (body: string, contentType = ""): ServiceMessage => {
   const text = body.slice(0, maxInput).trim()
   // A server that declares nothing else may declare its JSON as HTML.

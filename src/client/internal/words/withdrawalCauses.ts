@@ -1,6 +1,6 @@
 /**
- * The causes of a refused withdrawal: the words that name each, and its error. A new cause is a class in `PaymentsError.ts`
- * and an entry here.
+ * The causes of a refused withdrawal: for each, the words that name it and its error. A new cause needs a class in
+ * `PaymentsError.ts` and an entry here.
  */
 import * as Struct from "effect/Struct"
 import { BelowMinimum, InsufficientBalance, NoPixKey, type WithdrawalRefusal } from "../../../contract/PaymentsError.ts"
@@ -12,9 +12,9 @@ type WithdrawalCause = WithdrawalRefusal["_tag"]
 type Fields = Omit<ConstructorParameters<typeof InsufficientBalance>[0], "_tag">
 
 interface Entry {
-  /** Matches folded words: within one clause, in either order. */
+  /** An expression for folded words, within one clause and in either order. */
   readonly words: RegExp
-  /** The error; none where the cause cannot be that of this request. */
+  /** The error; none if this request cannot have this cause. */
   readonly error: (fields: Fields, request: WithdrawalRequest) => WithdrawalRefusal | undefined
 }
 
@@ -27,7 +27,7 @@ const amount = "(?:valor|montante|quantia|saques?|retirada|amount|value|withdraw
 const least =
   "(?:minim\\w*|at least|(?:pelo|ao|muito|a) (?:menos|baixo|pequeno|partir)|(?:baixo|pequeno) demais|maior ou igual|greater than or equal|menor|inferior|abaixo|below|less than|under|lower|small|start at|too (?:low|small))"
 
-/** In the order in which their words are tried. */
+/** The causes, in the order in which their words are tested. */
 export const withdrawalCauses: Readonly<Record<WithdrawalCause, Entry>> = {
   InsufficientBalance: {
     words: anyOf(
@@ -58,6 +58,6 @@ export const causeNames = Struct.keys(withdrawalCauses)
 
 export const isWithdrawalCause = (cause: string): cause is WithdrawalCause => Object.hasOwn(withdrawalCauses, cause)
 
-/** The cause that folded words name, if any. */
+/** The first cause that folded words name. */
 export const causeOf = (words: string): WithdrawalCause | undefined =>
   causeNames.find((cause) => withdrawalCauses[cause].words.test(words))
