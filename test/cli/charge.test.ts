@@ -26,9 +26,9 @@ describe("a charge", () => {
       expect(dark.stdout).toContain(`Charge ${id}: R$ 25,00 (2500 centavos), WAITING_PAYMENT`)
       expect(dark.stdout).toMatch(/^000201.*6304[\dA-F]{4}$/m)
       const light = yield* run([...words, "--background", "light"], env)
-      const told = yield* run(words, { ...env, COLORFGBG: "0;15" })
+      const onLight = yield* run(words, { ...env, COLORFGBG: "0;15" })
       const corner = ({ stdout }: typeof dark) => /^[ █▀▄]{40,}$/m.exec(stdout)?.[0][0]
-      expect([corner(dark), corner(light), corner(told)]).toEqual(["█", " ", " "])
+      expect([corner(dark), corner(light), corner(onLight)]).toEqual(["█", " ", " "])
     }).pipe(Effect.provide(served))
   )
 

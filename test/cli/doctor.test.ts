@@ -51,7 +51,7 @@ const balance =
   '{"id":1,"companyId":1,"currency":"BRL","enBalanceStatus":"Released","accBalance":10.50,"accBalanceCredit":0,"accBalanceCreditAwaiting":"1.5"}'
 
 /** What a gateway does otherwise than the honest one. */
-interface Crooked {
+interface Faults {
   readonly rows?: (rows: ReadonlyArray<Json>) => ReadonlyArray<Json>
   readonly page?: (page: Json, query: URLSearchParams) => Json
   readonly envelope?: (res: Json) => unknown
@@ -63,28 +63,28 @@ interface Crooked {
 
 /** A gateway as it is assumed to be, but for what is said. */
 const gatewayOf =
-  (crooked: Crooked): Answer =>
+  (faults: Faults): Answer =>
   (response, request) => {
     const url = new URL(request.path, "http://gateway")
-    const tell = (next: Answer) => next(response, request)
-    if (request.headers["x-api-key"] !== "key") return tell(crooked.denied ?? json({ message: "Unauthorized" }, 401))
-    if (url.pathname.startsWith("/api/Balance")) return tell(json(crooked.balance ?? balance))
+    const respond = (next: Answer) => next(response, request)
+    if (request.headers["x-api-key"] !== "key") return respond(faults.denied ?? json({ message: "Unauthorized" }, 401))
+    if (url.pathname.startsWith("/api/Balance")) return respond(json(faults.balance ?? balance))
     if (url.pathname.includes("transactionByTransactionId")) {
-      if (!url.pathname.endsWith(id)) return tell(crooked.missing ?? json({ message: "Not found" }, 404))
-      return tell(json({ ...detail, ...crooked.detail }))
+      if (!url.pathname.endsWith(id)) return respond(faults.missing ?? json({ message: "Not found" }, 404))
+      return respond(json({ ...detail, ...faults.detail }))
     }
     const [page, pageSize] = [Number(url.searchParams.get("page") ?? 1), Number(url.searchParams.get("pageSize") ?? 50)]
     const sorted = url.searchParams.get("sort") === "createdAt_asc" ? [1, 2, 3] : [3, 2, 1]
     const all = sorted.slice((page - 1) * pageSize, page * pageSize).map(row)
-    const items = crooked.rows?.(all) ?? all
+    const items = faults.rows?.(all) ?? all
     const plain = { items, totalItems: 3, totalPages: Math.ceil(3 / pageSize), currentPage: page, pageSize }
-    const res = crooked.page?.(plain, url.searchParams) ?? plain
-    tell(json(crooked.envelope?.(res) ?? { ok: true, res }))
+    const res = faults.page?.(plain, url.searchParams) ?? plain
+    respond(json(faults.envelope?.(res) ?? { ok: true, res }))
   }
 
-const examine = Effect.fnUntraced(function* (crooked: Crooked, ...args: ReadonlyArray<string>) {
+const examine = Effect.fnUntraced(function* (faults: Faults, ...args: ReadonlyArray<string>) {
   const gateway = yield* makeGateway
-  gateway.script(gatewayOf(crooked))
+  gateway.script(gatewayOf(faults))
   const ended = yield* run(["doctor", "--transaction", id, ...args], settingsOf(gateway.url))
   return { ...ended, gateway }
 })
@@ -123,7 +123,7 @@ describe("the doctor", () => {
     })
   )
 
-  type Case = readonly [what: string, crooked: Crooked, finding: string]
+  type Case = readonly [what: string, faults: Faults, finding: string]
 
   const ofList: ReadonlyArray<Case> = [
     [
@@ -242,11 +242,11 @@ describe("the doctor", () => {
   ]
 
   // A gateway for each case of the list, which has another fault elsewhere: a process finds both.
-  const pairs = ofList.map(([what, crooked, finding], index) => {
+  const pairs = ofList.map(([what, faults, finding], index) => {
     const [other, more, found] = ofTheRest[index] ?? []
     return [
       other === undefined ? what : `${what} and ${other}`,
-      { ...crooked, ...more },
+      { ...faults, ...more },
       [finding, ...(found === undefined ? [] : [found])]
     ] as const
   })
@@ -255,9 +255,9 @@ describe("the doctor", () => {
     expect(ofTheRest.length).toBeLessThanOrEqual(ofList.length)
   })
 
-  it.live.each(pairs)("the doctor reports %s as wrong, and where the code assumes it", ([, crooked, findings]) =>
+  it.live.each(pairs)("the doctor reports %s as wrong, and where the code assumes it", ([, faults, findings]) =>
     Effect.gen(function* () {
-      const { code, stderr, stdout } = yield* examine(crooked)
+      const { code, stderr, stdout } = yield* examine(faults)
       expect(code).toBe(7)
       for (const finding of findings) expect(stdout).toMatch(new RegExp(`WRONG  (?:.*)(?:${finding})`))
       expect(leaksIn(stdout + stderr)).toEqual([])
@@ -266,7 +266,7 @@ describe("the doctor", () => {
 
   it.live("the doctor notes undocumented fields and words, which break nothing", () =>
     Effect.gen(function* () {
-      const rows: Crooked["rows"] = (all) =>
+      const rows: Faults["rows"] = (all) =>
         all.map((each) => ({
           ...each,
           status: "PAID",

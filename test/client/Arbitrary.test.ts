@@ -138,7 +138,7 @@ describe("any answer", () => {
             else if (met.some(mayBeExecuted))
               assert.strictEqual(failure.outcome, "Unknown", `${String(failure)} after ${met.join()}`)
             else assert.include(["Rejected", "Unknown"], failure.outcome, `${String(failure)} after ${met.join()}`)
-            // It can be told: nothing in it throws when it is written down.
+            // The error can be printed: no part of it throws.
             assert.isString(String(failure) + JSON.stringify(failure))
           }),
         { concurrency: "unbounded", discard: true }
@@ -257,8 +257,8 @@ describe("any failure of the transport", () => {
             })
             const error = Result.isFailure(result) ? result.failure : assert.fail("it succeeded")
             const unsent = how === "fail" && leaves.every(isNeverSent)
-            const told = call.isWrite ? (unsent ? "NotSent" : "Unknown") : "NoEffect"
-            assert.strictEqual(error.outcome, told, String(error))
+            const expected = call.isWrite ? (unsent ? "NotSent" : "Unknown") : "NoEffect"
+            assert.strictEqual(error.outcome, expected, String(error))
           }),
         { concurrency: "unbounded", discard: true }
       ),

@@ -28,14 +28,14 @@ describe("an unknown outcome within one call", () => {
 
   it.effect("the outcome stays unknown whatever came before: 500, 408, a defect, a rate limit in between", () =>
     Effect.gen(function* () {
-      const befores: ReadonlyArray<Script> = [
+      const scripts: ReadonlyArray<Script> = [
         [respond(500)],
         [respond(408)],
         [{ defect: new Error("boom") }],
         [lostConnection, respond(429)],
         [respond(429), lostConnection]
       ]
-      for (const [first, ...more] of befores) {
+      for (const [first, ...more] of scripts) {
         yield* expectError("requestWithdrawal", [first, ...more, respond(422)], {
           tag: "OutcomeUnknown",
           outcome: "Unknown",

@@ -7,13 +7,13 @@ import { Fault, Sandbox } from "effect-pix/sandbox"
 import { FetchHttpClient, type HttpClient } from "effect/http"
 import { leaks, printedBy } from "../support/canary.ts"
 import { type Answer, echoes, spelled, unhelpful } from "../support/echoes.ts"
-import { charge, jumping, marked, type MarkedCall, memory, on, options } from "../support/marked.ts"
+import { charge, withPassingTime, marked, type MarkedCall, memory, on, options } from "../support/marked.ts"
 
 const check = Effect.fnUntraced(function* (call: MarkedCall, [how, fault]: Answer, extent?: "whole" | "part") {
   const sandbox = yield* Sandbox
   yield* sandbox.clearFaults
   yield* sandbox.fault(call.operation, fault, { times: Infinity })
-  const printed = yield* jumping(printedBy(call.run))
+  const printed = yield* withPassingTime(printedBy(call.run))
   assert.deepStrictEqual(leaks(printed, extent), [], `${call.operation}, ${how}`)
   return printed
 })

@@ -7,7 +7,7 @@ import { Fault, Sandbox } from "effect-pix/sandbox"
 import { Webhook, WebhookVerifier } from "effect-pix/webhook"
 import { leaks, person, printedBy, renderings, secrets } from "../support/canary.ts"
 import { type Answer, echoes, unhelpful } from "../support/echoes.ts"
-import { charge, jumping, keys, marked, type MarkedCall, memory } from "../support/marked.ts"
+import { charge, withPassingTime, keys, marked, type MarkedCall, memory } from "../support/marked.ts"
 
 const { cnpj, copyAndPaste, cpf, email, evp, name, phone } = person
 
@@ -135,7 +135,7 @@ const check = Effect.fnUntraced(function* (title: string, { call, run }: Program
   const sandbox = yield* Sandbox
   yield* sandbox.clearFaults
   yield* sandbox.fault(call.operation, fault, { times: Infinity })
-  const printed = yield* jumping(printedBy(run))
+  const printed = yield* withPassingTime(printedBy(run))
   assert.deepStrictEqual(leaks(printed), [], `${title}, ${how}`)
   const answered = Option.getOrUndefined(Exit.getSuccess(printed.exit))
   assert.deepStrictEqual(leaks({ texts: renderings(answered) }), [], `${title}, ${how}, in what it answers`)

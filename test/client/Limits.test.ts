@@ -12,7 +12,7 @@ import { noRedis, startRedis } from "../support/redis.ts"
 import { withdrawal } from "../support/operations.ts"
 
 /** The request never became bytes. */
-const keptBack = (request: HttpClientRequest.HttpClientRequest, description: string) => (cause: unknown) =>
+const refuseUnsent = (request: HttpClientRequest.HttpClientRequest, description: string) => (cause: unknown) =>
   new HttpClientError.HttpClientError({ reason: new HttpClientError.EncodeError({ request, description, cause }) })
 
 interface Rate {
@@ -43,7 +43,7 @@ const rateLimited = ({ key, limit, patience, window }: Rate = ten) =>
       return HttpClient.transform(client, (send, request) =>
         turn(typeof key === "string" ? key : key(request)).pipe(
           Effect.timeout(patience),
-          Effect.mapError(keptBack(request, "no turn in time")),
+          Effect.mapError(refuseUnsent(request, "no turn in time")),
           Effect.andThen(send)
         )
       )
@@ -68,7 +68,9 @@ const guarded = Layer.effect(
           }
         }),
         breaker.execute({ key: "payments", classify: HttpClient.circuitBreakerClassifier }),
-        Effect.catchTag("CircuitBreakerError", (error) => Effect.fail(keptBack(request, "the circuit is open")(error)))
+        Effect.catchTag("CircuitBreakerError", (error) =>
+          Effect.fail(refuseUnsent(request, "the circuit is open")(error))
+        )
       )
     )
   })

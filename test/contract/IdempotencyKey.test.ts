@@ -81,13 +81,13 @@ describe("IdempotencyKey.fromReference", () => {
       [0xffe0, 0xffe6]
     ].some(([from = 0, to = 0]) => point >= from && point <= to)
 
-  /** Every character that is refused, every one beside it, the first 12,288, and one of each 64 of the others. */
+  /** Every refused character and its neighbours, the first 12,288 characters, and one of each 64 others. */
   const characters = () => {
     const { below } = seeded(seed)
     const refused = Array.from({ length: 0x110000 }, (_, point) => point).filter(isRefused)
     const drawn = Array.from({ length: 0x110000 / 64 }, (_, block) => block * 64 + below(64))
-    const beside = refused.flatMap((point) => [point - 1, point, point + 1])
-    return new Set([...Array.from({ length: 0x3000 }, (_, point) => point), ...beside, ...drawn])
+    const neighbours = refused.flatMap((point) => [point - 1, point, point + 1])
+    return new Set([...Array.from({ length: 0x3000 }, (_, point) => point), ...neighbours, ...drawn])
   }
 
   it("a reference is refused for a character that a person cannot see or distinguish from another, and for no other", () => {

@@ -148,8 +148,8 @@ describe("Metadata.codec", () => {
   )
 
   it("a codec unwraps at most two encodings, and needs an object in the end", () => {
-    const thrice = JSON.stringify(JSON.stringify(JSON.stringify(object)))
-    for (const stored of [thrice, "canary", "", "{", "null", "[1]", "42", '"canary"', '"\\"canary\\""']) {
+    const encodedThreeTimes = JSON.stringify(JSON.stringify(JSON.stringify(object)))
+    for (const stored of [encodedThreeTimes, "canary", "", "{", "null", "[1]", "42", '"canary"', '"\\"canary\\""']) {
       expect(refusal(Schema.decodeExit(codec)(stored))).toBe("Metadata must be a JSON object, or the JSON text of one")
     }
     for (const stored of [null, undefined, 1, []]) {

@@ -125,7 +125,7 @@ describe("an earlier payout that is done", () => {
     })
   )
 
-  it.effect("stays done whatever else is told of it, and those of other references do not matter", () =>
+  it.effect("stays done whatever else is reported of it, and those of other references do not matter", () =>
     Effect.gen(function* () {
       const before = yield* makeModel().run([item("a")])
       const at = millis(5)
@@ -177,11 +177,11 @@ describe("an earlier payout that is unknown", () => {
       for (const [error, kept] of cases) {
         const model = makeModel({ script: failing({ "invoice-0": () => error }) })
         const report = yield* model.run(items(1), { previous: yield* unknownRun })
-        const told = report.unknown[0]?.error
-        assert(told?._tag === "OutcomeUnknown")
-        const { issues, retryAfter, serviceMessage, status } = told
+        const reported = report.unknown[0]?.error
+        assert(reported?._tag === "OutcomeUnknown")
+        const { issues, retryAfter, serviceMessage, status } = reported
         assert.deepStrictEqual({ status, serviceMessage, retryAfter, issues }, kept)
-        assert.deepStrictEqual([told.reason, told.attempts], ["RefusedAfterUnknown", 2])
+        assert.deepStrictEqual([reported.reason, reported.attempts], ["RefusedAfterUnknown", 2])
       }
     })
   )
@@ -214,7 +214,7 @@ describe("an earlier payout that is unknown", () => {
     })
   )
 
-  it.effect("is told to the client, and a payout that is not unknown is not", () =>
+  it.effect("is reported to the client, and a payout that is not unknown is not", () =>
     Effect.gen(function* () {
       const previous = yield* unknownRun
       const model = makeModel()

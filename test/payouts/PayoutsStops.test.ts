@@ -280,10 +280,10 @@ describe("a run with options that make no sense", () => {
         for (const value of wrong) {
           const model = makeModel()
           const options = { [path]: value } as Payouts.Options
-          const told = yield* Effect.flip(model.run(items(1), options))
-          assert(told._tag === "InvalidRequest", `${path} ${String(value)}`)
+          const failure = yield* Effect.flip(model.run(items(1), options))
+          assert(failure._tag === "InvalidRequest", `${path} ${String(value)}`)
           assert.deepStrictEqual(
-            told.issues.map((issue) => issue.path),
+            failure.issues.map((issue) => issue.path),
             [path]
           )
           const streamed = yield* Effect.flip(Stream.runDrain(model.stream(items(1), options)))

@@ -115,10 +115,10 @@ describe("Payouts.stream", () => {
 
   it.effect("tells that a payout starts before its request is sent, then what became of it", () =>
     Effect.gen(function* () {
-      const told: Array<string> = []
+      const log: Array<string> = []
       const model = makeModel({
         script: (_, key) => {
-          told.push(`sent ${key}`)
+          log.push(`sent ${key}`)
           return Effect.fail(failures.refused(key))
         }
       })
@@ -126,11 +126,11 @@ describe("Payouts.stream", () => {
         .stream(items(2), { concurrency: 1 })
         .pipe(
           Stream.runForEach((event) =>
-            Effect.sync(() => told.push(`${event._tag} ${"idempotencyKey" in event ? event.idempotencyKey : ""}`))
+            Effect.sync(() => log.push(`${event._tag} ${"idempotencyKey" in event ? event.idempotencyKey : ""}`))
           )
         )
       const [first, second] = items(2).map(({ reference }) => keyOf(reference))
-      assert.deepStrictEqual(told, [
+      assert.deepStrictEqual(log, [
         `Started ${first}`,
         `sent ${first}`,
         `Refused ${first}`,

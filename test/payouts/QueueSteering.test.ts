@@ -143,30 +143,32 @@ describe("a payout that its owner settled while its request was under way", () =
     )
   }
 
-  it.effect("as failed while it was asked again has the id of what the service recorded, and is told as changed", () =>
-    steering({}, (queue, calls) =>
-      Effect.gen(function* () {
-        yield* queue.submit(payout("invoice-1"))
-        const first = yield* Queue.take(calls)
-        yield* Deferred.fail(first.answer, lost(first.key))
-        yield* TestClock.adjust("10 seconds")
-        const second = yield* Queue.take(calls)
-        const settled = yield* queue.settle("invoice-1", { as: "failed" })
-        assert.isTrue(settled._tag === "Failed" && settled.withdrawalId === undefined)
-        yield* TestClock.adjust("1 millis")
-        const told: Array<PayoutStatus> = []
-        yield* Effect.forkChild(
-          Stream.runForEach(queue.changes, (status) => Effect.sync(() => told.push(status))),
-          { startImmediately: true }
-        )
-        yield* Deferred.succeed(second.answer, record(second.key))
-        yield* TestClock.adjust("1 minute")
-        assert.deepStrictEqual(
-          told.map((status) => status._tag === "Failed" && status.withdrawalId),
-          [record(second.key).id]
-        )
-      })
-    )
+  it.effect(
+    "as failed while it was asked again has the id of what the service recorded, and is emitted as changed",
+    () =>
+      steering({}, (queue, calls) =>
+        Effect.gen(function* () {
+          yield* queue.submit(payout("invoice-1"))
+          const first = yield* Queue.take(calls)
+          yield* Deferred.fail(first.answer, lost(first.key))
+          yield* TestClock.adjust("10 seconds")
+          const second = yield* Queue.take(calls)
+          const settled = yield* queue.settle("invoice-1", { as: "failed" })
+          assert.isTrue(settled._tag === "Failed" && settled.withdrawalId === undefined)
+          yield* TestClock.adjust("1 millis")
+          const emitted: Array<PayoutStatus> = []
+          yield* Effect.forkChild(
+            Stream.runForEach(queue.changes, (status) => Effect.sync(() => emitted.push(status))),
+            { startImmediately: true }
+          )
+          yield* Deferred.succeed(second.answer, record(second.key))
+          yield* TestClock.adjust("1 minute")
+          assert.deepStrictEqual(
+            emitted.map((status) => status._tag === "Failed" && status.withdrawalId),
+            [record(second.key).id]
+          )
+        })
+      )
   )
 
   it.effect("is not settled while it is accepted: it is parked first", () =>
@@ -252,13 +254,13 @@ describe("the cap of a day", () => {
 })
 
 describe("changes", () => {
-  it.effect("are told once each, however long somebody listens", () =>
+  it.effect("are emitted once each, however long somebody listens", () =>
     Effect.gen(function* () {
       const queue = yield* PayoutQueue
-      const told: Array<string> = []
+      const emitted: Array<string> = []
       const listening = yield* Effect.forkChild(
         Stream.runForEach(queue.changes, (status) =>
-          Effect.sync(() => told.push(`${status.reference} ${"mayHaveLeftAt" in status ? "sent" : status.state}`))
+          Effect.sync(() => emitted.push(`${status.reference} ${"mayHaveLeftAt" in status ? "sent" : status.state}`))
         )
       )
       yield* TestClock.adjust("1 millis")
@@ -268,9 +270,9 @@ describe("changes", () => {
       }
       yield* TestClock.adjust("1 minute")
       yield* Fiber.interrupt(listening)
-      assert.strictEqual(new Set(told).size, told.length)
+      assert.strictEqual(new Set(emitted).size, emitted.length)
       assert.deepStrictEqual(
-        told.filter((line) => line.endsWith("posted")),
+        emitted.filter((line) => line.endsWith("posted")),
         payouts(8).map(({ reference }) => `${reference} posted`)
       )
     }).pipe(Effect.provide(layerMemory()))
@@ -424,18 +426,18 @@ describe("workers in turn on one database", () => {
     }).pipe(Effect.scoped, Effect.provide(client))
   )
 
-  it.live("a change that comes with an earlier time than the last one is told", () =>
+  it.live("a change that comes with an earlier time than the last one is emitted", () =>
     Effect.gen(function* () {
       const queue = yield* PayoutQueue
       const sql = yield* SqlClient.SqlClient
-      const told = yield* Queue.unbounded<string>()
+      const emitted = yield* Queue.unbounded<string>()
       yield* Effect.forkScoped(
-        Stream.runForEach(queue.changes, ({ reference, state }) => Queue.offer(told, `${reference} ${state}`))
+        Stream.runForEach(queue.changes, ({ reference, state }) => Queue.offer(emitted, `${reference} ${state}`))
       )
       yield* Effect.yieldNow
       yield* queue.submitMany(payouts(2))
       yield* sql`UPDATE effect_pix_payouts SET updated_at = updated_at + 1000, version = 2, state = 'parked' WHERE reference = 'invoice-2'`
-      const take = (line: string) => Effect.repeat(Queue.take(told), { until: (found) => found === line })
+      const take = (line: string) => Effect.repeat(Queue.take(emitted), { until: (found) => found === line })
       yield* take("invoice-2 parked")
       yield* sql`UPDATE effect_pix_payouts SET version = 2, state = 'settled' WHERE reference = 'invoice-1'`
       yield* take("invoice-1 settled")

@@ -9,33 +9,33 @@ import { Agent, buildConnector } from "undici"
 import * as FetchTransport from "../../src/client/internal/transport/fetchTransport.ts"
 import { json, makeGateway } from "../support/Gateway.ts"
 import { item, keyOf } from "../support/payouts.ts"
-import { platformClock, testClock } from "../support/standStill.ts"
+import { platformClock, testClock } from "../support/suspendFor.ts"
 import { record } from "../support/operations.ts"
 import { apiKey, clientId, credentials, lostConnection, respond, scripted } from "../support/Wire.ts"
 
 const hours = 3_600_000
 
-/** The transports that see the moment in which a request leaves; `standStill` is called when they have a connection. */
+/** The transports that see the moment in which a request leaves; `suspendFor` is called when they have a connection. */
 const transports: Record<
   string,
-  (standStill: () => void) => Effect.Effect<Layer.Layer<HttpClient.HttpClient, unknown>>
+  (suspendFor: () => void) => Effect.Effect<Layer.Layer<HttpClient.HttpClient, unknown>>
 > = {
-  NodePayments: (standStill) =>
+  NodePayments: (suspendFor) =>
     Effect.sync(() => {
       const connect = buildConnector({})
       const dispatcher = new Agent({
         connect: (options, callback) =>
           connect(options, (...connected) => {
-            standStill()
+            suspendFor()
             callback(...connected)
           })
       })
       return NodePayments.layerHttpClient({ dispatcher })
     }),
-  "the fetch transport": (standStill) =>
+  "the fetch transport": (suspendFor) =>
     Effect.sync(() => {
       const fetch: typeof globalThis.fetch = (...given) => {
-        standStill()
+        suspendFor()
         return globalThis.fetch(...given)
       }
       return Layer.provide(FetchTransport.layer, Layer.succeed(FetchHttpClient.Fetch, fetch))
@@ -54,11 +54,11 @@ const started = (reference: string, at: DateTime.Utc): PayoutEvent => ({
 describe("a process that stands still until the horizon is over, when it has a connection and has sent nothing", () => {
   for (const [name, make] of Object.entries(transports)) {
     const paying = Effect.fnUntraced(function* (standsFor: number, previous: ReadonlyArray<PayoutEvent>) {
-      const { standStill } = yield* platformClock
+      const { suspendFor } = yield* platformClock
       const gateway = yield* makeGateway
       gateway.script(json(record(keyOf("invoice-1")), 201))
       const payments = Payments.layer({ baseUrl: gateway.url }).pipe(
-        Layer.provide([yield* make(() => standStill(standsFor)), credentials, IdempotencyKeyGen.layerSequential])
+        Layer.provide([yield* make(() => suspendFor(standsFor)), credentials, IdempotencyKeyGen.layerSequential])
       )
       const report = yield* Payouts.run([item("invoice-1")], { previous }).pipe(Effect.provide(payments))
       return { report, requests: gateway.requests.length }
@@ -117,10 +117,10 @@ const paid = respond(201, record(keyOf("invoice-1")))
 describe("a process that stands still until the horizon is over, between two steps of a call", () => {
   it.effect("sends nothing where that is before the first attempt", () =>
     Effect.gen(function* () {
-      const { clock, standStill } = yield* testClock
+      const { clock, suspendFor } = yield* testClock
       const gateway = scripted(paid)
       const report = yield* Payouts.run([item("invoice-1")]).pipe(
-        Effect.provide(paymentsOver(gateway.layer, () => standStill(13 * hours))),
+        Effect.provide(paymentsOver(gateway.layer, () => suspendFor(13 * hours))),
         Effect.provideService(Clock.Clock, clock)
       )
       assert.deepStrictEqual(
@@ -137,10 +137,10 @@ describe("a process that stands still until the horizon is over, between two ste
   ] as const)
     it.effect(`sends nothing more where that is ${when}, and the payout stays unknown`, () =>
       Effect.gen(function* () {
-        const { clock, standStill } = yield* testClock
+        const { clock, suspendFor } = yield* testClock
         const gateway = scripted(lostConnection, paid)
         const payments = paymentsOver(gateway.layer, (attempt) => {
-          if (step === "attempt" && attempt === 2) standStill(13 * hours)
+          if (step === "attempt" && attempt === 2) suspendFor(13 * hours)
         })
         const run = yield* Payouts.run([item("invoice-1")]).pipe(
           Effect.provide([
@@ -151,7 +151,7 @@ describe("a process that stands still until the horizon is over, between two ste
           Effect.forkChild
         )
         yield* TestClock.adjust("5 seconds")
-        if (step === "wait") standStill(13 * hours)
+        if (step === "wait") suspendFor(13 * hours)
         yield* TestClock.adjust("1 minute")
         const report = yield* Fiber.join(run)
         assert.deepStrictEqual(
@@ -189,10 +189,10 @@ describe("a worker of the queue that stands still until the horizon is over", ()
 
   it.effect("sends nothing, and then sends a payout of which nothing had left: the service gets one request", () =>
     Effect.gen(function* () {
-      const { clock, standStill } = yield* testClock
+      const { clock, suspendFor } = yield* testClock
       const gateway = scripted(paid)
       const payments = paymentsOver(gateway.layer, (attempt) => {
-        if (attempt === 1) standStill(13 * hours)
+        if (attempt === 1) suspendFor(13 * hours)
       })
       yield* Effect.gen(function* () {
         const queue = yield* PayoutQueue
@@ -213,10 +213,10 @@ describe("a worker of the queue that stands still until the horizon is over", ()
 
   it.effect("sends nothing more of a payout that may have been paid: it is parked", () =>
     Effect.gen(function* () {
-      const { clock, standStill } = yield* testClock
+      const { clock, suspendFor } = yield* testClock
       const gateway = scripted(lostConnection, paid)
       const payments = paymentsOver(gateway.layer, (attempt) => {
-        if (attempt === 2) standStill(13 * hours)
+        if (attempt === 2) suspendFor(13 * hours)
       })
       yield* Effect.gen(function* () {
         const queue = yield* PayoutQueue

@@ -280,12 +280,12 @@ describe("the clock", () => {
 })
 
 describe("changes", () => {
-  it.effect("are told in order, each with the next number", () =>
+  it.effect("are emitted in order, each with the next number", () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
-      const told: Array<SandboxChange> = []
+      const emitted: Array<SandboxChange> = []
       const listening = yield* Effect.forkChild(
-        Stream.runForEach(sandbox.changes, (change) => Effect.sync(() => told.push(change))),
+        Stream.runForEach(sandbox.changes, (change) => Effect.sync(() => emitted.push(change))),
         { startImmediately: true }
       )
       yield* Effect.yieldNow
@@ -297,7 +297,7 @@ describe("changes", () => {
       yield* TestClock.adjust(1)
       yield* Fiber.interrupt(listening)
       assert.deepStrictEqual(
-        told.map(({ _tag }) => _tag),
+        emitted.map(({ _tag }) => _tag),
         [
           "Request",
           "Transaction",
@@ -312,7 +312,7 @@ describe("changes", () => {
           "Reset"
         ]
       )
-      const numbers = told.map(({ sequence }) => sequence)
+      const numbers = emitted.map(({ sequence }) => sequence)
       const first = numbers[0] ?? 0
       assert.deepStrictEqual(
         numbers,

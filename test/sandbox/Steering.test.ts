@@ -274,8 +274,8 @@ describe("steering over HTTP", () => {
       const next = Effect.promise(async () => (await reader?.read())?.value ?? "")
       assert.match(yield* next, /^id: \d+\nevent: ready\ndata: \d+\n\n$/)
       yield* steer("POST", "/transactions", { amount: 100 })
-      const told = yield* next
-      const { _tag, transaction } = JSON.parse(/^data: (.*)$/m.exec(told)?.[1] ?? "")
+      const data = yield* next
+      const { _tag, transaction } = JSON.parse(/^data: (.*)$/m.exec(data)?.[1] ?? "")
       assert.deepStrictEqual([_tag, transaction.amount], ["Transaction", 100])
     }).pipe(Effect.scoped)
   )

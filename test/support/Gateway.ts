@@ -1,6 +1,5 @@
 /**
- * A gateway on a free loopback port: a `node:http` server which answers as the test scripts it, and keeps the bytes of
- * each request.
+ * A gateway on a free loopback port: a `node:http` server that answers by the script of the test and records each request.
  */
 import { Effect } from "effect"
 import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from "node:http"
@@ -16,7 +15,7 @@ export interface Arrived {
   readonly text: string
 }
 
-/** Answers one request, or does not. */
+/** The handler of one request, which may leave it unanswered. */
 export type Answer = (response: ServerResponse, request: Arrived) => void
 
 /** Any status, headers and body. */
@@ -26,7 +25,7 @@ export const answer =
     response.writeHead(status, headers).end(body)
   }
 
-/** JSON as a service writes it. A string is taken as JSON that is written already. */
+/** A JSON answer. A string is sent unchanged. */
 export const json = (body: unknown, status = 200, headers: OutgoingHttpHeaders = {}): Answer =>
   answer(status, typeof body === "string" ? body : JSON.stringify(body), {
     "content-type": "application/json; charset=utf-8",
@@ -44,7 +43,7 @@ export const silence: Answer = () => {}
 interface Gateway {
   readonly url: string
   readonly requests: ReadonlyArray<Arrived>
-  /** What the next requests are answered; the last answer stays for all that follow. */
+  /** Sets the answers to the next requests; the last answer is repeated. */
   readonly script: (...answers: readonly [Answer, ...ReadonlyArray<Answer>]) => void
   /** Waits until so many requests have arrived. */
   readonly arrived: (count: number) => Effect.Effect<void>
@@ -97,11 +96,11 @@ const listen = Effect.callback<{ readonly gateway: Gateway; readonly close: Effe
   })
 })
 
-/** A gateway of one's own for the test, closed with all its connections at its end. */
+/** A gateway for one test. It closes with all its connections at the end of the scope. */
 export const makeGateway = Effect.map(
   Effect.acquireRelease(listen, ({ close }) => close),
   ({ gateway }) => gateway
 )
 
-/** An address at which nobody listens, of a port that the system gives to nobody. */
+/** An address at which nothing listens: the system assigns this port to no program. */
 export const closedPort = Effect.succeed("http://127.0.0.1:4")

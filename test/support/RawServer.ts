@@ -1,12 +1,12 @@
 /**
- * A server that speaks bytes: what comes back to a request is written by hand, down to what is no HTTP at all. And a
- * TLS server with a certificate that nobody trusts.
+ * Servers on raw sockets: the test writes the bytes of each answer, which need not be HTTP. One speaks TLS with a
+ * self-signed certificate.
  */
 import { Effect, type Scope } from "effect"
 import * as Net from "node:net"
 import * as Tls from "node:tls"
 
-/** A test fixture: a key and a self-signed certificate, for the name `another.example`, that protect nothing. */
+/** A key and a self-signed certificate for the name `another.example`. They protect nothing. */
 export const fixture = {
   key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg1TQ4zpJ/yUnxSXLq
@@ -28,7 +28,7 @@ phkZknu9AQ==
 `
 }
 
-/** Plays the answer to the n-th request, from 1. */
+/** Writes the answer to the n-th request, from 1. */
 export type Play = (socket: Net.Socket, request: { readonly head: string; readonly count: number }) => void
 
 interface RawServer {
@@ -64,7 +64,7 @@ const listen = (
       let connections = 0
       const sockets = new Set<Net.Socket>()
       const server = make((socket) => {
-        // A client that gave up resets its connection: that is no error of the test.
+        // A client that aborts resets its connection, which is not an error of the test.
         socket.on("error", () => socket.destroy())
         onRequest(socket, (head) => {
           requests++
@@ -101,7 +101,7 @@ export const serveTls = (play: Play): Effect.Effect<RawServer, never, Scope.Scop
     return server
   }, play)
 
-/** Takes a request over TLS, and answers it in plain bytes, as a broken proxy may do. */
+/** Reads a request over TLS and answers it without TLS, as a broken proxy may do. */
 export const serveTlsThenPlain = (answer: string): Effect.Effect<RawServer, never, Scope.Scope> =>
   Effect.gen(function* () {
     const outsides = new Map<number | undefined, Net.Socket>()
@@ -119,7 +119,7 @@ export const serveTlsThenPlain = (answer: string): Effect.Effect<RawServer, neve
     return { ...outside, requests: inside.requests }
   })
 
-/** Takes connections and answers the first bytes of each, TLS or not, by these and by the end; `null` never answers. */
+/** Answers the first bytes of each connection, TLS or not, with this text, and closes it. `null` never answers. */
 export const serveBlindly = (answer: string | null): Effect.Effect<RawServer, never, Scope.Scope> =>
   listen(
     (accept) =>

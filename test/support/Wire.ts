@@ -1,6 +1,6 @@
 /**
- * An `HttpClient` in memory which answers as the test scripts it, so that a test's clock decides about time; and what
- * the tests of the client have in common.
+ * An `HttpClient` in memory that answers by the script of the test, for tests under `TestClock`, and the shared values of
+ * the tests of the client.
  */
 import { NodeHttpClient } from "@effect/platform-node"
 import { Credentials, IdempotencyKeyGen, Payments, type PaymentsOptions } from "effect-pix"
@@ -13,11 +13,11 @@ interface Sent {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly bytes: Uint8Array | undefined
-  /** When, by the test's clock. */
+  /** When the request was sent, by the test's clock. */
   readonly at: number
 }
 
-/** What becomes of one request: a response, a failure with this cause, or silence. */
+/** The reply to one request: a response, a failure with this cause, or silence. */
 export type Reply =
   | { readonly response: () => Response }
   | { readonly cause: unknown }
@@ -35,7 +35,7 @@ export const lostConnection: Reply = {
   cause: new TypeError("fetch failed", { cause: Object.assign(new Error("read"), { code: "ECONNRESET" }) })
 }
 
-/** The client that plays the replies in turn; the last one stays. */
+/** A client that gives the replies in turn; the last one is repeated. */
 export const scripted = (...replies: readonly [Reply, ...ReadonlyArray<Reply>]) => {
   const sent: Array<Sent> = []
   const client = HttpClient.make((request, url, _signal, fiber) => {
@@ -71,7 +71,7 @@ export const paymentsOn = (
   options: PaymentsOptions = { baseUrl: "https://gateway.example" }
 ) => Payments.layer(options).pipe(Layer.provide([transport, credentials, IdempotencyKeyGen.layerSequential]))
 
-/** The transports that users have. */
+/** The transports that users may choose. */
 export const transports = {
   "FetchHttpClient.layer": FetchHttpClient.layer,
   "FetchTransport.layer": FetchTransport.layer,
@@ -79,7 +79,7 @@ export const transports = {
   "NodeHttpClient.layerNodeHttp": NodeHttpClient.layerNodeHttp
 }
 
-/** A value as one reads it: decimals and instants as text that says what they are. */
+/** A value in a readable form: decimals and instants as text with their type. */
 export const shown = (value: unknown): unknown => {
   if (BigDecimal.isBigDecimal(value)) return `${BigDecimal.format(value)} reais`
   if (DateTime.isDateTime(value)) return `${DateTime.isUtc(value) ? "utc" : "zoned"} ${DateTime.formatIso(value)}`

@@ -1,4 +1,4 @@
-/** Calls against a gateway on a loopback port which answers as scripted, and what it received. */
+/** Runs calls against a scripted gateway on a loopback port, and returns the requests that it received. */
 import { Payments, type PaymentsError } from "effect-pix"
 import { Effect, Layer } from "effect"
 import { type Answer, makeGateway } from "./Gateway.ts"
@@ -12,9 +12,9 @@ export const only = <A>(values: ReadonlyArray<A>): A => {
   return value
 }
 
-/** The calls over a transport. */
+/** The helpers for a transport. */
 export const on = (transport: (typeof transports)[keyof typeof transports]) => {
-  /** Runs calls against a gateway which answers as scripted, and gives what it received. */
+  /** Runs calls against a scripted gateway, and returns the result and the requests. */
   const against = <A>(
     given: Answer,
     use: (payments: Payments["Service"]) => Effect.Effect<A, PaymentsError>,

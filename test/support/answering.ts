@@ -1,4 +1,4 @@
-/** A service of payouts that answers when the test says so. */
+/** A mock of `Payments` whose withdrawals wait until the test answers them. */
 import { Deferred, Effect, Queue } from "effect"
 import { Money, type WithdrawalRequest } from "effect-pix"
 import { type RequestWithdrawalError, RequestRejected } from "../../src/contract/PaymentsError.ts"
@@ -33,7 +33,7 @@ export const makeService = Effect.gen(function* () {
       yield* Queue.offer(calls, call)
       return yield* Deferred.await(answer)
     })
-  /** Refuses what is under way: a worker under `TestClock` would wait for it when it ends. */
+  /** Refuses the open calls: when a worker under `TestClock` ends, it would wait for them. */
   const end = Effect.suspend(() => Effect.forEach(all, ({ answer, key }) => Deferred.fail(answer, refusal(key))))
   return { calls, end, layer: mockPayments({ requestWithdrawal }) }
 })

@@ -1,11 +1,11 @@
-/** What the tests of BR Codes share: the published examples by name, and how a code is written and read. */
+/** Shared by the tests of BR Codes: the published examples by name, and helpers that write and read a code. */
 import { Redacted, Result, Schema } from "effect"
 import * as BrCode from "../../src/pix/BrCode.ts"
 import * as Money from "../../src/pix/Money.ts"
 
 export const evp = "123e4567-e12b-12d1-a456-426655440000"
 
-// Of the manuals and of bacen/pix-api; the last one is a community example.
+// The examples of the manuals and of bacen/pix-api; the last one is a community example.
 export const vectors = {
   staticKey:
     "00020126580014br.gov.bcb.pix0136123e4567-e12b-12d1-a456-4266554400005204000053039865802BR5913Fulano de Tal6008BRASILIA62070503***63041D3D",
@@ -34,9 +34,9 @@ export const withCrc = (text: string) => `${text}6304${BrCode.crc(`${text}6304`)
 export const reveal = (hidden: Redacted.Redacted | undefined) =>
   hidden === undefined ? undefined : Redacted.value(hidden)
 
-const asides = new Set(["crc", "fields", "payload", "problems"])
+const skippedFields = new Set(["crc", "fields", "payload", "problems"])
 
-/** A value's fields in plain text, without those that say nothing. */
+/** The fields of a code in plain text, without the undefined ones. */
 export const plain = (code: BrCode.BrCode) =>
   Object.fromEntries(
     Object.entries({
@@ -45,7 +45,7 @@ export const plain = (code: BrCode.BrCode) =>
       url: reveal(code.url),
       recurrenceUrl: reveal(code.recurrenceUrl),
       additionalInfo: reveal(code.additionalInfo)
-    }).filter(([name, value]) => value !== undefined && !asides.has(name))
+    }).filter(([name, value]) => value !== undefined && !skippedFields.has(name))
   )
 
 export const usual = {

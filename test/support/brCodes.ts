@@ -1,6 +1,6 @@
-/** Published BR Codes: what readers of ours must agree on with everybody else's. */
+/** Published BR Codes, which our reader must read as other readers do. */
 
-/** Examples of the manuals and of bacen/pix-api, and a community example. All of their checksums are right. */
+/** Examples of the manuals and of bacen/pix-api, and a community example. All checksums are correct. */
 export const published: Readonly<Record<string, string>> = {
   "a static key":
     "00020126580014br.gov.bcb.pix0136123e4567-e12b-12d1-a456-4266554400005204000053039865802BR5913Fulano de Tal6008BRASILIA62070503***63041D3D",
@@ -20,7 +20,7 @@ export const published: Readonly<Record<string, string>> = {
     "00020126580014br.gov.bcb.pix0136bee05743-4291-4f3c-9259-595df1307ba1520400005303986540510.005802BR5914Alexandre Lima6019Presidente Prudente62180514Um-Id-Qualquer6304D475"
 }
 
-/** What gateways and their test environments answered, with a right checksum each, and what the code says. */
+/** Codes that gateways and their test environments answered, with correct checksums, and the content of each. */
 export const answered: Readonly<
   Record<string, { readonly payload: string; readonly says: Readonly<Record<string, unknown>> }>
 > = {
@@ -106,7 +106,7 @@ export const answered: Readonly<
   }
 }
 
-/** What documentation shows that nobody can pay: a placeholder where the checksum belongs. */
+/** Codes in documentation that cannot be paid: they have a placeholder in place of the checksum. */
 export const placeholders: Readonly<Record<string, string>> = {
   "AdoPay's documentation":
     "00020126580014br.gov.bcb.pix0136a629532e-7693-4846-852d-1bbff6b2f8cd520400005303986540510.005802BR5913Fulano de Tal6008BRASILIA62070503***63041D3D",
@@ -116,7 +116,7 @@ export const placeholders: Readonly<Record<string, string>> = {
     "00020126360014BR.GOV.BCB.PIX0114+5511943214321520400005303986540566.665802BR5907EMPRESA6008BRASILIA62070503***6304170E"
 }
 
-/** What documentation shows whose lengths do not add up. */
+/** Codes in documentation with wrong lengths. */
 export const broken: Readonly<Record<string, string>> = {
   "SimPay's documentation":
     "00020126360014br.gov.bcb.pix0114+55119999999995204000053039865406100.505802BR5925FULANO DE TAL6014BELO HORIZONTE62070503***63041D3D",

@@ -1,5 +1,5 @@
 /**
- * Marked secrets and marked people, everything that something prints as, and the search for the ones in the other.
+ * Marked secrets and marked personal data, all renderings of a value, and the search for the marks in them.
  */
 import { Cause, Effect, Exit, Formatter, Layer, Logger, Metric, References, Schema, Tracer } from "effect"
 import { inspect } from "node:util"
@@ -9,7 +9,7 @@ export const secrets = {
   clientId: "canary-client-4d2e8a"
 }
 
-/** Nobody's: the documents are made up, and so is everything else. */
+/** A person who does not exist: all data is made up. */
 export const person = {
   cpf: "52998224725",
   cnpj: "12ABC34501DE35",
@@ -27,7 +27,7 @@ export const person = {
     "00020126580014br.gov.bcb.pix0136123e4567-e12b-12d1-a456-4266554400005204000053039865802BR5913Fulano de Tal6008BRASILIA62070503***63041D3D"
 }
 
-/** Letters and digits alone, so that no punctuation, case, accent or escape hides a value. */
+/** Folds a text to letters and digits, so that no punctuation, case, accent or escape hides a value. */
 const fold = (text: string) =>
   text
     .normalize("NFKD")
@@ -40,32 +40,29 @@ const unescape = (text: string) =>
     .replaceAll(/\\+u([0-9a-f]{4})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
     .replaceAll(/&#x([0-9a-f]+);/gi, (_, hex: string) => String.fromCodePoint(Number.parseInt(hex, 16)))
 
-const needles = Object.entries({ ...secrets, ...person }).map(([name, value]) => [name, fold(value)] as const)
+const marks = Object.entries({ ...secrets, ...person }).map(([name, value]) => [name, fold(value)] as const)
 
-/** Of these a part of eight letters and digits is a leak too. */
+/** Of these values, a part of eight letters and digits is a leak too. */
 const { cnpj, cpf, email, evp, name, phone } = person
 const runLength = 8
 const runs = new Map(
   Object.entries({ ...secrets, cnpj, cpf, email, evp, name, phone }).flatMap(([of, value]) => {
-    const needle = fold(value)
-    return Array.from(
-      { length: needle.length - runLength + 1 },
-      (_, at) => [needle.slice(at, at + runLength), of] as const
-    )
+    const mark = fold(value)
+    return Array.from({ length: mark.length - runLength + 1 }, (_, at) => [mark.slice(at, at + runLength), of] as const)
   })
 )
 
 /** Whether a part of a value is a leak too: a value that is masked on purpose shows a part. */
 type Extent = "whole" | "part"
 
-/** The names of the values that the text holds, in whatever spelling. */
+/** The names of the marked values that the text holds, in any spelling. */
 export const leaksIn = (text: string, extent: Extent = "whole"): ReadonlyArray<string> => {
   const found = new Set<string>()
-  for (const hay of new Set([fold(text), fold(unescape(text))])) {
-    for (const [of, needle] of needles) if (hay.includes(needle)) found.add(of)
+  for (const folded of new Set([fold(text), fold(unescape(text))])) {
+    for (const [of, mark] of marks) if (folded.includes(mark)) found.add(of)
     if (extent === "whole") continue
-    for (let at = 0; at + runLength <= hay.length; at++) {
-      const of = runs.get(hay.slice(at, at + runLength))
+    for (let at = 0; at + runLength <= folded.length; at++) {
+      const of = runs.get(folded.slice(at, at + runLength))
       if (of !== undefined) found.add(of)
     }
   }
@@ -74,14 +71,14 @@ export const leaksIn = (text: string, extent: Extent = "whole"): ReadonlyArray<s
 
 const bare = { depth: Infinity, showHidden: true, customInspect: false } as const
 
-/** An error as it is stored, where its class is a schema. */
+/** The stored form of an error whose class is a schema. */
 const stored = (error: Error): string =>
   Schema.isSchema(error.constructor)
     ? // An error of ours needs no service to be encoded.
       JSON.stringify(Schema.encodeUnknownSync(Schema.toCodecJson(error.constructor as Schema.Codec<unknown>))(error))
     : ""
 
-/** Everything that a value is written down as, by the way that it is written. */
+/** All renderings of a value, by the way in which it is printed. */
 export const renderings = (value: unknown): Record<string, string> => ({
   String: String(value),
   JSON: JSON.stringify(value) ?? "",
@@ -107,13 +104,13 @@ const renderingsOfExit = (exit: Exit.Exit<unknown, unknown>): Record<string, str
   }
 }
 
-/** The span of the program is the user's own: what it answers is in its exit. */
+/** The program's own span is the user's, so its exit may have a value. */
 const renderingsOfEnd = (name: string, exit: Exit.Exit<unknown, unknown>): Record<string, string> =>
   Exit.isSuccess(exit) && name !== program ? renderings(exit.value) : renderingsOfExit(exit)
 
 const program = "program"
 
-/** Whether the end of a span tells more than success, interruption, or an error's tag and outcome. */
+/** Whether the end of a span shows more than success, interruption, or an error's tag and outcome. */
 const hasValue = (status: Tracer.SpanStatus): boolean => {
   if (status._tag !== "Ended") return false
   if (Exit.isSuccess(status.exit)) return status.exit.value !== undefined
@@ -125,16 +122,16 @@ const hasValue = (status: Tracer.SpanStatus): boolean => {
 
 interface Printed {
   readonly exit: Exit.Exit<unknown, unknown>
-  /** How many lines were logged, and how many spans made. */
+  /** How many lines were logged, and how many spans were made. */
   readonly lines: number
   readonly spans: number
-  /** Of spans that ended with more than a tag and an outcome: their names. */
+  /** The names of the spans that ended with more than a tag and an outcome. */
   readonly valuesInSpans: ReadonlyArray<string>
-  /** By what printed it. */
+  /** The texts by what printed them. */
   readonly texts: Readonly<Record<string, string>>
 }
 
-/** Runs an effect as a program does that logs at every level, traces and counts, and collects all that it printed. */
+/** Runs an effect with logs of every level, traces and metrics, and collects all that was printed. */
 export const printedBy = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<Printed, never, R> =>
   Effect.gen(function* () {
     const lines: Array<string> = []
@@ -186,6 +183,6 @@ export const printedBy = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effec
     }
   })
 
-/** What was leaked, by whom. */
+/** The leaks: which value, and what printed it. */
 export const leaks = ({ texts }: Pick<Printed, "texts">, extent?: Extent): ReadonlyArray<string> =>
   Object.entries(texts).flatMap(([where, text]) => leaksIn(text, extent).map((name) => `${name} in ${where}`))

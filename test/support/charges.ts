@@ -1,5 +1,5 @@
 /**
- * Charges on a sandbox, and how often they were looked up.
+ * Creates charges on a sandbox, and counts their lookups.
  */
 import { Effect } from "effect"
 import { Payments } from "effect-pix"

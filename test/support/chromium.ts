@@ -1,6 +1,6 @@
 /**
- * A browser for tests, where there is one: `$CHROMIUM`, one on the PATH, or the headless shell that `debian.ts` unpacked.
- * Where there is none, tests skip.
+ * A browser for tests: `$CHROMIUM`, one on the PATH, or the headless shell that `debian.ts` unpacked. Without one, the tests
+ * are skipped.
  */
 import { existsSync, globSync } from "node:fs"
 import { delimiter, join } from "node:path"
@@ -34,14 +34,14 @@ const find = (): Found | undefined => {
 
 const found = find()
 
-/** Why there is no browser here; `undefined` where there is one. */
+/** The reason to skip the tests; `undefined` if there is a browser. */
 export const noBrowser: string | undefined =
   found === undefined ? "no Chromium is installed: set CHROMIUM, or see test/support/debian.ts" : undefined
 
 export interface Looked {
-  /** What the console complained about, and what went wrong in the page. */
+  /** The errors in the console and in the page. */
   readonly problems: Array<string>
-  /** Where requests went. */
+  /** The URLs of all requests. */
   readonly origins: Set<string>
 }
 
@@ -58,7 +58,7 @@ const launched = ({ env, path }: Found) =>
 
 afterAll(async () => (await browser)?.close())
 
-/** Opens a page of the address, which shares nothing with other pages, and closes it at the end. */
+/** Opens an address in a page with its own storage, and closes the page at the end. */
 export const browse = async <A>(
   url: string,
   options: { readonly colorScheme: "light" | "dark"; readonly locale?: string; readonly width?: number },

@@ -1,4 +1,4 @@
-/** The command as a process of its own, on the Node that runs the tests. */
+/** Runs the command in a process, with the Node that runs the tests. */
 import { Effect, type Scope } from "effect"
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { resolve } from "node:path"
@@ -17,7 +17,7 @@ export interface Ended {
 interface Running {
   readonly pid: number
   readonly kill: (signal: NodeJS.Signals) => void
-  /** Waits until stdout and stderr together show it. */
+  /** Waits until stdout and stderr together hold this text. */
   readonly shown: (text: string) => Effect.Effect<string>
   readonly ended: Effect.Effect<Ended>
 }
@@ -93,19 +93,19 @@ const startWords = (
     }
   )
 
-/** Starts it; it is killed at the end of the test. */
+/** Starts the command, and kills it at the end of the scope. */
 export const start = (args: ReadonlyArray<string>, env: Env = {}): Effect.Effect<Running, never, Scope.Scope> =>
   startWords([process.execPath, main, ...args], env)
 
-/** Runs it to its end. */
+/** Runs the command to its end. */
 export const run = (args: ReadonlyArray<string>, env: Env = {}, input?: string): Effect.Effect<Ended> =>
   Effect.scoped(Effect.flatMap(startWords([process.execPath, main, ...args], env, input), ({ ended }) => ended))
 
-/** Starts it, and closes one of its outputs before it can write there. */
+/** Starts the command, and closes one of its outputs before it can write. */
 export const startUnread = (unread: "stdout" | "stderr", args: ReadonlyArray<string>, env: Env = {}) =>
   startWords([process.execPath, main, ...args], env, undefined, unread)
 
-/** Starts it, and reads no more than the beginning of its stdout until it has ended. */
+/** Starts the command, and reads only the beginning of its stdout until it has ended. */
 export const startStalled = (args: ReadonlyArray<string>, env: Env = {}) =>
   startWords([process.execPath, main, ...args], env, undefined, undefined, true)
 
@@ -139,7 +139,7 @@ sys.stdout.write(seen)
 sys.exit(os.waitstatus_to_exitcode(status) & 255)
 `
 
-/** Runs it on a pseudo-terminal: when a text is shown, the keys after it are pressed. */
+/** Runs the command on a pseudo-terminal. When a text is shown, the keys after it are pressed. */
 export const runOnTerminal = (
   args: ReadonlyArray<string>,
   steps: ReadonlyArray<readonly [shown: string, keys: string]>,

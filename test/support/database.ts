@@ -1,6 +1,6 @@
 /**
- * PostgreSQL databases for the tests of a file: one server, which starts when the first database is asked for and stops
- * after the last test, and an empty database for each test.
+ * PostgreSQL databases for the tests of a file: an empty database for each test, on one server. The server starts with the
+ * first database and stops after the last test.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Redacted } from "effect"
@@ -23,7 +23,7 @@ export const postgres = Effect.gen(function* () {
   return { url: url.replace(/postgres$/, name) }
 })
 
-/** A client of a database of its own. */
+/** A client of a new database. */
 export const layerPostgres = Layer.unwrap(
   Effect.map(postgres, ({ url }) => PgClient.layer({ url: Redacted.make(url) }))
 )

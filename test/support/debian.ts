@@ -1,7 +1,7 @@
 /**
  * Debian packages for a machine on which nothing may be installed: `node test/support/debian.ts postgresql pgbouncer
  * chromium-headless-shell` unpacks them into the cache of the project, with those of their dependencies that the machine
- * lacks. It needs no root, and starts no service. Tests use what is there, and download nothing.
+ * lacks. It needs no root, and starts no service. Tests use the installed packages, and download nothing.
  */
 import { spawnSync } from "node:child_process"
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs"
@@ -15,7 +15,7 @@ export const unpacked = (name: string): string | undefined => {
   return existsSync(dir) ? dir : undefined
 }
 
-/** Where the programs of an unpacked package find their libraries. */
+/** The `LD_LIBRARY_PATH` for the programs of an unpacked package. */
 export const libraries = (dir: string): string =>
   ["usr/lib/x86_64-linux-gnu", "usr/lib/aarch64-linux-gnu", "lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu"]
     .map((part) => join(dir, part))

@@ -1,5 +1,5 @@
 /**
- * A gateway that answers with what it was sent, in the shapes and spellings that gateways have.
+ * Gateways that echo the request, in the shapes and spellings of real gateways.
  */
 import { Fault } from "effect-pix/sandbox"
 import { person, secrets } from "./canary.ts"
@@ -7,7 +7,7 @@ import type { MarkedCall } from "./marked.ts"
 
 const { cnpj, copyAndPaste, cpf, email, evp, name, phone } = person
 
-/** How it answers, in words, and the answer. */
+/** A description of the answer, and the answer. */
 export type Answer = readonly [how: string, fault: Fault.Fault]
 
 const headers = (call: MarkedCall) => ({
@@ -18,7 +18,7 @@ const headers = (call: MarkedCall) => ({
   url: call.path
 })
 
-/** The spellings that a gateway gives to what it shows. */
+/** The spellings in which a gateway may show a value. */
 const spellings = (value: string): ReadonlyArray<string> => [
   value,
   value.toUpperCase(),
@@ -30,11 +30,11 @@ const spellings = (value: string): ReadonlyArray<string> => [
   `"${value}"`
 ]
 
-/** Each character, as an escape makes it of its code. */
+/** Escapes each character by its code. */
 export const escaped = (value: string, escape: (hex: string) => string) =>
   Array.from(value, (character) => escape(character.charCodeAt(0).toString(16).padStart(4, "0"))).join("")
 
-/** The same to the last letter: found only of what the request itself carries. */
+/** Spellings with each letter escaped: only values of the request itself are found in them. */
 const escapings = (value: string): ReadonlyArray<string> => [
   encodeURIComponent(encodeURIComponent(value)),
   escaped(value, (hex) => `\\u${hex}`),
@@ -54,7 +54,7 @@ const formatted = [
   evp.toUpperCase()
 ]
 
-/** What is known by its shape, whoever sent it. */
+/** Values that are recognised by their shape. */
 const shaped = [cpf, cnpj, email, phone, evp, copyAndPaste]
 
 const texts = (value: unknown): ReadonlyArray<string> => {
@@ -62,12 +62,12 @@ const texts = (value: unknown): ReadonlyArray<string> => {
   return typeof value === "object" && value !== null ? Object.values(value).flatMap(texts) : []
 }
 
-/** What a call sends that must not be shown. */
+/** The values of a call that must not be shown. */
 const carried = ({ body }: MarkedCall): ReadonlyArray<string> => [...Object.values(secrets), ...texts(body)]
 
 const json = { "content-type": "application/json" }
 
-/** What it was sent, in the shapes that gateways answer in. */
+/** The request, in the shapes of gateways' answers. */
 const shapesOf = (call: MarkedCall) => {
   const record = { document: cpf, company: cnpj, email, phone, pixKey: evp, qrcode: copyAndPaste }
   const echo = { headers: headers(call), body: call.body, record }
@@ -101,8 +101,7 @@ const shapesOf = (call: MarkedCall) => {
 const statuses = [400, 401, 409, 422, 429, 500, 200]
 
 /**
- * A gateway that answers with what it was sent: in every shape, each with two of the statuses. Seven calls in a row have
- * every shape with every status.
+ * The answers that echo a call: every shape, each with two of the statuses. Over seven calls, every shape has every status.
  */
 export const echoes = (call: MarkedCall, turn: number): ReadonlyArray<Answer> =>
   shapesOf(call).flatMap(([shape, [body, headers]], at) =>
@@ -120,8 +119,7 @@ const shapesOfOne = [
 ]
 
 /**
- * Gateways that refuse with one value in one spelling, dealt out to the calls: every value that a call carries comes in
- * every spelling, to one of the calls that carry it.
+ * Refusals that echo one value in one spelling. Every value is echoed in every spelling, to one of the calls that send it.
  */
 export const spelled = (calls: ReadonlyArray<MarkedCall>): ReadonlyArray<readonly [MarkedCall, Answer]> => {
   const all = new Map<string, Array<MarkedCall>>()
@@ -138,7 +136,7 @@ export const spelled = (calls: ReadonlyArray<MarkedCall>): ReadonlyArray<readonl
   })
 }
 
-/** The ways to fail that echo nothing, and answers that hold the marks where nobody looks for them. */
+/** Failures that echo nothing, and answers that hold the marks in unusual places. */
 export const unhelpful: ReadonlyArray<Answer> = Object.entries({
   refuse: Fault.refuse,
   resetBefore: Fault.resetBefore,

@@ -1,6 +1,6 @@
 /**
- * Calls that fail, by a script of replies: what a caller acts on, how often the gateway was asked, and what holds for
- * every error whatever it is.
+ * Runs calls that fail, by a script of replies, and checks the error, the number of requests, and the rules that hold for
+ * every error.
  */
 import { assert } from "@effect/vitest"
 import {
@@ -30,10 +30,10 @@ export type Service = Payments["Service"]
 
 const keyOf = (operation: Operation) => operations[operation].madeKey
 
-/** The past of a write's key: made by the call, or given by the caller with what it says of earlier calls. */
+/** The past of a write's key: made by the call, or given by the caller with or without `earlier`. */
 export type Past = "made" | "given" | "None" | "Unknown"
 
-/** The key of a write with this past: the same text as the one that the call would make. */
+/** The options of a write with this past. The key is the one that the call would make. */
 export const optionsOf = (operation: Operation, past: Past): WriteOptions | undefined => {
   const idempotencyKey = past === "made" ? undefined : keyOf(operation)
   if (idempotencyKey === undefined) return undefined
@@ -69,7 +69,7 @@ const AnyError = Schema.Union([
 ])
 export const codec = Schema.toCodecJson(AnyError)
 
-/** What holds for every error, whatever it is. */
+/** Checks the rules that hold for every error. */
 export const isSound = (error: PaymentsError, operation: Operation) => {
   assert.strictEqual(error.operation, operation)
   assert.strictEqual(error.idempotencyKey, keyOf(operation))

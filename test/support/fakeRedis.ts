@@ -1,7 +1,7 @@
 /**
- * A stand-in for a Redis server. It plays the scripts that Effect's `RateLimiter` (token bucket) and `CircuitBreaker`
- * (consecutive failures) send, by what their Lua means; any other command fails. Nothing expires: a bucket would only be
- * full again, and a circuit is kept for an hour.
+ * A fake Redis server. It does what the Lua scripts of Effect's `RateLimiter` (token bucket) and `CircuitBreaker`
+ * (consecutive failures) do; any other command fails. Nothing expires: a bucket would only be full again, and Redis stores
+ * a circuit for an hour.
  */
 import { Effect, Layer, type Scope } from "effect"
 import { Redis } from "effect/persistence"
@@ -9,13 +9,13 @@ import { createHash } from "node:crypto"
 
 interface Bucket {
   readonly tokens: number
-  /** When the last whole token came. */
+  /** When the last whole token was added. */
   readonly refilled: number
 }
 
 interface Circuit {
   readonly state: "Closed" | "Open" | "HalfOpen"
-  /** What a permit was given under: the permits of an earlier one count no more. */
+  /** The generation of the circuit. Permits of an earlier one no longer count. */
   readonly generation: number
   readonly openings: number
   readonly streak: number
@@ -36,10 +36,10 @@ const numbers = (args: ReadonlyArray<string>) => args.map(Number)
 
 const consume: Play = ({ buckets }, key, args) => {
   const [tokens = 0, refill = 1, limit = 0, now = 0, overflow] = numbers(args)
-  const kept = buckets.get(key) ?? { tokens: limit, refilled: now }
-  const come = Math.floor((now - kept.refilled) / refill)
-  const current = come > 0 ? Math.min(kept.tokens + come, limit) : kept.tokens
-  const refilled = current >= limit ? now : kept.refilled + Math.max(0, come) * refill
+  const bucket = buckets.get(key) ?? { tokens: limit, refilled: now }
+  const refills = Math.floor((now - bucket.refilled) / refill)
+  const current = refills > 0 ? Math.min(bucket.tokens + refills, limit) : bucket.tokens
+  const refilled = current >= limit ? now : bucket.refilled + Math.max(0, refills) * refill
   const next = current - tokens
   buckets.set(key, { tokens: next >= 0 || overflow === 1 ? next : current, refilled })
   return [String(next), String(Math.max(0, now - refilled))]
@@ -106,7 +106,7 @@ const renew: Play = ({ circuits }, key, [generation, lease], now) => {
   return 1
 }
 
-/** The scripts, by a text that only they have. */
+/** The scripts, by a text that only one of them has. */
 const plays: Readonly<Record<string, Play>> = {
   "local last_refill_key": consume,
   "CircuitBreaker admit": admit,
@@ -114,7 +114,7 @@ const plays: Readonly<Record<string, Play>> = {
   "CircuitBreaker renew": renew
 }
 
-/** A server that is away when the scope has ended. `connection` is that of one process. */
+/** A server that stops at the end of the scope. `connection` is the connection of one process. */
 export const startFakeRedis: Effect.Effect<{ readonly connection: Layer.Layer<Redis.Redis> }, never, Scope.Scope> =
   Effect.gen(function* () {
     const data: Data = { buckets: new Map(), circuits: new Map() }
@@ -141,7 +141,7 @@ export const startFakeRedis: Effect.Effect<{ readonly connection: Layer.Layer<Re
     const send = <A = unknown>(...command: ReadonlyArray<string>) =>
       Effect.clockWith((clock) =>
         Effect.try({
-          // Who sends a command knows what it answers.
+          // The caller knows the type of the answer.
           try: () => answer(command, clock.currentTimeMillisUnsafe()) as A,
           catch: (cause) => new Redis.RedisError({ cause })
         })

@@ -1,5 +1,5 @@
 /**
- * A database whose steps are interrupted by themselves, as where the user's pool is closed while work goes on.
+ * A database that interrupts a statement, as when the user's pool closes while a worker runs.
  */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -8,7 +8,7 @@ import { NodeSqlite } from "effect-pix/node"
 const isWrite = ([first]: ReadonlyArray<unknown>) =>
   Array.isArray(first) && /^\s*(INSERT|UPDATE)/i.test(String(first[0]))
 
-/** A SQLite whose next statement that writes is interrupted, when `interruptNext` says so. */
+/** A SQLite client. After `interruptNext` it interrupts the next INSERT or UPDATE. */
 export const interruptible = Effect.gen(function* () {
   const sql = Context.get(yield* Layer.build(NodeSqlite.layer({ filename: ":memory:" })), SqlClient.SqlClient)
   let isNext = false

@@ -1,31 +1,31 @@
-/** Lists that change between any two answers of a service that has one fault: what happens is decided by a seed. */
+/** Lists that change between any two answers of a service with one fault, by a seed. */
 import type { ListOptions, TransactionPage, TransactionSort } from "../../src/contract/Transaction.ts"
 import { Gateway, type Row } from "./movingList.ts"
 import { seeded } from "./seed.ts"
 
 type Random = ReturnType<typeof seeded>
 
-/** What happens before each answer, and how the service answers. */
+/** The changes before each answer, and the fault of the service. */
 export interface Schedule {
   readonly name: string
-  /** How many rows vanish. */
+  /** How many rows are removed. */
   readonly deletes?: (random: Random) => number
-  /** Of rows near the last page asked for; else of any. */
+  /** Whether rows near the last requested page are removed, and not any. */
   readonly isNear?: boolean
-  /** How many rows arrive at the new end. */
+  /** How many rows are added with a new time. */
   readonly appends?: (random: Random) => number
-  /** How many rows arrive with an older time than rows that are there. */
+  /** How many rows are added with an older time than existing rows. */
   readonly late?: (random: Random) => number
-  /** How often a replica answers that is some steps behind. */
+  /** The probability that a replica answers that is some steps behind. */
   readonly stale?: number
-  /** How many rows share one time, ordered anew for each page and size. */
+  /** How many rows share one time. Their order differs for each page and size. */
   readonly ties?: number
-  /** Rows of one time come in another order for each request, and not only for each page and size. */
+  /** Whether the order of rows of the same time differs for each request, and not only for each page and size. */
   readonly isShuffled?: boolean
   readonly sizeOf?: (asked: number) => number
-  /** How often another request's answer comes, which says so. */
+  /** The probability that the answer is that of another request, with the other page's number. */
   readonly echoes?: number
-  /** The service counts so many rows more than there are. */
+  /** How many rows the service counts in addition to the existing ones. */
   readonly overcounts?: number
 }
 
@@ -94,7 +94,7 @@ export const serve = (schedule: Schedule, count: number, sort: TransactionSort, 
     if (answers.length > 10) answers.shift()
     return earlier !== undefined && random.next() < echoes ? earlier : answer
   }
-  // A database that sorts by the time alone orders rows of one time in its own way for each LIMIT and OFFSET.
+  // A database that sorts by time only may order rows of the same time differently for each LIMIT and OFFSET.
   const order = gateway.ordered.bind(gateway)
   gateway.ordered = (by) => {
     if (ties > 1) {

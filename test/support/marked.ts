@@ -103,8 +103,8 @@ export const options = Layer.succeed(SandboxOptions, {
 })
 export const memory = Layer.provide(Sandbox.layerPayments, options)
 
-/** Runs it to its end, while the time of the test passes. */
-export const jumping = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+/** Runs an effect, and moves the test's clock on until it ends. */
+export const withPassingTime = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const fiber = yield* Effect.forkChild(effect)
     for (let minute = 0; fiber.pollUnsafe() === undefined && minute < 60; minute++) yield* TestClock.adjust("1 minute")

@@ -1,6 +1,5 @@
 /**
- * A list that others add to and remove from between any two answers, as a seed decides; and what must hold of a stream
- * that reads it.
+ * A list whose rows are added and removed between any two answers, by a seed, and the checks of a stream that reads it.
  */
 import { assert } from "@effect/vitest"
 import { Money, type Payments } from "effect-pix"
@@ -17,9 +16,9 @@ import { seeded } from "./seed.ts"
 
 export interface Row {
   readonly id: number
-  /** Seconds since the epoch; none for a row that shows no time. */
+  /** Seconds since the epoch; absent for a row without a time. */
   readonly time: number | undefined
-  /** Decides among rows of one time. Not shown. */
+  /** The order among rows of the same time. Not shown. */
   readonly tie: number
 }
 
@@ -86,7 +85,7 @@ export const collect = (gateway: Gateway, options?: TransactionStream.Options) =
 export const idsOf = (rows: ReadonlyArray<{ readonly id: number }>) => rows.map((row) => row.id)
 export const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
 
-/** What came out before the stream failed, and how it failed. */
+/** The rows that were delivered before the stream failed, and its failure. */
 export const untilFailure = Effect.fnUntraced(function* (gateway: Gateway, options?: TransactionStream.Options) {
   const rows: Array<number> = []
   const result = yield* streamBy(gateway.list, options).pipe(
@@ -99,7 +98,7 @@ export const untilFailure = Effect.fnUntraced(function* (gateway: Gateway, optio
   return { rows, error: result.failure }
 })
 
-/** A gateway whose rows move before every answer, in a way that the seed decides. */
+/** A gateway whose rows change before each answer, by a seed. */
 export const moving = (
   seed: number,
   options?: { readonly appendOnly?: boolean; readonly dateless?: boolean; readonly burst?: number }
@@ -137,7 +136,7 @@ export const moving = (
     if (next() < 0.6) {
       const ordered = gateway.ordered(sort)
       const { page = 1, pageSize: size = 1 } = requests.at(-1) ?? {}
-      // Near what was read last, or anywhere: next to each other, or scattered.
+      // Removes rows near the last page or anywhere, adjacent or scattered.
       const near = next() < 0.5 ? page * size - below(size + 2) : below(ordered.length)
       const gone = new Set<number>()
       for (let n = below(burst), at = Math.max(0, near); n > 0; n--) {
@@ -167,7 +166,7 @@ export const exactlyOnce = (
 export const encode = Schema.encodeSync(TransactionStream.Checkpoint)
 export const decode = Schema.decodeUnknownSync(TransactionStream.Checkpoint)
 
-export const survives = Effect.fnUntraced(function* (seed: number, schedule: ReturnType<typeof moving>) {
+export const deliversOnce = Effect.fnUntraced(function* (seed: number, schedule: ReturnType<typeof moving>) {
   const { gateway, pageSize, readAhead, sort } = schedule
   const before = idsOf(gateway.rows)
   const rows = yield* Effect.result(collect(gateway, { pageSize, readAhead, sort }))
@@ -176,10 +175,11 @@ export const survives = Effect.fnUntraced(function* (seed: number, schedule: Ret
 })
 
 /**
- * The rows come exactly once, or the stream fails with a `PaginationError`: then an honest service gives the rest from
- * its checkpoint, or it fails so again. Answers whether the stream came to its end.
+ * Checks that each row is delivered exactly once, or that the stream fails with a `PaginationError`. After such a failure a
+ * stream from its checkpoint, on a list that no longer changes, has to deliver the other rows or fail in the same way.
+ * Returns whether the first stream ended.
  */
-export const survivesOrSaysSo = Effect.fnUntraced(function* (seed: number, schedule: ReturnType<typeof moving>) {
+export const deliversOnceOrFails = Effect.fnUntraced(function* (seed: number, schedule: ReturnType<typeof moving>) {
   const { gateway, pageSize, readAhead, sort } = schedule
   const before = idsOf(gateway.rows)
   const rows: Array<number> = []
@@ -193,7 +193,7 @@ export const survivesOrSaysSo = Effect.fnUntraced(function* (seed: number, sched
     const honest = new Gateway(gateway.rows)
     const rest = yield* Effect.result(collect(honest, { from: decode(encode(failure.checkpoint)) }))
     if (Result.isFailure(rest)) {
-      // Where what was read last is gone and times say nothing, the place is gone for good.
+      // If the rows read last were removed and the others show no time, no stream can find the place.
       assert.strictEqual(rest.failure._tag, "PaginationError", `seed ${seed}`)
       assert.strictEqual(new Set(rows).size, rows.length, `seed ${seed}: a row came twice`)
       return false

@@ -1,6 +1,6 @@
 /**
- * A program that asks once over each transport, is answered with more than it takes, and has nothing else to do:
- * `node oversize.ts <transport...>` with the settings of `Payments.layerFetch` in its environment.
+ * A program that makes one call over each transport, whose answer is over the bound, and then ends: `node oversize.ts
+ * <transport...>` with the settings of `Payments.layerFetch` in its environment.
  */
 import { NodeHttpClient } from "@effect/platform-node"
 import { Console, Effect } from "effect"
@@ -19,8 +19,8 @@ const layers: Readonly<Record<string, typeof Payments.layerFetch>> = {
 const asked = Effect.flatMap(Payments, (payments) => Effect.flip(payments.getBalance({ companyId: 7 })))
 
 for (const name of process.argv.slice(2)) {
-  const told = Effect.flatMap(asked, (error) =>
+  const printed = Effect.flatMap(asked, (error) =>
     Console.log(`${name}:`, error._tag, "reason" in error ? error.reason : "")
   )
-  await Effect.runPromise(Effect.provide(told, layers[name] ?? Payments.layerFetch))
+  await Effect.runPromise(Effect.provide(printed, layers[name] ?? Payments.layerFetch))
 }

@@ -1,4 +1,4 @@
-/** Calls against a script of replies on the clock of the test: what came of each, and when each request left. */
+/** Runs calls against a script of replies under the test's clock, and returns the results and the times of the requests. */
 import { type Payments, type PaymentsError, PaymentsPolicy } from "effect-pix"
 import { Effect, Fiber, Layer, Random, Result } from "effect"
 import { TestClock } from "effect/testing"
@@ -13,11 +13,11 @@ export const pay = requestWithdrawal.run
 export const create = createTransaction.run
 export const read = getBalance.run
 
-/** Every random number is this one. */
+/** Replaces every random number with this one. */
 export const always = (part: number) =>
   Effect.provideService(Random.Random, { nextDoubleUnsafe: () => part, nextIntUnsafe: () => 0 })
 
-/** Lets an hour go by while it runs. */
+/** Runs an effect while the test's clock moves on by an hour. */
 export const underTestClock = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const fiber = yield* Effect.forkChild(effect)
@@ -25,7 +25,7 @@ export const underTestClock = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     return yield* Fiber.join(fiber)
   })
 
-/** Runs a call against the replies and says what came of it, when each request left, and when it ended. */
+/** Runs a call against the replies. Returns its result, when each request was sent, and how long the call took. */
 export const play = Effect.fnUntraced(function* (call: Call, policy: Partial<PaymentsPolicy>, ...replies: Script) {
   const { layer, sent } = scripted(...replies)
   const start = yield* Effect.clockWith((clock) => clock.currentTimeMillis)

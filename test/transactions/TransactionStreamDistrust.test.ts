@@ -10,7 +10,7 @@ import {
   moving,
   still,
   streamBy,
-  survivesOrSaysSo,
+  deliversOnceOrFails,
   untilFailure,
   upTo
 } from "../support/movingList.ts"
@@ -220,7 +220,7 @@ describe("TransactionStream on a service that is not to be trusted", () => {
               corrupt(schedule.gateway, run, vices(run, counts, isMoving))
               // Where the counts are wrong, only a border that is looked over tells.
               const pageSize = isMoving ? Math.max(10, schedule.pageSize) : schedule.pageSize
-              if (yield* survivesOrSaysSo(run, { ...schedule, pageSize })) whole += 1
+              if (yield* deliversOnceOrFails(run, { ...schedule, pageSize })) whole += 1
             }
             // A service that counts more rows than there are gives no end: that is said, too.
             if (counts !== "TooMany") assert.isAbove(whole, 0.75 * schedules)

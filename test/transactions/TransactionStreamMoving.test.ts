@@ -11,8 +11,8 @@ import {
   exactlyOnce,
   encode,
   decode,
-  survives,
-  survivesOrSaysSo
+  deliversOnce,
+  deliversOnceOrFails
 } from "../support/movingList.ts"
 import { runs } from "../support/seed.ts"
 
@@ -26,11 +26,11 @@ describe("TransactionStream on a list that moves", () => {
     () =>
       Effect.gen(function* () {
         let whole = 0
-        for (let seed = 1; seed <= thousands; seed++) if (yield* survivesOrSaysSo(seed, moving(seed))) whole += 1
+        for (let seed = 1; seed <= thousands; seed++) if (yield* deliversOnceOrFails(seed, moving(seed))) whole += 1
         // The rest moves by thousands of rows between any two answers, or has many rows of one time.
         assert.isAtLeast(whole, 0.96 * thousands)
         // Backdated rows right after remembered ones that came late themselves.
-        for (const seed of [10_386, 17_022, 19_625, 52_620]) yield* survives(seed, moving(seed))
+        for (const seed of [10_386, 17_022, 19_625, 52_620]) yield* deliversOnce(seed, moving(seed))
       })
   )
 
@@ -43,7 +43,7 @@ describe("TransactionStream on a list that moves", () => {
           const most = 4 + (seed % 40)
           const schedule = moving(seed, { burst: Math.floor(most / 2) })
           schedule.gateway.sizeOf = (asked) => Math.min(asked, most)
-          if (yield* survivesOrSaysSo(seed, schedule)) whole += 1
+          if (yield* deliversOnceOrFails(seed, schedule)) whole += 1
         }
         assert.isAtLeast(whole, runs(138, 950))
       })
@@ -52,7 +52,7 @@ describe("TransactionStream on a list that moves", () => {
   it.effect("the stream repeats no row where thousands share one time and late rows are added among them", () =>
     Effect.gen(function* () {
       // Seeds whose lists grow past what is remembered, all of one time.
-      for (const seed of [9952, 11_838, 12_983, 17_524, 19_968, 22_785]) yield* survivesOrSaysSo(seed, moving(seed))
+      for (const seed of [9952, 11_838, 12_983, 17_524, 19_968, 22_785]) yield* deliversOnceOrFails(seed, moving(seed))
     })
   )
 
@@ -62,7 +62,7 @@ describe("TransactionStream on a list that moves", () => {
       Effect.gen(function* () {
         let whole = 0
         for (let seed = 1; seed <= hundreds; seed++) {
-          if (yield* survivesOrSaysSo(seed, moving(seed, { dateless: true, burst: 40 }))) whole += 1
+          if (yield* deliversOnceOrFails(seed, moving(seed, { dateless: true, burst: 40 }))) whole += 1
         }
         assert.isAbove(whole, 0.9 * hundreds)
       })
@@ -78,7 +78,7 @@ describe("TransactionStream on a list that moves", () => {
           const schedule = moving(seed, { burst: 3 })
           schedule.gateway.sizeOf = () => 1 + (seed % 20)
           lists[schedule.sort] += 1
-          if (yield* survivesOrSaysSo(seed, schedule)) whole[schedule.sort] += 1
+          if (yield* deliversOnceOrFails(seed, schedule)) whole[schedule.sort] += 1
         }
         // Without pages that overlap, a row that moves from one to the other and back cannot be told from one that rests.
         assert.isAbove(whole.createdAt_asc / lists.createdAt_asc, 0.9)
@@ -91,7 +91,7 @@ describe("TransactionStream on a list that moves", () => {
       for (let seed = 1; seed <= hundreds; seed++) {
         const schedule = moving(seed)
         schedule.gateway.answer = (page) => ({ ...page, totalItems: 0, totalPages: 0, pageSize: 0 })
-        yield* survivesOrSaysSo(seed, schedule)
+        yield* deliversOnceOrFails(seed, schedule)
       }
     })
   )
@@ -107,7 +107,7 @@ describe("TransactionStream on a list that moves", () => {
           schedule.gateway.answer = (page) => ({ ...page, totalItems: page.items.length, totalPages: 1 })
           // Newest first, only an honest count tells that a row has moved to the neighbouring page and back.
           const sort = isFixed ? "createdAt_asc" : schedule.sort
-          if (yield* survivesOrSaysSo(seed, { ...schedule, sort })) whole += 1
+          if (yield* deliversOnceOrFails(seed, { ...schedule, sort })) whole += 1
         }
         assert.isAbove(whole, (isFixed ? 0.6 : 0.9) * hundreds)
       }
