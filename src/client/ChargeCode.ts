@@ -1,8 +1,8 @@
 /**
- * Reads the BR Code of a created charge, and compares it with what was asked for.
+ * Reads the BR Code of a created charge, and compares it with the requested amount.
  *
- * A wrong code does not make the charge fail: the charge exists, and test gateways often put a placeholder where the
- * checksum belongs. To make it an error, set `PaymentsPolicy.brCode` to `require`.
+ * Gotcha: a wrong code is no failure of `createTransaction`, since the charge exists, and test gateways often write a
+ * placeholder in place of the checksum. To make it an error, set `PaymentsPolicy.brCode` to `require`.
  *
  * ```ts
  * import { Effect } from "effect"
@@ -29,20 +29,19 @@ import * as BrCode from "../pix/BrCode.ts"
 import type { Centavos } from "../pix/Money.ts"
 import type { CreatedTransaction } from "../contract/Transaction.ts"
 
-/** What was read from a charge's BR Code, and what is wrong with it. */
+/** The BR Code of a charge, and its problems. */
 export interface ChargeCode {
-  /** The code; absent when the charge has none, or its text is no BR Code. */
+  /** The code; absent if the charge has none, or if its text is not a BR Code. */
   readonly code: BrCode.BrCode | undefined
   /**
-   * Whether the code states the amount that was asked for. A dynamic code need not state one: the document
-   * at its URL does.
+   * Whether the code states the requested amount. A dynamic code need not state one: the document at its URL does.
    */
   readonly amount: "same" | "different" | "not stated"
-  /** What is wrong, without a word of the code itself. */
+  /** The problems of the code. They repeat no part of it. */
   readonly problems: ReadonlyArray<BrCode.Problem>
   /**
-   * Whether nothing is wrong and the code asks for the amount: a static code states it, a dynamic one states it or leaves
-   * it to its URL. A code for a consent alone (PIX Automático) asks for no amount.
+   * Whether the code has no problem and requests the amount: a static code states it, a dynamic one states it or leaves it to
+   * its URL. A code for a consent only (PIX Automático) requests no amount.
    */
   readonly isSound: boolean
 }
@@ -62,7 +61,7 @@ const unread = (problem: BrCode.Problem): ChargeCode => ({
   isSound: false
 })
 
-/** A code is sound for an amount only if it asks for it. A dynamic code may leave the amount to its URL. */
+/** The problems of a code that does not request the amount. A dynamic code may leave the amount to its URL. */
 const amountProblems = (code: BrCode.BrCode, amount: ChargeCode["amount"]): ReadonlyArray<BrCode.Problem> => {
   if (code.key === undefined && code.url === undefined) return [noPayment]
   if (amount === "not stated") return code.url === undefined ? [noAmount] : []
@@ -72,7 +71,7 @@ const amountProblems = (code: BrCode.BrCode, amount: ChargeCode["amount"]): Read
 /**
  * Reads the code of a charge.
  *
- * `asked` is the amount that it should state, in centavos. Default: the amount that the service answered.
+ * `asked` is the amount that the code should state, in centavos. Default: the amount in the service's answer.
  */
 export const of = (
   created: Pick<CreatedTransaction, "amount" | "pix">,

@@ -1,9 +1,9 @@
 /**
- * The two values that authenticate a company (service interface, section 5), read anew at each call, so that a rotated
- * key takes effect without a restart.
+ * The two values that authenticate a company (service interface, section 5). They are read before each attempt, so that a
+ * rotated key takes effect without a restart.
  *
- * The company panel labels them confusingly: what it calls *API Key* is the client id (`X-Client-Id`), what it calls
- * *Secret Key* is the `apiKey` here (`X-API-Key`).
+ * Gotcha: the company panel labels them confusingly. Its *API Key* is the client id (`X-Client-Id`), and its *Secret Key* is
+ * the `apiKey` here (`X-API-Key`).
  */
 
 import * as Cause from "effect/Cause"
@@ -33,30 +33,30 @@ export interface ApiCredentials {
   readonly apiKey: Redacted.Redacted<string>
 }
 
-/** See `Credentials.layerReload`. */
+/** Options of `Credentials.layerReload`. */
 interface ReloadOptions<E, R> {
-  /** Your effect, such as a read from a secret manager. */
+  /** Loads the credentials, for example from a secret manager. */
   readonly load: Effect.Effect<ApiCredentials, E, R>
-  /** The interval. Default: none, only a 401 reloads. */
+  /** How often to load again. Default: only after a 401. */
   readonly every?: Duration.Input | undefined
   /** How long one load may take. Default: 10 seconds. */
   readonly loadTimeout?: Duration.Input | undefined
 }
 
-/** Gives the credentials of a call. */
+/** The credentials of a client. */
 export class Credentials extends Context.Service<
   Credentials,
   {
-    /** The credentials to use now. Read before each attempt. */
+    /** The current credentials. They are read before each attempt. */
     readonly current: Effect.Effect<ApiCredentials>
     /**
-     * Called when the service answers 401 to `used`. Answers whether there are others to try: the call is then
-     * repeated, once.
+     * Is run when the service answers 401 to `used`. Returns whether there are other credentials: the call is then repeated
+     * once.
      */
     readonly reload: (used: ApiCredentials) => Effect.Effect<boolean>
   }
 >()("effect-pix/Credentials") {
-  /** Fixed credentials. Values that cannot travel in a header are refused, and never shown. */
+  /** Fixed credentials. Values that a header cannot hold are refused, and never shown. */
   static readonly layer = (credentials: ApiCredentials): Layer.Layer<Credentials, ConfigurationError> =>
     Layer.effect(Credentials, Effect.map(checked(credentials), fixed))
 
@@ -83,7 +83,7 @@ export class Credentials extends Context.Service<
    *
    * One load runs at a time, and every call that is refused meanwhile waits for it. A load that fails, or that takes
    * longer than `loadTimeout`, leaves the last good credentials in use and logs a warning with the error's tag. After a
-   * load that brought nothing new a 401 starts no other one for two seconds.
+   * load that gave the same credentials, a 401 starts no load for two seconds.
    */
   static readonly layerReload = <E, R>(
     options: ReloadOptions<E, R>
@@ -94,7 +94,7 @@ const settings = { clientId: "PAYMENTS_CLIENT_ID", apiKey: "PAYMENTS_API_KEY" }
 
 const visibleAscii = /^[\x21-\x7e]{1,4096}$/
 
-// `unknown`: what comes out of `process.env` or of plain JavaScript may be anything, whatever its type says.
+// The type is `unknown`, since a value from `process.env` or from plain JavaScript may be anything.
 const visible = (setting: string, value: unknown): Effect.Effect<string, ConfigurationError> => {
   if (value === undefined || value === null) return Settings.missing(setting)
   if (value === "") return Settings.missing(setting, "is empty")
@@ -109,7 +109,7 @@ const visible = (setting: string, value: unknown): Effect.Effect<string, Configu
 const secret = (setting: string, value: unknown): Effect.Effect<Redacted.Redacted<string>, ConfigurationError> => {
   if (value === undefined || value === null) return Settings.missing(setting)
   if (!Redacted.isRedacted(value)) return Settings.wrong(setting, "must be wrapped: Redacted.make(...)")
-  // A `Redacted` that was wiped throws.
+  // `Redacted.value` throws if the value was wiped.
   const held = Result.getOrUndefined(Result.try(() => Redacted.value(value)))
   return Effect.map(visible(setting, held), (text) => Redacted.make(text, { label: value.label ?? settings.apiKey }))
 }
@@ -128,7 +128,7 @@ const fixed = (credentials: ApiCredentials) =>
 const areSame = (one: ApiCredentials, other: ApiCredentials) =>
   one.clientId === other.clientId && Redacted.value(one.apiKey) === Redacted.value(other.apiKey)
 
-/** How long a 401 starts no load after one that brought nothing new. */
+/** How long a 401 starts no load, after a load that failed or gave the same credentials. */
 const pause = Duration.seconds(2)
 
 const loads = Metric.counter("effect_pix_credential_loads", {
@@ -162,7 +162,7 @@ const reloading = Effect.fnUntraced(function* <E, R>(options: ReloadOptions<E, R
     limit: Settings.period("loadTimeout", options.loadTimeout ?? "10 seconds")
   })
   const context = yield* Effect.context<R>()
-  /** One load within its time. Where `load` cannot be interrupted it is left behind, so that it holds up nobody. */
+  /** Loads once, within the time limit. A `load` that cannot be interrupted runs on in the background, so that no call waits for it. */
   const load = <E2>(late: E2) =>
     Effect.uninterruptibleMask((restore) =>
       Effect.flatMap(Effect.forkDetach(restore(Effect.provideContext(options.load, context))), (fiber) =>

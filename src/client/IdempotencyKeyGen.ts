@@ -1,8 +1,8 @@
 /**
- * Makes the idempotency key of a write whose caller gives none: once, before the first attempt.
+ * Makes the idempotency key of a write if the caller gives none: one key for each call, before the first attempt.
  *
- * Gotcha: a key that is made here is lost with the process. For a payout that must not be repeated after a crash, give a key
- * of your own: see `IdempotencyKey.fromReference`.
+ * Gotcha: such a key is lost with the process. For a payout that must not be repeated after a crash, give a key of your own:
+ * see `IdempotencyKey.fromReference`.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -19,18 +19,18 @@ export type IdempotencyKeyPrefix = NonNullable<Endpoint["keyPrefix"]>
 export class IdempotencyKeyGen extends Context.Service<
   IdempotencyKeyGen,
   {
-    /** A key that was never made before. */
+    /** Makes a new key. */
     readonly next: (prefix: IdempotencyKeyPrefix) => Effect.Effect<IdempotencyKey>
   }
 >()("effect-pix/IdempotencyKeyGen") {
   /**
-   * Random keys: the prefix and a UUIDv4 from the platform's secure random source (`effect/crypto/WebCrypto`), which is
-   * asked for the bytes of many keys at a time.
+   * Random keys: the prefix and a UUIDv4 from the platform's secure random source (`effect/crypto/WebCrypto`). It
+   * reads the bytes of many keys at a time.
    */
   static readonly layer: Layer.Layer<IdempotencyKeyGen> = Layer.effect(
     IdempotencyKeyGen,
     WebCrypto.WebCrypto.use((crypto) => {
-      const uuidV4 = pooled(crypto)
+      const uuidV4 = makePool(crypto)
       return Effect.succeed(IdempotencyKeyGen.of({ next: (prefix) => Effect.sync(() => `${prefix}_${uuidV4()}`) }))
     })
   )
@@ -55,8 +55,8 @@ const pooledUuids = 128
 
 const hex = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"))
 
-/** Each byte is used once, and forgotten. */
-const pooled = (crypto: Crypto) => {
+/** Makes UUIDs from a pool of random bytes. Each byte is used once and then overwritten. */
+const makePool = (crypto: Crypto) => {
   const pool = new Uint8Array(uuidBytes * pooledUuids)
   let at = pool.length
   const take = () => {

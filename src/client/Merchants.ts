@@ -1,7 +1,8 @@
 /**
- * A `Payments` for each merchant of a process, by the merchant's id in your own database. A client is built at its first
- * use, shared by all who use it, and released when nobody has used it for a while. A build that failed is not kept: the
- * next use loads again.
+ * A `Payments` for each merchant of a process, by the merchant's id in your own database.
+ *
+ * Details: a client is built at its first use, shared by all calls for the merchant, and released when it was idle for a
+ * while. A failed build is not cached: the next use loads again.
  *
  * ```ts
  * import { Effect, Layer, Redacted } from "effect"
@@ -54,13 +55,13 @@ import { parseBaseUrl } from "./internal/baseUrl.ts"
 import { failureTag } from "./internal/failureTag.ts"
 import { Payments } from "./Payments.ts"
 
-/** What is loaded of a merchant: its credentials, and the company whose balance `getBalance` reads. */
+/** A merchant: its credentials, and the company whose balance `getBalance` reads. */
 export interface Merchant extends ApiCredentials {
-  /** Read when the client is built. Default: none, `getBalance` must name it. */
+  /** It is read when the client is built. Default: none, so each `getBalance` must name a company. */
   readonly companyId?: number | undefined
 }
 
-/** `load` found no such merchant. Nothing was sent. It is not remembered: the next use looks again. */
+/** `load` found no such merchant. Nothing was sent. The result is not cached: the next use loads again. */
 export class MerchantNotFound extends Schema.TaggedError<MerchantNotFound>("effect-pix/MerchantNotFound")(
   "MerchantNotFound",
   { merchant: Schema.String, outcome: Schema.Literal("NotSent") }
@@ -71,15 +72,15 @@ export class MerchantNotFound extends Schema.TaggedError<MerchantNotFound>("effe
 }
 
 /**
- * No client could be built for a merchant: `load` failed or took too long, or what it gave cannot be used. Nothing was
- * sent. It is not remembered: the next use tries again.
+ * No client could be built for a merchant: `load` failed or took too long, or its result cannot be used. Nothing was sent.
+ * The failure is not cached: the next use tries again.
  */
 export class MerchantUnavailable extends Schema.TaggedError<MerchantUnavailable>("effect-pix/MerchantUnavailable")(
   "MerchantUnavailable",
   {
     merchant: Schema.String,
     outcome: Schema.Literal("NotSent"),
-    /** Why. Of an error of `load` it has the tag and no more, since a message may name a secret. */
+    /** Why. Of an error of `load` it shows only the tag, since a message may hold a secret. */
     problem: Schema.String
   }
 ) {
@@ -88,22 +89,22 @@ export class MerchantUnavailable extends Schema.TaggedError<MerchantUnavailable>
   }
 }
 
-/** See `Merchants.layer`. */
+/** Options of `Merchants.layer`. */
 export interface MerchantsOptions<E, R> {
-  /** Where the service is, as `Payments.layer` takes it. */
+  /** The base URL of the service, as in `Payments.layer`. */
   readonly baseUrl: string | URL
   /** Allows plain http to a host that is not this machine: see `PaymentsOptions`. Default: false. */
   readonly insecure?: boolean | undefined
   /**
-   * Reads one merchant, by the id that `get` was given. `undefined` or `null`: there is none. It runs when a client is
+   * Loads the merchant with the id that was given to `get`. `undefined` or `null`: there is none. It runs when a client is
    * built, and again when the service answers 401: the call is then repeated once, if the credentials were rotated.
    */
   readonly load: (merchant: string) => Effect.Effect<Merchant | null | undefined, E, R>
   /** How long one load may take. Default: 10 seconds. */
   readonly loadTimeout?: Duration.Input | undefined
   /**
-   * How long a client is kept that nobody uses. Default: 1 hour. One that is built anew starts with a full budget of
-   * retries, so a short time undoes the budget.
+   * How long an unused client stays in memory. Default: 1 hour. A new client starts with a full budget of retries, so a
+   * short time makes the budget useless.
    */
   readonly idleTimeToLive?: Duration.Input | undefined
 }
@@ -113,18 +114,18 @@ export class Merchants extends Context.Service<
   Merchants,
   {
     /**
-     * The client of a merchant, for `Effect.provide`. Whoever asks while it is being built waits for the same build; the
-     * interruption of one does not disturb the others, and a build that hangs holds up its own merchant only.
+     * The client of a merchant, for `Effect.provide`. Concurrent uses wait for the same build. The interruption of one does not
+     * interrupt the others, and a build that hangs delays only its own merchant.
      */
     readonly get: (merchant: string) => Layer.Layer<Payments, MerchantNotFound | MerchantUnavailable>
     /**
-     * Drops a client, for instance when a merchant leaves or its company changes: the next use loads anew. Calls that
-     * are under way end with the one that they have. Credentials that were rotated need no call of this: see `load`.
+     * Releases a client, for example when a merchant leaves or its company changes: the next use loads again. Calls under way
+     * end with the client that they have. It is not needed for rotated credentials: see `load`.
      */
     readonly invalidate: (merchant: string) => Effect.Effect<void>
   }
 >()("effect-pix/Merchants") {
-  /** The clients on the `HttpClient` and `IdempotencyKeyGen` that it is given. Nothing is loaded before a first use. */
+  /** All clients share the `HttpClient` and the `IdempotencyKeyGen` of the layer. Nothing is loaded before the first use. */
   static readonly layer = <E, R>(
     options: MerchantsOptions<E, R>
   ): Layer.Layer<Merchants, ConfigurationError, HttpClient.HttpClient | IdempotencyKeyGen | R> =>
@@ -143,7 +144,7 @@ const checked = <E, R>(options: MerchantsOptions<E, R>) =>
       })
     : Settings.wrong("options", "must be { baseUrl, load }")
 
-/** What ended a build, in words that show no secret. Defects stay defects. */
+/** The error of a failed build, without secrets. Defects stay defects. */
 const failureOf = (
   merchant: string,
   cause: Cause.Cause<unknown>
@@ -185,10 +186,10 @@ const make = Effect.fnUntraced(function* <E, R>(options: MerchantsOptions<E, R>)
       const scope = yield* Scope.Scope
       return yield* build(merchant).pipe(
         Effect.provideService(Scope.Scope, scope),
-        // An `RcMap` looks up with the services of the caller, who may have another transport.
+        // `RcMap` runs a lookup with the services of the caller, who may have another transport.
         Effect.provideContext(services),
-        // It keeps a lookup that failed, and forgets one that was interrupted. So a failure says that it was interrupted
-        // too, and `get` takes that off again.
+        // `RcMap` caches a failed lookup, and does not cache an interrupted one. So an interruption is added to each failure,
+        // and `get` removes it.
         Effect.catchCause((cause) => Effect.failCause(Cause.combine(failureOf(merchant, cause), Cause.interrupt())))
       )
     })

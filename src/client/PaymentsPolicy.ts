@@ -1,6 +1,6 @@
 /**
- * How calls are timed, retried and bounded: one declarative value, read at each call, so that one call, one scope or
- * the whole program can differ.
+ * The time limits, retries and bounds of calls. The policy is one value, read at each call, so that a single call, a scope
+ * or the whole program can have its own.
  *
  * ```ts
  * import { Effect } from "effect"
@@ -29,35 +29,35 @@ import type { FailureReason, OutcomeUnknown } from "../contract/PaymentsError.ts
 import type { Centavos, Reais } from "../pix/Money.ts"
 
 /**
- * A token bucket shared by all calls of one `Payments`, so that an outage is not multiplied by its retries. The
- * defaults are the AWS SDK's (smithy core 3.41).
+ * A token bucket that all calls of one `Payments` share, so that retries do not multiply the load in an outage. The defaults
+ * are the AWS SDK's (smithy core 3.41).
  */
 export interface RetryBudget {
-  /** How many tokens there are at most, and at the start. Default 500. */
+  /** The greatest number of tokens, and the number at the start. Default 500. */
   readonly capacity: number
-  /** What a retry costs; a retry that succeeds gives it back. Default 14. */
+  /** The cost of a retry. A retry that succeeds returns it. Default 14. */
   readonly retryCost: number
-  /** What a retry after a 429 costs. Default 5. */
+  /** The cost of a retry after a 429. Default 5. */
   readonly throttledRetryCost: number
-  /** What a first attempt that succeeds gives back. Default 1. */
+  /** The tokens that a successful first attempt returns. Default 1. */
   readonly refund: number
 }
 
-/** A failed attempt: the input of `retryReads` and `retryWrites`. They see only failures that another attempt may cure. */
+/** A failed attempt: the input of `retryReads` and `retryWrites`. They get only failures after which another attempt may succeed. */
 export interface FailedAttempt {
   /** Whether the request provably never left, was refused, or may have been executed. */
   readonly outcome: "NotSent" | "Rejected" | "Unknown"
-  /** The HTTP status, where there was an answer. */
+  /** The HTTP status, if there was an answer. */
   readonly status: number | undefined
-  /** Why there was no answer, or none that can be used. Absent for a refusal. */
+  /** Why there was no usable answer. Absent for a refusal. */
   readonly reason: FailureReason | undefined
-  /** What the service asked to wait. It is waited for in any case, up to `maxRetryAfter`. */
+  /** The time that the service asked to wait. The client always waits for it, up to `maxRetryAfter`. */
   readonly retryAfter: Duration.Duration | undefined
 }
 
 /**
- * See the reference of the same name. A time over 24.8 days, as `Duration.infinity`, is no limit. A setting that makes no
- * sense is `InvalidRequest` of each call under the policy, which then sends nothing.
+ * See the reference of the same name. A time over 24.8 days, such as `Duration.infinity`, means no limit. With a wrong
+ * setting each call under the policy fails with `InvalidRequest` and sends nothing.
  */
 export interface PaymentsPolicy {
   /** How long one attempt may take: connecting, headers and the whole body. Default 30 seconds. */
@@ -74,41 +74,41 @@ export interface PaymentsPolicy {
   /**
    * Which failed writes are tried again, always with the same key and the same bytes. Default `same-key`.
    *
-   * - `same-key`: also those that may have been executed. Safe where the service recognises a repeated key, as its
-   *   documentation implies by recommending one (service interface, sections 4.1 and 4.5) but does not spell out.
-   * - `only-unsent`: only those that provably never left.
+   * - `same-key`: also writes that may have been executed. It is safe if the service recognises a repeated key. Its
+   *   documentation recommends a key (service interface, sections 4.1 and 4.5), but does not say what a repeated one does.
+   * - `only-unsent`: only writes that provably were not sent.
    * - `never`.
    */
   readonly writes: "same-key" | "only-unsent" | "never"
-  /** The longest `Retry-After` that is waited for; beyond it the call fails at once, with the hint. Default 30 s. */
+  /** The longest `Retry-After` for which the client waits. With a longer one the call fails at once. Default 30 s. */
   readonly maxRetryAfter: Duration.Input
   /** The largest response that is read, in bytes after decompression. Default 4 MiB. */
   readonly maxResponseBytes: number
   /**
-   * What a PIX charge's BR Code must be. Default `report`: the charge has any code that was answered, and
-   * `ChargeCode.of` names what is wrong with it. With `require`, a charge whose code is missing, damaged or for another amount fails with
-   * `OutcomeUnknown` (reason `UnsoundBrCode`): the charge exists, but must not be shown to a payer.
+   * Whether the BR Code of a PIX charge must be sound. Default `report`: any code is accepted, and `ChargeCode.of` lists its
+   * problems. With `require`, a call whose code is missing, damaged or for another amount fails with `OutcomeUnknown`
+   * (reason `UnsoundBrCode`): the charge exists, but its code must not be shown to a payer.
    */
   readonly brCode: "report" | "require"
   /**
-   * Whether a withdrawal may be answered with a `value` (reais) above the amount that was `asked` (centavos), as where a
-   * gateway adds its fee. Default: never, such an answer is `OutcomeUnknown`. A value below is a success without asking:
-   * the service does not say whether its `value` is before or after a fee.
+   * Whether the answer to a withdrawal may have a `value` (reais) above the `asked` amount (centavos), as when a gateway adds
+   * its fee. Default: never, such an answer is `OutcomeUnknown`. A value below the amount is always a success: the service
+   * does not document whether its `value` includes a fee.
    */
   readonly acceptValue: (about: { readonly asked: Centavos; readonly value: Reais }) => boolean
-  /** What all retries of one `Payments` may cost, or `unlimited`. Default: the numbers at `RetryBudget`. */
+  /** The budget of all retries of one `Payments`, or `unlimited`. Default: the numbers in `RetryBudget`. */
   readonly retryBudget: RetryBudget | "unlimited"
   /**
-   * Called when a write was interrupted while its request may have been under way. An interrupted call returns no error,
-   * so its key is found only here and in a warning in the log. It may take 10 seconds. Default: only the log.
+   * Is called when a write was interrupted while its request may have been under way. An interrupted call returns no error,
+   * so its key is only here and in a warning of the log. It may take 10 seconds. Default: only the log.
    */
   readonly onInterruptedWrite: (report: OutcomeUnknown) => Effect.Effect<void>
 }
 
 /**
- * Tries again `times` times, each after a random wait between nothing and `base` doubled every time, at most `cap`
- * ("full jitter": callers that failed together do not try again together). Throws a `SchemaError` for a duration or a
- * number that is none.
+ * Retries `times` times. Each wait is random, from zero to a bound that starts at `base` and doubles each time, up to `cap`
+ * ("full jitter": callers that failed together do not retry together). Throws a `SchemaError` for a wrong duration or
+ * number.
  */
 const fullJitter = (options: {
   readonly base: Duration.Input
@@ -144,12 +144,12 @@ const defaults: PaymentsPolicy = {
   onInterruptedWrite: () => Effect.void
 }
 
-/** Settings to put in the place of the defaults; what is `undefined` stays at its default. */
+/** Settings that replace the defaults. One that is `undefined` does not. */
 type PaymentsPolicyOptions = { readonly [K in keyof PaymentsPolicy]?: PaymentsPolicy[K] | undefined }
 
 const make = (options: PaymentsPolicyOptions = {}): PaymentsPolicy => {
   const given = () => Object.fromEntries(Object.entries(options).filter(([, setting]) => setting !== undefined))
-  // Options that cannot be read are wrong like a wrong setting: the call that is made under them finds it.
+  // Options that cannot be read are returned unchanged: each call under them fails with `InvalidRequest`.
   return Predicate.isObject(options)
     ? Result.match(Result.try(given), {
         onSuccess: (settings) => ({ ...defaults, ...settings }),
@@ -159,16 +159,16 @@ const make = (options: PaymentsPolicyOptions = {}): PaymentsPolicy => {
 }
 
 /**
- * The policy in force: a `Context.Reference` with safe defaults. Give another one to an effect with
+ * The current policy: a `Context.Reference` with safe defaults. Give another one to an effect with
  * `Effect.provideService(PaymentsPolicy, PaymentsPolicy.make({ ... }))`, or to a program with `PaymentsPolicy.layer`.
  */
 export const PaymentsPolicy = Object.assign(
   Context.Reference<PaymentsPolicy>("effect-pix/PaymentsPolicy", { defaultValue: () => defaults }),
   {
-    /** The defaults, with what is given in their place. It never throws: what is wrong is found by each call. */
+    /** The defaults, replaced by the given settings. It never throws: each call checks the settings. */
     make,
     fullJitter,
-    /** A layer of a policy: the defaults, with what is given in their place. */
+    /** A layer of a policy: the defaults, replaced by the given settings. */
     layer: (options: PaymentsPolicyOptions): Layer.Layer<never> => Layer.succeed(PaymentsPolicy, make(options)),
     /** For a call that a person waits for: one quick retry, an answer within 10 seconds. */
     interactive: make({
@@ -187,7 +187,7 @@ export const PaymentsPolicy = Object.assign(
       maxRetryAfter: "2 minutes"
     }),
     /**
-     * One attempt; only a 401 that reloaded credentials may cure is followed by a second. For callers with retries of
+     * One attempt; a second one follows only a 401 after which other credentials were loaded. For callers with retries of
      * their own, such as a workflow.
      */
     once: make({ retryReads: Schedule.recurs(0), retryWrites: Schedule.recurs(0), writes: "never" })

@@ -1,16 +1,16 @@
 /**
- * How the words of a refusal are read. The service does not show the body of an error (service interface, section 7), so
- * the cause of a refusal is read from its words, in Portuguese or English. Your own entries come before the defaults:
- * they hold for every refusal but a 401 and a 429, also for a 409.
+ * Rules that read the cause of a refusal from its words, in Portuguese or English: the service does not document the body of
+ * an error (service interface, section 7). Your own entries are tested before the defaults, for every refusal except a 401
+ * and a 429, also for a 409.
  *
- * An expression is tested on the words in lower case and without accents, with the punctuation that they came with; and
- * once more with the words of a code apart, so that `/already paid/` matches `ALREADY_PAID`.
+ * Details: an expression is tested on the words in lower case, without accents and with their punctuation. It is tested once
+ * more with the words of a code separated, so that `/already paid/` matches `ALREADY_PAID`.
  *
  * Gotchas:
- * - The words name an error; they do not say whether money moved. After an attempt that may have been executed, a refusal
- *   stays `OutcomeUnknown` whatever its words say.
- * - An entry with another cause than `IdempotencyConflict` says that nothing was executed. Be sure of it: where your
- *   gateway writes the same words about a repetition, a payout could be sent twice.
+ * - The words name an error; they do not prove that no money moved. After an attempt that may have been executed, a refusal
+ *   is always `OutcomeUnknown`.
+ * - An entry with another cause than `IdempotencyConflict` says that nothing was executed. Be sure of it: if your gateway
+ *   answers a repetition with the same words, a payout could be sent twice.
  *
  * ```ts
  * import { Effect } from "effect"
@@ -30,8 +30,8 @@ import * as Layer from "effect/Layer"
 import type { WithdrawalRefusal } from "../contract/PaymentsError.ts"
 
 /**
- * The error that the words stand for. `RequestRejected`: the words name none of the others, and nothing was executed. The
- * causes of a withdrawal (`InsufficientBalance`, `NoPixKey`, `BelowMinimum`) say nothing of a charge.
+ * The error that the words name. `RequestRejected`: none of the others, and nothing was executed. The causes of a withdrawal
+ * (`InsufficientBalance`, `NoPixKey`, `BelowMinimum`) have no effect on the refusal of a charge.
  */
 export type RefusalCause = "IdempotencyConflict" | WithdrawalRefusal["_tag"] | "RequestRejected"
 
@@ -43,18 +43,18 @@ export interface RefusalRule {
 
 /** See the reference of the same name. */
 export interface RefusalRules {
-  /** Your own entries, in order: the first that matches decides, before the defaults. Default: none. */
+  /** Your own entries. The first that matches decides, before the defaults. Default: none. */
   readonly rules: ReadonlyArray<RefusalRule>
   /**
-   * The statuses of a refused withdrawal without `pixKey` that stand for the documented cause, no key on file (sections
-   * 2.1 and 7), where the answer has no words. Default: 400 and 404.
+   * The statuses that mean `NoPixKey` for a refused withdrawal without `pixKey`, if the answer has no words (sections 2.1 and
+   * 7). Default: 400 and 404.
    */
   readonly noPixKeyStatuses: ReadonlyArray<number>
 }
 
 const defaults: RefusalRules = { rules: [], noPixKeyStatuses: [400, 404] }
 
-/** Settings to put in the place of the defaults. */
+/** Settings that replace the defaults. */
 type RefusalRulesOptions = { readonly [K in keyof RefusalRules]?: RefusalRules[K] | undefined }
 
 const make = ({ noPixKeyStatuses, rules }: RefusalRulesOptions): RefusalRules => ({
@@ -62,13 +62,13 @@ const make = ({ noPixKeyStatuses, rules }: RefusalRulesOptions): RefusalRules =>
   noPixKeyStatuses: noPixKeyStatuses ?? defaults.noPixKeyStatuses
 })
 
-/** The rules in force: a `Context.Reference`, read when a call is refused. */
+/** The current rules: a `Context.Reference`, read when a call is refused. */
 export const RefusalRules = Object.assign(
   Context.Reference<RefusalRules>("effect-pix/RefusalRules", { defaultValue: () => defaults }),
   {
-    /** The defaults, with what is given in their place. */
+    /** The defaults, replaced by the given settings. */
     make,
-    /** A layer of rules: the defaults, with what is given in their place. */
+    /** A layer of rules: the defaults, replaced by the given settings. */
     layer: (options: RefusalRulesOptions): Layer.Layer<never> => Layer.succeed(RefusalRules, make(options))
   }
 )
