@@ -19,18 +19,27 @@ const person = {
 
 const steps = () => import("./internal/payouts/steps.ts")
 
+const state = Flag.Literals("state", ["waiting", "all", ...PayoutState.literals]).pipe(
+  Flag.withDescription("Which. waiting is what is parked, unknown or accepted")
+)
+
 const list = Command.make(
   "list",
   {
-    state: Flag.Literals("state", ["waiting", "all", ...PayoutState.literals]).pipe(
-      Flag.withDescription("Which. waiting is what is parked, unknown or accepted"),
-      Flag.withDefault("waiting")
-    ),
+    state: Flag.withDefault(state, "waiting"),
     limit: Flag.Int("limit").pipe(Flag.withDescription("At most so many. Default: all"), Flag.optional),
     json
   },
   lazily(() => import("./internal/payouts/list.ts"))
 ).pipe(Command.withDescription("List payouts with their ages, the oldest first, and totals by state"))
+
+const exported = Command.make(
+  "export",
+  { state: Flag.withDefault(state, "all"), json },
+  lazily(() => import("./internal/payouts/export.ts"))
+).pipe(
+  Command.withDescription("Write all payouts as comma-separated values, safe to open in a sheet, without whom they pay")
+)
 
 const show = Command.make(
   "show",
@@ -95,9 +104,10 @@ export const payouts = Command.make("payouts").pipe(
       "  never made or changed, and those of another version are refused. A step shows what it does, and asks."
   ),
   Command.withShortDescription("Look after the queue of payouts in your database"),
-  Command.withSubcommands([list, show, retry, park, resume, settle, pause, goOn]),
+  Command.withSubcommands([list, exported, show, retry, park, resume, settle, pause, goOn]),
   Command.withExamples([
     { command: "effect-pix payouts list", description: "what waits, and for how long" },
+    { command: "effect-pix payouts export > payouts.csv", description: "all of them, for an accountant" },
     { command: "effect-pix payouts settle invoice-42 --as settled", description: "say that it was paid" }
   ])
 )

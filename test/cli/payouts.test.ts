@@ -1,6 +1,6 @@
 /** `effect-pix payouts`, run as a process on a program's own database. */
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Layer, Option } from "effect"
+import { DateTime, Effect, Layer, Option } from "effect"
 import { Money, PixKey } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
 import { PayoutQueue } from "effect-pix/payouts"
@@ -92,6 +92,52 @@ describe.each(databases)("payouts in %s", (_, database) => {
       expect(JSON.parse(full.stdout)).toMatchObject({ state: "unknown", pixKey: "maria@example.com" })
       const missing = yield* run(["payouts", "show", "nothing"], env)
       expect([missing.code, missing.stdout, missing.stderr]).toEqual([4, "", expect.stringContaining("No payout")])
+    })
+  )
+
+  it.live("are exported page by page for an accountant, without whom they pay and with no cell that a sheet runs", () =>
+    Effect.gen(function* () {
+      const { client, env } = yield* database
+      const empty = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`DELETE FROM effect_pix_payouts`)
+      yield* Effect.orDie(Effect.provide(fill, asking(client)))
+      const posted = yield* Effect.map(statusOf(client, "posted"), ({ submittedAt, updatedAt }) =>
+        [submittedAt, updatedAt].map((at) => DateTime.formatIso(at).replace(/\.\d+Z$/, "Z"))
+      )
+      const head = "reference,state,amount_centavos,amount_reais,submitted_at,updated_at,withdrawal_id"
+      const one = yield* run(["payouts", "export", "--state", "posted"], env)
+      expect([one.code, one.stdout]).toEqual([0, `${head}\r\nposted,posted,3000,30.00,${posted.join()},7\r\n`])
+      expect(one.stderr).toBe("1 payout(s)\n")
+
+      // More than one page.
+      const formulas = ["=1+1", "+1", "-1", "@SUM(A1)"]
+      const many = [...formulas, ...Array.from({ length: 1100 }, (_, index) => `invoice-${index}`)]
+      const submitMany = Effect.flatMap(PayoutQueue, (queue) =>
+        queue.submitMany(many.map((reference) => ({ reference, amount: Money.centavos(123_456), pixKey })))
+      )
+      yield* Effect.orDie(Effect.provide(submitMany, asking(client)))
+      const all = yield* run(["payouts", "export"], env)
+      const rows = lines(all.stdout).map((line) => line.split(","))
+      expect([all.code, all.stderr]).toEqual([0, `${states.length + many.length} payout(s)\n`])
+      expect(rows).toHaveLength(1 + states.length + many.length)
+      expect(new Set(rows.slice(1).map(([reference]) => reference))).toEqual(
+        new Set([...states, ...many].map((each) => (formulas.includes(each) ? `"'${each}"` : each)))
+      )
+      expect(rows.find(([reference]) => reference === "invoice-0")?.slice(1, 4)).toEqual([
+        "accepted",
+        "123456",
+        "1234.56"
+      ])
+      const asJson = yield* run(["payouts", "export", "--json"], env)
+      const objects = lines(asJson.stdout).map((line) => JSON.parse(line))
+      expect(new Set(objects.map(({ reference }) => reference))).toEqual(new Set([...states, ...many]))
+      expect(objects).toHaveLength(states.length + many.length)
+      expect(objects).toContainEqual(
+        expect.objectContaining({ reference: "posted", amount: 3000, state: "posted", withdrawalId: 7 })
+      )
+      for (const text of [one.stdout, all.stdout, asJson.stdout]) expect(text).not.toMatch(/maria/i)
+
+      yield* Effect.orDie(Effect.provide(empty, client))
+      expect((yield* run(["payouts", "export"], env)).stdout).toBe(`${head}\r\n`)
     })
   )
 
