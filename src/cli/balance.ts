@@ -7,9 +7,13 @@ import { Payments } from "../client/Payments.ts"
 import * as Money from "../pix/Money.ts"
 import { client } from "./internal/client.ts"
 import { decimal } from "./internal/amount.ts"
+import { failed } from "./internal/exit.ts"
 import { json } from "./internal/flags.ts"
 import { writeResult } from "./internal/output.ts"
 import { plain } from "./internal/text.ts"
+
+/** A balance without `--company` has nothing else that could be invalid. */
+const noCompany = failed("No company is named: set PAYMENTS_COMPANY_ID, or give --company. Nothing was sent.")
 
 const decimalOrAbsent = (reais: Money.Reais | undefined) => reais && decimal(reais)
 
@@ -24,7 +28,9 @@ export const balance = Command.make(
   },
   Effect.fnUntraced(function* ({ company, json }) {
     const payments = yield* Payments
-    const found = yield* payments.getBalance({ companyId: Option.getOrUndefined(company) })
+    const found = yield* payments
+      .getBalance({ companyId: Option.getOrUndefined(company) })
+      .pipe(Effect.catchTag("InvalidRequest", (error) => Effect.fail(Option.isNone(company) ? noCompany : error)))
     const { accBalance, accBalanceCredit, accBalanceCreditAwaiting, companyId, currency, enBalanceStatus } = found
     const data = {
       companyId,

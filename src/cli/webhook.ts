@@ -92,9 +92,9 @@ const trigger = Command.make(
     const answer = yield* HttpClientRequest.post(url).pipe(
       HttpClientRequest.bodyJsonUnsafe(payload),
       Option.isSome(secret) ? HttpClientRequest.setHeader(header, Redacted.value(secret.value)) : identity,
-      send
+      send,
+      Effect.mapError(() => failed("The route did not answer.", codes.NoEffect))
     )
-    if (answer === undefined) return yield* failed("The route did not answer.", codes.NoEffect)
     const { status: code, text } = answer
     yield* writeResult(json, { status: code, answer: text }, `HTTP ${code} ${plain(text.slice(0, 1000))}`.trimEnd())
     if (code < 200 || code > 299) return yield* failed("The route did not take the webhook.", codes.Rejected)

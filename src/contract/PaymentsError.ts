@@ -117,7 +117,12 @@ export class NoPixKey extends reportable(
     return "Request"
   }
   override get message(): string {
-    return `The withdrawal names no PIX key and the service has none on file (HTTP ${this.status}). ${nothingExecuted(this)}; give a pixKey, or register one in the company panel.${serviceSaid(this)}`
+    // Without words it is concluded from the status alone.
+    const because =
+      this.serviceMessage === undefined && this.serviceCode === undefined
+        ? `, probably because no PIX key is on file (HTTP ${this.status}, without a reason)`
+        : `: the service has none on file (HTTP ${this.status})`
+    return `The withdrawal names no PIX key and was refused${because}. ${nothingExecuted(this)}; give a pixKey, or register one in the company panel.${serviceSaid(this)}`
   }
 }
 

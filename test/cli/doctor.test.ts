@@ -292,6 +292,24 @@ describe("the doctor", () => {
     })
   )
 
+  it.live("the doctor names why there is no answer: refused, no name, no TLS, a lost connection, an empty answer", () =>
+    Effect.gen(function* () {
+      const gateway = yield* makeGateway
+      const seenAt = (url: string) => Effect.map(run(["doctor"], settingsOf(url)), ({ stdout }) => stdout)
+      const answers = "WRONG  The service answers at PAYMENTS_BASE_URL: "
+      expect(yield* seenAt(yield* closedPort)).toContain(
+        `${answers}the connection is refused: nobody listens there (ECONNREFUSED)`
+      )
+      expect(yield* seenAt("https://pix.invalid")).toContain(`${answers}the host name `)
+      const noTls = yield* seenAt(gateway.url.replace("http:", "https:"))
+      expect(noTls).toContain(`${answers}the TLS certificate or handshake is not acceptable (E`)
+      gateway.script((response) => response.destroy())
+      expect(yield* seenAt(gateway.url)).toContain(`${answers}the connection was closed before `)
+      gateway.script(answer(200, ""))
+      expect(yield* seenAt(gateway.url)).toContain("WRONG  The list is answered with JSON: an empty answer")
+    })
+  )
+
   it.live("names each setting that is wrong, a service that is down and credentials that are refused", () =>
     Effect.gen(function* () {
       const unset = yield* run(["doctor"], { PAYMENTS_BASE_URL: "http://example.com", PAYMENTS_COMPANY_ID: "x" })

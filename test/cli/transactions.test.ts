@@ -115,6 +115,16 @@ describe("the transactions", () => {
 })
 
 describe("the balance", () => {
+  it.live("the balance of no company ends with 1, and names the variable and the flag that say whose", () =>
+    Effect.gen(function* () {
+      const gateway = yield* makeGateway
+      const { PAYMENTS_COMPANY_ID: _, ...env } = settingsOf(gateway.url)
+      const ended = yield* run(["balance"], env)
+      expect([ended.code, ended.stdout, gateway.requests]).toEqual([1, "", []])
+      expect(ended.stderr).toMatch(/PAYMENTS_COMPANY_ID.* --company/)
+    })
+  )
+
   it.live("the balance is printed with every digit that the service wrote", () =>
     Effect.gen(function* () {
       const gateway = yield* makeGateway

@@ -100,6 +100,14 @@ describe("the message of an error", () => {
     assert.include(waiting.message, "The service asks to try again in 5 second(s).")
   })
 
+  it("a message of NoPixKey says that the reason is probable where the service gave no words", () => {
+    const refused = { ...common, outcome: "Rejected", status: 400 } as const
+    assert.include(new NoPixKey(refused).message, "probably because no PIX key is on file (HTTP 400")
+    for (const words of [{ serviceMessage: "Sem chave PIX" }, { serviceCode: "NO_PIX_KEY" }]) {
+      assert.notInclude(new NoPixKey({ ...refused, ...words }).message, "probably")
+    }
+  })
+
   it("a message says of a refusal that it speaks of its own call, under its key", () => {
     const { message } = new RequestRejected({ ...common, outcome: "Rejected", status: 422 })
     assert.include(message, "Nothing was executed by this call (idempotency key wd_1)")

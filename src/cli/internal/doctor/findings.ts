@@ -27,7 +27,7 @@ export const places = {
   words: "docs/service.md#states-section-3, src/contract/Status.ts",
   limits: "docs/service.md#requests-sections-21-23-8, src/contract/Endpoints.ts (listTransactions)",
   pages: "docs/listing.md#what-is-promised-and-on-what-it-rests, src/transactions/internal/pageReader.ts",
-  refusals: "docs/service.md#errors-and-limits-sections-7-8, src/client/internal/call/toError.ts",
+  refusals: "docs/service.md#errors-and-limits-sections-7-8, src/client/internal/call/judge.ts",
   settings: "docs/getting-started.md#a-real-gateway-from-the-environment, src/client/Payments.ts"
 } as const
 

@@ -4,6 +4,7 @@ import * as Predicate from "effect/Predicate"
 import { getBalance, getTransaction, listTransactions } from "../../../contract/Endpoints.ts"
 import { detailWords } from "../../../contract/Status.ts"
 import { type Answer, type Ask, checkSuccess } from "./ask.ts"
+import { NoAnswer } from "../http.ts"
 import { type Findings, places } from "./findings.ts"
 import { millisOf, type Row, type RowsSeen } from "./list.ts"
 import { checkDecimals, checkShape, checkTimes, checkWords } from "./values.ts"
@@ -11,8 +12,8 @@ import { checkDecimals, checkShape, checkTimes, checkWords } from "./values.ts"
 /** Checks whether the service answers and accepts the credentials. If not, nothing else can be checked. */
 export const checkAccess = Effect.fnUntraced(function* (findings: Findings, ask: Ask) {
   const answer = yield* ask(listTransactions, { query: { page: "1", pageSize: "1" } })
-  if (answer === undefined) {
-    findings.add("wrong", "The service answers at PAYMENTS_BASE_URL", places.settings, "no answer within 30 seconds")
+  if (answer instanceof NoAnswer) {
+    findings.add("wrong", "The service answers at PAYMENTS_BASE_URL", places.settings, answer.problem)
     return false
   }
   findings.add("holds", "The service answers at PAYMENTS_BASE_URL", places.settings)
@@ -103,6 +104,9 @@ const hasWords = ({ json, text }: Answer): boolean => {
   return ["message", "error", "errors", "detail", "title"].some((name) => Object.hasOwn(json, name))
 }
 
+const statusOf = (answer: Answer | NoAnswer) => (answer instanceof NoAnswer ? undefined : answer.status)
+const seenOf = (answer: Answer | NoAnswer) => (answer instanceof NoAnswer ? answer.problem : `HTTP ${answer.status}`)
+
 /** An id that no transaction has. */
 const unusedId = "00000000-0000-4000-8000-000000000000"
 
@@ -110,23 +114,19 @@ const unusedId = "00000000-0000-4000-8000-000000000000"
 export const checkRefusals = Effect.fnUntraced(function* (findings: Findings, ask: Ask, askWrongly: Ask) {
   const missing = yield* ask(getTransaction, { params: { transactionId: unusedId } })
   const what = "An unknown transaction is answered with 404"
-  findings.expect(
-    missing?.status === 404,
-    what,
-    places.refusals,
-    missing === undefined ? "no answer" : `HTTP ${missing.status}`
-  )
+  findings.expect(statusOf(missing) === 404, what, places.refusals, seenOf(missing))
   const denied = yield* askWrongly(listTransactions, { query: { page: "1", pageSize: "1" } })
   findings.expect(
-    denied?.status === 401 || denied?.status === 403,
+    statusOf(denied) === 401 || statusOf(denied) === 403,
     "A wrong key is answered with 401 or 403",
     places.refusals,
-    denied === undefined ? "no answer" : `HTTP ${denied.status}`
+    seenOf(denied)
   )
-  const refusals = [missing, denied].filter((answer) => answer !== undefined && answer.status >= 400)
+  const answers = [missing, denied].filter((answer) => "status" in answer)
+  const refusals = answers.filter(({ status }) => status >= 400)
   if (refusals.length === 0) return
   findings.expect(
-    refusals.every((answer) => answer !== undefined && hasWords(answer)),
+    refusals.every(hasWords),
     "A refusal says why: message, error, errors, detail or title in JSON, or text",
     places.refusals,
     "it has no words that are known"
