@@ -11,12 +11,12 @@ const [, self, given] = process.argv
 
 /** The most modules, and the rooms of which none is loaded. */
 const budgets = {
-  ".": { most: 83, never: /^(cli|durable|node|payouts|sandbox|webhook)\// },
-  "./api": { most: 20, never: /^(cli|client|durable|node|payouts|sandbox|transactions|webhook)\// },
-  "./node": { most: 77, never: /^(cli|durable|payouts|sandbox|transactions|webhook)\// },
-  "./payouts": { most: 99, never: /^(cli|node|sandbox|transactions|webhook)\// },
-  "./sandbox": { most: 104, never: /^(cli|durable|node|payouts|sandbox\/server|transactions|webhook)\// },
-  "./webhook": { most: 94, never: /^(cli|node|payouts|sandbox)\// }
+  ".": { most: 95, never: /^(cli|durable|node|payouts|sandbox|webhook)\// },
+  "./api": { most: 25, never: /^(cli|client|durable|node|payouts|sandbox|transactions|webhook)\// },
+  "./node": { most: 88, never: /^(cli|durable|payouts|sandbox|transactions|webhook)\// },
+  "./payouts": { most: 112, never: /^(cli|node|sandbox|transactions|webhook)\// },
+  "./sandbox": { most: 118, never: /^(cli|durable|node|payouts|sandbox\/server|transactions|webhook)\// },
+  "./webhook": { most: 108, never: /^(cli|node|payouts|sandbox)\// }
 }
 
 if (given?.startsWith("import:")) {

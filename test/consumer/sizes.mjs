@@ -6,7 +6,7 @@ import { build } from "esbuild"
 
 const programs = {
   "a program that charges and lists": { most: 102_000, entry: "./size.ts" },
-  "one error class": { most: 28_500, code: `import { NoPixKey } from "effect-pix"; console.log(NoPixKey)` },
+  "one error class": { most: 32_000, code: `import { NoPixKey } from "effect-pix"; console.log(NoPixKey)` },
   Money: { most: 27_500, code: `import { Money } from "effect-pix"; console.log(Money.centavos(1))` }
 }
 
