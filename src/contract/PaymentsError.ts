@@ -30,7 +30,7 @@ import {
   stakeInWords,
   waitInWords
 } from "./internal/errorFields.ts"
-import { reportable } from "./internal/reportable.ts"
+import { paymentsError } from "./internal/paymentsError.ts"
 import { RequestIssue } from "./Outcome.ts"
 import { Seen, seenInWords } from "./Seen.ts"
 
@@ -40,14 +40,12 @@ export { type Concern, Outcome, RequestIssue } from "./Outcome.ts"
 export { Seen } from "./Seen.ts"
 
 /** The input breaks the contract. Found before anything was sent: nothing happened. */
-export class InvalidRequest extends reportable(
-  Schema.TaggedError<InvalidRequest>("effect-pix/InvalidRequest")(
-    "InvalidRequest",
-    callFields({
-      outcome: Schema.Literal("NotSent"),
-      issues: Schema.Array(RequestIssue)
-    })
-  )
+export class InvalidRequest extends paymentsError<InvalidRequest>()(
+  "InvalidRequest",
+  callFields({
+    outcome: Schema.Literal("NotSent"),
+    issues: Schema.Array(RequestIssue)
+  })
 ) {
   get concerns(): "Request" {
     return "Request"
@@ -61,19 +59,17 @@ export class InvalidRequest extends reportable(
  * A withdrawal is under the minimum of 1000 centavos (service interface, section 8). The client finds it before anything is
  * sent (`NotSent`), or the service says so (`Rejected`).
  */
-export class BelowMinimum extends reportable(
-  Schema.TaggedError<BelowMinimum>("effect-pix/BelowMinimum")(
-    "BelowMinimum",
-    callFields({
-      outcome: Schema.Literals(["NotSent", "Rejected"]),
-      /** What was asked for, in centavos. */
-      amount: Centavos,
-      /** The documented minimum, in centavos. */
-      minimum: Centavos,
-      status: Schema.optionalKey(Schema.Int),
-      ...serviceWords
-    })
-  )
+export class BelowMinimum extends paymentsError<BelowMinimum>()(
+  "BelowMinimum",
+  callFields({
+    outcome: Schema.Literals(["NotSent", "Rejected"]),
+    /** What was asked for, in centavos. */
+    amount: Centavos,
+    /** The documented minimum, in centavos. */
+    minimum: Centavos,
+    status: Schema.optionalKey(Schema.Int),
+    ...serviceWords
+  })
 ) {
   get concerns(): "Request" {
     return "Request"
@@ -85,13 +81,9 @@ export class BelowMinimum extends reportable(
 }
 
 /** The service refused the credentials: 401, or a 403 whose words are not about an earlier request. */
-export class AuthError extends reportable(
-  Schema.TaggedError<AuthError>("effect-pix/AuthError")(
-    "AuthError",
-    answerFields({
-      outcome: Schema.Literal("Rejected")
-    })
-  )
+export class AuthError extends paymentsError<AuthError>()(
+  "AuthError",
+  answerFields({ outcome: Schema.Literal("Rejected") })
 ) {
   get concerns(): "Setup" {
     return "Setup"
@@ -105,13 +97,9 @@ export class AuthError extends reportable(
  * A withdrawal without `pixKey` was refused because the company has no PIX key on file (service interface, sections
  * 2.1 and 7).
  */
-export class NoPixKey extends reportable(
-  Schema.TaggedError<NoPixKey>("effect-pix/NoPixKey")(
-    "NoPixKey",
-    answerFields({
-      outcome: Schema.Literal("Rejected")
-    })
-  )
+export class NoPixKey extends paymentsError<NoPixKey>()(
+  "NoPixKey",
+  answerFields({ outcome: Schema.Literal("Rejected") })
 ) {
   get concerns(): "Request" {
     return "Request"
@@ -127,13 +115,9 @@ export class NoPixKey extends reportable(
 }
 
 /** The service says that the balance does not cover the withdrawal. */
-export class InsufficientBalance extends reportable(
-  Schema.TaggedError<InsufficientBalance>("effect-pix/InsufficientBalance")(
-    "InsufficientBalance",
-    answerFields({
-      outcome: Schema.Literal("Rejected")
-    })
-  )
+export class InsufficientBalance extends paymentsError<InsufficientBalance>()(
+  "InsufficientBalance",
+  answerFields({ outcome: Schema.Literal("Rejected") })
 ) {
   get concerns(): "Balance" {
     return "Balance"
@@ -144,14 +128,12 @@ export class InsufficientBalance extends reportable(
 }
 
 /** The lookup's 404: the service knows no transaction of this id. */
-export class TransactionNotFound extends reportable(
-  Schema.TaggedError<TransactionNotFound>("effect-pix/TransactionNotFound")(
-    "TransactionNotFound",
-    answerFields({
-      outcome: Schema.Literal("Rejected"),
-      transactionId: Schema.String
-    })
-  )
+export class TransactionNotFound extends paymentsError<TransactionNotFound>()(
+  "TransactionNotFound",
+  answerFields({
+    outcome: Schema.Literal("Rejected"),
+    transactionId: Schema.String
+  })
 ) {
   get concerns(): "Request" {
     return "Request"
@@ -166,13 +148,9 @@ export class TransactionNotFound extends reportable(
  * or words about idempotency or duplication. Where the caller gave the key and did not say with `earlier` that it has no
  * past, also words that say "asked before" or "under way", and a 422 without words.
  */
-export class IdempotencyConflict extends reportable(
-  Schema.TaggedError<IdempotencyConflict>("effect-pix/IdempotencyConflict")(
-    "IdempotencyConflict",
-    answerFields({
-      outcome: Schema.Literal("Unknown")
-    })
-  )
+export class IdempotencyConflict extends paymentsError<IdempotencyConflict>()(
+  "IdempotencyConflict",
+  answerFields({ outcome: Schema.Literal("Unknown") })
 ) {
   get concerns(): "Request" {
     return "Request"
@@ -183,14 +161,12 @@ export class IdempotencyConflict extends reportable(
 }
 
 /** Too many requests (429). `retryAfter` is what the service asked to wait, where it did. */
-export class RateLimited extends reportable(
-  Schema.TaggedError<RateLimited>("effect-pix/RateLimited")(
-    "RateLimited",
-    answerFields({
-      outcome: Schema.Literal("Rejected"),
-      retryAfter: Schema.optionalKey(Schema.Duration)
-    })
-  )
+export class RateLimited extends paymentsError<RateLimited>()(
+  "RateLimited",
+  answerFields({
+    outcome: Schema.Literal("Rejected"),
+    retryAfter: Schema.optionalKey(Schema.Duration)
+  })
 ) {
   get concerns(): "Service" {
     return "Service"
@@ -202,13 +178,9 @@ export class RateLimited extends reportable(
 }
 
 /** Any other 4xx; or 301, 307 or 308, by which the service says that the base URL is wrong. */
-export class RequestRejected extends reportable(
-  Schema.TaggedError<RequestRejected>("effect-pix/RequestRejected")(
-    "RequestRejected",
-    answerFields({
-      outcome: Schema.Literal("Rejected")
-    })
-  )
+export class RequestRejected extends paymentsError<RequestRejected>()(
+  "RequestRejected",
+  answerFields({ outcome: Schema.Literal("Rejected") })
 ) {
   get concerns(): "Setup" | "Request" {
     return this.status < 400 ? "Setup" : "Request"
@@ -224,13 +196,11 @@ export class RequestRejected extends reportable(
  * The service could not be reached, or failed, on every attempt. For a write it means that provably no request was sent;
  * any other failure of this kind is `OutcomeUnknown` for a write.
  */
-export class ServiceUnavailable extends reportable(
-  Schema.TaggedError<ServiceUnavailable>("effect-pix/ServiceUnavailable")(
-    "ServiceUnavailable",
-    failureFields({
-      outcome: Schema.Literals(["NotSent", "NoEffect"])
-    })
-  )
+export class ServiceUnavailable extends paymentsError<ServiceUnavailable>()(
+  "ServiceUnavailable",
+  failureFields({
+    outcome: Schema.Literals(["NotSent", "NoEffect"])
+  })
 ) {
   get concerns(): "Service" {
     return "Service"
@@ -242,17 +212,15 @@ export class ServiceUnavailable extends reportable(
 }
 
 /** A read was answered with success, but not with what the contract says. */
-export class UnexpectedResponse extends reportable(
-  Schema.TaggedError<UnexpectedResponse>("effect-pix/UnexpectedResponse")(
-    "UnexpectedResponse",
-    failureFields({
-      /** The HTTP status of the answer. */
-      status: Schema.Int,
-      outcome: Schema.Literal("NoEffect"),
-      /** Where the answer differs from the contract. Never a value. */
-      issues: Schema.Array(RequestIssue)
-    })
-  )
+export class UnexpectedResponse extends paymentsError<UnexpectedResponse>()(
+  "UnexpectedResponse",
+  failureFields({
+    /** The HTTP status of the answer. */
+    status: Schema.Int,
+    outcome: Schema.Literal("NoEffect"),
+    /** Where the answer differs from the contract. Never a value. */
+    issues: Schema.Array(RequestIssue)
+  })
 ) {
   get concerns(): "Service" {
     return "Service"
@@ -266,18 +234,16 @@ export class UnexpectedResponse extends reportable(
  * A write may or may not have been executed. **Never repeat it under another key.** To learn the result safely, call again
  * with the same input and this error's `idempotencyKey`.
  */
-export class OutcomeUnknown extends reportable(
-  Schema.TaggedError<OutcomeUnknown>("effect-pix/OutcomeUnknown")(
-    "OutcomeUnknown",
-    failureFields({
-      idempotencyKey: Schema.String,
-      outcome: Schema.Literal("Unknown"),
-      /** Where an answer with success differs from the contract. Never a value. */
-      issues: Schema.optionalKey(Schema.Array(RequestIssue)),
-      /** What an answer with success showed of the charge or the withdrawal, where it is not to be relied on. */
-      seen: Schema.optionalKey(Seen)
-    })
-  )
+export class OutcomeUnknown extends paymentsError<OutcomeUnknown>()(
+  "OutcomeUnknown",
+  failureFields({
+    idempotencyKey: Schema.String,
+    outcome: Schema.Literal("Unknown"),
+    /** Where an answer with success differs from the contract. Never a value. */
+    issues: Schema.optionalKey(Schema.Array(RequestIssue)),
+    /** What an answer with success showed of the charge or the withdrawal, where it is not to be relied on. */
+    seen: Schema.optionalKey(Seen)
+  })
 ) {
   get concerns(): "Service" {
     return "Service"

@@ -2,9 +2,11 @@
  * What `ErrorReporter` of Effect reads of an error: how severe it is, and attributes without a person's data. The log lines
  * and the spans of a failed call have the same attributes.
  */
+import type * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as ErrorReporter from "effect/ErrorReporter"
 import type * as LogLevel from "effect/LogLevel"
+import * as Schema from "effect/Schema"
 import { errorType } from "../../internal/spans.ts"
 import { fingerprint } from "../IdempotencyKey.ts"
 import type { Outcome } from "../Outcome.ts"
@@ -15,6 +17,12 @@ const severities: Record<Outcome, LogLevel.Severity> = {
   NotSent: "Warn",
   NoEffect: "Warn",
   Rejected: "Info"
+}
+
+interface ErrorFields extends Schema.Struct.Fields {
+  readonly outcome: Schema.Schema<Outcome>
+  readonly attempts: Schema.Schema<number>
+  readonly operation: Schema.Schema<string>
 }
 
 interface Reported {
@@ -38,20 +46,26 @@ const attributesOf = (error: Reported) => ({
   ...(error.retryAfter !== undefined && { "payments.retry_after": Duration.toSeconds(error.retryAfter) })
 })
 
-/** Gives the errors of a class their severity and attributes. */
-export const reportable = <C extends { readonly prototype: Reported }>(errors: C): C => {
-  const { prototype } = errors
-  Object.defineProperties(prototype, {
-    [ErrorReporter.severity]: {
-      get(this: Reported) {
-        return severities[this.outcome]
+/** A class of errors of an operation, named `effect-pix/<tag>`, with its severity and attributes. */
+export const paymentsError =
+  <Self>() =>
+  <Tag extends string, const Fields extends ErrorFields>(tag: Tag, fields: Fields) => {
+    const errors = Schema.TaggedError<Self>(`effect-pix/${tag}`)(tag, fields) as Schema.Class<
+      Self,
+      Schema.TaggedStruct<Tag, Fields>,
+      Cause.YieldableError
+    > // the compiler cannot see that the parameter `Self` is given
+    Object.defineProperties(errors.prototype, {
+      [ErrorReporter.severity]: {
+        get(this: Reported) {
+          return severities[this.outcome]
+        }
+      },
+      [ErrorReporter.attributes]: {
+        get(this: Reported) {
+          return attributesOf(this)
+        }
       }
-    },
-    [ErrorReporter.attributes]: {
-      get(this: Reported) {
-        return attributesOf(this)
-      }
-    }
-  })
-  return errors
-}
+    })
+    return errors
+  }
