@@ -24,7 +24,7 @@ import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import { millisOf } from "../internal/duration.ts"
 import { refuse } from "../internal/refuse.ts"
-import { growing } from "../internal/schedule.ts"
+import { boundedExponential } from "../internal/schedule.ts"
 import type { FailureReason, OutcomeUnknown } from "../contract/PaymentsError.ts"
 import type { Centavos, Reais } from "../pix/Money.ts"
 
@@ -120,7 +120,7 @@ const fullJitter = (options: {
   const { base, cap = "20 seconds", times } = Predicate.isObject(options) ? options : refuse(wrongJitter)
   const [first, most] = [millisOf(base), millisOf(cap)]
   if (first === undefined || most === undefined || !Predicate.isNumber(times) || !(times >= 0)) refuse(wrongJitter)
-  return Schedule.modifyDelay(growing({ first: base, most: cap }), ({ duration }) =>
+  return Schedule.modifyDelay(boundedExponential({ first: base, most: cap }), ({ duration }) =>
     Effect.map(Random.next, (part) => Duration.millis(Math.floor(Duration.toMillis(duration) * part)))
   ).pipe(Schedule.upTo({ times }))
 }

@@ -15,7 +15,7 @@ import * as SqlClient from "effect/sql/SqlClient"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import type { ConfigurationError } from "../contract/ConfigurationError.ts"
 import * as Settings from "../contract/Settings.ts"
-import { growing } from "../internal/schedule.ts"
+import { boundedExponential } from "../internal/schedule.ts"
 
 /**
  * An operation on the database failed. If it was part of a transaction, it is rolled back with that transaction.
@@ -91,7 +91,7 @@ export const untilReachable: Effect.Effect<void, SqlError, SqlClient.SqlClient> 
         ? Effect.logWarning("The database cannot be reached. This is retried until it can.")
         : Effect.void
     ),
-    Effect.retry({ while: isUnreachable, schedule: growing({ first: "1 second", most: "15 seconds" }) })
+    Effect.retry({ while: isUnreachable, schedule: boundedExponential({ first: "1 second", most: "15 seconds" }) })
   )
 })
 

@@ -15,7 +15,7 @@ export const orRefuse = <A>(made: Option.Option<A>, message: string): A =>
   Option.isSome(made) ? made.value : refuse(message)
 
 /** Wraps a function so that whatever it throws becomes this error: a caller without types may give it anything. */
-export const refusing =
+export const withSchemaError =
   <A extends ReadonlyArray<unknown>, B>(message: string, f: (...args: A) => B) =>
   (...args: A): B =>
     orRefuse(Option.liftThrowable(f)(...args), message)

@@ -5,7 +5,7 @@ import type * as Duration from "effect/Duration"
 import * as Schedule from "effect/Schedule"
 
 /** The first wait is `first`, and each is `factor` times the one before (default 2), up to `most`. No end, no jitter. */
-export const growing = (options: {
+export const boundedExponential = (options: {
   readonly first: Duration.Input
   readonly most: Duration.Input
   readonly factor?: number | undefined

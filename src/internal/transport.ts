@@ -67,9 +67,9 @@ export interface Transport {
 const transports = new WeakMap<HttpClient.HttpClient, Transport>()
 
 /** Registers a transport that does the same as the client. */
-export const offer = (client: HttpClient.HttpClient, transport: Transport): void => {
+export const registerTransport = (client: HttpClient.HttpClient, transport: Transport): void => {
   transports.set(client, transport)
 }
 
 /** The transport that is registered for this client object. */
-export const offered = (client: HttpClient.HttpClient): Transport | undefined => transports.get(client)
+export const registeredTransport = (client: HttpClient.HttpClient): Transport | undefined => transports.get(client)

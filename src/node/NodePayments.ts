@@ -26,7 +26,7 @@ import type { Agent, Dispatcher, Pool } from "undici"
 import { Payments } from "../client/Payments.ts"
 import type { ConfigurationError } from "../contract/ConfigurationError.ts"
 import * as Settings from "../contract/Settings.ts"
-import { offer } from "../internal/transport.ts"
+import { registerTransport } from "../internal/transport.ts"
 import { transportOf } from "./internal/exchange.ts"
 import { clientOf } from "./internal/httpClient.ts"
 
@@ -131,7 +131,7 @@ export const layerHttpClient = (options: Options = {}): Layer.Layer<HttpClient.H
           ({ close }) => close
         )).agent
       const client = clientOf(dispatcher)
-      offer(client, transportOf(dispatcher))
+      registerTransport(client, transportOf(dispatcher))
       return client
     })
   )

@@ -16,7 +16,7 @@
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { refusing } from "../internal/refuse.ts"
+import { withSchemaError } from "../internal/refuse.ts"
 import { type BrCode, ProblemCode } from "./internal/brCodeModel.ts"
 import { gui, location, noTxid, readBrCode } from "./internal/brCodeReader.ts"
 import { crc16 } from "./internal/crc16.ts"
@@ -48,7 +48,7 @@ export class InvalidBrCode extends Schema.TaggedError<InvalidBrCode>("effect-pix
  * BrCode.crc("123456789") // => "29B1"
  * ```
  */
-export const crc: (text: string) => string = refusing("Expected a text", crc16)
+export const crc: (text: string) => string = withSchemaError("Expected a text", crc16)
 
 const invalid = (code: ProblemCode, reason: string) => Result.fail(new InvalidBrCode({ code, reason }))
 
@@ -140,14 +140,12 @@ const firstProblem = (code: BrCode) =>
  * Result.map(code, (code) => BrCode.checkAmount(code, Money.centavos(250))) // => Result.succeed("different")
  * ```
  */
-export const checkAmount: (code: BrCode, asked: Money.Centavos) => "same" | "different" | "not stated" = refusing(
-  "Expected a code that `parse` made",
-  (code, asked) => {
+export const checkAmount: (code: BrCode, asked: Money.Centavos) => "same" | "different" | "not stated" =
+  withSchemaError("Expected a code that `parse` made", (code, asked) => {
     if (code.problems.some(({ code }) => code === "amount")) return "different"
     if (code.amount === undefined || code.amount === 0) return "not stated"
     return code.amount === asked ? "same" : "different"
-  }
-)
+  })
 
 /** The input of {@link generate}. */
 export type GenerateOptions = {

@@ -24,7 +24,7 @@ import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import * as SchemaIssue from "effect/SchemaIssue"
 import * as decimal from "../internal/decimal.ts"
-import { orRefuse, refusing } from "../internal/refuse.ts"
+import { orRefuse, withSchemaError } from "../internal/refuse.ts"
 
 /**
  * A whole, non-negative number of centavos within the safe integers, on the wire as a JSON integer: the unit of
@@ -245,7 +245,7 @@ export const subtract = (self: Centavos, that: Centavos): Option.Option<Centavos
   isCentavos(self) && isCentavos(that) ? centavosOption(self - that) : Option.none()
 
 /** The sum of all, 0 for none. Throws a `SchemaError` beyond the safe integers. */
-export const sum: (amounts: Iterable<Centavos>) => Centavos = refusing(
+export const sum: (amounts: Iterable<Centavos>) => Centavos = withSchemaError(
   "Expected centavos whose sum is within the safe integers",
   (amounts) => {
     let total = centavos(0)

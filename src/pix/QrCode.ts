@@ -9,7 +9,7 @@
  */
 import * as Redacted from "effect/Redacted"
 import { encode } from "uqr"
-import { refuse, refusing } from "../internal/refuse.ts"
+import { refuse, withSchemaError } from "../internal/refuse.ts"
 
 /** Options of a picture. */
 export interface SvgOptions {
@@ -27,7 +27,7 @@ const maxBytes = 2331
 
 const utf8 = new TextEncoder()
 
-const textOf = refusing("Expected a text, or a redacted one", (payload: unknown) => {
+const textOf = withSchemaError("Expected a text, or a redacted one", (payload: unknown) => {
   const text = Redacted.isRedacted(payload) ? Redacted.value(payload) : payload
   return typeof text === "string" ? text : refuse("")
 })
@@ -40,7 +40,7 @@ const bytesOf = (payload: string | Redacted.Redacted): Array<number> => {
 // Level M, or a better one if the code does not grow by it. ISO/IEC 18004 requires a border of four modules.
 const qr = { ecc: "M", boostEcc: true, border: 4 } as const
 
-const pixelsOf = refusing("Expected a size in pixels, above 0", (options?: SvgOptions) => {
+const pixelsOf = withSchemaError("Expected a size in pixels, above 0", (options?: SvgOptions) => {
   const { size = 256 } = options ?? {}
   return Number.isFinite(size) && size > 0 ? size : refuse("")
 })
@@ -117,4 +117,4 @@ export const terminal = (payload: string | Redacted.Redacted, options?: Terminal
 }
 
 /** Whether blocks show the dark modules. */
-const drawsDark = refusing("Expected options", (options?: TerminalOptions) => options?.background === "light")
+const drawsDark = withSchemaError("Expected options", (options?: TerminalOptions) => options?.background === "light")

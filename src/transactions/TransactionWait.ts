@@ -51,7 +51,7 @@ import type { GetTransactionError } from "../contract/PaymentsError.ts"
 import { DetailStatus } from "../contract/Status.ts"
 import type { TransactionDetail } from "../contract/Transaction.ts"
 import { Payments } from "../client/Payments.ts"
-import { growing } from "../internal/schedule.ts"
+import { boundedExponential } from "../internal/schedule.ts"
 import { inSpan } from "../internal/spans.ts"
 import { type Options, planOf } from "./internal/waitPlan.ts"
 import { TransactionHints } from "./TransactionHints.ts"
@@ -92,7 +92,7 @@ export type WaitError = Exclude<GetTransactionError, { readonly concerns: "Servi
  * first ten, then one a minute.
  */
 export const polling: Schedule.Schedule<unknown> = Schedule.jittered(
-  growing({ first: "1 second", most: "1 minute", factor: 1.2 })
+  boundedExponential({ first: "1 second", most: "1 minute", factor: 1.2 })
 )
 
 /** How many hints may start a lookup before the next poll, so that many hints do not cause as many lookups. */

@@ -7,7 +7,7 @@ import { Sandbox } from "effect-pix/sandbox"
 import * as Http from "node:http"
 import type { AddressInfo } from "node:net"
 import { Agent } from "undici"
-import { offered } from "../../src/internal/transport.ts"
+import { registeredTransport } from "../../src/internal/transport.ts"
 import { serveRaw } from "../support/RawServer.ts"
 import { charge } from "../support/operations.ts"
 import { credentials } from "../support/Wire.ts"
@@ -200,8 +200,10 @@ describe("NodePayments.layerHttpClient", () => {
   it.live("offers its fast way for its own client alone: one that is wrapped is another", () =>
     Effect.gen(function* () {
       const client = Context.get(yield* Layer.build(layer), HttpClient.HttpClient)
-      assert.isDefined(offered(client))
-      assert.isUndefined(offered(HttpClient.mapRequest(client, HttpClientRequest.setHeader("x-trace", "1"))))
+      assert.isDefined(registeredTransport(client))
+      assert.isUndefined(
+        registeredTransport(HttpClient.mapRequest(client, HttpClientRequest.setHeader("x-trace", "1")))
+      )
     })
   )
 })

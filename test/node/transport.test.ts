@@ -5,7 +5,7 @@ import { HttpClient } from "effect/http"
 import { NodePayments } from "effect-pix/node"
 import type * as Net from "node:net"
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib"
-import { offered, type Transport, type TransportFailure } from "../../src/internal/transport.ts"
+import { registeredTransport, type Transport, type TransportFailure } from "../../src/internal/transport.ts"
 import { type Play, serveRaw } from "../support/RawServer.ts"
 import { attemptTime, headsFrom, until } from "../support/timers.ts"
 
@@ -15,7 +15,10 @@ type Told =
 
 const transport = Effect.fnUntraced(function* (options?: NodePayments.Options) {
   const context = yield* Layer.build(NodePayments.layerHttpClient(options))
-  return offered(Context.get(context, HttpClient.HttpClient)) ?? (yield* Effect.die("no transport is offered"))
+  return (
+    registeredTransport(Context.get(context, HttpClient.HttpClient)) ??
+    (yield* Effect.die("no transport is registered"))
+  )
 })
 
 interface Asked {

@@ -21,7 +21,7 @@ import * as Settings from "../../contract/Settings.ts"
 import { database, DatabaseError, naming } from "../../durable/Database.ts"
 import { migrate } from "../../durable/Tables.ts"
 import { forgetDone, layerQueue, layerQueueMemory, repeatedly, TryAgain, unlimited, work } from "../../durable/Work.ts"
-import { growing } from "../../internal/schedule.ts"
+import { boundedExponential } from "../../internal/schedule.ts"
 import { log } from "../../internal/spans.ts"
 import { TransactionHints } from "../../transactions/TransactionHints.ts"
 import type { DeliveryInfo, WebhookOptions, WebhookSqlOptions } from "../WebhookOptions.ts"
@@ -65,7 +65,7 @@ const settingsOf = <P, M, R>(
 
 type Checked = Effect.Success<ReturnType<typeof settingsOf>>
 
-const backoff = (first: Duration.Input) => Schedule.jittered(growing({ first, most: "5 minutes" }))
+const backoff = (first: Duration.Input) => Schedule.jittered(boundedExponential({ first, most: "5 minutes" }))
 
 /** A delivery is recorded before it is answered and worked on in the background; with `inRequest` it is worked on first. */
 const serviceOf = Effect.fnUntraced(function* <P, M, R>(

@@ -14,7 +14,7 @@ import type * as Tracer from "effect/Tracer"
 import type { Operation, RequestIssue } from "../../../contract/PaymentsError.ts"
 import { NotAfter } from "../../../internal/notAfter.ts"
 import { isTraced, log } from "../../../internal/spans.ts"
-import { offered, type Transport } from "../../../internal/transport.ts"
+import { registeredTransport, type Transport } from "../../../internal/transport.ts"
 import type { Credentials } from "../../Credentials.ts"
 import type { IdempotencyKeyGen } from "../../IdempotencyKeyGen.ts"
 import { PaymentsPolicy, type RetryBudget } from "../../PaymentsPolicy.ts"
@@ -95,7 +95,7 @@ const check = (policy: PaymentsPolicy, rules: RefusalRules) => ({ policy, rules,
 
 /** Looks settings up for a client that was built in the context `builtIn`: once for each context in a row. */
 const makeSettings = (client: HttpClient.HttpClient, builtIn: Context.Context<never>) => {
-  const own = offered(client)
+  const own = registeredTransport(client)
 
   const transportIn = (context: Context.Context<never>, isPlatformClock: boolean): Transport => {
     const init = Context.getOrUndefined(context, FetchHttpClient.RequestInit)

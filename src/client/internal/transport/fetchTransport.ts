@@ -20,7 +20,7 @@ import * as Result from "effect/Result"
 import { startTimer, stopTimer } from "../../../internal/timer.ts"
 import {
   type AnswerHeaders,
-  offer,
+  registerTransport,
   type Transport,
   type TransportFailure,
   type TransportRequest,
@@ -205,7 +205,7 @@ const withoutRepetition = Effect.gen(function* () {
 })
 
 /**
- * The `HttpClient` of Effect over fetch, for which this transport is offered. `FetchHttpClient.Fetch` and `RequestInit` of
+ * The `HttpClient` of Effect over fetch, for which this transport is registered. `FetchHttpClient.Fetch` and `RequestInit` of
  * the layer hold for both; a call with a `Fetch` or `RequestInit` of its own is sent by the client.
  */
 export const layer: Layer.Layer<HttpClient.HttpClient> = Layer.effect(
@@ -217,9 +217,9 @@ export const layer: Layer.Layer<HttpClient.HttpClient> = Layer.effect(
     const stock = yield* Layer.build(Layer.fresh(FetchHttpClient.layer)).pipe(
       Effect.provideService(FetchHttpClient.RequestInit, init)
     )
-    // A client object of its own, since a transport is offered for one object.
+    // A client object of its own, since a transport is registered for one object.
     const client = HttpClient.transformResponse(Context.get(stock, HttpClient.HttpClient), identity)
-    offer(client, transportOf(fetch, init))
+    registerTransport(client, transportOf(fetch, init))
     return client
   })
 )
