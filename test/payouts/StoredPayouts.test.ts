@@ -1,0 +1,64 @@
+/**
+ * What the command reads of stored payouts besides the queue.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { IdempotencyKey, PixKey } from "effect-pix"
+import { NodeSqlite } from "effect-pix/node"
+import { PayoutQueue } from "effect-pix/payouts"
+import { requests, requireTables, type Stored } from "../../src/payouts/StoredPayouts.ts"
+import { payout } from "../support/payoutQueue.ts"
+
+const keyOf = (reference: string) => IdempotencyKey.fromReference("payout", reference)
+const client = NodeSqlite.layer({ filename: ":memory:" })
+
+const submitted = Effect.gen(function* () {
+  const plain = yield* Layer.build(PayoutQueue.layerClient())
+  const sealed = yield* Layer.build(
+    PayoutQueue.layerClient({
+      seal: {
+        seal: (request) => Effect.succeed(`sealed:${request.length}`),
+        open: () => Effect.die("nobody opens it")
+      }
+    })
+  )
+  const submit = (reference: string) =>
+    Effect.flatMap(PayoutQueue, (queue) => queue.submit({ ...payout(reference), description: "July" }))
+  yield* Effect.provide(submit("plain"), plain)
+  yield* Effect.provide(submit("forgotten"), plain)
+  yield* Effect.provide(submit("sealed"), sealed)
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`UPDATE effect_pix_payouts SET request = NULL WHERE reference = 'forgotten'`
+})
+
+describe("stored payouts", () => {
+  it.effect(
+    "a stored request says whom it pays, one that is sealed or forgotten says that, and one unasked is absent",
+    () =>
+      Effect.gen(function* () {
+        yield* submitted
+        const stored = yield* requests(["plain", "sealed", "forgotten", "never submitted"].map(keyOf))
+        assert.deepStrictEqual(
+          stored,
+          new Map<string, Stored>([
+            [keyOf("plain"), { pixKey: PixKey.email("maria@example.com"), description: "July" }],
+            [keyOf("sealed"), "Sealed"],
+            [keyOf("forgotten"), "Forgotten"]
+          ])
+        )
+        assert.deepStrictEqual(yield* requests([]), new Map())
+      }).pipe(Effect.scoped, Effect.provide(client))
+  )
+
+  it.effect("tables that are not there are refused and not made, and those of this version are accepted", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const error = yield* Effect.flip(requireTables)
+      assert.deepStrictEqual(yield* sql`SELECT name FROM sqlite_master`, [])
+      assert.match(error.message, /table/)
+      yield* Layer.build(PayoutQueue.layerClient())
+      yield* requireTables
+    }).pipe(Effect.scoped, Effect.provide(client))
+  )
+})
