@@ -6,6 +6,8 @@
  *
  * Gotchas:
  * - The file belongs to one process: a second one is refused when its layer is built. Several processes need PostgreSQL.
+ * - `CURRENT_TIMESTAMP`, `CURRENT_DATE` and `CURRENT_TIME` follow the program's `Clock`, and with it `TestClock`. `'now'` in
+ *   SQLite's functions is the machine's time.
  * - A commit is on the disk (`synchronous = FULL`) before it is answered.
  * - `node:sqlite` is loaded when the layer is built. Node 22 prints an ExperimentalWarning then.
  *
@@ -24,6 +26,8 @@
  * ```
  */
 
+import * as Clock from "effect/Clock"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
@@ -98,6 +102,17 @@ const opening = `
   COMMIT;
 `
 
+/** Makes SQLite's words for the current time follow the program's clock. `deterministic`: a statement has one time. */
+const setClock = (db: DatabaseSync, clock: Clock.Clock) => {
+  const define = (name: string, start: number, end: number) =>
+    db.function(name, { deterministic: true }, () =>
+      DateTime.formatIso(DateTime.makeUnsafe(clock.currentTimeMillisUnsafe())).slice(start, end).replace("T", " ")
+    )
+  define("current_timestamp", 0, 19)
+  define("current_date", 0, 10)
+  define("current_time", 11, 19)
+}
+
 const isLocked = (error: SqlError) => error.reason._tag === "LockTimeoutError"
 
 const open = (filename: string) =>
@@ -134,6 +149,7 @@ export const layer = ({
     SqlClient.SqlClient,
     Effect.gen(function* () {
       const db = yield* open(filename)
+      setClock(db, yield* Clock.Clock)
       const isTransaction = () => db.isTransaction
       return yield* SqlClient.make({
         ...SqlClient.makeSqliteAcquirers({

@@ -2,6 +2,7 @@ import { assert, describe, expect, it } from "@effect/vitest"
 import { Effect, Exit, Layer, Stream } from "effect"
 import { NodeSqlite } from "effect-pix/node"
 import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
 import { execFile } from "node:child_process"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -82,6 +83,25 @@ describe("NodeSqlite", () => {
       const numbers = Array.from({ length: 450 }, (_, n) => n)
       for (const n of [...numbers, ...numbers]) assert.strictEqual(yield* ask(n), n)
     }).pipe(Effect.provide(memory))
+  )
+
+  it.effect(
+    "SQLite's words for the current time follow the program's clock, also as defaults and in its functions",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        yield* TestClock.adjust("36 hours")
+        yield* sql`CREATE TABLE stamps (id INTEGER PRIMARY KEY, at TEXT DEFAULT CURRENT_TIMESTAMP)`
+        yield* sql`INSERT INTO stamps (id) VALUES (1)`
+        yield* TestClock.adjust("1500 millis")
+        yield* sql`INSERT INTO stamps (id) VALUES (2)`
+        assert.deepStrictEqual(yield* sql`SELECT at FROM stamps ORDER BY id`.values, [
+          ["1970-01-02 12:00:00"],
+          ["1970-01-02 12:00:01"]
+        ])
+        const words = sql`SELECT CURRENT_DATE, CURRENT_TIME, datetime(CURRENT_TIMESTAMP, '-1 day')`
+        assert.deepStrictEqual(yield* words.values, [["1970-01-02", "12:00:01", "1970-01-01 12:00:01"]])
+      }).pipe(Effect.provide(memory))
   )
 
   it.effect("what was committed is there when the file is opened again", () =>
