@@ -55,7 +55,7 @@ export const record = (dialect: (typeof dialects)[number]) =>
         spanAttributes: []
       })
     ).pipe(Layer.provide(Reactivity.layer))
-    const queue = Effect.scoped(Layer.build(layerQueue()))
+    const queue = Effect.scoped(Layer.build(layerQueue("any")))
     yield* Effect.provide(Effect.all([queue, migrate(payouts), migrate(webhookTables)], { discard: true }), client)
     return `-- Made by \`npm run sql\`. What the layers of effect-pix do on an empty database, for ${dialect}.\n\n${texts.map((text) => `${text};`).join("\n\n")}\n`
   })

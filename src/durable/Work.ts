@@ -13,15 +13,17 @@ import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as Latch from "effect/Latch"
 import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
 import * as PersistedQueue from "effect/persistence/PersistedQueue"
 import * as References from "effect/References"
 import * as Result from "effect/Result"
-import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
-import type * as SqlClient from "effect/sql/SqlClient"
+import * as SqlClient from "effect/sql/SqlClient"
+import type * as Scope from "effect/Scope"
 import type { SqlError } from "effect/sql/SqlError"
+import { followWrites, type NextWrite, soleWritesOf, type Writes } from "../internal/soleWriter.ts"
 import { untilReachable } from "./Database.ts"
 import { migrate, requireNewest, requireVersion, type Tables } from "./Tables.ts"
 
@@ -49,20 +51,73 @@ export interface LeaseOptions {
   readonly poll?: Duration.Input | undefined
 }
 
-/** The queue on the ambient `SqlClient`. It creates its table. */
-export const layerQueue = ({ lease = "30 seconds", poll }: LeaseOptions = {}): Layer.Layer<
+/** A clock by which a sleep that is over ends only when the latch is open. */
+const restingClock =
+  (isAwake: Latch.Latch) =>
+  (clock: Clock.Clock): Clock.Clock =>
+    Object.create(clock, {
+      sleep: { value: (duration: Duration.Duration) => Effect.andThen(clock.sleep(duration), isAwake.await) }
+    })
+
+/**
+ * Has the timers of Effect's store, by which it looks for elements and renews its leases, wait until an element is due or in
+ * work, or something is written. What is offered to the store itself is taken without them.
+ */
+const restingStore = <E, R>(
+  make: Effect.Effect<PersistedQueue.PersistedQueueStore["Service"], E, R>,
+  { name, poll, sql, writes }: { name: string; poll: Duration.Input; sql: SqlClient.SqlClient; writes: Writes }
+) =>
+  Effect.gen(function* () {
+    const isAwake = Latch.makeUnsafe()
+    const nextWrite = yield* followWrites(writes)
+    // What is in work was due.
+    const secondsUntilDue = sql<{ readonly seconds: number | null }>`
+      SELECT unixepoch(MIN(visible_at)) - unixepoch(CURRENT_TIMESTAMP) AS seconds
+      FROM ${sql(queueTable)} WHERE queue_name = ${name} AND state = 'pending'`
+    const untilDue: Effect.Effect<void, SqlError> = Effect.flatMap(secondsUntilDue, ([row]) => {
+      const seconds = row?.seconds ?? Infinity
+      if (seconds <= 0) return Effect.void
+      isAwake.closeUnsafe()
+      // While the machine is suspended its clock goes on, and the timers do not.
+      const most = seconds === Infinity ? seconds : Math.min(seconds, 60)
+      return Effect.andThen(Effect.sleep(Duration.seconds(most)), untilDue)
+    })
+    const rest = Effect.ensuring(Effect.raceFirst(nextWrite, untilDue), isAwake.open)
+    const scope = yield* Effect.scope
+    const watched = yield* Effect.cached(Effect.forkIn(repeatedly("Looking for what is due", poll, rest), scope))
+    const store = yield* Effect.updateService(make, Clock.Clock, restingClock(isAwake))
+    return PersistedQueue.PersistedQueueStore.of({
+      ...store,
+      take: (options) =>
+        Effect.andThen(watched, Effect.updateService(store.take(options), Clock.Clock, restingClock(isAwake)))
+    })
+  })
+
+/** The queue of this name on the ambient `SqlClient`. It creates its table. */
+export const layerQueue = (
+  name: string,
+  { lease = "30 seconds", poll = "1 second" }: LeaseOptions = {}
+): Layer.Layer<
   PersistedQueue.PersistedQueueFactory | PersistedQueue.PersistedQueueStore,
   SqlError,
   SqlClient.SqlClient
 > =>
   PersistedQueue.layer.pipe(
     Layer.provideMerge(
-      PersistedQueue.layerStoreSql({
-        tableName: queueTable,
-        lockExpiration: lease,
-        lockRefreshInterval: Duration.times(Duration.fromInputUnsafe(lease), 0.2),
-        pollInterval: poll
-      })
+      Layer.effect(
+        PersistedQueue.PersistedQueueStore,
+        Effect.gen(function* () {
+          const sql = (yield* SqlClient.SqlClient).withoutTransforms()
+          const store = PersistedQueue.makeStoreSql({
+            tableName: queueTable,
+            lockExpiration: lease,
+            lockRefreshInterval: Duration.times(Duration.fromInputUnsafe(lease), 0.2),
+            pollInterval: poll
+          })
+          const writes = soleWritesOf(sql)
+          return yield* writes === undefined ? store : restingStore(store, { name, poll, sql, writes })
+        })
+      )
     ),
     Layer.tap(() => migrate(indexes)),
     Layer.provide(Layer.effectDiscard(untilReachable)),
@@ -180,20 +235,25 @@ export const work = <A, R, HR>(
 }
 
 /**
- * Runs the effect at once and then every `interval`, until it is interrupted. A failure is logged, and the next run follows.
- * No spans are made, since most runs find nothing to do.
+ * Runs the effect at once, and then every `interval` in which something was written, until it is interrupted. A failure is
+ * logged, and the next run follows after `interval`. No spans are made, since most runs find nothing to do.
  */
 export const repeatedly = <E, R>(
   name: string,
   interval: Duration.Input,
-  effect: Effect.Effect<unknown, E, R>
-): Effect.Effect<void, never, R> =>
-  effect.pipe(
-    Effect.catchCause((cause) => Effect.logWarning(`${name} failed, and will run again`, traceOf(cause))),
-    Effect.repeat(Schedule.spaced(interval)),
-    Effect.withTracerEnabled(false),
-    Effect.asVoid
-  )
+  effect: Effect.Effect<unknown, E, R>,
+  follow: Effect.Effect<NextWrite, never, Scope.Scope> = followWrites(undefined)
+): Effect.Effect<never, never, Exclude<R, Scope.Scope>> =>
+  Effect.flatMap(follow, (nextWrite) =>
+    effect.pipe(
+      Effect.as(nextWrite),
+      Effect.catchCause((cause) =>
+        Effect.as(Effect.logWarning(`${name} failed, and will run again`, traceOf(cause)), Effect.void)
+      ),
+      Effect.flatMap((next) => Effect.andThen(Effect.sleep(interval), next)),
+      Effect.forever
+    )
+  ).pipe(Effect.scoped, Effect.withTracerEnabled(false))
 
 /**
  * When the calling fiber is interrupted, gives the effect at most `patience` to end before it is interrupted too: a process

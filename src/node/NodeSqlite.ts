@@ -31,6 +31,7 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
+import * as PubSub from "effect/PubSub"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import * as Semaphore from "effect/Semaphore"
 import * as SqlClient from "effect/sql/SqlClient"
@@ -38,9 +39,10 @@ import type { Connection } from "effect/sql/SqlConnection"
 import { classifySqliteError, SqlError } from "effect/sql/SqlError"
 import * as Statement from "effect/sql/Statement"
 import * as Stream from "effect/Stream"
-import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite"
+import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from "node:sqlite"
 import type { ConfigurationError } from "../contract/ConfigurationError.ts"
 import * as Settings from "../contract/Settings.ts"
+import { makeWrites, setSoleWriter, type Writes } from "../internal/soleWriter.ts"
 
 /** Converts booleans and dates, for which SQLite has no type. */
 const input = (value: unknown): SQLInputValue => {
@@ -75,10 +77,19 @@ const makePrepare = (db: DatabaseSync) => {
   }
 }
 
-const connectionOf = (db: DatabaseSync): Connection => {
+/** The connection, which publishes after each statement or transaction that changed a row. */
+const connectionOf = (db: DatabaseSync, writes: Writes): Connection => {
   const prepare = makePrepare(db)
-  const all = (sql: string, params: ReadonlyArray<unknown>) =>
-    attempt("execute", () => prepare(sql).all(...params.map(input)))
+  let published: SQLOutputValue | undefined
+  const publishWrite = Effect.suspend(() => {
+    if (db.isTransaction) return Effect.void
+    const changes = prepare("SELECT total_changes() AS changes").get()?.["changes"]
+    if (changes === published) return Effect.void
+    published = changes
+    return PubSub.publish(writes, undefined)
+  })
+  const execute = <A>(run: () => A) => Effect.tap(attempt("execute", run), publishWrite)
+  const all = (sql: string, params: ReadonlyArray<unknown>) => execute(() => prepare(sql).all(...params.map(input)))
   const values: Connection["executeValues"] = (sql, params) =>
     Effect.map(all(sql, params), (rows) => rows.map((row) => Object.values(row)))
   return {
@@ -86,7 +97,7 @@ const connectionOf = (db: DatabaseSync): Connection => {
     executeUnprepared: all,
     executeValues: values,
     executeValuesUnprepared: values,
-    executeRaw: (sql, params) => attempt("execute", () => prepare(sql).run(...params.map(input))),
+    executeRaw: (sql, params) => execute(() => prepare(sql).run(...params.map(input))),
     executeStream: (sql, params) => Stream.fromIterableEffect(all(sql, params))
   }
 }
@@ -150,10 +161,11 @@ export const layer = ({
     Effect.gen(function* () {
       const db = yield* open(filename)
       setClock(db, yield* Clock.Clock)
+      const writes = yield* makeWrites
       const isTransaction = () => db.isTransaction
-      return yield* SqlClient.make({
+      const client = yield* SqlClient.make({
         ...SqlClient.makeSqliteAcquirers({
-          connection: Effect.succeed(connectionOf(db)),
+          connection: Effect.succeed(connectionOf(db, writes)),
           semaphore: Semaphore.makeUnsafe(1),
           isTransaction
         }),
@@ -164,5 +176,7 @@ export const layer = ({
         beginTransaction: "BEGIN IMMEDIATE",
         releaseSavepoint: (name) => `RELEASE SAVEPOINT ${name}`
       })
+      setSoleWriter(client, writes)
+      return client
     })
   ).pipe(Layer.provide(Reactivity.layer))

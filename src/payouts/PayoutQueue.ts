@@ -65,7 +65,7 @@ import { makeClient } from "./internal/queue/client.ts"
 import { makeCore } from "./internal/queue/core.ts"
 import { make as makeMemoryStore } from "./internal/queue/memoryStore.ts"
 import { type Settings, settingsOf } from "./internal/queue/settings.ts"
-import { make as makeSqlStore } from "./internal/queue/sqlStore.ts"
+import { make as makeSqlStore, queueName } from "./internal/queue/sqlStore.ts"
 import { measures } from "./internal/queue/signals.ts"
 import type { Store } from "./internal/queue/store.ts"
 import { sweeps } from "./internal/queue/sweeps.ts"
@@ -215,12 +215,12 @@ const makeSql = Effect.fnUntraced(function* (options: PayoutQueueOptions) {
   const settings = yield* settingsOf(options)
   const db = yield* database
   yield* naming("migrate")(migrateOrRefuse(tables))
-  const queue = yield* naming("migrate")(Layer.build(layerQueue(settings)))
+  const queue = yield* naming("migrate")(Layer.build(layerQueue(queueName, settings)))
   return yield* Effect.provideContext(make(makeSqlStore(db), settings, options), queue)
 })
 
 const makeMemory = Effect.fnUntraced(function* (options: PayoutQueueOptions) {
   const settings = yield* settingsOf(options)
   const queue = yield* Layer.build(Layer.fresh(layerQueueMemory))
-  return yield* Effect.provideContext(make(makeMemoryStore(), settings, options), queue)
+  return yield* Effect.provideContext(make(yield* makeMemoryStore, settings, options), queue)
 })

@@ -87,7 +87,7 @@ describe.skipIf(absent !== undefined)(`a payout queue that grows${absent === und
     const { url } = yield* postgres
     // One connection, so that what it counted is read after it was counted.
     const client = PgClient.layer({ url: Redacted.make(url), maxConnections: 1 })
-    return Layer.provideMerge(layerQueue(), client)
+    return Layer.provideMerge(layerQueue("test"), client)
   })
   const test = (name: string, effect: Effect.Effect<void, unknown, Layer.Success<Effect.Success<typeof connect>>>) =>
     it.live(name, () => Effect.scoped(Effect.flatMap(connect, (layer) => Effect.provide(effect, layer))), 240_000)

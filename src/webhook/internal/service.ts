@@ -22,6 +22,7 @@ import { database, DatabaseError, naming } from "../../durable/Database.ts"
 import { migrate } from "../../durable/Tables.ts"
 import { forgetDone, layerQueue, layerQueueMemory, repeatedly, TryAgain, unlimited, work } from "../../durable/Work.ts"
 import { boundedExponential } from "../../internal/schedule.ts"
+import { makeWrites } from "../../internal/soleWriter.ts"
 import { log } from "../../internal/spans.ts"
 import { TransactionHints } from "../../transactions/TransactionHints.ts"
 import type { DeliveryInfo, WebhookOptions, WebhookSqlOptions } from "../WebhookOptions.ts"
@@ -116,8 +117,10 @@ const serviceOf = Effect.fnUntraced(function* <P, M, R>(
         Effect.ensuring(Effect.sync(() => changed.openUnsafe()))
       )
     yield* Effect.forkScoped(work(queue, { name: "Webhook", concurrency: settings.concurrency, handle }))
-    yield* Effect.forkScoped(repeatedly("Webhook: healing lost rows", "1 minute", heal))
-    yield* Effect.forkScoped(repeatedly("Webhook: counting", "1 minute", measure(settings.name, store)))
+    const { followWrites } = store
+    yield* Effect.forkScoped(repeatedly("Webhook: healing lost rows", "1 minute", heal, followWrites))
+    const counting = measure(settings.name, store)
+    yield* Effect.forkScoped(repeatedly("Webhook: counting", "1 minute", counting, followWrites))
     yield* Effect.forkScoped(repeatedly("Webhook: forgetting", "1 hour", Effect.andThen(store.forget, forgetDone)))
   }
 
@@ -174,12 +177,13 @@ const serviceOf = Effect.fnUntraced(function* <P, M, R>(
       if (inRequest !== undefined) yield* processInRequest(inRequest, job)
     }),
     idle: Effect.gen(function* () {
+      const nextWrite = yield* store.followWrites
       while (true) {
         changed.closeUnsafe()
         if ((yield* store.count("Open")) === 0) return
-        yield* Effect.race(changed.await, Effect.sleep("1 second"))
+        yield* Effect.race(changed.await, Effect.andThen(Effect.sleep("1 second"), nextWrite))
       }
-    }),
+    }).pipe(Effect.scoped),
     deadLetters,
     retry,
     discard
@@ -191,7 +195,8 @@ export const makeMemoryService = Effect.fnUntraced(function* <P, M, R>(options: 
   const settings = yield* settingsOf(options)
   const inRequest = yield* InRequest
   // A request that was cut holds what it changed for no longer than its handlers may take.
-  const store = memoryStore(inRequest?.memory ?? makeMemory(), Duration.toMillis(settings.handlerTimeout) * 3)
+  const lease = Duration.toMillis(settings.handlerTimeout) * 3
+  const store = memoryStore(inRequest?.memory ?? makeMemory(), lease, inRequest ? undefined : yield* makeWrites)
   const queue = yield* Layer.build(Layer.fresh(layerQueueMemory))
   return yield* Effect.provideContext(serviceOf(options, settings, store, inRequest), queue)
 })
@@ -204,6 +209,8 @@ export const makeSqlService = Effect.fnUntraced(function* <P, M, R>(options: Opt
   yield* naming("migrate")(migrate(webhookTables))
   const store = yield* sqlStore(base, settings.name, settings)
   const inRequest = yield* InRequest
-  const queue = yield* naming("migrate")(Layer.build(inRequest === undefined ? layerQueue(settings) : layerQueueMemory))
+  const queue = yield* naming("migrate")(
+    Layer.build(inRequest === undefined ? layerQueue(queueNameOf(settings.name), settings) : layerQueueMemory)
+  )
   return yield* Effect.provideContext(serviceOf(options, settings, store, inRequest), queue)
 })

@@ -3,7 +3,10 @@
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as PubSub from "effect/PubSub"
+import type * as Scope from "effect/Scope"
 import { DatabaseError } from "../../durable/Database.ts"
+import { followWrites, type NextWrite, type Writes } from "../../internal/soleWriter.ts"
 
 /** A row that is `Open` or `Dead`, or, as `Kept`, the note of what was handed out of a transaction. */
 export interface Stored {
@@ -23,6 +26,8 @@ interface Change<A> {
 }
 
 export interface Store {
+  /** Follows what is written from now on. */
+  readonly followWrites: Effect.Effect<NextWrite, never, Scope.Scope>
   readonly get: (name: string) => Effect.Effect<Stored | undefined, DatabaseError>
   /** Changes a row, and does what commits with the change. */
   readonly change: <A>(name: string, step: (row: Stored | undefined) => Change<A>) => Effect.Effect<A, DatabaseError>
@@ -78,17 +83,23 @@ const set = (values: Map<string, Stored>, most: number, name: string, next: Stor
 
 /**
  * In memory. Nobody waits for a note that is held, since the platform may have ended the request that holds it: to hold it
- * fails, until `lease` milliseconds are over.
+ * fails, until `lease` milliseconds are over. `writes` is absent where another store may have the same memory.
  */
-export const memoryStore = ({ heldUntil, mostRows, notes, rows }: Memory, lease: number): Store => {
+export const memoryStore = (
+  { heldUntil, mostRows, notes, rows }: Memory,
+  lease: number,
+  writes: Writes | undefined
+): Store => {
+  const publishWrite = writes === undefined ? Effect.void : PubSub.publish(writes, undefined)
   const of = (state: Stored["state"]) => [...rows.values()].filter((row) => row.state === state)
   return {
+    followWrites: followWrites(writes),
     get: (name) => Effect.sync(() => rows.get(name) ?? notes.get(name)),
     change: (name, step) =>
       Effect.suspend(() => {
         const { answer, commit, next } = step(rows.get(name))
         set(rows, mostRows, name, next)
-        return Effect.as(commit, answer)
+        return Effect.as(Effect.andThen(commit, publishWrite), answer)
       }),
     hold: Effect.fnUntraced(function* (name, use) {
       const now = yield* Clock.currentTimeMillis

@@ -10,6 +10,7 @@ import * as Semaphore from "effect/Semaphore"
 import { type Database, inTransaction, isInTransaction, naming } from "../../durable/Database.ts"
 import { healLost } from "../../durable/Lost.ts"
 import type { Tables } from "../../durable/Tables.ts"
+import { followWrites, soleWritesOf } from "../../internal/soleWriter.ts"
 import type { Store, Stored } from "./store.ts"
 
 const table = "effect_pix_webhooks"
@@ -93,6 +94,7 @@ export const sqlStore = Effect.fnUntraced(function* (
   })
 
   const store: Store = {
+    followWrites: followWrites(soleWritesOf(sql)),
     // SQLite has one transaction at a time. Those that run the user's code wait for each other outside of it, so that a
     // delivery waits for one of them at most.
     hold: dialect === "sqlite" ? (name, use) => locked("handed")(hold(name, use)) : hold,

@@ -152,11 +152,12 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
   const changedAfter = (after: Place) => Effect.withTracerEnabled(store.changed(after, pageSize), false)
   const changes: Stream.Stream<PayoutStatus, DatabaseError> = Stream.unwrap(
     Effect.gen(function* () {
+      const nextWrite = yield* store.followWrites
       const ownChanges = Stream.fromSubscription(yield* PubSub.subscribe(core.written))
       const began = yield* Clock.currentTimeMillis
       const emitted = new Map<string, Row.Row>()
       let lookedAt = began
-      const look = Effect.map(Clock.currentTimeMillis, (now) => {
+      const look = Effect.map(Effect.andThen(nextWrite, Clock.currentTimeMillis), (now) => {
         // The clocks of other processes differ and their transactions take time, so this look begins earlier than the last
         // one, and skips what was emitted.
         const since = lookedAt - overlap

@@ -33,7 +33,7 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, poll: number)
   const awaited = yield* RcMap.make({ lookup: (_key: string) => Latch.make() })
   /**
    * A latch that opens when this process changes the payout, or sees that it is not open any more. All who wait in this
-   * process share one look at the database for each `poll`.
+   * process share one look at the database for each `poll` in which something was written.
    */
   const changeOf = (key: string) => RcMap.get(awaited, key)
   const wake = (key: string) =>
@@ -53,7 +53,7 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, poll: number)
       { discard: true }
     )
   })
-  yield* Effect.forkScoped(repeatedly("Looking for awaited payouts", Duration.millis(poll), look))
+  yield* Effect.forkScoped(repeatedly("Looking for awaited payouts", Duration.millis(poll), look, store.followWrites))
 
   /** Offers the element that a new row, or a row of a new generation, waits for. */
   const offer = (row: Row, delay?: Duration.Input) =>

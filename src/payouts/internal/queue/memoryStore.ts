@@ -3,7 +3,9 @@
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as PubSub from "effect/PubSub"
 import * as Semaphore from "effect/Semaphore"
+import { followWrites, makeWrites } from "../../../internal/soleWriter.ts"
 import { isOpen, type Row } from "./row.ts"
 import { mostPauses, pauses, type Place, type Store } from "./store.ts"
 
@@ -12,7 +14,8 @@ const ended = ({ state }: Row) => state !== "accepted" && state !== "unknown" &&
 /** Whether the fiber is in a transaction. */
 const IsInTransaction = Context.Reference<boolean>("effect-pix/IsInMemoryTransaction", { defaultValue: () => false })
 
-export const make = (): Store => {
+export const make = Effect.gen(function* () {
+  const writes = yield* makeWrites
   let rows = new Map<string, Row>()
   /** The entries of each key. */
   let histories = new Map<string, ReadonlyArray<string>>()
@@ -22,7 +25,7 @@ export const make = (): Store => {
   const alone = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     Effect.flatMap(IsInTransaction, (isInside) => (isInside ? effect : semaphore.withPermit(effect)))
 
-  const change = <A>(run: () => A) => alone(Effect.sync(run))
+  const change = <A>(run: () => A) => Effect.tap(alone(Effect.sync(run)), PubSub.publish(writes, undefined))
   const historyOf = (key: string) => histories.get(key) ?? []
 
   const page = (of: "submittedAt" | "updatedAt", after: Place, limit: number, keep: (row: Row) => boolean) =>
@@ -47,10 +50,11 @@ export const make = (): Store => {
       })
     )
 
-  return {
+  const store: Store = {
     requireOwnTransaction: () => Effect.void,
     transaction,
     shortTransaction: transaction,
+    followWrites: followWrites(writes),
     afterCommit: (effect) => effect,
     insert: (row, entry) =>
       change(() => {
@@ -119,4 +123,5 @@ export const make = (): Store => {
         if (limits.day === day) limits = { ...limits, spent: limits.spent - amount }
       })
   }
-}
+  return store
+})

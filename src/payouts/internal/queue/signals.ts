@@ -49,7 +49,8 @@ export const attributesOf = (row: Row) => ({
 })
 
 /** Measures every minute what waits, also in a process without a worker: two statements on an index. */
-export const measures = (store: Store): Effect.Effect<void> => {
+export const measures = Effect.fnUntraced(function* (store: Store) {
+  const nextWrite = yield* store.followWrites
   let parked = 0
   const measure = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
@@ -65,6 +66,8 @@ export const measures = (store: Store): Effect.Effect<void> => {
       }
     }
     yield* Metric.update(paused, (yield* store.isPaused) ? 1 : 0)
+    // What waits grows older. Where nothing waits, nothing changes before the next write.
+    if (counts.length === 0) yield* nextWrite
   })
-  return repeatedly("Counting payouts", "1 minute", measure)
-}
+  return yield* repeatedly("Counting payouts", "1 minute", measure)
+}, Effect.scoped)

@@ -9,6 +9,7 @@ import * as Str from "effect/String"
 import * as Struct from "effect/Struct"
 import { type Database, inTransaction, requireOwnTransaction } from "../../../durable/Database.ts"
 import { healLost } from "../../../durable/Lost.ts"
+import { followWrites, soleWritesOf } from "../../../internal/soleWriter.ts"
 import { Count, Row } from "./row.ts"
 import { mostPauses, pauses, type Place, type Store, type Stored } from "./store.ts"
 import { ended as endedStates, open as openStates } from "./tables.ts"
@@ -116,6 +117,7 @@ export const make = (database: Database): Store => {
     requireOwnTransaction: (operation) => requireOwnTransaction(database, operation),
     transaction,
     shortTransaction: (effect) => transaction(dialect === "pg" ? Effect.andThen(idleTimeout, effect) : effect),
+    followWrites: followWrites(soleWritesOf(sql)),
     afterCommit: sql.afterCommit,
     insert: (row, entry) =>
       recorded(

@@ -2,9 +2,11 @@
  * How the rows are stored: in SQL, or in memory for tests.
  */
 import type * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
 import type { SqlError } from "effect/sql/SqlError"
 import type { ForeignTransaction } from "../../../durable/Database.ts"
 import type { LostRow } from "../../../durable/Lost.ts"
+import type { NextWrite } from "../../../internal/soleWriter.ts"
 import type { PayoutState } from "../../PayoutStatus.ts"
 import type { Count, Row } from "./row.ts"
 
@@ -32,6 +34,8 @@ export interface Store {
   readonly transaction: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | SqlError, R>
   /** A transaction of a worker. PostgreSQL ends it 2 seconds after its last statement, in case its process is suspended. */
   readonly shortTransaction: Store["transaction"]
+  /** Follows what is written from now on. */
+  readonly followWrites: Effect.Effect<NextWrite, never, Scope.Scope>
   /** Runs something when the caller's transaction is committed; at once where there is none. */
   readonly afterCommit: (effect: Effect.Effect<void>) => Effect.Effect<void>
   /** Whether it was inserted, with its first entry of the history: there may be a row with this key. */

@@ -31,8 +31,13 @@ export const sweeps = (core: Core, settings: Settings) => {
 
   return Effect.all(
     [
-      repeatedly("Queueing inserted payouts", Duration.millis(settings.poll), store.healInserted(requeue)),
-      repeatedly("Healing lost payouts", "1 minute", healLost),
+      repeatedly(
+        "Queueing inserted payouts",
+        Duration.millis(settings.poll),
+        store.healInserted(requeue),
+        store.followWrites
+      ),
+      repeatedly("Healing lost payouts", "1 minute", healLost, store.followWrites),
       repeatedly("Forgetting payouts", "1 hour", forget)
     ],
     { concurrency: "unbounded", discard: true }

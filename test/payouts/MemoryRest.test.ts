@@ -1,0 +1,38 @@
+/**
+ * What the queues of payouts and webhooks do in memory while nothing is due.
+ */
+import { assert, it } from "@effect/vitest"
+import { Clock, type Duration, Effect, Layer } from "effect"
+import { PayoutQueue } from "effect-pix/payouts"
+import { Webhook } from "effect-pix/webhook"
+import { TestClock } from "effect/testing"
+import { gateway, payout } from "../support/payoutQueue.ts"
+
+it.effect(
+  "PayoutQueue and Webhook in memory wake for nothing but the hourly sweeps while nothing is due, and do at once what comes then",
+  () =>
+    Effect.gen(function* () {
+      const clock = yield* Clock.Clock
+      let sleeps = 0
+      const counting: Clock.Clock = Object.create(clock, {
+        sleep: {
+          value: (duration: Duration.Duration) => {
+            sleeps++
+            return clock.sleep(duration)
+          }
+        }
+      })
+      const layer = Layer.mergeAll(PayoutQueue.layerMemory(), Webhook.layer({ onPaid: () => Effect.void }))
+      yield* Effect.gen(function* () {
+        const queue = yield* PayoutQueue
+        yield* queue.submit(payout("invoice-1"))
+        assert.strictEqual((yield* queue.await("invoice-1")).state, "posted")
+        yield* TestClock.adjust("2 minutes")
+        sleeps = 0
+        yield* TestClock.adjust("25 hours")
+        assert.isAtMost(sleeps, 25 * 8)
+        yield* queue.submit(payout("invoice-2"))
+        assert.strictEqual((yield* queue.await("invoice-2")).state, "posted")
+      }).pipe(Effect.provide(Layer.provide(layer, Layer.mergeAll(gateway, Layer.succeed(Clock.Clock, counting)))))
+    })
+)

@@ -1,0 +1,113 @@
+/**
+ * What the queues of payouts and webhooks do on SQLite while nothing is due, and how they follow the program's clock.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Option } from "effect"
+import { PaymentsPolicy } from "effect-pix"
+import { NodeSqlite } from "effect-pix/node"
+import { PayoutInsert, PayoutQueue } from "effect-pix/payouts"
+import { Fault, Sandbox } from "effect-pix/sandbox"
+import { Webhook } from "effect-pix/webhook"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { charge } from "../support/charges.ts"
+import { gateway, payout } from "../support/payoutQueue.ts"
+import { makeStatements } from "../support/statements.ts"
+
+const world = Layer.suspend(() =>
+  Layer.mergeAll(
+    Layer.fresh(NodeSqlite.layer({ filename: ":memory:" })),
+    Layer.fresh(gateway),
+    PaymentsPolicy.layer(PaymentsPolicy.once)
+  )
+)
+
+const stateOf = (reference: string) =>
+  Effect.gen(function* () {
+    const queue = yield* PayoutQueue
+    return Option.getOrUndefined(yield* queue.status(reference))?.state
+  })
+
+describe("PayoutQueue on SQLite under TestClock", () => {
+  it.effect("a payout that the service put off for two minutes is sent when the clock is adjusted by them", () =>
+    Effect.gen(function* () {
+      const queue = yield* PayoutQueue
+      const sandbox = yield* Sandbox
+      yield* sandbox.fault("requestWithdrawal", Fault.retryAfter("2 minutes"))
+      yield* queue.submit(payout("invoice-1"))
+      yield* TestClock.adjust("1 minute")
+      assert.strictEqual(yield* stateOf("invoice-1"), "accepted")
+      yield* TestClock.adjust("2 minutes")
+      assert.strictEqual(yield* stateOf("invoice-1"), "posted")
+    }).pipe(Effect.provide(Layer.provideMerge(PayoutQueue.layer(), world)))
+  )
+
+  it.effect("what a dead process had taken is taken over when its lease is over, and not before", () =>
+    Effect.gen(function* () {
+      const queue = yield* PayoutQueue
+      const sql = yield* SqlClient.SqlClient
+      yield* queue.submit(payout("invoice-1"))
+      yield* sql`UPDATE effect_pix_queue SET acquired_by = 'dead', acquired_at = CURRENT_TIMESTAMP, attempts = 1`
+      yield* Layer.build(PayoutQueue.layerWorker({ lease: "30 seconds" }))
+      yield* TestClock.adjust("29 seconds")
+      assert.strictEqual(yield* stateOf("invoice-1"), "accepted")
+      yield* TestClock.adjust("3 seconds")
+      assert.strictEqual(yield* stateOf("invoice-1"), "posted")
+    }).pipe(Effect.provide(Layer.provideMerge(PayoutQueue.layerClient(), world)))
+  )
+
+  it.effect("a payout of another program, or of another layer of this one, wakes a worker that rests", () =>
+    Effect.gen(function* () {
+      const queue = yield* PayoutQueue
+      const sql = yield* SqlClient.SqlClient
+      yield* Layer.build(PayoutQueue.layerWorker())
+      yield* TestClock.adjust("25 hours")
+      yield* queue.submit(payout("invoice-1"))
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual(yield* stateOf("invoice-1"), "posted")
+      yield* TestClock.adjust("25 hours")
+      const insert = yield* Effect.fromResult(PayoutInsert.make(payout("invoice-2"), { dialect: "sqlite" }))
+      yield* sql.unsafe(insert.text, insert.parameters)
+      yield* TestClock.adjust("2 seconds")
+      assert.strictEqual(yield* stateOf("invoice-2"), "posted")
+    }).pipe(Effect.provide(Layer.provideMerge(PayoutQueue.layerClient(), world)))
+  )
+})
+
+describe("PayoutQueue and Webhook on SQLite", () => {
+  it.effect(
+    "ask the database for nothing but the hourly sweeps while nothing is due, and do at once what comes then",
+    () => {
+      const { layer, texts } = makeStatements()
+      const events: Array<string> = []
+      const webhooks = Webhook.layerSql({ onPaid: ({ id }) => Effect.sync(() => events.push(id)) })
+      return Effect.gen(function* () {
+        const queue = yield* PayoutQueue
+        const webhook = yield* Webhook
+        const sandbox = yield* Sandbox
+        const pay = Effect.gen(function* () {
+          const { id } = yield* charge
+          yield* sandbox.markPaid(id)
+          yield* webhook.check(id)
+          yield* webhook.idle
+        })
+        yield* queue.submit(payout("invoice-1"))
+        assert.strictEqual((yield* queue.await("invoice-1")).state, "posted")
+        yield* pay
+        // What was written is looked at once more.
+        yield* TestClock.adjust("2 minutes")
+        texts.length = 0
+        yield* TestClock.adjust("25 hours")
+        assert.isAtMost(texts.length, 25 * 8, texts.join("\n"))
+        yield* queue.submit(payout("invoice-2"))
+        assert.strictEqual((yield* queue.await("invoice-2")).state, "posted")
+        yield* pay
+        assert.lengthOf(events, 2)
+      }).pipe(
+        Effect.provide(
+          Layer.mergeAll(PayoutQueue.layer(), webhooks).pipe(Layer.provideMerge(world), Layer.provide(layer))
+        )
+      )
+    }
+  )
+})
