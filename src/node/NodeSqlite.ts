@@ -8,6 +8,7 @@
  * - The file belongs to one process: a second one is refused when its layer is built. Several processes need PostgreSQL.
  * - `CURRENT_TIMESTAMP`, `CURRENT_DATE` and `CURRENT_TIME` follow the program's `Clock`, and with it `TestClock`. `'now'` in
  *   SQLite's functions is the machine's time.
+ * - Within a process it belongs to one layer: make one layer value, and one runtime for all that needs it.
  * - A commit is on the disk (`synchronous = FULL`) before it is answered.
  * - `node:sqlite` is loaded when the layer is built. Node 22 prints an ExperimentalWarning then.
  *
@@ -39,6 +40,7 @@ import type { Connection } from "effect/sql/SqlConnection"
 import { classifySqliteError, SqlError } from "effect/sql/SqlError"
 import * as Statement from "effect/sql/Statement"
 import * as Stream from "effect/Stream"
+import { statSync } from "node:fs"
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from "node:sqlite"
 import type { ConfigurationError } from "../contract/ConfigurationError.ts"
 import * as Settings from "../contract/Settings.ts"
@@ -126,6 +128,23 @@ const setClock = (db: DatabaseSync, clock: Clock.Clock) => {
 
 const isLocked = (error: SqlError) => error.reason._tag === "LockTimeoutError"
 
+/** The files that this process has open. SQLite does not say which process has locked a file. */
+const openHere = new Set<string>()
+
+/** What the file system knows a file by, whatever its path is. A database in memory has none. */
+const identityOf = (filename: string): string | undefined => {
+  const stats = statSync(filename, { bigint: true, throwIfNoEntry: false })
+  return stats && `${stats.dev}:${stats.ino}`
+}
+
+/** Why a file cannot be opened, as a predicate after its name. */
+const problemOf = (filename: string, error: SqlError): string => {
+  if (!isLocked(error)) return `cannot be opened as a SQLite database (${error.reason._tag})`
+  return openHere.has(identityOf(filename) ?? "")
+    ? "is open already in this process, by another layer. Make one layer value for the file, and one runtime for the server, the database and the webhook: see docs/one-runtime.md."
+    : "is open in another process: a SQLite file belongs to one process. Stop the other one first; several processes need PostgreSQL."
+}
+
 const open = (filename: string) =>
   Effect.gen(function* () {
     const sqlite = yield* Effect.promise(() => import("node:sqlite"))
@@ -134,21 +153,19 @@ const open = (filename: string) =>
       (db) => Effect.sync(() => db.close())
     )
     yield* attempt("open", () => db.exec(opening))
-    return db
-  }).pipe(
-    Effect.mapError((error) =>
-      Settings.wrong(
-        "filename",
-        isLocked(error)
-          ? `(${filename}) is open in another process: a SQLite file belongs to one process. Stop the other one first; several processes need PostgreSQL.`
-          : `(${filename}) cannot be opened as a SQLite database (${error.reason._tag})`
+    const identity = identityOf(filename)
+    if (identity !== undefined) {
+      yield* Effect.acquireRelease(
+        Effect.sync(() => openHere.add(identity)),
+        () => Effect.sync(() => openHere.delete(identity))
       )
-    )
-  )
+    }
+    return db
+  }).pipe(Effect.mapError((error) => Settings.wrong("filename", `(${filename}) ${problemOf(filename, error)}`)))
 
 /**
- * A database in a file, or in memory. The file is created if it is absent. If another process has the file open, or if it is
- * not a database, the layer fails with `ConfigurationError`.
+ * A database in a file, or in memory. The file is created if it is absent. If another process, or another layer of this one,
+ * has the file open, or if it is not a database, the layer fails with `ConfigurationError`, which says which.
  */
 export const layer = ({
   filename
