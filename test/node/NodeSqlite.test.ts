@@ -4,7 +4,7 @@ import { NodeSqlite } from "effect-pix/node"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { execFile } from "node:child_process"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
@@ -118,27 +118,40 @@ describe("NodeSqlite", () => {
     })
   )
 
-  it.effect(
-    "a second layer is refused, in a second process too, with a sentence that names the file and what to do",
-    () =>
-      Effect.gen(function* () {
-        const dir = yield* folder
-        const filename = join(dir, "payouts.db")
-        yield* Layer.build(NodeSqlite.layer({ filename }))
-        const here = yield* Effect.flip(Effect.scoped(Layer.build(Layer.fresh(NodeSqlite.layer({ filename })))))
-        assert.include(here.message, "is open")
-        const script = join(import.meta.dirname, "../support/openSqlite.ts")
-        const said = yield* Effect.promise(
-          () =>
-            new Promise<string>((done) => {
-              execFile(process.execPath, ["--no-warnings", script, filename], (_, stdout) => done(stdout))
-            })
-        )
-        assert.include(said, "ConfigurationError")
-        assert.include(said, filename)
-        assert.include(said, "is open in another process")
-        assert.include(said, "PostgreSQL")
-      })
+  it.effect("a second process is refused, with a sentence that names the file and what to do", () =>
+    Effect.gen(function* () {
+      const filename = join(yield* folder, "payouts.db")
+      yield* Layer.build(NodeSqlite.layer({ filename }))
+      const script = join(import.meta.dirname, "../support/openSqlite.ts")
+      const said = yield* Effect.promise(
+        () =>
+          new Promise<string>((done) => {
+            execFile(process.execPath, ["--no-warnings", script, filename], (_, stdout) => done(stdout))
+          })
+      )
+      assert.include(said, "ConfigurationError")
+      assert.include(said, filename)
+      assert.include(said, "is open in another process")
+      assert.include(said, "PostgreSQL")
+    })
+  )
+
+  it.effect("a second layer of one process is refused as such by whatever path, until the first is released", () =>
+    Effect.gen(function* () {
+      const dir = yield* folder
+      const filename = join(dir, "payouts.db")
+      const second = Effect.scoped(Layer.build(Layer.fresh(NodeSqlite.layer({ filename: join(dir, "link.db") }))))
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          yield* Layer.build(NodeSqlite.layer({ filename }))
+          symlinkSync(filename, join(dir, "link.db"))
+          const { message } = yield* Effect.flip(second)
+          assert.include(message, "link.db) is open already in this process, by another layer.")
+          assert.notInclude(message, "another process")
+        })
+      )
+      yield* second
+    })
   )
 
   it.effect("a file that is no database, or that cannot be made, is a ConfigurationError", () =>
