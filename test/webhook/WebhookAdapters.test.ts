@@ -1,13 +1,12 @@
-import { readFileSync } from "node:fs"
 import { Agent, createServer, type IncomingMessage, request, type RequestListener } from "node:http"
 import { type AddressInfo, connect } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Redacted, Deferred } from "effect"
 import { Hono } from "hono"
 import { ConfigurationError, Money, Payments } from "effect-pix"
+import { NodeWebhook } from "effect-pix/node"
 import { Webhook, type WebhookOptions, WebhookVerifier } from "effect-pix/webhook"
 import { Sandbox } from "effect-pix/sandbox"
-import { toExpress } from "../../docs/examples/express-adapter.ts"
 
 /** A web handler beside a sandbox with one charge that was paid, and what it confirmed. */
 const shop = Effect.fnUntraced(function* (options: Partial<WebhookOptions> = {}) {
@@ -64,12 +63,7 @@ const asExpress = (req: IncomingMessage, ip: string) => {
   return Object.assign(req, { originalUrl: url, url: url.replace("/webhooks", ""), ip })
 }
 
-describe("the Express adapter of the documentation", () => {
-  it("is the one that the documentation shows", () => {
-    const read = (file: string) => readFileSync(new URL(`../../docs/${file}`, import.meta.url), "utf8")
-    assert.include(read("webhooks.md"), `\`\`\`ts\n${read("examples/express-adapter.ts")}\`\`\``)
-  })
-
+describe("NodeWebhook.toListener", () => {
   it.live("takes a delivery off the wire: body, headers, the whole path, and the address that Express trusts", () =>
     Effect.gen(function* () {
       const webhook = yield* shop({
@@ -80,7 +74,7 @@ describe("the Express adapter of the documentation", () => {
         ])
       })
       let ip = "203.0.113.9"
-      const { url } = yield* serve((req, res) => void toExpress(webhook.handler)(asExpress(req, ip), res))
+      const { url } = yield* serve((req, res) => void NodeWebhook.toListener(webhook.handler)(asExpress(req, ip), res))
       const secret = { "X-Webhook-Secret": "open sesame" }
       assert.strictEqual(yield* post(`${url}/webhooks/p%20a%20t%20h?x=/1`, webhook.body, secret), 200)
       yield* Effect.promise(webhook.idle)
@@ -95,7 +89,7 @@ describe("the Express adapter of the documentation", () => {
   it.live("sees the address of the connection where there is no Express", () =>
     Effect.gen(function* () {
       const webhook = yield* shop({ verifier: WebhookVerifier.ipAllowList(["127.0.0.1"]) })
-      const { url } = yield* serve(toExpress(webhook.handler))
+      const { url } = yield* serve(NodeWebhook.toListener(webhook.handler))
       assert.strictEqual(yield* post(url, webhook.body), 200)
     })
   )
@@ -103,7 +97,7 @@ describe("the Express adapter of the documentation", () => {
   it.live("answers what is refused, on a connection that goes on", () =>
     Effect.gen(function* () {
       const webhook = yield* shop()
-      const { url } = yield* serve(toExpress(webhook.handler))
+      const { url } = yield* serve(NodeWebhook.toListener(webhook.handler))
       const agent = new Agent({ keepAlive: true, maxSockets: 1 })
       const sockets = new Set<unknown>()
       const send = (method: string, body: string) =>
@@ -127,7 +121,7 @@ describe("the Express adapter of the documentation", () => {
   it.live("answers 408 to a caller whose body stops, and frees the connection when the rest comes after all", () =>
     Effect.gen(function* () {
       const webhook = yield* shop({ bodyTimeout: "50 millis" })
-      const { port } = yield* serve(toExpress(webhook.handler))
+      const { port } = yield* serve(NodeWebhook.toListener(webhook.handler))
       const { rest, status } = yield* Effect.callback<{ readonly status: string; readonly rest: string }>((resume) => {
         const socket = connect(port, "127.0.0.1", () => {
           socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"a":')
@@ -157,7 +151,7 @@ describe("the Express adapter of the documentation", () => {
       const webhook = yield* shop()
       const first = yield* Deferred.make<void>()
       const { port, url } = yield* serve((req, res) => {
-        const ended = toExpress(webhook.handler)(req, res)
+        const ended = NodeWebhook.toListener(webhook.handler)(req, res)
         Deferred.doneUnsafe(
           first,
           Effect.promise(() => ended)
@@ -180,7 +174,7 @@ describe("the Express adapter of the documentation", () => {
     Effect.gen(function* () {
       const problem = new ConfigurationError({ settings: [{ setting: "X", reason: "Missing", problem: "is not set" }] })
       const broken = Webhook.toWebHandler(Layer.effect(Webhook, Effect.fail(problem)))
-      const handler = toExpress(broken.handler)
+      const handler = NodeWebhook.toListener(broken.handler)
       const errors: Array<unknown> = []
       const { url } = yield* serve((req, res) => {
         if (req.url === "/plain") void handler(req, res)
@@ -194,6 +188,25 @@ describe("the Express adapter of the documentation", () => {
       assert.strictEqual(yield* post(`${url}/express`, "{}"), 500)
       assert.deepStrictEqual(errors, [problem])
       yield* Effect.promise(broken.dispose)
+    })
+  )
+
+  it.live("fails a delivery that a body parser has read, and does not call it unreadable", () =>
+    Effect.gen(function* () {
+      const webhook = yield* shop()
+      const handler = NodeWebhook.toListener(webhook.handler)
+      const errors: Array<unknown> = []
+      const { url } = yield* serve((req, res) => {
+        req.once("end", () => {
+          void handler(req, res, (error) => {
+            errors.push(error)
+            res.writeHead(500).end()
+          })
+        })
+        req.resume()
+      })
+      assert.strictEqual(yield* post(url, webhook.body), 500)
+      assert.include(String(errors[0]), "comes after a body parser")
     })
   )
 })
