@@ -56,5 +56,4 @@ const licences = await bundle(used, {
   file: used,
   banner: "/*! From @brazilian-utils/brazilian-utils (MIT): see THIRD-PARTY-LICENSES.txt of effect-pix. */"
 })
-rmSync(`${used}.map`)
 writeFileSync("dist/THIRD-PARTY-LICENSES.txt", licences)
