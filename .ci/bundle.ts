@@ -8,12 +8,14 @@
 import { chmodSync, globSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { type OutputOptions, rolldown } from "rolldown"
+import { isAllowed } from "./licences.ts"
 
 /** The folder of the package that a module is of. */
 const packageOf = (module: string) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(module.replaceAll("\\", "/"))?.[0]
 
 const licenceOf = (folder: string) => {
   const { license, name, version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"))
+  if (!isAllowed(license)) throw new Error(`${name} has the licence ${license}, which .ci/licences.ts does not allow`)
   const texts = globSync("{LICENSE,LICENCE,license}*", { cwd: folder }).map((file) =>
     readFileSync(join(folder, file), "utf8")
   )

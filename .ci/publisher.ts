@@ -1,0 +1,73 @@
+/**
+ * Who publishes the package: `repository` in package.json, and `bugs` and `homepage`, which follow from it.
+ *
+ * - `npm run publisher -- <repository> <email>` fills them in: the https address of the public repository, and where a
+ *   vulnerability may be reported (SECURITY.md).
+ * - `prepublishOnly` runs it without arguments: it refuses while they are not filled in, and while CHANGELOG.md does not say
+ *   what is in the version.
+ */
+import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs"
+
+type Manifest = Readonly<Record<string, unknown>>
+
+const fieldsOf = (repository: string, email: string) => ({
+  homepage: `${repository}#readme`,
+  bugs: { url: `${repository}/issues`, email },
+  repository: { type: "git", url: `git+${repository}.git` }
+})
+
+/** The manifest with the fields of its publisher, beside the licence as npm orders them. */
+export const fillIn = (manifest: Manifest, repository: string, email: string): Manifest => {
+  const url = repository.replace(/^git\+|\.git$|\/$/g, "")
+  if (!/^https:\/\/[^/\s]+(\/[^/\s]+){2,}$/.test(url))
+    throw new Error(`${repository} is no https address of a repository`)
+  if (!/^[^@\s]+@[^@\s]+$/.test(email)) throw new Error(`${email} is no e-mail address`)
+  const fields: Manifest = fieldsOf(url, email)
+  const others = Object.entries(manifest).filter(([name]) => !(name in fields))
+  return Object.fromEntries(
+    others.flatMap(([name, value]) =>
+      name === "license" ? [...Object.entries(fields), [name, value]] : [[name, value]]
+    )
+  )
+}
+
+interface Release {
+  readonly manifest: Manifest
+  readonly changelog: string
+  /** The changesets that no version has. */
+  readonly waiting: ReadonlyArray<string>
+}
+
+/** Why the package may not be published. */
+export const obstacles = ({ changelog, manifest, waiting }: Release): ReadonlyArray<string> => {
+  const { bugs, homepage, repository, version } = manifest
+  const url = /"url":"git\+(https:[^"]+)\.git"/.exec(JSON.stringify(repository) ?? "")?.[1] ?? ""
+  const email = /"email":"([^"]+)"/.exec(JSON.stringify(bugs) ?? "")?.[1] ?? ""
+  const isFilledIn =
+    url !== "" &&
+    email !== "" &&
+    JSON.stringify({ homepage, bugs, repository }) === JSON.stringify(fieldsOf(url, email))
+  return [
+    ...(isFilledIn
+      ? []
+      : ["package.json does not say who publishes it: run `npm run publisher -- <repository> <email>`"]),
+    ...(changelog.split("\n").includes(`## ${String(version)}`)
+      ? []
+      : [`CHANGELOG.md has no entry for ${String(version)}: run \`npm run release\``]),
+    ...waiting.map((changeset) => `${changeset} is in no version: run \`npm run release\``)
+  ]
+}
+
+if (import.meta.main) {
+  const manifest: Manifest = JSON.parse(readFileSync("package.json", "utf8"))
+  const [repository, email] = process.argv.slice(2)
+  if (repository === undefined) {
+    const changelog = existsSync("CHANGELOG.md") ? readFileSync("CHANGELOG.md", "utf8") : ""
+    for (const obstacle of obstacles({ manifest, changelog, waiting: globSync(".changeset/*.md") })) {
+      console.error(obstacle)
+      process.exitCode = 1
+    }
+  } else {
+    writeFileSync("package.json", `${JSON.stringify(fillIn(manifest, repository, email ?? ""), null, 2)}\n`)
+  }
+}

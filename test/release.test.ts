@@ -1,0 +1,83 @@
+/**
+ * What keeps a release from being published, and what a user gets: the scripts that `npm publish` and `npm run check` run.
+ */
+import { assert, describe, test } from "@effect/vitest"
+import { isAllowed, installed } from "../.ci/licences.ts"
+import { fillIn, obstacles } from "../.ci/publisher.ts"
+
+const unfilled = { name: "effect-pix", version: "1.0.0", license: "MIT", type: "module" }
+const filled = fillIn(unfilled, "https://git.example.com/owner/effect-pix", "security@example.com")
+const changelog = "# effect-pix\n\n## 1.0.0\n\n### Major Changes\n"
+
+describe("publishing", () => {
+  test("a package that says who publishes it, with its changes, may be published", () => {
+    assert.deepStrictEqual(obstacles({ manifest: filled, changelog, waiting: [] }), [])
+  })
+
+  test("one command fills in the three fields of the publisher", () => {
+    assert.deepStrictEqual(filled, {
+      name: "effect-pix",
+      version: "1.0.0",
+      homepage: "https://git.example.com/owner/effect-pix#readme",
+      bugs: { url: "https://git.example.com/owner/effect-pix/issues", email: "security@example.com" },
+      repository: { type: "git", url: "git+https://git.example.com/owner/effect-pix.git" },
+      license: "MIT",
+      type: "module"
+    })
+  })
+
+  test("filled in again with another spelling of the address, they are the same", () => {
+    const again = fillIn(filled, "git+https://git.example.com/owner/effect-pix.git", "security@example.com")
+    assert.strictEqual(JSON.stringify(again), JSON.stringify(filled))
+  })
+
+  test("an address of no repository and no e-mail address are refused", () => {
+    assert.throws(() => fillIn(unfilled, "https://git.example.com", "security@example.com"), "no https address")
+    assert.throws(
+      () => fillIn(unfilled, "git@example.com:owner/effect-pix", "security@example.com"),
+      "no https address"
+    )
+    assert.throws(() => fillIn(unfilled, "https://git.example.com/owner/effect-pix", ""), "no e-mail address")
+  })
+
+  test.for(["repository", "bugs", "homepage"])(
+    "a package whose %s is left out, or is another's, is refused",
+    (field) => {
+      const { [field]: _, ...without } = filled
+      const other = fillIn(unfilled, "https://git.example.com/other/effect-pix", "security@example.com")
+      for (const manifest of [unfilled, without, { ...filled, [field]: other[field] }, { ...filled, [field]: "" }])
+        assert.match(obstacles({ manifest, changelog, waiting: [] }).join(), /who publishes it/)
+    }
+  )
+
+  test("a version that the changelog does not describe is refused, and so is a changeset that no version has", () => {
+    const manifest = { ...filled, version: "1.0.1" }
+    assert.match(obstacles({ manifest, changelog, waiting: [] }).join(), /no entry for 1\.0\.1/)
+    assert.match(obstacles({ manifest: filled, changelog, waiting: [".changeset/a.md"] }).join(), /in no version/)
+  })
+})
+
+describe("licences", () => {
+  test("a licence of the list is allowed, alone or as a choice; none, another or both together are not", () => {
+    for (const licence of ["MIT", "ISC", "(GPL-3.0-only OR MIT)"]) assert.isTrue(isAllowed(licence), licence)
+    for (const licence of [undefined, "", "UNLICENSED", "AGPL-3.0-only", "MIT AND GPL-3.0-only"])
+      assert.isFalse(isAllowed(licence), licence)
+  })
+
+  test("a user's packages are the dependencies and peers with all of theirs, and no development dependency", () => {
+    const found = installed({
+      "": { dependencies: { a: "1" }, peerDependencies: { b: "1" } },
+      "node_modules/a": { license: "MIT", dependencies: { c: "1", b: "1" }, optionalDependencies: { absent: "1" } },
+      "node_modules/a/node_modules/c": { license: "ISC", dependencies: { d: "1" } },
+      "node_modules/b": { license: "MIT" },
+      "node_modules/c": { license: "AGPL-3.0-only" },
+      "node_modules/d": { license: "GPL-3.0-only" }
+    })
+    assert.deepStrictEqual([...found.keys()].toSorted(), [
+      "node_modules/a",
+      "node_modules/a/node_modules/c",
+      "node_modules/b",
+      "node_modules/d"
+    ])
+  })
+})
