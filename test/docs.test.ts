@@ -1,5 +1,5 @@
 /**
- * Each `ts` block of README.md, of docs/ and of the docstrings in src/ is compiled, then run as a module of its own.
+ * Each `ts` block of README.md and its neighbours, of docs/ and of the docstrings in src/ is compiled, then run as a module of its own.
  * A line that ends in `// => value` asserts that value, of an expression or of what a `const` is given; an expression
  * of several lines has it on the last one, which then begins with a closing bracket or a dot. A block keeps the line
  * numbers of the file that it stands in. What cannot be run is shown in a `txt` or `sh` block.
@@ -9,6 +9,7 @@ import { execFile } from "node:child_process"
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join, relative, resolve } from "node:path"
 import { promisify } from "node:util"
+import { index } from "../.ci/llms.ts"
 
 const root = resolve(import.meta.dirname, "..")
 const out = join(import.meta.dirname, ".docs")
@@ -41,7 +42,7 @@ const blocksOf = (file: string) =>
     return { name: `${file}:${line}`, module: join(out, file, `${line}.ts`), line, code }
   })
 
-const files = globSync(["README.md", "docs/**/*.md", "src/**/*.ts"], { cwd: root }).toSorted()
+const files = globSync(["*.md", "docs/**/*.md", "src/**/*.ts"], { cwd: root }).toSorted()
 const blocks = files.flatMap(blocksOf)
 
 rmSync(out, { recursive: true, force: true })
@@ -83,11 +84,15 @@ describe("docs", () => {
   })
 
   test("every link of the docs names a file that is there", () => {
-    for (const file of globSync(["README.md", "docs/**/*.md"], { cwd: root })) {
+    for (const file of globSync(["*.{md,txt}", "docs/**/*.md"], { cwd: root })) {
       for (const [, target = ""] of read(file).matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)) {
         assert.isTrue(existsSync(join(root, dirname(file), target)), `${file} links to ${target}`)
       }
     }
+  })
+
+  test("llms.txt lists the pages as they are (npm run fix writes it)", () => {
+    assert.strictEqual(read("llms.txt"), index())
   })
 
   test("the blocks compile", async () => {

@@ -1,7 +1,12 @@
 /**
- * What keeps a release from being published, and what a user gets: the scripts that `npm publish` and `npm run check` run.
+ * What keeps a release from being published, what a user gets, and what the workflows may do: the scripts that `npm publish`
+ * and `npm run check` run, and .github/workflows/.
  */
 import { assert, describe, test } from "@effect/vitest"
+import { Schema } from "effect"
+import * as Yaml from "effect/encoding/Yaml"
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
 import { isAllowed, installed } from "../.ci/licences.ts"
 import { fillIn, obstacles } from "../.ci/publisher.ts"
 
@@ -78,6 +83,43 @@ describe("licences", () => {
       "node_modules/a/node_modules/c",
       "node_modules/b",
       "node_modules/d"
+    ])
+  })
+})
+
+const Job = Schema.Struct({
+  permissions: Schema.optional(Schema.Record(Schema.String, Schema.String)),
+  uses: Schema.optional(Schema.String),
+  steps: Schema.optional(Schema.Array(Schema.Struct({ uses: Schema.optional(Schema.String) })))
+})
+const Workflow = Schema.Struct({
+  permissions: Schema.Record(Schema.String, Schema.String),
+  jobs: Schema.Record(Schema.String, Job)
+})
+
+describe("workflows", () => {
+  const folder = join(import.meta.dirname, "../.github/workflows")
+  const workflows = readdirSync(folder).map((name) => ({
+    name,
+    workflow: Schema.decodeUnknownSync(Workflow)(Yaml.parse(readFileSync(join(folder, name), "utf8")))
+  }))
+
+  test("each action is pinned by its commit", () => {
+    const used = workflows.flatMap(({ workflow }) =>
+      Object.values(workflow.jobs).flatMap(({ steps = [], uses }) => [uses, ...steps.map((step) => step.uses)])
+    )
+    for (const action of used) assert.match(action ?? "./", /^(\.\/|[\w-]+\/[\w-]+@[0-9a-f]{40}$)/)
+  })
+
+  test("a workflow may read the repository, and only the job that publishes may prove who it is", () => {
+    for (const { workflow } of workflows) assert.deepStrictEqual(workflow.permissions, { contents: "read" })
+    const own = workflows.flatMap(({ name, workflow }) =>
+      Object.entries(workflow.jobs).flatMap(([job, { permissions }]) =>
+        permissions === undefined ? [] : [{ name, job, permissions }]
+      )
+    )
+    assert.deepStrictEqual(own, [
+      { name: "release.yml", job: "publish", permissions: { contents: "read", "id-token": "write" } }
     ])
   })
 })
