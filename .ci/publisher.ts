@@ -16,17 +16,17 @@ const fieldsOf = (repository: string, email: string) => ({
   repository: { type: "git", url: `git+${repository}.git` }
 })
 
-/** The manifest with the fields of its publisher, beside the licence as npm orders them. */
+/** The manifest with the fields of its publisher, beside the licence in the order that the formatter wants. */
 export const fillIn = (manifest: Manifest, repository: string, email: string): Manifest => {
   const url = repository.replace(/^git\+|\.git$|\/$/g, "")
   if (!/^https:\/\/[^/\s]+(\/[^/\s]+){2,}$/.test(url))
     throw new Error(`${repository} is no https address of a repository`)
   if (!/^[^@\s]+@[^@\s]+$/.test(email)) throw new Error(`${email} is no e-mail address`)
-  const fields: Manifest = fieldsOf(url, email)
-  const others = Object.entries(manifest).filter(([name]) => !(name in fields))
+  const { bugs, homepage, repository: at } = fieldsOf(url, email)
+  const others = Object.entries(manifest).filter(([name]) => !["bugs", "homepage", "repository"].includes(name))
   return Object.fromEntries(
     others.flatMap(([name, value]) =>
-      name === "license" ? [...Object.entries(fields), [name, value]] : [[name, value]]
+      name === "license" ? Object.entries({ homepage, bugs, license: value, repository: at }) : [[name, value]]
     )
   )
 }
