@@ -24,7 +24,7 @@ const lostAnswer = Effect.gen(function* () {
   yield* payments.requestWithdrawal(request, { idempotencyKey }).pipe(
     Effect.catchTag("OutcomeUnknown", (error) =>
       Effect.gen(function* () {
-        yield* Console.log(`${error._tag}: ${error.message}`)
+        yield* Console.log(`\n(The program got ${error._tag}, as the client logged it above.)`)
         yield* sandbox.clearFaults
         yield* Console.log("\n(The answers come again. The same payout is asked for with the same key.)\n")
         return yield* payments.requestWithdrawal(request, { idempotencyKey, earlier: "Unknown" })
