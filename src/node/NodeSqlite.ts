@@ -129,7 +129,7 @@ const setClock = (db: DatabaseSync, clock: Clock.Clock) => {
 const isLocked = (error: SqlError) => error.reason._tag === "LockTimeoutError"
 
 /** The files that this process has open. SQLite does not say which process has locked a file. */
-const openHere = new Set<string>()
+const openHere = new Set<string | undefined>()
 
 /** What the file system knows a file by, whatever its path is. A database in memory has none. */
 const identityOf = (filename: string): string | undefined => {
@@ -140,7 +140,7 @@ const identityOf = (filename: string): string | undefined => {
 /** Why a file cannot be opened, as a predicate after its name. */
 const problemOf = (filename: string, error: SqlError): string => {
   if (!isLocked(error)) return `cannot be opened as a SQLite database (${error.reason._tag})`
-  return openHere.has(identityOf(filename) ?? "")
+  return openHere.has(identityOf(filename))
     ? "is open already in this process, by another layer. Make one layer value for the file, and one runtime for the server, the database and the webhook: see docs/one-runtime.md."
     : "is open in another process: a SQLite file belongs to one process. Stop the other one first; several processes need PostgreSQL."
 }
