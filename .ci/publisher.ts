@@ -8,7 +8,12 @@
  */
 import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs"
 
-type Manifest = Readonly<Record<string, unknown>>
+interface Manifest {
+  readonly version?: string
+  readonly homepage?: string
+  readonly bugs?: { readonly url?: string; readonly email?: string }
+  readonly repository?: { readonly type?: string; readonly url?: string }
+}
 
 const fieldsOf = (repository: string, email: string) => ({
   homepage: `${repository}#readme`,
@@ -41,8 +46,8 @@ interface Release {
 /** Why the package may not be published. */
 export const obstacles = ({ changelog, manifest, waiting }: Release): ReadonlyArray<string> => {
   const { bugs, homepage, repository, version } = manifest
-  const url = /"url":"git\+(https:[^"]+)\.git"/.exec(JSON.stringify(repository) ?? "")?.[1] ?? ""
-  const email = /"email":"([^"]+)"/.exec(JSON.stringify(bugs) ?? "")?.[1] ?? ""
+  const url = repository?.url?.replace(/^git\+|\.git$/g, "") ?? ""
+  const email = bugs?.email ?? ""
   const isFilledIn =
     url !== "" &&
     email !== "" &&
@@ -51,9 +56,9 @@ export const obstacles = ({ changelog, manifest, waiting }: Release): ReadonlyAr
     ...(isFilledIn
       ? []
       : ["package.json does not say who publishes it: run `npm run publisher -- <repository> <email>`"]),
-    ...(changelog.split("\n").includes(`## ${String(version)}`)
+    ...(changelog.split("\n").includes(`## ${version}`)
       ? []
-      : [`CHANGELOG.md has no entry for ${String(version)}: run \`npm run release\``]),
+      : [`CHANGELOG.md has no entry for ${version}: run \`npm run release\``]),
     ...waiting.map((changeset) => `${changeset} is in no version: run \`npm run release\``)
   ]
 }

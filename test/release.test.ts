@@ -45,7 +45,7 @@ describe("publishing", () => {
     assert.throws(() => fillIn(unfilled, "https://git.example.com/owner/effect-pix", ""), "no e-mail address")
   })
 
-  test.for(["repository", "bugs", "homepage"])(
+  test.for(["repository", "bugs", "homepage"] as const)(
     "a package whose %s is left out, or is another's, is refused",
     (field) => {
       const { [field]: _, ...without } = filled
