@@ -83,13 +83,14 @@ const restingStore = <E, R>(
       return Effect.andThen(Effect.sleep(Duration.seconds(most)), untilDue)
     })
     const rest = Effect.ensuring(Effect.raceFirst(nextWrite, untilDue), isAwake.open)
-    const scope = yield* Effect.scope
-    const watched = yield* Effect.cached(Effect.forkIn(repeatedly("Looking for what is due", poll, rest), scope))
+    // A process that only submits looks for nothing.
+    const isTaking = Latch.makeUnsafe()
+    yield* Effect.forkScoped(Effect.andThen(isTaking.await, repeatedly("Looking for what is due", poll, rest)))
     const store = yield* Effect.updateService(make, Clock.Clock, restingClock(isAwake))
     return PersistedQueue.PersistedQueueStore.of({
       ...store,
       take: (options) =>
-        Effect.andThen(watched, Effect.updateService(store.take(options), Clock.Clock, restingClock(isAwake)))
+        Effect.andThen(isTaking.open, Effect.updateService(store.take(options), Clock.Clock, restingClock(isAwake)))
     })
   })
 
