@@ -6,7 +6,7 @@ import { Clock, type Duration, Effect, Layer } from "effect"
 import { PayoutQueue } from "effect-pix/payouts"
 import { Webhook } from "effect-pix/webhook"
 import { TestClock } from "effect/testing"
-import { gateway, payout } from "../support/payoutQueue.ts"
+import { gateway, makeWarnings, parkedLine, parkOne, payout } from "../support/payoutQueue.ts"
 
 it.effect(
   "PayoutQueue and Webhook in memory wake for nothing but the hourly sweeps while nothing is due, and do at once what comes then",
@@ -22,6 +22,7 @@ it.effect(
           }
         }
       })
+      const { layer: logger, lines } = makeWarnings()
       const layer = Layer.mergeAll(PayoutQueue.layerMemory(), Webhook.layer({ onPaid: () => Effect.void }))
       yield* Effect.gen(function* () {
         const queue = yield* PayoutQueue
@@ -33,6 +34,12 @@ it.effect(
         assert.isAtMost(sleeps, 25 * 8)
         yield* queue.submit(payout("invoice-2"))
         assert.strictEqual((yield* queue.await("invoice-2")).state, "posted")
-      }).pipe(Effect.provide(Layer.provide(layer, Layer.mergeAll(gateway, Layer.succeed(Clock.Clock, counting)))))
+        yield* TestClock.adjust("1 hour")
+        yield* parkOne
+        yield* TestClock.adjust("2 minutes")
+        assert.deepStrictEqual(lines, [parkedLine])
+      }).pipe(
+        Effect.provide(Layer.provide(layer, Layer.mergeAll(gateway, logger, Layer.succeed(Clock.Clock, counting))))
+      )
     })
 )

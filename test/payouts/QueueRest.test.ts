@@ -11,7 +11,7 @@ import { Webhook } from "effect-pix/webhook"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { charge } from "../support/charges.ts"
-import { gateway, payout } from "../support/payoutQueue.ts"
+import { gateway, makeWarnings, parkedLine, parkOne, payout } from "../support/payoutQueue.ts"
 import { makeStatements } from "../support/statements.ts"
 
 const world = Layer.suspend(() =>
@@ -61,11 +61,11 @@ describe("PayoutQueue on SQLite under TestClock", () => {
       const queue = yield* PayoutQueue
       const sql = yield* SqlClient.SqlClient
       yield* Layer.build(PayoutQueue.layerWorker())
-      yield* TestClock.adjust("25 hours")
+      yield* TestClock.adjust("1 hour")
       yield* queue.submit(payout("invoice-1"))
       yield* TestClock.adjust("1 second")
       assert.strictEqual(yield* stateOf("invoice-1"), "posted")
-      yield* TestClock.adjust("25 hours")
+      yield* TestClock.adjust("1 hour")
       const insert = yield* Effect.fromResult(PayoutInsert.make(payout("invoice-2"), { dialect: "sqlite" }))
       yield* sql.unsafe(insert.text, insert.parameters)
       yield* TestClock.adjust("2 seconds")
@@ -80,6 +80,7 @@ describe("PayoutQueue and Webhook on SQLite", () => {
     () => {
       const { layer, texts } = makeStatements()
       const events: Array<string> = []
+      const { layer: logger, lines } = makeWarnings()
       const webhooks = Webhook.layerSql({ onPaid: ({ id }) => Effect.sync(() => events.push(id)) })
       return Effect.gen(function* () {
         const queue = yield* PayoutQueue
@@ -97,15 +98,19 @@ describe("PayoutQueue and Webhook on SQLite", () => {
         // What was written is looked at once more.
         yield* TestClock.adjust("2 minutes")
         texts.length = 0
-        yield* TestClock.adjust("25 hours")
-        assert.isAtMost(texts.length, 25 * 8, texts.join("\n"))
+        yield* TestClock.adjust("2 hours")
+        assert.isAtMost(texts.length, 2 * 6, texts.join("\n"))
         yield* queue.submit(payout("invoice-2"))
         assert.strictEqual((yield* queue.await("invoice-2")).state, "posted")
         yield* pay
         assert.lengthOf(events, 2)
+        yield* TestClock.adjust("1 hour")
+        yield* parkOne
+        yield* TestClock.adjust("2 minutes")
+        assert.deepStrictEqual(lines, [parkedLine])
       }).pipe(
         Effect.provide(
-          Layer.mergeAll(PayoutQueue.layer(), webhooks).pipe(Layer.provideMerge(world), Layer.provide(layer))
+          Layer.mergeAll(PayoutQueue.layer(), webhooks).pipe(Layer.provideMerge(world), Layer.provide([layer, logger]))
         )
       )
     }
