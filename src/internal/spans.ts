@@ -6,7 +6,8 @@
  * is about; it is no event of a span, since its message may hold an idempotency key.
  *
  * One thing has one name in spans and lines: `payments.operation`, `payments.outcome`, `payments.error` (the error's tag),
- * `payments.attempts`, `payments.idempotency_key_hash`, `payments.reference`, `payments.retry_after` (in seconds) and
+ * `payments.attempts`, `payments.idempotency_key_hash`, `payments.reference`, `payments.amount` (in
+ * centavos), `payments.retry_after` (in seconds) and
  * `error.type`. An error of a call gives those that it knows as `error[ErrorReporter.attributes]`.
  */
 import * as Cause from "effect/Cause"

@@ -25,18 +25,24 @@ import { Withdrawal, type WithdrawalRequest } from "../contract/Withdrawal.ts"
  */
 export type PayoutItem = WithdrawalRequest & { readonly reference: string }
 
-/** The reference is twice in one run, for two different requests. The first one counts; this one was not sent. */
+/**
+ * The reference is twice in one run, for two different requests. The first one counts; this one was not sent. The event
+ * that holds the error has the amount of this one, and `first` says where the first one is.
+ */
 export class DuplicateReference extends Schema.TaggedError<DuplicateReference>("effect-pix/DuplicateReference")(
   "DuplicateReference",
   {
-    outcome: Schema.Literal("NotSent")
+    outcome: Schema.Literal("NotSent"),
+    reference: Schema.String,
+    /** The place of the first one in the input, from 0. */
+    first: Schema.Natural
   }
 ) {
   get concerns(): "Request" {
     return "Request"
   }
   override get message(): string {
-    return "The reference stands twice in this run, for two different requests. This one was not sent; give it a reference of its own."
+    return `The reference ${this.reference} was given before in this run, at index ${this.first}, for a different request. This payout was not sent. Give it a reference of its own.`
   }
 }
 
@@ -110,12 +116,17 @@ const place = {
   /** When this event was made. Absent where an older version stored it without a time. */
   at: Schema.optionalKey(Schema.DateTimeUtcFromString)
 }
-const keyed = { ...place, idempotencyKey: Schema.String }
+const keyed = {
+  ...place,
+  idempotencyKey: Schema.String,
+  /** What was asked for, in centavos. */
+  amount: Centavos
+}
+/** What was asked for, in centavos. Absent where the item had no amount that is a whole number of centavos. */
+const amountIfAny = Schema.optionalKey(Centavos)
 
 const asked = {
   ...keyed,
-  /** What was asked for, in centavos. */
-  amount: Centavos,
   /**
    * Three hexadecimal digits made of the rest of the request, so that a later run notices that a reference is used for
    * another request. They are too few to tell a PIX key by: about 50,000 CPFs share each value.
@@ -132,18 +143,19 @@ const since = Schema.optionalKey(Schema.DateTimeUtcFromString)
  */
 export const PayoutDone = Schema.TaggedStruct("Done", { ...asked, withdrawal: Withdrawal })
 /** See the schema of the same name. */
-export type PayoutDone = typeof PayoutDone.Type
+export interface PayoutDone extends Schema.Schema.Type<typeof PayoutDone> {}
 
 /** Nothing moved: `error` says why. Without `idempotencyKey` it was refused before anything was tried. */
 export const PayoutRefused = Schema.TaggedStruct("Refused", {
   ...place,
   idempotencyKey: Schema.optionalKey(Schema.String),
+  amount: amountIfAny,
   /** When its `Started` event was given out. Absent where it was refused before anything was tried. */
   startedAt: Schema.optionalKey(Schema.DateTimeUtcFromString),
   error: PayoutRefusal
 })
 /** See the schema of the same name. */
-export type PayoutRefused = typeof PayoutRefused.Type
+export interface PayoutRefused extends Schema.Schema.Type<typeof PayoutRefused> {}
 
 const reasons = ["OverAmount", "OverTotal", "NotCovered", "BalanceUnknown", "Stopped"] as const
 
@@ -163,7 +175,7 @@ export const PayoutUnknown = Schema.TaggedStruct("Unknown", {
   error: Schema.Union([OutcomeUnknown, IdempotencyConflict])
 })
 /** See the schema of the same name. */
-export type PayoutUnknown = typeof PayoutUnknown.Type
+export interface PayoutUnknown extends Schema.Schema.Type<typeof PayoutUnknown> {}
 
 /**
  * Nothing was sent for this item in this run, and no earlier run is known in which money may have moved for it.
@@ -182,27 +194,33 @@ export const PayoutNotStarted = Schema.TaggedStruct("NotStarted", {
   error: Schema.optionalKey(Schema.Union([PayoutRefusal, OutcomeUnknown, IdempotencyConflict, UnexpectedResponse]))
 })
 /** See the schema of the same name. */
-export type PayoutNotStarted = typeof PayoutNotStarted.Type
+export interface PayoutNotStarted extends Schema.Schema.Type<typeof PayoutNotStarted> {}
 
 /** An identical item with the same reference came before, at `first`. Nothing was sent for this one. */
-export const PayoutRepeated = Schema.TaggedStruct("Repeated", { ...place, first: Schema.Natural })
+export const PayoutRepeated = Schema.TaggedStruct("Repeated", {
+  ...place,
+  idempotencyKey: Schema.String,
+  amount: amountIfAny,
+  /** The place of the first one in the input, from 0. */
+  first: Schema.Natural
+})
 /** See the schema of the same name. */
-export type PayoutRepeated = typeof PayoutRepeated.Type
+export interface PayoutRepeated extends Schema.Schema.Type<typeof PayoutRepeated> {}
 
 /** What became of one item. It can be stored: `Schema.toCodecJson(PayoutResult)` writes it as JSON. */
 export const PayoutResult = Schema.Union([PayoutDone, PayoutRefused, PayoutUnknown, PayoutNotStarted, PayoutRepeated])
 /** See the schema of the same name. */
-export type PayoutResult = typeof PayoutResult.Type
+export type PayoutResult = PayoutDone | PayoutRefused | PayoutUnknown | PayoutNotStarted | PayoutRepeated
 
 /** The payout is about to be sent: from now on its request may be under way. */
 export const PayoutStarted = Schema.TaggedStruct("Started", { ...asked, since })
 /** See the schema of the same name. */
-export type PayoutStarted = typeof PayoutStarted.Type
+export interface PayoutStarted extends Schema.Schema.Type<typeof PayoutStarted> {}
 
 /** One step of a run. It can be stored, as a `PayoutResult`. */
 export const PayoutEvent = Schema.Union([PayoutStarted, PayoutResult])
 /** See the schema of the same name. */
-export type PayoutEvent = typeof PayoutEvent.Type
+export type PayoutEvent = PayoutStarted | PayoutResult
 
 /** What became of every item of a run, each list in the order of the input. It can be stored, as a `PayoutResult`. */
 export const PayoutReport = Schema.Struct({
@@ -213,7 +231,7 @@ export const PayoutReport = Schema.Struct({
   repeated: Schema.Array(PayoutRepeated)
 })
 /** See the schema of the same name. */
-export type PayoutReport = typeof PayoutReport.Type
+export interface PayoutReport extends Schema.Schema.Type<typeof PayoutReport> {}
 
 /**
  * The items could not be read to their end: their stream failed, or the stream or the list threw. What had been started

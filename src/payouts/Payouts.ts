@@ -21,7 +21,7 @@
  *   its events where you want to know what was started.
  * - The rest of the input is read after a stop too, to be listed as not started. Cut an endless stream yourself.
  * - A limit judges the list in its order and by its amounts, whether or not an earlier run has paid some of them. Give
- *   what earlier runs answered as `previous`, and what is done counts no more.
+ *   the report or the events of earlier runs as `previous`, and what is done counts no more.
  */
 
 import * as Arr from "effect/Array"
@@ -118,7 +118,8 @@ export const run = <E = never, R = never>(
       }
       const end = yield* Effect.exit(drive(items, settings, emit))
       const report = reportOf(events)
-      for (const [name, results] of Object.entries(report)) span?.attribute(`payouts.${snake(name)}`, results.length)
+      for (const [name, results] of Object.entries({ ...report }))
+        span?.attribute(`payouts.${snake(name)}`, results.length)
       if (Exit.isSuccess(end)) return report
       const error = Option.getOrUndefined(Cause.findErrorOption(end.cause))
       return yield* new PayoutSourceFailed<E>({

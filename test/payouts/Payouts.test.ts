@@ -1,7 +1,8 @@
 import { assert, describe, expect, it } from "@effect/vitest"
-import { Effect, Schema } from "effect"
-import { IdempotencyKey, Money, PixKey } from "effect-pix"
-import { type PayoutItem, PayoutReport } from "effect-pix/payouts"
+import { Effect, Layer, Logger, References, Schema } from "effect"
+import { IdempotencyKey, Money, PaymentsPolicy, PixKey } from "effect-pix"
+import { type PayoutItem, PayoutReport, Payouts } from "effect-pix/payouts"
+import { Fault, Sandbox, SandboxOptions } from "effect-pix/sandbox"
 import {
   start,
   failing,
@@ -109,9 +110,17 @@ describe("references", () => {
       const model = makeModel()
       const report = yield* model.run([item("a"), item("b"), { ...item("a") }, item("a")])
       assert.deepStrictEqual(referencesOf(report.done), ["a", "b"])
+      const repeated = {
+        _tag: "Repeated",
+        reference: "a",
+        at: start,
+        idempotencyKey: keyOf("a"),
+        amount: Money.centavos(1000),
+        first: 0
+      } as const
       assert.deepStrictEqual(report.repeated, [
-        { _tag: "Repeated", index: 2, reference: "a", at: start, first: 0 },
-        { _tag: "Repeated", index: 3, reference: "a", at: start, first: 0 }
+        { ...repeated, index: 2 },
+        { ...repeated, index: 3 }
       ])
       assert.strictEqual(model.calls.length, 2)
     })
@@ -133,7 +142,10 @@ describe("references", () => {
           [2, "DuplicateReference", "NotSent"]
         ]
       )
-      assert.match(report.refused[0]?.error.message ?? "", /stands twice in this run, for two different requests/)
+      assert.match(
+        report.refused[0]?.error.message ?? "",
+        /reference a was given before in this run, at index 0, for a different/
+      )
       assert.deepStrictEqual(
         [...model.ledger.values()].map(({ record }) => Money.format(record.value)),
         ["R$ 10,00"]
@@ -174,6 +186,45 @@ describe("references", () => {
 })
 
 describe("the report", () => {
+  it.effect("names the reference and the amount of every payout, whatever became of it", () =>
+    Effect.gen(function* () {
+      const script = failing({ b: failures.refused, c: failures.unknown })
+      const list = [
+        item("a"),
+        item("b", 1001),
+        item("a"),
+        item("a", 1002),
+        item(" ", 1003),
+        item("c", 1004),
+        item("d", 1005)
+      ]
+      const report = yield* makeModel({ script }).run(list, { concurrency: 1 })
+      const results = Object.values({ ...report }).flat()
+      assert.deepStrictEqual(
+        results.toSorted((a, b) => a.index - b.index).map(({ _tag, amount, reference }) => [_tag, reference, amount]),
+        [
+          ["Done", "a", Money.centavos(1000)],
+          ["Refused", "b", Money.centavos(1001)],
+          ["Repeated", "a", Money.centavos(1000)],
+          ["Refused", "a", Money.centavos(1002)],
+          ["Refused", " ", Money.centavos(1003)],
+          ["Unknown", "c", Money.centavos(1004)],
+          ["NotStarted", "d", Money.centavos(1005)]
+        ]
+      )
+    })
+  )
+
+  it.effect("is read as its events where a later run has it as previous", () =>
+    Effect.gen(function* () {
+      const first = yield* makeModel({ script: failing({ b: failures.refused }) }).run([item("a"), item("b")])
+      const model = makeModel()
+      const report = yield* model.run([item("a"), item("b")], { previous: first })
+      assert.deepStrictEqual(referencesOf(report.done), ["a", "b"])
+      assert.deepStrictEqual(model.calls, [keyOf("b")])
+    })
+  )
+
   it.effect("can be stored as JSON and read back, with its errors", () =>
     Effect.gen(function* () {
       const model = makeModel({ script: failing({ "invoice-1": failures.refused, "invoice-2": failures.unknown }) })
@@ -187,5 +238,26 @@ describe("the report", () => {
       assert.strictEqual(back.unknown[0]?.error.message, report.unknown[0]?.error.message)
       assert.notInclude(json, "maria@example.com")
     })
+  )
+})
+
+describe("the log of a run", () => {
+  it.effect("names the reference and the amount of the payout that a warning of the client is about", () =>
+    Effect.gen(function* () {
+      const lines: Array<Record<string, unknown>> = []
+      const logger = Logger.make(({ fiber }) => {
+        lines.push({ ...fiber.getRef(References.CurrentLogAnnotations) })
+      })
+      const sandbox = yield* Sandbox
+      yield* sandbox.fault("requestWithdrawal", Fault.resetAfter)
+      const run = Payouts.run([item("invoice-7", 2500)]).pipe(
+        Effect.provide([PaymentsPolicy.layer(PaymentsPolicy.once), Logger.layer([logger])])
+      )
+      assert.deepStrictEqual(referencesOf((yield* run).unknown), ["invoice-7"])
+      assert.deepStrictEqual(
+        lines.map((attributes) => [attributes["payments.reference"], attributes["payments.amount"]]),
+        [["invoice-7", 2500]]
+      )
+    }).pipe(Effect.provide(Layer.provide(Sandbox.layerPayments, Layer.succeed(SandboxOptions, { balance: 50_000 }))))
   )
 })

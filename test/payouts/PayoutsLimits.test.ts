@@ -12,7 +12,15 @@ describe("limits", () => {
         maxAmount: Money.centavos(5000)
       })
       assert.deepStrictEqual(report.notStarted, [
-        { _tag: "NotStarted", index: 0, reference: "a", at: start, idempotencyKey: keyOf("a"), reason: "OverAmount" }
+        {
+          _tag: "NotStarted",
+          index: 0,
+          reference: "a",
+          at: start,
+          idempotencyKey: keyOf("a"),
+          amount: Money.centavos(5001),
+          reason: "OverAmount"
+        }
       ])
       assert.deepStrictEqual(referencesOf(report.done), ["b"])
     })

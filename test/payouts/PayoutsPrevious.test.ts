@@ -402,13 +402,14 @@ describe("what earlier events of one key come to", () => {
     reference: "invoice-0",
     idempotencyKey: keyOf("invoice-0"),
     at: t2,
-    error: new DuplicateReference({ outcome: "NotSent" })
+    error: new DuplicateReference({ outcome: "NotSent", reference: "invoice-0", first: 0 })
   }
   const notStarted = (startedAt: DateTime.Utc | undefined, index = 0): PayoutNotStarted => ({
     _tag: "NotStarted",
     index,
     reference: "invoice-0",
     idempotencyKey: keyOf("invoice-0"),
+    amount: Money.centavos(1000),
     reason: "Stopped",
     at: t3,
     ...(startedAt && { startedAt })

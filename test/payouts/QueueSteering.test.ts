@@ -134,7 +134,7 @@ describe("a payout that its owner settled while its request was under way", () =
             errors,
             as === "failed"
               ? [
-                  `The service recorded a payout that somebody settled as failed (key ${accepted!.key}). MONEY MAY HAVE MOVED.`
+                  `The service recorded a payout that somebody settled as failed (reference invoice-1, R$ 10,00, idempotency key ${accepted!.key}). MONEY MAY HAVE MOVED.`
                 ]
               : []
           )

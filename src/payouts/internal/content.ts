@@ -9,10 +9,12 @@ import { identity } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
 import type { InvalidRequest } from "../../contract/PaymentsError.ts"
 import { fingerprint, fromReferenceOption } from "../../contract/IdempotencyKey.ts"
 import type { WithdrawalRequest } from "../../contract/Withdrawal.ts"
 import { invalidWithdrawal, pairOf } from "../../contract/WithdrawalCheck.ts"
+import { Centavos } from "../../pix/Money.ts"
 import { type PayoutItem, ReferenceConflict } from "../Payout.ts"
 
 /** Sorts the fields of an object, so that their order makes no other text. */
@@ -48,6 +50,9 @@ const badReference = invalid(
 /** The error of an item of a run whose amount cannot be compared with a limit. */
 export const badAmount = invalid("amount", "must be a whole number of centavos, from 0")
 
+/** Whether an amount that a caller gave is one: a whole number of centavos. */
+export const isCentavos = Schema.is(Centavos)
+
 /** An item whose reference makes a key. Its request is not checked yet. */
 export interface ReadItem {
   readonly reference: string
@@ -56,9 +61,10 @@ export interface ReadItem {
   readonly check: string
 }
 
-/** Why an item cannot be read, and its reference where that is a text. */
+/** Why an item cannot be read, with its reference where that is a text, and its amount where that is one in centavos. */
 interface Unreadable {
   readonly reference: string
+  readonly amount?: Centavos
   readonly error: InvalidRequest
 }
 
@@ -71,7 +77,11 @@ export const readItem = (kind: string, item: PayoutItem): Result.Result<ReadItem
       if (idempotencyKey !== undefined) {
         return Result.succeed({ reference, idempotencyKey, request, check: checkOf(request, idempotencyKey) })
       }
-      return Result.fail({ reference: Predicate.isString(reference) ? reference : "", error: badReference })
+      return Result.fail({
+        reference: Predicate.isString(reference) ? reference : "",
+        ...(isCentavos(request.amount) && { amount: request.amount }),
+        error: badReference
+      })
     },
     catch: () => ({ reference: "", error: unreadableItem })
   }).pipe(Result.flatMap(identity))

@@ -15,7 +15,7 @@ import { NotAfter } from "../../internal/notAfter.ts"
 import type { PayoutEvent, PayoutItem } from "../Payout.ts"
 import { heldBack, makePlan, type NotSent, notSent, type Start } from "./plan.ts"
 import type { Items, Settings } from "./settings.ts"
-import { afterAnswer, optionsOf, unseen } from "./machine.ts"
+import { afterAnswer, namesOf, optionsOf, unseen } from "./machine.ts"
 
 /** Gives an event to the reader of the run, and waits until the reader took it. */
 export type Emit = (event: PayoutEvent) => Effect.Effect<void>
@@ -52,6 +52,7 @@ export const drive = Effect.fnUntraced(function* <E, R>(items: Items<E, R>, sett
     const since = doubt === undefined ? startedAt : doubt.since
     const exit = yield* requestWithdrawal(request, optionsOf(idempotencyKey, doubt !== undefined)).pipe(
       Effect.provideService(NotAfter, DateTime.toEpochMillis(since ?? startedAt) + settings.keyHorizon),
+      Effect.annotateLogs(namesOf(keyed)),
       Effect.exit
     )
     // A call that died may have been sent.

@@ -12,6 +12,7 @@ import * as Result from "effect/Result"
 import { type IdempotencyConflict, OutcomeUnknown, type RequestWithdrawalError } from "../../contract/PaymentsError.ts"
 import type { WriteOptions } from "../../contract/IdempotencyKey.ts"
 import type { Withdrawal } from "../../contract/Withdrawal.ts"
+import { Centavos, format } from "../../pix/Money.ts"
 import type { PayoutRefusal } from "../Payout.ts"
 
 /** A failure after which money may have moved. */
@@ -68,6 +69,20 @@ export const afterAnswer = (
     ? { _tag: "Unknown", error: afterDoubt(failure, idempotencyKey) }
     : { _tag: "Refused", error: failure }
 }
+
+/** What each log line about a payout says of it, the client's warnings included. The amount is in centavos. */
+export const namesOf = ({ amount, reference }: { readonly reference: string; readonly amount: number }) => ({
+  "payments.reference": reference,
+  "payments.amount": amount
+})
+
+/** A payout as a log line writes it. */
+export const inWords = (payout: {
+  readonly reference: string
+  readonly amount: number
+  readonly idempotencyKey: string
+}): string =>
+  `reference ${payout.reference}, ${format(Centavos.make(payout.amount))}, idempotency key ${payout.idempotencyKey}`
 
 /** Whether the same payout may be sent later, unchanged: its refusal is not about it. */
 export const isPassing = ({ concerns }: PayoutRefusal): boolean => concerns === "Setup" || concerns === "Service"

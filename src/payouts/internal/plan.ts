@@ -6,9 +6,8 @@ import * as BigDecimal from "effect/BigDecimal"
 import * as DateTime from "effect/DateTime"
 import * as Equal from "effect/Equal"
 import * as Result from "effect/Result"
-import * as Schema from "effect/Schema"
 import type { WithdrawalRequest } from "../../contract/Withdrawal.ts"
-import { Centavos, type Reais } from "../../pix/Money.ts"
+import type { Centavos, Reais } from "../../pix/Money.ts"
 import {
   DuplicateReference,
   type PayoutItem,
@@ -16,20 +15,20 @@ import {
   type PayoutResult,
   type PayoutUnknown
 } from "../Payout.ts"
-import { badAmount, checkOf, conflictOf, type ReadItem, readItem } from "./content.ts"
+import { badAmount, checkOf, conflictOf, isCentavos, type ReadItem, readItem } from "./content.ts"
 import { type Doubt, makeHistory, type Past } from "./history.ts"
 import { isPastHorizon } from "./machine.ts"
 import type { Settings } from "./settings.ts"
 
 /** The fields of every event that say which payout it is. */
-type Keyed = Pick<PayoutNotStarted, "index" | "reference" | "idempotencyKey">
+type Keyed = Pick<PayoutNotStarted, "index" | "reference" | "idempotencyKey" | "amount">
 
 /** The item is to be sent. */
 export interface Start {
   readonly _tag: "Start"
   readonly keyed: Keyed
   /** The fields of an event after which money may have moved. */
-  readonly asked: Keyed & { readonly amount: Centavos; readonly check: string }
+  readonly asked: Keyed & { readonly check: string }
   readonly request: WithdrawalRequest
   /** An earlier run may have paid it. */
   readonly doubt: Doubt | undefined
@@ -39,8 +38,6 @@ export interface Start {
 export type NotSent = Pick<PayoutNotStarted, "reason" | "error" | "startedAt">
 
 type Halt = "OverTotal" | "NotCovered"
-
-const isCentavos = Schema.is(Centavos)
 
 const isMore = (sum: bigint, available: Reais) => BigDecimal.isGreaterThan(BigDecimal.make(sum, 2), available)
 
@@ -110,13 +107,13 @@ export const makePlan = (settings: Settings) => {
       if (Result.isFailure(read)) return { _tag: "Refused", index, at, ...read.failure }
       const { check, idempotencyKey, reference, request } = read.success
       const { amount } = request
-      const keyed = { index, reference, idempotencyKey }
-      const refused = { _tag: "Refused", index, reference, at } as const
+      const known = { index, reference, at, ...(isCentavos(amount) && { amount }) }
+      const refused = { _tag: "Refused", ...known } as const
       const first = seen.get(reference)
       if (first !== undefined) {
         return Equal.equals(first.request, request)
-          ? { _tag: "Repeated", index, reference, at, first: first.index }
-          : { ...refused, error: new DuplicateReference({ outcome: "NotSent" }) }
+          ? { _tag: "Repeated", ...known, idempotencyKey, first: first.index }
+          : { ...refused, error: new DuplicateReference({ outcome: "NotSent", reference, first: first.index }) }
       }
       seen.set(reference, { index, request })
       // Only an amount can be compared with a limit.
@@ -125,7 +122,8 @@ export const makePlan = (settings: Settings) => {
       const conflict = past && conflictWithPast(past, read.success)
       if (conflict !== undefined) return { ...refused, idempotencyKey, error: conflict }
       if (past?._tag === "Done") return { ...past, index, reference }
-      const start: Start = { _tag: "Start", keyed, asked: { ...keyed, amount, check }, request, doubt: past }
+      const keyed = { index, reference, idempotencyKey, amount }
+      const start: Start = { _tag: "Start", keyed, asked: { ...keyed, check }, request, doubt: past }
       const held = heldBack(start, settings, at)
       if (held !== undefined) return held
       const reason = limitReached(amount)

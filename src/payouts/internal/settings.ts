@@ -14,7 +14,7 @@ import * as Check from "../../contract/Settings.ts"
 import { invalidWithdrawal } from "../../contract/WithdrawalCheck.ts"
 import { millisOf } from "../../internal/duration.ts"
 import { Centavos } from "../../pix/Money.ts"
-import { type PayoutError, PayoutEvent, type PayoutItem } from "../Payout.ts"
+import { type PayoutError, PayoutEvent, type PayoutItem, PayoutReport } from "../Payout.ts"
 
 /** Many payouts, in a list or in a stream. */
 export type Items<E = never, R = never> = Iterable<PayoutItem> | Stream.Stream<PayoutItem, E, R>
@@ -50,15 +50,15 @@ export interface Options {
     | ((error: PayoutError) => boolean)
     | undefined
   /**
-   * The events or results of earlier runs of the same references, in any order; those of other references do not matter.
-   * They are of one `kind`, that of this run. Default: none.
+   * The report of an earlier run, or the events or results of all of them, in any order; those of other references do not
+   * matter. They are of one `kind`, that of this run. Default: none.
    *
    * - What is `Done` is reported as it is: nothing is sent for it, and it counts towards no limit.
    * - What is `Unknown`, or `Started` without a result, stays `Unknown` until the service says that it is done.
    * - An item that asks for another amount, or anything else, than what is done or unknown is refused with
    *   `ReferenceConflict`; so is one that is done or unknown under another key than that of this run.
    */
-  readonly previous?: Iterable<PayoutEvent> | undefined
+  readonly previous?: Iterable<PayoutEvent> | PayoutReport | undefined
   /** Sends nothing that is unknown in `previous`, and reports it as it was. Default false. */
   readonly hold?: boolean | undefined
   /**
@@ -87,6 +87,15 @@ const stopperOf = (stopOn: Options["stopOn"]) => {
 }
 
 const isEvent = Schema.is(PayoutEvent)
+const isReport = Schema.is(PayoutReport)
+
+/** The events of earlier runs, or `undefined` where what was given is something else. */
+const eventsOf = (previous: NonNullable<Options["previous"]>): ReadonlyArray<PayoutEvent> | undefined => {
+  if (isReport(previous)) return Object.values({ ...previous }).flat()
+  // A caller without types may give anything, and reading it may throw.
+  const events = Result.getOrUndefined(Result.try(() => [...previous]))
+  return events?.every(isEvent) === true ? events : undefined
+}
 
 const isLimit = Schema.is(Schema.UndefinedOr(Centavos))
 
@@ -96,7 +105,7 @@ export const settingsOf = (items: unknown, given: Options) =>
     const options: Options = Predicate.isObject(given) ? given : {}
     const { checkBalance, concurrency = 4, hold = false, keyHorizon = "12 hours", kind = "payout", stopOn } = options
     const horizon = millisOf(keyHorizon)
-    const previous = Result.getOrUndefined(Result.try(() => [...(options.previous ?? [])]))
+    const previous = eventsOf(options.previous ?? [])
     const { checked } = Check
     const limit = (setting: "maxAmount" | "maxTotal") =>
       checked(setting, options[setting], isLimit(options[setting]), "must be a whole number of centavos")
@@ -132,8 +141,8 @@ export const settingsOf = (items: unknown, given: Options) =>
       previous: checked(
         "previous",
         previous ?? [],
-        previous?.every(isEvent) === true,
-        "must be the events or results of earlier runs"
+        previous !== undefined,
+        "must be the report, the events or the results of earlier runs"
       )
     })
   }).pipe(

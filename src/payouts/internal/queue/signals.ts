@@ -7,6 +7,7 @@ import * as Metric from "effect/Metric"
 import { fingerprint } from "../../../contract/IdempotencyKey.ts"
 import { repeatedly } from "../../../durable/Work.ts"
 import { errorType } from "../../../internal/spans.ts"
+import { namesOf } from "../machine.ts"
 import { failureOf, type Row } from "./row.ts"
 import type { Store } from "./store.ts"
 
@@ -41,7 +42,7 @@ export const countChange = (row: Row): Effect.Effect<void> => {
 /** What a log line and a span say of a payout. */
 export const attributesOf = (row: Row) => ({
   "payments.operation": "requestWithdrawal",
-  "payments.reference": row.reference,
+  ...namesOf(row),
   "payments.idempotency_key_hash": fingerprint(row.idempotencyKey),
   "payments.attempts": row.sends,
   "payments.outcome": failureOf(row)?.outcome,

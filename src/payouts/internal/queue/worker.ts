@@ -23,7 +23,7 @@ import type { Seal } from "../../PayoutQueueOptions.ts"
 import type { Core, Element } from "./core.ts"
 import { answeredEvent } from "./entries.ts"
 import { readRequest } from "./request.ts"
-import { afterAnswer, optionsOf } from "../machine.ts"
+import { afterAnswer, inWords, namesOf, optionsOf } from "../machine.ts"
 import * as Row from "./row.ts"
 import type { Settings } from "./settings.ts"
 import { attributesOf, causeOf } from "./signals.ts"
@@ -47,7 +47,7 @@ const logAgain = (before: Row.Row, after: Row.Row, failure: RequestWithdrawalErr
   const when = wait === undefined ? "" : ` in ${Math.round(Duration.toSeconds(wait))} seconds, as the service asked`
   return log(
     isNew && !isKnown ? "Warn" : "Debug",
-    `A payout is tried again${when} (key ${after.idempotencyKey}): ${failure._tag}`,
+    `A payout is tried again${when}: ${failure._tag} (${inWords(after)})`,
     { ...attributesOf(after), "payments.retry_after": wait && Duration.toSeconds(wait) }
   )
 }
@@ -65,11 +65,7 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
     if ((yield* core.change(row, Row.park(because), { _tag: "Parked", because })) === undefined)
       return yield* changedMeanwhile()
     const money = row.mayHaveLeftAt === null ? "No money moved." : "MONEY MAY HAVE MOVED."
-    yield* log(
-      "Error",
-      `A payout waits for a person (${because}, key ${row.idempotencyKey}). ${money}`,
-      attributesOf(row)
-    )
+    yield* log("Error", `A payout waits for a person: ${because} (${inWords(row)}). ${money}`, attributesOf(row))
   })
 
   /** Why a payout must not be sent. */
@@ -143,11 +139,7 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
     if (marked === undefined) {
       const now = yield* Clock.currentTimeMillis
       yield* core.requeue(row, untilTomorrow(now, settings.zone))
-      yield* log(
-        "Warn",
-        `The cap of the day is reached: a payout waits for tomorrow (key ${row.idempotencyKey}).`,
-        attributesOf(row)
-      )
+      yield* log("Warn", `The daily cap is reached: a payout waits for tomorrow (${inWords(row)}).`, attributesOf(row))
       return undefined
     }
     // It may have waited for its turn, for the end of a pause, or for a process that was stopped.
@@ -162,7 +154,7 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
     if (Result.isSuccess(result) && after?.state === "failed") {
       yield* log(
         "Error",
-        `The service recorded a payout that somebody settled as failed (key ${row.idempotencyKey}). MONEY MAY HAVE MOVED.`,
+        `The service recorded a payout that somebody settled as failed (${inWords(row)}). MONEY MAY HAVE MOVED.`,
         attributesOf(after)
       )
     }
@@ -193,7 +185,7 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
       }
       yield* turn
       const sending = inSpan("PayoutQueue.send", { kind: "internal", attributes: attributesOf(row), root: true }, () =>
-        Effect.annotateLogs(send(row, request), { "payments.reference": row.reference })
+        Effect.annotateLogs(send(row, request), namesOf(row))
       )
       const failure = yield* withPatience(settings.drain)(sending)
       if (failure === undefined) return
