@@ -23,4 +23,8 @@ export type Concern = "Request" | "Balance" | "Setup" | "Service"
 /** One mistake in a request: its path, and what was expected there. It never holds the value. */
 export const RequestIssue = Schema.Struct({ path: Schema.String, problem: Schema.String })
 /** See the schema of the same name. */
-export type RequestIssue = typeof RequestIssue.Type
+export interface RequestIssue extends Schema.Schema.Type<typeof RequestIssue> {}
+
+/** The mistakes as a part of a sentence. */
+export const issuesInWords = (issues: ReadonlyArray<RequestIssue>): string =>
+  issues.map(({ path, problem }) => (path === "" ? problem : `${path} ${problem}`)).join("; ")

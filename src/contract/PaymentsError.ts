@@ -20,7 +20,7 @@ import {
   callFields,
   failureFields,
   failureInWords,
-  issuesInWords,
+  withIssues,
   keyInWords,
   nothingExecuted,
   reasonInWords,
@@ -51,7 +51,7 @@ export class InvalidRequest extends paymentsError<InvalidRequest>()(
     return "Request"
   }
   override get message(): string {
-    return `${this.operation} was not sent, its input is wrong${issuesInWords(this.issues)}. Nothing happened; correct the input.`
+    return `${this.operation} was not sent, its input is wrong${withIssues(this.issues)}. Nothing happened; correct the input.`
   }
 }
 
@@ -226,7 +226,7 @@ export class UnexpectedResponse extends paymentsError<UnexpectedResponse>()(
     return "Service"
   }
   override get message(): string {
-    return `${this.operation} was answered (HTTP ${this.status}), but ${reasonInWords[this.reason]}${issuesInWords(this.issues)}. Reading changes nothing: ask again, and if the answer stays, compare it with the contract.`
+    return `${this.operation} was answered (HTTP ${this.status}), but ${reasonInWords[this.reason]}${withIssues(this.issues)}. Reading changes nothing: ask again, and if the answer stays, compare it with the contract.`
   }
 }
 
@@ -249,7 +249,7 @@ export class OutcomeUnknown extends paymentsError<OutcomeUnknown>()(
     return "Service"
   }
   override get message(): string {
-    return `${this.operation}${keyInWords(this)} may have been executed, or not, after ${this.attempts} attempt(s): ${failureInWords(this)}${issuesInWords(this.issues)}.${seenInWords(this.seen)} ${stakeInWords(this.operation)} Do not send it under a new key: repeat it with the same key, or look it up first.${retryAfterInWords(this)}${serviceSaid(this)}`
+    return `${this.operation}${keyInWords(this)} may have been executed, or not, after ${this.attempts} attempt(s): ${failureInWords(this)}${withIssues(this.issues)}.${seenInWords(this.seen)} ${stakeInWords(this.operation)} Do not send it under a new key: repeat it with the same key, or look it up first.${retryAfterInWords(this)}${serviceSaid(this)}`
   }
 }
 

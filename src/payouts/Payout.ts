@@ -5,9 +5,11 @@
 import type * as Cause from "effect/Cause"
 import * as Data from "effect/Data"
 import * as Schema from "effect/Schema"
-import { Centavos } from "../pix/Money.ts"
+import { issuesInWords } from "../contract/Outcome.ts"
+import { Centavos, format } from "../pix/Money.ts"
 import {
   AuthError,
+  BelowMinimum,
   IdempotencyConflict,
   InvalidRequest,
   OutcomeUnknown,
@@ -88,6 +90,53 @@ export class ReferenceConflict extends Schema.TaggedError<ReferenceConflict>("ef
       ? "run it with the kind that it was sent under: under another key it would be paid again"
       : "ask for what was asked for then"
     return `The reference ${was}, for ${amount} centavos, and this item asks for ${this.differs.map((part) => other[part]).join(" and ")}. This item was not sent. If it is another payout, give it a reference of its own; if it is the same one, ${same}.`
+  }
+}
+
+/** The most payouts that one message names. */
+const maxShown = 10
+
+const whyWrong = (error: InvalidRequest | BelowMinimum | ReferenceConflict): string => {
+  switch (error._tag) {
+    case "InvalidRequest":
+      return issuesInWords(error.issues)
+    case "BelowMinimum":
+      return `asks for ${format(error.amount)}, which is under the minimum of ${format(error.minimum)}`
+    case "ReferenceConflict":
+      return `was submitted before, with another ${error.differs.join(" and ")}`
+  }
+}
+
+/**
+ * Some payouts of a `submitMany` are wrong, so none was accepted. `wrong` names every one of them, in the order of the
+ * input.
+ */
+export class PayoutsNotAccepted extends Schema.TaggedError<PayoutsNotAccepted>("effect-pix/PayoutsNotAccepted")(
+  "PayoutsNotAccepted",
+  {
+    outcome: Schema.Literal("NotSent"),
+    wrong: Schema.NonEmptyArray(
+      Schema.Struct({
+        /** The item's place in the input, from 0. */
+        index: Schema.Natural,
+        /** The item's reference. Empty where it had none that is a text. */
+        reference: Schema.String,
+        /** What was asked for, in centavos. Absent where the item had no amount that is a whole number of centavos. */
+        amount: Schema.optionalKey(Centavos),
+        error: Schema.Union([InvalidRequest, BelowMinimum, ReferenceConflict])
+      })
+    )
+  }
+) {
+  get concerns(): "Request" {
+    return "Request"
+  }
+  override get message(): string {
+    const shown = this.wrong
+      .slice(0, maxShown)
+      .map((wrong) => `${wrong.reference} (index ${wrong.index}) ${whyWrong(wrong.error)}`)
+    const more = this.wrong.length > maxShown ? `; and ${this.wrong.length - maxShown} more` : ""
+    return `No payout was accepted. Correct ${this.wrong.length} and submit all of them again: ${shown.join("; ")}${more}.`
   }
 }
 

@@ -71,7 +71,7 @@ import type { Store } from "./internal/queue/store.ts"
 import { sweeps } from "./internal/queue/sweeps.ts"
 import { tables } from "./internal/queue/tables.ts"
 import { makeWorker } from "./internal/queue/worker.ts"
-import type { PayoutItem, ReferenceConflict } from "./Payout.ts"
+import type { PayoutItem, PayoutsNotAccepted, ReferenceConflict } from "./Payout.ts"
 import type { PauseChange, PayoutChange, StepOptions } from "./PayoutHistory.ts"
 import type { PayoutClientOptions, PayoutQueueOptions, Seal } from "./PayoutQueueOptions.ts"
 import type { PayoutNotFound, PayoutState, PayoutStateConflict, PayoutStatus } from "./PayoutStatus.ts"
@@ -95,13 +95,13 @@ export class PayoutQueue extends Context.Service<
       PayoutStatus,
       ReferenceConflict | InvalidRequest | BelowMinimum | ForeignTransaction | DatabaseError
     >
-    /** Accepts all of them, or none. */
+    /**
+     * Accepts all of them, or none: `PayoutsNotAccepted` names every payout that is wrong, with its index, its reference,
+     * its amount and why. Amounts are in centavos.
+     */
     readonly submitMany: (
       payouts: Iterable<PayoutItem>
-    ) => Effect.Effect<
-      ReadonlyArray<PayoutStatus>,
-      ReferenceConflict | InvalidRequest | BelowMinimum | ForeignTransaction | DatabaseError
-    >
+    ) => Effect.Effect<ReadonlyArray<PayoutStatus>, PayoutsNotAccepted | ForeignTransaction | DatabaseError>
     /** What is known of a reference; `None` where it was never submitted, or was forgotten. */
     readonly status: (reference: string) => Effect.Effect<Option.Option<PayoutStatus>, DatabaseError>
     /**

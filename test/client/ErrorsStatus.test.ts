@@ -371,7 +371,7 @@ describe("a success that cannot be read", () => {
         reason: "KeyMismatch"
       })
       const { error } = yield* failing(requestWithdrawal.call, respond(201, record("wd_of_somebody_else")))
-      assert.include(error.message, "idempotencyKey: is not the key that was sent")
+      assert.include(error.message, "idempotencyKey is not the key that was sent")
       assert.notInclude(String(error), "somebody")
     })
   )

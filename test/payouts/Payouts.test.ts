@@ -160,7 +160,7 @@ describe("references", () => {
         const report = yield* model.run([item(reference), item("b")])
         const [refused] = report.refused
         assert.strictEqual(refused?.error._tag, "InvalidRequest")
-        assert.match(refused?.error.message ?? "", /reference: must be a text that is not blank/)
+        assert.match(refused?.error.message ?? "", /reference must be a text that is not blank/)
         assert.isUndefined(refused?.idempotencyKey)
         assert.deepStrictEqual(referencesOf(report.done), ["b"])
       })

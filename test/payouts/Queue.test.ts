@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Metric, Option, Stream } from "effect"
-import { PaymentsPolicy } from "effect-pix"
-import { PayoutQueue, type PayoutQueueOptions } from "effect-pix/payouts"
+import { Money, PaymentsPolicy } from "effect-pix"
+import { type PayoutItem, PayoutQueue, type PayoutQueueOptions } from "effect-pix/payouts"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { TestClock } from "effect/testing"
 import { layerMemory, payout, payouts } from "../support/payoutQueue.ts"
@@ -84,7 +84,11 @@ describe("submit", () => {
       yield* Effect.flip(queue.submitMany([payout("invoice-1"), payout("invoice-2", 1)]))
       yield* queue.submit(payout("invoice-3"))
       const conflict = yield* Effect.flip(queue.submitMany([payout("invoice-4"), payout("invoice-3", 5000)]))
-      assert.isTrue(conflict._tag === "ReferenceConflict" && conflict.reference === "invoice-3")
+      assert(conflict._tag === "PayoutsNotAccepted")
+      assert.deepStrictEqual(
+        conflict.wrong.map(({ error, reference }) => [reference, error._tag]),
+        [["invoice-3", "ReferenceConflict"]]
+      )
       const listed = yield* Stream.runCollect(queue.list())
       assert.deepStrictEqual(
         listed.map(({ reference }) => reference),
@@ -93,18 +97,40 @@ describe("submit", () => {
     }).pipe(Effect.provide(layerMemory()))
   )
 
-  it.effect("of many payouts the one that is wrong is named by its place", () =>
+  it.effect("of many payouts every one that is wrong is named, by its place, its reference and why", () =>
     Effect.gen(function* () {
       const queue = yield* PayoutQueue
-      const paths = yield* Effect.forEach(
-        [{ ...payout("invoice-2"), pixKey: "?" }, { ...payout("invoice-2"), reference: "" }, null],
-        // Callers without types give anything.
-        (wrong) => Effect.flip(queue.submitMany([payout("invoice-1"), wrong as never]))
-      )
+      yield* queue.submit(payout("invoice-1"))
+      // Callers without types give anything.
+      const many = [
+        payout("invoice-0"),
+        payout("invoice-1", 5000),
+        payout("invoice-2", 950),
+        { ...payout("invoice-3"), pixKey: "?" },
+        { ...payout("invoice-4"), reference: "" },
+        null
+      ] as ReadonlyArray<PayoutItem>
+      const error = yield* Effect.flip(queue.submitMany(many))
+      assert(error._tag === "PayoutsNotAccepted")
       assert.deepStrictEqual(
-        paths.map((error) => (error._tag === "InvalidRequest" ? error.issues.map(({ path }) => path) : error._tag)),
-        [["[1].pixKeyType"], ["[1].reference"], ["[1]"]]
+        error.wrong.map(({ amount, error, index, reference }) => [index, reference, amount, error._tag]),
+        [
+          [1, "invoice-1", Money.centavos(5000), "ReferenceConflict"],
+          [2, "invoice-2", Money.centavos(950), "BelowMinimum"],
+          [3, "invoice-3", Money.centavos(1000), "InvalidRequest"],
+          [4, "", Money.centavos(1000), "InvalidRequest"],
+          [5, "", undefined, "InvalidRequest"]
+        ]
       )
+      for (const words of [
+        "Correct 5 and submit all of them again",
+        "invoice-1 (index 1) was submitted before, with another amount",
+        "invoice-2 (index 2) asks for R$ 9,50, which is under the minimum of R$ 10,00"
+      ]) {
+        assert.include(error.message, words)
+      }
+      const long = yield* Effect.flip(queue.submitMany(payouts(12, 1)))
+      assert.match(long.message, /^No payout was accepted\. Correct 12 .* and 2 more\.$/)
     }).pipe(Effect.provide(layerMemory()))
   )
 

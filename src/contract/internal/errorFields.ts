@@ -5,7 +5,7 @@ import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
 import * as Endpoints from "../Endpoints.ts"
 import { FailureReason } from "../FailureReason.ts"
-import type { RequestIssue } from "../Outcome.ts"
+import { issuesInWords, type RequestIssue } from "../Outcome.ts"
 
 const common = {
   operation: Endpoints.Operation,
@@ -118,7 +118,6 @@ export const reasonInWords: Record<FailureReason, string> = {
 export const failureInWords = (error: { readonly reason: FailureReason; readonly status?: number }) =>
   `${reasonInWords[error.reason]}${error.status === undefined ? "" : ` (HTTP ${error.status})`}`
 
-export const issuesInWords = (issues: ReadonlyArray<RequestIssue> = []) =>
-  issues.length === 0
-    ? ""
-    : `: ${issues.map(({ path, problem }) => (path === "" ? problem : `${path}: ${problem}`)).join("; ")}`
+/** The mistakes as the end of a sentence, if there are any. */
+export const withIssues = (issues: ReadonlyArray<RequestIssue> = []) =>
+  issues.length === 0 ? "" : `: ${issuesInWords(issues)}`

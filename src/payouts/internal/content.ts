@@ -61,10 +61,24 @@ export interface ReadItem {
   readonly check: string
 }
 
-/** Why an item cannot be read, with its reference where that is a text, and its amount where that is one in centavos. */
-interface Unreadable {
+/** What an item is called: its reference where that is a text, and its amount where that is one in centavos. */
+interface Name {
   readonly reference: string
   readonly amount?: Centavos
+}
+
+/** The name of an item of a caller without types, who may give anything. Reading it may throw. */
+export const nameOf = (item: Partial<PayoutItem> | undefined): Name =>
+  Result.getOrElse(
+    Result.try((): Name => {
+      const { amount, reference } = item ?? {}
+      return { reference: Predicate.isString(reference) ? reference : "", ...(isCentavos(amount) && { amount }) }
+    }),
+    () => ({ reference: "" })
+  )
+
+/** Why an item cannot be read. */
+interface Unreadable extends Name {
   readonly error: InvalidRequest
 }
 
@@ -77,13 +91,9 @@ export const readItem = (kind: string, item: PayoutItem): Result.Result<ReadItem
       if (idempotencyKey !== undefined) {
         return Result.succeed({ reference, idempotencyKey, request, check: checkOf(request, idempotencyKey) })
       }
-      return Result.fail({
-        reference: Predicate.isString(reference) ? reference : "",
-        ...(isCentavos(request.amount) && { amount: request.amount }),
-        error: badReference
-      })
+      return Result.fail({ ...nameOf(item), error: badReference })
     },
-    catch: () => ({ reference: "", error: unreadableItem })
+    catch: () => ({ ...nameOf(item), error: unreadableItem })
   }).pipe(Result.flatMap(identity))
 
 /** What a payout asks for. */

@@ -1,12 +1,14 @@
 /**
  * Submitting, asking and steering: everything that needs no worker.
  */
+import * as Arr from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as PubSub from "effect/PubSub"
+import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Stream from "effect/Stream"
@@ -14,11 +16,11 @@ import { fromReference } from "../../../contract/IdempotencyKey.ts"
 import { Centavos } from "../../../pix/Money.ts"
 import { inSpan } from "../../../internal/spans.ts"
 import { DatabaseError, naming } from "../../../durable/Database.ts"
-import type { PayoutItem } from "../../Payout.ts"
+import { type PayoutItem, PayoutsNotAccepted } from "../../Payout.ts"
 import type { Seal } from "../../PayoutQueueOptions.ts"
 import { PayoutNotFound, type PayoutState, PayoutStateConflict, type PayoutStatus } from "../../PayoutStatus.ts"
 import type { PauseChange, PayoutChange, StepOptions } from "../../PayoutHistory.ts"
-import { conflictOf } from "../content.ts"
+import { conflictOf, nameOf } from "../content.ts"
 import type { Core } from "./core.ts"
 import { type Event, personOf, readEntries, readPauses, writePause } from "./entries.ts"
 import { isSameRequest, type Submission, submission } from "./request.ts"
@@ -43,6 +45,8 @@ const keyOf = (reference: string) =>
     try: () => fromReference("payout", reference),
     catch: () => new PayoutNotFound({ reference: typeof reference === "string" ? reference : "" })
   })
+
+type Wrong = PayoutsNotAccepted["wrong"][number]
 
 const paged = (
   operation: string,
@@ -78,11 +82,12 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
     )
   })
 
+  /** A conflict is a value, so that the transaction goes on to the next payout. */
   const insert = Effect.fnUntraced(function* (submitted: Submission, request: string) {
     const { text: _, ...wanted } = submitted
     const now = yield* Clock.currentTimeMillis
     const row = Row.Row.make({ ...wanted, request, generation: 1, submittedAt: now, updatedAt: now })
-    if (yield* core.insert(row)) return statusOf(row)
+    if (yield* core.insert(row)) return Result.succeed(statusOf(row))
     const earlier = yield* store.get(row.idempotencyKey)
     if (earlier === undefined) {
       // It was committed after this transaction had begun, and this one does not see it.
@@ -95,19 +100,32 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
       check: earlier.requestCheck,
       since: DateTime.makeUnsafe(earlier.submittedAt)
     })
-    return conflict === undefined ? statusOf(earlier) : yield* conflict
+    return conflict === undefined ? Result.succeed(statusOf(earlier)) : Result.fail(conflict)
   })
 
-  const submitAll = Effect.fnUntraced(function* (
-    payouts: ReadonlyArray<PayoutItem>,
-    placeOf?: (index: number) => string
-  ) {
-    const wanted = yield* Effect.forEach(payouts, (payout, index) =>
-      Effect.flatMap(Effect.fromResult(submission(payout, placeOf?.(index))), (one) =>
-        Effect.map(seal.seal(one.text, one.reference), (sealed) => [one, sealed] as const)
-      )
-    )
-    return yield* store.transaction(Effect.forEach(wanted, ([one, sealed]) => insert(one, sealed)))
+  /** Checks and seals all, before the transaction begins. */
+  const sealAll = Effect.forEach((payout: PayoutItem) =>
+    Effect.flatMap(Effect.fromResult(submission(payout)), (one) =>
+      Effect.map(seal.seal(one.text, one.reference), (sealed) => [one, sealed] as const)
+    ).pipe(Effect.result)
+  )
+
+  /** Accepts all or none. Inserts what is right also where another is wrong, to find every conflict. */
+  const submitAll = Effect.fnUntraced(function* (payouts: ReadonlyArray<PayoutItem>) {
+    const wanted = yield* sealAll(payouts)
+    const insertAll = Effect.gen(function* () {
+      const statuses: Array<PayoutStatus> = []
+      const wrong: Array<Wrong> = []
+      for (const [index, one] of wanted.entries()) {
+        const inserted: Result.Result<PayoutStatus, Wrong["error"]> = Result.isFailure(one)
+          ? Result.fail(one.failure)
+          : yield* insert(...one.success)
+        if (Result.isSuccess(inserted)) statuses.push(inserted.success)
+        else wrong.push({ index, ...nameOf(payouts[index]), error: inserted.failure })
+      }
+      return Arr.isArrayNonEmpty(wrong) ? yield* new PayoutsNotAccepted({ outcome: "NotSent", wrong }) : statuses
+    })
+    return yield* store.transaction(insertAll)
   })
 
   const find = (reference: string) =>
@@ -180,11 +198,17 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
   return {
     // One was given.
     submit: (payout: PayoutItem) =>
-      Effect.map(writing("submit", submitAll([payout])), ([status]) => status as PayoutStatus),
+      writing(
+        "submit",
+        submitAll([payout]).pipe(
+          Effect.map(([status]) => status as PayoutStatus),
+          Effect.catchTag("PayoutsNotAccepted", ({ wrong: [{ error }] }) => Effect.fail(error))
+        )
+      ),
     submitMany: (payouts: Iterable<PayoutItem>) =>
       writing(
         "submitMany",
-        Effect.suspend(() => submitAll([...payouts], (index) => `[${index}]`))
+        Effect.suspend(() => submitAll([...payouts]))
       ),
     status: (reference: string) =>
       find(reference).pipe(

@@ -7,7 +7,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { BelowMinimum, InvalidRequest } from "../../../contract/PaymentsError.ts"
 import { type WithdrawalRequest, WithdrawalRequestBody } from "../../../contract/Withdrawal.ts"
-import { checkWithdrawal, invalidWithdrawal } from "../../../contract/WithdrawalCheck.ts"
+import { checkWithdrawal } from "../../../contract/WithdrawalCheck.ts"
 import type { PayoutItem } from "../../Payout.ts"
 import { canonical, readItem } from "../content.ts"
 
@@ -21,7 +21,8 @@ export interface Submission {
   readonly requestCheck: string
 }
 
-const check = (payout: PayoutItem): Result.Result<Submission, InvalidRequest | BelowMinimum> => {
+/** Checks a payout to its last field. */
+export const submission = (payout: PayoutItem): Result.Result<Submission, InvalidRequest | BelowMinimum> => {
   const read = readItem("payout", payout)
   if (Result.isFailure(read)) return Result.fail(read.failure.error)
   const { check, idempotencyKey, reference, request } = read.success
@@ -33,20 +34,6 @@ const check = (payout: PayoutItem): Result.Result<Submission, InvalidRequest | B
     requestCheck: check
   }))
 }
-
-/** Checks a payout to its last field. `place` says which of many it is. */
-export const submission = (
-  payout: PayoutItem,
-  place?: string
-): Result.Result<Submission, InvalidRequest | BelowMinimum> =>
-  Result.mapError(check(payout), (error) =>
-    place === undefined || error._tag === "BelowMinimum"
-      ? error
-      : invalidWithdrawal(
-          error.issues.map(({ path, problem }) => ({ path: path === "" ? place : `${place}.${path}`, problem })),
-          error.idempotencyKey
-        )
-  )
 
 const StoredRequest = Schema.fromJsonString(WithdrawalRequestBody)
 const decodeStored = Schema.decodeUnknownEffect(StoredRequest)
