@@ -47,6 +47,7 @@ import * as Predicate from "effect/Predicate"
 import * as RcMap from "effect/RcMap"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
+import { legible } from "../internal/legible.ts"
 import { ConfigurationError } from "../contract/ConfigurationError.ts"
 import * as Settings from "../contract/Settings.ts"
 import { type ApiCredentials, Credentials } from "./Credentials.ts"
@@ -62,9 +63,11 @@ export interface Merchant extends ApiCredentials {
 }
 
 /** `load` found no such merchant. Nothing was sent. The result is not cached: the next use loads again. */
-export class MerchantNotFound extends Schema.TaggedError<MerchantNotFound>("effect-pix/MerchantNotFound")(
-  "MerchantNotFound",
-  { merchant: Schema.String, outcome: Schema.Literal("NotSent") }
+export class MerchantNotFound extends legible(
+  Schema.TaggedError<MerchantNotFound>("effect-pix/MerchantNotFound")("MerchantNotFound", {
+    merchant: Schema.String,
+    outcome: Schema.Literal("NotSent")
+  })
 ) {
   override get message(): string {
     return `There is no merchant ${this.merchant}. Nothing was sent. Each use looks it up again, so it can be added now.`
@@ -75,14 +78,13 @@ export class MerchantNotFound extends Schema.TaggedError<MerchantNotFound>("effe
  * No client could be built for a merchant: `load` failed or took too long, or its result cannot be used. Nothing was sent.
  * The failure is not cached: the next use tries again.
  */
-export class MerchantUnavailable extends Schema.TaggedError<MerchantUnavailable>("effect-pix/MerchantUnavailable")(
-  "MerchantUnavailable",
-  {
+export class MerchantUnavailable extends legible(
+  Schema.TaggedError<MerchantUnavailable>("effect-pix/MerchantUnavailable")("MerchantUnavailable", {
     merchant: Schema.String,
     outcome: Schema.Literal("NotSent"),
     /** Why. Of an error of `load` it shows only the tag, since a message may hold a secret. */
     problem: Schema.String
-  }
+  })
 ) {
   override get message(): string {
     return `No client could be built for the merchant ${this.merchant}: ${this.problem}. Nothing was sent. It is safe to try again.`

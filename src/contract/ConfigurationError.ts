@@ -14,6 +14,7 @@
  * ```
  */
 import * as Schema from "effect/Schema"
+import { legible } from "../internal/legible.ts"
 
 /** One setting that is wrong. It never holds the value. */
 export const SettingProblem = Schema.Struct({
@@ -32,9 +33,10 @@ export const SettingProblem = Schema.Struct({
 export interface SettingProblem extends Schema.Schema.Type<typeof SettingProblem> {}
 
 /** A layer cannot be built from its settings. The message names every setting that is wrong, and shows no value. */
-export class ConfigurationError extends Schema.TaggedError<ConfigurationError>("effect-pix/ConfigurationError")(
-  "ConfigurationError",
-  { settings: Schema.NonEmptyArray(SettingProblem) }
+export class ConfigurationError extends legible(
+  Schema.TaggedError<ConfigurationError>("effect-pix/ConfigurationError")("ConfigurationError", {
+    settings: Schema.NonEmptyArray(SettingProblem)
+  })
 ) {
   override get message(): string {
     return this.settings.map(({ problem, setting }) => `${setting} ${problem}`).join("; ")

@@ -20,11 +20,14 @@ export type Outcome = typeof Outcome.Type
  */
 export type Concern = "Request" | "Balance" | "Setup" | "Service"
 
-/** One mistake in a request: its path, and what was expected there. It never holds the value. */
+/**
+ * One mistake in a request: its path, and what is wrong there, as a predicate: `must be a string`. The path is empty for
+ * the request as a whole. It never holds the value.
+ */
 export const RequestIssue = Schema.Struct({ path: Schema.String, problem: Schema.String })
 /** See the schema of the same name. */
 export interface RequestIssue extends Schema.Schema.Type<typeof RequestIssue> {}
 
-/** The mistakes as a part of a sentence. */
-export const issuesInWords = (issues: ReadonlyArray<RequestIssue>): string =>
-  issues.map(({ path, problem }) => (path === "" ? problem : `${path} ${problem}`)).join("; ")
+/** The mistakes as a part of a sentence. `whole` names what an empty path means. */
+export const issuesInWords = (issues: ReadonlyArray<RequestIssue>, whole = "the request"): string =>
+  issues.map(({ path, problem }) => `${path || whole} ${problem}`).join("; ")

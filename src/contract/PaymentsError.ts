@@ -14,7 +14,7 @@
  * body or a payer's data; the words of the service are cut, cleaned and masked before they are stored.
  */
 import * as Schema from "effect/Schema"
-import { Centavos } from "../pix/Money.ts"
+import { Centavos, format } from "../pix/Money.ts"
 import {
   answerFields,
   callFields,
@@ -31,7 +31,7 @@ import {
   waitInWords
 } from "./internal/errorFields.ts"
 import { paymentsError } from "./internal/paymentsError.ts"
-import { RequestIssue } from "./Outcome.ts"
+import { issuesInWords, RequestIssue } from "./Outcome.ts"
 import { Seen, seenInWords } from "./Seen.ts"
 
 export { Operation } from "./Endpoints.ts"
@@ -51,7 +51,7 @@ export class InvalidRequest extends paymentsError<InvalidRequest>()(
     return "Request"
   }
   override get message(): string {
-    return `${this.operation} was not sent, its input is wrong${withIssues(this.issues)}. Nothing happened; correct the input.`
+    return `${this.operation} was not sent: ${issuesInWords(this.issues)}. Correct the request.`
   }
 }
 
@@ -75,8 +75,11 @@ export class BelowMinimum extends paymentsError<BelowMinimum>()(
     return "Request"
   }
   override get message(): string {
-    const who = this.outcome === "NotSent" ? "The" : "The service says that the"
-    return `${who} withdrawal of ${this.amount} centavos is under the minimum (documented: ${this.minimum}). No money moved; ask for more.${serviceSaid(this)}`
+    const asked = `withdrawal of ${format(this.amount)}`
+    const minimum = format(this.minimum)
+    return this.outcome === "NotSent"
+      ? `The ${asked} was not sent: the minimum is ${minimum}. Pay out at least ${minimum}.`
+      : `The service says that the ${asked} is under its minimum (the documented one is ${minimum}). No money moved; pay out more.${serviceSaid(this)}`
   }
 }
 
@@ -123,7 +126,7 @@ export class InsufficientBalance extends paymentsError<InsufficientBalance>()(
     return "Balance"
   }
   override get message(): string {
-    return `The balance does not cover ${this.operation} (HTTP ${this.status}). ${nothingExecuted(this)}; read the balance before asking again.${serviceSaid(this)}`
+    return `The balance does not cover the withdrawal (HTTP ${this.status}). ${nothingExecuted(this)}; read the balance before asking again.${serviceSaid(this)}`
   }
 }
 

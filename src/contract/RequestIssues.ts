@@ -18,10 +18,20 @@ const pathOf = (path: ReadonlyArray<PropertyKey | { readonly key: PropertyKey }>
   return (own === -1 ? keys : keys.slice(0, own + 1)).map((key) => (plainName.test(key) ? key : "?")).join(".")
 }
 
+/** What a schema says of a mistake, as a predicate after the name of the field. */
+const predicateOf = (message: string): string => {
+  if (message === "Missing key") return "is missing"
+  if (message === "Expected no excess property") return "is no field of this request"
+  const [, expected] = /^Expected (.*)$/s.exec(message) ?? []
+  if (expected === undefined) return message.replace(/^Metadata /, "")
+  const article = /^(?:string|number|boolean)$/.test(expected) ? "a " : /^(?:object|array)$/.test(expected) ? "an " : ""
+  return `must be ${article}${expected.replaceAll(" | ", " or ")}`
+}
+
 const maxIssues = 10
 
 /** The issues of a schema error, at most ten. */
 export const issuesOf = (error: Schema.SchemaError): ReadonlyArray<RequestIssue> =>
   format(error.issue)
     .issues.slice(0, maxIssues)
-    .map(({ message, path }) => ({ path: pathOf(path ?? []), problem: message }))
+    .map(({ message, path }) => ({ path: pathOf(path ?? []), problem: predicateOf(message) }))

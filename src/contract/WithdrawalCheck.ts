@@ -5,7 +5,7 @@
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { fromPair, isPixKey, type Pair, toPair } from "../pix/PixKey.ts"
+import { fromPair, isPixKey, type Pair, PixKeyType, toPair } from "../pix/PixKey.ts"
 import type { RequestIssue } from "./Outcome.ts"
 import { BelowMinimum, InvalidRequest } from "./PaymentsError.ts"
 import { issuesOf } from "./RequestIssues.ts"
@@ -19,21 +19,23 @@ const fail = (path: string, problem: string) => Result.fail([{ path, problem }])
 /** The key of a request in the form of the PIX directory; `{}` if it has none. Fails with what is wrong with the key. */
 export const pairOf = ({ pixKey, pixKeyType }: WithdrawalRequest): Result.Result<Pair | {}, Issues> => {
   if (pixKey === undefined) {
-    return pixKeyType === undefined
-      ? Result.succeed({})
-      : fail("pixKeyType", "names the kind of a pixKey that is missing")
+    return pixKeyType === undefined ? Result.succeed({}) : fail("pixKeyType", "is given, and pixKey is missing")
   }
   if (isPixKey(pixKey)) {
     return pixKeyType === undefined
       ? Result.succeed(toPair(pixKey))
-      : fail("pixKeyType", "is already said by the PixKey value")
+      : fail("pixKeyType", "is given beside a PixKey value, which has its own kind")
   }
   if (typeof pixKey !== "string" || typeof pixKeyType !== "string") {
-    return fail("pixKeyType", "is required where pixKey is plain text: its kind is never guessed")
+    return fail("pixKeyType", "is missing: the kind of a pixKey in plain text is never guessed")
   }
   return Result.mapBoth(fromPair(pixKey, pixKeyType), {
     onSuccess: toPair,
-    onFailure: ({ reason }) => [{ path: "pixKey", problem: reason }]
+    onFailure: ({ reason, type }) => [
+      type === undefined
+        ? { path: "pixKeyType", problem: `must be one of ${PixKeyType.literals.join(", ")}` }
+        : { path: "pixKey", problem: reason }
+    ]
   })
 }
 
@@ -64,8 +66,8 @@ export const checkWithdrawal = (
   idempotencyKey: string
 ): Result.Result<Body, InvalidRequest | BelowMinimum> => {
   const body = Result.getOrElse(
-    Result.try(() => (Predicate.isObject(request) ? bodyOf(request) : fail("", "Expected a withdrawal request"))),
-    () => fail("", "it cannot be written as JSON")
+    Result.try(() => (Predicate.isObject(request) ? bodyOf(request) : fail("", "must be an object"))),
+    () => fail("", "cannot be written as JSON")
   )
   if (Result.isFailure(body)) return Result.fail(invalidWithdrawal(body.failure, idempotencyKey))
   return request.amount >= minimumWithdrawal

@@ -13,6 +13,7 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
+import { legible } from "../internal/legible.ts"
 import type { ConfigurationError } from "../contract/ConfigurationError.ts"
 import * as Settings from "../contract/Settings.ts"
 import { boundedExponential } from "../internal/schedule.ts"
@@ -23,14 +24,16 @@ import { boundedExponential } from "../internal/schedule.ts"
  * The error has the kind of the failure and not the database's message, which may quote a row and with it a person's data.
  * Look for the message in the database's log.
  */
-export class DatabaseError extends Schema.TaggedError<DatabaseError>("effect-pix/DatabaseError")("DatabaseError", {
-  /** The operation that failed, such as `submit`. */
-  operation: Schema.String,
-  /** The kind of failure, as Effect names it: `ConnectionError`, `UniqueViolation`, ... */
-  reason: Schema.String,
-  /** Whether the same operation may succeed later. */
-  isRetryable: Schema.Boolean
-}) {
+export class DatabaseError extends legible(
+  Schema.TaggedError<DatabaseError>("effect-pix/DatabaseError")("DatabaseError", {
+    /** The operation that failed, such as `submit`. */
+    operation: Schema.String,
+    /** The kind of failure, as Effect names it: `ConnectionError`, `UniqueViolation`, ... */
+    reason: Schema.String,
+    /** Whether the same operation may succeed later. */
+    isRetryable: Schema.Boolean
+  })
+) {
   override get message(): string {
     return `${this.operation} failed on the database (${this.reason}). ${this.isRetryable ? "It is safe to try again." : "Another try will not help: look into the database's own log."}`
   }
@@ -40,9 +43,10 @@ export class DatabaseError extends Schema.TaggedError<DatabaseError>("effect-pix
  * The calling code is in a transaction of another `SqlClient` than the one that this service was built with. The two
  * would not commit together, so nothing was written. Build both from one client: provide one layer value to both.
  */
-export class ForeignTransaction extends Schema.TaggedError<ForeignTransaction>("effect-pix/ForeignTransaction")(
-  "ForeignTransaction",
-  { operation: Schema.String }
+export class ForeignTransaction extends legible(
+  Schema.TaggedError<ForeignTransaction>("effect-pix/ForeignTransaction")("ForeignTransaction", {
+    operation: Schema.String
+  })
 ) {
   override get message(): string {
     return `${this.operation} was called in a transaction of another SqlClient than its own: the two would not commit together, so nothing was written. Give your code and this service the same SqlClient, made once by one layer value.`

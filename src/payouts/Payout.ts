@@ -5,6 +5,7 @@
 import type * as Cause from "effect/Cause"
 import * as Data from "effect/Data"
 import * as Schema from "effect/Schema"
+import { legible } from "../internal/legible.ts"
 import { issuesInWords } from "../contract/Outcome.ts"
 import { Centavos, format } from "../pix/Money.ts"
 import {
@@ -31,14 +32,13 @@ export type PayoutItem = WithdrawalRequest & { readonly reference: string }
  * The reference is twice in one run, for two different requests. The first one counts; this one was not sent. The event
  * that holds the error has the amount of this one, and `first` says where the first one is.
  */
-export class DuplicateReference extends Schema.TaggedError<DuplicateReference>("effect-pix/DuplicateReference")(
-  "DuplicateReference",
-  {
+export class DuplicateReference extends legible(
+  Schema.TaggedError<DuplicateReference>("effect-pix/DuplicateReference")("DuplicateReference", {
     outcome: Schema.Literal("NotSent"),
     reference: Schema.String,
     /** The place of the first one in the input, from 0. */
     first: Schema.Natural
-  }
+  })
 ) {
   get concerns(): "Request" {
     return "Request"
@@ -53,11 +53,12 @@ export class DuplicateReference extends Schema.TaggedError<DuplicateReference>("
  * something else, or would be sent under another key. It was not sent: one reference is one payout, for ever. `earlier`
  * says what is known of the reference.
  */
-export class ReferenceConflict extends Schema.TaggedError<ReferenceConflict>("effect-pix/ReferenceConflict")(
-  "ReferenceConflict",
-  {
+export class ReferenceConflict extends legible(
+  Schema.TaggedError<ReferenceConflict>("effect-pix/ReferenceConflict")("ReferenceConflict", {
     outcome: Schema.Literal("NotSent"),
     reference: Schema.String,
+    /** What this payout asks for, in centavos. */
+    amount: Centavos,
     /**
      * What is not the same. `key` is the idempotency key, as of a run with another `kind`; `content` is any other part of
      * the request, such as the PIX key.
@@ -73,23 +74,25 @@ export class ReferenceConflict extends Schema.TaggedError<ReferenceConflict>("ef
       check: Schema.optionalKey(Schema.String),
       since: Schema.optionalKey(Schema.DateTimeUtcFromString)
     })
-  }
+  })
 ) {
   get concerns(): "Request" {
     return "Request"
   }
   override get message(): string {
     const { amount, idempotencyKey, state } = this.earlier
-    const was = { Done: "was paid", Unknown: "MAY HAVE BEEN PAID", Submitted: "was submitted before" }[state]
+    const was = { Done: "was paid before", Unknown: "MAY HAVE BEEN PAID before", Submitted: "was submitted before" }[
+      state
+    ]
     const other = {
       key: `another key than ${idempotencyKey}`,
-      amount: "another amount",
+      amount: `another amount (${format(this.amount)})`,
       content: "another PIX key, description or metadata"
     }
     const same = this.differs.includes("key")
-      ? "run it with the kind that it was sent under: under another key it would be paid again"
+      ? "run it with the kind that it was sent under, because under another key it would be paid again"
       : "ask for what was asked for then"
-    return `The reference ${was}, for ${amount} centavos, and this item asks for ${this.differs.map((part) => other[part]).join(" and ")}. This item was not sent. If it is another payout, give it a reference of its own; if it is the same one, ${same}.`
+    return `The reference ${this.reference} ${was}, for ${format(amount)}, and this payout has ${this.differs.map((part) => other[part]).join(" and ")}. It was not sent. If it is another payout, give it a reference of its own; if it is the same one, ${same}.`
   }
 }
 
@@ -111,9 +114,8 @@ const whyWrong = (error: InvalidRequest | BelowMinimum | ReferenceConflict): str
  * Some payouts of a `submitMany` are wrong, so none was accepted. `wrong` names every one of them, in the order of the
  * input.
  */
-export class PayoutsNotAccepted extends Schema.TaggedError<PayoutsNotAccepted>("effect-pix/PayoutsNotAccepted")(
-  "PayoutsNotAccepted",
-  {
+export class PayoutsNotAccepted extends legible(
+  Schema.TaggedError<PayoutsNotAccepted>("effect-pix/PayoutsNotAccepted")("PayoutsNotAccepted", {
     outcome: Schema.Literal("NotSent"),
     wrong: Schema.NonEmptyArray(
       Schema.Struct({
@@ -126,7 +128,7 @@ export class PayoutsNotAccepted extends Schema.TaggedError<PayoutsNotAccepted>("
         error: Schema.Union([InvalidRequest, BelowMinimum, ReferenceConflict])
       })
     )
-  }
+  })
 ) {
   get concerns(): "Request" {
     return "Request"

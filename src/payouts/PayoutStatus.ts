@@ -2,6 +2,7 @@
  * What is known of a payout that was submitted to the queue, and what can be wrong with asking the queue.
  */
 import * as Schema from "effect/Schema"
+import { legible } from "../internal/legible.ts"
 import { IdempotencyConflict, OutcomeUnknown } from "../contract/PaymentsError.ts"
 import { Centavos } from "../pix/Money.ts"
 import { PayoutRefusal } from "./Payout.ts"
@@ -80,25 +81,28 @@ export const PayoutStatus = Schema.Union([
 export type PayoutStatus = typeof PayoutStatus.Type
 
 /** No payout of this reference was submitted, or it was forgotten since. */
-export class PayoutNotFound extends Schema.TaggedError<PayoutNotFound>("effect-pix/PayoutNotFound")("PayoutNotFound", {
-  reference: Schema.String
-}) {
+export class PayoutNotFound extends legible(
+  Schema.TaggedError<PayoutNotFound>("effect-pix/PayoutNotFound")("PayoutNotFound", {
+    reference: Schema.String
+  })
+) {
   override get message(): string {
-    return "No payout of this reference was submitted to the queue, or it was forgotten since."
+    return this.reference === ""
+      ? "The reference is not a text that a payout can have."
+      : `No payout of the reference ${this.reference} was submitted to the queue, or it was forgotten since.`
   }
 }
 
 /** What was asked cannot be done with a payout in this state. Nothing was changed. */
-export class PayoutStateConflict extends Schema.TaggedError<PayoutStateConflict>("effect-pix/PayoutStateConflict")(
-  "PayoutStateConflict",
-  {
+export class PayoutStateConflict extends legible(
+  Schema.TaggedError<PayoutStateConflict>("effect-pix/PayoutStateConflict")("PayoutStateConflict", {
     operation: Schema.Literals(["retry", "park", "resume", "settle"]),
     reference: Schema.String,
     state: PayoutState,
     problem: Schema.String
-  }
+  })
 ) {
   override get message(): string {
-    return `${this.operation} was not done, the payout is ${this.state}: ${this.problem}`
+    return `${this.operation} changed nothing: the payout ${this.reference} is ${this.state}. ${this.problem}`
   }
 }

@@ -16,6 +16,7 @@
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import { legible } from "../internal/legible.ts"
 import { withSchemaError } from "../internal/refuse.ts"
 import { type BrCode, ProblemCode } from "./internal/brCodeModel.ts"
 import { gui, location, noTxid, readBrCode } from "./internal/brCodeReader.ts"
@@ -27,12 +28,14 @@ import { isPixKey, make, type PixKey, PixKeyType, value } from "./PixKey.ts"
 export { type BrCode, type Problem, ProblemCode } from "./internal/brCodeModel.ts"
 
 /** The text is not a BR Code, a code cannot be made, or `verify` found a problem. The error holds no part of the text. */
-export class InvalidBrCode extends Schema.TaggedError<InvalidBrCode>("effect-pix/InvalidBrCode")("InvalidBrCode", {
-  /** What is wrong, for a program. */
-  code: ProblemCode,
-  /** What is wrong, as a predicate: "is cut off or not a BR Code". */
-  reason: Schema.String
-}) {
+export class InvalidBrCode extends legible(
+  Schema.TaggedError<InvalidBrCode>("effect-pix/InvalidBrCode")("InvalidBrCode", {
+    /** What is wrong, for a program. */
+    code: ProblemCode,
+    /** What is wrong, as a predicate: "is cut off or not a BR Code". */
+    reason: Schema.String
+  })
+) {
   override get message(): string {
     return `The BR Code ${this.reason}`
   }

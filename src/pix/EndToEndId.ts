@@ -13,6 +13,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import { legible } from "../internal/legible.ts"
 
 /** The parts of a well-formed identifier. */
 export interface EndToEndId {
@@ -27,12 +28,11 @@ export interface EndToEndId {
 }
 
 /** The text is not a well-formed identifier. The error does not hold the text. */
-export class InvalidEndToEndId extends Schema.TaggedError<InvalidEndToEndId>("effect-pix/InvalidEndToEndId")(
-  "InvalidEndToEndId",
-  {
+export class InvalidEndToEndId extends legible(
+  Schema.TaggedError<InvalidEndToEndId>("effect-pix/InvalidEndToEndId")("InvalidEndToEndId", {
     /** What is wrong, as a predicate: "names a minute that does not exist". */
     reason: Schema.String
-  }
+  })
 ) {
   override get message(): string {
     return `The end-to-end identifier ${this.reason}`

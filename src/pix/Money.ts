@@ -50,7 +50,10 @@ const isCentavos = (n: number): n is Centavos => Number.isSafeInteger(n) && n >=
  * ```
  */
 export const centavos = (n: number): Centavos =>
-  orRefuse(centavosOption(n), "Expected a non-negative whole number of centavos, within the safe integers")
+  orRefuse(
+    centavosOption(n),
+    'Expected a whole number of centavos from 0, within the safe integers. Money.fromReais("25.50") takes reais'
+  )
 
 /** `centavos`, or none for what it would refuse. */
 export const centavosOption = (n: number): Option.Option<Centavos> => {

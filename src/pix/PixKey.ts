@@ -19,6 +19,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import * as SchemaIssue from "effect/SchemaIssue"
+import { legible } from "../internal/legible.ts"
 import { refuse } from "../internal/refuse.ts"
 import { MaskedKey } from "./internal/maskedKey.ts"
 import { kinds } from "./internal/pixKeyKinds.ts"
@@ -36,12 +37,14 @@ export interface Pair<Type extends string = PixKeyType> {
 }
 
 /** The text is not a key of the given kind. The error holds no part of the text. */
-export class InvalidPixKey extends Schema.TaggedError<InvalidPixKey>("effect-pix/InvalidPixKey")("InvalidPixKey", {
-  /** The given kind; absent if it is not one of the five. */
-  type: Schema.optionalKey(PixKeyType),
-  /** What is wrong, as a predicate: "is not a valid CPF (...)". */
-  reason: Schema.String
-}) {
+export class InvalidPixKey extends legible(
+  Schema.TaggedError<InvalidPixKey>("effect-pix/InvalidPixKey")("InvalidPixKey", {
+    /** The given kind; absent if it is not one of the five. */
+    type: Schema.optionalKey(PixKeyType),
+    /** What is wrong, as a predicate: "is not a valid CPF (...)". */
+    reason: Schema.String
+  })
+) {
   override get message(): string {
     return `The PIX key ${this.reason}`
   }

@@ -47,6 +47,7 @@ import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import { legible } from "../internal/legible.ts"
 import type { GetTransactionError } from "../contract/PaymentsError.ts"
 import { DetailStatus } from "../contract/Status.ts"
 import type { TransactionDetail } from "../contract/Transaction.ts"
@@ -62,19 +63,21 @@ export type { Options }
  * The charge expired, or the deadline passed, before the status was final. Waiting changes nothing, so it is safe to wait
  * again.
  */
-export class TimedOut extends Schema.TaggedError<TimedOut>("effect-pix/TimedOut")("TimedOut", {
-  operation: Schema.Literal("getTransaction"),
-  outcome: Schema.Literal("NoEffect"),
-  /** How many lookups were made. */
-  attempts: Schema.Natural,
-  transactionId: Schema.String,
-  /** `Expired`: the charge's own expiry passed. `Deadline`: the time to wait was over. */
-  reason: Schema.Literals(["Expired", "Deadline"]),
-  /** The status in the last successful lookup. Absent if none succeeded. */
-  lastStatus: Schema.optionalKey(DetailStatus),
-  /** The tag of the last lookup's error, if it failed; `ServiceUnavailable` if it was interrupted. */
-  lastFailure: Schema.optionalKey(Schema.String)
-}) {
+export class TimedOut extends legible(
+  Schema.TaggedError<TimedOut>("effect-pix/TimedOut")("TimedOut", {
+    operation: Schema.Literal("getTransaction"),
+    outcome: Schema.Literal("NoEffect"),
+    /** How many lookups were made. */
+    attempts: Schema.Natural,
+    transactionId: Schema.String,
+    /** `Expired`: the charge's own expiry passed. `Deadline`: the time to wait was over. */
+    reason: Schema.Literals(["Expired", "Deadline"]),
+    /** The status in the last successful lookup. Absent if none succeeded. */
+    lastStatus: Schema.optionalKey(DetailStatus),
+    /** The tag of the last lookup's error, if it failed; `ServiceUnavailable` if it was interrupted. */
+    lastFailure: Schema.optionalKey(Schema.String)
+  })
+) {
   override get message(): string {
     const why = this.reason === "Expired" ? "The charge expired" : "The time to wait was over"
     const seen = this.lastStatus === undefined ? "no lookup succeeded" : "its status was not final yet"

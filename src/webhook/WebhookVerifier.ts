@@ -37,6 +37,7 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import { legible } from "../internal/legible.ts"
 import { ConfigurationError } from "../contract/ConfigurationError.ts"
 import * as Settings from "../contract/Settings.ts"
 
@@ -53,12 +54,14 @@ export interface WebhookRequest {
 }
 
 /** The delivery is not acceptable. It never says what was expected. */
-export class WebhookRefused extends Schema.TaggedError<WebhookRefused>("effect-pix/WebhookRefused")("WebhookRefused", {
-  /** Which verifier. */
-  by: Schema.String,
-  /** `Missing`: what it looks for is not there. */
-  reason: Schema.Literals(["Missing", "Mismatch"])
-}) {
+export class WebhookRefused extends legible(
+  Schema.TaggedError<WebhookRefused>("effect-pix/WebhookRefused")("WebhookRefused", {
+    /** Which verifier. */
+    by: Schema.String,
+    /** `Missing`: what it looks for is not there. */
+    reason: Schema.Literals(["Missing", "Mismatch"])
+  })
+) {
   override get message(): string {
     return `The webhook delivery was refused by ${this.by}: ${this.reason}.`
   }

@@ -156,7 +156,10 @@ describe.each(databases)("payouts in %s", (_, database) => {
       const settled = yield* run(["payouts", "settle", "accepted", "--as", "failed", "--yes"], env)
       expect(settled.stdout).toMatch(/^State +failed$/m)
       const over = yield* run(["payouts", "retry", "posted", "--yes"], env)
-      expect([over.code, over.stderr]).toEqual([4, expect.stringContaining("retry was not done, the payout is posted")])
+      expect([over.code, over.stderr]).toEqual([
+        4,
+        expect.stringContaining("retry changed nothing: the payout posted is posted")
+      ])
 
       const shown = yield* run(["payouts", "show", "accepted"], env)
       expect(shown.stdout).toMatch(
@@ -244,7 +247,7 @@ describe("the database of DATABASE_URL", () => {
         run(["payouts", "list"], { DATABASE_URL: filename }),
         asking(NodeSqlite.layer({ filename }))
       )
-      expect([code, stderr]).toEqual([1, expect.stringContaining("is open in another process")])
+      expect([code, stderr]).toEqual([1, expect.stringContaining("is open already")])
     })
   )
 

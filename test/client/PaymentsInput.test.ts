@@ -105,7 +105,7 @@ describe("what is refused before anything is sent", () => {
     ["a withdrawal in a currency that is none", withdraw({ currency: "brl" }), "currency"],
     ["a kind of key without a key", withdraw({ pixKeyType: "CPF" }), "pixKeyType"],
     ["a plain key without its kind", withdraw({ pixKey: "52998224725" }), "pixKeyType"],
-    ["a plain key of an unknown kind", withdraw({ pixKey: canary, pixKeyType: canary }), "pixKey"],
+    ["a plain key of an unknown kind", withdraw({ pixKey: canary, pixKeyType: canary }), "pixKeyType"],
     ["a CPF with wrong check digits", withdraw({ pixKey: "12345678901", pixKeyType: "CPF" }), "pixKey"],
     ["an empty key", withdraw({ pixKey: "", pixKeyType: "EVP" }), "pixKey"],
     [

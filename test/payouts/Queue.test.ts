@@ -45,7 +45,7 @@ describe("submit", () => {
       yield* queue.submit(payout("invoice-1"))
       const amount = yield* Effect.flip(queue.submit(payout("invoice-1", 2000)))
       assert.strictEqual(amount._tag, "ReferenceConflict")
-      assert.include(amount.message, "submitted before, for 1000 centavos, and this item asks for another amount.")
+      assert.include(amount.message, "submitted before, for R$ 10,00, and this payout has another amount (R$ 20,00).")
       const { amount: same, reference } = payout("invoice-1")
       const content = yield* Effect.flip(queue.submit({ reference, amount: same }))
       assert.isTrue(content._tag === "ReferenceConflict" && content.differs.includes("content"))

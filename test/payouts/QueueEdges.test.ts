@@ -256,7 +256,7 @@ describe("errors", () => {
     Effect.gen(function* () {
       const queue = yield* PayoutQueue
       const missing = yield* Effect.flip(queue.await("invoice-1"))
-      assert.include(missing.message, "No payout of this reference was submitted")
+      assert.include(missing.message, "No payout of the reference invoice-1 was submitted")
       const odd = yield* Effect.flip(queue.park(" blank "))
       assert.strictEqual(odd._tag, "PayoutNotFound")
       const halves = yield* Effect.flip(

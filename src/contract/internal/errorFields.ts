@@ -66,7 +66,10 @@ export const serviceSaid = ({
   readonly serviceCode?: string
 }) => {
   const code = serviceCode === undefined ? "" : ` (code ${serviceCode})`
-  if (serviceMessage !== undefined) return ` The service said: "${serviceMessage}"${code}.`
+  if (serviceMessage !== undefined) {
+    const stop = code === "" && /[.!?]$/.test(serviceMessage) ? "" : "."
+    return ` The service said: "${serviceMessage}"${code}${stop}`
+  }
   return serviceCode === undefined ? "" : ` The service gave the code ${serviceCode}.`
 }
 
@@ -118,6 +121,6 @@ export const reasonInWords: Record<FailureReason, string> = {
 export const failureInWords = (error: { readonly reason: FailureReason; readonly status?: number }) =>
   `${reasonInWords[error.reason]}${error.status === undefined ? "" : ` (HTTP ${error.status})`}`
 
-/** The mistakes as the end of a sentence, if there are any. */
+/** The mistakes in an answer as the end of a sentence, if there are any. */
 export const withIssues = (issues: ReadonlyArray<RequestIssue> = []) =>
-  issues.length === 0 ? "" : `: ${issuesInWords(issues)}`
+  issues.length === 0 ? "" : `: ${issuesInWords(issues, "the body")}`

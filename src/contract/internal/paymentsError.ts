@@ -7,6 +7,7 @@ import * as Duration from "effect/Duration"
 import * as ErrorReporter from "effect/ErrorReporter"
 import type * as LogLevel from "effect/LogLevel"
 import * as Schema from "effect/Schema"
+import { legible } from "../../internal/legible.ts"
 import { errorType } from "../../internal/spans.ts"
 import { fingerprint } from "../IdempotencyKey.ts"
 import type { Outcome } from "../Outcome.ts"
@@ -25,7 +26,8 @@ interface ErrorFields extends Schema.Struct.Fields {
   readonly operation: Schema.Schema<string>
 }
 
-interface Reported {
+interface Reported extends Error {
+  readonly toJSON: () => unknown
   readonly _tag: string
   readonly operation: string
   readonly outcome: Outcome
@@ -46,7 +48,7 @@ const attributesOf = (error: Reported) => ({
   ...(error.retryAfter !== undefined && { "payments.retry_after": Duration.toSeconds(error.retryAfter) })
 })
 
-/** A class of errors of an operation, named `effect-pix/<tag>`, with its severity and attributes. */
+/** A class of errors of an operation, named `effect-pix/<tag>`, with its severity and attributes. Its message is printed first. */
 export const paymentsError =
   <Self>() =>
   <Tag extends string, const Fields extends ErrorFields>(tag: Tag, fields: Fields) => {
@@ -67,5 +69,5 @@ export const paymentsError =
         }
       }
     })
-    return errors
+    return legible(errors)
   }

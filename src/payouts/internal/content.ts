@@ -113,5 +113,7 @@ export const conflictOf = (
     ...(earlier.amount === amount ? [] : ["amount" as const]),
     ...(isSameContent ? [] : ["content" as const])
   ]
-  return differs.length === 0 ? undefined : new ReferenceConflict({ outcome: "NotSent", reference, differs, earlier })
+  return differs.length === 0
+    ? undefined
+    : new ReferenceConflict({ outcome: "NotSent", reference, amount: Centavos.make(amount), differs, earlier })
 }

@@ -1,5 +1,6 @@
 /** The error of a list that cannot be read to its end, with the reason and what to do next. */
 import * as Schema from "effect/Schema"
+import { legible } from "../../internal/legible.ts"
 import { Checkpoint } from "./pagePlace.ts"
 
 const reasonInWords = {
@@ -29,9 +30,8 @@ const reasons = Object.keys(reasonInWords) as Array<Reason>
  * The pages do not fit together, and to continue could lose or repeat rows. The rows delivered so far are correct;
  * `checkpoint` is the place after them.
  */
-export class PaginationError extends Schema.TaggedError<PaginationError>("effect-pix/PaginationError")(
-  "PaginationError",
-  {
+export class PaginationError extends legible(
+  Schema.TaggedError<PaginationError>("effect-pix/PaginationError")("PaginationError", {
     operation: Schema.Literal("listTransactions"),
     outcome: Schema.Literal("NoEffect"),
     /** How many answers in a row had no new row, the last one included. */
@@ -43,7 +43,7 @@ export class PaginationError extends Schema.TaggedError<PaginationError>("effect
     counted: Schema.optionalKey(Schema.Natural),
     delivered: Schema.optionalKey(Schema.Natural),
     checkpoint: Checkpoint
-  }
+  })
 ) {
   override get message(): string {
     const stopped = `Reading all transactions stopped at page ${this.page}: ${reasonInWords[this.reason]}`

@@ -17,7 +17,7 @@ import type { Client } from "./client.ts"
 import { invalid, type OwnError, readError, writeError } from "./error.ts"
 import type { Issues, KeyPast, Route, Undecodable } from "./state.ts"
 
-const notWritable: Issues = [{ path: "", problem: "it cannot be written as JSON" }]
+const notWritable: Issues = [{ path: "", problem: "cannot be written as JSON" }]
 
 /** Checks and encodes an input by a schema, to the last field: what the schema does not name is refused. */
 const strictEncoder = <S extends Schema.ConstraintEncoder<unknown>>(schema: S) => {
@@ -33,7 +33,7 @@ const strictEncoder = <S extends Schema.ConstraintEncoder<unknown>>(schema: S) =
 /** More characters than any request of the contract needs. */
 const maxBody = 65_536
 
-const tooLong = [{ path: "", problem: `it is longer than ${maxBody} characters of JSON` }]
+const tooLong = [{ path: "", problem: `is longer than ${maxBody} characters of JSON` }]
 
 /**
  * Checks a body by a schema, as `strictEncoder` does, and writes it as JSON, bounded. `fast` writes what is plain as the
@@ -126,7 +126,7 @@ interface Write<Answer, A, Own extends PaymentsError> {
 }
 
 const encoder = new TextEncoder()
-const unreadable = [{ path: "", problem: "it throws when it is read" }]
+const unreadable = [{ path: "", problem: "throws when it is read" }]
 
 /** Checks the input of a write and sends it under its key. */
 export const write = <E extends Endpoint, A, Own extends PaymentsError = never>(
@@ -171,7 +171,7 @@ const checkOptions = strictEncoder(
     earlier: Schema.optional(Schema.Literals(["None", "Unknown"]))
   }).check(
     Schema.makeFilter(({ earlier, idempotencyKey }) => earlier === undefined || idempotencyKey !== undefined, {
-      expected: "an idempotencyKey beside `earlier`: the key of that call"
+      message: "needs the idempotencyKey of the earlier call beside `earlier`"
     })
   )
 )

@@ -107,7 +107,7 @@ interface BodyDecoderOptions<A> {
   readonly fast?: FastReader<A> | undefined
 }
 
-const notJson: Undecodable = { reason: "Unreadable", issues: [{ path: "", problem: "the body is not JSON" }] }
+const notJson: Undecodable = { reason: "Unreadable", issues: [{ path: "", problem: "is not JSON" }] }
 
 /** Reads a body of JSON by a schema. An optional field that does not fit is left out, and its name is added to `misfits`. */
 export const bodyDecoder = <S extends Schema.ConstraintDecoder<unknown>>(

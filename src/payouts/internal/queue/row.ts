@@ -122,12 +122,12 @@ const clean = { state: "accepted", parkedBecause: null, mayHaveLeftAt: null, cou
 /** A step of an operator: what changes, or why the step is not possible. */
 export type Step = Changes | string
 
-const isOver = "it was recorded or settled, and is not sent any more"
+const isOver = "It was recorded or settled, and is not sent any more."
 
 export const retry = (row: Row): Step => {
   if (isOpen(row)) return {}
   if (row.state === "refused") return clean
-  return row.state === "parked" ? "resume it, when you know that it may be sent" : isOver
+  return row.state === "parked" ? "Resume it when you know that it may be sent." : isOver
 }
 
 export const parkByOperator = (row: Row): Step => {
@@ -136,10 +136,10 @@ export const parkByOperator = (row: Row): Step => {
 }
 
 export const resume = (row: Row, now: number, horizon: number, notExecuted: boolean): Step => {
-  if (row.state !== "parked") return "only what is parked can be resumed"
+  if (row.state !== "parked") return "Only a parked payout can be resumed."
   if (notExecuted) return clean
   if (mustNotRepeat(row, now, horizon)) {
-    return "a request left longer ago than the horizon, so another one may pay twice. Look in the panel: settle it, or resume it with notExecuted: true"
+    return "A request left longer ago than the horizon, so another one may pay twice. Look in the panel: settle it, or resume it with notExecuted: true."
   }
   const isUnknown = row.mayHaveLeftAt !== null && row.error !== null
   return { state: isUnknown ? "unknown" : "accepted", parkedBecause: null }
@@ -150,8 +150,8 @@ export const settle = (row: Row, as: "settled" | "failed"): Step => {
     return { state: as, mayHaveLeftAt: null, error: null, parkedBecause: null }
   }
   return row.mayHaveLeftAt === null
-    ? "no request of it is in doubt. If you know that it was paid, park it and then settle it"
-    : "a request of it may be under way. Wait for its answer, or park it and then settle it"
+    ? "No request of it is in doubt. If you know that it was paid, park it and then settle it."
+    : "A request of it may be under way. Wait for its answer, or park it and then settle it."
 }
 
 const fieldsOf = Object.fromEntries(
