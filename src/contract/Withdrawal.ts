@@ -34,15 +34,20 @@ type Rest = Omit<WithdrawalRequestBody, "pixKey" | "pixKeyType">
 /**
  * A withdrawal request (section 2.1): its amount in centavos, and its destination.
  *
- * - `pixKey` may be a `PixKey` value, or the plain pair `pixKey` and `pixKeyType`. The kind is never guessed:
- *   eleven digits may be a CPF or a phone number. In both cases the key is sent in the form of the PIX directory.
+ * - `pixKey` may be a `PixKey` value, or the plain pair `pixKey` and `pixKeyType`, as it is in a CSV or in a database. The
+ *   kind is never guessed: eleven digits may be a CPF or a phone number. In both cases the key is sent in the form of the
+ *   PIX directory. A pair that is no key is an `InvalidRequest`.
  * - Without `pixKey` the money is paid to the key registered on the company's account.
  * - The webhook returns `metadata`.
  */
 export type WithdrawalRequest = Rest &
   (
     | { readonly pixKey: PixKey; readonly pixKeyType?: undefined }
-    | { readonly pixKey: string; readonly pixKeyType: PixKeyType }
+    | {
+        readonly pixKey: string
+        /** One of `CPF`, `CNPJ`, `EMAIL`, `PHONE` and `EVP`. Any text compiles, as from a CSV, and is checked first. */
+        readonly pixKeyType: PixKeyType | (string & {})
+      }
     | { readonly pixKey?: undefined; readonly pixKeyType?: undefined }
   )
 

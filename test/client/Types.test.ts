@@ -24,6 +24,7 @@ import {
   type Withdrawal,
   type WithdrawalRequest
 } from "effect-pix"
+import type { PayoutItem } from "effect-pix/payouts"
 import { Sandbox } from "effect-pix/sandbox"
 
 type Operations = Payments["Service"]
@@ -156,6 +157,12 @@ describe("the types of Payments", () => {
     expectTypeOf<Payout>().toExtend<WithdrawalRequest>()
     expectTypeOf<Payout & { readonly pixKey: string; readonly pixKeyType: "CPF" }>().toExtend<WithdrawalRequest>()
     expectTypeOf<Payout & { readonly pixKey: string }>().not.toExtend<WithdrawalRequest>()
+  })
+
+  test("the types take the kind of a key that a CSV says as a text, for a withdrawal and for a payout", () => {
+    type Line = { readonly amount: Money.Centavos; readonly pixKey: string; readonly pixKeyType: string }
+    expectTypeOf<Line>().toExtend<WithdrawalRequest>()
+    expectTypeOf<Line & { readonly reference: string }>().toExtend<PayoutItem>()
   })
 
   test("the types take the secret only redacted", () => {

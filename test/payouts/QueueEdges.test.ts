@@ -265,7 +265,7 @@ describe("errors", () => {
       )
       assert.include(halves.message, "pixKeyType")
       const doubled = yield* Effect.flip(queue.submit({ ...payout("invoice-1"), pixKeyType: "EMAIL" } as never))
-      assert.include(doubled.message, "already said")
+      assert.include(doubled.message, "which has its own kind")
       const wrong = yield* Effect.flip(
         queue.submit({ reference: "invoice-1", amount: Money.centavos(1000), pixKey: "123", pixKeyType: "CPF" })
       )
