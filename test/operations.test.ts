@@ -71,6 +71,7 @@ const readExpression = (expr: string) => {
 describe("the alert rules of docs/operations", () => {
   it("the table of metrics is read, and every alert has an expression on it", () => {
     assert.isAbove(series.size, 12)
+    for (const { name, says } of metrics) assert.match(says, /^\s*a (?:counter|gauge|histogram):/, name)
     assert.isAbove(alerts.length, 10)
     for (const { alert, expr } of alerts) assert.isNotEmpty(readExpression(expr).used, alert)
   })

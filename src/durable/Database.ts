@@ -17,6 +17,7 @@ import { legible } from "../internal/legible.ts"
 import type { ConfigurationError } from "../contract/ConfigurationError.ts"
 import * as Settings from "../contract/Settings.ts"
 import { boundedExponential } from "../internal/schedule.ts"
+import { log } from "../internal/spans.ts"
 
 /**
  * An operation on the database failed. If it was part of a transaction, it is rolled back with that transaction.
@@ -92,7 +93,9 @@ export const untilReachable: Effect.Effect<void, SqlError, SqlClient.SqlClient> 
   yield* sql`SELECT 1`.pipe(
     Effect.tapError((error) =>
       isUnreachable(error)
-        ? Effect.logWarning("The database cannot be reached. This is retried until it can.")
+        ? log("Warn", "The database cannot be reached. This is retried until it can.", {
+            "error.type": error.reason._tag
+          })
         : Effect.void
     ),
     Effect.retry({ while: isUnreachable, schedule: boundedExponential({ first: "1 second", most: "15 seconds" }) })
@@ -139,7 +142,7 @@ type Failure = SqlError | PersistedQueueError
 const isQueueError = (error: unknown): error is PersistedQueueError => Predicate.isTagged(error, "PersistedQueueError")
 
 /** The database's error, also if the queue has wrapped it in a cause. */
-const sqlErrorOf = (error: unknown): SqlError | undefined => {
+export const sqlErrorOf = (error: unknown): SqlError | undefined => {
   if (isSqlError(error)) return error
   if (!isQueueError(error) || !Cause.isCause(error.cause)) return undefined
   const inner = Cause.squash(error.cause)

@@ -24,7 +24,8 @@ import * as SqlClient from "effect/sql/SqlClient"
 import type * as Scope from "effect/Scope"
 import type { SqlError } from "effect/sql/SqlError"
 import { followWrites, type NextWrite, soleWritesOf, type Writes } from "../internal/soleWriter.ts"
-import { untilReachable } from "./Database.ts"
+import { log } from "../internal/spans.ts"
+import { DatabaseError, sqlErrorOf, untilReachable } from "./Database.ts"
 import { migrate, requireNewest, requireVersion, type Tables } from "./Tables.ts"
 
 /** The table of the queue, for payouts and webhooks. */
@@ -191,6 +192,45 @@ const traceOf = (cause: Cause.Cause<unknown>): string => {
   return [defect.name, ...frames].join("\n")
 }
 
+/** What `error.type` says of a cause: a kind of failure, the class of a defect, or `Interrupted`. No word of an error's own. */
+const causeType = (cause: Cause.Cause<unknown>): string => {
+  if (Cause.hasInterruptsOnly(cause)) return "Interrupted"
+  const error = Cause.squash(cause)
+  const reason = error instanceof DatabaseError ? error.reason : sqlErrorOf(error)?.reason._tag
+  return reason ?? (Predicate.isError(error) ? error.name : "Defect")
+}
+
+/** What a line says of a cause. */
+const causeAttributes = (cause: Cause.Cause<unknown>) => ({
+  "error.type": causeType(cause),
+  "exception.stacktrace": Cause.hasInterruptsOnly(cause) ? undefined : traceOf(cause)
+})
+
+/**
+ * Makes `TryAgain` of a defect, and of a step that was interrupted by another fiber, for example when the user's pool closed.
+ * It is logged in the trace of the calling fiber, without the defect's message.
+ */
+export const orTryAgain =
+  (
+    /** The name of the worker in the log. */
+    name: string,
+    /** What the line says of what was handled. */
+    attributes: Readonly<Record<string, unknown>> = {}
+  ) =>
+  <A, R>(effect: Effect.Effect<A, TryAgain, R>): Effect.Effect<A, TryAgain, R> =>
+    Effect.catchCause(effect, (cause) => {
+      const failure = Cause.findError(cause)
+      if (Result.isSuccess(failure)) return Effect.fail(failure.success)
+      const isInterrupted = Cause.hasInterruptsOnly(cause)
+      const line = { ...attributes, ...causeAttributes(cause) }
+      return Effect.andThen(
+        isInterrupted
+          ? log("Warn", `${name}: a step was interrupted, it is tried again`, line)
+          : log("Error", `${name}: a handler died (${causeType(cause)})`, line),
+        Effect.fail(new TryAgain({ reason: isInterrupted ? "Interrupted" : "Defect" }))
+      )
+    })
+
 /** Takes elements and handles `concurrency` of them at the same time, until it is interrupted. */
 export const work = <A, R, HR>(
   queue: PersistedQueue.PersistedQueue<A, R>,
@@ -198,37 +238,29 @@ export const work = <A, R, HR>(
     /** The name of the worker in the log. */
     readonly name: string
     readonly concurrency: number
-    /**
-     * Success removes the element. A defect is logged without its message, and the element is tried again. A step that was
-     * interrupted by another fiber, for example when the user's pool closed, is tried again too, and is not a defect.
-     */
+    /** What a line of the log says of an element. Default: nothing. */
+    readonly attributesOf?: (value: A) => Readonly<Record<string, unknown>>
+    /** Success removes the element. For a defect and an interruption, see `orTryAgain`. */
     readonly handle: (value: A, metadata: { readonly attempts: number }) => Effect.Effect<void, TryAgain, HR>
   }
 ): Effect.Effect<never, never, R | HR> => {
-  const handle = (value: A, metadata: { readonly attempts: number }) =>
-    Effect.catchCause(options.handle(value, metadata), (cause) => {
-      const failure = Cause.findError(cause)
-      if (Result.isSuccess(failure)) return Effect.fail(failure.success)
-      const isInterrupted = Cause.hasInterruptsOnly(cause)
-      const log = isInterrupted
-        ? Effect.logWarning(`${options.name}: a step was interrupted, it is tried again`)
-        : Effect.logError(`${options.name}: a handler died`, traceOf(cause))
-      return Effect.andThen(log, Effect.fail(new TryAgain({ reason: isInterrupted ? "Interrupted" : "Defect" })))
-    })
+  const { handle, name } = options
   // If the database cannot be reached for longer than the lease, a take cannot settle its element and dies. The next take
   // follows, and the element is taken again when its lease is over.
-  const taker = queue.take(handle).pipe(
-    Effect.catchCause((cause) => {
-      const failure = Cause.findError(cause)
-      return Result.isSuccess(failure) && failure.success._tag === "TryAgain"
-        ? Effect.void
-        : Effect.andThen(
-            Effect.logWarning(`${options.name}: the queue did not answer, it is polled again`, traceOf(cause)),
-            Effect.sleep("1 second")
-          )
-    }),
-    Effect.forever
-  )
+  const taker = queue
+    .take((value, metadata) => orTryAgain(name, options.attributesOf?.(value))(handle(value, metadata)))
+    .pipe(
+      Effect.catchCause((cause) => {
+        const failure = Cause.findError(cause)
+        return Result.isSuccess(failure) && failure.success._tag === "TryAgain"
+          ? Effect.void
+          : Effect.andThen(
+              log("Warn", `${name}: the queue did not answer, it is polled again`, causeAttributes(cause)),
+              Effect.sleep("1 second")
+            )
+      }),
+      Effect.forever
+    )
   return Effect.andThen(
     Effect.replicateEffect(taker, options.concurrency, { concurrency: options.concurrency, discard: true }),
     Effect.never
@@ -249,7 +281,7 @@ export const repeatedly = <E, R>(
     effect.pipe(
       Effect.as(nextWrite),
       Effect.catchCause((cause) =>
-        Effect.as(Effect.logWarning(`${name} failed, and will run again`, traceOf(cause)), Effect.void)
+        Effect.as(log("Warn", `${name} failed, and will run again`, causeAttributes(cause)), Effect.void)
       ),
       Effect.flatMap((next) => Effect.andThen(Effect.sleep(interval), next)),
       Effect.forever

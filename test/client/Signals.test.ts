@@ -15,8 +15,8 @@ import {
   ServiceUnavailable
 } from "effect-pix"
 import { Cause, Data, Effect, ErrorReporter, Exit, Fiber, Layer, Redacted, Schedule } from "effect"
-import { readFileSync } from "node:fs"
 import { leaksIn, person, secrets } from "../support/canary.ts"
+import { compareLines, compareSpans, documentedMetrics, exportedMetrics } from "../support/documented.ts"
 import { exportedBy } from "../support/exported.ts"
 import { keys, on } from "../support/marked.ts"
 import { balance, companyId, record, transactionId } from "../support/operations.ts"
@@ -24,12 +24,14 @@ import { lostConnection, refusedConnection, type Reply, respond, scripted } from
 
 const key = IdempotencyKey.fromReference("payout", "invoice-42")
 
-const payout = on((payments) =>
-  payments.requestWithdrawal(
-    { amount: Money.centavos(1000), pixKey: keys.EMAIL, description: person.description },
-    { idempotencyKey: key }
+const pay = (options: { readonly earlier?: "Unknown" } = {}) =>
+  on((payments) =>
+    payments.requestWithdrawal(
+      { amount: Money.centavos(1000), pixKey: keys.EMAIL, description: person.description },
+      { idempotencyKey: key, ...options }
+    )
   )
-)
+const payout = pay()
 const readBalance = on((payments) => payments.getBalance({ companyId }))
 const recorded = { ...record(key), pixKey: person.email, description: person.description }
 const paid = respond(201, recorded)
@@ -87,6 +89,7 @@ const incidents = Effect.gen(function* () {
   const busy = respond(503, "", { "retry-after": "0" })
   assert.isTrue(Exit.isSuccess(yield* ended(payout, clientOn([lostConnection, paid]))))
   yield* ended(payout, clientOn([busy]))
+  yield* ended(pay({ earlier: "Unknown" }), clientOn([busy]))
   yield* ended(payout, clientOn([respond(409)]))
   yield* ended(payout, clientOn([respond(429, "", { "retry-after": "6000" })]))
   yield* ended(payout, clientOn([respond(429, "", { "retry-after": "0" }), paid]))
@@ -104,32 +107,6 @@ const incidents = Effect.gen(function* () {
   yield* interrupted
 })
 
-/** The rows of the table under a heading that are about the client: the texts in backquotes, by column. */
-const documented = (heading: string) => {
-  const page = readFileSync(new URL("../../docs/observability.md", import.meta.url), "utf8")
-  const section = page.split(`\n## ${heading}\n`)[1]?.split("\n## ")[0] ?? ""
-  const [head = [], , ...rows] = section
-    .split("\n")
-    .filter((line) => line.startsWith("|"))
-    .map((line) => line.split("|").map((cell) => cell.trim()))
-  const of = (row: ReadonlyArray<string>, name: string) => row[head.indexOf(name)] ?? ""
-  const quoted = (cell: string) => Array.from(cell.matchAll(/`([^`]+)`/g), ([, text = ""]) => text)
-  return rows
-    .filter((row) => of(row, "of") === "client")
-    .map((row) => ({
-      name: quoted(row[1] ?? "")[0] ?? of(row, "line"),
-      line: quoted(of(row, "line"))[0] ?? "",
-      level: of(row, "level"),
-      unit: quoted(of(row, "unit"))[0] ?? "",
-      attributes: quoted(of(row, "attributes")).toSorted()
-    }))
-}
-
-type Attributed = { readonly attributes: Readonly<Record<string, unknown>> }
-
-const namesIn = (found: ReadonlyArray<Attributed>) =>
-  [...new Set(found.flatMap(({ attributes }) => Object.keys(attributes)))].toSorted()
-
 const client = /^(effect_pix_|http\.client)/
 
 describe("what the client exports", () => {
@@ -137,43 +114,13 @@ describe("what the client exports", () => {
     Effect.gen(function* () {
       const { lines, metrics, spans } = yield* exportedBy(incidents)
 
-      const spanRows = documented("Spans")
-      const filled = (name: string, { attributes }: Attributed) =>
-        name.replaceAll(/\{([\w.]+)\}/g, (_, attribute: string) => String(attributes[attribute]))
-      const rowOf = (span: Attributed & { readonly name: string }) =>
-        spanRows.find(({ name }) => filled(name, span) === span.name)?.name
-      assert.deepStrictEqual(
-        spans.filter((span) => rowOf(span) === undefined).map(({ name }) => name),
-        []
-      )
-      for (const { attributes, name } of spanRows) {
-        assert.deepStrictEqual(namesIn(spans.filter((span) => rowOf(span) === name)), attributes, name)
-      }
-
-      assert.deepStrictEqual(
-        metrics
-          .filter(({ name }) => client.test(name))
-          .map(({ name, points = [], unit }) => ({
-            name,
-            unit,
-            attributes: namesIn(points).filter((one) => one !== "unit")
-          }))
-          .toSorted((one, other) => one.name.localeCompare(other.name)),
-        documented("Metrics")
-          .map(({ attributes, name, unit }) => ({ name, unit, attributes }))
-          .toSorted((one, other) => one.name.localeCompare(other.name))
-      )
-
-      const lineRows = documented("Logs")
-      const lineOf = ({ level, message }: (typeof lines)[number]) =>
-        lineRows.find((row) => row.level === level && message.includes(row.line))
-      assert.deepStrictEqual(
-        lines.filter((line) => lineOf(line) === undefined).map(({ message }) => message),
-        []
-      )
-      for (const row of lineRows) {
-        assert.deepStrictEqual(namesIn(lines.filter((line) => lineOf(line) === row)), row.attributes, row.line)
-      }
+      const spanRows = compareSpans(spans, "client")
+      assert.deepStrictEqual(spanRows.unknown, [])
+      assert.deepStrictEqual(spanRows.exported, spanRows.documented)
+      assert.deepStrictEqual(exportedMetrics(metrics, client), documentedMetrics("client"))
+      const lineRows = compareLines(lines, "client")
+      assert.deepStrictEqual(lineRows.unknown, [])
+      assert.deepStrictEqual(lineRows.exported, lineRows.documented)
     })
   )
 

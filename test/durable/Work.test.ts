@@ -1,5 +1,5 @@
 import { assert, describe, it, vi } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Logger, Queue, Schema } from "effect"
+import { Deferred, Effect, Fiber, Logger, Queue, References, Schema } from "effect"
 import { PersistedQueue } from "effect/persistence"
 import { TestClock } from "effect/testing"
 import { withPatience, layerQueueMemory, repeatedly, TryAgain, unlimited, work } from "../../src/durable/Work.ts"
@@ -194,6 +194,48 @@ describe("work", () => {
       yield* TestClock.adjust("5 seconds")
       assert.strictEqual(yield* Deferred.await(seen), "a")
       assert.isAbove(deaths, 2)
+    }).pipe(Effect.provide(layerQueueMemory))
+  )
+})
+
+describe("the lines of a worker", () => {
+  it.effect("a line has the kind of what happened, and says which element it is about", () =>
+    Effect.gen(function* () {
+      const lines: Array<Record<string, unknown>> = []
+      const logger = Logger.make(({ fiber }) => lines.push({ ...fiber.getRef(References.CurrentLogAnnotations) }))
+      const queue = yield* makeQueue
+      let isAway = true
+      const unreliable: typeof queue = {
+        ...queue,
+        take: (handle) =>
+          Effect.suspend(() => {
+            const take = isAway ? Effect.die(new RangeError("maria@example.com")) : queue.take(handle)
+            isAway = false
+            return take
+          })
+      }
+      const handle = (value: string, { attempts }: { readonly attempts: number }) =>
+        attempts > 1 ? Effect.void : value === "a" ? Effect.die(new TypeError("maria@example.com")) : Effect.interrupt
+      const attributesOf = (value: string) => ({ "test.element": value })
+      yield* Effect.forkScoped(
+        Effect.provide(work(unreliable, { name: "test", concurrency: 1, attributesOf, handle }), Logger.layer([logger]))
+      )
+      for (const value of ["a", "b"]) {
+        yield* queue.offer(value)
+        yield* TestClock.adjust("1 minute")
+      }
+      assert.deepStrictEqual(
+        lines.map((line) => [
+          line["error.type"],
+          line["test.element"],
+          /^\w+\n +at /.exec(String(line["exception.stacktrace"]))?.[0]
+        ]),
+        [
+          ["RangeError", undefined, "RangeError\n    at "],
+          ["TypeError", "a", "TypeError\n    at "],
+          ["Interrupted", "b", undefined]
+        ]
+      )
     }).pipe(Effect.provide(layerQueueMemory))
   )
 })

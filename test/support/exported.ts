@@ -16,12 +16,13 @@ const Span = Schema.Struct({
   name: Schema.String,
   parentSpanId: Schema.optional(Schema.String),
   attributes: Attributes,
+  links: Schema.optional(Schema.Array(Schema.Struct({ traceId: Schema.String, spanId: Schema.String }))),
   events: Schema.Array(Schema.Struct({ name: Schema.String }))
 })
 const Line = Schema.Struct({
   ...identity,
   severityText: Schema.String,
-  body: Schema.Struct({ stringValue: Schema.String }),
+  body: Schema.Record(Schema.String, Schema.Unknown),
   attributes: Attributes
 })
 const Points = Schema.optional(
@@ -76,7 +77,8 @@ const read = (exports: ReadonlyArray<string>) => {
     spans: spans.map((span) => ({ ...span, attributes: valuesOf(span.attributes) })),
     lines: lines.map(({ attributes, body, severityText, spanId, traceId }) => ({
       level: severityText,
-      message: body.stringValue,
+      // A line of one text, or what the program logs in another form.
+      message: typeof body["stringValue"] === "string" ? body["stringValue"] : JSON.stringify(body),
       traceId,
       spanId,
       attributes: valuesOf(attributes)

@@ -116,7 +116,8 @@ const serviceOf = Effect.fnUntraced(function* <P, M, R>(
         Effect.catchTag("DatabaseError", ({ reason }) => Effect.fail(new TryAgain({ reason }))),
         Effect.ensuring(Effect.sync(() => changed.openUnsafe()))
       )
-    yield* Effect.forkScoped(work(queue, { name: "Webhook", concurrency: settings.concurrency, handle }))
+    const attributesOf = ({ name }: Job) => ({ "webhook.name": settings.name, "webhook.id": name })
+    yield* Effect.forkScoped(work(queue, { name: "Webhook", concurrency: settings.concurrency, attributesOf, handle }))
     const { followWrites } = store
     yield* Effect.forkScoped(repeatedly("Webhook: healing lost rows", "1 minute", heal, followWrites))
     const counting = measure(settings.name, store)

@@ -21,7 +21,7 @@ import type { Seal } from "../../PayoutQueueOptions.ts"
 import { PayoutNotFound, type PayoutState, PayoutStateConflict, type PayoutStatus } from "../../PayoutStatus.ts"
 import type { PauseChange, PayoutChange, StepOptions } from "../../PayoutHistory.ts"
 import { conflictOf, nameOf } from "../content.ts"
-import type { Core } from "./core.ts"
+import { type Core, OfferedBy } from "./core.ts"
 import { type Event, personOf, readEntries, readPauses, writePause } from "./entries.ts"
 import { isSameRequest, type Submission, submission } from "./request.ts"
 import * as Row from "./row.ts"
@@ -38,7 +38,13 @@ const pageSize = 200
 const guard =
   (operation: string) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-    inSpan(`PayoutQueue.${operation}`, { kind: "internal", attributes: {} }, () => naming(operation)(effect))
+    inSpan(`PayoutQueue.${operation}`, { kind: "internal", attributes: {} }, (span) =>
+      Effect.provideService(
+        naming(operation)(effect),
+        OfferedBy,
+        span && { traceId: span.traceId, spanId: span.spanId }
+      )
+    )
 
 const keyOf = (reference: string) =>
   Effect.try({

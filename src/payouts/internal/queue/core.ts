@@ -3,6 +3,7 @@
  * written here: `insert` and `change` are the only two places in which a row gets another state.
  */
 import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
@@ -10,6 +11,7 @@ import * as PersistedQueue from "effect/persistence/PersistedQueue"
 import * as PubSub from "effect/PubSub"
 import * as RcMap from "effect/RcMap"
 import * as Schema from "effect/Schema"
+import * as Tracer from "effect/Tracer"
 import { repeatedly, unlimited } from "../../../durable/Work.ts"
 import { entryOf, type Event, submitted } from "./entries.ts"
 import type { Changes, Row } from "./row.ts"
@@ -17,9 +19,23 @@ import { countChange } from "./signals.ts"
 import { queueName } from "./sqlStore.ts"
 import type { Store } from "./store.ts"
 
-/** An element of the queue: the key of a payout, and the generation that its row must have. It holds no person's data. */
-export const Element = Schema.Struct({ key: Schema.String, generation: Schema.Int })
+/**
+ * An element of the queue: the key of a payout, the generation that its row must have, and the span that offered it. It holds
+ * no person's data.
+ */
+export const Element = Schema.Struct({
+  key: Schema.String,
+  generation: Schema.Int,
+  span: Schema.optionalKey(Schema.Struct({ traceId: Schema.String, spanId: Schema.String }))
+})
 export type Element = typeof Element.Type
+
+/** The span of the submit, or of the operator's step, by which a payout is queued. A worker that queues it anew gives it on. */
+export const OfferedBy = Context.Reference<Element["span"]>("effect-pix/OfferedBy", { defaultValue: () => undefined })
+
+/** The links of the span in which an element is handled. */
+export const linksOf = ({ span }: Element): Array<Tracer.SpanLink> =>
+  span === undefined ? [] : [{ span: Tracer.externalSpan(span), attributes: {} }]
 
 /** The id of the element that a row waits for. */
 export const elementId = ({ generation, idempotencyKey }: Row) => `${idempotencyKey}#${generation}`
@@ -56,11 +72,16 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, poll: number)
   yield* Effect.forkScoped(repeatedly("Looking for awaited payouts", Duration.millis(poll), look, store.followWrites))
 
   /** Offers the element that a new row, or a row of a new generation, waits for. */
-  const offer = (row: Row, delay?: Duration.Input) =>
-    queue
-      .offer({ key: row.idempotencyKey, generation: row.generation }, { id: elementId(row), delay })
-      // A key and a number can always be written.
-      .pipe(Effect.catchTag("SchemaError", Effect.die))
+  const offer = Effect.fnUntraced(
+    function* (row: Row, delay?: Duration.Input) {
+      const span = yield* OfferedBy
+      const { generation, idempotencyKey: key } = row
+      const element = { key, generation, ...(span !== undefined && { span }) }
+      return yield* queue.offer(element, { id: elementId(row), delay })
+    },
+    // Texts and a number can always be written.
+    Effect.catchTag("SchemaError", Effect.die)
+  )
   const publish = (row: Row) =>
     store.afterCommit(Effect.asVoid(Effect.andThen(PubSub.publish(written, row), wake(row.idempotencyKey))))
 

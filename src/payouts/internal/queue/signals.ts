@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import { fingerprint } from "../../../contract/IdempotencyKey.ts"
 import { repeatedly } from "../../../durable/Work.ts"
-import { errorType } from "../../../internal/spans.ts"
+import { errorType, log } from "../../../internal/spans.ts"
 import { namesOf } from "../machine.ts"
 import { failureOf, type Row } from "./row.ts"
 import type { Store } from "./store.ts"
@@ -39,15 +39,29 @@ export const countChange = (row: Row): Effect.Effect<void> => {
   )
 }
 
-/** What a log line and a span say of a payout. */
-export const attributesOf = (row: Row) => ({
+/** Whether money may have moved by all requests of a payout, as `payments.outcome` says it. */
+const outcomeOf = (row: Row) => {
+  if (row.withdrawalId !== null) return "Executed"
+  return row.mayHaveLeftAt === null ? (failureOf(row)?.outcome ?? "NotSent") : "Unknown"
+}
+
+/** Which payout a span is about. */
+export const identityOf = (row: Row) => ({
   "payments.operation": "requestWithdrawal",
   ...namesOf(row),
-  "payments.idempotency_key_hash": fingerprint(row.idempotencyKey),
-  "payments.attempts": row.sends,
-  "payments.outcome": failureOf(row)?.outcome,
-  "error.type": causeOf(row)
+  "payments.idempotency_key_hash": fingerprint(row.idempotencyKey)
 })
+
+/** What a log line, and a span at its end, say of a payout. */
+export const attributesOf = (row: Row): Readonly<Record<string, unknown>> => {
+  const cause = causeOf(row)
+  return {
+    ...identityOf(row),
+    "payments.attempts": row.sends,
+    "payments.outcome": outcomeOf(row),
+    ...(cause !== undefined && { "error.type": cause })
+  }
+}
 
 /** Measures every minute what waits, also in a process without a worker: two statements on an index. */
 export const measures = Effect.fnUntraced(function* (store: Store) {
@@ -63,7 +77,9 @@ export const measures = Effect.fnUntraced(function* (store: Store) {
       yield* Metric.update(Metric.withAttributes(centavos, { state }), found.amount)
       if (state === "parked" && found.count !== parked) {
         parked = found.count
-        yield* Effect.logWarning(`${found.count} payout(s) wait for a person: list({ state: "parked" }) names them.`)
+        yield* log("Warn", `${found.count} payout(s) wait for a person: list({ state: "parked" }) names them.`, {
+          "payouts.parked": found.count
+        })
       }
     }
     yield* Metric.update(paused, (yield* store.isPaused) ? 1 : 0)

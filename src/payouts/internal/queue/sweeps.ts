@@ -7,6 +7,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { LostRow } from "../../../durable/Lost.ts"
 import { forgetDone, repeatedly } from "../../../durable/Work.ts"
+import { log } from "../../../internal/spans.ts"
 import { type Core, elementId } from "./core.ts"
 import { isOpen } from "./row.ts"
 import type { Settings } from "./settings.ts"
@@ -19,7 +20,9 @@ export const sweeps = (core: Core, settings: Settings) => {
       row !== undefined && isOpen(row) && elementId(row) === element ? core.requeue(row) : Effect.undefined
     )
   const healLost = Effect.tap(store.healLost(requeue), (found) =>
-    found === 0 ? Effect.void : Effect.logWarning(`${found} payout(s) were not in the queue any more. They are again.`)
+    found === 0
+      ? Effect.void
+      : log("Warn", `${found} payout(s) were not in the queue any more. They are again.`, { "payouts.healed": found })
   )
 
   const forget = Effect.gen(function* () {

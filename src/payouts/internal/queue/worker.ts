@@ -7,6 +7,7 @@ import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import type { PersistedQueueError } from "effect/persistence/PersistedQueue"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as Semaphore from "effect/Semaphore"
@@ -14,19 +15,22 @@ import type { SqlError } from "effect/sql/SqlError"
 import { NotAfter } from "../../../internal/notAfter.ts"
 import { inSpan, log } from "../../../internal/spans.ts"
 import { Payments } from "../../../client/Payments.ts"
-import { fromReference } from "../../../contract/IdempotencyKey.ts"
+import { fingerprint, fromReference } from "../../../contract/IdempotencyKey.ts"
 import type { RequestWithdrawalError } from "../../../contract/PaymentsError.ts"
 import type { Withdrawal, WithdrawalRequest } from "../../../contract/Withdrawal.ts"
-import { withPatience, TryAgain, work } from "../../../durable/Work.ts"
+import { orTryAgain, TryAgain, withPatience, work } from "../../../durable/Work.ts"
 import type { ParkedBecause } from "../../PayoutStatus.ts"
 import type { Seal } from "../../PayoutQueueOptions.ts"
-import type { Core, Element } from "./core.ts"
+import { type Core, type Element, linksOf, OfferedBy } from "./core.ts"
 import { answeredEvent } from "./entries.ts"
 import { readRequest } from "./request.ts"
 import { afterAnswer, inWords, namesOf, optionsOf } from "../machine.ts"
 import * as Row from "./row.ts"
 import type { Settings } from "./settings.ts"
-import { attributesOf, causeOf } from "./signals.ts"
+import { attributesOf, causeOf, identityOf } from "./signals.ts"
+
+/** The name of the worker in the log. */
+const name = "Payouts"
 
 /** The row was changed by another process since it was read. */
 const changedMeanwhile = () => new TryAgain({ reason: "ChangedMeanwhile" })
@@ -38,6 +42,10 @@ const untilTomorrow = (now: number, zone: DateTime.TimeZone) => {
   const tomorrow = DateTime.startOf(DateTime.add(dayOf(now, zone), { days: 1 }), "day")
   return Duration.millis(DateTime.toEpochMillis(tomorrow) - now)
 }
+
+/** A database that does not answer is asked again later. */
+const retrying = <A, R>(effect: Effect.Effect<A, SqlError | PersistedQueueError | TryAgain, R>) =>
+  Effect.catchTag(effect, ["SqlError", "PersistedQueueError"], ({ _tag }) => new TryAgain({ reason: _tag }))
 
 /** Says that a payout is tried again: a warning where its state or the cause is new, and otherwise for debugging. */
 const logAgain = (before: Row.Row, after: Row.Row, failure: RequestWithdrawalError, wait?: Duration.Duration) => {
@@ -64,6 +72,7 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
   const park = Effect.fnUntraced(function* (row: Row.Row, because: ParkedBecause) {
     if ((yield* core.change(row, Row.park(because), { _tag: "Parked", because })) === undefined)
       return yield* changedMeanwhile()
+    yield* Effect.annotateCurrentSpan(attributesOf(row))
     const money = row.mayHaveLeftAt === null ? "No money moved." : "MONEY MAY HAVE MOVED."
     yield* log("Error", `A payout waits for a person: ${because} (${inWords(row)}). ${money}`, attributesOf(row))
   })
@@ -139,6 +148,7 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
     if (marked === undefined) {
       const now = yield* Clock.currentTimeMillis
       yield* core.requeue(row, untilTomorrow(now, settings.zone))
+      yield* Effect.annotateCurrentSpan(attributesOf(row))
       yield* log("Warn", `The daily cap is reached: a payout waits for tomorrow (${inWords(row)}).`, attributesOf(row))
       return undefined
     }
@@ -151,6 +161,7 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
       Effect.result
     )
     const after = yield* record(marked, isInDoubt, result)
+    if (after !== undefined) yield* Effect.annotateCurrentSpan(attributesOf(after))
     if (Result.isSuccess(result) && after?.state === "failed") {
       yield* log(
         "Error",
@@ -171,12 +182,8 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
     return undefined
   })
 
-  const handle = ({ generation, key }: Element) =>
-    Effect.gen(function* () {
-      yield* untilRunning
-      const row = yield* store.get(key)
-      // The element was delivered twice, or was replaced by a newer one.
-      if (row === undefined || row.generation !== generation || !Row.isOpen(row)) return
+  const sendIfAllowed = Effect.fnUntraced(
+    function* (row: Row.Row) {
       const because = obstacle(row, yield* Clock.currentTimeMillis)
       if (because !== undefined) return yield* park(row, because)
       const request = yield* open(row)
@@ -184,15 +191,34 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
         return yield* park(row, "Unreadable")
       }
       yield* turn
-      const sending = inSpan("PayoutQueue.send", { kind: "internal", attributes: attributesOf(row), root: true }, () =>
-        Effect.annotateLogs(send(row, request), namesOf(row))
-      )
-      const failure = yield* withPatience(settings.drain)(sending)
-      if (failure === undefined) return
-      return yield* new TryAgain({ reason: failure._tag })
-    }).pipe(
-      Effect.catchTag(["SqlError", "PersistedQueueError"], ({ _tag }) => Effect.fail(new TryAgain({ reason: _tag })))
-    )
+      const failure = yield* withPatience(settings.drain)(send(row, request))
+      if (failure !== undefined) return yield* new TryAgain({ reason: failure._tag })
+    },
+    (effect, row) =>
+      Effect.annotateLogs(orTryAgain(name, attributesOf(row))(retrying(effect)), namesOf(row))
+  )
 
-  return { run: work(core.queue, { name: "Payouts", concurrency: settings.concurrency, handle }) }
+  const handle = (element: Element) =>
+    Effect.gen(function* () {
+      const row = yield* retrying(Effect.andThen(untilRunning, store.get(element.key)))
+      // The element was delivered twice, or was replaced by a newer one.
+      if (row === undefined || row.generation !== element.generation || !Row.isOpen(row)) return
+      yield* inSpan(
+        "PayoutQueue.send",
+        { kind: "internal", attributes: identityOf(row), root: true, links: linksOf(element) },
+        () => sendIfAllowed(row)
+      )
+    }).pipe(Effect.provideService(OfferedBy, element.span))
+
+  return {
+    run: work(core.queue, {
+      name,
+      concurrency: settings.concurrency,
+      attributesOf: ({ key }) => ({
+        "payments.operation": "requestWithdrawal",
+        "payments.idempotency_key_hash": fingerprint(key)
+      }),
+      handle
+    })
+  }
 })

@@ -1,0 +1,181 @@
+/**
+ * What the queue of payouts exports over Effect's own OTLP layers, compared with the tables of docs/observability.md.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Option, Schedule, Stream } from "effect"
+import { Money, PaymentsPolicy } from "effect-pix"
+import { NodeSqlite } from "effect-pix/node"
+import { PayoutQueue, type PayoutQueueOptions, Payouts, type Seal } from "effect-pix/payouts"
+import { Fault, Sandbox, SandboxOptions } from "effect-pix/sandbox"
+import { SqlClient } from "effect/sql"
+import { leaksIn, person } from "../support/canary.ts"
+import { compareLines, compareSpans, documentedMetrics, exportedMetrics } from "../support/documented.ts"
+import { exportedBy } from "../support/exported.ts"
+import { keys } from "../support/marked.ts"
+
+const cap = 1_000_000
+
+const payout = (reference: string, amount = 1000) => ({
+  reference,
+  amount: Money.centavos(amount),
+  pixKey: keys.EMAIL,
+  description: person.description
+})
+
+/** Fails once for each of two references, in the two ways that are no failure of a type. */
+const brokenSeal = (): Seal => {
+  const failed = new Set<string>()
+  return {
+    seal: Effect.succeed,
+    open: (sealed, reference) => {
+      if (failed.has(reference) || !/^(?:defect|interrupted)$/.test(reference)) return Effect.succeed(sealed)
+      failed.add(reference)
+      return reference === "defect" ? Effect.die(new Error(person.name)) : Effect.interrupt
+    }
+  }
+}
+
+const changesOf = (reference: string) => Effect.flatMap(PayoutQueue, (queue) => queue.history(reference))
+const until = (reference: string, tag: string) =>
+  Effect.repeat(changesOf(reference), {
+    until: (changes) => changes.some(({ _tag }) => _tag === tag),
+    schedule: Schedule.spaced("10 millis")
+  })
+
+const operator = { by: "ana-canary-operator", note: "note-canary-of-a-step" }
+
+/** Each thing that the queue tells of. */
+const incidents = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const sandbox = yield* Sandbox
+  const options: PayoutQueueOptions = { poll: "20 millis", dailyCap: cap, maxAmount: cap, seal: brokenSeal() }
+  // What an earlier process left: a parked payout, and one whose element is lost.
+  yield* Effect.gen(function* () {
+    const queue = yield* PayoutQueue
+    yield* queue.submitMany([payout("parked"), payout("not queued"), payout("resumed")])
+    yield* queue.park("resumed", operator)
+    yield* queue.resume("resumed", operator)
+    yield* queue.park("parked", operator)
+    yield* sql`DELETE FROM effect_pix_queue`
+  }).pipe(Effect.provide(Layer.fresh(PayoutQueue.layerClient())))
+  yield* Effect.gen(function* () {
+    const queue = yield* PayoutQueue
+    yield* queue.submit(payout("posted"))
+    for (const reference of ["posted", "not queued", "resumed"]) yield* queue.await(reference)
+    yield* queue.submit(payout("too much", cap + 1))
+    yield* queue.await("too much")
+    yield* queue.submit(payout("tomorrow", cap))
+    yield* queue.submitMany([payout("defect"), payout("interrupted")])
+    for (const reference of ["defect", "interrupted"]) yield* queue.await(reference)
+    // The client has warned of the doubt; the limit is the queue's own warning.
+    yield* sandbox.fault("requestWithdrawal", Fault.answer(502))
+    yield* sandbox.fault("requestWithdrawal", Fault.retryAfter("1 second"))
+    yield* queue.submit(payout("limited"))
+    yield* queue.await("limited")
+    yield* sandbox.fault("requestWithdrawal", Fault.latency("300 millis"))
+    yield* queue.submit(payout("contradicted"))
+    yield* until("contradicted", "Marked")
+    yield* queue.park("contradicted", operator)
+    yield* queue.settle("contradicted", { as: "failed", ...operator })
+    yield* until("contradicted", "Contradicted")
+    yield* sandbox.fault("requestWithdrawal", Fault.refusal(422, person.name))
+    yield* queue.submit(payout("refused"))
+    yield* queue.await("refused")
+    yield* queue.retry("refused", operator)
+    yield* queue.await("refused")
+    yield* queue.setPaused(true, operator)
+    yield* queue.isPaused
+    yield* queue.pauses
+    yield* Stream.runDrain(queue.list())
+    assert.isTrue(Option.isSome(yield* queue.status("posted")))
+    yield* sql`ALTER TABLE effect_pix_queue RENAME TO effect_pix_elsewhere`
+    yield* Effect.sleep("50 millis")
+  }).pipe(Effect.provide(Layer.provide(PayoutQueue.layer(options), PaymentsPolicy.layer(PaymentsPolicy.once))))
+  yield* Payouts.run([payout("once")])
+}).pipe(
+  Effect.provide([
+    Layer.fresh(NodeSqlite.layer({ filename: ":memory:" })),
+    Layer.fresh(Layer.provide(Sandbox.layerPayments, Layer.succeed(SandboxOptions, { balance: 10 * cap })))
+  ]),
+  Effect.scoped
+)
+
+const metric = /^effect_pix_payout/
+
+/** What Effect itself logs of its migrations, and of a queue whose table is gone. */
+const effectsOwn = /^(?:Running migration|Migrations complete|\{)/
+
+/** Tested where they are caused: in the tests of the worker, and of a database that is away. */
+const elsewhere = new Set(["the queue did not answer", "The database cannot be reached"])
+
+/** One run for all tests. */
+const exported = Effect.runSync(Effect.cached(exportedBy(incidents)))
+
+describe("what the queue of payouts exports", () => {
+  it.live("the spans, metrics and lines of a run are those of the page, with their units and attributes", () =>
+    Effect.gen(function* () {
+      const { lines, metrics, spans } = yield* exported
+      const own = spans.filter(({ name }) => /^(?:PayoutQueue|Payouts)\./.test(name))
+      const spanRows = compareSpans(own, "payouts")
+      assert.deepStrictEqual(spanRows.unknown, [])
+      assert.deepStrictEqual(spanRows.exported, spanRows.documented)
+      assert.deepStrictEqual(exportedMetrics(metrics, metric), documentedMetrics("payouts"))
+
+      const library = lines.filter(({ message }) => !effectsOwn.test(message))
+      assert.deepStrictEqual(compareLines(library, "payouts", "both", "client").unknown, [])
+      const lineRows = compareLines(library, "payouts", "both")
+      const isHere = ([line]: readonly [string, ...ReadonlyArray<unknown>]) => !elsewhere.has(line)
+      assert.deepStrictEqual(lineRows.exported.filter(isHere), lineRows.documented.filter(isHere))
+    })
+  )
+
+  it.live("a send is linked to the submit or the step that queued its payout, also after a rate limit", () =>
+    Effect.gen(function* () {
+      const { spans } = yield* exported
+      const linked = (reference: string) =>
+        spans
+          .filter(
+            ({ attributes, name }) => name === "PayoutQueue.send" && attributes["payments.reference"] === reference
+          )
+          .map(({ links }) =>
+            links?.map(
+              ({ spanId, traceId }) => spans.find((one) => one.spanId === spanId && one.traceId === traceId)?.name
+            )
+          )
+      assert.deepStrictEqual(linked("posted"), [["PayoutQueue.submit"]])
+      assert.deepStrictEqual(linked("defect"), [["PayoutQueue.submitMany"], ["PayoutQueue.submitMany"]])
+      assert.deepStrictEqual(linked("limited"), [
+        ["PayoutQueue.submit"],
+        ["PayoutQueue.submit"],
+        ["PayoutQueue.submit"]
+      ])
+      assert.deepStrictEqual(linked("refused"), [["PayoutQueue.submit"], ["PayoutQueue.retry"]])
+      // Its element was lost, so nobody knows any more which span made it.
+      assert.deepStrictEqual(linked("not queued"), [[]])
+    })
+  )
+
+  it.live("a line about one payout has the trace of its send, and the attributes that its span has", () =>
+    Effect.gen(function* () {
+      const { lines, spans } = yield* exported
+      const about = lines.filter(
+        ({ attributes, message }) => "payments.reference" in attributes && /payout|Payouts/.test(message)
+      )
+      assert.isAtLeast(about.length, 8)
+      for (const { attributes, message, traceId } of about) {
+        const send = spans.find((span) => span.name === "PayoutQueue.send" && span.traceId === traceId)
+        for (const name of ["payments.reference", "payments.operation", "payments.idempotency_key_hash"]) {
+          assert.strictEqual(send?.attributes[name], attributes[name], message)
+        }
+      }
+    })
+  )
+
+  it.live("no span, line or metric has the words of an operator's step, or a payee's data", () =>
+    Effect.gen(function* () {
+      const { text } = yield* exported
+      for (const word of Object.values(operator)) assert.notInclude(text, word)
+      assert.deepStrictEqual(leaksIn(text), [])
+    })
+  )
+})

@@ -1,0 +1,88 @@
+/**
+ * The tables of docs/observability.md, and what a run exports, in one form: by name or line, with unit and attributes.
+ */
+import { readFileSync } from "node:fs"
+import type { Effect } from "effect"
+import type { exportedBy } from "./exported.ts"
+
+type Exported = Effect.Success<ReturnType<typeof exportedBy>>
+
+/** The rows of the table under a heading that are of one part of the library: the texts in backquotes, by column. */
+export const documented = (heading: "Spans" | "Metrics" | "Logs", part: string) => {
+  const page = readFileSync(new URL("../../docs/observability.md", import.meta.url), "utf8")
+  const section = page.split(`\n## ${heading}\n`)[1]?.split("\n## ")[0] ?? ""
+  const [head = [], , ...rows] = section
+    .split("\n")
+    .filter((line) => line.startsWith("|"))
+    .map((line) => line.split("|").map((cell) => cell.trim()))
+  const of = (row: ReadonlyArray<string>, name: string) => row[head.indexOf(name)] ?? ""
+  const quoted = (cell: string) => Array.from(cell.matchAll(/`([^`]+)`/g), ([, text = ""]) => text)
+  return rows
+    .filter((row) => of(row, "of") === part)
+    .map((row) => ({
+      name: quoted(row[1] ?? "")[0] ?? of(row, "line"),
+      /** A row may be about several. */
+      names: quoted(row[1] ?? ""),
+      line: quoted(of(row, "line"))[0] ?? "",
+      levels: of(row, "level").split(", "),
+      unit: quoted(of(row, "unit"))[0] ?? "",
+      says: of(row, "what it says"),
+      attributes: quoted(of(row, "attributes")).toSorted()
+    }))
+}
+
+type Attributed = { readonly attributes: Readonly<Record<string, unknown>> }
+
+/** The names of all attributes of these. */
+export const namesIn = (found: ReadonlyArray<Attributed>) =>
+  [...new Set(found.flatMap(({ attributes }) => Object.keys(attributes)))].toSorted()
+
+const byName = (one: { readonly name: string }, other: { readonly name: string }) => one.name.localeCompare(other.name)
+
+/** The exported metrics that these rows may name, in the form of `documentedMetrics`. */
+export const exportedMetrics = (metrics: Exported["metrics"], mine: RegExp) =>
+  [...new Set(metrics.filter(({ name }) => mine.test(name)).map(({ name }) => name))]
+    .map((name) => {
+      const found = metrics.filter((metric) => metric.name === name)
+      const points = found.flatMap(({ points = [] }) => points)
+      return { name, unit: found[0]?.unit, attributes: namesIn(points).filter((one) => one !== "unit") }
+    })
+    .toSorted(byName)
+
+/** The rows of the metrics that are of one part of the library. */
+export const documentedMetrics = (part: string) =>
+  documented("Metrics", part)
+    .map(({ attributes, name, unit }) => ({ name, unit, attributes }))
+    .toSorted(byName)
+
+/** The spans that are of one part of the library: those that no row names, and the attributes by row. */
+export const compareSpans = (spans: Exported["spans"], part: string) => {
+  const rows = documented("Spans", part)
+  const rowOf = (span: Exported["spans"][number]) =>
+    rows.find(({ names }) =>
+      names.some(
+        (name) =>
+          name.replaceAll(/\{([\w.]+)\}/g, (_, attribute: string) => String(span.attributes[attribute])) === span.name
+      )
+    )
+  return {
+    unknown: [...new Set(spans.filter((span) => rowOf(span) === undefined).map(({ name }) => name))],
+    exported: rows.map((row) => [row.name, namesIn(spans.filter((span) => rowOf(span) === row))]),
+    documented: rows.map(({ attributes, name }) => [name, attributes])
+  }
+}
+
+/** The lines that are of one part of the library: those that no row names, and levels and attributes by row. */
+export const compareLines = (lines: Exported["lines"], ...parts: ReadonlyArray<string>) => {
+  const rows = parts.flatMap((part) => documented("Logs", part))
+  const rowOf = ({ level, message }: Exported["lines"][number]) =>
+    rows.find((row) => row.line !== "" && row.levels.includes(level) && message.includes(row.line))
+  return {
+    unknown: [...new Set(lines.filter((line) => rowOf(line) === undefined).map(({ message }) => message))],
+    exported: rows.map((row) => {
+      const found = lines.filter((line) => rowOf(line) === row)
+      return [row.line, [...new Set(found.map(({ level }) => level))].toSorted(), namesIn(found)] as const
+    }),
+    documented: rows.map(({ attributes, levels, line }) => [line, levels.toSorted(), attributes] as const)
+  }
+}
