@@ -73,6 +73,30 @@ describe("the handlers", () => {
   )
 
   test(
+    "a delivery of the word that the lookup says agrees with it, whatever the case of both",
+    Effect.gen(function* () {
+      let status = ""
+      const payments = yield* saying(() => status)
+      const { idle, post, reasons, statuses } = yield* Effect.provideService(recording(), Payments, payments)
+      for (const [said, claimed] of [
+        ["PAID", "PAID"],
+        ["PAID", "Paid"],
+        ["Paid", "PAID"],
+        ["AWAITING", "Awaiting"],
+        ["Chargeback", "CHARGEBACK"]
+      ] as const) {
+        status = said
+        const { id } = yield* charge
+        yield* post({ transactionId: id, status: claimed })
+        yield* TestClock.adjust("2 minutes")
+        yield* idle
+      }
+      assert.deepStrictEqual(reasons(), [])
+      assert.deepStrictEqual(statuses(), ["PAID", "PAID", "Paid", "AWAITING", "Chargeback"])
+    })
+  )
+
+  test(
     "a charge that is cancelled calls no onPaid, whatever the delivery claims",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox

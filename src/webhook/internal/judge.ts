@@ -27,7 +27,8 @@ export const byStatus =
   (lastStatus: string): Judge =>
   (status) => {
     const claimed = wordOf(status)
-    if (claimed === lastStatus) return undefined
+    // The lookup may say a word that is not documented, or in another case: a delivery of the same word agrees with it.
+    if (status?.toLowerCase() === lastStatus.toLowerCase()) return undefined
     if (progressOfDetail(lastStatus) === "Open")
       return { finding: { reason: "StillOpen", lastStatus }, reason: "early" }
     const isOld = claimed === undefined || claimed === "Awaiting" || (claimed === "Paid" && lastStatus === "Refunded")
