@@ -1,6 +1,5 @@
 /** `effect-pix doctor`: checks whether a gateway is as this library assumes. It sends only reads. */
 import * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
 import * as Clock from "effect/Clock"
 import * as Config from "effect/Config"
 import * as DateTime from "effect/DateTime"
@@ -26,7 +25,7 @@ import {
 import { checkList } from "./internal/doctor/list.ts"
 import { checkAccess, checkBalance, checkLookup, checkRefusals } from "./internal/doctor/service.ts"
 import { codes, failed } from "./internal/exit.ts"
-import { json } from "./internal/flags.ts"
+import { json, text } from "./internal/flags.ts"
 import { note, writeJson, writeLine } from "./internal/output.ts"
 import { version } from "./version.ts"
 
@@ -76,15 +75,11 @@ const writeReport = Effect.fnUntraced(function* (file: string, findings: Readonl
 export const doctor = Command.make(
   "doctor",
   {
-    transaction: Flag.String("transaction").pipe(
-      Flag.withMetavar("id"),
-      Flag.withDescription("Look this one up too: the rows of a list carry no id that a lookup takes"),
-      Flag.optional
-    ),
-    report: Flag.String("report").pipe(
-      Flag.withMetavar("file"),
-      Flag.withDescription("Write the findings there, without secrets and personal data, to be attached to an issue"),
-      Flag.optional
+    transaction: text("transaction", "id", "Look this one up too: the rows of a list carry no id that a lookup takes"),
+    report: text(
+      "report",
+      "file",
+      "Write the findings there, without secrets and personal data, to be attached to an issue"
     ),
     json
   },

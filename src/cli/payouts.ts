@@ -3,19 +3,10 @@ import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import { PayoutState } from "../payouts/PayoutStatus.ts"
-import { flag, full, json, yes } from "./internal/flags.ts"
+import { flag, full, json, limit, person, yes } from "./internal/flags.ts"
 import { lazily } from "./internal/lazily.ts"
 
 const reference = Argument.String("reference").pipe(Argument.withDescription("Your own name of the payout"))
-
-/** Who takes a step, and why: the history stores both. */
-const person = {
-  by: Flag.String("by").pipe(
-    Flag.withDescription("Who takes this step; stored in the history. No data of a payee"),
-    Flag.optional
-  ),
-  note: Flag.String("note").pipe(Flag.withDescription("Why; stored in the history. No data of a payee"), Flag.optional)
-}
 
 const steps = () => import("./internal/payouts/steps.ts")
 
@@ -27,7 +18,7 @@ const list = Command.make(
   "list",
   {
     state: Flag.withDefault(state, "waiting"),
-    limit: Flag.Int("limit").pipe(Flag.withDescription("At most so many. Default: all"), Flag.optional),
+    limit,
     json
   },
   lazily(() => import("./internal/payouts/list.ts"))

@@ -3,7 +3,7 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Schema from "effect/Schema"
 import { amountHelp } from "./internal/amount.ts"
-import { flag } from "./internal/flags.ts"
+import { flag, text } from "./internal/flags.ts"
 import { lazily } from "./internal/lazily.ts"
 
 const Port = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 65_535 }, { expected: "a port from 0 to 65535" }))
@@ -21,14 +21,11 @@ export const sandbox = Command.make(
       Flag.withDescription("The address that it listens on. Whoever reaches it can steer it. Default: 127.0.0.1"),
       Flag.withDefault("127.0.0.1")
     ),
-    seed: Flag.String("seed").pipe(
-      Flag.withDescription("The same seed gives the same ids. Default: new ids at each start"),
-      Flag.optional
-    ),
-    state: Flag.String("state").pipe(
-      Flag.withMetavar("file"),
-      Flag.withDescription("Keep charges, payouts and settings in this file, over restarts. Default: nothing is kept"),
-      Flag.optional
+    seed: text("seed", "text", "The same seed gives the same ids. Default: new ids at each start"),
+    state: text(
+      "state",
+      "file",
+      "Keep charges, payouts and settings in this file, over restarts. Default: nothing is kept"
     ),
     webhook: Flag.String("webhook").pipe(
       Flag.withMetavar("url"),
@@ -42,12 +39,10 @@ export const sandbox = Command.make(
       ),
       Flag.atLeast(0)
     ),
-    webhookSecret: Flag.String("webhook-secret").pipe(
-      Flag.withMetavar("text"),
-      Flag.withDescription(
-        "Send webhooks with this made-up text in the header X-Webhook-Secret. Default: no such header"
-      ),
-      Flag.optional
+    webhookSecret: text(
+      "webhook-secret",
+      "text",
+      "Send webhooks with this made-up text in the header X-Webhook-Secret. Default: no such header"
     ),
     lenient: flag("lenient", "Take requests without Accept, Content-Type or currency"),
     log: flag("log", "Print each request on stderr: method, path and status"),

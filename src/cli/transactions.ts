@@ -11,7 +11,7 @@ import * as TransactionStream from "../transactions/TransactionStream.ts"
 import { client } from "./internal/client.ts"
 import { decimal } from "./internal/amount.ts"
 import { failed } from "./internal/exit.ts"
-import { flag, full, json } from "./internal/flags.ts"
+import { flag, full, json, limit } from "./internal/flags.ts"
 import { hasReader, note, progress, write } from "./internal/output.ts"
 import { csvRow, jsonLine, maskPerson, type Person, plain, time } from "./internal/text.ts"
 
@@ -88,7 +88,7 @@ export const transactions = Command.make(
   {
     since: timeFlag("since", "Created at this time or later, as 2026-11-01 (UTC) or 2026-11-01T00:00:00-03:00"),
     until: timeFlag("until", "Created before this time"),
-    limit: Flag.Int("limit").pipe(Flag.withDescription("At most so many. Default: all"), Flag.optional),
+    limit,
     oldestFirst: flag("oldest-first", "Oldest first, which is the surest order for an export. Default: newest first"),
     asCsv: flag("csv", "Comma-separated values, safe to open in a sheet"),
     full,

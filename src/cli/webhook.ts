@@ -9,7 +9,7 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import { codes, failed } from "./internal/exit.ts"
-import { json } from "./internal/flags.ts"
+import { json, text } from "./internal/flags.ts"
 import { send } from "./internal/http.ts"
 import { writeResult } from "./internal/output.ts"
 import { plain } from "./internal/text.ts"
@@ -50,30 +50,15 @@ const trigger = Command.make(
   "trigger",
   {
     url: Argument.String("url").pipe(Argument.withDescription("Your own route, as http://127.0.0.1:3000/webhooks")),
-    transaction: Flag.String("transaction").pipe(
-      Flag.withMetavar("id"),
-      Flag.withDescription("The id of the transaction that it is about"),
-      Flag.optional
-    ),
+    transaction: text("transaction", "id", "The id of the transaction that it is about"),
     withdrawal: Flag.Int("withdrawal").pipe(
       Flag.withMetavar("id"),
       Flag.withDescription("In place of --transaction: the id of the withdrawal that it is about"),
       Flag.optional
     ),
-    idempotencyKey: Flag.String("idempotency-key").pipe(
-      Flag.withMetavar("key"),
-      Flag.withDescription("With --withdrawal: the key that the withdrawal was requested with"),
-      Flag.optional
-    ),
-    metadata: Flag.String("metadata").pipe(
-      Flag.withMetavar("text"),
-      Flag.withDescription("With --withdrawal: the metadata that the withdrawal was requested with"),
-      Flag.optional
-    ),
-    status: Flag.String("status").pipe(
-      Flag.withDescription("What it says of it. Default: Paid of a transaction, Settled of a withdrawal"),
-      Flag.optional
-    ),
+    idempotencyKey: text("idempotency-key", "key", "With --withdrawal: the key that the withdrawal was requested with"),
+    metadata: text("metadata", "text", "With --withdrawal: the metadata that the withdrawal was requested with"),
+    status: text("status", "word", "What it says of it. Default: Paid of a transaction, Settled of a withdrawal"),
     header: Flag.String("secret-header").pipe(
       Flag.withDescription("The header that carries PAYMENTS_WEBHOOK_SECRET, where that is set"),
       Flag.withDefault("X-Webhook-Secret")
@@ -93,10 +78,10 @@ const trigger = Command.make(
       HttpClientRequest.bodyJsonUnsafe(payload),
       Option.isSome(secret) ? HttpClientRequest.setHeader(header, Redacted.value(secret.value)) : identity,
       send,
-      Effect.mapError(() => failed("The route did not answer.", codes.NoEffect))
+      Effect.mapError(({ problem }) => failed(`The route did not answer: ${problem}.`, codes.NoEffect))
     )
-    const { status: code, text } = answer
-    yield* writeResult(json, { status: code, answer: text }, `HTTP ${code} ${plain(text.slice(0, 1000))}`.trimEnd())
+    const { status: code, text: body } = answer
+    yield* writeResult(json, { status: code, answer: body }, `HTTP ${code} ${plain(body.slice(0, 1000))}`.trimEnd())
     if (code < 200 || code > 299) return yield* failed("The route did not take the webhook.", codes.Rejected)
   })
 ).pipe(

@@ -1,16 +1,11 @@
 /** `effect-pix webhooks`: what the webhooks of a program stored in its own database, and their dead letters. */
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
-import { json, yes } from "./internal/flags.ts"
+import { json, text, yes } from "./internal/flags.ts"
 import { lazily } from "./internal/lazily.ts"
 
 const id = Argument.String("id").pipe(Argument.withDescription("A transaction's id, or the id of a dead letter"))
-const webhook = Flag.String("webhook").pipe(
-  Flag.withMetavar("name"),
-  Flag.withDescription("The name of the webhook, where several have a dead letter of this id"),
-  Flag.optional
-)
+const webhook = text("webhook", "name", "The name of the webhook, where several have a dead letter of this id")
 
 const reads = () => import("./internal/webhooks/read.ts")
 const steps = () => import("./internal/webhooks/steps.ts")

@@ -191,7 +191,10 @@ describe("a webhook that is triggered", () => {
       route.script(answer(401))
       expect((yield* run(["webhook", "trigger", route.url, "--transaction", "t-1"])).code).toBe(4)
       const nobody = yield* run(["webhook", "trigger", yield* closedPort, "--transaction", "t-1"])
-      expect([nobody.code, nobody.stderr]).toEqual([6, "The route did not answer.\n"])
+      expect([nobody.code, nobody.stderr]).toEqual([
+        6,
+        "The route did not answer: the connection is refused: nobody listens there (ECONNREFUSED).\n"
+      ])
     })
   )
 })

@@ -6,8 +6,9 @@ import { NodeSqlite } from "effect-pix/node"
 import { PayoutQueue } from "effect-pix/payouts"
 import { Sandbox, SandboxOptions } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
-import { existsSync, writeFileSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
 import { hasPty, run, runOnTerminal } from "../support/command.ts"
 import { databases, folder } from "../support/operated.ts"
 
@@ -169,12 +170,28 @@ describe.each(databases)("payouts in %s", (_, database) => {
       const paused = yield* run(["payouts", "pause", "--yes"], env)
       expect([paused.code, paused.stdout]).toEqual([0, "The workers are paused.\n"])
       expect((yield* run(["payouts", "list"], env)).stderr).toContain("The workers are paused: nothing is sent")
-      expect((yield* run(["payouts", "continue", "--yes"], env)).code).toBe(0)
+      yield* run(["payouts", "pause", "--yes", ...person], env)
+      const listed = yield* run(["payouts", "list", "--json"], env)
+      expect(listed.stderr).toMatch(/paused since \S+Z \(\d+ s ago\) by ana: asked twice\n$/)
+      const goOn = yield* run(["payouts", "continue", "--yes"], env)
+      expect([goOn.code, goOn.stderr]).toEqual([0, expect.stringMatching(/paused since .* by ana: asked twice\n/)])
 
       for (const step of ["retry refused", "resume parked"]) {
         const taken = yield* run(["payouts", ...step.split(" "), "--yes"], env)
         expect([taken.code, taken.stderr]).toEqual([0, expect.stringMatching(/MONEY (WILL|MAY) MOVE/)])
       }
+      // A request of it left longer ago than the default horizon, of which the command knows as little as of the program's.
+      const longAgo = Date.now() - 13 * 3_600_000
+      const inDoubt = Effect.flatMap(
+        SqlClient.SqlClient,
+        (sql) => sql`UPDATE effect_pix_payouts SET may_have_left_at = ${longAgo} WHERE reference = 'unknown'`
+      )
+      yield* Effect.orDie(Effect.provide(inDoubt, client))
+      for (const step of ["park", "resume"]) {
+        expect((yield* run(["payouts", step, "unknown", "--yes"], env)).code).toBe(0)
+      }
+      const again = yield* work(client, "unknown")
+      expect([again.state, "because" in again && again.because]).toEqual(["parked", "PastHorizon"])
       // The worker finds what the command queued.
       expect((yield* work(client, "refused")).state).toBe("posted")
       expect((yield* work(client, "parked")).state).toBe("posted")
@@ -237,6 +254,23 @@ describe("the database of DATABASE_URL", () => {
         expect(ended.stderr).not.toContain("hunter2")
       }
       expect(existsSync(missing)).toBe(false)
+    })
+  )
+
+  it.live("is not changed where it is another program's SQLite file", () =>
+    Effect.gen(function* () {
+      const path = yield* folder
+      const filename = join(path, "theirs.sqlite")
+      const theirs = new DatabaseSync(filename)
+      theirs.exec("CREATE TABLE customers (name TEXT)")
+      theirs.close()
+      const before = readFileSync(filename)
+      for (const command of ["payouts list", "webhooks dead"]) {
+        const { code, stderr } = yield* run(command.split(" "), { DATABASE_URL: filename })
+        expect([code, stderr]).toEqual([1, expect.stringContaining("names another SQLite file")])
+      }
+      expect(readFileSync(filename).equals(before)).toBe(true)
+      expect(readdirSync(path)).toEqual(["theirs.sqlite"])
     })
   )
 

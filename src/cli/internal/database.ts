@@ -67,6 +67,17 @@ const sqlite = (filename: string): Layer.Layer<SqlClient.SqlClient, Failed> =>
     failed(`The SQLite file of DATABASE_URL ${problem}`)
   )
 
+/** Whether a SQLite file has tables of this library. A file that cannot be read so is refused when it is opened to write. */
+const hasOurTables = (filename: string) =>
+  Effect.acquireUseRelease(
+    Effect.tryPromise(async () => {
+      const { DatabaseSync } = await import("node:sqlite")
+      return new DatabaseSync(filename, { readOnly: true })
+    }),
+    (db) => Effect.try(() => db.prepare("SELECT 1 FROM sqlite_master WHERE name GLOB 'effect_pix_*'").all().length > 0),
+    (db) => Effect.sync(() => db.close())
+  ).pipe(Effect.orElseSucceed(() => true))
+
 const pathOf = (url: string) => (url.startsWith("file://") ? fileURLToPath(url) : url.replace(/^(?:file|sqlite):/, ""))
 
 /** The client of the database that DATABASE_URL names. It fails where that cannot be asked. */
@@ -84,6 +95,10 @@ export const layerDatabase: Layer.Layer<SqlClient.SqlClient, Failed> = Layer.unw
     const filename = pathOf(url)
     // To open it would make it.
     if (!existsSync(filename)) return yield* failed("DATABASE_URL names a SQLite file that is not there.")
+    // Opening a file to write makes a write-ahead log of it, also of one that is somebody else's.
+    if (!(yield* hasOurTables(filename))) {
+      return yield* failed("effect-pix has no tables in this database: DATABASE_URL names another SQLite file.")
+    }
     return sqlite(filename)
   })
 )

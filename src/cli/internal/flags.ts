@@ -7,6 +7,18 @@ import { amountHelp } from "./amount.ts"
 export const flag = (name: string, description: string) =>
   Flag.Boolean(name).pipe(Flag.withoutNegation, Flag.withDescription(description), Flag.withDefault(false))
 
+/** A text that may be left out. Help shows `metavar` in the place of its value. */
+export const text = (name: string, metavar: string, description: string) =>
+  Flag.String(name).pipe(Flag.withMetavar(metavar), Flag.withDescription(description), Flag.optional)
+
+/** Who takes a step, and why: both are stored. */
+export const person = {
+  by: text("by", "name", "Who takes this step; it is stored. No data of a payer or a payee"),
+  note: text("note", "text", "Why; it is stored. No data of a payer or a payee")
+}
+
+export const limit = Flag.Int("limit").pipe(Flag.withDescription("At most so many. Default: all"), Flag.optional)
+
 export const json = flag("json", "One JSON object a line, for machines")
 export const full = flag("full", "Show names, e-mails, phones and documents in full, not masked")
 export const yes = flag("yes", "Do not ask. Needed where there is no terminal").pipe(Flag.withAlias("y"))

@@ -1,5 +1,6 @@
 /** A payout of the queue in words and as data. Its reference is the user's own; whom it pays is masked. */
 import * as DateTime from "effect/DateTime"
+import type { PauseChange } from "../../../payouts/PayoutHistory.ts"
 import type { PayoutStatus } from "../../../payouts/PayoutStatus.ts"
 import type { Stored } from "../../../payouts/StoredPayouts.ts"
 import * as PixKey from "../../../pix/PixKey.ts"
@@ -20,6 +21,14 @@ export const payeeOf = (stored: Stored | undefined, full: boolean): string => {
   const { pixKey } = stored
   if (pixKey === undefined) return "the company's own PIX key"
   return full ? `${pixKey._tag === "PixKey" ? pixKey.type : "key"} ${PixKey.value(pixKey)}` : String(pixKey)
+}
+
+/** A pause in one sentence. */
+export const textOfPause = (pause: PauseChange | "Unrecorded", now: number): string => {
+  if (pause === "Unrecorded") return "The workers are paused: nothing records since when, or by whom."
+  const by = pause.by === undefined ? "" : ` by ${plain(pause.by)}`
+  const note = pause.note === undefined ? "" : `: ${plain(pause.note)}`
+  return `The workers are paused since ${time(pause.at)} (${ageOf(pause.at, now)} ago)${by}${note}`
 }
 
 const iso = (at: DateTime.Utc | undefined) => at && DateTime.formatIso(at)

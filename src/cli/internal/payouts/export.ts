@@ -41,13 +41,10 @@ export const run = Effect.fnUntraced(function* ({ json, state }: { readonly json
   if (!json) yield* write(csvHead)
   yield* listOf(state).pipe(
     Stream.chunks,
-    Stream.runForEachWhile(
-      Effect.fnUntraced(function* (statuses) {
-        count += statuses.length
-        yield* write(statuses.map(lineOf).join(""))
-        return hasReader()
-      })
-    )
+    Stream.runForEachWhile((statuses) => {
+      count += statuses.length
+      return Effect.map(write(statuses.map(lineOf).join("")), hasReader)
+    })
   )
   if (hasReader()) yield* note(`${count} payout(s)`)
 }, Effect.provide(layerQueue))

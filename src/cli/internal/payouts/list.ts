@@ -1,4 +1,5 @@
 /** Runs `effect-pix payouts list`: a page at a time, so that a long list needs no memory. */
+import * as BigDecimal from "effect/BigDecimal"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -9,8 +10,8 @@ import * as Money from "../../../pix/Money.ts"
 import { notRead } from "../database.ts"
 import { hasReader, note, write } from "../output.ts"
 import { ageOf, jsonLine, plain } from "../text.ts"
-import { dataOf, reasonOf } from "./describe.ts"
-import { layerQueue } from "./queue.ts"
+import { dataOf, reasonOf, textOfPause } from "./describe.ts"
+import { layerQueue, pauseOf } from "./queue.ts"
 
 /** What somebody has to look after, the most urgent first. */
 const waiting: ReadonlyArray<PayoutState> = ["parked", "unknown", "accepted"]
@@ -25,9 +26,6 @@ interface Total {
   /** A sum may be larger than what a number holds exactly. */
   centavos: bigint
 }
-
-const whole = new Intl.NumberFormat("pt-BR")
-const reaisOf = (centavos: bigint) => `R$ ${whole.format(centavos / 100n)},${`${centavos % 100n}`.padStart(2, "0")}`
 
 export const listOf = (which: Which): Stream.Stream<PayoutStatus, ReturnType<typeof notRead>, PayoutQueue> =>
   Stream.unwrap(
@@ -61,13 +59,17 @@ export const run = Effect.fnUntraced(function* ({
   if (!json) yield* write(row(["STATE", "AMOUNT", "AGE", "REFERENCE", "WHY"]))
   yield* listOf(state).pipe(
     Option.isSome(limit) ? Stream.take(limit.value) : (all) => all,
-    Stream.runForEachArray((statuses) => write(statuses.map(lineOf).join("")))
+    Stream.chunks,
+    Stream.runForEachWhile((statuses) => Effect.map(write(statuses.map(lineOf).join("")), hasReader))
   )
   if (!hasReader()) return
-  for (const [state, { centavos, count }] of totals) yield* note(`${count} ${state}, ${reaisOf(centavos)}`)
+  for (const [state, { centavos, count }] of totals)
+    yield* note(`${count} ${state}, ${Money.format(Money.reais(BigDecimal.make(centavos, 2)))}`)
   if (totals.size === 0) yield* note(state === "waiting" ? "No payout waits." : "There is none.")
   const queue = yield* PayoutQueue
-  if (yield* Effect.mapError(queue.isPaused, notRead)) {
+  const pause = yield* pauseOf(queue)
+  if (pause !== undefined) {
     yield* note("The workers are paused: nothing is sent until `effect-pix payouts continue`.")
+    yield* note(textOfPause(pause, now))
   }
 }, Effect.provide(layerQueue))

@@ -1,4 +1,5 @@
 /** The queue of a program's database, for a command: it submits nothing, sends nothing and migrates nothing. */
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { DatabaseError } from "../../../durable/Database.ts"
@@ -8,11 +9,23 @@ import { requireTables } from "../../../payouts/StoredPayouts.ts"
 import { failingAs, layerDatabase, notRead, otherTables } from "../database.ts"
 import { codes, type Failed, failed } from "../exit.ts"
 
-export const layerQueue = PayoutQueue.layerClient().pipe(
+/**
+ * The horizon is that of the workers, which park again what is past it. This one is endless: a shorter one than theirs would
+ * refuse a safe `resume`, and suggest `--not-executed`.
+ */
+export const layerQueue = PayoutQueue.layerClient({ horizon: Duration.infinity }).pipe(
   Layer.provide(Layer.effectDiscard(requireTables)),
   (layer) => failingAs(layer, (error) => (error._tag === "DatabaseError" ? notRead(error) : otherTables(error))),
   Layer.provideMerge(layerDatabase)
 )
+
+/** The pause of the workers, with who called it and why; `undefined` where there is none. */
+export const pauseOf = Effect.fnUntraced(function* (queue: PayoutQueue["Service"]) {
+  if (!(yield* Effect.mapError(queue.isPaused, notRead))) return undefined
+  // Another program may have paused them by SQL.
+  const last = (yield* Effect.mapError(queue.pauses, notRead)).at(-1)
+  return last?.paused === true ? last : "Unrecorded"
+})
 
 export const notFound = ({ message }: PayoutNotFound): Failed => failed(message, codes.Rejected)
 

@@ -6,13 +6,13 @@ import type { StepOptions } from "../../../payouts/PayoutHistory.ts"
 import { PayoutQueue } from "../../../payouts/PayoutQueue.ts"
 import type { PayoutStatus } from "../../../payouts/PayoutStatus.ts"
 import { inBoth } from "../amount.ts"
-import { doubtful, notRead } from "../database.ts"
+import { doubtful } from "../database.ts"
 import { codes, failed } from "../exit.ts"
 import { writeResult } from "../output.ts"
 import { perform } from "../perform.ts"
 import { ageOf, plain } from "../text.ts"
-import { dataOf, reasonOf, textOf } from "./describe.ts"
-import { find, layerQueue, notFound } from "./queue.ts"
+import { dataOf, reasonOf, textOf, textOfPause } from "./describe.ts"
+import { find, layerQueue, notFound, pauseOf } from "./queue.ts"
 
 export type Step =
   | { readonly name: "retry" | "park" }
@@ -31,7 +31,7 @@ const effectOf = (step: Step, status: PayoutStatus): string => {
     case "resume":
       return step.notExecuted
         ? "MONEY WILL MOVE: you say that the service executed no request of it, and it is sent again. If that is wrong, it is paid twice."
-        : "MONEY MAY MOVE: a worker sends it again, under the same key."
+        : "MONEY MAY MOVE: a worker sends it again, under the same key. It parks it again as PastHorizon where a request left longer ago than its horizon: then look into the panel."
     case "settle": {
       const recorded =
         "withdrawalId" in status && step.as === "failed"
@@ -106,15 +106,16 @@ export const settle = {
   run: ({ as, ...input }: Input & { readonly as: "settled" | "failed" }) => runStep({ name: "settle", as }, input)
 }
 
-const stateOf = (isPaused: boolean) => `The workers are ${isPaused ? "paused" : "not paused"}.`
+const running = "The workers are not paused."
 
 const runPause = Effect.fnUntraced(function* (paused: boolean, { by, json, note, yes }: Omit<Input, "reference">) {
   const queue = yield* PayoutQueue
-  const was = yield* Effect.mapError(queue.isPaused, notRead)
+  const was = yield* pauseOf(queue)
   const name = paused ? "pause" : "continue"
+  const now = paused ? "The workers are paused." : running
   yield* perform({
     plan: [
-      stateOf(was),
+      was === undefined ? running : textOfPause(was, yield* Clock.currentTimeMillis),
       paused
         ? "pause: all workers stop within a second, until `continue`. What is under way is finished."
         : "continue: MONEY WILL MOVE: all workers send what waits."
@@ -126,8 +127,8 @@ const runPause = Effect.fnUntraced(function* (paused: boolean, { by, json, note,
         ForeignTransaction: Effect.die
       })
     ),
-    summary: () => stateOf(paused),
-    print: () => writeResult(json, { paused }, stateOf(paused))
+    summary: () => now,
+    print: () => writeResult(json, { paused }, now)
   })
 }, Effect.provide(layerQueue))
 
