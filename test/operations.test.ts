@@ -134,7 +134,7 @@ describe("the runbook of docs/operations", () => {
       const flags = new Map<string, Set<string>>()
       for (const line of named) {
         const command = /^effect-pix((?: [a-z]+)+)/.exec(line)?.[1]?.trim() ?? ""
-        const isStep = /^payouts (?!list|show)/.test(command)
+        const isStep = /^(?:payouts|webhooks) (?!list|show|dead|export)/.test(command)
         const given = flags.get(command) ?? new Set(isStep ? ["--by", "--note"] : [])
         for (const [flag] of line.matchAll(/--[a-z-]+/g)) given.add(flag)
         flags.set(command, given)

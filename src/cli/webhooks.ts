@@ -1,7 +1,7 @@
 /** `effect-pix webhooks`: what the webhooks of a program stored in its own database, and their dead letters. */
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
-import { json, text, yes } from "./internal/flags.ts"
+import { json, person, text, yes } from "./internal/flags.ts"
 import { lazily } from "./internal/lazily.ts"
 
 const id = Argument.String("id").pipe(Argument.withDescription("A transaction's id, or the id of a dead letter"))
@@ -24,13 +24,13 @@ const show = Command.make(
 
 const retry = Command.make(
   "retry",
-  { id, webhook, yes, json },
+  { id, webhook, ...person, yes, json },
   lazily(() => steps().then(({ retry }) => retry))
 ).pipe(Command.withDescription("Have a dead letter's transaction looked up and handed out again"))
 
 const discard = Command.make(
   "discard",
-  { id, webhook, yes, json },
+  { id, webhook, ...person, yes, json },
   lazily(() => steps().then(({ discard }) => discard))
 ).pipe(Command.withDescription("Forget a dead letter that you dealt with elsewhere"))
 

@@ -10,17 +10,10 @@
  */
 import * as Schema from "effect/Schema"
 import { IdempotencyConflict, OutcomeUnknown } from "../contract/PaymentsError.ts"
+import { Person } from "../durable/Step.ts"
 import { Centavos } from "../pix/Money.ts"
 import { PayoutRefusal } from "./Payout.ts"
 import { ParkedBecause, PayoutState } from "./PayoutStatus.ts"
-
-/** Who takes a step, and why. Both are stored in the history, so they must not hold the data of a payee. */
-export interface StepOptions {
-  /** Who takes the step, as your program names its operators: 1 to 100 characters. Default: nobody is named. */
-  readonly by?: string | undefined
-  /** Why, in the operator's own words: 1 to 1,000 characters. Default: no reason is given. */
-  readonly note?: string | undefined
-}
 
 const changed = {
   /** When it was written, by the clock of the process that wrote it. */
@@ -30,7 +23,6 @@ const changed = {
   /** Since when a request may have left whose end is not known, after the change. */
   mayHaveLeftAt: Schema.optionalKey(Schema.DateTimeUtcFromString)
 }
-const person = { by: Schema.optionalKey(Schema.String), note: Schema.optionalKey(Schema.String) }
 
 /**
  * One change of a payout:
@@ -56,10 +48,10 @@ export const PayoutChange = Schema.Union([
     error: Schema.optionalKey(Schema.Union([PayoutRefusal, OutcomeUnknown, IdempotencyConflict]))
   }),
   Schema.TaggedStruct("Contradicted", { ...changed, withdrawalId: Schema.Int }),
-  Schema.TaggedStruct("Parked", { ...changed, because: ParkedBecause, ...person }),
-  Schema.TaggedStruct("Retried", { ...changed, ...person }),
-  Schema.TaggedStruct("Resumed", { ...changed, notExecuted: Schema.Boolean, ...person }),
-  Schema.TaggedStruct("Settled", { ...changed, ...person })
+  Schema.TaggedStruct("Parked", { ...changed, because: ParkedBecause, ...Person.fields }),
+  Schema.TaggedStruct("Retried", { ...changed, ...Person.fields }),
+  Schema.TaggedStruct("Resumed", { ...changed, notExecuted: Schema.Boolean, ...Person.fields }),
+  Schema.TaggedStruct("Settled", { ...changed, ...Person.fields })
 ])
 /** See the schema of the same name. */
 export type PayoutChange = typeof PayoutChange.Type
@@ -69,7 +61,7 @@ export const PauseChange = Schema.Struct({
   /** When it was written, by the clock of the process that wrote it. */
   at: Schema.DateTimeUtcFromString,
   paused: Schema.Boolean,
-  ...person
+  ...Person.fields
 })
 /** See the schema of the same name. */
 export type PauseChange = typeof PauseChange.Type

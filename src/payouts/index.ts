@@ -3,7 +3,8 @@
  */
 export { DatabaseError, ForeignTransaction } from "../durable/Database.ts"
 export * from "./Payout.ts"
-export { PauseChange, PayoutChange, type StepOptions } from "./PayoutHistory.ts"
+export type { StepOptions } from "../durable/Step.ts"
+export { PauseChange, PayoutChange } from "./PayoutHistory.ts"
 export * as Payouts from "./Payouts.ts"
 export * as PayoutActivity from "./PayoutActivity.ts"
 export * as PayoutInsert from "./PayoutInsert.ts"

@@ -9,8 +9,9 @@ import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { database, naming } from "../durable/Database.ts"
+import type { StepOptions } from "../durable/Step.ts"
 import { requireNewest } from "../durable/Tables.ts"
-import { letterOf, makeChanges, readHandedOut, readRow } from "./internal/changes.ts"
+import { letterOf, makeChanges, readHandedOut, readRow, readSteps, type Steps, stepsName } from "./internal/changes.ts"
 import { nameOf } from "./internal/row.ts"
 import { handedOutName, type Stored } from "./internal/store.ts"
 import { sqlStore, webhookTables } from "./internal/storeSql.ts"
@@ -48,6 +49,10 @@ export interface StoredDelivery {
   /** How often the user's code failed, and what failed at last, of a dead letter. */
   readonly failures?: number | undefined
   readonly handler?: HandlerName | undefined
+  /** Since when there is something to do. */
+  readonly since?: DateTime.Utc | undefined
+  /** What persons did with its dead letters, the oldest first: the latest 20. */
+  readonly steps: Steps
 }
 
 interface StoredRow extends Stored {
@@ -88,14 +93,15 @@ const prefix = "delivery:"
 export const show = Effect.fnUntraced(function* (id: string) {
   const { sql } = yield* database
   const rowName = id.startsWith(prefix) ? id : `${prefix}${nameOf(id)}`
-  const names = [rowName, handedOutName(rowName.slice(prefix.length))]
+  const handedOut = handedOutName(rowName.slice(prefix.length))
+  const names = [rowName, handedOut, stepsName(rowName)]
   const found: Array<StoredDelivery> = []
   for (const webhook of yield* webhooks) {
     const rows = yield* sql<StoredRow & { readonly name: string }>`
         SELECT name, state, value, updated_at AS at FROM ${sql(webhookTables.name)}
         WHERE webhook = ${webhook} AND ${sql.in("name", names)}`
-    const stored = rows.find(({ name }) => name === rowName)
-    const note = rows.find(({ name }) => name !== rowName)
+    const of = (wanted: string) => rows.find(({ name }) => name === wanted)
+    const stored = of(rowName)
     const newest = Math.max(...rows.map(({ at }) => Number(at)))
     if (rows.length === 0) continue
     const row = stored && readRow(stored.value)
@@ -105,7 +111,7 @@ export const show = Effect.fnUntraced(function* (id: string) {
       id: rowName,
       state: stored === undefined ? "Finished" : row === undefined ? "Unreadable" : letter ? "Dead" : "Waiting",
       at: DateTime.makeUnsafe(newest),
-      handedOut: readHandedOut(note?.value),
+      handedOut: readHandedOut(of(handedOut)?.value),
       transactionId: row?.transactionId,
       withdrawalId: row?.withdrawalId,
       idempotencyKey: row?.idempotencyKey,
@@ -113,7 +119,9 @@ export const show = Effect.fnUntraced(function* (id: string) {
       claimed: row?.claims.flatMap(({ isCheck, status }) => (isCheck === true ? [] : [status])),
       waits: row?.waits?.reason,
       failures: row?.tries.failed,
-      handler: letter?.handler
+      handler: letter?.handler,
+      since: row?.since === undefined ? undefined : DateTime.makeUnsafe(row.since),
+      steps: readSteps(of(stepsName(rowName))?.value)
     })
   }
   return found
@@ -121,8 +129,8 @@ export const show = Effect.fnUntraced(function* (id: string) {
 
 /** Has a dead letter's transaction looked up and handed out again; `false` where there is no such letter. */
 export const retry = Effect.fnUntraced(
-  function* (webhook: string, id: string) {
-    return yield* (yield* changesOf(webhook)).retry(id)
+  function* (webhook: string, id: string, options?: StepOptions) {
+    return yield* (yield* changesOf(webhook)).retry(id, options)
   },
   Effect.scoped,
   naming("retry")
@@ -130,8 +138,8 @@ export const retry = Effect.fnUntraced(
 
 /** Forgets a dead letter; `false` where there is no such letter. */
 export const discard = Effect.fnUntraced(
-  function* (webhook: string, id: string) {
-    return yield* (yield* changesOf(webhook)).discard(id)
+  function* (webhook: string, id: string, options?: StepOptions) {
+    return yield* (yield* changesOf(webhook)).discard(id, options)
   },
   Effect.scoped,
   naming("discard")

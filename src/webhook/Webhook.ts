@@ -63,6 +63,7 @@ import type { Payments } from "../client/Payments.ts"
 import type { ConfigurationError } from "../contract/ConfigurationError.ts"
 import type { InvalidRequest } from "../contract/PaymentsError.ts"
 import type { DatabaseError } from "../durable/Database.ts"
+import type { StepOptions } from "../durable/Step.ts"
 import { makeMemoryService, makeSqlService } from "./internal/service.ts"
 import { type WebHandler, toWebHandler, type WebHandlerOptions } from "./internal/webHandler.ts"
 import type { DeadLetter } from "./WebhookEvent.ts"
@@ -101,10 +102,16 @@ export class Webhook extends Context.Service<
     readonly idle: Effect.Effect<void, DatabaseError>
     /** What your code refused until its `retry` came to an end, the oldest first. */
     readonly deadLetters: Effect.Effect<ReadonlyArray<DeadLetter>, DatabaseError>
-    /** Looks a dead letter's transaction up and hands it out again; `false` where there is no such letter. */
-    readonly retry: (id: string) => Effect.Effect<boolean, DatabaseError>
-    /** Forgets a dead letter that you dealt with elsewhere; `false` where there is no such letter. */
-    readonly discard: (id: string) => Effect.Effect<boolean, DatabaseError>
+    /**
+     * Looks a dead letter's transaction up and hands it out again; `false` where there is no such letter. `by` and `note`
+     * are stored, and `effect-pix webhooks show` prints them. `InvalidRequest`: one of them is too long or blank.
+     */
+    readonly retry: (id: string, options?: StepOptions) => Effect.Effect<boolean, InvalidRequest | DatabaseError>
+    /**
+     * Forgets a dead letter that you dealt with elsewhere; `false` where there is no such letter. Who did it and why is
+     * stored for `retention`, as for `retry`.
+     */
+    readonly discard: (id: string, options?: StepOptions) => Effect.Effect<boolean, InvalidRequest | DatabaseError>
   }
 >()("effect-pix/Webhook") {
   /** In memory, for tests and for what a process may forget when it ends. */

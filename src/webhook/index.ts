@@ -2,6 +2,7 @@
  * Webhooks: deliveries of the service, taken as hints, recorded, and confirmed by a lookup.
  */
 export { DatabaseError } from "../durable/Database.ts"
+export type { StepOptions } from "../durable/Step.ts"
 export { Webhook } from "./Webhook.ts"
 export * as WebhookEvent from "./WebhookEvent.ts"
 export * as WebhookHint from "./WebhookHint.ts"

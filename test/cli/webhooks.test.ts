@@ -81,7 +81,10 @@ describe.each(databases)("webhooks in %s", (_, database) => {
 
         const refused = yield* run(["webhooks", "discard", elsewhere], env, "y\n")
         expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("Nothing was changed.")])
-        expect((yield* run(["webhooks", "discard", elsewhere, "--yes"], env)).code).toBe(0)
+        const person = ["--by", "ana", "--note", "refunded by hand"]
+        expect((yield* run(["webhooks", "discard", elsewhere, "--yes", ...person], env)).code).toBe(0)
+        const discarded = yield* run(["webhooks", "show", elsewhere], env)
+        expect(discarded.stdout).toMatch(/^State +Finished$[^]*^ {2}\S+Z Discarded by ana: refunded by hand\n$/m)
         const gone = yield* run(["webhooks", "discard", elsewhere, "--yes"], env)
         expect([gone.code, gone.stdout]).toEqual([4, ""])
 

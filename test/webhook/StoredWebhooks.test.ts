@@ -122,12 +122,46 @@ for (const { client, name, skip } of databases) {
         assert.isFalse(yield* StoredWebhooks.discard("default", `delivery:${nobody()}`))
         assert.isTrue(yield* StoredWebhooks.discard("default", `delivery:${id}`))
         assert.isFalse(yield* StoredWebhooks.discard("default", `delivery:${id}`))
-        assert.deepStrictEqual([yield* StoredWebhooks.deadLetters, yield* StoredWebhooks.show(id)], [[], []])
+        assert.deepStrictEqual(yield* StoredWebhooks.deadLetters, [])
+        const [gone] = yield* StoredWebhooks.show(id)
+        assert.deepInclude(gone, { state: "Finished", deliveries: undefined, handedOut: [] })
 
         const process = yield* starting({ onPaid: () => Effect.fail("not yet") })
         yield* process.post({ transactionId: id })
         assert.isFalse(yield* StoredWebhooks.discard("default", `delivery:${id}`))
-        assert.strictEqual((yield* StoredWebhooks.show(id)).length, 1)
+        const [waiting] = yield* StoredWebhooks.show(id)
+        assert.strictEqual(waiting?.state, "Waiting")
+      })
+    )
+
+    test(
+      "who took a step with a dead letter, and why, is shown with it until the notes are forgotten",
+      Effect.gen(function* () {
+        const id = yield* deadCharge()
+        const name = `delivery:${id}`
+        const wrong = yield* Effect.flip(StoredWebhooks.retry("default", name, { by: " ", note: "x".repeat(1001) }))
+        assert.deepStrictEqual(wrong._tag === "InvalidRequest" ? wrong.issues.map(({ path }) => path) : wrong, [
+          "by",
+          "note"
+        ])
+        const stepsOf = Effect.map(StoredWebhooks.show(id), ([stored]) =>
+          stored?.steps.map(({ by, note, step }) => [step, by, note])
+        )
+        assert.deepStrictEqual(yield* stepsOf, [])
+        yield* StoredWebhooks.retry("default", name, { by: "ana", note: "the table is back" })
+        // A letter that is not dead any more is not discarded, and nobody did it.
+        assert.isFalse(yield* StoredWebhooks.discard("default", name, { by: "bia" }))
+        const process = yield* starting({ onPaid: () => Effect.fail("a bad row"), retry: Schedule.recurs(0) })
+        yield* process.idle
+        yield* process.discard(name, { by: "bia", note: "refunded by hand" })
+        assert.deepStrictEqual(yield* stepsOf, [
+          ["Retried", "ana", "the table is back"],
+          ["Discarded", "bia", "refunded by hand"]
+        ])
+        yield* process.crash
+        const brief = yield* starting({}, { retention: "1 millis" })
+        yield* Effect.repeat(StoredWebhooks.show(id), { until: ({ length }) => length === 0 })
+        yield* brief.crash
       })
     )
 

@@ -11,7 +11,9 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { readFileSync } from "node:fs"
 import { charge } from "../support/charges.ts"
+import { layerPostgres } from "../support/database.ts"
 import { exportedBy } from "../support/exported.ts"
+import { noPostgres } from "../support/postgres.ts"
 import { nobody } from "../support/webhooks.ts"
 
 const secret = "kept-in-a-secret-store"
@@ -179,48 +181,83 @@ describe("what a webhook exports", () => {
     }).pipe(Effect.provide(Layer.fresh(world)))
   )
 
-  it.live("a process that starts tells what earlier ones left: what waits, by why, and dead letters", () =>
-    Effect.gen(function* () {
-      const database = yield* Layer.build(Layer.fresh(NodeSqlite.layer({ filename: ":memory:" })))
-      const never = Schedule.spaced("1 hour")
-      const started = (options: WebhookOptions) =>
-        Layer.provide(
-          Layer.fresh(
-            Webhook.layerSql({ verifier, retry: Schedule.recurs(0), confirm: never, retryLookup: never, ...options })
-          ),
-          Layer.succeedContext(database)
-        )
-      yield* Effect.gen(function* () {
-        yield* post({ transactionId: yield* paidCharge })
-        yield* (yield* Webhook).idle
-        yield* post({ transactionId: nobody(1), status: "Paid" })
-        yield* post({ transactionId: nobody(2), status: "Paid" })
-        const sql = yield* SqlClient.SqlClient
-        const waits = sql`SELECT 1 FROM effect_pix_webhooks WHERE state = 'Open' AND value LIKE '%"waits"%'`
-        yield* Effect.repeat(waits, { until: ({ length }) => length === 2 })
-        yield* (yield* Sandbox).fault("getTransaction", Fault.refusal(401, "não"), { times: Infinity })
-        yield* post({ transactionId: nobody(3), status: "Paid" })
-        yield* Effect.repeat(waits, { until: ({ length }) => length === 3 })
-      }).pipe(
-        Effect.provide([started({ onPaid: () => Effect.fail("no") }), Logger.layer([])]),
-        Effect.provideContext(database)
-      )
-      const counted = Effect.gen(function* () {
-        yield* Webhook
-        yield* Effect.repeat(Effect.andThen(Effect.yieldNow, Metric.snapshot), {
-          until: (metrics) => metrics.some(({ id }) => id === "effect_pix_webhook_dead_letters")
-        })
-      })
-      const { text } = yield* exportedBy(counted.pipe(Effect.provide(started({}))))
-      assert.deepInclude(valuesIn(text), {
-        "effect_pix_webhook_waiting default early {delivery}": 2,
-        "effect_pix_webhook_waiting default outage {delivery}": 1,
-        "effect_pix_webhook_waiting default failed {delivery}": 0,
-        "effect_pix_webhook_waiting default due {delivery}": 0,
-        "effect_pix_webhook_dead_letters default {delivery}": 1
-      })
-    }).pipe(Effect.scoped, Effect.provide(Layer.fresh(world)))
-  )
+  const absent = noPostgres()
+  const databases = [
+    { name: "SQLite", skip: false, client: NodeSqlite.layer({ filename: ":memory:" }) },
+    { name: absent ?? "PostgreSQL", skip: absent !== undefined, client: Layer.orDie(layerPostgres) }
+  ] as const
+  const each = it.live.skipIf
+  for (const { client, name, skip } of databases)
+    each(skip)(
+      `a process that starts tells what earlier ones left: what waits, since when, by why, and dead letters (${name})`,
+      () =>
+        Effect.gen(function* () {
+          const database = yield* Layer.build(Layer.fresh(client))
+          const never = Schedule.spaced("1 hour")
+          const started = (options: WebhookOptions) =>
+            Layer.provide(
+              Layer.fresh(
+                Webhook.layerSql({
+                  verifier,
+                  retry: Schedule.recurs(0),
+                  confirm: never,
+                  retryLookup: never,
+                  ...options
+                })
+              ),
+              Layer.succeedContext(database)
+            )
+          yield* Effect.gen(function* () {
+            yield* post({ transactionId: yield* paidCharge })
+            yield* (yield* Webhook).idle
+            yield* post({ transactionId: nobody(1), status: "Paid" })
+            yield* post({ transactionId: nobody(2), status: "Paid" })
+            const sql = yield* SqlClient.SqlClient
+            const waits = sql`SELECT 1 FROM effect_pix_webhooks WHERE state = 'Open' AND value LIKE '%"waits"%'`
+            yield* Effect.repeat(waits, { until: ({ length }) => length === 2 })
+            yield* (yield* Sandbox).fault("getTransaction", Fault.refusal(401, "não"), { times: Infinity })
+            yield* post({ transactionId: nobody(3), status: "Paid" })
+            yield* Effect.repeat(waits, { until: ({ length }) => length === 3 })
+            // As if two of them had come an hour ago; the younger one was written by a version that did not say since when.
+            const ages = sql.onDialectOrElse({
+              pg: () => [
+                "CAST(jsonb_set(value::jsonb, '{since}', to_jsonb(CAST(value::json ->> 'since' AS BIGINT) - 3600000)) AS TEXT)",
+                "CAST(value::jsonb - 'since' AS TEXT)"
+              ],
+              orElse: () => [
+                "json_set(value, '$.since', json_extract(value, '$.since') - 3600000)",
+                "json_remove(value, '$.since')"
+              ]
+            })
+            const [earlier = "", unsaid = ""] = ages
+            yield* sql`UPDATE effect_pix_webhooks SET value = ${sql.literal(earlier)} WHERE name = ${`delivery:${nobody(1)}`}`
+            yield* sql`UPDATE effect_pix_webhooks SET value = ${sql.literal(unsaid)}, updated_at = updated_at - 3600000 WHERE name = ${`delivery:${nobody(3)}`}`
+          }).pipe(
+            Effect.provide([started({ onPaid: () => Effect.fail("no") }), Logger.layer([])]),
+            Effect.provideContext(database)
+          )
+          const counted = Effect.gen(function* () {
+            yield* Webhook
+            yield* Effect.repeat(Effect.andThen(Effect.yieldNow, Metric.snapshot), {
+              until: (metrics) => metrics.some(({ id }) => id === "effect_pix_webhook_dead_letters")
+            })
+          })
+          const { text } = yield* exportedBy(counted.pipe(Effect.provide(started({}))))
+          const values = valuesIn(text)
+          for (const reason of ["early", "outage"]) {
+            const age = values[`effect_pix_webhook_oldest default ${reason} s`] ?? 0
+            assert.isTrue(age >= 3600 && age < 4000, `${reason}: ${age}`)
+          }
+          assert.strictEqual(values["effect_pix_webhook_oldest default due s"], 0)
+          assert.deepInclude(values, {
+            "effect_pix_webhook_waiting default early {delivery}": 2,
+            "effect_pix_webhook_waiting default outage {delivery}": 1,
+            "effect_pix_webhook_waiting default failed {delivery}": 0,
+            "effect_pix_webhook_waiting default due {delivery}": 0,
+            "effect_pix_webhook_dead_letters default {delivery}": 1
+          })
+        }).pipe(Effect.scoped, Effect.provide(Layer.fresh(world)))
+    )
 
   it.effect("a reason is logged again after a minute, with how many were not logged", () =>
     Effect.gen(function* () {
@@ -242,7 +279,7 @@ describe("what a webhook exports", () => {
 
   it("every metric and span of the webhook is in the table of its page", () => {
     const page = readFileSync("docs/observability.md", "utf8")
-    for (const name of ["deliveries", "handlers", "waiting", "dead_letters"]) {
+    for (const name of ["deliveries", "handlers", "waiting", "oldest", "dead_letters"]) {
       assert.include(page, `\`effect_pix_webhook_${name}\``)
     }
     for (const name of ["Webhook.answer", "Webhook.process"]) assert.include(page, `\`${name}\``)

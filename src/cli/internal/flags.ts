@@ -1,7 +1,15 @@
 /** Flags and arguments that several commands share. */
 import * as Argument from "effect/cli/Argument"
 import * as Flag from "effect/cli/Flag"
+import * as Option from "effect/Option"
+import type { StepOptions } from "../../durable/Step.ts"
 import { amountHelp } from "./amount.ts"
+
+/** The flags of `person`, as they were given. */
+export interface Words {
+  readonly by: Option.Option<string>
+  readonly note: Option.Option<string>
+}
 
 /** A flag without a value. */
 export const flag = (name: string, description: string) =>
@@ -16,6 +24,12 @@ export const person = {
   by: text("by", "name", "Who takes this step; it is stored. No data of a payer or a payee"),
   note: text("note", "text", "Why; it is stored. No data of a payer or a payee")
 }
+
+/** The words of a step as the flags say them. */
+export const whyOf = ({ by, note }: Words): StepOptions => ({
+  by: Option.getOrUndefined(by),
+  note: Option.getOrUndefined(note)
+})
 
 export const limit = Flag.Int("limit").pipe(Flag.withDescription("At most so many. Default: all"), Flag.optional)
 

@@ -8,7 +8,10 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import { InvalidRequest } from "../../contract/PaymentsError.ts"
 import type { DatabaseError } from "../../durable/Database.ts"
+import { issuesOfStep, Person, personOf, type StepOptions } from "../../durable/Step.ts"
+import { log } from "../../internal/spans.ts"
 import type { DeadLetter } from "../WebhookEvent.ts"
 import * as Rows from "./row.ts"
 import type { Store } from "./store.ts"
@@ -40,6 +43,32 @@ export const readHandedOut = (note: string | undefined): ReadonlyArray<string> =
 /** The note of what was handed out. */
 export const writeHandedOut: (statuses: ReadonlyArray<string>) => string = Schema.encodeSync(Statuses)
 
+/** What a person did with a dead letter, by whom and why. */
+const Steps = Schema.fromJsonString(
+  Schema.toCodecJson(
+    Schema.Array(
+      Schema.Struct({
+        at: Schema.DateTimeUtcFromString,
+        step: Schema.Literals(["Retried", "Discarded"]),
+        ...Person.fields
+      })
+    )
+  )
+)
+export type Steps = typeof Steps.Type
+const decodeSteps = Schema.decodeOption(Steps)
+const encodeSteps = Schema.encodeSync(Steps)
+
+/** How many steps are stored of one row. */
+const mostSteps = 20
+
+/** The steps of a note, the oldest first. */
+export const readSteps = (note: string | undefined): Steps =>
+  note === undefined ? [] : Option.getOrElse(decodeSteps(note), () => [])
+
+/** The name of the note of a row's steps. */
+export const stepsName = (name: string): string => `steps:${name}`
+
 /** The dead letter that a row is, if it is one. */
 export const letterOf = (value: string): DeadLetter | undefined => {
   const row = readRow(value)
@@ -51,8 +80,15 @@ export const letterOf = (value: string): DeadLetter | undefined => {
 
 /** `offer` puts an element into the queue. Without it none is put there: a worker finds the row within a minute. */
 export const makeChanges = (store: Store, offer?: (due: Due) => Effect.Effect<void, DatabaseError>) => {
-  /** Takes a step. A row that has a new element then is put into the queue with it. */
-  const change = Effect.fnUntraced(function* (name: string, step: Rows.Step) {
+  /**
+   * Takes a step. A row that has a new element then is put into the queue with it. What is done `also` commits with a row
+   * that the step has changed.
+   */
+  const change = Effect.fnUntraced(function* (
+    name: string,
+    step: Rows.Step,
+    also: Effect.Effect<void, DatabaseError> = Effect.void
+  ) {
     const moment = { now: yield* Clock.currentTimeMillis, job: SecureRandom.uuidV4Unsafe() }
     return yield* store.change(name, (stored) => {
       const before = stored && readRow(stored.value)
@@ -63,17 +99,39 @@ export const makeChanges = (store: Store, offer?: (due: Due) => Effect.Effect<vo
       return {
         answer: { row, due, isChanged },
         next: isChanged
-          ? row && { state: row.dead ? "Dead" : "Open", value: encode(row), job: row.job, waits: row.waits?.reason }
+          ? row && {
+              state: row.dead ? "Dead" : "Open",
+              value: encode(row),
+              job: row.job,
+              waits: row.waits?.reason,
+              since: row.since
+            }
           : stored,
-        commit: (due && offer?.(due)) ?? Effect.void
+        commit: Effect.andThen((due && offer?.(due)) ?? Effect.void, isChanged ? also : Effect.void)
       }
     })
   })
+  /** A person's step with a dead letter: whether there was such a letter. */
+  const takeStep = (step: Steps[number]["step"], made: Rows.Step) =>
+    Effect.fnUntraced(function* (name: string, options: StepOptions = {}) {
+      const issues = issuesOfStep(options)
+      if (issues.length > 0) {
+        return yield* new InvalidRequest({ operation: "getTransaction", attempts: 0, outcome: "NotSent", issues })
+      }
+      const entry = { at: yield* DateTime.now, step, ...personOf(options) }
+      const note = store.change(stepsName(name), (stored) => ({
+        answer: undefined,
+        next: { state: "Kept", value: encodeSteps([...readSteps(stored?.value), entry].slice(-mostSteps)) },
+        commit: Effect.void
+      }))
+      const { isChanged } = yield* change(name, made, note)
+      if (isChanged) yield* log("Info", `Webhook: a dead letter was taken care of (${step})`, { "webhook.id": name })
+      return isChanged
+    })
   return {
     change,
     deadLetters: Effect.map(store.dead, (values) => values.flatMap((value) => letterOf(value) ?? [])),
-    /** Whether there was such a dead letter. */
-    retry: (name: string) => Effect.map(change(name, Rows.revived), ({ isChanged }) => isChanged),
-    discard: (name: string) => Effect.map(change(name, Rows.discarded), ({ isChanged }) => isChanged)
+    retry: takeStep("Retried", Rows.revived),
+    discard: takeStep("Discarded", Rows.discarded)
   }
 }

@@ -36,6 +36,8 @@ export const Row = Schema.Struct({
   transactionId: Schema.optional(Schema.String),
   withdrawalId: Schema.optional(Schema.Natural),
   idempotencyKey: Schema.optional(Schema.String),
+  /** Since when there is something to do, in milliseconds since 1970. Absent: an older version wrote it. */
+  since: Schema.optional(Schema.Finite),
   /** How many deliveries and checks there were. */
   deliveries: Schema.Natural,
   /** The latest delivery's is the last one. */
@@ -88,10 +90,11 @@ export const noTries = { early: 0, outage: 0, failed: 0 }
 /** A delivery arrived. Inside a request each delivery is looked at by itself, and no other element is waited for. */
 export const recorded =
   (fresh: Row, inRequest: boolean): Step =>
-  (row, { job }) => {
-    if (row === undefined) return { ...fresh, job }
+  (row, { job, now }) => {
+    if (row === undefined) return { ...fresh, job, since: now }
     const others = row.claims.filter((claim) => !isAmong(fresh.claims, claim))
-    const next = { ...fresh, deliveries: row.deliveries + 1, claims: [...others, ...fresh.claims] }
+    const { deliveries, since } = row
+    const next = { ...fresh, since, deliveries: deliveries + 1, claims: [...others, ...fresh.claims] }
     if (row.job === undefined) return { ...next, job }
     if (inRequest) return { ...next, tries: row.tries, job }
     const tries = { ...row.tries, early: 0 }

@@ -27,6 +27,10 @@ const waiting = Metric.gauge("effect_pix_webhook_waiting", {
   description: "Transactions and other deliveries that wait, by why: due, early, outage or failed",
   attributes: { unit: "{delivery}" }
 })
+const oldest = Metric.gauge("effect_pix_webhook_oldest", {
+  description: "How long the oldest of them has been waiting, by why",
+  attributes: { unit: "s" }
+})
 const deadLetters = Metric.gauge("effect_pix_webhook_dead_letters", {
   description: "Dead letters: what your code refused until its retries ended",
   attributes: { unit: "{delivery}" }
@@ -55,10 +59,12 @@ export const countCall = (
 
 /** Counts what waits, from the store: a process that starts says what others left. */
 export const measure = Effect.fnUntraced(function* (webhook: string, store: Store) {
+  const now = yield* Clock.currentTimeMillis
   const found = yield* store.waiting
   for (const reason of ["due", "early", "outage", "failed"] as const) {
-    const count = found.find((of) => of.reason === reason)?.count ?? 0
+    const { count, oldest: since } = found.find((of) => of.reason === reason) ?? { count: 0, oldest: now }
     yield* Metric.update(Metric.withAttributes(waiting, { webhook, reason }), count)
+    yield* Metric.update(Metric.withAttributes(oldest, { webhook, reason }), Math.max(0, now - since) / 1000)
   }
   yield* Metric.update(Metric.withAttributes(deadLetters, { webhook }), yield* store.count("Dead"))
 })

@@ -14,8 +14,9 @@ export interface Stored {
   readonly value: string
   /** The element of the queue that works on it. */
   readonly job?: string | undefined
-  /** Why it waits. The store in memory counts by this. */
+  /** Why it waits, and since when. The store in memory counts by these. */
   readonly waits?: string | undefined
+  readonly since?: number | undefined
 }
 
 /** What a step makes of a row, and what commits with it. */
@@ -23,6 +24,13 @@ interface Change<A> {
   readonly answer: A
   readonly next: Stored | undefined
   readonly commit: Effect.Effect<void, DatabaseError>
+}
+
+/** Open rows that wait for one reason. `oldest` is in milliseconds since 1970. */
+export interface Waiting {
+  readonly reason: string
+  readonly count: number
+  readonly oldest: number
 }
 
 export interface Store {
@@ -41,8 +49,8 @@ export interface Store {
   ) => Effect.Effect<A, E | DatabaseError, R>
   /** How many rows there are of a state. */
   readonly count: (state: Stored["state"]) => Effect.Effect<number, DatabaseError>
-  /** How many open rows there are, by why they wait: a reason of the row, or `due`. */
-  readonly waiting: Effect.Effect<ReadonlyArray<{ readonly reason: string; readonly count: number }>, DatabaseError>
+  /** How many open rows there are, and since when the oldest is, by why they wait: a reason of the row, or `due`. */
+  readonly waiting: Effect.Effect<ReadonlyArray<Waiting>, DatabaseError>
   /** The values of what was given up, the oldest first. */
   readonly dead: Effect.Effect<ReadonlyArray<string>, DatabaseError>
   /** Gives each open row whose element is not in the queue any more to `heal`, with that element. */
@@ -116,11 +124,12 @@ export const memoryStore = (
     }),
     count: (state) => Effect.sync(() => of(state).length),
     waiting: Effect.sync(() => {
-      const reasons = of("Open").map(({ waits = "due" }) => waits)
-      return [...new Set(reasons)].map((reason) => ({
-        reason,
-        count: reasons.filter((other) => other === reason).length
-      }))
+      const open = of("Open")
+      return [...new Set(open.map(({ waits = "due" }) => waits))].map((reason) => {
+        const found = open.filter(({ waits = "due" }) => waits === reason)
+        const oldest = found.reduce((first, { since = first }) => Math.min(first, since), Infinity)
+        return { reason, count: found.length, oldest }
+      })
     }),
     dead: Effect.sync(() => of("Dead").map(({ value }) => value)),
     lost: () => Effect.void,

@@ -70,6 +70,12 @@ export const sqlStore = Effect.fnUntraced(function* (
     dialect === "pg" ? "value::json -> 'waits' ->> 'reason'" : "json_extract(value, '$.waits.reason')"
   )
 
+  const since = sql.literal(
+    dialect === "pg"
+      ? "COALESCE(CAST(value::json ->> 'since' AS NUMERIC), updated_at)"
+      : "COALESCE(json_extract(value, '$.since'), updated_at)"
+  )
+
   const hold: Store["hold"] = Effect.fnUntraced(function* (name, use) {
     // The user's own transaction around `Webhook.retry` has the user's own bounds.
     const isBounded = dialect === "pg" && !(yield* isInTransaction(database))
@@ -114,9 +120,14 @@ export const sqlStore = Effect.fnUntraced(function* (
         naming("webhook")
       ),
     waiting: Effect.map(
-      sql<{ readonly reason: string | null; readonly count: number | string }>`
-        SELECT ${reason} AS reason, COUNT(*) AS count ${of("Open")} GROUP BY 1`,
-      (found) => found.map(({ count, reason }) => ({ reason: reason ?? "due", count: Number(count) }))
+      sql<{ readonly reason: string | null; readonly count: number | string; readonly oldest: number | string }>`
+        SELECT ${reason} AS reason, COUNT(*) AS count, MIN(${since}) AS oldest ${of("Open")} GROUP BY 1`,
+      (found) =>
+        found.map(({ count, oldest, reason }) => ({
+          reason: reason ?? "due",
+          count: Number(count),
+          oldest: Number(oldest)
+        }))
     ).pipe(naming("webhook")),
     dead: sql<Stored>`SELECT value ${of("Dead")} ORDER BY updated_at`.pipe(
       Effect.map((found) => found.map(({ value }) => value)),

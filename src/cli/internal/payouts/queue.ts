@@ -21,11 +21,11 @@ export const layerQueue = PayoutQueue.layerClient({ horizon: Duration.infinity }
 
 /** The pause of the workers, with who called it and why; `undefined` where there is none. */
 export const pauseOf = Effect.fnUntraced(function* (queue: PayoutQueue["Service"]) {
-  if (!(yield* Effect.mapError(queue.isPaused, notRead))) return undefined
+  if (!(yield* queue.isPaused)) return undefined
   // Another program may have paused them by SQL.
-  const last = (yield* Effect.mapError(queue.pauses, notRead)).at(-1)
+  const last = (yield* queue.pauses).at(-1)
   return last?.paused === true ? last : "Unrecorded"
-})
+}, Effect.mapError(notRead))
 
 export const notFound = ({ message }: PayoutNotFound): Failed => failed(message, codes.Rejected)
 

@@ -1,13 +1,13 @@
 /** Runs the steps of an operator: what a payout is, and what will happen, is shown before it is confirmed. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
-import type { StepOptions } from "../../../payouts/PayoutHistory.ts"
+import type { StepOptions } from "../../../durable/Step.ts"
 import { PayoutQueue } from "../../../payouts/PayoutQueue.ts"
 import type { PayoutStatus } from "../../../payouts/PayoutStatus.ts"
 import { inBoth } from "../amount.ts"
 import { doubtful } from "../database.ts"
 import { codes, failed } from "../exit.ts"
+import { whyOf, type Words } from "../flags.ts"
 import { writeResult } from "../output.ts"
 import { perform } from "../perform.ts"
 import { ageOf, plain } from "../text.ts"
@@ -56,18 +56,11 @@ const take = (step: Step, reference: string, why: StepOptions) =>
     }
   })
 
-interface Input {
-  readonly by: Option.Option<string>
-  readonly note: Option.Option<string>
+interface Input extends Words {
   readonly json: boolean
   readonly reference: string
   readonly yes: boolean
 }
-
-const whyOf = ({ by, note }: Pick<Input, "by" | "note">): StepOptions => ({
-  by: Option.getOrUndefined(by),
-  note: Option.getOrUndefined(note)
-})
 
 const runStep = Effect.fnUntraced(function* (step: Step, { by, json, note, reference, yes }: Input) {
   const before = yield* find(reference)

@@ -26,10 +26,18 @@ export const find = Effect.fnUntraced(function* (id: string) {
   return yield* failed("No webhook on this database stores anything of this id.", codes.Rejected)
 })
 
-export const dataOf = ({ at, ...rest }: StoredWebhooks.StoredDelivery | StoredWebhooks.StoredLetter) => ({
+export const letterData = ({ at, ...rest }: StoredWebhooks.StoredLetter) => ({ ...rest, at: DateTime.formatIso(at) })
+
+export const dataOf = ({ at, since, steps, ...rest }: StoredWebhooks.StoredDelivery) => ({
   ...rest,
-  at: DateTime.formatIso(at)
+  at: DateTime.formatIso(at),
+  since: since && DateTime.formatIso(since),
+  steps: steps.map((step) => ({ ...step, at: DateTime.formatIso(step.at) }))
 })
+
+/** A person's step in one line. */
+const lineOf = ({ at, by, note, step }: StoredWebhooks.StoredDelivery["steps"][number]) =>
+  `\n  ${time(at)} ${step}${by === undefined ? "" : ` by ${plain(by)}`}${note === undefined ? "" : `: ${plain(note)}`}`
 
 const wordsOfWait = {
   early: "the service's books do not say yet what was claimed",
@@ -49,6 +57,7 @@ export const textOf = (stored: StoredWebhooks.StoredDelivery, now: number): stri
     ["Failed at", stored.handler],
     ["Failures", stored.failures || undefined],
     ["Waits since", stored.waits && wordsOfWait[stored.waits]],
+    ["Since", stored.since && `${time(stored.since)} (${ageOf(stored.since, now)} ago)`],
     ["Deliveries", stored.deliveries],
     ["Claimed", stored.claimed?.map((claim) => claim ?? "(no status)").join(", ") || undefined],
     ["Handed out", stored.handedOut.join(", ") || "nothing"],
@@ -57,6 +66,7 @@ export const textOf = (stored: StoredWebhooks.StoredDelivery, now: number): stri
   return lines
     .flatMap(([name, shown]) => (shown === undefined ? [] : [`${name.padEnd(12)} ${plain(`${shown}`)}`]))
     .join("\n")
+    .concat(...stored.steps.map(lineOf))
 }
 
 const row = ([handler, attempts, age, webhook, id]: readonly [string, string, string, string, string]) =>
@@ -74,7 +84,9 @@ export const dead = {
     for (const letter of letters) {
       const { at, attempts, handler, id, transactionId = id, webhook } = letter
       yield* write(
-        json ? jsonLine(dataOf(letter)) : row([handler, `${attempts}`, ageOf(at, now), webhook, plain(transactionId)])
+        json
+          ? jsonLine(letterData(letter))
+          : row([handler, `${attempts}`, ageOf(at, now), webhook, plain(transactionId)])
       )
     }
     if (hasReader()) yield* note(`${letters.length} dead letter(s)`)

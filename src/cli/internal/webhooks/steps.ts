@@ -5,12 +5,13 @@ import * as Option from "effect/Option"
 import * as StoredWebhooks from "../../../webhook/StoredWebhooks.ts"
 import { doubtful } from "../database.ts"
 import { codes, failed } from "../exit.ts"
+import { whyOf, type Words } from "../flags.ts"
 import { writeResult } from "../output.ts"
 import { perform } from "../perform.ts"
 import { plain } from "../text.ts"
 import { find, layerTables, notAsked, textOf } from "./read.ts"
 
-interface Input {
+interface Input extends Words {
   readonly id: string
   readonly json: boolean
   readonly webhook: Option.Option<string>
@@ -29,7 +30,7 @@ const steps = { retry: StoredWebhooks.retry, discard: StoredWebhooks.discard } a
 
 const done = { retry: "It is tried again.", discard: "It is forgotten." } as const
 
-const runStep = Effect.fnUntraced(function* (step: keyof typeof effects, { id, json, webhook, yes }: Input) {
+const runStep = Effect.fnUntraced(function* (step: keyof typeof effects, { by, id, json, note, webhook, yes }: Input) {
   const letters = (yield* find(id)).filter(
     (stored) => stored.state === "Dead" && Option.getOrElse(webhook, () => stored.webhook) === stored.webhook
   )
@@ -43,10 +44,11 @@ const runStep = Effect.fnUntraced(function* (step: keyof typeof effects, { id, j
   yield* perform({
     plan: `${textOf(letter, yield* Clock.currentTimeMillis)}\n${effects[step]}`,
     confirm: { noun: step, question: `${step} ${plain(id)}?`, unconfirmed: "Nothing was changed.", yes },
-    run: steps[step](of, name).pipe(
-      Effect.mapError((error) =>
-        error._tag === "DatabaseError" ? doubtful(error, `webhooks show ${plain(id)}`) : notAsked(error)
-      ),
+    run: steps[step](of, name, whyOf({ by, note })).pipe(
+      Effect.catchTags({
+        ConfigurationError: (error) => Effect.fail(notAsked(error)),
+        DatabaseError: (error) => Effect.fail(doubtful(error, `webhooks show ${plain(id)}`))
+      }),
       // Another process changed it meanwhile.
       Effect.filterOrFail((isDone) => isDone, isNone)
     ),

@@ -16,13 +16,14 @@ import { fromReference } from "../../../contract/IdempotencyKey.ts"
 import { Centavos } from "../../../pix/Money.ts"
 import { inSpan } from "../../../internal/spans.ts"
 import { DatabaseError, naming } from "../../../durable/Database.ts"
+import type { StepOptions } from "../../../durable/Step.ts"
 import { type PayoutItem, PayoutsNotAccepted } from "../../Payout.ts"
 import type { Seal } from "../../PayoutQueueOptions.ts"
 import { PayoutNotFound, type PayoutState, PayoutStateConflict, type PayoutStatus } from "../../PayoutStatus.ts"
-import type { PauseChange, PayoutChange, StepOptions } from "../../PayoutHistory.ts"
+import type { PauseChange, PayoutChange } from "../../PayoutHistory.ts"
 import { conflictOf, nameOf } from "../content.ts"
 import { type Core, OfferedBy } from "./core.ts"
-import { type Event, personOf, readEntries, readPauses, writePause } from "./entries.ts"
+import { checkedPerson, type Event, readEntries, readPauses, writePause } from "./entries.ts"
 import { isSameRequest, type Submission, submission } from "./request.ts"
 import * as Row from "./row.ts"
 import type { Settings } from "./settings.ts"
@@ -154,7 +155,7 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
     writing(
       operation,
       Effect.gen(function* () {
-        const person = yield* personOf(options)
+        const person = yield* checkedPerson(options)
         const now = yield* Clock.currentTimeMillis
         const changed = core.changeBy(
           yield* find(reference),
@@ -258,7 +259,7 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
     setPaused: (paused: boolean, options: StepOptions = {}) =>
       writing(
         "setPaused",
-        Effect.flatMap(Effect.all([personOf(options), DateTime.now]), ([person, at]) =>
+        Effect.flatMap(Effect.all([checkedPerson(options), DateTime.now]), ([person, at]) =>
           store.setPaused(paused, writePause({ at, paused, ...person }))
         )
       ),

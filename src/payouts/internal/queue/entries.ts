@@ -3,12 +3,12 @@
  */
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type { InvalidRequest } from "../../../contract/PaymentsError.ts"
 import { invalidWithdrawal } from "../../../contract/WithdrawalCheck.ts"
 import { Centavos } from "../../../pix/Money.ts"
-import { PauseChange, PayoutChange, type StepOptions } from "../../PayoutHistory.ts"
+import { issuesOfStep, type Person, personOf, type StepOptions } from "../../../durable/Step.ts"
+import { PauseChange, PayoutChange } from "../../PayoutHistory.ts"
 import type { Known } from "../machine.ts"
 import type { Row } from "./row.ts"
 
@@ -47,23 +47,8 @@ export const answeredEvent = ({ state }: Row, known: Known): Event => {
     : { _tag: "Answered", answer: "Recorded", withdrawalId }
 }
 
-const lengths = { by: 100, note: 1000 } as const
-
-/** Who takes a step and why, checked, also of a caller without types. */
-export const personOf = (options: StepOptions): Effect.Effect<Pick<PauseChange, "by" | "note">, InvalidRequest> => {
-  const names = (["by", "note"] as const).filter((name) => options[name] !== undefined)
-  const wrong = names.filter((name) => {
-    const text: unknown = options[name]
-    return !Predicate.isString(text) || text.trim() === "" || text.length > lengths[name]
-  })
-  return wrong.length === 0
-    ? Effect.succeed(Object.fromEntries(names.map((name) => [name, options[name]])))
-    : Effect.fail(
-        invalidWithdrawal(
-          wrong.map((path) => ({
-            path,
-            problem: `must be a text of 1 to ${lengths[path]} characters that is not blank`
-          }))
-        )
-      )
+/** Who takes a step and why, checked. */
+export const checkedPerson = (options: StepOptions): Effect.Effect<Person, InvalidRequest> => {
+  const issues = issuesOfStep(options)
+  return issues.length === 0 ? Effect.succeed(personOf(options)) : Effect.fail(invalidWithdrawal(issues))
 }

@@ -1,0 +1,40 @@
+/**
+ * A step that a person takes: who, and why. Both are stored as they are given, and shown to operators alone: they are in no
+ * log, span or metric.
+ */
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import type { RequestIssue } from "../contract/PaymentsError.ts"
+
+/** Who takes a step, and why. Both are stored, so they must not hold the data of a payer or a payee. */
+export interface StepOptions {
+  /** Who takes the step, as your program names its operators: 1 to 100 characters. Default: nobody is named. */
+  readonly by?: string | undefined
+  /** Why, in the operator's own words: 1 to 1,000 characters. Default: no reason is given. */
+  readonly note?: string | undefined
+}
+
+/** Who took a step, and why, as it is stored. */
+export const Person = Schema.Struct({
+  by: Schema.optionalKey(Schema.String),
+  note: Schema.optionalKey(Schema.String)
+})
+export type Person = typeof Person.Type
+
+const lengths = { by: 100, note: 1000 } as const
+const names = ["by", "note"] as const
+
+/** What is wrong with the words of a step, also of a caller without types. */
+export const issuesOfStep = (options: StepOptions): ReadonlyArray<RequestIssue> =>
+  names
+    .filter((name) => {
+      const text: unknown = options[name]
+      return text !== undefined && (!Predicate.isString(text) || text.trim() === "" || text.length > lengths[name])
+    })
+    .map((path) => ({ path, problem: `must be a text of 1 to ${lengths[path]} characters that is not blank` }))
+
+/** The words of a step that were given. */
+export const personOf = ({ by, note }: StepOptions): Person => ({
+  ...(by !== undefined && { by }),
+  ...(note !== undefined && { note })
+})
