@@ -6,9 +6,9 @@
  *
  * Gotchas:
  * - The file belongs to one process: a second one is refused when its layer is built. Several processes need PostgreSQL.
+ *   In one process all layers of a file are one client.
  * - `CURRENT_TIMESTAMP`, `CURRENT_DATE` and `CURRENT_TIME` follow the program's `Clock`, and with it `TestClock`. `'now'` in
  *   SQLite's functions is the machine's time.
- * - Within a process it belongs to one layer: make one layer value, and one runtime for all that needs it.
  * - A commit is on the disk (`synchronous = FULL`) before it is answered.
  * - `node:sqlite` is loaded when the layer is built. Node 22 prints an ExperimentalWarning then.
  *
@@ -40,7 +40,7 @@ import type { Connection } from "effect/sql/SqlConnection"
 import { classifySqliteError, SqlError } from "effect/sql/SqlError"
 import * as Statement from "effect/sql/Statement"
 import * as Stream from "effect/Stream"
-import { statSync } from "node:fs"
+import { resolve } from "node:path"
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from "node:sqlite"
 import type { ConfigurationError } from "../contract/ConfigurationError.ts"
 import * as Settings from "../contract/Settings.ts"
@@ -128,23 +128,6 @@ const setClock = (db: DatabaseSync, clock: Clock.Clock) => {
 
 const isLocked = (error: SqlError) => error.reason._tag === "LockTimeoutError"
 
-/** The files that this process has open. SQLite does not say which process has locked a file. */
-const openHere = new Set<string | undefined>()
-
-/** What the file system knows a file by, whatever its path is. A database in memory has none. */
-const identityOf = (filename: string): string | undefined => {
-  const stats = statSync(filename, { bigint: true, throwIfNoEntry: false })
-  return stats && `${stats.dev}:${stats.ino}`
-}
-
-/** Why a file cannot be opened, as a predicate after its name. */
-const problemOf = (filename: string, error: SqlError): string => {
-  if (!isLocked(error)) return `cannot be opened as a SQLite database (${error.reason._tag})`
-  return openHere.has(identityOf(filename))
-    ? "is open already in this process, by another layer. Make one layer value for the file, and one runtime for the server, the database and the webhook: see docs/one-runtime.md."
-    : "is open in another process: a SQLite file belongs to one process. Stop the other one first; several processes need PostgreSQL."
-}
-
 const open = (filename: string) =>
   Effect.gen(function* () {
     const sqlite = yield* Effect.promise(() => import("node:sqlite"))
@@ -153,26 +136,19 @@ const open = (filename: string) =>
       (db) => Effect.sync(() => db.close())
     )
     yield* attempt("open", () => db.exec(opening))
-    const identity = identityOf(filename)
-    if (identity !== undefined) {
-      yield* Effect.acquireRelease(
-        Effect.sync(() => openHere.add(identity)),
-        () => Effect.sync(() => openHere.delete(identity))
-      )
-    }
     return db
-  }).pipe(Effect.mapError((error) => Settings.wrong("filename", `(${filename}) ${problemOf(filename, error)}`)))
+  }).pipe(
+    Effect.mapError((error) =>
+      Settings.wrong(
+        "filename",
+        isLocked(error)
+          ? `(${filename}) is open in another process: a SQLite file belongs to one process. Stop the other one first; several processes need PostgreSQL.`
+          : `(${filename}) cannot be opened as a SQLite database (${error.reason._tag})`
+      )
+    )
+  )
 
-/**
- * A database in a file, or in memory. The file is created if it is absent. If another process, or another layer of this one,
- * has the file open, or if it is not a database, the layer fails with `ConfigurationError`, which says which.
- */
-export const layer = ({
-  filename
-}: {
-  /** The path of the file, or `:memory:`. While it is open, SQLite has two more files in the same folder. */
-  readonly filename: string
-}): Layer.Layer<SqlClient.SqlClient, ConfigurationError> =>
+const make = (filename: string): Layer.Layer<SqlClient.SqlClient, ConfigurationError> =>
   Layer.effect(
     SqlClient.SqlClient,
     Effect.gen(function* () {
@@ -197,3 +173,33 @@ export const layer = ({
       return client
     })
   ).pipe(Layer.provide(Reactivity.layer))
+
+/** The clients of this process, by file. A file is closed when nobody uses it any more. */
+const clients = Layer.makeMemoMapUnsafe()
+const layers = new Map<string, ReturnType<typeof make>>()
+
+const layerOf = (filename: string) => {
+  const path = resolve(filename)
+  const known = layers.get(path)
+  if (known !== undefined) return known
+  const made = make(filename)
+  layers.set(path, made)
+  return made
+}
+
+/**
+ * A database in a file, or in memory. The file is created if it is absent. Layers of one file in one process share one
+ * client, so that work which builds a layer for itself, such as a webhook inside requests, may overlap. If another process
+ * has the file open, or if it is not a database, the layer fails with `ConfigurationError`.
+ */
+export const layer = ({
+  filename
+}: {
+  /** The path of the file, or `:memory:`. While it is open, SQLite has two more files in the same folder. */
+  readonly filename: string
+}): Layer.Layer<SqlClient.SqlClient, ConfigurationError> =>
+  filename === ":memory:"
+    ? make(filename)
+    : Layer.effectContext(
+        Effect.flatMap(Effect.scope, (scope) => Layer.buildWithMemoMap(layerOf(filename), clients, scope))
+      )

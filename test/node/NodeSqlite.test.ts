@@ -1,10 +1,10 @@
 import { assert, describe, expect, it } from "@effect/vitest"
-import { Effect, Exit, Layer, Stream } from "effect"
+import { Context, Effect, Exit, Layer, Scope, Stream } from "effect"
 import { NodeSqlite } from "effect-pix/node"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { execFile } from "node:child_process"
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
@@ -120,7 +120,8 @@ describe("NodeSqlite", () => {
 
   it.effect("a second process is refused, with a sentence that names the file and what to do", () =>
     Effect.gen(function* () {
-      const filename = join(yield* folder, "payouts.db")
+      const dir = yield* folder
+      const filename = join(dir, "payouts.db")
       yield* Layer.build(NodeSqlite.layer({ filename }))
       const script = join(import.meta.dirname, "../support/openSqlite.ts")
       const said = yield* Effect.promise(
@@ -136,21 +137,24 @@ describe("NodeSqlite", () => {
     })
   )
 
-  it.effect("a second layer of one process is refused as such by whatever path, until the first is released", () =>
+  it.effect("layers of one file in one process are one client, which closes the file after the last of them", () =>
     Effect.gen(function* () {
-      const dir = yield* folder
-      const filename = join(dir, "payouts.db")
-      const second = Effect.scoped(Layer.build(Layer.fresh(NodeSqlite.layer({ filename: join(dir, "link.db") }))))
-      yield* Effect.scoped(
-        Effect.gen(function* () {
-          yield* Layer.build(NodeSqlite.layer({ filename }))
-          symlinkSync(filename, join(dir, "link.db"))
-          const { message } = yield* Effect.flip(second)
-          assert.include(message, "link.db) is open already in this process, by another layer.")
-          assert.notInclude(message, "another process")
-        })
-      )
-      yield* second
+      const filename = join(yield* folder, "payouts.db")
+      const first = yield* Scope.make()
+      const second = yield* Scope.make()
+      const clientIn = (scope: Scope.Scope) =>
+        Effect.map(
+          Layer.buildWithScope(Layer.fresh(NodeSqlite.layer({ filename })), scope),
+          Context.get(SqlClient.SqlClient)
+        )
+      const client = yield* clientIn(first)
+      assert.strictEqual(yield* clientIn(second), client)
+      yield* Scope.close(first, Exit.void)
+      yield* client`SELECT 1`
+      yield* Scope.close(second, Exit.void)
+      assert.strictEqual((yield* Effect.flip(client`SELECT 1`))._tag, "SqlError")
+      // It can be opened again.
+      yield* Effect.provide(table, NodeSqlite.layer({ filename }))
     })
   )
 

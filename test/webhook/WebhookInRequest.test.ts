@@ -2,12 +2,16 @@
  * Work inside the request, as on platforms where nothing goes on beside a request.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Layer, Logger, Schedule, type Scope } from "effect"
+import { Context, Deferred, Effect, Layer, Logger, Random, Schedule, type Scope } from "effect"
 import { Money, type Payments, TransactionHints } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { Webhook, type WebhookEvent, type WebhookOptions } from "effect-pix/webhook"
+import { SqlClient } from "effect/sql"
+import { readdirSync } from "node:fs"
+import { dirname, join } from "node:path"
 import { charge, lookups } from "../support/charges.ts"
+import { folder } from "../support/operated.ts"
 import { isTransaction, nobody } from "../support/webhooks.ts"
 
 const world = Layer.mergeAll(Sandbox.layerPayments, TransactionHints.layer, Logger.layer([]))
@@ -248,6 +252,73 @@ describe("a handler that works inside the request", () => {
       const id = yield* paidCharge
       for (let n = 0; n < 3; n++) assert.strictEqual((yield* post({ transactionId: id })).status, 200)
       assert.deepStrictEqual(events, [`${id}:Paid`])
+    })
+  )
+
+  test(
+    "deliveries at once that each open the same SQLite file are each handed out, and the file is closed at the end",
+    Effect.gen(function* () {
+      const services = yield* Effect.context<Payments>()
+      const filename = join(yield* folder, "shop.db")
+      const events: Array<string> = []
+      const layer = Webhook.layerSql({ onPaid: ({ id }) => Effect.sync(() => events.push(id)) }).pipe(
+        Layer.provide(NodeSqlite.layer({ filename })),
+        Layer.provide(Layer.succeedContext(services))
+      )
+      const { handler } = Webhook.toWebHandler(layer, { inRequest: true })
+      const ids = yield* Effect.replicateEffect(paidCharge, 8)
+      const statuses = yield* Effect.promise(() =>
+        Promise.all(
+          ids.map(async (transactionId) => {
+            const body = JSON.stringify({ transactionId, status: "Paid" })
+            return (await handler(new Request("https://shop.example", { method: "POST", body }))).status
+          })
+        )
+      )
+      assert.deepStrictEqual(
+        statuses,
+        Array.from(ids, () => 200)
+      )
+      assert.sameMembers(
+        events,
+        ids.map((id) => `${id}:Paid`)
+      )
+      // While it is open there are two files more.
+      assert.deepStrictEqual(readdirSync(dirname(filename)), ["shop.db"])
+    })
+  )
+
+  test(
+    "on a database a row that nobody asks about for a week is forgotten, and no other is",
+    Effect.gen(function* () {
+      const services = yield* Effect.context<Payments>()
+      const database = yield* Layer.build(NodeSqlite.layer({ filename: ":memory:" }))
+      const { handler } = Webhook.toWebHandler(
+        Webhook.layerSql({}).pipe(
+          Layer.provide(Layer.succeedContext(services)),
+          Layer.provide(Layer.succeedContext(database)),
+          // Each request forgets, and not one of a thousand.
+          Layer.provideMerge(Layer.succeed(Random.Random, { nextDoubleUnsafe: () => 0, nextIntUnsafe: () => 0 }))
+        ),
+        { inRequest: true }
+      )
+      const post = (transactionId: string) =>
+        Effect.promise(() =>
+          handler(new Request("https://shop.example", { method: "POST", body: JSON.stringify({ transactionId }) }))
+        )
+      const sql = Context.get(database, SqlClient.SqlClient)
+      for (const n of [1, 2]) assert.strictEqual((yield* post(nobody(n))).status, 503)
+      const days = (count: number) => count * 86_400_000
+      yield* sql`UPDATE effect_pix_webhooks SET updated_at = updated_at - ${days(8)} WHERE name = ${`delivery:${nobody(1)}`}`
+      yield* sql`UPDATE effect_pix_webhooks SET updated_at = updated_at - ${days(6)} WHERE name = ${`delivery:${nobody(2)}`}`
+      yield* post(nobody(3))
+      const left = yield* sql<{
+        readonly name: string
+      }>`SELECT name FROM effect_pix_webhooks WHERE state = 'Open' ORDER BY name`
+      assert.deepStrictEqual(
+        left.map(({ name }) => name),
+        [`delivery:${nobody(2)}`, `delivery:${nobody(3)}`]
+      )
     })
   )
 

@@ -139,8 +139,8 @@ const serviceOf = Effect.fnUntraced(function* <P, M, R>(
   /** Does a job before the answer. */
   const processInRequest = Effect.fnUntraced(function* ({ later }: InRequest, job: Job) {
     const { due, isFinal } = yield* process(job)
-    // Nothing runs in the background, so one request of a thousand forgets old notes.
-    if ((yield* Random.next) < 0.001) yield* store.forget
+    // Nothing runs in the background, so one request of a thousand forgets what is old.
+    if ((yield* Random.next) < 0.001) yield* Effect.andThen(store.forget, store.forgetUnfinished)
     if (due !== undefined) later?.(goOn(due))
     return isFinal
   })

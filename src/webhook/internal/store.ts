@@ -57,6 +57,11 @@ export interface Store {
   readonly lost: (heal: (name: string, element: string) => Effect.Effect<void>) => Effect.Effect<void, DatabaseError>
   /** Forgets what was handed out too long ago. */
   readonly forget: Effect.Effect<void, DatabaseError>
+  /**
+   * Forgets open rows that nothing was recorded about for a week. Inside requests alone: nothing there looks at a row but
+   * the next delivery or check, which begins anew.
+   */
+  readonly forgetUnfinished: Effect.Effect<void, DatabaseError>
 }
 
 /** The name of the note of what was handed out of a transaction. */
@@ -133,6 +138,7 @@ export const memoryStore = (
     }),
     dead: Effect.sync(() => of("Dead").map(({ value }) => value)),
     lost: () => Effect.void,
-    forget: Effect.void
+    forget: Effect.void,
+    forgetUnfinished: Effect.void
   }
 }

@@ -99,6 +99,13 @@ export const sqlStore = Effect.fnUntraced(function* (
     }).pipe(inTransaction(database), locked(name), naming("webhook"))
   })
 
+  const forget = Effect.fnUntraced(function* (state: Stored["state"], after: Duration.Duration) {
+    const oldest = (yield* Clock.currentTimeMillis) - Duration.toMillis(after)
+    const old = sql`${of(state)} AND updated_at < ${oldest}`
+    const some = sql`DELETE ${old} AND name IN (SELECT name ${old} LIMIT ${step}) RETURNING name`
+    yield* Effect.repeat(some, { while: ({ length }) => length === step })
+  }, naming("webhook"))
+
   const store: Store = {
     followWrites: followWrites(soleWritesOf(sql)),
     // SQLite has one transaction at a time. Those that run the user's code wait for each other outside of it, so that a
@@ -139,12 +146,8 @@ export const sqlStore = Effect.fnUntraced(function* (
         { queueName: queueNameOf(webhook), table, key: "name", element: sql.literal("job"), where: isOf("Open") },
         ({ element, key }) => heal(key, element)
       ).pipe(Effect.asVoid, naming("webhook")),
-    forget: Effect.gen(function* () {
-      const oldest = (yield* Clock.currentTimeMillis) - Duration.toMillis(retention)
-      const old = sql`${of("Kept")} AND updated_at < ${oldest}`
-      const some = sql`DELETE ${old} AND name IN (SELECT name ${old} LIMIT ${step}) RETURNING name`
-      yield* Effect.repeat(some, { while: ({ length }) => length === step })
-    }).pipe(naming("webhook"))
+    forget: forget("Kept", retention),
+    forgetUnfinished: forget("Open", Duration.weeks(1))
   }
   return store
 })
