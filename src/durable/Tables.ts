@@ -33,20 +33,30 @@ const run = (migration: Migration) =>
     return Effect.forEach(statements, (statement) => sql.unsafe(statement), { discard: true })
   })
 
-/** The version of a set of tables in the database; 0 where there are none. */
-const versionOf = ({ name }: Tables): Effect.Effect<number, never, SqlClient.SqlClient> =>
+/** The version of a set of tables in the database; 0 where there are none. A database that does not answer is a failure. */
+const versionOf = (name: string): Effect.Effect<number, SqlError, SqlClient.SqlClient> =>
   Effect.flatMap(SqlClient.SqlClient, (sql) =>
-    Effect.match(sql`SELECT migration_id FROM ${sql(`${name}_migrations`)}`, {
-      onFailure: () => 0,
-      onSuccess: ({ length }) => length
-    })
+    sql`SELECT migration_id FROM ${sql(`${name}_migrations`)}`.pipe(
+      Effect.map(({ length }) => length),
+      Effect.catchIf(
+        ({ reason }) => reason._tag !== "ConnectionError",
+        () => Effect.succeed(0)
+      )
+    )
   )
 
-const otherVersion = (tables: Tables, version: number) =>
-  Settings.wrong(
-    "SqlClient",
-    `has the tables of ${tables.name} in version ${version}, and this program needs version ${Object.keys(tables.migrations).length}. Start a program that may change tables, or run the newer statements of docs/sql/`
+const newestOf = ({ migrations }: Tables) => Object.keys(migrations).length
+
+/** The failure of tables that are not of the version that is needed. */
+const otherVersion = (name: string, found: number, needed: number): Effect.Effect<never, ConfigurationError> => {
+  if (found === 0) return Settings.wrong(name, "has no tables in this database")
+  const advice =
+    found < needed ? ". A program that may change tables brings them to it, or the newer statements of docs/sql/" : ""
+  return Settings.wrong(
+    name,
+    `has tables of version ${found} in this database, and version ${needed} is needed${advice}`
   )
+}
 
 /**
  * Brings a set of tables to its newest version, as `migrate` does. Where they have an older version and cannot be changed,
@@ -60,10 +70,11 @@ export const migrateOrRefuse = (
     Effect.catchIf(
       ({ reason }) => reason._tag === "AuthorizationError",
       (error) =>
-        Effect.flatMap(versionOf(tables), (version) => {
-          const isOlder = version > 0 && version < Object.keys(tables.migrations).length
-          return Effect.fail(isOlder ? otherVersion(tables, version) : error)
-        })
+        Effect.flatMap(versionOf(tables.name), (found): Effect.Effect<never, ConfigurationError | SqlError> =>
+          found > 0 && found < newestOf(tables)
+            ? otherVersion(tables.name, found, newestOf(tables))
+            : Effect.fail(error)
+        )
     )
   )
 
@@ -71,19 +82,14 @@ export const migrateOrRefuse = (
  * Migrates a set of tables to its newest version, in one transaction. Several processes may do so at the same time. If the
  * database cannot be reached, it waits.
  */
-export const migrate = ({ migrations, name }: Tables): Effect.Effect<void, SqlError, SqlClient.SqlClient> => {
+export const migrate = (tables: Tables): Effect.Effect<void, SqlError, SqlClient.SqlClient> => {
+  const { migrations, name } = tables
   const loader = Migrator.fromRecord(
     Object.fromEntries(Object.entries(migrations).map(([version, migration]) => [version, run(migration)]))
   )
-  const table = `${name}_migrations`
   // The migrator locks its table even if there is nothing to do, and a backup would block it.
-  const isOld = Effect.flatMap(SqlClient.SqlClient, (sql) =>
-    Effect.match(sql`SELECT migration_id FROM ${sql(table)}`, {
-      onFailure: () => true,
-      onSuccess: ({ length }) => length < Object.keys(migrations).length
-    })
-  )
-  const migrated = Effect.when(Migrator.make({})({ loader, table }), isOld)
+  const isOld = Effect.map(versionOf(name), (found) => found < newestOf(tables))
+  const migrated = Effect.when(Migrator.make({})({ loader, table: `${name}_migrations` }), isOld)
   return Effect.asVoid(Effect.andThen(untilReachable, migrated)).pipe(
     // The migrations are part of this library, so one that cannot be loaded is a defect of the library.
     Effect.catchTag("MigrationError", (error) =>
@@ -96,27 +102,11 @@ export const migrate = ({ migrations, name }: Tables): Effect.Effect<void, SqlEr
  * Fails unless a set of tables is there in exactly this version, and changes nothing. For who must not migrate, such as
  * the command: it may be older or newer than the program that made the tables.
  */
-export const requireVersion = Effect.fnUntraced(function* (
+export const requireVersion = (
   name: string,
   version: number
-): Effect.fn.Return<void, ConfigurationError | SqlError, SqlClient.SqlClient> {
-  const sql = yield* SqlClient.SqlClient
-  const found = yield* sql`SELECT migration_id FROM ${sql(`${name}_migrations`)}`.pipe(
-    Effect.map(({ length }) => length),
-    // Where the database answers, the table is not there.
-    Effect.catchIf(
-      ({ reason }) => reason._tag !== "ConnectionError",
-      () => Effect.succeed(0)
-    )
-  )
-  if (found === version) return
-  return yield* Settings.wrong(
-    name,
-    found === 0
-      ? "has no tables in this database"
-      : `has tables of version ${found} in this database, and version ${version} is needed`
-  )
-})
+): Effect.Effect<void, ConfigurationError | SqlError, SqlClient.SqlClient> =>
+  Effect.flatMap(versionOf(name), (found) => (found === version ? Effect.void : otherVersion(name, found, version)))
 
 /** Fails unless a set of tables is of its newest version. */
-export const requireNewest = ({ migrations, name }: Tables) => requireVersion(name, Object.keys(migrations).length)
+export const requireNewest = (tables: Tables) => requireVersion(tables.name, newestOf(tables))

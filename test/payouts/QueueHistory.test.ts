@@ -297,7 +297,7 @@ describe("tables of the version before the history", () => {
         assert.strictEqual(error._tag, "ConfigurationError")
         assert.include(
           error.message,
-          "has the tables of effect_pix_payouts in version 1, and this program needs version 2"
+          "effect_pix_payouts has tables of version 1 in this database, and version 2 is needed"
         )
       })
   )
