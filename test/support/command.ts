@@ -24,6 +24,11 @@ interface Running {
 
 type Env = Readonly<Record<string, string>>
 
+/** Node 22 says on stderr that its SQLite is experimental. */
+const nodeOptions: Env = process.versions.node.startsWith("22.")
+  ? { NODE_OPTIONS: "--disable-warning=ExperimentalWarning" }
+  : {}
+
 const follow = (child: ChildProcess, input: string | undefined): Running => {
   let [stdout, stderr] = ["", ""]
   let ended: Ended | undefined
@@ -78,7 +83,7 @@ const startWords = (
     Effect.sync(() => {
       const [file, ...args] = words
       // Nothing of the machine's own settings, but what finds programs.
-      const base = { PATH: process.env["PATH"] ?? "", NODE_COMPILE_CACHE: compiled }
+      const base = { PATH: process.env["PATH"] ?? "", NODE_COMPILE_CACHE: compiled, ...nodeOptions }
       const child = spawn(file, args, { cwd: root, env: { ...base, ...env } })
       if (unread !== undefined) child[unread].destroy()
       if (isStalled) {
