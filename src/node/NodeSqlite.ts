@@ -36,7 +36,7 @@ import * as PubSub from "effect/PubSub"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import * as Semaphore from "effect/Semaphore"
 import * as SqlClient from "effect/sql/SqlClient"
-import type { Connection } from "effect/sql/SqlConnection"
+import type { Borrower, Connection } from "effect/sql/SqlConnection"
 import { classifySqliteError, SqlError } from "effect/sql/SqlError"
 import * as Statement from "effect/sql/Statement"
 import * as Stream from "effect/Stream"
@@ -44,6 +44,7 @@ import { resolve } from "node:path"
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from "node:sqlite"
 import type { ConfigurationError } from "../contract/ConfigurationError.ts"
 import * as Settings from "../contract/Settings.ts"
+import { OnDeath } from "../internal/onDeath.ts"
 import { makeWrites, setSoleWriter, type Writes } from "../internal/soleWriter.ts"
 
 /** Converts booleans and dates, for which SQLite has no type. */
@@ -126,6 +127,26 @@ const setClock = (db: DatabaseSync, clock: Clock.Clock) => {
   define("current_time", 11, 19)
 }
 
+/** How the connection is taken. A process that dies in a rehearsal gives it back: what it began is rolled back. */
+const acquirersOf = (db: DatabaseSync, writes: Writes, onDeath: (action: () => void) => void) => {
+  const connection = Effect.succeed(connectionOf(db, writes))
+  const isTransaction = () => db.isTransaction
+  const make = () => SqlClient.makeSqliteAcquirers({ connection, semaphore: Semaphore.makeUnsafe(1), isTransaction })
+  let acquirers = make()
+  onDeath(() => {
+    if (db.isTransaction) db.exec("ROLLBACK")
+    acquirers = make()
+  })
+  const borrower: Borrower = (use) => acquirers.borrower(use)
+  return {
+    ...acquirers,
+    acquirer: Effect.suspend(() => acquirers.acquirer),
+    borrower,
+    transactionAcquirer: Effect.suspend(() => acquirers.transactionAcquirer),
+    isTransaction
+  }
+}
+
 const isLocked = (error: SqlError) => error.reason._tag === "LockTimeoutError"
 
 const open = (filename: string) =>
@@ -155,14 +176,8 @@ const make = (filename: string): Layer.Layer<SqlClient.SqlClient, ConfigurationE
       const db = yield* open(filename)
       setClock(db, yield* Clock.Clock)
       const writes = yield* makeWrites
-      const isTransaction = () => db.isTransaction
       const client = yield* SqlClient.make({
-        ...SqlClient.makeSqliteAcquirers({
-          connection: Effect.succeed(connectionOf(db, writes)),
-          semaphore: Semaphore.makeUnsafe(1),
-          isTransaction
-        }),
-        isTransaction,
+        ...acquirersOf(db, writes, yield* OnDeath),
         compiler: Statement.makeCompilerSqlite(),
         driver: "node:sqlite",
         spanAttributes: [["db.system.name", "sqlite"]],

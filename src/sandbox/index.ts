@@ -3,6 +3,17 @@
  */
 export * as Fault from "./Fault.ts"
 export type { FaultTarget, PlannedFault } from "./Fault.ts"
+export * as Rehearsal from "./Rehearsal.ts"
+export type { RehearsalOptions, RehearsalRule } from "./RehearsalOptions.ts"
+export type {
+  RehearsalFinding,
+  RehearsalReport,
+  RehearsedRule,
+  RuleName,
+  StoryLine,
+  UndecidedSchedule
+} from "./RehearsalReport.ts"
+export type { RehearsalCall, RehearsalDebt, RehearsalEnd, RehearsalFact, RehearsalWorld } from "./RehearsalWorld.ts"
 export { Sandbox } from "./Sandbox.ts"
 export { SandboxApi } from "./SandboxApi.ts"
 export { SandboxTransaction, SandboxWithdrawal } from "./SandboxBooks.ts"

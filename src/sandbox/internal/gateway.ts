@@ -107,8 +107,8 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
     webhooks,
     now,
 
-    /** What becomes of a request that arrived at `url`. */
-    receive: (request: HttpServerRequest.HttpServerRequest, url: URL): Effect.Effect<Reply> =>
+    /** What becomes of a request that arrived at `url`. Its own fault comes before the planned ones. */
+    receive: (request: HttpServerRequest.HttpServerRequest, url: URL, own?: Fault): Effect.Effect<Reply> =>
       Effect.gen(function* () {
         const matched = match(request.method, url.pathname)
         const operation = matched.endpoint?.operation
@@ -116,7 +116,7 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
         const body = yield* read(routed)
         const text = Result.getOrElse(body, () => "")
         const here = state
-        const fault = here.plan.next(operation)
+        const fault = own ?? here.plan.next(operation)
         const arrivedAt = yield* now
         const recorded = here.requests.add(
           (next) => record(next, request, url, text, arrivedAt, operation, fault),
@@ -150,8 +150,10 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
       }),
 
     /** Whether a connection would be refused now: nothing is to be reached, or the request's next fault says so. */
-    refuses: (method: string, url: URL): boolean =>
-      isOut || offline > 0 || state.plan.refuses(match(method, url.pathname).endpoint?.operation),
+    refuses: (method: string, url: URL, own?: Fault): boolean =>
+      isOut ||
+      offline > 0 ||
+      (own === undefined ? state.plan.refuses(match(method, url.pathname).endpoint?.operation) : own._tag === "Refuse"),
 
     isOffline: () => isOut || offline > 0,
     /** Breaks or refuses every connection until it is set back. */

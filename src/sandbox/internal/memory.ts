@@ -5,6 +5,7 @@
  * Failures look as those of `FetchHttpClient` on Node: the same reasons, and causes with the same codes. So do headers
  * and bodies: space around a header's value is dropped, a header that cannot be sent fails, and HEAD has no body.
  */
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpBody from "effect/http/HttpBody"
 import * as HttpClient from "effect/http/HttpClient"
@@ -15,6 +16,7 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Match from "effect/Match"
 import * as Stream from "effect/Stream"
 import type { Gateway } from "./gateway.ts"
+import { OwnFault } from "./ownFault.ts"
 import { type Ending, type Reply, streaming } from "./reply.ts"
 import { untraced } from "./untraced.ts"
 
@@ -73,13 +75,14 @@ const respond = (request: HttpClientRequest.HttpClientRequest, reply: Reply) => 
 
 /** The client of a gateway in the same process. */
 export const client = (gateway: Gateway): HttpClient.HttpClient =>
-  HttpClient.make((request, url) =>
+  HttpClient.make((request, url, _signal, fiber) =>
     Effect.suspend(() => {
+      const fault = Context.get(fiber.context, OwnFault)
       const arrived = asArrived(request)
       if (arrived === undefined) return failed(request, new TypeError("Headers.append: invalid header value."))
-      return gateway.refuses(request.method, url)
+      return gateway.refuses(request.method, url, fault)
         ? broken(request, "Refused")
-        : Effect.flatMap(untraced(gateway.receive(HttpServerRequest.fromClientRequest(arrived), url)), (reply) =>
+        : Effect.flatMap(untraced(gateway.receive(HttpServerRequest.fromClientRequest(arrived), url, fault)), (reply) =>
             respond(request, reply)
           )
     })

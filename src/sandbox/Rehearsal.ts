@@ -1,0 +1,123 @@
+/**
+ * Plays a program under every fault at every call, and compares what it believes with what the gateway did.
+ *
+ * The program runs once undisturbed, so that its calls are known. Then it runs again for each call and each fault at that
+ * call, in a fresh world with a clock of its own: a day costs only what happens in it.
+ *
+ * Details:
+ * - Faults meet the first request of a call, or each of them, since the client's own retries heal a single one: not sent, refused
+ *   for each cause, executed and the answer lost, executed and answered with 500, later than the timeout, an answer cut
+ *   off, rate limited. The process also dies before and after each call. A death runs no finalizer: the program is
+ *   started again, with the same `stores`.
+ * - Webhooks of the gateway go to the handler of `receive`. They also come twice, late, out of order, forged and never.
+ * - A rule that needs to know what the program did outside of the gateway is checked where the program declares it, with
+ *   `fact` and `owes`. Both do nothing outside of a rehearsal, so they may stay in production code.
+ * - The same program gives the same report, byte for byte, if it takes time and chance from Effect.
+ *
+ * Gotchas:
+ * - `ManagedRuntime`, `Effect.runPromise` and `Webhook.toWebHandler` inside of the program bring a clock of their own.
+ *   `Math.random`, `Date.now`, `crypto.subtle`, files and sockets are not of the rehearsal's world.
+ * - A fake clock of a test runner stops it: it needs real timers for a moment.
+ *
+ * ```ts
+ * import { Effect } from "effect"
+ * import { IdempotencyKey, Money, Payments, PixKey } from "effect-pix"
+ * import { Rehearsal } from "effect-pix/sandbox"
+ *
+ * const invoice = { amount: Money.centavos(1000), pixKey: PixKey.email("maria@example.com") }
+ *
+ * // Without a key each repetition of the call makes a new one.
+ * const mistaken = Effect.gen(function* () {
+ *   const payments = yield* Payments
+ *   return yield* Effect.retry(payments.requestWithdrawal(invoice), { times: 3 })
+ * })
+ *
+ * const right = Effect.gen(function* () {
+ *   const payments = yield* Payments
+ *   const idempotencyKey = IdempotencyKey.fromReference("payout", "invoice-1")
+ *   return yield* Effect.retry(payments.requestWithdrawal(invoice, { idempotencyKey }), { times: 3 })
+ * })
+ *
+ * const { findings } = await Effect.runPromise(Rehearsal.run(mistaken))
+ * const [rule, schedule] = [findings[0]?.rule, findings[0]?.schedule] // => ["paid-twice", "call 1 requestWithdrawal: executed, answer lost, each request"]
+ * const report = await Effect.runPromise(Rehearsal.run(right))
+ * report.findings // => []
+ * ```
+ */
+import type * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import type * as Layer from "effect/Layer"
+import type * as Schema from "effect/Schema"
+import type { Payments } from "../client/Payments.ts"
+import { Rehearsed } from "./internal/rehearsal/declared.ts"
+import { run as runAll } from "./internal/rehearsal/run.ts"
+import { formatReport, formatFinding } from "./internal/rehearsal/format.ts"
+import type { RehearsalOptions } from "./RehearsalOptions.ts"
+import type { RehearsalFinding, RehearsalReport } from "./RehearsalReport.ts"
+
+/**
+ * Plays all schedules of a program and reports what is broken. The program is what a process runs: it may need `Payments`
+ * and what `stores` gives, and is run again after a death. It never fails because of a finding.
+ *
+ * A defect says that `only` names no schedule, or that a store could not be built.
+ */
+export function run<A, E>(
+  program: Effect.Effect<A, E, Payments>,
+  options?: Omit<RehearsalOptions<never>, "stores">
+): Effect.Effect<RehearsalReport>
+/** The same, for a program that needs more than `Payments`: `stores` gives it. */
+export function run<A, E, S>(
+  program: Effect.Effect<A, E, Payments | NoInfer<S>>,
+  options: RehearsalOptions<S> & { readonly stores: Layer.Layer<S, Error> }
+): Effect.Effect<RehearsalReport>
+export function run<A, E, S>(
+  program: Effect.Effect<A, E, Payments | S>,
+  options: RehearsalOptions<S> = {}
+): Effect.Effect<RehearsalReport> {
+  return runAll(program, options)
+}
+
+/**
+ * Declares what the program did, where the harness cannot see it. Outside of a rehearsal it does nothing.
+ *
+ * - `shipped` with `transactionId`: the goods of a charge went out. With `amount`, in centavos, it is what they cost.
+ * - `paid`, `failed` or `parked` with `reference`: what the program now believes of a payout.
+ * - `told` with `reference` or `transactionId`: a person was told to look after it.
+ * - Any other name: for rules of your own.
+ */
+export const fact = (name: string, detail: Readonly<Record<string, Schema.Json>>): Effect.Effect<void> =>
+  Effect.map(Rehearsed, (rehearsed) => rehearsed?.fact(name, detail))
+
+/**
+ * Declares that a payout is owed: so many centavos for a reference. Outside of a rehearsal it does nothing. To declare the
+ * same reference again, as after a restart, changes nothing.
+ */
+export const owes = (debt: {
+  readonly reference: string
+  /** In centavos. */
+  readonly amount: number
+}): Effect.Effect<void> => Effect.map(Rehearsed, (rehearsed) => rehearsed?.owes(debt.reference, debt.amount))
+
+/**
+ * Receives the gateway's webhooks in this process from now on, as `webhook.answer` or a handler of your own does. A handler
+ * that fails is answered with 500. Outside of a rehearsal it does nothing.
+ */
+export const receive = <E, R>(
+  handler: (request: Request) => Effect.Effect<Response, E, R>
+): Effect.Effect<void, never, R> =>
+  Effect.contextWith((context: Context.Context<R>) =>
+    Effect.map(Rehearsed, (rehearsed) =>
+      rehearsed?.receive((request) =>
+        handler(request).pipe(
+          Effect.catchCause(() => Effect.succeed(new Response(undefined, { status: 500 }))),
+          Effect.provideContext(context)
+        )
+      )
+    )
+  )
+
+/** A finding as text: what happened in order, the rule that is broken, and how to play it again. */
+export const story = (finding: RehearsalFinding): string => formatFinding(finding)
+
+/** A report as text: the story of the first finding of each rule, and what was not checked. */
+export const text = (report: RehearsalReport): string => formatReport(report)

@@ -1,0 +1,182 @@
+/**
+ * Counts the calls of a program at `Payments`, where it asks, and notes what each was answered. The number of a call goes
+ * down to the transport in the context, so that a fault meets the requests of that call and no other.
+ */
+import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import { IdempotencyKeyGen } from "../../../client/IdempotencyKeyGen.ts"
+import { Payments } from "../../../client/Payments.ts"
+import { Outcome } from "../../../contract/Outcome.ts"
+import type { Operation } from "../../../contract/PaymentsError.ts"
+import type { RehearsalCall } from "../../RehearsalWorld.ts"
+import type { Story } from "./story.ts"
+
+type Mutable<A> = { -readonly [Name in keyof A]: A[Name] }
+
+/** A call while it runs. */
+export type Call = Mutable<RehearsalCall> & {
+  /** What it asks for, without personal data: equal questions are repetitions of one poll. */
+  readonly question: string
+  /** What it was answered, in words. */
+  answer: string
+}
+
+/** The call that a request belongs to. */
+export const CurrentCall = Context.Reference<Call | undefined>("effect-pix/RehearsalCall", {
+  defaultValue: () => undefined
+})
+
+export const isWrite = ({ operation }: RehearsalCall): boolean =>
+  operation === "createTransaction" || operation === "requestWithdrawal"
+
+const isOutcome = Schema.is(Outcome)
+
+/** The tag of an error, or what else ended an effect. */
+export const nameOfFailure = (cause: Cause.Cause<unknown>): string => {
+  if (Cause.hasInterruptsOnly(cause)) return "Interrupted"
+  const error = Cause.squash(cause)
+  if (Predicate.hasProperty(error, "_tag") && Predicate.isString(error._tag)) return error._tag
+  return Predicate.isError(error) ? error.name : "Failure"
+}
+
+const outcomeOf = (cause: Cause.Cause<unknown>): Outcome | undefined => {
+  const error = Cause.squash(cause)
+  return Predicate.hasProperty(error, "outcome") && isOutcome(error.outcome) ? error.outcome : undefined
+}
+
+const textOf = (value: unknown): string | undefined => (Predicate.isString(value) ? value : undefined)
+
+interface Asked {
+  readonly operation: Operation
+  readonly question: string
+  readonly key?: string | undefined
+  readonly transactionId?: string | undefined
+}
+
+interface Options {
+  readonly now: () => number
+  readonly story: Story
+  /** Called when a call has an answer, before the program has it. */
+  readonly onEnd: (call: Call) => void
+}
+
+export const makeCalls = ({ now, onEnd, story }: Options) => {
+  const calls: Array<Call> = []
+  let keys = 0
+
+  const begin = (process: number, { key, operation, question, transactionId }: Asked): Call => {
+    const call: Call = {
+      number: calls.length + 1,
+      process,
+      operation,
+      question,
+      key,
+      startedAt: now(),
+      requests: 0,
+      endedAt: undefined,
+      result: undefined,
+      outcome: undefined,
+      transactionId,
+      status: undefined,
+      answer: ""
+    }
+    calls.push(call)
+    return call
+  }
+
+  const end = <A, E>(call: Call, exit: Exit.Exit<A, E>, read: (value: A) => Partial<Call>) => {
+    call.endedAt = now()
+    if (Exit.isSuccess(exit)) Object.assign(call, { result: "Succeeded" }, read(exit.value))
+    else {
+      call.result = nameOfFailure(exit.cause)
+      call.outcome = outcomeOf(exit.cause)
+    }
+    const outcome = call.outcome === undefined ? "" : ` (${call.outcome})`
+    const answer = call.answer === "" ? "" : `: ${call.answer}`
+    const requests = call.requests === 1 ? "" : `, after ${call.requests} requests`
+    story.add(`call ${call.number} ${call.operation}: ${call.result}${outcome}${answer}${requests}`)
+    onEnd(call)
+  }
+
+  const counted = <A, E>(
+    process: number,
+    asked: Asked,
+    effect: Effect.Effect<A, E>,
+    read: (value: A) => Partial<Call>
+  ): Effect.Effect<A, E> =>
+    Effect.suspend(() => {
+      const call = begin(process, asked)
+      const key = call.key === undefined ? "" : ` under the key ${call.key}`
+      story.add(`call ${call.number} ${asked.operation}: ${asked.question}${key}`)
+      return Effect.onExit(Effect.provideService(effect, CurrentCall, call), (exit) =>
+        Effect.sync(() => end(call, exit, read))
+      )
+    })
+
+  return {
+    all: (): ReadonlyArray<Call> => calls,
+
+    /** Keys count on over deaths: random ones are not made twice, and a count that starts over would hide that. */
+    keys: IdempotencyKeyGen.of({
+      next: (prefix) =>
+        Effect.map(CurrentCall, (call) => {
+          const key = `${prefix}_${++keys}`
+          if (call !== undefined) {
+            call.key = key
+            story.add(`call ${call.number} ${call.operation}: its key is ${key}, made for this call alone`)
+          }
+          return key
+        })
+    }),
+
+    /** The operations, counted. */
+    count: (inner: Payments["Service"], process: number): Payments["Service"] => {
+      // Both overloads of the operation give the same answer here: it is only read.
+      const createTransaction = ((request, options) =>
+        counted(
+          process,
+          {
+            operation: "createTransaction",
+            question: `a charge of ${request.amount} centavos`,
+            key: options?.idempotencyKey
+          },
+          inner.createTransaction(request, options),
+          ({ id, status }) => ({ transactionId: id, status, answer: `charge ${id}` })
+        )) as Payments["Service"]["createTransaction"]
+      return Payments.of({
+        createTransaction,
+        requestWithdrawal: (request, options) =>
+          counted(
+            process,
+            {
+              operation: "requestWithdrawal",
+              question: `a payout of ${request.amount} centavos`,
+              key: options?.idempotencyKey
+            },
+            inner.requestWithdrawal(request, options),
+            ({ id }) => ({ answer: `payout ${id}` })
+          ),
+        getTransaction: (transactionId) =>
+          counted(
+            process,
+            { operation: "getTransaction", question: `charge ${transactionId}`, transactionId: textOf(transactionId) },
+            inner.getTransaction(transactionId),
+            ({ enStatusTransaction }) => ({ status: enStatusTransaction, answer: enStatusTransaction })
+          ),
+        listTransactions: (options) =>
+          counted(
+            process,
+            { operation: "listTransactions", question: `page ${options?.page ?? 1}` },
+            inner.listTransactions(options),
+            ({ items }) => ({ answer: `${items.length} rows: ${items.map(({ status }) => status).join(", ")}` })
+          ),
+        getBalance: (options) =>
+          counted(process, { operation: "getBalance", question: "the balance" }, inner.getBalance(options), () => ({}))
+      })
+    }
+  }
+}

@@ -1,0 +1,117 @@
+/**
+ * Brings the gateway's webhooks to the process of the moment, and disturbs one of them. Where no process receives, the
+ * gateway is answered with 502 and sends again.
+ */
+import * as Effect from "effect/Effect"
+import type { Handler } from "./declared.ts"
+import type { DeliveryDisturbance } from "./schedules.ts"
+import type { Story } from "./story.ts"
+
+interface Options {
+  readonly story: Story
+  /** Runs in the world. */
+  readonly forkInWorld: (effect: Effect.Effect<unknown>) => void
+  /** Runs in the process of the moment, and gives what it answers; never, where the process dies. */
+  readonly forkInProcess: (effect: Effect.Effect<Response>) => Effect.Effect<Response>
+  readonly disturbed?: { readonly delivery: number; readonly how: DeliveryDisturbance } | undefined
+}
+
+const answerWith = (status: number) => new Response(undefined, { status })
+
+/** The longest that a delivery is late, and that one waits for the next. */
+const late = "1 hour"
+
+export const makeDeliveries = ({ disturbed, forkInProcess, forkInWorld, story }: Options) => {
+  /** The changes that were sent, by their content: an attempt that is repeated is the same delivery. */
+  const sent = new Map<string, number>()
+  let received = 0
+  let hasReceived = false
+  let handler: Handler | undefined
+  let held: Effect.Effect<void> | undefined
+
+  /** Hands a delivery to the process. */
+  const forward = (name: string, body: string) =>
+    Effect.suspend(() => {
+      if (handler === undefined) {
+        story.add(`${name} finds no process that receives`)
+        return Effect.succeed(answerWith(502))
+      }
+      const request = new Request("https://shop.example/webhooks/pix", {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body
+      })
+      story.add(`${name} is delivered: ${body}`)
+      return Effect.tap(forkInProcess(handler(request)), ({ status }) =>
+        Effect.sync(() => story.add(`${name} is answered ${status}`))
+      )
+    })
+
+  /** Repeats until it is taken, as the gateway does. */
+  const insist = (name: string, body: string) =>
+    Effect.gen(function* () {
+      for (const wait of [1, 5, 25, 125, 625]) {
+        const { status } = yield* forward(name, body)
+        if (status < 300) return
+        yield* Effect.sleep(`${wait} seconds`)
+      }
+    })
+
+  const disturb = (how: DeliveryDisturbance, name: string, body: string) => {
+    switch (how) {
+      case "twice":
+        return Effect.tap(forward(name, body), () => forward(`${name}, repeated`, body))
+      case "late":
+        forkInWorld(Effect.delay(insist(`${name}, late`, body), late))
+        break
+      case "out of order":
+        held = insist(`${name}, out of order`, body)
+        forkInWorld(Effect.delay(Effect.suspend(release), late))
+        break
+      case "never":
+        story.add(`${name} never comes`)
+    }
+    return Effect.succeed(answerWith(200))
+  }
+
+  const release = () => {
+    const one = held ?? Effect.void
+    held = undefined
+    return one
+  }
+
+  const isDeaf = () => handler === undefined
+
+  return {
+    /** How many changes were sent while a process received, and whether one did. */
+    received: () => received,
+    hasReceived: () => hasReceived,
+
+    receive: (given: Handler | undefined): void => {
+      handler = given
+      if (given !== undefined) hasReceived = true
+    },
+
+    /** Where the gateway sends its webhooks. */
+    target: (request: Request): Effect.Effect<Response> =>
+      Effect.gen(function* () {
+        const body = yield* Effect.promise(() => request.text())
+        const number = sent.get(body) ?? sent.size + 1
+        const isNew = !sent.has(body)
+        sent.set(body, number)
+        if (isNew && handler !== undefined) received = number
+        const name = `webhook ${number}`
+        if (disturbed?.delivery === number && isNew) return yield* disturb(disturbed.how, name, body)
+        const response = yield* forward(name, body)
+        if (isNew) forkInWorld(Effect.suspend(release))
+        return response
+      }),
+
+    /** Delivers what a stranger made up. */
+    forge: (body: string): Effect.Effect<void> =>
+      Effect.gen(function* () {
+        for (let second = 0; isDeaf() && second < 60; second++) yield* Effect.sleep("1 second")
+        yield* forward("a forged webhook", body)
+      })
+  }
+}

@@ -1,0 +1,55 @@
+/**
+ * Which payout of the ledger belongs to which declared debt. A payout names its reference by its key, where that was made
+ * with `IdempotencyKey.fromReference`, by its description, or by its metadata. One that names none is taken for the debt of
+ * its amount, and the last one for the last debt.
+ */
+import * as Predicate from "effect/Predicate"
+import * as Redacted from "effect/Redacted"
+import { fromReferenceOption } from "../../../contract/IdempotencyKey.ts"
+import * as Option from "effect/Option"
+import type { RehearsalDebt } from "../../RehearsalWorld.ts"
+import type { SandboxWithdrawal } from "../../SandboxBooks.ts"
+
+/** Whether a key was made of a reference, by whatever kind. */
+export const isKeyOf = (key: string | undefined, reference: string): boolean => {
+  const kind = /^[A-Za-z\d-]+(?=_)/.exec(key ?? "")?.[0]
+  return kind !== undefined && Option.getOrUndefined(fromReferenceOption(kind, reference)) === key
+}
+
+const mentions = (value: unknown, reference: string): boolean => {
+  const plain = Redacted.isRedacted(value) ? Redacted.value(value) : value
+  return plain === reference || (Predicate.isObject(plain) && Object.values(plain).includes(reference))
+}
+
+const names = ({ description, idempotencyKey, metadata }: SandboxWithdrawal, reference: string) =>
+  isKeyOf(idempotencyKey, reference) || mentions(description, reference) || mentions(metadata, reference)
+
+export interface Matched {
+  /** The payouts of each debt. */
+  readonly byDebt: ReadonlyMap<RehearsalDebt, ReadonlyArray<SandboxWithdrawal>>
+  /** The payouts that name no declared reference. */
+  readonly unnamed: ReadonlyArray<SandboxWithdrawal>
+}
+
+/** A payout that the gateway rejected later is none: its amount went back. */
+export const matchDebts = (
+  owed: ReadonlyArray<RehearsalDebt>,
+  withdrawals: ReadonlyArray<SandboxWithdrawal>
+): Matched => {
+  const standing = withdrawals.filter(({ status }) => status !== "Rejected")
+  const byDebt = new Map<RehearsalDebt, Array<SandboxWithdrawal>>(owed.map((debt) => [debt, []]))
+  const unnamed = standing.filter((withdrawal) => {
+    const debt = owed.find(({ reference }) => names(withdrawal, reference))
+    byDebt.get(debt as RehearsalDebt)?.push(withdrawal) // a debt that was not found has no entry
+    return debt === undefined
+  })
+  const free = [...unnamed]
+  const unpaid = () => owed.filter((debt) => byDebt.get(debt)?.length === 0)
+  for (const debt of unpaid()) {
+    const index = free.findIndex(({ amount }) => amount === debt.amount)
+    if (index !== -1) byDebt.get(debt)?.push(...free.splice(index, 1))
+  }
+  const [last, ...others] = unpaid()
+  if (last !== undefined && others.length === 0 && free.length > 0) byDebt.get(last)?.push(...free.splice(0, 1))
+  return { byDebt, unnamed }
+}

@@ -1,0 +1,133 @@
+/**
+ * The schedules of a rehearsal: one disturbance each, of one call or of one delivery of the undisturbed run. The name of a
+ * schedule plays it alone.
+ */
+import type { RehearsalCall } from "../../RehearsalWorld.ts"
+import * as Fault from "../../Fault.ts"
+import * as Refusal from "../refusal.ts"
+import { type Call, isWrite } from "./calls.ts"
+
+/** What happens to a delivery of a webhook. */
+export type DeliveryDisturbance = "twice" | "late" | "out of order" | "never"
+
+export type Disturbance =
+  /** Requests of a call meet a fault: the first of them, or each. */
+  | { readonly _tag: "Fault"; readonly call: number; readonly fault: Fault.Fault; readonly isEach: boolean }
+  /** The process dies before the first request of a call is sent, or after it was executed. */
+  | { readonly _tag: "Death"; readonly call: number; readonly isAfter: boolean }
+  /** After a charge was created, a stranger delivers that it is paid. */
+  | { readonly _tag: "Forgery"; readonly call: number }
+  | { readonly _tag: "Delivery"; readonly delivery: number; readonly how: DeliveryDisturbance }
+
+export interface Schedule {
+  readonly name: string
+  readonly disturbance?: Disturbance
+}
+
+export const undisturbed: Schedule = { name: "undisturbed" }
+
+interface Named {
+  readonly name: string
+  readonly fault: Fault.Fault
+}
+
+/** What may happen to each request of a call. The client repeats some requests, so one alone is often healed. */
+const transient = (write: boolean): ReadonlyArray<Named> => [
+  { name: "not sent", fault: Fault.refuse },
+  ...(write
+    ? [
+        { name: "executed, answer lost", fault: Fault.resetAfter },
+        { name: "executed, answered 500", fault: Fault.refusal(500, "Erro interno.", { executed: true }) }
+      ]
+    : [{ name: "answered 500", fault: Fault.refusal(500, "Erro interno.") }]),
+  { name: write ? "executed 10 minutes late" : "answered 10 minutes late", fault: Fault.latency("10 minutes") },
+  { name: "answer cut off", fault: Fault.truncated },
+  { name: "rate limited", fault: Fault.retryAfter("20 seconds") }
+]
+
+const refused = (name: string, { message, status }: Refusal.Refusal): Named => ({
+  name: `refused, ${name}`,
+  fault: Fault.refusal(status, message)
+})
+
+const badRequest: Refusal.Refusal = { status: 400, message: "Requisição recusada pela política da empresa." }
+const conflict: Refusal.Refusal = { status: 409, message: "Requisição em processamento." }
+
+const common = [refused("credentials", Refusal.unauthorized)]
+
+const refusals: Record<RehearsalCall["operation"], ReadonlyArray<Named>> = {
+  createTransaction: [...common, refused("request", badRequest), refused("conflict", conflict)],
+  requestWithdrawal: [
+    ...common,
+    refused("request", badRequest),
+    refused("conflict", conflict),
+    refused("no PIX key", Refusal.noPixKey),
+    refused("balance", Refusal.insufficientBalance),
+    refused("minimum", Refusal.belowMinimum)
+  ],
+  getTransaction: [...common, refused("not found", Refusal.transactionNotFound)],
+  listTransactions: common,
+  getBalance: common
+}
+
+const ofCall = (call: RehearsalCall, receives: boolean): ReadonlyArray<Schedule> => {
+  const write = isWrite(call)
+  const named = (name: string, disturbance: Disturbance): Schedule => ({
+    name: `call ${call.number} ${call.operation}: ${name}`,
+    disturbance
+  })
+  const meets = ({ fault, name }: Named, isEach: boolean) =>
+    named(isEach ? `${name}, each request` : name, { _tag: "Fault", call: call.number, fault, isEach })
+  const dies = (isAfter: boolean) =>
+    named(isAfter ? "death after it was executed" : "death before it is sent", {
+      _tag: "Death",
+      call: call.number,
+      isAfter
+    })
+  return [
+    ...transient(write).flatMap((fault) => [meets(fault, false), meets(fault, true)]),
+    ...refusals[call.operation].map((fault) => meets(fault, false)),
+    dies(false),
+    // A read executes nothing: its answer is lost with the process, as before it.
+    ...(write ? [dies(true)] : []),
+    ...(receives && call.operation === "createTransaction"
+      ? [named("a forged webhook says Paid", { _tag: "Forgery", call: call.number })]
+      : [])
+  ]
+}
+
+const ofDelivery = (delivery: number, isLast: boolean): ReadonlyArray<Schedule> =>
+  (["twice", "late", ...(isLast ? [] : ["out of order" as const]), "never"] as const).map((how) => ({
+    name: `webhook ${delivery}: ${how}`,
+    disturbance: { _tag: "Delivery", delivery, how }
+  }))
+
+/**
+ * The calls that are disturbed: a read that repeats the read before it, with the same answer, is one poll with it. A call
+ * that sent nothing meets no fault.
+ */
+const distinct = (calls: ReadonlyArray<Call>): ReadonlyArray<Call> => {
+  const answers = new Map<string, string>()
+  return calls.filter((call) => {
+    if (call.requests === 0) return false
+    if (isWrite(call)) return true
+    const question = `${call.operation} ${call.question}`
+    const answer = `${call.result} ${call.answer}`
+    const isRepeated = answers.get(question) === answer
+    answers.set(question, answer)
+    return !isRepeated
+  })
+}
+
+interface Learned {
+  readonly calls: ReadonlyArray<Call>
+  /** How many changes were delivered to the program. */
+  readonly deliveries: number
+  readonly receives: boolean
+}
+
+/** All schedules of a program, by its undisturbed run. */
+export const schedulesOf = ({ calls, deliveries, receives }: Learned): ReadonlyArray<Schedule> => [
+  ...distinct(calls).flatMap((call) => ofCall(call, receives)),
+  ...Array.from({ length: deliveries }, (_, index) => ofDelivery(index + 1, index + 1 === deliveries)).flat()
+]

@@ -1,0 +1,184 @@
+/**
+ * The time of a rehearsal: a clock and a scheduler that belong together. A program runs until nothing of it can run, and
+ * the clock then jumps to the next sleep, so that a day costs only what happens in it.
+ *
+ * Details:
+ * - A `Life` is what can die: a process, as opposed to the world around it. The tasks and sleeps of a dead life are dropped,
+ *   so none of its fibers takes another step, and no finalizer runs.
+ * - Between two jumps the event loop turns once, so that promises go on. What needs a thread or a socket is slower than
+ *   that. It is waited for only where nothing else is left to run.
+ */
+import type * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type { Scheduler } from "effect/Scheduler"
+import { startTimer, stopTimer } from "../../../internal/timer.ts"
+
+/** A process, or the world around it. */
+export interface Life {
+  readonly name: string
+  isDead: boolean
+}
+
+interface Task {
+  readonly life: Life
+  readonly priority: number
+  readonly run: () => void
+}
+
+interface Sleep {
+  readonly life: Life
+  readonly at: number
+  readonly wake: () => void
+}
+
+/**
+ * Why the time was stopped: what was waited for is there; nothing is left that could run; the next sleep ends after the
+ * limit; or the program runs on and on without a sleep.
+ */
+export type Stop = "Done" | "Idle" | "Limit" | "Restless"
+
+/** More tasks than this in one instant are a loop that never sleeps. */
+const mostTasks = 200_000
+
+/** How long real work, as of a file or a thread, is waited for where nothing else is left: in real milliseconds. */
+const realWait = 250
+
+/** One turn of the event loop: the scheduler of the caller continues after the promises. */
+const turn = Effect.yieldNow
+
+export const makeTime = (start: number) => {
+  let now = start
+  let tasks: Array<Task> = []
+  let ran = 0
+  let isEscaped = false
+  let onTask: (() => void) | undefined
+  /** By time, and those of one time in the order in which they began. */
+  let sleeps: Array<Sleep> = []
+
+  const addSleep = (sleep: Sleep) => {
+    let place = sleeps.length
+    while (place > 0 && (sleeps[place - 1]?.at ?? 0) > sleep.at) place--
+    sleeps.splice(place, 0, sleep)
+  }
+
+  const millis = () => now
+  const nanos = () => BigInt(Math.round(now)) * 1_000_000n
+
+  const isBusy = () => tasks.length > 0 && ran < mostTasks
+
+  const drain = () => {
+    while (isBusy()) {
+      const batch = tasks
+      tasks = []
+      if (batch.some(({ priority }) => priority !== 0)) batch.sort((a, b) => a.priority - b.priority)
+      ran += batch.length
+      for (const { life, run } of batch) if (!life.isDead) run()
+    }
+  }
+
+  /** Runs what can run now. */
+  const settle = Effect.gen(function* () {
+    ran = 0
+    do {
+      drain()
+      yield* turn
+    } while (isBusy())
+  })
+
+  /** Waits a real time for a task from outside, and gives whether one came. */
+  const awaitOutside = (millis: number) =>
+    Effect.callback<boolean>((resume) => {
+      const timer = startTimer(millis, resume, Effect.succeed(false))
+      onTask = () => {
+        stopTimer(timer)
+        resume(Effect.succeed(true))
+      }
+      return Effect.sync(() => stopTimer(timer))
+    }).pipe(
+      Effect.tap((isWoken) =>
+        Effect.sync(() => {
+          onTask = undefined
+          if (isWoken) isEscaped = true
+        })
+      )
+    )
+
+  return {
+    now: millis,
+    /** Whether a task came from outside of this time, as the end of real I/O does. */
+    isEscaped: () => isEscaped,
+    forgetEscape: (): void => {
+      isEscaped = false
+    },
+
+    scheduler: (life: Life): Scheduler => ({
+      executionMode: "async",
+      // A dead fiber that a promise wakes yields before its first step, and is never scheduled again.
+      shouldYield: (fiber) => life.isDead || fiber.currentOpCount >= fiber.cache.maxOpsBeforeYield,
+      makeDispatcher: () => ({
+        scheduleTask: (run, priority) => {
+          if (life.isDead) return
+          tasks.push({ life, priority, run })
+          onTask?.()
+        },
+        flush: drain
+      })
+    }),
+
+    clock: (life: Life): Clock.Clock => ({
+      currentTimeMillisUnsafe: millis,
+      currentTimeMillis: Effect.sync(millis),
+      currentTimeNanosUnsafe: nanos,
+      currentTimeNanos: Effect.sync(nanos),
+      monotonicTimeNanosUnsafe: nanos,
+      monotonicTimeNanos: Effect.sync(nanos),
+      sleep: (duration) => {
+        const length = Duration.toMillis(duration)
+        if (length <= 0) return Effect.yieldNow
+        if (length === Infinity) return Effect.never
+        return Effect.callback<void>((resume) => {
+          const sleep: Sleep = { life, at: now + length, wake: () => resume(Effect.void) }
+          addSleep(sleep)
+          return Effect.sync(() => {
+            const index = sleeps.indexOf(sleep)
+            if (index !== -1) sleeps.splice(index, 1)
+          })
+        })
+      }
+    }),
+
+    /** Ends a life: nothing of it goes on, and nothing of it is cleaned up. */
+    kill: (life: Life): void => {
+      life.isDead = true
+      tasks = tasks.filter((task) => task.life !== life)
+      sleeps = sleeps.filter((sleep) => sleep.life !== life)
+    },
+
+    settle,
+
+    /**
+     * Runs and moves the clock until `isDone`, and gives why it stopped. Where nothing is left to run, it waits for real work
+     * for so many real milliseconds.
+     */
+    until: Effect.fnUntraced(function* (
+      isDone: () => boolean,
+      limit: number,
+      outside = realWait
+    ): Effect.fn.Return<Stop> {
+      for (;;) {
+        yield* settle
+        if (isDone()) return "Done"
+        if (ran >= mostTasks) return "Restless"
+        const next = sleeps[0]
+        if (next === undefined || next.at > limit) {
+          if (outside > 0 && (yield* awaitOutside(outside))) continue
+          return next === undefined ? "Idle" : "Limit"
+        }
+        sleeps.shift()
+        now = Math.max(now, next.at)
+        next.wake()
+      }
+    })
+  }
+}
