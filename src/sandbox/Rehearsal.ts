@@ -39,7 +39,7 @@
  * })
  *
  * const { findings } = await Effect.runPromise(Rehearsal.run(mistaken))
- * const [rule, schedule] = [findings[0]?.rule, findings[0]?.schedule] // => ["paid-twice", "call 1 requestWithdrawal: executed, answer lost, each request"]
+ * const first = [findings[0]?.rule, findings[0]?.schedule] // => ["paid-twice", "call 1 requestWithdrawal: executed, answer lost, each request"]
  * const report = await Effect.runPromise(Rehearsal.run(right))
  * report.findings // => []
  * ```
@@ -50,9 +50,10 @@ import type * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
 import type { Payments } from "../client/Payments.ts"
 import { Rehearsed } from "./internal/rehearsal/declared.ts"
-import { run as runAll } from "./internal/rehearsal/run.ts"
+import { learn, run as runAll } from "./internal/rehearsal/run.ts"
 import { formatReport, formatFinding } from "./internal/rehearsal/format.ts"
 import type { RehearsalOptions } from "./RehearsalOptions.ts"
+import { RehearsalFailed } from "./RehearsalFailed.ts"
 import type { RehearsalFinding, RehearsalReport } from "./RehearsalReport.ts"
 
 /**
@@ -115,6 +116,78 @@ export const receive = <E, R>(
       )
     )
   )
+
+/** How a test runner makes a test: `test` and `it` of vitest, Jest and others. */
+type MakeTest = (name: string, run: () => Promise<void>, timeout: number) => unknown
+
+/** Options of `test`. */
+interface TestOptions {
+  /**
+   * Whether each schedule is a test of its own. The program then runs once before, so the promise has to be awaited where the
+   * runner collects its tests. Default: one test for all.
+   */
+  readonly each?: boolean | undefined
+  /** How long one test may take, in real milliseconds. Default: 5 minutes. */
+  readonly timeout?: number | undefined
+}
+
+/**
+ * Makes a test of a rehearsal: it fails with the stories of what was found, and where a schedule was not decided. The runner's
+ * own function makes it, so that no runner is needed otherwise. Its clock has to be the real one.
+ *
+ * ```ts
+ * import { it } from "vitest"
+ * import { Effect } from "effect"
+ * import { IdempotencyKey, Money, Payments } from "effect-pix"
+ * import { Rehearsal } from "effect-pix/sandbox"
+ *
+ * const payInvoice = Effect.gen(function* () {
+ *   const payments = yield* Payments
+ *   const idempotencyKey = IdempotencyKey.fromReference("payout", "invoice-1")
+ *   return yield* payments.requestWithdrawal({ amount: Money.centavos(1000) }, { idempotencyKey })
+ * })
+ *
+ * const tests = async () => {
+ *   Rehearsal.test(it, "an invoice is paid once", payInvoice)
+ *   await Rehearsal.test(it, "an invoice is paid once", payInvoice, { each: true })
+ * }
+ * ```
+ */
+export function test<A, E>(
+  it: MakeTest,
+  name: string,
+  program: Effect.Effect<A, E, Payments>,
+  options?: Omit<RehearsalOptions<never>, "stores"> & TestOptions
+): Promise<void>
+/** The same, for a program that needs more than `Payments`: `stores` gives it. */
+export function test<A, E, S>(
+  it: MakeTest,
+  name: string,
+  program: Effect.Effect<A, E, Payments | NoInfer<S>>,
+  options: RehearsalOptions<S> & TestOptions & { readonly stores: Layer.Layer<S, Error> }
+): Promise<void>
+export function test<A, E, S>(
+  it: MakeTest,
+  name: string,
+  program: Effect.Effect<A, E, Payments | S>,
+  { each = false, timeout = 300_000, ...options }: RehearsalOptions<S> & TestOptions = {}
+): Promise<void> {
+  if (!each) {
+    it(name, () => Effect.runPromise(Effect.flatMap(runAll(program, options), requireClean)), timeout)
+    return Promise.resolve()
+  }
+  const makeTests = Effect.map(learn(program, options), ({ report, schedules }) => {
+    for (const schedule of schedules) {
+      const one = Effect.flatMap(report([schedule]), requireClean)
+      it(`${name}: ${schedule}`, () => Effect.runPromise(one), timeout)
+    }
+  })
+  return Effect.runPromise(makeTests)
+}
+
+/** Fails where something was found, or was not decided. */
+const requireClean = (report: RehearsalReport) =>
+  report.findings.length + report.undecided.length === 0 ? Effect.void : Effect.fail(new RehearsalFailed({ report }))
 
 /** A finding as text: what happened in order, the rule that is broken, and how to play it again. */
 export const story = (finding: RehearsalFinding): string => formatFinding(finding)

@@ -4,6 +4,7 @@
 export * as Fault from "./Fault.ts"
 export type { FaultTarget, PlannedFault } from "./Fault.ts"
 export * as Rehearsal from "./Rehearsal.ts"
+export { RehearsalFailed } from "./RehearsalFailed.ts"
 export type { RehearsalOptions, RehearsalRule } from "./RehearsalOptions.ts"
 export type {
   RehearsalFinding,

@@ -15,6 +15,7 @@ import * as Random from "effect/Random"
 import * as References from "effect/References"
 import { Scheduler } from "effect/Scheduler"
 import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
 import { Credentials } from "../../../client/Credentials.ts"
 import { IdempotencyKeyGen } from "../../../client/IdempotencyKeyGen.ts"
 import { Payments } from "../../../client/Payments.ts"
@@ -22,13 +23,14 @@ import { OnDeath } from "../../../internal/onDeath.ts"
 import type { RehearsalOptions } from "../../RehearsalOptions.ts"
 import type { RehearsalDebt, RehearsalEnd, RehearsalFact, RehearsalWorld } from "../../RehearsalWorld.ts"
 import { Sandbox } from "../../Sandbox.ts"
+import type { SandboxChange } from "../../SandboxChange.ts"
 import { SandboxOptions } from "../../SandboxOptions.ts"
 import { type Call, makeCalls, nameOfFailure } from "./calls.ts"
 import { Rehearsed } from "./declared.ts"
 import { makeDeliveries } from "./deliveries.ts"
 import type { Schedule } from "./schedules.ts"
-import { makeStory, type StoryLine } from "./story.ts"
-import { type Life, makeTime, type Stop } from "./time.ts"
+import { makeStory, type Story, type StoryLine } from "./story.ts"
+import { type Life, makeTime } from "./time.ts"
 import { makeTransport } from "./transport.ts"
 
 /** What a run showed. */
@@ -37,9 +39,7 @@ export interface Played extends RehearsalWorld {
   readonly deliveries: number
   readonly receives: boolean
   readonly story: ReadonlyArray<StoryLine>
-  /** Why the time stopped, and whether real work outside of it was waited for. */
-  readonly stop: Stop
-  readonly isEscaped: boolean
+  readonly isPaid: boolean
   /** What the user's own rules found, by the name of the rule. */
   readonly own: Readonly<Record<string, string | undefined>>
 }
@@ -55,9 +55,10 @@ const worldWait = 30_000
 export const play = Effect.fnUntraced(function* <A, E, S>(
   program: Effect.Effect<A, E, Payments | S>,
   options: RehearsalOptions<S>,
-  schedule: Schedule
+  schedule: Schedule,
+  isSlow = false
 ) {
-  const time = makeTime(start)
+  const time = makeTime(start, isSlow)
   const story = makeStory(time.now)
   const world: Life = { name: "world", isDead: false }
   const { disturbance } = schedule
@@ -100,6 +101,13 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
   )
   const credentials = Credentials.layer(yield* inWorld(sandbox.credentials))
 
+  yield* inWorld(
+    Effect.gen(function* () {
+      yield* Effect.forkIn(Stream.runForEach(sandbox.changes, noteChange(story)), scope)
+      yield* Effect.yieldNow
+    })
+  )
+
   // The process of the moment.
   const facts: Array<RehearsalFact> = []
   const owed: Array<RehearsalDebt> = []
@@ -116,11 +124,11 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
     const text = JSON.stringify({ event: "transaction.updated", transactionId, status: "Paid" })
     forkInWorld(deliveries.forge(text))
   }
-  const pay = (transactionId: string, after: Duration.Input) => {
-    const paid = Effect.tap(sandbox.markPaid(transactionId), ({ amount }) =>
-      Effect.sync(() => story.add(`a payer pays charge ${transactionId}, ${amount} centavos`))
-    )
-    forkInWorld(Effect.delay(Effect.ignore(paid), after))
+  const pay = (call: number, transactionId: string, after: Duration.Input) => {
+    const how = disturbance?._tag === "Charge" && disturbance.call === call ? disturbance.how : undefined
+    if (how === "lapses") return
+    const step = how === "fails" ? sandbox.fail : sandbox.markPaid
+    forkInWorld(Effect.delay(Effect.ignore(step(transactionId)), after))
   }
   const calls = makeCalls({
     now: time.now,
@@ -128,7 +136,7 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
     onEnd: ({ number, operation, result, transactionId }) => {
       if (operation !== "createTransaction" || result !== "Succeeded" || transactionId === undefined) return
       if (disturbance?._tag === "Forgery" && disturbance.call === number) forge(transactionId)
-      if (options.payAfter !== undefined) pay(transactionId, options.payAfter)
+      if (options.payAfter !== undefined) pay(number, transactionId, options.payAfter)
     }
   })
   const deliveries = makeDeliveries({
@@ -163,7 +171,8 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
       life: here,
       disturbance,
       forkInWorld,
-      die
+      die,
+      story
     })
     const client = yield* inWorld(
       Payments.make({ baseUrl: sandbox.baseUrl, companyId: sandbox.companyId }).pipe(
@@ -196,14 +205,18 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
 
   const most = options.mostCalls ?? 10_000
   const began = time.now()
-  time.forgetEscape()
   const limit = began + Duration.toMillis(Duration.fromInputUnsafe(options.stopAfter ?? options.within ?? "2 days"))
   let exit: Exit.Exit<A, E> | undefined
-  let stop: Stop = "Done"
+  let isStopped = false
+  if (options.stopAfter !== undefined) forkInWorld(Effect.sleep(limit - began))
   for (;;) {
     const fiber = yield* startProcess()
     const here = life
-    stop = yield* time.until(() => here.isDead || fiber.pollUnsafe() !== undefined || calls.all().length > most, limit)
+    const isOver = () => options.stopAfter !== undefined && time.now() >= limit
+    yield* time.until(
+      () => here.isDead || fiber.pollUnsafe() !== undefined || calls.all().length > most || isOver(),
+      limit
+    )
     if (here.isDead) {
       const again = time.now() + restartAfter
       forkInWorld(Effect.sleep(restartAfter))
@@ -211,7 +224,8 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
       continue
     }
     exit = fiber.pollUnsafe()
-    if (exit === undefined && options.stopAfter !== undefined && stop !== "Restless") {
+    isStopped = exit === undefined && isOver()
+    if (isStopped) {
       fiber.interruptUnsafe()
       yield* time.until(() => fiber.pollUnsafe() !== undefined, limit + tail)
       story.add(`${here.name} is stopped`)
@@ -219,7 +233,7 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
     break
   }
 
-  const end = endOf(exit, options.stopAfter !== undefined && stop !== "Restless" && calls.all().length <= most)
+  const end = endOf(exit, isStopped)
   const cause = exit !== undefined && Exit.isFailure(exit) ? exit.cause : undefined
   if (end === "NotEnded") story.add(`${life.name} does not end`)
   else if (end !== "Stopped") {
@@ -257,13 +271,26 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
     calls: calls.all(),
     deliveries: deliveries.received(),
     receives: deliveries.hasReceived(),
+    isPaid: options.payAfter !== undefined,
     story: story.lines(),
-    stop,
-    isEscaped: time.isEscaped(),
     own
   }
   return played
 })
+
+/** Writes what the ledger says into the story. */
+const noteChange = (story: Story) => (change: SandboxChange) =>
+  Effect.sync(() => {
+    if (change._tag === "Withdrawal") {
+      const { amount, id, idempotencyKey, status } = change.withdrawal
+      const executed = status === "Awaiting" ? "is executed" : `is ${status}`
+      story.add(`ledger: payout ${id} of ${amount} centavos ${executed}, key ${idempotencyKey}`)
+    }
+    if (change._tag === "Transaction") {
+      const { amount, status, transactionId } = change.transaction
+      story.add(`ledger: charge ${transactionId} of ${amount} centavos is ${status}`)
+    }
+  })
 
 const endOf = (exit: Exit.Exit<unknown, unknown> | undefined, isStopped: boolean): RehearsalEnd => {
   if (exit === undefined) return isStopped ? "Stopped" : "NotEnded"

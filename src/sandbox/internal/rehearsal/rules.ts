@@ -8,6 +8,7 @@ import type { RehearsalCall, RehearsalFact, RehearsalWorld } from "../../Rehears
 import type { SandboxTransaction, SandboxWithdrawal } from "../../SandboxBooks.ts"
 import { isWrite } from "./calls.ts"
 import { isKeyOf, matchDebts } from "./references.ts"
+import { undisturbed } from "./schedules.ts"
 
 /** A rule: what is broken in a world, each as a sentence. */
 interface Rule {
@@ -59,6 +60,11 @@ const rowsOf = ({ transactions, withdrawals }: RehearsalWorld, { key, operation 
     operation === "createTransaction" ? transactions : withdrawals
   return rows.filter(({ idempotencyKey }) => idempotencyKey === key)
 }
+
+/** Whether the program cannot know if a call was executed: its answer says so, or it was, and the program had no answer. */
+const isInDoubt = (world: RehearsalWorld, call: RehearsalCall) =>
+  call.outcome === "Unknown" ||
+  ((call.result === undefined || call.result === "Interrupted") && rowsOf(world, call).length > 0)
 
 const nameOf = ({ key, number, operation }: RehearsalCall) =>
   `Call ${number} (${operation}${key === undefined ? "" : `, key ${key}`})`
@@ -173,8 +179,7 @@ const rules = {
     check: (world) =>
       world.calls
         .filter(
-          ({ endedAt, operation, outcome }) =>
-            operation === "requestWithdrawal" && outcome === "Unknown" && isDue(world, endedAt ?? 0)
+          (call) => call.operation === "requestWithdrawal" && isInDoubt(world, call) && isDue(world, call.startedAt)
         )
         .filter(
           ({ key, number }) =>
@@ -186,6 +191,11 @@ const rules = {
           return !contains(world.result, key) && !isReported(world, isAbout)
         })
         .map((call) => `${nameOf(call)} was left in doubt, and it was neither asked again under its key nor reported.`)
+  },
+
+  "fails-undisturbed": {
+    check: ({ end, schedule }) =>
+      schedule === undisturbed.name && end === "Failed" ? ["The program fails where nothing goes wrong."] : []
   },
 
   "never-ends": {

@@ -32,11 +32,6 @@ const checkedRules = (plain: Played): ReadonlyArray<RehearsedRule> => [
   ...Object.keys(plain.own).map((rule) => ({ rule, notChecked: undefined }))
 ]
 
-const whyUndecided = ({ end, isEscaped }: Played): string | undefined =>
-  end === "NotEnded" && isEscaped
-    ? "The program waits for work outside of Effect's clock (a file, a socket, a thread), so whether it ends cannot be said."
-    : undefined
-
 const choose = (schedules: ReadonlyArray<Schedule>, only: string | undefined): ReadonlyArray<Schedule> => {
   if (only === undefined) return schedules
   const chosen = schedules.filter(({ name }) => name === only)
@@ -45,14 +40,55 @@ const choose = (schedules: ReadonlyArray<Schedule>, only: string | undefined): R
   throw new Error(`Rehearsal: the program has no schedule ${JSON.stringify(only)}. It has these:${known}`)
 }
 
-/** The undisturbed run, and the schedules that it leads to. One that does not end has none: its calls are not all known. */
-const learn = Effect.fnUntraced(function* <A, E, S>(
+const why =
+  "It ends only where real work is waited for: a file, a socket or a thread, which is not in the rehearsal's time."
+
+/**
+ * Plays schedules of one program. A run that does not end is played again, slowly: where real work alone was too slow, it
+ * ends then. Once one did not, real work is not the reason for this program.
+ */
+const makePlayer = <A, E, S>(program: Effect.Effect<A, E, Payments | S>, options: RehearsalOptions<S>) => {
+  let isFast = false
+  return Effect.fnUntraced(function* (schedule: Schedule) {
+    const played = yield* play(program, options, schedule)
+    if (played.end !== "NotEnded" || isFast) return { played, isDecided: true }
+    const slow = yield* play(program, options, schedule, true)
+    isFast = slow.end === "NotEnded"
+    return { played, isDecided: isFast }
+  })
+}
+
+/** What the undisturbed run showed, and how each schedule that it leads to is played. */
+export const learn = Effect.fnUntraced(function* <A, E, S>(
   program: Effect.Effect<A, E, Payments | S>,
   options: RehearsalOptions<S>
 ) {
-  const plain = yield* play(program, options, undisturbed)
-  const schedules = plain.end === "NotEnded" ? [] : schedulesOf(plain)
-  return { plain, schedules: choose([undisturbed, ...schedules], options.only) }
+  const player = makePlayer(program, options)
+  const plain = yield* player(undisturbed)
+  // The calls of a run that does not end are not all known.
+  const known = plain.played.end === "NotEnded" ? [] : schedulesOf(plain.played)
+  const schedules = choose([undisturbed, ...known], options.only)
+  return {
+    schedules: schedules.map(({ name }) => name),
+    /** The report of some of the schedules. */
+    report: Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
+      const findings: Array<RehearsalFinding> = []
+      const undecided: Array<UndecidedSchedule> = []
+      for (const schedule of schedules.filter(({ name }) => names.includes(name))) {
+        const { isDecided, played } = schedule === undisturbed ? plain : yield* player(schedule)
+        if (isDecided) findings.push(...findingsOf(played, plain.played))
+        else undecided.push({ schedule: schedule.name, why })
+      }
+      const report: RehearsalReport = {
+        schedules: names.length,
+        calls: plain.played.calls.map(({ number, operation }) => `${number} ${operation}`),
+        rules: checkedRules(plain.played),
+        findings,
+        undecided
+      }
+      return report
+    })
+  }
 })
 
 /** See `Rehearsal.run`. */
@@ -60,21 +96,6 @@ export const run = Effect.fnUntraced(function* <A, E, S>(
   program: Effect.Effect<A, E, Payments | S>,
   options: RehearsalOptions<S>
 ) {
-  const { plain, schedules } = yield* learn(program, options)
-  const findings: Array<RehearsalFinding> = []
-  const undecided: Array<UndecidedSchedule> = []
-  for (const schedule of schedules) {
-    const played = schedule === undisturbed ? plain : yield* play(program, options, schedule)
-    const why = whyUndecided(played)
-    if (why === undefined) findings.push(...findingsOf(played, plain))
-    else undecided.push({ schedule: schedule.name, why })
-  }
-  const report: RehearsalReport = {
-    schedules: schedules.length,
-    calls: plain.calls.map(({ number, operation }) => `${number} ${operation}`),
-    rules: checkedRules(plain),
-    findings,
-    undecided
-  }
-  return report
+  const { report, schedules } = yield* learn(program, options)
+  return yield* report(schedules)
 })

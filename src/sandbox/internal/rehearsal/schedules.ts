@@ -12,9 +12,17 @@ export type DeliveryDisturbance = "twice" | "late" | "out of order" | "never"
 
 export type Disturbance =
   /** Requests of a call meet a fault: the first of them, or each. */
-  | { readonly _tag: "Fault"; readonly call: number; readonly fault: Fault.Fault; readonly isEach: boolean }
+  | {
+      readonly _tag: "Fault"
+      readonly call: number
+      readonly name: string
+      readonly fault: Fault.Fault
+      readonly isEach: boolean
+    }
   /** The process dies before the first request of a call is sent, or after it was executed. */
   | { readonly _tag: "Death"; readonly call: number; readonly isAfter: boolean }
+  /** The payer of a charge does not pay it. */
+  | { readonly _tag: "Charge"; readonly call: number; readonly how: "lapses" | "fails" }
   /** After a charge was created, a stranger delivers that it is paid. */
   | { readonly _tag: "Forgery"; readonly call: number }
   | { readonly _tag: "Delivery"; readonly delivery: number; readonly how: DeliveryDisturbance }
@@ -70,14 +78,25 @@ const refusals: Record<RehearsalCall["operation"], ReadonlyArray<Named>> = {
   getBalance: common
 }
 
-const ofCall = (call: RehearsalCall, receives: boolean): ReadonlyArray<Schedule> => {
+/** What the undisturbed run showed. */
+interface Learned {
+  readonly calls: ReadonlyArray<Call>
+  /** How many changes were delivered to the program. */
+  readonly deliveries: number
+  /** Whether the program received webhooks. */
+  readonly receives: boolean
+  /** Whether a payer pays the charges. */
+  readonly isPaid: boolean
+}
+
+const ofCall = (call: RehearsalCall, { isPaid, receives }: Learned): ReadonlyArray<Schedule> => {
   const write = isWrite(call)
   const named = (name: string, disturbance: Disturbance): Schedule => ({
     name: `call ${call.number} ${call.operation}: ${name}`,
     disturbance
   })
   const meets = ({ fault, name }: Named, isEach: boolean) =>
-    named(isEach ? `${name}, each request` : name, { _tag: "Fault", call: call.number, fault, isEach })
+    named(isEach ? `${name}, each request` : name, { _tag: "Fault", call: call.number, name, fault, isEach })
   const dies = (isAfter: boolean) =>
     named(isAfter ? "death after it was executed" : "death before it is sent", {
       _tag: "Death",
@@ -90,7 +109,13 @@ const ofCall = (call: RehearsalCall, receives: boolean): ReadonlyArray<Schedule>
     dies(false),
     // A read executes nothing: its answer is lost with the process, as before it.
     ...(write ? [dies(true)] : []),
-    ...(receives && call.operation === "createTransaction"
+    ...(call.operation === "createTransaction" && isPaid
+      ? [
+          named("nobody pays, the charge lapses", { _tag: "Charge", call: call.number, how: "lapses" }),
+          named("the charge fails", { _tag: "Charge", call: call.number, how: "fails" })
+        ]
+      : []),
+    ...(call.operation === "createTransaction" && receives
       ? [named("a forged webhook says Paid", { _tag: "Forgery", call: call.number })]
       : [])
   ]
@@ -119,15 +144,10 @@ const distinct = (calls: ReadonlyArray<Call>): ReadonlyArray<Call> => {
   })
 }
 
-interface Learned {
-  readonly calls: ReadonlyArray<Call>
-  /** How many changes were delivered to the program. */
-  readonly deliveries: number
-  readonly receives: boolean
-}
-
 /** All schedules of a program, by its undisturbed run. */
-export const schedulesOf = ({ calls, deliveries, receives }: Learned): ReadonlyArray<Schedule> => [
-  ...distinct(calls).flatMap((call) => ofCall(call, receives)),
-  ...Array.from({ length: deliveries }, (_, index) => ofDelivery(index + 1, index + 1 === deliveries)).flat()
+export const schedulesOf = (learned: Learned): ReadonlyArray<Schedule> => [
+  ...distinct(learned.calls).flatMap((call) => ofCall(call, learned)),
+  ...Array.from({ length: learned.deliveries }, (_, index) =>
+    ofDelivery(index + 1, index + 1 === learned.deliveries)
+  ).flat()
 ]

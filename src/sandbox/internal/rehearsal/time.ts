@@ -6,11 +6,12 @@
  * - A `Life` is what can die: a process, as opposed to the world around it. The tasks and sleeps of a dead life are dropped,
  *   so none of its fibers takes another step, and no finalizer runs.
  * - Between two jumps the event loop turns once, so that promises go on. What needs a thread or a socket is slower than
- *   that. It is waited for only where nothing else is left to run.
+ *   that. It is waited for only where nothing else is left to run; a slow run also waits a moment before a jump.
  */
 import type * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import { constFalse } from "effect/Function"
 import type { Scheduler } from "effect/Scheduler"
 import { startTimer, stopTimer } from "../../../internal/timer.ts"
 
@@ -44,14 +45,18 @@ const mostTasks = 200_000
 /** How long real work, as of a file or a thread, is waited for where nothing else is left: in real milliseconds. */
 const realWait = 250
 
+/** A slow run waits before each of its first jumps, in real milliseconds. */
+const slowWait = 5
+const mostSlowJumps = 400
+
 /** One turn of the event loop: the scheduler of the caller continues after the promises. */
 const turn = Effect.yieldNow
 
-export const makeTime = (start: number) => {
+export const makeTime = (start: number, isSlow: boolean) => {
   let now = start
   let tasks: Array<Task> = []
   let ran = 0
-  let isEscaped = false
+  let slowJumps = isSlow ? mostSlowJumps : 0
   let onTask: (() => void) | undefined
   /** By time, and those of one time in the order in which they began. */
   let sleeps: Array<Sleep> = []
@@ -67,8 +72,9 @@ export const makeTime = (start: number) => {
 
   const isBusy = () => tasks.length > 0 && ran < mostTasks
 
-  const drain = () => {
-    while (isBusy()) {
+  const drain = (isDone: () => boolean) => {
+    for (;;) {
+      if (!isBusy() || isDone()) return
       const batch = tasks
       tasks = []
       if (batch.some(({ priority }) => priority !== 0)) batch.sort((a, b) => a.priority - b.priority)
@@ -78,40 +84,29 @@ export const makeTime = (start: number) => {
   }
 
   /** Runs what can run now. */
-  const settle = Effect.gen(function* () {
+  const settle = Effect.fnUntraced(function* (isDone: () => boolean) {
     ran = 0
     do {
-      drain()
+      drain(isDone)
       yield* turn
-    } while (isBusy())
+    } while (isBusy() && !isDone())
   })
 
   /** Waits a real time for a task from outside, and gives whether one came. */
   const awaitOutside = (millis: number) =>
     Effect.callback<boolean>((resume) => {
-      const timer = startTimer(millis, resume, Effect.succeed(false))
-      onTask = () => {
+      const end = (isWoken: boolean) => {
+        onTask = undefined
         stopTimer(timer)
-        resume(Effect.succeed(true))
+        resume(Effect.succeed(isWoken))
       }
-      return Effect.sync(() => stopTimer(timer))
-    }).pipe(
-      Effect.tap((isWoken) =>
-        Effect.sync(() => {
-          onTask = undefined
-          if (isWoken) isEscaped = true
-        })
-      )
-    )
+      const timer = startTimer(millis, end, false)
+      onTask = () => end(true)
+      return Effect.sync(() => end(false))
+    })
 
   return {
     now: millis,
-    /** Whether a task came from outside of this time, as the end of real I/O does. */
-    isEscaped: () => isEscaped,
-    forgetEscape: (): void => {
-      isEscaped = false
-    },
-
     scheduler: (life: Life): Scheduler => ({
       executionMode: "async",
       // A dead fiber that a promise wakes yields before its first step, and is never scheduled again.
@@ -122,7 +117,7 @@ export const makeTime = (start: number) => {
           tasks.push({ life, priority, run })
           onTask?.()
         },
-        flush: drain
+        flush: () => drain(constFalse)
       })
     }),
 
@@ -155,8 +150,6 @@ export const makeTime = (start: number) => {
       sleeps = sleeps.filter((sleep) => sleep.life !== life)
     },
 
-    settle,
-
     /**
      * Runs and moves the clock until `isDone`, and gives why it stopped. Where nothing is left to run, it waits for real work
      * for so many real milliseconds.
@@ -167,13 +160,17 @@ export const makeTime = (start: number) => {
       outside = realWait
     ): Effect.fn.Return<Stop> {
       for (;;) {
-        yield* settle
+        yield* settle(isDone)
         if (isDone()) return "Done"
         if (ran >= mostTasks) return "Restless"
         const next = sleeps[0]
         if (next === undefined || next.at > limit) {
           if (outside > 0 && (yield* awaitOutside(outside))) continue
           return next === undefined ? "Idle" : "Limit"
+        }
+        if (slowJumps > 0) {
+          slowJumps--
+          if (yield* awaitOutside(slowWait)) continue
         }
         sleeps.shift()
         now = Math.max(now, next.at)

@@ -10,6 +10,7 @@ import type * as Fiber from "effect/Fiber"
 import { OwnFault } from "../ownFault.ts"
 import { CurrentCall } from "./calls.ts"
 import type { Disturbance } from "./schedules.ts"
+import type { Story } from "./story.ts"
 import type { Life } from "./time.ts"
 
 interface Options {
@@ -19,9 +20,17 @@ interface Options {
   readonly disturbance: Disturbance | undefined
   readonly forkInWorld: <A, E>(effect: Effect.Effect<A, E>) => Fiber.Fiber<A, E>
   readonly die: (why: string) => void
+  readonly story: Story
 }
 
-export const makeTransport = ({ die, disturbance, forkInWorld, gateway, life }: Options): HttpClient.HttpClient =>
+export const makeTransport = ({
+  die,
+  disturbance,
+  forkInWorld,
+  gateway,
+  life,
+  story
+}: Options): HttpClient.HttpClient =>
   HttpClient.make((request, _url, _signal, fiber) =>
     Effect.suspend(() => {
       const call = Context.get(fiber.context, CurrentCall)
@@ -29,7 +38,7 @@ export const makeTransport = ({ die, disturbance, forkInWorld, gateway, life }: 
       if (call !== undefined) call.requests++
       const here =
         disturbance !== undefined &&
-        disturbance._tag !== "Delivery" &&
+        (disturbance._tag === "Fault" || disturbance._tag === "Death") &&
         call?.number === disturbance.call &&
         (isFirst || (disturbance._tag === "Fault" && disturbance.isEach))
           ? disturbance
@@ -39,6 +48,7 @@ export const makeTransport = ({ die, disturbance, forkInWorld, gateway, life }: 
         return Effect.never
       }
       const fault = here?._tag === "Fault" ? here.fault : undefined
+      if (here?._tag === "Fault") story.add(`call ${here.call}, request ${call?.requests}: ${here.name}`)
       const sent = Effect.provideService(gateway.execute(request), OwnFault, fault)
       type Sent = Exit.Exit<Effect.Success<typeof sent>, Effect.Error<typeof sent>>
       return Effect.callback<Effect.Success<typeof sent>, Effect.Error<typeof sent>>((resume) => {

@@ -1,0 +1,387 @@
+import { describe, expect, expectTypeOf, it, test } from "@effect/vitest"
+import { Context, Effect, Layer, Random, Schedule } from "effect"
+import { IdempotencyKey, Money, Payments, PixKey } from "effect-pix"
+import { Rehearsal, type RehearsalReport, type RehearsalWorld, Sandbox } from "effect-pix/sandbox"
+import { runs } from "../support/seed.ts"
+
+const invoice = { amount: Money.centavos(1000), pixKey: PixKey.email("maria@example.com") }
+const slowly = Schedule.max([Schedule.spaced("1 minute"), Schedule.recurs(30)])
+const keyOf = (reference: string) => IdempotencyKey.fromReference("payout", reference)
+
+const pay = (reference: string) =>
+  Payments.use((payments) =>
+    IdempotencyKey.retry(keyOf(reference), slowly, (options) => payments.requestWithdrawal(invoice, options))
+  )
+const payWithNewKeys = Payments.use((payments) =>
+  Effect.retry(payments.requestWithdrawal(invoice), { schedule: slowly })
+)
+
+/** A store that outlives the process. */
+class Log extends Context.Service<Log, Array<string>>()("test/Log") {}
+const log = (line: string) => Log.use((lines) => Effect.sync(() => void lines.push(line)))
+const stores = Layer.sync(Log, () => [])
+
+const charge = Payments.use((payments) =>
+  payments.createTransaction(
+    {
+      amount: Money.centavos(2500),
+      paymentMethod: "PIX",
+      customer: { name: "Maria Silva", email: "maria@example.com" }
+    },
+    { idempotencyKey: IdempotencyKey.fromReference("charge", "order-1") }
+  )
+)
+
+/** Collects what is left of the stores of each run, by its schedule. */
+const collecting = () => {
+  const lines = new Map<string, ReadonlyArray<string>>()
+  const worlds = new Map<string, RehearsalWorld>()
+  const collect = (world: RehearsalWorld) =>
+    Log.use((log) =>
+      Effect.sync(() => {
+        lines.set(world.schedule, [...log])
+        worlds.set(world.schedule, world)
+      })
+    )
+  return { lines, worlds, rules: { collect } }
+}
+
+const brokenRules = ({ findings }: RehearsalReport) => [...new Set(findings.map(({ rule }) => rule))].toSorted()
+const schedulesOf = ({ findings }: RehearsalReport, rule: string) =>
+  findings.filter((finding) => finding.rule === rule).map(({ schedule }) => schedule)
+
+describe("Rehearsal.run", () => {
+  it.live("a key made inside of a retry is found, by the schedules in which it pays twice", () =>
+    Effect.gen(function* () {
+      const report = yield* Rehearsal.run(payWithNewKeys)
+      expect(schedulesOf(report, "paid-twice")).toEqual([
+        "call 1 requestWithdrawal: executed, answer lost, each request",
+        "call 1 requestWithdrawal: executed, answered 500, each request",
+        "call 1 requestWithdrawal: executed 10 minutes late, each request",
+        "call 1 requestWithdrawal: answer cut off, each request",
+        "call 1 requestWithdrawal: death after it was executed"
+      ])
+    })
+  )
+
+  it.live("a payout that is asked for again under one key has no finding in any schedule", () =>
+    Effect.gen(function* () {
+      const report = yield* Rehearsal.run(pay("invoice-1"))
+      expect(report).toMatchObject({ schedules: 21, calls: ["1 requestWithdrawal"], findings: [], undecided: [] })
+    })
+  )
+
+  it.live("a schedule is played alone by its name, and its story is the same to the byte", () =>
+    Effect.gen(function* () {
+      const all = yield* Rehearsal.run(payWithNewKeys)
+      const [, , finding] = all.findings
+      for (const _ of Array.from({ length: runs(3, 100) })) {
+        const alone = yield* Rehearsal.run(payWithNewKeys, { only: finding?.schedule })
+        expect(alone.schedules).toBe(1)
+        expect(JSON.stringify(alone.findings[0])).toBe(JSON.stringify(finding))
+      }
+    })
+  )
+
+  it.live("a name that no schedule has is a defect which lists those that there are", () =>
+    Effect.gen(function* () {
+      const defect = yield* Effect.flip(Effect.sandbox(Rehearsal.run(pay("invoice-1"), { only: "call 9" })))
+      expect(String(defect)).toContain("call 1 requestWithdrawal: not sent, each request")
+    })
+  )
+
+  it.live("a death runs no finalizer, and the next process has the same stores and makes other keys", () =>
+    Effect.gen(function* () {
+      const { lines, rules } = collecting()
+      const program = Effect.gen(function* () {
+        yield* log("starts")
+        yield* Effect.forkDetach(Effect.andThen(Effect.sleep("1 hour"), log("a detached fiber goes on")))
+        yield* Payments.use((payments) => payments.requestWithdrawal(invoice))
+      }).pipe(Effect.ensuring(log("finalizer")))
+      const report = yield* Rehearsal.run(program, { stores, rules })
+      expect(lines.get("undisturbed")).toEqual(["starts", "finalizer"])
+      expect(lines.get("call 1 requestWithdrawal: death after it was executed")).toEqual([
+        "starts",
+        "starts",
+        "finalizer"
+      ])
+      expect(schedulesOf(report, "paid-twice")).toEqual(["call 1 requestWithdrawal: death after it was executed"])
+    })
+  )
+
+  it.live("a fault meets the requests of its call, and not those of a concurrent one", () =>
+    Effect.gen(function* () {
+      const { rules, worlds } = collecting()
+      const both = Effect.all([pay("invoice-1"), pay("invoice-2")], { concurrency: 2 })
+      yield* Rehearsal.run(both, { stores, rules })
+      const requests = (schedule: string) => worlds.get(schedule)?.calls.map((call) => call.requests)
+      expect(requests("undisturbed")).toEqual([1, 1])
+      expect(requests("call 1 requestWithdrawal: executed, answer lost")).toEqual([2, 1])
+      expect(requests("call 2 requestWithdrawal: executed, answer lost")).toEqual([1, 2])
+    })
+  )
+
+  it.live("reads of one poll with the same answer are one call to disturb", () =>
+    Effect.gen(function* () {
+      const poll = Effect.gen(function* () {
+        const { id } = yield* charge
+        const lookUp = Payments.use((payments) => payments.getTransaction(id))
+        return yield* Effect.repeat(lookUp, {
+          schedule: Schedule.spaced("1 minute"),
+          until: ({ enStatusTransaction }) => enStatusTransaction !== "Awaiting"
+        })
+      })
+      const report = yield* Rehearsal.run(poll, { payAfter: "5 minutes", only: "undisturbed" })
+      expect(report.calls.length).toBeGreaterThan(5)
+      const unknown = yield* Effect.flip(Effect.sandbox(Rehearsal.run(poll, { payAfter: "5 minutes", only: "none" })))
+      const disturbed = [...String(unknown).matchAll(/call (\d+) getTransaction: not sent$/gm)].map(([, call]) => call)
+      expect(disturbed).toEqual(["2", "7"])
+    })
+  )
+
+  it.live("the chance of a program is seeded by the name of the schedule", () =>
+    Effect.gen(function* () {
+      const program = Effect.flatMap(Random.nextInt, (number) => Rehearsal.fact("drawn", { number }))
+      const drawn = Effect.gen(function* () {
+        const { rules, worlds } = collecting()
+        yield* Rehearsal.run(Effect.andThen(program, pay("invoice-1")), { stores, rules })
+        return Array.from(worlds.values(), ({ facts }) => facts[0]?.detail["number"])
+      })
+      const first = yield* drawn
+      expect(new Set(first).size).toBe(first.length)
+      expect(yield* drawn).toEqual(first)
+    })
+  )
+
+  it.live("a rule of the user's is an Effect over the world and its stores", () =>
+    Effect.gen(function* () {
+      const program = Effect.andThen(log("paid"), pay("invoice-1"))
+      const rules = {
+        "logged-once": ({ withdrawals }: RehearsalWorld) =>
+          Log.use(({ length }) =>
+            length <= withdrawals.length ? Effect.void : Effect.fail(`${length} lines in the log`)
+          )
+      }
+      const report = yield* Rehearsal.run(program, { stores, rules })
+      expect(report.findings.map(({ page, problems, schedule }) => [schedule, problems, page])).toEqual([
+        ["call 1 requestWithdrawal: death before it is sent", ["2 lines in the log"], undefined],
+        ["call 1 requestWithdrawal: death after it was executed", ["2 lines in the log"], undefined]
+      ])
+    })
+  )
+
+  it.live("others act on the gateway while the program runs", () =>
+    Effect.gen(function* () {
+      const refund = Effect.gen(function* () {
+        const sandbox = yield* Sandbox
+        yield* Effect.sleep("2 minutes")
+        for (const { transactionId } of yield* sandbox.transactions) yield* sandbox.refund(transactionId)
+      })
+      const program = Effect.gen(function* () {
+        const { id } = yield* charge
+        yield* Effect.sleep("3 minutes")
+        return yield* Payments.use((payments) => payments.getTransaction(id))
+      })
+      const { rules, worlds } = collecting()
+      yield* Rehearsal.run(program, { stores, rules, payAfter: "1 minute", meanwhile: refund })
+      expect(worlds.get("undisturbed")?.calls.at(-1)?.status).toBe("Refunded")
+      expect(worlds.get("call 1 createTransaction: the charge fails")?.calls.at(-1)?.status).toBe("Failed")
+      expect(worlds.get("call 1 createTransaction: nobody pays, the charge lapses")?.calls.at(-1)?.status).toBe(
+        "Awaiting"
+      )
+    })
+  )
+})
+
+describe("the end of a program", () => {
+  const look = Payments.use((payments) => payments.getBalance())
+
+  it.live("a program that waits for nothing never ends, and its calls are not disturbed", () =>
+    Effect.gen(function* () {
+      const report = yield* Rehearsal.run(Effect.andThen(look, Effect.never))
+      expect(report).toMatchObject({ schedules: 1, findings: [{ rule: "never-ends", schedule: "undisturbed" }] })
+    })
+  )
+
+  it.live("a program that polls beyond its time, loops without a pause, or calls without an end never ends", () =>
+    Effect.gen(function* () {
+      const programs = [
+        Rehearsal.run(Effect.repeat(look, Schedule.spaced("1 hour")), { within: "10 hours" }),
+        Rehearsal.run(Effect.andThen(look, Effect.forever(Effect.yieldNow))),
+        Rehearsal.run(Effect.forever(look), { mostCalls: 20 })
+      ]
+      for (const run of programs) expect(brokenRules(yield* run)).toEqual(["never-ends"])
+    })
+  )
+
+  it.live("a program that real work alone keeps from its end is not decided, rather than found", () =>
+    Effect.gen(function* () {
+      // Ten turns of the event loop, which never win against a timeout by the rehearsal's clock, unless that clock waits.
+      const turns = (left: number, done: () => void): void =>
+        void (left === 0 ? done() : setImmediate(turns, left - 1, done))
+      const work = Effect.promise(() => new Promise<void>((resolve) => turns(10, resolve)))
+      const program = Effect.andThen(look, Effect.retry(Effect.timeout(work, "1 minute"), Schedule.spaced("1 hour")))
+      const report = yield* Rehearsal.run(program, { only: "undisturbed" })
+      expect(report).toMatchObject({ findings: [], undecided: [{ schedule: "undisturbed" }] })
+      expect(Rehearsal.text(report)).toContain("Undecided: undisturbed.")
+    })
+  )
+
+  it.live("a worker is stopped, and what it left undone long before is found", () =>
+    Effect.gen(function* () {
+      const worker = Effect.gen(function* () {
+        yield* Rehearsal.owes({ reference: "invoice-1", amount: 1000 })
+        yield* Effect.ignore(Payments.use((payments) => payments.requestWithdrawal(invoice)))
+        return yield* Effect.never
+      })
+      const report = yield* Rehearsal.run(worker, { stopAfter: "1 day" })
+      expect(brokenRules(report)).toEqual(["owed-not-paid", "paid-twice", "unknown-dropped"])
+      expect(report.rules.find(({ rule }) => rule === "never-ends")?.notChecked).toContain("not meant to end")
+    })
+  )
+
+  it.live("a program that fails where nothing goes wrong is found", () =>
+    Effect.gen(function* () {
+      const inReais = Payments.use((payments) => payments.requestWithdrawal({ ...invoice, amount: Money.centavos(10) }))
+      const report = yield* Rehearsal.run(inReais)
+      expect(report.findings).toMatchObject([{ rule: "fails-undisturbed", schedule: "undisturbed" }])
+    })
+  )
+})
+
+describe("what a program declares", () => {
+  test("outside of a rehearsal nothing happens", async () => {
+    const program = Effect.all([
+      Rehearsal.fact("shipped", { transactionId: "1" }),
+      Rehearsal.owes({ reference: "invoice-1", amount: 1000 }),
+      Rehearsal.receive(() => Effect.die("never"))
+    ])
+    expect(await Effect.runPromise(program)).toEqual([undefined, undefined, undefined])
+  })
+
+  it.live("what is not declared is not checked, and the report says why", () =>
+    Effect.gen(function* () {
+      const report = yield* Rehearsal.run(pay("invoice-1"), { only: "undisturbed" })
+      const skipped = report.rules.filter(({ notChecked }) => notChecked !== undefined).map(({ rule }) => rule)
+      expect(skipped).toEqual([
+        "owed-not-paid",
+        "amount-differs",
+        "shipped-unpaid",
+        "shipped-unchecked",
+        "shipped-twice",
+        "not-shipped"
+      ])
+      expect(Rehearsal.text(report)).toContain(
+        "Not checked: owed-not-paid, the undisturbed run declared no Rehearsal.owes(...)."
+      )
+    })
+  )
+
+  const owe = (amount: number) => Rehearsal.owes({ reference: "invoice-1", amount })
+  const payOrElse = (word: string) =>
+    Payments.use((payments) => payments.requestWithdrawal(invoice, { idempotencyKey: keyOf("invoice-1") })).pipe(
+      Effect.andThen(Rehearsal.fact("paid", { reference: "invoice-1" })),
+      Effect.catch(() => Rehearsal.fact(word, { reference: "invoice-1" }))
+    )
+
+  it.live("a payout that is declared as failed although it was executed is found", () =>
+    Effect.gen(function* () {
+      const report = yield* Rehearsal.run(Effect.andThen(owe(1000), payOrElse("failed")))
+      expect(brokenRules(report)).toEqual(["told-not-executed-but-executed"])
+    })
+  )
+
+  it.live("a payout in doubt that a person is told of has no finding", () =>
+    Effect.gen(function* () {
+      const report = yield* Rehearsal.run(Effect.andThen(owe(1000), payOrElse("parked")))
+      expect(report.findings).toEqual([])
+    })
+  )
+
+  it.live("what is declared as paid without a payout, and owed and not paid, is found", () =>
+    Effect.gen(function* () {
+      const report = yield* Rehearsal.run(Effect.andThen(owe(1000), payOrElse("paid")))
+      expect(brokenRules(report)).toEqual(["owed-not-paid", "told-done-but-absent", "unknown-dropped"])
+    })
+  )
+
+  it.live("an amount other than the one owed is found, whatever names the reference", () =>
+    Effect.gen(function* () {
+      const request = (extra: { readonly description?: string; readonly metadata?: { readonly invoice: string } }) =>
+        Payments.use((payments) => payments.requestWithdrawal({ ...invoice, ...extra }))
+      const programs = [
+        pay("invoice-1"),
+        request({ description: "invoice-1" }),
+        request({ metadata: { invoice: "invoice-1" } }),
+        request({})
+      ]
+      for (const program of programs) {
+        const report = yield* Rehearsal.run(Effect.andThen(owe(100_000), program), { only: "undisturbed" })
+        expect(report.findings).toMatchObject([
+          { rule: "amount-differs", problems: ['"invoice-1" is owed 100000 centavos, and payout 1 is of 1000.'] }
+        ])
+      }
+    })
+  )
+
+  it.live("two payouts of one reference are found, also where they differ", () =>
+    Effect.gen(function* () {
+      const twice = Payments.use((payments) =>
+        Effect.all([
+          payments.requestWithdrawal({ ...invoice, description: "invoice-1" }),
+          payments.requestWithdrawal({ ...invoice, metadata: { reference: "invoice-1" } })
+        ])
+      )
+      const report = yield* Rehearsal.run(Effect.andThen(owe(1000), twice), { only: "undisturbed" })
+      expect(report.findings).toMatchObject([
+        { rule: "paid-twice", problems: ['"invoice-1" was paid 2 times: payouts 1, 2.'] }
+      ])
+    })
+  )
+})
+
+describe("Rehearsal.test", () => {
+  /** Takes the place of a runner: it collects the tests. */
+  const collect = () => {
+    const tests: Array<readonly [name: string, run: () => Promise<void>]> = []
+    return { tests, it: (name: string, run: () => Promise<void>) => tests.push([name, run]) }
+  }
+
+  test("one test plays all schedules, and fails with the story of each rule", async () => {
+    const { it, tests } = collect()
+    void Rehearsal.test(it, "pays once", pay("invoice-1"))
+    void Rehearsal.test(it, "pays twice", payWithNewKeys)
+    expect(tests.map(([name]) => name)).toEqual(["pays once", "pays twice"])
+    await tests[0]?.[1]()
+    const failed = await tests[1]?.[1]().catch((error: unknown) => String(error))
+    expect(failed).toContain("paid-twice: 2 payouts of 1000 centavos went to one receiver")
+    expect(failed).toContain("ledger: payout 2 of 1000 centavos is executed, key wd_2")
+    expect(failed).toContain("also in: call 1 requestWithdrawal: death after it was executed")
+    expect(failed).toContain("docs/rehearsing.md#paid-twice")
+  })
+
+  test("one test for each schedule is made, and the mistaken ones fail", async () => {
+    const { it, tests } = collect()
+    await Rehearsal.test(it, "pays", payWithNewKeys, { each: true })
+    expect(tests.length).toBe(21)
+    const outcomes = await Promise.allSettled(
+      tests.filter(([name]) => name.includes("answer lost")).map(([, run]) => run())
+    )
+    expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected"])
+  })
+})
+
+describe("the types of a rehearsal", () => {
+  test("a program that needs a store is given it, and others need none", () => {
+    const needsLog = Effect.andThen(log("starts"), pay("invoice-1"))
+    expectTypeOf(Rehearsal.run(pay("invoice-1"))).toEqualTypeOf<Effect.Effect<RehearsalReport>>()
+    expectTypeOf(Rehearsal.run(needsLog, { stores })).toEqualTypeOf<Effect.Effect<RehearsalReport>>()
+    type WithoutStores = Parameters<typeof Rehearsal.run<unknown, unknown>>[0]
+    expectTypeOf(pay("invoice-1")).toExtend<WithoutStores>()
+    expectTypeOf(needsLog).not.toExtend<WithoutStores>()
+    // A program under rehearsal steers no sandbox.
+    expectTypeOf(Sandbox).not.toExtend<WithoutStores>()
+    expectTypeOf(Rehearsal.fact("told", { reference: "1" })).toEqualTypeOf<Effect.Effect<void>>()
+    expectTypeOf(Rehearsal.owes({ reference: "1", amount: 1 })).toEqualTypeOf<Effect.Effect<void>>()
+  })
+})

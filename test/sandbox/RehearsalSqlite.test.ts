@@ -1,0 +1,58 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { Money, Payments, PixKey } from "effect-pix"
+import { NodeSqlite } from "effect-pix/node"
+import { PayoutQueue } from "effect-pix/payouts"
+import { Rehearsal } from "effect-pix/sandbox"
+
+const stores = NodeSqlite.layer({ filename: ":memory:" })
+const pixKey = PixKey.email("maria@example.com")
+
+describe("a rehearsal on SQLite", () => {
+  it.live("a death rolls back what was open, and the next process has the connection and the rows", () =>
+    Effect.gen(function* () {
+      const program = Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`CREATE TABLE IF NOT EXISTS steps (name TEXT)`
+        yield* sql`INSERT INTO steps VALUES ('started')`
+        const pay = Payments.use((payments) => payments.requestWithdrawal({ amount: Money.centavos(1000), pixKey }))
+        yield* sql.withTransaction(Effect.andThen(sql`INSERT INTO steps VALUES ('paid')`, pay))
+      })
+      const left = new Map<string, ReadonlyArray<string>>()
+      const collect = ({ schedule }: { readonly schedule: string }) =>
+        SqlClient.SqlClient.use((sql) => sql<{ readonly name: string }>`SELECT name FROM steps`).pipe(
+          Effect.map((rows) =>
+            left.set(
+              schedule,
+              rows.map(({ name }) => name)
+            )
+          ),
+          Effect.orDie
+        )
+      const report = yield* Rehearsal.run(program, { stores, rules: { collect } })
+      expect(left.get("undisturbed")).toEqual(["started", "paid"])
+      expect(left.get("call 1 requestWithdrawal: death after it was executed")).toEqual(["started", "started", "paid"])
+      // The payout is no part of the transaction: it was executed, and the next process asks under another key.
+      expect(report.findings.map(({ rule, schedule }) => [rule, schedule])).toContainEqual([
+        "paid-twice",
+        "call 1 requestWithdrawal: death after it was executed"
+      ])
+    })
+  )
+
+  it.live("a payout of the queue is paid once, whatever happens to its request", () =>
+    Effect.gen(function* () {
+      const program = Effect.gen(function* () {
+        const queue = yield* PayoutQueue
+        const reference = "invoice-1"
+        yield* Rehearsal.owes({ reference, amount: 1000 })
+        yield* queue.submit({ reference, amount: Money.centavos(1000), pixKey })
+        const { state } = yield* queue.await(reference)
+        yield* Rehearsal.fact(state === "posted" ? "paid" : "told", { reference, state })
+      }).pipe(Effect.provide(PayoutQueue.layer()))
+      const report = yield* Rehearsal.run(program, { stores })
+      expect(report).toMatchObject({ schedules: 21, findings: [], undecided: [] })
+    })
+  )
+})

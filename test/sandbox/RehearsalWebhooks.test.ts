@@ -1,0 +1,120 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Context, Effect, Layer } from "effect"
+import { IdempotencyKey, Money, Payments } from "effect-pix"
+import { Rehearsal, type RehearsalReport, Sandbox } from "effect-pix/sandbox"
+import { Webhook } from "effect-pix/webhook"
+
+/** The orders and what was shipped, in memory that outlives the process. */
+class Shop extends Context.Service<
+  Shop,
+  { readonly shipped: Set<string>; readonly deliveries: Array<string>; order?: string }
+>()("test/Shop") {}
+const stores = Layer.sync(Shop, () => ({ shipped: new Set<string>(), deliveries: [] }))
+
+const createCharge = Payments.use((payments) =>
+  payments.createTransaction(
+    {
+      amount: Money.centavos(2500),
+      paymentMethod: "PIX",
+      customer: { name: "Maria Silva", email: "maria@example.com" }
+    },
+    { idempotencyKey: IdempotencyKey.fromReference("charge", "order-1") }
+  )
+)
+
+const ship = (transactionId: string) =>
+  Effect.andThen(
+    Rehearsal.fact("shipped", { transactionId, amount: 2500 }),
+    Shop.use(({ shipped }) => Effect.sync(() => void shipped.add(transactionId)))
+  )
+
+const shipOnce = (transactionId: string) =>
+  Shop.use(({ shipped }) => (shipped.has(transactionId) ? Effect.void : ship(transactionId)))
+
+/** Sells one order, and does a thing each hour of the day after. */
+const sell = <E, R>(eachHour: (transactionId: string) => Effect.Effect<unknown, E, R>) =>
+  Effect.gen(function* () {
+    const shop = yield* Shop
+    const id = (shop.order ??= (yield* createCharge).id)
+    for (let hour = 0; hour < 26 && !shop.shipped.has(id); hour++) {
+      yield* Effect.sleep("1 hour")
+      yield* eachHour(id)
+    }
+  })
+
+const received = (request: Request) =>
+  Effect.promise((): Promise<{ readonly transactionId: string; readonly status: string }> => request.json())
+
+const byItsWord = Effect.andThen(
+  Rehearsal.receive((request) =>
+    Effect.gen(function* () {
+      const { status, transactionId } = yield* received(request)
+      if (status === "Paid") yield* ship(transactionId)
+      return new Response()
+    })
+  ),
+  sell(() => Effect.void)
+)
+
+const byLookup = Effect.gen(function* () {
+  const webhook = yield* Webhook
+  yield* Rehearsal.receive(webhook.answer)
+  yield* sell(webhook.check)
+}).pipe(Effect.provide(Webhook.layer({ onPaid: ({ transaction }) => shipOnce(transaction.transactionId) })))
+
+const found = ({ findings }: RehearsalReport, rule: string) =>
+  findings.filter((finding) => finding.rule === rule).map(({ schedule }) => schedule)
+
+describe("webhooks in a rehearsal", () => {
+  it.live("a shop that believes a webhook is found: forged, repeated, and never", () =>
+    Effect.gen(function* () {
+      const report = yield* Rehearsal.run(byItsWord, { stores, payAfter: "1 minute" })
+      expect(found(report, "shipped-unpaid")).toEqual(["call 1 createTransaction: a forged webhook says Paid"])
+      expect(found(report, "shipped-twice")).toContain("webhook 1: twice")
+      expect(found(report, "not-shipped")).toEqual(["webhook 1: never"])
+      expect(found(report, "shipped-unchecked")).toContain("undisturbed")
+    })
+  )
+
+  it.live("a shop that looks each webhook up, and its open orders each hour, has no finding", () =>
+    Effect.gen(function* () {
+      const report = yield* Rehearsal.run(byLookup, { stores, payAfter: "1 minute" })
+      expect(report.findings).toEqual([])
+      expect(report.rules.filter(({ notChecked }) => notChecked === undefined).length).toBeGreaterThan(6)
+    })
+  )
+
+  it.live("deliveries come as their schedule says: late, out of order, again after an answer that is no 2xx", () =>
+    Effect.gen(function* () {
+      const deliveries = new Map<string, ReadonlyArray<string>>()
+      let answers = 0
+      const program = Effect.gen(function* () {
+        yield* Rehearsal.receive((request) =>
+          Effect.gen(function* () {
+            const { status } = yield* received(request)
+            yield* Shop.use((shop) => Effect.sync(() => void shop.deliveries.push(status)))
+            answers += 1
+            return yield* answers % 2 === 1 ? Effect.fail("busy") : Effect.succeed(new Response())
+          })
+        )
+        yield* createCharge
+        yield* Effect.sleep("6 hours")
+      })
+      const collect = ({ schedule }: { readonly schedule: string }) => {
+        answers = 0
+        return Shop.use((shop) => Effect.sync(() => deliveries.set(schedule, shop.deliveries)))
+      }
+      const refund = Effect.gen(function* () {
+        const sandbox = yield* Sandbox
+        yield* Effect.sleep("10 minutes")
+        for (const { transactionId } of yield* sandbox.transactions) yield* sandbox.refund(transactionId)
+      })
+      yield* Rehearsal.run(program, { stores, payAfter: "1 minute", meanwhile: refund, rules: { collect } })
+      expect(deliveries.get("undisturbed")).toEqual(["Paid", "Paid", "Refunded", "Refunded"])
+      expect(deliveries.get("webhook 1: late")).toEqual(["Refunded", "Refunded", "Paid", "Paid"])
+      expect(deliveries.get("webhook 1: out of order")).toEqual(["Refunded", "Paid", "Refunded", "Refunded"])
+      expect(deliveries.get("webhook 2: never")).toEqual(["Paid", "Paid"])
+      expect(deliveries.get("webhook 2: twice")?.length).toBe(6)
+    })
+  )
+})
