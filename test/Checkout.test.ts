@@ -28,8 +28,8 @@ const browser = Effect.gen(function* () {
 describe("the checkout page of the documentation", () => {
   it("the checkout page is the one that the documentation shows, and so is its server", () => {
     const read = (file: string) => readFileSync(new URL(`../docs/${file}`, import.meta.url), "utf8")
-    assert.include(read("charging.md"), `\`\`\`ts\n${read("examples/checkout.ts")}\`\`\``)
-    assert.include(read("charging.md"), `\`\`\`txt\n${read("examples/checkout-server.ts")}\`\`\``)
+    assert.include(read("checkout.md"), `\`\`\`ts\n${read("examples/checkout.ts")}\`\`\``)
+    assert.include(read("checkout.md"), `\`\`\`txt\n${read("examples/checkout-server.ts")}\`\`\``)
   })
 
   it.effect(
