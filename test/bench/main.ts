@@ -3,7 +3,7 @@
  * process, in one run. Prints tables, and writes all figures as JSON to `coverage/bench.json`.
  *
  * - `npm run bench -- --quick` measures less, in about a minute.
- * - `npm run bench -- --write` also puts the tables and the chart into docs/performance.md.
+ * - `npm run bench -- --write` also writes the tables into docs/benchmarks.md and the chart into docs/performance.svg.
  * - `npm run bench -- --check` compares our ratios with those in test/bench/ratios.json, and fails where one is more
  *   than a quarter above.
  */
@@ -79,7 +79,7 @@ const check = Effect.fnUntraced(function* (ratios: Record<string, number>) {
 const begin = "<!-- figures: written by `npm run bench -- --write` -->"
 
 const write = (results: Results) => {
-  const page = join(root, "docs/performance.md")
+  const page = join(root, "docs/benchmarks.md")
   const [before = ""] = readFileSync(page, "utf8").split(begin)
   writeFileSync(page, `${before}${begin}\n\n${markdown(results)}\n`)
   writeFileSync(join(root, "docs/performance.svg"), chart(results))

@@ -69,32 +69,34 @@ export const markdown = (results: Results): string =>
   [
     results.machine,
     "",
-    "### Calls, against undici",
+    "## Calls, against undici",
     "",
     results.calls.map(callTable).join("\n\n"),
     "",
-    "### A page of 100 rows over effect-pix/node, against undici, by how the service writes its rows",
+    "## By how the service writes its rows",
+    "",
+    "A page of 100 rows over effect-pix/node, against undici.",
     "",
     table(
       ["instants, rows", "CPU per call"],
       results.shapes.map(({ cpu, title }) => [title, cell(cpu)])
     ),
     "",
-    "### Heap of a charge in flight, 10,000 at a time",
+    "## Heap of a charge in flight, 10,000 at a time",
     "",
     table(
       ["client", "kB"],
       results.heap.map(({ bytes, title }) => [title, plain(bytes / 1000)])
     ),
     "",
-    "### Cold start, to the first answer",
+    "## Cold start, to the first answer",
     "",
     table(
       ["program", "ms", "ratio"],
       results.cold.map(({ ratio, time, title }) => [title, time.median.toFixed(0), ratio.median.toFixed(2)])
     ),
     "",
-    "### Bundles, and type-checking a consumer",
+    "## Bundles, and type-checking a consumer",
     "",
     table(
       ["program", "kB, minified and gzipped"],
@@ -106,7 +108,7 @@ export const markdown = (results: Results): string =>
       results.checks.map(({ seconds, title }) => [title, seconds.toFixed(2)])
     ),
     "",
-    "### Scale",
+    "## Scale",
     "",
     results.scale.map(curveTable).join("\n\n")
   ].join("\n")
