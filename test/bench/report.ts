@@ -64,6 +64,15 @@ const curveTable = ({ points, title, unit }: Curve): string => {
   ].join("\n")
 }
 
+/** The figures that were measured at one size only. */
+const singles = (curves: ReadonlyArray<Curve>): string =>
+  table(
+    ["", "value", "unit"],
+    curves.flatMap(({ points, title, unit }) =>
+      points.map(({ at, value }) => [`${at.toLocaleString("en")} ${title}`, plain(value), unit])
+    )
+  )
+
 /** The tables. */
 export const markdown = (results: Results): string =>
   [
@@ -110,7 +119,12 @@ export const markdown = (results: Results): string =>
     "",
     "## Scale",
     "",
-    results.scale.map(curveTable).join("\n\n")
+    results.scale
+      .filter(({ points }) => points.length > 1)
+      .map(curveTable)
+      .join("\n\n"),
+    "",
+    singles(results.scale.filter(({ points }) => points.length === 1))
   ].join("\n")
 
 const bar = (row: Row, index: number, scale: number): string => {

@@ -35,6 +35,6 @@ export const scale = (largest: { readonly inFlight: number; readonly rows: numbe
     curve("`TransactionStream.stream`, by rows", "us of CPU a row", "rows", up(largest.rows, 100), largest.rows),
     curve("merchants in one process, one client each", "bytes of heap a client", "merchants", up(largest.merchants, 1)),
     curve("payouts one by one, 16 at a time", "us of CPU a payout", "single", [1000]),
-    curve("the same through `Payouts.run`", "us of CPU a payout", "batch", [1000])
+    curve("payouts through `Payouts.run`", "us of CPU a payout", "batch", [1000])
   ])
 }
