@@ -146,7 +146,7 @@ export class Webhook extends Context.Service<
   /**
    * A plain handler for servers that are not Effect's: Hono, Next, Bun, Deno, workers. The layer is built at once;
    * `dispose` ends the work in the background and what else the layer holds. It rejects only where the layer could not
-   * be built, or after `dispose`. Express needs an adapter, which docs/webhooks.md shows.
+   * be built, or after `dispose`. For Express and `node:http` there is `NodeWebhook.toListener` of `effect-pix/node`.
    *
    * On Cloudflare's workers, and with `waitUntil` or `inRequest`, nothing runs beside a request: the layer is built for
    * each delivery, the delivery is looked up and handed out before it is answered, and it is answered with 503 where that was
