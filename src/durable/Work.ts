@@ -269,7 +269,8 @@ export const work = <A, R, HR>(
 
 /**
  * Runs the effect at once, and then every `interval` in which something was written, until it is interrupted. A failure is
- * logged, and the next run follows after `interval`. No spans are made, since most runs find nothing to do.
+ * logged, as a warning at most once a minute, and the next run follows after `interval`. No spans are made, since most runs
+ * find nothing to do.
  */
 export const repeatedly = <E, R>(
   name: string,
@@ -277,16 +278,28 @@ export const repeatedly = <E, R>(
   effect: Effect.Effect<unknown, E, R>,
   follow: Effect.Effect<NextWrite, never, Scope.Scope> = followWrites(undefined)
 ): Effect.Effect<never, never, Exclude<R, Scope.Scope>> =>
-  Effect.flatMap(follow, (nextWrite) =>
-    effect.pipe(
+  Effect.flatMap(follow, (nextWrite) => {
+    let warnedAt = -Infinity
+    const warn = Effect.fnUntraced(function* (cause: Cause.Cause<E>) {
+      const now = yield* Clock.currentTimeMillis
+      const isQuiet = now - warnedAt < 60_000
+      if (!isQuiet) warnedAt = now
+      yield* log(isQuiet ? "Debug" : "Warn", `${name} failed, and will run again`, causeAttributes(cause))
+    })
+    return effect.pipe(
       Effect.as(nextWrite),
-      Effect.catchCause((cause) =>
-        Effect.as(log("Warn", `${name} failed, and will run again`, causeAttributes(cause)), Effect.void)
-      ),
+      Effect.catchCause((cause) => Effect.as(warn(cause), Effect.void)),
       Effect.flatMap((next) => Effect.andThen(Effect.sleep(interval), next)),
       Effect.forever
     )
-  ).pipe(Effect.scoped, Effect.withTracerEnabled(false))
+  }).pipe(Effect.scoped, Effect.withTracerEnabled(false))
+
+/**
+ * Waits for the next write, and reports every minute meanwhile: what was measured is true until then, and a database that
+ * cannot be asked is told from one that need not be.
+ */
+export const reportUntil = (nextWrite: NextWrite, report: Effect.Effect<void>): Effect.Effect<void> =>
+  Effect.raceFirst(nextWrite, Effect.forever(Effect.andThen(Effect.sleep("1 minute"), report)))
 
 /**
  * When the calling fiber is interrupted, gives the effect at most `patience` to end before it is interrupted too: a process

@@ -253,6 +253,22 @@ describe("repeatedly", () => {
       assert.strictEqual(runs, 4)
     })
   )
+
+  it.effect("a failure that goes on is a warning once a minute", () =>
+    Effect.gen(function* () {
+      const levels: Array<string> = []
+      const logger = Logger.layer([Logger.make(({ logLevel }) => levels.push(logLevel))])
+      yield* Effect.forkScoped(
+        repeatedly("test", "10 seconds", Effect.fail("no")).pipe(
+          Effect.provide(logger),
+          Effect.provideService(References.MinimumLogLevel, "All")
+        )
+      )
+      yield* TestClock.adjust("125 seconds")
+      assert.strictEqual(levels.length, 13)
+      assert.strictEqual(levels.filter((level) => level === "Warn").length, 3)
+    })
+  )
 })
 
 describe("withPatience", () => {

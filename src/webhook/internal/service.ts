@@ -32,7 +32,7 @@ import { type Due, Job } from "./changes.ts"
 import { makeHandlers } from "./handlers.ts"
 import { InRequest } from "./inRequest.ts"
 import { makeReader } from "./reader.ts"
-import { causeType, measure } from "./signals.ts"
+import { causeType, measures } from "./signals.ts"
 import { makeMemory, memoryStore, type Store } from "./store.ts"
 import { queueNameOf, sqlStore, webhookTables } from "./storeSql.ts"
 import { makeWork } from "./work.ts"
@@ -118,10 +118,8 @@ const serviceOf = Effect.fnUntraced(function* <P, M, R>(
       )
     const attributesOf = ({ name }: Job) => ({ "webhook.name": settings.name, "webhook.id": name })
     yield* Effect.forkScoped(work(queue, { name: "Webhook", concurrency: settings.concurrency, attributesOf, handle }))
-    const { followWrites } = store
-    yield* Effect.forkScoped(repeatedly("Webhook: healing lost rows", "1 minute", heal, followWrites))
-    const counting = measure(settings.name, store)
-    yield* Effect.forkScoped(repeatedly("Webhook: counting", "1 minute", counting, followWrites))
+    yield* Effect.forkScoped(repeatedly("Webhook: healing lost rows", "1 minute", heal, store.followWrites))
+    yield* Effect.forkScoped(measures(settings.name, store))
     yield* Effect.forkScoped(repeatedly("Webhook: forgetting", "1 hour", Effect.andThen(store.forget, forgetDone)))
   }
 
