@@ -5,9 +5,9 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import * as Latch from "effect/Latch"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as PubSub from "effect/PubSub"
 import * as Random from "effect/Random"
 import * as PersistedQueue from "effect/persistence/PersistedQueue"
 import * as Result from "effect/Result"
@@ -22,7 +22,7 @@ import { database, DatabaseError, naming } from "../../durable/Database.ts"
 import { migrate } from "../../durable/Tables.ts"
 import { forgetDone, layerQueue, layerQueueMemory, repeatedly, TryAgain, unlimited, work } from "../../durable/Work.ts"
 import { boundedExponential } from "../../internal/schedule.ts"
-import { makeWrites } from "../../internal/soleWriter.ts"
+import { followWrites, makeWrites } from "../../internal/soleWriter.ts"
 import { log } from "../../internal/spans.ts"
 import { TransactionHints } from "../../transactions/TransactionHints.ts"
 import type { DeliveryInfo, WebhookOptions, WebhookSqlOptions } from "../WebhookOptions.ts"
@@ -79,7 +79,7 @@ const serviceOf = Effect.fnUntraced(function* <P, M, R>(
   const hints = yield* TransactionHints
   const scope = yield* Effect.scope
   const queue = yield* PersistedQueue.make({ name: queueNameOf(settings.name), schema: Job, maxAttempts: unlimited })
-  const changed = Latch.makeUnsafe()
+  const handled = yield* makeWrites
   const read = makeReader(options)
   const { check, deadLetters, discard, heal, process, record, retry } = makeWork({
     name: settings.name,
@@ -114,7 +114,7 @@ const serviceOf = Effect.fnUntraced(function* <P, M, R>(
       process(job).pipe(
         Effect.asVoid,
         Effect.catchTag("DatabaseError", ({ reason }) => Effect.fail(new TryAgain({ reason }))),
-        Effect.ensuring(Effect.sync(() => changed.openUnsafe()))
+        Effect.ensuring(PubSub.publish(handled, undefined))
       )
     const attributesOf = ({ name }: Job) => ({ "webhook.name": settings.name, "webhook.id": name })
     yield* Effect.forkScoped(work(queue, { name: "Webhook", concurrency: settings.concurrency, attributesOf, handle }))
@@ -176,11 +176,9 @@ const serviceOf = Effect.fnUntraced(function* <P, M, R>(
       if (inRequest !== undefined) yield* processInRequest(inRequest, job)
     }),
     idle: Effect.gen(function* () {
-      const nextWrite = yield* store.followWrites
-      while (true) {
-        changed.closeUnsafe()
-        if ((yield* store.count("Open")) === 0) return
-        yield* Effect.race(changed.await, Effect.andThen(Effect.sleep("1 second"), nextWrite))
+      const nextHandled = yield* followWrites(handled)
+      while ((yield* store.count("Open")) > 0) {
+        yield* Effect.race(nextHandled, Effect.sleep("1 second"))
       }
     }).pipe(Effect.scoped),
     deadLetters,
