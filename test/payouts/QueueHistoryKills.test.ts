@@ -90,8 +90,12 @@ describe("a process that is killed before any statement on PostgreSQL", () => {
         )
         assert.strictEqual(yield* queue.isPaused, (yield* queue.pauses).at(-1)?.paused ?? false)
       }).pipe(
-        Effect.provide(Layer.provide(PayoutQueue.layerClient({ poll: "1 hour" }), Layer.succeedContext(admin))),
-        Effect.provide(Logger.layer([]))
+        Effect.provide(
+          Layer.provideMerge(
+            PayoutQueue.layerClient({ poll: "1 hour" }),
+            Layer.merge(Layer.succeedContext(admin), Logger.layer([]))
+          )
+        )
       )
       // One of so many statements, and another one with another seed.
       const stride = runs(4, 1)
