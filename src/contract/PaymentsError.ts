@@ -56,7 +56,7 @@ export class InvalidRequest extends paymentsError<InvalidRequest>()(
 }
 
 /**
- * A withdrawal is under the minimum of 1000 centavos (service interface, section 8). The client finds it before anything is
+ * A withdrawal is under the minimum of 1000 centavos (`docs/service.md`). The client finds it before anything is
  * sent (`NotSent`), or the service says so (`Rejected`).
  */
 export class BelowMinimum extends paymentsError<BelowMinimum>()(
@@ -97,8 +97,7 @@ export class AuthError extends paymentsError<AuthError>()(
 }
 
 /**
- * A withdrawal without `pixKey` was refused because the company has no PIX key on file (service interface, sections
- * 2.1 and 7).
+ * A withdrawal without `pixKey` was refused because the company has no PIX key on file (`docs/service.md`).
  */
 export class NoPixKey extends paymentsError<NoPixKey>()(
   "NoPixKey",

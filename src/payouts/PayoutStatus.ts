@@ -43,7 +43,7 @@ const mayHaveLeftAt = Schema.optionalKey(Schema.DateTimeUtcFromString)
 const withdrawalId = Schema.optionalKey(Schema.Int)
 
 /**
- * What is known of one payout, by its `state`:
+ * What is known of one payout, by its `state`. Its `amount` is in centavos.
  *
  * | state | what it says |
  * |---|---|

@@ -124,7 +124,7 @@ const Everything = Schema.Struct({
 })
 interface Everything extends Schema.Schema.Type<typeof Everything> {}
 
-/** The whole state, in the form of its version. */
+/** The whole state, in the form of its version. Amounts are in centavos. */
 export const SandboxState = Schema.Struct({
   version: Schema.Literal(1),
   state: Schema.RedactedFromValue(Everything, { label: "state" })
