@@ -14,7 +14,8 @@
  * body or a payer's data; the words of the service are cut, cleaned and masked before they are stored.
  */
 import * as Schema from "effect/Schema"
-import { Centavos, format } from "../pix/Money.ts"
+import { centavosInReais } from "../internal/decimal.ts"
+import { Centavos } from "../pix/Money.ts"
 import {
   answerFields,
   callFields,
@@ -75,8 +76,8 @@ export class BelowMinimum extends paymentsError<BelowMinimum>()(
     return "Request"
   }
   override get message(): string {
-    const asked = `withdrawal of ${format(this.amount)}`
-    const minimum = format(this.minimum)
+    const asked = `withdrawal of ${centavosInReais(this.amount)}`
+    const minimum = centavosInReais(this.minimum)
     return this.outcome === "NotSent"
       ? `The ${asked} was not sent: the minimum is ${minimum}. Pay out at least ${minimum}.`
       : `The service says that the ${asked} is under its minimum (the documented one is ${minimum}). No money moved; pay out more.${serviceSaid(this)}`

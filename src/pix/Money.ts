@@ -217,17 +217,13 @@ export const parseBRL = (text: string): Option.Option<Centavos> => {
   return commaText.test(written) ? fromReaisOption(written.replaceAll(".", "").replace(",", ".")) : Option.none()
 }
 
-// Written here, since `Intl.NumberFormat` takes up to 100 ms of a program's start.
-const groupThousands = (whole: string): string =>
-  whole.length <= 3 ? whole : `${groupThousands(whole.slice(0, -3))}.${whole.slice(-3)}`
-
 /**
  * Writes an amount for people, with an ordinary space: `R$ 1.234,56`, `-R$ 0,50`. Exact: decimals beyond centavos
  * are shown and not rounded away (`R$ 10,005`). `parseBRL` reads back what it writes for `Centavos`.
  */
 export const format = (money: Centavos | Reais): string => {
   const [sign, whole, fraction] = decimal.toParts(Predicate.isNumber(money) ? toReais(money) : reais(money))
-  return `${sign}R$ ${groupThousands(whole)},${fraction.padEnd(2, "0")}`
+  return sign + decimal.inReais(whole, fraction)
 }
 
 /** Sorts `Centavos`. */

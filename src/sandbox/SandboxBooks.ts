@@ -32,7 +32,7 @@ export const SandboxTransaction = Schema.Struct({
   expiresAt: Schema.optional(Timestamp)
 })
 /** See the schema of the same name. */
-export type SandboxTransaction = typeof SandboxTransaction.Type
+export interface SandboxTransaction extends Schema.Schema.Type<typeof SandboxTransaction> {}
 
 /** A payout in the sandbox's books: it was executed, exactly once. `amount` is in centavos. */
 export const SandboxWithdrawal = Schema.Struct({
@@ -51,4 +51,4 @@ export const SandboxWithdrawal = Schema.Struct({
   createdAt: Timestamp
 })
 /** See the schema of the same name. */
-export type SandboxWithdrawal = typeof SandboxWithdrawal.Type
+export interface SandboxWithdrawal extends Schema.Schema.Type<typeof SandboxWithdrawal> {}

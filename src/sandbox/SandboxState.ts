@@ -130,4 +130,4 @@ export const SandboxState = Schema.Struct({
   state: Schema.RedactedFromValue(Everything, { label: "state" })
 })
 /** See the schema of the same name. */
-export type SandboxState = typeof SandboxState.Type
+export interface SandboxState extends Schema.Schema.Type<typeof SandboxState> {}
