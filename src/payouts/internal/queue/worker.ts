@@ -194,8 +194,7 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
       const failure = yield* withPatience(settings.drain)(send(row, request))
       if (failure !== undefined) return yield* new TryAgain({ reason: failure._tag })
     },
-    (effect, row) =>
-      Effect.annotateLogs(orTryAgain(name, attributesOf(row))(retrying(effect)), namesOf(row))
+    (effect, row) => Effect.annotateLogs(orTryAgain(name, attributesOf(row))(retrying(effect)), namesOf(row))
   )
 
   const handle = (element: Element) =>
