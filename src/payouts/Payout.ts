@@ -110,10 +110,7 @@ const whyWrong = (error: InvalidRequest | BelowMinimum | ReferenceConflict): str
   }
 }
 
-/**
- * Some payouts of a `submitMany` are wrong, so none was accepted. `wrong` names every one of them, in the order of the
- * input.
- */
+/** Some payouts of a `submitMany` are wrong, so none was accepted. `wrong` names each, in the order of the input. */
 export class PayoutsNotAccepted extends legible(
   Schema.TaggedError<PayoutsNotAccepted>("effect-pix/PayoutsNotAccepted")("PayoutsNotAccepted", {
     outcome: Schema.Literal("NotSent"),
