@@ -58,10 +58,10 @@ import type * as Stream from "effect/Stream"
 import type { Payments } from "../client/Payments.ts"
 import type { ConfigurationError } from "../contract/ConfigurationError.ts"
 import type { BelowMinimum, InvalidRequest } from "../contract/PaymentsError.ts"
-import { database, type DatabaseError, type ForeignTransaction, naming } from "../durable/Database.ts"
+import { database, type DatabaseError, type ForeignTransaction, mapDatabaseError } from "../durable/Database.ts"
 import type { StepOptions } from "../durable/Step.ts"
 import { migrateOrRefuse } from "../durable/Tables.ts"
-import { layerQueue, layerQueueMemory } from "../durable/Work.ts"
+import { layerQueue, layerQueueMemory } from "../durable/Queue.ts"
 import { makeClient } from "./internal/queue/client.ts"
 import { makeCore } from "./internal/queue/core.ts"
 import { make as makeMemoryStore } from "./internal/queue/memoryStore.ts"
@@ -235,8 +235,8 @@ const make = Effect.fnUntraced(function* (store: Store, settings: Settings, { se
 const makeSql = Effect.fnUntraced(function* (options: PayoutQueueOptions) {
   const settings = yield* settingsOf(options)
   const db = yield* database
-  yield* naming("migrate")(migrateOrRefuse(tables))
-  const queue = yield* naming("migrate")(Layer.build(layerQueue(queueName, settings)))
+  yield* mapDatabaseError("migrate")(migrateOrRefuse(tables))
+  const queue = yield* mapDatabaseError("migrate")(Layer.build(layerQueue(queueName, settings)))
   return yield* Effect.provideContext(make(makeSqlStore(db), settings, options), queue)
 })
 

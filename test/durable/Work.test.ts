@@ -2,7 +2,8 @@ import { assert, describe, it, vi } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Logger, Queue, References, Schema } from "effect"
 import { PersistedQueue } from "effect/persistence"
 import { TestClock } from "effect/testing"
-import { withPatience, layerQueueMemory, repeatedly, TryAgain, unlimited, work } from "../../src/durable/Work.ts"
+import { layerQueueMemory, unlimited } from "../../src/durable/Queue.ts"
+import { delayInterrupt, repeatedly, TryAgain, work } from "../../src/durable/Work.ts"
 
 const makeQueue = PersistedQueue.make({ name: "test", schema: Schema.String, maxAttempts: unlimited })
 
@@ -271,7 +272,7 @@ describe("repeatedly", () => {
   )
 })
 
-describe("withPatience", () => {
+describe("delayInterrupt", () => {
   const begin = (takes: "3 seconds" | "1 hour") =>
     Effect.gen(function* () {
       let ended: "done" | "cut off" | undefined
@@ -279,7 +280,7 @@ describe("withPatience", () => {
         Effect.andThen(Effect.sync(() => (ended = "done"))),
         Effect.onInterrupt(() => Effect.sync(() => (ended = "cut off")))
       )
-      const fiber = yield* Effect.forkChild(withPatience("5 seconds")(job))
+      const fiber = yield* Effect.forkChild(delayInterrupt("5 seconds")(job))
       yield* Effect.yieldNow
       yield* TestClock.adjust("1 second")
       const stop = yield* Effect.forkChild(Fiber.interrupt(fiber))

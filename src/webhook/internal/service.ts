@@ -18,9 +18,10 @@ import { getTransaction } from "../../contract/Endpoints.ts"
 import { InvalidRequest } from "../../contract/PaymentsError.ts"
 import { issuesOf } from "../../contract/RequestIssues.ts"
 import * as Settings from "../../contract/Settings.ts"
-import { database, DatabaseError, naming } from "../../durable/Database.ts"
+import { database, DatabaseError, mapDatabaseError } from "../../durable/Database.ts"
 import { migrate } from "../../durable/Tables.ts"
-import { forgetDone, layerQueue, layerQueueMemory, repeatedly, TryAgain, unlimited, work } from "../../durable/Work.ts"
+import { forgetDone, layerQueue, layerQueueMemory, unlimited } from "../../durable/Queue.ts"
+import { repeatedly, TryAgain, work } from "../../durable/Work.ts"
 import { boundedExponential } from "../../internal/schedule.ts"
 import { followWrites, makeWrites } from "../../internal/soleWriter.ts"
 import { log } from "../../internal/spans.ts"
@@ -102,7 +103,7 @@ const serviceOf = Effect.fnUntraced(function* <P, M, R>(
       ? undefined
       : ({ job, millis }) =>
           queue.offer(job, { id: job.job, delay: millis }).pipe(
-            naming("webhook"),
+            mapDatabaseError("webhook"),
             // Two names and a number can always be written.
             Effect.catchTag("SchemaError", Effect.die),
             Effect.asVoid
@@ -203,10 +204,10 @@ export const makeSqlService = Effect.fnUntraced(function* <P, M, R>(options: Opt
   const base = yield* database
   // While a handler runs on SQLite no delivery can be recorded, and its caller waits.
   const settings = yield* settingsOf(options, base.dialect === "sqlite" ? "5 seconds" : undefined)
-  yield* naming("migrate")(migrate(webhookTables))
+  yield* mapDatabaseError("migrate")(migrate(webhookTables))
   const store = yield* sqlStore(base, settings.name, settings)
   const inRequest = yield* InRequest
-  const queue = yield* naming("migrate")(
+  const queue = yield* mapDatabaseError("migrate")(
     Layer.build(inRequest === undefined ? layerQueue(queueNameOf(settings.name), settings) : layerQueueMemory)
   )
   return yield* Effect.provideContext(serviceOf(options, settings, store, inRequest), queue)
