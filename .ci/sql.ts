@@ -9,7 +9,7 @@ import { SqlClient, Statement } from "effect/sql"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { migrate } from "../src/durable/Tables.ts"
-import { layerQueue } from "../src/durable/Work.ts"
+import { layerQueue } from "../src/durable/Queue.ts"
 import { tables as payouts } from "../src/payouts/internal/queue/tables.ts"
 import { webhookTables } from "../src/webhook/internal/storeSql.ts"
 

@@ -53,7 +53,7 @@ const series = new Map(
   })
 )
 
-const words = /^(absent|by|group_left|increase|max|offset|on|or|rate|sum|unless)$/
+const words = /^(absent|by|group_left|increase|max|offset|on|or|rate|sum|time|unless)$/
 const matchers = (inBraces = "") =>
   Array.from(inBraces.matchAll(/(\w+)\s*(?:=~|!~|!=|=)\s*"/g), ([, label = ""]) => label)
 

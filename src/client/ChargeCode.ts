@@ -23,6 +23,7 @@
  * const check = await Effect.runPromise(Effect.provide(program, Sandbox.layerPayments)) // => { amount: "same", isSound: true }
  * ```
  */
+declare module "./ChargeCode.ts" {}
 
 import * as Result from "effect/Result"
 import * as BrCode from "../pix/BrCode.ts"

@@ -1,5 +1,5 @@
 /**
- * The two values that authenticate a company (service interface, section 5). They are read before each attempt, so that a
+ * The two values that authenticate a company (`docs/service.md`). They are read before each attempt, so that a
  * rotated key takes effect without a restart.
  *
  * Gotcha: the company panel labels them confusingly. Its *API Key* is the client id (`X-Client-Id`), and its *Secret Key* is

@@ -12,7 +12,7 @@ import * as WebCrypto from "effect/crypto/WebCrypto"
 import type { Endpoint } from "../contract/Endpoints.ts"
 import type { IdempotencyKey } from "../contract/IdempotencyKey.ts"
 
-/** The documented prefixes: `tx` for a charge, `wd` for a withdrawal (service interface, sections 4.1 and 4.5). */
+/** The documented prefixes: `tx` for a charge, `wd` for a withdrawal (`docs/service.md`). */
 export type IdempotencyKeyPrefix = NonNullable<Endpoint["keyPrefix"]>
 
 /** Makes idempotency keys. */

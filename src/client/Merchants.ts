@@ -117,7 +117,8 @@ export class Merchants extends Context.Service<
   {
     /**
      * The client of a merchant, for `Effect.provide`. Concurrent uses wait for the same build. The interruption of one does not
-     * interrupt the others, and a build that hangs delays only its own merchant.
+     * interrupt the others, and a build that hangs delays only its own merchant. Fails with `MerchantNotFound`, and with
+     * `MerchantUnavailable` where `load` failed or took too long.
      */
     readonly get: (merchant: string) => Layer.Layer<Payments, MerchantNotFound | MerchantUnavailable>
     /**

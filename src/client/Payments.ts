@@ -79,7 +79,29 @@ export interface PaymentsOptions {
 
 /** How a charge is created: see `Payments`. */
 export interface CreateTransaction {
+  /**
+   * Creates a PIX charge. Amounts are in centavos. `pix.qrcode` of the charge is always there; an answer without it is
+   * `OutcomeUnknown`, with the charge's id under `seen`.
+   *
+   * Fails with `InvalidRequest` before anything is sent; with `AuthError`, `RateLimited`, `RequestRejected` or
+   * `ServiceUnavailable` when nothing was executed; and with `OutcomeUnknown` or `IdempotencyConflict` when the charge may
+   * exist. Repeat it then with the error's `idempotencyKey`.
+   *
+   * Gotcha: without an `idempotencyKey` each run of this Effect makes a new key. `Effect.retry` around it can then create
+   * several charges. Use `IdempotencyKey.retry`.
+   */
   (request: PixTransactionRequest, options?: WriteOptions): Effect.Effect<CreatedPixTransaction, CreateTransactionError>
+  /**
+   * Creates a charge of any payment method. Amounts are in centavos. Whether it has `pix` depends on its `paymentMethod`: a
+   * request of the type `PixTransactionRequest` gives a charge whose code is there.
+   *
+   * Fails with `InvalidRequest` before anything is sent; with `AuthError`, `RateLimited`, `RequestRejected` or
+   * `ServiceUnavailable` when nothing was executed; and with `OutcomeUnknown` or `IdempotencyConflict` when the charge may
+   * exist. Repeat it then with the error's `idempotencyKey`.
+   *
+   * Gotcha: without an `idempotencyKey` each run of this Effect makes a new key. `Effect.retry` around it can then create
+   * several charges. Use `IdempotencyKey.retry`.
+   */
   (request: CreateTransactionRequest, options?: WriteOptions): Effect.Effect<CreatedTransaction, CreateTransactionError>
 }
 
@@ -91,7 +113,7 @@ export class Payments extends Context.Service<
   Payments,
   {
     /**
-     * Creates a charge (service interface, section 4.1). Amounts in centavos. A request whose `paymentMethod` is `PIX`
+     * Creates a charge, or fails with a `WriteError`. Amounts are in centavos. A request whose `paymentMethod` is `PIX`
      * gives a charge whose `pix.qrcode` is there; an answer without it is `OutcomeUnknown`, with the charge's id under
      * `seen`.
      *
@@ -99,16 +121,38 @@ export class Payments extends Context.Service<
      * create several charges. Use `IdempotencyKey.retry`.
      */
     readonly createTransaction: CreateTransaction
-    /** Looks a charge up by the id that its creation answered (section 4.3). */
+    /**
+     * Looks a charge up by the id that its creation answered. Its `value` is in centavos.
+     *
+     * Fails with `TransactionNotFound`, with `InvalidRequest` for what is no id, and as every read does: `AuthError`,
+     * `RateLimited`, `RequestRejected`, `ServiceUnavailable`, `UnexpectedResponse`. A read changes nothing: ask again.
+     *
+     * Gotcha: the `id` of a row of the list is another one.
+     */
     readonly getTransaction: (transactionId: string) => Effect.Effect<TransactionDetail, GetTransactionError>
-    /** One page of the company's transactions (section 4.2). */
+    /**
+     * One page of the company's transactions. Amounts are in centavos. `TransactionStream.stream` reads all of them.
+     *
+     * Fails with `InvalidRequest` where an option is wrong, and as every read does: `AuthError`, `RateLimited`,
+     * `RequestRejected`, `ServiceUnavailable`, `UnexpectedResponse`.
+     */
     readonly listTransactions: (options?: ListOptions) => Effect.Effect<TransactionPage, ListTransactionsError>
-    /** The company's balance, in reais (section 4.4). */
+    /**
+     * The company's balance, in reais: `accBalance` is what a withdrawal may take.
+     *
+     * Fails with `InvalidRequest` where no company is named, and as every read does: `AuthError`, `RateLimited`,
+     * `RequestRejected`, `ServiceUnavailable`, `UnexpectedResponse`.
+     */
     readonly getBalance: (options?: BalanceOptions) => Effect.Effect<Balance, GetBalanceError>
     /**
-     * Pays out by PIX (section 4.5). The amount is in centavos, at least 1000. Without `pixKey` the money goes to the
+     * Pays out by PIX. The amount is in centavos, at least 1000. Without `pixKey` the money goes to the
      * key registered on the company's account. Give an `idempotencyKey` that outlives the process: see
-     * `IdempotencyKey.fromReference`.
+     * `IdempotencyKey.fromReference`. The `value` of the withdrawal is in reais. It is accepted, which is not paid.
+     *
+     * Fails with `InvalidRequest` or `BelowMinimum` before anything is sent; with `NoPixKey`, `InsufficientBalance`,
+     * `AuthError`, `RateLimited`, `RequestRejected` or `ServiceUnavailable` when nothing was executed; and with
+     * `OutcomeUnknown` or `IdempotencyConflict` when **money may have moved**. Never send it under another key then: repeat
+     * it with the error's `idempotencyKey`.
      *
      * Gotcha: without an `idempotencyKey` each run of this Effect makes a new key. `Effect.retry` around it can then
      * pay several times. Use `IdempotencyKey.retry`.
@@ -119,13 +163,16 @@ export class Payments extends Context.Service<
     ) => Effect.Effect<Withdrawal, RequestWithdrawalError>
   }
 >()("effect-pix/Payments") {
-  /** Builds the client, as `layer` does. */
+  /** Builds the client, as `layer` does. Fails with `ConfigurationError`, which names every setting that is wrong. */
   static readonly make = Effect.fnUntraced(function* (options: PaymentsOptions) {
     const { companyId, origin } = yield* checked(options)
     return yield* build(origin, companyId)
   })
 
-  /** The client on the `HttpClient`, `Credentials` and `IdempotencyKeyGen` that it is given. */
+  /**
+   * The client on the `HttpClient`, `Credentials` and `IdempotencyKeyGen` that it is given. Fails with
+   * `ConfigurationError`, which names every setting that is wrong.
+   */
   static readonly layer = (
     options: PaymentsOptions
   ): Layer.Layer<Payments, ConfigurationError, HttpClient.HttpClient | Credentials | IdempotencyKeyGen> =>
@@ -159,7 +206,10 @@ export class Payments extends Context.Service<
       )
     )
 
-  /** All of it from the environment, over fetch: see `layerOver`. */
+  /**
+   * All of it from the environment, over fetch: `PAYMENTS_BASE_URL`, `PAYMENTS_CLIENT_ID`, `PAYMENTS_API_KEY` and, where they
+   * are set, `PAYMENTS_COMPANY_ID` and `PAYMENTS_INSECURE`. Fails with `ConfigurationError`, which lists all that is wrong.
+   */
   static readonly layerFetch: Layer.Layer<Payments, ConfigurationError> = Layer.suspend(() =>
     Payments.layerOver(FetchTransport.layer)
   )

@@ -75,7 +75,7 @@ export interface PaymentsPolicy {
    * Which failed writes are tried again, always with the same key and the same bytes. Default `same-key`.
    *
    * - `same-key`: also writes that may have been executed. It is safe if the service recognises a repeated key. Its
-   *   documentation recommends a key (service interface, sections 4.1 and 4.5), but does not say what a repeated one does.
+   *   documentation recommends a key (`docs/service.md`), but does not say what a repeated one does.
    * - `only-unsent`: only writes that provably were not sent.
    * - `never`.
    */

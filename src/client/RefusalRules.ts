@@ -1,6 +1,6 @@
 /**
  * Rules that read the cause of a refusal from its words, in Portuguese or English: the service does not document the body of
- * an error (service interface, section 7). Your own entries are tested before the defaults, for every refusal except a 401
+ * an error (`docs/service.md`). Your own entries are tested before the defaults, for every refusal except a 401
  * and a 429, also for a 409.
  *
  * Details: an expression is tested on the words in lower case, without accents and with their punctuation. It is tested once
@@ -37,7 +37,9 @@ export type RefusalCause = "IdempotencyConflict" | WithdrawalRefusal["_tag"] | "
 
 /** Words that name a cause. */
 export interface RefusalRule {
+  /** The error that the words name. */
   readonly cause: RefusalCause
+  /** Tested on the words in lower case, without accents and punctuation. */
   readonly words: RegExp
 }
 
@@ -46,8 +48,8 @@ export interface RefusalRules {
   /** Your own entries. The first that matches decides, before the defaults. Default: none. */
   readonly rules: ReadonlyArray<RefusalRule>
   /**
-   * The statuses that mean `NoPixKey` for a refused withdrawal without `pixKey`, if the answer has no words (sections 2.1 and
-   * 7). Default: 400 and 404.
+   * The statuses that mean `NoPixKey` for a refused withdrawal without `pixKey`, if the answer has no words.
+   * Default: 400 and 404.
    */
   readonly noPixKeyStatuses: ReadonlyArray<number>
 }

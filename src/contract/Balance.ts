@@ -1,5 +1,5 @@
 /**
- * The company's balance (service interface, section 2.7). Its amounts are decimal **reais**, decoded exactly.
+ * The company's balance (`docs/service.md`). Its amounts are decimal **reais**, decoded exactly.
  */
 import * as Schema from "effect/Schema"
 import { absentIfNull, IntegerId } from "../internal/wire.ts"

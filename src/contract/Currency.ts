@@ -1,5 +1,5 @@
 /**
- * The currency of amounts. The service works in BRL (service interface, section 1, rule 4).
+ * The currency of amounts. The service works in BRL (`docs/service.md`).
  */
 
 import * as Effect from "effect/Effect"

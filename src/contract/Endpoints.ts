@@ -4,7 +4,7 @@
  * `PaymentsApi` is the `HttpApi` made of them, for the sandbox and the OpenAPI document.
  *
  * Details: the entry of an endpoint is also the only place that says whether it has a body, is a write, or has parameters.
- * Source: service interface, section 4.
+ * Source: `docs/service.md`.
  */
 import * as Schema from "effect/Schema"
 import { Balance } from "./Balance.ts"
@@ -19,7 +19,7 @@ import {
 import { WithdrawalRecord, WithdrawalRequestBody } from "./Withdrawal.ts"
 import { IntegerId } from "../internal/wire.ts"
 
-/** The names of the headers that the service reads (sections 4 and 5). Header names have no case. */
+/** The names of the headers that the service reads. Header names have no case. */
 export const headerNames = {
   clientId: "x-client-id",
   apiKey: "x-api-key",
@@ -71,12 +71,12 @@ const PathId = Schema.String.check(
   })
 )
 
-/** How many rows a page holds: 1 to 100 (section 8). */
+/** How many rows a page holds: 1 to 100. */
 const PageSize = Schema.Int.check(
   Schema.isBetween({ minimum: 1, maximum: 100 }, { expected: "a whole number from 1 to 100" })
 )
 
-/** The number of a page, from 1 (section 4.2). */
+/** The number of a page, from 1. */
 const PageNumber = Schema.Int.check(Schema.isGreaterThanOrEqualTo(1, { expected: "a whole number from 1" }))
 
 export const createTransaction = {

@@ -4,6 +4,7 @@
  * Gotcha: a retry after a crash must use the same key, so a key must outlive its process. Make it from your own business
  * reference (`fromReference`), or store it before you send.
  */
+declare module "./IdempotencyKey.ts" {}
 
 import { sha256 } from "@noble/hashes/sha2.js"
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js"

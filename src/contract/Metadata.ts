@@ -1,7 +1,7 @@
 /**
  * The `metadata` of a withdrawal: your own data, sent with the payout and returned in its webhook.
  *
- * The service takes a string or an object, and stores an object as a JSON string (service interface, section 2.1). So
+ * The service takes a string or an object, and stores an object as a JSON string (`docs/service.md`). So
  * the webhook returns text even if an object was sent: {@link codec} decodes it to your own type.
  *
  * Gotchas:
@@ -9,6 +9,7 @@
  * - The service stores metadata, and may show it in panels and logs: send a reference, not a person's data.
  * - No failure repeats what the metadata holds.
  */
+declare module "./Metadata.ts" {}
 
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"

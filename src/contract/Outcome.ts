@@ -4,7 +4,14 @@
  */
 import * as Schema from "effect/Schema"
 
-/** Whether money may have moved: the head of `PaymentsError.ts` says what each word means. */
+/**
+ * Whether money may have moved.
+ *
+ * - `NotSent`: no request left this process. Nothing was executed.
+ * - `Rejected`: the service refused the request. Nothing was executed.
+ * - `Unknown`: the write may have been executed. Never send it under a new key: repeat it with the same one.
+ * - `NoEffect`: a read got no usable answer. A read changes nothing.
+ */
 export const Outcome = Schema.Literals(["NotSent", "Rejected", "Unknown", "NoEffect"])
 /** See the schema of the same name. */
 export type Outcome = typeof Outcome.Type

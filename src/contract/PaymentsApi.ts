@@ -72,7 +72,7 @@ const groupOf = <const Name extends Entry["group"]>(name: Name) => {
 
 /**
  * The five endpoints of the service: paths, methods, headers, query, bodies and success statuses. The service does not
- * document the bodies of errors (service interface, section 7), so none are declared.
+ * document the bodies of errors (`docs/service.md`), so none are declared.
  */
 export class PaymentsApi extends HttpApi.make("payments")
   .add(groupOf("transactions"), groupOf("money"))

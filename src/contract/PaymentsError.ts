@@ -14,7 +14,8 @@
  * body or a payer's data; the words of the service are cut, cleaned and masked before they are stored.
  */
 import * as Schema from "effect/Schema"
-import { Centavos, format } from "../pix/Money.ts"
+import { centavosInReais } from "../internal/decimal.ts"
+import { Centavos } from "../pix/Money.ts"
 import {
   answerFields,
   callFields,
@@ -56,7 +57,7 @@ export class InvalidRequest extends paymentsError<InvalidRequest>()(
 }
 
 /**
- * A withdrawal is under the minimum of 1000 centavos (service interface, section 8). The client finds it before anything is
+ * A withdrawal is under the minimum of 1000 centavos (`docs/service.md`). The client finds it before anything is
  * sent (`NotSent`), or the service says so (`Rejected`).
  */
 export class BelowMinimum extends paymentsError<BelowMinimum>()(
@@ -75,8 +76,8 @@ export class BelowMinimum extends paymentsError<BelowMinimum>()(
     return "Request"
   }
   override get message(): string {
-    const asked = `withdrawal of ${format(this.amount)}`
-    const minimum = format(this.minimum)
+    const asked = `withdrawal of ${centavosInReais(this.amount)}`
+    const minimum = centavosInReais(this.minimum)
     return this.outcome === "NotSent"
       ? `The ${asked} was not sent: the minimum is ${minimum}. Pay out at least ${minimum}.`
       : `The service says that the ${asked} is under its minimum (the documented one is ${minimum}). No money moved; pay out more.${serviceSaid(this)}`
@@ -97,8 +98,7 @@ export class AuthError extends paymentsError<AuthError>()(
 }
 
 /**
- * A withdrawal without `pixKey` was refused because the company has no PIX key on file (service interface, sections
- * 2.1 and 7).
+ * A withdrawal without `pixKey` was refused because the company has no PIX key on file (`docs/service.md`).
  */
 export class NoPixKey extends paymentsError<NoPixKey>()(
   "NoPixKey",

@@ -1,6 +1,5 @@
 /**
- * The status words of the service. Each response that shows a status has a vocabulary of its own (service interface,
- * section 3).
+ * The status words of the service. Each response that shows a status has a vocabulary of its own (`docs/service.md`).
  *
  * Details: the service does not document how its vocabularies map to each other, so nothing here translates between them.
  * Each has a type and its known words; for the detail and the withdrawal, functions say whether a word is final. Every
@@ -19,6 +18,7 @@
  * Status.progressOfWithdrawal("Paid") // => "Unknown"
  * ```
  */
+declare module "./Status.ts" {}
 
 import { openWord } from "../internal/wire.ts"
 

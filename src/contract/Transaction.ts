@@ -1,6 +1,6 @@
 /**
  * Transactions: the request for a charge, and the three shapes in which the service shows a transaction (on creation, in
- * a list, looked up). Source: service interface, sections 2.3 to 2.6.
+ * a list, looked up). Source: `docs/service.md`.
  *
  * - Every amount here is an integer number of **centavos**.
  * - Requests are strict: a field that the contract does not name is refused before anything is sent.
@@ -25,7 +25,7 @@ export const patterns = {
 
 const atLeastOne = Schema.Int.check(Schema.isGreaterThanOrEqualTo(1, { expected: "a whole number from 1" }))
 
-/** The payer's document: its number and its type, such as `CPF` or `CNPJ` (section 2.3). */
+/** The payer's document: its number and its type, such as `CPF` or `CNPJ`. */
 export const CustomerDocument = Schema.Struct({
   number: TextId,
   type: openWord(["CPF", "CNPJ"]).check(Schema.isNonEmpty())
@@ -33,7 +33,7 @@ export const CustomerDocument = Schema.Struct({
 /** See the schema of the same name. */
 export interface CustomerDocument extends Schema.Schema.Type<typeof CustomerDocument> {}
 
-/** The payer (section 2.3). The service's minimal example has name and e-mail, so these two are required. */
+/** The payer. The service's minimal example has name and e-mail, so these two are required. */
 export const Customer = Schema.Struct({
   /** Your own identifier of the customer. */
   id: Schema.optional(TextId),
@@ -48,7 +48,7 @@ export const Customer = Schema.Struct({
 /** See the schema of the same name. */
 export interface Customer extends Schema.Schema.Type<typeof Customer> {}
 
-/** One thing sold (section 2.3). `unitPrice` is in centavos. */
+/** One thing sold. `unitPrice` is in centavos. */
 export const Item = Schema.Struct({
   title: TextId,
   unitPrice: Centavos,
@@ -79,7 +79,7 @@ const fields = <const Method extends "PIX" | "BOLETO" | "CREDIT_CARD">(method: M
 })
 
 /**
- * A PIX charge (section 2.3). Amount, method and the customer's name and e-mail are enough.
+ * A PIX charge. Amounts are in centavos. Amount, method and the customer's name and e-mail are enough.
  *
  * `expiresInDays` says after how many days the charge expires.
  */
@@ -94,7 +94,7 @@ export interface PixTransactionRequest extends Named<Schema.Schema.Type<typeof P
 const takenNames: ReadonlySet<string> = new Set(["pix", "extra", ...Object.keys(fields("PIX"))])
 
 /**
- * The fields of a BOLETO or CREDIT_CARD charge that the contract does not show (section 2.3), by name. They are sent
+ * The fields of a BOLETO or CREDIT_CARD charge that the contract does not show, by name. They are sent
  * unchanged, on the same level as the documented fields.
  */
 export const UndocumentedFields = Schema.Record(Schema.String, Schema.Json).check(
@@ -104,7 +104,7 @@ export const UndocumentedFields = Schema.Record(Schema.String, Schema.Json).chec
   })
 )
 
-/** A BOLETO charge (section 2.3). Its payload is not documented: put other fields under `extra`; they are sent unchanged. */
+/** A BOLETO charge. Amounts are in centavos. Its payload is not documented: put other fields under `extra`; they are sent unchanged. */
 export const BoletoTransactionRequest = withExtra({
   ...fields("BOLETO"),
   extra: Schema.optional(UndocumentedFields)
@@ -112,7 +112,7 @@ export const BoletoTransactionRequest = withExtra({
 /** See the schema of the same name. */
 export interface BoletoTransactionRequest extends Named<Schema.Schema.Type<typeof BoletoTransactionRequest>> {}
 
-/** A card charge (section 2.3). Its payload is not documented: put other fields under `extra`; they are sent unchanged. */
+/** A card charge. Amounts are in centavos. Its payload is not documented: put other fields under `extra`; they are sent unchanged. */
 export const CreditCardTransactionRequest = withExtra({
   ...fields("CREDIT_CARD"),
   extra: Schema.optional(UndocumentedFields)
@@ -121,7 +121,7 @@ export const CreditCardTransactionRequest = withExtra({
 export interface CreditCardTransactionRequest extends Named<Schema.Schema.Type<typeof CreditCardTransactionRequest>> {}
 
 /**
- * The request for a charge, by payment method (section 2.3).
+ * The request for a charge, by payment method. Amounts are in centavos.
  */
 export const CreateTransactionRequest = Schema.Union([
   PixTransactionRequest,
@@ -151,7 +151,7 @@ const created = {
   extra: Schema.Record(Schema.String, Schema.Unknown)
 }
 
-/** The create operation's answer: `{ data, status, message }` (section 2.4). */
+/** The create operation's answer: `{ data, status, message }`. */
 export const CreateTransactionResponse = Schema.Struct({
   data: withExtra(created),
   status: absentIfNull(Schema.Int),
@@ -160,7 +160,7 @@ export const CreateTransactionResponse = Schema.Struct({
 })
 
 /**
- * A charge that was created (section 2.4). Its `amount` is in centavos.
+ * A charge that was created. Its `amount` is in centavos.
  *
  * PIX charges have `pix`, whose `qrcode` is the copy-and-paste text. Undocumented fields are under `extra`.
  * `idempotencyKey` is the key that the charge was sent with.
@@ -170,7 +170,7 @@ export const CreatedTransaction = Schema.Struct({ ...created, idempotencyKey: Sc
 export interface CreatedTransaction extends Schema.Schema.Type<typeof CreatedTransaction> {}
 
 /**
- * A PIX charge that was created, always with its code. `createTransaction` returns it for a request whose `paymentMethod` is
+ * A PIX charge that was created, always with its code. Amounts are in centavos. `createTransaction` returns it for a request whose `paymentMethod` is
  * `PIX`.
  */
 export const CreatedPixTransaction = Schema.Struct({
@@ -185,7 +185,7 @@ export const CreatedPixTransaction = Schema.Struct({
 /** See the schema of the same name. */
 export interface CreatedPixTransaction extends Schema.Schema.Type<typeof CreatedPixTransaction> {}
 
-/** The customer, as a list shows it (section 2.5). */
+/** The customer, as a list shows it. */
 const ListLead = Schema.Struct({
   id: absentIfNull(TextId),
   externalId: absentIfNull(Schema.String),
@@ -196,7 +196,7 @@ const ListLead = Schema.Struct({
   documentType: absentIfNull(Schema.String)
 })
 
-/** A row of the list (section 2.5). `amount` is in centavos; `id` is the id of the row, not the `transactionId`. */
+/** A row of the list. `amount` is in centavos; `id` is the id of the row, not the `transactionId`. */
 export const TransactionListItem = Schema.Struct({
   /** The row's own id, which a lookup does not take. */
   id: IntegerId,
@@ -214,7 +214,7 @@ export const TransactionListItem = Schema.Struct({
 /** See the schema of the same name. */
 export interface TransactionListItem extends Schema.Schema.Type<typeof TransactionListItem> {}
 
-/** One page of the company's transactions (section 4.2). */
+/** One page of the company's transactions. Amounts are in centavos. */
 export const TransactionPage = Schema.Struct({
   items: Schema.Array(TransactionListItem),
   totalItems: Schema.Natural,
@@ -227,13 +227,13 @@ export interface TransactionPage extends Omit<Schema.Schema.Type<typeof Transact
   readonly items: ReadonlyArray<TransactionListItem>
 }
 
-/** The list operation's answer: `{ ok, res }` (section 4.2). */
+/** The list operation's answer: `{ ok, res }`. */
 export const ListTransactionsResponse = Schema.Struct({
   ok: absentIfNull(Schema.Boolean),
   res: TransactionPage
 })
 
-/** The order of a list: newest first, or oldest first (section 4.2). */
+/** The order of a list: newest first, or oldest first. */
 export const TransactionSort = Schema.Literals(["createdAt_desc", "createdAt_asc"])
 /** See the schema of the same name. */
 export type TransactionSort = typeof TransactionSort.Type
@@ -248,7 +248,7 @@ export interface ListOptions {
   readonly sort?: TransactionSort | undefined
 }
 
-/** The customer, as a lookup shows it (section 2.6). */
+/** The customer, as a lookup shows it. */
 const DetailLead = Schema.Struct({
   id: absentIfNull(IntegerId),
   name: absentIfNull(Schema.String),
@@ -257,7 +257,7 @@ const DetailLead = Schema.Struct({
   document: absentIfNull(Schema.String)
 })
 
-/** A transaction looked up (section 2.6). `value` is in centavos. */
+/** A transaction looked up. `value` is in centavos. */
 export const TransactionDetail = Schema.Struct({
   /** The integer id of the record: not the one that a lookup takes. */
   id: IntegerId,

@@ -1,5 +1,5 @@
 /**
- * Withdrawals: each is one payment by PIX from the company's balance (service interface, sections 2.1, 2.2 and 4.5).
+ * Withdrawals: each is one payment by PIX from the company's balance (`docs/service.md`).
  *
  * The request's `amount` is in **centavos**; the record's `value` is in decimal **reais**, decoded exactly.
  */
@@ -11,10 +11,10 @@ import { type PixKey, PixKeyType } from "../pix/PixKey.ts"
 import { WithdrawalStatus } from "./Status.ts"
 import { CurrencyOrBrl } from "./Currency.ts"
 
-/** The least that a withdrawal may be: 1000 centavos (service interface, section 8). */
+/** The least that a withdrawal may be: 1000 centavos (`docs/service.md`). */
 export const minimumWithdrawal: Centavos = centavos(1000)
 
-/** The wire form of a withdrawal request (section 2.1). */
+/** The wire form of a withdrawal request. */
 export const WithdrawalRequestBody = Schema.Struct({
   /** In centavos, at least {@link minimumWithdrawal}. */
   amount: Centavos,
@@ -32,7 +32,7 @@ export interface WithdrawalRequestBody extends Schema.Schema.Type<typeof Withdra
 type Rest = Omit<WithdrawalRequestBody, "pixKey" | "pixKeyType">
 
 /**
- * A withdrawal request (section 2.1): its amount in centavos, and its destination.
+ * A withdrawal request: its amount in centavos, and its destination.
  *
  * - `pixKey` may be a `PixKey` value, or the plain pair `pixKey` and `pixKeyType`, as it is in a CSV or in a database. The
  *   kind is never guessed: eleven digits may be a CPF or a phone number. In both cases the key is sent in the form of the
@@ -51,7 +51,7 @@ export type WithdrawalRequest = Rest &
     | { readonly pixKey?: undefined; readonly pixKeyType?: undefined }
   )
 
-/** A withdrawal as the service records it (section 2.2). `value` is in reais. */
+/** A withdrawal as the service records it. `value` is in reais. */
 export const WithdrawalRecord = Schema.Struct({
   /** The number of the record. The service documents no lookup by it. */
   id: IntegerId,
@@ -73,7 +73,7 @@ export const WithdrawalRecord = Schema.Struct({
 export interface WithdrawalRecord extends Schema.Schema.Type<typeof WithdrawalRecord> {}
 
 /**
- * A withdrawal that the service accepted (section 2.2). That does not prove that it was paid. `value` is in reais.
+ * A withdrawal that the service accepted. That does not prove that it was paid. `value` is in reais.
  * `idempotencyKey` is the key that it was sent with: an answer with another key is an `OutcomeUnknown` instead.
  */
 export const Withdrawal = Schema.Struct({ ...WithdrawalRecord.fields, idempotencyKey: Schema.String })

@@ -150,7 +150,7 @@ export const sqlErrorOf = (error: unknown): SqlError | undefined => {
 }
 
 /** Turns failures of the database into a `DatabaseError` with the name of the operation, without the database's message. */
-export const naming =
+export const mapDatabaseError =
   (operation: string) =>
   <A, E, R>(effect: Effect.Effect<A, E | Failure, R>): Effect.Effect<A, Exclude<E, Failure> | DatabaseError, R> =>
     Effect.mapError(effect, (error) => {

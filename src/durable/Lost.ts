@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import type { Fragment } from "effect/sql/Statement"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Database } from "./Database.ts"
-import { queueTable } from "./Work.ts"
+import { queueTable } from "./Queue.ts"
 
 /** Rows that wait for an element of the queue. */
 export interface WaitingRows {

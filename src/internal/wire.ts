@@ -38,7 +38,7 @@ export const TextId = Schema.NonEmptyString
 const notTimestamp = Effect.fail(new SchemaIssue.InvalidValue({ expected: "an ISO 8601 timestamp" }))
 
 /**
- * An ISO 8601 timestamp (service interface, section 1, rule 5), with or without an offset. The service does not say
+ * An ISO 8601 timestamp (`docs/service.md`), with or without an offset. The service does not say
  * which zone a timestamp without offset is in: it is read as UTC. A day that does not exist is refused.
  */
 export const Timestamp = Schema.String.annotate({ format: "date-time" }).pipe(

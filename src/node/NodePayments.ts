@@ -15,6 +15,8 @@
  * - A client that you wrap (`HttpClient.mapRequest`, `transformResponse` and so on) is used like any other `HttpClient`: your
  *   additions have their effect, and its requests do not use the fast transport.
  */
+declare module "./NodePayments.ts" {}
+
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"

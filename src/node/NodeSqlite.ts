@@ -26,6 +26,7 @@
  * const answer = await Effect.runPromise(Effect.provide(program, NodeSqlite.layer({ filename: ":memory:" }))) // => 42
  * ```
  */
+declare module "./NodeSqlite.ts" {}
 
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"

@@ -110,10 +110,7 @@ const whyWrong = (error: InvalidRequest | BelowMinimum | ReferenceConflict): str
   }
 }
 
-/**
- * Some payouts of a `submitMany` are wrong, so none was accepted. `wrong` names every one of them, in the order of the
- * input.
- */
+/** Some payouts of a `submitMany` are wrong, so none was accepted. `wrong` names each, in the order of the input. */
 export class PayoutsNotAccepted extends legible(
   Schema.TaggedError<PayoutsNotAccepted>("effect-pix/PayoutsNotAccepted")("PayoutsNotAccepted", {
     outcome: Schema.Literal("NotSent"),
@@ -196,7 +193,7 @@ export const PayoutDone = Schema.TaggedStruct("Done", { ...asked, withdrawal: Wi
 /** See the schema of the same name. */
 export interface PayoutDone extends Schema.Schema.Type<typeof PayoutDone> {}
 
-/** Nothing moved: `error` says why. Without `idempotencyKey` it was refused before anything was tried. */
+/** Nothing moved: `error` says why. `amount` is in centavos. Without `idempotencyKey` it was refused before anything was tried. */
 export const PayoutRefused = Schema.TaggedStruct("Refused", {
   ...place,
   idempotencyKey: Schema.optionalKey(Schema.String),
@@ -211,7 +208,7 @@ export interface PayoutRefused extends Schema.Schema.Type<typeof PayoutRefused> 
 const reasons = ["OverAmount", "OverTotal", "NotCovered", "BalanceUnknown", "Stopped"] as const
 
 /**
- * Money may have moved. To learn whether it did, run the same reference again, soon: that is safe.
+ * Money may have moved. `amount` is in centavos. To learn whether it did, run the same reference again, soon: that is safe.
  *
  * With `held`, an earlier run's result is not known, and nothing was sent for it in this run:
  *
@@ -230,6 +227,7 @@ export interface PayoutUnknown extends Schema.Schema.Type<typeof PayoutUnknown> 
 
 /**
  * Nothing was sent for this item in this run, and no earlier run is known in which money may have moved for it.
+ * `amount` is in centavos.
  *
  * - `OverAmount`: it is above `maxAmount`. The others go on.
  * - `OverTotal`: with it the run would go beyond `maxTotal`. The run stopped here.
@@ -247,7 +245,7 @@ export const PayoutNotStarted = Schema.TaggedStruct("NotStarted", {
 /** See the schema of the same name. */
 export interface PayoutNotStarted extends Schema.Schema.Type<typeof PayoutNotStarted> {}
 
-/** An identical item with the same reference came before, at `first`. Nothing was sent for this one. */
+/** An identical item with the same reference came before, at `first`. Nothing was sent for this one. `amount` is in centavos. */
 export const PayoutRepeated = Schema.TaggedStruct("Repeated", {
   ...place,
   idempotencyKey: Schema.String,
@@ -258,22 +256,22 @@ export const PayoutRepeated = Schema.TaggedStruct("Repeated", {
 /** See the schema of the same name. */
 export interface PayoutRepeated extends Schema.Schema.Type<typeof PayoutRepeated> {}
 
-/** What became of one item. It can be stored: `Schema.toCodecJson(PayoutResult)` writes it as JSON. */
+/** What became of one item. Amounts are in centavos. It can be stored: `Schema.toCodecJson(PayoutResult)` writes it as JSON. */
 export const PayoutResult = Schema.Union([PayoutDone, PayoutRefused, PayoutUnknown, PayoutNotStarted, PayoutRepeated])
 /** See the schema of the same name. */
 export type PayoutResult = PayoutDone | PayoutRefused | PayoutUnknown | PayoutNotStarted | PayoutRepeated
 
-/** The payout is about to be sent: from now on its request may be under way. */
+/** The payout is about to be sent: from now on its request may be under way. `amount` is in centavos. */
 export const PayoutStarted = Schema.TaggedStruct("Started", { ...asked, since })
 /** See the schema of the same name. */
 export interface PayoutStarted extends Schema.Schema.Type<typeof PayoutStarted> {}
 
-/** One step of a run. It can be stored, as a `PayoutResult`. */
+/** One step of a run. Amounts are in centavos. It can be stored, as a `PayoutResult`. */
 export const PayoutEvent = Schema.Union([PayoutStarted, PayoutResult])
 /** See the schema of the same name. */
 export type PayoutEvent = PayoutStarted | PayoutResult
 
-/** What became of every item of a run, each list in the order of the input. It can be stored, as a `PayoutResult`. */
+/** What became of every item of a run, each list in the order of the input. Amounts are in centavos. It can be stored, as a `PayoutResult`. */
 export const PayoutReport = Schema.Struct({
   done: Schema.Array(PayoutDone),
   refused: Schema.Array(PayoutRefused),

@@ -5,6 +5,7 @@
  * workflow that is killed meanwhile runs it again, and finds the same payout: the queue, not the workflow, knows whether
  * a request has left. A refusal is a value too, not a failure, so the workflow stores it like any other result.
  */
+declare module "./PayoutActivity.ts" {}
 
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -22,7 +23,7 @@ export const PayoutNotAccepted = Schema.Union([InvalidRequest, BelowMinimum, Ref
 export type PayoutNotAccepted = typeof PayoutNotAccepted.Type
 
 /**
- * The step that pays. Its name is made of the reference, so that one workflow may pay several. A database that is away,
+ * The step that pays: `payout.amount` is in centavos. Its name is made of the reference, so that one workflow may pay several. A database that is away,
  * or a call in somebody else's transaction, is a defect: the workflow's own policy decides when it is run again.
  */
 export const make = (

@@ -64,4 +64,4 @@ export const PauseChange = Schema.Struct({
   ...Person.fields
 })
 /** See the schema of the same name. */
-export type PauseChange = typeof PauseChange.Type
+export interface PauseChange extends Schema.Schema.Type<typeof PauseChange> {}

@@ -19,6 +19,8 @@
  * const count = parameters.length // => 5
  * ```
  */
+declare module "./PayoutInsert.ts" {}
+
 import * as Result from "effect/Result"
 import type { BelowMinimum, InvalidRequest } from "../contract/PaymentsError.ts"
 import { submission } from "./internal/queue/request.ts"

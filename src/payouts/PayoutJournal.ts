@@ -18,6 +18,8 @@
  * const read = [events.length, length] // => [0, 0]
  * ```
  */
+declare module "./PayoutJournal.ts" {}
+
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { legible } from "../internal/legible.ts"

@@ -58,10 +58,10 @@ import type * as Stream from "effect/Stream"
 import type { Payments } from "../client/Payments.ts"
 import type { ConfigurationError } from "../contract/ConfigurationError.ts"
 import type { BelowMinimum, InvalidRequest } from "../contract/PaymentsError.ts"
-import { database, type DatabaseError, type ForeignTransaction, naming } from "../durable/Database.ts"
+import { database, type DatabaseError, type ForeignTransaction, mapDatabaseError } from "../durable/Database.ts"
 import type { StepOptions } from "../durable/Step.ts"
 import { migrateOrRefuse } from "../durable/Tables.ts"
-import { layerQueue, layerQueueMemory } from "../durable/Work.ts"
+import { layerQueue, layerQueueMemory } from "../durable/Queue.ts"
 import { makeClient } from "./internal/queue/client.ts"
 import { makeCore } from "./internal/queue/core.ts"
 import { make as makeMemoryStore } from "./internal/queue/memoryStore.ts"
@@ -82,7 +82,13 @@ type Steering = Effect.Effect<
   PayoutNotFound | PayoutStateConflict | InvalidRequest | ForeignTransaction | DatabaseError
 >
 
-/** The queue of payouts: submits them, asks what became of them, and steers them. See the head of this module. */
+/**
+ * The queue of payouts in your own database: submits them, asks what became of them, and steers them. Amounts are in
+ * centavos.
+ *
+ * A payout is sent under a key that is made from its reference alone. A process may be killed at any moment: another one
+ * takes its payouts over, and asks with the same key. Gotcha: `posted` is not paid. The service shows only `Awaiting`.
+ */
 export class PayoutQueue extends Context.Service<
   PayoutQueue,
   {
@@ -103,15 +109,19 @@ export class PayoutQueue extends Context.Service<
     readonly submitMany: (
       payouts: Iterable<PayoutItem>
     ) => Effect.Effect<ReadonlyArray<PayoutStatus>, PayoutsNotAccepted | ForeignTransaction | DatabaseError>
-    /** What is known of a reference; `None` where it was never submitted, or was forgotten. */
+    /**
+     * What is known of a reference; `None` where it was never submitted, or was forgotten. Amounts are in centavos. Fails
+     * with `DatabaseError`.
+     */
     readonly status: (reference: string) => Effect.Effect<Option.Option<PayoutStatus>, DatabaseError>
     /**
      * Waits until it is neither accepted nor unknown: then it is posted, refused, parked, settled or failed. That may
      * take for ever, as while the workers are paused: see `Effect.timeout`. Not in the transaction that submits it, since
-     * nothing is sent before that commits.
+     * nothing is sent before that commits. Amounts are in centavos. Fails with `PayoutNotFound`, or with `DatabaseError` where
+     * the first look at the database fails.
      */
     readonly await: (reference: string) => Effect.Effect<PayoutStatus, PayoutNotFound | DatabaseError>
-    /** All payouts, or those in one state, the oldest first. */
+    /** All payouts, or those in one state, the oldest first. Amounts are in centavos. Fails with `DatabaseError`. */
     readonly list: (options?: {
       /** Default: all states. */
       readonly state?: PayoutState | undefined
@@ -119,11 +129,12 @@ export class PayoutQueue extends Context.Service<
     /**
      * Every payout that is submitted or changes from now on, whichever process changes it. The same state may be emitted
      * again, as after another attempt; of changes that follow each other quickly only the last may be emitted. The stream never ends.
+     * Amounts are in centavos. Fails with `DatabaseError`.
      */
     readonly changes: Stream.Stream<PayoutStatus, DatabaseError>
     /**
      * What happened to a payout, in order: one entry for each change, with who took a step and why. Amounts are in
-     * centavos. Empty where the reference was never submitted, or was forgotten.
+     * centavos. Empty where the reference was never submitted, or was forgotten. Fails with `DatabaseError`.
      */
     readonly history: (reference: string) => Effect.Effect<ReadonlyArray<PayoutChange>, DatabaseError>
 
@@ -150,7 +161,10 @@ export class PayoutQueue extends Context.Service<
       reference: string,
       options?: StepOptions & { readonly as?: "settled" | "failed" | undefined }
     ) => Steering
-    /** Stops all workers within a second, or lets them go on. What is under way is finished. */
+    /**
+     * Stops all workers within a second, or lets them go on. What is under way is finished. Fails with `InvalidRequest`
+     * where `by` or `note` is wrong, with `ForeignTransaction` and with `DatabaseError`.
+     */
     readonly setPaused: (
       paused: boolean,
       options?: StepOptions
@@ -161,7 +175,10 @@ export class PayoutQueue extends Context.Service<
     readonly pauses: Effect.Effect<ReadonlyArray<PauseChange>, DatabaseError>
   }
 >()("effect-pix/PayoutQueue") {
-  /** Submits and asks, and sends nothing: for a process that is no worker. */
+  /**
+   * Submits and asks, and sends nothing: for a process that is no worker. It fails with `ConfigurationError` where an option
+   * is wrong, and with `DatabaseError` where the tables cannot be made.
+   */
   static readonly layerClient = (
     options: PayoutClientOptions = {}
   ): Layer.Layer<PayoutQueue, ConfigurationError | DatabaseError, SqlClient.SqlClient> =>
@@ -170,13 +187,16 @@ export class PayoutQueue extends Context.Service<
       Effect.map(makeSql(options), ({ client }) => client)
     )
 
-  /** Sends what was submitted, and offers no service: for a process that only works. */
+  /** Sends what was submitted, and offers no service: for a process that only works. It fails as `layerClient` does. */
   static readonly layerWorker = (
     options: PayoutQueueOptions = {}
   ): Layer.Layer<never, ConfigurationError | DatabaseError, SqlClient.SqlClient | Payments> =>
     Layer.effectDiscard(Effect.flatMap(makeSql(options), ({ start }) => start))
 
-  /** Both: submits, asks and sends. */
+  /**
+   * Submits, asks and sends: all that one process needs. It wants the `SqlClient` that your own code writes with, and fails
+   * with `ConfigurationError` where an option is wrong, and with `DatabaseError` where the tables cannot be made.
+   */
   static readonly layer = (
     options: PayoutQueueOptions = {}
   ): Layer.Layer<PayoutQueue, ConfigurationError | DatabaseError, SqlClient.SqlClient | Payments> =>
@@ -185,7 +205,7 @@ export class PayoutQueue extends Context.Service<
       Effect.flatMap(makeSql(options), ({ client, start }) => Effect.as(start, client))
     )
 
-  /** Both, in memory, for tests under `TestClock`. It is gone with the process, and joins no transaction. */
+  /** Submits, asks and sends in memory, for tests under `TestClock`. It is gone with the process, and joins no transaction. */
   static readonly layerMemory = (
     options: PayoutQueueOptions = {}
   ): Layer.Layer<PayoutQueue, ConfigurationError, Payments> =>
@@ -215,8 +235,8 @@ const make = Effect.fnUntraced(function* (store: Store, settings: Settings, { se
 const makeSql = Effect.fnUntraced(function* (options: PayoutQueueOptions) {
   const settings = yield* settingsOf(options)
   const db = yield* database
-  yield* naming("migrate")(migrateOrRefuse(tables))
-  const queue = yield* naming("migrate")(Layer.build(layerQueue(queueName, settings)))
+  yield* mapDatabaseError("migrate")(migrateOrRefuse(tables))
+  const queue = yield* mapDatabaseError("migrate")(Layer.build(layerQueue(queueName, settings)))
   return yield* Effect.provideContext(make(makeSqlStore(db), settings, options), queue)
 })
 

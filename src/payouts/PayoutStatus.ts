@@ -42,8 +42,39 @@ const common = {
 const mayHaveLeftAt = Schema.optionalKey(Schema.DateTimeUtcFromString)
 const withdrawalId = Schema.optionalKey(Schema.Int)
 
+const Accepted = Schema.TaggedStruct("Accepted", {
+  state: Schema.Literal("accepted"),
+  ...common,
+  mayHaveLeftAt,
+  error: Schema.optionalKey(PayoutRefusal)
+})
+interface Accepted extends Schema.Schema.Type<typeof Accepted> {}
+const Posted = Schema.TaggedStruct("Posted", { state: Schema.Literal("posted"), ...common, withdrawalId })
+interface Posted extends Schema.Schema.Type<typeof Posted> {}
+const Settled = Schema.TaggedStruct("Settled", { state: Schema.Literal("settled"), ...common, withdrawalId })
+interface Settled extends Schema.Schema.Type<typeof Settled> {}
+const Failed = Schema.TaggedStruct("Failed", { state: Schema.Literal("failed"), ...common, withdrawalId })
+interface Failed extends Schema.Schema.Type<typeof Failed> {}
+const Refused = Schema.TaggedStruct("Refused", { state: Schema.Literal("refused"), ...common, error: PayoutRefusal })
+interface Refused extends Schema.Schema.Type<typeof Refused> {}
+const Unknown = Schema.TaggedStruct("Unknown", {
+  state: Schema.Literal("unknown"),
+  ...common,
+  mayHaveLeftAt,
+  error: Unclear
+})
+interface Unknown extends Schema.Schema.Type<typeof Unknown> {}
+const Parked = Schema.TaggedStruct("Parked", {
+  state: Schema.Literal("parked"),
+  ...common,
+  because: ParkedBecause,
+  mayHaveLeftAt,
+  error: Schema.optionalKey(Schema.Union([PayoutRefusal, Unclear]))
+})
+interface Parked extends Schema.Schema.Type<typeof Parked> {}
+
 /**
- * What is known of one payout, by its `state`:
+ * What is known of one payout, by its `state`. Its `amount` is in centavos.
  *
  * | state | what it says |
  * |---|---|
@@ -57,28 +88,9 @@ const withdrawalId = Schema.optionalKey(Schema.Int)
  * Gotcha: a `failed` one with a `withdrawalId` was recorded by the service, also after somebody said that it failed. Look
  * in the panel before you pay it in another way.
  */
-export const PayoutStatus = Schema.Union([
-  Schema.TaggedStruct("Accepted", {
-    state: Schema.Literal("accepted"),
-    ...common,
-    mayHaveLeftAt,
-    error: Schema.optionalKey(PayoutRefusal)
-  }),
-  Schema.TaggedStruct("Posted", { state: Schema.Literal("posted"), ...common, withdrawalId }),
-  Schema.TaggedStruct("Settled", { state: Schema.Literal("settled"), ...common, withdrawalId }),
-  Schema.TaggedStruct("Failed", { state: Schema.Literal("failed"), ...common, withdrawalId }),
-  Schema.TaggedStruct("Refused", { state: Schema.Literal("refused"), ...common, error: PayoutRefusal }),
-  Schema.TaggedStruct("Unknown", { state: Schema.Literal("unknown"), ...common, mayHaveLeftAt, error: Unclear }),
-  Schema.TaggedStruct("Parked", {
-    state: Schema.Literal("parked"),
-    ...common,
-    because: ParkedBecause,
-    mayHaveLeftAt,
-    error: Schema.optionalKey(Schema.Union([PayoutRefusal, Unclear]))
-  })
-])
+export const PayoutStatus = Schema.Union([Accepted, Posted, Settled, Failed, Refused, Unknown, Parked])
 /** See the schema of the same name. */
-export type PayoutStatus = typeof PayoutStatus.Type
+export type PayoutStatus = Accepted | Posted | Settled | Failed | Refused | Unknown | Parked
 
 /** No payout of this reference was submitted, or it was forgotten since. */
 export class PayoutNotFound extends legible(

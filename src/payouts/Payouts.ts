@@ -23,6 +23,7 @@
  * - A limit judges the list in its order and by its amounts, whether or not an earlier run has paid some of them. Give
  *   the report or the events of earlier runs as `previous`, and what is done counts no more.
  */
+declare module "./Payouts.ts" {}
 
 import * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"

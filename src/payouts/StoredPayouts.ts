@@ -6,14 +6,14 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
-import { naming } from "../durable/Database.ts"
+import { mapDatabaseError } from "../durable/Database.ts"
 import { requireNewest } from "../durable/Tables.ts"
-import { requireQueue } from "../durable/Work.ts"
+import { requireQueue } from "../durable/Queue.ts"
 import * as PixKey from "../pix/PixKey.ts"
 import { tables } from "./internal/queue/tables.ts"
 
 /** Fails unless the tables are of this version, and changes none. */
-export const requireTables = naming("look")(Effect.andThen(requireNewest(tables), requireQueue))
+export const requireTables = mapDatabaseError("look")(Effect.andThen(requireNewest(tables), requireQueue))
 
 /** What a stored request says of whom it pays. Absent key: the company's own. */
 interface StoredRequest {
@@ -53,4 +53,4 @@ export const requests = Effect.fnUntraced(function* (keys: ReadonlyArray<string>
   const rows = yield* sql<{ readonly key: string; readonly request: string | null }>`
     SELECT idempotency_key AS "key", request AS "request" FROM effect_pix_payouts WHERE ${sql.in("idempotency_key", keys)}`
   return new Map(rows.map(({ key, request }) => [key, storedOf(request)]))
-}, naming("read"))
+}, mapDatabaseError("read"))

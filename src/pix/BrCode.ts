@@ -12,6 +12,7 @@
  *   code, which often has none.
  * - A correct checksum proves that the text was not damaged. It does not prove that the charge exists, or who made it.
  */
+declare module "./BrCode.ts" {}
 
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"

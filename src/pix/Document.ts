@@ -1,5 +1,5 @@
 /**
- * CPF and CNPJ, the documents of a payer: `customer.document` of a charge (service interface, section 2.3).
+ * CPF and CNPJ, the documents of a payer: `customer.document` of a charge (`docs/service.md`).
  *
  * A document has its wire form: eleven digits, or fourteen digits and capital letters, without punctuation. Input may be
  * written as people write it (`529.982.247-25`, `12.abc.345/01de-35`).
@@ -14,6 +14,7 @@
  *   character may also be replaced by one that is worth 11, 22 or 33 more (`6`, `A`, `L`, `W`).
  * - A valid document need not exist, nor be the payer's.
  */
+declare module "./Document.ts" {}
 
 import * as Arr from "effect/Array"
 import type * as Brand from "effect/Brand"

@@ -8,6 +8,8 @@
  * - Do not match payments by the time in it: for a scheduled payment that is the planned time, and the payment may settle
  *   up to twelve hours before or after it.
  */
+declare module "./EndToEndId.ts" {}
+
 import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"

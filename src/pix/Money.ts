@@ -13,6 +13,8 @@
  * - `Reais` are `BigDecimal`s: `BigDecimal.sum(a, b)` and the rest of "effect/BigDecimal" apply. Bring a result back
  *   with `Money.reais`. Compare them with `Equal.equals` or `ReaisOrder`, not with `<`.
  */
+declare module "./Money.ts" {}
+
 import * as BigDecimal from "effect/BigDecimal"
 import type * as Brand from "effect/Brand"
 import * as Effect from "effect/Effect"
@@ -28,7 +30,7 @@ import { orRefuse, withSchemaError } from "../internal/refuse.ts"
 
 /**
  * A whole, non-negative number of centavos within the safe integers, on the wire as a JSON integer: the unit of
- * `amount`, `unitPrice` and `fee` (service interface, Conventions 2).
+ * `amount`, `unitPrice` and `fee` (`docs/service.md`).
  */
 export const Centavos = Schema.Natural.annotate({
   title: "Centavos",
@@ -215,17 +217,13 @@ export const parseBRL = (text: string): Option.Option<Centavos> => {
   return commaText.test(written) ? fromReaisOption(written.replaceAll(".", "").replace(",", ".")) : Option.none()
 }
 
-// Written here, since `Intl.NumberFormat` takes up to 100 ms of a program's start.
-const groupThousands = (whole: string): string =>
-  whole.length <= 3 ? whole : `${groupThousands(whole.slice(0, -3))}.${whole.slice(-3)}`
-
 /**
  * Writes an amount for people, with an ordinary space: `R$ 1.234,56`, `-R$ 0,50`. Exact: decimals beyond centavos
  * are shown and not rounded away (`R$ 10,005`). `parseBRL` reads back what it writes for `Centavos`.
  */
 export const format = (money: Centavos | Reais): string => {
   const [sign, whole, fraction] = decimal.toParts(Predicate.isNumber(money) ? toReais(money) : reais(money))
-  return `${sign}R$ ${groupThousands(whole)},${fraction.padEnd(2, "0")}`
+  return sign + decimal.inReais(whole, fraction)
 }
 
 /** Sorts `Centavos`. */
@@ -243,11 +241,11 @@ export const ReaisEquivalence: equivalence.Equivalence<Reais> = BigDecimal.Equiv
 /** The sum. Throws a `SchemaError` beyond the safe integers (some 90 trillion reais). */
 export const add = (self: Centavos, that: Centavos): Centavos => centavos(centavos(self) + centavos(that))
 
-/** The difference, or none where it would be negative. */
+/** The difference in centavos, or none where it would be negative. */
 export const subtract = (self: Centavos, that: Centavos): Option.Option<Centavos> =>
   isCentavos(self) && isCentavos(that) ? centavosOption(self - that) : Option.none()
 
-/** The sum of all, 0 for none. Throws a `SchemaError` beyond the safe integers. */
+/** The sum of all in centavos, 0 for none. Throws a `SchemaError` beyond the safe integers. */
 export const sum: (amounts: Iterable<Centavos>) => Centavos = withSchemaError(
   "Expected centavos whose sum is within the safe integers",
   (amounts) => {

@@ -11,6 +11,7 @@
  * - Compare keys with `Equal.equals`. The deep equality of a test library does not see the private value, and takes any
  *   two keys with the same mask for equal.
  */
+declare module "./PixKey.ts" {}
 
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -25,14 +26,16 @@ import { MaskedKey } from "./internal/maskedKey.ts"
 import { kinds } from "./internal/pixKeyKinds.ts"
 import { samples } from "./internal/pixKeySamples.ts"
 
-/** The five kinds of key, by their names on the wire (service interface, section 2.1). */
+/** The five kinds of key, by their names on the wire (`docs/service.md`). */
 export const PixKeyType = Schema.Literals(["CPF", "CNPJ", "EMAIL", "PHONE", "EVP"])
 /** See the schema of the same name. */
 export type PixKeyType = typeof PixKeyType.Type
 
 /** Key and kind as the service writes them, in plain text. */
 export interface Pair<Type extends string = PixKeyType> {
+  /** The key, in plain text. */
   readonly pixKey: string
+  /** Its kind, by its name on the wire. */
   readonly pixKeyType: Type
 }
 

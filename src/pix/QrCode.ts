@@ -7,6 +7,8 @@
  * - Each function throws a `SchemaError`, which does not quote the text, if that is longer than 2331 bytes of UTF-8, the
  *   most that a QR code of level M holds. A BR Code is far shorter.
  */
+declare module "./QrCode.ts" {}
+
 import * as Redacted from "effect/Redacted"
 import { encode } from "uqr"
 import { refuse, withSchemaError } from "../internal/refuse.ts"

@@ -15,6 +15,8 @@
  * const program = Effect.flatMap(Sandbox, (sandbox) => sandbox.fault("requestWithdrawal", Fault.resetAfter))
  * ```
  */
+declare module "./Fault.ts" {}
+
 import type * as Duration from "effect/Duration"
 import type { Operation } from "../contract/PaymentsError.ts"
 
@@ -73,7 +75,10 @@ export const latency = (duration: Duration.Input, options?: { readonly executed?
   executed: options?.executed ?? false
 })
 
-/** The connection is refused (`ECONNREFUSED`): nothing arrives, nothing is recorded. See the head of this module. */
+/**
+ * The connection is refused (`ECONNREFUSED`): nothing arrives, nothing is recorded, and nothing can have been executed. Over
+ * a socket the connection is reset instead, since the panel on the same port stays up.
+ */
 export const refuse: Fault = { _tag: "Refuse" }
 
 /** The connection is reset (`ECONNRESET`) before the request is executed. */

@@ -17,6 +17,7 @@
  * Gotchas:
  * - `ManagedRuntime`, `Effect.runPromise` and `Webhook.toWebHandler` inside of the program bring a clock of their own.
  *   `Math.random`, `Date.now`, `crypto.subtle`, files and sockets are not of the rehearsal's world.
+ * - What the program keeps outside of its `stores`, as in a `Map` of its module, is the same in all runs.
  * - A fake clock of a test runner stops it: it needs real timers for a moment.
  *
  * ```ts

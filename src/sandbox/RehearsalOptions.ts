@@ -15,7 +15,8 @@ export type RehearsalRule<S> = (world: RehearsalWorld) => Effect.Effect<unknown,
 export interface RehearsalOptions<S> {
   /**
    * What survives the death of a process: built once for each run, in a fresh world. `Layer.sync(Orders, () => new Map())`
-   * is a store in memory, `NodeSqlite.layer({ filename: ":memory:" })` a database.
+   * is a store in memory, `NodeSqlite.layer({ filename: ":memory:" })` a database. Gotcha: a value that was made before, as
+   * in `Layer.succeed`, would be the same in all runs.
    * Default: nothing survives.
    */
   readonly stores?: Layer.Layer<S, Error> | undefined
@@ -27,7 +28,7 @@ export interface RehearsalOptions<S> {
   readonly payAfter?: Duration.Input | undefined
   /** Rules of your own, by their names. Default: none. */
   readonly rules?: Readonly<Record<string, RehearsalRule<S>>> | undefined
-  /** How long the program may take, by the rehearsal's clock. Default: 2 days. */
+  /** How long a process may run, by the rehearsal's clock; one that is started after a death anew. Default: 2 days. */
   readonly within?: Duration.Input | undefined
   /**
    * For a program that is not meant to end, as a worker: it is stopped after this time, and `never-ends` is not

@@ -4,6 +4,36 @@
 import type { RuleName } from "./internal/rehearsal/rules.ts"
 import type { StoryLine } from "./internal/rehearsal/story.ts"
 
+/**
+ * The rules of the library.
+ *
+ * Always checked:
+ *
+ * - `told-not-executed-but-executed`: an answer said that nothing was executed, or a fact `failed` that nothing was paid, and
+ *   the ledger has it.
+ * - `told-done-but-absent`: an answer or a fact `paid` said that it was done, and the ledger has nothing.
+ * - `fails-undisturbed`: the program fails where nothing goes wrong.
+ * - `never-ends`: it did not end within its time and its calls. Not for a program that is stopped.
+ *
+ * For a program that pays out:
+ *
+ * - `paid-twice`: a reference was paid more than once. Without a declared reference: a receiver got more payouts of one
+ *   amount than in the undisturbed run.
+ * - `unknown-dropped`: a payout was left in doubt. It was not asked again under its key, and neither a fact (`parked`,
+ *   `told`, `failed`) nor the program's result names it.
+ *
+ * With `Rehearsal.owes`:
+ *
+ * - `owed-not-paid`: the program ended well, and what it owes was neither paid nor declared as `parked`, `told` or `failed`.
+ * - `amount-differs`: a payout, or the charge of what was shipped, has another amount.
+ *
+ * With `Rehearsal.fact("shipped", { transactionId })`:
+ *
+ * - `shipped-unpaid`: the charge was not paid then.
+ * - `shipped-unchecked`: no lookup had answered before that it is `Paid`.
+ * - `shipped-twice`: the same charge was shipped again.
+ * - `not-shipped`: the program ended well, and a paid charge was neither shipped nor declared as `told`.
+ */
 export type { RuleName } from "./internal/rehearsal/rules.ts"
 export type { StoryLine } from "./internal/rehearsal/story.ts"
 

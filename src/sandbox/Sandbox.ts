@@ -85,19 +85,20 @@ export class Sandbox extends Context.Service<
     /** Makes another secret key; the one before is refused from now on. */
     readonly rotateCredentials: Effect.Effect<ApiCredentials>
 
-    /** A payer pays the charge: it is `Paid`, and its amount is added to the balance. */
+    /** A payer pays the charge: it is `Paid`, and its amount, in centavos, is added to the balance. Fails with
+     * `SandboxNotFound`, or with `SandboxConflict` where its status does not allow it; so do the next ones. */
     readonly markPaid: (transactionId: string) => Steering<SandboxTransaction>
-    /** Cancels an awaited charge. */
+    /** Cancels an awaited charge. Gives the charge, with its amount in centavos. */
     readonly cancel: (transactionId: string) => Steering<SandboxTransaction>
-    /** Lets an awaited charge lapse now: it is `Cancelled`. */
+    /** Lets an awaited charge lapse now: it is `Cancelled`. Gives the charge, with its amount in centavos. */
     readonly expire: (transactionId: string) => Steering<SandboxTransaction>
-    /** An awaited charge fails. */
+    /** An awaited charge fails: it is `Failed`. Gives the charge, with its amount in centavos. */
     readonly fail: (transactionId: string) => Steering<SandboxTransaction>
-    /** A paid charge is refunded: its amount is taken from the balance, which may become negative. */
+    /** A paid charge is refunded: its amount, in centavos, is taken from the balance, which may become negative. */
     readonly refund: (transactionId: string) => Steering<SandboxTransaction>
-    /** An awaited payout arrives. The service has no operation that would show it. */
+    /** An awaited payout arrives. Gives the payout, with its amount in centavos. The service has no operation that would show it. */
     readonly settleWithdrawal: (id: number) => Steering<SandboxWithdrawal>
-    /** An awaited payout fails: its amount returns to the balance. */
+    /** An awaited payout fails: its amount, in centavos, returns to the balance. */
     readonly rejectWithdrawal: (id: number) => Steering<SandboxWithdrawal>
     /** Adds centavos (a whole number of them, not negative) to the balance and answers the new one. */
     readonly credit: (amount: number) => Effect.Effect<number>
@@ -110,9 +111,9 @@ export class Sandbox extends Context.Service<
 
     /** The last requests that arrived, in order, executed or not: up to `SandboxOptions.keep` of them. */
     readonly requests: Effect.Effect<ReadonlyArray<RecordedRequest>>
-    /** Every charge that was created, oldest first. */
+    /** Every charge that was created, oldest first. Amounts are in centavos. */
     readonly transactions: Effect.Effect<ReadonlyArray<SandboxTransaction>>
-    /** Every payout that was executed, oldest first: one for each time that money moved. */
+    /** Every payout that was executed, oldest first: one for each time that money moved. Amounts are in centavos. */
     readonly withdrawals: Effect.Effect<ReadonlyArray<SandboxWithdrawal>>
 
     /**
@@ -120,14 +121,14 @@ export class Sandbox extends Context.Service<
      * is a defect. A change makes one webhook for each target.
      */
     readonly subscribe: (target: WebhookTarget) => Effect.Effect<void>
-    /** What happens from now on, as it happens. A change has a number; one that is missing was lost to a slow reader. */
+    /** What happens from now on, as it happens. Amounts are in centavos. A change has a number; one that is missing was lost to a slow reader. */
     readonly changes: Stream.Stream<SandboxChange>
 
     /** The last webhooks, oldest first, with their attempts: up to `SandboxOptions.keep` of them. */
     readonly webhooks: Effect.Effect<ReadonlyArray<SandboxWebhook>>
     /** Sends a webhook of any content to each target, with the same retries: a false one, or one of another shape. */
     readonly sendWebhook: (json: Schema.Json) => Effect.Effect<void>
-    /** Sends a webhook again to its target, by its id: a repetition, or a late one. */
+    /** Sends a webhook again to its target, by its id: a repetition, or a late one. Fails with `SandboxNotFound`. */
     readonly resendWebhook: (id: number) => Effect.Effect<void, SandboxNotFound>
     /** Waits until no attempt is under way. A webhook that waits for its next attempt is not waited for. */
     readonly awaitWebhooks: Effect.Effect<void>
@@ -157,9 +158,10 @@ export class Sandbox extends Context.Service<
      * clock of the program stays.
      */
     readonly advance: (duration: Duration.Input) => Effect.Effect<void>
-    /** The state as a value: the books, idempotency keys, credentials, webhooks to addresses, and the clock. */
+    /** The state as a value: the books, idempotency keys, credentials, webhooks to addresses, and the clock. Amounts are in
+     * centavos. */
     readonly snapshot: Effect.Effect<SandboxState>
-    /** Takes up an earlier state, in place of its own. */
+    /** Takes up an earlier state, with its amounts in centavos, in place of its own. */
     readonly restore: (state: SandboxState) => Effect.Effect<void>
     /** Starts over: books, recorded requests, faults, credentials, clock and webhooks are as at the beginning. */
     readonly reset: Effect.Effect<void>
@@ -181,6 +183,7 @@ export class Sandbox extends Context.Service<
   /**
    * The sandbox on a loopback port, with its panel at `/`, its steering API under `/_sandbox` and its reference at
    * `/docs`. Needs the package `@effect/platform-node`, and Node (or what runs its servers).
+   * It fails where the port is taken, and with `SandboxStateError` where the `stateFile` cannot be read.
    *
    * A late or dripping answer waits by the clock that the layer is built with.
    */

@@ -10,7 +10,7 @@ import { Metadata } from "../contract/Metadata.ts"
 import { Timestamp } from "../internal/wire.ts"
 import { Centavos } from "../pix/Money.ts"
 
-/** A charge in the sandbox's books. */
+/** A charge in the sandbox's books. `amount` is in centavos. */
 export const SandboxTransaction = Schema.Struct({
   /** The id of the lookup. */
   transactionId: Schema.String,
@@ -32,9 +32,9 @@ export const SandboxTransaction = Schema.Struct({
   expiresAt: Schema.optional(Timestamp)
 })
 /** See the schema of the same name. */
-export type SandboxTransaction = typeof SandboxTransaction.Type
+export interface SandboxTransaction extends Schema.Schema.Type<typeof SandboxTransaction> {}
 
-/** A payout in the sandbox's books: it was executed, exactly once. */
+/** A payout in the sandbox's books: it was executed, exactly once. `amount` is in centavos. */
 export const SandboxWithdrawal = Schema.Struct({
   id: Schema.Int,
   /** The key that it was asked for with, if any. */
@@ -51,4 +51,4 @@ export const SandboxWithdrawal = Schema.Struct({
   createdAt: Timestamp
 })
 /** See the schema of the same name. */
-export type SandboxWithdrawal = typeof SandboxWithdrawal.Type
+export interface SandboxWithdrawal extends Schema.Schema.Type<typeof SandboxWithdrawal> {}

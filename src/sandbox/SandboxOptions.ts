@@ -52,8 +52,8 @@ export interface SandboxOptions {
   /** What webhooks carry in the header `X-Webhook-Secret`, which is made up. Default: no such header. */
   readonly webhookSecret?: Redacted.Redacted | undefined
   /**
-   * Whether a request without `Accept`, `Content-Type` or `currency` is refused, as the contract requires all three
-   * (sections 2.1, 2.3 and 4). `false` takes it. Default: true.
+   * Whether a request without `Accept`, `Content-Type` or `currency` is refused, as the contract requires all three.
+   * `false` takes it. Default: true.
    */
   readonly strict?: boolean | undefined
   /** How many requests and how many webhooks are kept for reading: the last ones. Default: 1000. */

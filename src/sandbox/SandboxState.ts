@@ -124,10 +124,10 @@ const Everything = Schema.Struct({
 })
 interface Everything extends Schema.Schema.Type<typeof Everything> {}
 
-/** The whole state, in the form of its version. */
+/** The whole state, in the form of its version. Amounts are in centavos. */
 export const SandboxState = Schema.Struct({
   version: Schema.Literal(1),
   state: Schema.RedactedFromValue(Everything, { label: "state" })
 })
 /** See the schema of the same name. */
-export type SandboxState = typeof SandboxState.Type
+export interface SandboxState extends Schema.Schema.Type<typeof SandboxState> {}

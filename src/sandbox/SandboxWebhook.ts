@@ -21,7 +21,7 @@ export const WebhookAttempt = Schema.Struct({
   answer: Schema.String
 })
 /** See the schema of the same name. */
-export type WebhookAttempt = typeof WebhookAttempt.Type
+export interface WebhookAttempt extends Schema.Schema.Type<typeof WebhookAttempt> {}
 
 /** One webhook to one target. */
 export const SandboxWebhook = Schema.Struct({
@@ -39,4 +39,4 @@ export const SandboxWebhook = Schema.Struct({
   json: Schema.RedactedFromValue(Schema.Json, { label: "json" })
 })
 /** See the schema of the same name. */
-export type SandboxWebhook = typeof SandboxWebhook.Type
+export interface SandboxWebhook extends Schema.Schema.Type<typeof SandboxWebhook> {}

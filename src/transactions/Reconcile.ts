@@ -8,8 +8,7 @@
  * - The service documents no list and no lookup of withdrawals. docs/reconciling.md says how to compare payouts.
  * - Leave out the orders and rows of the last minutes: one side may have recorded them before the other.
  * - If every order is `MissingAtGateway`, check the base URL, and which company the credentials belong to. If every amount
- *   differs by the factor 100, the service's `value` is not in centavos, although it is documented so (service interface,
- *   section 2.6).
+ *   differs by the factor 100, the service's `value` is not in centavos, although it is documented so (`docs/service.md`).
  *
  * ```ts
  * import { Effect, Stream } from "effect"
@@ -36,6 +35,8 @@
  * const found = await Effect.runPromise(Effect.provide(program, Sandbox.layerPayments)) // => [[41, "StatusDiffers"], [42, "MissingAtGateway"]]
  * ```
  */
+declare module "./Reconcile.ts" {}
+
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
@@ -58,7 +59,7 @@ import type { TransactionDetail, TransactionListItem } from "../contract/Transac
 import { Centavos } from "../pix/Money.ts"
 import * as TransactionStream from "./TransactionStream.ts"
 
-/** An order in your books, with the charge that you created for it. It may have more fields; the result returns them. */
+/** An order in your books, with the charge that you created for it. `amount` is in centavos. It may have more fields; the result returns them. */
 export const Order = Schema.Struct({
   /** The `id` that the creation of the charge answered. */
   transactionId: Schema.String,
@@ -114,6 +115,7 @@ export interface StatusDiffers<O extends Order = Order> extends Compared<O> {
 /** The service answered that there is no transaction with this id. */
 export interface MissingAtGateway<O extends Order = Order> extends OfOrder<O> {
   readonly _tag: "MissingAtGateway"
+  /** What the lookup answered. */
   readonly error: TransactionNotFound
 }
 
@@ -123,6 +125,7 @@ export interface MissingAtGateway<O extends Order = Order> extends OfOrder<O> {
  */
 export interface Unreadable<O extends Order = Order> extends OfOrder<O> {
   readonly _tag: "Unreadable"
+  /** Why there is no answer. */
   readonly error: Exclude<GetTransactionError, AuthError | TransactionNotFound>
 }
 
@@ -243,7 +246,10 @@ export const stream = <O extends Order, E = never, R = never>(
 
 /** Options of `unknownRows`: which rows of the list to read, and how to find a row in your books. */
 export interface UnknownRowsOptions<E = never, R = never> extends Omit<TransactionStream.Options, "limit"> {
-  /** Whether this row is in your books. It holds the payer's data. docs/reconciling.md shows which ids may match. */
+  /**
+   * Whether this row is in your books. It holds the payer's data. `docs/reconciling.md` shows which ids may match. What it
+   * fails with ends the stream.
+   */
   readonly isKnown: (row: TransactionListItem) => Effect.Effect<boolean, E, R>
   /** How many calls of `isKnown` may run at the same time. Default: 4. */
   readonly concurrency?: number | undefined

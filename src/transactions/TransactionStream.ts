@@ -1,7 +1,7 @@
 /**
  * All transactions of the company, page by page, in constant memory: a function of `Payments`.
  *
- * Details: the service numbers its pages (service interface, section 4.2) and adds rows while they are read, so rows move
+ * Details: the service numbers its pages (`docs/service.md`) and adds rows while they are read, so rows move
  * from one page to another. After each page the reader looks at its border: it requests a page of another size, which shows
  * the rows on both sides of the border. It delivers the new rows of that page. If the page shows no row that was read, the
  * reader steps back. Every row that is in the list from the start of the stream to its end is delivered exactly once, or
@@ -20,6 +20,8 @@
  *   they are read, the stream may fail with `LostPlace`.
  * - `Stream.retry` would start again and repeat rows. Use `pages`, store the last checkpoint, and give it as `from`.
  */
+declare module "./TransactionStream.ts" {}
+
 import type * as Arr from "effect/Array"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
@@ -176,7 +178,11 @@ export const pages = (options: Options = {}): Stream.Stream<Page, StreamTransact
 }
 
 /**
- * All transactions of the company, one by one. The head of this module says what is promised. Amounts are in centavos.
+ * All transactions of the company, one by one: each that is in the list from the start of the stream to its end is
+ * delivered exactly once. Amounts are in centavos.
+ *
+ * Fails with `PaginationError` where the pages cannot show that no row was lost or repeated, and as `listTransactions`
+ * does. Gotcha: `Stream.retry` would start again and repeat rows. Use `pages`, and give the last checkpoint as `from`.
  */
 export const stream = (options?: Options): Stream.Stream<TransactionListItem, StreamTransactionsError, Payments> =>
   Stream.flattenArray(Stream.map(pages(options), ({ rows }) => rows))

@@ -1,6 +1,6 @@
 /**
  * Waits for a charge: `final` is an Effect that completes when the status of the transaction is final, and `changes` is a
- * Stream of the changes until then. Source: service interface, sections 2.6, 3 and 6.
+ * Stream of the changes until then. Source: `docs/service.md`.
  *
  * Details: the first lookup is made at once. The next ones follow a schedule that slows down, from every second to once a
  * minute, jittered. A hint (see `TransactionHints`; `Webhook` publishes them) starts a lookup at once.
@@ -36,6 +36,7 @@
  * const status = await Effect.runPromise(Effect.provide(program, Sandbox.layerPayments)) // => "Paid"
  * ```
  */
+declare module "./TransactionWait.ts" {}
 
 import * as Array from "effect/Array"
 import * as Cause from "effect/Cause"
@@ -208,7 +209,14 @@ const watch = Effect.fnUntraced(function* (transactionId: string, options: Optio
   return { next }
 })
 
-/** Waits until the transaction is final. */
+/**
+ * Waits until the transaction is final, and gives what the last lookup answered. Its `value` is in centavos.
+ *
+ * Fails with `TimedOut` at the end of `timeout`, and with `InvalidRequest`, `AuthError`, `RequestRejected` or
+ * `TransactionNotFound`. What only concerns the service, such as an outage, is waited for.
+ *
+ * Gotcha: final is not paid. The status is one of `Paid`, `Cancelled`, `Failed` and `Refunded`: check that it is `Paid`.
+ */
 export const final = (
   transactionId: string,
   options: Options = {}
@@ -226,7 +234,8 @@ export const final = (
 
 /**
  * The changes of a transaction's status, from the current status to the final one, with which the stream ends. Several
- * changes between two lookups are seen as one. Lookups are made while the stream is consumed.
+ * changes between two lookups are seen as one. Lookups are made while the stream is consumed. Amounts are in centavos. It
+ * fails as `final` does.
  *
  * Each lookup has its own span. The stream has none, since its consumer decides how long it runs: put `Effect.withSpan`
  * around the consumer.

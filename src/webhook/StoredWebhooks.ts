@@ -8,7 +8,7 @@
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import { database, naming } from "../durable/Database.ts"
+import { database, mapDatabaseError } from "../durable/Database.ts"
 import type { StepOptions } from "../durable/Step.ts"
 import { requireNewest } from "../durable/Tables.ts"
 import { letterOf, makeChanges, readHandedOut, readRow, readSteps, type Steps, stepsName } from "./internal/changes.ts"
@@ -18,7 +18,7 @@ import { sqlStore, webhookTables } from "./internal/storeSql.ts"
 import type { DeadLetter, HandlerName } from "./WebhookEvent.ts"
 
 /** Fails unless the tables are of this version, and changes none. */
-export const requireTables = naming("look")(requireNewest(webhookTables))
+export const requireTables = mapDatabaseError("look")(requireNewest(webhookTables))
 
 /** A dead letter, and the webhook of which it is one: the layer's option `name`. */
 export interface StoredLetter extends DeadLetter {
@@ -85,7 +85,7 @@ export const deadLetters = Effect.gen(function* () {
     for (const letter of yield* deadLetters) letters.push({ ...letter, webhook })
   }
   return letters
-}).pipe(Effect.scoped, naming("list"))
+}).pipe(Effect.scoped, mapDatabaseError("list"))
 
 const prefix = "delivery:"
 
@@ -125,7 +125,7 @@ export const show = Effect.fnUntraced(function* (id: string) {
     })
   }
   return found
-}, naming("show"))
+}, mapDatabaseError("show"))
 
 /** Has a dead letter's transaction looked up and handed out again; `false` where there is no such letter. */
 export const retry = Effect.fnUntraced(
@@ -133,7 +133,7 @@ export const retry = Effect.fnUntraced(
     return yield* (yield* changesOf(webhook)).retry(id, options)
   },
   Effect.scoped,
-  naming("retry")
+  mapDatabaseError("retry")
 )
 
 /** Forgets a dead letter; `false` where there is no such letter. */
@@ -142,5 +142,5 @@ export const discard = Effect.fnUntraced(
     return yield* (yield* changesOf(webhook)).discard(id, options)
   },
   Effect.scoped,
-  naming("discard")
+  mapDatabaseError("discard")
 )

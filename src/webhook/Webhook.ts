@@ -1,6 +1,6 @@
 /**
  * Receives the deliveries of the service. Each is a hint: the transaction is looked up, and only what the lookup says is
- * handed to your code. The service documents neither payload, nor signature, nor retries (service interface, section 6), so
+ * handed to your code. The service documents neither payload, nor signature, nor retries (`docs/service.md`), so
  * nothing that a delivery says is believed.
  *
  * - Your code is called by what the status means: `onPaid` for what is paid and nothing else.
@@ -98,7 +98,7 @@ export class Webhook extends Context.Service<
      * request it may have been.
      */
     readonly check: (transactionId: string) => Effect.Effect<void, InvalidRequest | DatabaseError>
-    /** Waits until no delivery is in work or waits to be. Dead letters do not count. */
+    /** Waits until no delivery is in work or waits to be. Dead letters do not count. Fails with `DatabaseError`. */
     readonly idle: Effect.Effect<void, DatabaseError>
     /** What your code refused until its `retry` came to an end, the oldest first. */
     readonly deadLetters: Effect.Effect<ReadonlyArray<DeadLetter>, DatabaseError>
@@ -114,7 +114,10 @@ export class Webhook extends Context.Service<
     readonly discard: (id: string, options?: StepOptions) => Effect.Effect<boolean, InvalidRequest | DatabaseError>
   }
 >()("effect-pix/Webhook") {
-  /** In memory, for tests and for what a process may forget when it ends. */
+  /**
+   * In memory, for tests and for what a process may forget when it ends. It fails with `ConfigurationError` where an option
+   * is wrong.
+   */
   static readonly layer = <P = unknown, M = unknown, const O extends WebhookOptions<P, M, unknown> = {}>(
     options: Given<O, WebhookOptions<P, M, unknown>>
   ): Layer.Layer<Webhook, ConfigurationError, Payments | ServicesOf<O>> =>

@@ -2,9 +2,11 @@
  * What a webhook delivery becomes: a `Confirmed` transaction, whose status a lookup said, or something `Unconfirmed`, which
  * cannot be checked. Only the first is handed to the code that acts on payments.
  *
- * The service documents a lookup for transactions and none for withdrawals (service interface, section 4). So what a
+ * The service documents a lookup for transactions and none for withdrawals (`docs/service.md`). So what a
  * delivery says about a withdrawal is never confirmed, and its type says so.
  */
+declare module "./WebhookEvent.ts" {}
+
 import type * as Cause from "effect/Cause"
 import type * as DateTime from "effect/DateTime"
 import type { Metadata } from "../contract/Metadata.ts"
@@ -43,6 +45,7 @@ export interface UnconfirmedTransaction<P = unknown, M = unknown> {
   readonly _tag: "UnconfirmedTransaction"
   /** The same for the same transaction and reason: a report may be repeated. */
   readonly id: string
+  /** The id that was looked up. */
   readonly transactionId: string
   /**
    * - `NotFound`: the service knows no such transaction, even after a while.
@@ -65,14 +68,17 @@ export interface UnconfirmedTransaction<P = unknown, M = unknown> {
   readonly lastStatus?: DetailStatus | undefined
   /** What was looked up, for `OtherAmount`. */
   readonly transaction?: TransactionDetail | undefined
-  /** What `expectedAmount` said, for `OtherAmount`. */
+  /** What `expectedAmount` said, in centavos, for `OtherAmount`. */
   readonly expected?: Centavos | undefined
+  /** Why the lookup failed, for `LookupFailed`. */
   readonly error?: GetTransactionError | undefined
+  /** What the delivery said. Whoever knows the address may have written it. */
   readonly untrusted: Untrusted<P, M>
 }
 
 /** By what a delivery names a withdrawal: one of them, or both. */
 export interface WithdrawalNames {
+  /** The key that it was sent with. */
   readonly idempotencyKey?: string | undefined
   /** The `id` of its record, as the service answered it. */
   readonly withdrawalId?: number | undefined
@@ -96,6 +102,7 @@ export interface UnconfirmedWithdrawal<P = unknown, M = unknown> extends Withdra
   readonly id: string
   /** Your own note of it: what the option `noted` answered. It does not prove what became of the withdrawal. */
   readonly noted?: WithdrawalNote | undefined
+  /** What the delivery said. Whoever knows the address may have written it. */
   readonly untrusted: Untrusted<P, M>
 }
 
@@ -104,6 +111,7 @@ export interface Unrecognised<P = unknown, M = unknown> {
   readonly _tag: "Unrecognised"
   /** The same for the same delivery. */
   readonly id: string
+  /** What the delivery said. Whoever knows the address may have written it. */
   readonly untrusted: Untrusted<P, M>
 }
 
@@ -130,6 +138,7 @@ export type HandlerName = (typeof handlerNames)[number]
 
 /** Your code failed, died, or took longer than `handlerTimeout`. */
 export interface HandlerFailure {
+  /** Which piece of your code. */
   readonly handler: HandlerName
   /** The id of the event or of the report. */
   readonly id: string
@@ -145,7 +154,9 @@ export interface HandlerFailure {
 export interface DeadLetter {
   /** For `Webhook.retry`. */
   readonly id: string
+  /** What the delivery was about. */
   readonly about: "Transaction" | "Withdrawal" | "Unknown"
+  /** The id of the transaction, for one. */
   readonly transactionId?: string | undefined
   /** What failed at last. */
   readonly handler: HandlerName

@@ -1,5 +1,5 @@
 /**
- * What a webhook delivery hints at. The service documents no payload (service interface, section 6), so the default looks
+ * What a webhook delivery hints at. The service documents no payload (`docs/service.md`), so the default looks
  * for the fields that the service documents elsewhere: at the top, or in an object `data`, as in the answer to a new
  * charge. Nothing found here is believed. For any other payload give `Webhook` a `find` of your own.
  *
@@ -20,17 +20,21 @@
  * WebhookHint.find("hello") // => { about: "Unknown" }
  * ```
  */
+declare module "./WebhookHint.ts" {}
 
 import * as Predicate from "effect/Predicate"
 
 /** What a delivery hints at. */
 export interface Hint {
+  /** What it is about. `Unknown`: it names neither. */
   readonly about: "Transaction" | "Withdrawal" | "Unknown"
   /** The id to look up, for a transaction. */
   readonly transactionId?: string | undefined
   /** What the delivery says that the status is, in whatever vocabulary. */
   readonly status?: string | undefined
+  /** The `id` of a withdrawal's record. */
   readonly withdrawalId?: number | undefined
+  /** The key that a withdrawal was sent with. */
   readonly idempotencyKey?: string | undefined
   /** The metadata as it came: text, or an object. */
   readonly metadata?: string | Readonly<Record<string, unknown>> | undefined
@@ -53,7 +57,10 @@ const asMetadata = (value: unknown) => asText(value, Infinity) ?? (Predicate.isO
 
 const fieldsOf = (value: unknown) => (Predicate.isObject(value) ? value : {})
 
-/** Finds what a payload hints at: see the head of this module. Never fails, whatever it is given. */
+/**
+ * Finds what a payload hints at, by the names of the fields that the service uses elsewhere. It never fails, whatever it is
+ * given. What it finds is a hint, and proves nothing.
+ */
 export const find = (payload: unknown): Hint => {
   const top = fieldsOf(payload)
   const fields: Readonly<Record<string, unknown>> = { ...top, ...fieldsOf(top["data"]) }

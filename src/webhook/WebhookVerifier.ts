@@ -1,5 +1,5 @@
 /**
- * Who may send deliveries to the webhook. The service documents no signature (service interface, section 6), so until it
+ * Who may send deliveries to the webhook. The service documents no signature (`docs/service.md`), so until it
  * does, a secret in a header or in the path, and a list of addresses, keep strangers out.
  *
  * - A verifier only keeps load and noise away. Even a delivery that passes is a hint: `Webhook` confirms it by a lookup.
@@ -24,6 +24,7 @@
  * ])
  * ```
  */
+declare module "./WebhookVerifier.ts" {}
 
 import { hmac as macOf } from "@noble/hashes/hmac.js"
 import { sha256 } from "@noble/hashes/sha2.js"
@@ -69,6 +70,7 @@ export class WebhookRefused extends legible(
 
 /** Decides whose deliveries are taken. Write your own with an object of this shape. */
 export interface WebhookVerifier {
+  /** Takes the delivery, or fails with `WebhookRefused`. */
   readonly verify: (request: WebhookRequest) => Effect.Effect<void, WebhookRefused>
   /** The path holds a secret: the server's access log says nothing about the delivery. Default: no. */
   readonly secretInPath?: boolean | undefined

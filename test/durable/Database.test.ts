@@ -4,7 +4,13 @@ import { Cause, Effect, Exit, Layer, Redacted } from "effect"
 import { NodeSqlite } from "effect-pix/node"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient, Statement } from "effect/sql"
-import { database, DatabaseError, inTransaction, naming, requireOwnTransaction } from "../../src/durable/Database.ts"
+import {
+  database,
+  DatabaseError,
+  inTransaction,
+  mapDatabaseError,
+  requireOwnTransaction
+} from "../../src/durable/Database.ts"
 import { migrate } from "../../src/durable/Tables.ts"
 import { postgres } from "../support/database.ts"
 import { noPostgres } from "../support/postgres.ts"
@@ -86,14 +92,14 @@ describe("requireOwnTransaction", () => {
   )
 })
 
-describe("naming", () => {
+describe("mapDatabaseError", () => {
   it.effect("the error of a statement names the kind of failure and none of the database's words", () =>
     Effect.gen(function* () {
       const { sql } = yield* database
       yield* sql`CREATE TABLE people (email TEXT UNIQUE)`
       const insert = sql`INSERT INTO people VALUES ('maria@example.com')`
       yield* insert
-      const error = yield* Effect.flip(naming("submit")(insert))
+      const error = yield* Effect.flip(mapDatabaseError("submit")(insert))
       assert.strictEqual(error._tag, "DatabaseError")
       assert.strictEqual(error.reason, "UniqueViolation")
       assert.notInclude(JSON.stringify(error), "maria")

@@ -2,7 +2,8 @@ import { assert, describe, it, vi } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Logger, Queue, References, Schema } from "effect"
 import { PersistedQueue } from "effect/persistence"
 import { TestClock } from "effect/testing"
-import { withPatience, layerQueueMemory, repeatedly, TryAgain, unlimited, work } from "../../src/durable/Work.ts"
+import { layerQueueMemory, unlimited } from "../../src/durable/Queue.ts"
+import { delayInterrupt, repeatedly, TryAgain, work } from "../../src/durable/Work.ts"
 
 const makeQueue = PersistedQueue.make({ name: "test", schema: Schema.String, maxAttempts: unlimited })
 
@@ -253,9 +254,25 @@ describe("repeatedly", () => {
       assert.strictEqual(runs, 4)
     })
   )
+
+  it.effect("a failure that goes on is a warning once a minute", () =>
+    Effect.gen(function* () {
+      const levels: Array<string> = []
+      const logger = Logger.layer([Logger.make(({ logLevel }) => levels.push(logLevel))])
+      yield* Effect.forkScoped(
+        repeatedly("test", "10 seconds", Effect.fail("no")).pipe(
+          Effect.provide(logger),
+          Effect.provideService(References.MinimumLogLevel, "All")
+        )
+      )
+      yield* TestClock.adjust("125 seconds")
+      assert.strictEqual(levels.length, 13)
+      assert.strictEqual(levels.filter((level) => level === "Warn").length, 3)
+    })
+  )
 })
 
-describe("withPatience", () => {
+describe("delayInterrupt", () => {
   const begin = (takes: "3 seconds" | "1 hour") =>
     Effect.gen(function* () {
       let ended: "done" | "cut off" | undefined
@@ -263,7 +280,7 @@ describe("withPatience", () => {
         Effect.andThen(Effect.sync(() => (ended = "done"))),
         Effect.onInterrupt(() => Effect.sync(() => (ended = "cut off")))
       )
-      const fiber = yield* Effect.forkChild(withPatience("5 seconds")(job))
+      const fiber = yield* Effect.forkChild(delayInterrupt("5 seconds")(job))
       yield* Effect.yieldNow
       yield* TestClock.adjust("1 second")
       const stop = yield* Effect.forkChild(Fiber.interrupt(fiber))

@@ -42,7 +42,7 @@ describe("a parked payout", () => {
       yield* queue.submit(payout("invoice-1", 5000))
       yield* queue.await("invoice-1")
       const refused = yield* Effect.flip(queue.retry("invoice-1"))
-      assert.include(refused.message, "resume it")
+      assert.include(refused.message, "Resume it")
       yield* queue.park("invoice-1")
       const parked = yield* statusOf("invoice-1")
       assert.isTrue(parked._tag === "Parked" && parked.because === "OverMaxAmount")

@@ -71,6 +71,16 @@ describe("Rehearsal.run", () => {
     })
   )
 
+  it.live("a refused payout that succeeds under the same key in the same millisecond has no finding", () =>
+    Effect.gen(function* () {
+      const idempotencyKey = keyOf("invoice-1")
+      const program = Payments.use((payments) =>
+        Effect.retry(payments.requestWithdrawal(invoice, { idempotencyKey }), { times: 3 })
+      )
+      expect((yield* Rehearsal.run(program)).findings).toEqual([])
+    })
+  )
+
   it.live("a schedule is played alone by its name, and its story is the same to the byte", () =>
     Effect.gen(function* () {
       const all = yield* Rehearsal.run(payWithNewKeys)
@@ -183,7 +193,8 @@ describe("Rehearsal.run", () => {
         return yield* Payments.use((payments) => payments.getTransaction(id))
       })
       const { rules, worlds } = collecting()
-      yield* Rehearsal.run(program, { stores, rules, payAfter: "1 minute", meanwhile: refund })
+      const report = yield* Rehearsal.run(program, { stores, rules, payAfter: "1 minute", meanwhile: refund })
+      expect(report.findings).toEqual([])
       expect(worlds.get("undisturbed")?.calls.at(-1)?.status).toBe("Refunded")
       expect(worlds.get("call 1 createTransaction: the charge fails")?.calls.at(-1)?.status).toBe("Failed")
       expect(worlds.get("call 1 createTransaction: nobody pays, the charge lapses")?.calls.at(-1)?.status).toBe(
@@ -321,6 +332,41 @@ describe("what a program declares", () => {
           { rule: "amount-differs", problems: ['"invoice-1" is owed 100000 centavos, and payout 1 is of 1000.'] }
         ])
       }
+    })
+  )
+
+  it.live("an answer that the ledger does not bear out is found", () =>
+    Effect.gen(function* () {
+      const forget = Effect.flatMap(Sandbox, (sandbox) => Effect.delay(sandbox.reset, "1 minute"))
+      const program = Effect.andThen(pay("invoice-1"), Effect.sleep("2 minutes"))
+      const report = yield* Rehearsal.run(program, { meanwhile: forget, only: "undisturbed" })
+      expect(brokenRules(report)).toEqual(["told-done-but-absent"])
+    })
+  )
+
+  it.live("a payout that the program stopped waiting for is in doubt, where it was executed", () =>
+    Effect.gen(function* () {
+      const impatient = Effect.ignore(Effect.timeout(pay("invoice-1"), "5 seconds"))
+      const report = yield* Rehearsal.run(impatient)
+      const late = "call 1 requestWithdrawal: executed 10 minutes late"
+      expect(schedulesOf(report, "unknown-dropped")).toEqual(expect.arrayContaining([late, `${late}, each request`]))
+      expect(schedulesOf(report, "unknown-dropped")).not.toContain("call 1 requestWithdrawal: not sent, each request")
+    })
+  )
+
+  it.live("goods that cost another amount than their charge are found, and the list shows no payment", () =>
+    Effect.gen(function* () {
+      const program = Effect.gen(function* () {
+        const { id } = yield* charge
+        yield* Effect.sleep("30 hours")
+        yield* Payments.use((payments) => payments.listTransactions())
+        yield* Rehearsal.fact("shipped", { transactionId: id, amount: 25 })
+      })
+      const report = yield* Rehearsal.run(program, { payAfter: "26 hours" })
+      expect(brokenRules(report)).toEqual(["amount-differs", "shipped-unchecked", "shipped-unpaid"])
+      const text = Rehearsal.text(report)
+      expect(text).toContain("1d 06:00:00.000  call 2 listTransactions: Succeeded: 1 rows")
+      expect(text).toContain("was shipped, and it was Cancelled at that time.")
     })
   )
 

@@ -8,7 +8,7 @@ import type { exportedBy } from "./exported.ts"
 type Exported = Effect.Success<ReturnType<typeof exportedBy>>
 
 /** The rows of the table under a heading that are of one part of the library: the texts in backquotes, by column. */
-export const documented = (heading: "Spans" | "Metrics" | "Logs", part: string) => {
+const documented = (heading: "Spans" | "Metrics" | "Logs", part: string) => {
   const page = readFileSync(new URL("../../docs/observability.md", import.meta.url), "utf8")
   const section = page.split(`\n## ${heading}\n`)[1]?.split("\n## ")[0] ?? ""
   const [head = [], , ...rows] = section
@@ -34,7 +34,7 @@ export const documented = (heading: "Spans" | "Metrics" | "Logs", part: string) 
 type Attributed = { readonly attributes: Readonly<Record<string, unknown>> }
 
 /** The names of all attributes of these. */
-export const namesIn = (found: ReadonlyArray<Attributed>) =>
+const namesIn = (found: ReadonlyArray<Attributed>) =>
   [...new Set(found.flatMap(({ attributes }) => Object.keys(attributes)))].toSorted()
 
 const byName = (one: { readonly name: string }, other: { readonly name: string }) => one.name.localeCompare(other.name)

@@ -279,7 +279,7 @@ describe("what a webhook exports", () => {
 
   it("every metric and span of the webhook is in the table of its page", () => {
     const page = readFileSync("docs/observability.md", "utf8")
-    for (const name of ["deliveries", "handlers", "waiting", "oldest", "dead_letters"]) {
+    for (const name of ["deliveries", "handlers", "waiting", "oldest", "dead_letters", "measured"]) {
       assert.include(page, `\`effect_pix_webhook_${name}\``)
     }
     for (const name of ["Webhook.answer", "Webhook.process"]) assert.include(page, `\`${name}\``)

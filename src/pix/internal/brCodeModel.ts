@@ -22,6 +22,7 @@ export type ProblemCode = typeof ProblemCode.Type
 
 /** A finding about a code that could be read. It repeats nothing of the code. */
 export interface Problem {
+  /** What is wrong, for a program. */
   readonly code: ProblemCode
   /** What is wrong, as a predicate: "states an amount that is not ...". */
   readonly reason: string

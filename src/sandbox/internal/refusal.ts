@@ -1,5 +1,5 @@
 /**
- * The refusals of the sandbox. The service shows neither statuses nor bodies of errors (service interface, section 7): both
+ * The refusals of the sandbox. The service shows neither statuses nor bodies of errors (`docs/service.md`): both
  * are this sandbox's own, in words that a Brazilian gateway would use.
  */
 import type * as HttpApiError from "effect/http-api/HttpApiError"

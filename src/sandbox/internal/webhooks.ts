@@ -1,7 +1,7 @@
 /**
  * The sandbox's webhooks: which changes are sent, in what shape, and how often they are tried.
  *
- * The service sends webhooks and shows neither payload nor retries nor signature (service interface, section 6). All of
+ * The service sends webhooks and shows neither payload nor retries nor signature (`docs/service.md`). All of
  * this is **made up**, but for one thing: a withdrawal's metadata is returned, an object as its JSON text.
  *
  * ```json

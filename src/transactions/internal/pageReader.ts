@@ -66,7 +66,7 @@ const maxMissesAtOneTime = 8
 /** How many rows may be delivered beyond twice the first count of the service. */
 const slack = 10_000
 
-/** The most rows that a page may have (service interface, section 4.2). */
+/** The most rows that a page may have (`docs/service.md`). */
 export const largestPage = 100
 
 /** The page sizes that show rows on both sides of a border. The size that shows the most is first. */

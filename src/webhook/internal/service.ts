@@ -5,9 +5,9 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import * as Latch from "effect/Latch"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as PubSub from "effect/PubSub"
 import * as Random from "effect/Random"
 import * as PersistedQueue from "effect/persistence/PersistedQueue"
 import * as Result from "effect/Result"
@@ -18,11 +18,12 @@ import { getTransaction } from "../../contract/Endpoints.ts"
 import { InvalidRequest } from "../../contract/PaymentsError.ts"
 import { issuesOf } from "../../contract/RequestIssues.ts"
 import * as Settings from "../../contract/Settings.ts"
-import { database, DatabaseError, naming } from "../../durable/Database.ts"
+import { database, DatabaseError, mapDatabaseError } from "../../durable/Database.ts"
 import { migrate } from "../../durable/Tables.ts"
-import { forgetDone, layerQueue, layerQueueMemory, repeatedly, TryAgain, unlimited, work } from "../../durable/Work.ts"
+import { forgetDone, layerQueue, layerQueueMemory, unlimited } from "../../durable/Queue.ts"
+import { repeatedly, TryAgain, work } from "../../durable/Work.ts"
 import { boundedExponential } from "../../internal/schedule.ts"
-import { makeWrites } from "../../internal/soleWriter.ts"
+import { followWrites, makeWrites } from "../../internal/soleWriter.ts"
 import { log } from "../../internal/spans.ts"
 import { TransactionHints } from "../../transactions/TransactionHints.ts"
 import type { DeliveryInfo, WebhookOptions, WebhookSqlOptions } from "../WebhookOptions.ts"
@@ -32,7 +33,7 @@ import { type Due, Job } from "./changes.ts"
 import { makeHandlers } from "./handlers.ts"
 import { InRequest } from "./inRequest.ts"
 import { makeReader } from "./reader.ts"
-import { causeType, measure } from "./signals.ts"
+import { causeType, measures } from "./signals.ts"
 import { makeMemory, memoryStore, type Store } from "./store.ts"
 import { queueNameOf, sqlStore, webhookTables } from "./storeSql.ts"
 import { makeWork } from "./work.ts"
@@ -79,7 +80,7 @@ const serviceOf = Effect.fnUntraced(function* <P, M, R>(
   const hints = yield* TransactionHints
   const scope = yield* Effect.scope
   const queue = yield* PersistedQueue.make({ name: queueNameOf(settings.name), schema: Job, maxAttempts: unlimited })
-  const changed = Latch.makeUnsafe()
+  const handled = yield* makeWrites
   const read = makeReader(options)
   const { check, deadLetters, discard, heal, process, record, retry } = makeWork({
     name: settings.name,
@@ -102,7 +103,7 @@ const serviceOf = Effect.fnUntraced(function* <P, M, R>(
       ? undefined
       : ({ job, millis }) =>
           queue.offer(job, { id: job.job, delay: millis }).pipe(
-            naming("webhook"),
+            mapDatabaseError("webhook"),
             // Two names and a number can always be written.
             Effect.catchTag("SchemaError", Effect.die),
             Effect.asVoid
@@ -114,14 +115,12 @@ const serviceOf = Effect.fnUntraced(function* <P, M, R>(
       process(job).pipe(
         Effect.asVoid,
         Effect.catchTag("DatabaseError", ({ reason }) => Effect.fail(new TryAgain({ reason }))),
-        Effect.ensuring(Effect.sync(() => changed.openUnsafe()))
+        Effect.ensuring(PubSub.publish(handled, undefined))
       )
     const attributesOf = ({ name }: Job) => ({ "webhook.name": settings.name, "webhook.id": name })
     yield* Effect.forkScoped(work(queue, { name: "Webhook", concurrency: settings.concurrency, attributesOf, handle }))
-    const { followWrites } = store
-    yield* Effect.forkScoped(repeatedly("Webhook: healing lost rows", "1 minute", heal, followWrites))
-    const counting = measure(settings.name, store)
-    yield* Effect.forkScoped(repeatedly("Webhook: counting", "1 minute", counting, followWrites))
+    yield* Effect.forkScoped(repeatedly("Webhook: healing lost rows", "1 minute", heal, store.followWrites))
+    yield* Effect.forkScoped(measures(settings.name, store))
     yield* Effect.forkScoped(repeatedly("Webhook: forgetting", "1 hour", Effect.andThen(store.forget, forgetDone)))
   }
 
@@ -178,11 +177,9 @@ const serviceOf = Effect.fnUntraced(function* <P, M, R>(
       if (inRequest !== undefined) yield* processInRequest(inRequest, job)
     }),
     idle: Effect.gen(function* () {
-      const nextWrite = yield* store.followWrites
-      while (true) {
-        changed.closeUnsafe()
-        if ((yield* store.count("Open")) === 0) return
-        yield* Effect.race(changed.await, Effect.andThen(Effect.sleep("1 second"), nextWrite))
+      const nextHandled = yield* followWrites(handled)
+      while ((yield* store.count("Open")) > 0) {
+        yield* Effect.race(nextHandled, Effect.sleep("1 second"))
       }
     }).pipe(Effect.scoped),
     deadLetters,
@@ -207,10 +204,10 @@ export const makeSqlService = Effect.fnUntraced(function* <P, M, R>(options: Opt
   const base = yield* database
   // While a handler runs on SQLite no delivery can be recorded, and its caller waits.
   const settings = yield* settingsOf(options, base.dialect === "sqlite" ? "5 seconds" : undefined)
-  yield* naming("migrate")(migrate(webhookTables))
+  yield* mapDatabaseError("migrate")(migrate(webhookTables))
   const store = yield* sqlStore(base, settings.name, settings)
   const inRequest = yield* InRequest
-  const queue = yield* naming("migrate")(
+  const queue = yield* mapDatabaseError("migrate")(
     Layer.build(inRequest === undefined ? layerQueue(queueNameOf(settings.name), settings) : layerQueueMemory)
   )
   return yield* Effect.provideContext(serviceOf(options, settings, store, inRequest), queue)

@@ -7,6 +7,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as Result from "effect/Result"
+import { repeatedly, reportUntil } from "../../durable/Work.ts"
 import { log } from "../../internal/spans.ts"
 import type { HandlerName } from "../WebhookEvent.ts"
 import { digest } from "./row.ts"
@@ -36,6 +37,11 @@ const deadLetters = Metric.gauge("effect_pix_webhook_dead_letters", {
   attributes: { unit: "{delivery}" }
 })
 
+const measured = Metric.gauge("effect_pix_webhook_measured", {
+  description: "When the gauges were measured last, in seconds since 1970",
+  attributes: { unit: "s" }
+})
+
 /** `webhook.transaction_id_hash`: finds the spans and lines of a transaction without showing its id. */
 export const transactionHash = (transactionId: string): string => digest(transactionId.toLowerCase()).slice(0, 40)
 
@@ -57,17 +63,28 @@ export const countCall = (
     1
   )
 
-/** Counts what waits, from the store: a process that starts says what others left. */
-export const measure = Effect.fnUntraced(function* (webhook: string, store: Store) {
-  const now = yield* Clock.currentTimeMillis
-  const found = yield* store.waiting
-  for (const reason of ["due", "early", "outage", "failed"] as const) {
-    const { count, oldest: since } = found.find((of) => of.reason === reason) ?? { count: 0, oldest: now }
-    yield* Metric.update(Metric.withAttributes(waiting, { webhook, reason }), count)
-    yield* Metric.update(Metric.withAttributes(oldest, { webhook, reason }), Math.max(0, now - since) / 1000)
-  }
-  yield* Metric.update(Metric.withAttributes(deadLetters, { webhook }), yield* store.count("Dead"))
-})
+/** Measures every minute what waits, from the store: a process that starts says what others left. */
+export const measures = Effect.fnUntraced(function* (webhook: string, store: Store) {
+  const nextWrite = yield* store.followWrites
+  // While the database is away the gauges have their last values, and this is not updated.
+  const markMeasured = Effect.flatMap(Clock.currentTimeMillis, (now) =>
+    Metric.update(Metric.withAttributes(measured, { webhook }), now / 1000)
+  )
+  const measure = Effect.gen(function* () {
+    const now = yield* Clock.currentTimeMillis
+    const found = yield* store.waiting
+    for (const reason of ["due", "early", "outage", "failed"] as const) {
+      const { count, oldest: since } = found.find((of) => of.reason === reason) ?? { count: 0, oldest: now }
+      yield* Metric.update(Metric.withAttributes(waiting, { webhook, reason }), count)
+      yield* Metric.update(Metric.withAttributes(oldest, { webhook, reason }), Math.max(0, now - since) / 1000)
+    }
+    yield* Metric.update(Metric.withAttributes(deadLetters, { webhook }), yield* store.count("Dead"))
+    yield* markMeasured
+    // What waits grows older. Where nothing waits, nothing changes before the next write.
+    if (found.length === 0) yield* reportUntil(nextWrite, markMeasured)
+  })
+  return yield* repeatedly("Webhook: counting", "1 minute", measure)
+}, Effect.scoped)
 
 /** A delivery that was not taken. */
 export interface Refusal {

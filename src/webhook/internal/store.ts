@@ -27,7 +27,7 @@ interface Change<A> {
 }
 
 /** Open rows that wait for one reason. `oldest` is in milliseconds since 1970. */
-export interface Waiting {
+interface Waiting {
   readonly reason: string
   readonly count: number
   readonly oldest: number

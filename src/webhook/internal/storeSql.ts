@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as RcMap from "effect/RcMap"
 import * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
-import { type Database, inTransaction, isInTransaction, naming } from "../../durable/Database.ts"
+import { type Database, inTransaction, isInTransaction, mapDatabaseError } from "../../durable/Database.ts"
 import { healLost } from "../../durable/Lost.ts"
 import type { Tables } from "../../durable/Tables.ts"
 import { followWrites, soleWritesOf } from "../../internal/soleWriter.ts"
@@ -96,7 +96,7 @@ export const sqlStore = Effect.fnUntraced(function* (
         yield* sql`UPDATE ${rows} SET state = ${next.state}, value = ${next.value}, job = ${next.job ?? null} ${where(name)}`
       }
       return answer
-    }).pipe(inTransaction(database), locked(name), naming("webhook"))
+    }).pipe(inTransaction(database), locked(name), mapDatabaseError("webhook"))
   })
 
   const forget = Effect.fnUntraced(function* (state: Stored["state"], after: Duration.Duration) {
@@ -104,7 +104,7 @@ export const sqlStore = Effect.fnUntraced(function* (
     const old = sql`${of(state)} AND updated_at < ${oldest}`
     const some = sql`DELETE ${old} AND name IN (SELECT name ${old} LIMIT ${step}) RETURNING name`
     yield* Effect.repeat(some, { while: ({ length }) => length === step })
-  }, naming("webhook"))
+  }, mapDatabaseError("webhook"))
 
   const store: Store = {
     followWrites: followWrites(soleWritesOf(sql)),
@@ -114,7 +114,7 @@ export const sqlStore = Effect.fnUntraced(function* (
     get: (name) =>
       sql<Stored>`SELECT state, value FROM ${rows} ${where(name)}`.pipe(
         Effect.map(([stored]) => stored),
-        naming("webhook")
+        mapDatabaseError("webhook")
       ),
     change: (name, change) =>
       hold(name, (stored) => {
@@ -124,7 +124,7 @@ export const sqlStore = Effect.fnUntraced(function* (
     count: (state) =>
       sql<{ readonly count: number | string }>`SELECT COUNT(*) AS count ${of(state)}`.pipe(
         Effect.map(([found]) => Number(found?.count ?? 0)),
-        naming("webhook")
+        mapDatabaseError("webhook")
       ),
     waiting: Effect.map(
       sql<{ readonly reason: string | null; readonly count: number | string; readonly oldest: number | string }>`
@@ -135,17 +135,17 @@ export const sqlStore = Effect.fnUntraced(function* (
           count: Number(count),
           oldest: Number(oldest)
         }))
-    ).pipe(naming("webhook")),
+    ).pipe(mapDatabaseError("webhook")),
     dead: sql<Stored>`SELECT value ${of("Dead")} ORDER BY updated_at`.pipe(
       Effect.map((found) => found.map(({ value }) => value)),
-      naming("webhook")
+      mapDatabaseError("webhook")
     ),
     lost: (heal) =>
       healLost(
         database,
         { queueName: queueNameOf(webhook), table, key: "name", element: sql.literal("job"), where: isOf("Open") },
         ({ element, key }) => heal(key, element)
-      ).pipe(Effect.asVoid, naming("webhook")),
+      ).pipe(Effect.asVoid, mapDatabaseError("webhook")),
     forget: forget("Kept", retention),
     forgetUnfinished: forget("Open", Duration.weeks(1))
   }

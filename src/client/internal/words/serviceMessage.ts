@@ -1,6 +1,5 @@
 /**
- * Reads the words of an error response. The service does not document the shape of an error body (service interface,
- * section 7), so this reads common shapes of JSON, problem+json, HTML and plain text. It never throws.
+ * Reads the words of an error response. The service does not document the shape of an error body (`docs/service.md`), so this reads common shapes of JSON, problem+json, HTML and plain text. It never throws.
  *
  * Gotcha: the words are not masked, and may hold values of the request. Only `displayMessage` (`mask.ts`) may show them.
  */

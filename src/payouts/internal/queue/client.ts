@@ -15,7 +15,7 @@ import * as Stream from "effect/Stream"
 import { fromReference } from "../../../contract/IdempotencyKey.ts"
 import { Centavos } from "../../../pix/Money.ts"
 import { inSpan } from "../../../internal/spans.ts"
-import { DatabaseError, naming } from "../../../durable/Database.ts"
+import { DatabaseError, mapDatabaseError } from "../../../durable/Database.ts"
 import type { StepOptions } from "../../../durable/Step.ts"
 import { type PayoutItem, PayoutsNotAccepted } from "../../Payout.ts"
 import type { Seal } from "../../PayoutQueueOptions.ts"
@@ -41,7 +41,7 @@ const guard =
   <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     inSpan(`PayoutQueue.${operation}`, { kind: "internal", attributes: {} }, (span) =>
       Effect.provideService(
-        naming(operation)(effect),
+        mapDatabaseError(operation)(effect),
         OfferedBy,
         span && { traceId: span.traceId, spanId: span.spanId }
       )
@@ -62,7 +62,7 @@ const paged = (
   of: "submittedAt" | "updatedAt"
 ) =>
   Stream.paginate(first, (after) =>
-    Effect.map(naming(operation)(page(after)), (rows) => {
+    Effect.map(mapDatabaseError(operation)(page(after)), (rows) => {
       const last = rows.at(-1)
       const next =
         last === undefined || rows.length < pageSize
@@ -263,7 +263,7 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
           store.setPaused(paused, writePause({ at, paused, ...person }))
         )
       ),
-    isPaused: naming("isPaused")(store.isPaused),
+    isPaused: mapDatabaseError("isPaused")(store.isPaused),
     pauses: store.history(pauses).pipe(
       Effect.flatMap((entries): Effect.Effect<ReadonlyArray<PauseChange>> => Effect.orDie(readPauses(entries))),
       guard("pauses")

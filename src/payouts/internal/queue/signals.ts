@@ -5,7 +5,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import { fingerprint } from "../../../contract/IdempotencyKey.ts"
-import { repeatedly } from "../../../durable/Work.ts"
+import { repeatedly, reportUntil } from "../../../durable/Work.ts"
 import { errorType, log } from "../../../internal/spans.ts"
 import { namesOf } from "../machine.ts"
 import { failureOf, type Row } from "./row.ts"
@@ -18,6 +18,7 @@ const waiting = gauge("waiting", "Payouts that wait, by their state: accepted, u
 const oldest = gauge("oldest", "How long the oldest payout of a state has been waiting", "s")
 const centavos = gauge("centavos", "The sum of the payouts that wait, by their state", "{centavo}")
 const paused = gauge("paused", "Whether the workers are stopped by setPaused: 1 or 0", "1")
+const measured = gauge("measured", "When the gauges were measured last, in seconds since 1970", "s")
 const changes = Metric.counter("effect_pix_payout_queue_changes", {
   description: "Payouts that came into a state, with the cause of a failure",
   incremental: true,
@@ -63,6 +64,9 @@ export const attributesOf = (row: Row): Readonly<Record<string, unknown>> => {
   }
 }
 
+/** While the database is away the gauges have their last values, and this is not updated. */
+const markMeasured = Effect.flatMap(Clock.currentTimeMillis, (now) => Metric.update(measured, now / 1000))
+
 /** Measures every minute what waits, also in a process without a worker: two statements on an index. */
 export const measures = Effect.fnUntraced(function* (store: Store) {
   const nextWrite = yield* store.followWrites
@@ -83,8 +87,9 @@ export const measures = Effect.fnUntraced(function* (store: Store) {
       }
     }
     yield* Metric.update(paused, (yield* store.isPaused) ? 1 : 0)
+    yield* markMeasured
     // What waits grows older. Where nothing waits, nothing changes before the next write.
-    if (counts.length === 0) yield* nextWrite
+    if (counts.length === 0) yield* reportUntil(nextWrite, markMeasured)
   })
   return yield* repeatedly("Counting payouts", "1 minute", measure)
 }, Effect.scoped)

@@ -18,7 +18,7 @@ import { Payments } from "../../../client/Payments.ts"
 import { fingerprint, fromReference } from "../../../contract/IdempotencyKey.ts"
 import type { RequestWithdrawalError } from "../../../contract/PaymentsError.ts"
 import type { Withdrawal, WithdrawalRequest } from "../../../contract/Withdrawal.ts"
-import { orTryAgain, TryAgain, withPatience, work } from "../../../durable/Work.ts"
+import { orTryAgain, TryAgain, delayInterrupt, work } from "../../../durable/Work.ts"
 import type { ParkedBecause } from "../../PayoutStatus.ts"
 import type { Seal } from "../../PayoutQueueOptions.ts"
 import { type Core, type Element, linksOf, OfferedBy } from "./core.ts"
@@ -191,11 +191,10 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
         return yield* park(row, "Unreadable")
       }
       yield* turn
-      const failure = yield* withPatience(settings.drain)(send(row, request))
+      const failure = yield* delayInterrupt(settings.drain)(send(row, request))
       if (failure !== undefined) return yield* new TryAgain({ reason: failure._tag })
     },
-    (effect, row) =>
-      Effect.annotateLogs(orTryAgain(name, attributesOf(row))(retrying(effect)), namesOf(row))
+    (effect, row) => Effect.annotateLogs(orTryAgain(name, attributesOf(row))(retrying(effect)), namesOf(row))
   )
 
   const handle = (element: Element) =>

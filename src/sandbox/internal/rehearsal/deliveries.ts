@@ -3,9 +3,21 @@
  * gateway is answered with 502 and sends again.
  */
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import type { Handler } from "./declared.ts"
 import type { DeliveryDisturbance } from "./schedules.ts"
 import type { Story } from "./story.ts"
+
+/** The bodies are the gateway's own, and the forged one is made alike. */
+const fromBody = Schema.decodeUnknownSync(
+  Schema.fromJsonString(
+    Schema.Struct({
+      transactionId: Schema.optional(Schema.String),
+      withdrawalId: Schema.optional(Schema.Int),
+      status: Schema.String
+    })
+  )
+)
 
 interface Options {
   readonly story: Story
@@ -17,6 +29,12 @@ interface Options {
 }
 
 const answerWith = (status: number) => new Response(undefined, { status })
+
+/** What a body is about, without what the caller put into it. */
+const subjectOf = (body: string): string => {
+  const { status, transactionId, withdrawalId } = fromBody(body)
+  return `${transactionId === undefined ? `payout ${withdrawalId}` : `charge ${transactionId}`} is ${status}`
+}
 
 /** The longest that a delivery is late, and that one waits for the next. */
 const late = "1 hour"
@@ -41,7 +59,7 @@ export const makeDeliveries = ({ disturbed, forkInProcess, forkInWorld, story }:
         headers: { "content-type": "application/json" },
         body
       })
-      story.add(`${name} is delivered: ${body}`)
+      story.add(`${name} is delivered: ${subjectOf(body)}`)
       return Effect.tap(forkInProcess(handler(request)), ({ status }) =>
         Effect.sync(() => story.add(`${name} is answered ${status}`))
       )

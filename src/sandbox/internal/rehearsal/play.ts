@@ -204,18 +204,18 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
   })
 
   const most = options.mostCalls ?? 10_000
-  const began = time.now()
-  const limit = began + Duration.toMillis(Duration.fromInputUnsafe(options.stopAfter ?? options.within ?? "2 days"))
+  const patience = Duration.toMillis(Duration.fromInputUnsafe(options.stopAfter ?? options.within ?? "2 days"))
+  const stopAt = options.stopAfter === undefined ? undefined : time.now() + patience
+  if (stopAt !== undefined) forkInWorld(Effect.sleep(patience))
   let exit: Exit.Exit<A, E> | undefined
   let isStopped = false
-  if (options.stopAfter !== undefined) forkInWorld(Effect.sleep(limit - began))
   for (;;) {
     const fiber = yield* startProcess()
     const here = life
-    const isOver = () => options.stopAfter !== undefined && time.now() >= limit
+    const isOver = () => stopAt !== undefined && time.now() >= stopAt
     yield* time.until(
       () => here.isDead || fiber.pollUnsafe() !== undefined || calls.all().length > most || isOver(),
-      limit
+      stopAt ?? time.now() + patience
     )
     if (here.isDead) {
       const again = time.now() + restartAfter
@@ -227,7 +227,7 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
     isStopped = exit === undefined && isOver()
     if (isStopped) {
       fiber.interruptUnsafe()
-      yield* time.until(() => fiber.pollUnsafe() !== undefined, limit + tail)
+      yield* time.until(() => fiber.pollUnsafe() !== undefined, time.now() + tail)
       story.add(`${here.name} is stopped`)
     }
     break

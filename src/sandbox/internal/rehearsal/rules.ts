@@ -147,8 +147,11 @@ const rules = {
         .filter((call) =>
           rowsOf(world, call).some(({ createdAt }) => {
             const at = createdAt.epochMilliseconds
-            const isLast = world.calls.every(({ key, number }) => number <= call.number || key !== call.key)
-            return at >= call.startedAt && (at <= (call.endedAt ?? 0) || isLast)
+            // A later call under the key may have executed it, also in the same millisecond.
+            const isOfLater = world.calls.some(
+              ({ key, number, startedAt }) => number > call.number && key === call.key && startedAt <= at
+            )
+            return at >= call.startedAt && !isOfLater
           })
         )
         .map((call) => `${nameOf(call)} was answered ${call.outcome}, and it was executed.`)
