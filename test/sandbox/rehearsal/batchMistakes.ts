@@ -1,0 +1,161 @@
+/**
+ * Mistakes of programs that pay many, and are started again after a death.
+ */
+import { Context, Effect, Layer, Random, Schedule } from "effect"
+import { IdempotencyKey, Money, Payments, PixKey } from "effect-pix"
+import { Payouts } from "effect-pix/payouts"
+import { Rehearsal } from "effect-pix/sandbox"
+import type { Mistake } from "./Mistake.ts"
+
+interface Invoice {
+  readonly reference: string
+  readonly amount: Money.Centavos
+  readonly pixKey: PixKey.PixKey
+  isSent: boolean
+}
+
+/** Stands for a table of invoices: it survives a death. */
+class Invoices extends Context.Service<Invoices, ReadonlyArray<Invoice>>()("Invoices") {}
+
+const pixKey = PixKey.email("maria@example.com")
+const stores = Layer.sync(Invoices, () =>
+  ["invoice-1", "invoice-2"].map((reference) => ({ reference, amount: Money.centavos(1000), pixKey, isSent: false }))
+)
+
+const later = Schedule.upTo(Schedule.spaced("1 minute"), { times: 2 })
+
+const keyOf = (reference: string) => IdempotencyKey.fromReference("payout", reference)
+
+const itemOf = ({ amount, pixKey, reference }: Invoice) => ({ reference, amount, pixKey })
+
+/** Declares all that is owed, and gives what is not marked as sent. */
+const open = Effect.gen(function* () {
+  const invoices = yield* Invoices
+  for (const invoice of invoices) yield* Rehearsal.owes(invoice)
+  return invoices.filter(({ isSent }) => !isSent)
+})
+
+/** Sends what is open, one after the other. */
+const sendEach = <E, R>(send: (invoice: Invoice, index: number) => Effect.Effect<unknown, E, R>) =>
+  Effect.flatMap(open, (invoices) => Effect.forEach(invoices, send, { discard: true }))
+
+const send = Effect.fnUntraced(function* ({ amount, pixKey }: Invoice, idempotencyKey?: string) {
+  const payments = yield* Payments
+  if (idempotencyKey === undefined) return yield* payments.requestWithdrawal({ amount, pixKey })
+  return yield* IdempotencyKey.retry(idempotencyKey, later, (options) =>
+    payments.requestWithdrawal({ amount, pixKey }, options)
+  )
+})
+
+const mark = (invoice: Invoice) =>
+  Effect.sync(() => {
+    invoice.isSent = true
+  })
+
+const right = sendEach((invoice) => Effect.andThen(send(invoice, keyOf(invoice.reference)), mark(invoice)))
+
+/** A database's transaction that is run again after it could not be serialized, as it may be at its first time. */
+const transaction = <A, E, R>(effect: Effect.Effect<A, E, R>) => {
+  let runs = 0
+  return Effect.retry(
+    Effect.tap(effect, () => (++runs === 1 ? Effect.fail("could not serialize access" as const) : Effect.void)),
+    { times: 3, while: (error) => error === "could not serialize access" }
+  )
+}
+
+/** A job that is started every 5 seconds, whether or not the last one has ended. */
+const cron = <E, R>(job: Effect.Effect<unknown, E, R>) =>
+  Effect.forEach([0, 5, 10], (second) => Effect.delay(job, `${second} seconds`), {
+    concurrency: "unbounded",
+    discard: true
+  })
+
+export const batchMistakes: ReadonlyArray<Mistake> = [
+  {
+    name: "an own queue that marks after it has sent, without a key of the row",
+    rule: "paid-twice",
+    mistaken: Rehearsal.run(
+      sendEach((invoice) => Effect.andThen(send(invoice), mark(invoice))),
+      { stores }
+    ),
+    mended: Rehearsal.run(right, { stores })
+  },
+  {
+    name: "an own queue that marks before it sends",
+    rule: "owed-not-paid",
+    mistaken: Rehearsal.run(
+      sendEach((invoice) => Effect.andThen(mark(invoice), send(invoice, keyOf(invoice.reference)))),
+      { stores }
+    ),
+    mended: Rehearsal.run(right, { stores })
+  },
+  {
+    name: "a key of the row's number in the list of what is open",
+    rule: "owed-not-paid",
+    mistaken: Rehearsal.run(
+      sendEach((invoice, index) => Effect.andThen(send(invoice, keyOf(`row-${index}`)), mark(invoice))),
+      { stores }
+    ),
+    mended: Rehearsal.run(right, { stores })
+  },
+  {
+    name: "a batch that is started again without a journal",
+    rule: "paid-twice",
+    mistaken: Rehearsal.run(
+      Effect.gen(function* () {
+        const invoices = yield* open
+        const batch = yield* Random.nextIntBetween(1, 1_000_000)
+        yield* Payouts.run(
+          invoices.map((invoice) => ({ ...itemOf(invoice), reference: `${batch}/${invoice.reference}` }))
+        )
+      }),
+      { stores }
+    ),
+    mended: Rehearsal.run(
+      Effect.gen(function* () {
+        const report = yield* Payouts.run((yield* open).map(itemOf))
+        if (report.done.length < 2) return yield* Effect.fail(report)
+      }),
+      { stores }
+    )
+  },
+  {
+    name: "payouts of a run that are left in doubt, put among those that were refused",
+    rule: "told-not-executed-but-executed",
+    mistaken: Rehearsal.run(
+      Effect.gen(function* () {
+        const { notStarted, refused, unknown } = yield* Payouts.run((yield* open).map(itemOf))
+        for (const { reference } of [...notStarted, ...refused, ...unknown]) {
+          yield* Rehearsal.fact("failed", { reference })
+        }
+      }),
+      { stores }
+    ),
+    mended: Rehearsal.run(
+      Effect.gen(function* () {
+        const { notStarted, refused, unknown } = yield* Payouts.run((yield* open).map(itemOf))
+        for (const { reference } of [...notStarted, ...refused]) yield* Rehearsal.fact("failed", { reference })
+        for (const { reference } of unknown) yield* Rehearsal.fact("parked", { reference })
+      }),
+      { stores }
+    )
+  },
+  {
+    name: "a payout in a transaction of the database that is run again",
+    rule: "paid-twice",
+    mistaken: Rehearsal.run(
+      Effect.suspend(() => transaction(sendEach((invoice) => send(invoice)))),
+      { stores }
+    ),
+    mended: Rehearsal.run(
+      Effect.suspend(() => transaction(right)),
+      { stores }
+    )
+  },
+  {
+    name: "a job that is started while the last one still runs",
+    rule: "paid-twice",
+    mistaken: Rehearsal.run(cron(sendEach((invoice) => Effect.andThen(send(invoice), mark(invoice)))), { stores }),
+    mended: Rehearsal.run(Effect.repeat(right, { times: 2, schedule: Schedule.spaced("5 seconds") }), { stores })
+  }
+]
