@@ -1,0 +1,111 @@
+/** What the library has above the client, in programs as its users write them, under every fault and death. */
+import { assert, describe, test } from "@effect/vitest"
+import { Context, Effect, Layer, Schedule, Stream } from "effect"
+import { IdempotencyKey, Money, Payments, PixKey, Reconcile, TransactionWait } from "effect-pix"
+import { Payouts } from "effect-pix/payouts"
+import { Webhook } from "effect-pix/webhook"
+import { Rehearsal, type RehearsalReport } from "effect-pix/sandbox"
+
+/** Fails with the stories of what was found. */
+const requireClean = (report: RehearsalReport, least: number) => {
+  assert.strictEqual(report.findings.length, 0, Rehearsal.text(report))
+  assert.deepStrictEqual(report.undecided, [])
+  assert.isAtLeast(report.schedules, least)
+}
+
+class Orders extends Context.Service<Orders, { readonly charges: Set<string>; readonly shipped: Set<string> }>()(
+  "Orders"
+) {
+  static readonly layer = Layer.sync(Orders, () => ({ charges: new Set<string>(), shipped: new Set<string>() }))
+}
+
+const later = Schedule.upTo(Schedule.spaced("1 minute"), { times: 3 })
+const customer = { name: "Maria Silva", email: "maria@example.com" }
+const amount = Money.centavos(2500)
+
+const charge = Effect.gen(function* () {
+  const payments = yield* Payments
+  const { charges } = yield* Orders
+  const key = IdempotencyKey.fromReference("order", "42")
+  const { id } = yield* IdempotencyKey.retry(key, later, (options) =>
+    payments.createTransaction({ amount, paymentMethod: "PIX", customer }, options)
+  )
+  charges.add(id)
+  return id
+})
+
+const shipOnce = Effect.fnUntraced(function* (transactionId: string) {
+  const { shipped } = yield* Orders
+  if (shipped.has(transactionId)) return
+  shipped.add(transactionId)
+  yield* Rehearsal.fact("shipped", { transactionId })
+})
+
+const items = ["invoice-1", "invoice-2", "invoice-3"].map((reference, index) => ({
+  reference,
+  amount: Money.centavos(1000 + index),
+  pixKey: PixKey.email("maria@example.com")
+}))
+
+describe("under every fault and death", () => {
+  test("a run of payouts that is repeated while one is open pays each once, and knows what it paid", async () => {
+    const program = Effect.gen(function* () {
+      for (const item of items) yield* Rehearsal.owes(item)
+      const report = yield* Payouts.run(items, { concurrency: 2, stopOn: [] })
+      for (const { reference } of report.done) yield* Rehearsal.fact("paid", { reference })
+      for (const { reference } of report.refused) yield* Rehearsal.fact("failed", { reference })
+      for (const { reference } of report.unknown) yield* Rehearsal.fact("parked", { reference })
+      if (report.done.length < items.length) return yield* Effect.fail("open" as const)
+    })
+    const once = await Effect.runPromise(Rehearsal.run(program))
+    requireClean(once, 50)
+    const again = await Effect.runPromise(Rehearsal.run(Effect.retry(program, later)))
+    requireClean(again, 50)
+  })
+
+  test("a shop with a Webhook in memory, which asks again after a restart and every hour, ships what is paid", async () => {
+    const webhooks = Webhook.layer({ onPaid: ({ transaction }) => shipOnce(transaction.transactionId) })
+    const sweep = Effect.gen(function* () {
+      const webhook = yield* Webhook
+      const { charges, shipped } = yield* Orders
+      for (const id of charges) if (!shipped.has(id)) yield* webhook.check(id)
+    }).pipe(Effect.repeat(Schedule.spaced("1 hour")))
+    const program = Effect.gen(function* () {
+      const webhook = yield* Webhook
+      yield* Rehearsal.receive((request) => webhook.answer(request))
+      yield* charge
+      yield* sweep
+    }).pipe(Effect.provide(webhooks))
+    const report = await Effect.runPromise(
+      Rehearsal.run(program, { stores: Orders.layer, payAfter: "1 minute", stopAfter: "6 hours" })
+    )
+    requireClean(report, 40)
+  })
+
+  test("TransactionWait.final ends, and says of no charge that it is paid which is not", async () => {
+    const program = Effect.gen(function* () {
+      const transactionId = yield* charge
+      const detail = yield* TransactionWait.final(transactionId, { deadline: "1 day" })
+      if (detail.enStatusTransaction === "Paid") yield* shipOnce(transactionId)
+      else yield* Rehearsal.fact("told", { transactionId })
+    })
+    const report = await Effect.runPromise(Rehearsal.run(program, { stores: Orders.layer, payAfter: "1 minute" }))
+    requireClean(report, 40)
+  })
+
+  test("a nightly Reconcile ships what was paid in the meantime, and tells of what it cannot read", async () => {
+    const reconcile = Effect.gen(function* () {
+      const { charges } = yield* Orders
+      const orders = Array.from(charges, (transactionId) => ({ transactionId, amount, status: "Paid" as const }))
+      yield* Stream.runForEach(Reconcile.stream(orders), ({ _tag, order: { transactionId } }) =>
+        _tag === "Matched" ? shipOnce(transactionId) : Rehearsal.fact("told", { transactionId })
+      )
+    })
+    const program = Effect.gen(function* () {
+      yield* charge
+      yield* Effect.delay(reconcile, "8 hours")
+    })
+    const report = await Effect.runPromise(Rehearsal.run(program, { stores: Orders.layer, payAfter: "1 minute" }))
+    requireClean(report, 30)
+  })
+})
