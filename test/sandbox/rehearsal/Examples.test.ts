@@ -1,0 +1,72 @@
+/** Programs of the documentation under every fault and death. */
+import { assert, describe, test } from "@effect/vitest"
+import { Context, Effect, Layer, Schedule, Schema, Stream } from "effect"
+import { HttpRouter, HttpServer, HttpServerRequest } from "effect/http"
+import { Money, type Payments, TransactionWait } from "effect-pix"
+import { PayoutEvent, Payouts } from "effect-pix/payouts"
+import { Rehearsal, type RehearsalReport } from "effect-pix/sandbox"
+import { checkout, Orders } from "../../../docs/examples/checkout.ts"
+
+const requireClean = (report: RehearsalReport, least: number) => {
+  assert.strictEqual(report.findings.length, 0, Rehearsal.text(report))
+  assert.deepStrictEqual(report.undecided, [])
+  assert.isAtLeast(report.schedules, least)
+}
+
+describe("under every fault and death", () => {
+  test("the checkout of the docs is one charge, though its button is pressed until it answers", async () => {
+    const program = Effect.gen(function* () {
+      const services = yield* Effect.context<Payments | Orders>()
+      const orders = yield* Orders
+      const app = yield* HttpRouter.toHttpEffect(
+        checkout.pipe(
+          HttpRouter.provideRequest(Layer.succeedContext(services)),
+          Layer.provide(HttpServer.layerServices)
+        )
+      )
+      const press = Effect.gen(function* () {
+        const request = HttpServerRequest.fromWeb(new Request("http://localhost/orders/42", { method: "POST" }))
+        const { status } = yield* Effect.provideService(app, HttpServerRequest.HttpServerRequest, request)
+        return status
+      })
+      yield* Effect.repeat(press, { until: (status) => status === 303, schedule: Schedule.spaced("1 minute") })
+      const transactionId = orders.get("42")?.charge?.transactionId ?? ""
+      const { enStatusTransaction } = yield* TransactionWait.final(transactionId, { deadline: "2 days" })
+      const name = enStatusTransaction === "Paid" ? "shipped" : "told"
+      yield* Rehearsal.fact(name, { transactionId, amount: 2500 })
+    }).pipe(Effect.scoped)
+    const isOneCharge = ({ transactions }: { readonly transactions: ReadonlyArray<unknown> }) =>
+      transactions.length === 1 ? Effect.void : Effect.fail(`There are ${transactions.length} charges of one order.`)
+    const report = await Effect.runPromise(
+      Rehearsal.run(program, { stores: Orders.layer, payAfter: "1 minute", rules: { isOneCharge }, within: "4 days" })
+    )
+    requireClean(report, 30)
+  })
+
+  test("the journal of payouts.md knows after each death what was paid", async () => {
+    class Journal extends Context.Service<Journal, Array<string>>()("Journal") {}
+    const items = Array.from({ length: 3 }, (_, i) => ({ reference: `invoice-${i}`, amount: Money.centavos(1000) }))
+    const Line = Schema.fromJsonString(Schema.toCodecJson(PayoutEvent))
+    const program = Effect.gen(function* () {
+      const lines = yield* Journal
+      const store = (event: PayoutEvent) =>
+        Effect.map(Schema.encodeEffect(Line)(event), (line) => {
+          lines.push(line)
+        })
+      for (const item of items) yield* Rehearsal.owes(item)
+      const previous = yield* Effect.forEach(lines, (line) => Schema.decodeEffect(Line)(line))
+      const events = yield* Payouts.stream(items, { previous, concurrency: 1, stopOn: [] }).pipe(
+        Stream.tap(store),
+        Stream.runCollect
+      )
+      const done = events.flatMap((event) => (event._tag === "Done" ? [event.reference] : []))
+      for (const reference of done) yield* Rehearsal.fact("paid", { reference })
+      if (done.length < items.length) return yield* Effect.fail("open" as const)
+    })
+    const later = Schedule.upTo(Schedule.spaced("1 minute"), { times: 3 })
+    const report = await Effect.runPromise(
+      Rehearsal.run(Effect.retry(program, later), { stores: Layer.sync(Journal, () => []) })
+    )
+    requireClean(report, 50)
+  })
+})
