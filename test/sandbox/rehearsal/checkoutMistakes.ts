@@ -155,6 +155,41 @@ export const checkoutMistakes: ReadonlyArray<Mistake> = [
     mended: right
   },
   {
+    name: "a webhook that is answered before it is handled",
+    rule: "not-shipped",
+    mistaken: Rehearsal.run(
+      shop(({ transactionId }) => Effect.forkDetach(lookUp(transactionId)), Effect.never),
+      options
+    ),
+    mended: right
+  },
+  {
+    name: "a webhook that is marked as handled before it is",
+    rule: "not-shipped",
+    mistaken: Rehearsal.run(
+      shop(
+        Effect.fnUntraced(function* ({ transactionId }) {
+          const { seen } = yield* Orders
+          if (seen.has(transactionId)) return
+          seen.add(transactionId)
+          yield* lookUp(transactionId)
+        }),
+        Effect.never
+      ),
+      options
+    ),
+    mended: right
+  },
+  {
+    name: "the end of a wait, taken for a payment",
+    rule: "shipped-unpaid",
+    mistaken: Rehearsal.run(
+      afterCharge((id) => Effect.andThen(TransactionWait.final(id, { deadline: "1 day" }), shipOnce(id))),
+      payment
+    ),
+    mended: afterWait
+  },
+  {
     name: "goods that go out as soon as there is a charge",
     rule: "shipped-unpaid",
     mistaken: Rehearsal.run(afterCharge(shipOnce), payment),

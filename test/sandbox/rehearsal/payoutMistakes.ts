@@ -14,7 +14,7 @@ const paid = Rehearsal.fact("paid", { reference })
 const failed = Rehearsal.fact("failed", { reference })
 const parked = Rehearsal.fact("parked", { reference })
 
-const later = Schedule.upTo(Schedule.spaced("1 minute"), { times: 2 })
+const atOnce = Schedule.recurs(2)
 
 /** One payout under a key that is made for this call. */
 const payUnderNewKey = Effect.gen(function* () {
@@ -31,7 +31,7 @@ const pay = Effect.gen(function* () {
 /** The same, again after a failure. */
 const payAgain = Effect.gen(function* () {
   const payments = yield* Payments
-  return yield* IdempotencyKey.retry(idempotencyKey, later, (options) => payments.requestWithdrawal(request, options))
+  return yield* IdempotencyKey.retry(idempotencyKey, atOnce, (options) => payments.requestWithdrawal(request, options))
 })
 
 const right = Effect.gen(function* () {
@@ -66,7 +66,7 @@ export const payoutMistakes: ReadonlyArray<Mistake> = [
         })
       )
     ),
-    mended: Rehearsal.run(withSecondTry(Effect.delay(payAgain, "1 minute")))
+    mended: Rehearsal.run(withSecondTry(payAgain))
   },
   {
     name: "a timeout around a payout, and another payout after it",
@@ -111,7 +111,7 @@ export const payoutMistakes: ReadonlyArray<Mistake> = [
         )
       })
     ),
-    mended: Rehearsal.run(withSecondTry(Effect.delay(payAgain, "1 minute")))
+    mended: Rehearsal.run(withSecondTry(payAgain))
   },
   {
     name: "each failure of a payout taken as one that moved nothing",

@@ -27,8 +27,8 @@ const names = ({ description, idempotencyKey, metadata }: SandboxWithdrawal, ref
 export interface Matched {
   /** The payouts of each debt. */
   readonly byDebt: ReadonlyMap<RehearsalDebt, ReadonlyArray<SandboxWithdrawal>>
-  /** The payouts that name no declared reference. */
-  readonly unnamed: ReadonlyArray<SandboxWithdrawal>
+  /** The payouts that belong to no declared reference. */
+  readonly unowed: ReadonlyArray<SandboxWithdrawal>
 }
 
 /** A payout that the gateway rejected later is none: its amount went back. */
@@ -38,12 +38,11 @@ export const matchDebts = (
 ): Matched => {
   const standing = withdrawals.filter(({ status }) => status !== "Rejected")
   const byDebt = new Map<RehearsalDebt, Array<SandboxWithdrawal>>(owed.map((debt) => [debt, []]))
-  const unnamed = standing.filter((withdrawal) => {
+  const free = standing.filter((withdrawal) => {
     const debt = owed.find(({ reference }) => names(withdrawal, reference))
     byDebt.get(debt as RehearsalDebt)?.push(withdrawal) // a debt that was not found has no entry
     return debt === undefined
   })
-  const free = [...unnamed]
   const unpaid = () => owed.filter((debt) => byDebt.get(debt)?.length === 0)
   for (const debt of unpaid()) {
     const index = free.findIndex(({ amount }) => amount === debt.amount)
@@ -51,5 +50,5 @@ export const matchDebts = (
   }
   const [last, ...others] = unpaid()
   if (last !== undefined && others.length === 0 && free.length > 0) byDebt.get(last)?.push(...free.splice(0, 1))
-  return { byDebt, unnamed }
+  return { byDebt, unowed: free }
 }

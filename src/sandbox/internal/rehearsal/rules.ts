@@ -66,6 +66,23 @@ const isInDoubt = (world: RehearsalWorld, call: RehearsalCall) =>
   call.outcome === "Unknown" ||
   ((call.result === undefined || call.result === "Interrupted") && rowsOf(world, call).length > 0)
 
+const isDenied = ({ outcome }: RehearsalCall) => outcome === "NotSent" || outcome === "Rejected"
+
+/**
+ * Whether a row that was created at a time is the work of this call. Under the same key it may be that of a later one, also in
+ * the same millisecond, or of an earlier one that still ran and was not refused.
+ */
+const isExecutedBy = ({ calls }: RehearsalWorld, call: RehearsalCall, at: number) => {
+  const isOfOther = calls.some(
+    (other) =>
+      other.key === call.key &&
+      other.startedAt <= at &&
+      (other.number > call.number ||
+        (other.number < call.number && !isDenied(other) && at <= (other.endedAt ?? Infinity)))
+  )
+  return at >= call.startedAt && !isOfOther
+}
+
 const nameOf = ({ key, number, operation }: RehearsalCall) =>
   `Call ${number} (${operation}${key === undefined ? "" : `, key ${key}`})`
 
@@ -85,10 +102,10 @@ const payoutsOf = (world: RehearsalWorld, reference: string) => {
   return matchDebts(owed, world.withdrawals).byDebt.get(debt) ?? []
 }
 
-/** Payouts that name no declared reference, by amount and receiver. */
+/** Payouts that belong to no declared reference, by amount and receiver. */
 const tally = ({ owed, withdrawals }: RehearsalWorld) => {
   const counts = new Map<string, { readonly amount: number; count: number }>()
-  for (const { amount, pixKey } of matchDebts(owed, withdrawals).unnamed) {
+  for (const { amount, pixKey } of matchDebts(owed, withdrawals).unowed) {
     const name = `${amount} ${Redacted.value(pixKey)}`
     const entry = counts.get(name) ?? { amount, count: 0 }
     entry.count += 1
@@ -134,7 +151,7 @@ const rules = {
         .filter(([name, { count }]) => count > (usual.get(name)?.count ?? 0))
         .map(
           ([name, { amount, count }]) =>
-            `${count} payouts of ${amount} centavos went to one receiver, and ${usual.get(name)?.count ?? 0} where nothing goes wrong.`
+            `${count} ${count === 1 ? "payout" : "payouts"} of ${amount} centavos ${world.owed.length > 0 ? "more than is owed " : ""}went to one receiver, and ${usual.get(name)?.count ?? 0} where nothing goes wrong.`
         )
       return [...named, ...unnamed]
     }
@@ -143,16 +160,9 @@ const rules = {
   "told-not-executed-but-executed": {
     check: (world) => {
       const calls = world.calls
-        .filter((call) => isWrite(call) && (call.outcome === "NotSent" || call.outcome === "Rejected"))
+        .filter((call) => isWrite(call) && isDenied(call))
         .filter((call) =>
-          rowsOf(world, call).some(({ createdAt }) => {
-            const at = createdAt.epochMilliseconds
-            // A later call under the key may have executed it, also in the same millisecond.
-            const isOfLater = world.calls.some(
-              ({ key, number, startedAt }) => number > call.number && key === call.key && startedAt <= at
-            )
-            return at >= call.startedAt && !isOfLater
-          })
+          rowsOf(world, call).some(({ createdAt }) => isExecutedBy(world, call, createdAt.epochMilliseconds))
         )
         .map((call) => `${nameOf(call)} was answered ${call.outcome}, and it was executed.`)
       const facts = Array.from(lastWords(world))

@@ -10,7 +10,7 @@ import { allRules } from "./rules.ts"
 import { type Schedule, schedulesOf, undisturbed } from "./schedules.ts"
 
 /** Where a rule is explained: a page of the package. */
-const pageOf = (rule: string) => `node_modules/effect-pix/docs/rehearsing.md#${rule}`
+const pageOf = (rule: string) => `node_modules/effect-pix/docs/rehearsal.md#${rule}`
 
 const findingsOf = (played: Played, plain: Played): ReadonlyArray<RehearsalFinding> => {
   const { schedule, story } = played
