@@ -11,13 +11,14 @@ import { type Call, isWrite } from "./calls.ts"
 export type DeliveryDisturbance = "twice" | "late" | "out of order" | "never"
 
 export type Disturbance =
-  /** Requests of a call meet a fault: the first of them, or each. */
+  /** Requests of a call meet a fault: the first of them, or each. With `next`, the later ones meet another fault. */
   | {
       readonly _tag: "Fault"
       readonly call: number
       readonly name: string
       readonly fault: Fault.Fault
       readonly isEach: boolean
+      readonly next?: NamedFault
     }
   /** The process dies before the first request of a call is sent, or after it was executed. */
   | { readonly _tag: "Death"; readonly call: number; readonly isAfter: boolean }
@@ -34,26 +35,26 @@ export interface Schedule {
 
 export const undisturbed: Schedule = { name: "undisturbed" }
 
-interface Named {
+/** A fault with its name. */
+export interface NamedFault {
   readonly name: string
   readonly fault: Fault.Fault
 }
 
+const lost: NamedFault = { name: "executed, answer lost", fault: Fault.resetAfter }
+
 /** What may happen to each request of a call. The client repeats some requests, so one alone is often healed. */
-const transient = (write: boolean): ReadonlyArray<Named> => [
+const transient = (write: boolean): ReadonlyArray<NamedFault> => [
   { name: "not sent", fault: Fault.refuse },
   ...(write
-    ? [
-        { name: "executed, answer lost", fault: Fault.resetAfter },
-        { name: "executed, answered 500", fault: Fault.refusal(500, "Erro interno.", { executed: true }) }
-      ]
+    ? [lost, { name: "executed, answered 500", fault: Fault.refusal(500, "Erro interno.", { executed: true }) }]
     : [{ name: "answered 500", fault: Fault.refusal(500, "Erro interno.") }]),
   { name: write ? "executed 10 minutes late" : "answered 10 minutes late", fault: Fault.latency("10 minutes") },
   { name: "answer cut off", fault: Fault.truncated },
   { name: "rate limited", fault: Fault.retryAfter("20 seconds") }
 ]
 
-const refused = (name: string, { message, status }: Refusal.Refusal): Named => ({
+const refused = (name: string, { message, status }: Refusal.Refusal): NamedFault => ({
   name: `refused, ${name}`,
   fault: Fault.refusal(status, message)
 })
@@ -63,7 +64,7 @@ const conflict: Refusal.Refusal = { status: 409, message: "Requisição em proce
 
 const common = [refused("credentials", Refusal.unauthorized)]
 
-const refusals: Record<RehearsalCall["operation"], ReadonlyArray<Named>> = {
+const refusals: Record<RehearsalCall["operation"], ReadonlyArray<NamedFault>> = {
   createTransaction: [...common, refused("request", badRequest), refused("conflict", conflict)],
   requestWithdrawal: [
     ...common,
@@ -95,8 +96,10 @@ const ofCall = (call: RehearsalCall, { isPaid, receives }: Learned): ReadonlyArr
     name: `call ${call.number} ${call.operation}: ${name}`,
     disturbance
   })
-  const meets = ({ fault, name }: Named, isEach: boolean) =>
+  const meets = ({ fault, name }: NamedFault, isEach: boolean) =>
     named(isEach ? `${name}, each request` : name, { _tag: "Fault", call: call.number, name, fault, isEach })
+  const meetsInTurn = ({ fault, name }: NamedFault, next: NamedFault) =>
+    named(`${name}, then ${next.name}`, { _tag: "Fault", call: call.number, name, fault, isEach: false, next })
   const dies = (isAfter: boolean) =>
     named(isAfter ? "death after it was executed" : "death before it is sent", {
       _tag: "Death",
@@ -106,6 +109,8 @@ const ofCall = (call: RehearsalCall, { isPaid, receives }: Learned): ReadonlyArr
   return [
     ...transient(write).flatMap((fault) => [meets(fault, false), meets(fault, true)]),
     ...refusals[call.operation].map((fault) => meets(fault, false)),
+    // The refusal is about the later request: it does not say that the first one was not executed.
+    ...(write ? [meetsInTurn(lost, refused("request", badRequest))] : []),
     dies(false),
     // A read executes nothing: its answer is lost with the process, as before it.
     ...(write ? [dies(true)] : []),

@@ -37,24 +37,23 @@ export const makeTransport = ({
       const isFirst = call?.requests === 0
       if (call !== undefined) call.requests++
       const here =
-        disturbance !== undefined &&
-        (disturbance._tag === "Fault" || disturbance._tag === "Death") &&
-        call?.number === disturbance.call &&
-        (isFirst || (disturbance._tag === "Fault" && disturbance.isEach))
+        call !== undefined && disturbance !== undefined && "call" in disturbance && disturbance.call === call.number
           ? disturbance
           : undefined
-      if (here?._tag === "Death" && !here.isAfter) {
+      const isDeath = here?._tag === "Death" && isFirst
+      if (isDeath && !here.isAfter) {
         die(`before call ${here.call} is sent`)
         return Effect.never
       }
-      const fault = here?._tag === "Fault" ? here.fault : undefined
-      if (here?._tag === "Fault") story.add(`call ${here.call}, request ${call?.requests}: ${here.name}`)
+      const met = here?._tag !== "Fault" ? undefined : isFirst || here.isEach ? here : here.next
+      const fault = met?.fault
+      if (met !== undefined) story.add(`call ${call?.number}, request ${call?.requests}: ${met.name}`)
       const sent = Effect.provideService(gateway.execute(request), OwnFault, fault)
       type Sent = Exit.Exit<Effect.Success<typeof sent>, Effect.Error<typeof sent>>
       return Effect.callback<Effect.Success<typeof sent>, Effect.Error<typeof sent>>((resume) => {
         const going = forkInWorld(sent)
         going.addObserver((exit: Sent) => {
-          if (here?._tag === "Death") die(`after call ${here.call} was executed, before its answer comes`)
+          if (isDeath) die(`after call ${here.call} was executed, before its answer comes`)
           if (!life.isDead) resume(exit)
         })
         // A caller that gives up closes its connection.
