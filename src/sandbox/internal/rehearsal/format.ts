@@ -2,12 +2,45 @@
  * A report as a person reads it.
  */
 import type { RehearsalFinding, RehearsalReport } from "../../RehearsalReport.ts"
-import { formatLine } from "./story.ts"
+import { formatLine, type StoryLine } from "./story.ts"
+
+/** The words of a call's lines without its number and its requests: those of repeated lookups are the same. */
+const wordsOf = ({ text }: StoryLine) => /^call \d+ getTransaction: (.*)$/.exec(text)?.[1]
+
+/** How many lines from an index on are repetitions of the lookup that begins there: a question and its answer each. */
+const repeatedFrom = (story: ReadonlyArray<StoryLine>, index: number): number => {
+  const [question, answer] = story.slice(index, index + 2).map(wordsOf)
+  if (question === undefined || answer === undefined) return 0
+  let end = index + 2
+  while (
+    story
+      .slice(end, end + 2)
+      .map(wordsOf)
+      .join("\n") === `${question}\n${answer}`
+  )
+    end += 2
+  return end - index - 2
+}
+
+/** The lines of a story. Of lookups that repeat each other with one answer, the first is shown, and their number. */
+const formatStory = (story: ReadonlyArray<StoryLine>): ReadonlyArray<string> => {
+  const lines: Array<string> = []
+  for (let index = 0; index < story.length; index++) {
+    const repeated = repeatedFrom(story, index)
+    lines.push(...story.slice(index, index + 1).map(formatLine))
+    if (repeated < 4) continue
+    const last = story.slice(index + 1 + repeated, index + 2 + repeated)
+    lines.push(...story.slice(index + 1, index + 2).map(formatLine))
+    lines.push(...last.map(({ at }) => formatLine({ at, text: `the same ${repeated / 2} times more, until now` })))
+    index += repeated + 1
+  }
+  return lines
+}
 
 export const formatFinding = ({ page, problems, rule, schedule, story }: RehearsalFinding): string =>
   [
     `${rule}: ${problems.join(" ")}`,
-    ...story.map(formatLine),
+    ...formatStory(story),
     ...(page === undefined ? [] : [`The rule: ${page}`]),
     `To play it alone: { only: ${JSON.stringify(schedule)} }`
   ].join("\n")
