@@ -36,7 +36,7 @@ export interface Schedule {
 export const undisturbed: Schedule = { name: "undisturbed" }
 
 /** A fault with its name. */
-export interface NamedFault {
+interface NamedFault {
   readonly name: string
   readonly fault: Fault.Fault
 }
