@@ -25,6 +25,8 @@
  * await webhook.dispose()
  * ```
  */
+declare module "./NodeWebhook.ts" {}
+
 import type { IncomingMessage, ServerResponse } from "node:http"
 import * as Settings from "../contract/Settings.ts"
 

@@ -23,21 +23,10 @@ import * as SchemaIssue from "effect/SchemaIssue"
 import { legible } from "../internal/legible.ts"
 import { refuse } from "../internal/refuse.ts"
 import { MaskedKey } from "./internal/maskedKey.ts"
-import { kinds } from "./internal/pixKeyKinds.ts"
+import { isPixKeyType, kinds, type Pair, PixKeyType } from "./internal/pixKeyKinds.ts"
 import { samples } from "./internal/pixKeySamples.ts"
 
-/** The five kinds of key, by their names on the wire (`docs/service.md`). */
-export const PixKeyType = Schema.Literals(["CPF", "CNPJ", "EMAIL", "PHONE", "EVP"])
-/** See the schema of the same name. */
-export type PixKeyType = typeof PixKeyType.Type
-
-/** Key and kind as the service writes them, in plain text. */
-export interface Pair<Type extends string = PixKeyType> {
-  /** The key, in plain text. */
-  readonly pixKey: string
-  /** Its kind, by its name on the wire. */
-  readonly pixKeyType: Type
-}
+export { type Pair, PixKeyType } from "./internal/pixKeyKinds.ts"
 
 /** The text is not a key of the given kind. The error holds no part of the text. */
 export class InvalidPixKey extends legible(
@@ -96,8 +85,6 @@ export const isOpaquePixKey = (u: unknown): u is OpaquePixKey => MaskedKey.is(u)
  * ```
  */
 export const make = (type: PixKeyType, input: string): Result.Result<PixKey, InvalidPixKey> => fromPair(input, type)
-
-const isPixKeyType = (type: unknown): type is PixKeyType => Predicate.isString(type) && Object.hasOwn(kinds, type)
 
 /** {@link make} for the wire's pair. A kind that is not one of the five, in capitals, is a failure. */
 export const fromPair = (pixKey: string, pixKeyType: string): Result.Result<PixKey, InvalidPixKey> => {

@@ -45,6 +45,8 @@
  * report.findings // => []
  * ```
  */
+declare module "./Rehearsal.ts" {}
+
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"

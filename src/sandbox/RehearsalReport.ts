@@ -53,6 +53,7 @@ export interface RehearsalFinding {
 
 /** Whether a rule was checked, and why not. */
 export interface RehearsedRule {
+  /** One of the library's, or one of your own. */
   readonly rule: RuleName | (string & {})
   /** `undefined` where it was checked. */
   readonly notChecked: string | undefined
@@ -60,7 +61,9 @@ export interface RehearsedRule {
 
 /** A schedule of which nothing can be said: the program waited for real I/O, and the rehearsal's clock did not. */
 export interface UndecidedSchedule {
+  /** Its name, as `options.only` takes it. */
   readonly schedule: string
+  /** What the program waited for, as far as that is known. */
   readonly why: string
 }
 
@@ -70,8 +73,10 @@ export interface RehearsalReport {
   readonly schedules: number
   /** The calls of the undisturbed run, as `1 requestWithdrawal`. */
   readonly calls: ReadonlyArray<string>
+  /** Each rule, checked or not. */
   readonly rules: ReadonlyArray<RehearsedRule>
   /** What is broken: in the order of the schedules, and in each by its rules. */
   readonly findings: ReadonlyArray<RehearsalFinding>
+  /** The schedules of which nothing can be said. */
   readonly undecided: ReadonlyArray<UndecidedSchedule>
 }

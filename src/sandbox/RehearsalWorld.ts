@@ -15,9 +15,11 @@ export interface RehearsalCall {
   readonly number: number
   /** Which process made it, from 1: a program that died is started again as the next one. */
   readonly process: number
+  /** The operation of `Payments`. */
   readonly operation: Operation
   /** The idempotency key of a write. */
   readonly key: string | undefined
+  /** When it was called, in milliseconds since 1970. */
   readonly startedAt: number
   /** How many requests of it were sent. */
   readonly requests: number
@@ -35,17 +37,23 @@ export interface RehearsalCall {
 
 /** What the program declared with `Rehearsal.fact`. */
 export interface RehearsalFact {
+  /** The name that the program gave it. */
   readonly name: string
+  /** What the program said with it. */
   readonly detail: Readonly<Record<string, Schema.Json>>
+  /** When, in milliseconds since 1970. */
   readonly at: number
+  /** Which process declared it, from 1. */
   readonly process: number
 }
 
 /** What the program declared with `Rehearsal.owes`. */
 export interface RehearsalDebt {
+  /** The reference of the payout that is owed. */
   readonly reference: string
   /** In centavos. */
   readonly amount: number
+  /** When it was first declared, in milliseconds since 1970. */
   readonly at: number
 }
 
@@ -59,9 +67,13 @@ export type RehearsalEnd = "Succeeded" | "Failed" | "Stopped" | "NotEnded"
 export interface RehearsalWorld {
   /** The name of the schedule, as `options.only` takes it. */
   readonly schedule: string
+  /** The calls of all its processes, in order. */
   readonly calls: ReadonlyArray<RehearsalCall>
+  /** What was declared with `Rehearsal.fact`, in order. */
   readonly facts: ReadonlyArray<RehearsalFact>
+  /** What was declared with `Rehearsal.owes`, in order. */
   readonly owed: ReadonlyArray<RehearsalDebt>
+  /** How the program ended. */
   readonly end: RehearsalEnd
   /** When it ended, was stopped, or was given up. */
   readonly endedAt: number

@@ -281,7 +281,7 @@ describe("the database of DATABASE_URL", () => {
         run(["payouts", "list"], { DATABASE_URL: filename }),
         asking(NodeSqlite.layer({ filename }))
       )
-      expect([code, stderr]).toEqual([1, expect.stringContaining("is open already")])
+      expect([code, stderr]).toEqual([1, expect.stringContaining("is open in another process")])
     })
   )
 

@@ -2,9 +2,24 @@
  * The five kinds of PIX keys: for each, the texts that it accepts, the directory's form, and the mask.
  */
 import type * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
 import * as Document from "../Document.ts"
 import { isValidLandlinePhone, isValidMobilePhone } from "./brazilianUtils.ts"
+
+/** The five kinds of key, by their names on the wire (`docs/service.md`). */
+export const PixKeyType = Schema.Literals(["CPF", "CNPJ", "EMAIL", "PHONE", "EVP"])
+/** See the schema of the same name. */
+export type PixKeyType = typeof PixKeyType.Type
+
+/** Key and kind as the service writes them, in plain text. */
+export interface Pair<Type extends string = PixKeyType> {
+  /** The key, in plain text. */
+  readonly pixKey: string
+  /** Its kind, by its name on the wire. */
+  readonly pixKeyType: Type
+}
 
 interface Kind {
   /** The key in the directory's form, or what is wrong with the text, as a predicate. */
@@ -86,3 +101,7 @@ export const kinds = {
     mask: (value) => `${value.slice(0, 8)}-****-****-****-************`
   }
 } satisfies Readonly<Record<string, Kind>>
+
+/** Whether a value is the name of one of the five kinds. */
+export const isPixKeyType = (type: unknown): type is PixKeyType =>
+  Predicate.isString(type) && Object.hasOwn(kinds, type)

@@ -2,10 +2,29 @@
  * The rules of a rehearsal: each is checked after each run, against the gateway's ledger. A rule about what the harness
  * cannot see is checked only where the program declares it.
  */
-import * as Predicate from "effect/Predicate"
-import * as Redacted from "effect/Redacted"
-import type { RehearsalCall, RehearsalFact, RehearsalWorld } from "../../RehearsalWorld.ts"
-import type { SandboxTransaction, SandboxWithdrawal } from "../../SandboxBooks.ts"
+import type { RehearsalFact, RehearsalWorld } from "../../RehearsalWorld.ts"
+import {
+  textIn,
+  factsOf,
+  without,
+  withoutDebts,
+  withoutPayouts,
+  isDue,
+  isReported,
+  contains,
+  rowsOf,
+  isInDoubt,
+  isDenied,
+  isExecutedBy,
+  nameOf,
+  lastWords,
+  payoutsOf,
+  tally,
+  ids,
+  statusAt,
+  transactionOf,
+  byTransaction
+} from "./evidence.ts"
 import { isWrite } from "./calls.ts"
 import { isKeyOf, matchDebts } from "./references.ts"
 import { undisturbed } from "./schedules.ts"
@@ -15,124 +34,6 @@ interface Rule {
   /** Why it is not checked for a program, by its undisturbed run. */
   readonly whyNot?: (undisturbed: RehearsalWorld) => string | undefined
   readonly check: (world: RehearsalWorld, undisturbed: RehearsalWorld) => ReadonlyArray<string>
-}
-
-const textIn = ({ detail }: RehearsalFact, name: string): string | undefined => {
-  const value = detail[name]
-  return Predicate.isString(value) ? value : undefined
-}
-
-const factsOf = ({ facts }: RehearsalWorld, ...names: ReadonlyArray<string>) =>
-  facts.filter(({ name }) => names.includes(name))
-
-const without = (name: string) => (world: RehearsalWorld) =>
-  factsOf(world, name).length === 0 ? `the undisturbed run declared no Rehearsal.fact("${name}", ...)` : undefined
-
-const withoutDebts = ({ owed }: RehearsalWorld) =>
-  owed.length === 0 ? "the undisturbed run declared no Rehearsal.owes(...)" : undefined
-
-const withoutPayouts = ({ calls }: RehearsalWorld) =>
-  calls.some(({ operation }) => operation === "requestWithdrawal")
-    ? undefined
-    : "the undisturbed run asked for no payout"
-
-/** What a program that is stopped may leave undone is not older than this. */
-const unfinished = 2 * 60 * 60 * 1000
-
-/**
- * Whether the program had to act on what happened at a time. A program that failed reported itself, and of one that does not
- * end that alone is said.
- */
-const isDue = ({ end, endedAt }: RehearsalWorld, at: number) =>
-  (end === "Succeeded" && at <= endedAt) || (end === "Stopped" && at <= endedAt - unfinished)
-
-/** Whether the program declared that a person knows. */
-const isReported = (world: RehearsalWorld, isAbout: (fact: RehearsalFact) => boolean) =>
-  factsOf(world, "parked", "told", "failed").some(isAbout)
-
-/** Whether a value has a text anywhere within. */
-const contains = (value: unknown, text: string, depth = 8): boolean =>
-  value === text ||
-  (depth > 0 && Predicate.isObjectOrArray(value) && Object.values(value).some((one) => contains(one, text, depth - 1)))
-
-const rowsOf = ({ transactions, withdrawals }: RehearsalWorld, { key, operation }: RehearsalCall) => {
-  const rows: ReadonlyArray<SandboxTransaction | SandboxWithdrawal> =
-    operation === "createTransaction" ? transactions : withdrawals
-  return rows.filter(({ idempotencyKey }) => idempotencyKey === key)
-}
-
-/** Whether the program cannot know if a call was executed: its answer says so, or it was, and the program had no answer. */
-const isInDoubt = (world: RehearsalWorld, call: RehearsalCall) =>
-  call.outcome === "Unknown" ||
-  ((call.result === undefined || call.result === "Interrupted") && rowsOf(world, call).length > 0)
-
-const isDenied = ({ outcome }: RehearsalCall) => outcome === "NotSent" || outcome === "Rejected"
-
-/**
- * Whether a row that was created at a time is the work of this call. Under the same key it may be that of a later one, also in
- * the same millisecond, or of an earlier one that still ran and was not refused.
- */
-const isExecutedBy = ({ calls }: RehearsalWorld, call: RehearsalCall, at: number) => {
-  const isOfOther = calls.some(
-    (other) =>
-      other.key === call.key &&
-      other.startedAt <= at &&
-      (other.number > call.number ||
-        (other.number < call.number && !isDenied(other) && at <= (other.endedAt ?? Infinity)))
-  )
-  return at >= call.startedAt && !isOfOther
-}
-
-const nameOf = ({ key, number, operation }: RehearsalCall) =>
-  `Call ${number} (${operation}${key === undefined ? "" : `, key ${key}`})`
-
-/** The last word of the program about each reference. */
-const lastWords = (world: RehearsalWorld) => {
-  const words = new Map<string, RehearsalFact>()
-  for (const fact of factsOf(world, "paid", "failed", "parked")) {
-    const reference = textIn(fact, "reference")
-    if (reference !== undefined) words.set(reference, fact)
-  }
-  return words
-}
-
-const payoutsOf = (world: RehearsalWorld, reference: string) => {
-  const debt = world.owed.find((debt) => debt.reference === reference) ?? { reference, amount: Number.NaN, at: 0 }
-  const owed = world.owed.includes(debt) ? world.owed : [...world.owed, debt]
-  return matchDebts(owed, world.withdrawals).byDebt.get(debt) ?? []
-}
-
-/** Payouts that belong to no declared reference, by amount and receiver. */
-const tally = ({ owed, withdrawals }: RehearsalWorld) => {
-  const counts = new Map<string, { readonly amount: number; count: number }>()
-  for (const { amount, pixKey } of matchDebts(owed, withdrawals).unowed) {
-    const name = `${amount} ${Redacted.value(pixKey)}`
-    const entry = counts.get(name) ?? { amount, count: 0 }
-    entry.count += 1
-    counts.set(name, entry)
-  }
-  return counts
-}
-
-const ids = (withdrawals: ReadonlyArray<SandboxWithdrawal>) => withdrawals.map(({ id }) => id).join(", ")
-
-const statusAt = (transaction: SandboxTransaction | undefined, at: number) => {
-  if (transaction === undefined) return "not in the ledger"
-  const { status, updatedAt } = transaction
-  const isPaid = status === "Paid" && updatedAt.epochMilliseconds <= at
-  return isPaid || status === "Refunded" ? "Paid" : `${status === "Paid" ? "Awaiting" : status} at that time`
-}
-
-const transactionOf = (world: RehearsalWorld, fact: RehearsalFact) =>
-  world.transactions.find(({ transactionId }) => transactionId === textIn(fact, "transactionId"))
-
-const byTransaction = (facts: ReadonlyArray<RehearsalFact>) => {
-  const groups = new Map<string, Array<RehearsalFact>>()
-  for (const fact of facts) {
-    const id = textIn(fact, "transactionId") ?? ""
-    groups.set(id, [...(groups.get(id) ?? []), fact])
-  }
-  return groups
 }
 
 /** All rules by their names. The page of the rules has a section for each. */

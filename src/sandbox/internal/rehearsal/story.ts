@@ -6,6 +6,7 @@
 export interface StoryLine {
   /** Milliseconds since the start of the run. */
   readonly at: number
+  /** What happened, as a sentence. */
   readonly text: string
 }
 
