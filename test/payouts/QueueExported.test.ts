@@ -2,7 +2,7 @@
  * What the queue of payouts exports over Effect's own OTLP layers, compared with the tables of docs/observability.md.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Option, Schedule, Stream } from "effect"
+import { Effect, Latch, Layer, Logger, Option, Schedule, Stream } from "effect"
 import { Money, PaymentsPolicy } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
 import { PayoutQueue, type PayoutQueueOptions, Payouts, type Seal } from "effect-pix/payouts"
@@ -49,6 +49,10 @@ const incidents = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const sandbox = yield* Sandbox
   const options: PayoutQueueOptions = { poll: "20 millis", dailyCap: cap, maxAmount: cap, seal: brokenSeal() }
+  const hasFailed = Latch.makeUnsafe()
+  const failures = Logger.make(({ message }) => {
+    if (String(message).includes("failed, and will run again")) hasFailed.openUnsafe()
+  })
   // What an earlier process left: a parked payout, and one whose element is lost.
   yield* Effect.gen(function* () {
     const queue = yield* PayoutQueue
@@ -72,7 +76,7 @@ const incidents = Effect.gen(function* () {
     yield* sandbox.fault("requestWithdrawal", Fault.retryAfter("1 second"))
     yield* queue.submit(payout("limited"))
     yield* queue.await("limited")
-    yield* sandbox.fault("requestWithdrawal", Fault.latency("300 millis"))
+    yield* sandbox.fault("requestWithdrawal", Fault.latency("1 second"))
     yield* queue.submit(payout("contradicted"))
     yield* until("contradicted", "Marked")
     yield* queue.park("contradicted", operator)
@@ -89,8 +93,15 @@ const incidents = Effect.gen(function* () {
     yield* Stream.runDrain(queue.list())
     assert.isTrue(Option.isSome(yield* queue.status("posted")))
     yield* sql`ALTER TABLE effect_pix_queue RENAME TO effect_pix_elsewhere`
-    yield* Effect.sleep("50 millis")
-  }).pipe(Effect.provide(Layer.provide(PayoutQueue.layer(options), PaymentsPolicy.layer(PaymentsPolicy.once))))
+    yield* hasFailed.await
+  }).pipe(
+    Effect.provide(
+      Layer.provide(PayoutQueue.layer(options), [
+        PaymentsPolicy.layer(PaymentsPolicy.once),
+        Logger.layer([failures], { mergeWithExisting: true })
+      ])
+    )
+  )
   yield* Payouts.run([payout("once")])
 }).pipe(
   Effect.provide([
