@@ -168,6 +168,31 @@ describe("the client of a merchant", () => {
   })
 })
 
+describe("options from a program without types", () => {
+  const refused = (options: unknown) =>
+    Effect.flip(
+      Effect.scoped(
+        Layer.build(
+          // A program without types may give anything.
+          Layer.provide(Merchants.layer(options as MerchantsOptions<never, never>), [
+            scripted(respond(200, balance)).layer,
+            IdempotencyKeyGen.layerSequential
+          ])
+        )
+      )
+    )
+
+  it.effect("are named where they are none, or have no function that loads", () =>
+    Effect.gen(function* () {
+      const none = yield* refused(undefined)
+      assert.include(none.message, "options")
+      const noLoad = yield* refused({ baseUrl: "https://pay.example", load: "a table" })
+      assert.include(noLoad.message, "load")
+      assert.notInclude(noLoad.message, "a table")
+    })
+  )
+})
+
 describe("a build that failed", () => {
   it.effect("a blip of the database disables nobody: the next call loads again, also while others hold on", () => {
     const table = makeTable("padaria")

@@ -27,6 +27,11 @@ const submitted = Effect.gen(function* () {
     Effect.flatMap(PayoutQueue, (queue) => queue.submit({ ...payout(reference), description: "July" }))
   yield* Effect.provide(submit("plain"), plain)
   yield* Effect.provide(submit("forgotten"), plain)
+  const toOneself = { reference: "to oneself", amount: payout("any").amount }
+  yield* Effect.provide(
+    PayoutQueue.use((queue) => queue.submit(toOneself)),
+    plain
+  )
   yield* Effect.provide(submit("sealed"), sealed)
   const sql = yield* SqlClient.SqlClient
   yield* sql`UPDATE effect_pix_payouts SET request = NULL WHERE reference = 'forgotten'`
@@ -38,11 +43,12 @@ describe("stored payouts", () => {
     () =>
       Effect.gen(function* () {
         yield* submitted
-        const stored = yield* requests(["plain", "sealed", "forgotten", "never submitted"].map(keyOf))
+        const stored = yield* requests(["plain", "sealed", "forgotten", "to oneself", "never submitted"].map(keyOf))
         assert.deepStrictEqual(
           stored,
           new Map<string, Stored>([
             [keyOf("plain"), { pixKey: PixKey.email("maria@example.com"), description: "July" }],
+            [keyOf("to oneself"), { pixKey: undefined, description: undefined }],
             [keyOf("sealed"), "Sealed"],
             [keyOf("forgotten"), "Forgotten"]
           ])

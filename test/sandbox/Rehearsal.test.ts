@@ -317,6 +317,63 @@ describe("what a program declares", () => {
     })
   )
 
+  it.live("a fact about what the ledger has not is found, and one that names nothing says nothing of a payout", () =>
+    Effect.gen(function* () {
+      const { findings } = yield* Rehearsal.run(
+        Effect.all([
+          Rehearsal.fact("shipped", { transactionId: "nobody's" }),
+          Rehearsal.fact("shipped", { transactionId: 7 }),
+          Rehearsal.fact("paid", { reference: "never owed" }),
+          Rehearsal.fact("paid", {})
+        ]),
+        { only: "undisturbed" }
+      )
+      expect(findings.map(({ problems, rule }) => [rule, problems.length])).toEqual([
+        ["told-done-but-absent", 1],
+        ["shipped-unpaid", 2],
+        ["shipped-unchecked", 2]
+      ])
+    })
+  )
+
+  it.live("concurrent callers of one key have no finding in any schedule", () =>
+    Effect.gen(function* () {
+      const program = Effect.all([pay("invoice-1"), pay("invoice-1")], { concurrency: "unbounded" })
+      expect((yield* Rehearsal.run(program)).findings).toEqual([])
+    })
+  )
+
+  it.live("a charge that nobody pays has no finding, whatever a forged webhook says of it", () =>
+    Effect.gen(function* () {
+      const answer = Rehearsal.receive(() => Effect.succeed(new Response()))
+      const report = yield* Rehearsal.run(Effect.all([answer, charge, Effect.sleep("1 hour")]), {
+        only: "call 1 createTransaction: a forged webhook says Paid"
+      })
+      expect(report.findings).toEqual([])
+    })
+  )
+
+  it.live("the story says what became of a payout, and of a defect", () =>
+    Effect.gen(function* () {
+      const settle = Sandbox.use((sandbox) => Effect.delay(sandbox.settleWithdrawal(1), "1 minute")).pipe(Effect.orDie)
+      const program = pay("invoice-1").pipe(
+        Effect.andThen(Effect.sleep("1 hour")),
+        Effect.andThen(Effect.die(new RangeError("no more")))
+      )
+      const { findings } = yield* Rehearsal.run(program, { meanwhile: settle, only: "undisturbed" })
+      const story = findings.map(Rehearsal.story).join("\n")
+      expect(story).toMatch(/ledger: payout 1 of 1000 centavos is Settled/)
+      expect(story).toContain("RangeError")
+    })
+  )
+
+  it.live("a program that sleeps for ever never ends", () =>
+    Effect.gen(function* () {
+      const report = yield* Rehearsal.run(Effect.sleep(Infinity), { only: "undisturbed" })
+      expect(brokenRules(report)).toEqual(["never-ends"])
+    })
+  )
+
   it.live("an amount other than the one owed is found, whatever names the reference", () =>
     Effect.gen(function* () {
       const request = (extra: { readonly description?: string; readonly metadata?: { readonly invoice: string } }) =>

@@ -73,8 +73,7 @@ export const isExecutedBy = ({ calls }: RehearsalWorld, call: RehearsalCall, at:
   return at >= call.startedAt && !isOfOther
 }
 
-export const nameOf = ({ key, number, operation }: RehearsalCall) =>
-  `Call ${number} (${operation}${key === undefined ? "" : `, key ${key}`})`
+export const nameOf = ({ key, number, operation }: RehearsalCall) => `Call ${number} (${operation}, key ${key})`
 
 /** The last word of the program about each reference. */
 export const lastWords = (world: RehearsalWorld) => {
