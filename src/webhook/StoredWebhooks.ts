@@ -63,11 +63,12 @@ interface StoredRow extends Stored {
 const webhooks = Effect.gen(function* () {
   const { sql } = yield* database
   const names: Array<string> = []
-  for (let after = ""; ; after = names.at(-1) ?? "") {
+  for (let after = ""; ;) {
     const [next] = yield* sql<{ readonly name: string | null }>`
       SELECT MIN(webhook) AS name FROM ${sql(webhookTables.name)} WHERE webhook > ${after}`
     if (typeof next?.name !== "string") return names
     names.push(next.name)
+    after = next.name
   }
 })
 

@@ -7,6 +7,7 @@ import { execFile } from "node:child_process"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
 
 const folder = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "effect-pix-sqlite-"))),
@@ -115,6 +116,17 @@ describe("NodeSqlite", () => {
         NodeSqlite.layer({ filename })
       )
       assert.strictEqual(yield* Effect.provide(counted, NodeSqlite.layer({ filename })), 1)
+    })
+  )
+
+  it.effect("a file that another connection has locked is refused", () =>
+    Effect.gen(function* () {
+      const filename = join(yield* folder, "payouts.db")
+      const other = new DatabaseSync(filename)
+      other.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; CREATE TABLE t (a); COMMIT")
+      const { message } = yield* Effect.flip(Effect.scoped(Layer.build(NodeSqlite.layer({ filename }))))
+      other.close()
+      assert.include(message, "is open in another process")
     })
   )
 

@@ -356,14 +356,33 @@ describe("what a program declares", () => {
   it.live("the story says what became of a payout, and of a defect", () =>
     Effect.gen(function* () {
       const settle = Sandbox.use((sandbox) => Effect.delay(sandbox.settleWithdrawal(1), "1 minute")).pipe(Effect.orDie)
-      const program = pay("invoice-1").pipe(
+      const program = Rehearsal.receive(() => Effect.succeed(new Response())).pipe(
+        Effect.andThen(pay("invoice-1")),
         Effect.andThen(Effect.sleep("1 hour")),
         Effect.andThen(Effect.die(new RangeError("no more")))
       )
       const { findings } = yield* Rehearsal.run(program, { meanwhile: settle, only: "undisturbed" })
       const story = findings.map(Rehearsal.story).join("\n")
       expect(story).toMatch(/ledger: payout 1 of 1000 centavos is Settled/)
+      expect(story).toMatch(/webhook \d+ is delivered: payout 1 is Settled/)
       expect(story).toContain("RangeError")
+    })
+  )
+
+  it.live("real work that ends soon is waited for, and tasks of another priority run after the others", () =>
+    Effect.gen(function* () {
+      const order: Array<string> = []
+      const note = (name: string, priority: number) =>
+        Effect.andThen(
+          Effect.yieldNowWith(priority),
+          Effect.sync(() => order.push(name))
+        )
+      const program = Effect.all([note("later", 5), note("first", 0)], { concurrency: "unbounded" }).pipe(
+        Effect.andThen(Effect.promise(() => new Promise((done) => setTimeout(done, 5)))),
+        Effect.andThen(pay("invoice-1"))
+      )
+      expect((yield* Rehearsal.run(program, { only: "undisturbed" })).findings).toEqual([])
+      expect(order).toEqual(["first", "later"])
     })
   )
 

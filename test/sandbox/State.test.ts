@@ -40,6 +40,17 @@ const steer = Effect.gen(function* () {
 })
 
 describe("a snapshot", () => {
+  it.effect("has a boleto, which never lapses, and lets it be paid after it is restored", () =>
+    Effect.gen(function* () {
+      const payments = yield* Payments
+      const sandbox = yield* Sandbox
+      const { id } = yield* payments.createTransaction({ ...request, paymentMethod: "BOLETO" })
+      yield* sandbox.restore(yield* sandbox.snapshot)
+      yield* sandbox.advance("400 days")
+      assert.strictEqual((yield* sandbox.markPaid(id)).status, "Paid")
+    }).pipe(Effect.provide(memory()))
+  )
+
   it.effect("has the books, keys, credentials, PIX key and clock, and is taken up by another sandbox", () =>
     Effect.gen(function* () {
       const state = yield* Effect.gen(function* () {

@@ -88,6 +88,11 @@ for (const { client, name, skip } of databases) {
           handler: "onPaid"
         })
         assert.deepStrictEqual(others, [])
+        const sql = yield* SqlClient.SqlClient
+        const other = yield* deadCharge()
+        yield* sql`UPDATE effect_pix_webhooks SET value = '{"v":99}' WHERE name = ${`delivery:${other}`}`
+        const [unreadable] = yield* StoredWebhooks.show(other)
+        assert.deepInclude(unreadable, { state: "Unreadable", transactionId: undefined, since: undefined })
         const process = yield* starting()
         assert.isTrue(yield* process.retry(`delivery:${id}`))
         yield* process.idle

@@ -62,9 +62,7 @@ export const makeTime = (start: number, isSlow: boolean) => {
   let sleeps: Array<Sleep> = []
 
   const addSleep = (sleep: Sleep) => {
-    let place = sleeps.length
-    while (place > 0 && (sleeps[place - 1]?.at ?? 0) > sleep.at) place--
-    sleeps.splice(place, 0, sleep)
+    sleeps.splice(sleeps.findLastIndex(({ at }) => at <= sleep.at) + 1, 0, sleep)
   }
 
   const millis = () => now
