@@ -353,6 +353,28 @@ describe("what a program declares", () => {
     })
   )
 
+  it.live("a forged webhook waits for a program that receives later", () =>
+    Effect.gen(function* () {
+      const bodies: Array<string> = []
+      const receive = Rehearsal.receive((request) =>
+        Effect.map(
+          Effect.promise(() => request.text()),
+          (body) => {
+            bodies.push(body)
+            return new Response()
+          }
+        )
+      )
+      const program = charge.pipe(
+        Effect.andThen(Effect.sleep("5 seconds")),
+        Effect.andThen(receive),
+        Effect.andThen(Effect.sleep("1 hour"))
+      )
+      yield* Rehearsal.run(program, { only: "call 1 createTransaction: a forged webhook says Paid" })
+      expect(bodies.some((body) => body.includes("Paid"))).toBe(true)
+    })
+  )
+
   it.live("the story says what became of a payout, and of a defect", () =>
     Effect.gen(function* () {
       const settle = Sandbox.use((sandbox) => Effect.delay(sandbox.settleWithdrawal(1), "1 minute")).pipe(Effect.orDie)
