@@ -2,6 +2,7 @@
  * A step that a person takes: who, and why. Both are stored as they are given, and shown to operators alone: they are in no
  * log, span or metric.
  */
+
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type { RequestIssue } from "../contract/PaymentsError.ts"

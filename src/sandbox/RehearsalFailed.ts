@@ -1,6 +1,7 @@
 /**
  * What a test of `Rehearsal.test` fails with. Its message is the report as text.
  */
+
 import * as Data from "effect/Data"
 import { formatReport } from "./internal/rehearsal/format.ts"
 import type { RehearsalReport } from "./RehearsalReport.ts"
