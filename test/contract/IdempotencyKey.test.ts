@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { IdempotencyKey, IdempotencyKeyGen, Payments } from "effect-pix"
 import { Effect, Layer, Option, Schema } from "effect"
-import { WebCrypto } from "effect/crypto"
 import { charge, withdrawal } from "../support/operations.ts"
 import { credentials, paymentsOn, respond, scripted } from "../support/Wire.ts"
 import { seed, seeded } from "../support/seed.ts"
@@ -161,33 +160,6 @@ describe("IdempotencyKeyGen", () => {
         assert.isTrue(isKey(tx) && isKey(wd))
       }
       assert.strictEqual(new Set(made.flat().map((key) => key.slice(3))).size, 200)
-    })
-  )
-
-  it.effect("the random layer takes the bytes of many keys from the platform at a time, and uses each once", () =>
-    Effect.gen(function* () {
-      let asked = 0
-      const filled: Array<string> = []
-      const counting: Crypto = Object.create(crypto, {
-        getRandomValues: {
-          value: (array: Uint8Array<ArrayBuffer>) => {
-            asked++
-            crypto.getRandomValues(array)
-            filled.push(Buffer.from(array).toString("hex"))
-            return array
-          }
-        }
-      })
-      const made = yield* Effect.flatMap(IdempotencyKeyGen, (keys) =>
-        Effect.all(Array.from({ length: 1000 }, () => keys.next("wd")))
-      ).pipe(Effect.provide(Layer.provide(Layer.fresh(IdempotencyKeyGen.layer), WebCrypto.layer(counting))))
-      assert.strictEqual(new Set(made).size, 1000)
-      assert.isAtMost(asked, 10)
-      const random = filled.join("")
-      for (const [index, key] of made.entries()) {
-        assert.match(key, /^wd_[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
-        assert.strictEqual(key.slice(-12), random.slice(index * 32 + 20, index * 32 + 32))
-      }
     })
   )
 
