@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { IdempotencyKey, IdempotencyKeyGen, Payments } from "effect-pix"
+import { WebCrypto } from "effect/crypto"
 import { Effect, Layer, Option, Schema } from "effect"
 import { charge, withdrawal } from "../support/operations.ts"
 import { credentials, paymentsOn, respond, scripted } from "../support/Wire.ts"
@@ -160,6 +161,17 @@ describe("IdempotencyKeyGen", () => {
         assert.isTrue(isKey(tx) && isKey(wd))
       }
       assert.strictEqual(new Set(made.flat().map((key) => key.slice(3))).size, 200)
+    })
+  )
+
+  it.effect("a key that is made holds the UUID that the WebCrypto in context made", () =>
+    Effect.gen(function* () {
+      const uuid = "00000000-0000-4000-8000-000000000042"
+      const platform: Crypto = Object.create(crypto, { randomUUID: { value: () => uuid } })
+      const made = yield* next.pipe(
+        Effect.provide(Layer.provide(Layer.fresh(IdempotencyKeyGen.layer), WebCrypto.layer(platform)))
+      )
+      assert.deepStrictEqual(made, [`tx_${uuid}`, `wd_${uuid}`])
     })
   )
 
