@@ -1,5 +1,6 @@
 /**
- * Reads the words of an error response. The service does not document the shape of an error body (`docs/service.md`), so this reads common shapes of JSON, problem+json, HTML and plain text. It never throws.
+ * Reads the words of an error response. The service does not document the shape of an error body (`docs/service.md`), so
+ * this reads common shapes of JSON, problem+json, HTML and plain text. It never throws.
  *
  * Gotcha: the words are not masked, and may hold values of the request. Only `displayMessage` (`mask.ts`) may show them.
  */
@@ -26,7 +27,6 @@ const messageKeys = ["message", "mensagem", "msg", "errormessage", "errordescrip
 const detailKeys = ["detail", "details", "detalhe", "detalhes", "description", "descricao", "reason", "motivo"]
 const errorKeys = ["error", "erro"]
 const listKeys = ["errors", "erros"]
-const titleKeys = ["title", "titulo"]
 const wrapperKeys = ["data", "res", "response", "result", "body"]
 const codeKeys = ["code", "errorcode", "codigo", "codigoerro"]
 const placeKeys = ["field", "campo", "property", "propertyname"]
@@ -53,7 +53,7 @@ const wordsOf = (value: unknown, depth: number, isList = false): string => {
   // If there is a message, an `error` that is a text is a code or the phrase of the status.
   const isError = message === "" || errorKeys.some((key) => typeof fields.get(key) === "object")
   const error = isError ? read(errorKeys) : ""
-  const title = message === "" && error === "" ? read(titleKeys) : ""
+  const title = message === "" && error === "" ? read(["title", "titulo"]) : ""
   const words = join([title, message, error, read(listKeys, true)]) || read(wrapperKeys)
   if (words !== "" || !isList) return withPlace(placeKeys.map((key) => fields.get(key)).find(Predicate.isString), words)
   return join(members.map(([field, member]) => withPlace(field, wordsOf(member, depth + 1))))
@@ -66,26 +66,27 @@ const wordsOfText = (text: string, depth: number): string => {
   return Result.isSuccess(json) ? wordsOf(json.success, depth + 1) : wordsOfCutJson(text) || text
 }
 
+const cutMember = /"(?:message|mensagem|msg|error|erro|detail|description|title)"\s{0,9}:\s{0,9}("(?:[^"\\]|\\.)*)/gi
+
 /** The messages of JSON that was cut off. */
-const wordsOfCutJson = (text: string): string => {
-  const names = "message|mensagem|msg|error|erro|detail|description|title"
-  const messages = text.matchAll(new RegExp(`"(?:${names})"\\s{0,9}:\\s{0,9}("(?:[^"\\\\]|\\\\.)*)`, "gi"))
-  return join(
-    Array.from(messages, ([, cut = ""]) => String(Result.getOrElse(parse(`${cut}"`), () => cut.slice(1))).trim())
+const wordsOfCutJson = (text: string): string =>
+  join(
+    Array.from(text.matchAll(cutMember), ([, cut = ""]) =>
+      String(Result.getOrElse(parse(`${cut}"`), () => cut.slice(1))).trim()
+    )
   )
-}
 
 /** What is no text: of character data of XML (`<![CDATA[...]]>`) only the brackets. */
 const markup = /<!--[^]*?(?:-->|$)|<!\[CDATA\[|\]\]>|<(script|style)\b[^]*?(?:<\/\1[^<>]*>|$)|<[a-z!/?][^>]*(?:>|$)/gi
 const entity = /&(?:#(\d{1,6}|x[\da-f]{1,5})|([a-z])(grave|acute|circ|tilde|cedil)|(amp|lt|gt|quot|apos|nbsp));/gi
-const characters = new Map(Object.entries({ amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: " " }))
-const accents = new Map(Object.entries({ grave: 0x300, acute: 0x301, circ: 0x302, tilde: 0x303, cedil: 0x327 }))
+const signs = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: " " }
+const accents = { grave: "\u0300", acute: "\u0301", circ: "\u0302", tilde: "\u0303", cedil: "\u0327" }
+const characters = new Map(Object.entries({ ...signs, ...accents }))
 
 const decodeEntities = (text: string): string =>
-  text.replaceAll(entity, (_, point?: string, letter?: string, accent = "", name = "") => {
+  text.replaceAll(entity, (_, point?: string, letter = "", accent?: string, name = "") => {
     if (point !== undefined) return String.fromCodePoint(Number(`0${point}`))
-    if (letter === undefined) return characters.get(name.toLowerCase()) ?? ""
-    return `${letter}${String.fromCodePoint(accents.get(accent.toLowerCase()) ?? 0)}`.normalize("NFC")
+    return `${letter}${characters.get((accent ?? name).toLowerCase()) ?? ""}`.normalize("NFC")
   })
 
 const textOfHtml = (html: string): string => decodeEntities(html.replaceAll(markup, " ").replaceAll(/\s+/g, " ").trim())
@@ -107,7 +108,8 @@ const textsOfMember = ([name, value]: Member): ReadonlyArray<string> =>
 
 const textsOf = (text: string): ReadonlyArray<string> => {
   if (text.startsWith("<")) return [textOfHtml(text)]
-  const members = everyMember(text)
+  // An exception for each text that is no JSON would take long.
+  const members = /^["[{]/.test(text) ? everyMember(text) : []
   return members.length === 0 ? [text] : members.flatMap(textsOfMember)
 }
 
