@@ -9,6 +9,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
+import { millisOf } from "../internal/duration.ts"
 import { ConfigurationError, type SettingProblem } from "./ConfigurationError.ts"
 
 const fail = (setting: string, reason: SettingProblem["reason"], problem: string) =>
@@ -70,6 +71,12 @@ export const period = (setting: string, input: Duration.Input): Effect.Effect<Du
     onNone: () => wrong(setting, "is not a time above zero"),
     onSome: Effect.succeed
   })
+
+/** Checks a duration, which may be zero or without end, and converts it to milliseconds. */
+export const millis = (setting: string, input: Duration.Input): Effect.Effect<number, ConfigurationError> => {
+  const found = millisOf(input)
+  return found === undefined ? wrong(setting, "must be a duration") : Effect.succeed(found)
+}
 
 /** Checks a whole number, which must be 1 or more. */
 export const count = (setting: string, value: number): Effect.Effect<number, ConfigurationError> =>

@@ -7,7 +7,8 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { fromPair, isPixKey, type Pair, PixKeyType, toPair } from "../pix/PixKey.ts"
 import type { RequestIssue } from "./Outcome.ts"
-import { BelowMinimum, InvalidRequest } from "./PaymentsError.ts"
+import { invalidRequest } from "./CallChecks.ts"
+import { BelowMinimum, type InvalidRequest } from "./PaymentsError.ts"
 import { issuesOf } from "./RequestIssues.ts"
 import { minimumWithdrawal, type WithdrawalRequest, WithdrawalRequestBody } from "./Withdrawal.ts"
 
@@ -41,13 +42,7 @@ export const pairOf = ({ pixKey, pixKeyType }: WithdrawalRequest): Result.Result
 
 /** The error of a withdrawal request that does not fit the contract. */
 export const invalidWithdrawal = (issues: Issues, idempotencyKey?: string) =>
-  new InvalidRequest({
-    operation: "requestWithdrawal",
-    attempts: 0,
-    outcome: "NotSent",
-    issues,
-    ...(idempotencyKey !== undefined && { idempotencyKey })
-  })
+  invalidRequest("requestWithdrawal", issues, idempotencyKey)
 
 const encode = Schema.encodeUnknownResult(WithdrawalRequestBody)
 

@@ -43,17 +43,18 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { Payments } from "../client/Payments.ts"
-import {
-  type AuthError,
-  type GetTransactionError,
+import type {
+  AuthError,
+  GetTransactionError,
   InvalidRequest,
-  type RateLimited,
-  type RequestRejected,
-  type ServiceUnavailable,
-  type TransactionNotFound
+  RateLimited,
+  RequestRejected,
+  ServiceUnavailable,
+  TransactionNotFound
 } from "../contract/PaymentsError.ts"
 import { issuesOf } from "../contract/RequestIssues.ts"
-import * as Check from "../contract/Settings.ts"
+import { checkOptions, invalidRequest } from "../contract/CallChecks.ts"
+import * as Settings from "../contract/Settings.ts"
 import { DetailStatus } from "../contract/Status.ts"
 import type { TransactionDetail, TransactionListItem } from "../contract/Transaction.ts"
 import { Centavos } from "../pix/Money.ts"
@@ -143,19 +144,7 @@ export type ReconcileError = AuthError | InvalidRequest | RateLimited | RequestR
 /** After so many orders in a row without an answer the run fails. */
 const maxUnanswered = 10
 
-type Operation = "getTransaction" | "listTransactions"
-
-const invalid = (operation: Operation, issues: InvalidRequest["issues"]) =>
-  new InvalidRequest({ operation, attempts: 0, outcome: "NotSent", issues })
-
-/** Checks the settings, also those of a caller without types. */
-const check = <A extends object>(operation: Operation, settings: Parameters<typeof Check.all<A>>[0]) =>
-  Effect.mapError(Check.all(settings), (error) =>
-    invalid(
-      operation,
-      error.settings.map(({ problem, setting }) => ({ path: setting, problem }))
-    )
-  )
+const { checked } = Settings
 
 const decodeOrder = Schema.decodeUnknownEffect(Schema.toType(Order), { errors: "all" })
 
@@ -197,18 +186,15 @@ export const stream = <O extends Order, E = never, R = never>(
   Stream.unwrap(
     Effect.gen(function* () {
       const { getTransaction } = yield* Payments
-      const given: Options = Predicate.isObject(options) ? options : {}
       const isSource = Stream.isStream(orders) || Predicate.isIterable(orders)
-      const { from = 0 } = given
-      const { concurrency } = yield* check("getTransaction", {
-        orders: Check.checked("orders", undefined, isSource, "is not a list or a stream of orders"),
-        options: Check.checked("options", undefined, given === options, "is not an object"),
-        concurrency: Check.count("concurrency", given.concurrency ?? 4),
-        from: Check.checked("from", from, Number.isSafeInteger(from) && from >= 0, "is not a whole number from 0")
-      })
+      const { concurrency, from } = yield* checkOptions("getTransaction", options, ({ concurrency = 4, from = 0 }) => ({
+        orders: checked("orders", undefined, isSource, "must be a list or a stream of orders"),
+        concurrency: Settings.count("concurrency", concurrency),
+        from: checked("from", from, Number.isSafeInteger(from) && from >= 0, "must be a whole number from 0")
+      }))
       const lookUp = (order: O) =>
         decodeOrder(order).pipe(
-          Effect.mapError((error) => invalid("getTransaction", issuesOf(error))),
+          Effect.mapError((error) => invalidRequest("getTransaction", issuesOf(error))),
           Effect.andThen(({ transactionId }) => getTransaction(transactionId))
         )
       const source = isStream(orders) ? orders : Stream.fromIterable(orders, { chunkSize: 1 })
@@ -264,13 +250,12 @@ export const unknownRows = <E = never, R = never>(
 ): Stream.Stream<TransactionListItem, TransactionStream.StreamTransactionsError | E, Payments | R> =>
   Stream.unwrap(
     Effect.gen(function* () {
-      const given: Partial<UnknownRowsOptions<E, R>> = Predicate.isObject(options) ? options : {}
-      const { concurrency: most = 4, isKnown, ...list } = given
-      const { concurrency } = yield* check("listTransactions", {
-        isKnown: Check.checked("isKnown", undefined, Predicate.isFunction(isKnown), "is not a function"),
-        concurrency: Check.count("concurrency", most)
-      })
-      const isUnknown = (row: TransactionListItem) => Effect.map(options.isKnown(row), (known) => !known)
+      const { concurrency } = yield* checkOptions("listTransactions", options, ({ concurrency = 4, isKnown }) => ({
+        isKnown: checked("isKnown", undefined, Predicate.isFunction(isKnown), "must be a function"),
+        concurrency: Settings.count("concurrency", concurrency)
+      }))
+      const { concurrency: _, isKnown, ...list } = options
+      const isUnknown = (row: TransactionListItem) => Effect.map(isKnown(row), (known) => !known)
       return Stream.flatMap(TransactionStream.pages(list), ({ rows }) =>
         Stream.fromIterableEffect(Effect.filter(rows, isUnknown, { concurrency }))
       )

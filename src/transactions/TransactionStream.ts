@@ -26,14 +26,15 @@ import type * as Arr from "effect/Array"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { Payments } from "../client/Payments.ts"
 import { advance, Checkpoint, never, timeOf, toCheckpoint, toPlace } from "./internal/pagePlace.ts"
 import * as PageReader from "./internal/pageReader.ts"
 import { PaginationError } from "./internal/PaginationError.ts"
-import { InvalidRequest, type ListTransactionsError } from "../contract/PaymentsError.ts"
+import { checkOptions } from "../contract/CallChecks.ts"
+import type { ListTransactionsError } from "../contract/PaymentsError.ts"
+import * as Settings from "../contract/Settings.ts"
 import { type TransactionListItem, TransactionSort } from "../contract/Transaction.ts"
 
 export { Checkpoint, PaginationError }
@@ -79,39 +80,34 @@ const millis = (input: DateTime.DateTime | Date | undefined, absent: number) =>
 const isWithin = (value: number, least: number, most: number) =>
   Number.isInteger(value) && value >= least && value <= most
 
-const checkOptions = Effect.fnUntraced(function* (given: Options) {
-  const options: Options = Predicate.isObject(given) ? given : {}
-  const { from, limit = Infinity, pageSize = PageReader.largestPage, readAhead = 0 } = options
-  const sort = options.sort ?? from?.sort ?? "createdAt_asc"
-  const since = millis(options.since, -Infinity)
-  const until = millis(options.until, Infinity)
-  const rules: ReadonlyArray<readonly [isRight: boolean, path: string, expected: string]> = [
-    [options === given, "options", "an object"],
-    [isSort(sort), "sort", "createdAt_asc or createdAt_desc"],
-    [isWithin(pageSize, 1, PageReader.largestPage), "pageSize", "a whole number, 1 to 100"],
-    [isWithin(readAhead, 0, Infinity), "readAhead", "a whole number from 0"],
-    [limit === Infinity || isWithin(limit, 0, Infinity), "limit", "a whole number from 0"],
-    [!Number.isNaN(since), "since", "a valid time"],
-    [!Number.isNaN(until), "until", "a valid time"],
-    [from === undefined || isCheckpoint(from), "from", "a checkpoint"],
-    [from === undefined || from.sort === sort, "sort", "the checkpoint's own order"]
-  ]
-  const issues = rules.flatMap(([isRight, path, expected]) =>
-    isRight ? [] : [{ path, problem: `Expected ${expected}` }]
-  )
-  if (issues.length > 0) {
-    return yield* new InvalidRequest({ operation: "listTransactions", attempts: 0, outcome: "NotSent", issues })
-  }
-  // Rows before `since` (newest first: after `until`) count as read.
-  const floor = Math.max(never, sort === "createdAt_asc" ? since - 1 : -until)
-  const start = from ?? { sort, edge: floor + 1, floor, ids: [], index: -1, count: 0, isTied: false }
-  return { limit, pageSize, since, start, until }
-})
+const { checked } = Settings
+
+const checkList = (given: Options) =>
+  checkOptions("listTransactions", given, (options) => {
+    const { from, limit = Infinity, pageSize = PageReader.largestPage, readAhead = 0 } = options
+    const sort = options.sort ?? from?.sort ?? "createdAt_asc"
+    const isOfSort = isSort(sort) && (from === undefined || from.sort === sort)
+    const since = millis(options.since, -Infinity)
+    const until = millis(options.until, Infinity)
+    const isLimit = limit === Infinity || isWithin(limit, 0, Infinity)
+    return {
+      sort: checked("sort", sort, isOfSort, "must be createdAt_asc or createdAt_desc, and that of `from`"),
+      pageSize: checked("pageSize", pageSize, isWithin(pageSize, 1, PageReader.largestPage), "must be 1 to 100"),
+      readAhead: checked("readAhead", readAhead, isWithin(readAhead, 0, Infinity), "must be a whole number from 0"),
+      limit: checked("limit", limit, isLimit, "must be a whole number from 0"),
+      since: checked("since", since, !Number.isNaN(since), "must be a time"),
+      until: checked("until", until, !Number.isNaN(until), "must be a time"),
+      from: checked("from", from, from === undefined || isCheckpoint(from), "must be a checkpoint")
+    }
+  })
 
 const read = Effect.fnUntraced(function* (options: Options) {
   const { listTransactions } = yield* Payments
-  const { limit, pageSize, since, start, until } = yield* checkOptions(options)
+  const { from, limit, pageSize, since, sort, until } = yield* checkList(options)
   if (limit === 0) return Stream.empty
+  // Rows before `since` (newest first: after `until`) count as read.
+  const floor = Math.max(never, sort === "createdAt_asc" ? since - 1 : -until)
+  const start = from ?? { sort, edge: floor + 1, floor, ids: [], index: -1, count: 0, isTied: false }
   const isAll = since === -Infinity && until === Infinity
   const isCounted = limit === Infinity && until === Infinity
   const next = PageReader.make({ list: listTransactions, start: toPlace(start), pageSize, isCounted })

@@ -2,17 +2,16 @@
  * The options of a run, with their defaults; or what is wrong with them.
  */
 import type * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
+import type * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type { BalanceOptions } from "../../contract/Balance.ts"
+import { checkOptions } from "../../contract/CallChecks.ts"
 import { fromReferenceOption } from "../../contract/IdempotencyKey.ts"
 import * as Check from "../../contract/Settings.ts"
-import { invalidWithdrawal } from "../../contract/WithdrawalCheck.ts"
-import { millisOf } from "../../internal/duration.ts"
 import { Centavos } from "../../pix/Money.ts"
 import { type PayoutError, PayoutEvent, type PayoutItem, PayoutReport } from "../Payout.ts"
 
@@ -101,17 +100,14 @@ const isLimit = Schema.is(Schema.UndefinedOr(Centavos))
 
 /** Checks the items and the options, also those of a caller without types. */
 export const settingsOf = (items: unknown, given: Options) =>
-  Effect.suspend(() => {
-    const options: Options = Predicate.isObject(given) ? given : {}
+  checkOptions("requestWithdrawal", given, (options) => {
     const { checkBalance, concurrency = 4, hold = false, keyHorizon = "12 hours", kind = "payout", stopOn } = options
-    const horizon = millisOf(keyHorizon)
     const previous = eventsOf(options.previous ?? [])
     const { checked } = Check
     const limit = (setting: "maxAmount" | "maxTotal") =>
       checked(setting, options[setting], isLimit(options[setting]), "must be a whole number of centavos")
     const isList = Stream.isStream(items) || Predicate.isIterable(items)
-    return Check.all({
-      options: checked("options", undefined, options === given, "must be an object"),
+    return {
       items: checked("items", undefined, isList, "must be a list or a stream of payouts"),
       concurrency: Check.count("concurrency", concurrency),
       kind: checked(
@@ -137,19 +133,15 @@ export const settingsOf = (items: unknown, given: Options) =>
       ),
       hold: checked("hold", hold, typeof hold === "boolean", "must be true or false"),
       /** In milliseconds. */
-      keyHorizon: checked("keyHorizon", horizon ?? 0, horizon !== undefined, "must be a duration"),
+      keyHorizon: Check.millis("keyHorizon", keyHorizon),
       previous: checked(
         "previous",
         previous ?? [],
         previous !== undefined,
         "must be the report, the events or the results of earlier runs"
       )
-    })
-  }).pipe(
-    Effect.mapError(({ settings }) =>
-      invalidWithdrawal(settings.map(({ problem, setting }) => ({ path: setting, problem })))
-    )
-  )
+    }
+  })
 
 /** The options of a run, checked. */
 export type Settings = Effect.Success<ReturnType<typeof settingsOf>>

@@ -5,10 +5,11 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schedule from "effect/Schedule"
-import { InvalidRequest, type RequestIssue } from "../../contract/PaymentsError.ts"
+import { checkOptions } from "../../contract/CallChecks.ts"
+import type { InvalidRequest } from "../../contract/PaymentsError.ts"
+import * as Settings from "../../contract/Settings.ts"
 import { progressOfDetail } from "../../contract/Status.ts"
 import type { TransactionDetail } from "../../contract/Transaction.ts"
-import { millisOf } from "../../internal/duration.ts"
 
 /** How to wait. */
 export interface Options {
@@ -43,32 +44,30 @@ export interface Plan {
   readonly notFoundFor: number
 }
 
-/** Checks the options, also those of a caller without types. */
+const { checked } = Settings
+
+/** Checks a time, and converts it to milliseconds. */
+const instant = (setting: string, input: DateTime.DateTime.Input) =>
+  Option.match(DateTime.make(input), {
+    onNone: () => Settings.wrong(setting, "must be a date"),
+    onSome: (time) => Effect.succeed(DateTime.toEpochMillis(time))
+  })
+
+/** Checks the options, and converts them. */
 export const planOf = (
   transactionId: string,
   given: Options,
   polling: Schedule.Schedule<unknown>
-): Effect.Effect<Plan, InvalidRequest> => {
-  const options: Options = Predicate.isObject(given) ? given : {}
-  const { notFoundFor = 0, schedule = polling, until = isFinal } = options
-  const expiresAt =
-    options.expiresAt === undefined
-      ? Infinity
-      : Option.getOrUndefined(Option.map(DateTime.make(options.expiresAt), DateTime.toEpochMillis))
-  const maxWait = millisOf(options.deadline ?? (expiresAt === Infinity ? "1 hour" : Duration.infinity))
-  const grace = millisOf(notFoundFor)
-  const issues: Array<RequestIssue> = []
-  const expect = (isRight: boolean, path: string, problem: string) => {
-    if (!isRight) issues.push({ path, problem })
-  }
-  expect(options === given, "options", "must be an object")
-  expect(Predicate.isString(transactionId), "transactionId", "must be a text")
-  expect(expiresAt !== undefined, "expiresAt", "must be a date")
-  expect(maxWait !== undefined, "deadline", "must be a duration")
-  expect(grace !== undefined, "notFoundFor", "must be a duration")
-  expect(Schedule.isSchedule(schedule), "schedule", "must be a Schedule")
-  expect(Predicate.isFunction(until), "until", "must be a function")
-  return issues.length > 0 || expiresAt === undefined || maxWait === undefined || grace === undefined
-    ? Effect.fail(new InvalidRequest({ operation: "getTransaction", attempts: 0, outcome: "NotSent", issues }))
-    : Effect.succeed({ until, schedule, expiresAt, maxWait, notFoundFor: grace })
-}
+): Effect.Effect<Plan, InvalidRequest> =>
+  checkOptions("getTransaction", given, (options) => {
+    const { expiresAt, notFoundFor = 0, schedule = polling, until = isFinal } = options
+    const deadline = options.deadline ?? (expiresAt === undefined ? "1 hour" : Duration.infinity)
+    return {
+      transactionId: checked("transactionId", transactionId, Predicate.isString(transactionId), "must be a text"),
+      expiresAt: expiresAt === undefined ? Effect.succeed(Infinity) : instant("expiresAt", expiresAt),
+      maxWait: Settings.millis("deadline", deadline),
+      notFoundFor: Settings.millis("notFoundFor", notFoundFor),
+      schedule: checked("schedule", schedule, Schedule.isSchedule(schedule), "must be a Schedule"),
+      until: checked("until", until, Predicate.isFunction(until), "must be a function")
+    }
+  })

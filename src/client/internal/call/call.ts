@@ -11,11 +11,11 @@ import * as Effect from "effect/Effect"
 import * as ErrorReporter from "effect/ErrorReporter"
 import * as Exit from "effect/Exit"
 import * as Result from "effect/Result"
+import { invalidRequest } from "../../../contract/CallChecks.ts"
 import { type InvalidRequest, type Outcome, OutcomeUnknown } from "../../../contract/PaymentsError.ts"
 import { errorType, log, withoutValues } from "../../../internal/spans.ts"
 import { attempt, recordAttempt } from "./attempt.ts"
 import type { Client } from "./client.ts"
-import { invalid } from "./error.ts"
 import { attributesOfAttempt, attributesOfCall } from "./lines.ts"
 import { makeRetry, type Retry } from "./retry.ts"
 import type { Call, Failed, Prepared, Refused, Route, Unanswered } from "./state.ts"
@@ -42,7 +42,7 @@ export const run = <A, E extends Tagged>(
   Effect.withFiber((fiber): Effect.Effect<A, E | InvalidRequest> => {
     const found = client.settingsOf(fiber)
     if (Result.isFailure(found)) {
-      return Effect.fail(invalid(route.endpoint.operation, found.failure, prepared.idempotencyKey))
+      return Effect.fail(invalidRequest(route.endpoint.operation, found.failure, prepared.idempotencyKey))
     }
     const settings = found.success
     const call: Call<A, E> = {

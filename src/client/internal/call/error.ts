@@ -4,12 +4,9 @@
 import {
   AuthError,
   IdempotencyConflict,
-  InvalidRequest,
-  type Operation,
   OutcomeUnknown,
   type PaymentsError,
   RateLimited,
-  type RequestIssue,
   RequestRejected,
   ServiceUnavailable,
   UnexpectedResponse
@@ -23,10 +20,6 @@ const present = <Fields extends Record<string, unknown>>(fields: Fields) => {
   const defined: unknown = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
   return defined as { readonly [K in keyof Fields]?: Exclude<Fields[K], undefined> } // the filter is what removes undefined
 }
-
-/** The error of an input or of options that are wrong. */
-export const invalid = (operation: Operation, issues: ReadonlyArray<RequestIssue>, idempotencyKey?: string) =>
-  new InvalidRequest({ operation, attempts: 0, outcome: "NotSent", issues, ...present({ idempotencyKey }) })
 
 /** The fields of the error of a call that was refused. */
 const refusedFields = ({ attempts, prepared, route }: Call, { serviceCode, serviceMessage, status }: Refused) => ({

@@ -4,6 +4,7 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import { invalidRequest } from "../../../contract/CallChecks.ts"
 import type { Endpoint } from "../../../contract/Endpoints.ts"
 import { IdempotencyKey, type WriteOptions } from "../../../contract/IdempotencyKey.ts"
 import type { InvalidRequest, PaymentsError, ReadError, WriteError } from "../../../contract/PaymentsError.ts"
@@ -14,7 +15,7 @@ import { type Places, seenIn } from "../wire/seen.ts"
 import { deniedByEnvelope, deniedByFlag } from "../words/denial.ts"
 import { run } from "./call.ts"
 import type { Client } from "./client.ts"
-import { invalid, type OwnError, readError, writeError } from "./error.ts"
+import { type OwnError, readError, writeError } from "./error.ts"
 import type { Issues, KeyPast, Route, Undecodable } from "./state.ts"
 
 const notWritable: Issues = [{ path: "", problem: "cannot be written as JSON" }]
@@ -103,7 +104,7 @@ export const read = <E extends Endpoint, A, Own extends PaymentsError = never>(
 ): Effect.Effect<A, ReadError | Own> => {
   const { operation } = route.endpoint
   const path = route.pathOf(input)
-  if (Result.isFailure(path)) return Effect.fail(invalid(operation, path.failure))
+  if (Result.isFailure(path)) return Effect.fail(invalidRequest(operation, path.failure))
   return run(client, route, {
     idempotencyKey: undefined,
     past: "None",
@@ -140,10 +141,10 @@ export const write = <E extends Endpoint, A, Own extends PaymentsError = never>(
     keyOf(client, route.endpoint, options),
     ({ idempotencyKey, past }): Effect.Effect<A, WriteError | Own> => {
       const path = route.pathOf(input)
-      if (Result.isFailure(path)) return Effect.fail(invalid(operation, path.failure, idempotencyKey))
+      if (Result.isFailure(path)) return Effect.fail(invalidRequest(operation, path.failure, idempotencyKey))
       const body = Result.getOrElse(
         Result.try(() => encode?.(idempotencyKey) ?? Result.succeed(undefined)),
-        () => Result.fail(invalid(operation, unreadable, idempotencyKey))
+        () => Result.fail(invalidRequest(operation, unreadable, idempotencyKey))
       )
       if (Result.isFailure(body)) return Effect.fail(body.failure)
       return run(client, route, {
@@ -184,7 +185,7 @@ interface Keyed {
 /** The key of a write and what is known of its past. A key that is made for this call has none. */
 const keyOf = (client: Client, { keyPrefix = "tx", operation }: Endpoint, options: WriteOptions = {}) => {
   const checked = checkOptions(options)
-  if (Result.isFailure(checked)) return Effect.fail(invalid(operation, checked.failure))
+  if (Result.isFailure(checked)) return Effect.fail(invalidRequest(operation, checked.failure))
   const { earlier = "Undeclared", idempotencyKey } = checked.success
   return idempotencyKey === undefined
     ? Effect.map(client.keys.next(keyPrefix), (made): Keyed => ({ idempotencyKey: made, past: "None" }))

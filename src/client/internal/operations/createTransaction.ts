@@ -5,6 +5,7 @@
 import type * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
+import { invalidRequest } from "../../../contract/CallChecks.ts"
 import { createTransaction as endpoint } from "../../../contract/Endpoints.ts"
 import type { WriteOptions } from "../../../contract/IdempotencyKey.ts"
 import type { CreateTransactionError } from "../../../contract/PaymentsError.ts"
@@ -17,7 +18,6 @@ import type {
 import * as ChargeCode from "../../ChargeCode.ts"
 import type { PaymentsPolicy } from "../../PaymentsPolicy.ts"
 import type { Client } from "../call/client.ts"
-import { invalid } from "../call/error.ts"
 import { bodyEncoder, makeRoute, notAsAsked, write } from "../call/prepare.ts"
 import type { Issues, Undecodable } from "../call/state.ts"
 import { readCharge } from "../wire/fastReaders.ts"
@@ -93,7 +93,7 @@ export const make = (client: Client) => {
     return write(client, route, options, {
       places,
       encode: (idempotencyKey) =>
-        Result.mapError(encode(request), (issues) => invalid(endpoint.operation, issues, idempotencyKey)),
+        Result.mapError(encode(request), (issues) => invalidRequest(endpoint.operation, issues, idempotencyKey)),
       accept: ({ companyId, data }, idempotencyKey, policy): Result.Result<CreatedTransaction, Undecodable> => {
         const created = { ...(companyId === undefined ? {} : { companyId }), ...data, idempotencyKey }
         return request.paymentMethod === "PIX" ? pixCharge(created, request, policy) : Result.succeed(created)

@@ -4,15 +4,15 @@
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
+import { invalidRequest } from "../../../contract/CallChecks.ts"
 import type { BalanceOptions } from "../../../contract/Balance.ts"
 import { getBalance as endpoint } from "../../../contract/Endpoints.ts"
 import type { Client } from "../call/client.ts"
-import { invalid } from "../call/error.ts"
 import { makeRoute, read } from "../call/prepare.ts"
 
 const route = makeRoute(endpoint)
 
-const notNamed = invalid(endpoint.operation, [
+const notNamed = invalidRequest(endpoint.operation, [
   { path: "companyId", problem: "is required, since the client was not configured with one" }
 ])
 
