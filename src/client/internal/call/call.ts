@@ -62,10 +62,8 @@ export const run = <A, E extends Tagged>(
       span: undefined,
       isOver: false
     }
-    const attempted = Effect.uninterruptibleMask((restore) =>
-      Effect.onExit(restore(attempts(call)), (exit) =>
-        Exit.isSuccess(exit) || call.isOver ? Effect.void : endInterrupted(call, exit.cause)
-      )
+    const attempted = Effect.onExitPrimitive(attempts(call), (exit) =>
+      Exit.isSuccess(exit) || Cause.hasFails(exit.cause) ? undefined : endInterrupted(call, exit.cause)
     )
     return settings.isTraced ? inSpan(call, attempted) : attempted
   })
@@ -154,7 +152,7 @@ const endInterrupted = <A, E>(call: Call<A, E>, cause: Cause.Cause<E>): Effect.E
     end(call, exit, { result, outcome: "NoEffect", errorType: result })
     return Effect.void
   }
-  if (call.isUnderWay) recordAttempt(call, undefined, "Interrupted")
+  if (call.isUnderWay && !call.isOver) recordAttempt(call, undefined, "Interrupted")
   const report = new OutcomeUnknown({
     operation: call.route.endpoint.operation,
     attempts: call.attempts,
@@ -184,8 +182,10 @@ const endFailed = (call: Call, error: Tagged, exit: Exit.Exit<unknown, unknown>)
 
 const end = (call: Call, exit: Exit.Exit<unknown, unknown>, how: CallEnd): void => {
   const { client, context, route, settings, span, started } = call
-  const seconds = (settings.clock.currentTimeMillisUnsafe() - started) / 1000
+  // An interruption may come after the end and before the result is returned.
+  if (call.isOver) return
   call.isOver = true
+  const seconds = (settings.clock.currentTimeMillisUnsafe() - started) / 1000
   client.meters.recordCall(route.endpoint.operation, how, seconds, context)
   if (span === undefined) return
   span.attribute("payments.attempts", call.attempts)
