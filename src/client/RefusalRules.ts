@@ -11,6 +11,7 @@
  *   is always `OutcomeUnknown`.
  * - An entry with another cause than `IdempotencyConflict` says that nothing was executed. Be sure of it: if your gateway
  *   answers a repetition with the same words, a payout could be sent twice.
+ * - A sticky expression (flag `y`) is an `InvalidRequest`. If an expression throws, the call fails with `IdempotencyConflict`.
  *
  * ```ts
  * import { Effect } from "effect"
@@ -39,7 +40,7 @@ export type RefusalCause = "IdempotencyConflict" | WithdrawalRefusal["_tag"] | "
 export interface RefusalRule {
   /** The error that the words name. */
   readonly cause: RefusalCause
-  /** Tested on the words in lower case, without accents and punctuation. */
+  /** Tested on the words in lower case, without accents. */
   readonly words: RegExp
 }
 

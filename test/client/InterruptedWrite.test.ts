@@ -53,29 +53,31 @@ describe("a write that is interrupted", () => {
     })
   )
 
-  it.effect("a write that is interrupted while a misfit of its good answer is logged is reported with its key, once", () =>
-    Effect.gen(function* () {
-      const { layer, reports } = watching()
-      const { layer: transport } = scripted(respond(201, { ...record("wd_1"), createdAt: "2026-02-30" }))
-      let interrupt = (): void => assert.fail("nothing to interrupt")
-      const logger = Logger.layer([
-        Logger.make(({ message }) => {
-          if (String(message).includes("does not fit")) interrupt()
-        })
-      ])
-      const fiber = yield* Effect.forkChild(
-        Effect.withFiber((fiber) => {
-          interrupt = () => fiber.interruptUnsafe()
-          return pay
-        }).pipe(Effect.provide([paymentsOn(transport), layer, logger]))
-      )
-      const exit = yield* Fiber.await(fiber)
-      assert.isTrue(Exit.hasInterrupts(exit))
-      assert.deepStrictEqual(
-        reports.map(({ idempotencyKey, outcome, reason }) => [idempotencyKey, outcome, reason]),
-        [["wd_1", "Unknown", "Interrupted"]]
-      )
-    })
+  it.effect(
+    "a write that is interrupted while a misfit of its good answer is logged is reported with its key, once",
+    () =>
+      Effect.gen(function* () {
+        const { layer, reports } = watching()
+        const { layer: transport } = scripted(respond(201, { ...record("wd_1"), createdAt: "2026-02-30" }))
+        let interrupt = (): void => assert.fail("nothing to interrupt")
+        const logger = Logger.layer([
+          Logger.make(({ message }) => {
+            if (String(message).includes("does not fit")) interrupt()
+          })
+        ])
+        const fiber = yield* Effect.forkChild(
+          Effect.withFiber((fiber) => {
+            interrupt = () => fiber.interruptUnsafe()
+            return pay
+          }).pipe(Effect.provide([paymentsOn(transport), layer, logger]))
+        )
+        const exit = yield* Fiber.await(fiber)
+        assert.isTrue(Exit.hasInterrupts(exit))
+        assert.deepStrictEqual(
+          reports.map(({ idempotencyKey, outcome, reason }) => [idempotencyKey, outcome, reason]),
+          [["wd_1", "Unknown", "Interrupted"]]
+        )
+      })
   )
 
   it.effect("a write that is interrupted at any moment was not sent, or returned its answer, or is reported", () =>

@@ -87,6 +87,31 @@ describe("the words of a refusal", () => {
     })
   )
 
+  it.effect("the words about an idempotency key say that it is missing or malformed, or that it was used before", () =>
+    Effect.gen(function* () {
+      const none: WriteOptions = { ...given, earlier: "None" }
+      for (const options of [{}, none]) {
+        for (const message of [
+          "Idempotency key must be unique",
+          "A chave de idempotência deve ser única",
+          "A chave de idempotência informada já foi utilizada",
+          "Invalid Idempotency-Key, it was already used",
+          "The idempotency key must not be reused"
+        ]) {
+          assert.strictEqual(yield* tagOf(422, { message }, { options }), "IdempotencyConflict", message)
+        }
+        for (const message of [
+          "Idempotency-Key must be a UUID",
+          "Chave de idempotência inválida",
+          "Missing Idempotency-Key header",
+          "O cabeçalho Idempotency-Key deve ser informado"
+        ]) {
+          assert.strictEqual(yield* tagOf(422, { message }, { options }), "RequestRejected", message)
+        }
+      }
+    })
+  )
+
   it.effect("the words about a minimum count with an amount, and not with another number", () =>
     Effect.gen(function* () {
       for (const message of ["must be at least 1000", "at least 10 reais", "Mínimo de R$ 10,00", "at least 1.000,00"]) {
@@ -146,6 +171,28 @@ describe("RefusalRules", () => {
       assert.strictEqual(yield* read(400, { message: "Erro", code: "CARTEIRA_VAZIA" }), "InsufficientBalance")
       assert.strictEqual(yield* read(400, { info: { note: "carteira vazia" } }), "InsufficientBalance")
       assert.strictEqual(yield* read(400, { info: { note: "Limite" } }), "RequestRejected")
+    })
+  )
+
+  it.effect("RefusalRules with an expression that throws leave the outcome unknown", () =>
+    Effect.gen(function* () {
+      const throwing = Object.assign(/never/, { [Symbol.search]: () => assert.fail("the expression's own error") })
+      for (const words of [throwing, Object.freeze(/erro/g)]) {
+        const rules: Rules = { rules: [{ cause: "RequestRejected", words }] }
+        for (const status of [400, 403, 409, 422]) {
+          const error = yield* refused([respond(status, { message: "Erro" })], { rules })
+          assert.deepStrictEqual([error._tag, error.outcome], ["IdempotencyConflict", "Unknown"])
+        }
+      }
+    })
+  )
+
+  it.effect("RefusalRules with a sticky expression are refused before anything is sent", () =>
+    Effect.gen(function* () {
+      const rules: Rules = { rules: [{ cause: "IdempotencyConflict", words: /dup/y }] }
+      const error = yield* refused([respond(422, { message: "Erro dup" })], { rules })
+      assert.deepStrictEqual([error._tag, error.outcome], ["InvalidRequest", "NotSent"])
+      assert.include(error.message, "RefusalRules.rules")
     })
   )
 

@@ -1,6 +1,7 @@
 /**
  * Failed calls as the typed errors of `PaymentsError`: the one place where a failed attempt becomes a tag.
  */
+import * as Result from "effect/Result"
 import {
   AuthError,
   IdempotencyConflict,
@@ -97,7 +98,11 @@ const refusedWrite = <Own extends PaymentsError>(
   // A permanent redirect (RFC 9110, section 15.4): nothing was done.
   if (status < 400) return new RequestRejected(fields)
 
-  const users = rules.rules.find((rule) => words.search(rule.words) !== -1)?.cause
+  const users = Result.getOrElse(
+    Result.try(() => rules.rules.find((rule) => words.search(rule.words) !== -1)?.cause),
+    // A rule that throws cannot say that nothing was executed.
+    () => "IdempotencyConflict" as const
+  )
   if (users !== undefined) return users === "IdempotencyConflict" ? conflict() : named(users)
   if (status === 409 || isAboutDuplication(words)) return conflict()
 

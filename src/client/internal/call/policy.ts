@@ -56,11 +56,15 @@ const causes: ReadonlyArray<RefusalCause> = [...causeNames, "IdempotencyConflict
 
 const Rule = Schema.Struct({
   cause: Schema.Literals(causes),
-  words: Schema.instanceOf(RegExp)
+  // A sticky expression would be tested at the start of the words alone.
+  words: Schema.instanceOf(RegExp).check(Schema.makeFilter(({ sticky }) => !sticky))
 })
 
 const rules: Checks<RefusalRules> = {
-  rules: [Schema.is(Schema.Array(Rule)), "must be a list of { cause, words }, whose words are a RegExp"],
+  rules: [
+    Schema.is(Schema.Array(Rule)),
+    "must be a list of { cause, words }, whose words are a RegExp that is not sticky"
+  ],
   noPixKeyStatuses: [Schema.is(Schema.Array(Schema.Int)), "must be a list of HTTP statuses"]
 }
 

@@ -7,12 +7,12 @@ const request =
   "(?:request|requisic|solicitac|pedido|saque|retirada|transac|transfer|pagamento|payment|payout|operac|operation|withdraw|ordem|order|lancamento|cobranca|charge|pix)\\w{0,12}"
 const identifier =
   "(?:chave|key|ids?|identific\\w{0,12}|identifier|referenc\\w{0,12}|uuid|txid|nonce|external ?id|correlation ?id|numero|codigo|reference)"
-/**
- * Words about idempotency or duplication. They count for every write, since a transport, a proxy or a wrapped client may
- * have repeated a request. Words about a missing or malformed key do not match.
- */
-const duplication =
-  /(?<!missing )idempot(?!\w{0,10}[^.;]{0,40}(?:required|obrigator|missing|ausente|invalid|must|deve\b|informad|empty|vazi|too long))|duplic|\breplay/
+/** Words about duplication. They count for every write, since a transport, a proxy or a wrapped client may have repeated a request. */
+const duplication = /duplic|\breplay/
+
+/** Words about an idempotency key that is missing or malformed. They do not match if the words also say "asked before". */
+const wrongKey =
+  /missing idempot|idempot\w{0,10}[^.;]{0,40}(?:required|obrigator|missing|ausente|invalid|must|deve\b|informad|empty|vazi|too long)/
 
 /** Expressions that say that a request was made before, or is still being processed. */
 const askedBefore = [
@@ -55,7 +55,8 @@ const unrelated = new RegExp(
 )
 
 /** Whether folded words are about idempotency or duplication. */
-export const isAboutDuplication = (words: string): boolean => duplication.test(words)
+export const isAboutDuplication = (words: string): boolean =>
+  duplication.test(words) || (words.includes("idempot") && (!wrongKey.test(words) || isAskedBefore(words)))
 
 /** Whether folded words may say that a request was made before, or is still being processed. */
 export const isAskedBefore = (words: string): boolean => {
