@@ -13,6 +13,7 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
+import type { Fragment } from "effect/sql/Statement"
 import { legible } from "../internal/legible.ts"
 import type { ConfigurationError } from "../contract/ConfigurationError.ts"
 import * as Settings from "../contract/Settings.ts"
@@ -78,6 +79,20 @@ export const database: Effect.Effect<Database, ConfigurationError, SqlClient.Sql
   })
   return { sql, dialect }
 })
+
+/**
+ * Whether a column has one of the values that a SELECT finds, as SQL. PostgreSQL expects few values in an array, and finds
+ * the rows by the column's index whatever its statistics are; with a join it may read all rows for each of them.
+ */
+export const isOneOf = ({ dialect, sql }: Database, column: string, values: Fragment): Fragment =>
+  dialect === "pg" ? sql`${sql(column)} = ANY(ARRAY(${values}))` : sql`${sql(column)} IN (${values})`
+
+/**
+ * The end of a SELECT of rows that the same statement changes, as SQL. PostgreSQL locks them then, so that none was changed
+ * since it was found; a row that somebody else changes is left out.
+ */
+export const locked = ({ dialect, sql }: Database): Fragment =>
+  sql.literal(dialect === "pg" ? "FOR UPDATE SKIP LOCKED" : "")
 
 /** Whether the database cannot be reached: there is no connection, or the server (PostgreSQL's `57P..`) starts or stops. */
 const isUnreachable = ({ reason }: SqlError) =>

@@ -3,7 +3,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
-import { Effect, Layer, Redacted } from "effect"
+import { Effect, Fiber, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { database } from "../../src/durable/Database.ts"
 import { migrate } from "../../src/durable/Tables.ts"
@@ -204,6 +204,34 @@ describe.skipIf(absent !== undefined)(`a payout queue that grows${absent === und
         assert.strictEqual(elements?.count, thousands(57))
       })
     )
+
+  it.live("a refused payout that somebody retries while the old ones are forgotten is not forgotten", () =>
+    Effect.gen(function* () {
+      const { url } = yield* postgres
+      const client = PgClient.layer({ url: Redacted.make(url), maxConnections: 2 })
+      yield* Effect.gen(function* () {
+        const { sql, store } = yield* prepare
+        yield* insert(1, 2, "refused", 400 * day)
+        const before = Date.now() - 90 * day
+        const forget = store.forget({ data: before, rows: before })
+        const retrying = sql`UPDATE effect_pix_payouts SET state = 'accepted' WHERE reference = 'invoice-1'`
+        // What forgets may wait for the transaction of the person.
+        const isWaiting = sql`SELECT 1 FROM pg_locks WHERE NOT granted`
+        const forgetting = yield* sql.withTransaction(
+          Effect.gen(function* () {
+            yield* retrying
+            // Outside of this transaction.
+            const fiber = Effect.runFork(forget)
+            while (fiber.pollUnsafe() === undefined && (yield* isWaiting).length === 0) yield* Effect.sleep("10 millis")
+            return fiber
+          })
+        )
+        yield* Fiber.join(forgetting)
+        const left = yield* sql`SELECT reference, request IS NOT NULL AS "isWhole" FROM effect_pix_payouts`
+        assert.deepStrictEqual(left, [{ reference: "invoice-1", isWhole: true }])
+      }).pipe(Effect.provide(Layer.provideMerge(layerQueue("test"), client)))
+    }).pipe(Effect.scoped)
+  )
 
   test(
     "finished elements of a large queue are forgotten by an index",

@@ -7,7 +7,14 @@ import * as Effect from "effect/Effect"
 import * as RcMap from "effect/RcMap"
 import * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
-import { type Database, inTransaction, isInTransaction, mapDatabaseError } from "../../durable/Database.ts"
+import {
+  type Database,
+  inTransaction,
+  isInTransaction,
+  isOneOf,
+  locked as lockedRows,
+  mapDatabaseError
+} from "../../durable/Database.ts"
 import { healLost } from "../../durable/Lost.ts"
 import type { Tables } from "../../durable/Tables.ts"
 import { followWrites, soleWritesOf } from "../../internal/soleWriter.ts"
@@ -101,8 +108,8 @@ export const sqlStore = Effect.fnUntraced(function* (
 
   const forget = Effect.fnUntraced(function* (state: Stored["state"], after: Duration.Duration) {
     const oldest = (yield* Clock.currentTimeMillis) - Duration.toMillis(after)
-    const old = sql`${of(state)} AND updated_at < ${oldest}`
-    const some = sql`DELETE ${old} AND name IN (SELECT name ${old} LIMIT ${step}) RETURNING name`
+    const old = sql`SELECT name ${of(state)} AND updated_at < ${oldest} ORDER BY updated_at LIMIT ${step} ${lockedRows(database)}`
+    const some = sql`DELETE FROM ${rows} WHERE webhook = ${webhook} AND ${isOneOf(database, "name", old)} RETURNING name`
     yield* Effect.repeat(some, { while: ({ length }) => length === step })
   }, mapDatabaseError("webhook"))
 

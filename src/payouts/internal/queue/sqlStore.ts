@@ -7,7 +7,7 @@ import * as Schema from "effect/Schema"
 import type { Fragment, Statement } from "effect/sql/Statement"
 import * as Str from "effect/String"
 import * as Struct from "effect/Struct"
-import { type Database, inTransaction, requireOwnTransaction } from "../../../durable/Database.ts"
+import { type Database, inTransaction, isOneOf, locked, requireOwnTransaction } from "../../../durable/Database.ts"
 import { healLost } from "../../../durable/Lost.ts"
 import { followWrites, soleWritesOf } from "../../../internal/soleWriter.ts"
 import { Count, Row } from "./row.ts"
@@ -47,9 +47,8 @@ export const make = (database: Database): Store => {
     return select(sql`WHERE ${inState} (${at}, idempotency_key) > (${after.at}, ${after.key})
       ORDER BY ${at}, idempotency_key LIMIT ${limit}`)
   }
-  /** The rows whose keys a SELECT finds, by the primary key: PostgreSQL expects few keys in an array, and many in a join. */
-  const isOneOf = (keys: Fragment) =>
-    dialect === "pg" ? sql`idempotency_key = ANY(ARRAY(${keys}))` : sql`idempotency_key IN (${keys})`
+  /** The rows whose keys a SELECT finds, by the primary key. */
+  const hasKeyOf = (keys: Fragment) => isOneOf(database, "idempotency_key", keys)
   /** Many values as one parameter, so that any number of them is one prepared statement. */
   const unpacked = (json: string) =>
     dialect === "pg"
@@ -88,14 +87,14 @@ export const make = (database: Database): Store => {
     transaction(
       Effect.tap(
         sql<{ readonly key: string }>`DELETE FROM ${payouts} WHERE ${old} RETURNING idempotency_key AS "key"`,
-        (rows) => sql`DELETE FROM ${histories} WHERE ${isOneOf(unpacked(JSON.stringify(rows.map(({ key }) => key))))}`
+        (rows) => sql`DELETE FROM ${histories} WHERE ${hasKeyOf(unpacked(JSON.stringify(rows.map(({ key }) => key))))}`
       )
     )
   /** Runs a statement on the oldest 1,000 rows that ended before a time, until there are no more. */
   const drain = (before: number, which: string, statement: (rows: Fragment) => Stored<ReadonlyArray<unknown>>) =>
     statement(
-      isOneOf(sql`SELECT idempotency_key FROM ${payouts}
-        WHERE ${ended} ${sql.literal(which)} AND updated_at < ${before} ORDER BY updated_at LIMIT 1000`)
+      hasKeyOf(sql`SELECT idempotency_key FROM ${payouts}
+        WHERE ${ended} ${sql.literal(which)} AND updated_at < ${before} ORDER BY updated_at LIMIT 1000 ${locked(database)}`)
     ).pipe(Effect.repeat({ while: ({ length }) => length === 1000 }), Effect.asVoid)
 
   const heal =
@@ -150,7 +149,7 @@ export const make = (database: Database): Store => {
     open: (keys) =>
       Effect.map(
         sql<{ readonly key: string }>`SELECT idempotency_key AS "key" FROM ${payouts}
-          WHERE ${open} AND ${isOneOf(unpacked(JSON.stringify(keys)))}`,
+          WHERE ${open} AND ${hasKeyOf(unpacked(JSON.stringify(keys)))}`,
         (rows) => rows.map(({ key }) => key)
       ),
     healInserted: heal("generation = 0"),
