@@ -3,7 +3,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
-import { Effect, Fiber, Layer, Redacted } from "effect"
+import { Effect, Fiber, Latch, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { database } from "../../src/durable/Database.ts"
 import { migrate } from "../../src/durable/Tables.ts"
@@ -213,17 +213,19 @@ describe.skipIf(absent !== undefined)(`a payout queue that grows${absent === und
         const { sql, store } = yield* prepare
         yield* insert(1, 2, "refused", 400 * day)
         const before = Date.now() - 90 * day
-        const forget = store.forget({ data: before, rows: before })
+        const begins = Latch.makeUnsafe()
+        const forget = Effect.andThen(begins.await, store.forget({ data: before, rows: before }))
+        // Begun here, it is outside of the transaction.
+        const forgetting = yield* Effect.forkScoped(forget)
         const retrying = sql`UPDATE effect_pix_payouts SET state = 'accepted' WHERE reference = 'invoice-1'`
         // What forgets may wait for the transaction of the person.
         const isWaiting = sql`SELECT 1 FROM pg_locks WHERE NOT granted`
-        const forgetting = yield* sql.withTransaction(
+        yield* sql.withTransaction(
           Effect.gen(function* () {
             yield* retrying
-            // Outside of this transaction.
-            const fiber = Effect.runFork(forget)
-            while (fiber.pollUnsafe() === undefined && (yield* isWaiting).length === 0) yield* Effect.sleep("10 millis")
-            return fiber
+            yield* begins.open
+            while (forgetting.pollUnsafe() === undefined && (yield* isWaiting).length === 0)
+              yield* Effect.sleep("10 millis")
           })
         )
         yield* Fiber.join(forgetting)
