@@ -10,6 +10,7 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { IdempotencyKeyGen } from "../../../client/IdempotencyKeyGen.ts"
 import { Payments } from "../../../client/Payments.ts"
+import type { WriteOptions } from "../../../contract/IdempotencyKey.ts"
 import { Outcome } from "../../../contract/Outcome.ts"
 import type { Operation } from "../../../contract/PaymentsError.ts"
 import type { RehearsalCall } from "../../RehearsalWorld.ts"
@@ -57,6 +58,13 @@ interface Asked {
   readonly transactionId?: string | undefined
 }
 
+/** What a write asks for. */
+const asWrite = (operation: Operation, noun: string, amount: number, options: WriteOptions | undefined): Asked => ({
+  operation,
+  question: `a ${noun} of ${amount} centavos`,
+  key: options?.idempotencyKey
+})
+
 interface Options {
   readonly now: () => number
   readonly story: Story
@@ -102,21 +110,6 @@ export const makeCalls = ({ now, onEnd, story }: Options) => {
     onEnd(call)
   }
 
-  const counted = <A, E>(
-    process: number,
-    asked: Asked,
-    effect: Effect.Effect<A, E>,
-    read: (value: A) => Partial<Call>
-  ): Effect.Effect<A, E> =>
-    Effect.suspend(() => {
-      const call = begin(process, asked)
-      const key = call.key === undefined ? "" : ` under the key ${call.key}`
-      story.add(`call ${call.number} ${asked.operation}: ${asked.question}${key}`)
-      return Effect.onExit(Effect.provideService(effect, CurrentCall, call), (exit) =>
-        Effect.sync(() => end(call, exit, read))
-      )
-    })
-
   return {
     all: (): ReadonlyArray<Call> => calls,
 
@@ -135,47 +128,48 @@ export const makeCalls = ({ now, onEnd, story }: Options) => {
 
     /** The operations, counted. */
     count: (inner: Payments["Service"], process: number): Payments["Service"] => {
+      const run = <A, E>(
+        asked: Asked,
+        effect: Effect.Effect<A, E>,
+        read: (value: A) => Partial<Call>
+      ): Effect.Effect<A, E> =>
+        Effect.suspend(() => {
+          const call = begin(process, asked)
+          const key = call.key === undefined ? "" : ` under the key ${call.key}`
+          story.add(`call ${call.number} ${asked.operation}: ${asked.question}${key}`)
+          return Effect.onExit(Effect.provideService(effect, CurrentCall, call), (exit) =>
+            Effect.sync(() => end(call, exit, read))
+          )
+        })
       // Both overloads of the operation give the same answer here: it is only read.
       const createTransaction = ((request, options) =>
-        counted(
-          process,
-          {
-            operation: "createTransaction",
-            question: `a charge of ${request.amount} centavos`,
-            key: options?.idempotencyKey
-          },
+        run(
+          asWrite("createTransaction", "charge", request.amount, options),
           inner.createTransaction(request, options),
           ({ id, status }) => ({ transactionId: id, status, answer: `charge ${id}` })
         )) as Payments["Service"]["createTransaction"]
       return Payments.of({
         createTransaction,
         requestWithdrawal: (request, options) =>
-          counted(
-            process,
-            {
-              operation: "requestWithdrawal",
-              question: `a payout of ${request.amount} centavos`,
-              key: options?.idempotencyKey
-            },
+          run(
+            asWrite("requestWithdrawal", "payout", request.amount, options),
             inner.requestWithdrawal(request, options),
             ({ id }) => ({ answer: `payout ${id}` })
           ),
         getTransaction: (transactionId) =>
-          counted(
-            process,
+          run(
             { operation: "getTransaction", question: `charge ${transactionId}`, transactionId: textOf(transactionId) },
             inner.getTransaction(transactionId),
             ({ enStatusTransaction }) => ({ status: enStatusTransaction, answer: enStatusTransaction })
           ),
         listTransactions: (options) =>
-          counted(
-            process,
+          run(
             { operation: "listTransactions", question: `page ${options?.page ?? 1}` },
             inner.listTransactions(options),
             ({ items }) => ({ answer: `${items.length} rows: ${items.map(({ status }) => status).join(", ")}` })
           ),
         getBalance: (options) =>
-          counted(process, { operation: "getBalance", question: "the balance" }, inner.getBalance(options), () => ({}))
+          run({ operation: "getBalance", question: "the balance" }, inner.getBalance(options), () => ({}))
       })
     }
   }
