@@ -11,14 +11,12 @@ import { type Call, isWrite } from "./calls.ts"
 export type DeliveryDisturbance = "twice" | "late" | "out of order" | "never"
 
 export type Disturbance =
-  /** Requests of a call meet a fault: the first of them, or each. With `next`, the later ones meet another fault. */
+  /** The first request of a call meets a fault. The later ones meet none, the same, or another. */
   | {
       readonly _tag: "Fault"
       readonly call: number
-      readonly name: string
-      readonly fault: Fault.Fault
-      readonly isEach: boolean
-      readonly next?: NamedFault
+      readonly first: NamedFault
+      readonly later: NamedFault | undefined
     }
   /** The process dies before the first request of a call is sent, or after it was executed. */
   | { readonly _tag: "Death"; readonly call: number; readonly isAfter: boolean }
@@ -96,10 +94,10 @@ const ofCall = (call: RehearsalCall, { isPaid, receives }: Learned): ReadonlyArr
     name: `call ${call.number} ${call.operation}: ${name}`,
     disturbance
   })
-  const meets = ({ fault, name }: NamedFault, isEach: boolean) =>
-    named(isEach ? `${name}, each request` : name, { _tag: "Fault", call: call.number, name, fault, isEach })
-  const meetsInTurn = ({ fault, name }: NamedFault, next: NamedFault) =>
-    named(`${name}, then ${next.name}`, { _tag: "Fault", call: call.number, name, fault, isEach: false, next })
+  const meets = (first: NamedFault, later?: NamedFault) => {
+    const rest = later === first ? ", each request" : `, then ${later?.name}`
+    return named(`${first.name}${later === undefined ? "" : rest}`, { _tag: "Fault", call: call.number, first, later })
+  }
   const dies = (isAfter: boolean) =>
     named(isAfter ? "death after it was executed" : "death before it is sent", {
       _tag: "Death",
@@ -107,10 +105,10 @@ const ofCall = (call: RehearsalCall, { isPaid, receives }: Learned): ReadonlyArr
       isAfter
     })
   return [
-    ...transient(write).flatMap((fault) => [meets(fault, false), meets(fault, true)]),
-    ...refusals[call.operation].map((fault) => meets(fault, false)),
+    ...transient(write).flatMap((fault) => [meets(fault), meets(fault, fault)]),
+    ...refusals[call.operation].map((fault) => meets(fault)),
     // The refusal is about the later request: it does not say that the first one was not executed.
-    ...(write ? [meetsInTurn(lost, refused("request", badRequest))] : []),
+    ...(write ? [meets(lost, refused("request", badRequest))] : []),
     dies(false),
     // A read executes nothing: its answer is lost with the process, as before it.
     ...(write ? [dies(true)] : []),

@@ -45,10 +45,9 @@ export const makeTransport = ({
         die(`before call ${here.call} is sent`)
         return Effect.never
       }
-      const met = here?._tag !== "Fault" ? undefined : isFirst || here.isEach ? here : here.next
-      const fault = met?.fault
+      const met = here?._tag === "Fault" ? here[isFirst ? "first" : "later"] : undefined
       if (met !== undefined) story.add(`call ${call?.number}, request ${call?.requests}: ${met.name}`)
-      const sent = Effect.provideService(gateway.execute(request), OwnFault, fault)
+      const sent = Effect.provideService(gateway.execute(request), OwnFault, met?.fault)
       type Sent = Exit.Exit<Effect.Success<typeof sent>, Effect.Error<typeof sent>>
       return Effect.callback<Effect.Success<typeof sent>, Effect.Error<typeof sent>>((resume) => {
         const going = forkInWorld(sent)
