@@ -49,7 +49,7 @@ interface Delivery {
 }
 
 /** The seconds before each repetition. */
-const waits = [1, 5, 25, 125, 625]
+export const waits = [1, 5, 25, 125, 625]
 
 const isTaken = ({ attempts }: Delivery) => {
   const status = attempts.at(-1)?.status

@@ -4,6 +4,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { waits } from "../webhooks.ts"
 import type { Handler } from "./declared.ts"
 import type { DeliveryDisturbance } from "./schedules.ts"
 import type { Story } from "./story.ts"
@@ -68,11 +69,12 @@ export const makeDeliveries = ({ disturbed, forkInProcess, forkInWorld, story }:
   /** Repeats until it is taken, as the gateway does. */
   const insist = (name: string, body: string) =>
     Effect.gen(function* () {
-      for (const wait of [1, 5, 25, 125, 625]) {
+      for (const wait of waits) {
         const { status } = yield* forward(name, body)
         if (status < 300) return
         yield* Effect.sleep(`${wait} seconds`)
       }
+      yield* forward(name, body)
     })
 
   const disturb = (how: DeliveryDisturbance, name: string, body: string) => {
@@ -98,7 +100,7 @@ export const makeDeliveries = ({ disturbed, forkInProcess, forkInWorld, story }:
     return one
   }
 
-  const isDeaf = () => handler === undefined
+  const isReceiving = () => handler !== undefined
 
   return {
     /** How many changes were sent while a process received, and whether one did. */
@@ -117,7 +119,7 @@ export const makeDeliveries = ({ disturbed, forkInProcess, forkInWorld, story }:
         const number = sent.get(body) ?? sent.size + 1
         const isNew = !sent.has(body)
         sent.set(body, number)
-        if (isNew && handler !== undefined) received = number
+        if (isNew && isReceiving()) received = number
         const name = `webhook ${number}`
         if (disturbed?.delivery === number && isNew) return yield* disturb(disturbed.how, name, body)
         const response = yield* forward(name, body)
@@ -128,7 +130,7 @@ export const makeDeliveries = ({ disturbed, forkInProcess, forkInWorld, story }:
     /** Delivers what a stranger made up. */
     forge: (body: string): Effect.Effect<void> =>
       Effect.gen(function* () {
-        for (let second = 0; isDeaf() && second < 60; second++) yield* Effect.sleep("1 second")
+        for (let second = 0; !isReceiving() && second < 60; second++) yield* Effect.sleep("1 second")
         yield* forward("a forged webhook", body)
       })
   }
