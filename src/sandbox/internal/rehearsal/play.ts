@@ -218,9 +218,7 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
       stopAt ?? time.now() + patience
     )
     if (here.isDead) {
-      const again = time.now() + restartAfter
-      forkInWorld(Effect.sleep(restartAfter))
-      yield* time.until(() => time.now() >= again, Infinity)
+      yield* inWorld(Effect.sleep(restartAfter))
       continue
     }
     exit = fiber.pollUnsafe()

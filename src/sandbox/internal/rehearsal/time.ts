@@ -33,12 +33,6 @@ interface Sleep {
   readonly wake: () => void
 }
 
-/**
- * Why the time was stopped: what was waited for is there; nothing is left that could run; the next sleep ends after the
- * limit; or the program runs on and on without a sleep.
- */
-export type Stop = "Done" | "Idle" | "Limit" | "Restless"
-
 /** More tasks than this in one instant are a loop that never sleeps. */
 const mostTasks = 200_000
 
@@ -48,9 +42,6 @@ const realWait = 250
 /** A slow run waits before each of its first jumps, in real milliseconds. */
 const slowWait = 5
 const mostSlowJumps = 400
-
-/** One turn of the event loop: the scheduler of the caller continues after the promises. */
-const turn = Effect.yieldNow
 
 export const makeTime = (start: number, isSlow: boolean) => {
   let now = start
@@ -86,7 +77,8 @@ export const makeTime = (start: number, isSlow: boolean) => {
     ran = 0
     do {
       drain(isDone)
-      yield* turn
+      // One turn of the event loop: the scheduler of the caller continues after the promises.
+      yield* Effect.yieldNow
     } while (isBusy() && !isDone())
   })
 
@@ -149,22 +141,18 @@ export const makeTime = (start: number, isSlow: boolean) => {
     },
 
     /**
-     * Runs and moves the clock until `isDone`, and gives why it stopped. Where nothing is left to run, it waits for real work
-     * for so many real milliseconds.
+     * Runs the tasks and moves the clock until `isDone`. It also stops where no task or sleep is left, where the next sleep
+     * ends after `limit`, and where the program never sleeps. Where no task is left, it first waits for real work: for
+     * `outside` real milliseconds.
      */
-    until: Effect.fnUntraced(function* (
-      isDone: () => boolean,
-      limit: number,
-      outside = realWait
-    ): Effect.fn.Return<Stop> {
+    until: Effect.fnUntraced(function* (isDone: () => boolean, limit: number, outside = realWait) {
       for (;;) {
         yield* settle(isDone)
-        if (isDone()) return "Done"
-        if (ran >= mostTasks) return "Restless"
+        if (isDone() || ran >= mostTasks) return
         const next = sleeps[0]
         if (next === undefined || next.at > limit) {
           if (outside > 0 && (yield* awaitOutside(outside))) continue
-          return next === undefined ? "Idle" : "Limit"
+          return
         }
         if (slowJumps > 0) {
           slowJumps--
