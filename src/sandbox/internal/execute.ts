@@ -2,14 +2,11 @@
  * Answers a request: what the contract requires of every request is checked here, in one order, and the handlers of
  * `PaymentsApi` do the rest. Every refusal has a body; a defect is logged and answered.
  */
-import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import * as HttpApiError from "effect/http-api/HttpApiError"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServer from "effect/http/HttpServer"
-import * as HttpServerError from "effect/http/HttpServerError"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
@@ -62,21 +59,6 @@ const refusalOf = (arrived: Arrived, strict: boolean): Refusal.Refusal | undefin
   return Predicate.isObject(json) && !Array.isArray(json) ? undefined : Refusal.notObject
 }
 
-/** What breaks the contract is refused; an answer that breaks it, and any other defect, is the sandbox's own mistake. */
-const recover = (cause: Cause.Cause<unknown>): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
-  const error = Cause.squash(cause)
-  if (HttpApiError.HttpApiSchemaError.is(error) && error.kind !== "Body") {
-    return Effect.succeed(Refusal.toResponse(Refusal.invalid(error)))
-  }
-  if (HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound") {
-    return Effect.succeed(Refusal.toResponse(Refusal.routeNotFound))
-  }
-  return Effect.as(
-    Effect.logError("The sandbox failed to answer a request. This is a mistake in it, or in its options.", cause),
-    Refusal.toResponse(Refusal.broken)
-  )
-}
-
 export const makeExecute = Effect.fnUntraced(function* (settings: Settings) {
   const scope = yield* Effect.scope
   // Built in a context of its own, so that requests are handled in that of their caller: its clock above all.
@@ -104,7 +86,8 @@ export const makeExecute = Effect.fnUntraced(function* (settings: Settings) {
         now: arrived.now,
         write: arrived.write
       }),
-      Effect.catchCause(recover)
+      // The body of a charge alone is a choice of shapes, by its method: without a field, that is what does not fit.
+      Effect.catchCause(Refusal.recover("paymentMethod"))
     )
   }
 })

@@ -2,13 +2,10 @@
  * What a served sandbox answers besides the gateway's paths: the panel, the steering API and the references. Nothing
  * here is recorded or meets a fault, and nothing is fetched from elsewhere.
  */
-import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
-import * as HttpApiError from "effect/http-api/HttpApiError"
 import * as OpenApi from "effect/http-api/OpenApi"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServer from "effect/http/HttpServer"
-import * as HttpServerError from "effect/http/HttpServerError"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
@@ -71,17 +68,6 @@ const documents = (baseUrl: string) =>
     ])
   })
 
-const recover = (cause: Cause.Cause<unknown>): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
-  const error = Cause.squash(cause)
-  if (HttpApiError.HttpApiSchemaError.is(error) && error.kind !== "Body") {
-    return Effect.succeed(Refusal.toResponse(Refusal.invalid(error, "o conteúdo")))
-  }
-  if (HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound") {
-    return Effect.succeed(Refusal.toResponse(Refusal.routeNotFound))
-  }
-  return Effect.as(Effect.logError("The sandbox failed to answer.", cause), Refusal.toResponse(Refusal.broken))
-}
-
 /** Answers the sandbox's own paths. */
 export const makePages = Effect.fnUntraced(function* (steered: Steered, allowedHosts: ReadonlyArray<string>) {
   const app = yield* HttpRouter.toHttpEffect(
@@ -100,7 +86,7 @@ export const makePages = Effect.fnUntraced(function* (steered: Steered, allowedH
     const isPage = !path.startsWith("/_sandbox") && request.method === "GET"
     const problem = objection(isPage ? { ...asking, site: undefined } : asking, allowedHosts)
     if (problem !== undefined) return protect(Refusal.toResponse(problem))
-    return protect(yield* Effect.catchCause(Effect.scoped(app), recover))
+    return protect(yield* Effect.catchCause(Effect.scoped(app), Refusal.recover("o conteúdo")))
   })
   return { answer }
 })
