@@ -39,31 +39,37 @@ const invalid = Invalid.pipe(HttpApiSchema.status(400))
 
 const Done = Schema.Struct({ done: Schema.Literal(true) })
 
-/** What lists take: a text to search for, a status, and how many to show at most. */
-const listing = {
-  search: Schema.optional(Schema.String),
-  status: Schema.optional(Schema.String),
-  limit: Schema.optional(Schema.FiniteFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 1, maximum: 1000 })))
-}
+const IntFromString = Schema.FiniteFromString.check(Schema.isInt())
 
-/** The newest that fit, how many fit in all, and how many fit the search by status. */
-const listOf = <S extends Schema.Constraint>(item: S) =>
-  Schema.Struct({ total: Schema.Int, counts: Schema.Record(Schema.String, Schema.Int), items: Schema.Array(item) })
+/** A list: the newest rows that fit, how many fit in all, and how many fit the search by status. */
+const list = <const Name extends string, S extends Schema.Constraint>(name: Name, item: S) =>
+  HttpApiEndpoint.get(name, `/_sandbox/${name}`, {
+    query: {
+      search: Schema.optional(Schema.String),
+      status: Schema.optional(Schema.String),
+      limit: Schema.optional(IntFromString.check(Schema.isBetween({ minimum: 1, maximum: 1000 })))
+    },
+    success: Schema.Struct({
+      total: Schema.Int,
+      counts: Schema.Record(Schema.String, Schema.Int),
+      items: Schema.Array(item)
+    }),
+    error: invalid
+  })
 
 const transactionId = { transactionId: Schema.String }
-const move = <const Name extends string, const Act extends string>(name: Name, act: Act, description: string) =>
-  HttpApiEndpoint.post(name, `/_sandbox/transactions/:transactionId/${act}`, {
+const move = <const Name extends string>(name: Name, description: string) =>
+  HttpApiEndpoint.post(name, `/_sandbox/transactions/:transactionId/${name}`, {
     params: transactionId,
     success: SandboxTransaction,
     error: [NotFound, Conflict, invalid]
   }).annotate(OpenApi.Description, description)
 
 const Transactions = HttpApiGroup.make("transactions").add(
-  HttpApiEndpoint.get("transactions", "/_sandbox/transactions", {
-    query: listing,
-    success: listOf(SandboxTransaction),
-    error: invalid
-  }).annotate(OpenApi.Description, "The newest charges, searched by id, key, customer, status or amount."),
+  list("transactions", SandboxTransaction).annotate(
+    OpenApi.Description,
+    "The newest charges, searched by id, key, customer, status or amount."
+  ),
   HttpApiEndpoint.post("charge", "/_sandbox/transactions", {
     payload: Schema.Struct({ amount: Centavos.check(Schema.isGreaterThan(0)), name: Schema.optional(TextId) }),
     success: SandboxTransaction,
@@ -82,26 +88,22 @@ const Transactions = HttpApiGroup.make("transactions").add(
     success: Schema.String.pipe(HttpApiSchema.asText({ contentType: "image/svg+xml" })),
     error: [NotFound, invalid]
   }),
-  move("pay", "pay", "A payer pays: the charge is Paid, and the balance grows."),
-  move("cancel", "cancel", "Cancels an awaited charge."),
-  move("expire", "expire", "Lets an awaited charge lapse now."),
-  move("fail", "fail", "An awaited charge fails."),
-  move("refund", "refund", "A paid charge is refunded, from the balance.")
+  move("pay", "A payer pays: the charge is Paid, and the balance grows."),
+  move("cancel", "Cancels an awaited charge."),
+  move("expire", "Lets an awaited charge lapse now."),
+  move("fail", "An awaited charge fails."),
+  move("refund", "A paid charge is refunded, from the balance.")
 )
 
 const end = <const Name extends string>(name: Name, description: string) =>
   HttpApiEndpoint.post(name, `/_sandbox/withdrawals/:id/${name}`, {
-    params: { id: Schema.FiniteFromString.check(Schema.isInt()) },
+    params: { id: IntFromString },
     success: SandboxWithdrawal,
     error: [NotFound, Conflict, invalid]
   }).annotate(OpenApi.Description, description)
 
 const Withdrawals = HttpApiGroup.make("withdrawals").add(
-  HttpApiEndpoint.get("withdrawals", "/_sandbox/withdrawals", {
-    query: listing,
-    success: listOf(SandboxWithdrawal),
-    error: invalid
-  }),
+  list("withdrawals", SandboxWithdrawal),
   end("settle", "An awaited payout arrives."),
   end("reject", "An awaited payout fails: its amount returns to the balance.")
 )
@@ -145,25 +147,17 @@ const ShownRequest = Schema.Struct({
 export type ShownRequest = typeof ShownRequest.Type
 
 const Requests = HttpApiGroup.make("requests").add(
-  HttpApiEndpoint.get("requests", "/_sandbox/requests", {
-    query: listing,
-    success: listOf(ShownRequest),
-    error: invalid
-  }).annotate(OpenApi.Description, "The last requests of the gateway, executed or not.")
+  list("requests", ShownRequest).annotate(OpenApi.Description, "The last requests of the gateway, executed or not.")
 )
 
 const Webhooks = HttpApiGroup.make("webhooks").add(
-  HttpApiEndpoint.get("webhooks", "/_sandbox/webhooks", {
-    query: listing,
-    success: listOf(SandboxWebhook),
-    error: invalid
-  }),
+  list("webhooks", SandboxWebhook),
   HttpApiEndpoint.post("send", "/_sandbox/webhooks", { payload: Schema.Json, success: Done, error: invalid }).annotate(
     OpenApi.Description,
     "Sends a webhook of any content to each target."
   ),
   HttpApiEndpoint.post("resend", "/_sandbox/webhooks/:id/resend", {
-    params: { id: Schema.FiniteFromString.check(Schema.isInt()) },
+    params: { id: IntFromString },
     success: Done,
     error: [NotFound, invalid]
   }),
