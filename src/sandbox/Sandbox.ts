@@ -250,7 +250,7 @@ const steer = (gateway: Gateway, baseUrl: string): Sandbox["Service"] => {
     baseUrl,
     companyId: settings.companyId,
     credentials: Effect.sync(gateway.credentials),
-    rotateCredentials: Effect.sync(gateway.rotate),
+    rotateCredentials: gateway.rotate,
     markPaid: move("Paid"),
     cancel,
     expire: (transactionId) =>
@@ -276,9 +276,9 @@ const steer = (gateway: Gateway, baseUrl: string): Sandbox["Service"] => {
     resendWebhook: webhooks.resend,
     awaitWebhooks: webhooks.rest,
     fault: (operation, faults, options) =>
-      set(() => gateway.plan(operation, "_tag" in faults ? [faults] : faults, options?.times ?? 1)),
-    faults: Effect.sync(gateway.faults),
-    clearFaults: set(gateway.clearFaults),
+      set(() => gateway.plan().add(operation, "_tag" in faults ? [faults] : faults, options?.times ?? 1)),
+    faults: Effect.sync(() => gateway.plan().all()),
+    clearFaults: set(() => gateway.plan().clear()),
     offline: gateway.offline,
     forgetKeys: Effect.sync(() => gateway.ledger().forgetKeys()),
     advance: gateway.advance,

@@ -1,31 +1,24 @@
 /**
- * Publishes changes. A change is only built where somebody listens, so that a load test without a listener pays nothing.
+ * Publishes changes, numbered in their order.
  */
 import * as Effect from "effect/Effect"
 import * as PubSub from "effect/PubSub"
 import * as Stream from "effect/Stream"
 import type { SandboxChange } from "../SandboxChange.ts"
 
-/** The number of a change, from 1. */
-type Make = (sequence: number) => SandboxChange
+/** A change without its number. */
+type Unnumbered<Change = SandboxChange> = Change extends unknown ? Omit<Change, "sequence"> : never
 
 export const makeChanges = Effect.gen(function* () {
   // A slow listener loses the oldest changes, and sees it by their numbers.
   const hub = yield* PubSub.sliding<SandboxChange>(1024)
   let sequence = 0
-  let listeners = 0
-  const subscribe = Effect.gen(function* () {
-    yield* Effect.acquireRelease(
-      Effect.sync(() => (listeners += 1)),
-      () => Effect.sync(() => (listeners -= 1))
-    )
-    return Stream.fromSubscription(yield* PubSub.subscribe(hub))
-  })
+  const subscribe = Effect.map(PubSub.subscribe(hub), Stream.fromSubscription)
   return {
     sequence: () => sequence,
-    publish: (make: Make): void => {
+    publish: (change: Unnumbered): void => {
       sequence += 1
-      if (listeners > 0) PubSub.publishUnsafe(hub, make(sequence))
+      PubSub.publishUnsafe(hub, { ...change, sequence } as SandboxChange) // the number was all that it lacked
     },
     /** The changes from now on: none is missed after the effect is done. */
     subscribe,

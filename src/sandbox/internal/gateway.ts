@@ -15,7 +15,7 @@ import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import type { ApiCredentials } from "../../client/Credentials.ts"
-import type { Fault, FaultTarget } from "../Fault.ts"
+import type { Fault } from "../Fault.ts"
 import type { Settings } from "../SandboxOptions.ts"
 import type { RecordedRequest } from "../SandboxRequest.ts"
 import type { SandboxState } from "../SandboxState.ts"
@@ -67,25 +67,24 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
   const webhooks = yield* Webhooks.make(settings, now, changes)
 
   const observer: Ledger.Observer = {
-    noteTransaction: (show, isNew) => {
-      if (!isNew && webhooks.hasTargets()) webhooks.addTransaction(show())
-      changes.publish((sequence) => ({ _tag: "Transaction", sequence, transaction: show() }))
+    noteTransaction: (transaction, isNew) => {
+      if (!isNew) webhooks.addTransaction(transaction)
+      changes.publish({ _tag: "Transaction", transaction })
     },
-    noteWithdrawal: (show, isNew) => {
-      const withdrawal = show()
+    noteWithdrawal: (withdrawal, isNew) => {
       if (!isNew) webhooks.addWithdrawal(withdrawal)
-      changes.publish((sequence) => ({ _tag: "Withdrawal", sequence, withdrawal }))
+      changes.publish({ _tag: "Withdrawal", withdrawal })
     },
-    noteBalance: (balance) => changes.publish((sequence) => ({ _tag: "Balance", sequence, balance }))
+    noteBalance: (balance) => changes.publish({ _tag: "Balance", balance })
   }
-  const publishSettings = () => changes.publish((sequence) => ({ _tag: "Settings", sequence }))
-  const publishRequest = (id: number) => changes.publish((sequence) => ({ _tag: "Request", sequence, id }))
-
-  const step = (by: number) =>
+  /** Changes a setting, and publishes that. */
+  const set = <A>(change: () => A): Effect.Effect<A> =>
     Effect.sync(() => {
-      offline += by
-      publishSettings()
+      const result = change()
+      changes.publish({ _tag: "Settings" })
+      return result
     })
+  const isOffline = () => isOut || offline > 0
 
   const credentialsOf = (turn: number): ApiCredentials => ({
     clientId: settings.clientId,
@@ -125,7 +124,7 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
         const { id, idempotencyKey } = recorded
         const json = Redacted.value(recorded.json)
         const write = { operation, key: idempotencyKey, content: [matched.path, json] }
-        publishRequest(id)
+        changes.publish({ _tag: "Request", id })
         if (waiting.has(fault._tag)) yield* logWait(fault._tag)
         const reply = yield* play(fault, {
           execute: Effect.flatMap(now, (utc) =>
@@ -145,17 +144,16 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
           detach: (effect) => Effect.flatMap(Effect.forkIn(effect, scope), Fiber.join)
         })
         if (reply._tag !== "Broken") here.requests.replace(id, withAnswer(recorded, reply.response))
-        publishRequest(id)
+        changes.publish({ _tag: "Request", id })
         return reply
       }),
 
     /** Whether a connection would be refused now: nothing is to be reached, or the request's next fault says so. */
     refuses: (method: string, url: URL, own?: Fault): boolean =>
-      isOut ||
-      offline > 0 ||
+      isOffline() ||
       (own === undefined ? state.plan.refuses(match(method, url.pathname).endpoint?.operation) : own._tag === "Refuse"),
 
-    isOffline: () => isOut || offline > 0,
+    isOffline,
     /** Breaks or refuses every connection until it is set back. */
     setOffline: (out: boolean) => {
       isOut = out
@@ -165,33 +163,21 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
     /** Breaks or refuses every connection for as long as the effect runs. */
     offline: <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
       Effect.acquireUseRelease(
-        step(1),
+        set(() => (offline += 1)),
         () => effect,
-        () => step(-1)
+        () => set(() => (offline -= 1))
       ),
 
     ledger: () => state.ledger,
+    plan: () => state.plan,
     requests: () => state.requests.all(),
     credentials: () => state.credentials,
 
-    rotate: (): ApiCredentials => {
+    rotate: set((): ApiCredentials => {
       rotations += 1
-      state.credentials = credentialsOf(rotations)
-      publishSettings()
-      return state.credentials
-    },
-
-    /** Does something to the settings, and tells of it. */
-    set: <A>(change: () => A): Effect.Effect<A> =>
-      Effect.sync(() => {
-        const result = change()
-        publishSettings()
-        return result
-      }),
-
-    plan: (target: FaultTarget, faults: ReadonlyArray<Fault>, times: number) => state.plan.add(target, faults, times),
-    clearFaults: () => state.plan.clear(),
-    faults: () => state.plan.all(),
+      return (state.credentials = credentialsOf(rotations))
+    }),
+    set,
 
     /** Pushes the clock: charges lapse and webhooks are sent again as if the time had passed. */
     advance: (duration: Duration.Input) =>
@@ -199,7 +185,7 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
         ahead += Math.max(0, Duration.toMillis(Duration.fromInputUnsafe(duration)))
         return Effect.flatMap(now, (utc) => {
           state.ledger.lapse(utc)
-          publishSettings()
+          changes.publish({ _tag: "Settings" })
           return webhooks.pushed
         })
       }),
@@ -219,7 +205,7 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
         ahead = stored.ahead
         rotations = stored.rotations
         state = makeState(stored.books)
-        changes.publish((sequence) => ({ _tag: "Reset", sequence }))
+        changes.publish({ _tag: "Reset" })
         return webhooks.restore(stored)
       }),
 
@@ -229,7 +215,7 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
       rotations = 0
       isOut = false
       state = makeState()
-      changes.publish((sequence) => ({ _tag: "Reset", sequence }))
+      changes.publish({ _tag: "Reset" })
       return webhooks.reset
     })
   }

@@ -36,9 +36,24 @@ const day = 24 * 60 * 60 * 1000
 
 /** Notes each new row and each change, in the order in which they happened. */
 export interface Observer {
-  readonly noteTransaction: (show: () => SandboxTransaction, isNew: boolean) => void
-  readonly noteWithdrawal: (show: () => SandboxWithdrawal, isNew: boolean) => void
+  readonly noteTransaction: (transaction: SandboxTransaction, isNew: boolean) => void
+  readonly noteWithdrawal: (withdrawal: SandboxWithdrawal, isNew: boolean) => void
   readonly noteBalance: (balance: number) => void
+}
+
+/** A row that is in the state `asked`, or in the state `from` that leads to it. */
+const steerable = <Row extends { readonly status: string }>(
+  subject: "transaction" | "withdrawal",
+  id: string | number,
+  row: Row | undefined,
+  from: Row["status"],
+  asked: Row["status"]
+): Result.Result<Row, SandboxNotFound | SandboxConflict> => {
+  if (row === undefined) return Result.fail(new SandboxNotFound({ subject, id }))
+  const { status } = row
+  return status === asked || status === from
+    ? Result.succeed(row)
+    : Result.fail(new SandboxConflict({ subject, id, status, asked }))
 }
 
 /** Whether a key is one of its kind; where no kind is said, of any. */
@@ -77,7 +92,7 @@ export const make = (settings: Settings, seed: string, observer: Observer, store
     awaited += charge.amount
   }
 
-  const { codeOf, forget, showCharge } = makeShowCharge(settings.merchant)
+  const { codeOf, showCharge } = makeShowCharge(settings.merchant)
 
   const add = (centavos: number) => {
     balance += centavos
@@ -88,8 +103,7 @@ export const make = (settings: Settings, seed: string, observer: Observer, store
     if (charge.status === "Awaiting") awaited -= charge.amount
     charge.status = to
     charge.updatedAt = now
-    forget(charge)
-    observer.noteTransaction(() => showCharge(charge), false)
+    observer.noteTransaction(showCharge(charge), false)
     if (to === "Paid") add(charge.amount)
     if (to === "Refunded") add(0 - charge.amount)
   }
@@ -108,24 +122,6 @@ export const make = (settings: Settings, seed: string, observer: Observer, store
     return byId.get(transactionId)
   }
 
-  const end = (
-    id: number,
-    to: Exclude<SandboxWithdrawal["status"], "Awaiting">
-  ): Result.Result<SandboxWithdrawal, SandboxNotFound | SandboxConflict> => {
-    const payout = payouts[id - 1]
-    if (payout === undefined) return Result.fail(new SandboxNotFound({ subject: "withdrawal", id }))
-    const { amount, status } = payout
-    if (status !== to) {
-      if (status !== "Awaiting") {
-        return Result.fail(new SandboxConflict({ subject: "withdrawal", id, status, asked: to }))
-      }
-      payout.status = to
-      observer.noteWithdrawal(() => showPayout(payout), false)
-      if (to === "Rejected") add(amount)
-    }
-    return Result.succeed(showPayout(payout))
-  }
-
   const refusalOf = (currency: string | undefined): Refusal.Refusal | undefined => {
     if (currency === undefined) return settings.strict ? Refusal.noCurrency : undefined
     return currency === "BRL" ? undefined : Refusal.notBrl
@@ -137,7 +133,7 @@ export const make = (settings: Settings, seed: string, observer: Observer, store
       write: Write,
       now: DateTime.Utc
     ): Result.Result<Charge, Refusal.Refusal> => {
-      const made = keys.run(write, () => {
+      return keys.run(write, charges, () => {
         const problem = refusalOf(request.currency)
         if (problem !== undefined) return Result.fail(problem)
         const rowId = charges.length + 1
@@ -146,9 +142,6 @@ export const make = (settings: Settings, seed: string, observer: Observer, store
         const expiresAt = request.paymentMethod === "PIX" ? at + (request.pix?.expiresInDays ?? 1) * day : undefined
         if (expiresAt !== undefined && expiresAt > endOfTime) return Result.fail(Refusal.noSuchDate)
         if (!Number.isSafeInteger(volume + request.amount)) return Result.fail(Refusal.overVolume)
-        if (Result.isFailure(codeOf({ amount: request.amount, transactionId }))) {
-          return Result.fail(Refusal.notChargeable)
-        }
         const charge: Mutable<Charge> = {
           transactionId,
           rowId,
@@ -162,17 +155,15 @@ export const make = (settings: Settings, seed: string, observer: Observer, store
           firstExpiresAt: expiresAt,
           expiresAt
         }
+        if (Result.isFailure(codeOf(charge))) return Result.fail(Refusal.notChargeable)
         charges.push(charge)
         byId.set(transactionId, charge)
         if (expiresAt !== undefined) expiries.add({ at: expiresAt, rowId })
         awaited += charge.amount
         volume += charge.amount
-        observer.noteTransaction(() => showCharge(charge), true)
-        return Result.succeed(rowId)
+        observer.noteTransaction(showCharge(charge), true)
+        return Result.succeed(charge)
       })
-      return Result.flatMap(made, (rowId) =>
-        Result.fromNullishOr(charges[rowId - 1], () => Refusal.transactionNotFound)
-      )
     },
 
     withdraw: (
@@ -180,7 +171,7 @@ export const make = (settings: Settings, seed: string, observer: Observer, store
       write: Write,
       now: DateTime.Utc
     ): Result.Result<SandboxWithdrawal, Refusal.Refusal> => {
-      const made = keys.run(write, () => {
+      const made = keys.run(write, payouts, () => {
         const problem = refusalOf(request.currency)
         if (problem !== undefined) return Result.fail(problem)
         if (request.amount < minimumWithdrawal) return Result.fail(Refusal.belowMinimum)
@@ -199,14 +190,11 @@ export const make = (settings: Settings, seed: string, observer: Observer, store
           createdAt: DateTime.toEpochMillis(now)
         }
         payouts.push(payout)
-        observer.noteWithdrawal(() => showPayout(payout), true)
+        observer.noteWithdrawal(showPayout(payout), true)
         add(0 - payout.amount)
-        return Result.succeed(payout.id)
+        return Result.succeed(payout)
       })
-      const found = Result.flatMap(made, (id) =>
-        Result.fromNullishOr(payouts[id - 1], () => Refusal.transactionNotFound)
-      )
-      return Result.map(found, showPayout)
+      return Result.map(made, showPayout)
     },
 
     find,
@@ -249,18 +237,11 @@ export const make = (settings: Settings, seed: string, observer: Observer, store
       now: DateTime.Utc
     ): Result.Result<SandboxTransaction, SandboxNotFound | SandboxConflict> => {
       lapse(now)
-      const charge = byId.get(transactionId)
-      if (charge === undefined) {
-        return Result.fail(new SandboxNotFound({ subject: "transaction", id: transactionId }))
-      }
-      const { status } = charge
-      if (status !== to) {
-        if (status !== comesFrom[to]) {
-          return Result.fail(new SandboxConflict({ subject: "transaction", id: transactionId, status, asked: to }))
-        }
-        turn(charge, to, DateTime.toEpochMillis(now))
-      }
-      return Result.succeed(showCharge(charge))
+      const found = steerable("transaction", transactionId, byId.get(transactionId), comesFrom[to], to)
+      return Result.map(found, (charge) => {
+        if (charge.status !== to) turn(charge, to, DateTime.toEpochMillis(now))
+        return showCharge(charge)
+      })
     },
 
     /** Lets an awaited charge lapse now. */
@@ -269,11 +250,22 @@ export const make = (settings: Settings, seed: string, observer: Observer, store
       const charge = byId.get(transactionId)
       if (charge?.status === "Awaiting" && charge.expiresAt !== undefined) {
         charge.expiresAt = DateTime.toEpochMillis(now)
-        forget(charge)
       }
     },
 
-    end,
+    /** Brings a payout into its last state; the state that it is in already changes nothing. */
+    end: (
+      id: number,
+      to: Exclude<SandboxWithdrawal["status"], "Awaiting">
+    ): Result.Result<SandboxWithdrawal, SandboxNotFound | SandboxConflict> =>
+      Result.map(steerable("withdrawal", id, payouts[id - 1], "Awaiting", to), (payout) => {
+        if (payout.status !== to) {
+          payout.status = to
+          observer.noteWithdrawal(showPayout(payout), false)
+          if (to === "Rejected") add(payout.amount)
+        }
+        return showPayout(payout)
+      }),
 
     forgetKey: keys.forget,
     forgetKeys: keys.forgetAll,

@@ -21,20 +21,23 @@ const nameOf = ({ key, operation }: Pick<Write, "key" | "operation">) => `${oper
 export const makeOnce = (used: ReadonlyArray<UsedKey> = []) => {
   const rows = new Map(used.map((entry) => [nameOf(entry), entry]))
   return {
-    /** Gives the row that was made under the key, or makes one. */
-    run: (
+    /** Returns the row that was made under the key, or makes one, as the last of `all`. */
+    run: <Row>(
       write: Write,
-      execute: () => Result.Result<number, Refusal.Refusal>
-    ): Result.Result<number, Refusal.Refusal> => {
+      all: ReadonlyArray<Row>,
+      execute: () => Result.Result<Row, Refusal.Refusal>
+    ): Result.Result<Row, Refusal.Refusal> => {
       const { key, operation } = write
       if (key === undefined || operation === undefined) return execute()
       const first = rows.get(nameOf(write))
       const content = digest(write.content)
       if (first !== undefined) {
-        return first.content === content ? Result.succeed(first.row) : Result.fail(Refusal.keyReused)
+        return first.content === content
+          ? Result.fromNullishOr(all[first.row - 1], () => Refusal.transactionNotFound)
+          : Result.fail(Refusal.keyReused)
       }
       return Result.map(execute(), (row) => {
-        rows.set(nameOf(write), { operation, key, content, row })
+        rows.set(nameOf(write), { operation, key, content, row: all.length })
         return row
       })
     },

@@ -26,26 +26,20 @@ export const copyAndPaste = (
     amount
   })
 
-/** Shows the charges of a merchant. A charge is shown once for each of its states, since its code takes a while. */
+/** Shows the charges of a merchant. The code of a charge takes a while, and never changes: it is made once. */
 export const makeShowCharge = (merchant: Settings["merchant"]) => {
-  // A charge is answered right after it was made: the last code is not made twice.
-  let last: { readonly id: string; readonly code: ReturnType<typeof copyAndPaste> } | undefined
-  const codeOf = ({ amount, transactionId }: Pick<Charge, "amount" | "transactionId">) => {
-    const id = `${transactionId} ${amount}`
-    if (last?.id !== id) last = { id, code: copyAndPaste(merchant, transactionId, amount) }
-    return last.code
+  const codes = new WeakMap<Charge, ReturnType<typeof copyAndPaste>>()
+  const codeOf = (charge: Charge) => {
+    const code = codes.get(charge) ?? copyAndPaste(merchant, charge.transactionId, charge.amount)
+    codes.set(charge, code)
+    return code
   }
-  const shown = new WeakMap<Charge, SandboxTransaction>()
   return {
     codeOf,
-    /** The charge has changed: it is shown anew. */
-    forget: (charge: Charge) => shown.delete(charge),
     showCharge: (charge: Charge): SandboxTransaction => {
-      const before = shown.get(charge)
-      if (before !== undefined) return before
       const { createdAt, customer, expiresAt, firstExpiresAt: _, updatedAt, ...plain } = charge
       const code = codeOf(charge)
-      const transaction: SandboxTransaction = {
+      return {
         ...plain,
         currency: "BRL",
         customer: Redacted.make(customer, { label: "customer" }),
@@ -55,8 +49,6 @@ export const makeShowCharge = (merchant: Settings["merchant"]) => {
         updatedAt: DateTime.makeUnsafe(updatedAt),
         ...(expiresAt !== undefined && { expiresAt: DateTime.makeUnsafe(expiresAt) })
       }
-      shown.set(charge, transaction)
-      return transaction
     }
   }
 }

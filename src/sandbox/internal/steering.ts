@@ -37,20 +37,16 @@ const unkeyed = { operation: undefined, key: undefined, content: undefined }
 /** Every refusal of the steering API is a 400, as its document says. */
 const refuse = ({ message }: Refusal.Refusal) => Effect.fail({ message, status: 400 })
 
-const findIn =
-  (gateway: Gateway) =>
-  (id: string): Effect.Effect<SandboxTransaction, SandboxNotFound> =>
+const transactions = ({ gateway, sandbox }: Steered) => {
+  const find = (id: string): Effect.Effect<SandboxTransaction, SandboxNotFound> =>
     Effect.flatMap(gateway.now, (now) => {
       const charge = gateway.ledger().find(id, now)
       return charge === undefined
         ? Effect.fail(new SandboxNotFound({ subject: "transaction", id }))
         : Effect.succeed(gateway.ledger().showCharge(charge))
     })
-
-const transactions = ({ gateway, sandbox }: Steered) =>
-  HttpApiBuilder.group(SandboxApi, "transactions", (handlers) => {
-    const find = findIn(gateway)
-    return handlers.handleAll({
+  return HttpApiBuilder.group(SandboxApi, "transactions", (handlers) =>
+    handlers.handleAll({
       transactions: ({ query }) =>
         Effect.map(gateway.now, (now) => {
           const ledger = gateway.ledger()
@@ -78,7 +74,8 @@ const transactions = ({ gateway, sandbox }: Steered) =>
       fail: ({ params }) => sandbox.fail(params.transactionId),
       refund: ({ params }) => sandbox.refund(params.transactionId)
     })
-  })
+  )
+}
 
 const withdrawals = ({ sandbox }: Steered) =>
   HttpApiBuilder.group(SandboxApi, "withdrawals", (handlers) =>
@@ -169,8 +166,6 @@ const faults = (steered: Steered) =>
     })
   })
 
-const write = (event: Sse.Event) => Sse.encoder.write(event)
-
 /** The changes as server-sent events. The first event has the last number; a comment every 15 seconds shows that the connection lives. */
 const events = ({ changes }: Gateway) => {
   const encode = Schema.encodeUnknownSync(Schema.toCodecJson(SandboxChange))
@@ -179,10 +174,15 @@ const events = ({ changes }: Gateway) => {
     const last = `${changes.sequence()}`
     return changed.pipe(
       Stream.map((change) =>
-        write({ _tag: "Event", event: "message", id: `${change.sequence}`, data: JSON.stringify(encode(change)) })
+        Sse.encoder.write({
+          _tag: "Event",
+          event: "message",
+          id: `${change.sequence}`,
+          data: JSON.stringify(encode(change))
+        })
       ),
       Stream.merge(alive),
-      Stream.prepend([write({ _tag: "Event", event: "ready", id: last, data: last })])
+      Stream.prepend([Sse.encoder.write({ _tag: "Event", event: "ready", id: last, data: last })])
     )
   })
   return HttpServerResponse.stream(Stream.encodeText(Stream.unwrap(text)), {

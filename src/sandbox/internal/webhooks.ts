@@ -122,8 +122,7 @@ export const make = Effect.fnUntraced(function* (
   /** The deliveries that are to be sent, now or later. */
   let waiting = new Set<Delivery>()
 
-  const publishDelivery = (delivery: Delivery) =>
-    publish((sequence) => ({ _tag: "Webhook", sequence, webhook: show(delivery) }))
+  const publishDelivery = (delivery: Delivery) => publish({ _tag: "Webhook", webhook: show(delivery) })
 
   const add = (
     target: Target,
@@ -196,7 +195,6 @@ export const make = Effect.fnUntraced(function* (
       addToAll(payloadOfTransaction(transaction), DateTime.toEpochMillis(transaction.updatedAt)),
     addWithdrawal: (withdrawal: SandboxWithdrawal) =>
       addToAll(payloadOfWithdrawal(withdrawal), DateTime.toEpochMillis(withdrawal.createdAt)),
-    hasTargets: () => targets.length > 0,
     flush,
 
     targets: (): ReadonlyArray<string> => targets.map(({ name }) => name),
