@@ -10,7 +10,7 @@ import { decimal } from "./internal/amount.ts"
 import { failed } from "./internal/exit.ts"
 import { json } from "./internal/flags.ts"
 import { writeResult } from "./internal/output.ts"
-import { plain } from "./internal/text.ts"
+import { fieldLines } from "./internal/text.ts"
 
 /** A balance without `--company` has nothing else that could be invalid. */
 const noCompany = failed("No company is named: set PAYMENTS_COMPANY_ID, or give --company. Nothing was sent.")
@@ -40,9 +40,11 @@ export const balance = Command.make(
       credit: decimalOrAbsent(accBalanceCredit),
       awaiting: decimalOrAbsent(accBalanceCreditAwaiting)
     }
-    const lines = [`Available  ${Money.format(accBalance)}  (${plain(enBalanceStatus)})`]
-    if (accBalanceCredit !== undefined) lines.push(`Credit     ${Money.format(accBalanceCredit)}`)
-    if (accBalanceCreditAwaiting !== undefined) lines.push(`Awaiting   ${Money.format(accBalanceCreditAwaiting)}`)
-    yield* writeResult(json, data, lines.join("\n"))
+    const text = fieldLines({
+      Available: `${Money.format(accBalance)}  (${enBalanceStatus})`,
+      Credit: accBalanceCredit && Money.format(accBalanceCredit),
+      Awaiting: accBalanceCreditAwaiting && Money.format(accBalanceCreditAwaiting)
+    })
+    yield* writeResult(json, data, text)
   }, Effect.provide(client))
 ).pipe(Command.withDescription("Show the company's balance"))

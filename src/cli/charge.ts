@@ -2,7 +2,6 @@
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Config from "effect/Config"
-import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { randomUUID } from "node:crypto"
@@ -38,7 +37,7 @@ const printJson = (charge: CreatedPixTransaction) =>
     amount: charge.amount,
     status: charge.status,
     copyAndPaste: charge.pix.qrcode,
-    expiresAt: charge.pix.expirationDate && DateTime.formatIso(charge.pix.expirationDate),
+    expiresAt: charge.pix.expirationDate,
     isSound: ChargeCode.of(charge).isSound,
     idempotencyKey: charge.idempotencyKey
   })

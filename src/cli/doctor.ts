@@ -1,6 +1,5 @@
 /** `effect-pix doctor`: checks whether a gateway is as this library assumes. It sends only reads. */
 import * as Command from "effect/cli/Command"
-import * as Clock from "effect/Clock"
 import * as Config from "effect/Config"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
@@ -64,7 +63,7 @@ const examine = Effect.fnUntraced(function* (findings: Findings, transactionId: 
 
 const writeReport = Effect.fnUntraced(function* (file: string, findings: ReadonlyArray<Finding>) {
   const fs = yield* FileSystem.FileSystem
-  const now = DateTime.formatIso(DateTime.makeUnsafe(yield* Clock.currentTimeMillis))
+  const now = DateTime.formatIso(yield* DateTime.now)
   const about = [`effect-pix ${version}`, `Node ${process.versions.node} on ${process.platform}`, now]
   yield* fs
     .writeFileString(file, reportOf(findings, about))

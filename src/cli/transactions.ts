@@ -1,7 +1,6 @@
 /** `effect-pix transactions`: prints the company's transactions. It holds one page at a time, so a long list needs no more memory. */
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
-import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
@@ -13,7 +12,7 @@ import { decimal } from "./internal/amount.ts"
 import { failed } from "./internal/exit.ts"
 import { flag, full, json, limit } from "./internal/flags.ts"
 import { hasReader, note, progress, write } from "./internal/output.ts"
-import { csvRow, jsonLine, maskPerson, type Person, plain, time } from "./internal/text.ts"
+import { csvRow, jsonLine, maskPerson, type Person, tableRow, time } from "./internal/text.ts"
 
 /** A format of the output: `head` is written before the first row. */
 interface Format {
@@ -62,22 +61,18 @@ const jsonLines: Format = {
       status,
       paymentMethod,
       providerTxId,
-      createdAt: createdAt && DateTime.formatIso(createdAt),
-      updatedAt: updatedAt && DateTime.formatIso(updatedAt),
+      createdAt,
+      updatedAt,
       customer
     })
 }
 
-/** Pads a text to its column. A longer text is not cut: it moves the columns after it. */
-const tableRow = (cells: readonly [string, string, string, string, string, string]): string => {
-  const [id, created, amount, status, name, email] = cells.map(plain)
-  return `${id?.padStart(8)}  ${created?.padEnd(20)}  ${amount?.padStart(14)}  ${status?.padEnd(10)}  ${name?.padEnd(20)}  ${email}\n`
-}
+const row = tableRow(-8, 20, -14, 10, 20, 0)
 
 const table: Format = {
-  head: tableRow(["ID", "CREATED", "AMOUNT", "STATUS", "NAME", "E-MAIL"]),
+  head: row("ID", "CREATED", "AMOUNT", "STATUS", "NAME", "E-MAIL"),
   line: ({ amount, createdAt, id, status }, { email = "", name = "" }) =>
-    tableRow([`${id}`, time(createdAt), Money.format(amount), status, name, email])
+    row(`${id}`, time(createdAt), Money.format(amount), status, name, email)
 }
 
 const timeFlag = (name: string, description: string) =>

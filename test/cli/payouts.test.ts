@@ -244,7 +244,7 @@ describe("the database of DATABASE_URL", () => {
         [undefined, 1, "DATABASE_URL is not set"],
         ["mysql://root:hunter2@localhost/x", 1, "names no database that this command knows"],
         ["postgres://me:hunter2@127.0.0.1:1/x", 6, "nobody listens there"],
-        ["postgres://me:hunter2@pix.invalid/x", 6, "its host name"],
+        ["postgres://me:hunter2@pix.invalid/x", 6, "the host name"],
         [missing, 1, "names a SQLite file that is not there"],
         [`file:${text}`, 1, "cannot be opened as a SQLite database"]
       ] as const

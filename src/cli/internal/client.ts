@@ -4,9 +4,7 @@ import * as Layer from "effect/Layer"
 import * as References from "effect/References"
 import { Payments } from "../../client/Payments.ts"
 
-const shownWarnings = Layer.effect(
-  References.MinimumLogLevel,
-  Effect.map(References.MinimumLogLevel, (level) => (level === "Error" ? "Warn" : level))
-)
+/** The log level of the command, with warnings in any case. */
+export const levelWithWarnings = Effect.map(References.MinimumLogLevel, (level) => (level === "Error" ? "Warn" : level))
 
-export const client = Layer.provide(Payments.layerFetch, shownWarnings)
+export const client = Layer.provide(Payments.layerFetch, Layer.effect(References.MinimumLogLevel, levelWithWarnings))

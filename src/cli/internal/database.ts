@@ -7,7 +7,6 @@ import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
@@ -16,38 +15,20 @@ import { fileURLToPath } from "node:url"
 import type { ConfigurationError } from "../../contract/ConfigurationError.ts"
 import type { DatabaseError } from "../../durable/Database.ts"
 import * as NodeSqlite from "../../node/NodeSqlite.ts"
+import { codeOf, problemOf } from "./errorCode.ts"
 import { codes, type Failed, failed } from "./exit.ts"
 
 const forms = "as postgres://user:password@host/name, or the path of a SQLite file"
 
-const problems: Readonly<Record<string, string>> = {
-  ECONNREFUSED: "nobody listens there",
-  ENOENT: "there is no such socket",
-  ENOTFOUND: "its host name is not known",
-  EAI_AGAIN: "its host name could not be looked up",
-  ETIMEDOUT: "it did not answer in time",
-  "28000": "it refused the user",
-  "28P01": "it refused the password",
-  "3D000": "it has no database of this name",
-  "53300": "it has no connection left"
-}
-
-/** The first code in a chain of causes: of the system, or PostgreSQL's own. */
-const codeOf = (error: unknown): string | undefined => {
-  if (!Predicate.isObject(error)) return undefined
-  const code = Reflect.get(error, "code")
-  return typeof code === "string" && /^\w{1,30}$/.test(code) ? code : codeOf(Reflect.get(error, "cause"))
-}
-
 const unreachable = ({ reason }: SqlError) => {
   const code = codeOf(reason)
-  const problem = (code && problems[code]) ?? `${reason._tag}${code === undefined ? "" : `, ${code}`}`
-  return failed(`The database of DATABASE_URL cannot be asked: ${problem}. Nothing was changed.`, codes.NoEffect)
+  const problem = code === undefined ? reason._tag : (problemOf(code) ?? `${reason._tag}, ${code}`)
+  return failed(`The database of DATABASE_URL cannot be reached: ${problem}. Nothing was changed.`, codes.NoEffect)
 }
 
-/** A layer whose failure is told in other words. */
-export const failingAs = <A, E, R>(layer: Layer.Layer<A, E, R>, say: (error: E) => Failed) =>
-  Layer.effectContext(Effect.mapError(Layer.build(layer), say))
+/** A layer whose error is mapped to a failure of the command. */
+export const failingAs = <A, E, R>(layer: Layer.Layer<A, E, R>, toFailed: (error: E) => Failed) =>
+  Layer.effectContext(Effect.mapError(Layer.build(layer), toFailed))
 
 const postgres = (url: Redacted.Redacted): Layer.Layer<SqlClient.SqlClient, Failed> => {
   const client = PgClient.layer({
@@ -80,7 +61,7 @@ const hasOurTables = (filename: string) =>
 
 const pathOf = (url: string) => (url.startsWith("file://") ? fileURLToPath(url) : url.replace(/^(?:file|sqlite):/, ""))
 
-/** The client of the database that DATABASE_URL names. It fails where that cannot be asked. */
+/** The client of the database that DATABASE_URL names. It fails where that cannot be reached. */
 export const layerDatabase: Layer.Layer<SqlClient.SqlClient, Failed> = Layer.unwrap(
   Effect.gen(function* () {
     const given = yield* Effect.orElseSucceed(Config.option(Config.Redacted("DATABASE_URL")), () => Option.none())
@@ -103,15 +84,17 @@ export const layerDatabase: Layer.Layer<SqlClient.SqlClient, Failed> = Layer.unw
   })
 )
 
-/** The failure of tables that are of another version. */
-export const otherTables = ({ message }: ConfigurationError): Failed =>
-  failed(
-    `${message}. This command changes no tables. Run it at the version of effect-pix that your program has: ` +
-      "npx effect-pix@VERSION"
-  )
-
 /** The failure of a read. */
 export const notRead = ({ message }: DatabaseError): Failed => failed(message, codes.NoEffect)
+
+/** The failure of a read, or of tables that are of another version. */
+export const notReadable = (error: ConfigurationError | DatabaseError): Failed =>
+  error._tag === "DatabaseError"
+    ? notRead(error)
+    : failed(
+        `${error.message}. This command changes no tables. Run it at the version of effect-pix that your program has: ` +
+          "npx effect-pix@VERSION"
+      )
 
 /** The failure of a step: its commit may have arrived. `look` is the command that shows whether it did. */
 export const doubtful = ({ message }: DatabaseError, look: string): Failed =>

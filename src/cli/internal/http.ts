@@ -6,8 +6,8 @@ import * as HttpClient from "effect/http/HttpClient"
 import type * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
-import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
+import { codeOf, problemOf } from "./errorCode.ts"
 
 export interface Answer {
   readonly status: number
@@ -38,30 +38,12 @@ const bodyOf = Effect.fnUntraced(function* (response: HttpClientResponse.HttpCli
   )
 })
 
-const problems: Readonly<Record<string, string>> = {
-  ECONNREFUSED: "the connection is refused: nobody listens there",
-  ECONNRESET: "the connection was closed before an answer",
-  UND_ERR_SOCKET: "the connection was closed before the answer was complete",
-  UND_ERR_CONNECT_TIMEOUT: "no connection could be made in time",
-  ENOTFOUND: "the host name is not known",
-  EAI_AGAIN: "the host name could not be looked up"
-}
-
-const tlsCode = /^ERR_(?:SSL|TLS)_|CERT|^UNABLE_TO_VERIFY|^HOSTNAME_MISMATCH$|^EPROTO$/
-
-/** Words for a code of the system, of OpenSSL or of the transport: an error's only text that shows nothing of the request. */
-const problemOf = (cause: unknown, depth = 0): string => {
-  if (!Predicate.isObject(cause) || depth > 8) return "the transport failed without a code"
-  const code = Reflect.get(cause, "code")
-  if (typeof code !== "string" || !/^[A-Z][A-Z_\d]{2,49}$/.test(code)) {
-    return problemOf(Reflect.get(cause, "cause"), depth + 1)
-  }
-  const words = tlsCode.test(code) ? "the TLS certificate or handshake is not acceptable" : "the transport failed"
-  return `${problems[code] ?? words} (${code})`
-}
-
 /** The error of a transport may show a header, so only its code is taken. */
-const noAnswer = ({ reason: { cause } }: HttpClientError.HttpClientError) => new NoAnswer({ problem: problemOf(cause) })
+const noAnswer = ({ reason: { cause } }: HttpClientError.HttpClientError) => {
+  const code = codeOf(cause)
+  if (code === undefined) return new NoAnswer({ problem: "the transport failed without a code" })
+  return new NoAnswer({ problem: `${problemOf(code) ?? "the transport failed"} (${code})` })
+}
 
 const late = new NoAnswer({ problem: "no answer within 30 seconds" })
 

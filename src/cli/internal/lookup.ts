@@ -1,5 +1,5 @@
 /** Looks up a transaction, prints it, and waits for a charge. */
-import * as DateTime from "effect/DateTime"
+import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { TransactionDetail } from "../../contract/Transaction.ts"
@@ -7,7 +7,7 @@ import * as TransactionWait from "../../transactions/TransactionWait.ts"
 import { inBoth } from "./amount.ts"
 import { codes, failed } from "./exit.ts"
 import { note, writeResult } from "./output.ts"
-import { maskPerson, plain, time } from "./text.ts"
+import { fieldLines, maskPerson, plain, time } from "./text.ts"
 
 interface Format {
   readonly json: boolean
@@ -26,24 +26,23 @@ export const printDetail = (detail: TransactionDetail, { full, json }: Format) =
     status: enStatusTransaction,
     paymentSystem: enPaymentSystem,
     companyId: detail.companyId,
-    createdAt: createdAt && DateTime.formatIso(createdAt),
-    updatedAt: updateDate && DateTime.formatIso(updateDate),
+    createdAt,
+    updatedAt: updateDate,
     customer
   }
-  const lines: ReadonlyArray<readonly [string, string | undefined]> = [
-    ["Transaction", transactionId],
-    ["Row id", `${id}`],
-    ["Amount", inBoth(value)],
-    ["Status", enStatusTransaction],
-    ["Paid by", enPaymentSystem],
-    ["Created", time(createdAt)],
-    ["Updated", time(updateDate)],
-    ["Customer", customer.name],
-    ["E-mail", customer.email],
-    ["Phone", customer.phone],
-    ["Document", customer.document]
-  ]
-  const text = lines.flatMap(([name, shown]) => (shown ? [`${name.padEnd(12)} ${plain(shown)}`] : [])).join("\n")
+  const text = fieldLines({
+    Transaction: transactionId,
+    "Row id": id,
+    Amount: inBoth(value),
+    Status: enStatusTransaction,
+    "Paid by": enPaymentSystem,
+    Created: time(createdAt),
+    Updated: time(updateDate),
+    Customer: customer.name,
+    "E-mail": customer.email,
+    Phone: customer.phone,
+    Document: customer.document
+  })
   return writeResult(json, data, text)
 }
 

@@ -8,15 +8,12 @@
  * - If stderr fails, the command continues.
  */
 import * as Effect from "effect/Effect"
-import * as Predicate from "effect/Predicate"
 import * as Fs from "node:fs"
 import { Socket } from "node:net"
 import process from "node:process"
+import { codeOf } from "./errorCode.ts"
 import { type Failed, failed } from "./exit.ts"
 import { jsonLine } from "./text.ts"
-
-const codeOf = (error: unknown): string =>
-  Predicate.hasProperty(error, "code") && Predicate.isString(error.code) ? error.code : "no code"
 
 /** The error codes for a reader that has exited. `ECONNRESET`: it left unread data in a socket. `EOF`: the code of Windows. */
 const isGone = (code: string) => code === "EPIPE" || code === "ECONNRESET" || code === "EOF"
@@ -29,11 +26,15 @@ export const hasReader = (): boolean => !readerGone
 /** Completes when the whole text is written: Node writes to a pipe in the background, and an exit would cut it off. */
 const toStream = (stream: NodeJS.WriteStream, text: string) =>
   Effect.callback<void, string>((resume) => {
-    stream.write(text, (error) => resume(error ? Effect.fail(codeOf(error)) : Effect.void))
+    stream.write(text, (error) => resume(error ? Effect.fail(codeOf(error) ?? "no code") : Effect.void))
   })
 
 /** Writes to a file in a loop: Node's stream does not notice that a full disk took only a part of a chunk. */
-const toFile = (text: string) => Effect.try({ try: () => Fs.writeFileSync(process.stdout.fd, text), catch: codeOf })
+const toFile = (text: string) =>
+  Effect.try({
+    try: () => Fs.writeFileSync(process.stdout.fd, text),
+    catch: (error) => codeOf(error) ?? "no code"
+  })
 
 /** Writes data to stdout, and completes when it is written. */
 export const write = (text: string): Effect.Effect<void, Failed> =>

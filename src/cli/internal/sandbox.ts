@@ -3,15 +3,16 @@ import * as Effect from "effect/Effect"
 import type * as HttpServerError from "effect/http/HttpServerError"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import * as References from "effect/References"
 import * as Stream from "effect/Stream"
 import process from "node:process"
-import { isLoopback } from "../../internal/loopback.ts"
+import { isLoopback, parseLocalUrl } from "../../internal/loopback.ts"
 import { Sandbox } from "../../sandbox/Sandbox.ts"
 import { SandboxOptions } from "../../sandbox/SandboxOptions.ts"
 import { parseAmount } from "./amount.ts"
+import { levelWithWarnings } from "./client.ts"
+import { codeOf } from "./errorCode.ts"
 import { failed } from "./exit.ts"
 import { hasKeys } from "./invocation.ts"
 import { keys } from "./keys.ts"
@@ -34,15 +35,9 @@ interface Input {
 
 const isLocal = (host: string) => isLoopback(host) || host === "::1"
 
-const checkTarget = (allowed: ReadonlyArray<string>) => (target: string) => {
-  const url = URL.canParse(target) ? new URL(target) : undefined
-  const isAllowed = url !== undefined && (isLoopback(url.hostname) || allowed.includes(url.hostname))
-  return isAllowed && /^https?:$/.test(url.protocol)
-    ? Effect.void
-    : Effect.fail(
-        failed("--webhook takes a loopback address only, as http://127.0.0.1:3000/webhooks, or a name of --allow-host.")
-      )
-}
+const notTarget = failed(
+  "--webhook takes a loopback address only, as http://127.0.0.1:3000/webhooks, or a name of --allow-host."
+)
 
 /** Prints each request when it ends. The sandbox publishes a request when it arrives, and again when it is answered or broken off. */
 const logRequests = Effect.gen(function* () {
@@ -65,11 +60,11 @@ const logRequests = Effect.gen(function* () {
 })
 
 const whyNot = ({ cause }: HttpServerError.ServeError, { host, port }: Input): string => {
-  const code = Predicate.hasProperty(cause, "code") ? cause.code : undefined
+  const code = codeOf(cause)
   if (code === "EADDRINUSE") return `Port ${port} is taken. Try another --port; --port 0 takes a free one.`
   if (code === "EACCES") return `Port ${port} is not for everyone. Try one above 1023.`
   if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") return `This machine has no address ${host} to listen on.`
-  return `The sandbox cannot listen on ${host}, port ${port}${Predicate.isString(code) ? ` (${code})` : ""}.`
+  return `The sandbox cannot listen on ${host}, port ${port}${code === undefined ? "" : ` (${code})`}.`
 }
 
 /** The host to connect to: an address such as 0.0.0.0, for every interface, is replaced by the loopback. */
@@ -134,8 +129,7 @@ const serving = Effect.fnUntraced(function* (input: Input) {
 
 export const run = Effect.fnUntraced(function* (input: Input) {
   const balance = yield* parseAmount(input.balance)
-  yield* Effect.forEach(input.webhook, checkTarget(input.allowHost), { discard: true })
-  const level = yield* References.MinimumLogLevel
+  if (input.webhook.some((url) => parseLocalUrl(url, input.allowHost) === undefined)) return yield* notTarget
   const options = Layer.succeed(SandboxOptions, {
     port: input.port,
     host: input.host,
@@ -150,7 +144,7 @@ export const run = Effect.fnUntraced(function* (input: Input) {
   yield* Effect.scoped(serving(input)).pipe(
     Effect.provide(Layer.provide(Sandbox.layerServer, options)),
     // Warnings are always shown: they name flags that a stored state overrides, and changes that may be lost.
-    Effect.provideService(References.MinimumLogLevel, level === "Error" ? "Warn" : level),
+    Effect.provideServiceEffect(References.MinimumLogLevel, levelWithWarnings),
     Effect.catchTags({
       ServeError: (error) => Effect.fail(failed(whyNot(error, input))),
       SandboxStateError: ({ message }) => Effect.fail(failed(message))

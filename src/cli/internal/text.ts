@@ -52,6 +52,28 @@ const units = [
   ["s", 1]
 ] as const
 
+/** Lines of names and values. A field without a value has no line. */
+export const fieldLines = (fields: Readonly<Record<string, string | number | undefined>>): string => {
+  const width = Math.max(...Object.keys(fields).map((name) => name.length)) + 1
+  return Object.entries(fields)
+    .flatMap(([name, value = ""]) => (value === "" ? [] : [`${name.padEnd(width)} ${plain(`${value}`)}`]))
+    .join("\n")
+}
+
+/**
+ * Makes the lines of a table from the widths of its columns; a negative width aligns to the right. A longer text is not cut:
+ * it moves the columns after it.
+ */
+export const tableRow =
+  (...widths: ReadonlyArray<number>) =>
+  (...cells: ReadonlyArray<string>): string => {
+    const padded = cells.map((cell, index) => {
+      const width = widths[index] ?? 0
+      return width < 0 ? plain(cell).padStart(-width) : plain(cell).padEnd(width)
+    })
+    return `${padded.join("  ").trimEnd()}\n`
+  }
+
 /** How long ago it was, in at most two units: `3 d 4 h`. */
 export const ageOf = (at: DateTime.Utc, now: number): string => {
   let left = Math.max(0, Math.floor((now - DateTime.toEpochMillis(at)) / 1000))

@@ -9,10 +9,9 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
-import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import { wrong } from "../../contract/Settings.ts"
-import { isLoopback } from "../../internal/loopback.ts"
+import { parseLocalUrl } from "../../internal/loopback.ts"
 import type { WebhookTarget } from "../SandboxWebhook.ts"
 
 /** How an attempt ended: with a status, or without one and why. */
@@ -105,10 +104,7 @@ const toHandler = <E>(handler: (request: Request) => Promise<Response> | Effect.
 /** Reads a target. An address elsewhere than on this machine or an allowed host is a mistake in the settings, and thrown. */
 export const toTarget = (target: WebhookTarget, setting: string, allowedHosts: ReadonlyArray<string>): Target => {
   if (Predicate.isFunction(target)) return toHandler(target)
-  const url = Result.getOrUndefined(Result.try(() => new URL(target)))
-  const isAllowed = url !== undefined && (isLoopback(url.hostname) || allowedHosts.includes(url.hostname))
-  if (!isAllowed || !/^https?:$/.test(url.protocol)) {
-    throw wrong(setting, "must be a loopback address, as http://127.0.0.1:3000/webhooks, or one of an allowed host")
-  }
-  return toUrl(url)
+  const url = parseLocalUrl(target, allowedHosts)
+  if (url !== undefined) return toUrl(url)
+  throw wrong(setting, "must be a loopback address, as http://127.0.0.1:3000/webhooks, or one of an allowed host")
 }

@@ -1,11 +1,11 @@
 /** A payout of the queue in words and as data. Its reference is the user's own; whom it pays is masked. */
-import * as DateTime from "effect/DateTime"
+import type * as DateTime from "effect/DateTime"
 import type { PauseChange } from "../../../payouts/PayoutHistory.ts"
 import type { PayoutStatus } from "../../../payouts/PayoutStatus.ts"
 import type { Stored } from "../../../payouts/StoredPayouts.ts"
 import * as PixKey from "../../../pix/PixKey.ts"
 import { inBoth } from "../amount.ts"
-import { ageOf, plain, time } from "../text.ts"
+import { ageOf, fieldLines, plain, time } from "../text.ts"
 
 /** Why a payout is in its state, in one or two words. */
 export const reasonOf = (status: PayoutStatus): string => {
@@ -31,9 +31,7 @@ export const textOfPause = (pause: PauseChange | "Unrecorded", now: number): str
   return `The workers are paused since ${time(pause.at)} (${ageOf(pause.at, now)} ago)${by}${note}`
 }
 
-const iso = (at: DateTime.Utc | undefined) => at && DateTime.formatIso(at)
-
-/** A status for machines: amounts in centavos, times in ISO 8601. */
+/** A status for machines: amounts in centavos; JSON writes times in ISO 8601. */
 export const dataOf = (status: PayoutStatus) => ({
   reference: status.reference,
   state: status.state,
@@ -41,26 +39,26 @@ export const dataOf = (status: PayoutStatus) => ({
   because: "because" in status ? status.because : undefined,
   error: "error" in status ? status.error?._tag : undefined,
   withdrawalId: "withdrawalId" in status ? status.withdrawalId : undefined,
-  mayHaveLeftAt: "mayHaveLeftAt" in status ? iso(status.mayHaveLeftAt) : undefined,
-  submittedAt: iso(status.submittedAt),
-  updatedAt: iso(status.updatedAt),
+  mayHaveLeftAt: "mayHaveLeftAt" in status ? status.mayHaveLeftAt : undefined,
+  submittedAt: status.submittedAt,
+  updatedAt: status.updatedAt,
   idempotencyKey: status.idempotencyKey
 })
 
-/** A status in lines. */
-export const textOf = (status: PayoutStatus, now: number): string => {
+/** A status in lines. `payee` is known where the request was read. */
+export const textOf = (status: PayoutStatus, now: number, payee?: string): string => {
   const since = (at: DateTime.Utc | undefined) => at && `${time(at)} (${ageOf(at, now)} ago)`
-  const lines: ReadonlyArray<readonly [string, string | undefined]> = [
-    ["Payout", plain(status.reference)],
-    ["Amount", inBoth(status.amount)],
-    ["State", status.state],
-    ["Parked", "because" in status ? status.because : undefined],
-    ["Error", "error" in status && status.error !== undefined ? plain(status.error.message) : undefined],
-    ["Withdrawal", "withdrawalId" in status ? `${status.withdrawalId}` : undefined],
-    ["May have left", "mayHaveLeftAt" in status ? since(status.mayHaveLeftAt) : undefined],
-    ["Submitted", since(status.submittedAt)],
-    ["Updated", since(status.updatedAt)],
-    ["Key", status.idempotencyKey]
-  ]
-  return lines.flatMap(([name, shown]) => (shown === undefined ? [] : [`${name.padEnd(14)} ${shown}`])).join("\n")
+  return fieldLines({
+    Payout: status.reference,
+    Amount: inBoth(status.amount),
+    State: status.state,
+    Parked: "because" in status ? status.because : undefined,
+    Error: "error" in status ? status.error?.message : undefined,
+    Withdrawal: "withdrawalId" in status ? status.withdrawalId : undefined,
+    "May have left": "mayHaveLeftAt" in status ? since(status.mayHaveLeftAt) : undefined,
+    Submitted: since(status.submittedAt),
+    Updated: since(status.updatedAt),
+    Key: status.idempotencyKey,
+    To: payee
+  })
 }

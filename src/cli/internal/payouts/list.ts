@@ -9,7 +9,7 @@ import type { PayoutState, PayoutStatus } from "../../../payouts/PayoutStatus.ts
 import * as Money from "../../../pix/Money.ts"
 import { notRead } from "../database.ts"
 import { hasReader, note, write } from "../output.ts"
-import { ageOf, jsonLine, plain } from "../text.ts"
+import { ageOf, jsonLine, tableRow } from "../text.ts"
 import { dataOf, reasonOf, textOfPause } from "./describe.ts"
 import { layerQueue, pauseOf } from "./queue.ts"
 
@@ -18,8 +18,7 @@ const waiting: ReadonlyArray<PayoutState> = ["parked", "unknown", "accepted"]
 
 export type Which = PayoutState | "waiting" | "all"
 
-const row = ([state, amount, age, reference, why]: readonly [string, string, string, string, string]) =>
-  `${state.padEnd(8)}  ${amount.padStart(14)}  ${age.padStart(11)}  ${reference.padEnd(24)}  ${why}`.trimEnd() + "\n"
+const row = tableRow(8, -14, -11, 24, 0)
 
 interface Total {
   count: number
@@ -54,9 +53,9 @@ export const run = Effect.fnUntraced(function* ({
     totals.set(status.state, { count: total.count + 1, centavos: total.centavos + BigInt(status.amount) })
     if (json) return jsonLine(dataOf(status))
     const age = ageOf(status.submittedAt, now)
-    return row([status.state, Money.format(status.amount), age, plain(status.reference), reasonOf(status)])
+    return row(status.state, Money.format(status.amount), age, status.reference, reasonOf(status))
   }
-  if (!json) yield* write(row(["STATE", "AMOUNT", "AGE", "REFERENCE", "WHY"]))
+  if (!json) yield* write(row("STATE", "AMOUNT", "AGE", "REFERENCE", "WHY"))
   yield* listOf(state).pipe(
     Option.isSome(limit) ? Stream.take(limit.value) : (all) => all,
     Stream.chunks,

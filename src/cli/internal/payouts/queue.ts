@@ -6,7 +6,7 @@ import type { DatabaseError } from "../../../durable/Database.ts"
 import { PayoutQueue } from "../../../payouts/PayoutQueue.ts"
 import { PayoutNotFound } from "../../../payouts/PayoutStatus.ts"
 import { requireTables } from "../../../payouts/StoredPayouts.ts"
-import { failingAs, layerDatabase, notRead, otherTables } from "../database.ts"
+import { failingAs, layerDatabase, notRead, notReadable } from "../database.ts"
 import { codes, type Failed, failed } from "../exit.ts"
 
 /**
@@ -15,7 +15,7 @@ import { codes, type Failed, failed } from "../exit.ts"
  */
 export const layerQueue = PayoutQueue.layerClient({ horizon: Duration.infinity }).pipe(
   Layer.provide(Layer.effectDiscard(requireTables)),
-  (layer) => failingAs(layer, (error) => (error._tag === "DatabaseError" ? notRead(error) : otherTables(error))),
+  (layer) => failingAs(layer, notReadable),
   Layer.provideMerge(layerDatabase)
 )
 

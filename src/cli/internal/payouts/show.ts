@@ -50,7 +50,9 @@ export const run = Effect.fnUntraced(function* ({
     Effect.mapError(queue.history(status.reference), notRead)
   )
   const now = yield* Clock.currentTimeMillis
-  const text = `${textOf(status, now)}\n${"To".padEnd(14)} ${plain(payeeOf(stored, full))}${history.map((change) => `\n  ${lineOf(change)}`).join("")}`
+  const text = [textOf(status, now, payeeOf(stored, full)), ...history.map((change) => `  ${lineOf(change)}`)].join(
+    "\n"
+  )
   yield* writeResult(
     json,
     { ...dataOf(status), pixKey: keyOf(stored, full), history: history.map((change) => encodeChange(change)) },

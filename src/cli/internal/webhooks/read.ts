@@ -1,38 +1,23 @@
 /** Runs `effect-pix webhooks dead` and `show`, and finds what the steps are about. */
 import * as Clock from "effect/Clock"
-import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type { ConfigurationError } from "../../../contract/ConfigurationError.ts"
-import type { DatabaseError } from "../../../durable/Database.ts"
 import * as StoredWebhooks from "../../../webhook/StoredWebhooks.ts"
-import { failingAs, layerDatabase, notRead, otherTables } from "../database.ts"
+import { failingAs, layerDatabase, notReadable } from "../database.ts"
 import { codes, failed } from "../exit.ts"
 import { hasReader, note, write, writeResult } from "../output.ts"
-import { ageOf, jsonLine, plain, time } from "../text.ts"
-
-export const notAsked = (error: ConfigurationError | DatabaseError) =>
-  error._tag === "DatabaseError" ? notRead(error) : otherTables(error)
+import { ageOf, fieldLines, jsonLine, plain, tableRow, time } from "../text.ts"
 
 /** The database, where the tables of its webhooks are of this version. */
-export const layerTables = failingAs(Layer.effectDiscard(StoredWebhooks.requireTables), notAsked).pipe(
+export const layerTables = failingAs(Layer.effectDiscard(StoredWebhooks.requireTables), notReadable).pipe(
   Layer.provideMerge(layerDatabase)
 )
 
 /** What is stored about an id, or the failure where that is nothing. */
 export const find = Effect.fnUntraced(function* (id: string) {
-  const found = yield* Effect.mapError(StoredWebhooks.show(id), notAsked)
+  const found = yield* Effect.mapError(StoredWebhooks.show(id), notReadable)
   if (found.length > 0) return found
   return yield* failed("No webhook on this database stores anything of this id.", codes.Rejected)
-})
-
-export const letterData = ({ at, ...rest }: StoredWebhooks.StoredLetter) => ({ ...rest, at: DateTime.formatIso(at) })
-
-export const dataOf = ({ at, since, steps, ...rest }: StoredWebhooks.StoredDelivery) => ({
-  ...rest,
-  at: DateTime.formatIso(at),
-  since: since && DateTime.formatIso(since),
-  steps: steps.map((step) => ({ ...step, at: DateTime.formatIso(step.at) }))
 })
 
 /** A person's step in one line. */
@@ -47,30 +32,26 @@ const wordsOfWait = {
 
 /** What is stored, in lines. */
 export const textOf = (stored: StoredWebhooks.StoredDelivery, now: number): string => {
-  const lines: ReadonlyArray<readonly [string, string | number | undefined]> = [
-    ["Webhook", stored.webhook],
-    ["Id", stored.id],
-    ["Transaction", stored.transactionId],
-    ["Withdrawal", stored.withdrawalId],
-    ["Key", stored.idempotencyKey],
-    ["State", stored.state],
-    ["Failed at", stored.handler],
-    ["Failures", stored.failures || undefined],
-    ["Waits since", stored.waits && wordsOfWait[stored.waits]],
-    ["Since", stored.since && `${time(stored.since)} (${ageOf(stored.since, now)} ago)`],
-    ["Deliveries", stored.deliveries],
-    ["Claimed", stored.claimed?.map((claim) => claim ?? "(no status)").join(", ") || undefined],
-    ["Handed out", stored.handedOut.join(", ") || "nothing"],
-    ["Changed", `${time(stored.at)} (${ageOf(stored.at, now)} ago)`]
-  ]
-  return lines
-    .flatMap(([name, shown]) => (shown === undefined ? [] : [`${name.padEnd(12)} ${plain(`${shown}`)}`]))
-    .join("\n")
-    .concat(...stored.steps.map(lineOf))
+  const fields = fieldLines({
+    Webhook: stored.webhook,
+    Id: stored.id,
+    Transaction: stored.transactionId,
+    Withdrawal: stored.withdrawalId,
+    Key: stored.idempotencyKey,
+    State: stored.state,
+    "Failed at": stored.handler,
+    Failures: stored.failures || undefined,
+    "Waits since": stored.waits && wordsOfWait[stored.waits],
+    Since: stored.since && `${time(stored.since)} (${ageOf(stored.since, now)} ago)`,
+    Deliveries: stored.deliveries,
+    Claimed: stored.claimed?.map((claim) => claim ?? "(no status)").join(", "),
+    "Handed out": stored.handedOut.join(", ") || "nothing",
+    Changed: `${time(stored.at)} (${ageOf(stored.at, now)} ago)`
+  })
+  return fields.concat(...stored.steps.map(lineOf))
 }
 
-const row = ([handler, attempts, age, webhook, id]: readonly [string, string, string, string, string]) =>
-  `${handler.padEnd(14)}  ${attempts.padStart(8)}  ${age.padStart(11)}  ${webhook.padEnd(12)}  ${id}\n`
+const row = tableRow(14, -8, -11, 12, 0)
 
 interface Input {
   readonly json: boolean
@@ -78,16 +59,12 @@ interface Input {
 
 export const dead = {
   run: Effect.fnUntraced(function* ({ json }: Input) {
-    const letters = yield* Effect.mapError(StoredWebhooks.deadLetters, notAsked)
+    const letters = yield* Effect.mapError(StoredWebhooks.deadLetters, notReadable)
     const now = yield* Clock.currentTimeMillis
-    if (!json) yield* write(row(["FAILED AT", "ATTEMPTS", "DEAD FOR", "WEBHOOK", "ID"]))
+    if (!json) yield* write(row("FAILED AT", "ATTEMPTS", "DEAD FOR", "WEBHOOK", "ID"))
     for (const letter of letters) {
       const { at, attempts, handler, id, transactionId = id, webhook } = letter
-      yield* write(
-        json
-          ? jsonLine(letterData(letter))
-          : row([handler, `${attempts}`, ageOf(at, now), webhook, plain(transactionId)])
-      )
+      yield* write(json ? jsonLine(letter) : row(handler, `${attempts}`, ageOf(at, now), webhook, transactionId))
     }
     if (hasReader()) yield* note(`${letters.length} dead letter(s)`)
   }, Effect.provide(layerTables))
@@ -98,7 +75,7 @@ export const show = {
     const found = yield* find(id)
     const now = yield* Clock.currentTimeMillis
     for (const [index, stored] of found.entries()) {
-      yield* writeResult(json, dataOf(stored), `${index === 0 ? "" : "\n"}${textOf(stored, now)}`)
+      yield* writeResult(json, stored, `${index === 0 ? "" : "\n"}${textOf(stored, now)}`)
     }
   }, Effect.provide(layerTables))
 }

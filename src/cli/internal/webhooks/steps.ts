@@ -3,13 +3,13 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as StoredWebhooks from "../../../webhook/StoredWebhooks.ts"
-import { doubtful } from "../database.ts"
+import { doubtful, notReadable } from "../database.ts"
 import { codes, failed } from "../exit.ts"
 import { whyOf, type Words } from "../flags.ts"
 import { writeResult } from "../output.ts"
 import { perform } from "../perform.ts"
 import { plain } from "../text.ts"
-import { find, layerTables, notAsked, textOf } from "./read.ts"
+import { find, layerTables, textOf } from "./read.ts"
 
 interface Input extends Words {
   readonly id: string
@@ -20,17 +20,22 @@ interface Input extends Words {
 
 const isNone = () => failed("No dead letter has this id. Nothing was changed.", codes.Rejected)
 
-const effects = {
-  retry:
-    "retry: its transaction is looked up again within a minute, and what the lookup says is handed to your code again.",
-  discard: "discard: it is forgotten. Your code is not called for it, until another delivery or check comes."
+/** The steps: the call, what it does, and what is printed when it is done. */
+const steps = {
+  retry: {
+    take: StoredWebhooks.retry,
+    effect:
+      "its transaction is looked up again within a minute, and what the lookup says is handed to your code again.",
+    done: "It is tried again."
+  },
+  discard: {
+    take: StoredWebhooks.discard,
+    effect: "it is forgotten. Your code is not called for it, until another delivery or check arrives.",
+    done: "It is forgotten."
+  }
 } as const
 
-const steps = { retry: StoredWebhooks.retry, discard: StoredWebhooks.discard } as const
-
-const done = { retry: "It is tried again.", discard: "It is forgotten." } as const
-
-const runStep = Effect.fnUntraced(function* (step: keyof typeof effects, { by, id, json, note, webhook, yes }: Input) {
+const runStep = Effect.fnUntraced(function* (step: keyof typeof steps, { by, id, json, note, webhook, yes }: Input) {
   const letters = (yield* find(id)).filter(
     (stored) => stored.state === "Dead" && Option.getOrElse(webhook, () => stored.webhook) === stored.webhook
   )
@@ -41,19 +46,20 @@ const runStep = Effect.fnUntraced(function* (step: keyof typeof effects, { by, i
     return yield* failed(`Several webhooks have a dead letter of this id: choose one by --webhook, of ${names}.`)
   }
   const { id: name, webhook: of } = letter
+  const { done, effect, take } = steps[step]
   yield* perform({
-    plan: `${textOf(letter, yield* Clock.currentTimeMillis)}\n${effects[step]}`,
+    plan: `${textOf(letter, yield* Clock.currentTimeMillis)}\n${step}: ${effect}`,
     confirm: { noun: step, question: `${step} ${plain(id)}?`, unconfirmed: "Nothing was changed.", yes },
-    run: steps[step](of, name, whyOf({ by, note })).pipe(
+    run: take(of, name, whyOf({ by, note })).pipe(
       Effect.catchTags({
-        ConfigurationError: (error) => Effect.fail(notAsked(error)),
+        ConfigurationError: (error) => Effect.fail(notReadable(error)),
         DatabaseError: (error) => Effect.fail(doubtful(error, `webhooks show ${plain(id)}`))
       }),
       // Another process changed it meanwhile.
       Effect.filterOrFail((isDone) => isDone, isNone)
     ),
-    summary: () => done[step],
-    print: () => writeResult(json, { webhook: of, id: name, step }, done[step])
+    summary: () => done,
+    print: () => writeResult(json, { webhook: of, id: name, step }, done)
   })
 }, Effect.provide(layerTables))
 
