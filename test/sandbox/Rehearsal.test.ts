@@ -2,6 +2,7 @@ import { describe, expect, expectTypeOf, it, test } from "@effect/vitest"
 import { Context, Effect, Layer, Random, Schedule } from "effect"
 import { IdempotencyKey, Money, Payments, PixKey } from "effect-pix"
 import { Rehearsal, type RehearsalReport, type RehearsalWorld, Sandbox } from "effect-pix/sandbox"
+import { chargeOrder, schedulesOf } from "../support/rehearsals.ts"
 import { runs } from "../support/seed.ts"
 
 const invoice = { amount: Money.centavos(1000), pixKey: PixKey.email("maria@example.com") }
@@ -21,17 +22,6 @@ class Log extends Context.Service<Log, Array<string>>()("test/Log") {}
 const log = (line: string) => Log.use((lines) => Effect.sync(() => void lines.push(line)))
 const stores = Layer.sync(Log, () => [])
 
-const charge = Payments.use((payments) =>
-  payments.createTransaction(
-    {
-      amount: Money.centavos(2500),
-      paymentMethod: "PIX",
-      customer: { name: "Maria Silva", email: "maria@example.com" }
-    },
-    { idempotencyKey: IdempotencyKey.fromReference("charge", "order-1") }
-  )
-)
-
 /** Collects what is left of the stores of each run, by its schedule. */
 const collecting = () => {
   const lines = new Map<string, ReadonlyArray<string>>()
@@ -47,8 +37,6 @@ const collecting = () => {
 }
 
 const brokenRules = ({ findings }: RehearsalReport) => [...new Set(findings.map(({ rule }) => rule))].toSorted()
-const schedulesOf = ({ findings }: RehearsalReport, rule: string) =>
-  findings.filter((finding) => finding.rule === rule).map(({ schedule }) => schedule)
 
 describe("Rehearsal.run", () => {
   it.live("a key made inside of a retry is found, by the schedules in which it pays twice", () =>
@@ -135,7 +123,7 @@ describe("Rehearsal.run", () => {
   it.live("reads of one poll with the same answer are one call to disturb", () =>
     Effect.gen(function* () {
       const poll = Effect.gen(function* () {
-        const { id } = yield* charge
+        const { id } = yield* chargeOrder
         const lookUp = Payments.use((payments) => payments.getTransaction(id))
         return yield* Effect.repeat(lookUp, {
           schedule: Schedule.spaced("1 minute"),
@@ -189,7 +177,7 @@ describe("Rehearsal.run", () => {
         for (const { transactionId } of yield* sandbox.transactions) yield* sandbox.refund(transactionId)
       })
       const program = Effect.gen(function* () {
-        const { id } = yield* charge
+        const { id } = yield* chargeOrder
         yield* Effect.sleep("3 minutes")
         return yield* Payments.use((payments) => payments.getTransaction(id))
       })
@@ -346,7 +334,7 @@ describe("what a program declares", () => {
   it.live("a charge that nobody pays has no finding, whatever a forged webhook says of it", () =>
     Effect.gen(function* () {
       const answer = Rehearsal.receive(() => Effect.succeed(new Response()))
-      const report = yield* Rehearsal.run(Effect.all([answer, charge, Effect.sleep("1 hour")]), {
+      const report = yield* Rehearsal.run(Effect.all([answer, chargeOrder, Effect.sleep("1 hour")]), {
         only: "call 1 createTransaction: a forged webhook says Paid"
       })
       expect(report.findings).toEqual([])
@@ -365,7 +353,7 @@ describe("what a program declares", () => {
           }
         )
       )
-      const program = charge.pipe(
+      const program = chargeOrder.pipe(
         Effect.andThen(Effect.sleep("5 seconds")),
         Effect.andThen(receive),
         Effect.andThen(Effect.sleep("1 hour"))
@@ -456,7 +444,7 @@ describe("what a program declares", () => {
   it.live("goods that cost another amount than their charge are found, and the list shows no payment", () =>
     Effect.gen(function* () {
       const program = Effect.gen(function* () {
-        const { id } = yield* charge
+        const { id } = yield* chargeOrder
         yield* Effect.sleep("30 hours")
         yield* Payments.use((payments) => payments.listTransactions())
         yield* Rehearsal.fact("shipped", { transactionId: id, amount: 25 })
