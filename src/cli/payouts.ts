@@ -21,13 +21,13 @@ const list = Command.make(
     limit,
     json
   },
-  lazily(() => import("./internal/payouts/list.ts"))
+  lazily(() => import("./internal/payouts/list.ts").then(({ run }) => run))
 ).pipe(Command.withDescription("List payouts with their ages, the oldest first, and totals by state"))
 
 const exported = Command.make(
   "export",
   { state: Flag.withDefault(state, "all"), json },
-  lazily(() => import("./internal/payouts/export.ts"))
+  lazily(() => import("./internal/payouts/export.ts").then(({ run }) => run))
 ).pipe(
   Command.withDescription("Write all payouts as comma-separated values, safe to open in a sheet, without whom they pay")
 )
@@ -35,7 +35,7 @@ const exported = Command.make(
 const show = Command.make(
   "show",
   { reference, full, json },
-  lazily(() => import("./internal/payouts/show.ts"))
+  lazily(() => import("./internal/payouts/show.ts").then(({ run }) => run))
 ).pipe(Command.withDescription("Show what is known of one payout"))
 
 const retry = Command.make(

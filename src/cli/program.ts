@@ -22,7 +22,7 @@ import process from "node:process"
 import { balance } from "./balance.ts"
 import { charge } from "./charge.ts"
 import { doctor } from "./doctor.ts"
-import { codesInWords, Failed, failedOf } from "./internal/exit.ts"
+import { codes, codesInWords, Failed, failedOf } from "./internal/exit.ts"
 import { listenForErrors, note, writeLine } from "./internal/output.ts"
 import { payouts } from "./payouts.ts"
 import { sandbox } from "./sandbox.ts"
@@ -114,7 +114,7 @@ export const run = (): void => {
       if (Exit.isSuccess(exit)) return onExit(0)
       const error = Cause.squash(exit.cause)
       // An interrupted command may have set its own exit code.
-      onExit(error instanceof Failed ? error.code : Number(process.exitCode ?? 130))
+      onExit(error instanceof Failed ? error.code : Number(process.exitCode ?? codes.Interrupted))
     }
   })
 }

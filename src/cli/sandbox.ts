@@ -53,7 +53,7 @@ export const sandbox = Command.make(
     ),
     json: flag("json", "Print one line of JSON instead of the banner, and read no keys")
   },
-  lazily(() => import("./internal/sandbox.ts"))
+  lazily(() => import("./internal/sandbox.ts").then(({ run }) => run))
 ).pipe(
   Command.withDescription('Run the whole gateway on this machine, with a page to press "pay" on'),
   Command.withExamples([

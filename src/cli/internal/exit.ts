@@ -4,37 +4,29 @@
 import * as Cause from "effect/Cause"
 import * as CliError from "effect/cli/CliError"
 import * as Predicate from "effect/Predicate"
+import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import { ConfigurationError } from "../../contract/ConfigurationError.ts"
 import { Outcome } from "../../contract/PaymentsError.ts"
 
-/** The exit codes. 130 is ctrl-C, SIGTERM and SIGHUP. */
-export const codes = {
-  /** Wrong usage or settings, or something on this machine, such as a stdout that cannot be written. */
-  Usage: 1,
-  NotConfirmed: 2,
-  NotSent: 3,
-  Rejected: 4,
-  Unknown: 5,
-  NoEffect: 6,
-  /** `doctor` found an assumption that is wrong. */
-  Wrong: 7,
-  /** `--wait` ended, and the charge is not paid. */
-  NotPaid: 8
+/** The exit codes of a failure, and what each means. */
+const exits = {
+  Usage: [1, "wrong usage or settings, or a fault of this machine"],
+  NotConfirmed: [2, "not confirmed: nothing was sent or changed"],
+  NotSent: [3, "NotSent: nothing left this machine"],
+  Rejected: [4, "Rejected: the service refused, nothing was executed"],
+  Unknown: [5, "Unknown: it may have been executed; do what the message says, and nothing else"],
+  NoEffect: [6, "NoEffect: a read got no usable answer, or waiting took too long"],
+  Wrong: [7, "doctor found an assumption that is wrong"],
+  NotPaid: [8, "the charge that was waited for ended without being paid"],
+  Interrupted: [130, "ended by ctrl-C, SIGTERM or SIGHUP"]
 } as const
 
-export const codesInWords = [
-  "0    done",
-  "1    wrong usage or settings, or a fault of this machine",
-  "2    not confirmed: nothing was sent or changed",
-  "3    NotSent: nothing left this machine",
-  "4    Rejected: the service refused, nothing was executed",
-  "5    Unknown: it may have been executed; do what the message says, and nothing else",
-  "6    NoEffect: a read got no usable answer, or waiting took too long",
-  "7    doctor found an assumption that is wrong",
-  "8    the charge that was waited for ended without being paid",
-  "130  ended by ctrl-C, SIGTERM or SIGHUP"
-].join("\n  ")
+export const codes = Record.map(exits, ([code]) => code)
+
+export const codesInWords = [[0, "done"] as const, ...Object.values(exits)]
+  .map(([code, words]) => `${`${code}`.padEnd(5)}${words}`)
+  .join("\n  ")
 
 /** The failure of a command: its message for stderr, which may be empty, and its exit code. */
 export class Failed extends Schema.TaggedError<Failed>("effect-pix/Failed")("Failed", {

@@ -2,6 +2,6 @@
 import * as Effect from "effect/Effect"
 
 export const lazily =
-  <Input, E, R>(load: () => Promise<{ readonly run: (input: Input) => Effect.Effect<void, E, R> }>) =>
+  <Input, E, R>(load: () => Promise<(input: Input) => Effect.Effect<void, E, R>>) =>
   (input: Input): Effect.Effect<void, E, R> =>
-    Effect.flatMap(Effect.promise(load), ({ run }) => run(input))
+    Effect.flatMap(Effect.promise(load), (run) => run(input))

@@ -55,7 +55,9 @@ const confirmed = Effect.fnUntraced(function* ({ noun, question, unconfirmed, ye
   if (!hasTerminal()) {
     return yield* failed(`${notConfirmed} Without a terminal a ${noun} needs --yes.`, codes.NotConfirmed)
   }
-  const answer = yield* ask(question).pipe(Effect.catchTag("QuitError", () => Effect.fail(failed(notConfirmed, 130))))
+  const answer = yield* ask(question).pipe(
+    Effect.catchTag("QuitError", () => Effect.fail(failed(notConfirmed, codes.Interrupted)))
+  )
   if (!answer) return yield* failed(notConfirmed, codes.NotConfirmed)
 })
 

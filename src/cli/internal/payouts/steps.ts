@@ -1,7 +1,6 @@
 /** Runs the steps of an operator: what a payout is, and what will happen, is shown before it is confirmed. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import type { StepOptions } from "../../../durable/Step.ts"
 import { PayoutQueue } from "../../../payouts/PayoutQueue.ts"
 import type { PayoutStatus } from "../../../payouts/PayoutStatus.ts"
 import { inBoth } from "../amount.ts"
@@ -14,47 +13,12 @@ import { ageOf, plain } from "../text.ts"
 import { dataOf, reasonOf, textOf, textOfPause } from "./describe.ts"
 import { find, layerQueue, notFound, pauseOf } from "./queue.ts"
 
-export type Step =
-  | { readonly name: "retry" | "park" }
-  | { readonly name: "resume"; readonly notExecuted: boolean }
-  | { readonly name: "settle"; readonly as: "settled" | "failed" }
-
-/** What a step does, in words for who confirms it. */
-const effectOf = (step: Step, status: PayoutStatus): string => {
-  switch (step.name) {
-    case "retry":
-      return status.state === "refused"
-        ? "MONEY WILL MOVE: it is sent again, under the same key."
-        : "It is sent at once, under the same key, and not at the time of its next attempt."
-    case "park":
-      return "No worker sends it any more, until it is resumed. A request that is under way is not called back."
-    case "resume":
-      return step.notExecuted
-        ? "MONEY WILL MOVE: you say that the service executed no request of it, and it is sent again. If that is wrong, it is paid twice."
-        : "MONEY MAY MOVE: a worker sends it again, under the same key. It parks it again as PastHorizon where a request left longer ago than its horizon: then look into the panel."
-    case "settle": {
-      const recorded =
-        "withdrawalId" in status && step.as === "failed"
-          ? ` The service recorded it as withdrawal ${status.withdrawalId}: look into the panel first.`
-          : ""
-      return `You say that it ${step.as === "settled" ? "was paid" : "was not paid"}. Nothing is sent.${recorded}`
-    }
-  }
+/** A step: what it does, in words for the person who confirms it, and the call. */
+interface Step {
+  readonly name: string
+  readonly effectOf: (status: PayoutStatus) => string
+  readonly take: PayoutQueue["Service"]["park"]
 }
-
-const take = (step: Step, reference: string, why: StepOptions) =>
-  Effect.flatMap(PayoutQueue, (queue) => {
-    switch (step.name) {
-      case "retry":
-        return queue.retry(reference, why)
-      case "park":
-        return queue.park(reference, why)
-      case "resume":
-        return queue.resume(reference, { ...why, notExecuted: step.notExecuted })
-      case "settle":
-        return queue.settle(reference, { ...why, as: step.as })
-    }
-  })
 
 interface Input extends Words {
   readonly json: boolean
@@ -62,7 +26,11 @@ interface Input extends Words {
   readonly yes: boolean
 }
 
-const runStep = Effect.fnUntraced(function* (step: Step, { by, json, note, reference, yes }: Input) {
+const runStep = Effect.fnUntraced(function* (
+  makeStep: (queue: PayoutQueue["Service"]) => Step,
+  { by, json, note, reference, yes }: Input
+) {
+  const step = makeStep(yield* PayoutQueue)
   const before = yield* find(reference)
   const began = yield* Clock.currentTimeMillis
   const why = reasonOf(before)
@@ -70,10 +38,10 @@ const runStep = Effect.fnUntraced(function* (step: Step, { by, json, note, refer
   yield* perform({
     plan: [
       `Payout ${name}: ${inBoth(before.amount)}, ${before.state}${why === "" ? "" : ` (${why})`}, submitted ${ageOf(before.submittedAt, began)} ago`,
-      `${step.name}: ${effectOf(step, before)}`
+      `${step.name}: ${step.effectOf(before)}`
     ].join("\n"),
     confirm: { noun: step.name, question: `${step.name} ${name}?`, unconfirmed: "Nothing was changed.", yes },
-    run: take(step, reference, whyOf({ by, note })).pipe(
+    run: step.take(reference, whyOf({ by, note })).pipe(
       Effect.catchTags({
         PayoutNotFound: notFound,
         PayoutStateConflict: ({ message }) =>
@@ -89,15 +57,58 @@ const runStep = Effect.fnUntraced(function* (step: Step, { by, json, note, refer
   })
 }, Effect.provide(layerQueue))
 
-export const retry = { run: (input: Input) => runStep({ name: "retry" }, input) }
-export const park = { run: (input: Input) => runStep({ name: "park" }, input) }
-export const resume = {
-  run: ({ notExecuted, ...input }: Input & { readonly notExecuted: boolean }) =>
-    runStep({ name: "resume", notExecuted }, input)
-}
-export const settle = {
-  run: ({ as, ...input }: Input & { readonly as: "settled" | "failed" }) => runStep({ name: "settle", as }, input)
-}
+export const retry = (input: Input) =>
+  runStep(
+    (queue) => ({
+      name: "retry",
+      effectOf: ({ state }) =>
+        state === "refused"
+          ? "MONEY WILL MOVE: it is sent again, under the same key."
+          : "It is sent at once, under the same key, and not at the time of its next attempt.",
+      take: queue.retry
+    }),
+    input
+  )
+
+export const park = (input: Input) =>
+  runStep(
+    (queue) => ({
+      name: "park",
+      effectOf: () =>
+        "No worker sends it any more, until it is resumed. A request that is under way is not called back.",
+      take: queue.park
+    }),
+    input
+  )
+
+export const resume = ({ notExecuted, ...input }: Input & { readonly notExecuted: boolean }) =>
+  runStep(
+    (queue) => ({
+      name: "resume",
+      effectOf: () =>
+        notExecuted
+          ? "MONEY WILL MOVE: you say that the service executed no request of it, and it is sent again. If that is wrong, it is paid twice."
+          : "MONEY MAY MOVE: a worker sends it again, under the same key. It parks it again as PastHorizon where a request left longer ago than its horizon: then look into the panel.",
+      take: (reference, why) => queue.resume(reference, { ...why, notExecuted })
+    }),
+    input
+  )
+
+export const settle = ({ as, ...input }: Input & { readonly as: "settled" | "failed" }) =>
+  runStep(
+    (queue) => ({
+      name: "settle",
+      effectOf: (status) => {
+        const recorded =
+          "withdrawalId" in status && as === "failed"
+            ? ` The service recorded it as withdrawal ${status.withdrawalId}: look into the panel first.`
+            : ""
+        return `You say that it ${as === "settled" ? "was paid" : "was not paid"}. Nothing is sent.${recorded}`
+      },
+      take: (reference, why) => queue.settle(reference, { ...why, as })
+    }),
+    input
+  )
 
 const running = "The workers are not paused."
 
@@ -126,5 +137,5 @@ const runPause = Effect.fnUntraced(function* (paused: boolean, { by, json, note,
 }, Effect.provide(layerQueue))
 
 type Pausing = Omit<Input, "reference">
-export const pause = { run: (input: Pausing) => runPause(true, input) }
-export const goOn = { run: (input: Pausing) => runPause(false, input) }
+export const pause = (input: Pausing) => runPause(true, input)
+export const goOn = (input: Pausing) => runPause(false, input)

@@ -63,5 +63,5 @@ const runStep = Effect.fnUntraced(function* (step: keyof typeof steps, { by, id,
   })
 }, Effect.provide(layerTables))
 
-export const retry = { run: (input: Input) => runStep("retry", input) }
-export const discard = { run: (input: Input) => runStep("discard", input) }
+export const retry = (input: Input) => runStep("retry", input)
+export const discard = (input: Input) => runStep("discard", input)
