@@ -1,11 +1,11 @@
 /**
- * What can go wrong between a client and the gateway, for `Sandbox.fault`. Each value says what happens to one request.
+ * Faults between a client and the gateway, for `Sandbox.fault`. Each value says what happens to one request.
  *
- * Where a fault leaves it open whether the request is executed, `executed` says so: with `true` the sandbox does all
- * that was asked (it pays, for a withdrawal) before it breaks the answer.
+ * Some faults leave it open whether the request is executed. Their option `executed` says so: with `true` the sandbox
+ * executes the request (it pays, for a withdrawal) before it breaks the answer.
  *
- * What each looks like to a client is the same in memory and over a socket, with one exception: over a socket a request
- * that arrived cannot be refused any more. There `refuse` is `reset`; use `Sandbox.offline` for a port that refuses.
+ * A client sees the same in memory and over a socket, with one exception: over a socket the connection exists before its
+ * request arrives, so `refuse` is a reset there. Use `Sandbox.offline` for a port that refuses.
  *
  * ```ts
  * import { Effect } from "effect"
@@ -24,7 +24,7 @@ interface Executed {
   readonly executed: boolean
 }
 
-/** What happens to one request. Made by the values and functions of this module. */
+/** A fault of one request. The values and functions of this module make it. */
 export type Fault =
   | { readonly _tag: "None" }
   | { readonly _tag: "Refuse" }
@@ -52,22 +52,22 @@ export type Fault =
 /** An operation, or any of them. */
 export type FaultTarget = Operation | "any"
 
-/** A fault that waits for its requests. */
+/** A planned fault, for requests that have not arrived yet. */
 export interface PlannedFault {
-  /** Which requests it is for. */
+  /** The operation of its requests. */
   readonly operation: FaultTarget
-  /** What happens to them. */
+  /** The fault that they meet. */
   readonly fault: Fault
-  /** How many requests it is still to meet. */
+  /** How many more requests meet it. */
   readonly left: number
 }
 
-/** Nothing goes wrong: a place holder in a script. */
+/** No fault: a placeholder in a list of faults. */
 export const none: Fault = { _tag: "None" }
 
 /**
- * The answer comes late. The request is executed in any case, even if the client gave up meanwhile: after the wait, or
- * before it where `executed` is true. Default: after it.
+ * The answer is late. The request is executed in any case, even if the client gave up before: after the wait, or before it
+ * where `executed` is true. Default: after it.
  */
 export const latency = (duration: Duration.Input, options?: { readonly executed?: boolean | undefined }): Fault => ({
   _tag: "Latency",
@@ -93,23 +93,23 @@ export const hangUpBefore: Fault = { _tag: "Broken", how: "HungUp", executed: fa
 /** The request is executed, and the connection is closed in good order without an answer. */
 export const hangUpAfter: Fault = { _tag: "Broken", how: "HungUp", executed: true }
 
-/** No byte of an answer ever comes. Default: not executed. */
+/** No byte of an answer is ever sent. Default: not executed. */
 export const silence = (options?: { readonly executed?: boolean | undefined }): Fault => ({
   _tag: "Silence",
   headers: false,
   executed: options?.executed ?? false
 })
 
-/** The request is executed; status and headers come, and no body ever. */
+/** The request is executed; status and headers are sent, and no byte of the body. */
 export const headersThenSilence: Fault = { _tag: "Silence", headers: true, executed: true }
 
-/** The request is executed, and its answer comes byte by byte. Default: one a second. */
+/** The request is executed, and its answer is sent byte by byte. Default: one a second. */
 export const drip = (every: Duration.Input = "1 second"): Fault => ({ _tag: "Drip", every })
 
-/** The request is executed; half of the body comes, and the connection is closed. */
+/** The request is executed; half of the body is sent, and the connection is closed. */
 export const truncated: Fault = { _tag: "Truncate", how: "HungUp" }
 
-/** The request is executed; half of the body comes, and the connection is reset. */
+/** The request is executed; half of the body is sent, and the connection is reset. */
 export const truncatedByReset: Fault = { _tag: "Truncate", how: "Reset" }
 
 /**
@@ -142,7 +142,7 @@ export const refusal = (
     executed: options?.executed
   })
 
-/** A web page where JSON was due, as proxies answer. Default: 200, not executed. */
+/** A web page in place of JSON, as proxies answer. Default: 200, not executed. */
 export const html = (status = 200, options?: { readonly executed?: boolean | undefined }): Fault =>
   answer(status, {
     headers: { "content-type": "text/html; charset=utf-8" },
@@ -154,7 +154,7 @@ export const html = (status = 200, options?: { readonly executed?: boolean | und
 export const empty = (status = 200, options?: { readonly executed?: boolean | undefined }): Fault =>
   answer(status, { executed: options?.executed ?? true })
 
-/** Something that is not JSON, said to be JSON. Default: 200, executed. */
+/** A body that is not JSON, with the content type of JSON. Default: 200, executed. */
 export const malformed = (status = 200, options?: { readonly executed?: boolean | undefined }): Fault =>
   answer(status, {
     headers: { "content-type": "application/json" },
@@ -163,15 +163,15 @@ export const malformed = (status = 200, options?: { readonly executed?: boolean 
   })
 
 /**
- * Too many requests: 429 with `Retry-After`, not executed. `form` is how the header says it: whole seconds, or an HTTP
- * date. `status` may be another, as 503. Defaults: `seconds`, 429.
+ * Too many requests: 429 with `Retry-After`, not executed. `form` is the form of the header: whole seconds, or an HTTP
+ * date. `status` may be another one, such as 503. Defaults: `seconds`, 429.
  */
 export const retryAfter = (
   after: Duration.Input,
   options?: { readonly form?: "seconds" | "date" | undefined; readonly status?: number | undefined }
 ): Fault => ({ _tag: "RetryAfter", status: options?.status ?? 429, after, form: options?.form ?? "seconds" })
 
-/** A redirect, not executed. Default: 307, which would carry method, body and credentials along. */
+/** A redirect, not executed. Default: 307, with which a client would send method, body and credentials again. */
 export const redirect = (location: string, status = 307): Fault => answer(status, { headers: { location } })
 
 /** The request is executed, and its answer follows after that many bytes of blanks. Default: 64 MiB. */
@@ -180,7 +180,7 @@ export const oversize = (blanks = 64 * 1024 * 1024): Fault => ({ _tag: "Oversize
 /** As `oversize`, compressed on the wire to about a thousandth of it. */
 export const gzipBomb = (blanks = 64 * 1024 * 1024): Fault => ({ _tag: "Oversize", blanks, gzip: true })
 
-/** The sandbox forgets what was done under the request's idempotency key, and executes it as if for the first time. */
+/** The sandbox forgets the idempotency key of the request, and executes the request as if for the first time. */
 export const forgetKey: Fault = { _tag: "ForgetKey" }
 
 /** The request is executed, and the withdrawal's record echoes another idempotency key. */

@@ -2,23 +2,23 @@
  * Plays a program under every fault at every call, and compares what it believes with what the gateway did.
  *
  * The program runs once undisturbed, so that its calls are known. Then it runs again for each call and each fault at that
- * call, in a fresh world with a clock of its own: a day costs only what happens in it.
+ * call, in a fresh world with a clock of its own: a day in which nothing happens takes no time.
  *
  * Details:
- * - Faults meet the first request of a call, or each of them, since the client's own retries heal a single one: not sent, refused
+ * - Faults meet the first request of a call, or each of them, since the client's own retries hide a single one: not sent, refused
  *   for each cause, executed and the answer lost, executed and answered with 500, later than the timeout, an answer cut
  *   off, rate limited. The process also dies before and after each call. A death runs no finalizer: the program is
  *   started again, with the same `stores`.
- * - Webhooks of the gateway go to the handler of `receive`. They also come twice, late, out of order, forged and never.
- * - A rule that needs to know what the program did outside of the gateway is checked where the program declares it, with
+ * - Webhooks of the gateway go to the handler of `receive`. They are also delivered twice, late, out of order and never, and one is forged.
+ * - Some rules are about actions outside of the gateway. They are checked where the program declares its actions, with
  *   `fact` and `owes`. Both do nothing outside of a rehearsal, so they may stay in production code.
- * - The same program gives the same report, byte for byte, if it takes time and chance from Effect.
+ * - The same program gives the same report, byte for byte, if it takes the time and random numbers from Effect.
  *
  * Gotchas:
- * - `ManagedRuntime`, `Effect.runPromise` and `Webhook.toWebHandler` inside of the program bring a clock of their own.
- *   `Math.random`, `Date.now`, `crypto.subtle`, files and sockets are not of the rehearsal's world.
- * - What the program keeps outside of its `stores`, as in a `Map` of its module, is the same in all runs.
- * - A fake clock of a test runner stops it: it needs real timers for a moment.
+ * - `ManagedRuntime`, `Effect.runPromise` and `Webhook.toWebHandler` inside of the program use the real clock.
+ *   `Math.random`, `Date.now`, `crypto.subtle`, files and sockets are outside of the rehearsal's control.
+ * - A value outside of the `stores`, such as a `Map` of a module, is shared by all runs.
+ * - A rehearsal needs real timers: the fake clock of a test runner stops it.
  *
  * ```ts
  * import { Effect } from "effect"
@@ -82,10 +82,10 @@ export function run<A, E, S>(
 }
 
 /**
- * Declares what the program did, where the harness cannot see it. Outside of a rehearsal it does nothing.
+ * Declares an action of the program that the rehearsal cannot see. Outside of a rehearsal it does nothing.
  *
- * - `shipped` with `transactionId`: the goods of a charge went out. With `amount`, in centavos, it is what they cost.
- * - `paid`, `failed` or `parked` with `reference`: what the program now believes of a payout.
+ * - `shipped` with `transactionId`: the goods of a charge were shipped. `amount`, in centavos, is their price.
+ * - `paid`, `failed` or `parked` with `reference`: the state of a payout, as the program now knows it.
  * - `told` with `reference` or `transactionId`: a person was told to look after it.
  * - Any other name: for rules of your own.
  */
@@ -93,7 +93,7 @@ export const fact = (name: string, detail: Readonly<Record<string, Schema.Json>>
   Effect.map(Rehearsed, (rehearsed) => rehearsed?.fact(name, detail))
 
 /**
- * Declares that a payout is owed: so many centavos for a reference. Outside of a rehearsal it does nothing. To declare the
+ * Declares a debt: a payout of this amount is owed for a reference. Outside of a rehearsal it does nothing. To declare the
  * same reference again, as after a restart, changes nothing.
  */
 export const owes = (debt: {
@@ -135,8 +135,8 @@ interface TestOptions {
 }
 
 /**
- * Makes a test of a rehearsal: it fails with the stories of what was found, and where a schedule was not decided. The runner's
- * own function makes it, so that no runner is needed otherwise. Its clock has to be the real one.
+ * Makes a test of a rehearsal: it fails with the stories of the findings, or if a schedule is undecided. `it` is the runner's
+ * own function, so that this library needs no runner. The clock of the runner has to be the real one.
  *
  * ```ts
  * import { it } from "vitest"
@@ -188,12 +188,12 @@ export function test<A, E, S>(
   return Effect.runPromise(makeTests)
 }
 
-/** Fails where something was found, or was not decided. */
+/** Fails if the report has a finding or an undecided schedule. */
 const requireClean = (report: RehearsalReport) =>
   report.findings.length + report.undecided.length === 0 ? Effect.void : Effect.fail(new RehearsalFailed({ report }))
 
-/** A finding as text: what happened in order, the rule that is broken, and how to play it again. */
+/** A finding as text: what happened in order, the rule that is broken, and the option that plays its schedule again. */
 export const story = (finding: RehearsalFinding): string => formatFinding(finding)
 
-/** A report as text: the story of the first finding of each rule, and what was not checked. */
+/** A report as text: the story of the first finding of each rule, and the rules that were not checked. */
 export const text = (report: RehearsalReport): string => formatReport(report)

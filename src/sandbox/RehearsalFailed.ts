@@ -1,5 +1,5 @@
 /**
- * What a test of `Rehearsal.test` fails with. Its message is the report as text.
+ * The error of a test that `Rehearsal.test` made. Its message is the report as text.
  */
 
 import * as Data from "effect/Data"

@@ -1,5 +1,5 @@
 /**
- * What a rehearsal is told about a program and the world around it.
+ * The options of a rehearsal: the stores of the program, the world around it, and what is played.
  */
 import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
@@ -20,18 +20,18 @@ export interface RehearsalOptions<S> {
    * Default: nothing survives.
    */
   readonly stores?: Layer.Layer<S, Error> | undefined
-  /** What others do while the program runs, as a payer who refunds. Default: nothing. */
+  /** The actions of others while the program runs, such as a person who refunds a charge. Default: none. */
   readonly meanwhile?: Effect.Effect<unknown, Error, Sandbox | S> | undefined
   /**
-   * A payer pays each charge that the program knows of, this long after its creation was answered. Default: nobody pays.
+   * A payer pays each charge whose creation was answered, this long after the answer. Default: nobody pays.
    */
   readonly payAfter?: Duration.Input | undefined
   /** Rules of your own, by their names. Default: none. */
   readonly rules?: Readonly<Record<string, RehearsalRule<S>>> | undefined
-  /** How long a process may run, by the rehearsal's clock; one that is started after a death anew. Default: 2 days. */
+  /** How long each process may run, by the rehearsal's clock. A death starts another process. Default: 2 days. */
   readonly within?: Duration.Input | undefined
   /**
-   * For a program that is not meant to end, as a worker: it is stopped after this time, and `never-ends` is not
+   * For a program that is not meant to end, such as a worker: it is stopped after this time, and `never-ends` is not
    * checked. Default: it has to end.
    */
   readonly stopAfter?: Duration.Input | undefined
@@ -39,8 +39,8 @@ export interface RehearsalOptions<S> {
   readonly mostCalls?: number | undefined
   /** Plays this schedule alone: the name that a finding has. Default: all. */
   readonly only?: string | undefined
-  /** What the gateway starts with. Default: a balance of R$ 1.000.000,00. */
+  /** The options of the gateway. Default: a balance of R$ 1.000.000,00. */
   readonly sandbox?: SandboxOptions | undefined
-  /** Another seed for what the program takes from `Random`. Default: the name of the schedule alone. */
+  /** Another seed for the numbers that the program takes from `Random`. Default: the name of the schedule alone. */
   readonly seed?: string | undefined
 }

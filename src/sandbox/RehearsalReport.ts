@@ -1,5 +1,5 @@
 /**
- * What a rehearsal found: plain data, so that `JSON.stringify` writes it.
+ * The report of a rehearsal: plain data, so that `JSON.stringify` writes it.
  */
 import type { RuleName } from "./internal/rehearsal/rules.ts"
 import type { StoryLine } from "./internal/rehearsal/story.ts"
@@ -9,11 +9,11 @@ import type { StoryLine } from "./internal/rehearsal/story.ts"
  *
  * Always checked:
  *
- * - `told-not-executed-but-executed`: an answer said that nothing was executed, or a fact `failed` that nothing was paid, and
- *   the ledger has it.
- * - `told-done-but-absent`: an answer or a fact `paid` said that it was done, and the ledger has nothing.
+ * - `told-not-executed-but-executed`: an answer said that nothing was executed, or a fact `failed` said that nothing was
+ *   paid, and the ledger has the row.
+ * - `told-done-but-absent`: an answer or a fact `paid` said that it was done, and the ledger has no row of it.
  * - `fails-undisturbed`: the program fails where nothing goes wrong.
- * - `never-ends`: it did not end within its time and its calls. Not for a program that is stopped.
+ * - `never-ends`: the program did not end within its time and its calls. It is not checked with `stopAfter`.
  *
  * For a program that pays out:
  *
@@ -59,7 +59,7 @@ export interface RehearsedRule {
   readonly notChecked: string | undefined
 }
 
-/** A schedule of which nothing can be said: the program waited for real I/O, and the rehearsal's clock did not. */
+/** An undecided schedule: the program waited for real I/O, which the rehearsal's clock does not move. */
 export interface UndecidedSchedule {
   /** Its name, as `options.only` takes it. */
   readonly schedule: string
@@ -67,7 +67,7 @@ export interface UndecidedSchedule {
   readonly why: string
 }
 
-/** What was played, and what was found. */
+/** The schedules that were played, and the findings. */
 export interface RehearsalReport {
   /** How many schedules were played, with the undisturbed run. */
   readonly schedules: number
@@ -75,8 +75,8 @@ export interface RehearsalReport {
   readonly calls: ReadonlyArray<string>
   /** Each rule, checked or not. */
   readonly rules: ReadonlyArray<RehearsedRule>
-  /** What is broken: in the order of the schedules, and in each by its rules. */
+  /** The broken rules, in the order of the schedules. */
   readonly findings: ReadonlyArray<RehearsalFinding>
-  /** The schedules of which nothing can be said. */
+  /** The undecided schedules. */
   readonly undecided: ReadonlyArray<UndecidedSchedule>
 }

@@ -1,19 +1,19 @@
 /**
- * What a rehearsal knows after a run: what the program asked for and was answered, what it declared, how it ended, and what
- * the gateway's ledger holds. The rules are checked on it, and so are your own.
+ * The world of a run, after its end: the calls of the program with their answers, its declarations, its end, and the
+ * gateway's ledger. The rules of the library read it, and so do your own.
  *
  * Times are milliseconds since 1970 by the rehearsal's clock. Amounts are in centavos.
  */
 import type * as Schema from "effect/Schema"
 import type { Outcome } from "../contract/Outcome.ts"
 import type { Operation } from "../contract/PaymentsError.ts"
-import type { SandboxTransaction, SandboxWithdrawal } from "./SandboxBooks.ts"
+import type { SandboxTransaction, SandboxWithdrawal } from "./SandboxLedger.ts"
 
-/** One call of an operation of `Payments`: several requests, where the client repeats them. */
+/** One call of an operation of `Payments`. It has several requests where the client repeats them. */
 export interface RehearsalCall {
   /** Its number in the run, from 1. */
   readonly number: number
-  /** Which process made it, from 1: a program that died is started again as the next one. */
+  /** The number of its process, from 1: a program that died is started again as the next process. */
   readonly process: number
   /** The operation of `Payments`. */
   readonly operation: Operation
@@ -23,31 +23,31 @@ export interface RehearsalCall {
   readonly startedAt: number
   /** How many requests of it were sent. */
   readonly requests: number
-  /** When it ended; `undefined` where its process died, or never got an answer. */
+  /** When it ended; `undefined` where its process died, or where no answer arrived. */
   readonly endedAt: number | undefined
   /** `Succeeded`, or the tag of its error; `undefined` where it did not end. */
   readonly result: string | undefined
-  /** Of a call that failed: whether money may have moved. */
+  /** The outcome of a failed call: whether money may have moved. */
   readonly outcome: Outcome | undefined
-  /** Of a charge that was created or looked up. */
+  /** The id of the charge that was created or looked up. */
   readonly transactionId: string | undefined
   /** The status that a lookup answered. */
   readonly status: string | undefined
 }
 
-/** What the program declared with `Rehearsal.fact`. */
+/** A declaration by `Rehearsal.fact`. */
 export interface RehearsalFact {
   /** The name that the program gave it. */
   readonly name: string
-  /** What the program said with it. */
+  /** Its details, as the program gave them. */
   readonly detail: Readonly<Record<string, Schema.Json>>
-  /** When, in milliseconds since 1970. */
+  /** When it was declared, in milliseconds since 1970. */
   readonly at: number
-  /** Which process declared it, from 1. */
+  /** The number of the process that declared it, from 1. */
   readonly process: number
 }
 
-/** What the program declared with `Rehearsal.owes`. */
+/** A declaration by `Rehearsal.owes`. */
 export interface RehearsalDebt {
   /** The reference of the payout that is owed. */
   readonly reference: string
@@ -58,8 +58,8 @@ export interface RehearsalDebt {
 }
 
 /**
- * How a program ended: it succeeded; it failed, so that whoever runs it knows; it was stopped, as `stopAfter` says; or it
- * did not end.
+ * How a program ended: it succeeded; it failed, so that the person who runs it knows; it was stopped, as `stopAfter` says;
+ * or it did not end.
  */
 export type RehearsalEnd = "Succeeded" | "Failed" | "Stopped" | "NotEnded"
 
@@ -69,15 +69,15 @@ export interface RehearsalWorld {
   readonly schedule: string
   /** The calls of all its processes, in order. */
   readonly calls: ReadonlyArray<RehearsalCall>
-  /** What was declared with `Rehearsal.fact`, in order. */
+  /** The facts that it declared, in order. */
   readonly facts: ReadonlyArray<RehearsalFact>
-  /** What was declared with `Rehearsal.owes`, in order. */
+  /** The debts that it declared, in order. */
   readonly owed: ReadonlyArray<RehearsalDebt>
   /** How the program ended. */
   readonly end: RehearsalEnd
-  /** When it ended, was stopped, or was given up. */
+  /** When it ended, was stopped, or was ended because of its limits. */
   readonly endedAt: number
-  /** What the program gave: its value, or its error. */
+  /** The value of the program, or its error. */
   readonly result: unknown
   /** Every charge of the gateway's ledger. */
   readonly transactions: ReadonlyArray<SandboxTransaction>

@@ -1,9 +1,9 @@
 /**
- * The gateway's double: it answers `PaymentsApi` from books of its own, in memory or on a loopback port, and is steered
- * and read through this service.
+ * The gateway's double: it answers `PaymentsApi` from a ledger of its own, in memory or on a loopback port. This
+ * service steers it and reads it.
  *
- * What the service documents holds: paths, fields, statuses of success, units, defaults, the minimum of a withdrawal.
- * What it does not show, the sandbox had to make up, so do not rely on it against the real one:
+ * Paths, fields, statuses of success, units, defaults and the minimum of a withdrawal are those that the service
+ * documents. The rest is made up, so do not rely on it against the real service:
  *
  * - Refusals are `{ message, status }` in Portuguese: 401 for missing or wrong credentials (before anything else), 400
  *   for what breaks the contract (406 and 415 for its headers), 404 for unknown ids and paths, 405 with `Allow` for
@@ -62,7 +62,7 @@ import type { Fault, FaultTarget, PlannedFault } from "./Fault.ts"
 import { type Gateway, make as makeGateway } from "./internal/gateway.ts"
 import { client } from "./internal/memory.ts"
 import { patiently } from "./internal/patiently.ts"
-import type { SandboxTransaction, SandboxWithdrawal } from "./SandboxBooks.ts"
+import type { SandboxTransaction, SandboxWithdrawal } from "./SandboxLedger.ts"
 import type { SandboxChange } from "./SandboxChange.ts"
 import type { SandboxConflict, SandboxNotFound, SandboxStateError } from "./SandboxError.ts"
 import { SandboxOptions, withDefaults } from "./SandboxOptions.ts"
@@ -72,17 +72,17 @@ import type { SandboxWebhook, WebhookTarget } from "./SandboxWebhook.ts"
 
 type Steering<A> = Effect.Effect<A, SandboxNotFound | SandboxConflict>
 
-/** The sandbox: what a test does with it, and what it reads from it. */
+/** The sandbox, as a test steers it and reads it. */
 export class Sandbox extends Context.Service<
   Sandbox,
   {
-    /** Where it is: a loopback address, or in memory a placeholder that the client accepts. */
+    /** Its base URL: a loopback address, or in memory a placeholder that the client accepts. */
     readonly baseUrl: string
-    /** The company that it plays. */
+    /** The id of its company. */
     readonly companyId: number
     /** The credentials that it accepts now. */
     readonly credentials: Effect.Effect<ApiCredentials>
-    /** Makes another secret key; the one before is refused from now on. */
+    /** Makes another secret key. The sandbox refuses the key before it from now on. */
     readonly rotateCredentials: Effect.Effect<ApiCredentials>
 
     /** A payer pays the charge: it is `Paid`, and its amount, in centavos, is added to the balance. Fails with
@@ -100,13 +100,13 @@ export class Sandbox extends Context.Service<
     readonly settleWithdrawal: (id: number) => Steering<SandboxWithdrawal>
     /** An awaited payout fails: its amount, in centavos, returns to the balance. */
     readonly rejectWithdrawal: (id: number) => Steering<SandboxWithdrawal>
-    /** Adds centavos (a whole number of them, not negative) to the balance and answers the new one. */
+    /** Adds centavos (a whole number of them, not negative) to the balance and returns the new balance. */
     readonly credit: (amount: number) => Effect.Effect<number>
     /** The balance, in centavos. */
     readonly balance: Effect.Effect<number>
     /** Registers a PIX key on the company's bank account. */
     readonly setPixKey: (key: PixKey) => Effect.Effect<void>
-    /** Leaves the company without a registered PIX key. */
+    /** Removes the company's registered PIX key. */
     readonly removePixKey: Effect.Effect<void>
 
     /** The last requests that arrived, in order, executed or not: up to `SandboxOptions.keep` of them. */
@@ -117,59 +117,59 @@ export class Sandbox extends Context.Service<
     readonly withdrawals: Effect.Effect<ReadonlyArray<SandboxWithdrawal>>
 
     /**
-     * Sends webhooks there too, from now on: a loopback address, a web handler or `Webhook.answer`. An address elsewhere
-     * is a defect. A change makes one webhook for each target.
+     * Sends webhooks to this target too, from now on: a loopback address, a web handler or `Webhook.answer`. Another
+     * address is a defect. A change makes one webhook for each target.
      */
     readonly subscribe: (target: WebhookTarget) => Effect.Effect<void>
-    /** What happens from now on, as it happens. Amounts are in centavos. A change has a number; one that is missing was lost to a slow reader. */
+    /** The changes from now on. Amounts are in centavos. Changes are numbered: a slow reader loses changes, and sees gaps. */
     readonly changes: Stream.Stream<SandboxChange>
 
     /** The last webhooks, oldest first, with their attempts: up to `SandboxOptions.keep` of them. */
     readonly webhooks: Effect.Effect<ReadonlyArray<SandboxWebhook>>
-    /** Sends a webhook of any content to each target, with the same retries: a false one, or one of another shape. */
+    /** Sends a webhook of any content to each target, with the same retries: a forged one, or one of another shape. */
     readonly sendWebhook: (json: Schema.Json) => Effect.Effect<void>
     /** Sends a webhook again to its target, by its id: a repetition, or a late one. Fails with `SandboxNotFound`. */
     readonly resendWebhook: (id: number) => Effect.Effect<void, SandboxNotFound>
-    /** Waits until no attempt is under way. A webhook that waits for its next attempt is not waited for. */
+    /** Waits until no attempt is under way. It does not wait for later attempts. */
     readonly awaitWebhooks: Effect.Effect<void>
 
     /**
-     * Plans what goes wrong with the next requests of an operation (or of `any`), in order: each fault meets one
-     * request, or `times` of them. What is planned for an operation comes before what is planned for `any`.
+     * Plans faults for the next requests of an operation (or of `any`), in order: each fault meets one request, or `times`
+     * of them. The faults of an operation are used before those of `any`.
      */
     readonly fault: (
       operation: FaultTarget,
       faults: Fault | ReadonlyArray<Fault>,
       options?: { readonly times?: number | undefined }
     ) => Effect.Effect<void>
-    /** The faults that are planned, in order, and how many requests each is still to meet. */
+    /** The planned faults, in order, and how many more requests meet each. */
     readonly faults: Effect.Effect<ReadonlyArray<PlannedFault>>
-    /** Forgets what was planned. */
+    /** Removes all planned faults. */
     readonly clearFaults: Effect.Effect<void>
     /**
-     * Refuses connections for as long as the effect runs. Nothing that is refused is recorded. Over a socket they are
-     * reset, so that the panel on the same port stays up.
+     * Refuses connections for as long as the effect runs. Refused requests are not recorded. Over a socket connections are
+     * reset, so that the panel on the same port stays reachable.
      */
     readonly offline: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
     /** Forgets all idempotency keys, as a gateway does when their time is over. */
     readonly forgetKeys: Effect.Effect<void>
     /**
      * Pushes the sandbox's own clock forward: charges lapse and webhooks are sent again as if the time had passed. The
-     * clock of the program stays.
+     * clock of the program does not change.
      */
     readonly advance: (duration: Duration.Input) => Effect.Effect<void>
-    /** The state as a value: the books, idempotency keys, credentials, webhooks to addresses, and the clock. Amounts are in
+    /** The state as a value: ledger, idempotency keys, credentials, webhooks to addresses, and the clock. Amounts are in
      * centavos. */
     readonly snapshot: Effect.Effect<SandboxState>
-    /** Takes up an earlier state, with its amounts in centavos, in place of its own. */
+    /** Replaces the state by an earlier one. Amounts are in centavos. */
     readonly restore: (state: SandboxState) => Effect.Effect<void>
-    /** Starts over: books, recorded requests, faults, credentials, clock and webhooks are as at the beginning. */
+    /** Starts over: ledger, recorded requests, faults, credentials, clock and webhooks are as at the beginning. */
     readonly reset: Effect.Effect<void>
   }
 >()("effect-pix/Sandbox") {
   /**
-   * The sandbox in memory, as the `HttpClient` of its callers. It has no socket, and no timers but for webhooks that are
-   * sent again. Its time is that of the program: under `TestClock`, `Sandbox.patiently` moves it.
+   * The sandbox in memory, as the `HttpClient` of its callers. It has no socket, and timers only for webhooks that are
+   * sent again. Its clock is that of the program: under `TestClock`, `Sandbox.patiently` moves it.
    */
   static readonly layer: Layer.Layer<Sandbox | HttpClient.HttpClient> = Layer.effectContext(
     Effect.gen(function* () {
@@ -191,14 +191,14 @@ export class Sandbox extends Context.Service<
     Sandbox,
     Effect.gen(function* () {
       const settings = withDefaults(yield* SandboxOptions, String(yield* Random.nextInt))
-      // Loaded on demand, so that what runs in memory needs neither Node nor the optional package.
+      // The server is loaded on demand, so that a sandbox in memory needs neither Node nor the optional package.
       const { serve } = yield* Effect.promise(() => import("./server/server.ts"))
       const gateway = yield* makeGateway(settings)
       return yield* serve(gateway, (baseUrl) => steer(gateway, baseUrl))
     })
   )
 
-  /** `Payments` and its `Sandbox`, wired in memory, with predictable idempotency keys: all that a test needs. */
+  /** `Payments` and its `Sandbox`, in memory, with predictable idempotency keys: all that a test needs. */
   static readonly layerPayments: Layer.Layer<Payments | Sandbox> = Layer.unwrap(
     Effect.gen(function* () {
       const { baseUrl, companyId, credentials } = yield* Sandbox
@@ -230,7 +230,7 @@ export class Sandbox extends Context.Service<
    * const counts = await Effect.runPromise(Effect.provide(program, [Sandbox.layerPayments, TestClock.layer()])) // => [0, 3]
    * ```
    *
-   * Only for the sandbox in memory: over a real socket the clock would move on before the answer comes. Under a live clock
+   * Only for the sandbox in memory: over a real socket the clock would move on before the answer arrives. Under a live clock
    * it only runs the effect. An
    * effect that is not done after 30 days of the clock is interrupted, and a defect says so.
    */

@@ -1,8 +1,8 @@
 /**
- * Steering over HTTP: what `Sandbox` does, for tests in any language, for curl and for the panel, which is its first
- * client. A sandbox that is served answers it under `/_sandbox`, and its reference at `/docs`.
+ * Steering over HTTP: the functions of `Sandbox` for tests in any language, for curl and for the panel, which is its
+ * first client. A served sandbox answers it under `/_sandbox`. Its reference is at `/docs`.
  *
- * Nothing here is the gateway's: no credentials, no recording, no faults. Amounts are in centavos. A browser may only
+ * The gateway has no such API: a call needs no credentials, is not recorded and meets no fault. Amounts are in centavos. A browser may only
  * call it from the sandbox's own page.
  *
  * ```ts
@@ -24,7 +24,7 @@ import { TextId, Timestamp } from "../internal/wire.ts"
 import { Centavos } from "../pix/Money.ts"
 import { PixKeyType } from "../pix/PixKey.ts"
 import { FaultOrder } from "./internal/faultOrder.ts"
-import { SandboxTransaction, SandboxWithdrawal } from "./SandboxBooks.ts"
+import { SandboxTransaction, SandboxWithdrawal } from "./SandboxLedger.ts"
 import { SandboxChange } from "./SandboxChange.ts"
 import { SandboxConflict, SandboxNotFound } from "./SandboxError.ts"
 import { SandboxState } from "./SandboxState.ts"
@@ -33,7 +33,7 @@ import { SandboxWebhook } from "./SandboxWebhook.ts"
 const NotFound = SandboxNotFound.pipe(HttpApiSchema.status(404))
 const Conflict = SandboxConflict.pipe(HttpApiSchema.status(409))
 
-/** A request that does not fit: what is wrong with it, in words. */
+/** The refusal of a request that does not fit. Its message says what is wrong. */
 const Invalid = Schema.Struct({ message: Schema.String, status: Schema.Int }).annotate({ identifier: "Invalid" })
 const invalid = Invalid.pipe(HttpApiSchema.status(400))
 
@@ -76,7 +76,7 @@ const Transactions = HttpApiGroup.make("transactions").add(
     error: invalid
   }).annotate(
     OpenApi.Description,
-    "Creates a PIX charge, for a first look: your client does it over the gateway's API."
+    "Creates a PIX charge, for a first look. Your client creates charges over the gateway's API."
   ),
   HttpApiEndpoint.get("transaction", "/_sandbox/transactions/:transactionId", {
     params: transactionId,
@@ -122,7 +122,7 @@ const Company = HttpApiGroup.make("company").add(
   HttpApiEndpoint.delete("removePixKey", "/_sandbox/pix-key", { success: Done }),
   HttpApiEndpoint.post("rotate", "/_sandbox/credentials/rotate", {
     success: Schema.Struct({ clientId: Schema.String, apiKey: Schema.String })
-  }).annotate(OpenApi.Description, "Makes another secret key; the one before is refused from now on.")
+  }).annotate(OpenApi.Description, "Makes another secret key. The key before it is refused from now on.")
 )
 
 /** A request as the panel shows it. */
@@ -133,7 +133,7 @@ const ShownRequest = Schema.Struct({
   method: Schema.String,
   path: Schema.String,
   query: Schema.Record(Schema.String, Schema.String),
-  /** Those that carry a secret are masked. */
+  /** Headers with a secret are masked. */
   headers: Schema.Record(Schema.String, Schema.String),
   body: Schema.String,
   fault: Schema.String,
@@ -179,18 +179,18 @@ const Faults = HttpApiGroup.make("faults").add(
   HttpApiEndpoint.get("faults", "/_sandbox/faults", { success: Schema.Array(ShownFault) }),
   HttpApiEndpoint.post("plan", "/_sandbox/faults", { payload: FaultOrder, success: Done, error: invalid }).annotate(
     OpenApi.Description,
-    "Plans what goes wrong with the next requests of the gateway."
+    "Plans a fault for the next requests of the gateway."
   ),
   HttpApiEndpoint.delete("clearFaults", "/_sandbox/faults", { success: Done }),
   HttpApiEndpoint.put("offline", "/_sandbox/offline", {
     payload: Schema.Struct({ offline: Schema.Boolean }),
     success: Done,
     error: invalid
-  }).annotate(OpenApi.Description, "Breaks every connection to the gateway; the panel and this API stay up."),
+  }).annotate(OpenApi.Description, "Breaks every connection to the gateway. The panel and this API stay reachable."),
   HttpApiEndpoint.post("forgetKeys", "/_sandbox/forget-keys", { success: Done })
 )
 
-/** What the panel shows at a glance. */
+/** The overview of the panel. */
 const Overview = Schema.Struct({
   baseUrl: Schema.String,
   companyId: Schema.Int,
@@ -205,7 +205,7 @@ const Overview = Schema.Struct({
   offline: Schema.Boolean,
   faults: Schema.Array(ShownFault),
   targets: Schema.Array(Schema.String),
-  /** What a fault may be planned for, beside `any`. */
+  /** The operations that a fault may be planned for, in addition to `any`. */
   operations: Schema.Array(Operation),
   /** Whether the state survives a restart. */
   isKept: Schema.Boolean,
@@ -219,8 +219,8 @@ const Whole = HttpApiGroup.make("sandbox").add(
     success: HttpApiSchema.StreamSse({ data: SandboxChange })
   }).annotate(
     OpenApi.Description,
-    "What happens, as server-sent events; an event's id is the number of the change. The first event, `ready`, has the " +
-      "number of the last change, so that a page that comes back knows whether it missed any."
+    "The changes, as server-sent events. The id of an event is the number of the change. The first event, `ready`, has the " +
+      "number of the last change, so that a page that connects again knows whether it missed any."
   ),
   HttpApiEndpoint.post("advance", "/_sandbox/clock/advance", {
     payload: Schema.Struct({ seconds: Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 3_153_600_000 })) }),

@@ -1,9 +1,9 @@
 /**
- * What happens in a sandbox, as it happens: what `Sandbox.changes` gives and the panel listens to. Changes are numbered
- * one by one, so that a reader that missed some knows it.
+ * The changes of a sandbox, which `Sandbox.changes` streams and the panel listens to. Changes are numbered one by one, so
+ * that a reader that missed some knows it.
  */
 import * as Schema from "effect/Schema"
-import { SandboxTransaction, SandboxWithdrawal } from "./SandboxBooks.ts"
+import { SandboxTransaction, SandboxWithdrawal } from "./SandboxLedger.ts"
 import { SandboxWebhook } from "./SandboxWebhook.ts"
 
 const sequence = Schema.Int
@@ -11,12 +11,12 @@ const sequence = Schema.Int
 /**
  * One change.
  *
- * - `Transaction`, `Withdrawal`: one is new, or in another state.
+ * - `Transaction`, `Withdrawal`: a row is new, or in another state.
  * - `Balance`: in centavos.
- * - `Request`: one arrived, or was answered; read it from `Sandbox.requests`.
- * - `Webhook`: one is new, or an attempt ended.
- * - `Settings`: faults, credentials, the PIX key, the clock or targets of webhooks are others.
- * - `Reset`: everything may be another.
+ * - `Request`: a request arrived, or was answered. `Sandbox.requests` has it.
+ * - `Webhook`: a webhook is new, or an attempt of it ended.
+ * - `Settings`: faults, credentials, the PIX key, the clock or the targets of webhooks changed.
+ * - `Reset`: everything may have changed.
  */
 export const SandboxChange = Schema.Union([
   Schema.TaggedStruct("Transaction", { sequence, transaction: SandboxTransaction }),

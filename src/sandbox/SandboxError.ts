@@ -1,5 +1,5 @@
 /**
- * What steering a sandbox can fail with: a test that steers what is not there has a mistake in it.
+ * The errors of steering a sandbox. A test that gets one of the first two has a mistake in it.
  */
 import * as Schema from "effect/Schema"
 import { legible } from "../internal/legible.ts"
@@ -18,14 +18,14 @@ export class SandboxNotFound extends legible(
   }
 }
 
-/** The transaction or withdrawal is in a state from which it cannot be brought into the one asked for. */
+/** The transaction or withdrawal cannot be brought from its state into the one asked for. */
 export class SandboxConflict extends legible(
   Schema.TaggedError<SandboxConflict>()("SandboxConflict", {
     subject: Subject,
     id: Schema.Union([Schema.String, Schema.Finite]),
-    /** What it is now. */
+    /** The state that it is in. */
     status: Schema.String,
-    /** What it was to become. */
+    /** The state that was asked for. */
     asked: Schema.String
   })
 ) {
@@ -34,7 +34,7 @@ export class SandboxConflict extends legible(
   }
 }
 
-/** The file that a sandbox keeps its state in cannot be read or written, or is no such file. */
+/** The state file of a sandbox cannot be read or written, is of another kind, or is used by another sandbox. */
 export class SandboxStateError extends legible(
   Schema.TaggedError<SandboxStateError>()("SandboxStateError", {
     file: Schema.String,

@@ -1,5 +1,5 @@
 /**
- * What a sandbox starts with. Everything has a default, so most programs never touch it.
+ * The options of a sandbox. All have defaults, so most programs need none.
  *
  * ```ts
  * import { Layer } from "effect"
@@ -26,43 +26,43 @@ export interface SandboxOptions {
   readonly balance?: number | undefined
   /** The PIX key on the company's bank account; `null` for none. Default: a random key (EVP). */
   readonly pixKey?: PixKey.PixKey | null | undefined
-  /** Who receives, as the QR codes say it. Default: `LOJA DE TESTE` in `SAO PAULO`. */
+  /** The name and the city of the payee, as the QR codes have them. Default: `LOJA DE TESTE` in `SAO PAULO`. */
   readonly merchant?: { readonly name: string; readonly city: string } | undefined
   /** The document number that a withdrawal's record names as the creditor's. Default: the CPF `12345678909`. */
   readonly creditorDocument?: string | undefined
   /**
-   * Ids are made from it and a count: the same seed gives the same ids. Default: in memory `effect-pix`, so that tests
-   * are repeatable; of a server a random one at each start, so that its ids do not repeat in your database.
+   * Ids are made from the seed and a count: the same seed makes the same ids. Default: in memory `effect-pix`, so that tests
+   * are repeatable; for a server a random seed at each start, so that its ids do not repeat in your database.
    */
   readonly seed?: string | undefined
   /** The port of `Sandbox.layerServer`; 0 takes a free one. Default: 0. */
   readonly port?: number | undefined
   /**
-   * The address that `Sandbox.layerServer` listens on. Default: `127.0.0.1`. With another one, everybody who
-   * can reach it can steer the sandbox.
+   * The address that `Sandbox.layerServer` listens on. Default: `127.0.0.1`. Everybody who can reach the address can steer
+   * the sandbox.
    */
   readonly host?: string | undefined
   /** Loopback addresses that webhooks go to from the start. Default: none; see also `Sandbox.subscribe`. */
   readonly webhookUrl?: string | URL | ReadonlyArray<string | URL> | undefined
   /**
-   * Names of hosts that count as this machine: the sandbox may be reached by them, and webhooks may go to them, as between
-   * containers. Default: none.
+   * Names of hosts that count as this machine, as between containers: requests to these names are answered, and webhooks
+   * may be sent to them. Default: none.
    */
   readonly allowHost?: string | ReadonlyArray<string> | undefined
-  /** What webhooks carry in the header `X-Webhook-Secret`, which is made up. Default: no such header. */
+  /** The value of the header `X-Webhook-Secret` of webhooks. The header is made up. Default: no such header. */
   readonly webhookSecret?: Redacted.Redacted | undefined
   /**
    * Whether a request without `Accept`, `Content-Type` or `currency` is refused, as the contract requires all three.
    * `false` takes it. Default: true.
    */
   readonly strict?: boolean | undefined
-  /** How many requests and how many webhooks are kept for reading: the last ones. Default: 1000. */
+  /** How many of the last requests, and of the last webhooks, can be read. Default: 1000. */
   readonly keep?: number | undefined
-  /** The file that `Sandbox.layerServer` keeps its state in, over restarts. Default: none, nothing is kept. */
+  /** The file in which `Sandbox.layerServer` stores its state, for the next start. Default: none, nothing is stored. */
   readonly stateFile?: string | undefined
 }
 
-/** What a sandbox starts with: a `Context.Reference`, read when its layer is built. */
+/** The options of a sandbox: a `Context.Reference`, read when its layer is built. */
 export const SandboxOptions = Context.Reference<SandboxOptions>("effect-pix/SandboxOptions", {
   defaultValue: () => ({})
 })
@@ -72,7 +72,7 @@ const listOf = <A>(given: A | ReadonlyArray<A> | undefined): ReadonlyArray<A> =>
   return Array.isArray(given) ? given : [given as A] // an array is no target and no name
 }
 
-/** Fills what was left out. `seed` is for options without one; without it, the default one of tests is taken. */
+/** Fills in the defaults. `seed` is for options without a seed. If it is absent too, the seed is that of tests. */
 export const withDefaults = (options: SandboxOptions, seed?: string) => ({
   clientId: options.clientId ?? "sandbox-client",
   apiKey: options.apiKey ?? Redacted.make("sandbox-key"),
@@ -83,7 +83,7 @@ export const withDefaults = (options: SandboxOptions, seed?: string) => ({
   merchant: options.merchant ?? { name: "LOJA DE TESTE", city: "SAO PAULO" },
   creditorDocument: options.creditorDocument ?? "12345678909",
   seed: options.seed ?? seed ?? "effect-pix",
-  /** Whether the user gave the seed, or has the default one of tests. */
+  /** Whether the seed is the user's, or that of tests. */
   isSeeded: options.seed !== undefined || seed === undefined,
   port: options.port ?? 0,
   host: options.host ?? "127.0.0.1",

@@ -1,6 +1,6 @@
 /**
- * What reached the sandbox: every request that arrived, executed or not, for a test to count and to read. The last
- * thousand are kept, unless `SandboxOptions.keep` says otherwise.
+ * The requests that arrived at the sandbox, executed or not, for a test to count and to read: the last thousand, unless
+ * `SandboxOptions.keep` says otherwise.
  */
 import type * as DateTime from "effect/DateTime"
 import type * as Redacted from "effect/Redacted"
@@ -8,15 +8,15 @@ import type { Operation } from "../contract/PaymentsError.ts"
 import type { Fault } from "./Fault.ts"
 
 /**
- * One request as it arrived. What may be secret or personal is `Redacted`: it prints as `<redacted>`, and
- * `Redacted.value` shows it.
+ * One request as it arrived. Secrets and personal data are `Redacted`: they print as `<redacted>`, and `Redacted.value`
+ * shows them.
  */
 export interface RecordedRequest {
   /** Its number, from 1. */
   readonly id: number
   /** When it arrived, by the sandbox's clock. */
   readonly arrivedAt: DateTime.Utc
-  /** Which operation it is, by method and path; absent for a path that the service does not have. */
+  /** Its operation, by method and path; `undefined` for a path that the service does not have. */
   readonly operation: Operation | undefined
   /** The HTTP method, in capitals. */
   readonly method: string
@@ -28,7 +28,7 @@ export interface RecordedRequest {
   readonly query: Readonly<Record<string, string>>
   /** The names of the headers, in lower case and sorted. */
   readonly headerNames: ReadonlyArray<string>
-  /** The headers; those that carry a secret say `<redacted>`. */
+  /** The headers. The value of a secret one is `<redacted>`. */
   readonly headers: Readonly<Record<string, string>>
   /** The header `Accept`. */
   readonly accept: string | undefined
@@ -40,14 +40,14 @@ export interface RecordedRequest {
   readonly clientId: Redacted.Redacted | undefined
   /** The header that carries the secret key. */
   readonly apiKey: Redacted.Redacted | undefined
-  /** The body as it was sent, to the byte (as UTF-8); empty for none, and for one that is over the bound. */
+  /** The body as it was sent (as UTF-8). Empty if there is none, or if it is too large. */
   readonly text: Redacted.Redacted
-  /** The body read as JSON; `undefined` where it is none. */
+  /** The body, parsed as JSON; `undefined` if it is not JSON. */
   readonly json: Redacted.Redacted<unknown>
-  /** What went wrong with it, by the fault's tag. */
+  /** The tag of the fault that it met. */
   readonly fault: Fault["_tag"]
-  /** The status that it was answered with; `undefined` while there is none, and where the connection was broken. */
+  /** The status of its answer; `undefined` before there is one, and where the connection was broken. */
   readonly status: number | undefined
-  /** The beginning of the body that it was answered with; `undefined` for none, and for one that a fault streams. */
+  /** The beginning of the body of its answer; `undefined` if there is none, or if a fault streams it. */
   readonly answer: Redacted.Redacted | undefined
 }

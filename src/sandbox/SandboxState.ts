@@ -1,9 +1,9 @@
 /**
- * A sandbox's state as one value, for `Sandbox.snapshot`, `Sandbox.restore` and the file of a server: what it
- * remembers beyond its settings. Recorded requests, planned faults and handlers in this process are not part of it.
+ * The state of a sandbox as one value, for `Sandbox.snapshot`, `Sandbox.restore` and the file of a server. Its settings,
+ * recorded requests, planned faults and handlers in this process are not part of it.
  *
- * It holds all that the sandbox knows, also its credentials and its made-up customers. So it prints as `<redacted>`, and
- * is only written where you write it.
+ * It holds the credentials and the made-up customers of the sandbox. So it prints as `<redacted>`, and only your own code
+ * writes it to a file.
  *
  * ```ts
  * import { Effect } from "effect"
@@ -30,7 +30,7 @@ import { PixKeyType } from "../pix/PixKey.ts"
 
 const Millis = Schema.Int
 
-/** A charge as a state holds it: instants in milliseconds. */
+/** A charge as it is stored: instants are in milliseconds. */
 export const Charge = Schema.Struct({
   transactionId: Schema.String,
   rowId: Schema.Int,
@@ -41,14 +41,14 @@ export const Charge = Schema.Struct({
   customer: Customer,
   createdAt: Millis,
   updatedAt: Millis,
-  /** What its creation was answered with. */
+  /** The expiry in the answer to its creation. */
   firstExpiresAt: Schema.optional(Millis),
   expiresAt: Schema.optional(Millis)
 })
 /** See the schema of the same name. */
 export interface Charge extends Schema.Schema.Type<typeof Charge> {}
 
-/** A payout as a state holds it. */
+/** A payout as it is stored. */
 export const Payout = Schema.Struct({
   id: Schema.Int,
   amount: Centavos,
@@ -63,7 +63,7 @@ export const Payout = Schema.Struct({
 /** See the schema of the same name. */
 export interface Payout extends Schema.Schema.Type<typeof Payout> {}
 
-/** The row that a write made under its key; `content` is a digest of its path and body. */
+/** The row that was made under a key. `content` is a digest of the path and body of the request. */
 const UsedKey = Schema.Struct({
   operation: Operation,
   key: Schema.String,
@@ -76,12 +76,12 @@ export type UsedKey = typeof UsedKey.Type
 type Amounts = ReadonlyArray<{ readonly amount: number }>
 const sumOf = (rows: Amounts) => rows.reduce((sum, { amount }) => sum + amount, 0)
 
-/** More than any sum in the books, whatever becomes of their charges and payouts. */
-export const volumeOf = (books: { readonly balance: number; readonly charges: Amounts; readonly payouts: Amounts }) =>
-  Math.abs(books.balance) + sumOf(books.charges) + sumOf(books.payouts)
+/** More than any sum of the ledger, whatever the later states of its charges and payouts. */
+export const volumeOf = (ledger: { readonly balance: number; readonly charges: Amounts; readonly payouts: Amounts }) =>
+  Math.abs(ledger.balance) + sumOf(ledger.charges) + sumOf(ledger.payouts)
 
-/** The books: charges, payouts, the keys they were made under, and the balance. */
-const Books = Schema.Struct({
+/** The stored ledger: charges, payouts, the keys they were made under, and the balance. */
+const StoredLedger = Schema.Struct({
   charges: Schema.Array(Charge),
   payouts: Schema.Array(Payout),
   keys: Schema.Array(UsedKey),
@@ -89,12 +89,12 @@ const Books = Schema.Struct({
   balance: Schema.Int,
   pixKey: Schema.optional(Schema.Struct({ pixKey: Schema.String, pixKeyType: PixKeyType }))
 }).check(
-  Schema.makeFilter((books) => Number.isSafeInteger(volumeOf(books)), {
-    expected: "books whose sums are safe integers"
+  Schema.makeFilter((ledger) => Number.isSafeInteger(volumeOf(ledger)), {
+    expected: "a ledger whose sums are safe integers"
   })
 )
 /** See the schema of the same name. */
-export interface Books extends Schema.Schema.Type<typeof Books> {}
+export interface StoredLedger extends Schema.Schema.Type<typeof StoredLedger> {}
 
 const Attempt = Schema.Struct({
   at: Millis,
@@ -104,7 +104,7 @@ const Attempt = Schema.Struct({
   answer: Schema.String
 })
 
-/** A webhook to an address; those to handlers end with their process. */
+/** A webhook to an address. A webhook to a handler ends with its process. */
 const Delivery = Schema.Struct({
   target: Schema.String,
   json: Schema.Json,
@@ -115,10 +115,10 @@ const Delivery = Schema.Struct({
 export interface StoredDelivery extends Schema.Schema.Type<typeof Delivery> {}
 
 const Everything = Schema.Struct({
-  /** How far the clock was pushed, in milliseconds. */
+  /** By how much the clock was pushed, in milliseconds. */
   ahead: Schema.Finite,
   rotations: Schema.Int,
-  books: Books,
+  ledger: StoredLedger,
   targets: Schema.Array(Schema.String),
   webhooks: Schema.Array(Delivery)
 })

@@ -1,11 +1,11 @@
 /**
- * A webhook as the sandbox keeps it: where it went, what it said, and how each attempt ended.
+ * A webhook of the sandbox: its target, its body, and how each attempt ended.
  */
 import type * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { Timestamp } from "../internal/wire.ts"
 
-/** Where webhooks go: a loopback address, or a handler in this process, as `Webhook.answer` or any web handler. */
+/** A target of webhooks: a loopback address, or a handler in this process, such as `Webhook.answer` or any web handler. */
 export type WebhookTarget = string | URL | ((request: Request) => Promise<Response> | Effect.Effect<Response, unknown>)
 
 /** An attempt that has ended. */
@@ -13,9 +13,9 @@ export const WebhookAttempt = Schema.Struct({
   at: Timestamp,
   /** How long it took, in milliseconds. */
   millis: Schema.Finite,
-  /** The status that answered it; `undefined` for none. */
+  /** The status of the answer; `undefined` without an answer. */
   status: Schema.optional(Schema.Int),
-  /** Why there is no status. */
+  /** Why there is no answer. */
   error: Schema.optional(Schema.String),
   /** The first kilobyte of the answer. */
   answer: Schema.String
@@ -27,13 +27,13 @@ export interface WebhookAttempt extends Schema.Schema.Type<typeof WebhookAttempt
 export const SandboxWebhook = Schema.Struct({
   /** Its number, from 1. */
   id: Schema.Int,
-  /** The address; `handler` for one in this process. */
+  /** The address, or `handler` for a handler in this process. */
   target: Schema.String,
-  /** `Pending`: under way, or waiting for its next attempt. `Taken`: answered by a 2xx. `GivenUp`: never. */
+  /** `Pending`: under way, or waiting for its next attempt. `Taken`: a 2xx answered it. `GivenUp`: no attempt was answered by a 2xx. */
   state: Schema.Literals(["Pending", "Taken", "GivenUp"]),
   createdAt: Timestamp,
   attempts: Schema.Array(WebhookAttempt),
-  /** When it is sent again. */
+  /** When the next attempt is sent. */
   nextAttemptAt: Schema.optional(Timestamp),
   /** The body, as sent at every attempt. */
   json: Schema.RedactedFromValue(Schema.Json, { label: "json" })

@@ -17,7 +17,7 @@ export type {
 export type { RehearsalCall, RehearsalDebt, RehearsalEnd, RehearsalFact, RehearsalWorld } from "./RehearsalWorld.ts"
 export { Sandbox } from "./Sandbox.ts"
 export { SandboxApi } from "./SandboxApi.ts"
-export { SandboxTransaction, SandboxWithdrawal } from "./SandboxBooks.ts"
+export { SandboxTransaction, SandboxWithdrawal } from "./SandboxLedger.ts"
 export { SandboxChange } from "./SandboxChange.ts"
 export { SandboxConflict, SandboxNotFound, SandboxStateError } from "./SandboxError.ts"
 export { SandboxOptions } from "./SandboxOptions.ts"

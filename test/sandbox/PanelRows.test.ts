@@ -52,7 +52,7 @@ const widthOf = (page: Page) => page.evaluate<number>("document.documentElement.
 /** A state like the one given, with so many charges, every second of them paid. */
 const withCharges = (state: SandboxState, count: number): SandboxState => {
   const everything = Redacted.value(state.state)
-  const [first] = everything.books.charges
+  const [first] = everything.ledger.charges
   if (first === undefined) throw new Error("The state has no charge to copy.")
   const copies = Array.from({ length: count }, (_, index) => ({
     ...first,
@@ -60,8 +60,8 @@ const withCharges = (state: SandboxState, count: number): SandboxState => {
     transactionId: `00000000-0000-4000-8000-${String(index).padStart(12, "0")}`,
     status: index % 2 === 0 ? ("Awaiting" as const) : ("Paid" as const)
   }))
-  const books = { ...everything.books, charges: copies }
-  return { ...state, state: Redacted.make({ ...everything, books }, { label: "state" }) }
+  const ledger = { ...everything.ledger, charges: copies }
+  return { ...state, state: Redacted.make({ ...everything, ledger }, { label: "state" }) }
 }
 
 describe.skipIf(noBrowser !== undefined)(

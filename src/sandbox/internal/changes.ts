@@ -20,7 +20,7 @@ export const makeChanges = Effect.gen(function* () {
       sequence += 1
       PubSub.publishUnsafe(hub, { ...change, sequence } as SandboxChange) // the number was all that it lacked
     },
-    /** The changes from now on: none is missed after the effect is done. */
+    /** The changes from now on: no change after the end of this effect is missed. */
     subscribe,
     stream: Stream.unwrap(subscribe)
   }

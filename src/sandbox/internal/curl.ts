@@ -1,5 +1,5 @@
 /**
- * A request as a command that can be pasted, with the credentials as variables of the shell.
+ * Writes a request as a `curl` command for a shell, with the credentials as variables.
  */
 import * as Redacted from "effect/Redacted"
 import { headerNames } from "../../contract/Endpoints.ts"
@@ -17,7 +17,7 @@ const own: ReadonlySet<string> = new Set([
   "user-agent"
 ])
 
-/** The credentials: as variables of the shell. */
+/** The variables of the shell in place of the credentials. */
 const variables: Readonly<Record<string, string>> = {
   [headerNames.clientId.toLowerCase()]: "$PAYMENTS_CLIENT_ID",
   [headerNames.apiKey.toLowerCase()]: "$PAYMENTS_API_KEY"
@@ -32,7 +32,7 @@ interface Command {
   readonly method: string
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  /** Empty where there is none. */
+  /** Empty if there is no body. */
   readonly body: string
 }
 

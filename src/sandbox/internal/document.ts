@@ -1,6 +1,6 @@
 /**
- * The gateway's OpenAPI document as the sandbox serves it: the contract, and what the sandbox answers besides, named as
- * made up. The service shows no refusal, so the contract has none.
+ * The gateway's OpenAPI document as the sandbox serves it: the contract, and the refusals of the sandbox, which say that
+ * they are made up. The service documents no refusal, so the contract has none.
  */
 import * as OpenApi from "effect/http-api/OpenApi"
 import * as Endpoints from "../../contract/Endpoints.ts"
@@ -22,7 +22,7 @@ const why = {
 }
 type Status = keyof typeof why
 
-/** The refusals of an endpoint, by what the contract says of it. */
+/** The statuses of an endpoint's refusals, by its entry in the contract. */
 const refusalsOf = ({ body, keyPrefix, params, query }: Endpoints.Endpoint): ReadonlyArray<Status> => [
   400,
   401,
@@ -79,5 +79,5 @@ const gatewayDocument = (): OpenApi.OpenAPISpec => {
   }
 }
 
-/** The contract as an API whose document is the sandbox's. */
+/** The contract as an API, with the document of the sandbox. */
 export const GatewayApi: typeof PaymentsApi = PaymentsApi.annotate(OpenApi.Transform, gatewayDocument)

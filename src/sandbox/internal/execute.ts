@@ -1,6 +1,6 @@
 /**
- * Answers a request: what the contract requires of every request is checked here, in one order, and the handlers of
- * `PaymentsApi` do the rest. Every refusal has a body; a defect is logged and answered.
+ * Answers a request: checks the rules of every request in one order, and runs the handlers of `PaymentsApi`. Every refusal
+ * has a body. A defect is logged and answered.
  */
 import * as Context from "effect/Context"
 import type * as DateTime from "effect/DateTime"
@@ -24,7 +24,7 @@ import type { Write } from "./once.ts"
 import * as Refusal from "./refusal.ts"
 import type { Matched } from "./requests.ts"
 
-/** A request that arrived, with what it is answered from. */
+/** A request that arrived, with the ledger and the time to answer it from. */
 export interface Arrived {
   readonly request: HttpServerRequest.HttpServerRequest
   readonly matched: Matched
@@ -40,7 +40,7 @@ export interface Arrived {
 const names = Endpoints.headerNames
 const isJson = (type: string) => /^application\/json\s*(?:;|$)/i.test(type.trim())
 
-/** What is wrong with a request before its content is looked at. */
+/** The refusal of a request, before its content is decoded. */
 const refusalOf = (arrived: Arrived, strict: boolean): Refusal.Refusal | undefined => {
   const { credentials, json, matched, request, text } = arrived
   const { headers } = request
@@ -61,7 +61,7 @@ const refusalOf = (arrived: Arrived, strict: boolean): Refusal.Refusal | undefin
 
 export const makeExecute = Effect.fnUntraced(function* (settings: Settings) {
   const scope = yield* Effect.scope
-  // Built in a context of its own, so that requests are handled in that of their caller: its clock above all.
+  // The routes are built in a context of their own, so that a request is handled in the context of its caller, by its clock.
   const isolated: (context: Context.Context<never>) => Context.Context<Scope.Scope> = () =>
     Context.make(Scope.Scope, scope)
   const route = yield* HttpRouter.toHttpEffect(Layer.provide(handlers(settings), HttpServer.layerServices)).pipe(

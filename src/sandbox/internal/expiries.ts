@@ -1,6 +1,6 @@
 /**
- * The charges that lapse next, in the order of their time. Most are added in that order, so most are appended; those that
- * have lapsed are skipped by an index, and dropped in bulk.
+ * The charges that will lapse, ordered by time. Most are added in this order, so most are appended. An index skips the
+ * charges that have lapsed, and they are dropped in bulk.
  */
 export interface Expiry {
   readonly at: number
@@ -15,7 +15,7 @@ export const makeExpiries = () => {
       const last = entries.findLastIndex(({ at }) => at <= entry.at)
       entries.splice(Math.max(first, last + 1), 0, entry)
     },
-    /** Takes the next one that is due. */
+    /** Removes and returns the next charge that is due. */
     take: (now: number): Expiry | undefined => {
       const next = entries[first]
       if (next === undefined || next.at > now) return undefined

@@ -1,22 +1,22 @@
 /**
- * Faults by name, as the steering API orders and shows them.
+ * Faults by name, as the steering API takes and shows them.
  */
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import { Operation } from "../../contract/PaymentsError.ts"
 import * as Fault from "../Fault.ts"
 
-/** What an order may say beside the name. */
+/** The options of an order. */
 const options = {
-  /** For an answer of one's own. */
+  /** The status of an answer. */
   status: Schema.optional(Schema.Int.check(Schema.isBetween({ minimum: 200, maximum: 599 }))),
-  /** The words of a `refusal`. */
+  /** The message of a `refusal`. */
   message: Schema.optional(Schema.String),
   /** The headers and the body of an `answer`. */
   headers: Schema.optional(Schema.Record(Schema.String, Schema.String)),
   body: Schema.optional(Schema.String),
   location: Schema.optional(Schema.String),
-  /** For what comes late. Default: 5. */
+  /** For a late answer. Default: 5. */
   seconds: Schema.optional(Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 86_400 }))),
   /** Whether the request is executed, where a fault leaves it open. */
   executed: Schema.optional(Schema.Boolean)
@@ -25,7 +25,7 @@ type Options = Schema.Struct.Type<typeof options>
 
 const wait = ({ seconds = 5 }: Options) => `${seconds} seconds` as const
 
-/** The faults by name, as the functions and values of `Fault`. */
+/** The functions and values of `Fault` by name. */
 const faults = {
   latency: (order: Options) => Fault.latency(wait(order), order),
   refuse: () => Fault.refuse,
@@ -51,7 +51,7 @@ const faults = {
   otherKey: () => Fault.otherKey()
 }
 
-/** A fault, ordered by name. */
+/** An order of a fault, by its name. */
 export const FaultOrder = Schema.Struct({
   fault: Schema.Literals(Record.keys(faults)),
   /** Default: any. */
@@ -65,7 +65,7 @@ type FaultOrder = typeof FaultOrder.Type
 /** The fault that an order asks for. */
 export const toFault = (order: FaultOrder): Fault.Fault => faults[order.fault](order)
 
-/** What a fault is called. */
+/** The name of a fault. */
 export const nameOf = (fault: Fault.Fault): string => {
   switch (fault._tag) {
     case "Broken":

@@ -1,8 +1,8 @@
 /**
- * What happens to a request, whatever it came by: it is recorded, meets its fault, and is answered by the contract. The
- * transports (`memory.ts`, `server/server.ts`) turn the `Reply` into what their client sees.
+ * Receives a request from any transport: records it, plays its fault, and answers it by the contract. The transports
+ * (`memory.ts`, `server/server.ts`) turn the `Reply` into an answer for their client.
  *
- * Time is the `Clock` of the caller in memory, and that of the layer over a socket; `advance` pushes it forward for the
+ * The clock is that of the caller in memory, and that of the layer over a socket. `advance` pushes it forward for the
  * sandbox alone.
  */
 import * as ByteSize from "effect/ByteSize"
@@ -31,7 +31,7 @@ import * as Refusal from "./refusal.ts"
 import { match, record, withAnswer } from "./requests.ts"
 import * as Webhooks from "./webhooks.ts"
 
-/** The text of the body, or why it is refused. A body that broke off has not arrived. */
+/** The text of the body, or its refusal. A body that broke off is no request. */
 const read = (request: HttpServerRequest.HttpServerRequest) =>
   request.arrayBuffer.pipe(
     Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBodyBytes)),
@@ -50,7 +50,7 @@ const read = (request: HttpServerRequest.HttpServerRequest) =>
     )
   )
 
-/** The faults whose answer waits. */
+/** The faults with a late answer. */
 const waiting: ReadonlySet<Fault["_tag"]> = new Set(["Latency", "Silence", "Drip"])
 
 export const make = Effect.fnUntraced(function* (settings: Settings) {
@@ -90,7 +90,7 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
     clientId: settings.clientId,
     apiKey: turn === 0 ? settings.apiKey : Redacted.make(`${Redacted.value(settings.apiKey)}-${turn}`)
   })
-  /** Without a seed of the user's, no id is given twice: each state of the books has a seed of its own. */
+  /** Without a seed of the user's, no id is made twice: each ledger has a seed of its own. */
   const seedOf = () => (settings.isSeeded ? settings.seed : `${settings.seed}/${states}`)
   const makeState = (stored?: Parameters<typeof Ledger.make>[3]) => ({
     ledger: Ledger.make(settings, seedOf(), observer, stored),
@@ -106,7 +106,7 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
     webhooks,
     now,
 
-    /** What becomes of a request that arrived at `url`. Its own fault comes before the planned ones. */
+    /** The reply to a request that arrived at `url`. Its own fault is used before the planned faults. */
     receive: (request: HttpServerRequest.HttpServerRequest, url: URL, own?: Fault): Effect.Effect<Reply> =>
       Effect.gen(function* () {
         const matched = match(request.method, url.pathname)
@@ -140,7 +140,7 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
             })
           ).pipe(Effect.ensuring(webhooks.flush), Effect.uninterruptible),
           forgetKey: Effect.sync(() => state.ledger.forgetKey(write)),
-          // What a gateway has begun it finishes, whether or not its client still waits.
+          // A gateway finishes a request that it has begun, also if its client no longer waits.
           detach: (effect) => Effect.flatMap(Effect.forkIn(effect, scope), Fiber.join)
         })
         if (reply._tag !== "Broken") here.requests.replace(id, withAnswer(recorded, reply.response))
@@ -148,13 +148,13 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
         return reply
       }),
 
-    /** Whether a connection would be refused now: nothing is to be reached, or the request's next fault says so. */
+    /** Whether a connection would be refused now: the sandbox is offline, or the next fault refuses it. */
     refuses: (method: string, url: URL, own?: Fault): boolean =>
       isOffline() ||
       (own === undefined ? state.plan.refuses(match(method, url.pathname).endpoint?.operation) : own._tag === "Refuse"),
 
     isOffline,
-    /** Breaks or refuses every connection until it is set back. */
+    /** Breaks or refuses every connection until it is called with `false`. */
     setOffline: (out: boolean) => {
       isOut = out
     },
@@ -193,7 +193,7 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
     snapshot: (): SandboxState => ({
       version: 1,
       state: Redacted.make(
-        { ahead, rotations, books: state.ledger.snapshot(), ...webhooks.snapshot() },
+        { ahead, rotations, ledger: state.ledger.snapshot(), ...webhooks.snapshot() },
         { label: "state" }
       )
     }),
@@ -204,7 +204,7 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
         states += 1
         ahead = stored.ahead
         rotations = stored.rotations
-        state = makeState(stored.books)
+        state = makeState(stored.ledger)
         changes.publish({ _tag: "Reset" })
         return webhooks.restore(stored)
       }),

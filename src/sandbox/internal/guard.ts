@@ -1,11 +1,11 @@
 /**
- * Decides who may steer. Any web page can make a browser on this machine send requests to a loopback port, so what a browser
- * sends is taken from the sandbox's own page alone:
+ * Decides who may steer. Any web page can make a browser on this machine send requests to a loopback port, so a request of
+ * a browser is taken from the sandbox's own page alone:
  *
- * - `Origin`, where it is sent, is the sandbox's own.
- * - `Sec-Fetch-Site`, where it is sent, says the same, or that a person typed the address.
- * - `Host` is an address, `localhost`, the name that the sandbox listens on, or one that its options allow: a name that was
- *   rebound to this machine (DNS rebinding) is another. This holds for the gateway's paths too.
+ * - `Origin`, if present, is the sandbox's own.
+ * - `Sec-Fetch-Site`, if present, says the same, or that a person typed the address.
+ * - `Host` is an address, `localhost`, the name that the sandbox listens on, or a name that its options allow. Other names may
+ *   have been rebound to this machine (DNS rebinding). This check applies to the gateway's paths too.
  */
 import { isLoopback } from "../../internal/loopback.ts"
 import * as Refusal from "./refusal.ts"
@@ -20,13 +20,13 @@ export interface Asking {
   readonly site: string | undefined
 }
 
-/** Whether the sandbox is reached by a name that it knows. */
+/** Whether the `Host` of a request is a name that the sandbox knows. */
 export const isKnownHost = (host: string | undefined, allowedHosts: ReadonlyArray<string>): boolean => {
   const name = nameOf(host ?? "")
   return isAddress(name) || isLoopback(name) || allowedHosts.includes(name)
 }
 
-/** Why a request is refused; `undefined` where it is not. */
+/** The refusal of a request; `undefined` if it is allowed. */
 export const objection = (asking: Asking, allowedHosts: ReadonlyArray<string>): Refusal.Refusal | undefined => {
   const { host, origin, site } = asking
   if (!isKnownHost(host, allowedHosts)) return Refusal.unknownHost

@@ -1,6 +1,5 @@
 /**
- * The five endpoints of `PaymentsApi`, answered from the ledger: requests are decoded and answers encoded by the
- * contract.
+ * The handlers of `PaymentsApi`: they answer from the ledger. The contract decodes requests and encodes answers.
  */
 import * as BigDecimal from "effect/BigDecimal"
 import * as Context from "effect/Context"
@@ -13,7 +12,7 @@ import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { type Reais, reais } from "../../pix/Money.ts"
 import { PaymentsApi } from "../../contract/PaymentsApi.ts"
-import type { SandboxWithdrawal } from "../SandboxBooks.ts"
+import type { SandboxWithdrawal } from "../SandboxLedger.ts"
 import type { Charge } from "../SandboxState.ts"
 import { leadOf } from "./ids.ts"
 import type { Ledger } from "./ledger.ts"
@@ -192,6 +191,6 @@ const money = (settings: Settings) =>
     })
   )
 
-/** The contract, answered. */
+/** The contract with its handlers. */
 export const layer = (settings: Settings) =>
   Layer.provide(HttpApiBuilder.layer(PaymentsApi), [transactions(settings), money(settings)])

@@ -1,14 +1,14 @@
 /**
- * Ids that are made from a text, so that one seed gives the same ids each time.
+ * Ids that are made from a text, so that a seed makes the same ids each time.
  */
 import { fingerprint } from "../../contract/IdempotencyKey.ts"
 
-/** A UUID, shaped as a random one (version 4), that is the same for the same text. */
+/** A UUID in the form of a random one (version 4). The same text makes the same UUID. */
 export const uuid = (text: string): string => {
   const hex = fingerprint(text)
   const variant = "89ab".charAt(Number.parseInt(hex.charAt(16), 16) % 4)
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }
 
-/** The lead of a charge: another UUID, found without hashing, as a list has a hundred of them. */
+/** The lead of a charge: another UUID, made without a hash, since a page has a hundred of them. */
 export const leadOf = (transactionId: string): string => `${transactionId.slice(0, 14)}8${transactionId.slice(15)}`

@@ -1,17 +1,17 @@
 /**
- * Bounds for JSON from outside, and a digest of its value: the depth is bounded before anything walks it, and two texts
- * of one value have one digest.
+ * Bounds for JSON from outside, and a digest of its value. The depth is checked before the text is parsed. Two texts of one
+ * value have the same digest.
  */
 import * as Predicate from "effect/Predicate"
 import { fingerprint } from "../../contract/IdempotencyKey.ts"
 
-/** What a body may weigh, in bytes. */
+/** The largest body, in bytes. */
 export const maxBodyBytes = 1024 * 1024
 
-/** How deep a body may be nested. */
+/** The deepest nesting of a body. */
 const maxDepth = 64
 
-/** Whether a JSON text is nested too deep, found without recursion. */
+/** Whether a JSON text is nested too deep. It does not recurse. */
 export const isTooDeep = (text: string): boolean => {
   let depth = 0
   let quoted = false
@@ -34,5 +34,5 @@ const sorted = (_: string, value: unknown): unknown =>
     ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
     : value
 
-/** A short name of a JSON value: the same for the same value, whatever the order of its names. */
+/** A digest of a JSON value. The order of its names does not change the digest. */
 export const digest = (json: unknown): string => fingerprint(JSON.stringify(json, sorted) ?? "")

@@ -1,8 +1,8 @@
 /**
- * The sandbox's books: charges, payouts, the balance and the keys already used. Each change is one synchronous step, so
- * that concurrent requests cannot interleave in it: a key is looked up, executed and remembered at once.
+ * The ledger of the sandbox: charges, payouts, the balance and the keys already used. Each change is one synchronous step, so
+ * that concurrent requests cannot interleave: a key is looked up, its request executed, and the key stored in one step.
  *
- * A charge is found by its id, and the next to lapse is known, so the books do not slow down as they grow.
+ * A charge is found by its id, and the next to lapse is known, so the ledger does not slow down as it grows.
  */
 import * as DateTime from "effect/DateTime"
 import * as Result from "effect/Result"
@@ -10,10 +10,10 @@ import type { CreateTransactionRequest } from "../../contract/Transaction.ts"
 import { minimumWithdrawal, type WithdrawalRequestBody } from "../../contract/Withdrawal.ts"
 import { type Centavos, centavos } from "../../pix/Money.ts"
 import * as PixKey from "../../pix/PixKey.ts"
-import type { SandboxTransaction, SandboxWithdrawal } from "../SandboxBooks.ts"
+import type { SandboxTransaction, SandboxWithdrawal } from "../SandboxLedger.ts"
 import { SandboxConflict, SandboxNotFound } from "../SandboxError.ts"
 import type { Settings } from "../SandboxOptions.ts"
-import { type Books, type Charge, type Payout, volumeOf } from "../SandboxState.ts"
+import { type Charge, type Payout, type StoredLedger, volumeOf } from "../SandboxState.ts"
 import { makeExpiries } from "./expiries.ts"
 import { uuid } from "./ids.ts"
 import { makeOnce, type Write } from "./once.ts"
@@ -34,7 +34,7 @@ const comesFrom: Record<Exclude<Status, "Awaiting">, Status> = {
 const endOfTime = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 const day = 24 * 60 * 60 * 1000
 
-/** Notes each new row and each change, in the order in which they happened. */
+/** Called for each new row and each change, in their order. */
 export interface Observer {
   readonly noteTransaction: (transaction: SandboxTransaction, isNew: boolean) => void
   readonly noteWithdrawal: (withdrawal: SandboxWithdrawal, isNew: boolean) => void
@@ -56,7 +56,7 @@ const steerable = <Row extends { readonly status: string }>(
     : Result.fail(new SandboxConflict({ subject, id, status, asked }))
 }
 
-/** Whether a key is one of its kind; where no kind is said, of any. */
+/** Whether a PIX key fits its kind, or any kind where none is given. */
 const isPixKey = ({
   pixKey,
   pixKeyType
@@ -70,20 +70,20 @@ const isPixKey = ({
 
 const copy = <A extends object>(row: A): Mutable<A> => Object.assign({}, row)
 
-/** Opens the books: empty, or those of a state. */
-export const make = (settings: Settings, seed: string, observer: Observer, stored?: Books) => {
+/** Makes a ledger: an empty one, or that of a state. */
+export const make = (settings: Settings, seed: string, observer: Observer, stored?: StoredLedger) => {
   const charges: Array<Mutable<Charge>> = (stored?.charges ?? []).map(copy)
   const byId = new Map(charges.map((charge) => [charge.transactionId, charge]))
   const payouts: Array<Mutable<Payout>> = (stored?.payouts ?? []).map(copy)
   const keys = makeOnce(stored?.keys)
   const expiries = makeExpiries()
   let balance: number = stored?.balance ?? settings.balance
-  /** Bounds the balance and the awaited sum: it is a safe integer, so both are. */
+  /** An upper bound of the balance and of the awaited sum: it is a safe integer, so both are. */
   let volume = stored === undefined ? balance : volumeOf(stored)
   let awaited = 0
   let pixKey = stored === undefined ? settings.pixKey && PixKey.toPair(settings.pixKey) : stored.pixKey
 
-  // A merchant that no code can name is a mistake in the settings: better found now than at the first charge.
+  // A merchant that no code can name is a mistake in the settings. It is found here, before the first charge.
   Result.getOrThrow(copyAndPaste(settings.merchant, uuid(seed)))
 
   for (const charge of charges) {
@@ -108,7 +108,7 @@ export const make = (settings: Settings, seed: string, observer: Observer, store
     if (to === "Refunded") add(0 - charge.amount)
   }
 
-  /** Lets lapse what is due. */
+  /** Cancels the charges whose time is over. */
   const lapse = (now: DateTime.Utc) => {
     const millis = DateTime.toEpochMillis(now)
     for (let due = expiries.take(millis); due !== undefined; due = expiries.take(millis)) {
@@ -202,7 +202,7 @@ export const make = (settings: Settings, seed: string, observer: Observer, store
     showCharge,
     codeOf,
 
-    /** The charges, oldest first. Not to be changed. */
+    /** The charges, oldest first. A caller does not change them. */
     charges: (now: DateTime.Utc): ReadonlyArray<Charge> => {
       lapse(now)
       return charges
@@ -212,7 +212,7 @@ export const make = (settings: Settings, seed: string, observer: Observer, store
 
     balance: () => balance,
 
-    /** What the charges that are still awaited would bring, in centavos. */
+    /** The sum of the awaited charges, in centavos. */
     awaited: (now: DateTime.Utc) => {
       lapse(now)
       return awaited
@@ -230,7 +230,7 @@ export const make = (settings: Settings, seed: string, observer: Observer, store
       pixKey = key && PixKey.toPair(key)
     },
 
-    /** Brings a charge into another state; the state that it is in already changes nothing. */
+    /** Brings a charge into another state. A charge that is in the state already is not changed. */
     move: (
       transactionId: string,
       to: Exclude<Status, "Awaiting">,
@@ -253,7 +253,7 @@ export const make = (settings: Settings, seed: string, observer: Observer, store
       }
     },
 
-    /** Brings a payout into its last state; the state that it is in already changes nothing. */
+    /** Brings a payout into its last state. A payout that is in the state already is not changed. */
     end: (
       id: number,
       to: Exclude<SandboxWithdrawal["status"], "Awaiting">
@@ -270,7 +270,7 @@ export const make = (settings: Settings, seed: string, observer: Observer, store
     forgetKey: keys.forget,
     forgetKeys: keys.forgetAll,
 
-    snapshot: (): Books => ({
+    snapshot: (): StoredLedger => ({
       charges: charges.map(copy),
       payouts: payouts.map(copy),
       keys: keys.snapshot(),

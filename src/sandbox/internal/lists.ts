@@ -1,9 +1,9 @@
 /**
- * The lists of the steering API: how charges, payouts, requests and webhooks are searched, counted and shown.
+ * The lists of the steering API: searches, counts and shows charges, payouts, requests and webhooks.
  */
 import * as Redacted from "effect/Redacted"
 import type { ShownRequest } from "../SandboxApi.ts"
-import type { SandboxWithdrawal } from "../SandboxBooks.ts"
+import type { SandboxWithdrawal } from "../SandboxLedger.ts"
 import type { RecordedRequest } from "../SandboxRequest.ts"
 import type { Charge } from "../SandboxState.ts"
 import type { SandboxWebhook } from "../SandboxWebhook.ts"
@@ -24,7 +24,7 @@ interface Rows<A, B> {
   readonly show: (value: A) => B
 }
 
-/** The newest that fit, and how many fit in all. A row that is not shown is not built. */
+/** The newest rows that fit, and how many fit in all. Only the returned rows are built. */
 export const newest = <A, B>(
   all: ReadonlyArray<A>,
   { limit = 200, search = "", status }: Listing,

@@ -1,9 +1,10 @@
 /**
- * The gateway as an `HttpClient`, without a socket: no timers, no promises, no other fibers than the caller's (but for a
- * late answer and for webhooks), so that a `TestClock` sees everything. It answers for any origin and any path before the contract's.
+ * The gateway as an `HttpClient`, without a socket. Only late answers and webhooks need timers or fibers of their own, so a
+ * `TestClock` controls all of it. It answers any origin, and any path before that of the contract.
  *
- * Failures look as those of `FetchHttpClient` on Node: the same reasons, and causes with the same codes. So do headers
- * and bodies: space around a header's value is dropped, a header that cannot be sent fails, and HEAD has no body.
+ * Failures are those of `FetchHttpClient` on Node: the same reasons, and causes with the same codes. Headers and bodies are
+ * handled in the same way: space around a header's value is dropped, a header that cannot be sent fails, and HEAD has no
+ * body.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -39,9 +40,9 @@ const failed = (request: HttpClientRequest.HttpClientRequest, cause: unknown) =>
 const broken = (request: HttpClientRequest.HttpClientRequest, how: Ending) =>
   failed(request, new TypeError("fetch failed", { cause: causes[how]() }))
 
-/** The request as it would arrive, or `undefined` for one that no connection carries. */
+/** The request as it would arrive; `undefined` if it cannot be sent. */
 const asArrived = (request: HttpClientRequest.HttpClientRequest): HttpClientRequest.HttpClientRequest | undefined => {
-  // What a header may hold: a byte a character, and no line break.
+  // A header holds characters of one byte, and no line break.
   const unsendable = /[^\t\x20-\x7e\x80-\xff]/
   const trimmed = Object.entries(request.headers).map(
     ([name, value]) => [name, value.replaceAll(/^[ \t]+|(?<![ \t])[ \t]+$/g, "")] as const
@@ -61,7 +62,7 @@ const respond = (request: HttpClientRequest.HttpClientRequest, reply: Reply) => 
     )
   return Match.valueTags(reply, {
     Whole: ({ response }) => show(response),
-    // What `fetch` shows of a compressed answer: the header as it came, the body unpacked.
+    // `fetch` shows a compressed answer with its header, and with the body unpacked.
     Compressed: ({ body, response }) =>
       show(HttpServerResponse.setHeader(streaming(response, body), "content-encoding", "gzip")),
     Broken: ({ how }) => broken(request, how),

@@ -1,7 +1,7 @@
 /**
- * Idempotency keys: the row that was made under a key is remembered, and given again for the same content.
+ * Idempotency keys: the row that was made under a key is stored, and returned again for the same content.
  *
- * Details: a key counts for one operation. A refusal is not remembered, since nothing was executed under its key.
+ * Details: a key belongs to one operation. A refusal is not stored, since nothing was executed under its key.
  */
 import * as Result from "effect/Result"
 import type { Operation } from "../../contract/Endpoints.ts"

@@ -1,6 +1,6 @@
 /**
- * The fault of one request, where a caller in memory names it: it comes before what is planned, and concurrent requests
- * cannot take it. `Rehearsal` uses it.
+ * The fault of one request, which a caller in memory may set. It is used before the planned faults, and no concurrent
+ * request meets it. `Rehearsal` uses it.
  */
 import * as Context from "effect/Context"
 import type { Fault } from "../Fault.ts"

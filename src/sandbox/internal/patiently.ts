@@ -15,12 +15,12 @@ const IsPatient = Context.Reference<boolean>("effect-pix/IsPatient", { defaultVa
 
 const isTestClock = (clock: Clock.Clock) => Predicate.hasProperty(clock, "adjust")
 
-/** Logs where a fault waits for a test's clock that nobody may move. */
+/** Logs that a fault waits for a test's clock which nobody may move. */
 export const logWait = (fault: Fault["_tag"]) =>
   Effect.gen(function* () {
     if (!isTestClock(yield* Clock.Clock) || (yield* IsPatient)) return
     yield* Effect.logInfo(
-      `The fault ${fault} waits for the test's clock, which stands still: run the call in Sandbox.patiently, or move the clock.`
+      `The fault ${fault} waits for the test's clock, which does not move: run the call in Sandbox.patiently, or move the clock.`
     )
   })
 
@@ -35,10 +35,10 @@ export const patiently = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effec
     const patient = Effect.provideService(effect, IsPatient, true)
     const fiber = yield* Effect.forkChild(patient, { startImmediately: true })
     for (let moved = 0; moved < longest;) {
-      // A real moment, so that what does not wait for the clock goes on: promises, streams.
+      // A turn of the event loop, so that promises and streams continue.
       yield* TestClock.withLive(Effect.sleep(0))
       if (fiber.pollUnsafe() !== undefined) return yield* Fiber.join(fiber)
-      // Small steps at first, so that the clock stops near the end of the effect.
+      // The first steps are small, so that the clock stops near the end of the effect.
       const step = Math.max(first, Math.floor(moved / 50))
       yield* TestClock.adjust(step)
       moved += step

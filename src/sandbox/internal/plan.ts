@@ -1,5 +1,5 @@
 /**
- * The faults that are planned, in order, and which of them a request meets.
+ * The planned faults, in order.
  */
 import type { Operation } from "../../contract/PaymentsError.ts"
 import * as Fault from "../Fault.ts"
@@ -16,7 +16,7 @@ export const makePlan = () => {
   const targetOf = (operation: Operation | undefined): FaultTarget =>
     operation !== undefined && (plans.get(operation)?.length ?? 0) > 0 ? operation : "any"
 
-  /** Takes the fault of the next request of the operation. */
+  /** Removes and returns the fault of the next request of the operation. */
   const next = (operation: Operation | undefined): Fault.Fault => {
     const planned = plans.get(targetOf(operation))
     const first = planned?.[0]
@@ -28,7 +28,7 @@ export const makePlan = () => {
 
   return {
     next,
-    /** Whether the next request of the operation is refused its connection; its fault is then taken. */
+    /** Whether the connection for the next request of the operation is refused. Such a fault is removed. */
     refuses: (operation: Operation | undefined): boolean => {
       if (plans.get(targetOf(operation))?.[0]?.fault._tag !== "Refuse") return false
       next(operation)

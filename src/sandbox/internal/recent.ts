@@ -1,8 +1,8 @@
 /**
- * The latest entries, numbered from 1 in their order: they have a bound, in number and in weight.
+ * The latest entries, numbered from 1 in their order. Their number and their weight have bounds.
  */
 export interface Recent<A> {
-  /** Numbers it and keeps it, and gives it back. */
+  /** Numbers an entry, stores it, and returns it. */
   readonly add: (make: (id: number) => A, weight?: number) => A
   readonly get: (id: number) => A | undefined
   readonly replace: (id: number, value: A) => void

@@ -1,6 +1,6 @@
 /**
- * The refusals of the sandbox. The service shows neither statuses nor bodies of errors (`docs/service.md`): both
- * are this sandbox's own, in words that a Brazilian gateway would use.
+ * The refusals of the sandbox. The service documents neither statuses nor bodies of errors (`docs/service.md`): both are
+ * the sandbox's own, in words that a Brazilian gateway would use.
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"

@@ -1,5 +1,5 @@
 /**
- * Plays a fault: from what the gateway would answer to what its client gets instead, whatever the transport.
+ * Plays a fault: turns the answer of the gateway into the reply that a transport shows to its client.
  */
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
@@ -13,24 +13,24 @@ import type { Fault } from "../Fault.ts"
 
 type Response = HttpServerResponse.HttpServerResponse
 
-/** Bytes that no other thread shares, as the streams of the platform want them. */
+/** Bytes that no other thread shares, as the streams of the platform require. */
 type Bytes = Uint8Array<ArrayBuffer>
 
 /** How a connection ends. */
 export type Ending = "Refused" | "Reset" | "HungUp"
 
-/** What a transport does with a request. */
+/** The reply to a request, for any transport. */
 export type Reply =
   | { readonly _tag: "Whole"; readonly response: Response }
-  /** The body is compressed where the transport has bytes on a wire. */
+  /** A transport over a socket compresses the body. */
   | { readonly _tag: "Compressed"; readonly response: Response; readonly body: Stream.Stream<Bytes> }
   /** The connection ends without an answer. */
   | { readonly _tag: "Broken"; readonly how: Ending }
-  /** Status and headers, part of the body, and then the end, or nothing more. */
+  /** Status, headers and a part of the body, and then the end of the connection, or silence. */
   | {
       readonly _tag: "Partial"
       readonly response: Response
-      /** What the headers say of the body's length. */
+      /** The length of the body, as the headers say it. */
       readonly length: number
       readonly part: Bytes
       readonly ending: Ending | "Silence"
@@ -49,7 +49,7 @@ const read = (response: Response): Effect.Effect<Read> =>
     Effect.orDie
   )
 
-/** The same answer with another body, whose length is said only where it is known. */
+/** The same answer with another body. Its header has the length if that is known. */
 export const streaming = (response: Response, body: Stream.Stream<Uint8Array, unknown>, length?: number): Response =>
   HttpServerResponse.setBody(
     HttpServerResponse.removeHeader(response, "content-length"),
@@ -107,15 +107,15 @@ const tooMany = (status: number, after: Duration.Input, form: "seconds" | "date"
     )
   })
 
-/** What the gateway can do with a request that has met a fault. */
+/** What the gateway can do with a request that met a fault. */
 interface Chances {
   readonly execute: Effect.Effect<Response>
   readonly forgetKey: Effect.Effect<void>
-  /** Runs it to its end even if the client goes away. */
+  /** Runs an effect to its end, also if the client disconnects. */
   readonly detach: <A>(effect: Effect.Effect<A>) => Effect.Effect<A>
 }
 
-/** The reply to a request that has met the fault. */
+/** The reply to a request that met a fault. */
 export const play = (fault: Fault, { detach, execute, forgetKey }: Chances): Effect.Effect<Reply> => {
   const before = (executed: boolean) => (executed ? Effect.asVoid(execute) : Effect.void)
   const done = Effect.flatMap(execute, read)

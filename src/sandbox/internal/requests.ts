@@ -1,5 +1,5 @@
 /**
- * Matches requests with the endpoints of the contract, and records them, executed or not, for a test to count and to read.
+ * Matches requests with the endpoints of the contract, and records them.
  */
 import type * as DateTime from "effect/DateTime"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
@@ -16,16 +16,16 @@ const endpoints = Object.values(Endpoints.all).map((endpoint: Endpoints.Endpoint
   ending: new RegExp(`${endpoint.path.replaceAll(/:\w+/g, "[^/]*")}$`)
 }))
 
-/** What a method and a path ask for: an endpoint, another method of a known path, or nothing. */
+/** The endpoint of a method and a path, if there is one. */
 export interface Matched {
   readonly endpoint: Endpoints.Endpoint | undefined
-  /** The path of the contract: without the base URL's own before it. */
+  /** The path of the contract, without the path of the base URL before it. */
   readonly path: string
-  /** The methods that the path has. */
+  /** The methods of the path. */
   readonly allowed: ReadonlyArray<string>
 }
 
-/** Matches the end of a path: the base URL may have a path of its own before it. */
+/** Matches the end of a path, since the base URL may have a path of its own. */
 export const match = (method: string, path: string): Matched => {
   const allowed: Array<string> = []
   for (const { ending, endpoint } of endpoints) {
@@ -37,10 +37,10 @@ export const match = (method: string, path: string): Matched => {
   return { endpoint: undefined, path, allowed }
 }
 
-/** How much of an answer is recorded. */
+/** The largest part of an answer that is recorded, in bytes. */
 const recordedAnswer = 16 * 1024
 
-/** The request with what it was answered. */
+/** The request with its answer. */
 export const withAnswer = (
   request: RecordedRequest,
   response: HttpServerResponse.HttpServerResponse
@@ -57,7 +57,7 @@ const redacted = (label: string, value: string | undefined) =>
 const parse = (text: string): unknown =>
   Result.getOrUndefined(Result.try((): unknown => (text === "" ? undefined : JSON.parse(text))))
 
-/** Headers that are shown by name only. */
+/** Headers whose values are not shown. */
 const secret: ReadonlySet<string> = new Set([
   Endpoints.headerNames.clientId,
   Endpoints.headerNames.apiKey,

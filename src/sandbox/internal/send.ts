@@ -1,5 +1,5 @@
 /**
- * Sends a webhook once, to an address or to a handler in this process, and gives how the attempt ended.
+ * Sends a webhook once, to an address or to a handler in this process, and returns how the attempt ended.
  */
 import * as Effect from "effect/Effect"
 import { constTrue } from "effect/Function"
@@ -14,7 +14,7 @@ import { wrong } from "../../contract/Settings.ts"
 import { parseLocalUrl } from "../../internal/loopback.ts"
 import type { WebhookTarget } from "../SandboxWebhook.ts"
 
-/** How an attempt ended: with a status, or without one and why. */
+/** How an attempt ended: with a status, or with the reason why there is none. */
 interface Sent {
   readonly status?: number
   readonly error?: string
@@ -22,7 +22,7 @@ interface Sent {
   readonly answer: string
 }
 
-/** Where a webhook goes, and how. */
+/** A target of webhooks. */
 export interface Target {
   readonly name: string
   readonly send: (headers: Readonly<Record<string, string>>, body: string) => Effect.Effect<Sent>
@@ -30,7 +30,7 @@ export interface Target {
 
 const shownBytes = 1024
 
-/** The beginning of a body. What follows the status has a second: a webhook is taken by its status. */
+/** The beginning of a body. It is read for at most a second, since the status alone decides whether a webhook is taken. */
 const beginning = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<string> =>
   response.stream.pipe(
     Stream.scan(
@@ -101,7 +101,7 @@ const toHandler = <E>(handler: (request: Request) => Promise<Response> | Effect.
     )
 })
 
-/** Reads a target. An address elsewhere than on this machine or an allowed host is a mistake in the settings, and thrown. */
+/** Makes a target. It throws where an address is neither on this machine nor on an allowed host: a mistake in the settings. */
 export const toTarget = (target: WebhookTarget, setting: string, allowedHosts: ReadonlyArray<string>): Target => {
   if (Predicate.isFunction(target)) return toHandler(target)
   const url = parseLocalUrl(target, allowedHosts)

@@ -1,18 +1,18 @@
 /**
- * Charges and payouts as `Sandbox` shows them: instants as dates, and what is personal `Redacted`.
+ * Charges and payouts as `Sandbox` shows them: instants are dates, and personal data is `Redacted`.
  */
 import * as DateTime from "effect/DateTime"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as BrCode from "../../pix/BrCode.ts"
 import type { Centavos } from "../../pix/Money.ts"
-import type { SandboxTransaction, SandboxWithdrawal } from "../SandboxBooks.ts"
+import type { SandboxTransaction, SandboxWithdrawal } from "../SandboxLedger.ts"
 import type { Settings } from "../SandboxOptions.ts"
 import type { Charge, Payout } from "../SandboxState.ts"
 
 /**
- * The copy-and-paste text of a charge: a BR Code that any reader parses, and that no bank can be paid by, since its URL is
- * on a name reserved for examples (RFC 2606). None for an amount that no code can state.
+ * The copy-and-paste text of a charge: a BR Code that any reader parses. No bank can pay by it, since its URL is on a name
+ * that is reserved for examples (RFC 2606). It fails for an amount that no code can state.
  */
 export const copyAndPaste = (
   merchant: Settings["merchant"],

@@ -1,5 +1,5 @@
 /**
- * The steering API, answered by the sandbox that it steers.
+ * The handlers of the steering API: they call the sandbox.
  */
 import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
@@ -17,7 +17,7 @@ import * as PixKey from "../../pix/PixKey.ts"
 import * as QrCode from "../../pix/QrCode.ts"
 import type { Sandbox } from "../Sandbox.ts"
 import { SandboxApi } from "../SandboxApi.ts"
-import type { SandboxTransaction } from "../SandboxBooks.ts"
+import type { SandboxTransaction } from "../SandboxLedger.ts"
 import { SandboxChange } from "../SandboxChange.ts"
 import { SandboxNotFound } from "../SandboxError.ts"
 import type { Gateway } from "./gateway.ts"
@@ -25,7 +25,7 @@ import { nameOf, toFault } from "./faultOrder.ts"
 import * as Refusal from "./refusal.ts"
 import { newest, showRequest, statusOf, textOfCharge, textOfRequest, textOfWebhook, textOfWithdrawal } from "./lists.ts"
 
-/** What is steered: the service, and the gateway behind it. */
+/** The sandbox that is steered, and its gateway. */
 export interface Steered {
   readonly sandbox: Sandbox["Service"]
   readonly gateway: Gateway
@@ -166,7 +166,7 @@ const faults = (steered: Steered) =>
     })
   })
 
-/** The changes as server-sent events. The first event has the last number; a comment every 15 seconds shows that the connection lives. */
+/** The changes as server-sent events. The first event has the last number. A comment every 15 seconds keeps the connection open. */
 const events = ({ changes }: Gateway) => {
   const encode = Schema.encodeUnknownSync(Schema.toCodecJson(SandboxChange))
   const alive = Stream.map(Stream.fromSchedule(Schedule.spaced("15 seconds")), () => ": alive\n\n")
@@ -229,7 +229,7 @@ const whole = (steered: Steered) =>
     })
   })
 
-/** The steering API, to be put into a router. */
+/** The steering API with its handlers, for a router. */
 export const layer = (steered: Steered) =>
   Layer.provide(HttpApiBuilder.layer(SandboxApi, { openapiPath: "/_sandbox/openapi.json" }), [
     whole(steered),

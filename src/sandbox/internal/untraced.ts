@@ -1,5 +1,5 @@
 /**
- * Runs the sandbox's own work outside the trace of whoever caused it: a request, or a change that is sent by webhook.
+ * Runs an effect of the sandbox outside of the caller's trace.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"

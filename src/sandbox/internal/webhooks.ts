@@ -1,8 +1,8 @@
 /**
- * The sandbox's webhooks: which changes are sent, in what shape, and how often they are tried.
+ * The webhooks of the sandbox: the changes that are sent, their bodies, and their attempts.
  *
- * The service sends webhooks and shows neither payload nor retries nor signature (`docs/service.md`). All of
- * this is **made up**, but for one thing: a withdrawal's metadata is returned, an object as its JSON text.
+ * The service sends webhooks, and documents neither payload nor retries nor signature (`docs/service.md`). All of this is
+ * **made up**, except for one thing: a withdrawal's metadata is returned, an object as its JSON text.
  *
  * ```json
  * { "event": "transaction.updated", "transactionId": "9f1c8c52-...", "status": "Paid", "amount": 2500,
@@ -13,13 +13,13 @@
  *
  * Details:
  *
- * - Sent are changes: of a charge to `Paid`, `Cancelled`, `Failed` and `Refunded`, of a payout to `Settled` and
- *   `Rejected`. Not their creation. The change of a charge that lapses by itself is sent at the next request or steering.
- * - `status` is the detail's word; a payout's is the sandbox's own. `amount` is in centavos. Nothing is of a person, but
- *   what you put into the metadata.
+ * - A charge that becomes `Paid`, `Cancelled`, `Failed` or `Refunded` is sent, and a payout that becomes `Settled` or
+ *   `Rejected`. A creation is not sent. A charge that lapses by itself is sent at the next request or steering.
+ * - `status` of a charge is the word of the lookup; that of a payout is the sandbox's own. `amount` is in centavos. A body
+ *   has no personal data, except in the metadata that you sent.
  * - A webhook is sent until it is answered by a 2xx within 10 seconds: at once, then after 1, 5, 25, 125 and 625 seconds,
- *   by the clock of whoever made the change and of `Sandbox.advance`. Redirects are not followed. What makes the change
- *   never waits for it.
+ *   by the clock of the caller that made the change, and by `Sandbox.advance`. Redirects are not followed. The
+ *   caller never waits for a webhook.
  */
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
@@ -28,7 +28,7 @@ import * as FiberSet from "effect/FiberSet"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import type * as Schema from "effect/Schema"
-import type { SandboxTransaction, SandboxWithdrawal } from "../SandboxBooks.ts"
+import type { SandboxTransaction, SandboxWithdrawal } from "../SandboxLedger.ts"
 import { SandboxNotFound } from "../SandboxError.ts"
 import type { Settings } from "../SandboxOptions.ts"
 import type { StoredDelivery } from "../SandboxState.ts"
@@ -44,7 +44,7 @@ interface Delivery {
   readonly json: Redacted.Redacted<Schema.Json>
   readonly createdAt: number
   readonly attempts: Array<StoredDelivery["attempts"][number]>
-  /** When it is sent again, after an attempt that failed. */
+  /** When the next attempt is sent, after a failed one. */
   nextAt: number | undefined
 }
 
@@ -96,13 +96,13 @@ const payloadOfWithdrawal = (withdrawal: SandboxWithdrawal): Schema.Json => {
   }
 }
 
-/** What a state holds of the webhooks. */
+/** The webhooks of a state. */
 type Stored = {
   readonly targets: ReadonlyArray<string>
   readonly webhooks: ReadonlyArray<StoredDelivery>
 }
 
-/** The name of every handler in this process: no state can hold one. */
+/** Whether a target is a handler in this process, which no state can store. */
 const isHandler = ({ name }: Target) => name === "handler"
 
 export const make = Effect.fnUntraced(function* (
@@ -119,7 +119,7 @@ export const make = Effect.fnUntraced(function* (
   const timers = yield* FiberSet.make<void>()
   let targets = configured
   let deliveries = makeRecent<Delivery>(keep)
-  /** The deliveries that are to be sent, now or later. */
+  /** The deliveries with an attempt to come, now or later. */
   let waiting = new Set<Delivery>()
 
   const publishDelivery = (delivery: Delivery) => publish({ _tag: "Webhook", webhook: show(delivery) })
@@ -156,7 +156,7 @@ export const make = Effect.fnUntraced(function* (
     publishDelivery(delivery)
   })
 
-  /** Sends in the background what is due. */
+  /** Sends the webhooks that are due, in the background. */
   const flush: Effect.Effect<void> = Effect.suspend(() =>
     waiting.size === 0
       ? Effect.void
@@ -174,7 +174,7 @@ export const make = Effect.fnUntraced(function* (
         })
   )
 
-  /** Flushes at that moment, unless the clock is pushed before. */
+  /** Flushes at this time, unless the clock is pushed before. */
   const wake = (at: number) =>
     Effect.flatMap(nowMillis, (millis) => FiberSet.run(timers, untraced(Effect.delay(flush, Math.max(0, at - millis)))))
 
@@ -198,7 +198,7 @@ export const make = Effect.fnUntraced(function* (
     flush,
 
     targets: (): ReadonlyArray<string> => targets.map(({ name }) => name),
-    /** An address is subscribed once, a handler as often as it is given. */
+    /** An address is subscribed once, a handler each time. */
     subscribe: (given: WebhookTarget) => {
       const target = targetOf(given, "Sandbox.subscribe")
       if (isHandler(target) || targets.every(({ name }) => name !== target.name)) targets = [...targets, target]
@@ -226,7 +226,7 @@ export const make = Effect.fnUntraced(function* (
     /** Waits until no attempt is under way. */
     rest: FiberSet.awaitEmpty(sending),
 
-    /** The clock was pushed: sends what is due by it, and sets the timers of the rest anew. */
+    /** The clock was pushed: sends the webhooks that are due by it, and sets new timers for the others. */
     pushed: Effect.gen(function* () {
       yield* FiberSet.clear(timers)
       yield* flush
@@ -246,7 +246,7 @@ export const make = Effect.fnUntraced(function* (
         }))
     }),
 
-    /** Takes up what a state holds. Handlers of this process stay subscribed. */
+    /** Replaces the webhooks by those of a state. Handlers of this process stay subscribed. */
     restore: (stored: Stored) =>
       Effect.suspend(() => {
         const named = stored.targets.map((name) => targetOf(name, "SandboxState"))

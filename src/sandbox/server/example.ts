@@ -3,7 +3,7 @@
  */
 import { writeCurl } from "../internal/curl.ts"
 
-/** What is read of a JSON schema. */
+/** The fields of a JSON schema that are read. */
 export interface JsonSchema {
   readonly $ref?: string
   readonly type?: string
@@ -31,7 +31,7 @@ interface Parameter {
   readonly schema: JsonSchema
 }
 
-/** What is read of an operation. */
+/** The fields of an operation that are read. */
 export interface Operation {
   readonly operationId: string
   readonly tags: ReadonlyArray<string>
@@ -41,7 +41,7 @@ export interface Operation {
   readonly responses: Readonly<Record<string, { readonly description: string; readonly content?: Content }>>
 }
 
-/** What is read of a document. */
+/** The fields of a document that are read. */
 export interface Document {
   readonly info: { readonly title: string; readonly description?: string }
   readonly tags: ReadonlyArray<{ readonly name: string }>
@@ -49,10 +49,10 @@ export interface Document {
   readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> }
 }
 
-/** The name of the schema that a reference is to. */
+/** The name of the schema in a reference. */
 export const nameOf = (ref: string): string => ref.slice(ref.lastIndexOf("/") + 1)
 
-/** Values that fit where a document only says "a string" or "an integer", by the name of the field. */
+/** Examples by the name of a field, for fields whose schema is any string or any integer. */
 const samples: Readonly<Record<string, string | number>> = {
   amount: 2500,
   value: 2500,
@@ -67,8 +67,8 @@ const samples: Readonly<Record<string, string | number>> = {
 const constantCase = (name: string) => name.replaceAll(/([a-z])(?=[A-Z])/g, "$1_").toUpperCase()
 
 /**
- * A value of a schema. `all` has its optional fields and one element of each array; `required` is the least that it
- * takes.
+ * An example of a schema: with `all` it has the optional fields and one element of each array, with `required` only the
+ * required fields.
  */
 export const exampleOf = (
   { components }: Document,
@@ -106,7 +106,7 @@ export const exampleOf = (
   return example(schema, name)
 }
 
-/** A request of an operation with what it requires, as a command. */
+/** A request of an operation with its required values, as a command. */
 export const curlOf = (
   document: Document,
   method: string,

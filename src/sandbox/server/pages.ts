@@ -1,6 +1,6 @@
 /**
- * What a served sandbox answers besides the gateway's paths: the panel, the steering API and the references. Nothing
- * here is recorded or meets a fault, and nothing is fetched from elsewhere.
+ * The sandbox's own paths: the panel, the steering API and the references. Their requests are not recorded and meet no fault,
+ * and the pages load nothing from other hosts.
  */
 import * as Effect from "effect/Effect"
 import * as OpenApi from "effect/http-api/OpenApi"
@@ -39,7 +39,7 @@ const protect = (response: HttpServerResponse.HttpServerResponse) =>
     ...(response.headers["cache-control"] === undefined && { "cache-control": "no-cache" })
   })
 
-/** The panel's files, read once: a request names no path on the disk. */
+/** The panel's files, read once, so that a request never names a path on the disk. */
 const panel = HttpRouter.use((router) => {
   const folder = new URL("./panel/", import.meta.url)
   return Effect.forEach(
@@ -82,7 +82,7 @@ export const makePages = Effect.fnUntraced(function* (steered: Steered, allowedH
     const { headers } = request
     const path = request.url.replace(/\?.*/s, "")
     const asking = { host: headers["host"], origin: headers["origin"], site: headers["sec-fetch-site"] }
-    // A link from elsewhere may show a page; only a page of our own may ask for what is behind it.
+    // A link on another site may open a page. Only the sandbox's own pages may call the steering API.
     const isPage = !path.startsWith("/_sandbox") && request.method === "GET"
     const problem = objection(isPage ? { ...asking, site: undefined } : asking, allowedHosts)
     if (problem !== undefined) return protect(Refusal.toResponse(problem))

@@ -1,6 +1,6 @@
 /**
  * The reference of an API as one page, made from its OpenAPI document: operations, parameters, fields, examples, and each
- * operation as a `curl` command. It needs no script, and nothing from elsewhere.
+ * operation as a `curl` command. It needs no script, and loads nothing from other hosts.
  */
 import type * as OpenApi from "effect/http-api/OpenApi"
 import { type Content, curlOf, type Document, exampleOf, type JsonSchema, nameOf, type Operation } from "./example.ts"
@@ -31,7 +31,7 @@ const limitsOf = ({ exclusiveMinimum, format, maximum, minimum, pattern }: JsonS
     .map((limit) => (limit === undefined ? "" : `, ${escape(limit)}`))
     .join("")
 
-/** What a schema takes, in words. */
+/** The type of a schema, in words. */
 const typeOf = (schema: JsonSchema): string => {
   if (schema.$ref !== undefined) return `<a href="#${nameOf(schema.$ref)}">${nameOf(schema.$ref)}</a>`
   if (schema.enum !== undefined) {
@@ -55,14 +55,14 @@ const fieldOf = (name: string, schema: JsonSchema, isRequired: boolean, where = 
   ].join("")
 }
 
-/** The fields by which one shape differs from the others: those that have one value only. */
+/** The fields with one value only, by which a shape differs from the other shapes. */
 const constantsOf = ({ properties = {} }: JsonSchema): string =>
   Object.entries(properties)
     .filter(([, field]) => field.enum?.length === 1)
     .map(([name, field]) => `${escape(name)} ${typeOf(field)}`)
     .join(", ")
 
-/** The fields of a schema and of what is in it, as nested lists; shapes that it has a choice of can be unfolded. */
+/** The fields of a schema and of its parts, as nested lists. A choice of shapes can be unfolded. */
 const fieldsOf = (schema: JsonSchema): string => {
   const own = Object.entries(schema.properties ?? {}).map(([name, field]) =>
     fieldOf(name, field, schema.required?.includes(name) === true)
@@ -114,9 +114,9 @@ const operationOf = (document: Document, baseUrl: string, method: string, path: 
   ].join("")
 }
 
-/** The page of a document, whose paths are those of `baseUrl`. */
+/** The page of a document. `baseUrl` is that of its paths. */
 export const referenceOf = (spec: OpenApi.OpenAPISpec, baseUrl: string): string => {
-  const document = spec as unknown as Document // its schemas have no type there
+  const document = spec as unknown as Document // the type of Effect does not describe its schemas
   const { components, info, paths, tags } = document
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({

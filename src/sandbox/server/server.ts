@@ -26,7 +26,7 @@ import type { SandboxStateError } from "../SandboxError.ts"
 import { isOwn, makePages } from "./pages.ts"
 import { saveIn } from "./stateFile.ts"
 
-/** A socket that was ended by hand needs no answer any more: the server finds it destroyed, and writes nothing. */
+/** The answer on a socket that was destroyed: the server writes nothing. */
 const nothing = HttpServerResponse.empty()
 
 const end = (response: Http.ServerResponse, how: Ending) =>
@@ -45,7 +45,7 @@ const gzip = (body: Stream.Stream<Uint8Array<ArrayBuffer>>): Effect.Effect<Strea
   )
 
 const respond = (request: HttpServerRequest.HttpServerRequest, reply: Reply) => {
-  // An HTTP/1 server has no responses of another kind.
+  // An HTTP/1 server has responses of this class only.
   const raw = NodeHttpServerRequest.toServerResponse(request) as Http.ServerResponse
   return Match.valueTags(reply, {
     Whole: ({ response }) => Effect.succeed(response),
@@ -64,13 +64,13 @@ const respond = (request: HttpServerRequest.HttpServerRequest, reply: Reply) => 
   })
 }
 
-/** The URL of a request's target: a path, or a whole URL, whose own host does not count. */
+/** The URL of a request's target, which is a path or a whole URL. The host of a whole URL is not used. */
 const urlOf = (target: string, baseUrl: string): URL => {
   const path = target.replace(/^https?:\/\/[^/?#]*/i, "")
   return new URL(`${baseUrl}${path.startsWith("/") ? "" : "/"}${path}`)
 }
 
-/** Serves the gateway, its panel and its steering until the scope ends; a port of 0 is a free one. */
+/** Serves the gateway, its panel and its steering API until the scope ends. With port 0 it takes a free port. */
 export const serve = Effect.fnUntraced(function* (
   gateway: Gateway,
   steer: (baseUrl: string) => Sandbox["Service"]
@@ -96,7 +96,7 @@ export const serve = Effect.fnUntraced(function* (
     .serve(Effect.interruptible(answer))
     .pipe(Effect.provideService(HttpMiddleware.TracerDisabledWhen, constTrue))
   yield* Effect.addFinalizer(() => Effect.sync(() => node.closeAllConnections()))
-  // Nobody has to ask for a charge to lapse: the panel shows it, and its webhook goes out.
+  // A charge also lapses without a request, so that the panel shows it and its webhook is sent.
   const lapse = Effect.flatMap(gateway.now, (now) => {
     gateway.ledger().lapse(now)
     return gateway.webhooks.flush

@@ -1,10 +1,10 @@
 /**
- * A sandbox's state in a file: read at the start, and written about once a second while something changes, and at the
- * end.
+ * Stores a sandbox's state in a file. The file is read at the start. It is written about once a second while the state
+ * changes, and at the end.
  *
- * Details: a file is written whole beside the old one and then put in its place, so that a process that is killed leaves
- * the last whole state. A file belongs to one sandbox: a lock beside it holds the number of its process, and goes with the
- * sandbox's end. A lock of a process that is gone says that it was killed.
+ * Details: the state is written to a second file, which then replaces the first, so that a killed process leaves a whole
+ * state. A file belongs to one sandbox: a lock file holds the number of its process, and is removed when the sandbox ends. A
+ * lock of a process that no longer runs shows that the process was killed.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -21,7 +21,7 @@ import { SandboxState } from "../SandboxState.ts"
 
 const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.toCodecJson(SandboxState)))
 
-/** `node:fs` fails with nothing else. */
+/** `node:fs` fails with this class only. */
 const codeOf = (error: unknown) => String((error as NodeJS.ErrnoException).code)
 
 const read = (file: string): Effect.Effect<SandboxState | undefined, SandboxStateError> =>
@@ -38,7 +38,7 @@ const read = (file: string): Effect.Effect<SandboxState | undefined, SandboxStat
     })
   )
 
-/** A state is plain JSON already: it needs no encoding, which would take seconds where there are many charges. */
+/** Writes a state. It is plain JSON already, and to encode it by its schema would take seconds for many charges. */
 const write = (file: string, { state, version }: SandboxState): Effect.Effect<void, SandboxStateError> => {
   const next = `${file}.next`
   const text = JSON.stringify({ version, state: Redacted.value(state) })
@@ -59,13 +59,13 @@ const isRunning = (pid: number): boolean => {
   return Result.isSuccess(asked) || asked.failure === "EPERM"
 }
 
-/** Locks a file until the scope ends, and says whether the process that had it before was killed. */
+/** Locks a file until the scope ends, and returns whether the process that had the lock before was killed. */
 const lock = (file: string): Effect.Effect<boolean, SandboxStateError, Scope.Scope> => {
   const path = `${file}.lock`
   const create = Effect.tryPromise({ try: () => Fs.writeFile(path, `${process.pid}`, { flag: "wx" }), catch: codeOf })
   const takeOver = Effect.gen(function* () {
     const owner = Number(yield* Effect.tryPromise({ try: () => Fs.readFile(path, "utf8"), catch: codeOf }))
-    // A container gives the same number to each of its processes: a lock with our own is an earlier one's.
+    // Each process of a container may have the same number: a lock with our number is that of an earlier process.
     if (used.has(file) || (owner !== process.pid && isRunning(owner))) {
       const problem = `is used by another sandbox, of process ${owner}. Stop it; if there is none, delete ${path}`
       return yield* new SandboxStateError({ file, problem })
@@ -91,7 +91,7 @@ const lock = (file: string): Effect.Effect<boolean, SandboxStateError, Scope.Sco
   )
 }
 
-/** Takes up the state of the file, says what of the options does not apply, and saves the state from then on. */
+/** Restores the state of the file, logs which options are not used, and saves the state from then on. */
 export const saveIn = Effect.fnUntraced(function* (
   gateway: Gateway,
   path: string
@@ -107,10 +107,10 @@ export const saveIn = Effect.fnUntraced(function* (
   const stored = yield* read(file)
   if (stored !== undefined) {
     yield* gateway.restore(stored)
-    const { books } = Redacted.value(stored.state)
-    if (balance !== 0 && balance !== books.balance) {
+    const { ledger } = Redacted.value(stored.state)
+    if (balance !== 0 && balance !== ledger.balance) {
       yield* Effect.logWarning(
-        `${file} has a balance of ${books.balance} centavos. The balance of ${balance} centavos that was asked for is not used.`
+        `${file} has a balance of ${ledger.balance} centavos. The balance of ${balance} centavos in the options is not used.`
       )
     }
     for (const url of webhookUrls) gateway.webhooks.subscribe(url)
@@ -122,10 +122,10 @@ export const saveIn = Effect.fnUntraced(function* (
     saved = now
     return write(file, gateway.snapshot())
   })
-  // A file that cannot be written is found at the start, not after an hour.
+  // The first write shows at the start whether the file can be written.
   yield* save
   yield* Effect.addFinalizer(() => Effect.ignore(save, { log: "Error" }))
-  // A large state takes a while to write: no more than a twentieth of the time goes into it.
+  // A large state takes a while to write: writing takes at most a twentieth of the time.
   const saveAndWait = Effect.flatMap(Effect.timed(Effect.ignore(save, { log: "Error" })), ([taken]) =>
     Effect.sleep(Duration.max(Duration.seconds(1), Duration.times(taken, 20)))
   )

@@ -1,6 +1,6 @@
 /**
- * Counts the calls of a program at `Payments`, where it asks, and notes what each was answered. The number of a call goes
- * down to the transport in the context, so that a fault meets the requests of that call and no other.
+ * Numbers the calls of a program at `Payments`, and records the answer of each. The transport finds the call of a request in
+ * the context, so that a fault meets the requests of its call only.
  */
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
@@ -20,9 +20,9 @@ type Mutable<A> = { -readonly [Name in keyof A]: A[Name] }
 
 /** A call while it runs. */
 export type Call = Mutable<RehearsalCall> & {
-  /** What it asks for, without personal data: equal questions are repetitions of one poll. */
+  /** The request, without personal data: equal questions are repetitions of one poll. */
   readonly question: string
-  /** What it was answered, in words. */
+  /** The answer, in words. */
   answer: string
 }
 
@@ -36,7 +36,7 @@ export const isWrite = ({ operation }: RehearsalCall): boolean =>
 
 const isOutcome = Schema.is(Outcome)
 
-/** The tag of an error, or what else ended an effect. */
+/** The tag of an error, or another name for the end of an effect. */
 export const nameOfFailure = (cause: Cause.Cause<unknown>): string => {
   if (Cause.hasInterruptsOnly(cause)) return "Interrupted"
   const error = Cause.squash(cause)
@@ -58,7 +58,7 @@ interface Asked {
   readonly transactionId?: string | undefined
 }
 
-/** What a write asks for. */
+/** The question of a write. */
 const asWrite = (operation: Operation, noun: string, amount: number, options: WriteOptions | undefined): Asked => ({
   operation,
   question: `a ${noun} of ${amount} centavos`,
@@ -68,7 +68,7 @@ const asWrite = (operation: Operation, noun: string, amount: number, options: Wr
 interface Options {
   readonly now: () => number
   readonly story: Story
-  /** Called when a call has an answer, before the program has it. */
+  /** Called when a call has an answer, before the program gets it. */
   readonly onEnd: (call: Call) => void
 }
 
@@ -113,7 +113,7 @@ export const makeCalls = ({ now, onEnd, story }: Options) => {
   return {
     all: (): ReadonlyArray<Call> => calls,
 
-    /** Keys count on over deaths: random ones are not made twice, and a count that starts over would hide that. */
+    /** The count of keys continues after a death: a new process makes other random keys, and equal ones would hide that. */
     keys: IdempotencyKeyGen.of({
       next: (prefix) =>
         Effect.map(CurrentCall, (call) => {
@@ -126,7 +126,7 @@ export const makeCalls = ({ now, onEnd, story }: Options) => {
         })
     }),
 
-    /** The operations, counted. */
+    /** The operations of a process, with their calls recorded. */
     count: (inner: Payments["Service"], process: number): Payments["Service"] => {
       const run = <A, E>(
         asked: Asked,

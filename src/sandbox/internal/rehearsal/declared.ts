@@ -1,15 +1,15 @@
 /**
- * What a program under rehearsal reaches of it: a reference that is `undefined` everywhere else, so that the code that
- * declares may stay in production.
+ * The rehearsal, as its program reaches it: a reference that is `undefined` outside of a rehearsal, so that declarations may
+ * stay in production code.
  */
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 
-/** Answers a delivery in the process. */
+/** Answers a webhook in the process. */
 export type Handler = (request: Request) => Effect.Effect<Response>
 
-/** What the process of the moment may declare. */
+/** The declarations of the current process. */
 export interface Rehearsed {
   readonly fact: (name: string, detail: Readonly<Record<string, Schema.Json>>) => void
   readonly owes: (reference: string, amount: number) => void

@@ -1,6 +1,6 @@
 /**
- * Brings the gateway's webhooks to the process of the moment, and disturbs one of them. Where no process receives, the
- * gateway is answered with 502 and sends again.
+ * Delivers the gateway's webhooks to the current process, and disturbs one of them. Where no process receives, the gateway
+ * is answered with 502 and repeats the webhook.
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -9,7 +9,7 @@ import type { Handler } from "./declared.ts"
 import type { DeliveryDisturbance } from "./schedules.ts"
 import type { Story } from "./story.ts"
 
-/** The bodies are the gateway's own, and the forged one is made alike. */
+/** Bodies are the gateway's own. The forged one has the same form. */
 const fromBody = Schema.decodeUnknownSync(
   Schema.fromJsonString(
     Schema.Struct({
@@ -22,33 +22,33 @@ const fromBody = Schema.decodeUnknownSync(
 
 interface Options {
   readonly story: Story
-  /** Runs in the world. */
+  /** Runs an effect in the world. */
   readonly forkInWorld: (effect: Effect.Effect<unknown>) => void
-  /** Runs in the process of the moment, and gives what it answers; never, where the process dies. */
+  /** Runs an effect in the current process, and returns its answer. It never ends where the process dies. */
   readonly forkInProcess: (effect: Effect.Effect<Response>) => Effect.Effect<Response>
   readonly disturbed?: { readonly delivery: number; readonly how: DeliveryDisturbance } | undefined
 }
 
 const answerWith = (status: number) => new Response(undefined, { status })
 
-/** What a body is about, without what the caller put into it. */
+/** The subject of a body, without the values of the caller. */
 const subjectOf = (body: string): string => {
   const { status, transactionId, withdrawalId } = fromBody(body)
   return `${transactionId === undefined ? `payout ${withdrawalId}` : `charge ${transactionId}`} is ${status}`
 }
 
-/** The longest that a delivery is late, and that one waits for the next. */
+/** How long a late delivery waits, and how long one out of order waits at most for the next. */
 const late = "1 hour"
 
 export const makeDeliveries = ({ disturbed, forkInProcess, forkInWorld, story }: Options) => {
-  /** The changes that were sent, by their content: an attempt that is repeated is the same delivery. */
+  /** The numbers of the deliveries by their bodies: a repeated attempt is the same delivery. */
   const sent = new Map<string, number>()
   let received = 0
   let hasReceived = false
   let handler: Handler | undefined
   let held: Effect.Effect<void> | undefined
 
-  /** Hands a delivery to the process. */
+  /** Passes a delivery to the process. */
   const forward = (name: string, body: string) =>
     Effect.suspend(() => {
       if (handler === undefined) {
@@ -66,7 +66,7 @@ export const makeDeliveries = ({ disturbed, forkInProcess, forkInWorld, story }:
       )
     })
 
-  /** Repeats until it is taken, as the gateway does. */
+  /** Repeats a delivery until it is taken, as the gateway does. */
   const insist = (name: string, body: string) =>
     Effect.gen(function* () {
       for (const wait of waits) {
@@ -103,7 +103,7 @@ export const makeDeliveries = ({ disturbed, forkInProcess, forkInWorld, story }:
   const isReceiving = () => handler !== undefined
 
   return {
-    /** How many changes were sent while a process received, and whether one did. */
+    /** The number of deliveries while a process received, and whether a process ever did. */
     received: () => received,
     hasReceived: () => hasReceived,
 
@@ -112,7 +112,7 @@ export const makeDeliveries = ({ disturbed, forkInProcess, forkInWorld, story }:
       if (given !== undefined) hasReceived = true
     },
 
-    /** Where the gateway sends its webhooks. */
+    /** The target of the gateway's webhooks. */
     target: (request: Request): Effect.Effect<Response> =>
       Effect.gen(function* () {
         const body = yield* Effect.promise(() => request.text())
@@ -127,7 +127,7 @@ export const makeDeliveries = ({ disturbed, forkInProcess, forkInWorld, story }:
         return response
       }),
 
-    /** Delivers what a stranger made up. */
+    /** Delivers a forged body. */
     forge: (body: string): Effect.Effect<void> =>
       Effect.gen(function* () {
         for (let second = 0; !isReceiving() && second < 60; second++) yield* Effect.sleep("1 second")

@@ -1,10 +1,10 @@
 /**
- * What a world shows of its run: the questions that the rules ask.
+ * Reads a world for the rules.
  */
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import type { RehearsalCall, RehearsalFact, RehearsalWorld } from "../../RehearsalWorld.ts"
-import type { SandboxTransaction, SandboxWithdrawal } from "../../SandboxBooks.ts"
+import type { SandboxTransaction, SandboxWithdrawal } from "../../SandboxLedger.ts"
 import { matchDebts } from "./references.ts"
 
 export const textIn = ({ detail }: RehearsalFact, name: string): string | undefined => {
@@ -26,12 +26,12 @@ export const withoutPayouts = ({ calls }: RehearsalWorld) =>
     ? undefined
     : "the undisturbed run asked for no payout"
 
-/** What a program that is stopped may leave undone is not older than this. */
+/** A program that is stopped may leave work undone that is not older than this. */
 const unfinished = 2 * 60 * 60 * 1000
 
 /**
- * Whether the program had to act on what happened at a time. A program that failed reported itself, and of one that does not
- * end that alone is said.
+ * Whether the program had to act on an event at a time. A program that failed has reported that, and for one that does not
+ * end, that is the only finding.
  */
 export const isDue = ({ end, endedAt }: RehearsalWorld, at: number) =>
   (end === "Succeeded" && at <= endedAt) || (end === "Stopped" && at <= endedAt - unfinished)
@@ -40,7 +40,7 @@ export const isDue = ({ end, endedAt }: RehearsalWorld, at: number) =>
 export const isReported = (world: RehearsalWorld, isAbout: (fact: RehearsalFact) => boolean) =>
   factsOf(world, "parked", "told", "failed").some(isAbout)
 
-/** Whether a value has a text anywhere within. */
+/** Whether a value is a text, or contains it. */
 export const contains = (value: unknown, text: string, depth = 8): boolean =>
   value === text ||
   (depth > 0 && Predicate.isObjectOrArray(value) && Object.values(value).some((one) => contains(one, text, depth - 1)))
@@ -51,7 +51,7 @@ export const rowsOf = ({ transactions, withdrawals }: RehearsalWorld, { key, ope
   return rows.filter(({ idempotencyKey }) => idempotencyKey === key)
 }
 
-/** Whether the program cannot know if a call was executed: its answer says so, or it was, and the program had no answer. */
+/** Whether the program cannot know if a call was executed: its answer is `Unknown`, or it was executed without an answer. */
 export const isInDoubt = (world: RehearsalWorld, call: RehearsalCall) =>
   call.outcome === "Unknown" ||
   ((call.result === undefined || call.result === "Interrupted") && rowsOf(world, call).length > 0)
@@ -59,8 +59,8 @@ export const isInDoubt = (world: RehearsalWorld, call: RehearsalCall) =>
 export const isDenied = ({ outcome }: RehearsalCall) => outcome === "NotSent" || outcome === "Rejected"
 
 /**
- * Whether a row that was created at a time is the work of this call. Under the same key it may be that of a later one, also in
- * the same millisecond, or of an earlier one that still ran and was not refused.
+ * Whether a row that was created at a time was made by this call. Under the same key it may have been made by a later call,
+ * also in the same millisecond, or by an earlier one that still ran and was not refused.
  */
 export const isExecutedBy = ({ calls }: RehearsalWorld, call: RehearsalCall, at: number) => {
   const isOfOther = calls.some(
@@ -75,7 +75,7 @@ export const isExecutedBy = ({ calls }: RehearsalWorld, call: RehearsalCall, at:
 
 export const nameOf = ({ key, number, operation }: RehearsalCall) => `Call ${number} (${operation}, key ${key})`
 
-/** The last word of the program about each reference. */
+/** The last fact of the program about each reference. */
 export const lastWords = (world: RehearsalWorld) => {
   const words = new Map<string, RehearsalFact>()
   for (const fact of factsOf(world, "paid", "failed", "parked")) {
@@ -91,7 +91,7 @@ export const payoutsOf = (world: RehearsalWorld, reference: string) => {
   return matchDebts(owed, world.withdrawals).byDebt.get(debt) ?? []
 }
 
-/** Payouts that belong to no declared reference, by amount and receiver. */
+/** The number of payouts that belong to no declared reference, by amount and receiver. */
 export const tally = ({ owed, withdrawals }: RehearsalWorld) => {
   const counts = new Map<string, { readonly amount: number; count: number }>()
   for (const { amount, pixKey } of matchDebts(owed, withdrawals).unowed) {

@@ -1,13 +1,13 @@
 /**
- * A report as a person reads it.
+ * Writes a report as text.
  */
 import type { RehearsalFinding, RehearsalReport } from "../../RehearsalReport.ts"
 import { formatLine, type StoryLine } from "./story.ts"
 
-/** The words of a call's lines without its number and its requests: those of repeated lookups are the same. */
+/** The words of a lookup's line without its number. Repeated lookups have the same words. */
 const wordsOf = ({ text }: StoryLine) => /^call \d+ getTransaction: (.*)$/.exec(text)?.[1]
 
-/** How many lines from an index on are repetitions of the lookup that begins there: a question and its answer each. */
+/** How many lines after the lookup at an index repeat it. A lookup has two lines: a question and its answer. */
 const repeatedFrom = (story: ReadonlyArray<StoryLine>, index: number): number => {
   const [question, answer] = story.slice(index, index + 2).map(wordsOf)
   if (question === undefined || answer === undefined) return 0
@@ -22,7 +22,7 @@ const repeatedFrom = (story: ReadonlyArray<StoryLine>, index: number): number =>
   return end - index - 2
 }
 
-/** The lines of a story. Of lookups that repeat each other with one answer, the first is shown, and their number. */
+/** The lines of a story. Repeated lookups with one answer are shown as the first one and their number. */
 const formatStory = (story: ReadonlyArray<StoryLine>): ReadonlyArray<string> => {
   const lines: Array<string> = []
   for (let index = 0; index < story.length; index++) {

@@ -1,6 +1,6 @@
 /**
- * Plays one schedule in a fresh world: its own time, gateway and stores. A process that dies is started again with the same
- * stores, and the gateway finishes what it began.
+ * Plays one schedule in a fresh world with its own time, gateway and stores. A process that dies is started again with the
+ * same stores. The gateway finishes the requests that it began.
  */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -33,14 +33,14 @@ import { makeStory, type Story, type StoryLine } from "./story.ts"
 import { type Life, makeTime } from "./time.ts"
 import { makeTransport } from "./transport.ts"
 
-/** What a run showed. */
+/** The result of a run. */
 export interface Played extends RehearsalWorld {
   readonly calls: ReadonlyArray<Call>
   readonly deliveries: number
   readonly receives: boolean
   readonly story: ReadonlyArray<StoryLine>
   readonly isPaid: boolean
-  /** What the user's own rules found, by the name of the rule. */
+  /** The problems that the user's own rules found, by the name of the rule. */
   readonly own: Readonly<Record<string, string | undefined>>
 }
 
@@ -48,10 +48,10 @@ const start = Date.UTC(2026, 0, 31, 12)
 const restartAfter = 5000
 const tail = Duration.toMillis("1 hour")
 
-/** How long the real work of a store may take, as loading a driver: in real milliseconds. */
+/** How long the real work of a store may take, such as loading a driver: in real milliseconds. */
 const worldWait = 30_000
 
-/** Every instant is the rehearsal's; nothing of the caller's context is seen. */
+/** Plays a schedule. Its clock is the rehearsal's, and the caller's context is not used. */
 export const play = Effect.fnUntraced(function* <A, E, S>(
   program: Effect.Effect<A, E, Payments | S>,
   options: RehearsalOptions<S>,
@@ -80,7 +80,7 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
   const seeded = <B, F, R>(effect: Effect.Effect<B, F, R>, part: string) =>
     Random.withSeed(effect, `${options.seed ?? ""}/${schedule.name}/${part}`)
 
-  // The world: its gateway, and the stores that outlive a process.
+  // The world has the gateway, and the stores that survive a process.
   const scope = Scope.makeUnsafe()
   const onDeath: Array<() => void> = []
   const gateway = yield* inWorld(
@@ -108,7 +108,7 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
     })
   )
 
-  // The process of the moment.
+  // The current process.
   const facts: Array<RehearsalFact> = []
   const owed: Array<RehearsalDebt> = []
   let process = 0
@@ -159,7 +159,7 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
     })
   }
 
-  /** Starts a process, and gives its fiber. */
+  /** Starts a process, and returns its fiber. */
   const startProcess = Effect.fnUntraced(function* () {
     process += 1
     const number = process
@@ -240,7 +240,7 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
   const endedAt = time.now()
   deliveries.receive(undefined)
   time.kill(life)
-  // The gateway still executes what is late.
+  // The gateway still executes late requests.
   yield* time.until(() => false, time.now() + tail, 0)
 
   const ledger: RehearsalWorld = {
@@ -276,7 +276,7 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
   return played
 })
 
-/** Writes what the ledger says into the story. */
+/** Writes the changes of the ledger into the story. */
 const noteChange = (story: Story) => (change: SandboxChange) =>
   Effect.sync(() => {
     if (change._tag === "Withdrawal") {

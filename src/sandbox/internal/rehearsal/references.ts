@@ -1,16 +1,16 @@
 /**
- * Which payout of the ledger belongs to which declared debt. A payout names its reference by its key, where that was made
- * with `IdempotencyKey.fromReference`, by its description, or by its metadata. One that names none is taken for the debt of
- * its amount, and the last one for the last debt.
+ * Matches the payouts of the ledger with the declared debts. A payout names its reference by its description, by its
+ * metadata, or by a key that `IdempotencyKey.fromReference` made. A payout without a reference is matched with the debt of
+ * its amount, and the last such payout with the last debt.
  */
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import { fromReferenceOption } from "../../../contract/IdempotencyKey.ts"
 import * as Option from "effect/Option"
 import type { RehearsalDebt } from "../../RehearsalWorld.ts"
-import type { SandboxWithdrawal } from "../../SandboxBooks.ts"
+import type { SandboxWithdrawal } from "../../SandboxLedger.ts"
 
-/** Whether a key was made of a reference, by whatever kind. */
+/** Whether a key was made from a reference, with any kind. */
 export const isKeyOf = (key: string | undefined, reference: string): boolean => {
   const kind = /^[A-Za-z\d-]+(?=_)/.exec(key ?? "")?.[0]
   return kind !== undefined && Option.getOrUndefined(fromReferenceOption(kind, reference)) === key
@@ -31,14 +31,14 @@ export interface Matched {
   readonly unowed: ReadonlyArray<SandboxWithdrawal>
 }
 
-/** A payout that the gateway rejected later is none: its amount went back. */
+/** Matches payouts with debts. A payout that the gateway rejected later does not count: its amount was returned. */
 export const matchDebts = (
   owed: ReadonlyArray<RehearsalDebt>,
   withdrawals: ReadonlyArray<SandboxWithdrawal>
 ): Matched => {
-  const standing = withdrawals.filter(({ status }) => status !== "Rejected")
+  const paid = withdrawals.filter(({ status }) => status !== "Rejected")
   const byDebt = new Map<RehearsalDebt, Array<SandboxWithdrawal>>(owed.map((debt) => [debt, []]))
-  const free = standing.filter((withdrawal) => {
+  const free = paid.filter((withdrawal) => {
     const debt = owed.find(({ reference }) => names(withdrawal, reference))
     byDebt.get(debt as RehearsalDebt)?.push(withdrawal) // a debt that was not found has no entry
     return debt === undefined

@@ -1,6 +1,6 @@
 /**
- * The rules of a rehearsal: each is checked after each run, against the gateway's ledger. A rule about what the harness
- * cannot see is checked only where the program declares it.
+ * The rules of a rehearsal. Each is checked after each run, against the gateway's ledger. A rule about actions that the
+ * rehearsal cannot see is checked only where the program declares them.
  */
 import type { RehearsalFact, RehearsalWorld } from "../../RehearsalWorld.ts"
 import {
@@ -29,14 +29,14 @@ import { isWrite } from "./calls.ts"
 import { isKeyOf, matchDebts } from "./references.ts"
 import { undisturbed } from "./schedules.ts"
 
-/** A rule: what is broken in a world, each as a sentence. */
+/** A rule: the problems of a world, each as a sentence. */
 interface Rule {
-  /** Why it is not checked for a program, by its undisturbed run. */
+  /** Why the rule is not checked for a program, by its undisturbed run. */
   readonly whyNot?: (undisturbed: RehearsalWorld) => string | undefined
   readonly check: (world: RehearsalWorld, undisturbed: RehearsalWorld) => ReadonlyArray<string>
 }
 
-/** All rules by their names. The page of the rules has a section for each. */
+/** All rules by their names. The page `docs/rehearsal.md` explains each. */
 const rules = {
   "paid-twice": {
     whyNot: withoutPayouts,

@@ -1,5 +1,5 @@
 /**
- * Runs all schedules of a program, one after the other, and collects what is broken.
+ * Plays all schedules of a program, one after the other, and collects the findings.
  */
 import * as Effect from "effect/Effect"
 import type { Payments } from "../../../client/Payments.ts"
@@ -9,7 +9,7 @@ import { play, type Played } from "./play.ts"
 import { allRules } from "./rules.ts"
 import { type Schedule, schedulesOf, undisturbed } from "./schedules.ts"
 
-/** Where a rule is explained: a page of the package. */
+/** The page of the package that explains a rule. */
 const pageOf = (rule: string) => `node_modules/effect-pix/docs/rehearsal.md#${rule}`
 
 const findingsOf = (played: Played, plain: Played): ReadonlyArray<RehearsalFinding> => {
@@ -44,8 +44,8 @@ const why =
   "It ends only where real work is waited for: a file, a socket or a thread, which is not in the rehearsal's time."
 
 /**
- * Plays schedules of one program. A run that does not end is played again, slowly: where real work alone was too slow, it
- * ends then. Once one did not, real work is not the reason for this program.
+ * Plays schedules of one program. A run that does not end is played again, slowly: if it only waited for real work, it ends
+ * then. If it does not, real work is not the reason, and later runs are played once.
  */
 const makePlayer = <A, E, S>(program: Effect.Effect<A, E, Payments | S>, options: RehearsalOptions<S>) => {
   let isFast = false
@@ -58,14 +58,14 @@ const makePlayer = <A, E, S>(program: Effect.Effect<A, E, Payments | S>, options
   })
 }
 
-/** What the undisturbed run showed, and how each schedule that it leads to is played. */
+/** Plays the undisturbed run, and returns its schedules and how to play them. */
 export const learn = Effect.fnUntraced(function* <A, E, S>(
   program: Effect.Effect<A, E, Payments | S>,
   options: RehearsalOptions<S>
 ) {
   const player = makePlayer(program, options)
   const plain = yield* player(undisturbed)
-  // The calls of a run that does not end are not all known.
+  // A run that does not end may not have made all its calls.
   const known = plain.played.end === "NotEnded" ? [] : schedulesOf(plain.played)
   const schedules = choose([undisturbed, ...known], options.only)
   return {

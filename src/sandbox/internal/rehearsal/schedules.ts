@@ -1,13 +1,13 @@
 /**
- * The schedules of a rehearsal: one disturbance each, of one call or of one delivery of the undisturbed run. The name of a
- * schedule plays it alone.
+ * The schedules of a rehearsal. Each disturbs one call or one delivery of the undisturbed run. `only` takes the name of a
+ * schedule.
  */
 import type { RehearsalCall } from "../../RehearsalWorld.ts"
 import * as Fault from "../../Fault.ts"
 import * as Refusal from "../refusal.ts"
 import { type Call, isWrite } from "./calls.ts"
 
-/** What happens to a delivery of a webhook. */
+/** How a delivery of a webhook is disturbed. */
 export type DeliveryDisturbance = "twice" | "late" | "out of order" | "never"
 
 export type Disturbance =
@@ -41,7 +41,7 @@ interface NamedFault {
 
 const lost: NamedFault = { name: "executed, answer lost", fault: Fault.resetAfter }
 
-/** What may happen to each request of a call. The client repeats some requests, so one alone is often healed. */
+/** The faults of any call. They also meet each request of a call, since the client repeats some requests after one fault. */
 const transient = (write: boolean): ReadonlyArray<NamedFault> => [
   { name: "not sent", fault: Fault.refuse },
   ...(write
@@ -77,10 +77,10 @@ const refusals: Record<RehearsalCall["operation"], ReadonlyArray<NamedFault>> = 
   getBalance: common
 }
 
-/** What the undisturbed run showed. */
+/** The result of the undisturbed run. */
 interface Learned {
   readonly calls: ReadonlyArray<Call>
-  /** How many changes were delivered to the program. */
+  /** How many webhooks were delivered to the program. */
   readonly deliveries: number
   /** Whether the program received webhooks. */
   readonly receives: boolean
@@ -107,10 +107,10 @@ const ofCall = (call: RehearsalCall, { isPaid, receives }: Learned): ReadonlyArr
   return [
     ...transient(write).flatMap((fault) => [meets(fault), meets(fault, fault)]),
     ...refusals[call.operation].map((fault) => meets(fault)),
-    // The refusal is about the later request: it does not say that the first one was not executed.
+    // The refusal is about the later request. The first one may have been executed.
     ...(write ? [meets(lost, refused("request", badRequest))] : []),
     dies(false),
-    // A read executes nothing: its answer is lost with the process, as before it.
+    // A read executes nothing, so a death after it is the same as a death before it.
     ...(write ? [dies(true)] : []),
     ...(call.operation === "createTransaction" && isPaid
       ? [
@@ -131,8 +131,8 @@ const ofDelivery = (delivery: number, isLast: boolean): ReadonlyArray<Schedule> 
   }))
 
 /**
- * The calls that are disturbed: a read that repeats the read before it, with the same answer, is one poll with it. A call
- * that sent nothing meets no fault.
+ * The calls that are disturbed. A read that repeats the read before it with the same answer belongs to the same poll, and is
+ * not disturbed. Neither is a call without a request.
  */
 const distinct = (calls: ReadonlyArray<Call>): ReadonlyArray<Call> => {
   const answers = new Map<string, string>()

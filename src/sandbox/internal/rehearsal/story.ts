@@ -1,12 +1,12 @@
 /**
- * What happened in a run, line by line, with the time since its start.
+ * The story of a run: its events line by line, with the time since its start.
  */
 
 /** One line of a story. */
 export interface StoryLine {
   /** Milliseconds since the start of the run. */
   readonly at: number
-  /** What happened, as a sentence. */
+  /** The event, as a sentence. */
   readonly text: string
 }
 
@@ -24,7 +24,7 @@ export type Story = ReturnType<typeof makeStory>
 
 const two = (value: number) => String(value).padStart(2, "0")
 
-/** As `1d 02:03:04.567`, without the days where there are none. */
+/** Writes `1d 02:03:04.567`, or `02:03:04.567` within the first day. */
 const formatTime = (millis: number) => {
   const whole = Math.floor(millis / 1000)
   const days = Math.floor(whole / 86_400)

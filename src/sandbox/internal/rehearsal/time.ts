@@ -1,12 +1,12 @@
 /**
- * The time of a rehearsal: a clock and a scheduler that belong together. A program runs until nothing of it can run, and
- * the clock then jumps to the next sleep, so that a day costs only what happens in it.
+ * The time of a rehearsal: a clock and a scheduler that belong together. The tasks of a program run until none is left. Then
+ * the clock jumps to the end of the next sleep, so that a day of sleep takes no time.
  *
  * Details:
- * - A `Life` is what can die: a process, as opposed to the world around it. The tasks and sleeps of a dead life are dropped,
- *   so none of its fibers takes another step, and no finalizer runs.
- * - Between two jumps the event loop turns once, so that promises go on. What needs a thread or a socket is slower than
- *   that. It is waited for only where nothing else is left to run; a slow run also waits a moment before a jump.
+ * - A `Life` is a process, or the world around it. A process can die. Its tasks and sleeps are dropped then, so none of its
+ *   fibers takes another step, and no finalizer runs.
+ * - Between two jumps the event loop turns once, so that promises continue. Work of a thread or a socket is slower. The
+ *   rehearsal waits for it only where no other task is left. A slow run also waits a few milliseconds before a jump.
  */
 import type * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -33,10 +33,10 @@ interface Sleep {
   readonly wake: () => void
 }
 
-/** More tasks than this in one instant are a loop that never sleeps. */
+/** More tasks than this without a sleep are an endless loop. */
 const mostTasks = 200_000
 
-/** How long real work, as of a file or a thread, is waited for where nothing else is left: in real milliseconds. */
+/** How long the rehearsal waits for real work, such as that of a thread, where no task is left: in real milliseconds. */
 const realWait = 250
 
 /** A slow run waits before each of its first jumps, in real milliseconds. */
@@ -49,7 +49,7 @@ export const makeTime = (start: number, isSlow: boolean) => {
   let ran = 0
   let slowJumps = isSlow ? mostSlowJumps : 0
   let onTask: (() => void) | undefined
-  /** By time, and those of one time in the order in which they began. */
+  /** Sleeps by the time of their end, and equal ones in the order of their start. */
   let sleeps: Array<Sleep> = []
 
   const addSleep = (sleep: Sleep) => {
@@ -72,7 +72,7 @@ export const makeTime = (start: number, isSlow: boolean) => {
     }
   }
 
-  /** Runs what can run now. */
+  /** Runs all tasks. */
   const settle = Effect.fnUntraced(function* (isDone: () => boolean) {
     ran = 0
     do {
@@ -82,7 +82,7 @@ export const makeTime = (start: number, isSlow: boolean) => {
     } while (isBusy() && !isDone())
   })
 
-  /** Waits a real time for a task from outside, and gives whether one came. */
+  /** Waits a real time for a task from outside, and returns whether there was one. */
   const awaitOutside = (millis: number) =>
     Effect.callback<boolean>((resume) => {
       const end = (isWoken: boolean) => {
@@ -99,7 +99,7 @@ export const makeTime = (start: number, isSlow: boolean) => {
     now: millis,
     scheduler: (life: Life): Scheduler => ({
       executionMode: "async",
-      // A dead fiber that a promise wakes yields before its first step, and is never scheduled again.
+      // A promise may wake a dead fiber. The fiber yields before its first step, and is never scheduled again.
       shouldYield: (fiber) => life.isDead || fiber.currentOpCount >= fiber.cache.maxOpsBeforeYield,
       makeDispatcher: () => ({
         scheduleTask: (run, priority) => {
@@ -133,7 +133,7 @@ export const makeTime = (start: number, isSlow: boolean) => {
       }
     }),
 
-    /** Ends a life: nothing of it goes on, and nothing of it is cleaned up. */
+    /** Kills a process: its fibers never continue, and run no finalizer. */
     kill: (life: Life): void => {
       life.isDead = true
       tasks = tasks.filter((task) => task.life !== life)

@@ -1,6 +1,6 @@
 /**
- * The `HttpClient` of a process under rehearsal: each request runs in the world, so that the gateway goes on when the
- * process dies. The requests of the disturbed call meet its fault, or the death of their process.
+ * The `HttpClient` of a process under rehearsal. Each request runs in the world, so that the gateway continues when the
+ * process dies. A request of the disturbed call meets a fault, or its process dies.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -14,7 +14,7 @@ import type { Story } from "./story.ts"
 import type { Life } from "./time.ts"
 
 interface Options {
-  /** The gateway's own. */
+  /** The client of the gateway. */
   readonly gateway: HttpClient.HttpClient
   readonly life: Life
   readonly disturbance: Disturbance | undefined
@@ -55,7 +55,7 @@ export const makeTransport = ({
           if (isDeath) die(`after call ${here.call} was executed, before its answer comes`)
           if (!life.isDead) resume(exit)
         })
-        // A caller that gives up closes its connection.
+        // An interrupted caller closes its connection.
         return Effect.sync(() => going.interruptUnsafe())
       })
     })

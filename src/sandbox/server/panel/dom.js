@@ -1,4 +1,4 @@
-/** Elements, made without ever reading text as markup: what callers send is shown as text. */
+/** Makes elements. Text is never parsed as markup, so the data of callers is shown as text. */
 
 /** Makes an element: attributes by name, `on...` as listeners, children as nodes or text. */
 export const el = (name, attributes = {}, ...children) => {
@@ -15,8 +15,8 @@ export const el = (name, attributes = {}, ...children) => {
 export const byId = (id) => document.getElementById(id)
 
 /**
- * Reads a sum as the command does: `2500` is centavos, `25,00`, `25.00` and `1.234,56` are reais. Gives centavos, or
- * `undefined` for anything else.
+ * Parses an amount as the command does: `2500` is centavos, `25,00`, `25.00` and `1.234,56` are reais. Returns centavos, or
+ * `undefined` for any other text.
  */
 export const centavosOf = (text) => {
   const plain = text.trim().replace(/^R\$\s*/, "")
@@ -29,7 +29,7 @@ const money = new Intl.NumberFormat("pt-BR", { style: "currency", currency: "BRL
 export const reais = (centavos, currency = "BRL") =>
   currency === "BRL" ? money.format(centavos / 100) : `${currency} ${(centavos / 100).toFixed(2)}`
 
-/** Puts the items into a list: rows stay where they are unless they changed, and so do focus and what is open. */
+/** Shows the items in a list. A row that did not change stays, and the focus and open details of a changed row are restored. */
 export const keep = (list, items, keyOf, make) => {
   const before = new Map([...list.children].map((row) => [row.dataset.key, row]))
   let place = list.firstElementChild
@@ -63,7 +63,7 @@ export const keep = (list, items, keyOf, make) => {
 }
 
 let hide
-/** Says something for a moment, to eyes and to screen readers. */
+/** Shows a text for a few seconds, also to screen readers. */
 export const toast = (text) => {
   byId("toast").textContent = text
   clearTimeout(hide)

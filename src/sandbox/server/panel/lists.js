@@ -1,4 +1,4 @@
-/** The four lists: each shows the newest that fit its search, asked for anew when something in it changed. */
+/** The four lists. Each shows the newest rows that fit its search, and is loaded again when a row changed. */
 import { el, keep } from "./dom.js"
 import { ask } from "./server.js"
 import * as rows from "./rows.js"
@@ -14,7 +14,7 @@ const shown = 100
 /** The status that each list is filtered by. */
 const chosen = {}
 
-/** The statuses of a list as buttons with counts; the chosen one is pressed, and pressed again it is let go. */
+/** The statuses of a list as buttons with counts. A second press of the chosen one removes the filter. */
 const showStatuses = (name, counts) => {
   const group = document.querySelector(`[data-statuses="${name}"]`)
   const all = Object.values(counts).reduce((sum, count) => sum + count, 0)
@@ -60,8 +60,8 @@ const show = (name, { counts, items, total }, search) => {
 }
 
 /**
- * Runs at most one at a time, and once more where it was asked for meanwhile; with a pause, so that a load test does not
- * become ours. What fails is asked for again when the connection is back: the page says that it is lost.
+ * Runs an effect at most once at a time, and once more if it was wanted meanwhile. A pause follows each run, so that a load
+ * test does not load the panel. A failure is ignored: the page says that the connection is lost, and loads all when it is back.
  */
 export const calm = (effect) => {
   let isBusy = false
@@ -72,7 +72,7 @@ export const calm = (effect) => {
     isBusy = true
     const from = performance.now()
     await effect().catch(() => undefined)
-    // At most a sixth of the time goes into it, however many charges a load test makes.
+    // The effect takes at most a sixth of the time, however many charges a load test makes.
     await new Promise((resolve) => setTimeout(resolve, Math.max(300, 5 * (performance.now() - from))))
     isBusy = false
     if (isWanted) await run()

@@ -1,4 +1,4 @@
-/** The panel: what is shown at a glance, what is pressed, and what is asked for anew when something happens. */
+/** The panel: shows the overview, handles its forms and buttons, and reloads what changed. */
 import { byId, centavosOf, el, reais, toast } from "./dom.js"
 import { calm, names, refresh } from "./lists.js"
 import { act } from "./rows.js"
@@ -151,7 +151,7 @@ onSubmit("fault", ({ fault, message, operation, seconds, status, times }) =>
     ...(message !== "" && (fault === "answer" ? { body: message } : { message }))
   }).then(said)
 )
-/** Shows beside an amount how it is read, while it is typed. */
+/** Shows next to an amount how it is parsed, while it is typed. */
 const showAmount = ({ target }) => {
   const centavos = centavosOf(target.value)
   const output = document.querySelector(`output[for="${target.id}"]`)
@@ -212,7 +212,7 @@ listen({
   onChange: (kind) => {
     if (kind === "Reset") return everything()
     if (kind in lists) stale.add(lists[kind])
-    // A request may have met a fault, which is then no longer planned.
+    // A request may have met a fault, which is no longer planned then.
     if (kind !== "Webhook") void glance()
     renew()
   }

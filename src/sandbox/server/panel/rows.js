@@ -1,4 +1,4 @@
-/** How a charge, a payout, a request and a webhook are shown. */
+/** The rows of charges, payouts, requests and webhooks. */
 import { copy, el, reais, toast } from "./dom.js"
 import { ask } from "./server.js"
 import { time, word } from "./words.js"
@@ -17,7 +17,7 @@ const tones = {
 
 const pill = (status) => el("span", { class: `pill ${tones[status] ?? ""}` }, word(`status.${status}`))
 
-/** Does something, with the button out of reach meanwhile, and says what went wrong. */
+/** Runs an action. Its button is disabled meanwhile, and a failure is shown. */
 export const act = (button, effect) => {
   if (button) button.disabled = true
   return effect()

@@ -1,6 +1,6 @@
-/** The steering API, as the panel uses it. */
+/** Calls the steering API. */
 
-/** Asks; fails with what the answer says where it is a refusal. */
+/** Sends a request. A refusal is an error with the message of the answer. */
 export const ask = async (method, path, body) => {
   const sent = { headers: { "content-type": "application/json" }, body: JSON.stringify(body) }
   const response = await fetch(`/_sandbox${path}`, body === undefined ? { method } : { method, ...sent })
@@ -11,7 +11,7 @@ export const ask = async (method, path, body) => {
   )
 }
 
-/** Listens to changes: gives their kinds, and whether some were missed while the connection was lost. */
+/** Listens to changes, and finds out whether some were missed while the connection was lost. */
 export const listen = ({ onLive, onLost, onChange, onMissed }) => {
   const source = new EventSource("/_sandbox/changes")
   let last

@@ -1,4 +1,4 @@
-/** The panel's words, in the language that is chosen. */
+/** The texts of the panel, in the chosen language. */
 import { en } from "./en.js"
 import { pt } from "./pt.js"
 
@@ -8,14 +8,14 @@ let language = saved in languages ? saved : navigator.language.startsWith("pt") 
 
 export const other = () => (language === "pt" ? "en" : "pt")
 
-/** A word of the current language; `{0}` and so on are filled. */
+/** A text of the current language. `{0}`, `{1}` and so on are replaced by the values. */
 export const word = (name, ...values) => {
   const found = name.split(".").reduce((words, part) => words?.[part], languages[language])
   if (typeof found !== "string") return found ?? name.split(".").at(-1)
   return values.reduce((text, value, index) => text.replace(`{${index}}`, () => String(value)), found)
 }
 
-/** Writes the words where the page asks for them. */
+/** Writes the words into the elements of the page that name them. */
 export const translate = (next = language) => {
   language = next
   document.documentElement.lang = language === "pt" ? "pt-BR" : "en"

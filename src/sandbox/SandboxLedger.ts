@@ -1,5 +1,5 @@
 /**
- * What the sandbox's books hold: charges and payouts, as `Sandbox` gives them and as the steering API shows them.
+ * The rows of the sandbox's ledger: charges and payouts, as `Sandbox` returns them and as the steering API shows them.
  *
  * What is personal is `Redacted`: it prints as `<redacted>`, and `Redacted.value` shows it. The steering API shows it
  * as it is: a sandbox holds made-up people.
@@ -10,7 +10,7 @@ import { Metadata } from "../contract/Metadata.ts"
 import { Timestamp } from "../internal/wire.ts"
 import { Centavos } from "../pix/Money.ts"
 
-/** A charge in the sandbox's books. `amount` is in centavos. */
+/** A charge in the sandbox's ledger. `amount` is in centavos. */
 export const SandboxTransaction = Schema.Struct({
   /** The id of the lookup. */
   transactionId: Schema.String,
@@ -34,7 +34,7 @@ export const SandboxTransaction = Schema.Struct({
 /** See the schema of the same name. */
 export interface SandboxTransaction extends Schema.Schema.Type<typeof SandboxTransaction> {}
 
-/** A payout in the sandbox's books: it was executed, exactly once. `amount` is in centavos. */
+/** A payout in the sandbox's ledger: it was executed, exactly once. `amount` is in centavos. */
 export const SandboxWithdrawal = Schema.Struct({
   id: Schema.Int,
   /** The key that it was asked for with, if any. */
