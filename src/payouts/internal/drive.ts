@@ -8,11 +8,10 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
-import * as Semaphore from "effect/Semaphore"
 import * as Stream from "effect/Stream"
 import { Payments } from "../../client/Payments.ts"
 import { NotAfter } from "../../internal/notAfter.ts"
-import type { PayoutEvent, PayoutItem } from "../Payout.ts"
+import type { PayoutEvent } from "../Payout.ts"
 import { heldBack, makePlan, type NotSent, notSent, type Start } from "./plan.ts"
 import type { Items, Settings } from "./settings.ts"
 import { afterAnswer, namesOf, optionsOf, unseen } from "./machine.ts"
@@ -83,23 +82,14 @@ export const drive = Effect.fnUntraced(function* <E, R>(items: Items<E, R>, sett
     yield* emit(withheld(start, at) ?? (yield* send(start, at)))
   })
 
-  const permits = Semaphore.makeUnsafe(concurrency)
-  const perform = (start: Start) =>
-    concurrency === 1
-      ? pay(start)
-      : Effect.andThen(
-          permits.take(1),
-          Effect.forkChild(Effect.ensuring(pay(start), permits.release(1)), { startImmediately: true })
-        )
-
-  let index = 0
-  const work = Effect.fnUntraced(function* (chunk: ReadonlyArray<PayoutItem>) {
-    for (const item of chunk) {
-      const planned = judge(item, index++, now())
-      yield* planned._tag === "Start" ? perform(planned) : emit(planned)
-    }
-  })
-  const end = yield* Effect.exit(Array.isArray(input) ? work(input) : Stream.runForEachArray(input, work))
-  yield* permits.take(concurrency)
-  return yield* end
+  yield* Stream.runDrain(
+    Stream.mapEffect(
+      Array.isArray(input) ? Stream.fromArray(input) : input,
+      (item, index) => {
+        const planned = judge(item, index, now())
+        return planned._tag === "Start" ? pay(planned) : emit(planned)
+      },
+      { concurrency, unordered: true }
+    )
+  )
 })
