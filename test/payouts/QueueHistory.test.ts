@@ -274,7 +274,7 @@ describe("tables of the version before the history", () => {
         yield* queue.await("invoice-1")
         return yield* linesOf("invoice-1")
       }).pipe(Effect.provide(Layer.provide(PayoutQueue.layer(fast), gateway)))
-      assert.deepStrictEqual(lines.slice(0, 1), ["Retried by ana: after the deploy > accepted"])
+      assert.include(lines, "Retried by ana: after the deploy > accepted")
       assert.strictEqual(lines.at(-1), "Answered Recorded 1 > posted")
     }).pipe(Effect.provide(Layer.fresh(NodeSqlite.layer({ filename: ":memory:" }))))
   )
