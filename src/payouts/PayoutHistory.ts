@@ -1,11 +1,11 @@
 /**
- * What happened to a payout of the queue, and to the queue itself: one entry for each change, written in the transaction
- * that makes the change, and never edited. All of it can be stored: `Schema.toCodecJson(PayoutChange)` writes JSON.
+ * What happened to a payout of the queue, and to the queue itself. The first change of a payout is its submit, which is read
+ * from its row. Each later one is an entry that is written in the transaction that makes the change, and never edited. All
+ * of it can be stored: `Schema.toCodecJson(PayoutChange)` writes JSON.
  *
  * Gotchas:
  * - `by` and `note` are the words of your operators. They are stored and shown as they were given: put no person's data
  *   into them, such as the name or the PIX key of a payee.
- * - A payout that another program inserted (`PayoutInsert`) has its first entry as soon as a worker has found it.
  * - The history of a payout is forgotten together with its row (`forget.references`).
  */
 import * as Schema from "effect/Schema"

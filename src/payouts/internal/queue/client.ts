@@ -23,7 +23,7 @@ import { PayoutNotFound, type PayoutState, PayoutStateConflict, type PayoutStatu
 import type { PauseChange, PayoutChange } from "../../PayoutHistory.ts"
 import { conflictOf, nameOf } from "../content.ts"
 import { type Core, OfferedBy } from "./core.ts"
-import { checkedPerson, type Event, readEntries, readPauses, writePause } from "./entries.ts"
+import { checkedPerson, type Event, readEntries, readPauses, submittedOf, writePause } from "./entries.ts"
 import { isSameRequest, type Submission, submission } from "./request.ts"
 import * as Row from "./row.ts"
 import type { Settings } from "./settings.ts"
@@ -239,9 +239,13 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
     changes,
     /** The entries of the table are the library's own: one that cannot be read is a defect. */
     history: (reference: string): Effect.Effect<ReadonlyArray<PayoutChange>, DatabaseError> =>
-      keyOf(reference).pipe(
-        Effect.flatMap(store.history),
-        Effect.flatMap((entries) => Effect.orDie(readEntries(entries))),
+      find(reference).pipe(
+        Effect.flatMap((row) =>
+          store.history(row.idempotencyKey).pipe(
+            Effect.flatMap((entries) => Effect.orDie(readEntries(entries))),
+            Effect.map((changes) => [submittedOf(row), ...changes])
+          )
+        ),
         Effect.catchTag("PayoutNotFound", () => Effect.succeed([])),
         guard("history")
       ),

@@ -14,7 +14,7 @@ import * as Schema from "effect/Schema"
 import * as Tracer from "effect/Tracer"
 import { unlimited } from "../../../durable/Queue.ts"
 import { repeatedly } from "../../../durable/Work.ts"
-import { entryOf, type Event, submitted } from "./entries.ts"
+import { entryOf, type Event } from "./entries.ts"
 import type { Changes, Row } from "./row.ts"
 import { countChange } from "./signals.ts"
 import { queueName } from "./sqlStore.ts"
@@ -88,7 +88,7 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, poll: number)
 
   /** Inserts and queues a row; false where there is a row with its key. */
   const insert = Effect.fnUntraced(function* (row: Row) {
-    if (!(yield* store.insert(row, entryOf(submitted(row), row)))) return false
+    if (!(yield* store.insert(row))) return false
     yield* offer(row)
     yield* publish(row)
     yield* store.afterCommit(countChange(row))
@@ -107,8 +107,6 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, poll: number)
     delay?: Duration.Input
   ) {
     const to: Row = { ...row, ...changes, updatedAt: yield* Clock.currentTimeMillis, version: row.version + 1 }
-    // Another program inserted it, and no process has changed it yet.
-    if (row.version === 1 && row.generation === 0) yield* store.insertFirst(row, entryOf(submitted(row), row))
     if (!(yield* store.update(row, to, event && entryOf(event, to)))) return undefined
     if (to.generation !== row.generation) yield* offer(to, delay)
     yield* publish(to)

@@ -36,7 +36,13 @@ export const entryOf = (event: Event, { mayHaveLeftAt, state, updatedAt }: Row):
     ...(mayHaveLeftAt !== null && { mayHaveLeftAt: DateTime.makeUnsafe(mayHaveLeftAt) })
   })
 
-export const submitted = ({ amount }: Row): Event => ({ _tag: "Submitted", amount: Centavos.make(amount) })
+/** The first change of a payout. Its row shows it, so the table has no entry for it. */
+export const submittedOf = ({ amount, submittedAt }: Row): PayoutChange => ({
+  _tag: "Submitted",
+  at: DateTime.makeUnsafe(submittedAt),
+  state: "accepted",
+  amount: Centavos.make(amount)
+})
 
 /** The event of an answer to a request of a row. */
 export const answeredEvent = ({ state }: Row, known: Known): Event => {

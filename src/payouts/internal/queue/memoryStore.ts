@@ -56,11 +56,10 @@ export const make = Effect.gen(function* () {
     shortTransaction: transaction,
     followWrites: followWrites(writes),
     afterCommit: (effect) => effect,
-    insert: (row, entry) =>
+    insert: (row) =>
       change(() => {
         if (rows.has(row.idempotencyKey)) return false
         rows.set(row.idempotencyKey, row)
-        histories.set(row.idempotencyKey, [entry])
         return true
       }),
     get: (key) => Effect.sync(() => rows.get(key)),
@@ -72,8 +71,6 @@ export const make = Effect.gen(function* () {
         if (entry !== undefined) histories.set(key, [...historyOf(key), entry])
         return true
       }),
-    // Nothing else inserts rows.
-    insertFirst: () => Effect.void,
     history: (key) => Effect.sync(() => historyOf(key)),
     list: (state, after, limit) =>
       page("submittedAt", after, limit, (row) => state === undefined || row.state === state),

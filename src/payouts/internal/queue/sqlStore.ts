@@ -118,11 +118,10 @@ export const make = (database: Database): Store => {
     shortTransaction: (effect) => transaction(dialect === "pg" ? Effect.andThen(idleTimeout, effect) : effect),
     followWrites: followWrites(soleWritesOf(sql)),
     afterCommit: sql.afterCommit,
-    insert: (row, entry) =>
-      recorded(
+    insert: (row) =>
+      Effect.map(
         sql`INSERT INTO ${payouts} ${sql.insert(Record.mapKeys({ ...row }, columnOf))} ON CONFLICT DO NOTHING RETURNING version`,
-        row.idempotencyKey,
-        entry
+        ({ length }) => length > 0
       ),
     get: (key) => Effect.map(select(sql`WHERE idempotency_key = ${key}`), ([row]) => row),
     update: (from, to, entry) => {
@@ -134,10 +133,6 @@ export const make = (database: Database): Store => {
         ? Effect.map(statement, ({ length }) => length > 0)
         : recorded(statement, from.idempotencyKey, entry)
     },
-    insertFirst: ({ idempotencyKey, version }, entry) =>
-      Effect.asVoid(
-        sql`INSERT INTO ${histories} (idempotency_key, version, entry) VALUES (${idempotencyKey}, ${version}, ${entry}) ${replacing}`
-      ),
     history: (key) =>
       Effect.map(
         sql<{ readonly entry: string }>`SELECT entry AS "entry" FROM ${histories}

@@ -38,13 +38,11 @@ export interface Store {
   readonly followWrites: Effect.Effect<NextWrite, never, Scope.Scope>
   /** Runs something when the caller's transaction is committed; at once where there is none. */
   readonly afterCommit: (effect: Effect.Effect<void>) => Effect.Effect<void>
-  /** Whether it was inserted, with its first entry of the history: there may be a row with this key. */
-  readonly insert: (row: Row, entry: string) => Stored<boolean>
+  /** Whether it was inserted: there may be a row with this key. */
+  readonly insert: (row: Row) => Stored<boolean>
   readonly get: (key: string) => Stored<Row | undefined>
   /** Whether the row was changed, with its entry of the history: another process may have changed it first. */
   readonly update: (from: Row, to: Row, entry: string | undefined) => Stored<boolean>
-  /** Writes the first entry of a row that another program inserted. */
-  readonly insertFirst: (row: Row, entry: string) => Stored<void>
   /** The entries of a key, the oldest first. */
   readonly history: (key: string) => Stored<ReadonlyArray<string>>
   /** The oldest first. */
