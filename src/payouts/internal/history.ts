@@ -41,7 +41,7 @@ const earlier = (a: DateTime.Utc | undefined, b: DateTime.Utc | undefined) =>
   a === undefined || b === undefined ? undefined : DateTime.min(a, b)
 
 /** What the events of one key say. */
-const pastOf = (idempotencyKey: string, events: ReadonlyArray<KeyedEvent> = []): Past | undefined => {
+const pastOf = (idempotencyKey: string, events: ReadonlyArray<KeyedEvent>): Past | undefined => {
   const done = events.find(({ _tag }) => _tag === "Done")
   if (done?._tag === "Done") return done
   const ended = new Set(
@@ -70,14 +70,10 @@ type History = (reference: string, idempotencyKey: string) => Past | undefined
 /** Reads the events of earlier runs. */
 export const makeHistory = (events: Iterable<PayoutEvent>): History => {
   const eventsOf = new Map<string, Array<KeyedEvent>>()
-  const keysOf = new Map<string, Set<string>>()
   const add = (event: KeyedEvent) => {
-    const { idempotencyKey, reference } = event
-    if (idempotencyKey === undefined) return
-    const known = eventsOf.get(idempotencyKey)
-    if (known === undefined) eventsOf.set(idempotencyKey, [event])
+    const known = eventsOf.get(event.reference)
+    if (known === undefined) eventsOf.set(event.reference, [event])
     else known.push(event)
-    keysOf.set(reference, (keysOf.get(reference) ?? new Set()).add(idempotencyKey))
   }
   for (const event of events) {
     if (event._tag === "Repeated") continue
@@ -88,9 +84,17 @@ export const makeHistory = (events: Iterable<PayoutEvent>): History => {
     add({ _tag: "Started", index: event.index, reference: event.reference, ...request })
   }
   return (reference, idempotencyKey) => {
-    const own = pastOf(idempotencyKey, eventsOf.get(idempotencyKey))
+    const known = eventsOf.get(reference) ?? []
+    const keys = new Set(known.flatMap((event) => event.idempotencyKey ?? []))
+    const pasts = [...keys].flatMap(
+      (key) =>
+        pastOf(
+          key,
+          known.filter((event) => event.idempotencyKey === key)
+        ) ?? []
+    )
+    const own = pasts.find((past) => past.idempotencyKey === idempotencyKey)
     if (own?._tag === "Done") return own
-    const others = [...(keysOf.get(reference) ?? [])].filter((key) => key !== idempotencyKey)
-    return others.map((key) => pastOf(key, eventsOf.get(key))).find((past) => past !== undefined) ?? own
+    return pasts.find((past) => past !== own) ?? own
   }
 }
