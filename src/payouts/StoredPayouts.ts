@@ -4,12 +4,12 @@
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import { mapDatabaseError } from "../durable/Database.ts"
 import { requireNewest } from "../durable/Tables.ts"
 import { requireQueue } from "../durable/Queue.ts"
 import * as PixKey from "../pix/PixKey.ts"
+import { readRequest } from "./internal/queue/request.ts"
 import { tables } from "./internal/queue/tables.ts"
 
 /** Fails unless the tables are of this version, and changes none. */
@@ -24,29 +24,18 @@ interface StoredRequest {
 /** `Forgotten`: its time is over. `Sealed`: the program that stored it sealed it, or a newer version wrote it. */
 export type Stored = StoredRequest | "Forgotten" | "Sealed"
 
-const decode = Schema.decodeUnknownOption(
-  Schema.fromJsonString(
-    Schema.Struct({
-      amount: Schema.Int,
-      pixKey: Schema.optionalKey(Schema.String),
-      pixKeyType: Schema.optionalKey(Schema.String),
-      description: Schema.optionalKey(Schema.String)
-    })
-  )
-)
+const storedOf = (text: string | null): Stored =>
+  text === null
+    ? "Forgotten"
+    : Option.match(readRequest(text), {
+        onNone: () => "Sealed",
+        onSome: ({ description, pixKey, pixKeyType = "" }) => ({
+          pixKey: pixKey === undefined ? undefined : PixKey.read(pixKey, pixKeyType),
+          description
+        })
+      })
 
-const storedOf = (text: string | null): Stored => {
-  if (text === null) return "Forgotten"
-  return Option.match(decode(text), {
-    onNone: () => "Sealed" as const,
-    onSome: ({ description, pixKey, pixKeyType = "" }) => ({
-      pixKey: pixKey === undefined ? undefined : PixKey.read(pixKey, pixKeyType),
-      description
-    })
-  })
-}
-
-/** The stored requests of so many payouts, by their keys. */
+/** The stored requests of some payouts, by their keys. */
 export const requests = Effect.fnUntraced(function* (keys: ReadonlyArray<string>) {
   if (keys.length === 0) return new Map<string, Stored>()
   const sql = yield* SqlClient.SqlClient

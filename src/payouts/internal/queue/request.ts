@@ -2,11 +2,10 @@
  * The request of a payout: checked when it is submitted, so that nothing waits in the queue that cannot be sent, and
  * stored as the JSON of its contract.
  */
-import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { BelowMinimum, InvalidRequest } from "../../../contract/PaymentsError.ts"
-import { type WithdrawalRequest, WithdrawalRequestBody } from "../../../contract/Withdrawal.ts"
+import { WithdrawalRequestBody } from "../../../contract/Withdrawal.ts"
 import { checkWithdrawal } from "../../../contract/WithdrawalCheck.ts"
 import type { PayoutItem } from "../../Payout.ts"
 import { canonical, readItem } from "../content.ts"
@@ -35,16 +34,8 @@ export const submission = (payout: PayoutItem): Result.Result<Submission, Invali
   }))
 }
 
-const StoredRequest = Schema.fromJsonString(WithdrawalRequestBody)
-const decodeStored = Schema.decodeUnknownEffect(StoredRequest)
-
-/** The request that was stored. It fails where the text is not one. */
-export const readRequest = (text: string): Effect.Effect<WithdrawalRequest, void> =>
-  Effect.mapBoth(decodeStored(text), {
-    onFailure: () => undefined,
-    // Of the pair, both or none was written.
-    onSuccess: (body) => body as WithdrawalRequest
-  })
+/** The request that was stored; none where the text is not one. */
+export const readRequest = Schema.decodeUnknownOption(Schema.fromJsonString(WithdrawalRequestBody))
 
 /** Whether a stored request asks for the same; `undefined` where it cannot be read. */
 export const isSameRequest = (stored: string, wanted: string): boolean | undefined =>

@@ -7,6 +7,7 @@ import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import type { PersistedQueueError } from "effect/persistence/PersistedQueue"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
@@ -17,7 +18,7 @@ import { inSpan, log } from "../../../internal/spans.ts"
 import { Payments } from "../../../client/Payments.ts"
 import { fingerprint, fromReference } from "../../../contract/IdempotencyKey.ts"
 import type { RequestWithdrawalError } from "../../../contract/PaymentsError.ts"
-import type { Withdrawal, WithdrawalRequest } from "../../../contract/Withdrawal.ts"
+import type { Withdrawal, WithdrawalRequest, WithdrawalRequestBody } from "../../../contract/Withdrawal.ts"
 import { orTryAgain, TryAgain, delayInterrupt, work } from "../../../durable/Work.ts"
 import type { ParkedBecause } from "../../PayoutStatus.ts"
 import type { Seal } from "../../PayoutQueueOptions.ts"
@@ -89,9 +90,8 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
     row.request === null
       ? Effect.undefined
       : seal.open(row.request, row.reference).pipe(
-          Effect.flatMap(readRequest),
-          Effect.map((request) => (request.amount === row.amount ? request : undefined)),
-          Effect.catch(() => Effect.undefined),
+          Effect.map((text) => Option.filter(readRequest(text), ({ amount }) => amount === row.amount)),
+          Effect.map(Option.getOrUndefined),
           Effect.timeoutOrElse({ duration: "30 seconds", orElse: () => new TryAgain({ reason: "SealTimeout" }) })
         )
 
@@ -143,7 +143,9 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
     return Effect.retry(stored, { schedule: Schedule.spaced("500 millis"), times: 120 })
   }
 
-  const send = Effect.fnUntraced(function* (row: Row.Row, request: WithdrawalRequest) {
+  const send = Effect.fnUntraced(function* (row: Row.Row, stored: WithdrawalRequestBody) {
+    // Of a key and its kind, both or none was written.
+    const request = stored as WithdrawalRequest
     const marked = yield* commitMark(row)
     if (marked === undefined) {
       const now = yield* Clock.currentTimeMillis
