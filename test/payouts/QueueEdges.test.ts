@@ -224,6 +224,12 @@ describe("forgetting", () => {
       const forget = { data: "1 second", references: "2 seconds" } as const
       yield* Layer.build(PayoutQueue.layerWorker({ ...fast, forget }))
       yield* Effect.repeat(queue.status("invoice-1"), { until: Option.isNone, schedule: Schedule.spaced("20 millis") })
+      // It is sent by an element of its own. The finished element of the first payout exists for a day.
+      yield* queue.submit(payout("invoice-1"))
+      assert.deepStrictEqual(yield* sql`SELECT state FROM effect_pix_queue ORDER BY id`, [
+        { state: "completed" },
+        { state: "pending" }
+      ])
     }).pipe(Effect.scoped, Effect.provide(layer()))
   )
 })

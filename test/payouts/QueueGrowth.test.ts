@@ -36,16 +36,17 @@ const prepare = Effect.gen(function* () {
 const insert = (from: number, to: number, state: string, age = 0) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
+    const submitted = Date.now() - age
     // Keys are hashes: neighbours in time are none in the index.
     yield* sql`INSERT INTO effect_pix_payouts
       (idempotency_key, reference, amount, request, request_check, state, generation, submitted_at, updated_at)
       SELECT 'payout_' || md5(n::text), 'invoice-' || n, 1000, '{"amount":1000,"currency":"BRL"}', 'abc', ${state}, 1,
-        ${Date.now() - age} + n / 3, ${Date.now() - age} + n / 3
+        ${submitted} + n / 3, ${submitted} + n / 3
       FROM generate_series(${sql.literal(`${from}`)}, ${sql.literal(`${to}`)}) AS n`
     const isOpen = state === "accepted"
     yield* sql`INSERT INTO effect_pix_queue
       (id, queue_name, element, state, visible_at, created_at, updated_at)
-      SELECT 'payout_' || md5(n::text) || '#1', ${queueName}, '{}', ${isOpen ? "pending" : "completed"},
+      SELECT 'payout_' || md5(n::text) || '#' || (${submitted}::bigint + n / 3) || '#1', ${queueName}, '{}', ${isOpen ? "pending" : "completed"},
         now(), now(), now() - ${age} * interval '1 millisecond'
       FROM generate_series(${sql.literal(`${from}`)}, ${sql.literal(`${to}`)}) AS n`
   })

@@ -251,6 +251,23 @@ describe("the cap of a day", () => {
       })
     )
   )
+
+  it.effect("counts a payout once that an operator resumes as not executed", () =>
+    steering({ dailyCap: 2000 }, (queue, calls) =>
+      Effect.gen(function* () {
+        yield* queue.submit(payout("invoice-1"))
+        const { answer, key } = yield* Queue.take(calls)
+        yield* Deferred.fail(answer, lost(key))
+        yield* TestClock.adjust("1 millis")
+        yield* queue.park("invoice-1")
+        yield* queue.resume("invoice-1", { notExecuted: true })
+        yield* Queue.take(calls)
+        yield* queue.submit(payout("invoice-2"))
+        yield* TestClock.adjust("1 second")
+        assert.strictEqual(yield* Queue.size(calls), 1)
+      })
+    )
+  )
 })
 
 describe("changes", () => {

@@ -38,8 +38,9 @@ export const OfferedBy = Context.Reference<Element["span"]>("effect-pix/OfferedB
 export const linksOf = ({ span }: Element): Array<Tracer.SpanLink> =>
   span === undefined ? [] : [{ span: Tracer.externalSpan(span), attributes: {} }]
 
-/** The id of the element that a row waits for. */
-export const elementId = ({ generation, idempotencyKey }: Row) => `${idempotencyKey}#${generation}`
+/** The id of the element that a row waits for. A reference that was forgotten and is submitted again gets new ids. */
+export const elementId = ({ generation, idempotencyKey, submittedAt }: Row) =>
+  `${idempotencyKey}#${submittedAt}#${generation}`
 
 export type Core = Effect.Success<ReturnType<typeof makeCore>>
 
@@ -97,8 +98,8 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, poll: number)
 
   /**
    * Changes a row, by an event of its history or by none; `undefined` where another process changed it first. A row of a
-   * new generation gets a new element, after `delay`, and a worker drops the element that it had: both have to be in one
-   * transaction.
+   * new generation gets a new element, after `delay`, and a worker drops the element that it had. A row that no longer
+   * counts against the cap of a day is subtracted from the sum of that day. Either needs a transaction around the change.
    */
   const change = Effect.fnUntraced(function* (
     row: Row,
@@ -108,6 +109,7 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, poll: number)
   ) {
     const to: Row = { ...row, ...changes, updatedAt: yield* Clock.currentTimeMillis, version: row.version + 1 }
     if (!(yield* store.update(row, to, event && entryOf(event, to)))) return undefined
+    if (row.countedDay !== null && to.countedDay === null) yield* store.unspend(row.countedDay, row.amount)
     if (to.generation !== row.generation) yield* offer(to, delay)
     yield* publish(to)
     if (to.state !== row.state) yield* store.afterCommit(countChange(to))

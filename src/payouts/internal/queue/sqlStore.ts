@@ -106,7 +106,9 @@ export const make = (database: Database): Store => {
           queueName,
           table,
           key: "idempotency_key",
-          element: sql.literal("(idempotency_key || '#' || CAST(generation AS VARCHAR(20)))"),
+          element: sql.literal(
+            "(idempotency_key || '#' || CAST(submitted_at AS VARCHAR(20)) || '#' || CAST(generation AS VARCHAR(20)))"
+          ),
           where: sql`${open} AND ${sql.literal(where)}`
         },
         healRow

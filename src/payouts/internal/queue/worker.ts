@@ -126,9 +126,9 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
       )
     })
 
-  /** Stores what became of a request, and subtracts from the day's sum what provably did not move. */
+  /** Stores what became of a request. */
   const record = (marked: Row.Row, isInDoubt: boolean, answer: Result.Result<Withdrawal, RequestWithdrawalError>) => {
-    const { amount, countedDay, idempotencyKey, sends } = marked
+    const { countedDay, idempotencyKey, sends } = marked
     // A refusal speaks of all requests with this key only if this request's mark is the last one.
     const knownOf = (row: Row.Row) => afterAnswer(answer, idempotencyKey, isInDoubt || row.sends !== sends)
     const changed = core.changeBy(
@@ -136,9 +136,7 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
       (row) => Effect.succeed(Row.answered(row, knownOf(row))),
       (row) => answeredEvent(row, knownOf(row))
     )
-    const uncounted = (day: string) =>
-      Effect.tap(changed, (row) => (row?.countedDay === null ? store.unspend(day, amount) : Effect.void))
-    const stored = countedDay === null ? changed : counting.withPermit(store.shortTransaction(uncounted(countedDay)))
+    const stored = countedDay === null ? changed : counting.withPermit(store.shortTransaction(changed))
     // The answer is stored nowhere else, so this is retried for a minute.
     return Effect.retry(stored, { schedule: Schedule.spaced("500 millis"), times: 120 })
   }
