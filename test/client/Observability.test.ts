@@ -2,7 +2,7 @@ import * as NodeSdk from "@effect/opentelemetry/NodeSdk"
 import { assert, describe, it } from "@effect/vitest"
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http"
 import { SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base"
-import { Cause, Effect, Exit, Fiber, Layer, Logger, Metric, References, Tracer } from "effect"
+import { Cause, Effect, Exit, Fiber, Layer, Logger, Metric, References } from "effect"
 import { IdempotencyKey, Payments, PaymentsPolicy } from "effect-pix"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { FetchHttpClient } from "effect/http"
@@ -12,6 +12,7 @@ import { inspect } from "node:util"
 import { Collector } from "../support/Collector.ts"
 import { lookupPath, requestWithdrawal, withdrawal } from "../support/operations.ts"
 import { paymentsOn, scripted } from "../support/Wire.ts"
+import { recordingTracer } from "../support/spans.ts"
 
 const post = `POST ${requestWithdrawal.path}`
 const get = `GET ${lookupPath(":transactionId")}`
@@ -33,18 +34,6 @@ const retriedPayout = Effect.gen(function* () {
 
 /** No waits, so that a real clock has nothing to wait for either. */
 const impatient = PaymentsPolicy.layer({ retryWrites: PaymentsPolicy.once.retryReads })
-
-const recordingTracer = () => {
-  const spans: Array<Tracer.NativeSpan> = []
-  const tracer = Tracer.make({
-    span: (options) => {
-      const span = new Tracer.NativeSpan(options)
-      spans.push(span)
-      return span
-    }
-  })
-  return { spans, layer: Layer.succeed(Tracer.Tracer, tracer) }
-}
 
 const underTestClock = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {

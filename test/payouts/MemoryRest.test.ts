@@ -1,5 +1,5 @@
 /**
- * What the queues of payouts and webhooks do in memory while nothing is due.
+ * The work of the queues of payouts and webhooks in memory while nothing is due.
  */
 import { assert, it } from "@effect/vitest"
 import { Clock, type Duration, Effect, Layer } from "effect"
@@ -9,7 +9,7 @@ import { TestClock } from "effect/testing"
 import { gateway, makeWarnings, parkedLine, parkOne, payout } from "../support/payoutQueue.ts"
 
 it.effect(
-  "PayoutQueue and Webhook in memory wake for nothing but the hourly sweeps and a report a minute while nothing is due, and do at once what comes then",
+  "PayoutQueue and Webhook in memory run only the hourly sweeps and one report a minute while nothing is due, and handle at once what is submitted then",
   () =>
     Effect.gen(function* () {
       const clock = yield* Clock.Clock

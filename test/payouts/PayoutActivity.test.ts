@@ -17,7 +17,7 @@ const workflow = PayInvoice.toLayer(({ amount, invoice }) => PayoutActivity.make
 const layer = workflow.pipe(Layer.provideMerge(WorkflowEngine.layerMemory), Layer.provideMerge(layerMemory()))
 
 describe("PayoutActivity", () => {
-  it.effect("a workflow that is asked twice pays once, and has the payout's state as a value", () =>
+  it.effect("a workflow that is run twice pays once, and has the payout's status as a value", () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const first = yield* PayInvoice.execute({ invoice: "invoice-1", amount: 1000 })
@@ -65,7 +65,7 @@ describe("PayoutActivity where the database fails", () => {
       )
   const invoice = { invoice: "invoice-1", amount: 1000 }
 
-  it.effect("the workflow ends with a defect for good, and the payout is sent all the same", () =>
+  it.effect("the workflow ends with a defect, and the payout is sent all the same", () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const queue = yield* PayoutQueue

@@ -12,7 +12,7 @@ describe("a journal of a run", () => {
     return { events, text: events.map(PayoutJournal.line).join("") }
   })
 
-  it.effect("a journal that ends anywhere is read up to its last whole line", () =>
+  it.effect("is read up to its last whole line, wherever it ends", () =>
     Effect.gen(function* () {
       const { events, text } = yield* written
       const bytes = Buffer.from(text)
@@ -27,7 +27,7 @@ describe("a journal of a run", () => {
     })
   )
 
-  it.effect("a journal whose last result is torn has its payout asked again under the same key, and no other", () =>
+  it.effect("sends the payout whose result is torn again under the same key, and no other payout", () =>
     Effect.gen(function* () {
       const { text } = yield* written
       const { events } = yield* PayoutJournal.read(text.slice(0, -5))
@@ -38,7 +38,7 @@ describe("a journal of a run", () => {
     })
   )
 
-  it.effect("a journal with a line in the middle that is no event is not read, and the line is named", () =>
+  it.effect("is not read where a line in the middle is no event, and the error names the line", () =>
     Effect.gen(function* () {
       const { text } = yield* written
       const [first = "", ...rest] = text.split("\n")

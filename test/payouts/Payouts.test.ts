@@ -48,7 +48,7 @@ describe("Payouts.run", () => {
     })
   )
 
-  it.effect("makes other keys for another kind of reference", () =>
+  it.effect("makes the keys of another kind from the same references", () =>
     Effect.gen(function* () {
       const model = makeModel()
       yield* model.run([item("42")], { kind: "refund" })
@@ -78,7 +78,7 @@ describe("Payouts.run", () => {
     )
   }
 
-  it.effect("accounts for a mixed run: done, refused, unknown with its key, not started", () =>
+  it.effect("reports what is done, refused and unknown, each with its error and its key", () =>
     Effect.gen(function* () {
       const model = makeModel({
         script: failing({
@@ -105,7 +105,7 @@ describe("Payouts.run", () => {
 })
 
 describe("references", () => {
-  it.effect("pays an identical item once and says where the first one stands", () =>
+  it.effect("pays an identical item once and reports the index of the first one", () =>
     Effect.gen(function* () {
       const model = makeModel()
       const report = yield* model.run([item("a"), item("b"), { ...item("a") }, item("a")])
@@ -168,7 +168,7 @@ describe("references", () => {
   }
 
   for (const amount of [Number.NaN, -1, 10.5, Number.POSITIVE_INFINITY]) {
-    it.effect(`refuses the amount ${amount}, which no limit could be held against`, () =>
+    it.effect(`refuses the amount ${amount}, which cannot be compared with a limit`, () =>
       Effect.gen(function* () {
         const model = makeModel()
         // What a caller without types may give.
@@ -215,7 +215,7 @@ describe("the report", () => {
     })
   )
 
-  it.effect("is read as its events where a later run has it as previous", () =>
+  it.effect("is read as its events where it is the `previous` of a later run", () =>
     Effect.gen(function* () {
       const first = yield* makeModel({ script: failing({ b: failures.refused }) }).run([item("a"), item("b")])
       const model = makeModel()

@@ -4,8 +4,8 @@ import { Money } from "effect-pix"
 import { ServiceUnavailable } from "../../src/contract/PaymentsError.ts"
 import { start, failing, failures, item, items, keyOf, make, makeModel, referencesOf } from "../support/payouts.ts"
 
-describe("limits", () => {
-  it.effect("keeps back what is above the cap of one payout and pays the others", () =>
+describe("the limits of a run", () => {
+  it.effect("do not start a payout above maxAmount, and pay the others", () =>
     Effect.gen(function* () {
       const model = makeModel()
       const report = yield* model.run([item("a", 5001), item("b", 5000)], {
@@ -26,7 +26,7 @@ describe("limits", () => {
     })
   )
 
-  it.effect("stops at the first item that would go beyond the cap of the run, even if a later one would fit", () =>
+  it.effect("stop the run at the first item that exceeds maxTotal, even if a later one would fit", () =>
     Effect.gen(function* () {
       const model = makeModel()
       const report = yield* model.run([item("a", 2000), item("b", 1000), item("c", 1001), item("d", 1000)], {
@@ -43,7 +43,7 @@ describe("limits", () => {
     })
   )
 
-  it.effect("starts nothing of a list that the balance does not cover, by one centavo", () =>
+  it.effect("start nothing of a list for which the balance is one centavo short", () =>
     Effect.gen(function* () {
       const model = makeModel({ balance: "29.99" })
       const report = yield* model.run(items(3), { checkBalance: true })
@@ -56,19 +56,21 @@ describe("limits", () => {
     })
   )
 
-  it.effect("starts a list that the balance covers exactly, counting neither repeated nor capped items", () =>
-    Effect.gen(function* () {
-      const model = makeModel({ balance: "30" })
-      const report = yield* model.run([...items(3), ...items(3), item("big", 9000)], {
-        checkBalance: true,
-        maxAmount: Money.centavos(2000)
+  it.effect(
+    "start a list that the balance covers exactly, and count neither repeated items nor items above maxAmount",
+    () =>
+      Effect.gen(function* () {
+        const model = makeModel({ balance: "30" })
+        const report = yield* model.run([...items(3), ...items(3), item("big", 9000)], {
+          checkBalance: true,
+          maxAmount: Money.centavos(2000)
+        })
+        assert.strictEqual(report.done.length, 3)
+        assert.strictEqual(model.balances(), 1)
       })
-      assert.strictEqual(report.done.length, 3)
-      assert.strictEqual(model.balances(), 1)
-    })
   )
 
-  it.effect("compares in exact reais: a tenth of a centavo short is short", () =>
+  it.effect("compare exact reais: a balance that is a tenth of a centavo short does not cover the list", () =>
     Effect.gen(function* () {
       const short = yield* makeModel({ balance: "29.999" }).run(items(3), { checkBalance: true })
       assert.strictEqual(short.done.length, 0)
@@ -77,7 +79,7 @@ describe("limits", () => {
     })
   )
 
-  it.effect("stops a stream at the first item that its running sum does not cover", () =>
+  it.effect("stop a stream at the first item with which its sum exceeds the balance", () =>
     Effect.gen(function* () {
       const model = makeModel({ balance: "25" })
       const report = yield* model.run(Stream.fromIterable(items(4)), { checkBalance: true })
@@ -90,7 +92,7 @@ describe("limits", () => {
     })
   )
 
-  it.effect("asks for no balance where it is told not to", () =>
+  it.effect("read no balance where checkBalance is false", () =>
     Effect.gen(function* () {
       const model = makeModel({ balance: "0" })
       const report = yield* model.run(items(2), { checkBalance: false })
@@ -98,7 +100,7 @@ describe("limits", () => {
     })
   )
 
-  it.effect("asks for the balance of the company that is named", () =>
+  it.effect("read the balance of the company that is named", () =>
     Effect.gen(function* () {
       const asked: Array<unknown> = []
       const { operations } = makeModel()
@@ -115,7 +117,7 @@ describe("limits", () => {
     })
   )
 
-  it.effect("starts nothing when the balance cannot be read, and says why", () =>
+  it.effect("start nothing when the balance cannot be read, and report the error", () =>
     Effect.gen(function* () {
       const { calls, operations } = makeModel()
       const down = new ServiceUnavailable({
@@ -137,18 +139,20 @@ describe("limits", () => {
     })
   )
 
-  it.effect("takes what an earlier run did as done: nothing is sent for it, and the rest needs no more balance", () =>
-    Effect.gen(function* () {
-      const first = makeModel({ script: failing({ "invoice-2": failures.poor }) })
-      const before = yield* first.run(items(4), { concurrency: 1 })
-      assert.deepStrictEqual(referencesOf(before.done), ["invoice-0", "invoice-1"])
-      const second = makeModel({ balance: "20" })
-      const report = yield* second.run(items(4), {
-        checkBalance: true,
-        previous: [...before.done, ...before.notStarted]
+  it.effect(
+    "do not count what an earlier run has paid: nothing is sent for it, and the balance need not cover it",
+    () =>
+      Effect.gen(function* () {
+        const first = makeModel({ script: failing({ "invoice-2": failures.poor }) })
+        const before = yield* first.run(items(4), { concurrency: 1 })
+        assert.deepStrictEqual(referencesOf(before.done), ["invoice-0", "invoice-1"])
+        const second = makeModel({ balance: "20" })
+        const report = yield* second.run(items(4), {
+          checkBalance: true,
+          previous: [...before.done, ...before.notStarted]
+        })
+        assert.deepStrictEqual(referencesOf(report.done), referencesOf(items(4)))
+        assert.deepStrictEqual(second.calls.toSorted(), [keyOf("invoice-2"), keyOf("invoice-3")].toSorted())
       })
-      assert.deepStrictEqual(referencesOf(report.done), referencesOf(items(4)))
-      assert.deepStrictEqual(second.calls.toSorted(), [keyOf("invoice-2"), keyOf("invoice-3")].toSorted())
-    })
   )
 })

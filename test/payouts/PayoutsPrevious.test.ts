@@ -94,7 +94,7 @@ describe("an earlier payout that is done", () => {
           assert.strictEqual(conflict.error.earlier.amount, 1000)
           assert.match(conflict.error.message, /not sent/)
           assert.deepStrictEqual(model.calls, [keyOf("b")])
-          // What the refusal knows is not lost where only this run's report is kept.
+          // The refusal holds the earlier request, so it is not lost where only this run's report is stored.
           const third = makeModel({ script: failing({ a: failures.refused }) })
           const last = yield* third.run([item("a")], { previous: report.refused })
           assert.deepStrictEqual(tagsOf(last), ["Unknown"])
@@ -125,7 +125,7 @@ describe("an earlier payout that is done", () => {
     })
   )
 
-  it.effect("stays done whatever else is reported of it, and those of other references do not matter", () =>
+  it.effect("stays done whatever else is reported of it, and events of other references do not matter", () =>
     Effect.gen(function* () {
       const before = yield* makeModel().run([item("a")])
       const at = millis(5)
@@ -162,7 +162,7 @@ describe("an earlier payout that is unknown", () => {
     })
   )
 
-  it.effect("keeps what was said of its refusal: the status, the words, when to come back, what was wrong", () =>
+  it.effect("has the details of its refusal: the status, the service's message, `retryAfter` and the issues", () =>
     Effect.gen(function* () {
       const common = { operation: "requestWithdrawal", attempts: 2 } as const
       const said = { status: 429, serviceMessage: "Devagar", retryAfter: Duration.seconds(30) }
@@ -204,14 +204,16 @@ describe("an earlier payout that is unknown", () => {
     })
   )
 
-  it.effect("is shown as a conflict where the service says that its key was used for something else", () =>
-    Effect.gen(function* () {
-      const report = yield* makeModel({ script: failing({ "invoice-0": failures.conflict }) }).run(items(1), {
-        previous: yield* unknownRun
+  it.effect(
+    "is unknown with an IdempotencyConflict where the service says that its key was used for something else",
+    () =>
+      Effect.gen(function* () {
+        const report = yield* makeModel({ script: failing({ "invoice-0": failures.conflict }) }).run(items(1), {
+          previous: yield* unknownRun
+        })
+        const [result] = report.unknown
+        assert.strictEqual(result?.error._tag, "IdempotencyConflict")
       })
-      const [result] = report.unknown
-      assert.strictEqual(result?.error._tag, "IdempotencyConflict")
-    })
   )
 
   it.effect("is reported to the client, and a payout that is not unknown is not", () =>
@@ -238,7 +240,7 @@ describe("an earlier payout that is unknown", () => {
     })
   )
 
-  it.effect("stays unknown where a run stops, meets a cap or reads no balance before its turn", () =>
+  it.effect("stays unknown where the run stops, reaches a limit or reads no balance before it is sent", () =>
     Effect.gen(function* () {
       const previous = [unknown("invoice-1", start)]
       const cases: ReadonlyArray<readonly [string, Payouts.Options]> = [
@@ -270,7 +272,7 @@ describe("an earlier payout that is unknown", () => {
     ["of a time that lies far ahead", DateTime.makeUnsafe("2400-01-01"), {}, "KeyHorizon"],
     ["young, and all are held", millis(1), { hold: true }, "Hold"]
   ] as const) {
-    it.effect(`is ${held === undefined ? "asked again" : "held, and reported as it was,"} when it is ${what}`, () =>
+    it.effect(`is ${held === undefined ? "sent again" : "held, and reported as it was,"} when it is ${what}`, () =>
       Effect.gen(function* () {
         yield* TestClock.adjust("12 hours")
         for (const event of [unknown("invoice-0", since), started("invoice-0", since)]) {
@@ -288,7 +290,7 @@ describe("an earlier payout that is unknown", () => {
     )
   }
 
-  it.effect("is as old as its first attempt, in whatever order the events stand", () =>
+  it.effect("is as old as its first attempt, in whatever order the events are", () =>
     Effect.gen(function* () {
       const old = unknown("invoice-0", start)
       const young = unknown("invoice-0", millis(13 * 3_600_000))
@@ -350,7 +352,7 @@ describe("an earlier payout under another key than that of the run", () => {
         assert.deepStrictEqual([differs, earlier.state, earlier.idempotencyKey], [["key"], state, salary])
         assert.match(message, /not sent.*a reference of its own.*the kind that it was sent under/)
         assert.deepStrictEqual(model.calls, [keyOf("invoice-1")])
-        // Where only this run's report is kept, it is as much: nothing is sent under the key of this run.
+        // The same holds where only this run's report is stored: nothing is sent under the key of this run.
         const next = makeModel()
         const again = yield* next.run(items(1), { previous: report.refused })
         assert.deepStrictEqual([tagsOf(again), next.calls], [["Refused"], []])
@@ -392,7 +394,7 @@ describe("an earlier payout under another key than that of the run", () => {
   )
 })
 
-describe("what earlier events of one key come to", () => {
+describe("what is known from the earlier events of one key", () => {
   const [t1, t2, t3] = [millis(1), millis(2), millis(3)]
   const s = (at?: DateTime.Utc, index?: number) => started("invoice-0", at, index)
   const r = (at?: DateTime.Utc, startedAt?: DateTime.Utc, index?: number) => refused("invoice-0", at, startedAt, index)
@@ -520,7 +522,7 @@ describe("what earlier events of one key come to", () => {
     })
   )
 
-  it.effect("is that a run interrupted while it pays leaves what was under way unknown", () =>
+  it.effect("is unknown for what was under way when a run was interrupted", () =>
     Effect.gen(function* () {
       const events: Array<PayoutEvent> = []
       const first = makeModel({ script: (_, key) => (key === keyOf("invoice-1") ? Effect.never : undefined) })

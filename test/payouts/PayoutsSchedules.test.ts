@@ -7,7 +7,7 @@ import { TestClock } from "effect/testing"
 import { failures, item, keyOf, make, makeModel, referencesOf, resultsOf, yields } from "../support/payouts.ts"
 import { runs, seeded } from "../support/seed.ts"
 
-/** Some 12 references, some of them twice, in a shuffled order. The description tells a payout's reference. */
+/** Some 12 references, some of them twice, in a shuffled order. The description has the payout's reference. */
 const batchOf = (random: ReturnType<typeof seeded>) => {
   const distinct = Array.from({ length: 4 + random.below(9) }, (_, n) => ({
     ...item(`invoice-${n}`, 1000 + random.below(5000)),
@@ -18,7 +18,7 @@ const batchOf = (random: ReturnType<typeof seeded>) => {
   return { distinct, list: order.map(({ one }) => one) }
 }
 
-/** Runs a batch and interrupts it after a random number of steps, again and again, then lets it end. */
+/** Runs a batch and interrupts it after a random number of steps, several times, and then runs it to its end. */
 const torture = Effect.fnUntraced(function* (
   random: ReturnType<typeof seeded>,
   run: (calm: boolean) => Stream.Stream<PayoutEvent, InvalidRequest>
@@ -26,7 +26,7 @@ const torture = Effect.fnUntraced(function* (
   let interrupted = 0
   for (let round = 0; round < 8; round++) {
     const fiber = yield* Effect.forkChild(Stream.runDrain(run(false)))
-    // Another process with the same list, sometimes.
+    // Sometimes another process pays the same list.
     const other = random.next() < 0.3 ? yield* Effect.forkChild(Stream.runDrain(run(false))) : undefined
     yield* yields(random.below(30))
     yield* Fiber.interrupt(fiber)

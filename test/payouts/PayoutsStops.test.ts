@@ -27,7 +27,7 @@ describe("a stop of a run", () => {
     "a connection that cannot be made": failures.down,
     "a redirect": failures.redirected
   })) {
-    it.effect(`starts nothing more after ${name}, and says so for each item that is left`, () =>
+    it.effect(`starts nothing more after ${name}, and reports each item that is left`, () =>
       Effect.gen(function* () {
         const model = makeModel({ script: failing({ "invoice-2": stop }) })
         const report = yield* model.run(items(5), one)
@@ -51,14 +51,14 @@ describe("a stop of a run", () => {
     )
   }
 
-  it.effect("goes on after a payout that was only refused", () =>
+  it.effect("does not happen after a payout that was only refused", () =>
     Effect.gen(function* () {
       const report = yield* makeModel({ script: failing({ "invoice-2": failures.refused }) }).run(items(5), one)
       assert.strictEqual(report.done.length, 4)
     })
   )
 
-  it.effect("stops where its caller says: at a tag, an outcome, or by a predicate", () =>
+  it.effect("happens where `stopOn` says: at a tag, an outcome, or by a predicate", () =>
     Effect.gen(function* () {
       const policies: ReadonlyArray<Payouts.Options["stopOn"]> = [
         ["ServiceUnavailable"],
@@ -78,7 +78,7 @@ describe("a stop of a run", () => {
     "refused credentials": failures.auth,
     "a redirect": failures.redirected
   })) {
-    it.effect(`stops at ${name} whatever the policy says: every payout would meet the same`, () =>
+    it.effect(`happens at ${name} whatever stopOn says: every payout would fail alike`, () =>
       Effect.gen(function* () {
         const model = makeModel({ script: failing({ "invoice-0": stop }) })
         const report = yield* model.run(items(3), { ...one, stopOn: () => false })
@@ -88,7 +88,7 @@ describe("a stop of a run", () => {
     )
   }
 
-  it.effect("lets what is under way finish", () =>
+  it.effect("finishes the requests that are under way", () =>
     Effect.gen(function* () {
       const allUnderWay = yield* Deferred.make<void>()
       const stopped = yield* Deferred.make<void>()
@@ -114,7 +114,7 @@ describe("a stop of a run", () => {
     })
   )
 
-  it.effect("has the first failure as its reason, where another one follows at once", () =>
+  it.effect("has the first failure as its reason, where another one follows immediately", () =>
     Effect.gen(function* () {
       const underWay = yield* Queue.unbounded<Deferred.Deferred<never, RequestWithdrawalError>>()
       const { run } = make({
@@ -137,7 +137,7 @@ describe("a stop of a run", () => {
     })
   )
 
-  it.effect("has what the service said as its reason, also where the payout stays unknown", () =>
+  it.effect("has the service's refusal as its reason, also where the payout stays unknown", () =>
     Effect.gen(function* () {
       const before = yield* makeModel({ script: failing({ "invoice-0": failures.unknown }) }).run(items(1))
       const model = makeModel({ script: failing({ "invoice-0": failures.auth }) })
@@ -147,7 +147,7 @@ describe("a stop of a run", () => {
     })
   )
 
-  it.effect("comes after any refusal of a payout that may have been paid, since that stays unknown", () =>
+  it.effect("happens after any refusal of a payout that may have been paid, since that payout stays unknown", () =>
     Effect.gen(function* () {
       const before = yield* makeModel({ script: failing({ "invoice-0": failures.unknown }) }).run(items(1))
       const model = makeModel({ script: failing({ "invoice-0": failures.refused }) })
@@ -157,7 +157,7 @@ describe("a stop of a run", () => {
     })
   )
 
-  it.effect("comes when the caller's predicate throws, and what was paid is in the report", () =>
+  it.effect("happens when the caller's predicate throws, and what was paid is in the report", () =>
     Effect.gen(function* () {
       const model = makeModel({ script: failing({ "invoice-1": failures.refused }) })
       const report = yield* model.run(items(4), {
@@ -170,7 +170,7 @@ describe("a stop of a run", () => {
     })
   )
 
-  it.effect("comes when the call of a payout dies: it may have been sent, so it is unknown", () =>
+  it.effect("happens when the call of a payout dies: it may have been sent, so it is unknown", () =>
     Effect.gen(function* () {
       const model = makeModel({
         script: (_, key) => (key === keyOf("invoice-1") ? Effect.die(new Error("a broken transport")) : undefined)

@@ -5,7 +5,7 @@ import type { PayoutEvent } from "effect-pix/payouts"
 import { failures, item, items, keyOf, make, makeModel, resultsOf, yields } from "../support/payouts.ts"
 
 describe("Payouts.stream", () => {
-  it.effect("sends nothing more of what its reader holds when the run has stopped", () =>
+  it.effect("sends nothing for Started events that its reader still handles when the run has stopped", () =>
     Effect.gen(function* () {
       const underWay = yield* Deferred.make<void>()
       const busy = yield* Deferred.make<void>()
@@ -49,7 +49,7 @@ describe("Payouts.stream", () => {
   )
 
   for (const concurrency of [1, 4, 50]) {
-    it.effect(`sends a request only after its reader is through with its start, ${concurrency} at a time`, () =>
+    it.effect(`sends a request only after its reader has handled its Started event, ${concurrency} at a time`, () =>
       Effect.gen(function* () {
         const stored = new Set<string>()
         const early: Array<string> = []
@@ -92,7 +92,7 @@ describe("Payouts.stream", () => {
     })
   )
 
-  it.effect("interrupts what is under way when its reader goes away", () =>
+  it.effect("interrupts the requests that are under way when its reader is interrupted", () =>
     Effect.gen(function* () {
       const underWay = yield* Deferred.make<void>()
       let cutOff = 0
@@ -113,7 +113,7 @@ describe("Payouts.stream", () => {
     })
   )
 
-  it.effect("tells that a payout starts before its request is sent, then what became of it", () =>
+  it.effect("emits Started before the request of a payout is sent, and its result after it", () =>
     Effect.gen(function* () {
       const log: Array<string> = []
       const model = makeModel({
@@ -141,7 +141,7 @@ describe("Payouts.stream", () => {
     })
   )
 
-  it.effect("starts over when it is run again, and the gateway repeats no payout", () =>
+  it.effect("pays all items again when it is run again, and the gateway repeats no payout", () =>
     Effect.gen(function* () {
       const model = makeModel()
       const stream = model.stream(items(3))
@@ -153,7 +153,7 @@ describe("Payouts.stream", () => {
     })
   )
 
-  it.effect("finishes what was started when its source fails, and then fails as the source", () =>
+  it.effect("finishes what was started when its source fails, and then fails with the source's error", () =>
     Effect.gen(function* () {
       const model = makeModel()
       const slow = make({
@@ -177,7 +177,7 @@ describe("Payouts.stream", () => {
     })
   )
 
-  it.effect("reads a lazy list once and an endless stream only as far as it is wanted", () =>
+  it.effect("reads a lazy list once, and an endless stream only as far as its reader does", () =>
     Effect.gen(function* () {
       const model = makeModel()
       const endless = Stream.iterate(0, (n) => n + 1).pipe(Stream.map((n) => item(`n-${n}`)))

@@ -25,7 +25,7 @@ const asked = Effect.gen(function* () {
 })
 
 describe("submit", () => {
-  it.effect("a payout is posted once, under the frozen key of its reference", () =>
+  it.effect("a payout is posted once, under the key of its reference, which never changes", () =>
     Effect.gen(function* () {
       const queue = yield* PayoutQueue
       assert.strictEqual((yield* queue.submit(payout("invoice-42"))).state, "accepted")
@@ -39,7 +39,7 @@ describe("submit", () => {
     }).pipe(Effect.provide(layerMemory()))
   )
 
-  it.effect("the same reference with another content is a ReferenceConflict that says what differs", () =>
+  it.effect("the same reference with another content is a ReferenceConflict that names the differences", () =>
     Effect.gen(function* () {
       const queue = yield* PayoutQueue
       yield* queue.submit(payout("invoice-1"))
@@ -97,7 +97,7 @@ describe("submit", () => {
     }).pipe(Effect.provide(layerMemory()))
   )
 
-  it.effect("of many payouts every one that is wrong is named, by its place, its reference and why", () =>
+  it.effect("of many payouts each wrong one is named, with its index, its reference and its error", () =>
     Effect.gen(function* () {
       const queue = yield* PayoutQueue
       yield* queue.submit(payout("invoice-1"))
@@ -134,7 +134,7 @@ describe("submit", () => {
     }).pipe(Effect.provide(layerMemory()))
   )
 
-  it.effect("a stored request that is opened for ever keeps no other payout waiting for ever", () => {
+  it.effect("a stored request whose opening never ends does not block the other payouts", () => {
     let isAway = true
     const seal = {
       seal: (request: string) => Effect.succeed(request),
@@ -184,7 +184,7 @@ describe("what the service answers", () => {
   )
 
   it.effect(
-    "what passes (credentials, a rate limit, no connection) is tried again for as long as it takes, and does not age",
+    "a refusal that is not about the payout (credentials, a rate limit, no connection) is tried again without a limit of time",
     () =>
       Effect.gen(function* () {
         const queue = yield* PayoutQueue
@@ -204,7 +204,7 @@ describe("what the service answers", () => {
       }).pipe(Effect.provide(layerOnce({ poll: "5 minutes" })))
   )
 
-  it.effect("a lost answer is unknown, and the same key learns that it was paid", () =>
+  it.effect("a payout whose answer is lost is unknown, and a request with the same key finds that it was paid", () =>
     Effect.gen(function* () {
       const queue = yield* PayoutQueue
       const sandbox = yield* Sandbox
@@ -219,7 +219,7 @@ describe("what the service answers", () => {
     }).pipe(Effect.provide(layerOnce()))
   )
 
-  it.effect("a refusal after a lost answer stays unknown until the horizon, and is parked and not sent past it", () =>
+  it.effect("a payout that is refused after a lost answer stays unknown until the horizon, and is parked then", () =>
     Effect.gen(function* () {
       const queue = yield* PayoutQueue
       const sandbox = yield* Sandbox
@@ -271,7 +271,7 @@ describe("limits", () => {
     }).pipe(Effect.provide(layerMemory({ perSecond: 10 })))
   )
 
-  it.effect("beyond the cap of a day the rest waits for the next day of the zone, and what is unknown counts", () =>
+  it.effect("payouts above dailyCap wait for the next day of the zone, and unknown payouts count", () =>
     Effect.gen(function* () {
       const queue = yield* PayoutQueue
       const sandbox = yield* Sandbox
@@ -288,7 +288,7 @@ describe("limits", () => {
     }).pipe(Effect.provide(layerOnce({ dailyCap: 4000, concurrency: 1, poll: "5 minutes" })))
   )
 
-  it.effect("while the queue is paused nothing is sent, and then it goes on", () =>
+  it.effect("nothing is sent while the queue is paused, and payouts are sent after the pause", () =>
     Effect.gen(function* () {
       const queue = yield* PayoutQueue
       yield* queue.setPaused(true)
@@ -318,7 +318,7 @@ describe("an operator", () => {
     }).pipe(Effect.provide(layerMemory()))
   )
 
-  it.effect("tells how a posted payout ended, and one that was never sent only when it is parked", () =>
+  it.effect("settles a posted payout, and a payout that was never sent only when it is parked", () =>
     Effect.gen(function* () {
       const queue = yield* PayoutQueue
       yield* queue.submit(payout("invoice-1"))
@@ -337,7 +337,7 @@ describe("an operator", () => {
     }).pipe(Effect.provide(layerMemory()))
   )
 
-  it.effect("sends what waits for its next attempt at once", () =>
+  it.effect("sends a payout that waits for its next attempt at once", () =>
     Effect.gen(function* () {
       const queue = yield* PayoutQueue
       const sandbox = yield* Sandbox
@@ -367,7 +367,7 @@ describe("list and changes", () => {
     }).pipe(Effect.provide(layerMemory()))
   )
 
-  it.effect("the last state of every payout is told as a change", () =>
+  it.effect("the last state of every payout is emitted as a change", () =>
     Effect.gen(function* () {
       const queue = yield* PayoutQueue
       const last = new Map<string, string>()
@@ -385,7 +385,7 @@ describe("list and changes", () => {
   )
 })
 
-describe("what is told", () => {
+describe("the log and the settings", () => {
   it.effect("the number that waits in each state is a metric", () =>
     Effect.gen(function* () {
       const queue = yield* PayoutQueue

@@ -17,7 +17,7 @@ const options: PayoutQueueOptions = { lease: "1 second", poll: "20 millis", conc
 const startWorker = (service: Layer.Layer<Payments>, given = options) =>
   Layer.build(Layer.fresh(Layer.provide(PayoutQueue.layerWorker(given), service)))
 
-/** As if the lease were over: another worker may take it. */
+/** Ends the lease of an element, so that another worker takes it. */
 const expireLease = Effect.flatMap(
   SqlClient.SqlClient,
   (sql) =>
@@ -31,15 +31,20 @@ const stateOf = (reference: string) =>
     return Option.getOrThrow(yield* queue.status(reference)).state
   })
 
+/** A payout whose first request is under way. */
+const underWay = Effect.gen(function* () {
+  const queue = yield* PayoutQueue
+  const { calls, layer } = yield* makeService
+  yield* queue.submit(payout("invoice-1"))
+  yield* startWorker(layer)
+  return { calls, first: yield* Queue.take(calls), queue }
+})
+
 describe("a key that the service says was used for something else", () => {
-  it.live("is shown as that conflict: its payout is unknown, and a person has to find out for what", () =>
+  it.live("is an IdempotencyConflict: its payout is unknown, and a person has to find out why", () =>
     Effect.gen(function* () {
-      const queue = yield* PayoutQueue
-      const service = yield* makeService
-      yield* queue.submit(payout("invoice-1"))
-      yield* startWorker(service.layer)
-      const { answer, key } = yield* Queue.take(service.calls)
-      yield* Deferred.fail(answer, failures.conflict(key))
+      const { first, queue } = yield* underWay
+      yield* Deferred.fail(first.answer, failures.conflict(first.key))
       const status = yield* Effect.repeat(Effect.map(queue.status("invoice-1"), Option.getOrThrow), {
         until: ({ state }) => state === "unknown"
       })
@@ -48,24 +53,20 @@ describe("a key that the service says was used for something else", () => {
   )
 })
 
-describe("a worker that sleeps through its lease", () => {
+describe("a worker that is suspended for longer than its lease", () => {
   const overtaken = Effect.gen(function* () {
-    const queue = yield* PayoutQueue
-    const first = yield* makeService
+    const { calls, first: slow } = yield* underWay
     const second = yield* makeService
-    yield* queue.submit(payout("invoice-1"))
-    yield* startWorker(first.layer)
-    const slow = yield* Queue.take(first.calls)
     yield* expireLease
     yield* startWorker(second.layer)
     const quick = yield* Queue.take(second.calls)
-    assert.strictEqual(slow.earlier, undefined, "the first request knows of no earlier one")
-    assert.strictEqual(quick.earlier, "Unknown", "the second one finds the mark standing")
+    assert.strictEqual(slow.earlier, undefined, "the first request is sent without `earlier`")
+    assert.strictEqual(quick.earlier, "Unknown", "the second request is sent with the mark")
     assert.strictEqual(slow.key, quick.key)
-    return { slow, quick }
+    return { calls, slow, quick }
   })
 
-  it.live("does not refuse what another one is sending: its refusal speaks of its own request alone", () =>
+  it.live("does not refuse a payout that another worker is sending: its refusal is about its own request alone", () =>
     Effect.gen(function* () {
       const queue = yield* PayoutQueue
       const { quick, slow } = yield* overtaken
@@ -76,19 +77,22 @@ describe("a worker that sleeps through its lease", () => {
     }).pipe(Effect.scoped, Effect.provide(sqlite))
   )
 
-  it.live("cannot undo what the other one learned", () =>
+  it.live("does not change a payout that the other worker has posted", () =>
     Effect.gen(function* () {
       const queue = yield* PayoutQueue
-      const { quick, slow } = yield* overtaken
+      const { calls, quick, slow } = yield* overtaken
       yield* Deferred.succeed(quick.answer, record(quick.key))
       yield* queue.await("invoice-1")
       yield* Deferred.fail(slow.answer, refusal(slow.key))
-      yield* Effect.sleep("100 millis")
+      // Each worker sends one payout at a time, and gets no more answers. So the first worker has stored its answer when it
+      // sends one of these.
+      yield* queue.submitMany([payout("invoice-2"), payout("invoice-3")])
+      yield* Queue.take(calls)
       assert.strictEqual(yield* stateOf("invoice-1"), "posted")
     }).pipe(Effect.scoped, Effect.provide(sqlite))
   )
 
-  it.live("tells what it learned, though the other one was refused", () =>
+  it.live("posts a payout whose request by the other worker was refused", () =>
     Effect.gen(function* () {
       const { quick, slow } = yield* overtaken
       yield* Deferred.fail(quick.answer, refusal(quick.key))
@@ -99,11 +103,11 @@ describe("a worker that sleeps through its lease", () => {
   )
 })
 
-describe("a worker that is told to stop", () => {
+describe("a worker that is stopped", () => {
   const patient = { ...options, drain: "2 minutes" } as const
   const postgres = Layer.provideMerge(PayoutQueue.layerClient(options), Layer.orDie(layerPostgres))
 
-  /** A worker that has sent a payout, and its stop, which waits for it. */
+  /** A worker whose request is under way, and an effect that stops the worker and waits for that request. */
   const stopping = Effect.gen(function* () {
     const queue = yield* PayoutQueue
     yield* queue.submit(payout("invoice-1"))
@@ -114,7 +118,7 @@ describe("a worker that is told to stop", () => {
     return { call, stop: Effect.forkChild(Scope.close(scope, Exit.void), { startImmediately: true }) }
   })
 
-  it.live("waits for the answer of a request that is under way, and writes it down", () =>
+  it.live("waits for the answer of a request that is under way, and stores it", () =>
     Effect.gen(function* () {
       const { call, stop } = yield* stopping
       const stopped = yield* stop
@@ -124,7 +128,7 @@ describe("a worker that is told to stop", () => {
     }).pipe(Effect.scoped, Effect.provide(sqlite))
   )
 
-  it.live.skipIf(noPostgres() !== undefined)("does not break off the statement that writes an answer down", () =>
+  it.live.skipIf(noPostgres() !== undefined)("does not interrupt the statement that stores an answer", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { call, stop } = yield* stopping
@@ -153,7 +157,7 @@ describe("a worker that is told to stop", () => {
 })
 
 describe("a process that ends with a request under way", () => {
-  it.live("leaves the mark, and who takes the payout over says that an earlier request may have been executed", () =>
+  it.live("leaves the mark, and the next worker says that an earlier request may have been executed", () =>
     Effect.gen(function* () {
       const queue = yield* PayoutQueue
       yield* queue.submit(payout("invoice-1"))
@@ -171,24 +175,16 @@ describe("a process that ends with a request under way", () => {
 
   it.live("a parked payout whose request was executed after all is posted", () =>
     Effect.gen(function* () {
-      const queue = yield* PayoutQueue
-      yield* queue.submit(payout("invoice-1"))
-      const { calls, layer } = yield* makeService
-      yield* startWorker(layer)
-      const call = yield* Queue.take(calls)
+      const { first, queue } = yield* underWay
       yield* queue.park("invoice-1")
-      yield* Deferred.succeed(call.answer, record(call.key))
+      yield* Deferred.succeed(first.answer, record(first.key))
       yield* Effect.repeat(stateOf("invoice-1"), { until: (state) => state === "posted" })
     }).pipe(Effect.scoped, Effect.provide(sqlite))
   )
 
   it.live("a clean refusal of the credentials clears the mark, and the next request is a first one again", () =>
     Effect.gen(function* () {
-      const queue = yield* PayoutQueue
-      yield* queue.submit(payout("invoice-1"))
-      const { calls, layer } = yield* makeService
-      yield* startWorker(layer)
-      const first = yield* Queue.take(calls)
+      const { calls, first, queue } = yield* underWay
       yield* Deferred.fail(first.answer, new AuthError({ ...answered(first.key), status: 401 }))
       const second = yield* Queue.take(calls)
       assert.strictEqual(second.earlier, undefined)

@@ -6,7 +6,7 @@ import { PayoutInsert, PayoutQueue, type PayoutQueueOptions } from "effect-pix/p
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { gateway, layerMemory, payout, payouts } from "../support/payoutQueue.ts"
+import { gateway, layerMemory, payout, payouts, submitRateLimited } from "../support/payoutQueue.ts"
 
 const fast: PayoutQueueOptions = { poll: "20 millis", lease: "2 seconds" }
 const layer = (options: PayoutQueueOptions = {}) =>
@@ -23,7 +23,7 @@ const insert = (text: (text: string) => string, reference = "invoice-1") =>
     yield* sql.unsafe(found.text, found.parameters)
   })
 
-describe("what cannot be sent", () => {
+describe("a payout that cannot be sent", () => {
   for (const [title, broken] of [
     ["is no JSON", () => "{"],
     ["is not a request", () => "{}"],
@@ -58,7 +58,7 @@ describe("what cannot be sent", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.effect("a payout that is larger than the cap of a day would wait for ever, and is parked", () =>
+  it.effect("a payout above dailyCap is parked, since it would wait for ever", () =>
     Effect.gen(function* () {
       const queue = yield* PayoutQueue
       yield* queue.submit(payout("invoice-1", 5000))
@@ -76,7 +76,7 @@ describe("a submit of many that is interrupted in the middle", () => {
       const many = payouts(1000)
       const count = Stream.runCount(queue.list())
       const submitting = yield* Effect.forkChild(queue.submitMany(many))
-      // A fiber with much to do gives way to others, and a look in memory waits for no transaction.
+      // A fiber with much work yields to others, and a read in memory waits for no transaction.
       yield* Effect.repeat(count, { until: (some) => some > 0, times: 10_000 })
       yield* Fiber.interrupt(submitting)
       assert.isTrue(Exit.hasInterrupts(yield* Fiber.await(submitting)))
@@ -102,7 +102,7 @@ describe("a payout that waits for its turn", () => {
     }).pipe(Effect.provide(layerMemory({ perSecond: 0.5 })))
   )
 
-  it.effect("waits for another one after a pause: those that waited do not begin all at once", () =>
+  it.effect("waits for another turn after a pause, so that the payouts are not sent all at once", () =>
     Effect.gen(function* () {
       const queue = yield* PayoutQueue
       const sandbox = yield* Sandbox
@@ -121,13 +121,10 @@ describe("a payout that waits for its turn", () => {
   )
 })
 
-describe("a service that says when to come back", () => {
-  it.effect("is asked again then, and not before", () =>
+describe("a payout whose request is answered with Retry-After", () => {
+  it.effect("is sent again at that time, and not before", () =>
     Effect.gen(function* () {
-      const queue = yield* PayoutQueue
-      const sandbox = yield* Sandbox
-      yield* sandbox.fault("requestWithdrawal", Fault.retryAfter("10 minutes"))
-      yield* queue.submit(payout("invoice-1"))
+      const { queue, sandbox } = yield* submitRateLimited("10 minutes")
       yield* TestClock.adjust("9 minutes")
       assert.strictEqual((yield* sandbox.requests).length, 1)
       yield* TestClock.adjust("2 minutes")
@@ -135,24 +132,18 @@ describe("a service that says when to come back", () => {
     }).pipe(Effect.provide(Layer.provideMerge(layerMemory(), PaymentsPolicy.layer(PaymentsPolicy.once))))
   )
 
-  it.effect("and asks for no wait at all is asked less and less often", () =>
+  it.effect("of 0 seconds is sent again less and less often", () =>
     Effect.gen(function* () {
-      const queue = yield* PayoutQueue
-      const sandbox = yield* Sandbox
-      yield* sandbox.fault("requestWithdrawal", Fault.retryAfter("0 seconds"), { times: 50 })
-      yield* queue.submit(payout("invoice-1"))
+      const { sandbox } = yield* submitRateLimited("0 seconds", 50)
       yield* TestClock.adjust("1 minute")
       // After 1, 2, 4, 8, 16 and 32 seconds.
       assert.isAtMost((yield* sandbox.requests).length, 7)
     }).pipe(Effect.provide(Layer.provideMerge(layerMemory(), PaymentsPolicy.layer(PaymentsPolicy.once))))
   )
 
-  it.effect("is asked again after an hour, however long it says", () =>
+  it.effect("is sent again after an hour, however long the service says", () =>
     Effect.gen(function* () {
-      const queue = yield* PayoutQueue
-      const sandbox = yield* Sandbox
-      yield* sandbox.fault("requestWithdrawal", Fault.retryAfter("30 days"))
-      yield* queue.submit(payout("invoice-1"))
+      const { queue, sandbox } = yield* submitRateLimited("30 days")
       yield* TestClock.adjust("59 minutes")
       assert.strictEqual((yield* sandbox.requests).length, 1)
       yield* TestClock.adjust("2 minutes")
@@ -162,7 +153,7 @@ describe("a service that says when to come back", () => {
 })
 
 describe("the cap of a day on SQL", () => {
-  it.live("gives back what was refused, and counts the rest", () =>
+  it.live("does not count refused payouts, and counts the others", () =>
     Effect.gen(function* () {
       const queue = yield* PayoutQueue
       const sandbox = yield* Sandbox
@@ -176,8 +167,8 @@ describe("the cap of a day on SQL", () => {
   )
 })
 
-describe("what an older version cannot read", () => {
-  it.live("a failure that a newer version wrote is shown without its words", () =>
+describe("a failure that a newer version stored", () => {
+  it.live("is shown without its details", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const queue = yield* PayoutQueue
@@ -194,7 +185,7 @@ describe("what an older version cannot read", () => {
 })
 
 describe("forgetting", () => {
-  it.effect("the row of a reference goes after its own time, and what waits is kept", () =>
+  it.effect("deletes the row of a reference after forget.references, and no row of a payout that waits", () =>
     Effect.gen(function* () {
       const queue = yield* PayoutQueue
       yield* queue.submit(payout("invoice-1"))
@@ -202,7 +193,7 @@ describe("forgetting", () => {
       yield* queue.submit(payout("invoice-2", 9000))
       yield* queue.await("invoice-2")
       yield* TestClock.adjust("2 hours")
-      // The request is gone: of the content only the short check is left.
+      // The request was deleted, so the contents are compared by the short check.
       assert.strictEqual((yield* queue.submit(payout("invoice-1"))).state, "posted")
       yield* TestClock.adjust("3 hours")
       assert.isTrue(Option.isNone(yield* queue.status("invoice-1")))
@@ -214,7 +205,7 @@ describe("forgetting", () => {
     )
   )
 
-  it.live("the row of a reference is deleted from SQL after its own time", () =>
+  it.live("deletes the row of a reference from SQL, and the same reference is queued again when it is submitted", () =>
     Effect.gen(function* () {
       const queue = yield* PayoutQueue
       yield* queue.submit(payout("invoice-1"))
@@ -236,7 +227,7 @@ describe("forgetting", () => {
 
 describe("a database that fails", () => {
   const logged: Array<unknown> = []
-  it.live("a submit fails with what kind of failure it is, and a worker goes on when it is mended", () =>
+  it.live("a submit fails with the kind of the failure, and a worker goes on when the database answers again", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const queue = yield* PayoutQueue
@@ -258,7 +249,7 @@ describe("a database that fails", () => {
 })
 
 describe("errors", () => {
-  it.effect("say what to do in a sentence", () =>
+  it.effect("say in a sentence what to do", () =>
     Effect.gen(function* () {
       const queue = yield* PayoutQueue
       const missing = yield* Effect.flip(queue.await("invoice-1"))

@@ -22,7 +22,7 @@ const payout = (reference: string, amount = 1000) => ({
   description: person.description
 })
 
-/** Fails once for each of two references, in the two ways that are no failure of a type. */
+/** A seal that dies once for one reference, and is interrupted once for another. */
 const brokenSeal = (): Seal => {
   const failed = new Set<string>()
   return {
@@ -44,7 +44,7 @@ const until = (reference: string, tag: string) =>
 
 const operator = { by: "ana-canary-operator", note: "note-canary-of-a-step" }
 
-/** Each thing that the queue tells of. */
+/** Everything that the queue logs, traces and measures. */
 const incidents = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const sandbox = yield* Sandbox
@@ -54,7 +54,7 @@ const incidents = Effect.gen(function* () {
     // After the warning.
     if (logLevel === "Debug" && String(message).includes("failed, and will run again")) hasFailedAgain.openUnsafe()
   })
-  // What an earlier process left: a parked payout, and one whose element is lost.
+  // An earlier process has left a parked payout and a payout whose element is lost.
   yield* Effect.gen(function* () {
     const queue = yield* PayoutQueue
     yield* queue.submitMany([payout("parked"), payout("not queued"), payout("resumed")])
@@ -114,17 +114,17 @@ const incidents = Effect.gen(function* () {
 
 const metric = /^effect_pix_payout/
 
-/** What Effect itself logs of its migrations, and of a queue whose table is gone. */
+/** Lines of Effect itself about its migrations and about a queue without its table. */
 const effectsOwn = /^(?:Running migration|Migrations complete|\{)/
 
-/** Tested where they are caused: in the tests of the worker, and of a database that is away. */
+/** Lines that the tests of the worker and of an unreachable database cause. */
 const elsewhere = new Set(["the queue did not answer", "The database cannot be reached"])
 
 /** One run for all tests. */
 const exported = Effect.runSync(Effect.cached(exportedBy(incidents)))
 
 describe("what the queue of payouts exports", () => {
-  it.live("the spans, metrics and lines of a run are those of the page, with their units and attributes", () =>
+  it.live("the spans, metrics and lines are those of the page, with their units and attributes", () =>
     Effect.gen(function* () {
       const { lines, metrics, spans } = yield* exported
       const own = spans.filter(({ name }) => /^(?:PayoutQueue|Payouts)\./.test(name))
@@ -162,7 +162,7 @@ describe("what the queue of payouts exports", () => {
         ["PayoutQueue.submit"]
       ])
       assert.deepStrictEqual(linked("refused"), [["PayoutQueue.submit"], ["PayoutQueue.retry"]])
-      // Its element was lost, so nobody knows any more which span made it.
+      // Its element was lost, and with it the span that made it.
       assert.deepStrictEqual(linked("not queued"), [[]])
     })
   )

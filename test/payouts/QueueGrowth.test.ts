@@ -19,10 +19,10 @@ import { runs } from "../support/seed.ts"
 const absent = noPostgres()
 const day = 86_400_000
 
-/** So many thousands of payouts; in `npm test` a quarter of them. */
+/** A number of payouts in thousands; in `npm test` a quarter of it. */
 const thousands = (count: number) => count * runs(250, 1000)
 
-/** Tables whose statistics are those of the moment that a test chooses. */
+/** Tables whose statistics are updated only when a test does so. */
 const prepare = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* migrate(tables)
@@ -37,7 +37,7 @@ const insert = (from: number, to: number, state: string, age = 0) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const submitted = Date.now() - age
-    // Keys are hashes: neighbours in time are none in the index.
+    // Keys are hashes, so payouts of one time are apart in the index.
     yield* sql`INSERT INTO effect_pix_payouts
       (idempotency_key, reference, amount, request, request_check, state, generation, submitted_at, updated_at)
       SELECT 'payout_' || md5(n::text), 'invoice-' || n, 1000, '{"amount":1000,"currency":"BRL"}', 'abc', ${state}, 1,
@@ -51,7 +51,7 @@ const insert = (from: number, to: number, state: string, age = 0) =>
       FROM generate_series(${sql.literal(`${from}`)}, ${sql.literal(`${to}`)}) AS n`
   })
 
-/** The pages of both tables and their indexes that an effect looks at. */
+/** The pages of both tables and of their indexes that an effect reads. */
 const pagesOf = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -86,7 +86,7 @@ const listAll = (store: Store, state: "posted" | undefined) =>
 describe.skipIf(absent !== undefined)(`a payout queue that grows${absent === undefined ? "" : ` (${absent})`}`, () => {
   const connect = Effect.gen(function* () {
     const { url } = yield* postgres
-    // One connection, so that what it counted is read after it was counted.
+    // With one connection, the statistics are read after the statements that they count.
     const client = PgClient.layer({ url: Redacted.make(url), maxConnections: 1 })
     return Layer.provideMerge(layerQueue("test"), client)
   })
@@ -95,7 +95,7 @@ describe.skipIf(absent !== undefined)(`a payout queue that grows${absent === und
 
   for (const statistics of ["none", "stale", "fresh"] as const)
     test(
-      `a search for lost elements looks at most at 6 pages for each waiting payout, whose number it does not depend on (statistics: ${statistics})`,
+      `a search for lost elements reads at most 6 pages for each waiting payout, however many payouts wait (statistics: ${statistics})`,
       Effect.gen(function* () {
         const { sql, store } = yield* prepare
         const search = Effect.map(
@@ -109,7 +109,7 @@ describe.skipIf(absent !== undefined)(`a payout queue that grows${absent === und
           ),
           (lost) => lost.length
         )
-        // What ended is many times what waits.
+        // Many more payouts ended than wait.
         yield* insert(1_000_000, 1_000_000 + thousands(40), "posted", day)
         if (statistics === "stale") yield* sql`ANALYZE`
         const perRow: Array<number> = []
@@ -136,7 +136,7 @@ describe.skipIf(absent !== undefined)(`a payout queue that grows${absent === und
 
   for (const statistics of ["none", "fresh"] as const)
     test(
-      `a search for inserted payouts looks at no payout that waits in the queue (statistics: ${statistics})`,
+      `a search for inserted payouts reads no payout that waits in the queue (statistics: ${statistics})`,
       Effect.gen(function* () {
         const { sql, store } = yield* prepare
         yield* insert(1, 20_000, "accepted")
@@ -154,7 +154,7 @@ describe.skipIf(absent !== undefined)(`a payout queue that grows${absent === und
 
   for (const state of ["posted", undefined] as const)
     test(
-      `a list of ${state ?? "all"} of four times as many payouts looks at no more than five times the pages`,
+      `a list of ${state ?? "all"} of four times as many payouts reads at most five times the pages`,
       Effect.gen(function* () {
         const { store } = yield* prepare
         yield* insert(1, thousands(20), "posted")
@@ -169,7 +169,7 @@ describe.skipIf(absent !== undefined)(`a payout queue that grows${absent === und
 
   for (const statistics of ["none", "fresh"] as const)
     test(
-      `what is over is forgotten by an index, 1,000 at a time, and what it costs does not depend on what stays (statistics: ${statistics})`,
+      `old payouts are forgotten by an index, 1,000 at a time, at a cost that does not depend on the other payouts (statistics: ${statistics})`,
       Effect.gen(function* () {
         const { sql, store } = yield* prepare
         yield* insert(1, 2500, "posted", 400 * day)
@@ -240,7 +240,7 @@ describe.skipIf(absent !== undefined)(`a payout queue that grows${absent === und
     "finished elements of a large queue are forgotten by an index",
     Effect.gen(function* () {
       const { sql } = yield* prepare
-      // One in a hundred is over, wherever it is in the table.
+      // One element in a hundred is old enough, at any place in the table.
       yield* sql`INSERT INTO effect_pix_queue (id, queue_name, element, state, visible_at, created_at, updated_at)
         SELECT 'payout_' || n || '#1', ${queueName}, '{}', 'completed', now(), now(),
           now() - CASE WHEN n % 100 = 0 THEN interval '25 hours' ELSE interval '1 hour' END

@@ -1,5 +1,5 @@
 /**
- * The history of payouts: in memory, on SQLite and on PostgreSQL, and what a kill leaves of it.
+ * The history of payouts in memory, on SQLite and on PostgreSQL, and after a process was killed.
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
@@ -86,7 +86,7 @@ for (const { layer, name, skip } of stores) {
 
   describe(`the history of a payout ${name}`, () => {
     test(
-      "has one entry for each change, in order, with who took a step and why",
+      "has one entry for each change, in order, with the person and the reason of a step",
       Effect.gen(function* () {
         yield* scenario
         const queue = yield* PayoutQueue
@@ -150,7 +150,7 @@ for (const { layer, name, skip } of stores) {
     )
 
     test(
-      "refuses words of an operator that are too long or none, and changes nothing",
+      "refuses a `by` or a `note` that is too long or blank, and changes nothing",
       Effect.gen(function* () {
         const queue = yield* PayoutQueue
         yield* queue.setPaused(true)
@@ -259,7 +259,7 @@ describe("tables of the version before the history", () => {
   const { "0001_create": create } = tables.migrations
   const older = { name: tables.name, migrations: { "0001_create": create! } }
 
-  it.live("get the history, and their payouts an entry for each change from then on", () =>
+  it.live("get the history, and each later change of their payouts has an entry", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       yield* migrate(older)
@@ -304,7 +304,7 @@ describe("tables of the version before the history", () => {
 })
 
 describe("a process that is killed before any statement on its database", () => {
-  it.live("leaves histories that say what their payouts say", () =>
+  it.live("leaves histories whose last states are those of the payouts", () =>
     Effect.gen(function* () {
       const folder = yield* Effect.acquireRelease(
         Effect.sync(() => mkdtempSync(join(tmpdir(), "effect-pix-history-"))),

@@ -40,7 +40,7 @@ describe("a process that is killed before any statement on PostgreSQL", () => {
       const { url } = yield* postgres
       const admin = yield* Layer.build(PgClient.layer({ url: Redacted.make(url), maxConnections: 2 }))
       const sql = Context.get(admin, SqlClient.SqlClient)
-      /** Runs the scenario until statement `last`, and answers whether it got there. */
+      /** Runs the scenario until statement `last`, and returns whether it was reached. */
       const runUntil = Effect.fnUntraced(function* (last: number) {
         let isCounted = false
         let count = 0
@@ -63,7 +63,7 @@ describe("a process that is killed before any statement on PostgreSQL", () => {
         )
         yield* Effect.gen(function* () {
           isCounted = true
-          // A worker that was killed answers nobody.
+          // A worker that was killed completes no await.
           yield* Effect.raceFirst(scenario, Deferred.await(isKilled))
         }).pipe(Effect.provideService(Statement.CurrentTransformer, transformer), Effect.provide(queue), Effect.exit)
         return count >= last
@@ -97,7 +97,7 @@ describe("a process that is killed before any statement on PostgreSQL", () => {
           )
         )
       )
-      // One of so many statements, and another one with another seed.
+      // Of each `stride` statements one is tested; the seed decides which.
       const stride = runs(4, 1)
       let last = 1 + (seed % stride)
       while (yield* runUntil(last)) {

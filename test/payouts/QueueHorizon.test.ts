@@ -14,7 +14,7 @@ const layer = () =>
   )
 
 describe("the horizon", () => {
-  it.effect("holds for a payout that waits for its turn through a pause: it is parked and not sent", () =>
+  it.effect("also bounds the wait of a payout during a pause: the payout is parked and not sent", () =>
     Effect.gen(function* () {
       const queue = yield* PayoutQueue
       const sandbox = yield* Sandbox
@@ -54,7 +54,7 @@ describe("the horizon", () => {
     }).pipe(Effect.provide(Layer.provideMerge(layerMemory({ horizon: "15 seconds" }), patient)))
   )
 
-  it.live("a payout whose mark lies as far ahead as the horizon is parked: no clock can be trusted with it", () =>
+  it.live("parks a payout whose mark lies in the future by more than the horizon, since a clock was wrong", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const queue = yield* PayoutQueue

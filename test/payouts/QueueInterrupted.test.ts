@@ -7,35 +7,37 @@ import { Sandbox } from "effect-pix/sandbox"
 import { interruptible } from "../support/interruptible.ts"
 import { gateway, payout } from "../support/payoutQueue.ts"
 
-describe("a step of the database that is interrupted by itself", () => {
-  it.live("after the gateway took a payout it is paid once, under one key, and found to be posted", () =>
-    Effect.gen(function* () {
-      const { client, interrupted, interruptNext } = yield* interruptible
-      const payments = yield* Payments
-      const sandbox = yield* Sandbox
-      let asked = 0
-      const queue = PayoutQueue.layer({ poll: "50 millis", lease: "2 seconds" }).pipe(
-        Layer.provide([
-          Layer.succeed(SqlClient.SqlClient, client),
-          Layer.succeed(Payments, {
-            ...payments,
-            requestWithdrawal: (request, options) =>
-              Effect.tap(payments.requestWithdrawal(request, options), () =>
-                Effect.suspend(() => (++asked === 1 ? interruptNext : Effect.void))
-              )
-          })
-        ])
-      )
-      const state = yield* Effect.gen(function* () {
-        const { await: settled, submit } = yield* PayoutQueue
-        yield* submit(payout("invoice-1", 1000))
-        return (yield* settled("invoice-1")).state
-      }).pipe(Effect.provide(queue))
-      assert.strictEqual(state, "posted")
-      assert.strictEqual(interrupted(), 1)
-      const sent = (yield* sandbox.requests).filter(({ operation }) => operation === "requestWithdrawal")
-      assert.strictEqual(new Set(sent.map(({ idempotencyKey }) => idempotencyKey)).size, 1)
-      assert.strictEqual((yield* sandbox.withdrawals).length, 1)
-    }).pipe(Effect.provide(gateway))
+describe("a database statement that interrupts itself", () => {
+  it.live(
+    "is tried again after the gateway recorded a payout: the payout is paid once, under one key, and posted",
+    () =>
+      Effect.gen(function* () {
+        const { client, interrupted, interruptNext } = yield* interruptible
+        const payments = yield* Payments
+        const sandbox = yield* Sandbox
+        let asked = 0
+        const queue = PayoutQueue.layer({ poll: "50 millis", lease: "2 seconds" }).pipe(
+          Layer.provide([
+            Layer.succeed(SqlClient.SqlClient, client),
+            Layer.succeed(Payments, {
+              ...payments,
+              requestWithdrawal: (request, options) =>
+                Effect.tap(payments.requestWithdrawal(request, options), () =>
+                  Effect.suspend(() => (++asked === 1 ? interruptNext : Effect.void))
+                )
+            })
+          ])
+        )
+        const state = yield* Effect.gen(function* () {
+          const { await: settled, submit } = yield* PayoutQueue
+          yield* submit(payout("invoice-1", 1000))
+          return (yield* settled("invoice-1")).state
+        }).pipe(Effect.provide(queue))
+        assert.strictEqual(state, "posted")
+        assert.strictEqual(interrupted(), 1)
+        const sent = (yield* sandbox.requests).filter(({ operation }) => operation === "requestWithdrawal")
+        assert.strictEqual(new Set(sent.map(({ idempotencyKey }) => idempotencyKey)).size, 1)
+        assert.strictEqual((yield* sandbox.withdrawals).length, 1)
+      }).pipe(Effect.provide(gateway))
   )
 })

@@ -1,9 +1,9 @@
 /**
- * What the queue asks of the database while there is nothing to do, and while the database is away.
+ * The statements of the queue while there is nothing to do, and while the database cannot be reached.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
-import { Effect, Fiber, Layer, Logger, Queue, Redacted, Schedule, Tracer } from "effect"
+import { Effect, Fiber, Layer, Logger, Queue, Redacted, Schedule } from "effect"
 import { PaymentsPolicy } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
 import { PayoutQueue, type PayoutQueueOptions } from "effect-pix/payouts"
@@ -14,6 +14,7 @@ import { TestClock } from "effect/testing"
 import { gateway, payout, payouts } from "../support/payoutQueue.ts"
 import { noPostgres, startPostgres } from "../support/postgres.ts"
 import { makeStatements } from "../support/statements.ts"
+import { recordingTracer } from "../support/spans.ts"
 
 const sqlite = Layer.fresh(NodeSqlite.layer({ filename: ":memory:" }))
 
@@ -23,7 +24,7 @@ const queueOn = <E, R>(client: Layer.Layer<SqlClient.SqlClient, E, R>, options: 
     Layer.mergeAll(client, gateway, PaymentsPolicy.layer(PaymentsPolicy.once))
   )
 
-/** Every line that is logged, as it comes. */
+/** Every line that is logged, in order. */
 const makeLog = Effect.gen(function* () {
   const lines = yield* Queue.unbounded<string>()
   const logger = Logger.make(({ message }) => void Queue.offerUnsafe(lines, String(message)))
@@ -31,14 +32,14 @@ const makeLog = Effect.gen(function* () {
 })
 
 describe("PayoutQueue", () => {
-  it.effect("however many wait for a payout, the database is asked at most once in each poll interval", () => {
+  it.effect("for any number of awaited payouts, the database is read at most once in each poll interval", () => {
     const { layer, texts } = makeStatements()
     const countOf = (waiting: number) =>
       Effect.gen(function* () {
         const queue = yield* PayoutQueue
         const sql = yield* SqlClient.SqlClient
         yield* queue.setPaused(true)
-        // Whatever is written may be about a payout that is waited for.
+        // Any write may concern an awaited payout.
         const write = sql`UPDATE effect_pix_payout_limits SET spent = spent`
         yield* Effect.forkScoped(Effect.repeat(write, Schedule.spaced("100 millis")))
         const all = payouts(waiting)
@@ -61,7 +62,7 @@ describe("PayoutQueue", () => {
     })
   })
 
-  it.effect("who waits sees within a poll interval what another process did, also that the payout is gone", () =>
+  it.effect("await ends within a poll interval after another process changed or deleted the payout", () =>
     Effect.gen(function* () {
       const queue = yield* PayoutQueue
       const sql = yield* SqlClient.SqlClient
@@ -83,33 +84,30 @@ describe("PayoutQueue", () => {
     }).pipe(Effect.provide(queueOn(sqlite)))
   )
 
-  it.effect("a paused process makes no span, and a payout that is paid makes some", () =>
+  it.effect("a paused process makes no span, and a payout that is paid makes spans", () =>
     Effect.gen(function* () {
-      const names: Array<string> = []
-      const tracer = Tracer.make({
-        span: (options) => {
-          names.push(options.name)
-          return new Tracer.NativeSpan(options)
-        }
-      })
+      const { layer, spans } = recordingTracer()
       yield* Effect.gen(function* () {
         const queue = yield* PayoutQueue
         yield* queue.setPaused(true)
         yield* queue.submit(payout("invoice-1"))
         yield* Effect.forkScoped(queue.await("invoice-1"))
         yield* TestClock.adjust("10 seconds")
-        names.length = 0
+        spans.length = 0
         yield* TestClock.adjust("2 hours")
-        assert.deepStrictEqual(names, [])
+        assert.deepStrictEqual(spans, [])
         yield* queue.setPaused(false)
         yield* TestClock.adjust("5 seconds")
-        assert.include(names, "Payments.requestWithdrawal")
-      }).pipe(Effect.scoped, Effect.provide(queueOn(sqlite)), Effect.provideService(Tracer.Tracer, tracer))
+        assert.include(
+          spans.map(({ name }) => name),
+          "Payments.requestWithdrawal"
+        )
+      }).pipe(Effect.scoped, Effect.provide(Layer.provideMerge(queueOn(sqlite), layer)))
     })
   )
 })
 
-/** A database that fails with each of the reasons, one after another, and then answers nothing for ever. */
+/** A database that fails with each of the reasons, one after another, and then never answers. */
 const failing = (reasons: Array<SqlError["reason"]>) => {
   const execute = () =>
     Effect.suspend(() => {
@@ -136,11 +134,11 @@ const failing = (reasons: Array<SqlError["reason"]>) => {
   ).pipe(Layer.provide(Reactivity.layer))
 }
 
-describe("a worker that starts while the database is away", () => {
+describe("a worker that starts while the database cannot be reached", () => {
   const props = { message: "query", operation: "query" }
   const sentence = "The database cannot be reached. This is retried until it can."
 
-  it.effect("waits and says so, whether the server is not there or starts", () =>
+  it.effect("waits and logs it, whether there is no server or the server is starting", () =>
     Effect.gen(function* () {
       const log = yield* makeLog
       const reasons = [
@@ -168,7 +166,7 @@ describe("a worker that starts while the database is away", () => {
 
   const absent = noPostgres()
   it.live.skipIf(absent !== undefined)(
-    `pays as soon as a PostgreSQL is there${absent === undefined ? "" : ` (${absent})`}`,
+    `pays as soon as PostgreSQL answers${absent === undefined ? "" : ` (${absent})`}`,
     () =>
       Effect.gen(function* () {
         const server = yield* Effect.acquireRelease(Effect.promise(startPostgres), ({ stop }) => Effect.promise(stop))

@@ -1,17 +1,17 @@
 /**
- * What the queues of payouts and webhooks do on SQLite while nothing is due, and how they follow the program's clock.
+ * The statements of the queues of payouts and webhooks on SQLite while nothing is due, and how they follow the program's clock.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
 import { PaymentsPolicy } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
 import { PayoutInsert, PayoutQueue } from "effect-pix/payouts"
-import { Fault, Sandbox } from "effect-pix/sandbox"
+import { Sandbox } from "effect-pix/sandbox"
 import { Webhook } from "effect-pix/webhook"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { charge } from "../support/charges.ts"
-import { gateway, makeWarnings, parkedLine, parkOne, payout } from "../support/payoutQueue.ts"
+import { gateway, makeWarnings, parkOne, parkedLine, payout, submitRateLimited } from "../support/payoutQueue.ts"
 import { makeStatements } from "../support/statements.ts"
 
 const world = Layer.suspend(() =>
@@ -29,12 +29,9 @@ const stateOf = (reference: string) =>
   })
 
 describe("PayoutQueue on SQLite under TestClock", () => {
-  it.effect("a payout that the service put off for two minutes is sent when the clock is adjusted by them", () =>
+  it.effect("a payout with a Retry-After of two minutes is sent when the clock is adjusted by two minutes", () =>
     Effect.gen(function* () {
-      const queue = yield* PayoutQueue
-      const sandbox = yield* Sandbox
-      yield* sandbox.fault("requestWithdrawal", Fault.retryAfter("2 minutes"))
-      yield* queue.submit(payout("invoice-1"))
+      yield* submitRateLimited("2 minutes")
       yield* TestClock.adjust("1 minute")
       assert.strictEqual(yield* stateOf("invoice-1"), "accepted")
       yield* TestClock.adjust("2 minutes")
@@ -42,7 +39,7 @@ describe("PayoutQueue on SQLite under TestClock", () => {
     }).pipe(Effect.provide(Layer.provideMerge(PayoutQueue.layer(), world)))
   )
 
-  it.effect("what a dead process had taken is taken over when its lease is over, and not before", () =>
+  it.effect("a payout that a dead process had taken is sent when the lease is over, and not before", () =>
     Effect.gen(function* () {
       const queue = yield* PayoutQueue
       const sql = yield* SqlClient.SqlClient
@@ -76,7 +73,7 @@ describe("PayoutQueue on SQLite under TestClock", () => {
 
 describe("PayoutQueue and Webhook on SQLite", () => {
   it.effect(
-    "ask the database for nothing but the hourly sweeps while nothing is due, and do at once what comes then",
+    "send only the statements of the hourly sweeps while nothing is due, and handle at once what is written then",
     () => {
       const { layer, texts } = makeStatements()
       const events: Array<string> = []
@@ -95,7 +92,7 @@ describe("PayoutQueue and Webhook on SQLite", () => {
         yield* queue.submit(payout("invoice-1"))
         assert.strictEqual((yield* queue.await("invoice-1")).state, "posted")
         yield* pay
-        // What was written is looked at once more.
+        // The queue looks once more after a write.
         yield* TestClock.adjust("2 minutes")
         texts.length = 0
         yield* TestClock.adjust("2 hours")

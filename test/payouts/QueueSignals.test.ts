@@ -2,7 +2,7 @@
  * What the queue of payouts exports and logs.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Logger, References, Tracer } from "effect"
+import { Effect, Layer, Logger, References } from "effect"
 import { PaymentsPolicy } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
 import { Payouts, PayoutQueue } from "effect-pix/payouts"
@@ -11,12 +11,13 @@ import { FetchHttpClient } from "effect/http"
 import { OtlpMetrics, OtlpSerialization } from "effect/observability"
 import { TestClock } from "effect/testing"
 import { Collector } from "../support/Collector.ts"
-import { gateway, layerMemory, payout, payouts } from "../support/payoutQueue.ts"
+import { gateway, layerMemory, payout, payouts, submitRateLimited } from "../support/payoutQueue.ts"
+import { recordingTracer } from "../support/spans.ts"
 
 const once = PaymentsPolicy.layer(PaymentsPolicy.once)
 
 describe("the metrics of a process without a worker", () => {
-  it.live("say what waits in each state: how many, since when, how much; and that the queue is paused", () =>
+  it.live("are the number, the age and the sum of the payouts of each state, and whether the queue is paused", () =>
     Effect.gen(function* () {
       const { next, url } = yield* Collector
       const metrics = OtlpMetrics.layer({
@@ -31,7 +32,10 @@ describe("the metrics of a process without a worker", () => {
         yield* queue.setPaused(true)
         // A process measures when it starts, and every minute.
         yield* Layer.build(Layer.fresh(PayoutQueue.layerClient()))
-        const text = yield* Effect.repeat(next, { until: (exported) => exported.includes('"asDouble":7500') })
+        const text = yield* Effect.repeat(next, {
+          until: (exported) =>
+            exported.includes('"asDouble":7500') && exported.includes("effect_pix_payout_queue_paused")
+        })
         for (const [name, unit, value] of [
           ["waiting", "{payout}", 3],
           ["centavos", "{centavo}", 7500],
@@ -64,7 +68,7 @@ const makeLines = () => {
 }
 
 describe("the log of the queue", () => {
-  it.effect("warns once of each payout in doubt, with its reference, however often it is asked again", () => {
+  it.effect("warns once of each payout in doubt, with its reference, however often it is sent again", () => {
     const { layer, lines } = makeLines()
     return Effect.gen(function* () {
       const queue = yield* PayoutQueue
@@ -82,13 +86,10 @@ describe("the log of the queue", () => {
     }).pipe(Effect.provide(Layer.provideMerge(layerMemory(), Layer.merge(once, layer))))
   })
 
-  it.effect("says for how long a rate limit holds a payout", () => {
+  it.effect("says how long a payout waits after a rate limit", () => {
     const { layer, lines } = makeLines()
     return Effect.gen(function* () {
-      const queue = yield* PayoutQueue
-      const sandbox = yield* Sandbox
-      yield* sandbox.fault("requestWithdrawal", Fault.retryAfter("60 seconds"))
-      yield* queue.submit(payout("invoice-1"))
+      yield* submitRateLimited("60 seconds")
       yield* TestClock.adjust("1 second")
       const line = lines.find(({ text }) => text.includes("is tried again in 60 seconds, as the service asked"))
       assert.deepInclude(line?.attributes, {
@@ -103,14 +104,7 @@ describe("the log of the queue", () => {
 
 describe("the span of Payouts.run", () => {
   it.effect("has the number of results of each kind", () => {
-    const spans: Array<Tracer.NativeSpan> = []
-    const tracer = Tracer.make({
-      span: (options) => {
-        const span = new Tracer.NativeSpan(options)
-        spans.push(span)
-        return span
-      }
-    })
+    const { layer, spans } = recordingTracer()
     return Effect.gen(function* () {
       yield* Payouts.run([...payouts(2), payout("small", 1)])
       const span = spans.find(({ name }) => name === "Payouts.run")
@@ -121,6 +115,6 @@ describe("the span of Payouts.run", () => {
         "payouts.not_started": 0,
         "payouts.repeated": 0
       })
-    }).pipe(Effect.provide(gateway), Effect.provideService(Tracer.Tracer, tracer))
+    }).pipe(Effect.provide(Layer.merge(gateway, layer)))
   })
 })

@@ -61,10 +61,10 @@ for (const { client, dialect, name, skip } of databases) {
       })
     )
 
-    // SQLite has one connection: whoever looks meanwhile waits for the commit.
+    // SQLite has one connection, so every other statement waits for the commit.
     if (dialect === "pg")
       test(
-        "who waits for a payout is told of a change when it is committed, and not before",
+        "await ends when a change is committed, and not before",
         Effect.gen(function* () {
           const sql = yield* SqlClient.SqlClient
           const queue = yield* PayoutQueue
@@ -129,7 +129,7 @@ for (const { client, dialect, name, skip } of databases) {
     )
 
     test(
-      "every state is stored and read again, and neither the queue nor an error keeps a person's data",
+      "every state is stored and read again, and neither the queue nor an error has a person's data",
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const queue = yield* PayoutQueue
@@ -161,7 +161,7 @@ for (const { client, dialect, name, skip } of databases) {
     )
 
     test(
-      "a row that could not be listed, or not be queued, is refused by the table: it would keep the others from it",
+      "the table refuses a row that could not be listed or queued, since it would block the others",
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const insert = (key: string, amount: string) =>
@@ -181,7 +181,7 @@ for (const { client, dialect, name, skip } of databases) {
         const sql = yield* SqlClient.SqlClient
         const queue = yield* PayoutQueue
         const { parameters, text } = yield* Effect.fromResult(PayoutInsert.make(payout("invoice-1"), { dialect }))
-        // As if it had been queued, and its element were gone.
+        // The row now waits for an element that does not exist.
         yield* sql.withTransaction(
           Effect.andThen(sql.unsafe(text, parameters), sql`UPDATE effect_pix_payouts SET generation = 5`)
         )
@@ -192,7 +192,7 @@ for (const { client, dialect, name, skip } of databases) {
     )
 
     test(
-      "a sealed request stands nowhere in the clear, and is opened for the service and for a comparison",
+      "a sealed request is stored nowhere in plain text, and is opened for a send and for a comparison",
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const queue = yield* PayoutQueue
@@ -236,7 +236,7 @@ for (const { client, dialect, name, skip } of databases) {
     )
 
     test(
-      "two workers with a cap and a rate send no more than both together may",
+      "two workers with a cap and a rate together send no more than the limits",
       Effect.gen(function* () {
         const queue = yield* PayoutQueue
         yield* Layer.build(PayoutQueue.layerWorker({ ...fast, dailyCap: 20_000, perSecond: 500 }))
@@ -253,7 +253,7 @@ for (const { client, dialect, name, skip } of databases) {
 }
 
 describe("a worker that is stopped", () => {
-  it.live.skipIf(absent !== undefined)("while it counts on the cap of the day does not keep the others from it", () =>
+  it.live.skipIf(absent !== undefined)("while it counts against the cap of the day does not block the others", () =>
     Effect.gen(function* () {
       const { url } = yield* postgres
       const connect = Effect.gen(function* () {

@@ -11,7 +11,7 @@ const write = Schema.encodeSync(
 const failure = write(failures.refused("key"))
 const unclear = write(failures.unknown("key"))
 
-/** Every row that the table can hold, but for the values of its times and numbers. */
+/** Every kind of row that the table can hold; times and numbers are fixed. */
 const rows = PayoutState.literals.flatMap((state) =>
   [null, 5].flatMap((mayHaveLeftAt) =>
     [null, 7].flatMap((withdrawalId) =>
@@ -37,7 +37,7 @@ const rows = PayoutState.literals.flatMap((state) =>
 )
 
 describe("the status of a payout", () => {
-  it("fits its schema whatever its row holds, and has no field of the row beside those of its state", () => {
+  it("fits its schema for every row, and has only the fields of its state", () => {
     const codec = Schema.toCodecJson(PayoutStatus)
     for (const row of rows) {
       const status = statusOf(row)
@@ -47,7 +47,7 @@ describe("the status of a payout", () => {
     }
   })
 
-  it("says of a row what is known of it, as values", () => {
+  it("has the values of its row", () => {
     const [row] = rows
     assert(row !== undefined)
     assert.deepStrictEqual(statusOf({ ...row, state: "parked", mayHaveLeftAt: 5, error: failure }), {

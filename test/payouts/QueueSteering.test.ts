@@ -36,7 +36,7 @@ const steering = <A, E>(
   )
 
 describe("a parked payout", () => {
-  it.effect("is resumed and not retried, and keeps why it waits when it is parked again", () =>
+  it.effect("is resumed and not retried, and has the same reason when it is parked again", () =>
     Effect.gen(function* () {
       const queue = yield* PayoutQueue
       yield* queue.submit(payout("invoice-1", 5000))
@@ -49,7 +49,7 @@ describe("a parked payout", () => {
     }).pipe(Effect.provide(layerMemory({ maxAmount: 4999 })))
   )
 
-  it.effect("is unknown when it is resumed after a lost answer, and its next request says so", () =>
+  it.effect("is unknown when it is resumed after a lost answer, and its next request has `earlier`", () =>
     steering({}, (queue, calls) =>
       Effect.gen(function* () {
         yield* queue.submit(payout("invoice-1"))
@@ -66,7 +66,7 @@ describe("a parked payout", () => {
   )
 
   it.effect(
-    "is sent past the horizon as a first request, under its key, when its owner knows that nothing was executed",
+    "is sent past the horizon as a first request, under its key, when an operator says that nothing was executed",
     () =>
       steering({ horizon: "1 hour" }, (queue, calls) =>
         Effect.gen(function* () {
@@ -84,7 +84,7 @@ describe("a parked payout", () => {
       )
   )
 
-  it.effect("stays parked when its request is refused after all, and no money of it may have moved", () =>
+  it.effect("stays parked when its request is refused later, and shows no more that money may have moved", () =>
     steering({}, (queue, calls) =>
       Effect.gen(function* () {
         yield* queue.submit(payout("invoice-1"))
@@ -106,7 +106,7 @@ describe("a payout that its owner settled while its request was under way", () =
     const logger = Logger.make(({ logLevel, message }) => {
       if (logLevel === "Error") errors.push(...(Array.isArray(message) ? message : [message]))
     })
-    it.effect(`stays ${as} whatever the service answers, and has the id of what the service recorded`, () =>
+    it.effect(`stays ${as} whatever the service answers, and has the id of the recorded withdrawal`, () =>
       steering({}, (queue, calls) =>
         Effect.gen(function* () {
           yield* queue.submitMany(payouts(3))
@@ -144,7 +144,7 @@ describe("a payout that its owner settled while its request was under way", () =
   }
 
   it.effect(
-    "as failed while it was asked again has the id of what the service recorded, and is emitted as changed",
+    "as failed during a repeated request has the id of the recorded withdrawal, and is emitted as changed",
     () =>
       steering({}, (queue, calls) =>
         Effect.gen(function* () {
@@ -190,7 +190,7 @@ describe("a payout that its owner settled while its request was under way", () =
   )
 })
 
-describe("an element of the queue that another one took the place of", () => {
+describe("an element of the queue that was replaced by a newer one", () => {
   it.effect("is not sent: a payout that is retried while it waits has one request under way", () =>
     steering({}, (queue, calls) =>
       Effect.gen(function* () {
@@ -212,12 +212,12 @@ describe("an element of the queue that another one took the place of", () => {
     )
   )
 
-  it.effect("is not sent before the time that the service named to the one in its place", () =>
+  it.effect("is not sent before the time that the service named for the newer one", () =>
     Effect.gen(function* () {
       const queue = yield* PayoutQueue
       const sandbox = yield* Sandbox
       const requests = Effect.map(sandbox.requests, ({ length }) => length)
-      // The first element waits before it is tried again, and the one of the operator's retry until the service says so.
+      // The first element waits for its next attempt, and the element of the operator's retry for the time that the service named.
       yield* sandbox.fault("requestWithdrawal", Fault.resetAfter)
       yield* sandbox.fault("requestWithdrawal", Fault.retryAfter("10 minutes"))
       yield* queue.submit(payout("invoice-1"))
@@ -234,7 +234,7 @@ describe("an element of the queue that another one took the place of", () => {
 })
 
 describe("the cap of a day", () => {
-  it.effect("is not raised by what was refused when another day had begun", () =>
+  it.effect("does not grow when payouts of the day before are refused", () =>
     steering({ dailyCap: 2000, concurrency: 10 }, (queue, calls) =>
       Effect.gen(function* () {
         // The test's clock begins at 21:00 in São Paulo.
@@ -252,7 +252,7 @@ describe("the cap of a day", () => {
     )
   )
 
-  it.effect("counts a payout once that an operator resumes as not executed", () =>
+  it.effect("counts a payout once when an operator resumes it as not executed", () =>
     steering({ dailyCap: 2000 }, (queue, calls) =>
       Effect.gen(function* () {
         yield* queue.submit(payout("invoice-1"))
@@ -271,7 +271,7 @@ describe("the cap of a day", () => {
 })
 
 describe("changes", () => {
-  it.effect("are emitted once each, however long somebody listens", () =>
+  it.effect("are emitted once each, however long a reader listens", () =>
     Effect.gen(function* () {
       const queue = yield* PayoutQueue
       const emitted: Array<string> = []
@@ -315,7 +315,7 @@ const sqlite = (service: Layer.Layer<Payments>, options: PayoutQueueOptions = {}
     Layer.provideMerge(Layer.merge(NodeSqlite.layer({ filename: ":memory:" }), service))
   )
 
-describe("a database that another one changes", () => {
+describe("a database that another program changes", () => {
   const onSqlite = <A, E>(
     use: (calls: Service["calls"], sql: SqlClient.SqlClient) => Effect.Effect<A, E, PayoutQueue>
   ) =>
@@ -339,7 +339,7 @@ describe("a database that another one changes", () => {
     )
   )
 
-  it.live("a row that somebody parked without a reason was parked by an operator", () =>
+  it.live("a row that was parked without a reason is shown as parked by an operator", () =>
     onSqlite((calls, sql) =>
       Effect.gen(function* () {
         const queue = yield* PayoutQueue
@@ -352,7 +352,7 @@ describe("a database that another one changes", () => {
     )
   )
 
-  it.live("a payout that the database takes no row of, or the queue no element, is not accepted", () =>
+  it.live("a payout is not accepted where its row or its element cannot be inserted", () =>
     onSqlite((calls, sql) =>
       Effect.gen(function* () {
         const queue = yield* PayoutQueue
@@ -373,7 +373,7 @@ describe("a database that another one changes", () => {
   )
 })
 
-describe("workers in turn on one database", () => {
+describe("workers that run one after another on one database", () => {
   const client = Layer.provideMerge(
     PayoutQueue.layerClient({ poll: "20 millis" }),
     NodeSqlite.layer({ filename: ":memory:" })
@@ -394,7 +394,7 @@ describe("workers in turn on one database", () => {
     })
   const limits = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT day, spent FROM effect_pix_payout_limits`)
 
-  it.live("a payout that is asked about again counts once, also by a worker that has no cap", () =>
+  it.live("a payout that is sent again counts once, also by a worker that has no cap", () =>
     Effect.gen(function* () {
       const queue = yield* PayoutQueue
       const { calls, layer } = yield* makeService
@@ -413,7 +413,7 @@ describe("workers in turn on one database", () => {
     }).pipe(Effect.scoped, Effect.provide(client))
   )
 
-  it.live("a day that is over for one of them takes no more, and gives nothing back to the next", () =>
+  it.live("a day that is over for one worker takes no more payouts, and subtracts nothing from the next day", () =>
     Effect.gen(function* () {
       const queue = yield* PayoutQueue
       const sql = yield* SqlClient.SqlClient
@@ -443,7 +443,7 @@ describe("workers in turn on one database", () => {
     }).pipe(Effect.scoped, Effect.provide(client))
   )
 
-  it.live("a change that comes with an earlier time than the last one is emitted", () =>
+  it.live("a change is emitted also where its time is before that of the last one", () =>
     Effect.gen(function* () {
       const queue = yield* PayoutQueue
       const sql = yield* SqlClient.SqlClient
@@ -478,7 +478,7 @@ describe("workers in turn on one database", () => {
     }).pipe(Effect.scoped, Effect.provide(client))
   )
 
-  it.live("an open payout whose element is marked as done is taken all the same", () =>
+  it.live("an open payout whose element is marked as done is queued again", () =>
     Effect.gen(function* () {
       const queue = yield* PayoutQueue
       const sql = yield* SqlClient.SqlClient

@@ -1,5 +1,5 @@
 /**
- * One reference is one key, wherever it is paid: a refusal of the second way may be about the first one, which paid.
+ * One reference has one key in single calls, runs and the queue, so a refusal may be about an earlier call that paid.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
@@ -15,7 +15,7 @@ const reference = "invoice-42"
 const request = { amount: payout(reference).amount, pixKey: PixKey.email("maria@example.com") }
 const idempotencyKey = IdempotencyKey.fromReference("payout", reference)
 
-/** Pays the reference by a call of its own, and lets the service refuse the next request with its key. */
+/** Pays the reference by a single call, after which the service refuses the next request with its key. */
 const paidThenRefused = (refusal: Fault.Fault) =>
   Effect.gen(function* () {
     const payments = yield* Payments
@@ -25,7 +25,7 @@ const paidThenRefused = (refusal: Fault.Fault) =>
     return sandbox
   })
 
-/** The service's own words, none, and what cannot be read. */
+/** Refusals with words, without words, and with a body that cannot be read. */
 const refusals: ReadonlyArray<readonly [string, Fault.Fault]> = [
   ["in words of a duplicate", Fault.refusal(422, "Requisição duplicada")],
   ["in words that say that it was asked before", Fault.refusal(422, "Saque já solicitado para esta referência")],
@@ -48,7 +48,7 @@ describe("a reference that a single call paid", () => {
       yield* TestClock.adjust("10 millis")
       assert.strictEqual((yield* sandbox.requests).length, 2)
       assert.strictEqual(Option.getOrThrow(yield* queue.status(reference)).state, "unknown")
-      // It is asked again with its key, and the answer is the first call's.
+      // The next request with the key is answered with the withdrawal of the first call.
       yield* TestClock.adjust("1 hour")
       assert.strictEqual((yield* queue.await(reference)).state, "posted")
       assert.strictEqual((yield* sandbox.withdrawals).length, 1)

@@ -38,26 +38,24 @@ const submitted = Effect.gen(function* () {
 })
 
 describe("stored payouts", () => {
-  it.effect(
-    "a stored request says whom it pays, one that is sealed or forgotten says that, and one unasked is absent",
-    () =>
-      Effect.gen(function* () {
-        yield* submitted
-        const stored = yield* requests(["plain", "sealed", "forgotten", "to oneself", "never submitted"].map(keyOf))
-        assert.deepStrictEqual(
-          stored,
-          new Map<string, Stored>([
-            [keyOf("plain"), { pixKey: PixKey.email("maria@example.com"), description: "July" }],
-            [keyOf("to oneself"), { pixKey: undefined, description: undefined }],
-            [keyOf("sealed"), "Sealed"],
-            [keyOf("forgotten"), "Forgotten"]
-          ])
-        )
-        assert.deepStrictEqual(yield* requests([]), new Map())
-      }).pipe(Effect.scoped, Effect.provide(client))
+  it.effect("show whom they pay, or that they are sealed or forgotten", () =>
+    Effect.gen(function* () {
+      yield* submitted
+      const stored = yield* requests(["plain", "sealed", "forgotten", "to oneself", "never submitted"].map(keyOf))
+      assert.deepStrictEqual(
+        stored,
+        new Map<string, Stored>([
+          [keyOf("plain"), { pixKey: PixKey.email("maria@example.com"), description: "July" }],
+          [keyOf("to oneself"), { pixKey: undefined, description: undefined }],
+          [keyOf("sealed"), "Sealed"],
+          [keyOf("forgotten"), "Forgotten"]
+        ])
+      )
+      assert.deepStrictEqual(yield* requests([]), new Map())
+    }).pipe(Effect.scoped, Effect.provide(client))
   )
 
-  it.effect("tables that are not there are refused and not made, and those of this version are accepted", () =>
+  it.effect("are refused where there are no tables, which are not made, and read from tables of this version", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const error = yield* Effect.flip(requireTables)

@@ -1,10 +1,10 @@
 /**
  * A queue of payouts for a test, over a gateway in memory.
  */
-import { Effect, Layer, Logger } from "effect"
+import { type Duration, Effect, Layer, Logger } from "effect"
 import { Money, PixKey } from "effect-pix"
 import { type PayoutItem, PayoutQueue, type PayoutQueueOptions } from "effect-pix/payouts"
-import { Sandbox, SandboxOptions } from "effect-pix/sandbox"
+import { Fault, Sandbox, SandboxOptions } from "effect-pix/sandbox"
 
 export const payout = (reference: string, amount = 1000): PayoutItem => ({
   reference,
@@ -20,7 +20,17 @@ export const gateway = Layer.provide(Sandbox.layerPayments, Layer.succeed(Sandbo
 export const layerMemory = (options: PayoutQueueOptions = {}) =>
   Layer.provideMerge(PayoutQueue.layerMemory(options), gateway)
 
-/** Submits a payout while the workers are paused, and parks it: somebody has to be told of it. */
+/** Submits a payout whose first requests are answered with 429 and this `Retry-After`. */
+export const submitRateLimited = (retryAfter: Duration.Input, times = 1) =>
+  Effect.gen(function* () {
+    const queue = yield* PayoutQueue
+    const sandbox = yield* Sandbox
+    yield* sandbox.fault("requestWithdrawal", Fault.retryAfter(retryAfter), { times })
+    yield* queue.submit(payout("invoice-1"))
+    return { queue, sandbox }
+  })
+
+/** Submits a payout while the workers are paused, and parks it, so that it waits for a person. */
 export const parkOne = Effect.gen(function* () {
   const queue = yield* PayoutQueue
   yield* queue.setPaused(true)

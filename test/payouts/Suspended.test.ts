@@ -51,7 +51,7 @@ const started = (reference: string, at: DateTime.Utc): PayoutEvent => ({
   at
 })
 
-describe("a process that stands still until the horizon is over, when it has a connection and has sent nothing", () => {
+describe("a process that is suspended until the horizon is over, when it has a connection and has sent nothing", () => {
   for (const [name, make] of Object.entries(transports)) {
     const paying = Effect.fnUntraced(function* (standsFor: number, previous: ReadonlyArray<PayoutEvent>) {
       const { suspendFor } = yield* platformClock
@@ -82,7 +82,7 @@ describe("a process that stands still until the horizon is over, when it has a c
       })
     )
 
-    it.live(`sends over ${name} what is in time`, () =>
+    it.live(`sends over ${name} a payout whose horizon is not over`, () =>
       Effect.gen(function* () {
         const { report, requests } = yield* paying(0, [])
         assert.deepStrictEqual([report.done.length, requests], [1, 1])
@@ -114,7 +114,7 @@ const paymentsOver = (
 const once = PaymentsPolicy.layer(PaymentsPolicy.once)
 const paid = respond(201, record(keyOf("invoice-1")))
 
-describe("a process that stands still until the horizon is over, between two steps of a call", () => {
+describe("a process that is suspended until the horizon is over, between two steps of a call", () => {
   it.effect("sends nothing where that is before the first attempt", () =>
     Effect.gen(function* () {
       const { clock, suspendFor } = yield* testClock
@@ -164,7 +164,7 @@ describe("a process that stands still until the horizon is over, between two ste
 })
 
 describe("an attempt that is not answered", () => {
-  it.effect("ends at the horizon, however long the policy would wait for it", () =>
+  it.effect("ends at the horizon, however long the attempt timeout of the policy is", () =>
     Effect.gen(function* () {
       const gateway = scripted("silence")
       const run = yield* Payouts.run([item("invoice-1")], { keyHorizon: "10 minutes" }).pipe(
@@ -184,10 +184,10 @@ describe("an attempt that is not answered", () => {
   )
 })
 
-describe("a worker of the queue that stands still until the horizon is over", () => {
+describe("a worker of the queue that is suspended until the horizon is over", () => {
   const stateOf = (queue: PayoutQueue["Service"]) => Effect.map(queue.status("invoice-1"), Option.getOrThrow)
 
-  it.effect("sends nothing, and then sends a payout of which nothing had left: the service gets one request", () =>
+  it.effect("does not send the suspended request, and then sends the payout: the service gets one request", () =>
     Effect.gen(function* () {
       const { clock, suspendFor } = yield* testClock
       const gateway = scripted(paid)
@@ -211,7 +211,7 @@ describe("a worker of the queue that stands still until the horizon is over", ()
     })
   )
 
-  it.effect("sends nothing more of a payout that may have been paid: it is parked", () =>
+  it.effect("parks a payout that may have been paid and sends nothing", () =>
     Effect.gen(function* () {
       const { clock, suspendFor } = yield* testClock
       const gateway = scripted(lostConnection, paid)
