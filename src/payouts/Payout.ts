@@ -1,5 +1,5 @@
 /**
- * One payout of many: what is asked for, what became of it, and the steps on the way. All of it can be stored:
+ * One payout of many: its request, the events of its run and its result. All of it can be stored:
  * `Schema.toCodecJson(PayoutResult)` writes a result as JSON.
  */
 import type * as Cause from "effect/Cause"
@@ -29,8 +29,8 @@ import { Withdrawal, type WithdrawalRequest } from "../contract/Withdrawal.ts"
 export type PayoutItem = WithdrawalRequest & { readonly reference: string }
 
 /**
- * The reference is twice in one run, for two different requests. The first one counts; this one was not sent. The event
- * that holds the error has the amount of this one, and `first` says where the first one is.
+ * Two different requests in one run have the same reference. The first one is paid; this one was not sent. The event with
+ * this error has the amount of this request, and `first` is the index of the first one.
  */
 export class DuplicateReference extends legible(
   Schema.TaggedError<DuplicateReference>("effect-pix/DuplicateReference")("DuplicateReference", {
@@ -49,25 +49,25 @@ export class DuplicateReference extends legible(
 }
 
 /**
- * An earlier run paid this reference, or may have, or it was submitted to a `PayoutQueue`, and the item asks now for
- * something else, or would be sent under another key. It was not sent: one reference is one payout, for ever. `earlier`
- * says what is known of the reference.
+ * An earlier run paid or may have paid this reference, or it was submitted to a `PayoutQueue`; and this item has another
+ * amount, another content or another key. It was not sent: one reference is one payout, for ever. `earlier` is what is known
+ * of the reference.
  */
 export class ReferenceConflict extends legible(
   Schema.TaggedError<ReferenceConflict>("effect-pix/ReferenceConflict")("ReferenceConflict", {
     outcome: Schema.Literal("NotSent"),
     reference: Schema.String,
-    /** What this payout asks for, in centavos. */
+    /** The amount of this payout, in centavos. */
     amount: Centavos,
     /**
-     * What is not the same. `key` is the idempotency key, as of a run with another `kind`; `content` is any other part of
-     * the request, such as the PIX key.
+     * What differs from the earlier request. `key` is the idempotency key, as in a run with another `kind`; `content` is
+     * any other part of the request, such as the PIX key.
      */
     differs: Schema.Array(Schema.Literals(["key", "amount", "content"])),
     earlier: Schema.Struct({
       /** `Unknown`: money may have moved for the earlier request. `Submitted`: it is in a `PayoutQueue`. */
       state: Schema.Literals(["Done", "Unknown", "Submitted"]),
-      /** What it was sent, or is to be sent, under. */
+      /** The key under which it was sent or will be sent. */
       idempotencyKey: Schema.String,
       /** In centavos. */
       amount: Centavos,
@@ -96,7 +96,7 @@ export class ReferenceConflict extends legible(
   }
 }
 
-/** The most payouts that one message names. */
+/** How many payouts one message names at most. */
 const maxShown = 10
 
 const whyWrong = (error: InvalidRequest | BelowMinimum | ReferenceConflict): string => {
@@ -118,9 +118,9 @@ export class PayoutsNotAccepted extends legible(
       Schema.Struct({
         /** The item's place in the input, from 0. */
         index: Schema.Natural,
-        /** The item's reference. Empty where it had none that is a text. */
+        /** The item's reference. Empty where its reference is not a text. */
         reference: Schema.String,
-        /** What was asked for, in centavos. Absent where the item had no amount that is a whole number of centavos. */
+        /** The item's amount, in centavos. Absent where it is not a whole number of centavos. */
         amount: Schema.optionalKey(Centavos),
         error: Schema.Union([InvalidRequest, BelowMinimum, ReferenceConflict])
       })
@@ -139,7 +139,7 @@ export class PayoutsNotAccepted extends legible(
   }
 }
 
-/** Why nothing moved: every failure of `requestWithdrawal` whose outcome is `NotSent` or `Rejected`, and two more. */
+/** Why no money moved: every failure of `requestWithdrawal` whose outcome is `NotSent` or `Rejected`, and two more. */
 export const PayoutRefusal = Schema.Union([
   InvalidRequest,
   ...WithdrawalRefusal.members,
@@ -159,7 +159,7 @@ export type PayoutError = PayoutRefusal | OutcomeUnknown | IdempotencyConflict
 const place = {
   /** The item's place in the input, from 0. */
   index: Schema.Natural,
-  /** The item's reference. Empty where it had none that is a text. */
+  /** The item's reference. Empty where its reference is not a text. */
   reference: Schema.String,
   /** When this event was made. Absent where an older version stored it without a time. */
   at: Schema.optionalKey(Schema.DateTimeUtcFromString)
@@ -167,38 +167,38 @@ const place = {
 const keyed = {
   ...place,
   idempotencyKey: Schema.String,
-  /** What was asked for, in centavos. */
+  /** The item's amount, in centavos. */
   amount: Centavos
 }
-/** What was asked for, in centavos. Absent where the item had no amount that is a whole number of centavos. */
+/** The item's amount, in centavos. Absent where it is not a whole number of centavos. */
 const amountIfAny = Schema.optionalKey(Centavos)
 
 const asked = {
   ...keyed,
   /**
-   * Three hexadecimal digits made of the rest of the request, so that a later run notices that a reference is used for
-   * another request. They are too few to tell a PIX key by: about 50,000 CPFs share each value.
+   * Three hexadecimal digits made of the rest of the request, so that a later run notices another request under the same
+   * reference. They identify no PIX key: about 50,000 CPFs share each value.
    */
   check: Schema.optionalKey(Schema.String)
 }
 
-/** Since when money may have moved: an earlier run's time, where that run's result is not known either. */
+/** When money may have moved first: the time of an earlier run, where the result of that run is not known either. */
 const since = Schema.optionalKey(Schema.DateTimeUtcFromString)
 
 /**
- * The service recorded the withdrawal. `amount` is what was asked for, in centavos; `withdrawal.value` is what the
- * service recorded, in reais.
+ * The service recorded the withdrawal. `amount` is that of the item, in centavos; `withdrawal.value` is what the service
+ * recorded, in reais.
  */
 export const PayoutDone = Schema.TaggedStruct("Done", { ...asked, withdrawal: Withdrawal })
 /** See the schema of the same name. */
 export interface PayoutDone extends Schema.Schema.Type<typeof PayoutDone> {}
 
-/** Nothing moved: `error` says why. `amount` is in centavos. Without `idempotencyKey` it was refused before anything was tried. */
+/** No money moved: `error` says why. `amount` is in centavos. Without `idempotencyKey` it was refused before it was started. */
 export const PayoutRefused = Schema.TaggedStruct("Refused", {
   ...place,
   idempotencyKey: Schema.optionalKey(Schema.String),
   amount: amountIfAny,
-  /** When its `Started` event was given out. Absent where it was refused before anything was tried. */
+  /** The time of its `Started` event. Absent where it was refused before it was started. */
   startedAt: Schema.optionalKey(Schema.DateTimeUtcFromString),
   error: PayoutRefusal
 })
@@ -208,11 +208,11 @@ export interface PayoutRefused extends Schema.Schema.Type<typeof PayoutRefused> 
 const reasons = ["OverAmount", "OverTotal", "NotCovered", "BalanceUnknown", "Stopped"] as const
 
 /**
- * Money may have moved. `amount` is in centavos. To learn whether it did, run the same reference again, soon: that is safe.
+ * Money may have moved. `amount` is in centavos. To find out, run the same reference again, soon: that is safe.
  *
- * With `held`, an earlier run's result is not known, and nothing was sent for it in this run:
+ * With `held`, the result of an earlier run is not known, and nothing was sent in this run:
  *
- * - `KeyHorizon`: that was longer ago than the `keyHorizon`. The service may have forgotten the key.
+ * - `KeyHorizon`: the earlier request was sent longer ago than the `keyHorizon`. The service may have forgotten the key.
  * - `Hold`: the option `hold` of the run.
  * - a reason of `PayoutNotStarted`.
  */
@@ -229,23 +229,23 @@ export interface PayoutUnknown extends Schema.Schema.Type<typeof PayoutUnknown> 
  * Nothing was sent for this item in this run, and no earlier run is known in which money may have moved for it.
  * `amount` is in centavos.
  *
- * - `OverAmount`: it is above `maxAmount`. The others go on.
- * - `OverTotal`: with it the run would go beyond `maxTotal`. The run stopped here.
- * - `NotCovered`: the balance does not cover it. The run stopped here; of a list, nothing was started at all.
+ * - `OverAmount`: it is above `maxAmount`. The other items are paid.
+ * - `OverTotal`: with it the run would exceed `maxTotal`. The run stopped here.
+ * - `NotCovered`: the balance does not cover it. The run stopped here; of a list, nothing was started.
  * - `BalanceUnknown`: the balance could not be read, as `error` says. Nothing was started.
  * - `Stopped`: the run stopped at the failure `error` of another payout, by `stopOn`.
  */
 export const PayoutNotStarted = Schema.TaggedStruct("NotStarted", {
   ...keyed,
   reason: Schema.Literals(reasons),
-  /** When its `Started` event was given out, where that was before the run stopped. */
+  /** The time of its `Started` event, if it was emitted before the run stopped. */
   startedAt: Schema.optionalKey(Schema.DateTimeUtcFromString),
   error: Schema.optionalKey(Schema.Union([PayoutRefusal, OutcomeUnknown, IdempotencyConflict, UnexpectedResponse]))
 })
 /** See the schema of the same name. */
 export interface PayoutNotStarted extends Schema.Schema.Type<typeof PayoutNotStarted> {}
 
-/** An identical item with the same reference came before, at `first`. Nothing was sent for this one. `amount` is in centavos. */
+/** The identical item at `first` has the same reference. Nothing was sent for this one. `amount` is in centavos. */
 export const PayoutRepeated = Schema.TaggedStruct("Repeated", {
   ...place,
   idempotencyKey: Schema.String,
@@ -261,7 +261,7 @@ export const PayoutResult = Schema.Union([PayoutDone, PayoutRefused, PayoutUnkno
 /** See the schema of the same name. */
 export type PayoutResult = PayoutDone | PayoutRefused | PayoutUnknown | PayoutNotStarted | PayoutRepeated
 
-/** The payout is about to be sent: from now on its request may be under way. `amount` is in centavos. */
+/** The payout is about to be sent: after this event its request may be under way. `amount` is in centavos. */
 export const PayoutStarted = Schema.TaggedStruct("Started", { ...asked, since })
 /** See the schema of the same name. */
 export interface PayoutStarted extends Schema.Schema.Type<typeof PayoutStarted> {}
@@ -283,13 +283,13 @@ export const PayoutReport = Schema.Struct({
 export interface PayoutReport extends Schema.Schema.Type<typeof PayoutReport> {}
 
 /**
- * The items could not be read to their end: their stream failed, or the stream or the list threw. What had been started
- * was finished first, and is in the `report`.
+ * The items could not be read to their end: their stream failed, or the stream or the list threw. The payouts that had
+ * been started were finished, and are in the `report`.
  */
 export class PayoutSourceFailed<E> extends Data.TaggedError("PayoutSourceFailed")<{
-  /** What the stream failed with. Absent where something was thrown: see the `cause`. */
+  /** The error of the stream. Absent where the stream or the list threw: see the `cause`. */
   readonly error?: E
-  /** All that is known of the failure. */
+  /** The whole failure. */
   readonly cause: Cause.Cause<E>
   /** What became of every item that was read. */
   readonly report: PayoutReport

@@ -3,7 +3,7 @@
  *
  * The activity submits the payout to the queue and waits until it is posted, refused, parked, settled or failed. A
  * workflow that is killed meanwhile runs it again, and finds the same payout: the queue, not the workflow, knows whether
- * a request has left. A refusal is a value too, not a failure, so the workflow stores it like any other result.
+ * a request has left. A refusal is a value, not a failure, so the workflow stores it like any other result.
  */
 declare module "./PayoutActivity.ts" {}
 
@@ -17,14 +17,15 @@ import type { PayoutItem } from "./Payout.ts"
 import { PayoutQueue } from "./PayoutQueue.ts"
 import { PayoutStatus } from "./PayoutStatus.ts"
 
-/** Why a payout was not accepted: asking again will not help. */
+/** Why a payout was not accepted. The same payout would not be accepted later either. */
 export const PayoutNotAccepted = Schema.Union([InvalidRequest, BelowMinimum, ReferenceConflict])
 /** See the schema of the same name. */
 export type PayoutNotAccepted = typeof PayoutNotAccepted.Type
 
 /**
- * The step that pays: `payout.amount` is in centavos. Its name is made of the reference, so that one workflow may pay several. A database that is away,
- * or a call in somebody else's transaction, is a defect: the workflow's own policy decides when it is run again.
+ * The step that pays: `payout.amount` is in centavos. Its name is made of the reference, so that one workflow may pay several. A database that
+ * cannot be reached, or a call in the transaction of another client, is a defect: the policy of the workflow decides when
+ * it is run again.
  */
 export const make = (
   payout: PayoutItem

@@ -20,23 +20,23 @@ const changed = {
   at: Schema.DateTimeUtcFromString,
   /** The state after the change. */
   state: PayoutState,
-  /** Since when a request may have left whose end is not known, after the change. */
+  /** When the first request whose result is not known after the change may have left. */
   mayHaveLeftAt: Schema.optionalKey(Schema.DateTimeUtcFromString)
 }
 
 /**
  * One change of a payout:
  *
- * | change | what it says |
+ * | change | meaning |
  * |---|---|
  * | `Submitted` | it was accepted; `amount` is in centavos |
- * | `Marked` | its request number `request` was about to leave |
+ * | `Marked` | its request number `request` was about to be sent |
  * | `Answered` | what the answer made of it: `Recorded` with a `withdrawalId`, `Refused` or `Unknown` with an `error` |
- * | `Contradicted` | the service recorded it after somebody had settled it as failed: money may have moved |
- * | `Parked` | a worker, or with `Operator` a person, took it out of the workers' hands |
- * | `Retried`, `Resumed`, `Settled` | a person's step. `notExecuted`: the person said so. `state` is as it was settled |
+ * | `Contradicted` | the service recorded it after it had been settled as failed: money may have moved |
+ * | `Parked` | a worker parked it, or a person where `because` is `Operator` |
+ * | `Retried`, `Resumed`, `Settled` | a person's step. `notExecuted` is what the person said; `state` is that of the step |
  *
- * What changes nothing has no entry: a request that is lost after somebody parked or settled its payout.
+ * A result that changes nothing has no entry, such as a request that is lost after its payout was parked or settled.
  */
 export const PayoutChange = Schema.Union([
   Schema.TaggedStruct("Submitted", { ...changed, amount: Centavos }),
@@ -56,7 +56,7 @@ export const PayoutChange = Schema.Union([
 /** See the schema of the same name. */
 export type PayoutChange = typeof PayoutChange.Type
 
-/** The workers were stopped (`paused`) by `setPaused`, or let go on. */
+/** One call of `setPaused`, which stopped or started the workers. */
 export const PauseChange = Schema.Struct({
   /** When it was written, by the clock of the process that wrote it. */
   at: Schema.DateTimeUtcFromString,

@@ -3,8 +3,8 @@
  * Effect's `SqlClient` (Drizzle, Prisma, `pg`): run it in the transaction of your own rows. A worker finds the
  * row and queues it within its `poll` interval.
  *
- * The statement does nothing where the reference was submitted before, with whatever content: look at the count of inserted
- * rows, and ask `status` where it is 0. The tables are those of `docs/sql/`.
+ * The statement does nothing where the reference was submitted before, with any content: look at the count of inserted rows,
+ * and read `status` where it is 0. The tables are those of `docs/sql/`.
  *
  * ```ts
  * import { Result } from "effect"
@@ -41,11 +41,11 @@ export interface PayoutStatement {
   readonly parameters: readonly [key: string, reference: string, amount: number, request: string, check: string]
 }
 
-/** Checks a payout to its last field, and answers the statement that submits it. `amount` is in centavos. */
+/** Checks every field of a payout, and returns the statement that submits it. `amount` is in centavos. */
 export const make = (
   payout: PayoutItem,
   options: {
-    /** The database that it is for: `pg` is PostgreSQL. */
+    /** The dialect of the database: `pg` is PostgreSQL. */
     readonly dialect: keyof typeof statements
     /** Seals the stored request as the worker's `seal` opens it. Default: it is stored as it is. */
     readonly seal?: ((request: string, reference: string) => string) | undefined

@@ -3,11 +3,11 @@
  * the next run.
  *
  * A process may end in the middle of a line. That torn line is left out, which is safe: an event is written before the run
- * goes on, so of a torn `Started` nothing was sent, and a payout whose result is torn stays unknown until it is asked again.
+ * goes on. So no request was sent for a torn `Started`, and a payout whose result is torn is unknown until the next run.
  *
  * Gotchas:
  * - Cut the text to `length` before you append to it, or the first new event is written into the torn line.
- * - A line in the middle that is no event fails: something else changed the file, and a payment may be missing in it.
+ * - A line in the middle that is no event is a failure: something else changed the file, and a payment may be missing.
  *
  * ```ts
  * import { Effect } from "effect"
@@ -41,7 +41,7 @@ export class InvalidJournal extends legible(
   }
 }
 
-/** An event as one line, with its line break. Write it before you ask the run for more. */
+/** An event as one line, with its line break. Write it before you take the next event of the run. */
 export const line = (event: PayoutEvent): string => `${encode(event)}\n`
 
 /** What a journal holds. */

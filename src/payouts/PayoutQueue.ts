@@ -2,17 +2,17 @@
  * Payouts that survive a crash: a table and a queue in your own database.
  *
  * A payout is submitted in the transaction that writes your invoice, or not at all. A worker, in this process or in any
- * number of others, sends it and writes down what became of it. A process may be killed at any moment: when its lease
- * ends, another one takes its payouts over, and asks with the same key.
+ * number of others, sends it and stores the result. A process may be killed at any moment: when its lease ends, another
+ * process takes its payouts over, and sends them with the same key.
  *
  * The key that the service knows a payout by is made from the reference alone, and is the same for ever
  * (`IdempotencyKey.fromReference("payout", reference)`). Before the first byte of a request a mark is committed that it
- * may have left; only a proof that nothing was executed clears it. While it is set, no refusal is taken for "nothing
- * moved", and past the `horizon` nothing is sent any more: a person decides.
+ * may have left; only a proof that nothing was executed clears it. While it is set, no refusal proves that no money moved,
+ * and after the `horizon` nothing is sent any more: a person decides.
  *
  * Gotchas:
- * - `posted` is not paid. The service shows only `Awaiting` and has no lookup of a withdrawal: `settle` says
- *   what you learn elsewhere.
+ * - `posted` is not paid. The service shows only `Awaiting` and has no lookup of a withdrawal: use `settle` to store what
+ *   you learn elsewhere.
  * - Everything is written with the `SqlClient` that the layer is built with. Your code has to use the same one: two
  *   layers of one database are two clients, and do not commit together. A submit in a transaction of another client
  *   fails with `ForeignTransaction`.
@@ -39,7 +39,7 @@
  *   return (yield* queue.await("invoice-42")).state
  * })
  *
- * // A gateway in memory takes the place of the real one, and a database in memory that of yours.
+ * // A gateway in memory replaces the real one, and a database in memory replaces yours.
  * const gateway = Layer.provide(Sandbox.layerPayments, Layer.succeed(SandboxOptions, { balance: 50_000 }))
  * const layer = PayoutQueue.layer().pipe(
  *   Layer.provideMerge(NodeSqlite.layer({ filename: ":memory:" })),
@@ -83,18 +83,18 @@ type Steering = Effect.Effect<
 >
 
 /**
- * The queue of payouts in your own database: submits them, asks what became of them, and steers them. Amounts are in
+ * The queue of payouts in your own database: submits payouts, reads their states, and steers them. Amounts are in
  * centavos.
  *
  * A payout is sent under a key that is made from its reference alone. A process may be killed at any moment: another one
- * takes its payouts over, and asks with the same key. Gotcha: `posted` is not paid. The service shows only `Awaiting`.
+ * takes its payouts over, and sends them with the same key. Gotcha: `posted` is not paid. The service shows only `Awaiting`.
  */
 export class PayoutQueue extends Context.Service<
   PayoutQueue,
   {
     /**
      * Accepts a payout, in the caller's transaction where there is one. The same reference and content again is the same
-     * payout: it answers what became of it. `amount` is in centavos.
+     * payout, and returns its status. `amount` is in centavos.
      */
     readonly submit: (
       payout: PayoutItem
@@ -110,13 +110,13 @@ export class PayoutQueue extends Context.Service<
       payouts: Iterable<PayoutItem>
     ) => Effect.Effect<ReadonlyArray<PayoutStatus>, PayoutsNotAccepted | ForeignTransaction | DatabaseError>
     /**
-     * What is known of a reference; `None` where it was never submitted, or was forgotten. Amounts are in centavos. Fails
+     * The status of a payout; `None` where its reference was never submitted, or was forgotten. Amounts are in centavos. Fails
      * with `DatabaseError`.
      */
     readonly status: (reference: string) => Effect.Effect<Option.Option<PayoutStatus>, DatabaseError>
     /**
-     * Waits until it is neither accepted nor unknown: then it is posted, refused, parked, settled or failed. That may
-     * take for ever, as while the workers are paused: see `Effect.timeout`. Not in the transaction that submits it, since
+     * Waits until the payout is neither accepted nor unknown: then it is posted, refused, parked, settled or failed. That
+     * may never happen, for example while the workers are paused: see `Effect.timeout`. Not in the transaction that submits it, since
      * nothing is sent before that commits. Amounts are in centavos. Fails with `PayoutNotFound`, or with `DatabaseError` where
      * the first look at the database fails.
      */
@@ -133,28 +133,28 @@ export class PayoutQueue extends Context.Service<
      */
     readonly changes: Stream.Stream<PayoutStatus, DatabaseError>
     /**
-     * What happened to a payout, in order: one entry for each change, with who took a step and why. Amounts are in
+     * What happened to a payout, in order: one entry for each change, with the person and the reason of a step. Amounts are in
      * centavos. Empty where the reference was never submitted, or was forgotten. Fails with `DatabaseError`.
      */
     readonly history: (reference: string) => Effect.Effect<ReadonlyArray<PayoutChange>, DatabaseError>
 
     /** Sends a refused payout again under its key, or one that waits for its next attempt at once. */
     readonly retry: (reference: string, options?: StepOptions) => Steering
-    /** Takes a payout out of the worker's hands until it is resumed. A request that is under way is not called back. */
+    /** Stops the sending of a payout until it is resumed. A request that is under way is not interrupted. */
     readonly park: (reference: string, options?: StepOptions) => Steering
     /**
-     * Gives a parked payout back to the worker, which parks it again where it is still above a limit. One of which a
-     * request may have left longer ago than the horizon needs `notExecuted: true`: you looked in the panel, and the
-     * service did not execute it.
+     * Lets the workers send a parked payout, which they park again where it is still above a limit. Where a request of it
+     * may have left longer ago than the horizon, it needs `notExecuted: true`: you looked in the panel, and the service did
+     * not execute it.
      */
     readonly resume: (
       reference: string,
       options?: StepOptions & { readonly notExecuted?: boolean | undefined }
     ) => Steering
     /**
-     * Says how it ended, as you learned it from the panel, a statement or a webhook that you trust, or corrects what was
-     * said. Default `settled`. An accepted or refused one has to be parked first. A request that is under way is not
-     * called back: if the service records the payout all the same, its status has the `withdrawalId`, and where it was
+     * Stores how a payout ended, as you learned it from the panel, a statement or a webhook that you trust, or corrects it.
+     * Default `settled`. An accepted or refused payout has to be parked first. A request that is under way is not
+     * interrupted: if the service records the payout all the same, its status has the `withdrawalId`, and where it was
      * settled as failed an error is logged.
      */
     readonly settle: (
@@ -162,7 +162,7 @@ export class PayoutQueue extends Context.Service<
       options?: StepOptions & { readonly as?: "settled" | "failed" | undefined }
     ) => Steering
     /**
-     * Stops all workers within a second, or lets them go on. What is under way is finished. Fails with `InvalidRequest`
+     * Stops all workers within a second, or starts them again. Requests that are under way are finished. Fails with `InvalidRequest`
      * where `by` or `note` is wrong, with `ForeignTransaction` and with `DatabaseError`.
      */
     readonly setPaused: (
@@ -176,7 +176,7 @@ export class PayoutQueue extends Context.Service<
   }
 >()("effect-pix/PayoutQueue") {
   /**
-   * Submits and asks, and sends nothing: for a process that is no worker. It fails with `ConfigurationError` where an option
+   * Submits and reads payouts, and sends nothing: for a process that is no worker. It fails with `ConfigurationError` where an option
    * is wrong, and with `DatabaseError` where the tables cannot be made.
    */
   static readonly layerClient = (
@@ -187,14 +187,14 @@ export class PayoutQueue extends Context.Service<
       Effect.map(makeSql(options), ({ client }) => client)
     )
 
-  /** Sends what was submitted, and offers no service: for a process that only works. It fails as `layerClient` does. */
+  /** Sends what was submitted, and offers no service: for a process that only sends. It fails as `layerClient` does. */
   static readonly layerWorker = (
     options: PayoutQueueOptions = {}
   ): Layer.Layer<never, ConfigurationError | DatabaseError, SqlClient.SqlClient | Payments> =>
     Layer.effectDiscard(Effect.flatMap(makeSql(options), ({ start }) => start))
 
   /**
-   * Submits, asks and sends: all that one process needs. It wants the `SqlClient` that your own code writes with, and fails
+   * Submits, reads and sends: all that one process needs. It needs the `SqlClient` that your own code writes with, and fails
    * with `ConfigurationError` where an option is wrong, and with `DatabaseError` where the tables cannot be made.
    */
   static readonly layer = (
@@ -205,7 +205,7 @@ export class PayoutQueue extends Context.Service<
       Effect.flatMap(makeSql(options), ({ client, start }) => Effect.as(start, client))
     )
 
-  /** Submits, asks and sends in memory, for tests under `TestClock`. It is gone with the process, and joins no transaction. */
+  /** Submits, reads and sends in memory, for tests under `TestClock`. It ends with the process, and joins no transaction. */
   static readonly layerMemory = (
     options: PayoutQueueOptions = {}
   ): Layer.Layer<PayoutQueue, ConfigurationError, Payments> =>
@@ -217,7 +217,7 @@ export class PayoutQueue extends Context.Service<
 
 const unsealed: Seal = { seal: Effect.succeed, open: Effect.succeed }
 
-/** The service, and what starts a worker of it in the scope. */
+/** The service, and an effect that starts a worker in the scope. */
 const make = Effect.fnUntraced(function* (store: Store, settings: Settings, { seal = unsealed }: PayoutClientOptions) {
   const core = yield* makeCore(store, settings.poll)
   yield* Effect.forkScoped(measures(store))

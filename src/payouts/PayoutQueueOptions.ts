@@ -5,9 +5,9 @@ import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 
 /**
- * How the stored request is sealed and opened, as with a key of yours. `reference` is that of the payout: what was sealed
- * for one must not open for another. What cannot be done now (a key service that is away) is a defect: a submit dies
- * of it, and a worker tries again.
+ * How the stored request is sealed and opened, for example with a key of yours. `reference` is that of the payout: a text
+ * that was sealed for one reference must not open for another. A failure, such as a key service that cannot be reached, is
+ * a defect: a submit dies, and a worker tries again.
  */
 export interface Seal {
   /** From the request as JSON to the text that is stored. */
@@ -16,14 +16,14 @@ export interface Seal {
   readonly open: (sealed: string, reference: string) => Effect.Effect<string>
 }
 
-/** What everybody who uses the queue has to agree on. */
+/** The settings that all processes of one queue share. */
 export interface PayoutClientOptions {
   /** How the stored request is sealed. Default: it is stored as it is. */
   readonly seal?: Seal | undefined
-  /** How often the database is asked for what other processes did. Default 1 second. */
+  /** How often the database is read for changes of other processes. Default 1 second. */
   readonly poll?: Duration.Input | undefined
   /**
-   * How long after a request may have left it may be repeated. It has to be below the time for which the service
+   * How long after its first request a payout may be sent again. It has to be shorter than the time for which the service
    * remembers keys, which it does not document. Default 12 hours.
    */
   readonly horizon?: Duration.Input | undefined
@@ -35,20 +35,21 @@ export interface PayoutQueueOptions extends PayoutClientOptions {
   readonly concurrency?: number | undefined
   /** After how long the payouts of a process that is dead or stopped are taken over by another process. Default 30 seconds. */
   readonly lease?: Duration.Input | undefined
-  /** How long a stop of the process waits for what is under way, before it cuts it off. Default 10 seconds. */
+  /** How long a stop of the process waits for requests that are under way, before it interrupts them. Default 10 seconds. */
   readonly drain?: Duration.Input | undefined
-  /** The most that one payout may be, in centavos; what is above is parked. Default: no limit. */
+  /** The largest amount of one payout, in centavos; a payout above it is parked. Default: no limit. */
   readonly maxAmount?: number | undefined
   /** How many payouts all processes together begin in a second, at most 1000; 0.5 is one in two seconds. Default: no limit. */
   readonly perSecond?: number | undefined
   /**
-   * What all processes together may send in a day, in centavos. What is unknown counts. The rest waits for the next day.
+   * The sum that all processes together may send in a day, in centavos. Unknown payouts count. The rest waits for the next
+   * day.
    * Default: no limit.
    */
   readonly dailyCap?: number | undefined
   /** Where a day begins. Default `America/Sao_Paulo`. */
   readonly zone?: string | undefined
-  /** What is forgotten of payouts that are posted, settled, failed or refused, and when. */
+  /** When the data of payouts that are posted, settled, failed or refused is deleted. */
   readonly forget?:
     | {
         /**

@@ -1,5 +1,5 @@
 /**
- * What is known of a payout that was submitted to the queue, and what can be wrong with asking the queue.
+ * The status of a payout that was submitted to the queue, and the errors of the steps of an operator.
  */
 import * as Schema from "effect/Schema"
 import { legible } from "../internal/legible.ts"
@@ -15,7 +15,7 @@ export type PayoutState = typeof PayoutState.Type
 /**
  * Why a payout waits for a person.
  *
- * - `Operator`: someone parked it.
+ * - `Operator`: a person parked it.
  * - `PastHorizon`: a request may have left longer ago than the horizon. The service may have forgotten its key, so that
  *   another request could pay twice.
  * - `OverMaxAmount`, `OverDailyCap`: its amount alone is above the worker's `maxAmount` or `dailyCap`.
@@ -38,7 +38,7 @@ const common = {
   /** When its state was last written. */
   updatedAt: Schema.DateTimeUtcFromString
 }
-/** When a request that may still be executed first may have left. Absent: no request of it is in doubt. */
+/** When the first request whose result is not known may have left. Absent: no request of it is in doubt. */
 const mayHaveLeftAt = Schema.optionalKey(Schema.DateTimeUtcFromString)
 const withdrawalId = Schema.optionalKey(Schema.Int)
 
@@ -76,16 +76,16 @@ interface Parked extends Schema.Schema.Type<typeof Parked> {}
 /**
  * What is known of one payout, by its `state`. Its `amount` is in centavos.
  *
- * | state | what it says |
+ * | state | meaning |
  * |---|---|
- * | `accepted` | it will be sent; `error` is why the last request moved nothing, with `mayHaveLeftAt` one is under way |
+ * | `accepted` | it will be sent; `error` is why the last request moved no money, with `mayHaveLeftAt` one is under way |
  * | `posted` | the service recorded it. That is not paid: it shows only `Awaiting`, and has no lookup of a withdrawal |
- * | `settled`, `failed` | somebody who knows how it ended said so with `settle`; with `withdrawalId` the service recorded it |
- * | `refused` | nothing moved, and nothing will: `error` says why |
- * | `unknown` | money may have moved. It is asked again with the same key |
+ * | `settled`, `failed` | a person who knows how it ended used `settle`; with `withdrawalId` the service recorded it |
+ * | `refused` | no money moved, and it is not sent again: `error` says why |
+ * | `unknown` | money may have moved. It is sent again with the same key |
  * | `parked` | it waits for a person, and is not sent; with `mayHaveLeftAt` money may have moved |
  *
- * Gotcha: a `failed` one with a `withdrawalId` was recorded by the service, also after somebody said that it failed. Look
+ * Gotcha: a `failed` payout with a `withdrawalId` was recorded by the service, perhaps after it was settled as failed. Look
  * in the panel before you pay it in another way.
  */
 export const PayoutStatus = Schema.Union([Accepted, Posted, Settled, Failed, Refused, Unknown, Parked])
@@ -105,7 +105,7 @@ export class PayoutNotFound extends legible(
   }
 }
 
-/** What was asked cannot be done with a payout in this state. Nothing was changed. */
+/** The step is not possible for a payout in this state. Nothing was changed. */
 export class PayoutStateConflict extends legible(
   Schema.TaggedError<PayoutStateConflict>("effect-pix/PayoutStateConflict")("PayoutStateConflict", {
     operation: Schema.Literals(["retry", "park", "resume", "settle"]),

@@ -10,18 +10,18 @@
  * | result | money |
  * |---|---|
  * | `Done` | the service recorded the withdrawal |
- * | `Refused` | nothing moved: refused by the service, found wrong before, or provably not sent |
- * | `Unknown` | may have moved. Run the same references again to learn it; never under another reference |
- * | `NotStarted` | nothing was sent: the run stopped before it, or a limit of the run held it back |
- * | `Repeated` | an identical item with this reference came before; that one has the result |
+ * | `Refused` | no money moved: the service refused it, its request was wrong, or it was provably not sent |
+ * | `Unknown` | may have moved. Run the same references again to find out; never use another reference |
+ * | `NotStarted` | nothing was sent: the run stopped before it, or it was above a limit of the run |
+ * | `Repeated` | an earlier item of the input is identical, and has the result |
  *
  * Gotchas:
- * - A stop lets what is under way finish. An interruption does not: the client logs each write that it cuts off, with
- *   its key, and calls `PaymentsPolicy.onInterruptedWrite`. The report is lost then; take `Payouts.stream` and store
- *   its events where you want to know what was started.
- * - The rest of the input is read after a stop too, to be listed as not started. Cut an endless stream yourself.
+ * - A stop finishes the requests that are under way. An interruption does not: the client logs each write that is
+ *   interrupted, with its key, and calls `PaymentsPolicy.onInterruptedWrite`. The report is lost then; use `Payouts.stream`
+ *   and store its events where you want to know what was started.
+ * - The rest of the input is read after a stop too, to be reported as not started. End an endless stream yourself.
  * - A limit judges the list in its order and by its amounts, whether or not an earlier run has paid some of them. Give
- *   the report or the events of earlier runs as `previous`, and what is done counts no more.
+ *   the report or the events of earlier runs as `previous`: what they have paid is not counted.
  */
 declare module "./Payouts.ts" {}
 
@@ -57,12 +57,12 @@ const reportOf = (events: ReadonlyArray<PayoutEvent>): PayoutReport => {
 }
 
 /**
- * Pays many and gives each step as an event. A `Started` comes before its request is sent, and **its request is sent only
- * when the reader has asked for more**: by then the reader has stored what it stores. So a slow reader slows the run
- * down. A reader that goes away interrupts the run, and what is under way.
+ * Pays many and emits each step as an event. A `Started` is emitted before its request is sent, and **its request is sent
+ * only when the reader pulls again**: by then the reader has stored the event. So a slow reader slows the run down. A reader
+ * that ends interrupts the run and the requests that are under way.
  *
- * It fails at once with `InvalidRequest` where the options are wrong, and otherwise only as the stream of items fails,
- * after everything that was started.
+ * It fails at once with `InvalidRequest` where the options are wrong. Otherwise it fails only with the error of the items,
+ * after every payout that was started has its result.
  */
 export const stream = <E = never, R = never>(
   items: Items<E, R>,
@@ -89,7 +89,7 @@ interface Emitted {
   readonly taken: Latch.Latch
 }
 
-/** Takes all events that wait. A reader that asks for more has finished with those that it took before. */
+/** Takes all events of the queue. A reader that pulls again has handled the events that it took before. */
 const takeFrom = <E>(events: Queue.Dequeue<Emitted, E>) => {
   let taken: ReadonlyArray<Emitted> = []
   return Effect.suspend(() => {
@@ -102,7 +102,7 @@ const takeFrom = <E>(events: Queue.Dequeue<Emitted, E>) => {
 }
 
 /**
- * Pays many and gives the report at the end. It fails with `InvalidRequest` where the options are wrong, and then
+ * Pays many and returns the report at the end. It fails with `InvalidRequest` where the options are wrong, and then
  * nothing was sent; and with `PayoutSourceFailed`, which has the report, where the items fail or throw.
  */
 export const run = <E = never, R = never>(

@@ -1,6 +1,6 @@
 /**
- * What the command reads of the queue's tables besides the service: whether they are of this version, and the stored
- * requests. It is not exported to users.
+ * Reads of the queue's tables that only the command needs: the version of the tables, and the stored requests. It is not
+ * exported to users.
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -15,13 +15,13 @@ import { tables } from "./internal/queue/tables.ts"
 /** Fails unless the tables are of this version, and changes none. */
 export const requireTables = mapDatabaseError("look")(Effect.andThen(requireNewest(tables), requireQueue))
 
-/** What a stored request says of whom it pays. Absent key: the company's own. */
+/** The destination and the description of a stored request. Without a key it pays the company's own. */
 interface StoredRequest {
   readonly pixKey?: PixKey.PixKey | PixKey.OpaquePixKey | undefined
   readonly description?: string | undefined
 }
 
-/** `Forgotten`: its time is over. `Sealed`: the program that stored it sealed it, or a newer version wrote it. */
+/** `Forgotten`: the request was deleted after `forget.data`. `Sealed`: it was sealed, or a newer version wrote it. */
 export type Stored = StoredRequest | "Forgotten" | "Sealed"
 
 const storedOf = (text: string | null): Stored =>

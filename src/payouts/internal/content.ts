@@ -1,9 +1,9 @@
 /**
- * A short check of what a payout asks for besides its amount, so that a later run notices another request under the
- * same reference without a stored PIX key.
+ * A short check of the request of a payout, so that a later run notices another request under the same reference without a
+ * stored PIX key.
  *
- * Twelve bits on purpose. A full hash of a PIX key could be searched for the key, since there are few CPFs and phone
- * numbers; of twelve bits, whoever holds the events learns no more than twelve bits. One change in 4096 is missed.
+ * The check has only twelve bits. There are so few CPFs and phone numbers that a full hash of a PIX key would reveal the key.
+ * A reader of the events learns twelve bits of the request. One change in 4096 is missed.
  */
 import { identity } from "effect/Function"
 import * as Option from "effect/Option"
@@ -17,7 +17,7 @@ import { invalidWithdrawal, pairOf } from "../../contract/WithdrawalCheck.ts"
 import { Centavos } from "../../pix/Money.ts"
 import { type PayoutItem, ReferenceConflict } from "../Payout.ts"
 
-/** Sorts the fields of an object, so that their order makes no other text. */
+/** Sorts the fields of an object, so that their order does not change the text. */
 const sorted = (_: string, value: unknown): unknown =>
   typeof value === "object" && value !== null && !Array.isArray(value)
     ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
@@ -30,7 +30,7 @@ export const canonical = (value: unknown): string => JSON.stringify(value, sorte
 export const checkOf = (request: WithdrawalRequest, idempotencyKey: string): string => {
   const { currency = "BRL", description, metadata } = request
   const { pixKey, pixKeyType } = request
-  // As it is sent, where it can be.
+  // A key that can be sent is compared in the form in which it is sent.
   const pair = Result.getOrElse(pairOf(request), () => ({ pixKey, pixKeyType }))
   const content = canonical([pair, currency, description, metadata])
   return fingerprint(`${idempotencyKey}\n${content}`).slice(0, 3)
@@ -50,7 +50,7 @@ const badReference = invalid(
 /** The error of an item of a run whose amount cannot be compared with a limit. */
 export const badAmount = invalid("amount", "must be a whole number of centavos, from 0")
 
-/** Whether an amount that a caller gave is one: a whole number of centavos. */
+/** Whether the amount of a caller is a whole number of centavos. */
 export const isCentavos = Schema.is(Centavos)
 
 /** An item whose reference makes a key. Its request is not checked yet. */
@@ -61,13 +61,13 @@ export interface ReadItem {
   readonly check: string
 }
 
-/** What an item is called: its reference where that is a text, and its amount where that is one in centavos. */
+/** The reference of an item where it is a text, and its amount where it is a whole number of centavos. */
 interface Name {
   readonly reference: string
   readonly amount?: Centavos
 }
 
-/** The name of an item of a caller without types, who may give anything. Reading it may throw. */
+/** Reads the reference and the amount. A caller without types may give anything, and reading it may throw. */
 export const nameOf = (item: Partial<PayoutItem> | undefined): Name =>
   Result.getOrElse(
     Result.try((): Name => {
@@ -82,7 +82,7 @@ interface Unreadable extends Name {
   readonly error: InvalidRequest
 }
 
-/** Reads an item, whose key is of a `kind`. A caller without types may give anything, and reading it may throw. */
+/** Reads an item. A caller without types may give anything, and reading it may throw. */
 export const readItem = (kind: string, item: PayoutItem): Result.Result<ReadItem, Unreadable> =>
   Result.try({
     try: () => {
@@ -96,13 +96,13 @@ export const readItem = (kind: string, item: PayoutItem): Result.Result<ReadItem
     catch: () => ({ ...nameOf(item), error: unreadableItem })
   }).pipe(Result.flatMap(identity))
 
-/** What a payout asks for. */
+/** A payout that is compared with an earlier one. */
 interface Wanted extends Pick<ReadItem, "reference" | "idempotencyKey"> {
   /** In centavos. */
   readonly amount: number
 }
 
-/** The conflict of a payout with what is known of its reference, if there is one. */
+/** The conflict of a payout with an earlier one of its reference, if there is one. */
 export const conflictOf = (
   { amount, idempotencyKey, reference }: Wanted,
   isSameContent: boolean,

@@ -1,5 +1,5 @@
 /**
- * Works through the items of a run: judges them in order, sends what is to be sent, and gives each step as an event.
+ * Works through the items of a run: judges them in order, sends those that may be sent, and emits each step as an event.
  */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -16,17 +16,17 @@ import { heldBack, makePlan, type NotSent, notSent, type Start } from "./plan.ts
 import type { Items, Settings } from "./settings.ts"
 import { afterAnswer, namesOf, optionsOf, unseen } from "./machine.ts"
 
-/** Gives an event to the reader of the run, and waits until the reader took it. */
+/** Emits an event to the reader of the run, and waits until the reader has handled it. */
 export type Emit = (event: PayoutEvent) => Effect.Effect<void>
 
-/** Works through all items. Fails as their source does, after everything that was started. */
+/** Works through all items. Fails with the error of their source, after every payout that was started has its result. */
 export const drive = Effect.fnUntraced(function* <E, R>(items: Items<E, R>, settings: Settings, emit: Emit) {
   const { getBalance, requestWithdrawal } = yield* Payments
   const { concurrency, isStop } = settings
   const clock = yield* Clock.Clock
   const now = () => DateTime.makeUnsafe(clock.currentTimeMillisUnsafe())
   const plan = makePlan(settings)
-  // A list is read to its end before anything is sent: where reading it throws, nothing was.
+  // A list is read to its end before anything is sent, so nothing was sent where reading it throws.
   const input = Stream.isStream(items) ? items : [...items]
   let judge = plan.judge()
   let stopped: NotSent | undefined
@@ -63,7 +63,7 @@ export const drive = Effect.fnUntraced(function* <E, R>(items: Items<E, R>, sett
     if (known._tag === "Recorded") {
       return { _tag: "Done", ...asked, at, withdrawal: known.withdrawal } satisfies PayoutEvent
     }
-    // In doubt a refusal becomes another error: a run stops at either of the two.
+    // The refusal of a payout in doubt becomes an `OutcomeUnknown`: the run stops at either of the two.
     const failure = Option.getOrElse(Result.getFailure(answer), () => known.error)
     const stop = [failure, known.error].find((error) => isStop(error))
     if (stop !== undefined) stopped ??= { reason: "Stopped", error: stop }
@@ -78,7 +78,7 @@ export const drive = Effect.fnUntraced(function* <E, R>(items: Items<E, R>, sett
     const at = now()
     const { asked, doubt } = start
     yield* emit({ _tag: "Started", ...asked, at, ...(doubt?.since && { since: doubt.since }) })
-    // It may have waited for its reader meanwhile, and another payout have stopped the run.
+    // While it waited for its reader, another payout may have stopped the run.
     yield* emit(withheld(start, at) ?? (yield* send(start, at)))
   })
 

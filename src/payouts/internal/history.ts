@@ -1,18 +1,19 @@
 /**
- * What earlier runs say of each reference, by the keys that it was sent under. In doubt money may have moved.
+ * What is known of each reference from earlier runs, by the keys under which it was sent. In doubt, money may have moved.
  *
  * | events of a key | what is known of it |
  * |---|---|
  * | any `Done` | done |
- * | any `Unknown` | unknown, whatever was refused later: only a readable success says more |
+ * | any `Unknown` | unknown, whatever was refused later: only a readable success ends a doubt |
  * | a `Started` whose time no `Refused` or `NotStarted` has as its `startedAt` | unknown: the run ended while it may have been under way |
  * | the `earlier` request of a `ReferenceConflict` | unknown |
  * | nothing of these | nothing: no money moved |
  *
- * The order of the events does not matter, nor how often one occurs. A time that is not there counts as long ago.
+ * The order of the events does not matter, nor how often an event occurs: a journal may be given twice, so starts and ends are
+ * not counted. An absent time counts as long ago.
  *
- * What is known of a reference under another key than asked for counts more than a doubt about the key itself: the
- * service recognises no payment under another key.
+ * A payment or a doubt under another key precedes a doubt under the key of the run, since the service does not recognise a
+ * payment under another key.
  */
 import * as DateTime from "effect/DateTime"
 import type { Centavos } from "../../pix/Money.ts"
@@ -25,7 +26,7 @@ export interface Doubt {
   readonly idempotencyKey: string
   readonly amount: Centavos
   readonly check: string | undefined
-  /** Since when; not known where it was stored without a time. */
+  /** When it began; not known where the event was stored without a time. */
   readonly since: DateTime.Utc | undefined
   readonly error: Unclear
 }
@@ -36,11 +37,11 @@ export type Past = PayoutDone | Doubt
 /** An event of one key. */
 type KeyedEvent = Exclude<PayoutEvent, { readonly _tag: "Repeated" }>
 
-/** The earlier of two times; one that is not known is earlier than any. */
+/** The earlier of two times; a time that is not known is earlier than any. */
 const earlier = (a: DateTime.Utc | undefined, b: DateTime.Utc | undefined) =>
   a === undefined || b === undefined ? undefined : DateTime.min(a, b)
 
-/** What the events of one key say. */
+/** What is known from the events of one key. */
 const pastOf = (idempotencyKey: string, events: ReadonlyArray<KeyedEvent>): Past | undefined => {
   const done = events.find(({ _tag }) => _tag === "Done")
   if (done?._tag === "Done") return done
@@ -64,7 +65,7 @@ const pastOf = (idempotencyKey: string, events: ReadonlyArray<KeyedEvent>): Past
   }
 }
 
-/** What is known of a reference that is to be sent under a key. The answer has the key that it is known under. */
+/** What is known of a reference that is to be sent under a key. The result has the key of the earlier request. */
 type History = (reference: string, idempotencyKey: string) => Past | undefined
 
 /** Reads the events of earlier runs. */
@@ -79,7 +80,7 @@ export const makeHistory = (events: Iterable<PayoutEvent>): History => {
     if (event._tag === "Repeated") continue
     add(event)
     if (event._tag !== "Refused" || event.error._tag !== "ReferenceConflict") continue
-    // The conflict says that a request was started before, and not how it ended.
+    // The conflict shows that a request was started before, and not how it ended.
     const { state: _, ...request } = event.error.earlier
     add({ _tag: "Started", index: event.index, reference: event.reference, ...request })
   }

@@ -1,12 +1,12 @@
 /**
- * What is known of a payout, what may be done with it next, and what an answer makes of it: the same for a run and for the
- * queue. Nothing here reads or writes.
+ * The state machine of a payout, for runs and for the queue: what is known of it, how it may be sent next, and what is known
+ * after an answer. Nothing here reads or writes.
  *
  * A payout is clean while no request of it can have been executed, and in doubt since the first request that may have
  * been. In doubt no refusal proves that nothing moved; only a success ends a doubt.
  *
- * A single call may have used the same key: one reference is one key. So a clean payout is sent without a word about the
- * past of its key, and never with `earlier: "None"`.
+ * A single call may have used the same key: one reference is one key. So a clean payout is sent without `earlier`, and
+ * never with `earlier: "None"`.
  */
 import * as Result from "effect/Result"
 import { type IdempotencyConflict, OutcomeUnknown, type RequestWithdrawalError } from "../../contract/PaymentsError.ts"
@@ -24,7 +24,7 @@ export type Known =
   | { readonly _tag: "Refused"; readonly error: PayoutRefusal }
   | { readonly _tag: "Unknown"; readonly error: Unclear }
 
-/** The failure of a request whose end nobody saw, or whose stored failure cannot be read. */
+/** The failure of a request whose result is not known, or whose stored failure cannot be read. */
 export const unseen = (idempotencyKey: string, reason: "Interrupted" | "Unrecognised", attempts = 1): OutcomeUnknown =>
   new OutcomeUnknown({ operation: "requestWithdrawal", attempts, idempotencyKey, outcome: "Unknown", reason })
 
@@ -39,7 +39,7 @@ export const isPastHorizon = (since: number | undefined, now: number, horizon: n
 export const optionsOf = (idempotencyKey: string, isInDoubt: boolean): WriteOptions =>
   isInDoubt ? { idempotencyKey, earlier: "Unknown" } : { idempotencyKey }
 
-/** The refusal of a payout in doubt: it says nothing about the earlier request. */
+/** The refusal of a payout in doubt proves nothing about the earlier request. */
 const afterDoubt = (error: RequestWithdrawalError, idempotencyKey: string): Unclear => {
   if (error.outcome === "Unknown") return error
   const { attempts, operation } = error
@@ -57,7 +57,7 @@ const afterDoubt = (error: RequestWithdrawalError, idempotencyKey: string): Uncl
   })
 }
 
-/** What an answer makes of a payout. */
+/** What is known of a payout after an answer. */
 export const afterAnswer = (
   answer: Result.Result<Withdrawal, RequestWithdrawalError>,
   idempotencyKey: string,
@@ -70,13 +70,13 @@ export const afterAnswer = (
     : { _tag: "Refused", error: failure }
 }
 
-/** What each log line about a payout says of it, the client's warnings included. The amount is in centavos. */
+/** The attributes of each log line about a payout, also of the client's warnings. The amount is in centavos. */
 export const namesOf = ({ amount, reference }: { readonly reference: string; readonly amount: number }) => ({
   "payments.reference": reference,
   "payments.amount": amount
 })
 
-/** A payout as a log line writes it. */
+/** A payout in the text of a log line. */
 export const inWords = (payout: {
   readonly reference: string
   readonly amount: number

@@ -23,7 +23,7 @@ import type { Settings } from "./settings.ts"
 /** The fields of every event that say which payout it is. */
 type Keyed = Pick<PayoutNotStarted, "index" | "reference" | "idempotencyKey" | "amount">
 
-/** The item is to be sent. */
+/** The item may be sent. */
 export interface Start {
   readonly _tag: "Start"
   readonly keyed: Keyed
@@ -41,7 +41,7 @@ type Halt = "OverTotal" | "NotCovered"
 
 const isMore = (sum: bigint, available: Reais) => BigDecimal.isGreaterThan(BigDecimal.make(sum, 2), available)
 
-/** What the past of a reference has against a request, if anything. */
+/** The conflict of an item with the past of its reference, if there is one. */
 const conflictWithPast = (past: Past, { request, ...item }: ReadItem) => {
   const { amount, check, idempotencyKey } = past
   const since = past._tag === "Done" ? past.at : past.since
@@ -55,7 +55,7 @@ const conflictWithPast = (past: Past, { request, ...item }: ReadItem) => {
   })
 }
 
-/** The event of an item that is not sent now, and of which an earlier run may have paid. */
+/** The event of an item that is not sent now and that an earlier run may have paid. */
 const stillUnknown = (
   { asked }: Start,
   { error, since }: Doubt,
@@ -69,7 +69,7 @@ export const notSent = (start: Start, why: NotSent, at: DateTime.Utc): PayoutNot
     ? { _tag: "NotStarted", ...start.keyed, at, ...why }
     : stillUnknown(start, start.doubt, why.reason, at)
 
-/** The event of an item that may have been paid and is not sent again: too long ago, or since the run is to hold it. */
+/** The event of an item that may have been paid and is not sent again: after the horizon, or with the option `hold`. */
 export const heldBack = (start: Start, { hold, keyHorizon }: Settings, at: DateTime.Utc): PayoutUnknown | undefined => {
   const { doubt } = start
   if (doubt === undefined) return undefined
@@ -81,8 +81,8 @@ export const heldBack = (start: Start, { hold, keyHorizon }: Settings, at: DateT
 }
 
 /**
- * Makes the judges of runs. A judge remembers the references that it saw and the sum of what it let start; `available`
- * is what that sum may be, and `halted` why nothing may start.
+ * Makes the judges of runs. A judge remembers the references that it saw and the sum of the items that may start.
+ * `available` is the limit of that sum, and `initiallyHalted` is why no item may start.
  */
 export const makePlan = (settings: Settings) => {
   const { kind, maxAmount, maxTotal, previous } = settings
@@ -135,7 +135,7 @@ export const makePlan = (settings: Settings) => {
   return {
     /** Judges items one by one. */
     judge: (available?: Reais) => makeJudge(available).judge,
-    /** The same for a list whose whole sum has to be available: if it is not, nothing starts. */
+    /** Judges the items of a list whose whole sum has to be available: if it is not, nothing starts. */
     judgeWhole: (items: ReadonlyArray<PayoutItem>, available: Reais, at: DateTime.Utc) => {
       const probe = makeJudge()
       for (const [index, item] of items.entries()) probe.judge(item, index, at)

@@ -27,11 +27,11 @@ export interface Options {
    * kind is another payout to the service. Default `payout`, as in `PayoutQueue`.
    */
   readonly kind?: string | undefined
-  /** The most that one payout may be, in centavos; what is above is not started. Default: no limit. */
+  /** The largest amount of one payout, in centavos; a payout above it is not started. Default: no limit. */
   readonly maxAmount?: Centavos | undefined
   /**
-   * The most that the run may start, in centavos, whatever becomes of it. At the first item that would go beyond, the
-   * run stops. Default: no limit.
+   * The largest sum of the payouts that the run may start, in centavos, whatever their results. At the first item that
+   * would exceed it, the run stops. Default: no limit.
    */
   readonly maxTotal?: Centavos | undefined
   /**
@@ -40,34 +40,35 @@ export interface Options {
    */
   readonly checkBalance?: boolean | BalanceOptions | undefined
   /**
-   * At which failures nothing more is started: tags of errors or outcomes, or a predicate (one that throws stops).
-   * An `AuthError` and a redirect always stop: what they concern is the `Setup`. Default: what is unknown, and what the
-   * next payout would meet as well, since it concerns the `Setup`, the `Service` or the `Balance`.
+   * The failures after which nothing more is started: tags of errors or outcomes, or a predicate (if it throws, the run
+   * stops). An `AuthError` and a redirect always stop the run, since they concern the `Setup`. Default: every `Unknown`, and
+   * every failure that the next payout would have as well, since it concerns the `Setup`, the `Service` or the `Balance`.
    */
   readonly stopOn?:
     | ReadonlyArray<PayoutError["_tag"] | PayoutError["outcome"]>
     | ((error: PayoutError) => boolean)
     | undefined
   /**
-   * The report of an earlier run, or the events or results of all of them, in any order; those of other references do not
-   * matter. They are of one `kind`, that of this run. Default: none.
+   * The report of an earlier run, or the events or results of all earlier runs, in any order; events of other references do
+   * not matter. They have one `kind`, that of this run. Default: none.
    *
-   * - What is `Done` is reported as it is: nothing is sent for it, and it counts towards no limit.
-   * - What is `Unknown`, or `Started` without a result, stays `Unknown` until the service says that it is done.
-   * - An item that asks for another amount, or anything else, than what is done or unknown is refused with
-   *   `ReferenceConflict`; so is one that is done or unknown under another key than that of this run.
+   * - A payout that is `Done` is reported as it is: nothing is sent for it, and it counts towards no limit.
+   * - A payout that is `Unknown`, or `Started` without a result, stays `Unknown` until the service says that it is done.
+   * - An item whose amount or content differs from the payout that is done or unknown is refused with `ReferenceConflict`; so
+   *   is an item that is done or unknown under another key than that of this run.
    */
   readonly previous?: Iterable<PayoutEvent> | PayoutReport | undefined
-  /** Sends nothing that is unknown in `previous`, and reports it as it was. Default false. */
+  /** Sends no payout that is unknown in `previous`, and reports it as it was. Default false. */
   readonly hold?: boolean | undefined
   /**
-   * How long after its first attempt an unknown payout may be sent again: for so long the service must remember a key.
-   * It does not document for how long it does. What is older, or has no time, is held and reported. Default 12 hours.
+   * How long after its first attempt an unknown payout may be sent again. It has to be shorter than the time for which the
+   * service remembers keys, which it does not document. A payout that is older, or has no time, is held and reported.
+   * Default 12 hours.
    */
   readonly keyHorizon?: Duration.Input | undefined
 }
 
-/** Failures that the next item would meet as well, or that a person should see before more is sent. */
+/** Whether the next item would fail alike, or a person should see the failure before more is sent. */
 const isStopByDefault = ({ concerns, outcome }: PayoutError): boolean => outcome === "Unknown" || concerns !== "Request"
 
 const stopperOf = (stopOn: Options["stopOn"]) => {
@@ -78,7 +79,7 @@ const stopperOf = (stopOn: Options["stopOn"]) => {
       : (error: PayoutError) => stopOn.some((name) => name === error._tag || name === error.outcome)
   return (error: PayoutError) =>
     error.concerns === "Setup" ||
-    // A predicate that throws says nothing: stopping is safe.
+    // After a predicate that throws, a stop is safe.
     Result.getOrElse(
       Result.try(() => isStop(error)),
       () => true
@@ -88,7 +89,7 @@ const stopperOf = (stopOn: Options["stopOn"]) => {
 const isEvent = Schema.is(PayoutEvent)
 const isReport = Schema.is(PayoutReport)
 
-/** The events of earlier runs, or `undefined` where what was given is something else. */
+/** The events of earlier runs, or `undefined` where `previous` is something else. */
 const eventsOf = (previous: NonNullable<Options["previous"]>): ReadonlyArray<PayoutEvent> | undefined => {
   if (isReport(previous)) return Object.values({ ...previous }).flat()
   // A caller without types may give anything, and reading it may throw.
@@ -118,7 +119,7 @@ export const settingsOf = (items: unknown, given: Options) =>
       ),
       maxAmount: limit("maxAmount"),
       maxTotal: limit("maxTotal"),
-      /** Whose balance to check, if any. */
+      /** The balance to check, if any. */
       checkBalance: checked(
         "checkBalance",
         checkBalance === true ? {} : checkBalance === false ? undefined : checkBalance,

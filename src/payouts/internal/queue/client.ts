@@ -1,5 +1,5 @@
 /**
- * Submitting, asking and steering: everything that needs no worker.
+ * The operations of the queue that need no worker: submitting, reading and steering.
  */
 import * as Arr from "effect/Array"
 import * as Clock from "effect/Clock"
@@ -31,11 +31,11 @@ import { pauses, type Place } from "./store.ts"
 
 const { isOpen, statusOf } = Row
 
-/** How far apart the clocks of two processes may be, and how long a transaction may take, for `changes` to see all. */
+/** `changes` sees all where the clocks of two processes differ by less, and transactions take less time, in milliseconds. */
 const overlap = 5000
 const pageSize = 200
 
-/** One operation in its span: drops what the database said, and names the operation. */
+/** Runs one operation in its span. Its failures of the database name the operation and drop the database's message. */
 const guard =
   (operation: string) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>) =>
@@ -89,7 +89,7 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
     )
   })
 
-  /** A conflict is a value, so that the transaction goes on to the next payout. */
+  /** Inserts one payout. A conflict is a value, so that the transaction goes on to the next payout. */
   const insert = Effect.fnUntraced(function* (submitted: Submission, request: string) {
     const { text: _, ...wanted } = submitted
     const now = yield* Clock.currentTimeMillis
@@ -97,7 +97,7 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
     if (yield* core.insert(row)) return Result.succeed(statusOf(row))
     const earlier = yield* store.get(row.idempotencyKey)
     if (earlier === undefined) {
-      // It was committed after this transaction had begun, and this one does not see it.
+      // The row was committed after this transaction had begun, so this transaction does not see it.
       return yield* new DatabaseError({ operation: "submit", reason: "SerializationError", isRetryable: true })
     }
     const conflict = conflictOf(wanted, yield* isSameContent(earlier, submitted), {
@@ -117,7 +117,7 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
     ).pipe(Effect.result)
   )
 
-  /** Accepts all or none. Inserts what is right also where another is wrong, to find every conflict. */
+  /** Accepts all or none. It inserts the right payouts also where another one is wrong, to find every conflict. */
   const submitAll = Effect.fnUntraced(function* (payouts: ReadonlyArray<PayoutItem>) {
     const wanted = yield* sealAll(payouts)
     const insertAll = Effect.gen(function* () {
@@ -144,7 +144,7 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
       )
     )
 
-  /** A step of an operator: checked, written, and queued anew where the payout is to be sent. */
+  /** Checks and stores a step of an operator, and queues the payout anew where it is to be sent. */
   const steer = (
     operation: PayoutStateConflict["operation"],
     reference: string,
@@ -183,8 +183,8 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
       const emitted = new Map<string, Row.Row>()
       let lookedAt = began
       const look = Effect.map(Effect.andThen(nextWrite, Clock.currentTimeMillis), (now) => {
-        // The clocks of other processes differ and their transactions take time, so this look begins earlier than the last
-        // one, and skips what was emitted.
+        // The clocks of other processes differ and their transactions take time, so each look also reads the rows of the time
+        // before the last look, and skips those that were emitted.
         const since = lookedAt - overlap
         for (const [key, row] of emitted) if (row.updatedAt < since - overlap) emitted.delete(key)
         lookedAt = now
@@ -203,7 +203,7 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
   )
 
   return {
-    // One was given.
+    // One payout has one status.
     submit: (payout: PayoutItem) =>
       writing(
         "submit",

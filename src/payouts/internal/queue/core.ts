@@ -1,6 +1,6 @@
 /**
- * The rows, their queue and the notices of their changes, for submitting and for working. Every step of a payout is
- * written here: `insert` and `change` are the only two places in which a row gets another state.
+ * The rows, their queue and the notices of their changes, for clients and workers. Only `insert` and `change` write the
+ * state of a row.
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -31,7 +31,7 @@ export const Element = Schema.Struct({
 })
 export type Element = typeof Element.Type
 
-/** The span of the submit, or of the operator's step, by which a payout is queued. A worker that queues it anew gives it on. */
+/** The span of the submit, or of the operator's step, by which a payout is queued. A worker that queues it anew uses the same span. */
 export const OfferedBy = Context.Reference<Element["span"]>("effect-pix/OfferedBy", { defaultValue: () => undefined })
 
 /** The links of the span in which an element is handled. */
@@ -50,7 +50,7 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, poll: number)
   const written = yield* PubSub.sliding<Row>(1024)
   const awaited = yield* RcMap.make({ lookup: (_key: string) => Latch.make() })
   /**
-   * A latch that opens when this process changes the payout, or sees that it is not open any more. All who wait in this
+   * A latch that opens when this process changes the payout, or sees that it is not open any more. All waiting fibers of this
    * process share one look at the database for each `poll` in which something was written.
    */
   const changeOf = (key: string) => RcMap.get(awaited, key)
@@ -97,7 +97,7 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, poll: number)
   })
 
   /**
-   * Changes a row, by an event of its history or by none; `undefined` where another process changed it first. A row of a
+   * Changes a row, and writes the event of its history if there is one; `undefined` where another process changed it first. A row of a
    * new generation gets a new element, after `delay`, and a worker drops the element that it had. A row that no longer
    * counts against the cap of a day is subtracted from the sum of that day. Either needs a transaction around the change.
    */
@@ -120,7 +120,7 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, poll: number)
   const requeue = (row: Row, delay?: Duration.Input) =>
     store.shortTransaction(change(row, { generation: row.generation + 1 }, undefined, delay))
 
-  /** Changes a row by a step; again, where another process changed it first. A step may answer that nothing changes. */
+  /** Changes a row by a step, and repeats it where another process changed the row first. `undefined` of a step changes nothing. */
   const changeBy = Effect.fnUntraced(function* <E>(
     row: Row | undefined,
     step: (row: Row) => Effect.Effect<Changes | undefined, E>,

@@ -1,5 +1,5 @@
 /**
- * The entries of the history: made from a change and the row that it made, and written as JSON.
+ * The entries of the history: an event and the row after it, as JSON.
  */
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
@@ -12,7 +12,7 @@ import { PauseChange, PayoutChange } from "../../PayoutHistory.ts"
 import type { Known } from "../machine.ts"
 import type { Row } from "./row.ts"
 
-/** A change without what its row says: the time, the state and the mark. */
+/** A change without the fields that its row has: the time, the state and the mark. */
 export type Event = PayoutChange extends infer Change
   ? Change extends PayoutChange
     ? Omit<Change, "at" | "state" | "mayHaveLeftAt">
@@ -27,7 +27,7 @@ const PauseEntry = Schema.fromJsonString(Schema.toCodecJson(PauseChange))
 export const writePause = Schema.encodeSync(PauseEntry)
 export const readPauses = Schema.decodeUnknownEffect(Schema.Array(PauseEntry))
 
-/** The entry of an event, with what the changed row says. */
+/** The entry of an event, with the fields of the changed row. */
 export const entryOf = (event: Event, { mayHaveLeftAt, state, updatedAt }: Row): string =>
   writeEntry({
     ...event,
@@ -53,7 +53,7 @@ export const answeredEvent = ({ state }: Row, known: Known): Event => {
     : { _tag: "Answered", answer: "Recorded", withdrawalId }
 }
 
-/** Who takes a step and why, checked. */
+/** Checks the person and the reason of a step. */
 export const checkedPerson = (options: StepOptions): Effect.Effect<Person, InvalidRequest> => {
   const issues = issuesOfStep(options)
   return issues.length === 0 ? Effect.succeed(personOf(options)) : Effect.fail(invalidWithdrawal(issues))

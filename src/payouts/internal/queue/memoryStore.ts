@@ -1,5 +1,5 @@
 /**
- * The rows in memory, for tests: they are gone with the process, and follow `TestClock`.
+ * The rows in memory, for tests: they end with the process, and follow `TestClock`.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -20,7 +20,7 @@ export const make = Effect.gen(function* () {
   /** The entries of each key. */
   let histories = new Map<string, ReadonlyArray<string>>()
   let limits = { paused: false, nextAt: 0, day: "", spent: 0 }
-  // One transaction at a time, or one change outside of any. A transaction in another one is a part of it.
+  // One transaction, or one change outside of a transaction, at a time. A transaction in another one is a part of it.
   const semaphore = Semaphore.makeUnsafe(1)
   const alone = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     Effect.flatMap(IsInTransaction, (isInside) => (isInside ? effect : semaphore.withPermit(effect)))
@@ -76,7 +76,7 @@ export const make = Effect.gen(function* () {
       page("submittedAt", after, limit, (row) => state === undefined || row.state === state),
     changed: (after, limit) => page("updatedAt", after, limit, () => true),
     open: (keys) => Effect.sync(() => keys.filter((key) => isOpen(rows.get(key) ?? { state: "failed" }))),
-    // What is queued in memory is lost with them.
+    // The rows and the queue are lost together.
     healInserted: () => Effect.succeed(0),
     healLost: () => Effect.succeed(0),
     counts: Effect.sync(() =>

@@ -1,6 +1,6 @@
 /**
- * The request of a payout: checked when it is submitted, so that nothing waits in the queue that cannot be sent, and
- * stored as the JSON of its contract.
+ * The request of a payout. It is checked when it is submitted, so that every payout of the queue can be sent, and stored as
+ * the JSON of its contract.
  */
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -10,7 +10,7 @@ import { checkWithdrawal } from "../../../contract/WithdrawalCheck.ts"
 import type { PayoutItem } from "../../Payout.ts"
 import { canonical, readItem } from "../content.ts"
 
-/** A payout that may be stored. */
+/** A checked payout, as it is stored. */
 export interface Submission {
   readonly idempotencyKey: string
   readonly reference: string
@@ -20,7 +20,7 @@ export interface Submission {
   readonly requestCheck: string
 }
 
-/** Checks a payout to its last field. */
+/** Checks every field of a payout. */
 export const submission = (payout: PayoutItem): Result.Result<Submission, InvalidRequest | BelowMinimum> => {
   const read = readItem("payout", payout)
   if (Result.isFailure(read)) return Result.fail(read.failure.error)
@@ -34,10 +34,10 @@ export const submission = (payout: PayoutItem): Result.Result<Submission, Invali
   }))
 }
 
-/** The request that was stored; none where the text is not one. */
+/** Reads a stored request; none where the text is not a request. */
 export const readRequest = Schema.decodeUnknownOption(Schema.fromJsonString(WithdrawalRequestBody))
 
-/** Whether a stored request asks for the same; `undefined` where it cannot be read. */
+/** Whether a stored request has the same content; `undefined` where it cannot be read. */
 export const isSameRequest = (stored: string, wanted: string): boolean | undefined =>
   Result.getOrElse(
     Result.try(() => stored === wanted || canonical(JSON.parse(stored)) === canonical(JSON.parse(wanted))),

@@ -40,9 +40,9 @@ export const Row = Schema.Struct({
   reference: Schema.String,
   /** In centavos. */
   amount: Int,
-  /** The request as JSON, sealed where the user seals it; gone when its time is over. */
+  /** The request as JSON, sealed where the user seals it; deleted after `forget.data`. */
   request: orNull(Schema.String),
-  /** A short check of the request, for when the request is gone. */
+  /** A short check of the request, which is compared after the request was deleted. */
   requestCheck: Schema.String,
   state: PayoutState.pipe(Schema.withConstructorDefault(Effect.succeed("accepted" as const))),
   /** The number of its current element in the queue. 0: it has none. */
@@ -63,7 +63,7 @@ export const Row = Schema.Struct({
 })
 export interface Row extends Schema.Schema.Type<typeof Row> {}
 
-/** How many payouts of a state wait, since when the oldest does, and their sum in centavos. */
+/** The number of payouts of a state, the time of the oldest, and their sum in centavos. */
 export const Count = Schema.Struct({ state: PayoutState, count: Int, oldest: Int, amount: Int })
 export interface Count extends Schema.Schema.Type<typeof Count> {}
 
@@ -74,7 +74,7 @@ export type Changes = Partial<
 /** The states in which the worker has something to do. */
 export const isOpen = ({ state }: Pick<Row, "state">): boolean => state === "accepted" || state === "unknown"
 
-/** Whether a request of it may have left too long ago for another one. */
+/** Whether a request may have left so long ago that another one could pay twice. */
 export const mustNotRepeat = ({ mayHaveLeftAt }: Row, now: number, horizon: number): boolean =>
   mayHaveLeftAt !== null && isPastHorizon(mayHaveLeftAt, now, horizon)
 
@@ -84,7 +84,7 @@ const Failure = Schema.fromJsonString(
 const writeFailure = Schema.encodeSync(Failure)
 const readFailure = Schema.decodeUnknownOption(Failure)
 
-/** The last failure of a row, where it has one that can be read. */
+/** The last failure of a row, if it can be read. */
 export const failureOf = ({ error }: Row) => Option.getOrUndefined(readFailure(error))
 
 /** A request is about to leave. */
@@ -95,8 +95,8 @@ export const mark = (row: Row, now: number, day: string | null): Changes => ({
 })
 
 /**
- * What became of a request, or `undefined` where that changes nothing. The service's record of a payout is true whatever
- * was written to the row meanwhile, also where somebody settled it.
+ * What an answer changes, or `undefined` where it changes nothing. The service's record of a payout is true whatever was
+ * written to the row meanwhile, also where a person settled it.
  */
 export const answered = (row: Row, known: Known): Changes | undefined => {
   switch (known._tag) {
@@ -116,7 +116,7 @@ export const answered = (row: Row, known: Known): Changes | undefined => {
 
 export const park = (parkedBecause: ParkedBecause): Changes => ({ state: "parked", parkedBecause })
 
-/** A payout of which no request can have been executed. */
+/** The fields of a payout without an executed request. */
 const clean = { state: "accepted", parkedBecause: null, mayHaveLeftAt: null, countedDay: null, error: null } as const
 
 /** A step of an operator: what changes, or why the step is not possible. */
@@ -159,18 +159,18 @@ const fieldsOf = Object.fromEntries(
 )
 const time = (millis: number) => DateTime.makeUnsafe(millis)
 
-/** What a row says to its owner: of what is known, the fields that `PayoutStatus` has for its state. */
+/** The status of a row: the fields that `PayoutStatus` has for its state. */
 export const statusOf = (row: Row): PayoutStatus => {
   const failure = failureOf(row)
   const isUnclear = failure?.outcome === "Unknown"
-  // A newer version may have written a failure that cannot be read. Why a payout was refused, a person has to find out.
+  // A newer version may have written a failure that cannot be read. A person has to find out why the payout was refused.
   const isUnreadable = row.state === "refused" && (failure === undefined || isUnclear)
   const state = isUnreadable ? "parked" : row.state
   const known: Record<string, unknown> = {
     ...row,
     _tag: String.capitalize(state),
     state,
-    // The table takes nothing else.
+    // A constraint of the table checks it.
     amount: Centavos.make(row.amount),
     submittedAt: time(row.submittedAt),
     updatedAt: time(row.updatedAt),

@@ -1,5 +1,5 @@
 /**
- * The settings of the queue, checked when its layer is built: a layer with wrong ones names each of them and fails.
+ * The settings of the queue, which are checked when its layer is built: the layer fails and names each wrong setting.
  */
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
@@ -28,7 +28,7 @@ const forgetOf = (forget: PayoutQueueOptions["forget"]) =>
       )
   )
 
-/** The settings of the layers: what is given, or its default. Times are in milliseconds. */
+/** The settings of the layers, with their defaults. Times are in milliseconds. */
 export const settingsOf = (options: PayoutQueueOptions) =>
   Check.all({
     concurrency: Check.count("concurrency", options.concurrency ?? 20),

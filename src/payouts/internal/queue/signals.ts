@@ -1,5 +1,5 @@
 /**
- * The metrics of the queue, and what its log lines say of a payout. Labels are states and causes, so there are few.
+ * The metrics of the queue, and the attributes of its log lines. Labels are states and causes, so there are few.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -25,13 +25,13 @@ const changes = Metric.counter("effect_pix_payout_queue_changes", {
   attributes: { unit: "{payout}" }
 })
 
-/** The cause of a row's last failure, as `error.type` says it. */
+/** The cause of a row's last failure, for `error.type`. */
 export const causeOf = (row: Row): string | undefined => {
   const failure = failureOf(row)
   return failure && errorType(failure)
 }
 
-/** Counts a payout that came into its state. */
+/** Counts a payout that has a new state. */
 export const countChange = (row: Row): Effect.Effect<void> => {
   const cause = causeOf(row)
   return Metric.update(
@@ -40,20 +40,20 @@ export const countChange = (row: Row): Effect.Effect<void> => {
   )
 }
 
-/** Whether money may have moved by all requests of a payout, as `payments.outcome` says it. */
+/** Whether any request of a payout may have moved money, for `payments.outcome`. */
 const outcomeOf = (row: Row) => {
   if (row.withdrawalId !== null) return "Executed"
   return row.mayHaveLeftAt === null ? (failureOf(row)?.outcome ?? "NotSent") : "Unknown"
 }
 
-/** Which payout a span is about. */
+/** The attributes that name the payout of a span. */
 export const identityOf = (row: Row) => ({
   "payments.operation": "requestWithdrawal",
   ...namesOf(row),
   "payments.idempotency_key_hash": fingerprint(row.idempotencyKey)
 })
 
-/** What a log line, and a span at its end, say of a payout. */
+/** The attributes of a log line about a payout, and of its span at the end. */
 export const attributesOf = (row: Row): Readonly<Record<string, unknown>> => {
   const cause = causeOf(row)
   return {
@@ -64,10 +64,10 @@ export const attributesOf = (row: Row): Readonly<Record<string, unknown>> => {
   }
 }
 
-/** While the database is away the gauges have their last values, and this is not updated. */
+/** While the database cannot be reached, the gauges have their last values and this gauge is not updated. */
 const markMeasured = Effect.flatMap(Clock.currentTimeMillis, (now) => Metric.update(measured, now / 1000))
 
-/** Measures every minute what waits, also in a process without a worker: two statements on an index. */
+/** Measures the payouts that wait every minute, also in a process without a worker: two statements on an index. */
 export const measures = Effect.fnUntraced(function* (store: Store) {
   const nextWrite = yield* store.followWrites
   let parked = 0
@@ -88,7 +88,7 @@ export const measures = Effect.fnUntraced(function* (store: Store) {
     }
     yield* Metric.update(paused, (yield* store.isPaused) ? 1 : 0)
     yield* markMeasured
-    // What waits grows older. Where nothing waits, nothing changes before the next write.
+    // Payouts that wait grow older. Where none waits, nothing changes before the next write.
     if (counts.length === 0) yield* reportUntil(nextWrite, markMeasured)
   })
   return yield* repeatedly("Counting payouts", "1 minute", measure)

@@ -49,7 +49,7 @@ export const make = (database: Database): Store => {
   }
   /** The rows whose keys a SELECT finds, by the primary key. */
   const hasKeyOf = (keys: Fragment) => isOneOf(database, "idempotency_key", keys)
-  /** Many values as one parameter, so that any number of them is one prepared statement. */
+  /** Many values in one parameter, so that one prepared statement serves any number of them. */
   const unpacked = (json: string) =>
     dialect === "pg"
       ? sql`SELECT json_array_elements_text(CAST(${json} AS JSON))`
@@ -57,12 +57,12 @@ export const make = (database: Database): Store => {
   const transaction = inTransaction(database)
   // PostgreSQL ends a transaction whose process sends no statement for this long, and with it the locks.
   const idleTimeout = sql`SELECT set_config('idle_in_transaction_session_timeout', '2000', true)`
-  // An entry that a row deleted by hand has left does not keep its reference from being submitted again.
+  // A row that was deleted by hand has left its entries, and its reference can be submitted again.
   const replacing = sql.literal("ON CONFLICT (idempotency_key, version) DO UPDATE SET entry = excluded.entry")
   /**
-   * Runs a statement that returns the version of one row, and writes the entry of that version with it; false where there
-   * was no such row. On PostgreSQL both are one statement: a process that is suspended between two would hold the row's
-   * lock.
+   * Runs a statement that returns the version of one row, and writes the entry of that version; false where there was no such
+   * row. On PostgreSQL both are one statement, since a process that is suspended between two statements would hold the lock
+   * of the row.
    */
   const recorded = (statement: Statement<{ readonly version: unknown }>, key: string, entry: string): Stored<boolean> =>
     dialect === "pg"

@@ -10,7 +10,7 @@ import type { NextWrite } from "../../../internal/soleWriter.ts"
 import type { PayoutState } from "../../PayoutStatus.ts"
 import type { Count, Row } from "./row.ts"
 
-/** What the database answers. */
+/** An operation on the database. */
 export type Stored<A> = Effect.Effect<A, SqlError>
 
 /** A place in a list that is ordered by a time and then by the key. */
@@ -19,10 +19,10 @@ export interface Place {
   readonly key: string
 }
 
-/** Gives rows to `heal`, and answers how many there were. */
+/** Calls `heal` for each row that it finds, and returns their number. */
 type Heal = <E>(heal: (row: LostRow) => Effect.Effect<unknown, E>) => Effect.Effect<number, E | SqlError>
 
-/** The key under which the history has the pauses of the queue. No payout has it: their keys have a hash. */
+/** The key of the pauses in the history. No payout has it, since the keys of payouts have a hash. */
 export const pauses = "pauses"
 /** How many pauses are stored. */
 export const mostPauses = 1000
@@ -34,9 +34,9 @@ export interface Store {
   readonly transaction: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | SqlError, R>
   /** A transaction of a worker. PostgreSQL ends it 2 seconds after its last statement, in case its process is suspended. */
   readonly shortTransaction: Store["transaction"]
-  /** Follows what is written from now on. */
+  /** Follows the writes from now on. */
   readonly followWrites: Effect.Effect<NextWrite, never, Scope.Scope>
-  /** Runs something when the caller's transaction is committed; at once where there is none. */
+  /** Runs an effect when the caller's transaction is committed; at once where there is none. */
   readonly afterCommit: (effect: Effect.Effect<void>) => Effect.Effect<void>
   /** Whether it was inserted: there may be a row with this key. */
   readonly insert: (row: Row) => Stored<boolean>
@@ -49,23 +49,23 @@ export interface Store {
   readonly list: (state: PayoutState | undefined, after: Place, limit: number) => Stored<ReadonlyArray<Row>>
   /** By the time of the last change. */
   readonly changed: (after: Place, limit: number) => Stored<ReadonlyArray<Row>>
-  /** Those of the keys whose rows are open. */
+  /** The given keys whose rows are open. */
   readonly open: (keys: ReadonlyArray<string>) => Stored<ReadonlyArray<string>>
-  /** The open rows that no element was ever made for: another program inserted them. */
+  /** The open rows that have never had an element: another program inserted them. */
   readonly healInserted: Heal
-  /** The open rows whose element is not in the queue any more. */
+  /** The open rows whose element is no longer in the queue. */
   readonly healLost: Heal
   /** How many payouts are accepted, unknown and parked. */
   readonly counts: Stored<ReadonlyArray<Count>>
-  /** Drops the requests of what ended before `data`, and the rows and histories of what ended before `rows`. */
+  /** Deletes the requests of payouts that ended before `data`, and the rows and histories of those that ended before `rows`. */
   readonly forget: (before: { readonly data: number; readonly rows: number | undefined }) => Stored<void>
   readonly isPaused: Stored<boolean>
-  /** Writes the entry with it, under `pauses`, of which the latest 1,000 are stored. */
+  /** Sets the pause, and writes its entry under `pauses`. The latest 1,000 entries are stored. */
   readonly setPaused: (paused: boolean, entry: string) => Stored<void>
-  /** Takes the next turn of all workers, and answers its time. */
+  /** Takes the next turn of all workers, and returns its time. */
   readonly turn: (now: number, interval: number) => Stored<number>
-  /** Adds to what a day has spent, unless it would go beyond the cap. A day that is over takes no more. */
+  /** Adds to the sum of a day, unless the sum would exceed the cap or a later day has begun. */
   readonly spend: (day: string, amount: number, cap: number) => Stored<boolean>
-  /** Takes back what was counted and provably did not move. */
+  /** Subtracts from the sum of a day. */
   readonly unspend: (day: string, amount: number) => Stored<void>
 }

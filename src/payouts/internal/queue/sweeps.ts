@@ -1,6 +1,6 @@
 /**
- * The periodic work of a worker: it queues payouts that another program inserted, makes lost elements anew, and
- * forgets what ended long ago.
+ * The periodic work of a worker: it queues payouts that another program inserted, replaces lost elements, and deletes the
+ * data of payouts that ended long ago.
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -17,7 +17,7 @@ export const sweeps = (core: Core, settings: Settings) => {
   const { store } = core
   const requeue = ({ element, key }: LostRow) =>
     Effect.flatMap(store.get(key), (row) =>
-      // It may have got another element since.
+      // Another process may have queued it since.
       row !== undefined && isOpen(row) && elementId(row) === element ? core.requeue(row) : Effect.undefined
     )
   const healLost = Effect.tap(store.healLost(requeue), (found) =>

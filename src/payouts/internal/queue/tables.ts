@@ -7,7 +7,7 @@ import type { Tables } from "../../../durable/Tables.ts"
 
 const states = "'accepted', 'posted', 'settled', 'failed', 'refused', 'unknown', 'parked'"
 
-/** The states in which a worker has something to do, as SQL. An index serves what is asked in the same words. */
+/** The states in which a worker has something to do, as SQL. An index has the same text as its condition. */
 export const open = "state IN ('accepted', 'unknown')"
 
 /** The states in which nobody has anything to do, as SQL. */

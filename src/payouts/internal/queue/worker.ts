@@ -1,7 +1,7 @@
 /**
  * Sends the payouts of the queue. The order for one payout: check whether it may be sent; wait for its turn; commit the mark
- * that a request may have left; send; store what became of it. A process may end between any two steps, and another one
- * begins with the payout anew.
+ * that a request may have left; send; store the answer. A process may end between any two steps, and another process then
+ * starts from the first step.
  */
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
@@ -38,20 +38,20 @@ const changedMeanwhile = () => new TryAgain({ reason: "ChangedMeanwhile" })
 
 const dayOf = (now: number, zone: DateTime.TimeZone) => DateTime.setZone(DateTime.makeUnsafe(now), zone)
 
-/** How long until a day begins there. */
+/** How long until the next day begins in a time zone. */
 const untilTomorrow = (now: number, zone: DateTime.TimeZone) => {
   const tomorrow = DateTime.startOf(DateTime.add(dayOf(now, zone), { days: 1 }), "day")
   return Duration.millis(DateTime.toEpochMillis(tomorrow) - now)
 }
 
-/** A database that does not answer is asked again later. */
+/** Tries again later where the database fails. */
 const retrying = <A, R>(effect: Effect.Effect<A, SqlError | PersistedQueueError | TryAgain, R>) =>
   Effect.catchTag(effect, ["SqlError", "PersistedQueueError"], ({ _tag }) => new TryAgain({ reason: _tag }))
 
-/** Says that a payout is tried again: a warning where its state or the cause is new, and otherwise for debugging. */
+/** Logs that a payout is tried again: as a warning where its state or the cause is new, and otherwise for debugging. */
 const logAgain = (before: Row.Row, after: Row.Row, failure: RequestWithdrawalError, wait?: Duration.Duration) => {
   const isNew = before.state !== after.state || causeOf(before) !== causeOf(after)
-  // The client has warned of it: it warns of a doubt that its call begins.
+  // The client warns of a doubt that begins in its call.
   const isKnown = failure.outcome === "Unknown" && before.mayHaveLeftAt === null
   const when = wait === undefined ? "" : ` in ${Math.round(Duration.toSeconds(wait))} seconds, as the service asked`
   return log(
@@ -102,7 +102,7 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
     const at = yield* store.turn(yield* Clock.currentTimeMillis, settings.interval)
     const now = yield* Clock.currentTimeMillis
     yield* Effect.sleep(Duration.millis(at - now))
-    // During a pause or a suspension many turns pass. Without another wait all of them would begin at once.
+    // During a pause or a suspension many turns pass. Without another wait all of their payouts would be sent at once.
     const late = (yield* Clock.currentTimeMillis) - Math.max(at, now)
     if (late > 1000 || (yield* isPaused)) yield* turn
   })
@@ -126,10 +126,10 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
       )
     })
 
-  /** Stores what became of a request. */
+  /** Stores the answer of a request. */
   const record = (marked: Row.Row, isInDoubt: boolean, answer: Result.Result<Withdrawal, RequestWithdrawalError>) => {
     const { countedDay, idempotencyKey, sends } = marked
-    // A refusal speaks of all requests with this key only if this request's mark is the last one.
+    // A refusal proves that no request was executed only if this request's mark is the last one.
     const knownOf = (row: Row.Row) => afterAnswer(answer, idempotencyKey, isInDoubt || row.sends !== sends)
     const changed = core.changeBy(
       marked,
@@ -152,7 +152,7 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
       yield* log("Warn", `The daily cap is reached: a payout waits for tomorrow (${inWords(row)}).`, attributesOf(row))
       return undefined
     }
-    // It may have waited for its turn, for the end of a pause, or for a process that was stopped.
+    // Since the first check it may have waited for its turn, for the end of a pause, or for a suspended process.
     const because = obstacle(marked, yield* Clock.currentTimeMillis)
     if (because !== undefined) return yield* park(marked, because)
     const isInDoubt = row.mayHaveLeftAt !== null
@@ -172,12 +172,12 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
     if (after === undefined || !Row.isOpen(after) || Result.isSuccess(result)) return undefined
     const { failure } = result
     const asked = "retryAfter" in failure ? failure.retryAfter : undefined
-    // Where the service asks for no wait, the queue's own schedule decides.
+    // Without a `Retry-After` of a second or more, the queue's own schedule decides.
     const wait =
       asked === undefined || Duration.toMillis(asked) < 1000 ? undefined : Duration.min(asked, Duration.hours(1))
     yield* logAgain(row, after, failure, wait)
     if (wait === undefined) return failure
-    // The service said when: a new element waits for that long, at most an hour.
+    // A new element waits for as long as the service said, at most an hour.
     yield* core.requeue(after, wait)
     return undefined
   })
