@@ -16,12 +16,12 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as FiberHandle from "effect/FiberHandle"
 import * as Layer from "effect/Layer"
-import * as Metric from "effect/Metric"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import type { ConfigurationError } from "../contract/ConfigurationError.ts"
 import * as Settings from "../contract/Settings.ts"
+import { counter, update } from "../internal/metrics.ts"
 import { log } from "../internal/spans.ts"
 import { failureTag } from "./internal/failureTag.ts"
 
@@ -131,25 +131,14 @@ const areSame = (one: ApiCredentials, other: ApiCredentials) =>
 /** How long a 401 starts no load, after a load that failed or gave the same credentials. */
 const pause = Duration.seconds(2)
 
-const loads = Metric.counter("effect_pix_credential_loads", {
-  description: "Loads of credentials by result: New, Same or Failed",
-  incremental: true,
-  attributes: { unit: "{load}" }
-})
+const loads = counter("effect_pix_credential_loads", "{load}", "Loads of credentials by result: New, Same or Failed")
 
-const counters = {
-  New: Metric.withAttributes(loads, { result: "New" }),
-  Same: Metric.withAttributes(loads, { result: "Same" })
-}
-
-const count = (result: keyof typeof counters) => Metric.update(counters[result], 1)
-
-const countFailure = (cause: Cause.Cause<unknown>) =>
-  Metric.update(Metric.withAttributes(loads, { result: "Failed", "error.type": failureTag(cause) }), 1)
+const count = (result: "New" | "Same" | "Failed", errorType?: string) =>
+  update(loads, 1, { result, "error.type": errorType })
 
 const reportFailure = (cause: Cause.Cause<unknown>) =>
   Effect.andThen(
-    countFailure(cause),
+    count("Failed", failureTag(cause)),
     log("Warn", `Loading credentials failed (${failureTag(cause)}): the last good ones stay in use.`, {
       "payments.result": "Failed",
       "error.type": failureTag(cause)
@@ -173,7 +162,7 @@ const reloading = Effect.fnUntraced(function* <E, R>(options: ReloadOptions<E, R
     ).pipe(Effect.flatMap(checked))
 
   const late = Settings.unreadable("load", `gave no credentials within ${Duration.format(limit)}`)
-  let current = yield* load(late).pipe(Effect.tapCause(countFailure))
+  let current = yield* load(late).pipe(Effect.tapCause((cause) => count("Failed", failureTag(cause))))
   yield* count("New")
   let notBefore = -Infinity
   const keepCurrent = Effect.map(Clock.currentTimeMillis, (now) => {

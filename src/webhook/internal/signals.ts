@@ -5,42 +5,36 @@
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Metric from "effect/Metric"
 import * as Result from "effect/Result"
 import { repeatedly, reportUntil } from "../../durable/Work.ts"
+import { counter, gauge, update } from "../../internal/metrics.ts"
 import { log } from "../../internal/spans.ts"
 import type { HandlerName } from "../WebhookEvent.ts"
 import { digest } from "./row.ts"
 import type { Store } from "./store.ts"
 
-// Effect's exporters take the unit of a metric from its attribute `unit`.
-const deliveries = Metric.counter("effect_pix_webhook_deliveries", {
-  description: "Deliveries by the status of their answer, and why they were not taken",
-  incremental: true,
-  attributes: { unit: "{delivery}" }
-})
-const calls = Metric.counter("effect_pix_webhook_handlers", {
-  description: "Calls of your code by handler and result: Success, Failure, or Dead for one that is not repeated",
-  incremental: true,
-  attributes: { unit: "{call}" }
-})
-const waiting = Metric.gauge("effect_pix_webhook_waiting", {
-  description: "Transactions and other deliveries that wait, by why: due, early, outage or failed",
-  attributes: { unit: "{delivery}" }
-})
-const oldest = Metric.gauge("effect_pix_webhook_oldest", {
-  description: "How long the oldest of them has been waiting, by why",
-  attributes: { unit: "s" }
-})
-const deadLetters = Metric.gauge("effect_pix_webhook_dead_letters", {
-  description: "Dead letters: what your code refused until its retries ended",
-  attributes: { unit: "{delivery}" }
-})
-
-const measured = Metric.gauge("effect_pix_webhook_measured", {
-  description: "When the gauges were measured last, in seconds since 1970",
-  attributes: { unit: "s" }
-})
+const deliveries = counter(
+  "effect_pix_webhook_deliveries",
+  "{delivery}",
+  "Deliveries by the status of their answer, and why they were not taken"
+)
+const calls = counter(
+  "effect_pix_webhook_handlers",
+  "{call}",
+  "Calls of your code by handler and result: Success, Failure, or Dead for one that is not repeated"
+)
+const waiting = gauge(
+  "effect_pix_webhook_waiting",
+  "{delivery}",
+  "Transactions and other deliveries that wait, by why: due, early, outage or failed"
+)
+const oldest = gauge("effect_pix_webhook_oldest", "s", "How long the oldest of them has been waiting, by why")
+const deadLetters = gauge(
+  "effect_pix_webhook_dead_letters",
+  "{delivery}",
+  "Dead letters: what your code refused until its retries ended"
+)
+const measured = gauge("effect_pix_webhook_measured", "s", "When the gauges were measured last, in seconds since 1970")
 
 /** `webhook.transaction_id_hash`: finds the spans and lines of a transaction without showing its id. */
 export const transactionHash = (transactionId: string): string => digest(transactionId.toLowerCase()).slice(0, 40)
@@ -57,28 +51,22 @@ export const countCall = (
   handler: HandlerName,
   result: "Success" | "Failure" | "Dead",
   errorType?: string
-): Effect.Effect<void> =>
-  Metric.update(
-    Metric.withAttributes(calls, { handler, result, ...(errorType !== undefined && { "error.type": errorType }) }),
-    1
-  )
+): Effect.Effect<void> => update(calls, 1, { handler, result, "error.type": errorType })
 
 /** Measures every minute what waits, from the store: a process that starts says what others left. */
 export const measures = Effect.fnUntraced(function* (webhook: string, store: Store) {
   const nextWrite = yield* store.followWrites
   // While the database is away the gauges have their last values, and this is not updated.
-  const markMeasured = Effect.flatMap(Clock.currentTimeMillis, (now) =>
-    Metric.update(Metric.withAttributes(measured, { webhook }), now / 1000)
-  )
+  const markMeasured = Effect.flatMap(Clock.currentTimeMillis, (now) => update(measured, now / 1000, { webhook }))
   const measure = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
     const found = yield* store.waiting
     for (const reason of ["due", "early", "outage", "failed"] as const) {
       const { count, oldest: since } = found.find((of) => of.reason === reason) ?? { count: 0, oldest: now }
-      yield* Metric.update(Metric.withAttributes(waiting, { webhook, reason }), count)
-      yield* Metric.update(Metric.withAttributes(oldest, { webhook, reason }), Math.max(0, now - since) / 1000)
+      yield* update(waiting, count, { webhook, reason })
+      yield* update(oldest, Math.max(0, now - since) / 1000, { webhook, reason })
     }
-    yield* Metric.update(Metric.withAttributes(deadLetters, { webhook }), yield* store.count("Dead"))
+    yield* update(deadLetters, yield* store.count("Dead"), { webhook })
     yield* markMeasured
     // What waits grows older. Where nothing waits, nothing changes before the next write.
     if (found.length === 0) yield* reportUntil(nextWrite, markMeasured)
@@ -103,10 +91,10 @@ const quiet = 60_000
 /** Counts the answers of a webhook, and logs why deliveries are not taken: at most once a minute for each reason. */
 export const makeAnswered = (webhook: string, refusals: Refusals) =>
   Effect.fnUntraced(function* (status: number, refusal?: Refusal) {
-    const labels = { webhook, "http.response.status_code": String(status) }
-    if (refusal === undefined) return yield* Metric.update(Metric.withAttributes(deliveries, labels), 1)
+    const labels = { webhook, "http.response.status_code": String(status), "error.type": refusal?.errorType }
+    yield* update(deliveries, 1, labels)
+    if (refusal === undefined) return
     const { errorType, message } = refusal
-    yield* Metric.update(Metric.withAttributes(deliveries, { ...labels, "error.type": errorType }), 1)
     // Normal inside of requests: the service sends again.
     if (errorType === "Busy" || errorType === "NotFinished") return yield* Effect.logDebug(message)
     const now = yield* Clock.currentTimeMillis

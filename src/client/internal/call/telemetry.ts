@@ -3,18 +3,10 @@
  * idempotency key or a person's data. A handle is made once for each set of attributes.
  */
 import type * as Context from "effect/Context"
-import * as Metric from "effect/Metric"
+import type * as Metric from "effect/Metric"
 import type { Endpoint } from "../../../contract/Endpoints.ts"
 import type { Operation, Outcome } from "../../../contract/PaymentsError.ts"
-
-/** In seconds: those that OpenTelemetry advises, and more, past the default deadline of a call. */
-const boundaries = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 20, 30, 60, 90, 120]
-
-type Attributes = Metric.Metric.AttributeSet
-
-/** Effect's exporters take the unit of a metric from its attribute `unit`. */
-const histogram = (name: string, description: string, attributes: Attributes) =>
-  Metric.histogram(name, { description, boundaries, attributes: { ...attributes, unit: "s" } })
+import { type Attributes, counter, histogram } from "../../../internal/metrics.ts"
 
 const attemptDuration = (attributes: Attributes) =>
   histogram("http.client.request.duration", "How long an attempt took: one HTTP request", attributes)
@@ -23,11 +15,12 @@ const callDuration = (attributes: Attributes) =>
   histogram("effect_pix_call_duration", "How long a call took, over all its attempts and waits", attributes)
 
 const misfits = (attributes: Attributes) =>
-  Metric.counter("effect_pix_misfits", {
-    description: "Answers with an optional field that did not fit the contract and was left out",
-    incremental: true,
-    attributes: { ...attributes, unit: "{answer}" }
-  })
+  counter(
+    "effect_pix_misfits",
+    "{answer}",
+    "Answers with an optional field that did not fit the contract and was left out",
+    attributes
+  )
 
 /** How a call ended. */
 export interface CallEnd {
@@ -37,8 +30,6 @@ export interface CallEnd {
   /** Absent for a success. */
   readonly errorType?: string
 }
-
-const errorAttribute = (errorType: string | undefined) => (errorType === undefined ? {} : { "error.type": errorType })
 
 /** The metrics of a client that sends to `server`. */
 export const makeMeters = (server: { readonly address: string; readonly port: number; readonly prefix: string }) => {
@@ -65,8 +56,8 @@ export const makeMeters = (server: { readonly address: string; readonly port: nu
           "url.template": server.prefix + path,
           "server.address": server.address,
           "server.port": String(server.port),
-          ...(status !== undefined && { "http.response.status_code": String(status) }),
-          ...errorAttribute(errorType)
+          "http.response.status_code": status?.toString(),
+          "error.type": errorType
         })
       ).updateUnsafe(seconds, context),
 
@@ -77,7 +68,7 @@ export const makeMeters = (server: { readonly address: string; readonly port: nu
       context: Context.Context<never>
     ): void =>
       handle(`call ${operation} ${result} ${outcome} ${errorType}`, () =>
-        callDuration({ operation, result, outcome, "server.address": server.address, ...errorAttribute(errorType) })
+        callDuration({ operation, result, outcome, "server.address": server.address, "error.type": errorType })
       ).updateUnsafe(seconds, context),
 
     countMisfit: (operation: Operation, field: string, context: Context.Context<never>): void =>
