@@ -14,6 +14,7 @@ import * as PersistedQueue from "effect/persistence/PersistedQueue"
 import * as References from "effect/References"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
+import type { ConfigurationError } from "../contract/ConfigurationError.ts"
 import { followWrites, soleWritesOf, type Writes } from "../internal/soleWriter.ts"
 import { untilReachable } from "./Database.ts"
 import { migrate, requireNewest, requireVersion, type Tables } from "./Tables.ts"
@@ -92,7 +93,7 @@ export const layerQueue = (
   { lease = "30 seconds", poll = "1 second" }: LeaseOptions = {}
 ): Layer.Layer<
   PersistedQueue.PersistedQueueFactory | PersistedQueue.PersistedQueueStore,
-  SqlError,
+  SqlError | ConfigurationError,
   SqlClient.SqlClient
 > =>
   PersistedQueue.layer.pipe(

@@ -48,7 +48,7 @@ const versionOf = (name: string): Effect.Effect<number, SqlError, SqlClient.SqlC
 const newestOf = ({ migrations }: Tables) => Object.keys(migrations).length
 
 /** The failure of tables that are not of the version that is needed. */
-const otherVersion = (name: string, found: number, needed: number): Effect.Effect<never, ConfigurationError> => {
+const otherVersion = (name: string, found: number, needed: number): ConfigurationError => {
   if (found === 0) return Settings.wrong(name, "has no tables in this database")
   const advice =
     found < needed ? ". A program that may change tables brings them to it, or the newer statements of docs/sql/" : ""
@@ -59,43 +59,30 @@ const otherVersion = (name: string, found: number, needed: number): Effect.Effec
 }
 
 /**
- * Brings a set of tables to its newest version, as `migrate` does. Where they have an older version and cannot be changed,
- * the failure names both versions.
- */
-export const migrateOrRefuse = (
-  tables: Tables
-): Effect.Effect<void, SqlError | ConfigurationError, SqlClient.SqlClient> =>
-  migrate(tables).pipe(
-    // A database that refuses the change of its tables answers; one that refuses its credentials is not asked again.
-    Effect.catchIf(
-      ({ reason }) => reason._tag === "AuthorizationError",
-      (error) =>
-        Effect.flatMap(versionOf(tables.name), (found): Effect.Effect<never, ConfigurationError | SqlError> =>
-          found > 0 && found < newestOf(tables)
-            ? otherVersion(tables.name, found, newestOf(tables))
-            : Effect.fail(error)
-        )
-    )
-  )
-
-/**
  * Migrates a set of tables to its newest version, in one transaction. Several processes may do so at the same time. If the
- * database cannot be reached, it waits.
+ * database cannot be reached, it waits. If the database does not allow the change, the failure names both versions.
  */
-export const migrate = (tables: Tables): Effect.Effect<void, SqlError, SqlClient.SqlClient> => {
+export const migrate = (tables: Tables): Effect.Effect<void, SqlError | ConfigurationError, SqlClient.SqlClient> => {
   const { migrations, name } = tables
+  const newest = newestOf(tables)
   const loader = Migrator.fromRecord(
     Object.fromEntries(Object.entries(migrations).map(([version, migration]) => [version, run(migration)]))
   )
-  // The migrator locks its table even if there is nothing to do, and a backup would block it.
-  const isOld = Effect.map(versionOf(name), (found) => found < newestOf(tables))
-  const migrated = Effect.when(Migrator.make({})({ loader, table: `${name}_migrations` }), isOld)
-  return Effect.asVoid(Effect.andThen(untilReachable, migrated)).pipe(
-    // The migrations are part of this library, so one that cannot be loaded is a defect of the library.
-    Effect.catchTag("MigrationError", (error) =>
-      error.kind === "Failed" && isSqlError(error.cause) ? Effect.fail(error.cause) : Effect.die(error)
+  return Effect.gen(function* () {
+    yield* untilReachable
+    const found = yield* versionOf(name)
+    // The migrator locks its table even if there is nothing to do, and a backup would block it.
+    if (found >= newest) return
+    yield* Migrator.make({})({ loader, table: `${name}_migrations` }).pipe(
+      // The migrations are part of this library, so one that cannot be loaded is a defect of the library.
+      Effect.catchTag("MigrationError", (error) =>
+        error.kind === "Failed" && isSqlError(error.cause) ? Effect.fail(error.cause) : Effect.die(error)
+      ),
+      Effect.mapError((error) =>
+        error.reason._tag === "AuthorizationError" && found > 0 ? otherVersion(name, found, newest) : error
+      )
     )
-  )
+  })
 }
 
 /**

@@ -60,7 +60,7 @@ import type { ConfigurationError } from "../contract/ConfigurationError.ts"
 import type { BelowMinimum, InvalidRequest } from "../contract/PaymentsError.ts"
 import { database, type DatabaseError, type ForeignTransaction, mapDatabaseError } from "../durable/Database.ts"
 import type { StepOptions } from "../durable/Step.ts"
-import { migrateOrRefuse } from "../durable/Tables.ts"
+import { migrate } from "../durable/Tables.ts"
 import { layerQueue, layerQueueMemory } from "../durable/Queue.ts"
 import { makeClient } from "./internal/queue/client.ts"
 import { makeCore } from "./internal/queue/core.ts"
@@ -235,7 +235,7 @@ const make = Effect.fnUntraced(function* (store: Store, settings: Settings, { se
 const makeSql = Effect.fnUntraced(function* (options: PayoutQueueOptions) {
   const settings = yield* settingsOf(options)
   const db = yield* database
-  yield* mapDatabaseError("migrate")(migrateOrRefuse(tables))
+  yield* mapDatabaseError("migrate")(migrate(tables))
   const queue = yield* mapDatabaseError("migrate")(Layer.build(layerQueue(queueName, settings)))
   return yield* Effect.provideContext(make(makeSqlStore(db), settings, options), queue)
 })
