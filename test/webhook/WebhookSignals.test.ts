@@ -218,20 +218,14 @@ describe("what a webhook exports", () => {
             yield* (yield* Sandbox).fault("getTransaction", Fault.refusal(401, "não"), { times: Infinity })
             yield* post({ transactionId: nobody(3), status: "Paid" })
             yield* Effect.repeat(waits, { until: ({ length }) => length === 3 })
-            // As if two of them had come an hour ago; the younger one was written by a version that did not say since when.
-            const ages = sql.onDialectOrElse({
-              pg: () => [
+            // As if two of the deliveries had arrived an hour ago.
+            const anHourEarlier = sql.onDialectOrElse({
+              pg: () =>
                 "CAST(jsonb_set(value::jsonb, '{since}', to_jsonb(CAST(value::json ->> 'since' AS BIGINT) - 3600000)) AS TEXT)",
-                "CAST(value::jsonb - 'since' AS TEXT)"
-              ],
-              orElse: () => [
-                "json_set(value, '$.since', json_extract(value, '$.since') - 3600000)",
-                "json_remove(value, '$.since')"
-              ]
+              orElse: () => "json_set(value, '$.since', json_extract(value, '$.since') - 3600000)"
             })
-            const [earlier = "", unsaid = ""] = ages
-            yield* sql`UPDATE effect_pix_webhooks SET value = ${sql.literal(earlier)} WHERE name = ${`delivery:${nobody(1)}`}`
-            yield* sql`UPDATE effect_pix_webhooks SET value = ${sql.literal(unsaid)}, updated_at = updated_at - 3600000 WHERE name = ${`delivery:${nobody(3)}`}`
+            const names = [nobody(1), nobody(3)].map((id) => `delivery:${id}`)
+            yield* sql`UPDATE effect_pix_webhooks SET value = ${sql.literal(anHourEarlier)} WHERE ${sql.in("name", names)}`
           }).pipe(
             Effect.provide([started({ onPaid: () => Effect.fail("no") }), Logger.layer([])]),
             Effect.provideContext(database)
