@@ -11,8 +11,8 @@ import * as Effect from "effect/Effect"
 import { database, mapDatabaseError } from "../durable/Database.ts"
 import type { StepOptions } from "../durable/Step.ts"
 import { requireNewest } from "../durable/Tables.ts"
-import { letterOf, makeChanges, readHandedOut, readRow, readSteps, type Steps, stepsName } from "./internal/changes.ts"
-import { nameOf } from "./internal/row.ts"
+import { letterOf, makeChanges, readHandedOut, readSteps, type Steps, stepsName } from "./internal/changes.ts"
+import { nameOf, readRow } from "./internal/row.ts"
 import { handedOutName, type Stored } from "./internal/store.ts"
 import { sqlStore, webhookTables } from "./internal/storeSql.ts"
 import type { DeadLetter, HandlerName } from "./WebhookEvent.ts"
@@ -72,10 +72,9 @@ const webhooks = Effect.gen(function* () {
   }
 })
 
-// Nothing of the user's code runs here, and nothing is forgotten.
-const settings = { handlerTimeout: Duration.seconds(1), retention: Duration.infinity }
 const changesOf = Effect.fnUntraced(function* (webhook: string) {
-  return makeChanges(yield* sqlStore(yield* database, webhook, settings))
+  // No handler runs in the transactions of the command.
+  return makeChanges(yield* sqlStore(yield* database, webhook, Duration.seconds(1)))
 })
 
 /** The dead letters of all webhooks, the oldest of each first. */
@@ -121,27 +120,24 @@ export const show = Effect.fnUntraced(function* (id: string) {
       waits: row?.waits?.reason,
       failures: row?.tries.failed,
       handler: letter?.handler,
-      since: row?.since === undefined ? undefined : DateTime.makeUnsafe(row.since),
+      since: row && DateTime.makeUnsafe(row.since),
       steps: readSteps(of(stepsName(rowName))?.value)
     })
   }
   return found
 }, mapDatabaseError("show"))
 
+const takeStep = (step: "retry" | "discard") =>
+  Effect.fnUntraced(
+    function* (webhook: string, id: string, options?: StepOptions) {
+      return yield* (yield* changesOf(webhook))[step](id, options)
+    },
+    Effect.scoped,
+    mapDatabaseError(step)
+  )
+
 /** Has a dead letter's transaction looked up and handed out again; `false` where there is no such letter. */
-export const retry = Effect.fnUntraced(
-  function* (webhook: string, id: string, options?: StepOptions) {
-    return yield* (yield* changesOf(webhook)).retry(id, options)
-  },
-  Effect.scoped,
-  mapDatabaseError("retry")
-)
+export const retry = takeStep("retry")
 
 /** Forgets a dead letter; `false` where there is no such letter. */
-export const discard = Effect.fnUntraced(
-  function* (webhook: string, id: string, options?: StepOptions) {
-    return yield* (yield* changesOf(webhook)).discard(id, options)
-  },
-  Effect.scoped,
-  mapDatabaseError("discard")
-)
+export const discard = takeStep("discard")

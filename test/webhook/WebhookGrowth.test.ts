@@ -28,8 +28,7 @@ describe.skipIf(absent !== undefined)(
               const sql = yield* SqlClient.SqlClient
               yield* migrate(webhookTables)
               yield* sql`ALTER TABLE effect_pix_webhooks SET (autovacuum_enabled = FALSE)`
-              const settings = { handlerTimeout: Duration.seconds(30), retention: Duration.days(180) }
-              const store = yield* sqlStore(yield* database, "default", settings)
+              const store = yield* sqlStore(yield* database, "default", Duration.seconds(30))
               // Names are random: neighbours in time are none in the index.
               yield* sql`INSERT INTO effect_pix_webhooks (webhook, name, state, value, updated_at)
               SELECT 'default', 'handed:' || md5(n::text), 'Kept', '["Paid"]', CASE WHEN n <= 5500 THEN n ELSE ${Date.now()} END
@@ -45,7 +44,7 @@ describe.skipIf(absent !== undefined)(
                 return row ?? { pages: Number.NaN, scans: Number.NaN }
               })
               const before = yield* read
-              yield* store.forget
+              yield* store.forget("Kept", Duration.days(180))
               const after = yield* read
               assert.strictEqual(after.scans, before.scans, "the table is not read from start to end")
               assert.isAtMost((after.pages - before.pages) / 5500, 20)

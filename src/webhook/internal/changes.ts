@@ -26,13 +26,6 @@ export interface Due {
   readonly millis: number
 }
 
-const json = Schema.fromJsonString(Rows.Row)
-const encode = Schema.encodeSync(json)
-const decode = Schema.decodeOption(json)
-
-/** A row that another version wrote and that cannot be read counts as none. */
-export const readRow = (value: string): Rows.Row | undefined => Option.getOrUndefined(decode(value))
-
 const Statuses = Schema.fromJsonString(Schema.Array(Schema.String))
 const decodeStatuses = Schema.decodeOption(Statuses)
 
@@ -71,7 +64,7 @@ export const stepsName = (name: string): string => `steps:${name}`
 
 /** The dead letter that a row is, if it is one. */
 export const letterOf = (value: string): DeadLetter | undefined => {
-  const row = readRow(value)
+  const row = Rows.readRow(value)
   if (row?.dead === undefined) return undefined
   const { about, dead, name, transactionId, tries } = row
   const { at, handler } = dead
@@ -91,7 +84,7 @@ export const makeChanges = (store: Store, offer?: (due: Due) => Effect.Effect<vo
   ) {
     const moment = { now: yield* Clock.currentTimeMillis, job: SecureRandom.uuidV4Unsafe() }
     return yield* store.change(name, (stored) => {
-      const before = stored && readRow(stored.value)
+      const before = stored && Rows.readRow(stored.value)
       const row = step(before, moment)
       const isChanged = row !== before
       const due: Due | undefined =
@@ -99,13 +92,7 @@ export const makeChanges = (store: Store, offer?: (due: Due) => Effect.Effect<vo
       return {
         answer: { row, due, isChanged },
         next: isChanged
-          ? row && {
-              state: row.dead ? "Dead" : "Open",
-              value: encode(row),
-              job: row.job,
-              waits: row.waits?.reason,
-              since: row.since
-            }
+          ? row && { state: row.dead ? "Dead" : "Open", value: Rows.writeRow(row), job: row.job }
           : stored,
         commit: Effect.andThen((due && offer?.(due)) ?? Effect.void, isChanged ? also : Effect.void)
       }

@@ -9,6 +9,7 @@
  */
 import { sha256 } from "@noble/hashes/sha2.js"
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js"
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { type DetailWord, detailWords } from "../../contract/Status.ts"
 import { type HandlerName, handlerNames } from "../WebhookEvent.ts"
@@ -29,15 +30,15 @@ export type Claim = typeof Claim.Type
 const reasons = ["early", "outage", "failed"] as const
 export type Reason = (typeof reasons)[number]
 
-export const Row = Schema.Struct({
+const Row = Schema.Struct({
   v: Schema.tag(1),
   name: Schema.String,
   about: Schema.Literals(["Transaction", "Withdrawal", "Unknown"]),
   transactionId: Schema.optional(Schema.String),
   withdrawalId: Schema.optional(Schema.Natural),
   idempotencyKey: Schema.optional(Schema.String),
-  /** Since when there is something to do, in milliseconds since 1970. Absent: an older version wrote it. */
-  since: Schema.optional(Schema.Finite),
+  /** When the first of the deliveries and checks that it counts was recorded, in milliseconds since 1970. */
+  since: Schema.Finite,
   /** How many deliveries and checks there were. */
   deliveries: Schema.Natural,
   /** The latest delivery's is the last one. */
@@ -51,6 +52,15 @@ export const Row = Schema.Struct({
   dead: Schema.optional(Schema.Struct({ handler: Schema.Literals(handlerNames), at: Schema.Finite }))
 })
 export type Row = typeof Row.Type
+
+const json = Schema.fromJsonString(Row)
+const decode = Schema.decodeOption(json)
+
+/** The stored text of a row. */
+export const writeRow: (row: Row) => string = Schema.encodeSync(json)
+
+/** `undefined` for a row that another version wrote and that cannot be read. */
+export const readRow = (value: string): Row | undefined => Option.getOrUndefined(decode(value))
 
 /** When a step is taken, and the id of the row's next element, if the step needs one. */
 interface Moment {
@@ -85,22 +95,10 @@ export const wordOf = (status: string | undefined): DetailWord | undefined =>
 const isAmong = (claims: ReadonlyArray<Claim>, { status }: Claim) =>
   claims.some((claim) => wordOf(claim.status) === wordOf(status))
 
-export const noTries = { early: 0, outage: 0, failed: 0 }
+const noTries = { early: 0, outage: 0, failed: 0 }
 
-/** A delivery arrived. Inside a request each delivery is looked at by itself, and no other element is waited for. */
-export const recorded =
-  (fresh: Row, inRequest: boolean): Step =>
-  (row, { job, now }) => {
-    if (row === undefined) return { ...fresh, job, since: now }
-    const others = row.claims.filter((claim) => !isAmong(fresh.claims, claim))
-    const { deliveries, since } = row
-    const next = { ...fresh, since, deliveries: deliveries + 1, claims: [...others, ...fresh.claims] }
-    if (row.job === undefined) return { ...next, job }
-    if (inRequest) return { ...next, tries: row.tries, job }
-    const tries = { ...row.tries, early: 0 }
-    if (row.waits?.reason === "early") return { ...next, tries, job }
-    return { ...next, tries, job: row.job, waits: row.waits }
-  }
+/** What the deliveries of a row are about, and the row's name. */
+export type Subject = Pick<Row, "name" | "about" | "transactionId" | "withdrawalId" | "idempotencyKey">
 
 /**
  * What a check of the user's own claims: the status that a look finishes without a report, whether the transaction is
@@ -108,11 +106,23 @@ export const recorded =
  */
 export const checkClaim: Claim = { status: "Awaiting", isCheck: true }
 
-/** The user asked for a look. A row that exists is looked at with the claims that it has. */
-export const checked =
-  (fresh: Row, inRequest: boolean): Step =>
-  (row, moment) =>
-    recorded(row === undefined ? fresh : { ...fresh, claims: [] }, inRequest)(row, moment)
+/**
+ * A delivery or a check is recorded. A check adds no claim to those of a row that exists. Inside a request the row gets a
+ * job of its own, which is done at once.
+ */
+export const recorded =
+  (subject: Subject, claim: Claim, inRequest: boolean): Step =>
+  (row, { job, now }) => {
+    const begun = { v: 1, ...subject, tries: noTries, job } as const
+    if (row === undefined) return { ...begun, since: now, deliveries: 1, claims: [claim] }
+    const others = row.claims.filter((other) => wordOf(other.status) !== wordOf(claim.status))
+    const claims = claim.isCheck === true ? row.claims : [...others, claim]
+    const next = { ...begun, since: row.since, deliveries: row.deliveries + 1, claims }
+    if (row.job === undefined) return next
+    if (inRequest) return { ...next, tries: row.tries }
+    const tries = { ...row.tries, early: 0 }
+    return row.waits?.reason === "early" ? { ...next, tries } : { ...next, tries, job: row.job, waits: row.waits }
+  }
 
 /** A look at the row as it was `seen` has ended. If deliveries came meanwhile, all claims are looked at again. */
 export const settled =

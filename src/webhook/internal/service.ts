@@ -81,6 +81,7 @@ const serviceOf = Effect.fnUntraced(function* <P, M, R>(
   const scope = yield* Effect.scope
   const queue = yield* PersistedQueue.make({ name: queueNameOf(settings.name), schema: Job, maxAttempts: unlimited })
   const handled = yield* makeWrites
+  const forgetOld = store.forget("Kept", settings.retention)
   const read = makeReader(options)
   const { check, deadLetters, discard, heal, process, record, retry } = makeWork({
     name: settings.name,
@@ -121,7 +122,7 @@ const serviceOf = Effect.fnUntraced(function* <P, M, R>(
     yield* Effect.forkScoped(work(queue, { name: "Webhook", concurrency: settings.concurrency, attributesOf, handle }))
     yield* Effect.forkScoped(repeatedly("Webhook: healing lost rows", "1 minute", heal, store.followWrites))
     yield* Effect.forkScoped(measures(settings.name, store))
-    yield* Effect.forkScoped(repeatedly("Webhook: forgetting", "1 hour", Effect.andThen(store.forget, forgetDone)))
+    yield* Effect.forkScoped(repeatedly("Webhook: forgetting", "1 hour", Effect.andThen(forgetOld, forgetDone)))
   }
 
   /** Looks again after the answer, for as long as the platform lets it. */
@@ -138,8 +139,9 @@ const serviceOf = Effect.fnUntraced(function* <P, M, R>(
   /** Does a job before the answer. */
   const processInRequest = Effect.fnUntraced(function* ({ later }: InRequest, job: Job) {
     const { due, isFinal } = yield* process(job)
-    // Nothing runs in the background, so one request of a thousand forgets what is old.
-    if ((yield* Random.next) < 0.001) yield* Effect.andThen(store.forget, store.forgetUnfinished)
+    // Nothing runs in the background, so one request of a thousand deletes old rows. Only the next delivery or check about
+    // a row works on it, and begins anew where it was deleted.
+    if ((yield* Random.next) < 0.001) yield* Effect.andThen(forgetOld, store.forget("Open", Duration.weeks(1)))
     if (due !== undefined) later?.(goOn(due))
     return isFinal
   })
@@ -205,7 +207,7 @@ export const makeSqlService = Effect.fnUntraced(function* <P, M, R>(options: Opt
   // While a handler runs on SQLite no delivery can be recorded, and its caller waits.
   const settings = yield* settingsOf(options, base.dialect === "sqlite" ? "5 seconds" : undefined)
   yield* mapDatabaseError("migrate")(migrate(webhookTables))
-  const store = yield* sqlStore(base, settings.name, settings)
+  const store = yield* sqlStore(base, settings.name, settings.handlerTimeout)
   const inRequest = yield* InRequest
   const queue = yield* mapDatabaseError("migrate")(
     Layer.build(inRequest === undefined ? layerQueue(queueNameOf(settings.name), settings) : layerQueueMemory)

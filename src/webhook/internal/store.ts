@@ -1,12 +1,15 @@
 /**
  * Stores what the webhook must not forget: rows and notes by their names. Two changes of one name never overlap.
  */
+import * as Arr from "effect/Array"
 import * as Clock from "effect/Clock"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as PubSub from "effect/PubSub"
 import type * as Scope from "effect/Scope"
 import { DatabaseError } from "../../durable/Database.ts"
 import { followWrites, type NextWrite, type Writes } from "../../internal/soleWriter.ts"
+import { readRow } from "./row.ts"
 
 /** A row that is `Open` or `Dead`, or, as `Kept`, the note of what was handed out of a transaction. */
 export interface Stored {
@@ -14,9 +17,6 @@ export interface Stored {
   readonly value: string
   /** The element of the queue that works on it. */
   readonly job?: string | undefined
-  /** Why it waits, and since when. The store in memory counts by these. */
-  readonly waits?: string | undefined
-  readonly since?: number | undefined
 }
 
 /** What a step makes of a row, and what commits with it. */
@@ -55,13 +55,8 @@ export interface Store {
   readonly dead: Effect.Effect<ReadonlyArray<string>, DatabaseError>
   /** Gives each open row whose element is not in the queue any more to `heal`, with that element. */
   readonly lost: (heal: (name: string, element: string) => Effect.Effect<void>) => Effect.Effect<void, DatabaseError>
-  /** Forgets what was handed out too long ago. */
-  readonly forget: Effect.Effect<void, DatabaseError>
-  /**
-   * Forgets open rows that nothing was recorded about for a week. Inside requests alone: nothing there looks at a row but
-   * the next delivery or check, which begins anew.
-   */
-  readonly forgetUnfinished: Effect.Effect<void, DatabaseError>
+  /** Deletes the rows of a state that did not change for so long. */
+  readonly forget: (state: Stored["state"], unchanged: Duration.Duration) => Effect.Effect<void, DatabaseError>
 }
 
 /** The name of the note of what was handed out of a transaction. */
@@ -129,16 +124,16 @@ export const memoryStore = (
     }),
     count: (state) => Effect.sync(() => of(state).length),
     waiting: Effect.sync(() => {
-      const open = of("Open")
-      return [...new Set(open.map(({ waits = "due" }) => waits))].map((reason) => {
-        const found = open.filter(({ waits = "due" }) => waits === reason)
-        const oldest = found.reduce((first, { since = first }) => Math.min(first, since), Infinity)
-        return { reason, count: found.length, oldest }
-      })
+      const open = of("Open").flatMap(({ value }) => readRow(value) ?? [])
+      const byReason = Arr.groupBy(open, ({ waits }) => waits?.reason ?? "due")
+      return Object.entries(byReason).map(([reason, found]) => ({
+        reason,
+        count: found.length,
+        oldest: found.reduce((first, { since }) => Math.min(first, since), Infinity)
+      }))
     }),
     dead: Effect.sync(() => of("Dead").map(({ value }) => value)),
     lost: () => Effect.void,
-    forget: Effect.void,
-    forgetUnfinished: Effect.void
+    forget: () => Effect.void
   }
 }

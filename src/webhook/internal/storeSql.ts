@@ -52,7 +52,7 @@ const step = 1000
 export const sqlStore = Effect.fnUntraced(function* (
   database: Database,
   webhook: string,
-  { handlerTimeout, retention }: Record<"handlerTimeout" | "retention", Duration.Duration>
+  handlerTimeout: Duration.Duration
 ) {
   const { dialect, sql } = database
   const rows = sql(table)
@@ -78,9 +78,7 @@ export const sqlStore = Effect.fnUntraced(function* (
   )
 
   const since = sql.literal(
-    dialect === "pg"
-      ? "COALESCE(CAST(value::json ->> 'since' AS NUMERIC), updated_at)"
-      : "COALESCE(json_extract(value, '$.since'), updated_at)"
+    dialect === "pg" ? "CAST(value::json ->> 'since' AS NUMERIC)" : "json_extract(value, '$.since')"
   )
 
   const hold: Store["hold"] = Effect.fnUntraced(function* (name, use) {
@@ -105,13 +103,6 @@ export const sqlStore = Effect.fnUntraced(function* (
       return answer
     }).pipe(inTransaction(database), locked(name), mapDatabaseError("webhook"))
   })
-
-  const forget = Effect.fnUntraced(function* (state: Stored["state"], after: Duration.Duration) {
-    const oldest = (yield* Clock.currentTimeMillis) - Duration.toMillis(after)
-    const old = sql`SELECT name ${of(state)} AND updated_at < ${oldest} ORDER BY updated_at LIMIT ${step} ${lockedRows(database)}`
-    const some = sql`DELETE FROM ${rows} WHERE webhook = ${webhook} AND ${isOneOf(database, "name", old)} RETURNING name`
-    yield* Effect.repeat(some, { while: ({ length }) => length === step })
-  }, mapDatabaseError("webhook"))
 
   const store: Store = {
     followWrites: followWrites(soleWritesOf(sql)),
@@ -153,8 +144,12 @@ export const sqlStore = Effect.fnUntraced(function* (
         { queueName: queueNameOf(webhook), table, key: "name", element: sql.literal("job"), where: isOf("Open") },
         ({ element, key }) => heal(key, element)
       ).pipe(Effect.asVoid, mapDatabaseError("webhook")),
-    forget: forget("Kept", retention),
-    forgetUnfinished: forget("Open", Duration.weeks(1))
+    forget: Effect.fnUntraced(function* (state, unchanged) {
+      const oldest = (yield* Clock.currentTimeMillis) - Duration.toMillis(unchanged)
+      const old = sql`SELECT name ${of(state)} AND updated_at < ${oldest} ORDER BY updated_at LIMIT ${step} ${lockedRows(database)}`
+      const some = sql`DELETE FROM ${rows} WHERE webhook = ${webhook} AND ${isOneOf(database, "name", old)} RETURNING name`
+      yield* Effect.repeat(some, { while: ({ length }) => length === step })
+    }, mapDatabaseError("webhook"))
   }
   return store
 })

@@ -12,7 +12,7 @@ import { DatabaseError } from "../../durable/Database.ts"
 import { inSpan, log } from "../../internal/spans.ts"
 import type { HandlerName, Unconfirmed, Untrusted } from "../WebhookEvent.ts"
 import type { Hint } from "../WebhookHint.ts"
-import { type Due, Job, makeChanges, readRow } from "./changes.ts"
+import { type Due, Job, makeChanges } from "./changes.ts"
 import { type ConfirmOptions, makeConfirm } from "./confirm.ts"
 import type { HandlerFailed } from "./handlers.ts"
 import type { Doubt } from "./judge.ts"
@@ -49,6 +49,11 @@ export const makeWork = <P, M>(options: WorkOptions<P, M>) => {
   const { change, deadLetters, discard, retry } = makeChanges(store, offer)
   const confirm = makeConfirm(options)
 
+  const recordClaim = Effect.fnUntraced(function* (subject: Rows.Subject, claim: Rows.Claim) {
+    const { row } = yield* change(subject.name, Rows.recorded(subject, claim, offer === undefined))
+    return Job.make({ name: subject.name, job: row?.job ?? "" })
+  })
+
   /** Records a delivery, and answers the job that will look at it. */
   const record = Effect.fnUntraced(function* (body: string, hint: Hint) {
     const { idempotencyKey, status, transactionId, withdrawalId } = hint
@@ -61,37 +66,18 @@ export const makeWork = <P, M>(options: WorkOptions<P, M>) => {
       status: status !== undefined && aWord.test(status) ? status : undefined,
       body: yield* handlers.seal(body, name)
     }
-    const fresh: Rows.Row = {
-      v: 1,
-      name,
-      about: isWithdrawal ? "Withdrawal" : id === undefined ? "Unknown" : "Transaction",
-      transactionId: id,
-      withdrawalId,
-      idempotencyKey: id === undefined ? idempotencyKey : undefined,
-      deliveries: 1,
-      claims: [claim],
-      tries: Rows.noTries
-    }
-    const { row } = yield* change(name, Rows.recorded(fresh, offer === undefined))
+    const about = isWithdrawal ? "Withdrawal" : id === undefined ? "Unknown" : "Transaction"
+    const key = id === undefined ? idempotencyKey : undefined
+    const job = yield* recordClaim({ name, about, transactionId: id, withdrawalId, idempotencyKey: key }, claim)
     if (id !== undefined) yield* options.wake(id)
-    return Job.make({ name, job: row?.job ?? "" })
+    return job
   })
 
   /** Records a check of the user's own, and answers the job that will look. Nobody who waits is woken: nothing is new. */
-  const check = Effect.fnUntraced(function* (transactionId: string) {
+  const check = (transactionId: string) => {
     const name = `delivery:${Rows.nameOf(transactionId)}`
-    const fresh: Rows.Row = {
-      v: 1,
-      name,
-      about: "Transaction",
-      transactionId,
-      deliveries: 1,
-      claims: [Rows.checkClaim],
-      tries: Rows.noTries
-    }
-    const { row } = yield* change(name, Rows.checked(fresh, offer === undefined))
-    return Job.make({ name, job: row?.job ?? "" })
-  })
+    return recordClaim({ name, about: "Transaction", transactionId }, Rows.checkClaim)
+  }
 
   const untrustedOf = Effect.fnUntraced(function* (
     { name }: Rows.Row,
@@ -165,7 +151,7 @@ export const makeWork = <P, M>(options: WorkOptions<P, M>) => {
     const work = (span: Tracer.Span | undefined) =>
       Effect.gen(function* () {
         const stored = yield* store.get(name)
-        const row = stored && readRow(stored.value)
+        const row = stored && Rows.readRow(stored.value)
         // Another version wrote it: a process that can read it takes it.
         if (stored !== undefined && row === undefined) {
           return yield* new DatabaseError({ operation: "webhook", reason: "Unreadable", isRetryable: true })
