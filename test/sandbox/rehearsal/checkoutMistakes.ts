@@ -99,10 +99,10 @@ const afterCharge = <E, R>(handle: (transactionId: string) => Effect.Effect<unkn
 
 const payment = { stores: Orders.layer, payAfter: "1 minute" } as const
 
-/** Waits for a day, looks at the status, and tells a person where the wait is over. */
+/** Waits for two hours, looks at the status, and tells a person where the wait is over. */
 const waitAndShip = (transactionId: string) =>
   Effect.gen(function* () {
-    const { enStatusTransaction } = yield* TransactionWait.final(transactionId, { deadline: "1 day" })
+    const { enStatusTransaction } = yield* TransactionWait.final(transactionId, { deadline: "2 hours" })
     if (enStatusTransaction === "Paid") yield* shipOnce(transactionId)
   }).pipe(Effect.catchTag("TimedOut", () => Rehearsal.fact("told", { transactionId })))
 const afterWait = Rehearsal.run(afterCharge(waitAndShip), payment)
@@ -110,7 +110,7 @@ const afterWait = Rehearsal.run(afterCharge(waitAndShip), payment)
 /** Goods that cost R$ 25,00. */
 const sell = Effect.fnUntraced(function* (amount: Money.Centavos) {
   const transactionId = yield* charge("42", amount)
-  yield* TransactionWait.final(transactionId, { deadline: "1 day" })
+  yield* TransactionWait.final(transactionId, { deadline: "2 hours" })
   if (yield* isPaid(transactionId)) yield* Rehearsal.fact("shipped", { transactionId, amount: 2500 })
 })
 
@@ -184,7 +184,7 @@ export const checkoutMistakes: ReadonlyArray<Mistake> = [
     name: "the end of a wait, taken for a payment",
     rule: "shipped-unpaid",
     mistaken: Rehearsal.run(
-      afterCharge((id) => Effect.andThen(TransactionWait.final(id, { deadline: "1 day" }), shipOnce(id))),
+      afterCharge((id) => Effect.andThen(TransactionWait.final(id, { deadline: "2 hours" }), shipOnce(id))),
       payment
     ),
     mended: afterWait
