@@ -1,22 +1,17 @@
-/**
- * PostgreSQL databases for the tests of a file: an empty database for each test, on one server. The server starts with the
- * first database and stops after the last test.
- */
+/** PostgreSQL databases for tests: an empty database for each test, on the one server of `startPostgres.ts`. */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { afterAll } from "vitest"
-import { type Postgres, startPostgres } from "./postgres.ts"
+import { inject } from "vitest"
+import { noPostgres } from "./postgres.ts"
 
-let server: Promise<Postgres> | undefined
 let count = 0
-
-afterAll(async () => (await server)?.stop())
 
 /** The URL of a new database. */
 export const postgres = Effect.gen(function* () {
-  const { url } = yield* Effect.promise(() => (server ??= startPostgres()))
-  const name = `test_${++count}`
+  const url = inject("postgres") ?? (yield* Effect.die(new Error(noPostgres())))
+  // Several processes run tests at a time.
+  const name = `test_${process.pid}_${++count}`
   yield* Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(`CREATE DATABASE ${name}`)).pipe(
     Effect.provide(Layer.fresh(PgClient.layer({ url: Redacted.make(url) })))
   )
