@@ -55,7 +55,7 @@ const noPayment: BrCode.Problem = {
   reason: "asks for a consent to recurring payments, and for no payment"
 }
 
-const unread = (problem: BrCode.Problem): ChargeCode => ({
+const withoutCode = (problem: BrCode.Problem): ChargeCode => ({
   code: undefined,
   amount: "not stated",
   problems: [problem],
@@ -79,9 +79,9 @@ export const of = (
   asked: Centavos = created.amount
 ): ChargeCode => {
   const payload = created.pix?.qrcode
-  if (payload === undefined) return unread(absent)
+  if (payload === undefined) return withoutCode(absent)
   const parsed = BrCode.parse(payload)
-  if (Result.isFailure(parsed)) return unread(parsed.failure)
+  if (Result.isFailure(parsed)) return withoutCode(parsed.failure)
   const code = parsed.success
   const amount = BrCode.checkAmount(code, asked)
   const problems = [...code.problems, ...amountProblems(code, amount)]

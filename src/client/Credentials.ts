@@ -50,21 +50,21 @@ export class Credentials extends Context.Service<
     /** The current credentials. They are read before each attempt. */
     readonly current: Effect.Effect<ApiCredentials>
     /**
-     * Is run when the service answers 401 to `used`. Returns whether there are other credentials: the call is then repeated
-     * once.
+     * Runs when the service answers 401 to the credentials `used`. Returns whether other credentials were loaded: the
+     * call is then repeated once.
      */
     readonly reload: (used: ApiCredentials) => Effect.Effect<boolean>
   }
 >()("effect-pix/Credentials") {
   /** Fixed credentials. Values that a header cannot hold are refused, and never shown. */
   static readonly layer = (credentials: ApiCredentials): Layer.Layer<Credentials, ConfigurationError> =>
-    Layer.effect(Credentials, Effect.map(checked(credentials), fixed))
+    Layer.effect(Credentials, Effect.map(checkCredentials(credentials), makeFixed))
 
   /** Reads `PAYMENTS_CLIENT_ID` and `PAYMENTS_API_KEY`. The key is labelled with its setting wherever it is printed. */
   static readonly config: Effect.Effect<ApiCredentials, ConfigurationError> = Effect.suspend(() =>
     Settings.all({
       clientId: Effect.flatMap(Settings.required(Config.String, settings.clientId), (value) =>
-        visible(settings.clientId, value)
+        checkVisible(settings.clientId, value)
       ),
       apiKey: Effect.flatMap(Settings.required(Config.Redacted, settings.apiKey), (value) =>
         secret(settings.apiKey, value)
@@ -74,7 +74,7 @@ export class Credentials extends Context.Service<
 
   /** Fixed credentials from `PAYMENTS_CLIENT_ID` and `PAYMENTS_API_KEY`. */
   static readonly layerConfig: Layer.Layer<Credentials, ConfigurationError> = Layer.suspend(() =>
-    Layer.effect(Credentials, Effect.map(Credentials.config, fixed))
+    Layer.effect(Credentials, Effect.map(Credentials.config, makeFixed))
   )
 
   /**
@@ -83,11 +83,11 @@ export class Credentials extends Context.Service<
    *
    * One load runs at a time, and every call that is refused meanwhile waits for it. A load that fails, or that takes
    * longer than `loadTimeout`, leaves the last good credentials in use and logs a warning with the error's tag. After a
-   * load that gave the same credentials, a 401 starts no load for two seconds.
+   * load that failed or returned the same credentials, a 401 starts no load for two seconds.
    */
   static readonly layerReload = <E, R>(
     options: ReloadOptions<E, R>
-  ): Layer.Layer<Credentials, E | ConfigurationError, R> => Layer.effect(Credentials, reloading(options))
+  ): Layer.Layer<Credentials, E | ConfigurationError, R> => Layer.effect(Credentials, makeReloading(options))
 }
 
 const settings = { clientId: "PAYMENTS_CLIENT_ID", apiKey: "PAYMENTS_API_KEY" }
@@ -95,14 +95,14 @@ const settings = { clientId: "PAYMENTS_CLIENT_ID", apiKey: "PAYMENTS_API_KEY" }
 const visibleAscii = /^[\x21-\x7e]{1,4096}$/
 
 // The type is `unknown`, since a value from `process.env` or from plain JavaScript may be anything.
-const visible = (setting: string, value: unknown): Effect.Effect<string, ConfigurationError> => {
+const checkVisible = (setting: string, value: unknown): Effect.Effect<string, ConfigurationError> => {
   if (value === undefined || value === null) return Settings.missing(setting)
   if (value === "") return Settings.missing(setting, "is empty")
   return typeof value === "string" && visibleAscii.test(value)
     ? Effect.succeed(value)
     : Settings.wrong(
         setting,
-        "may hold visible ASCII characters only, at most 4096 (is there a space or a line break at its end?)"
+        "may hold checkVisible ASCII characters only, at most 4096 (is there a space or a line break at its end?)"
       )
 }
 
@@ -111,24 +111,26 @@ const secret = (setting: string, value: unknown): Effect.Effect<Redacted.Redacte
   if (!Redacted.isRedacted(value)) return Settings.wrong(setting, "must be wrapped: Redacted.make(...)")
   // `Redacted.value` throws if the value was wiped.
   const held = Result.getOrUndefined(Result.try(() => Redacted.value(value)))
-  return Effect.map(visible(setting, held), (text) => Redacted.make(text, { label: value.label ?? settings.apiKey }))
+  return Effect.map(checkVisible(setting, held), (text) =>
+    Redacted.make(text, { label: value.label ?? settings.apiKey })
+  )
 }
 
-const checked = (credentials: ApiCredentials): Effect.Effect<ApiCredentials, ConfigurationError> =>
+const checkCredentials = (credentials: ApiCredentials): Effect.Effect<ApiCredentials, ConfigurationError> =>
   Predicate.isObject(credentials)
     ? Settings.all({
-        clientId: visible("clientId", credentials.clientId),
+        clientId: checkVisible("clientId", credentials.clientId),
         apiKey: secret("apiKey", credentials.apiKey)
       })
     : Settings.wrong("credentials", "must be { clientId, apiKey }")
 
-const fixed = (credentials: ApiCredentials) =>
+const makeFixed = (credentials: ApiCredentials) =>
   Credentials.of({ current: Effect.succeed(credentials), reload: () => Effect.succeed(false) })
 
 const areSame = (one: ApiCredentials, other: ApiCredentials) =>
   one.clientId === other.clientId && Redacted.value(one.apiKey) === Redacted.value(other.apiKey)
 
-/** How long a 401 starts no load, after a load that failed or gave the same credentials. */
+/** After a load that failed or returned the same credentials, a 401 starts no new load for this time. */
 const pause = Duration.seconds(2)
 
 const loads = counter("effect_pix_credential_loads", "{load}", "Loads of credentials by result: New, Same or Failed")
@@ -145,24 +147,24 @@ const reportFailure = (cause: Cause.Cause<unknown>) =>
     })
   )
 
-const reloading = Effect.fnUntraced(function* <E, R>(options: ReloadOptions<E, R>) {
+const makeReloading = Effect.fnUntraced(function* <E, R>(options: ReloadOptions<E, R>) {
   const { every, limit } = yield* Settings.all({
     every: Settings.ifGiven(options.every, (every) => Settings.period("every", every)),
     limit: Settings.period("loadTimeout", options.loadTimeout ?? "10 seconds")
   })
   const context = yield* Effect.context<R>()
   /** Loads once, within the time limit. A `load` that cannot be interrupted runs on in the background, so that no call waits for it. */
-  const load = <E2>(late: E2) =>
+  const load = <E2>(timeoutError: E2) =>
     Effect.uninterruptibleMask((restore) =>
       Effect.flatMap(Effect.forkDetach(restore(Effect.provideContext(options.load, context))), (fiber) =>
-        restore(Effect.timeoutOrElse(Fiber.join(fiber), { duration: limit, orElse: () => Effect.fail(late) })).pipe(
-          Effect.onExit((exit) => Effect.sync(() => Exit.isSuccess(exit) || fiber.interruptUnsafe()))
-        )
+        restore(
+          Effect.timeoutOrElse(Fiber.join(fiber), { duration: limit, orElse: () => Effect.fail(timeoutError) })
+        ).pipe(Effect.onExit((exit) => Effect.sync(() => Exit.isSuccess(exit) || fiber.interruptUnsafe())))
       )
-    ).pipe(Effect.flatMap(checked))
+    ).pipe(Effect.flatMap(checkCredentials))
 
-  const late = Settings.unreadable("load", `gave no credentials within ${Duration.format(limit)}`)
-  let current = yield* load(late).pipe(Effect.tapCause((cause) => count("Failed", failureTag(cause))))
+  const timeoutError = Settings.unreadable("load", `gave no credentials within ${Duration.format(limit)}`)
+  let current = yield* load(timeoutError).pipe(Effect.tapCause((cause) => count("Failed", failureTag(cause))))
   yield* count("New")
   let notBefore = -Infinity
   const keepCurrent = Effect.map(Clock.currentTimeMillis, (now) => {

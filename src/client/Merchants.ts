@@ -1,8 +1,8 @@
 /**
  * A `Payments` for each merchant of a process, by the merchant's id in your own database.
  *
- * Details: a client is built at its first use, shared by all calls for the merchant, and released when it was idle for a
- * while. A failed build is not cached: the next use loads again.
+ * Details: a client is built at its first use and shared by all calls for the merchant. It is released after it was
+ * idle for a while. A failed build is not cached: the next use loads again.
  *
  * ```ts
  * import { Effect, Layer, Redacted } from "effect"
@@ -82,7 +82,7 @@ export class MerchantUnavailable extends legible(
   Schema.TaggedError<MerchantUnavailable>("effect-pix/MerchantUnavailable")("MerchantUnavailable", {
     merchant: Schema.String,
     outcome: Schema.Literal("NotSent"),
-    /** Why. Of an error of `load` it shows only the tag, since a message may hold a secret. */
+    /** The reason. Only the tag of an error of `load` is shown, since its message may hold a secret. */
     problem: Schema.String
   })
 ) {
@@ -122,8 +122,8 @@ export class Merchants extends Context.Service<
      */
     readonly get: (merchant: string) => Layer.Layer<Payments, MerchantNotFound | MerchantUnavailable>
     /**
-     * Releases a client, for example when a merchant leaves or its company changes: the next use loads again. Calls under way
-     * end with the client that they have. It is not needed for rotated credentials: see `load`.
+     * Releases a client, for example when a merchant leaves or its company changes: the next use loads again. A call
+     * under way ends with the client that it started with. It is not needed for rotated credentials: see `load`.
      */
     readonly invalidate: (merchant: string) => Effect.Effect<void>
   }
@@ -135,7 +135,7 @@ export class Merchants extends Context.Service<
     Layer.effect(Merchants, make(options))
 }
 
-const checked = <E, R>(options: MerchantsOptions<E, R>) =>
+const checkOptions = <E, R>(options: MerchantsOptions<E, R>) =>
   Predicate.isObject(options)
     ? Settings.all({
         baseUrl: parseBaseUrl(options.baseUrl, "baseUrl", Effect.succeed(options.insecure === true)),
@@ -148,7 +148,7 @@ const checked = <E, R>(options: MerchantsOptions<E, R>) =>
     : Settings.wrong("options", "must be { baseUrl, load }")
 
 /** The error of a failed build, without secrets. Defects stay defects. */
-const failureOf = (
+const toFailure = (
   merchant: string,
   cause: Cause.Cause<unknown>
 ): Cause.Cause<MerchantNotFound | MerchantUnavailable> => {
@@ -164,7 +164,7 @@ const failureOf = (
 }
 
 const make = Effect.fnUntraced(function* <E, R>(options: MerchantsOptions<E, R>) {
-  const { baseUrl, idleTimeToLive, load, loadTimeout } = yield* checked(options)
+  const { baseUrl, idleTimeToLive, load, loadTimeout } = yield* checkOptions(options)
   const services = yield* Effect.context<HttpClient.HttpClient | IdempotencyKeyGen | R>()
 
   const build = Effect.fnUntraced(function* (merchant: string) {
@@ -193,7 +193,7 @@ const make = Effect.fnUntraced(function* <E, R>(options: MerchantsOptions<E, R>)
         Effect.provideContext(services),
         // `RcMap` caches a failed lookup, and does not cache an interrupted one. So an interruption is added to each failure,
         // and `get` removes it.
-        Effect.catchCause((cause) => Effect.failCause(Cause.combine(failureOf(merchant, cause), Cause.interrupt())))
+        Effect.catchCause((cause) => Effect.failCause(Cause.combine(toFailure(merchant, cause), Cause.interrupt())))
       )
     })
   })

@@ -61,14 +61,14 @@ import type {
 } from "../contract/Transaction.ts"
 import type { Withdrawal, WithdrawalRequest } from "../contract/Withdrawal.ts"
 
-/** What every client needs to know. */
+/** The settings of a client. */
 export interface PaymentsOptions {
   /**
    * Where the service is: https, or http on a loopback address (see `insecure`); without user name, query or fragment. A
    * path prefix is kept.
    */
   readonly baseUrl: string | URL
-  /** The company whose balance `getBalance` reads when none is named. Default: none, it must be named. */
+  /** The company whose balance `getBalance` reads if the call names none. Default: none, so each call must name one. */
   readonly companyId?: number | undefined
   /**
    * Allows plain http to a host that is not this machine, for a sandbox in another container. Whoever is on the network
@@ -80,8 +80,8 @@ export interface PaymentsOptions {
 /** How a charge is created: see `Payments`. */
 export interface CreateTransaction {
   /**
-   * Creates a PIX charge. Amounts are in centavos. `pix.qrcode` of the charge is always there; an answer without it is
-   * `OutcomeUnknown`, with the charge's id under `seen`.
+   * Creates a PIX charge. Amounts are in centavos. `pix.qrcode` of the charge is always present. An answer without it
+   * is `OutcomeUnknown`, with the charge's id under `seen`.
    *
    * Fails with `InvalidRequest` before anything is sent; with `AuthError`, `RateLimited`, `RequestRejected` or
    * `ServiceUnavailable` when nothing was executed; and with `OutcomeUnknown` or `IdempotencyConflict` when the charge may
@@ -92,8 +92,8 @@ export interface CreateTransaction {
    */
   (request: PixTransactionRequest, options?: WriteOptions): Effect.Effect<CreatedPixTransaction, CreateTransactionError>
   /**
-   * Creates a charge of any payment method. Amounts are in centavos. Whether it has `pix` depends on its `paymentMethod`: a
-   * request of the type `PixTransactionRequest` gives a charge whose code is there.
+   * Creates a charge of any payment method. Amounts are in centavos. The `paymentMethod` decides whether the charge has
+   * `pix`: for a request of the type `PixTransactionRequest` its code is always present.
    *
    * Fails with `InvalidRequest` before anything is sent; with `AuthError`, `RateLimited`, `RequestRejected` or
    * `ServiceUnavailable` when nothing was executed; and with `OutcomeUnknown` or `IdempotencyConflict` when the charge may
@@ -113,41 +113,43 @@ export class Payments extends Context.Service<
   Payments,
   {
     /**
-     * Creates a charge, or fails with a `WriteError`. Amounts are in centavos. A request whose `paymentMethod` is `PIX`
-     * gives a charge whose `pix.qrcode` is there; an answer without it is `OutcomeUnknown`, with the charge's id under
-     * `seen`.
+     * Creates a charge, or fails with a `WriteError`. Amounts are in centavos. For a request whose `paymentMethod` is
+     * `PIX`, `pix.qrcode` of the charge is always present. An answer without it is `OutcomeUnknown`, with the charge's
+     * id under `seen`.
      *
      * Gotcha: without an `idempotencyKey` each run of this Effect makes a new key. `Effect.retry` around it can then
      * create several charges. Use `IdempotencyKey.retry`.
      */
     readonly createTransaction: CreateTransaction
     /**
-     * Looks a charge up by the id that its creation answered. Its `value` is in centavos.
+     * Looks a charge up by the id that its creation returned. Its `value` is in centavos.
      *
-     * Fails with `TransactionNotFound`, with `InvalidRequest` for what is no id, and as every read does: `AuthError`,
-     * `RateLimited`, `RequestRejected`, `ServiceUnavailable`, `UnexpectedResponse`. A read changes nothing: ask again.
+     * Fails with `TransactionNotFound`, with `InvalidRequest` for a text that is not an id, and as every read does:
+     * `AuthError`, `RateLimited`, `RequestRejected`, `ServiceUnavailable`, `UnexpectedResponse`. A read changes
+     * nothing: call again.
      *
-     * Gotcha: the `id` of a row of the list is another one.
+     * Gotcha: the `id` of a row of the list is another id.
      */
     readonly getTransaction: (transactionId: string) => Effect.Effect<TransactionDetail, GetTransactionError>
     /**
      * One page of the company's transactions. Amounts are in centavos. `TransactionStream.stream` reads all of them.
      *
-     * Fails with `InvalidRequest` where an option is wrong, and as every read does: `AuthError`, `RateLimited`,
+     * Fails with `InvalidRequest` if an option is wrong, and as every read does: `AuthError`, `RateLimited`,
      * `RequestRejected`, `ServiceUnavailable`, `UnexpectedResponse`.
      */
     readonly listTransactions: (options?: ListOptions) => Effect.Effect<TransactionPage, ListTransactionsError>
     /**
-     * The company's balance, in reais: `accBalance` is what a withdrawal may take.
+     * The company's balance, in reais: `accBalance` is the amount available for withdrawals.
      *
-     * Fails with `InvalidRequest` where no company is named, and as every read does: `AuthError`, `RateLimited`,
+     * Fails with `InvalidRequest` if no company is named, and as every read does: `AuthError`, `RateLimited`,
      * `RequestRejected`, `ServiceUnavailable`, `UnexpectedResponse`.
      */
     readonly getBalance: (options?: BalanceOptions) => Effect.Effect<Balance, GetBalanceError>
     /**
      * Pays out by PIX. The amount is in centavos, at least 1000. Without `pixKey` the money goes to the
      * key registered on the company's account. Give an `idempotencyKey` that outlives the process: see
-     * `IdempotencyKey.fromReference`. The `value` of the withdrawal is in reais. It is accepted, which is not paid.
+     * `IdempotencyKey.fromReference`. The `value` of the withdrawal is in reais. The withdrawal is accepted then: that
+     * does not prove that it is paid.
      *
      * Fails with `InvalidRequest` or `BelowMinimum` before anything is sent; with `NoPixKey`, `InsufficientBalance`,
      * `AuthError`, `RateLimited`, `RequestRejected` or `ServiceUnavailable` when nothing was executed; and with
@@ -165,12 +167,12 @@ export class Payments extends Context.Service<
 >()("effect-pix/Payments") {
   /** Builds the client, as `layer` does. Fails with `ConfigurationError`, which names every setting that is wrong. */
   static readonly make = Effect.fnUntraced(function* (options: PaymentsOptions) {
-    const { companyId, origin } = yield* checked(options)
+    const { companyId, origin } = yield* checkOptions(options)
     return yield* build(origin, companyId)
   })
 
   /**
-   * The client on the `HttpClient`, `Credentials` and `IdempotencyKeyGen` that it is given. Fails with
+   * The client, on the `HttpClient`, the `Credentials` and the `IdempotencyKeyGen` of the context. Fails with
    * `ConfigurationError`, which names every setting that is wrong.
    */
   static readonly layer = (
@@ -191,9 +193,9 @@ export class Payments extends Context.Service<
   )
 
   /**
-   * All of it from the environment, over a transport of your choice: `PAYMENTS_BASE_URL`, `PAYMENTS_CLIENT_ID`,
-   * `PAYMENTS_API_KEY` and, where they are set, `PAYMENTS_COMPANY_ID` and `PAYMENTS_INSECURE`. One error lists all that is
-   * wrong with them.
+   * The client with all its settings from the environment, over a transport of your choice: `PAYMENTS_BASE_URL`,
+   * `PAYMENTS_CLIENT_ID`, `PAYMENTS_API_KEY` and, where they are set, `PAYMENTS_COMPANY_ID` and `PAYMENTS_INSECURE`.
+   * One error lists all wrong settings.
    */
   static readonly layerOver = <E, R>(
     transport: Layer.Layer<HttpClient.HttpClient, E, R>
@@ -207,8 +209,9 @@ export class Payments extends Context.Service<
     )
 
   /**
-   * All of it from the environment, over fetch: `PAYMENTS_BASE_URL`, `PAYMENTS_CLIENT_ID`, `PAYMENTS_API_KEY` and, where they
-   * are set, `PAYMENTS_COMPANY_ID` and `PAYMENTS_INSECURE`. Fails with `ConfigurationError`, which lists all that is wrong.
+   * The client with all its settings from the environment, over fetch: `PAYMENTS_BASE_URL`, `PAYMENTS_CLIENT_ID`,
+   * `PAYMENTS_API_KEY` and, where they are set, `PAYMENTS_COMPANY_ID` and `PAYMENTS_INSECURE`. Fails with
+   * `ConfigurationError`, which lists all wrong settings.
    */
   static readonly layerFetch: Layer.Layer<Payments, ConfigurationError> = Layer.suspend(() =>
     Payments.layerOver(FetchTransport.layer)
@@ -222,7 +225,7 @@ const checkCompany = (setting: string, companyId: number | null | undefined) =>
     ? Effect.succeed(companyId ?? undefined)
     : Settings.wrong(setting, "is not a whole number from 0")
 
-const checked = (options: PaymentsOptions) =>
+const checkOptions = (options: PaymentsOptions) =>
   Predicate.isObject(options)
     ? Settings.all({
         origin: parseBaseUrl(options.baseUrl, "baseUrl", Effect.succeed(options.insecure === true)),
@@ -230,7 +233,7 @@ const checked = (options: PaymentsOptions) =>
       })
     : Settings.wrong("options", "must be { baseUrl, companyId? }")
 
-/** A value that cannot be read allows nothing: the error of the base URL names the setting. */
+/** A value that cannot be read counts as false: the error of the base URL then names the setting. */
 const insecureFromConfig = Config.Boolean("PAYMENTS_INSECURE").pipe(Effect.orElseSucceed(() => false))
 
 const fromConfig = Settings.all({

@@ -99,8 +99,8 @@ export interface PaymentsPolicy {
   /** The budget of all retries of one `Payments`, or `unlimited`. Default: the numbers in `RetryBudget`. */
   readonly retryBudget: RetryBudget | "unlimited"
   /**
-   * Is called when a write was interrupted while its request may have been under way. An interrupted call returns no error,
-   * so its key is only here and in a warning of the log. It may take 10 seconds. Default: only the log.
+   * Runs when a write was interrupted while its request may have been under way. An interrupted call returns no error,
+   * so its key is only in this report and in a warning of the log. It may take 10 seconds. Default: only the log.
    */
   readonly onInterruptedWrite: (report: OutcomeUnknown) => Effect.Effect<void>
 }
@@ -118,10 +118,11 @@ const fullJitter = (options: {
   readonly cap?: Duration.Input | undefined
 }): Schedule.Schedule<unknown> => {
   const { base, cap = "20 seconds", times } = Predicate.isObject(options) ? options : refuse(wrongJitter)
-  const [first, most] = [millisOf(base), millisOf(cap)]
-  if (first === undefined || most === undefined || !Predicate.isNumber(times) || !(times >= 0)) refuse(wrongJitter)
+  const [firstBound, lastBound] = [millisOf(base), millisOf(cap)]
+  if (firstBound === undefined || lastBound === undefined || !Predicate.isNumber(times) || !(times >= 0))
+    refuse(wrongJitter)
   return Schedule.modifyDelay(boundedExponential({ first: base, most: cap }), ({ duration }) =>
-    Effect.map(Random.next, (part) => Duration.millis(Math.floor(Duration.toMillis(duration) * part)))
+    Effect.map(Random.next, (fraction) => Duration.millis(Math.floor(Duration.toMillis(duration) * fraction)))
   ).pipe(Schedule.upTo({ times }))
 }
 

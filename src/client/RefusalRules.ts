@@ -9,8 +9,8 @@
  * Gotchas:
  * - The words name an error; they do not prove that no money moved. After an attempt that may have been executed, a refusal
  *   is always `OutcomeUnknown`.
- * - An entry with another cause than `IdempotencyConflict` says that nothing was executed. Be sure of it: if your gateway
- *   answers a repetition with the same words, a payout could be sent twice.
+ * - An entry with another cause than `IdempotencyConflict` says that nothing was executed. Check this first: if your
+ *   gateway answers a repetition with the same words, a payout could be sent twice.
  * - A sticky expression (flag `y`) is an `InvalidRequest`. If an expression throws, the call fails with `IdempotencyConflict`.
  *
  * ```ts
@@ -31,8 +31,8 @@ import * as Layer from "effect/Layer"
 import type { WithdrawalRefusal } from "../contract/PaymentsError.ts"
 
 /**
- * The error that the words name. `RequestRejected`: none of the others, and nothing was executed. The causes of a withdrawal
- * (`InsufficientBalance`, `NoPixKey`, `BelowMinimum`) have no effect on the refusal of a charge.
+ * The error that the words name. `RequestRejected`: none of the other causes, and nothing was executed. The causes of a
+ * withdrawal (`InsufficientBalance`, `NoPixKey`, `BelowMinimum`) have no effect on the refusal of a charge.
  */
 export type RefusalCause = "IdempotencyConflict" | WithdrawalRefusal["_tag"] | "RequestRejected"
 

@@ -1,5 +1,5 @@
 /**
- * The base URL of the service: the credentials travel to it on every request.
+ * Checks the base URL of the service. Each request sends the credentials there, so it must be https.
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -7,13 +7,13 @@ import * as Settings from "../../contract/Settings.ts"
 import { isLoopback } from "../../internal/loopback.ts"
 
 const mustBeHttps =
-  "must be https: the credentials travel on every request. Plain http is for a loopback address or, with `insecure` " +
+  "must be https: each request sends the credentials. Plain http is for a loopback address or, with `insecure` " +
   "(PAYMENTS_INSECURE=true), for a sandbox in another container"
 
 const problemOf = (url: URL): string | undefined => {
   if (url.protocol !== "https:" && url.protocol !== "http:") return mustBeHttps
   if (url.username !== "" || url.password !== "") return "may not hold a user name or password"
-  // `?` or `#` alone leave an empty search and hash behind, so the text itself is asked.
+  // A lone `?` or `#` gives an empty search and an empty hash, so the text itself is searched.
   return /[?#]/.test(url.href) ? "may not hold a query or a fragment" : undefined
 }
 
@@ -21,18 +21,18 @@ const problemOf = (url: URL): string | undefined => {
 const isExposed = (url: URL): boolean => url.protocol === "http:" && !isLoopback(url.hostname)
 
 /**
- * The base URL, checked. A path prefix is kept, without its last slash. The value is never shown. `insecure` says whether
- * plain http may leave this machine; it is read only where it decides.
+ * The base URL, checked. A path prefix is kept, without its last slash. The value is never shown. `insecure` says
+ * whether plain http may leave this machine. It is read only for such a URL.
  */
 export const parseBaseUrl = Effect.fnUntraced(function* (
   value: string | URL,
   setting: string,
   insecure: Effect.Effect<boolean>
 ) {
-  // Plain JavaScript may leave it out.
+  // A caller without types may leave it out.
   const text = String(value ?? "").trim()
   if (text === "") return yield* Settings.missing(setting)
-  // `URL.canParse` takes some texts that are too long to be one.
+  // `URL.canParse` accepts some texts that are too long for a URL.
   const parsed = Result.try(() => new URL(text))
   if (Result.isFailure(parsed)) return yield* Settings.wrong(setting, "is not a URL")
   const url = parsed.success
@@ -42,7 +42,7 @@ export const parseBaseUrl = Effect.fnUntraced(function* (
   return url
 })
 
-/** Says at the start that requests leave this machine without encryption, where they do. */
+/** Logs a warning if requests leave this machine without encryption. */
 export const warnIfExposed = (url: URL): Effect.Effect<void> =>
   isExposed(url)
     ? Effect.logWarning(

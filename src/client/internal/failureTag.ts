@@ -1,4 +1,4 @@
-/** What may be logged of a failure that is not of this library: its tag and no more, since a message may name a secret. */
+/** The tag of a failure of foreign code. Nothing else of it may be logged, since its message may name a secret. */
 import * as Cause from "effect/Cause"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"

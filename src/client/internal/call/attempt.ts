@@ -1,5 +1,5 @@
 /**
- * One attempt: one request over the transport, in its span, judged.
+ * One attempt of a call: sends one request over the transport, in a span, and judges the answer.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -57,7 +57,7 @@ const send = <A, E>(call: Call<A, E>, used: ApiCredentials): Effect.Effect<Attem
     )
   })
 
-/** Records how long the attempt took that is under way. */
+/** Records the duration of the current attempt. */
 export const recordAttempt = (call: Call, status: number | undefined, errorType: string | undefined): void => {
   const { attemptStarted, client, context, route, settings } = call
   const seconds = (settings.clock.currentTimeMillisUnsafe() - attemptStarted) / 1000

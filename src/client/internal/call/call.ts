@@ -1,9 +1,9 @@
 /**
  * A call from its first attempt to its end.
  *
- * What holds for a write: the same bytes and the same key on every attempt. Once an attempt may have been executed, the
- * outcome stays unknown until there is a success that can be read, and nothing is sent under another client id: keys belong
- * to a client id. An interruption while it may have been executed is reported.
+ * Rules for a write: every attempt sends the same bytes and the same key. Once an attempt may have been executed, the
+ * outcome stays unknown until there is a success that can be read, and nothing is sent under another client id: keys
+ * belong to a client id. An interruption while it may have been executed is reported.
  */
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
@@ -116,7 +116,10 @@ const reportRateLimit = (call: Call, refused: Refused) =>
     span: call.span
   })
 
-/** The failure of the whole call: a write that may have been executed stays in doubt, whatever a later attempt was answered. */
+/**
+ * The failure of the whole call: the outcome of a write that may have been executed stays unknown, whatever the answer
+ * to a later attempt.
+ */
 const failureOfCall = (last: Failed, inDoubt: Unanswered | undefined): Failed => {
   if (inDoubt === undefined) return last
   if (last._tag === "Unanswered") return last.sent === "Unknown" ? last : inDoubt
@@ -135,7 +138,7 @@ const failureOfCall = (last: Failed, inDoubt: Unanswered | undefined): Failed =>
 const giveUp = <A, E extends Tagged>(call: Call<A, E>, last: Failed): Effect.Effect<never, E> => {
   const error = call.prepared.toError(call, failureOfCall(last, call.inDoubt))
   endFailed(call, error, Exit.fail(error))
-  // A doubt that an earlier call has begun was warned of then.
+  // The earlier call has already logged a warning about its unknown outcome.
   const level = call.prepared.past === "Unknown" ? "Debug" : "Warn"
   return error.outcome === "Unknown"
     ? Effect.andThen(logFailed(call, error, level), Effect.fail(error))
@@ -163,7 +166,7 @@ const endInterrupted = <A, E>(call: Call<A, E>, cause: Cause.Cause<E>): Effect.E
   endFailed(call, report, exit)
   const hook = Effect.suspend(() => call.settings.policy.onInterruptedWrite(report))
   return logFailed(call, report).pipe(
-    // An interruption waits for this: a hook that hangs must not hold it for ever.
+    // An interruption waits for the hook, so the hook has a time limit.
     Effect.andThen(Effect.timeoutOption(Effect.interruptible(hook), hookTimeout)),
     Effect.catchCause(() =>
       log("Warn", "onInterruptedWrite failed. The line above holds the key.", attributesOf(report), call.span)
@@ -180,19 +183,19 @@ const endFailed = (call: Call, error: Tagged, exit: Exit.Exit<unknown, unknown>)
   end(call, exit, { result: error._tag, outcome: error.outcome, errorType: errorType(error) })
 }
 
-const end = (call: Call, exit: Exit.Exit<unknown, unknown>, how: CallEnd): void => {
+const end = (call: Call, exit: Exit.Exit<unknown, unknown>, ended: CallEnd): void => {
   const { client, context, route, settings, span, started } = call
   // An interruption may come after the end and before the result is returned.
   if (call.isOver) return
   call.isOver = true
   const seconds = (settings.clock.currentTimeMillisUnsafe() - started) / 1000
-  client.meters.recordCall(route.endpoint.operation, how, seconds, context)
+  client.meters.recordCall(route.endpoint.operation, ended, seconds, context)
   if (span === undefined) return
   span.attribute("payments.attempts", call.attempts)
-  span.attribute("payments.outcome", how.outcome)
-  if (how.errorType !== undefined) {
-    span.attribute("payments.error", how.result)
-    span.attribute("error.type", how.errorType)
+  span.attribute("payments.outcome", ended.outcome)
+  if (ended.errorType !== undefined) {
+    span.attribute("payments.error", ended.result)
+    span.attribute("error.type", ended.errorType)
   }
   span.end(settings.clock.currentTimeNanosUnsafe(), withoutValues(exit))
 }

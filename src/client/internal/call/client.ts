@@ -1,6 +1,6 @@
 /**
- * What all calls of one client share: where it sends, the settings that hold in a context, the budget of retries, and
- * which misfits were logged.
+ * The state that all calls of one client share: the address of the service, the settings by context, the budget of
+ * retries, and the misfits that were logged.
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -43,7 +43,7 @@ export interface Client extends Pick<ClientOptions, "credentials" | "keys" | "co
   readonly reportMisfits: ReturnType<typeof makeMisfitReport>
   /** Logs that the service limits requests. */
   readonly reportRateLimit: ReturnType<typeof makeRateLimitReport>
-  /** The settings of a fiber, or what is wrong with them. */
+  /** The settings of a fiber, or the mistakes in them. */
   readonly settingsOf: ReturnType<typeof makeSettings>
 }
 
@@ -72,7 +72,7 @@ export const makeClient = (options: ClientOptions): Effect.Effect<Client> =>
     }
   })
 
-/** What a call takes from its context. Times are in milliseconds. */
+/** The settings of a call, from its context. Times are in milliseconds. */
 export interface Settings {
   readonly policy: PaymentsPolicy
   readonly rules: RefusalRules
@@ -86,24 +86,27 @@ export interface Settings {
   readonly notAfter: number
 }
 
-/** The settings of a call, or what is wrong with them. */
+/** The settings of a call, or the mistakes in them. */
 type FoundSettings = Result.Result<Settings, ReadonlyArray<RequestIssue>>
 
 const platformClock = Context.get(Context.empty(), Clock.Clock)
 
 const check = (policy: PaymentsPolicy, rules: RefusalRules) => ({ policy, rules, issues: wrongSettings(policy, rules) })
 
-/** Looks settings up for a client that was built in the context `builtIn`: once for each context in a row. */
+/**
+ * Returns the settings for the context of a fiber. `builtIn` is the context in which the client was built. Consecutive
+ * calls in the same context share one result.
+ */
 const makeSettings = (client: HttpClient.HttpClient, builtIn: Context.Context<never>) => {
-  const own = registeredTransport(client)
+  const fastTransport = registeredTransport(client)
 
   const transportIn = (context: Context.Context<never>, isPlatformClock: boolean): Transport => {
     const init = Context.getOrUndefined(context, FetchHttpClient.RequestInit)
-    // An own transport has the platform's timers, and does not see the fetch that a single call may bring.
-    const isOwn =
+    // A registered transport uses the platform's timers, and ignores a `Fetch` that a single call provides.
+    const isUsable =
       isPlatformClock && init === undefined && Context.getOrUndefined(context, FetchHttpClient.Fetch) === undefined
-    return own !== undefined && isOwn
-      ? own
+    return fastTransport !== undefined && isUsable
+      ? fastTransport
       : transportOf(client, {
           context,
           init: init ?? Context.getOrUndefined(builtIn, FetchHttpClient.RequestInit),
@@ -114,7 +117,7 @@ const makeSettings = (client: HttpClient.HttpClient, builtIn: Context.Context<ne
   const layers = check(Context.get(builtIn, PaymentsPolicy), Context.get(builtIn, RefusalRules))
   let checked = layers
 
-  const lookUp = (fiber: Fiber.Fiber<unknown, unknown>): FoundSettings => {
+  const readSettings = (fiber: Fiber.Fiber<unknown, unknown>): FoundSettings => {
     const { context } = fiber
     const clock = fiber.getRef(Clock.Clock)
     // A call's own policy, else the one that the layer was built with, which may be the default.
@@ -135,18 +138,18 @@ const makeSettings = (client: HttpClient.HttpClient, builtIn: Context.Context<ne
     })
   }
 
-  let last: { readonly context: Context.Context<never>; readonly settings: ReturnType<typeof lookUp> } | undefined
+  let last: { readonly context: Context.Context<never>; readonly settings: ReturnType<typeof readSettings> } | undefined
   return (fiber: Fiber.Fiber<unknown, unknown>): FoundSettings => {
-    if (last?.context !== fiber.context) last = { context: fiber.context, settings: lookUp(fiber) }
+    if (last?.context !== fiber.context) last = { context: fiber.context, settings: readSettings(fiber) }
     return last.settings
   }
 }
 
 /** The token bucket of `PaymentsPolicy.retryBudget`. */
 interface Budget {
-  /** Takes a retry's cost; `false` when there is not enough left. */
+  /** Spends the cost of a retry. Returns `false` if too few tokens are left. */
   readonly take: (budget: RetryBudget | "unlimited", throttled: boolean) => boolean
-  /** A call succeeded, after a retry or at the first attempt. */
+  /** Returns tokens after a call that succeeded. `last` is its last attempt. */
   readonly refund: (budget: RetryBudget | "unlimited", last: "first" | "retried" | "throttled") => void
 }
 
@@ -192,15 +195,15 @@ const makeMisfitReport = (meters: Meters) => {
   })
 }
 
-/** A limit refuses many calls at once, and the metrics count them: in milliseconds, how often it is logged. */
-const rateLimitPause = 60_000
+/** The least time between two log lines about a limit, in milliseconds. The metrics count every refused call. */
+const rateLimitLogInterval = 60_000
 
 /** Logs that the service limits requests, and for how long it asks to wait: once a minute for a client. */
 const makeRateLimitReport = () => {
   let notBefore = -Infinity
   return (now: number, retryAfter: Duration.Duration | undefined, subject: Pick<Subject, "attributes" | "span">) => {
     if (now < notBefore) return Effect.void
-    notBefore = now + rateLimitPause
+    notBefore = now + rateLimitLogInterval
     const wait =
       retryAfter === undefined
         ? "It does not say for how long"

@@ -1,5 +1,5 @@
 /**
- * Failed calls as the typed errors of `PaymentsError`: the one place where a failed attempt becomes a tag.
+ * Makes the typed errors of `PaymentsError` from failed calls. No other module decides the tag of an error.
  */
 import * as Result from "effect/Result"
 import {
@@ -16,7 +16,7 @@ import type { RefusalCause, RefusalRules } from "../../RefusalRules.ts"
 import { isAboutDuplication, isAskedBefore } from "../words/refusal.ts"
 import type { Call, Failed, Refused, Unanswered } from "./state.ts"
 
-/** Leaves out what is absent, as optional keys of an error want it. */
+/** Removes absent fields, since an optional field of an error must not hold `undefined`. */
 const present = <Fields extends Record<string, unknown>>(fields: Fields) => {
   const defined: unknown = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
   return defined as { readonly [K in keyof Fields]?: Exclude<Fields[K], undefined> } // the filter is what removes undefined
@@ -39,8 +39,8 @@ const unansweredFields = ({ attempts, route }: Call, failed: Unanswered) => {
 }
 
 /**
- * The error that only one operation makes of a refusal, if it is one of its own. `cause` is what the user's rules say of it,
- * if they say anything.
+ * Returns the error of a refusal if it is an error that only this operation has. `cause` is the cause that the user's
+ * rules name, if a rule matched.
  */
 export type OwnError<E extends PaymentsError> = (
   refused: Refused,
@@ -49,7 +49,7 @@ export type OwnError<E extends PaymentsError> = (
   rules: RefusalRules
 ) => E | undefined
 
-/** There is an answer, and it must not count as a success. */
+/** Whether there is an answer that must not count as a success. */
 const isUnusable = ({ reason }: Unanswered): boolean =>
   reason === "Unreadable" ||
   reason === "TooLarge" ||
@@ -58,13 +58,13 @@ const isUnusable = ({ reason }: Unanswered): boolean =>
   reason === "Redirect"
 
 /** The error of a read that failed. */
-export const readError = <Own extends PaymentsError = never>(call: Call, failed: Failed, own?: OwnError<Own>) => {
+export const readError = <Own extends PaymentsError = never>(call: Call, failed: Failed, ownError?: OwnError<Own>) => {
   if (failed._tag === "Refused") {
     const { retryAfter, status } = failed
     const fields = refusedFields(call, failed)
     if (status === 401 || status === 403) return new AuthError(fields)
     if (status === 429) return new RateLimited({ ...fields, ...present({ retryAfter }) })
-    return own?.(failed, fields, undefined, call.settings.rules) ?? new RequestRejected(fields)
+    return ownError?.(failed, fields, undefined, call.settings.rules) ?? new RequestRejected(fields)
   }
   const { issues = [], status } = failed
   const fields = { ...unansweredFields(call, failed), outcome: "NoEffect" } as const
@@ -73,24 +73,25 @@ export const readError = <Own extends PaymentsError = never>(call: Call, failed:
     : new ServiceUnavailable(fields)
 }
 
-/** Refusals by which a gateway may answer to a key that it holds already. */
+/** The statuses with which a gateway may refuse a key that it has already stored. */
 const mayConcernKey: ReadonlySet<number> = new Set([400, 402, 403, 404, 406, 412, 422])
 
 /**
- * The error of a write that was refused. The first line that fits decides; the words decide an outcome in the second and
- * the third block alone.
+ * The error of a write that was refused. The first condition that is true decides. Only the second and the third block
+ * read the words.
  */
 const refusedWrite = <Own extends PaymentsError>(
   call: Call,
   idempotencyKey: string,
   refused: Refused,
-  own: OwnError<Own> | undefined
+  ownError: OwnError<Own> | undefined
 ) => {
   const { past } = call.prepared
   const { rules } = call.settings
   const { hasWords, retryAfter, status, unread, words } = refused
   const fields = { ...refusedFields(call, refused), idempotencyKey }
-  const named = (cause: RefusalCause | undefined) => own?.(refused, fields, cause, rules) ?? new RequestRejected(fields)
+  const errorFor = (cause: RefusalCause | undefined) =>
+    ownError?.(refused, fields, cause, rules) ?? new RequestRejected(fields)
   const conflict = () => new IdempotencyConflict({ ...fields, outcome: "Unknown" })
 
   if (status === 401) return new AuthError(fields)
@@ -98,12 +99,12 @@ const refusedWrite = <Own extends PaymentsError>(
   // A permanent redirect (RFC 9110, section 15.4): nothing was done.
   if (status < 400) return new RequestRejected(fields)
 
-  const users = Result.getOrElse(
+  const userCause = Result.getOrElse(
     Result.try(() => rules.rules.find((rule) => words.search(rule.words) !== -1)?.cause),
     // A rule that throws cannot say that nothing was executed.
     () => "IdempotencyConflict" as const
   )
-  if (users !== undefined) return users === "IdempotencyConflict" ? conflict() : named(users)
+  if (userCause !== undefined) return userCause === "IdempotencyConflict" ? conflict() : errorFor(userCause)
   if (status === 409 || isAboutDuplication(words)) return conflict()
 
   if (past === "Undeclared") {
@@ -112,7 +113,7 @@ const refusedWrite = <Own extends PaymentsError>(
       return new OutcomeUnknown({ ...fields, outcome: "Unknown", ...present({ retryAfter }), reason: unread })
     }
   }
-  return status === 403 ? new AuthError(fields) : named(undefined)
+  return status === 403 ? new AuthError(fields) : errorFor(undefined)
 }
 
 /** The error of a write that failed. */
@@ -120,9 +121,9 @@ export const writeError = <Own extends PaymentsError = never>(
   call: Call,
   idempotencyKey: string,
   failed: Failed,
-  own?: OwnError<Own>
+  ownError?: OwnError<Own>
 ) => {
-  if (failed._tag === "Refused") return refusedWrite(call, idempotencyKey, failed, own)
+  if (failed._tag === "Refused") return refusedWrite(call, idempotencyKey, failed, ownError)
   const fields = { ...unansweredFields(call, failed), idempotencyKey }
   return failed.sent === "NotSent"
     ? new ServiceUnavailable({ ...fields, outcome: "NotSent" })

@@ -19,7 +19,7 @@ import { personal, type Secret, secretsOfBody } from "../words/secrets.ts"
 import { maxInput, readServiceMessage } from "../words/serviceMessage.ts"
 import type { Call, Failed, Unanswered } from "./state.ts"
 
-// What must not be shown.
+// Secrets: values that must not be shown.
 
 const decoder = new TextDecoder()
 
@@ -54,12 +54,12 @@ const retryAfterOf = (headers: AnswerHeaders, now: number): Duration.Duration | 
   return Result.isSuccess(parsed) ? Headers.retryAfterDelay(parsed.success, now) : undefined
 }
 
-/** By these redirects nothing was done, and the request belongs to another URL: the base URL is wrong. */
+/** A permanent redirect means that nothing was executed, and that the base URL is wrong. */
 const permanentRedirects: ReadonlySet<number> = new Set([301, 307, 308])
 
-/** Why a status leaves open whether the request was executed. `undefined`: the request was refused. */
-const openReason = (status: number, isWrite: boolean): FailureReason | undefined => {
-  // No final status at all (101 unasked, 000): node:http lets it through.
+/** The reason why a status does not show whether the request was executed. `undefined`: the request was refused. */
+const doubtReason = (status: number, isWrite: boolean): FailureReason | undefined => {
+  // node:http accepts an answer without a final status: a 101 that was not requested, or 000.
   if (status < 200) return "Unreadable"
   if (status >= 500) return "ServerError"
   if (status >= 300 && status < 400) return permanentRedirects.has(status) ? undefined : "Redirect"
@@ -69,15 +69,15 @@ const openReason = (status: number, isWrite: boolean): FailureReason | undefined
   return status === 423 || status === 424 ? "UnderWay" : undefined
 }
 
-/** A body that is not text: in another encoding than UTF-8, or compressed and not unpacked. */
-// oxlint-disable-next-line no-control-regex -- control characters are what it looks for
-const noText = /[\u0000-\u0008\u000E-\u001F\uFFFD]/
+/** Control characters: the body is in another encoding than UTF-8, or compressed. */
+// oxlint-disable-next-line no-control-regex -- the expression finds control characters
+const controlCharacters = /[\u0000-\u0008\u000E-\u001F\uFFFD]/
 
-/** JSON, by its first character, that does not end as JSON does. */
+/** Whether a text begins like JSON and does not end like JSON. */
 const isCutJson = (text: string): boolean =>
   /^\s*(?:[{"]|\[\s*[{"])/.test(text) && Result.isFailure(Result.try((): unknown => JSON.parse(text)))
 
-/** A body with a `content-encoding` that has the length of what was sent: nobody unpacked it. */
+/** Whether a compressed body was not unpacked: it has a `content-encoding`, and the length that was sent. */
 const isPacked = (text: string, headers: AnswerHeaders): boolean => {
   const encoding = headerOf(headers, "content-encoding") ?? "identity"
   const isAsSent = Number(headerOf(headers, "content-length")) === encoder.encode(text).length
@@ -88,21 +88,21 @@ const encoder = new TextEncoder()
 
 const unreadReason = (text: string, headers: AnswerHeaders): FailureReason | undefined => {
   if (text.length > maxInput) return "TooLarge"
-  return noText.test(text) || isCutJson(text) || isPacked(text, headers) ? "Unreadable" : undefined
+  return controlCharacters.test(text) || isCutJson(text) || isPacked(text, headers) ? "Unreadable" : undefined
 }
 
-/** Words that only repeat the status. */
-const ofTheStatus =
+/** The phrases that only repeat the status. */
+const statusPhrases =
   /\b(?:bad request|forbidden|not found|conflict|unprocessable (?:entity|content)|method not allowed|not acceptable|gone)\b/gi
-const isOfTheStatus = (text: string): boolean => !/\p{L}/u.test(text.replaceAll(ofTheStatus, ""))
+const isStatusPhrase = (text: string): boolean => !/\p{L}/u.test(text.replaceAll(statusPhrases, ""))
 
-/** The texts that are the service's own: neither an echo of the request, nor a repetition of the status. */
-const ownOf = (texts: ReadonlyArray<string>, secrets: ReadonlyArray<Secret>): string => {
+/** Removes the texts that repeat a value of the request or the status, and joins the others. */
+const withoutEchoes = (texts: ReadonlyArray<string>, secrets: ReadonlyArray<Secret>): string => {
   const sent = new Set(secrets.map(({ text }) => text))
-  return texts.filter((text) => !sent.has(text) && !isOfTheStatus(text)).join("\n")
+  return texts.filter((text) => !sent.has(text) && !isStatusPhrase(text)).join("\n")
 }
 
-/** Judges an answer outside of 2xx, by its body or by why that could not be read. */
+/** Judges an answer outside of 2xx, by its body or by the reason why the body could not be read. */
 const judgeRefusal = (
   call: Call,
   status: number,
@@ -118,12 +118,12 @@ const judgeRefusal = (
     serviceCode: displayCode(code, secrets),
     retryAfter: retryAfterOf(headers, now)
   }
-  const open = openReason(status, call.route.endpoint.keyPrefix !== undefined)
-  if (open !== undefined) return { _tag: "Unanswered", sent: "Unknown", reason: open, status, ...shown }
+  const doubt = doubtReason(status, call.route.endpoint.keyPrefix !== undefined)
+  if (doubt !== undefined) return { _tag: "Unanswered", sent: "Unknown", reason: doubt, status, ...shown }
   const unread = "text" in body ? unreadReason(text, headers) : body.unread
   const sent = secrets()
-  const own = foldWords(ownOf([words, code, ...texts], sent))
-  return { _tag: "Refused", status, words: own, hasWords: ownOf([words, code], sent) !== "", unread, ...shown }
+  const own = foldWords(withoutEchoes([words, code, ...texts], sent))
+  return { _tag: "Refused", status, words: own, hasWords: withoutEchoes([words, code], sent) !== "", unread, ...shown }
 }
 
 /** An answer of 2xx that must not count as a success. */
@@ -137,7 +137,7 @@ const unusable = (
 
 const neverResolved: ReadonlySet<string> = new Set(["ENOTFOUND", "EAI_AGAIN", "EAI_FAIL", "EAI_NODATA", "EAI_NONAME"])
 
-/** Codes that can only come from connecting. The last is Bun's. */
+/** Error codes that only connecting can cause. The last is a code of Bun. */
 const neverConnected: ReadonlySet<string> = new Set(["ECONNREFUSED", "UND_ERR_CONNECT_TIMEOUT", "ConnectionRefused"])
 
 /** The client's own check of the certificate, and of the version that the peer chose: before the request. */
@@ -177,7 +177,7 @@ const notSent = (reason: FailureReason): Unanswered => ({ _tag: "Unanswered", se
 
 const unknown = (reason: FailureReason): Unanswered => ({ _tag: "Unanswered", sent: "Unknown", reason })
 
-/** A failure that this module does not know. */
+/** A failure with an unknown cause. */
 const unrecognised: Unanswered = unknown("Unrecognised")
 
 /** No full answer within the attempt's time: whether the request left is not known. */
@@ -201,12 +201,12 @@ const judgeCode = (code: string, syscall: unknown, message: unknown): Unanswered
 
 const judgeCause = (cause: unknown, depth: number): Unanswered => {
   if (typeof cause !== "object" || cause === null || depth > 8) return unrecognised
-  // Happy eyeballs: several addresses were tried. Not sent only if that holds for each of them.
+  // Several addresses were tried (happy eyeballs). The request was not sent only if that is true of each attempt.
   if ("errors" in cause && Array.isArray(cause.errors) && cause.errors.length > 0) {
     let first: Unanswered | undefined
     for (const error of cause.errors) {
       const verdict = judgeCause(error, depth + 1)
-      // Without looking further: the errors may contain themselves.
+      // The other errors are not read, since an error may contain itself.
       if (verdict.sent === "Unknown") return verdict
       first ??= verdict
     }
@@ -216,12 +216,15 @@ const judgeCause = (cause: unknown, depth: number): Unanswered => {
     const syscall = "syscall" in cause ? cause.syscall : undefined
     return judgeCode(cause.code, syscall, "message" in cause ? cause.message : undefined)
   }
-  // undici's own parser, in most of its errors without a code.
+  // Most errors of undici's parser have no code.
   if ("name" in cause && cause.name === "HTTPParserError") return notHttp
   return "cause" in cause ? judgeCause(cause.cause, depth + 1) : unrecognised
 }
 
-/** Judges a failure before the status of an answer. What the transport knows counts more than the cause that it gives. */
+/**
+ * Judges a failure before the status of an answer. If the transport knows whether the request left, that decides, and
+ * not the cause.
+ */
 const judgeUnanswered = ({ cause, kind, sent }: TransportFailure): Unanswered => {
   const verdict = kind === "Late" ? timedOut : judgeCause(cause, 0)
   if (sent === undefined) return verdict
@@ -229,18 +232,20 @@ const judgeUnanswered = ({ cause, kind, sent }: TransportFailure): Unanswered =>
   return { ...verdict, sent: "NotSent", reason: verdict.reason === "Unrecognised" ? "NotMade" : verdict.reason }
 }
 
-/** Why a body that began could not be read. */
+/** The reason why the rest of a body could not be read. */
 const bodyReason = { Broken: "Truncated", TooLarge: "TooLarge", Late: "Timeout" } as const
 
-/** A rule or a predicate of the user's own may throw, and so may a failure of the platform when it is read. */
-const guarded = <A>(status: number | undefined, judge: () => Result.Result<A, Failed>): Result.Result<A, Failed> =>
+/**
+ * Judges without throwing: a rule or a predicate of the user may throw, and so may reading an error of the platform.
+ */
+const judgeSafely = <A>(status: number | undefined, judge: () => Result.Result<A, Failed>): Result.Result<A, Failed> =>
   Result.flatMap(Result.try({ try: judge, catch: (): Failed => ({ ...unrecognised, status }) }), identity)
 
 const isSuccess = (status: number) => status >= 200 && status < 300
 
 /** Judges a whole answer. */
 export const judgeAnswer = <A>(call: Call<A>, status: number, headers: AnswerHeaders, body: string) =>
-  guarded(status, (): Result.Result<A, Failed> => {
+  judgeSafely(status, (): Result.Result<A, Failed> => {
     if (!isSuccess(status)) return Result.fail(judgeRefusal(call, status, headers, { text: body }))
     const decoded = call.prepared.decode(body, call.settings.policy, call.misfits)
     return Result.mapError(decoded, ({ issues, reason, seen = {} }) =>
@@ -250,7 +255,7 @@ export const judgeAnswer = <A>(call: Call<A>, status: number, headers: AnswerHea
 
 /** Judges an attempt without a whole answer. */
 export const judgeFailure = <A>(call: Call<A>, failure: TransportFailure) =>
-  guarded(failure.head?.status, (): Result.Result<A, Failed> => {
+  judgeSafely(failure.head?.status, (): Result.Result<A, Failed> => {
     const { cause, head, kind } = failure
     if (head === undefined) return Result.fail(judgeUnanswered(failure))
     const reason = cause === undefined && kind === "Broken" ? "Unrecognised" : bodyReason[kind]

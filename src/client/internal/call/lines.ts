@@ -1,18 +1,18 @@
 /**
- * What spans and log lines say of a call, and of an attempt that failed.
+ * The attributes that spans and log lines have of a call, and of an attempt that failed.
  */
 import * as Duration from "effect/Duration"
 import { fingerprint } from "../../../contract/IdempotencyKey.ts"
 import { errorType } from "../../../internal/spans.ts"
 import type { Call, Failed } from "./state.ts"
 
-/** What is known of a call before it is sent. */
+/** The attributes of a call before it is sent. */
 export const attributesOfCall = ({ prepared: { idempotencyKey }, route }: Call) => ({
   "payments.operation": route.endpoint.operation,
   ...(idempotencyKey !== undefined && { "payments.idempotency_key_hash": fingerprint(idempotencyKey) })
 })
 
-/** What is known of a call after an attempt that failed. */
+/** The attributes of a call after an attempt that failed. */
 export const attributesOfAttempt = (call: Call, failed: Failed) => {
   const unanswered = call.prepared.idempotencyKey === undefined ? "NoEffect" : "Unknown"
   return {

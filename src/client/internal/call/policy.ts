@@ -1,5 +1,5 @@
 /**
- * Checks a policy and rules. They are options of each call, and may be given by callers without types.
+ * Checks a policy and rules. Each call checks them, since a caller without types may give anything.
  */
 import { constFalse } from "effect/Function"
 import * as Predicate from "effect/Predicate"
@@ -14,7 +14,7 @@ import { causeNames } from "../words/withdrawalCauses.ts"
 
 type Issues = ReadonlyArray<RequestIssue>
 
-/** Whether a setting is right, and what it must be. */
+/** Whether a setting is right, and the sentence for one that is not. */
 type Check = readonly [isRight: (value: unknown) => boolean, problem: string]
 type Checks<Settings> = { readonly [Name in keyof Settings]: Check }
 
@@ -77,7 +77,7 @@ const wrongIn = (value: unknown, checks: Record<string, Check>, path: string): I
       })
     : [{ path, problem: `must be what ${path}.make makes` }]
 
-/** All that is wrong with a policy and with rules. */
+/** All mistakes in a policy and in rules. */
 export const wrongSettings = (given: PaymentsPolicy, givenRules: RefusalRules): Issues => {
   const retryBudget = Predicate.isObject(given) ? given.retryBudget : undefined
   return [

@@ -1,5 +1,6 @@
 /**
- * From the input of an operation to a call that can be sent: its path, its key, its bytes, and what is made of the answer.
+ * Prepares the input of an operation for sending: makes the path, the key and the bytes of the call, and the reader of
+ * its answer.
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -25,7 +26,7 @@ const strictEncoder = <S extends Schema.ConstraintEncoder<unknown>>(schema: S) =
   const encode = Schema.encodeUnknownResult(schema)
   return (input: unknown): Result.Result<S["Encoded"], Issues> =>
     Result.flatMap(
-      // An input that contains itself overflows the stack: it is no JSON.
+      // An input that contains itself overflows the stack: it is not JSON.
       Result.try({ try: () => encode(input, { onExcessProperty: "error", errors: "all" }), catch: () => notWritable }),
       Result.mapError(issuesOf)
     )
@@ -37,8 +38,8 @@ const maxBody = 65_536
 const tooLong = [{ path: "", problem: `is longer than ${maxBody} characters of JSON` }]
 
 /**
- * Checks a body by a schema, as `strictEncoder` does, and writes it as JSON, bounded. `fast` writes what is plain as the
- * schema would; `undefined` for all else: then the schema is asked.
+ * Checks a body by a schema, as `strictEncoder` does, and writes it as JSON, bounded. `fast` writes a plain input as
+ * the schema would. For any other input it returns `undefined`: then the schema writes it.
  */
 export const bodyEncoder = (
   schema: Schema.ConstraintEncoder<unknown>,
@@ -58,7 +59,7 @@ export const bodyEncoder = (
   }
 }
 
-/** Makes an endpoint ready for calls. `fast` reads its answers, where they are plain, in place of the schema. */
+/** Prepares an endpoint for calls. `fast` reads its plain answers in place of the schema. */
 export const makeRoute = <E extends Endpoint>(endpoint: E, fast?: FastReader<E["response"]["Type"]>): Route<E> => ({
   endpoint,
   pathOf: pathEncoder(endpoint),
@@ -83,24 +84,24 @@ const pathEncoder = ({ params, path, query }: Endpoint): Route["pathOf"] => {
     })
 }
 
-/** An answer with success that is about something else. */
+/** The failure for an answer with success that is not about the request. */
 export const notAsAsked = (...issues: Issues): Result.Result<never, Undecodable> =>
   Result.fail({ reason: "NotAsAsked", issues })
 
 interface Read<Answer, A, Own extends PaymentsError> {
   /** The parameters and the query. */
   readonly input: unknown
-  /** Accepts the answer, or names why it is not an answer to what was asked. */
+  /** Accepts the answer, or fails with the reason why it is not an answer to the request. */
   readonly accept: (answer: Answer) => Result.Result<A, Undecodable>
-  /** The errors that only this operation has. */
-  readonly own?: OwnError<Own>
+  /** Returns an error that only this operation has. */
+  readonly ownError?: OwnError<Own>
 }
 
 /** Checks the input of a read and sends it. */
 export const read = <E extends Endpoint, A, Own extends PaymentsError = never>(
   client: Client,
   route: Route<E>,
-  { accept, input, own }: Read<E["response"]["Type"], A, Own>
+  { accept, input, ownError }: Read<E["response"]["Type"], A, Own>
 ): Effect.Effect<A, ReadError | Own> => {
   const { operation } = route.endpoint
   const path = route.pathOf(input)
@@ -111,19 +112,19 @@ export const read = <E extends Endpoint, A, Own extends PaymentsError = never>(
     path: path.success,
     body: undefined,
     decode: (text, _, misfits) => Result.flatMap(route.decode(text, misfits), accept),
-    toError: (call, failed) => readError(call, failed, own)
+    toError: (call, failed) => readError(call, failed, ownError)
   })
 }
 
 interface Write<Answer, A, Own extends PaymentsError> {
-  /** The parameters and the query, where the endpoint has such. */
+  /** The parameters and the query, if the endpoint has any. */
   readonly input?: unknown
-  /** Writes the body, where the endpoint has one. */
+  /** Writes the body, if the endpoint has one. */
   readonly encode?: (idempotencyKey: string) => Result.Result<string, InvalidRequest | Own>
-  /** Where the answer shows what it is about. */
+  /** The places of the id, the amount and the status in the answer. */
   readonly places: Places
   readonly accept: (answer: Answer, idempotencyKey: string, policy: PaymentsPolicy) => Result.Result<A, Undecodable>
-  readonly own?: OwnError<Own>
+  readonly ownError?: OwnError<Own>
 }
 
 const encoder = new TextEncoder()
@@ -134,7 +135,7 @@ export const write = <E extends Endpoint, A, Own extends PaymentsError = never>(
   client: Client,
   route: Route<E>,
   options: WriteOptions | undefined,
-  { accept, encode, input, own, places }: Write<E["response"]["Type"], A, Own>
+  { accept, encode, input, ownError, places }: Write<E["response"]["Type"], A, Own>
 ): Effect.Effect<A, WriteError | Own> => {
   const { decimals, operation } = route.endpoint
   return Effect.flatMap(
@@ -160,7 +161,7 @@ export const write = <E extends Endpoint, A, Own extends PaymentsError = never>(
               seen: seenIn(text, places, (json) => parseJson(json, decimals))
             }))
           ),
-        toError: (call, failed) => writeError(call, idempotencyKey, failed, own)
+        toError: (call, failed) => writeError(call, idempotencyKey, failed, ownError)
       })
     }
   )
@@ -182,7 +183,7 @@ interface Keyed {
   readonly past: KeyPast
 }
 
-/** The key of a write and what is known of its past. A key that is made for this call has none. */
+/** Returns the key of a write and the known past of the key. A key that is made for this call has no past. */
 const keyOf = (client: Client, { keyPrefix = "tx", operation }: Endpoint, options: WriteOptions = {}) => {
   const checked = checkOptions(options)
   if (Result.isFailure(checked)) return Effect.fail(invalidRequest(operation, checked.failure))

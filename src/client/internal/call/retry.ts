@@ -1,5 +1,5 @@
 /**
- * What is tried again, and when. All rules about it are in this file. It is entered only after a failed attempt.
+ * The rules for another attempt: whether there is one, and when. All of them are in this file.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -14,7 +14,7 @@ import { failureTag } from "../failureTag.ts"
 import { attributesOfAttempt } from "./lines.ts"
 import type { Call, Failed, Unanswered } from "./state.ts"
 
-/** The reasons that another attempt may cure, whatever the status. */
+/** The reasons after which another attempt may succeed, whatever the status. */
 const transientReasons: ReadonlySet<FailureReason> = new Set([
   "NameNotResolved",
   "NoConnection",
@@ -23,7 +23,7 @@ const transientReasons: ReadonlySet<FailureReason> = new Set([
   "Unrecognised"
 ])
 
-/** The statuses of a failed service that may be over soon. */
+/** The statuses of failures of the service that may end soon. */
 const transientStatuses: ReadonlySet<number> = new Set([500, 502, 503, 504])
 
 const isTransient = ({ reason, sent, status }: Unanswered): boolean => {
@@ -41,7 +41,9 @@ const isTransient = ({ reason, sent, status }: Unanswered): boolean => {
   }
 }
 
-/** Whether another attempt may help, and is allowed. `isInDoubt`: an attempt with this key may have been executed. */
+/**
+ * Whether another attempt may succeed, and is allowed. `isInDoubt`: an attempt with this key may have been executed.
+ */
 const mayTryAgain = (
   verdict: Failed,
   writes: PaymentsPolicy["writes"] | "read",
@@ -66,11 +68,11 @@ const toFailedAttempt = (failed: Failed): FailedAttempt => ({
   retryAfter: failed.retryAfter
 })
 
-/** What may follow a failed attempt of one call. */
+/** The retries of one call. */
 export interface Retry {
-  /** What the last attempt cost the budget of retries. */
+  /** The cost of the last attempt: what a success returns to the budget. */
   readonly cost: () => "first" | "retried" | "throttled"
-  /** Waits until the next attempt is due. `false`: there is none. */
+  /** Waits until the next attempt is due. Returns `false` if there is none. */
   readonly next: (last: Failed, used: ApiCredentials) => Effect.Effect<boolean>
 }
 
@@ -85,18 +87,21 @@ export const makeRetry = (call: Call): Retry => {
   const elapsed = () => clock.currentTimeMillisUnsafe() - started
   const isInTime = (wait = 0) => elapsed() + wait < deadline && clock.currentTimeMillisUnsafe() + wait <= notAfter
 
-  /** The code of a user runs until the deadline at most. */
+  /** Runs code of the user, until the deadline at most. */
   const untilDeadline = <A>(effect: Effect.Effect<A>) =>
     Effect.map(Effect.timeoutOption(effect, Duration.millis(Math.max(0, deadline - elapsed()))), Option.getOrUndefined)
 
-  /** Other credentials may cure a 401, once. */
+  /** After the first 401 of a call, tries to load other credentials. */
   const reload = Effect.fnUntraced(function* (used: ApiCredentials) {
     isReloaded = true
     const hasOthers = yield* untilDeadline(inTraceOf(call.span, client.credentials.reload(used)))
     return hasOthers === true && isInTime()
   })
 
-  /** How long the schedule waits before another attempt; `undefined` where it ends. One that fails ends, too. */
+  /**
+   * How long the schedule waits before another attempt, or `undefined` if it has ended. A schedule that fails has
+   * ended.
+   */
   const scheduledWait = Effect.fnUntraced(
     function* (last: Failed) {
       step ??= yield* Schedule.toStep(isWrite ? policy.retryWrites : policy.retryReads)

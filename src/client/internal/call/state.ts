@@ -1,5 +1,5 @@
 /**
- * One call, as each step of it sees it: what is fixed about it, what it remembers from attempt to attempt, and what became
+ * The data of one call: the values that stay the same, the state that changes from attempt to attempt, and the result
  * of an attempt.
  */
 import type * as Context from "effect/Context"
@@ -14,26 +14,26 @@ import type { Client, Settings } from "./client.ts"
 
 export type Issues = ReadonlyArray<RequestIssue>
 
-/** An endpoint of the contract, ready for calls: what depends on it alone is made once, for all clients. */
+/** An endpoint of the contract, prepared for calls. It is made once, for all clients. */
 export interface Route<E extends Endpoint = Endpoint> {
   readonly endpoint: E
-  /** Path and query of one object that holds the parameters and the query. */
+  /** Makes path and query from one object that holds the parameters and the query. */
   readonly pathOf: (input: unknown) => Result.Result<string, Issues>
   readonly decode: (body: string, misfits: Set<string>) => Result.Result<E["response"]["Type"], Undecodable>
 }
 
 /**
- * What is known of earlier requests with the key of a write. `None`: none can have been executed. `Unknown`: one may have
- * been. `Undeclared`: the caller gave the key without its past.
+ * The past of a key: the earlier requests with it. `None`: none can have been executed. `Unknown`: one may have been
+ * executed. `Undeclared`: the caller gave the key and did not say.
  */
 export type KeyPast = "None" | "Unknown" | "Undeclared"
 
-/** What a call sends, and how its answer is read. */
+/** The request of a call, and the reader of its answer. */
 export interface Prepared<A, E> {
-  /** Of a write, and only there. */
+  /** The key of a write. A read has none. */
   readonly idempotencyKey: string | undefined
   readonly past: KeyPast
-  /** From its first slash, with the query. */
+  /** Begins with a slash, and includes the query. */
   readonly path: string
   /** Made once, so that every attempt sends the same bytes. */
   readonly body: Uint8Array<ArrayBuffer> | undefined
@@ -60,29 +60,32 @@ export interface Call<A = unknown, E = unknown> {
   isUnderWay: boolean
   /** The attempt that may have been executed, of this call or of an earlier one. */
   inDoubt: Unanswered | undefined
-  /** The client id that it was sent under. */
+  /** The client id with which that attempt was sent. */
   clientIdInDoubt: string | undefined
   span: Tracer.Span | undefined
   isOver: boolean
 }
 
-/** What all answers that are no success have in common. */
+/** The fields of every answer that is not a success. */
 interface ServiceSaid {
-  /** Masked, so that it may be shown. */
+  /** The words of the service, masked, so that they may be shown. */
   readonly serviceMessage: string | undefined
   readonly serviceCode: string | undefined
   readonly retryAfter: Duration.Duration | undefined
 }
 
-/** The service answered that it does not do what was asked: a 4xx, or a redirect. */
+/** The service refused the request: it answered with a 4xx or a redirect. */
 export interface Refused extends ServiceSaid {
   readonly _tag: "Refused"
   readonly status: number
-  /** The words of the answer as rules are tested on them: folded, without those of the request and of the status. */
+  /**
+   * The words of the answer, folded, on which the rules are tested. Words that repeat the request or the status are
+   * left out.
+   */
   readonly words: string
   /** Whether the answer has a message or a code of its own. */
   readonly hasWords: boolean
-  /** Why the body could not be read, if so: then its words are not absent, they are not known. */
+  /** The reason why the body could not be read. Its words are unknown then, and not absent. */
   readonly unread: FailureReason | undefined
 }
 
@@ -97,7 +100,7 @@ export interface Unanswered extends Partial<ServiceSaid> {
   readonly seen?: Seen | undefined
 }
 
-/** An attempt that was no success. */
+/** An attempt that failed. */
 export type Failed = Refused | Unanswered
 
 /** A 2xx that must not count as a success. */

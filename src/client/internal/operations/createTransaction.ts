@@ -1,6 +1,6 @@
 /**
  * Creates a charge. A request is checked by the schema of its payment method. The answer to a PIX request is accepted
- * where it is about that charge, reports no failure and has a code. The policy decides what the code must be otherwise.
+ * if it is about that charge, reports no failure and has a code. The policy decides whether the code must be sound.
  */
 import type * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
@@ -27,7 +27,7 @@ import { deniedByError, meansFailure } from "../words/denial.ts"
 const [pix, boleto, card] = endpoint.body.members
 const encoders = { PIX: bodyEncoder(pix, writePixCharge), BOLETO: bodyEncoder(boleto), CREDIT_CARD: bodyEncoder(card) }
 
-/** By the schema of the method, so that an issue is about that method's request and not about all three. */
+/** Encodes a request by the schema of its method, so that an issue is about that method and not about all three. */
 const encode = (request: CreateTransactionRequest): Result.Result<string, Issues> => {
   const method = Predicate.isObject(request) ? request.paymentMethod : undefined
   return method !== undefined && Object.hasOwn(encoders, method)
@@ -43,8 +43,8 @@ const unsound = (problems: ReadonlyArray<string>): Undecodable => ({
 const issue = (name: string, problem: string) => ({ path: `data.${name}`, problem })
 
 /**
- * Where the answer to a PIX request is about another charge, or one that failed. Of the other methods the answer is not
- * documented: they are not judged.
+ * The issues of an answer to a PIX request that is about another charge, or about one that failed. The answers for the
+ * other methods are not documented, so they are not compared.
  */
 const differences = (
   { amount, extra, paymentMethod, status }: CreatedTransaction,
@@ -61,7 +61,7 @@ const differences = (
   ]
 }
 
-/** The PIX charge that was asked for, with its code, which is sound where the policy wants that. */
+/** The PIX charge that was requested, with its code. The code is sound if the policy requires it. */
 const pixCharge = (
   created: CreatedTransaction,
   request: PixTransactionRequest,

@@ -1,5 +1,5 @@
 /**
- * Reads the balance of a company: the one that is named, or that of the layer.
+ * Reads the balance of a company: the one that the call names, else the one of the layer.
  */
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"

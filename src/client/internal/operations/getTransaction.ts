@@ -16,5 +16,6 @@ export const make = (client: Client) => (transactionId: string) =>
       detail.transactionId.toLowerCase() === transactionId.toLowerCase()
         ? Result.succeed(detail)
         : notAsAsked({ path: "transactionId", problem: "is not the id that was asked for" }),
-    own: ({ status }, fields) => (status === 404 ? new TransactionNotFound({ ...fields, transactionId }) : undefined)
+    ownError: ({ status }, fields) =>
+      status === 404 ? new TransactionNotFound({ ...fields, transactionId }) : undefined
   })

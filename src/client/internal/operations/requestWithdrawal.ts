@@ -1,5 +1,6 @@
 /**
- * Pays out by PIX: whether the record is about the request, and the refusals that only a withdrawal has.
+ * Pays out by PIX. Checks that the record in the answer is about the request, and makes the errors that only a
+ * withdrawal has.
  */
 import * as BigDecimal from "effect/BigDecimal"
 import { constFalse } from "effect/Function"
@@ -23,7 +24,7 @@ const otherKey: Undecodable = {
   issues: [{ path: "idempotencyKey", problem: "is not the key that was sent" }]
 }
 
-/** Where the record is about another withdrawal, or one that failed. */
+/** The issues of a record that is about another withdrawal, or about one that failed. */
 const differences = (
   { enTransaction, value }: WithdrawalRecord,
   asked: Centavos,
@@ -43,12 +44,15 @@ const differences = (
   ]
 }
 
-/** The refusals that only a withdrawal has, by what the user's rules say or else by the words. */
+/**
+ * Makes the errors that only a refused withdrawal has. The user's rules name the cause, else the words of the service
+ * do.
+ */
 const refusal =
   (request: WithdrawalRequest): OwnError<WithdrawalRefusal> =>
-  ({ hasWords, status, unread, words }, fields, users, { noPixKeyStatuses }) => {
-    const isSilent = !hasWords && unread === undefined && noPixKeyStatuses.includes(status)
-    const cause = users ?? causeOf(words) ?? (isSilent ? "NoPixKey" : "RequestRejected")
+  ({ hasWords, status, unread, words }, fields, userCause, { noPixKeyStatuses }) => {
+    const isNoPixKeyStatus = !hasWords && unread === undefined && noPixKeyStatuses.includes(status)
+    const cause = userCause ?? causeOf(words) ?? (isNoPixKeyStatus ? "NoPixKey" : "RequestRejected")
     return isWithdrawalCause(cause) ? withdrawalCauses[cause].error(fields, request) : undefined
   }
 
@@ -64,5 +68,5 @@ export const make = (client: Client) => (request: WithdrawalRequest, options?: W
       const issues = differences(record, request.amount, policy.acceptValue)
       return issues.length === 0 ? Result.succeed({ ...record, idempotencyKey }) : notAsAsked(...issues)
     },
-    own: refusal(request)
+    ownError: refusal(request)
   })

@@ -24,7 +24,7 @@ import type { Transport, TransportFailure, TransportRequest, TransportSink } fro
 interface Surroundings {
   /** The context of the call. */
   readonly context: Context.Context<never>
-  /** What the user wants of fetch. */
+  /** The user's options of fetch. */
   readonly init: RequestInit | undefined
   /** Whether time is the platform's, so that its timer may be used. */
   readonly isPlatformClock: boolean
@@ -70,7 +70,7 @@ const readBody = (
   // A declared length of an uncompressed body is enforced by HTTP's framing: no counting is needed, which is faster.
   if (length !== undefined && encoding === undefined && /^\d{1,15}$/.test(length)) {
     if (Number(length) <= limit) return response.text
-    // To open the stream and to close it cancels the body: else its socket stays, and with it the process.
+    // Opening and closing the stream cancels the body. Otherwise its socket stays open, and the process does not end.
     return Effect.andThen(Effect.ignore(Effect.scoped(Stream.toPull(response.stream))), new BodyTooLarge())
   }
   return Effect.catchIf(
@@ -98,7 +98,7 @@ const sentAndCause = (error: Broken | undefined): Pick<TransportFailure, "sent" 
 /** One request. Its result is reported when its fiber has ended. */
 class Exchange {
   isLate = false
-  /** The client was given the request. */
+  /** Whether the request was given to the client. */
   #isHandedOver = false
   isCancelled = false
   #response: HttpClientResponse.HttpClientResponse | undefined
@@ -113,14 +113,14 @@ class Exchange {
       this.#response = response
       return readBody(response, limit)
     }
-    // Suspended: a client of the user's own may throw.
+    // It is suspended, since a client that a user wrapped may throw.
     const answer = Effect.suspend(() => {
       this.#isHandedOver = true
       return client.execute(requestOf(request))
     })
     const sent = Effect.matchEffect(answer, {
       onSuccess: read,
-      // A client that its owner filters by status fails with the answer inside.
+      // A client that a user wrapped with a filter of statuses fails with an error that holds the answer.
       onFailure: (error) => (error.reason._tag === "StatusCodeError" ? read(error.reason.response) : Effect.fail(error))
     })
     return Effect.suspend((): Effect.Effect<string, Broken> => (request.isLate() ? new OutOfTime() : sent))

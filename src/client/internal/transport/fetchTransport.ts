@@ -1,5 +1,5 @@
 /**
- * The transport on fetch: one call, one timer, no stream where the length is known.
+ * The transport on fetch: one request and one timer for each attempt, and no stream if the length of the body is known.
  *
  * Gotchas of fetch:
  *
@@ -58,7 +58,7 @@ class Body extends Blob {
   }
 }
 
-/** The body as text; `undefined` where it is over the bound. */
+/** Reads the body as text. Returns `undefined` if it is over the bound. */
 const readBounded = (response: Response, maxBytes: number): Promise<string | undefined> => {
   const length = response.headers.get("content-length")
   // A declared length of an uncompressed body is enforced by HTTP's framing: no counting is needed, which is faster.
@@ -89,7 +89,7 @@ class Exchange {
   readonly #isLate: () => boolean
   readonly #timer: ReturnType<typeof startTimer>
   #head: TransportFailure["head"]
-  /** The body was not given to fetch, since the time was over. */
+  /** Whether fetch got no body, since the time was over. */
   #isRefused = false
   #isOver = false
 
@@ -104,7 +104,9 @@ class Exchange {
     return this.#abort.signal
   }
 
-  /** Whether the request is still in time. Asked right before its bytes are given to fetch; a late request is given up. */
+  /**
+   * Whether the request is still in time. It is checked right before fetch gets the bytes. A late request is given up.
+   */
   mayLeave(): boolean {
     if (!this.#isLate()) return true
     this.#isRefused = true
@@ -141,12 +143,13 @@ class Exchange {
 
   #reportFailure(kind: TransportFailure["kind"], cause: unknown): void {
     if (!this.#end()) return
-    // A body that was read may have left. One that was not may have left too, where the platform does not note it.
+    // A body that fetch has read may have left. If the platform reads a Blob without its stream, nothing is noted, so
+    // any other body may have left too.
     const sent = this.body?.isRead === true ? true : this.#isRefused ? false : undefined
     this.#sink.onFailure({ kind, sent, head: this.#head, cause })
   }
 
-  /** Ends the exchange. `false`: it had ended already. */
+  /** Ends the exchange. Returns `false` if it had ended before. */
   #end(): boolean {
     if (this.#isOver) return false
     this.#isOver = true
@@ -158,8 +161,8 @@ class Exchange {
 const late = (exchange: Exchange): void => exchange.giveUp("Late")
 
 const transportOf = (fetch: typeof globalThis.fetch, init: RequestInit): Transport => {
-  const headersOf = (own: Readonly<Record<string, string>>) =>
-    init.headers === undefined ? own : { ...Object.fromEntries(new Headers(init.headers)), ...own }
+  const withUserHeaders = (headers: Readonly<Record<string, string>>) =>
+    init.headers === undefined ? headers : { ...Object.fromEntries(new Headers(init.headers)), ...headers }
   return {
     send: (request, timeout, maxBytes, sink) => {
       const { headers, method, origin, path } = request
@@ -169,7 +172,7 @@ const transportOf = (fetch: typeof globalThis.fetch, init: RequestInit): Transpo
         fetch(origin + path, {
           ...init,
           method,
-          headers: headersOf(headers),
+          headers: withUserHeaders(headers),
           body: exchange.body,
           redirect: "manual",
           signal: exchange.signal
@@ -183,7 +186,7 @@ const transportOf = (fetch: typeof globalThis.fetch, init: RequestInit): Transpo
   }
 }
 
-/** Options of fetch that prevent a platform from repeating a request by itself. */
+/** Options of fetch that prevent a platform from repeating a request on its own. */
 const withoutRepetition = Effect.gen(function* () {
   const deno: unknown = Reflect.get(globalThis, "Deno")
   if (deno === undefined) return {}

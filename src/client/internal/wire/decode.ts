@@ -2,7 +2,7 @@
  * Reads the body of an answer with success by its schema.
  *
  * - An optional field that does not fit does not make an answer unusable: it counts as absent, and its name is reported.
- *   A required field (identity, amount, status) that does not fit does.
+ *   A required field (identity, amount, status) that does not fit makes it unusable.
  * - Decimal amounts have every digit that was written. `JSON.parse` turns `12345678901234567.89` into
  *   `12345678901234568`. A reviver is given the source text of each number (ECMAScript's JSON.parse source text access:
  *   Node 22, Chrome 114), so a number that would lose digits stays a text; `Money.ReaisFromJson` reads both.
@@ -22,8 +22,8 @@ import type { Undecodable } from "../call/state.ts"
 type Reviver = (key: string, value: unknown, context?: { readonly source?: string }) => unknown
 
 /**
- * Parses JSON. A number of the `exact` fields, at any depth, is its source text where the number alone would not be what
- * was written. Throws what `JSON.parse` throws.
+ * Parses JSON. A number of the `exact` fields, at any depth, becomes its source text if the number alone would lose
+ * digits. Throws what `JSON.parse` throws.
  */
 export const parseJson = (text: string, exact: ReadonlySet<string> | undefined): unknown => {
   if (exact === undefined) return JSON.parse(text)
@@ -41,13 +41,13 @@ const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
 type Path = ReadonlyArray<PropertyKey>
 
-/** An echoed key that is no text is not the key that was sent: whose answer it is then is not known. */
+/** An echoed key that is not a text cannot be the key that was sent, so the answer may be for another request. */
 const neverOptional: ReadonlySet<PropertyKey> = new Set(["idempotencyKey"])
 
 const child = (value: unknown, key: PropertyKey): unknown =>
   Predicate.isObjectOrArray(value) && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined
 
-/** Removes the field at the path or, where that is missing already, the one that should have held it. */
+/** Removes the field at the path. If that field is missing, removes the field that should have held it. */
 const remove = (json: unknown, path: Path): Path | undefined => {
   for (let length = path.length; length > 0; length--) {
     const key = path[length - 1]
@@ -96,7 +96,7 @@ const decodeWithoutMisfits = <A>(
 
 /**
  * Reads an answer as its schema would, without the optional fields that do not fit, and adds their names to `misfits`.
- * `undefined` for all that it does not take: then the schema is asked.
+ * `undefined` for an answer that it cannot read: then the schema reads it.
  */
 export type FastReader<A> = (json: unknown, misfits: Set<string>) => A | undefined
 

@@ -1,7 +1,8 @@
 /**
- * Hand-shaped readers of the two answers that are read most: a page of the list, and a charge that was created. A reader
- * gives what the schema would give, without the optional fields that do not fit, whose names it reports. It gives
- * `undefined`, which means "ask the schema", where a required field does not fit: so the schema words every failure.
+ * Fast readers of the two most common answers: a page of the list, and a charge that was created. A reader returns the
+ * same value as the schema, without the optional fields that do not fit, and reports the names of these. If a required
+ * field does not fit, it returns `undefined`. Then the schema reads the answer, so that every failure has the schema's
+ * message.
  */
 import type * as DateTime from "effect/DateTime"
 import type {
@@ -15,7 +16,7 @@ import type { Centavos } from "../../../pix/Money.ts"
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** A natural number: what the contract writes amounts and integer ids as. */
+/** A natural number, such as an amount or an integer id. */
 export const isNatural = (value: unknown): value is Centavos => Number.isSafeInteger(value) && Number(value) >= 0
 
 export const isText = (value: unknown): value is string => typeof value === "string"
@@ -29,7 +30,7 @@ const leaveOut = (value: unknown, name: string, misfits: Misfits): undefined => 
   if (value !== undefined && value !== null) misfits.add(name)
 }
 
-/** An optional field, or `undefined` where it is absent or does not fit. */
+/** An optional field, or `undefined` if it is absent or does not fit. */
 const optional = <A>(
   value: unknown,
   is: (value: unknown) => value is A,
@@ -40,12 +41,12 @@ const optional = <A>(
 const instant = (value: unknown, name: string, misfits: Misfits): DateTime.Utc | undefined =>
   (isText(value) ? parseInstant(value) : undefined) ?? leaveOut(value, name, misfits)
 
-/** All fields by name: one that may be left out is `undefined` then. */
+/** Every field of `A`. An optional field may be `undefined`. */
 type Fields<A> = {
   readonly [Name in keyof A]-?: Partial<Pick<A, Name>> extends Pick<A, Name> ? A[Name] | undefined : A[Name]
 }
 
-/** Without the fields that hold nothing. */
+/** Removes the fields that are `undefined`. */
 const present = <A extends object>(fields: Fields<A>): A => {
   let isWhole = true
   for (const name in fields) if (fields[name] === undefined) isWhole = false

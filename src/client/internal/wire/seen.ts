@@ -1,5 +1,6 @@
 /**
- * What an answer that is not to be relied on shows of the charge or the withdrawal: enough to find it, and nobody's data.
+ * Reads the id, the amount and the status of the charge or the withdrawal from an answer that does not count as a
+ * success. They help to find it, and are no personal data.
  */
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
@@ -7,15 +8,15 @@ import type { Seen } from "../../../contract/PaymentsError.ts"
 import { withoutAccents } from "../../../internal/withoutAccents.ts"
 import type { Secret } from "../words/secrets.ts"
 
-/** Where an answer shows them: names from the outermost in. */
+/** The places of the three values in an answer: the names of the members, the outermost first. */
 export interface Places {
   readonly id: ReadonlyArray<string>
   readonly value: ReadonlyArray<string>
   readonly status: ReadonlyArray<string>
 }
 
-/** What a member has to look like to be shown: ten digits in a row may be a person's document or phone. */
-const looks = {
+/** The pattern that a value must match to be shown. Ten digits in a row may be a person's document or phone. */
+const patterns = {
   id: /^(?:[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|(?!.*\d{10})[\w-]{1,64})$/i,
   value: /^-?\d{1,9}(?:\.\d{1,4})?$/,
   status: /^\p{L}(?!.*\d{10})[\p{L}\d_ -]{0,39}$/u
@@ -26,12 +27,12 @@ const at = (json: unknown, place: ReadonlyArray<string>): string => {
   return typeof found === "string" || typeof found === "number" ? String(found) : ""
 }
 
-/** Reads them from the text of the answer. */
+/** Reads the three values from the text of an answer. */
 export const seenIn = (text: string, places: Places, parse: (text: string) => unknown): Seen => {
   const json = Result.getOrUndefined(Result.try((): unknown => parse(text)))
   const member = (name: keyof Places) => {
     const found = at(json, places[name])
-    return looks[name].test(found) ? { [name]: found } : {}
+    return patterns[name].test(found) ? { [name]: found } : {}
   }
   return { ...member("id"), ...member("value"), ...member("status") }
 }
@@ -41,18 +42,19 @@ const fold = (text: string) =>
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N}]/gu, "")
 
-/** How short a secret may be that is looked for. */
+/** The length of the shortest secret that is searched for. */
 const minSecret = 4
-/** How many letters and digits in a row are a part of one. */
-const run = 8
+/** How many equal letters and digits in a row count as a part of a secret. */
+const partLength = 8
 
-/** Leaves out what is, holds or is a part of something that must not be shown. */
+/** Removes each value that is a secret, holds a secret or holds a part of one. */
 export const withoutSecrets = (seen: Seen, secrets: ReadonlyArray<Secret>): Seen | undefined => {
   const hidden = secrets.map(({ text }) => fold(text)).filter((text) => text.length >= minSecret)
   const isHidden = (value: string) =>
     hidden.some((text) => {
       if (value.includes(text)) return true
-      for (let at = 0; at + run <= value.length; at++) if (text.includes(value.slice(at, at + run))) return true
+      for (let at = 0; at + partLength <= value.length; at++)
+        if (text.includes(value.slice(at, at + partLength))) return true
       return false
     })
   const visible = (name: keyof Seen) => {

@@ -1,5 +1,5 @@
 /**
- * Writes a PIX charge, as `PixTransactionRequest` does, to the byte.
+ * Writes a PIX charge. The result has the same bytes as that of the schema `PixTransactionRequest`.
  */
 import { currencyPattern } from "../../../contract/Currency.ts"
 import { patterns } from "../../../contract/Transaction.ts"
@@ -7,7 +7,7 @@ import { isNatural, isText, isWord } from "./fastReaders.ts"
 
 type Plain = Readonly<Record<string, unknown>>
 
-/** Whether it is an object literal that has no other fields than these. */
+/** Whether a value is an object literal that has only fields with these names. */
 const isPlain = (value: unknown, names: ReadonlySet<PropertyKey>): value is Plain => {
   if (typeof value !== "object" || value === null || Object.getPrototypeOf(value) !== Object.prototype) return false
   for (const name of Reflect.ownKeys(value)) if (!names.has(name)) return false
@@ -35,25 +35,25 @@ const documentNames: ReadonlySet<PropertyKey> = new Set(["number", "type"])
 const itemNames: ReadonlySet<PropertyKey> = new Set(["title", "unitPrice", "quantity", "tangible"])
 const pixNames: ReadonlySet<PropertyKey> = new Set(["expiresInDays"])
 
-const documentOf = (value: unknown) => {
+const readDocument = (value: unknown) => {
   if (!isPlain(value, documentNames)) return undefined
   const { number, type } = value
   return isWord(number) && isWord(type) ? { number, type } : undefined
 }
 
-const customerOf = (value: unknown) => {
+const readCustomer = (value: unknown) => {
   if (!isPlain(value, customerNames)) return undefined
   const { document, email, externalRef, id, name, phone } = value
   if (!isWord(name) || !isEmail(email) || !isWordOrAbsent(id) || !isPhone(phone) || !isWordOrAbsent(externalRef)) {
     return undefined
   }
-  const written = document === undefined ? undefined : documentOf(document)
+  const written = document === undefined ? undefined : readDocument(document)
   return document !== undefined && written === undefined
     ? undefined
     : { id, name, email, document: written, phone, externalRef }
 }
 
-const itemsOf = (value: unknown) => {
+const readItems = (value: unknown) => {
   if (!Array.isArray(value)) return undefined
   const items: Array<object> = []
   for (const item of value) {
@@ -65,13 +65,13 @@ const itemsOf = (value: unknown) => {
   return items
 }
 
-const pixOf = (value: unknown) => {
+const readPix = (value: unknown) => {
   if (!isPlain(value, pixNames)) return undefined
   const { expiresInDays } = value
   return isCountOrAbsent(expiresInDays) ? { expiresInDays } : undefined
 }
 
-/** The JSON of a PIX charge that is plain. */
+/** Writes the JSON of a plain PIX charge. Returns `undefined` for any other request. */
 export const writePixCharge = (request: unknown): string | undefined => {
   if (!isPlain(request, chargeNames)) return undefined
   const { amount, currency = "BRL", customer, installments, ip, items, paymentMethod, pix, traceable } = request
@@ -85,21 +85,23 @@ export const writePixCharge = (request: unknown): string | undefined => {
   ) {
     return undefined
   }
-  const whom = customerOf(customer)
-  const what = items === undefined ? undefined : itemsOf(items)
-  const how = pix === undefined ? undefined : pixOf(pix)
-  return whom === undefined || (items !== undefined && what === undefined) || (pix !== undefined && how === undefined)
+  const checkedCustomer = readCustomer(customer)
+  const checkedItems = items === undefined ? undefined : readItems(items)
+  const checkedPix = pix === undefined ? undefined : readPix(pix)
+  return checkedCustomer === undefined ||
+    (items !== undefined && checkedItems === undefined) ||
+    (pix !== undefined && checkedPix === undefined)
     ? undefined
-    : // The order is that of the schema's fields; what is undefined is not written.
+    : // The order is that of the schema's fields. A field that is `undefined` is not written.
       JSON.stringify({
         amount,
         currency,
         paymentMethod,
         installments,
-        customer: whom,
-        items: what,
+        customer: checkedCustomer,
+        items: checkedItems,
         traceable,
         ip,
-        pix: how
+        pix: checkedPix
       })
 }

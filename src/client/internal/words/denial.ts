@@ -1,6 +1,6 @@
 /**
- * Finds answers whose HTTP status is a success, but whose body says that the operation failed. In doubt the body decides: a
- * wrong `OutcomeUnknown` only costs a repetition.
+ * Finds answers whose HTTP status is a success, but whose body says that the operation failed. If the two contradict
+ * each other, the body decides: a wrong `OutcomeUnknown` only costs a repetition.
  */
 import * as Predicate from "effect/Predicate"
 import type { RequestIssue } from "../../../contract/PaymentsError.ts"

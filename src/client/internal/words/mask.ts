@@ -17,7 +17,7 @@ const mark = "[redacted]"
 /** Removes escape sequences, control, format and bidi characters and lone surrogates, and collapses white space. */
 const clean = (text: string): string =>
   text
-    // oxlint-disable-next-line no-control-regex -- escape sequences are what it looks for
+    // oxlint-disable-next-line no-control-regex -- the expression finds escape sequences
     .replaceAll(/(?:\u001B\[|\u009B)[0-?]*[ -/]*[@-~]|\u001B\][^\u0007\u001B]*(?:\u0007|\u001B\\)?/g, "")
     .replaceAll(/[\s\u0085\u2028\u2029]+/g, " ")
     .replaceAll(/[\p{Cc}\p{Cf}\p{Cs}]/gu, "")
@@ -73,36 +73,39 @@ const tokensWithRuns = (
 /** Each number of three digits or more, such as a card's security code, and all digits of the text as one number. */
 const numbersIn = (text: string): ReadonlyArray<string> => [...(text.match(/\d{3,}/g) ?? []), digits(text)]
 
-/** So many words of a free text within five tokens are a quotation of it. Fewer may be words in common. */
+/** Three words of a free text within five tokens are a quotation of it. Fewer words may be there by chance. */
 const freeWords = 3
 const freeSpan = 5
 
-/** Makes a function that says whether the request held the token at a position. */
+/** Makes a predicate: whether the request held the token at a position. */
 const heldByRequest = (tokens: ReadonlyArray<string>, secrets: ReadonlyArray<Secret>): ((at: number) => boolean) => {
   const texts = (kind: Secret["kind"]) => secrets.filter((secret) => secret.kind === kind).map(({ text }) => text)
-  const own = texts("personal")
-  const ownWords = [...new Set(own.flatMap(wordsIn))]
-  const free = texts("free").map((text) => new Set(wordsIn(text)))
+  const personal = texts("personal")
+  const personalWords = [...new Set(personal.flatMap(wordsIn))]
+  const freeTexts = texts("free").map((text) => new Set(wordsIn(text)))
   // Values that are masked as a whole token, however short: a name such as Li, a card's security code.
-  const wholes = new Set([...own.map(lettersAndDigits), ...secrets.flatMap(({ text }) => numbersIn(text))])
-  const runs = new Set([...tokensWithRuns(tokens, own, lettersAndDigits, 8), ...tokensWithRuns(tokens, own, digits, 4)])
+  const wholeValues = new Set([...personal.map(lettersAndDigits), ...secrets.flatMap(({ text }) => numbersIn(text))])
+  const runs = new Set([
+    ...tokensWithRuns(tokens, personal, lettersAndDigits, 8),
+    ...tokensWithRuns(tokens, personal, digits, 4)
+  ])
   const words = tokens.map(wordsIn)
-  const isFree = (mine: ReadonlySet<string>, at: number) => {
+  const isQuotation = (freeText: ReadonlySet<string>, at: number) => {
     for (let from = Math.max(0, at - freeSpan + 1); from <= at; from++) {
-      const near = words.slice(from, from + freeSpan).flat()
-      if (near.filter((one) => mine.has(one)).length >= freeWords) return true
+      const window = words.slice(from, from + freeSpan).flat()
+      if (window.filter((one) => freeText.has(one)).length >= freeWords) return true
     }
     return false
   }
   const isWhole = (token: string) =>
-    [lettersAndDigits, digits].map((only) => only(token)).some((text) => text.length > 1 && wholes.has(text))
+    [lettersAndDigits, digits].map((only) => only(token)).some((text) => text.length > 1 && wholeValues.has(text))
   return (at) =>
     runs.has(at) ||
     isWhole(tokens[at] ?? "") ||
     (words[at] ?? []).some(
       (one) =>
-        ownWords.some((mine) => mine.startsWith(one) || mine.endsWith(one) || one.includes(mine)) ||
-        free.some((mine) => mine.has(one) && isFree(mine, at))
+        personalWords.some((word) => word.startsWith(one) || word.endsWith(one) || one.includes(word)) ||
+        freeTexts.some((text) => text.has(one) && isQuotation(text, at))
     )
 }
 

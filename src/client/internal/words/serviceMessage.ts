@@ -39,7 +39,7 @@ const join = (parts: ReadonlyArray<string>) => [...new Set(parts.filter((part) =
 const withPlace = (place: unknown, words: string) =>
   typeof place === "string" && place !== "" && words !== "" ? `${place}: ${words}` : words
 
-/** The words of a value. `isList`: it is a list of errors, or a record of them by the field that each is about. */
+/** The words of a value. `isList`: the value is a list of errors, or a record of errors by field name. */
 const wordsOf = (value: unknown, depth: number, isList = false): string => {
   if (depth > maxDepth) return ""
   if (typeof value === "string") return wordsOfText(value.trim(), depth)
@@ -76,7 +76,7 @@ const wordsOfCutJson = (text: string): string =>
     )
   )
 
-/** What is no text: of character data of XML (`<![CDATA[...]]>`) only the brackets. */
+/** The markup that is removed. Of character data of XML (`<![CDATA[...]]>`) only the brackets are removed. */
 const markup = /<!--[^]*?(?:-->|$)|<!\[CDATA\[|\]\]>|<(script|style)\b[^]*?(?:<\/\1[^<>]*>|$)|<[a-z!/?][^>]*(?:>|$)/gi
 const entity = /&(?:#(\d{1,6}|x[\da-f]{1,5})|([a-z])(grave|acute|circ|tilde|cedil)|(amp|lt|gt|quot|apos|nbsp));/gi
 const signs = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: " " }
@@ -108,7 +108,7 @@ const textsOfMember = ([name, value]: Member): ReadonlyArray<string> =>
 
 const textsOf = (text: string): ReadonlyArray<string> => {
   if (text.startsWith("<")) return [textOfHtml(text)]
-  // An exception for each text that is no JSON would take long.
+  // Only a text that begins like JSON is parsed, since an exception for each other text would take long.
   const members = /^["[{]/.test(text) ? everyMember(text) : []
   return members.length === 0 ? [text] : members.flatMap(textsOfMember)
 }
@@ -125,7 +125,7 @@ const codeOf = (members: ReadonlyArray<Member>): string | undefined => {
 /** Reads the message, the code if there is one, and all texts of the body of an error response. Never throws. */
 export const readServiceMessage = (body: string, contentType = ""): ServiceMessage => {
   const text = body.slice(0, maxInput).trim()
-  // A server that declares nothing else may declare its JSON as HTML.
+  // A server may declare JSON as HTML, if HTML is its default type.
   const isHtml = /\bhtml\b/i.test(contentType) && Result.isFailure(parse(text))
   if (isHtml) return { words: wordsOfHtml(text), code: undefined, texts: [textOfHtml(text)] }
   return { words: wordsOfText(text, 0), code: codeOf(everyMember(text)), texts: text === "" ? [] : textsOf(text) }
