@@ -1,6 +1,6 @@
 /**
- * Checks what a caller gives to a call, also a caller without types. What is wrong is an `InvalidRequest` of that call, which
- * names every mistake: nothing was sent.
+ * Checks the input and the options of a call. A caller without types may give anything. The error is an
+ * `InvalidRequest` that names every mistake, and nothing was sent.
  */
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
@@ -8,7 +8,7 @@ import type { ConfigurationError } from "./ConfigurationError.ts"
 import { InvalidRequest, type Operation, type RequestIssue } from "./PaymentsError.ts"
 import * as Settings from "./Settings.ts"
 
-/** The error of an input or of options that are wrong. */
+/** The error of a wrong input or wrong options. */
 export const invalidRequest = (
   operation: Operation,
   issues: ReadonlyArray<RequestIssue>,
@@ -22,7 +22,7 @@ export const invalidRequest = (
     ...(idempotencyKey !== undefined && { idempotencyKey })
   })
 
-/** Checks the options of a call: `check` has a check of `Settings` for each of them. */
+/** Checks the options of a call: `check` returns a check of `Settings` for each option. */
 export const checkOptions = <Options extends object, A extends object>(
   operation: Operation,
   given: Options,

@@ -41,10 +41,10 @@ export type Operation = typeof Operation.Type
 
 type Fields = { readonly [name: string]: Schema.Codec<unknown, unknown> }
 
-/** One endpoint: all that a client needs to send a request, and a server to answer it. */
+/** One endpoint: all that a client needs to send a request, and all that a server needs to answer it. */
 export interface Endpoint {
   readonly operation: Operation
-  /** The group of `PaymentsApi` that holds it. */
+  /** The group of `PaymentsApi` that the endpoint belongs to. */
   readonly group: "transactions" | "money"
   readonly method: "GET" | "POST"
   /** Parameters are written `:name`. */

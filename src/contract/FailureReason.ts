@@ -41,7 +41,7 @@ export const FailureReason = Schema.Literals([
   "Redirect",
   /** The caller interrupted the call while its request may have been under way. */
   "Interrupted",
-  /** The transport failed in a way that this client does not know. */
+  /** The transport failed for a reason that this client cannot classify. */
   "Unrecognised"
 ])
 /** See the schema of the same name. */

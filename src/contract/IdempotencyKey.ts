@@ -1,5 +1,6 @@
 /**
- * Idempotency keys: one per logical write, so that a repetition is recognised and not executed again.
+ * Idempotency keys: each logical write has one, so that the service can recognise a repetition and not execute it
+ * again.
  *
  * Gotcha: a retry after a crash must use the same key, so a key must outlive its process. Make it from your own business
  * reference (`fromReference`), or store it before you send.
@@ -44,9 +45,9 @@ export interface WriteOptions {
    * `"None"`: no earlier request with this `idempotencyKey` can have been executed: none was sent, or each was
    * provably refused. Then the words of a refusal decide no outcome, except words about idempotency or duplication.
    *
-   * Both need an `idempotencyKey`. Default: the past of the key is not known. Then a refusal that may be about an earlier
-   * request (by its words, as a 422 without words, or since it cannot be read) has the outcome `Unknown`. A key that the
-   * call itself makes has no past.
+   * Both need an `idempotencyKey`. Default: the past of the key is unknown. Then a refusal that may be about an earlier
+   * request (by its words, as a 422 without words, or since it cannot be read) has the outcome `Unknown`. A key that
+   * the call makes has no past.
    */
   readonly earlier?: "None" | "Unknown" | undefined
 }
@@ -114,7 +115,7 @@ const fromChecked = (kind: string, reference: string): Result.Result<Idempotency
 export const fromReference = (kind: string, reference: string): IdempotencyKey =>
   Result.getOrElse(fromChecked(kind, reference), refuse)
 
-/** {@link fromReference}, or none for what it would refuse. */
+/** {@link fromReference} as an `Option`: none for a kind or a reference that it would refuse. */
 export const fromReferenceOption = (kind: string, reference: string): Option.Option<IdempotencyKey> =>
   Result.getSuccess(fromChecked(kind, reference))
 
@@ -130,7 +131,10 @@ const isHarmless = (reason: Cause.Reason<unknown>): boolean => {
   return outcome === "NotSent" || outcome === "Rejected" || outcome === "NoEffect"
 }
 
-/** The error that leaves the outcome unknown: one that says `Unknown` wins over one without an outcome. */
+/**
+ * The error of an attempt that may have been executed. An error with the outcome `Unknown` is preferred to one without
+ * an outcome.
+ */
 const doubtIn = <E>(cause: Cause.Cause<E>): Cause.Fail<E> | undefined => {
   const errors = cause.reasons.filter(Cause.isFailReason).filter((reason) => !isHarmless(reason))
   return errors.find(({ error }) => outcomeOf(error) === "Unknown") ?? errors[0]
@@ -140,10 +144,10 @@ const doubtIn = <E>(cause: Cause.Cause<E>): Cause.Fail<E> | undefined => {
  * Repeats a write under one key, by a schedule. Pass the options to the call inside `write`.
  *
  * Unlike `Effect.retry` around a call it loses no Unknown. After an attempt that may have been executed, the options have
- * `earlier: "Unknown"`, so that a later refusal is not taken for a proof that nothing was executed. Such an attempt is one
- * that failed with the outcome `Unknown`, or with an error that has no outcome: a time limit of your own may have cut off
- * a request. After such an attempt the result is a success or the error of such an attempt: the last `Unknown`, or else the
- * last error without an outcome, replaces any other last error.
+ * `earlier: "Unknown"`, so that a later refusal is not taken for a proof that nothing was executed. Such an attempt
+ * failed with the outcome `Unknown`, or with an error that has no outcome: a time limit of your own may have cut off a
+ * request. After such an attempt the result is a success or the error of such an attempt: the last `Unknown`, or else
+ * the last error without an outcome, replaces any other last error.
  *
  * The schedule sees each error and decides whether to try again: without a condition it always does, also after
  * `InvalidRequest`. A defect or an interruption ends the repetition at once.

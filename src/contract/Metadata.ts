@@ -7,7 +7,7 @@
  * Gotchas:
  * - The bounds on size and depth are this library's. The service documents none.
  * - The service stores metadata, and may show it in panels and logs: send a reference, not a person's data.
- * - No failure repeats what the metadata holds.
+ * - No failure repeats the content of the metadata.
  */
 declare module "./Metadata.ts" {}
 
@@ -19,7 +19,7 @@ import * as SchemaGetter from "effect/SchemaGetter"
 import * as SchemaIssue from "effect/SchemaIssue"
 import { isUnsafeName } from "./internal/unsafeName.ts"
 
-/** What may be sent: a string, or an object that JSON can hold. */
+/** The metadata that may be sent: a string, or an object that JSON can hold. */
 export type Metadata = string | Schema.JsonObject
 
 /** The largest metadata, in UTF-8 bytes of its text (for an object: of its JSON). This library's bound. */
@@ -28,7 +28,7 @@ export const MaxBytes = 4096
 /** How deep objects and arrays may nest; `{}` is one level. This library's bound. */
 export const MaxDepth = 8
 
-// Escapes make stored text longer than what was sent: `"` can become `\u0022`, and `\\u0022` when encoded twice.
+// Escapes make stored text longer than the sent text: `"` can become `\u0022`, and `\\u0022` when encoded twice.
 const maxStoredLength = MaxBytes * 8
 
 const tooBig = `must not be larger than ${MaxBytes} bytes`
@@ -105,7 +105,7 @@ const declare = (find: (u: unknown) => string | undefined, description: string):
   )
 
 /**
- * What may be sent as `metadata`: a string, or an object of JSON values.
+ * The `metadata` that may be sent: a string, or an object of JSON values.
  *
  * Refused, with a message that names the rule and never the content: more than {@link MaxBytes} or {@link MaxDepth}, an
  * object that contains itself, anything that JSON cannot hold (`undefined`, `NaN`, a bigint, a function, a `Date` or
@@ -149,8 +149,9 @@ const checked = (value: unknown): Result.Result<Metadata, SchemaIssue.Issue> => 
  * has a JSON form (dates, decimals, ...).
  *
  * - Encoding returns the object for the request, within the bounds of {@link Metadata}.
- * - Decoding accepts what a webhook may hold: the JSON text, the object itself, or text that was encoded twice. The bounds
- *   of {@link Metadata} are checked first, then `schema`. A webhook is not authenticated: treat the result as a hint.
+ * - Decoding accepts the forms that a webhook may hold: the JSON text, the object itself, or text that was encoded
+ *   twice. The bounds of {@link Metadata} are checked first, then `schema`. A webhook is not authenticated: treat the
+ *   result as a hint.
  *
  * ```ts
  * import { Metadata } from "effect-pix"

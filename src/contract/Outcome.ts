@@ -1,5 +1,5 @@
 /**
- * The fields that errors of operations share: whether money may have moved, what has to change, and what is wrong with a
+ * The fields that errors of operations share: whether money may have moved, what has to change, and the mistakes in a
  * request.
  */
 import * as Schema from "effect/Schema"
@@ -28,13 +28,13 @@ export type Outcome = typeof Outcome.Type
 export type Concern = "Request" | "Balance" | "Setup" | "Service"
 
 /**
- * One mistake in a request: its path, and what is wrong there, as a predicate: `must be a string`. The path is empty for
- * the request as a whole. It never holds the value.
+ * One mistake in a request: its path, and a predicate that says what is wrong there, such as `must be a string`. The
+ * path is empty if the mistake concerns the whole request. A mistake never holds the value.
  */
 export const RequestIssue = Schema.Struct({ path: Schema.String, problem: Schema.String })
 /** See the schema of the same name. */
 export interface RequestIssue extends Schema.Schema.Type<typeof RequestIssue> {}
 
-/** The mistakes as a part of a sentence. `whole` names what an empty path means. */
+/** The mistakes as a part of a sentence. `whole` is the name that is written for an empty path. */
 export const issuesInWords = (issues: ReadonlyArray<RequestIssue>, whole = "the request"): string =>
   issues.map(({ path, problem }) => `${path || whole} ${problem}`).join("; ")

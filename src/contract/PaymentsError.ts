@@ -40,7 +40,7 @@ export { FailureReason } from "./FailureReason.ts"
 export { type Concern, Outcome, RequestIssue } from "./Outcome.ts"
 export { Seen } from "./Seen.ts"
 
-/** The input breaks the contract. Found before anything was sent: nothing happened. */
+/** The input breaks the contract. The mistake was found before anything was sent: nothing happened. */
 export class InvalidRequest extends paymentsError<InvalidRequest>()(
   "InvalidRequest",
   callFields({
@@ -57,14 +57,14 @@ export class InvalidRequest extends paymentsError<InvalidRequest>()(
 }
 
 /**
- * A withdrawal is under the minimum of 1000 centavos (`docs/service.md`). The client finds it before anything is
- * sent (`NotSent`), or the service says so (`Rejected`).
+ * A withdrawal is under the minimum of 1000 centavos (`docs/service.md`). The client finds this before anything is sent
+ * (`NotSent`), or the service says so (`Rejected`).
  */
 export class BelowMinimum extends paymentsError<BelowMinimum>()(
   "BelowMinimum",
   callFields({
     outcome: Schema.Literals(["NotSent", "Rejected"]),
-    /** What was asked for, in centavos. */
+    /** The requested amount, in centavos. */
     amount: Centavos,
     /** The documented minimum, in centavos. */
     minimum: Centavos,
@@ -108,7 +108,7 @@ export class NoPixKey extends paymentsError<NoPixKey>()(
     return "Request"
   }
   override get message(): string {
-    // Without words it is concluded from the status alone.
+    // If the answer has no words, the status alone led to this error.
     const because =
       this.serviceMessage === undefined && this.serviceCode === undefined
         ? `, probably because no PIX key is on file (HTTP ${this.status}, without a reason)`
@@ -130,7 +130,7 @@ export class InsufficientBalance extends paymentsError<InsufficientBalance>()(
   }
 }
 
-/** The lookup's 404: the service knows no transaction of this id. */
+/** The service answered the lookup with 404: it has no transaction with this id. */
 export class TransactionNotFound extends paymentsError<TransactionNotFound>()(
   "TransactionNotFound",
   answerFields({
@@ -163,7 +163,7 @@ export class IdempotencyConflict extends paymentsError<IdempotencyConflict>()(
   }
 }
 
-/** Too many requests (429). `retryAfter` is what the service asked to wait, where it did. */
+/** Too many requests (429). `retryAfter` is the time that the service asked to wait, if it did. */
 export class RateLimited extends paymentsError<RateLimited>()(
   "RateLimited",
   answerFields({
@@ -221,7 +221,7 @@ export class UnexpectedResponse extends paymentsError<UnexpectedResponse>()(
     /** The HTTP status of the answer. */
     status: Schema.Int,
     outcome: Schema.Literal("NoEffect"),
-    /** Where the answer differs from the contract. Never a value. */
+    /** The differences from the contract. They never hold a value. */
     issues: Schema.Array(RequestIssue)
   })
 ) {
@@ -242,9 +242,9 @@ export class OutcomeUnknown extends paymentsError<OutcomeUnknown>()(
   failureFields({
     idempotencyKey: Schema.String,
     outcome: Schema.Literal("Unknown"),
-    /** Where an answer with success differs from the contract. Never a value. */
+    /** The differences of an answer with success from the contract. They never hold a value. */
     issues: Schema.optionalKey(Schema.Array(RequestIssue)),
-    /** What an answer with success showed of the charge or the withdrawal, where it is not to be relied on. */
+    /** The values of the charge or the withdrawal in an answer with success that the client did not accept. */
     seen: Schema.optionalKey(Seen)
   })
 ) {
@@ -261,7 +261,7 @@ export const WithdrawalRefusal = Schema.Union([BelowMinimum, InsufficientBalance
 /** See the schema of the same name. */
 export type WithdrawalRefusal = typeof WithdrawalRefusal.Type
 
-/** What every read can fail with. */
+/** The errors of every read. */
 export type ReadError =
   | InvalidRequest
   | AuthError
@@ -270,7 +270,7 @@ export type ReadError =
   | ServiceUnavailable
   | UnexpectedResponse
 
-/** What every write can fail with. */
+/** The errors of every write. */
 export type WriteError =
   | InvalidRequest
   | AuthError
@@ -280,15 +280,15 @@ export type WriteError =
   | ServiceUnavailable
   | OutcomeUnknown
 
-/** What `createTransaction` can fail with. */
+/** The errors of `createTransaction`. */
 export type CreateTransactionError = WriteError
-/** What `getTransaction` can fail with. */
+/** The errors of `getTransaction`. */
 export type GetTransactionError = ReadError | TransactionNotFound
-/** What `listTransactions` can fail with. */
+/** The errors of `listTransactions`. */
 export type ListTransactionsError = ReadError
-/** What `getBalance` can fail with. */
+/** The errors of `getBalance`. */
 export type GetBalanceError = ReadError
-/** What `requestWithdrawal` can fail with. */
+/** The errors of `requestWithdrawal`. */
 export type RequestWithdrawalError = WriteError | WithdrawalRefusal
 
 /** Any failure of an operation. */

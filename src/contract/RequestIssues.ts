@@ -1,6 +1,6 @@
 /**
- * Schema issues as errors show them: the path, and what was expected there. No value is shown, and no key that the caller
- * chose: a key of `metadata` may be a person's data.
+ * Converts schema issues to the issues of errors: the path, and the value that was expected there. No value is shown,
+ * and no key that the caller chose: a key of `metadata` may be a person's data.
  */
 
 import type * as Schema from "effect/Schema"
@@ -18,7 +18,7 @@ const pathOf = (path: ReadonlyArray<PropertyKey | { readonly key: PropertyKey }>
   return (own === -1 ? keys : keys.slice(0, own + 1)).map((key) => (plainName.test(key) ? key : "?")).join(".")
 }
 
-/** What a schema says of a mistake, as a predicate after the name of the field. */
+/** The schema's message about a mistake, as a predicate after the name of the field. */
 const predicateOf = (message: string): string => {
   if (message === "Missing key") return "is missing"
   if (message === "Expected no excess property") return "is no field of this request"

@@ -1,5 +1,6 @@
 /**
- * What a success answer showed of a charge or a withdrawal, where the outcome of the write is still unknown.
+ * The values of a charge or a withdrawal in an answer with success after which the outcome of the write is still
+ * unknown.
  */
 import * as Schema from "effect/Schema"
 

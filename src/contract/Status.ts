@@ -22,7 +22,7 @@ declare module "./Status.ts" {}
 
 import { openWord } from "../internal/wire.ts"
 
-/** A status as the creation of a charge answers it. */
+/** A status as the creation of a charge returns it. */
 export const CreatedStatus = openWord(["WAITING_PAYMENT"])
 /** See the schema of the same name. */
 export type CreatedStatus = typeof CreatedStatus.Type
@@ -35,7 +35,7 @@ export type ListStatus = typeof ListStatus.Type
 const openDetail = ["Awaiting"] as const
 const finalDetail = ["Paid", "Cancelled", "Failed", "Refunded"] as const
 
-/** The five words that are documented for a transaction looked up. */
+/** The five words that are documented for the lookup of a transaction. */
 export const detailWords = [...openDetail, ...finalDetail] as const
 /** One of the five documented words. */
 export type DetailWord = (typeof detailWords)[number]

@@ -1,6 +1,6 @@
 /**
- * Transactions: the request for a charge, and the three shapes in which the service shows a transaction (on creation, in
- * a list, looked up). Source: `docs/service.md`.
+ * Transactions: the request for a charge, and the three shapes in which the service shows a transaction (on creation,
+ * in a list, in a lookup). Source: `docs/service.md`.
  *
  * - Every amount here is an integer number of **centavos**.
  * - Requests are strict: a field that the contract does not name is refused before anything is sent.
@@ -90,7 +90,7 @@ export const PixTransactionRequest = Schema.Struct({
 /** See the schema of the same name. */
 export interface PixTransactionRequest extends Named<Schema.Schema.Type<typeof PixTransactionRequest>> {}
 
-/** The names of the contract and `extra`, which an undocumented field may not have. */
+/** The names that an undocumented field may not have: those of the contract, and `extra`. */
 const takenNames: ReadonlySet<string> = new Set(["pix", "extra", ...Object.keys(fields("PIX"))])
 
 /**
@@ -142,7 +142,7 @@ const created = {
     Schema.Struct({
       /** The copy-and-paste text of the QR code. */
       qrcode: absentIfNull(Schema.String),
-      /** Until when it can be paid. */
+      /** The time until which the charge can be paid. */
       expirationDate: absentIfNull(Timestamp)
     })
   ),
@@ -163,7 +163,7 @@ export const CreateTransactionResponse = Schema.Struct({
  * A charge that was created. Its `amount` is in centavos.
  *
  * PIX charges have `pix`, whose `qrcode` is the copy-and-paste text. Undocumented fields are under `extra`.
- * `idempotencyKey` is the key that the charge was sent with.
+ * `idempotencyKey` is the key with which the charge was sent.
  */
 export const CreatedTransaction = Schema.Struct({ ...created, idempotencyKey: Schema.String })
 /** See the schema of the same name. */
@@ -178,7 +178,7 @@ export const CreatedPixTransaction = Schema.Struct({
   pix: Schema.Struct({
     /** The copy-and-paste text of the QR code. */
     qrcode: Schema.NonEmptyString,
-    /** Until when it can be paid. */
+    /** The time until which the charge can be paid. */
     expirationDate: absentIfNull(Timestamp)
   })
 })
@@ -257,7 +257,7 @@ const DetailLead = Schema.Struct({
   document: absentIfNull(Schema.String)
 })
 
-/** A transaction looked up. `value` is in centavos. */
+/** The result of the lookup of a transaction. `value` is in centavos. */
 export const TransactionDetail = Schema.Struct({
   /** The integer id of the record: not the one that a lookup takes. */
   id: IntegerId,
@@ -266,7 +266,7 @@ export const TransactionDetail = Schema.Struct({
   companyId: absentIfNull(IntegerId),
   /** In centavos. */
   value: Centavos,
-  /** The id that the lookup was made by: the `id` of the created charge. */
+  /** The id of the lookup: the `id` of the created charge. */
   transactionId: TextId,
   /** `Awaiting`, `Paid`, `Cancelled`, `Failed`, `Refunded`, or a word that is not documented. */
   enStatusTransaction: DetailStatus,

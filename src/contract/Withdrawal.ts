@@ -11,7 +11,7 @@ import { type PixKey, PixKeyType } from "../pix/PixKey.ts"
 import { WithdrawalStatus } from "./Status.ts"
 import { CurrencyOrBrl } from "./Currency.ts"
 
-/** The least that a withdrawal may be: 1000 centavos (`docs/service.md`). */
+/** The smallest amount of a withdrawal: 1000 centavos (`docs/service.md`). */
 export const minimumWithdrawal: Centavos = centavos(1000)
 
 /** The wire form of a withdrawal request. */
@@ -34,9 +34,9 @@ type Rest = Omit<WithdrawalRequestBody, "pixKey" | "pixKeyType">
 /**
  * A withdrawal request: its amount in centavos, and its destination.
  *
- * - `pixKey` may be a `PixKey` value, or the plain pair `pixKey` and `pixKeyType`, as it is in a CSV or in a database. The
- *   kind is never guessed: eleven digits may be a CPF or a phone number. In both cases the key is sent in the form of the
- *   PIX directory. A pair that is no key is an `InvalidRequest`.
+ * - `pixKey` may be a `PixKey` value, or the plain pair `pixKey` and `pixKeyType`, as a CSV or a database has it. The
+ *   kind is never guessed: eleven digits may be a CPF or a phone number. In both cases the key is sent in the form of
+ *   the PIX directory. A pair that is not a key is an `InvalidRequest`.
  * - Without `pixKey` the money is paid to the key registered on the company's account.
  * - The webhook returns `metadata`.
  */
@@ -45,7 +45,10 @@ export type WithdrawalRequest = Rest &
     | { readonly pixKey: PixKey; readonly pixKeyType?: undefined }
     | {
         readonly pixKey: string
-        /** One of `CPF`, `CNPJ`, `EMAIL`, `PHONE` and `EVP`. Any text compiles, as from a CSV, and is checked first. */
+        /**
+         * One of `CPF`, `CNPJ`, `EMAIL`, `PHONE` and `EVP`. Any text compiles, such as one from a CSV. It is checked
+         * before anything is sent.
+         */
         readonly pixKeyType: PixKeyType | (string & {})
       }
     | { readonly pixKey?: undefined; readonly pixKeyType?: undefined }
@@ -74,7 +77,7 @@ export interface WithdrawalRecord extends Schema.Schema.Type<typeof WithdrawalRe
 
 /**
  * A withdrawal that the service accepted. That does not prove that it was paid. `value` is in reais.
- * `idempotencyKey` is the key that it was sent with: an answer with another key is an `OutcomeUnknown` instead.
+ * `idempotencyKey` is the key with which it was sent: an answer with another key is an `OutcomeUnknown` instead.
  */
 export const Withdrawal = Schema.Struct({ ...WithdrawalRecord.fields, idempotencyKey: Schema.String })
 /** See the schema of the same name. */

@@ -17,7 +17,7 @@ type Body = typeof WithdrawalRequestBody.Encoded
 
 const fail = (path: string, problem: string) => Result.fail([{ path, problem }])
 
-/** The key of a request in the form of the PIX directory; `{}` if it has none. Fails with what is wrong with the key. */
+/** The key of a request in the form of the PIX directory; `{}` if it has none. Fails with the mistake in the key. */
 export const pairOf = ({ pixKey, pixKeyType }: WithdrawalRequest): Result.Result<Pair | {}, Issues> => {
   if (pixKey === undefined) {
     return pixKeyType === undefined ? Result.succeed({}) : fail("pixKeyType", "is given, and pixKey is missing")
@@ -53,8 +53,8 @@ const bodyOf = (request: WithdrawalRequest): Result.Result<Body, Issues> =>
   })
 
 /**
- * Checks a request and returns the body to send, with its fields in the order of the contract. A caller without types may
- * give anything, and reading it may throw.
+ * Checks a request and returns the body to send, with its fields in the order of the contract. A caller without types
+ * may give any value, and reading it may throw.
  */
 export const checkWithdrawal = (
   request: WithdrawalRequest,

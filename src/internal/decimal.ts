@@ -1,5 +1,5 @@
 /**
- * Decimal text and back, without a float and without an exponent bomb.
+ * Reads and writes decimal text, without floats. A huge exponent costs no memory and no time.
  */
 import * as BigDecimal from "effect/BigDecimal"
 import * as Option from "effect/Option"
@@ -12,7 +12,10 @@ const maxTextLength = 100
 
 const decimalText = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 
-/** Whether the plain text has at most `maxDigits` digits. It is counted and not written, so `1e999999999` is safe. */
+/**
+ * Whether the plain text has at most `maxDigits` digits. The digits are counted without writing the text, so
+ * `1e999999999` is safe.
+ */
 export const isBounded = (decimal: BigDecimal.BigDecimal): boolean => {
   const { scale, value } = BigDecimal.normalize(decimal)
   if (!Predicate.isBigInt(value) || !Number.isSafeInteger(scale)) return false
@@ -48,7 +51,7 @@ export const isExactNumber = (number: number, text: string): boolean => {
   return Option.isSome(decimal) && Option.isSome(rounded) && BigDecimal.Equivalence(decimal.value, rounded.value)
 }
 
-// Written here, since `Intl.NumberFormat` takes up to 100 ms of a program's start.
+// `Intl.NumberFormat` is not used, since it takes up to 100 ms of a program's start.
 const groupThousands = (whole: string): string =>
   whole.length <= 3 ? whole : `${groupThousands(whole.slice(0, -3))}.${whole.slice(-3)}`
 
@@ -56,7 +59,10 @@ const groupThousands = (whole: string): string =>
 export const inReais = (whole: string, fraction: string): string =>
   `R$ ${groupThousands(whole)},${fraction.padEnd(2, "0")}`
 
-/** Writes centavos, from 0, for people. An error's message needs no decimals, which a bundle then leaves out. */
+/**
+ * Writes a non-negative number of centavos for people. Messages of errors use it in place of decimals, so that a bundle
+ * can leave the decimals out.
+ */
 export const centavosInReais = (centavos: number): string => {
   const digits = String(centavos).padStart(3, "0")
   return inReais(digits.slice(0, -2), digits.slice(-2))

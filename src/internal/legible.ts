@@ -1,12 +1,12 @@
 /**
- * Errors that print their sentence. An error of Effect that is logged as a value (`Effect.logError(error)`,
+ * Makes errors print their message. An error of Effect that is logged as a value (`Effect.logError(error)`,
  * `console.log(error)`, `inspect`) shows what its `toJSON` returns, which is its fields alone.
  */
 interface Legible extends Error {
   readonly toJSON: () => unknown
 }
 
-/** Puts the message of each error of a class first among what is printed of it. */
+/** Changes a class of errors so that the message is printed before the fields. */
 export const legible = <C extends { readonly prototype: Legible }>(errors: C): C => {
   const { prototype } = errors
   const { toJSON } = prototype

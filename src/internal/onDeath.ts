@@ -1,10 +1,10 @@
 /**
- * What happens when a process of a rehearsal dies: its fibers are abandoned, so no finalizer gives anything back. A store
- * that outlives the process registers here what a database does then: it rolls back what was open.
+ * The actions at the death of a process in a rehearsal. Its fibers are abandoned, so no finalizer runs. A store that
+ * outlives the process registers an action that rolls back its open transactions, as a database does.
  */
 import * as Context from "effect/Context"
 
-/** Registers what happens at each death. Outside of a rehearsal nothing is registered. */
+/** Registers an action for each death. Outside of a rehearsal it does nothing. */
 export const OnDeath = Context.Reference<(action: () => void) => void>("effect-pix/OnDeath", {
   defaultValue: () => () => {}
 })

@@ -1,6 +1,6 @@
 /**
- * Stores that only this process writes to, such as a SQLite file that it has locked. Who looks there for changes waits for
- * the next write, and does not look again and again.
+ * Stores that only this process writes to, such as a SQLite file that it has locked. A reader that waits for a change
+ * in such a store waits for the next write, and does not poll.
  */
 import * as Effect from "effect/Effect"
 import * as PubSub from "effect/PubSub"
@@ -10,13 +10,13 @@ import type { SqlClient } from "effect/sql/SqlClient"
 /** A message after each write. */
 export type Writes = PubSub.PubSub<void>
 
-/** An effect that ends when something was written since it last ended; at once where other processes may write too. */
+/** An effect that ends at the next write since it last ended. If other processes may write too, it ends at once. */
 export type NextWrite = Effect.Effect<void>
 
-/** A message that nobody has read yet takes the place of those before it. */
+/** A new message replaces the messages that nobody has read. */
 export const makeWrites: Effect.Effect<Writes> = PubSub.sliding<void>(1)
 
-/** By a part of the client that is the same with and without its transforms of names. */
+/** The key is `transactionService`, which a client shares with its copy without transforms of names. */
 const soleWrites = new WeakMap<SqlClient["transactionService"], Writes>()
 
 /** States that only this client writes to its database. */

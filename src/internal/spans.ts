@@ -2,13 +2,13 @@
  * The spans and the log lines of this library.
  *
  * A span is made only where a tracer is installed, and ends without a value: an answer or the message of an error may hold
- * people's data, so a span ends only with the error's tag and outcome. A log line has attributes, and the trace of what it
- * is about; it is no event of a span, since its message may hold an idempotency key.
+ * people's data, so a span ends only with the error's tag and outcome. A log line has attributes, and the trace of its
+ * call or row. It is not an event of a span, since its message may hold an idempotency key.
  *
  * One thing has one name in spans and lines: `payments.operation`, `payments.outcome`, `payments.error` (the error's tag),
  * `payments.attempts`, `payments.idempotency_key_hash`, `payments.reference`, `payments.amount` (in
  * centavos), `payments.retry_after` (in seconds) and
- * `error.type`. An error of a call gives those that it knows as `error[ErrorReporter.attributes]`.
+ * `error.type`. The attributes of an error of a call are in `error[ErrorReporter.attributes]`.
  */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -21,7 +21,10 @@ import * as Predicate from "effect/Predicate"
 import * as References from "effect/References"
 import * as Tracer from "effect/Tracer"
 
-/** Whether a tracer is installed. Without one nobody sees a span, and making it costs as much as the rest of a call. */
+/**
+ * Whether a tracer is installed. Without a tracer nobody sees a span, and making one costs as much as the rest of a
+ * call.
+ */
 export const isTraced = (context: Context.Context<never>): boolean =>
   Context.getOrUndefined(context, Tracer.Tracer) !== undefined
 
@@ -57,7 +60,9 @@ export const inSpan = <A, E, R>(
       : effect(undefined)
   )
 
-/** What `error.type` says: the status of an answer that is an error, else the `FailureReason`, else the error's tag. */
+/**
+ * The value of `error.type`: the status of an answer that is an error, else the `FailureReason`, else the error's tag.
+ */
 export const errorType = (failed: {
   readonly _tag: string
   readonly status?: number | undefined
@@ -67,12 +72,12 @@ export const errorType = (failed: {
   return status !== undefined && (status >= 400 || reason === undefined) ? String(status) : (reason ?? _tag)
 }
 
-/** Runs `effect` in the trace of `span`, where there is one. Its log lines are no events of the span. */
+/** Runs `effect` in the trace of `span`, if there is one. Its log lines are no events of the span. */
 export const inTraceOf = <A, E, R>(
   span: Tracer.AnySpan | undefined,
   effect: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> =>
-  // Loggers add a line to a span of this process as an event, and to one of another process not.
+  // Loggers add a line as an event to a span of this process. They add none to a span of another process.
   span === undefined ? effect : Effect.provideService(effect, Tracer.ParentSpan, Tracer.externalSpan(span))
 
 /** Logs a line in the trace of `span`, by default of the current one. Attributes that are `undefined` are left out. */

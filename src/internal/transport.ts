@@ -1,10 +1,10 @@
 /**
- * The interface between a call and the transport that sends it. Prepared bytes, a deadline and a bound go in. A whole
- * answer comes back, or what went wrong and whether the request may have left.
+ * The interface between a call and the transport that sends it. Its input is prepared bytes, a deadline and a bound.
+ * Its result is a whole answer, or the failure and whether the request may have left.
  *
- * A transport sends once. It repeats nothing, follows no redirect, and holds no socket, timer or listener after it has
- * reported to its sink. It is registered for one `HttpClient` object. A client that a user wrapped is another object, for
- * which no transport is registered, so the transport never bypasses the user's wrapper.
+ * A transport sends a request once. It repeats nothing, follows no redirect, and uses no socket, timer or listener
+ * after it has reported to its sink. It is registered for one `HttpClient` object. A client that a user wrapped is
+ * another object, for which no transport is registered, so the transport never bypasses the user's wrapper.
  */
 import type * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
@@ -14,7 +14,7 @@ export interface TransportRequest {
   readonly method: "GET" | "POST"
   /** Scheme, host and port, without a slash at the end. */
   readonly origin: string
-  /** From the first slash, with the query. */
+  /** Begins with a slash, and includes the query. */
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array<ArrayBuffer> | undefined
@@ -34,7 +34,7 @@ export interface TransportFailure {
   readonly kind: "Broken" | "TooLarge" | "Late"
   /** Whether the request may have left. `undefined`: the transport does not know, and the cause decides. */
   readonly sent: boolean | undefined
-  /** The head of the answer, where there was one. */
+  /** The head of the answer, if there was one. */
   readonly head: { readonly status: number; readonly headers: AnswerHeaders } | undefined
   /** The error of the platform. Never shown: it may hold what was sent. */
   readonly cause: unknown
@@ -50,7 +50,8 @@ export interface TransportSink {
 export interface Transport {
   /**
    * Sends a request. `timeout` is in milliseconds and covers connecting, the head and the whole body. `maxBytes` counts
-   * after decompression. Never throws. Returns the effect that cancels: when it is done, nothing of the request is left.
+   * after decompression. Never throws. Returns the effect that cancels: when that effect has ended, the request uses no
+   * socket and no timer.
    */
   readonly send: (
     request: TransportRequest,
@@ -62,11 +63,11 @@ export interface Transport {
 
 /**
  * Transports by the identity of the client. A property or a service would also be seen on a client that wraps or copies
- * this one, and the transport would bypass what its owner added.
+ * this one, and the transport would bypass the changes of its owner.
  */
 const transports = new WeakMap<HttpClient.HttpClient, Transport>()
 
-/** Registers a transport that does the same as the client. */
+/** Registers a transport for a client that has the same effect. */
 export const registerTransport = (client: HttpClient.HttpClient, transport: Transport): void => {
   transports.set(client, transport)
 }

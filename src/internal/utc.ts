@@ -33,10 +33,10 @@ const toCommon = (text: string): string | undefined => {
   return common.test(written) ? written : undefined
 }
 
-/** The number of two digits. 528 is what the character codes add to it: 11 times the code of "0". */
+/** Reads a number of two digits. 528 is the part of the character codes: 11 times the code of "0". */
 const twoDigits = (text: string, at: number) => text.charCodeAt(at) * 10 + text.charCodeAt(at + 1) - 528
 
-/** The milliseconds of the fraction of a second. Finer digits are cut off. */
+/** The milliseconds of the fraction of a second. Digits after the third are dropped. */
 const fraction = (text: string): number => {
   if (text[19] !== ".") return 0
   let millis = 0

@@ -78,7 +78,7 @@ export const withExtra = <const Fields extends Schema.Struct.Fields>(
       }),
       encode: SchemaGetter.transform((split: Flat): Flat => {
         const { extra, ...ours } = split
-        return { ...(extra as Flat), ...ours } // its schema is a record
+        return { ...(extra as Flat), ...ours } // the schema of `extra` is a record
       })
     })
   )

@@ -11,7 +11,7 @@
  * - When the layer's scope closes, it waits for the calls under way, for at most `shutdownTimeout`.
  *
  * Gotchas:
- * - It needs the package `undici`.
+ * - The package `undici` must be installed.
  * - A client that you wrap (`HttpClient.mapRequest`, `transformResponse` and so on) is used like any other `HttpClient`: your
  *   additions have their effect, and its requests do not use the fast transport.
  */
@@ -74,7 +74,10 @@ const undici = Effect.tryPromise({
       : Settings.wrong("undici", "is installed and could not be loaded: it needs Node 22.19 or newer")
 })
 
-/** An agent, and the effect that closes it: it waits for the requests under way, then destroys the other connections. */
+/**
+ * Makes an agent, and the effect that closes it: it waits for the requests under way, then destroys the other
+ * connections.
+ */
 const makeAgent = (
   { Agent, Pool }: typeof Undici,
   limits: Effect.Success<ReturnType<typeof check>>,
@@ -139,8 +142,8 @@ export const layerHttpClient = (options: Options = {}): Layer.Layer<HttpClient.H
   )
 
 /**
- * All of it from the environment, over this transport: `PAYMENTS_BASE_URL`, `PAYMENTS_CLIENT_ID`, `PAYMENTS_API_KEY` and,
- * where they are set, `PAYMENTS_COMPANY_ID` and `PAYMENTS_INSECURE`.
+ * The client with all its settings from the environment, over this transport: `PAYMENTS_BASE_URL`,
+ * `PAYMENTS_CLIENT_ID`, `PAYMENTS_API_KEY` and, where they are set, `PAYMENTS_COMPANY_ID` and `PAYMENTS_INSECURE`.
  */
 export const layer: Layer.Layer<Payments, ConfigurationError> = Layer.suspend(() =>
   Payments.layerOver(layerHttpClient())

@@ -1,8 +1,8 @@
 /**
  * A `SqlClient` on `node:sqlite`, for one process that stores its durable payouts and webhooks in a local file.
  *
- * Details: no SQLite driver of Effect loads with Effect 4.1. When a release of `@effect/sql-sqlite-node` does, use that one.
- * No other module of this library depends on this one: any other `SqlClient` works too.
+ * Details: no SQLite driver of Effect loads with Effect 4.1. When a release of `@effect/sql-sqlite-node` loads, use it
+ * instead. No other module of this library depends on this one: any other `SqlClient` works too.
  *
  * Gotchas:
  * - The file belongs to one process: a second one is refused when its layer is built. Several processes need PostgreSQL.
@@ -117,7 +117,10 @@ const opening = `
   COMMIT;
 `
 
-/** Makes SQLite's words for the current time follow the program's clock. `deterministic`: a statement has one time. */
+/**
+ * Makes SQLite's functions for the current time follow the program's clock. `deterministic`: within a statement the
+ * time is the same.
+ */
 const setClock = (db: DatabaseSync, clock: Clock.Clock) => {
   const define = (name: string, start: number, end: number) =>
     db.function(name, { deterministic: true }, () =>
@@ -128,7 +131,10 @@ const setClock = (db: DatabaseSync, clock: Clock.Clock) => {
   define("current_time", 11, 19)
 }
 
-/** How the connection is taken. A process that dies in a rehearsal gives it back: what it began is rolled back. */
+/**
+ * The effects that acquire the connection. If a process dies in a rehearsal, its transaction is rolled back and the
+ * connection is released.
+ */
 const acquirersOf = (db: DatabaseSync, writes: Writes, onDeath: (action: () => void) => void) => {
   const connection = Effect.succeed(connectionOf(db, writes))
   const isTransaction = () => db.isTransaction

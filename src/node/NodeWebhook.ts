@@ -2,12 +2,12 @@
  * A webhook for Express, Nest and `node:http`, whose requests are Node's own and no web `Request`.
  *
  * Details:
- * - The body is read as far as the handler asks for it, and the connection stays open for the answer.
+ * - The body is read as far as the handler reads it, and the connection stays open for the answer.
  * - The whole path reaches the handler, also where a router is mounted below a prefix.
  * - The address that an `ipAllowList` compares is Express's `req.ip` (see its setting "trust proxy"), or the connection's own.
  *
  * Gotchas:
- * - No body parser may come before it: a delivery whose body was read already is not answered, but fails.
+ * - Add it before any body parser: a delivery whose body was read already fails and is not answered.
  *
  * @example
  * ```ts

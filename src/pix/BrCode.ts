@@ -2,7 +2,7 @@
  * BR Codes: the copy-and-paste text of a PIX charge, which is also what its QR code holds (Bacen, Manual do BR Code).
  *
  * `parse` reads any code, also a wrong one, and lists what is wrong in `problems`: many test gateways, for example, write
- * a placeholder in place of the checksum. `verify` fails with the first problem. `generate` makes only correct codes.
+ * a placeholder in place of the checksum. `verify` fails with the first problem. `generate` makes correct codes only.
  *
  * Gotchas:
  * - The code of a live charge can be paid by everybody who reads it, and holds a PIX key. So `payload`, `key`, `url`,
@@ -31,9 +31,9 @@ export { type BrCode, type Problem, ProblemCode } from "./internal/brCodeModel.t
 /** The text is not a BR Code, a code cannot be made, or `verify` found a problem. The error holds no part of the text. */
 export class InvalidBrCode extends legible(
   Schema.TaggedError<InvalidBrCode>("effect-pix/InvalidBrCode")("InvalidBrCode", {
-    /** What is wrong, for a program. */
+    /** The kind of the problem, for a program. */
     code: ProblemCode,
-    /** What is wrong, as a predicate: "is cut off or not a BR Code". */
+    /** The problem, as a predicate: "is cut off or not a BR Code". */
     reason: Schema.String
   })
 ) {
@@ -180,15 +180,15 @@ export type GenerateOptions = {
 
 const toAscii = (text: string) => text.normalize("NFKD").replaceAll(/\p{M}/gu, "").replaceAll(/\s+/g, " ").trim()
 
-const asciiField = (what: string, text: string, max: number): Result.Result<string, InvalidBrCode> => {
+const asciiField = (name: string, text: string, max: number): Result.Result<string, InvalidBrCode> => {
   const ascii = Predicate.isString(text) ? toAscii(text) : ""
   return /^[\x20-\x7e]+$/.test(ascii) && ascii.length <= max
     ? Result.succeed(ascii)
-    : invalid("field", `needs ${what} in ASCII (accents are dropped), of 1 to ${max} characters`)
+    : invalid("field", `needs ${name} in ASCII (accents are dropped), of 1 to ${max} characters`)
 }
 
-const patternField = (what: string, text: string, pattern: RegExp): Result.Result<string, InvalidBrCode> =>
-  Predicate.isString(text) && pattern.test(text) ? Result.succeed(text) : invalid("field", `needs ${what}`)
+const patternField = (name: string, text: string, pattern: RegExp): Result.Result<string, InvalidBrCode> =>
+  Predicate.isString(text) && pattern.test(text) ? Result.succeed(text) : invalid("field", `needs ${name}`)
 
 const plainTxid = /^[A-Za-z0-9]{1,25}$/
 
@@ -207,7 +207,7 @@ const accountOf = (options: GenerateOptions): Result.Result<string, InvalidBrCod
   Result.gen(function* () {
     const { additionalInfo, key, url } = options
     if (url !== undefined) {
-      // The type forbids both. A caller without types can still give both.
+      // The type forbids a key together with a URL. A caller without types can still give both.
       if (key !== undefined) return yield* invalid("field", "needs a key or a URL, not both")
       if (additionalInfo !== undefined) return yield* invalid("field", "has no additional information next to a URL")
       return tlv.write(

@@ -6,13 +6,13 @@
  *
  * Gotchas:
  * - A CNPJ may hold letters since July 2026 (Instrução Normativa RFB 2.229/2024). The numeric ones stay valid.
- * - {@link cpf} and {@link cnpj} are for what a program writes: they throw a `SchemaError`. For what a user typed there
- *   are {@link cpfOption} and {@link cnpjOption}.
+ * - {@link cpf} and {@link cnpj} are for literals in a program: they throw a `SchemaError`. For the input of a user
+ *   there are {@link cpfOption} and {@link cnpjOption}.
  * - Both are plain strings, which print in full. Put {@link mask} into logs, never the document.
  * - Check digits catch most single slips, not all. Where the first check digit is 0, one wrong digit may not be
  *   detected (in a CPF the first, or with `00` also the sixth; in a CNPJ with `00` the first, fifth or ninth). In a CNPJ a
  *   character may also be replaced by one that is worth 11, 22 or 33 more (`6`, `A`, `L`, `W`).
- * - A valid document need not exist, nor be the payer's.
+ * - A valid document need not exist, and need not be the payer's.
  */
 declare module "./Document.ts" {}
 
@@ -53,14 +53,14 @@ const isCpf = (u: unknown): u is Cpf =>
 const isCnpj = (u: unknown): u is Cnpj =>
   Predicate.isString(u) && /^[\dA-Z]{12}\d{2}$/.test(u) && !repeatedDigit.test(u) && isValidCnpj(u)
 
-/** {@link cpf}, or none for what it would refuse. */
+/** {@link cpf} as an `Option`: none for a text that it would refuse. */
 export const cpfOption = (input: string): Option.Option<Cpf> =>
   // `isValidCpf` tests the input with its punctuation: it checks the positions of the separators.
   Predicate.isString(input) && isValidCpf(input)
     ? Option.liftPredicate(isCpf)(input.replaceAll(separators, ""))
     : Option.none()
 
-/** {@link cnpj}, or none for what it would refuse. */
+/** {@link cnpj} as an `Option`: none for a text that it would refuse. */
 export const cnpjOption = (input: string): Option.Option<Cnpj> =>
   // Only ASCII: `toUpperCase` turns "ı" and "ſ" into the letters I and S.
   Predicate.isString(input) && /^[\s\w./-]*$/.test(input) && isValidCnpj(input)
@@ -165,7 +165,7 @@ const is11Digits = (document: Cpf | Cnpj): document is Cpf =>
   Predicate.isString(document) ? document.length === 11 : refuse("Expected a CPF or a CNPJ")
 
 /**
- * The document as a charge carries it.
+ * The document in the form of a charge.
  *
  * ```ts
  * import { Document } from "effect-pix"
@@ -210,7 +210,7 @@ export const format = (document: Cpf | Cnpj): string =>
 export const mask = (document: Cpf | Cnpj): string =>
   is11Digits(document) ? obfuscateCpf(document) : obfuscateCnpj(document)
 
-/** The least characters that must be shown: too many documents have fewer than these in common. */
+/** How many characters must be shown at least: fewer characters are the same in too many documents. */
 const leastShown = 4
 
 // A masked CPF and a masked CNPJ, recognised by their punctuation.

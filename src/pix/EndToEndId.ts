@@ -32,7 +32,7 @@ export interface EndToEndId {
 /** The text is not a well-formed identifier. The error does not hold the text. */
 export class InvalidEndToEndId extends legible(
   Schema.TaggedError<InvalidEndToEndId>("effect-pix/InvalidEndToEndId")("InvalidEndToEndId", {
-    /** What is wrong, as a predicate: "names a minute that does not exist". */
+    /** The problem, as a predicate: "names a minute that does not exist". */
     reason: Schema.String
   })
 ) {

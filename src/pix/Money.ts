@@ -5,13 +5,13 @@
  * - `Reais`: an exact decimal number of reais, possibly negative. Balances and the value of a withdrawal use it.
  *
  * The service sends both as bare JSON numbers, so only the type says which one it is. Conversion is by name
- * (`fromReais`, `toReais`, `toCentavos`), exact, and refuses instead of rounding. No float takes part in any of it.
+ * (`fromReais`, `toReais`, `toCentavos`), exact, and refuses instead of rounding. No float is used.
  *
  * Gotchas:
- * - `centavos`, `reais` and `fromReais` are for what a program writes: they throw a `SchemaError`, which never quotes the
- *   input. For what a user typed there are `parseBRL` and an `...Option` of each: they return none instead.
- * - `Reais` are `BigDecimal`s: `BigDecimal.sum(a, b)` and the rest of "effect/BigDecimal" apply. Bring a result back
- *   with `Money.reais`. Compare them with `Equal.equals` or `ReaisOrder`, not with `<`.
+ * - `centavos`, `reais` and `fromReais` are for literals in a program: they throw a `SchemaError`, which never quotes
+ *   the input. For the input of a user there are `parseBRL` and an `...Option` of each: they return none instead.
+ * - `Reais` are `BigDecimal`s: `BigDecimal.sum(a, b)` and the rest of "effect/BigDecimal" apply. Make `Reais` of a
+ *   result with `Money.reais`. Compare them with `Equal.equals` or `ReaisOrder`, not with `<`.
  */
 declare module "./Money.ts" {}
 
@@ -57,7 +57,7 @@ export const centavos = (n: number): Centavos =>
     'Expected a whole number of centavos from 0, within the safe integers. Money.fromReais("25.50") takes reais'
   )
 
-/** `centavos`, or none for what it would refuse. */
+/** `centavos` as an `Option`: none for a number that it would refuse. */
 export const centavosOption = (n: number): Option.Option<Centavos> => {
   const positive = Object.is(n, -0) ? 0 : n
   return isCentavos(positive) ? Option.some(positive) : Option.none()
@@ -132,7 +132,7 @@ export const ReaisFromJson = Schema.Union([Schema.Finite, Schema.String]).pipe(
 export const reais = (input: string | bigint | BigDecimal.BigDecimal): Reais =>
   orRefuse(reaisOption(input), `Expected ${reaisExpected}`)
 
-/** `reais`, or none for what it would refuse. */
+/** `reais` as an `Option`: none for an input that it would refuse. */
 export const reaisOption = (input: string | bigint | BigDecimal.BigDecimal): Option.Option<Reais> => {
   const made = Predicate.isString(input)
     ? decimal.fromText(input)
@@ -156,7 +156,7 @@ const reaisText = /^(?:0|[1-9]\d*)(?:\.\d{1,2})?$/
 export const fromReais = (input: string | Reais): Centavos =>
   orRefuse(fromReaisOption(input), "Expected a non-negative amount in reais, with a point and at most two decimals")
 
-/** `fromReais`, or none for what it would refuse. */
+/** `fromReais` as an `Option`: none for an input that it would refuse. */
 export const fromReaisOption = (input: string | Reais): Option.Option<Centavos> => {
   if (Predicate.isString(input) && !reaisText.test(input)) return Option.none()
   return Option.flatMap(reaisOption(input), toCentavos)
@@ -241,7 +241,7 @@ export const ReaisEquivalence: equivalence.Equivalence<Reais> = BigDecimal.Equiv
 /** The sum. Throws a `SchemaError` beyond the safe integers (some 90 trillion reais). */
 export const add = (self: Centavos, that: Centavos): Centavos => centavos(centavos(self) + centavos(that))
 
-/** The difference in centavos, or none where it would be negative. */
+/** The difference in centavos, or none if it would be negative. */
 export const subtract = (self: Centavos, that: Centavos): Option.Option<Centavos> =>
   isCentavos(self) && isCentavos(that) ? centavosOption(self - that) : Option.none()
 

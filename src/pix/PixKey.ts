@@ -3,11 +3,11 @@
  * of the PIX directory (DICT), and masked wherever it is printed.
  *
  * Gotchas:
- * - The kind is always said, never guessed: `11912345684` is a valid CPF and also somebody's phone.
- * - String, JSON, `inspect`, logs and causes show the mask. Only {@link value} and {@link toPair}, and what a schema of
- *   this module encodes to, show the key.
- * - `cpf`, `cnpj`, `email`, `phone` and `evp` are for what a program writes: they throw a `SchemaError`, which does not
- *   repeat the input. For what a user typed there are {@link make} and an `...Option` of each.
+ * - The kind is always given, never guessed: `11912345684` is a valid CPF and also a possible phone number.
+ * - String, JSON, `inspect`, logs and causes show the mask. Only {@link value}, {@link toPair} and the encoded forms of
+ *   the schemas of this module show the key.
+ * - `cpf`, `cnpj`, `email`, `phone` and `evp` are for literals in a program: they throw a `SchemaError`, which does not
+ *   repeat the input. For the input of a user there are {@link make} and an `...Option` of each.
  * - Compare keys with `Equal.equals`. The deep equality of a test library does not see the private value, and takes any
  *   two keys with the same mask for equal.
  */
@@ -33,7 +33,7 @@ export class InvalidPixKey extends legible(
   Schema.TaggedError<InvalidPixKey>("effect-pix/InvalidPixKey")("InvalidPixKey", {
     /** The given kind; absent if it is not one of the five. */
     type: Schema.optionalKey(PixKeyType),
-    /** What is wrong, as a predicate: "is not a valid CPF (...)". */
+    /** The problem, as a predicate: "is not a valid CPF (...)". */
     reason: Schema.String
   })
 ) {
@@ -101,7 +101,7 @@ export const fromPair = (pixKey: string, pixKeyType: string): Result.Result<PixK
 }
 
 /**
- * Says what is wrong with a pair; none if nothing is. The text does not repeat the key.
+ * Returns the mistake in a pair as a text, or none. The text does not repeat the key.
  *
  * ```ts
  * import { PixKey } from "effect-pix"
@@ -142,7 +142,7 @@ const option = (type: PixKeyType, input: string): Option.Option<PixKey> => Resul
  */
 export const cpf = (input: string): PixKey => literal("CPF", input)
 
-/** {@link cpf}, or none for what it would refuse. */
+/** {@link cpf} as an `Option`: none for a text that it would refuse. */
 export const cpfOption = (input: string): Option.Option<PixKey> => option("CPF", input)
 
 /**
@@ -157,7 +157,7 @@ export const cpfOption = (input: string): Option.Option<PixKey> => option("CPF",
  */
 export const cnpj = (input: string): PixKey => literal("CNPJ", input)
 
-/** {@link cnpj}, or none for what it would refuse. */
+/** {@link cnpj} as an `Option`: none for a text that it would refuse. */
 export const cnpjOption = (input: string): Option.Option<PixKey> => option("CNPJ", input)
 
 /**
@@ -172,7 +172,7 @@ export const cnpjOption = (input: string): Option.Option<PixKey> => option("CNPJ
  */
 export const email = (input: string): PixKey => literal("EMAIL", input)
 
-/** {@link email}, or none for what it would refuse. */
+/** {@link email} as an `Option`: none for a text that it would refuse. */
 export const emailOption = (input: string): Option.Option<PixKey> => option("EMAIL", input)
 
 /**
@@ -194,7 +194,7 @@ export const emailOption = (input: string): Option.Option<PixKey> => option("EMA
  */
 export const phone = (input: string): PixKey => literal("PHONE", input)
 
-/** {@link phone}, or none for what it would refuse. */
+/** {@link phone} as an `Option`: none for a text that it would refuse. */
 export const phoneOption = (input: string): Option.Option<PixKey> => option("PHONE", input)
 
 /**
@@ -208,10 +208,10 @@ export const phoneOption = (input: string): Option.Option<PixKey> => option("PHO
  */
 export const evp = (input: string): PixKey => literal("EVP", input)
 
-/** {@link evp}, or none for what it would refuse. */
+/** {@link evp} as an `Option`: none for a text that it would refuse. */
 export const evpOption = (input: string): Option.Option<PixKey> => option("EVP", input)
 
-/** The key itself, in plain text: from here on nothing masks it. */
+/** The key itself, in plain text: nothing masks the returned text. */
 export const value: (key: PixKey | OpaquePixKey) => string = (key) => MaskedKey.reveal(key)
 
 /** Key and kind in plain text, as the service takes them. */
@@ -231,8 +231,8 @@ const decodePair = SchemaGetter.transformEffect(({ pixKey, pixKeyType }: Pair) =
 )
 
 /**
- * A key in memory. For the wire's two fields use {@link FromPair}, which is also its JSON form: in plain text, since
- * what is stored must be readable again.
+ * A key in memory. For the two fields of the wire use {@link FromPair}. It is also the JSON form of a key, in plain
+ * text, since a stored key must be readable again.
  */
 export const PixKey = Schema.declare(isPixKey, {
   title: "PixKey",
@@ -273,8 +273,8 @@ export const FromPair = PairOf(PixKeyType).pipe(
 )
 
 /**
- * The wire's pair as {@link read} reads it: open, for what the service sends. Both parts may be any text. A pair that is
- * not a valid key of a known kind encodes to the same pair.
+ * The wire's pair as {@link read} reads it: open, for answers of the service. Both parts may be any text. A pair that
+ * is not a valid key of a known kind encodes to the same pair.
  *
  * ```ts
  * import { PixKey } from "effect-pix"

@@ -62,7 +62,7 @@ import * as TransactionStream from "./TransactionStream.ts"
 
 /** An order in your books, with the charge that you created for it. `amount` is in centavos. It may have more fields; the result returns them. */
 export const Order = Schema.Struct({
-  /** The `id` that the creation of the charge answered. */
+  /** The `id` that the creation of the charge returned. */
   transactionId: Schema.String,
   /** In centavos. It is compared with the `value` of the lookup, which is in centavos too. */
   amount: Centavos,
@@ -116,7 +116,7 @@ export interface StatusDiffers<O extends Order = Order> extends Compared<O> {
 /** The service answered that there is no transaction with this id. */
 export interface MissingAtGateway<O extends Order = Order> extends OfOrder<O> {
   readonly _tag: "MissingAtGateway"
-  /** What the lookup answered. */
+  /** The answer of the lookup. */
   readonly error: TransactionNotFound
 }
 
@@ -126,7 +126,7 @@ export interface MissingAtGateway<O extends Order = Order> extends OfOrder<O> {
  */
 export interface Unreadable<O extends Order = Order> extends OfOrder<O> {
   readonly _tag: "Unreadable"
-  /** Why there is no answer. */
+  /** The reason why there is no answer. */
   readonly error: Exclude<GetTransactionError, AuthError | TransactionNotFound>
 }
 
@@ -138,10 +138,10 @@ export type ReconcileResult<O extends Order = Order> =
   | MissingAtGateway<O>
   | Unreadable<O>
 
-/** What a run over orders can fail with. */
+/** The errors of a run over orders. */
 export type ReconcileError = AuthError | InvalidRequest | RateLimited | RequestRejected | ServiceUnavailable
 
-/** After so many orders in a row without an answer the run fails. */
+/** How many orders in a row may have no answer before the run fails. */
 const maxUnanswered = 10
 
 const { checked } = Settings
@@ -173,7 +173,8 @@ const isStream = <O, E, R>(orders: Iterable<O> | Stream.Stream<O, E, R>): orders
  * the same way:
  *
  * - with `AuthError`, or a `RequestRejected` that is a redirect (the base URL is wrong), at once;
- * - with `ServiceUnavailable` or `RateLimited`, after ten orders in a row that fail with one of the two. They have no result;
+ * - with `ServiceUnavailable` or `RateLimited`, after ten orders in a row that fail with one of the two. These orders
+ *   have no result;
  * - with the error of the stream of orders, and with `InvalidRequest` for a wrong option.
  *
  * After a failure or a kill, give the `position` of the last stored result as `from`: the orders after it are looked up
@@ -233,8 +234,8 @@ export const stream = <O extends Order, E = never, R = never>(
 /** Options of `unknownRows`: which rows of the list to read, and how to find a row in your books. */
 export interface UnknownRowsOptions<E = never, R = never> extends Omit<TransactionStream.Options, "limit"> {
   /**
-   * Whether this row is in your books. It holds the payer's data. `docs/reconciling.md` shows which ids may match. What it
-   * fails with ends the stream.
+   * Whether this row is in your books. It holds the payer's data. `docs/reconciling.md` shows which ids may match. If
+   * it fails, the stream fails with the same error.
    */
   readonly isKnown: (row: TransactionListItem) => Effect.Effect<boolean, E, R>
   /** How many calls of `isKnown` may run at the same time. Default: 4. */

@@ -41,11 +41,13 @@ export { Checkpoint, PaginationError }
 
 /** Which rows to read, and how. */
 export interface Options {
-  /** Default: `createdAt_asc`, oldest first, which moves the least; or that of `from`. */
+  /**
+   * The order of the list. Default: that of `from`, else `createdAt_asc` (oldest first), in which the fewest rows move.
+   */
   readonly sort?: TransactionSort | undefined
   /** How many rows a page has: 1 to 100. Default: 100, the most that the service allows. Looks at borders use other sizes. */
   readonly pageSize?: number | undefined
-  /** How many pages may be read before the consumer asks for them; one more may be under way. Default: 0. */
+  /** How many pages may be read before the consumer needs them; one more may be under way. Default: 0. */
   readonly readAhead?: number | undefined
   /** Only rows created at this time or later; rows without `createdAt` are left out. Default: all. */
   readonly since?: DateTime.DateTime | Date | undefined
@@ -65,7 +67,7 @@ export interface Page {
   readonly checkpoint: Checkpoint
 }
 
-/** What a stream of transactions can fail with. */
+/** The errors of a stream of transactions. */
 export type StreamTransactionsError = ListTransactionsError | PaginationError
 
 const isCheckpoint = Schema.is(Checkpoint)
@@ -177,7 +179,7 @@ export const pages = (options: Options = {}): Stream.Stream<Page, StreamTransact
  * All transactions of the company, one by one: each that is in the list from the start of the stream to its end is
  * delivered exactly once. Amounts are in centavos.
  *
- * Fails with `PaginationError` where the pages cannot show that no row was lost or repeated, and as `listTransactions`
+ * Fails with `PaginationError` if the pages cannot show that no row was lost or repeated, and as `listTransactions`
  * does. Gotcha: `Stream.retry` would start again and repeat rows. Use `pages`, and give the last checkpoint as `from`.
  */
 export const stream = (options?: Options): Stream.Stream<TransactionListItem, StreamTransactionsError, Payments> =>

@@ -11,7 +11,7 @@
  * - It continues if the service cannot be reached, limits the rate, or sends an answer that cannot be read (such as the
  *   page of a proxy). Every other failure ends it.
  *
- * Gotcha: `TimedOut` does not prove that the payer did not pay. It only has the result of the last lookup.
+ * Gotcha: `TimedOut` does not prove that the payer did not pay. It holds only the result of the last lookup.
  *
  * ```ts
  * import { Effect } from "effect"
@@ -87,7 +87,7 @@ export class TimedOut extends legible(
   }
 }
 
-/** What waiting can fail with. After an error that concerns only the service the transaction is looked up again. */
+/** The errors of waiting. After an error that concerns only the service the transaction is looked up again. */
 export type WaitError = Exclude<GetTransactionError, { readonly concerns: "Service" }> | TimedOut
 
 /**
@@ -127,7 +127,7 @@ const watch = Effect.fnUntraced(function* (transactionId: string, options: Optio
   let failure: string | undefined
   /** The time of the next planned lookup. */
   let planned: number | undefined
-  /** The service asked for no lookup before this time. */
+  /** The service asked the client to wait until this time. */
   let notBefore = -Infinity
   let hinted = 0
 
@@ -210,10 +210,10 @@ const watch = Effect.fnUntraced(function* (transactionId: string, options: Optio
 })
 
 /**
- * Waits until the transaction is final, and gives what the last lookup answered. Its `value` is in centavos.
+ * Waits until the transaction is final, and returns the answer of the last lookup. Its `value` is in centavos.
  *
  * Fails with `TimedOut` at the end of `timeout`, and with `InvalidRequest`, `AuthError`, `RequestRejected` or
- * `TransactionNotFound`. What only concerns the service, such as an outage, is waited for.
+ * `TransactionNotFound`. A failure that concerns only the service, such as an outage, does not end the wait.
  *
  * Gotcha: final is not paid. The status is one of `Paid`, `Cancelled`, `Failed` and `Refunded`: check that it is `Paid`.
  */

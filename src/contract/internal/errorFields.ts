@@ -73,7 +73,7 @@ export const serviceSaid = ({
   return serviceCode === undefined ? "" : ` The service gave the code ${serviceCode}.`
 }
 
-/** A refusal says nothing about earlier calls with the same key, so the sentence is about this call only. */
+/** A refusal proves nothing about earlier calls with the same key, so the sentence is about this call only. */
 export const nothingExecuted = (error: { readonly idempotencyKey?: string }) =>
   error.idempotencyKey === undefined
     ? "Nothing was executed"
@@ -90,7 +90,7 @@ export const retryAfterInWords = (error: { readonly retryAfter?: Duration.Durati
 export const keyInWords = (error: { readonly idempotencyKey?: string }) =>
   error.idempotencyKey === undefined ? "" : ` (idempotency key ${error.idempotencyKey})`
 
-/** What a write may have done, as the contract says it. */
+/** The sentence of the contract about what a write may have done. */
 export const stakeInWords = (operation: Endpoints.Operation): string => {
   const endpoint: Endpoints.Endpoint = Endpoints.all[operation]
   return endpoint.atStake ?? "MONEY MAY HAVE MOVED."

@@ -1,6 +1,6 @@
 /**
- * What `ErrorReporter` of Effect reads of an error: how severe it is, and attributes without a person's data. The log lines
- * and the spans of a failed call have the same attributes.
+ * The parts of an error that Effect's `ErrorReporter` reads: its severity, and attributes without personal data. The
+ * log lines and the spans of a failed call have the same attributes.
  */
 import type * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
@@ -12,7 +12,10 @@ import { errorType } from "../../internal/spans.ts"
 import { fingerprint } from "../IdempotencyKey.ts"
 import type { Outcome } from "../Outcome.ts"
 
-/** `Rejected` is an answer. Without a usable answer something on the way is wrong, and after `Unknown` money may have moved. */
+/**
+ * `Rejected` is an answer of the service. `NotSent` and `NoEffect` have no usable answer, so something on the way is
+ * wrong. After `Unknown` money may have moved.
+ */
 const severities: Record<Outcome, LogLevel.Severity> = {
   Unknown: "Error",
   NotSent: "Warn",

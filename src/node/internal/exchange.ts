@@ -48,7 +48,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#timer = startTimer(timeout, abortLate, this)
   }
 
-  /** undici has a connection, and writes the request when this returns. */
+  /** undici calls this when it has a connection, and writes the request when this returns. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (this.#isLate()) this.#reportFailure("Late", undefined)
     if (this.#isOver) throw aborted

@@ -20,15 +20,15 @@ export const ProblemCode = Schema.Literals(["tlv", "not-pix", "crc", "amount", "
 /** See the schema of the same name. */
 export type ProblemCode = typeof ProblemCode.Type
 
-/** A finding about a code that could be read. It repeats nothing of the code. */
+/** A problem of a code that could be read. It repeats nothing of the code. */
 export interface Problem {
-  /** What is wrong, for a program. */
+  /** The kind of the problem, for a program. */
   readonly code: ProblemCode
-  /** What is wrong, as a predicate: "states an amount that is not ...". */
+  /** The problem, as a predicate: "states an amount that is not ...". */
   readonly reason: string
 }
 
-/** A BR Code as it was read. What it does not state is `undefined`. */
+/** A BR Code as it was read. A value that it does not state is `undefined`. */
 export interface BrCode {
   /**
    * How the code is paid. `static`: to a key in the code. `dynamic`: to the charge at a URL. `composite`: with a consent to

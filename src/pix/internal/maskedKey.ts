@@ -11,7 +11,7 @@ export class MaskedKey<Tag extends string, Type extends string> extends Inspecta
   readonly _tag: Tag
   /** The kind, as the service names it. */
   readonly type: Type
-  /** What may be shown of the key. */
+  /** The part of the key that may be shown. */
   readonly masked: string
   // A `Redacted` would print nothing of the key, and people recognise a key by its mask.
   readonly #value: string

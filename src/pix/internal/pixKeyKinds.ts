@@ -22,7 +22,7 @@ export interface Pair<Type extends string = PixKeyType> {
 }
 
 interface Kind {
-  /** The key in the directory's form, or what is wrong with the text, as a predicate. */
+  /** The key in the directory's form, or the mistake in the text, as a predicate. */
   readonly read: (input: string) => Result.Result<string, string>
   readonly mask: (value: string) => string
 }
@@ -42,7 +42,7 @@ const document = (read: (input: string) => Option.Option<string>, expected: stri
 
 const readEmail = (input: string): Result.Result<string, string> => {
   const text = input.trim()
-  // Tested before `toLowerCase`, which turns the Kelvin sign into the letter k.
+  // The text is tested before `toLowerCase`, which turns the Kelvin sign into the letter k.
   const isPlain = text.length <= maxEmailLength && /^[\x21-\x7e]+$/.test(text)
   const address = text.toLowerCase()
   return isPlain && emailPattern.test(address)

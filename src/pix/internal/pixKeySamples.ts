@@ -1,5 +1,5 @@
 /**
- * Valid pairs of key and kind: what property tests generate from the schema of a key.
+ * Valid pairs of key and kind. Property tests generate them from the schema of a key.
  */
 import * as Schema from "effect/Schema"
 import * as Document from "../Document.ts"

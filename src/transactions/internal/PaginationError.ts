@@ -23,7 +23,7 @@ const reasonInWords = {
 
 /** Why the reader stopped. */
 export type Reason = keyof typeof reasonInWords
-// Its keys are the reasons, in this order.
+// The keys of `reasonInWords` are the reasons, in this order.
 const reasons = Object.keys(reasonInWords) as Array<Reason>
 
 /**
@@ -39,7 +39,9 @@ export class PaginationError extends legible(
     /** The page that was requested last. */
     page: Schema.Natural,
     reason: Schema.Literals(reasons),
-    /** Of `MissingRows`: how many rows the service counts, and how many were delivered or left out before `since`. */
+    /**
+     * Only for `MissingRows`: how many rows the service counts, and how many were delivered or left out before `since`.
+     */
     counted: Schema.optionalKey(Schema.Natural),
     delivered: Schema.optionalKey(Schema.Natural),
     checkpoint: Checkpoint

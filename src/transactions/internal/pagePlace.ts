@@ -40,7 +40,7 @@ export const Checkpoint = Schema.Struct({
 /** See the schema of the same name. */
 export type Checkpoint = typeof Checkpoint.Type
 
-/** A checkpoint in memory, while the reader continues from it. */
+/** The place of a running reader: a checkpoint in memory. */
 export interface Place extends Omit<Checkpoint, "ids"> {
   /** The ids of the rows read last, in the order of reading, each with the time of its row or a later one. */
   readonly known: ReadonlyMap<number, number>

@@ -52,7 +52,7 @@ interface Answer {
   /** The position after the last one. */
   readonly end: number
   /** How many rows were asked for. */
-  readonly asked: number
+  readonly wanted: number
   readonly isShort: boolean
   readonly total: number
 }
@@ -60,7 +60,7 @@ interface Answer {
 /** How many answers in a row may have no new row. */
 const maxMisses = 30
 
-/** After so many of them, a page is accepted that starts with a row of the time that was read last. */
+/** After this number of such answers, a page that starts with a row of the last time that was read is accepted. */
 const maxMissesAtOneTime = 8
 
 /** How many rows may be delivered beyond twice the first count of the service. */
@@ -87,7 +87,7 @@ export const make = <E>({ isCounted, list, pageSize, start }: Options<E>) => {
   let isProven = false
   /** Whether the service ignores the requested page size. */
   let isFixed = false
-  /** The most rows that an answer has shown. */
+  /** The largest number of rows that an answer has shown. */
   let shown = 0
   /** Whether the page before had fewer rows than requested. */
   let isAfterShort = false
@@ -98,11 +98,11 @@ export const make = <E>({ isCounted, list, pageSize, start }: Options<E>) => {
   let ahead: number | undefined
   /** How many rows the service counted when the page before was read. */
   let counted = 0
-  /** Whether one look at this border has shown too few rows. */
+  /** Whether a first look at this border has shown too few rows. */
   let isRepeated = false
   let misses = 0
-  let left: number | undefined
-  let isAskedAgain = false
+  let allowance: number | undefined
+  let isRequestedAgain = false
   let isOver = false
 
   /** The place for a checkpoint. A border that needs a second look counts as tied: a run from here does not take that look. */
@@ -121,19 +121,19 @@ export const make = <E>({ isCounted, list, pageSize, start }: Options<E>) => {
       })
     )
 
-  const miss = (reason: Reason) => {
+  const countMiss = (reason: Reason) => {
     misses += 1
     return misses >= maxMisses ? failed(reason) : Effect.void
   }
 
-  const ask = Effect.fnUntraced(function* (number: number, rows: number) {
+  const requestPage = Effect.fnUntraced(function* (number: number, rows: number) {
     while (true) {
       const answer = yield* list({ page: number, pageSize: Math.min(rows, largestPage), sort })
       const { currentPage, totalItems: total, totalPages } = answer
       const [first, last] = [answer.items[0], answer.items.at(-1)]
       if (first && last && timeOf(first, sort) > timeOf(last, sort)) return yield* failed("OutOfOrder")
       least = Math.min(least ?? total, total)
-      left ??= total * 2 + slack
+      allowance ??= total * 2 + slack
       // For a page beyond the end, some services answer with the last page.
       const isBeyond = currentPage === totalPages && currentPage < number && (number - 1) * rows >= total
       if (currentPage === number || isBeyond) {
@@ -146,11 +146,11 @@ export const make = <E>({ isCounted, list, pageSize, start }: Options<E>) => {
           offset,
           end: offset + items.length,
           isShort: given.length < rows,
-          asked: rows,
+          wanted: rows,
           total
         } satisfies Answer
       }
-      yield* miss("EchoedPage")
+      yield* countMiss("EchoedPage")
     }
   })
 
@@ -160,11 +160,11 @@ export const make = <E>({ isCounted, list, pageSize, start }: Options<E>) => {
     const sizes = isFixed || (items.length === 0 && isAfterShort) ? [] : lookSizes(offset, size, most)
     const other = sizes[(misses + (isRepeated ? 1 : 0)) % sizes.length]
     if (other !== undefined) {
-      const answer = yield* ask(Math.floor(offset / other) + 1, other)
+      const answer = yield* requestPage(Math.floor(offset / other) + 1, other)
       isFixed = answer.items.length > other
       if (!isFixed && (other < size || answer.items.length > size)) return { ...answer, isBefore: false }
     }
-    return { ...(yield* ask(page - 1, size)), isBefore: true }
+    return { ...(yield* requestPage(page - 1, size)), isBefore: true }
   })
 
   /** Computes the page number again if the service uses another page size than requested. Returns whether it does. */
@@ -183,9 +183,9 @@ export const make = <E>({ isCounted, list, pageSize, start }: Options<E>) => {
   }
 
   const stepBack = Effect.fnUntraced(function* ([first]: Answer["items"]) {
-    // Further back are rows that were read, but whose ids are no longer held: they would look new.
+    // The pages further back hold rows that were read and whose ids are no longer held: they would count as new.
     if (page === 1 || (first !== undefined && isDoubtful(place, first))) return yield* failed("LostPlace")
-    yield* miss("StillMoving")
+    yield* countMiss("StillMoving")
     ahead = page
     if (behind === page - 1) behind = undefined
     page = behind === undefined ? Math.max(1, page - 2 ** misses) : Math.floor((behind + page) / 2)
@@ -205,10 +205,10 @@ export const make = <E>({ isCounted, list, pageSize, start }: Options<E>) => {
     }
 
     const near = yield* look(answer)
-    const isPast = (row: TransactionListItem) => first !== undefined && timeOf(row, sort) > timeOf(first, sort)
+    const isLater = (row: TransactionListItem) => first !== undefined && timeOf(row, sort) > timeOf(first, sort)
     // The service may cut an answer that is larger than `size`, so a short one does not prove the end of the list.
-    const showsEnd = near.isShort && near.asked <= size
-    const isWhole = near.items.some((row) => isEarlier(place, row)) && (showsEnd || near.items.some(isPast))
+    const showsEnd = near.isShort && near.wanted <= size
+    const isWhole = near.items.some((row) => isEarlier(place, row)) && (showsEnd || near.items.some(isLater))
     const from = near.items.findIndex((row) => isBehind(place, row))
     // Only rows whose time is `edge` may be missing before the page, so the rows are counted at the end.
     const hasOneTime = first !== undefined && timeOf(first, sort) === place.edge
@@ -218,14 +218,15 @@ export const make = <E>({ isCounted, list, pageSize, start }: Options<E>) => {
       return { isReached: isJoined || isOneTime, near: undefined }
     }
     const ids = new Set(items.map(({ id }) => id))
-    const meets = near.items.slice(from).some(({ id }) => ids.has(id))
-    const [final] = near.items.slice(-1)
-    const endsAtPlace = final !== undefined && (place.known.size === 0 || !isEarlier(place, final))
+    const isOverlapping = near.items.slice(from).some(({ id }) => ids.has(id))
+    const [lastRow] = near.items.slice(-1)
+    const endsAtPlace = lastRow !== undefined && (place.known.size === 0 || !isEarlier(place, lastRow))
     const isEnd = items.length === 0 && near.isShort && (isProven || endsAtPlace)
     // Oldest first, new rows are added at the end: only a lower count shows that rows have moved.
     const isStill = sort === "createdAt_asc" ? counted <= total && total <= near.total : total === near.total
     const isUnmoved = near.isBefore && endsAtPlace && (isStill || items.length === 0)
-    const isReached = isJoined || meets || isOneTime || ((isEnd || isUnmoved) && unread(place, near).length === 0)
+    const isReached =
+      isJoined || isOverlapping || isOneTime || ((isEnd || isUnmoved) && unread(place, near).length === 0)
     if (!isReached || items.length === 0 || isWhole) return { isReached, near }
     const isTied = isRepeated || near.isBefore || first?.createdAt === undefined
     // A second look, of another size, may show more rows.
@@ -234,23 +235,23 @@ export const make = <E>({ isCounted, list, pageSize, start }: Options<E>) => {
     return { isReached: isTied, near }
   })
 
-  /** Whether as many rows were delivered as are due. */
+  /** Whether all rows that are due were delivered. */
   const finish = Effect.fnUntraced(function* ({ end, total }: Answer) {
     const { count, isTied } = place
     // Newest first, rows that were added since the start are counted by the service, but not due.
     const due = isTied ? (sort === "createdAt_asc" ? total : (least ?? total)) : 0
     const isMissing = isCounted && count !== undefined && (end < total || count < due)
-    if (isMissing && isAskedAgain)
+    if (isMissing && isRequestedAgain)
       return yield* failed("MissingRows", { counted: Math.max(total, due), delivered: count })
-    isAskedAgain = isMissing
+    isRequestedAgain = isMissing
     return !isMissing
   })
 
   const next = Effect.gen(function* () {
     while (!isOver) {
-      const answer = yield* ask(page, size)
+      const answer = yield* requestPage(page, size)
       if (resize(answer)) {
-        yield* miss("StillMoving")
+        yield* countMiss("StillMoving")
         continue
       }
       const { isReached, near } = yield* check(answer)
@@ -258,16 +259,16 @@ export const make = <E>({ isCounted, list, pageSize, start }: Options<E>) => {
         yield* stepBack(answer.items)
         continue
       }
-      const nearby = near === undefined ? [] : unread(place, near)
-      const onward = isReached ? unread(advance(place, nearby), answer) : []
-      const entries = [...nearby, ...onward]
+      const borderEntries = near === undefined ? [] : unread(place, near)
+      const pageEntries = isReached ? unread(advance(place, borderEntries), answer) : []
+      const entries = [...borderEntries, ...pageEntries]
       const [first] = entries
       if (first !== undefined) {
-        left = (left ?? 0) - entries.length
-        if (left < 0) return yield* failed("Endless")
+        allowance = (allowance ?? 0) - entries.length
+        if (allowance < 0) return yield* failed("Endless")
         if (place.known.size === 0) place = begin(place, first)
         misses = 0
-        isAskedAgain = false
+        isRequestedAgain = false
         ahead = undefined
       } else if (page === 1 && place.floor !== never && place.known.size === 0) {
         // All rows of the first page are before `since` (newest first: after `until`).
@@ -279,14 +280,14 @@ export const make = <E>({ isCounted, list, pageSize, start }: Options<E>) => {
       if (isReached && (answer.items.length === 0 || (answer.isShort && isProven))) {
         isOver = yield* finish(answer.items.length === 0 ? (near ?? answer) : answer)
       } else if (isReached) {
-        if (first === undefined) yield* miss(ahead === undefined ? "RepeatedPage" : "StillMoving")
+        if (first === undefined) yield* countMiss(ahead === undefined ? "RepeatedPage" : "StillMoving")
         isAfterShort = answer.isShort
         behind = page
         isRepeated = false
         if (ahead === undefined) page += first === undefined ? 2 ** (misses - 1) : 1
         else page = Math.max(page + 1, Math.floor((page + ahead) / 2))
       } else if (first === undefined) {
-        yield* miss("StillMoving")
+        yield* countMiss("StillMoving")
       }
       if (first !== undefined) return Option.some<Batch>({ before, entries })
     }

@@ -38,7 +38,7 @@ const isFinal = (detail: TransactionDetail) => progressOfDetail(detail.enStatusT
 export interface Plan {
   readonly until: (detail: TransactionDetail) => boolean
   readonly schedule: Schedule.Schedule<unknown>
-  /** In milliseconds, as the fields below. `Infinity`: never. */
+  /** The time in milliseconds, as in the fields below. `Infinity`: never. */
   readonly expiresAt: number
   readonly maxWait: number
   readonly notFoundFor: number
