@@ -24,7 +24,7 @@ export const counter = (
 export const gauge = (name: string, unit: string, description: string): Metric.Gauge<number> =>
   Metric.gauge(name, { description, attributes: { unit } })
 
-/** In seconds: those that OpenTelemetry advises, and more, past the default deadline of a call. */
+/** In seconds: those that OpenTelemetry recommends, and longer ones, beyond the default deadline of a call. */
 const boundaries = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 20, 30, 60, 90, 120]
 
 /** A histogram of durations. */
