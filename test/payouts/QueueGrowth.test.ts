@@ -220,7 +220,8 @@ describe.skipIf(absent !== undefined)(`a payout queue that grows${absent === und
         const forgetting = yield* Effect.forkScoped(forget)
         const retrying = sql`UPDATE effect_pix_payouts SET state = 'accepted' WHERE reference = 'invoice-1'`
         // What forgets may wait for the transaction of the person.
-        const isWaiting = sql`SELECT 1 FROM pg_locks WHERE NOT granted`
+        const isWaiting = sql`SELECT 1 FROM pg_stat_activity
+          WHERE datname = current_database() AND wait_event_type = 'Lock'`
         yield* sql.withTransaction(
           Effect.gen(function* () {
             yield* retrying
