@@ -193,7 +193,9 @@ export const PayoutDone = Schema.TaggedStruct("Done", { ...asked, withdrawal: Wi
 /** See the schema of the same name. */
 export interface PayoutDone extends Schema.Schema.Type<typeof PayoutDone> {}
 
-/** No money moved: `error` says why. `amount` is in centavos. Without `idempotencyKey` it was refused before it was started. */
+/**
+ * No money moved: `error` says why. `amount` is in centavos. Without `idempotencyKey` it was refused before it was started.
+ */
 export const PayoutRefused = Schema.TaggedStruct("Refused", {
   ...place,
   idempotencyKey: Schema.optionalKey(Schema.String),
@@ -256,7 +258,9 @@ export const PayoutRepeated = Schema.TaggedStruct("Repeated", {
 /** See the schema of the same name. */
 export interface PayoutRepeated extends Schema.Schema.Type<typeof PayoutRepeated> {}
 
-/** What became of one item. Amounts are in centavos. It can be stored: `Schema.toCodecJson(PayoutResult)` writes it as JSON. */
+/**
+ * What became of one item. Amounts are in centavos. It can be stored: `Schema.toCodecJson(PayoutResult)` writes it as JSON.
+ */
 export const PayoutResult = Schema.Union([PayoutDone, PayoutRefused, PayoutUnknown, PayoutNotStarted, PayoutRepeated])
 /** See the schema of the same name. */
 export type PayoutResult = PayoutDone | PayoutRefused | PayoutUnknown | PayoutNotStarted | PayoutRepeated
@@ -271,7 +275,10 @@ export const PayoutEvent = Schema.Union([PayoutStarted, PayoutResult])
 /** See the schema of the same name. */
 export type PayoutEvent = PayoutStarted | PayoutResult
 
-/** What became of every item of a run, each list in the order of the input. Amounts are in centavos. It can be stored, as a `PayoutResult`. */
+/**
+ * What became of every item of a run, each list in the order of the input. Amounts are in centavos. It can be stored, as a
+ * `PayoutResult`.
+ */
 export const PayoutReport = Schema.Struct({
   done: Schema.Array(PayoutDone),
   refused: Schema.Array(PayoutRefused),

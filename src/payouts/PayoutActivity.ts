@@ -23,9 +23,9 @@ export const PayoutNotAccepted = Schema.Union([InvalidRequest, BelowMinimum, Ref
 export type PayoutNotAccepted = typeof PayoutNotAccepted.Type
 
 /**
- * The step that pays: `payout.amount` is in centavos. Its name is made of the reference, so that one workflow may pay several. A database that
- * cannot be reached, or a call in the transaction of another client, is a defect: the policy of the workflow decides when
- * it is run again.
+ * The step that pays: `payout.amount` is in centavos. Its name is made of the reference, so that one workflow may pay
+ * several. A database that cannot be reached, or a call in the transaction of another client, is a defect: the policy of
+ * the workflow decides when it is run again.
  */
 export const make = (
   payout: PayoutItem

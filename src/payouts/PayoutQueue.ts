@@ -110,15 +110,15 @@ export class PayoutQueue extends Context.Service<
       payouts: Iterable<PayoutItem>
     ) => Effect.Effect<ReadonlyArray<PayoutStatus>, PayoutsNotAccepted | ForeignTransaction | DatabaseError>
     /**
-     * The status of a payout; `None` where its reference was never submitted, or was forgotten. Amounts are in centavos. Fails
-     * with `DatabaseError`.
+     * The status of a payout; `None` where its reference was never submitted, or was forgotten. Amounts are in centavos.
+     * Fails with `DatabaseError`.
      */
     readonly status: (reference: string) => Effect.Effect<Option.Option<PayoutStatus>, DatabaseError>
     /**
      * Waits until the payout is neither accepted nor unknown: then it is posted, refused, parked, settled or failed. That
-     * may never happen, for example while the workers are paused: see `Effect.timeout`. Not in the transaction that submits it, since
-     * nothing is sent before that commits. Amounts are in centavos. Fails with `PayoutNotFound`, or with `DatabaseError` where
-     * the first look at the database fails.
+     * may never happen, for example while the workers are paused: see `Effect.timeout`. Not in the transaction that
+     * submits it, since nothing is sent before that commits. Amounts are in centavos. Fails with `PayoutNotFound`, or
+     * with `DatabaseError` where the first look at the database fails.
      */
     readonly await: (reference: string) => Effect.Effect<PayoutStatus, PayoutNotFound | DatabaseError>
     /** All payouts, or those in one state, the oldest first. Amounts are in centavos. Fails with `DatabaseError`. */
@@ -128,13 +128,13 @@ export class PayoutQueue extends Context.Service<
     }) => Stream.Stream<PayoutStatus, DatabaseError>
     /**
      * Every payout that is submitted or changes from now on, whichever process changes it. The same state may be emitted
-     * again, as after another attempt; of changes that follow each other quickly only the last may be emitted. The stream never ends.
-     * Amounts are in centavos. Fails with `DatabaseError`.
+     * again, as after another attempt; of changes that follow each other quickly only the last may be emitted. The stream
+     * never ends. Amounts are in centavos. Fails with `DatabaseError`.
      */
     readonly changes: Stream.Stream<PayoutStatus, DatabaseError>
     /**
-     * What happened to a payout, in order: one entry for each change, with the person and the reason of a step. Amounts are in
-     * centavos. Empty where the reference was never submitted, or was forgotten. Fails with `DatabaseError`.
+     * What happened to a payout, in order: one entry for each change, with the person and the reason of a step. Amounts
+     * are in centavos. Empty where the reference was never submitted, or was forgotten. Fails with `DatabaseError`.
      */
     readonly history: (reference: string) => Effect.Effect<ReadonlyArray<PayoutChange>, DatabaseError>
 
@@ -162,8 +162,8 @@ export class PayoutQueue extends Context.Service<
       options?: StepOptions & { readonly as?: "settled" | "failed" | undefined }
     ) => Steering
     /**
-     * Stops all workers within a second, or starts them again. Requests that are under way are finished. Fails with `InvalidRequest`
-     * where `by` or `note` is wrong, with `ForeignTransaction` and with `DatabaseError`.
+     * Stops all workers within a second, or starts them again. Requests that are under way are finished. Fails with
+     * `InvalidRequest` where `by` or `note` is wrong, with `ForeignTransaction` and with `DatabaseError`.
      */
     readonly setPaused: (
       paused: boolean,
@@ -176,8 +176,8 @@ export class PayoutQueue extends Context.Service<
   }
 >()("effect-pix/PayoutQueue") {
   /**
-   * Submits and reads payouts, and sends nothing: for a process that is no worker. It fails with `ConfigurationError` where an option
-   * is wrong, and with `DatabaseError` where the tables cannot be made.
+   * Submits and reads payouts, and sends nothing: for a process that is no worker. It fails with `ConfigurationError`
+   * where an option is wrong, and with `DatabaseError` where the tables cannot be made.
    */
   static readonly layerClient = (
     options: PayoutClientOptions = {}

@@ -33,13 +33,17 @@ export interface PayoutClientOptions {
 export interface PayoutQueueOptions extends PayoutClientOptions {
   /** How many requests of this process may be under way. Default 20. */
   readonly concurrency?: number | undefined
-  /** After how long the payouts of a process that is dead or stopped are taken over by another process. Default 30 seconds. */
+  /**
+   * After how long the payouts of a process that is dead or stopped are taken over by another process. Default 30 seconds.
+   */
   readonly lease?: Duration.Input | undefined
   /** How long a stop of the process waits for requests that are under way, before it interrupts them. Default 10 seconds. */
   readonly drain?: Duration.Input | undefined
   /** The largest amount of one payout, in centavos; a payout above it is parked. Default: no limit. */
   readonly maxAmount?: number | undefined
-  /** How many payouts all processes together begin in a second, at most 1000; 0.5 is one in two seconds. Default: no limit. */
+  /**
+   * How many payouts all processes together begin in a second, at most 1000; 0.5 is one in two seconds. Default: no limit.
+   */
   readonly perSecond?: number | undefined
   /**
    * The sum that all processes together may send in a day, in centavos. Unknown payouts count. The rest waits for the next

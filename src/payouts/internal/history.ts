@@ -9,8 +9,9 @@
  * | the `earlier` request of a `ReferenceConflict` | unknown |
  * | nothing of these | nothing: no money moved |
  *
- * The order of the events does not matter, nor how often an event occurs: a journal may be given twice, so starts and ends are
- * not counted. An absent time counts as long ago.
+ * The order of the events does not matter, nor how often an event occurs: a journal may be given twice, so starts and
+ * ends are not counted. An absent time counts as long ago.
+ * Gotcha: two processes that start one reference in the same millisecond have the same start, so an end of one ends both.
  *
  * A payment or a doubt under another key precedes a doubt under the key of the run, since the service does not recognise a
  * payment under another key.

@@ -54,8 +54,8 @@ export interface Options {
    *
    * - A payout that is `Done` is reported as it is: nothing is sent for it, and it counts towards no limit.
    * - A payout that is `Unknown`, or `Started` without a result, stays `Unknown` until the service says that it is done.
-   * - An item whose amount or content differs from the payout that is done or unknown is refused with `ReferenceConflict`; so
-   *   is an item that is done or unknown under another key than that of this run.
+   * - An item whose amount or content differs from the payout that is done or unknown is refused with `ReferenceConflict`;
+   *   so is an item that is done or unknown under another key than that of this run.
    */
   readonly previous?: Iterable<PayoutEvent> | PayoutReport | undefined
   /** Sends no payout that is unknown in `previous`, and reports it as it was. Default false. */

@@ -31,7 +31,7 @@ import { pauses, type Place } from "./store.ts"
 
 const { isOpen, statusOf } = Row
 
-/** `changes` sees all where the clocks of two processes differ by less, and transactions take less time, in milliseconds. */
+/** In milliseconds: `changes` misses no row if the clocks of processes differ by less, and transactions take less time. */
 const overlap = 5000
 const pageSize = 200
 

@@ -21,8 +21,8 @@ import { queueName } from "./sqlStore.ts"
 import type { Store } from "./store.ts"
 
 /**
- * An element of the queue: the key of a payout, the generation that its row must have, and the span that offered it. It holds
- * no person's data.
+ * An element of the queue: the key of a payout, the generation that its row must have, and the span that offered it. It
+ * holds no person's data.
  */
 export const Element = Schema.Struct({
   key: Schema.String,
@@ -31,7 +31,10 @@ export const Element = Schema.Struct({
 })
 export type Element = typeof Element.Type
 
-/** The span of the submit, or of the operator's step, by which a payout is queued. A worker that queues it anew uses the same span. */
+/**
+ * The span of the submit, or of the operator's step, by which a payout is queued. A worker that queues it anew uses the same
+ * span.
+ */
 export const OfferedBy = Context.Reference<Element["span"]>("effect-pix/OfferedBy", { defaultValue: () => undefined })
 
 /** The links of the span in which an element is handled. */
@@ -50,8 +53,8 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, poll: number)
   const written = yield* PubSub.sliding<Row>(1024)
   const awaited = yield* RcMap.make({ lookup: (_key: string) => Latch.make() })
   /**
-   * A latch that opens when this process changes the payout, or sees that it is not open any more. All waiting fibers of this
-   * process share one look at the database for each `poll` in which something was written.
+   * A latch that opens when this process changes the payout, or sees that it is not open any more. All waiting fibers of
+   * this process share one look at the database for each `poll` in which something was written.
    */
   const changeOf = (key: string) => RcMap.get(awaited, key)
   const wake = (key: string) =>
@@ -97,9 +100,10 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, poll: number)
   })
 
   /**
-   * Changes a row, and writes the event of its history if there is one; `undefined` where another process changed it first. A row of a
-   * new generation gets a new element, after `delay`, and a worker drops the element that it had. A row that no longer
-   * counts against the cap of a day is subtracted from the sum of that day. Either needs a transaction around the change.
+   * Changes a row, and writes the event of its history if there is one; `undefined` where another process changed it
+   * first. A row of a new generation gets a new element, after `delay`, and a worker drops the element that it had. A row
+   * that no longer counts against the cap of a day is subtracted from the sum of that day. Either needs a transaction
+   * around the change.
    */
   const change = Effect.fnUntraced(function* (
     row: Row,
@@ -120,7 +124,10 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, poll: number)
   const requeue = (row: Row, delay?: Duration.Input) =>
     store.shortTransaction(change(row, { generation: row.generation + 1 }, undefined, delay))
 
-  /** Changes a row by a step, and repeats it where another process changed the row first. `undefined` of a step changes nothing. */
+  /**
+   * Changes a row by a step, and repeats it where another process changed the row first. `undefined` of a step changes
+   * nothing.
+   */
   const changeBy = Effect.fnUntraced(function* <E>(
     row: Row | undefined,
     step: (row: Row) => Effect.Effect<Changes | undefined, E>,

@@ -60,9 +60,9 @@ export const make = (database: Database): Store => {
   // A row that was deleted by hand has left its entries, and its reference can be submitted again.
   const replacing = sql.literal("ON CONFLICT (idempotency_key, version) DO UPDATE SET entry = excluded.entry")
   /**
-   * Runs a statement that returns the version of one row, and writes the entry of that version; false where there was no such
-   * row. On PostgreSQL both are one statement, since a process that is suspended between two statements would hold the lock
-   * of the row.
+   * Runs a statement that returns the version of one row, and writes the entry of that version; false where there was no
+   * such row. On PostgreSQL both are one statement, since a process that is suspended between two statements would hold
+   * the lock of the row.
    */
   const recorded = (statement: Statement<{ readonly version: unknown }>, key: string, entry: string): Stored<boolean> =>
     dialect === "pg"

@@ -57,7 +57,9 @@ export interface Store {
   readonly healLost: Heal
   /** How many payouts are accepted, unknown and parked. */
   readonly counts: Stored<ReadonlyArray<Count>>
-  /** Deletes the requests of payouts that ended before `data`, and the rows and histories of those that ended before `rows`. */
+  /**
+   * Deletes the requests of payouts that ended before `data`, and the rows and histories of those that ended before `rows`.
+   */
   readonly forget: (before: { readonly data: number; readonly rows: number | undefined }) => Stored<void>
   readonly isPaused: Stored<boolean>
   /** Sets the pause, and writes its entry under `pauses`. The latest 1,000 entries are stored. */
