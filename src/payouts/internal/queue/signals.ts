@@ -50,12 +50,14 @@ const outcomeOf = (row: Row) => {
   return row.mayHaveLeftAt === null ? (failureOf(row)?.outcome ?? "NotSent") : "Unknown"
 }
 
-/** The attributes that name the payout of a span. */
-export const identityOf = (row: Row) => ({
+/** The attributes of a payout of which only the key is known. */
+export const attributesOfKey = (idempotencyKey: string) => ({
   "payments.operation": "requestWithdrawal",
-  ...namesOf(row),
-  "payments.idempotency_key_hash": fingerprint(row.idempotencyKey)
+  "payments.idempotency_key_hash": fingerprint(idempotencyKey)
 })
+
+/** The attributes that name the payout of a span. */
+export const identityOf = (row: Row) => ({ ...attributesOfKey(row.idempotencyKey), ...namesOf(row) })
 
 /** The attributes of a log line about a payout, and of its span at the end. */
 export const attributesOf = (row: Row): Readonly<Record<string, unknown>> => {

@@ -16,7 +16,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import { NotAfter } from "../../../internal/notAfter.ts"
 import { inSpan, log } from "../../../internal/spans.ts"
 import { Payments } from "../../../client/Payments.ts"
-import { fingerprint, fromReference } from "../../../contract/IdempotencyKey.ts"
+import { fromReference } from "../../../contract/IdempotencyKey.ts"
 import type { RequestWithdrawalError } from "../../../contract/PaymentsError.ts"
 import type { Withdrawal, WithdrawalRequest, WithdrawalRequestBody } from "../../../contract/Withdrawal.ts"
 import { orTryAgain, TryAgain, delayInterrupt, work } from "../../../durable/Work.ts"
@@ -28,7 +28,7 @@ import { readRequest } from "./request.ts"
 import { afterAnswer, inWords, namesOf, optionsOf } from "../machine.ts"
 import * as Row from "./row.ts"
 import type { Settings } from "./settings.ts"
-import { attributesOf, causeOf, identityOf } from "./signals.ts"
+import { attributesOf, attributesOfKey, causeOf, identityOf } from "./signals.ts"
 
 /** The name of the worker in the log. */
 const name = "Payouts"
@@ -213,10 +213,7 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
     run: work(core.queue, {
       name,
       concurrency: settings.concurrency,
-      attributesOf: ({ key }) => ({
-        "payments.operation": "requestWithdrawal",
-        "payments.idempotency_key_hash": fingerprint(key)
-      }),
+      attributesOf: ({ key }) => attributesOfKey(key),
       handle
     })
   }
