@@ -171,7 +171,7 @@ describe("references", () => {
     it.effect(`refuses the amount ${amount}, which cannot be compared with a limit`, () =>
       Effect.gen(function* () {
         const model = makeModel()
-        // What a caller without types may give.
+        // A caller without types may give anything.
         const wrong = { ...item("a"), amount: amount as Money.Centavos }
         const report = yield* model.run([wrong, item("b")], { maxTotal: Money.centavos(1000) })
         assert.deepStrictEqual(

@@ -212,7 +212,7 @@ describe("a run whose items are not what the types say", () => {
       Effect.gen(function* () {
         for (const asStream of [false, true]) {
           const model = makeModel()
-          // What a caller without types may give.
+          // A caller without types may give anything.
           const list = [item("b"), wrong as PayoutItem, item("c")]
           const report = yield* model.run(asStream ? Stream.fromIterable(list) : list)
           assert.deepStrictEqual(tagsOf(report), ["Done", "Refused", "Done"])
@@ -263,7 +263,7 @@ describe("a run whose items are not what the types say", () => {
 })
 
 describe("a run with options that make no sense", () => {
-  // What a caller without types may give.
+  // A caller without types may give anything.
   for (const [path, wrong] of Object.entries({
     concurrency: [0, 0.5, -1, Number.NaN, "4", Number.POSITIVE_INFINITY],
     kind: ["", "pay out", 7],
@@ -308,7 +308,7 @@ describe("a run with options that make no sense", () => {
   it.effect("names all that is wrong at once, also where the items are neither a list nor a stream", () =>
     Effect.gen(function* () {
       const model = makeModel()
-      // What a caller without types may give.
+      // A caller without types may give anything.
       for (const nothing of [null, undefined, 7, {}] as unknown as ReadonlyArray<ReadonlyArray<PayoutItem>>) {
         const error = yield* Effect.flip(model.run(nothing, { concurrency: 0 }))
         assert(error._tag === "InvalidRequest")

@@ -88,7 +88,7 @@ describe("a submit of many that is interrupted in the middle", () => {
 })
 
 describe("a payout that waits for its turn", () => {
-  it.effect("is not sent when somebody parks it meanwhile", () =>
+  it.effect("is not sent when an operator parks it meanwhile", () =>
     Effect.gen(function* () {
       const queue = yield* PayoutQueue
       const sandbox = yield* Sandbox

@@ -125,7 +125,7 @@ for (const { layer, name, skip } of stores) {
     )
 
     test(
-      "names a payout that the service recorded after somebody settled it as failed",
+      "names a payout that the service recorded after an operator settled it as failed",
       Effect.gen(function* () {
         const sandbox = yield* Sandbox
         const queue = yield* PayoutQueue

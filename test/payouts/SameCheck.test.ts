@@ -29,7 +29,7 @@ describe("a request that cannot be sent", () => {
       Effect.gen(function* () {
         const payments = yield* Payments
         const queue = yield* PayoutQueue
-        // As a caller without types gives it.
+        // A caller without types may give anything.
         const item = { reference: "invoice-1", ...request } as unknown as PayoutItem
         const { reference: _, ...asked } = item
         const submitted = yield* Effect.flip(queue.submit(item))

@@ -38,7 +38,7 @@ export const parkOne = Effect.gen(function* () {
   yield* queue.park("parked")
 })
 
-/** What the queue logs of it within a minute. */
+/** The line that the queue logs of this payout within a minute. */
 export const parkedLine = '1 payout(s) wait for a person: list({ state: "parked" }) names them.'
 
 /** The warnings and errors that are logged under the layer. */
