@@ -96,6 +96,8 @@ describe("Credentials.layer in plain JavaScript", () => {
       }
       const nothing = undefined as never // what no compiler checked
       assert.include(yield* refused(Credentials.layer(nothing)), "credentials must be { clientId, apiKey }")
+      const keyless = { clientId: "client" } as never // what no compiler checked
+      assert.include(yield* refused(Credentials.layer(keyless)), "apiKey is not set")
     })
   )
 

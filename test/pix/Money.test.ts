@@ -99,6 +99,7 @@ describe("Money.ReaisFromJson", () => {
     assert.throws(() => decode(Number.MAX_VALUE))
     assert.throws(() => Schema.decodeUnknownSync(Schema.toType(Money.ReaisFromJson))(BigDecimal.make(1n, -999_999_999)))
     assert.throws(() => Money.reais(BigDecimal.make(1n, 999_999_999)))
+    assert.throws(() => Money.reais(BigDecimal.make(1n, 2 ** 60)))
     assert.strictEqual(text(decode("9".repeat(40))), "9".repeat(40))
     assert.strictEqual(text(decode("1e39")), `1${"0".repeat(39)}`)
     assert.strictEqual(text(decode("1e-39")), `0.${"0".repeat(38)}1`)

@@ -104,6 +104,15 @@ describe("a sandbox that was killed", () => {
 })
 
 describe("a state file that another sandbox uses", () => {
+  it.live("starts where its lock was cut off before it named a process", () =>
+    Effect.gen(function* () {
+      const stateFile = join(yield* folder, "state.json")
+      writeFileSync(`${stateFile}.lock`, "")
+      yield* served({ stateFile }, Effect.void)
+      assert.isFalse(existsSync(`${stateFile}.lock`))
+    })
+  )
+
   it.live("stops the start, and is free again after that one's end", () =>
     Effect.gen(function* () {
       const stateFile = join(yield* folder, "state.json")
