@@ -60,7 +60,7 @@ const lookalike =
   /(?! )[\p{Cc}\p{Cf}\p{Cs}\p{Z}\p{Default_Ignorable_Code_Point}\u2010\u2011\u2800\uff01-\uff60\uffe0-\uffe6]/u
 
 const codePoint = (character: string) =>
-  `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`
+  `U+${Number(character.codePointAt(0)).toString(16).toUpperCase().padStart(4, "0")}`
 
 /** Unicode's composed form takes quadratic time, so the length of a reference is bounded. */
 const longestReference = 1000

@@ -12,8 +12,12 @@ const fieldsWithOwnKeys: ReadonlySet<string> = new Set(["metadata", "extra"])
 /** The name of a field, or an index. A longer number could be a document. */
 const plainName = /^(?:[A-Za-z_]\w{0,39}|\d{1,4})$/
 
-const pathOf = (path: ReadonlyArray<PropertyKey | { readonly key: PropertyKey }>): string => {
-  const keys = path.map((part) => String(typeof part === "object" ? part.key : part))
+/** The keys of an issue's path, as the formatter of the standard schema gives it. */
+export const keysOf = (path: ReadonlyArray<PropertyKey | { readonly key: PropertyKey }>): ReadonlyArray<PropertyKey> =>
+  path.map((part) => (typeof part === "object" ? part.key : part))
+
+const pathOf = (path: ReadonlyArray<PropertyKey>): string => {
+  const keys = path.map(String)
   const own = keys.findIndex((key) => fieldsWithOwnKeys.has(key))
   return (own === -1 ? keys : keys.slice(0, own + 1)).map((key) => (plainName.test(key) ? key : "?")).join(".")
 }
@@ -34,4 +38,4 @@ const maxIssues = 10
 export const issuesOf = (error: Schema.SchemaError): ReadonlyArray<RequestIssue> =>
   format(error.issue)
     .issues.slice(0, maxIssues)
-    .map(({ message, path }) => ({ path: pathOf(path ?? []), problem: predicateOf(message) }))
+    .map(({ message, path = [] }) => ({ path: pathOf(keysOf(path)), problem: predicateOf(message) }))

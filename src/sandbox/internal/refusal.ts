@@ -8,6 +8,7 @@ import * as HttpApiError from "effect/http-api/HttpApiError"
 import * as HttpServerError from "effect/http/HttpServerError"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as SchemaIssue from "effect/SchemaIssue"
+import { keysOf } from "../../contract/RequestIssues.ts"
 
 export interface Refusal {
   readonly status: number
@@ -64,18 +65,16 @@ const format = SchemaIssue.makeFormatterStandardSchemaV1({
   checkHook: () => "tem um valor inválido"
 })
 
-type Path = ReadonlyArray<PropertyKey | { readonly key: PropertyKey }>
-
 /** The name of a field as it was sent: `extra` holds the fields that are not documented. */
-const fieldOf = (path: Path): string => {
-  const names = path.map((part) => String(typeof part === "object" ? part.key : part))
+const fieldOf = (path: ReadonlyArray<PropertyKey>): string => {
+  const names = path.map(String)
   return names[0] === "extra" && names.length > 1 ? names.slice(1).join(".") : names.join(".")
 }
 
 /** What breaks the contract: which fields, never their values. `whole` is the subject where no single field is wrong. */
 const invalid = ({ cause, kind }: HttpApiError.HttpApiSchemaError, whole: string): Refusal => {
   const problems = format(cause.issue).issues.map(({ message, path = [] }) =>
-    path.length === 0 ? `${whole} tem um valor inválido` : `${fieldOf(path)} ${message}`
+    path.length === 0 ? `${whole} tem um valor inválido` : `${fieldOf(keysOf(path))} ${message}`
   )
   return refusal(400, `${places[kind]}: ${[...new Set(problems)].join("; ")}.`)
 }

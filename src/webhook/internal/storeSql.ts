@@ -121,7 +121,7 @@ export const sqlStore = Effect.fnUntraced(function* (
       }),
     count: (state) =>
       sql<{ readonly count: number | string }>`SELECT COUNT(*) AS count ${of(state)}`.pipe(
-        Effect.map(([found]) => Number(found?.count ?? 0)),
+        Effect.map(([found]) => Number(found?.count)),
         mapDatabaseError("webhook")
       ),
     waiting: Effect.map(

@@ -14,7 +14,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 import type { RequestIssue } from "../../../contract/PaymentsError.ts"
-import { issuesOf } from "../../../contract/RequestIssues.ts"
+import { issuesOf, keysOf } from "../../../contract/RequestIssues.ts"
 import { isExactNumber } from "../../../internal/decimal.ts"
 import type { Undecodable } from "../call/state.ts"
 
@@ -80,10 +80,7 @@ const decodeWithoutMisfits = <A>(
   let decoded = first
   for (let pass = 0; pass < passes && Result.isFailure(decoded); pass++) {
     for (const { path = [] } of format(decoded.failure.issue).issues) {
-      const removed = remove(
-        json,
-        path.map((part) => (typeof part === "object" ? part.key : part))
-      )
+      const removed = remove(json, keysOf(path))
       if (removed === undefined) return first
       found.push(nameOf(removed))
     }

@@ -73,7 +73,7 @@ const membersOf = (answer: unknown) => (Predicate.isObject(answer) ? Object.entr
 export const deniedByFlag = findDenial(flag)
 
 /** Finds a flag or an error that means failure. */
-export const deniedByError = findDenial(flag, error)
+const deniedByError = findDenial(flag, error)
 
 const deniedByMember = findDenial(flag, error, status, code)
 

@@ -86,7 +86,7 @@ const characters = new Map(Object.entries({ ...signs, ...accents }))
 const decodeEntities = (text: string): string =>
   text.replaceAll(entity, (_, point?: string, letter = "", accent?: string, name = "") => {
     if (point !== undefined) return String.fromCodePoint(Number(`0${point}`))
-    return `${letter}${characters.get((accent ?? name).toLowerCase()) ?? ""}`.normalize("NFC")
+    return `${letter}${characters.get((accent ?? name).toLowerCase())}`.normalize("NFC")
   })
 
 const textOfHtml = (html: string): string => decodeEntities(html.replaceAll(markup, " ").replaceAll(/\s+/g, " ").trim())

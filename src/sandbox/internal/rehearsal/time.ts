@@ -126,8 +126,7 @@ export const makeTime = (start: number, isSlow: boolean) => {
           const sleep: Sleep = { life, at: now + length, wake: () => resume(Effect.void) }
           addSleep(sleep)
           return Effect.sync(() => {
-            const index = sleeps.indexOf(sleep)
-            if (index !== -1) sleeps.splice(index, 1)
+            sleeps = sleeps.filter((other) => other !== sleep)
           })
         })
       }
