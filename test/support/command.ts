@@ -5,7 +5,6 @@ import { resolve } from "node:path"
 import { folder } from "./bundleCommand.ts"
 
 const root = resolve(import.meta.dirname, "../..")
-const compiled = resolve(root, "node_modules/.cache/effect-pix/compiled")
 export const main = resolve(folder, "main.js")
 
 export interface Ended {
@@ -83,7 +82,11 @@ const startWords = (
     Effect.sync(() => {
       const [file, ...args] = words
       // Nothing of the machine's own settings, but what finds programs.
-      const base = { PATH: process.env["PATH"] ?? "", NODE_COMPILE_CACHE: compiled, ...nodeOptions }
+      const base = {
+        PATH: process.env["PATH"] ?? "",
+        NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? "",
+        ...nodeOptions
+      }
       const child = spawn(file, args, { cwd: root, env: { ...base, ...env } })
       if (unread !== undefined) child[unread].destroy()
       if (isStalled) {
