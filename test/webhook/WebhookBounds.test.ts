@@ -59,7 +59,7 @@ describe("a good delivery", () => {
 })
 
 describe("an outage of the service", () => {
-  const waiting = runs(600, 3000)
+  const waiting = runs(150, 3000)
   test(
     `${waiting} deliveries that wait at its end are handed out within eight minutes`,
     Effect.gen(function* () {
