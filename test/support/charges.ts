@@ -12,6 +12,13 @@ export const charge = Effect.gen(function* () {
   return yield* payments.createTransaction(request)
 })
 
+/** Creates a charge that is paid, and answers its id. */
+export const paidCharge = Effect.gen(function* () {
+  const { id } = yield* charge
+  yield* (yield* Sandbox).markPaid(id)
+  return id
+})
+
 /** How many lookups the gateway received. */
 export const lookups = Effect.gen(function* () {
   const sandbox = yield* Sandbox

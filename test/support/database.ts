@@ -1,15 +1,18 @@
-/** PostgreSQL databases for tests: an empty database for each test, on the one server of `startPostgres.ts`. */
+/** Databases for tests: an empty database for each test. PostgreSQL has the one server of `startPostgres.ts`. */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
+import { NodeSqlite } from "effect-pix/node"
 import { inject } from "vitest"
 import { noPostgres } from "./postgres.ts"
+
+const absent = noPostgres()
 
 let count = 0
 
 /** The URL of a new database. */
 export const postgres = Effect.gen(function* () {
-  const url = inject("postgres") ?? (yield* Effect.die(new Error(noPostgres())))
+  const url = inject("postgres") ?? (yield* Effect.die(new Error(absent)))
   // Several processes run tests at a time.
   const name = `test_${process.pid}_${++count}`
   yield* Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(`CREATE DATABASE ${name}`)).pipe(
@@ -22,3 +25,13 @@ export const postgres = Effect.gen(function* () {
 export const layerPostgres = Layer.unwrap(
   Effect.map(postgres, ({ url }) => PgClient.layer({ url: Redacted.make(url) }))
 )
+
+/** The databases that a test runs on, with clients of new ones. Where PostgreSQL is not installed, its name says so. */
+export const databases = [
+  { name: "SQLite", skip: false, client: () => NodeSqlite.layer({ filename: ":memory:" }) },
+  {
+    name: absent === undefined ? "PostgreSQL" : `PostgreSQL (${absent})`,
+    skip: absent !== undefined,
+    client: () => Layer.orDie(layerPostgres)
+  }
+] as const

@@ -1,6 +1,7 @@
 /**
  * A webhook that writes down what its handlers were given, on the gateway of the test.
  */
+import { it } from "@effect/vitest"
 import { Context, Effect, Exit, Layer, Logger, Scope } from "effect"
 import { type Payments, TransactionHints } from "effect-pix"
 import { Sandbox } from "effect-pix/sandbox"
@@ -8,6 +9,12 @@ import { Webhook, type WebhookEvent, type WebhookOptions } from "effect-pix/webh
 
 /** A gateway, hints of its own, and no log. */
 export const world = Layer.mergeAll(Sandbox.layerPayments, TransactionHints.layer, Logger.layer([]))
+
+/** A test on a gateway of its own, under `TestClock`. */
+export const testWebhook = <E>(
+  name: string,
+  effect: Effect.Effect<void, E, Scope.Scope | Layer.Success<typeof world>>
+): void => it.effect(name, () => effect.pipe(Effect.provide(Layer.fresh(world))))
 
 type Built<R> = (options: WebhookOptions) => Layer.Layer<Webhook, unknown, Payments | R>
 

@@ -1,34 +1,15 @@
 /**
  * What the command reads and changes of stored webhooks, without one that runs.
  */
-import { assert, describe, it } from "@effect/vitest"
-import { Clock, DateTime, Effect, Layer, Schedule, type Scope } from "effect"
+import { assert, describe } from "@effect/vitest"
+import { Clock, DateTime, Effect, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
-import type { Payments } from "effect-pix"
-import { NodeSqlite } from "effect-pix/node"
-import { Sandbox } from "effect-pix/sandbox"
-import { Webhook, type WebhookOptions, type WebhookSqlOptions } from "effect-pix/webhook"
+import type { WebhookSqlOptions } from "effect-pix/webhook"
 import * as StoredWebhooks from "../../src/webhook/StoredWebhooks.ts"
-import { charge } from "../support/charges.ts"
-import { layerPostgres } from "../support/database.ts"
-import { noPostgres } from "../support/postgres.ts"
-import { nobody, recording, world } from "../support/webhooks.ts"
-
-const absent = noPostgres()
-const databases = [
-  { name: "SQLite", skip: false, client: () => NodeSqlite.layer({ filename: ":memory:" }) },
-  { name: "PostgreSQL", skip: absent !== undefined, client: () => Layer.orDie(layerPostgres) }
-] as const
-
-/** A process on the database of the test. */
-const starting = (options: WebhookOptions = {}, settings: WebhookSqlOptions = {}) =>
-  recording<SqlClient.SqlClient>(options, (wrapped) => Webhook.layerSql({ poll: "50 millis", ...settings, ...wrapped }))
-
-const paidCharge = Effect.gen(function* () {
-  const { id } = yield* charge
-  yield* (yield* Sandbox).markPaid(id)
-  return id
-})
+import { paidCharge } from "../support/charges.ts"
+import { databases } from "../support/database.ts"
+import { starting, testOn } from "../support/databaseWebhooks.ts"
+import { nobody } from "../support/webhooks.ts"
 
 /** A paid charge whose handler failed for good, and whose process has ended. */
 const deadCharge = Effect.fnUntraced(function* (settings: WebhookSqlOptions = {}) {
@@ -40,16 +21,10 @@ const deadCharge = Effect.fnUntraced(function* (settings: WebhookSqlOptions = {}
   return id
 })
 
-for (const { client, name, skip } of databases) {
-  const test = (
-    title: string,
-    effect: Effect.Effect<unknown, unknown, SqlClient.SqlClient | Layer.Success<typeof world> | Payments | Scope.Scope>
-  ) =>
-    it.live.skipIf(skip)(title, () =>
-      Effect.provide(Effect.scoped(effect), Layer.mergeAll(Layer.fresh(client()), Layer.fresh(world)))
-    )
+for (const database of databases) {
+  const test = testOn(database)
 
-  describe(`stored webhooks on ${name}`, () => {
+  describe(`stored webhooks on ${database.name}`, () => {
     test(
       "the dead letters of all webhooks are listed with what failed, how often and since when, and without a process",
       Effect.gen(function* () {

@@ -1,14 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Effect, Fiber, Layer, Logger, Redacted, Schema, type Scope } from "effect"
+import { Clock, Effect, Fiber, Layer, Logger, Redacted, Schema } from "effect"
 import { HttpRouter } from "effect/http"
 import { TestClock } from "effect/testing"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { Webhook, WebhookVerifier } from "effect-pix/webhook"
 import { charge } from "../support/charges.ts"
-import { recording, world } from "../support/webhooks.ts"
-
-const test = (name: string, effect: Effect.Effect<void, unknown, Scope.Scope | Layer.Success<typeof world>>) =>
-  it.effect(name, () => effect.pipe(Effect.provide(world)))
+import { recording, testWebhook } from "../support/webhooks.ts"
 
 describe("the answer", () => {
   const stream = (chunks: number, bytes: number) => {
@@ -25,7 +22,7 @@ describe("the answer", () => {
   }
   const request = (init: RequestInit) => new Request("https://shop.example/webhooks/pix", { method: "POST", ...init })
 
-  test(
+  testWebhook(
     "is 405 for another method, naming the one that is allowed",
     Effect.gen(function* () {
       const { answer } = yield* recording()
@@ -37,7 +34,7 @@ describe("the answer", () => {
     })
   )
 
-  test(
+  testWebhook(
     "is 413 for a body that is too large: by what it says, or while it streams",
     Effect.gen(function* () {
       const { answer, post } = yield* recording()
@@ -53,7 +50,7 @@ describe("the answer", () => {
     })
   )
 
-  test(
+  testWebhook(
     "is 400 for what cannot be read, without saying it back",
     Effect.gen(function* () {
       const { answer, post, reports } = yield* recording()
@@ -66,7 +63,7 @@ describe("the answer", () => {
     })
   )
 
-  test(
+  testWebhook(
     "is 400 for what breaks the user's schema or finder",
     Effect.gen(function* () {
       interface Nested {
@@ -88,7 +85,7 @@ describe("the answer", () => {
     })
   )
 
-  test(
+  testWebhook(
     "is 408 for a body that does not come",
     Effect.gen(function* () {
       const { answer } = yield* recording()
@@ -99,7 +96,7 @@ describe("the answer", () => {
     })
   )
 
-  test(
+  testWebhook(
     "is 200 and a report for what names nothing",
     Effect.gen(function* () {
       const { idle, post, reasons } = yield* recording()
@@ -113,7 +110,7 @@ describe("the answer", () => {
     })
   )
 
-  test(
+  testWebhook(
     "is 503 when the verifier itself breaks, and says when to come again",
     Effect.gen(function* () {
       const { answer } = yield* recording({ verifier: { verify: () => Effect.die("a bug") } })
@@ -122,7 +119,7 @@ describe("the answer", () => {
     })
   )
 
-  test(
+  testWebhook(
     "is 503 when the delivery could not be recorded for 10 seconds",
     Effect.gen(function* () {
       const { post } = yield* recording({}, () =>
@@ -136,7 +133,7 @@ describe("the answer", () => {
     })
   )
 
-  test(
+  testWebhook(
     "is 401 when the verifier refuses, and nothing is recorded",
     Effect.gen(function* () {
       const verifier: WebhookVerifier.WebhookVerifier = {
@@ -156,7 +153,7 @@ describe("the answer", () => {
     })
   )
 
-  test(
+  testWebhook(
     "comes before the work is done",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox

@@ -1,23 +1,14 @@
 /**
  * How long deliveries delay each other in one queue with the default settings, and that an outage loses none.
  */
-import { assert, describe, it } from "@effect/vitest"
-import { Clock, Effect, type Layer, type Scope } from "effect"
+import { assert, describe } from "@effect/vitest"
+import { Clock, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { Payments } from "effect-pix"
 import { Sandbox } from "effect-pix/sandbox"
-import { charge } from "../support/charges.ts"
-import { nobody, recording, world } from "../support/webhooks.ts"
+import { paidCharge } from "../support/charges.ts"
+import { nobody, recording, testWebhook } from "../support/webhooks.ts"
 import { runs } from "../support/seed.ts"
-
-const test = (name: string, effect: Effect.Effect<void, unknown, Scope.Scope | Layer.Success<typeof world>>) =>
-  it.effect(name, () => effect.pipe(Effect.provide(world)), { timeout: 150_000 })
-
-const paidCharge = Effect.gen(function* () {
-  const { id } = yield* charge
-  yield* (yield* Sandbox).markPaid(id)
-  return id
-})
 
 /** Lets time go by in steps until something is so, and answers how many seconds it took. */
 const secondsUntil = Effect.fnUntraced(function* (isSo: () => boolean, most: number, step = 0.5) {
@@ -44,7 +35,7 @@ const slow = Effect.fnUntraced(function* (isAway: () => boolean = () => false) {
 
 describe("a good delivery", () => {
   for (const after of [0, 5, 30].slice(0, runs(1, 3))) {
-    test(
+    testWebhook(
       `it is handed out within 15 seconds, ${after} seconds after 600 deliveries about ids that nobody knows`,
       Effect.gen(function* () {
         const { post, statuses } = yield* slow()
@@ -60,7 +51,7 @@ describe("a good delivery", () => {
 
 describe("an outage of the service", () => {
   const waiting = runs(150, 3000)
-  test(
+  testWebhook(
     `${waiting} deliveries that wait at its end are handed out within eight minutes`,
     Effect.gen(function* () {
       const payments = yield* Payments
@@ -89,7 +80,7 @@ describe("an outage of the service", () => {
     })
   )
 
-  test(
+  testWebhook(
     "a delivery that was answered with 200 is handed out after an outage of two days in which every lookup hung",
     Effect.gen(function* () {
       let isAway = true

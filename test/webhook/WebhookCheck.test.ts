@@ -2,27 +2,16 @@
  * Checks of the user's own: what a sweep of the open orders asks for, without a delivery.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Layer, Schema, type Scope } from "effect"
+import { Effect, Fiber, Layer, Schema } from "effect"
 import { type Payments, TransactionHints } from "effect-pix"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { Webhook } from "effect-pix/webhook"
 import { TestClock } from "effect/testing"
-import { charge, lookups } from "../support/charges.ts"
-import { isTransaction, nobody, recording, world } from "../support/webhooks.ts"
-
-const test = (
-  name: string,
-  effect: Effect.Effect<void, unknown, Scope.Scope | Layer.Success<typeof world> | Payments>
-) => it.effect(name, () => effect.pipe(Effect.scoped, Effect.provide(Layer.fresh(world))))
-
-const paidCharge = Effect.gen(function* () {
-  const { id } = yield* charge
-  yield* (yield* Sandbox).markPaid(id)
-  return id
-})
+import { charge, lookups, paidCharge } from "../support/charges.ts"
+import { isTransaction, nobody, recording, testWebhook, world } from "../support/webhooks.ts"
 
 describe("Webhook.check", () => {
-  test(
+  testWebhook(
     "hands out what was paid and no delivery said, once, with nothing untrusted",
     Effect.gen(function* () {
       const { check, events, idle, reports } = yield* recording()
@@ -39,7 +28,7 @@ describe("Webhook.check", () => {
     })
   )
 
-  test(
+  testWebhook(
     "looks an order that is still open up once, reports nothing and leaves nothing to wait for",
     Effect.gen(function* () {
       const { check, events, idle, reports } = yield* recording()
@@ -52,7 +41,7 @@ describe("Webhook.check", () => {
     })
   )
 
-  test(
+  testWebhook(
     "checks and deliveries of one transaction at once hand it out once, in whatever case its id is written",
     Effect.gen(function* () {
       const { check, idle, post, statuses } = yield* recording()
@@ -64,7 +53,7 @@ describe("Webhook.check", () => {
     })
   )
 
-  test(
+  testWebhook(
     "a check takes nothing from a delivery that waits: its payload is handed out",
     Effect.gen(function* () {
       const Payload = Schema.Struct({ transactionId: Schema.String, order: Schema.Int })
@@ -85,7 +74,7 @@ describe("Webhook.check", () => {
     })
   )
 
-  test(
+  testWebhook(
     "a delivery that claims more than the lookup says is still waited for after a check",
     Effect.gen(function* () {
       const { check, post, reasons } = yield* recording()
@@ -99,7 +88,7 @@ describe("Webhook.check", () => {
     })
   )
 
-  test(
+  testWebhook(
     "an id that the service does not know is reported after about a minute",
     Effect.gen(function* () {
       const { check, reports } = yield* recording()
@@ -112,7 +101,7 @@ describe("Webhook.check", () => {
     })
   )
 
-  test(
+  testWebhook(
     "an id that cannot be one is InvalidRequest, and nothing is recorded or sent",
     Effect.gen(function* () {
       const { check, idle } = yield* recording()
@@ -127,7 +116,7 @@ describe("Webhook.check", () => {
     })
   )
 
-  test(
+  testWebhook(
     "does not wait for the lookup",
     Effect.gen(function* () {
       const { check, idle, statuses } = yield* recording()
@@ -141,7 +130,7 @@ describe("Webhook.check", () => {
     })
   )
 
-  test(
+  testWebhook(
     "wakes nobody who waits for a transaction that is still open",
     Effect.gen(function* () {
       const { id } = yield* charge

@@ -4,31 +4,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { NodeSqlite } from "effect-pix/node"
-import { Sandbox } from "effect-pix/sandbox"
-import { Webhook, type WebhookOptions } from "effect-pix/webhook"
-import { charge, lookups } from "../support/charges.ts"
-import { layerPostgres } from "../support/database.ts"
-import { noPostgres } from "../support/postgres.ts"
-import { recording, world } from "../support/webhooks.ts"
-
-const absent = noPostgres()
-const databases = [
-  { name: "SQLite", skip: false, client: () => NodeSqlite.layer({ filename: ":memory:" }) },
-  { name: "PostgreSQL", skip: absent !== undefined, client: () => Layer.orDie(layerPostgres) }
-] as const
+import type { WebhookOptions } from "effect-pix/webhook"
+import { lookups, paidCharge } from "../support/charges.ts"
+import { databases } from "../support/database.ts"
+import { starting } from "../support/databaseWebhooks.ts"
+import { world } from "../support/webhooks.ts"
 
 const all = { concurrency: "unbounded", discard: true } as const
-
-/** A process on the database of the test. */
-const starting = (options: WebhookOptions = {}) =>
-  recording<SqlClient.SqlClient>(options, (wrapped) => Webhook.layerSql({ poll: "50 millis", ...wrapped }))
-
-const paidCharge = Effect.gen(function* () {
-  const { id } = yield* charge
-  yield* (yield* Sandbox).markPaid(id)
-  return id
-})
 
 for (const { client, name, skip } of databases) {
   describe.skipIf(skip)(`Webhook.check on ${name}`, () => {

@@ -1,17 +1,14 @@
 /**
  * What waits takes no room from what arrives.
  */
-import { assert, describe, it } from "@effect/vitest"
-import { Effect, type Layer, Schedule, type Scope } from "effect"
+import { assert, describe } from "@effect/vitest"
+import { Effect, Schedule } from "effect"
 import { TestClock } from "effect/testing"
 import { Payments } from "effect-pix"
 import { Sandbox } from "effect-pix/sandbox"
 import { charge, lookups } from "../support/charges.ts"
 import { runs } from "../support/seed.ts"
-import { nobody, recording, world } from "../support/webhooks.ts"
-
-const test = (name: string, effect: Effect.Effect<void, unknown, Scope.Scope | Layer.Success<typeof world>>) =>
-  it.effect(name, () => effect.pipe(Effect.provide(world)))
+import { nobody, recording, testWebhook } from "../support/webhooks.ts"
 
 /** A good delivery is recorded, and handed out within some seconds: by default at once. */
 const comesThrough = Effect.fnUntraced(function* (
@@ -33,7 +30,7 @@ const comesThrough = Effect.fnUntraced(function* (
 describe("a good delivery comes through", () => {
   const many = runs(200, 1000)
 
-  test(
+  testWebhook(
     "while a handler refuses an event for ever, hundreds of times repeated, which is one dead letter in the end",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
@@ -58,7 +55,7 @@ describe("a good delivery comes through", () => {
     })
   )
 
-  test(
+  testWebhook(
     "while an event is refused for ever whose delivery comes again during each refusal: it is not tried the sooner, and is one dead letter in the end",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
@@ -91,7 +88,7 @@ describe("a good delivery comes through", () => {
     })
   )
 
-  test(
+  testWebhook(
     "after each handler that never ends was cut once, though they are tried again and again",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
@@ -116,7 +113,7 @@ describe("a good delivery comes through", () => {
     })
   )
 
-  test(
+  testWebhook(
     "while ids that nobody knows are waited for; they leave nothing behind",
     Effect.gen(function* () {
       const webhook = yield* recording()
@@ -131,7 +128,7 @@ describe("a good delivery comes through", () => {
     })
   )
 
-  test(
+  testWebhook(
     "while hundreds of ids that nobody knows wait to be looked up again",
     Effect.gen(function* () {
       const webhook = yield* recording()
@@ -144,7 +141,7 @@ describe("a good delivery comes through", () => {
     })
   )
 
-  test(
+  testWebhook(
     "while the lookups of others hang, after lookupTimeout at most",
     Effect.gen(function* () {
       const payments = yield* Payments
@@ -161,7 +158,7 @@ describe("a good delivery comes through", () => {
     })
   )
 
-  test(
+  testWebhook(
     "also one that came early, while a hundred ids that nobody knows are looked up again, each for a second",
     Effect.gen(function* () {
       const payments = yield* Payments
@@ -187,7 +184,7 @@ describe("a good delivery comes through", () => {
     })
   )
 
-  test(
+  testWebhook(
     "while open charges are claimed to be paid, and what is true of them comes through as soon as it is true",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
@@ -206,7 +203,7 @@ describe("a good delivery comes through", () => {
     })
   )
 
-  test(
+  testWebhook(
     "and the truth too, while the report of a lie about the transaction is refused",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
@@ -228,7 +225,7 @@ describe("a good delivery comes through", () => {
 })
 
 describe("a claim", () => {
-  test(
+  testWebhook(
     "it is not forgotten for a later one: a refund that comes early is waited for though a payment is claimed again",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
@@ -245,7 +242,7 @@ describe("a claim", () => {
     })
   )
 
-  test(
+  testWebhook(
     "it is waited for a minute from its last repetition, however many there were",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox

@@ -1,27 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import {
-  Context,
-  Deferred,
-  Effect,
-  Exit,
-  Layer,
-  Logger,
-  Option,
-  References,
-  Schedule,
-  Schema,
-  type Scope
-} from "effect"
+import { Context, Deferred, Effect, Exit, Layer, Logger, Option, References, Schedule, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { ConfigurationError, Metadata, Money, Payments } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
 import { Sandbox } from "effect-pix/sandbox"
 import { Webhook, type WebhookEvent, type WebhookOptions, WebhookVerifier } from "effect-pix/webhook"
 import { charge } from "../support/charges.ts"
-import { isTransaction, nobody, recording, world } from "../support/webhooks.ts"
-
-const test = (name: string, effect: Effect.Effect<void, unknown, Scope.Scope | Layer.Success<typeof world>>) =>
-  it.effect(name, () => effect.pipe(Effect.provide(world)))
+import { isTransaction, nobody, recording, testWebhook, world } from "../support/webhooks.ts"
 
 /** A gateway that says this status of every transaction. */
 const saying = (status: () => string) =>
@@ -32,7 +17,7 @@ const saying = (status: () => string) =>
   }))
 
 describe("the handlers", () => {
-  test(
+  testWebhook(
     "each status calls the handler of its meaning and onStatus, and no other",
     Effect.gen(function* () {
       const called: Array<string> = []
@@ -72,7 +57,7 @@ describe("the handlers", () => {
     })
   )
 
-  test(
+  testWebhook(
     "a delivery of the word that the lookup says agrees with it, whatever the case of both",
     Effect.gen(function* () {
       let status = ""
@@ -96,7 +81,7 @@ describe("the handlers", () => {
     })
   )
 
-  test(
+  testWebhook(
     "a charge that is cancelled calls no onPaid, whatever the delivery claims",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
@@ -112,7 +97,7 @@ describe("the handlers", () => {
     })
   )
 
-  test(
+  testWebhook(
     "a payment of another amount than expected calls neither onPaid nor onStatus, and is reported with both amounts",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
@@ -138,7 +123,7 @@ describe("the handlers", () => {
     })
   )
 
-  test(
+  testWebhook(
     "a payment of a centavo more than expected is another amount too",
     Effect.gen(function* () {
       const { idle, post, reasons, statuses } = yield* recording({
@@ -152,7 +137,7 @@ describe("the handlers", () => {
     })
   )
 
-  test(
+  testWebhook(
     "an amount that nobody expects is not compared, nor is that of what is not paid",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
@@ -171,7 +156,7 @@ describe("the handlers", () => {
     })
   )
 
-  test(
+  testWebhook(
     "a handler is called again until it succeeds, and never after",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
@@ -201,7 +186,7 @@ describe("the handlers", () => {
     })
   )
 
-  test(
+  testWebhook(
     "the events of a transaction come in order, though the first of them fails",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
@@ -226,7 +211,7 @@ describe("the handlers", () => {
     })
   )
 
-  test(
+  testWebhook(
     "at most `concurrency` handlers run at once",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
@@ -253,7 +238,7 @@ describe("the handlers", () => {
     })
   )
 
-  test(
+  testWebhook(
     "onUnconfirmed is called again too",
     Effect.gen(function* () {
       let calls = 0
@@ -271,7 +256,7 @@ describe("the handlers", () => {
     })
   )
 
-  test(
+  testWebhook(
     "metadata and payload are read by the user's own schemas, and found by the user's own finder",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
@@ -312,7 +297,7 @@ describe("the handlers", () => {
     })
   )
 
-  test(
+  testWebhook(
     "without a schema of the user's no payload is kept",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
@@ -327,7 +312,7 @@ describe("the handlers", () => {
 })
 
 describe("what a handler refuses", () => {
-  test(
+  testWebhook(
     "it becomes a dead letter when the schedule ends, which can be listed and run again",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
@@ -363,7 +348,7 @@ describe("what a handler refuses", () => {
     })
   )
 
-  test(
+  testWebhook(
     "a dead letter that is discarded is forgotten, and only it: another delivery about the transaction is looked at",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
@@ -386,7 +371,7 @@ describe("what a handler refuses", () => {
     })
   )
 
-  test(
+  testWebhook(
     "it is tried again by another delivery about the transaction",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
@@ -408,7 +393,7 @@ describe("what a handler refuses", () => {
     })
   )
 
-  test(
+  testWebhook(
     "each time that it is tried anew, by a delivery or by `retry`, it has the whole schedule again",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
@@ -437,7 +422,7 @@ describe("what a handler refuses", () => {
     })
   )
 
-  test(
+  testWebhook(
     "a handler that never ends is cut after handlerTimeout, and counts as failed",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
@@ -457,7 +442,7 @@ describe("what a handler refuses", () => {
     })
   )
 
-  test(
+  testWebhook(
     "its error is in the log only if the user logs it",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
@@ -500,7 +485,7 @@ describe("what a handler refuses", () => {
 })
 
 describe("the user's code around a delivery", () => {
-  test(
+  testWebhook(
     "a delivery is answered with 503 where its body cannot be sealed, or the user's books cannot be asked",
     Effect.gen(function* () {
       const unsealed = yield* recording({}, () =>
@@ -515,7 +500,7 @@ describe("the user's code around a delivery", () => {
     })
   )
 
-  test(
+  testWebhook(
     "a body that cannot be opened, or is opened for ever, is opened again, and its event comes with the payload",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
@@ -553,7 +538,7 @@ describe("the user's code around a delivery", () => {
     })
   )
 
-  test(
+  testWebhook(
     "an onFailure that fails itself changes nothing",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
@@ -622,7 +607,7 @@ describe("the settings", () => {
 })
 
 describe("a layer", () => {
-  test(
+  testWebhook(
     "it needs what the handlers need",
     Effect.gen(function* () {
       class Orders extends Context.Service<Orders, { readonly pay: (id: string) => Effect.Effect<void> }>()(

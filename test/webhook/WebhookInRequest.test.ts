@@ -10,7 +10,7 @@ import { Webhook, type WebhookEvent, type WebhookOptions } from "effect-pix/webh
 import { SqlClient } from "effect/sql"
 import { readdirSync } from "node:fs"
 import { dirname, join } from "node:path"
-import { charge, lookups } from "../support/charges.ts"
+import { charge, lookups, paidCharge } from "../support/charges.ts"
 import { folder } from "../support/operated.ts"
 import { isTransaction, nobody } from "../support/webhooks.ts"
 
@@ -50,12 +50,6 @@ const inside = Effect.fnUntraced(function* (options: WebhookOptions & { readonly
       )
       .then(({ status }) => status)
   return { ...webhook, send, post: (body: unknown) => Effect.promise(() => send(body)), events, reports, waiting }
-})
-
-const paidCharge = Effect.gen(function* () {
-  const { id } = yield* charge
-  yield* (yield* Sandbox).markPaid(id)
-  return id
 })
 
 describe("a handler that works inside the request", () => {

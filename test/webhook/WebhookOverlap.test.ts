@@ -1,26 +1,17 @@
 /**
  * Deliveries about one transaction that overlap: none of them takes back, or forgets, what another one stands for.
  */
-import { assert, describe, it } from "@effect/vitest"
-import { Effect, type Layer, Schedule, Schema, type Scope } from "effect"
+import { assert, describe } from "@effect/vitest"
+import { Effect, Schedule, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { Payments } from "effect-pix"
 import { Sandbox } from "effect-pix/sandbox"
 import { Webhook } from "effect-pix/webhook"
-import { charge, lookups } from "../support/charges.ts"
-import { recording, world } from "../support/webhooks.ts"
-
-const test = (name: string, effect: Effect.Effect<void, unknown, Scope.Scope | Layer.Success<typeof world>>) =>
-  it.effect(name, () => effect.pipe(Effect.provide(world)))
-
-const paidCharge = Effect.gen(function* () {
-  const { id } = yield* charge
-  yield* (yield* Sandbox).markPaid(id)
-  return id
-})
+import { charge, lookups, paidCharge } from "../support/charges.ts"
+import { recording, testWebhook } from "../support/webhooks.ts"
 
 describe("two claims about one transaction", () => {
-  test(
+  testWebhook(
     "a refund that is announced early is handed out when it comes, though a payment was announced and confirmed meanwhile",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
@@ -38,7 +29,7 @@ describe("two claims about one transaction", () => {
     })
   )
 
-  test(
+  testWebhook(
     "two lies about a transaction are two reports, though each of them is refused at first",
     Effect.gen(function* () {
       const refused: Array<string> = []
@@ -65,7 +56,7 @@ describe("two claims about one transaction", () => {
     })
   )
 
-  test(
+  testWebhook(
     "each event comes with what the delivery of its status said, and not with what a later delivery about another one said",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
@@ -95,7 +86,7 @@ describe("two claims about one transaction", () => {
 })
 
 describe("a delivery that comes during the work for an earlier one", () => {
-  test(
+  testWebhook(
     "it is looked at once when what it tells came too late for the lookup under way",
     Effect.gen(function* () {
       const payments = yield* Payments
@@ -119,7 +110,7 @@ describe("a delivery that comes during the work for an earlier one", () => {
     })
   )
 
-  test(
+  testWebhook(
     "it is looked at though the event of the earlier one is given up for: a refund is handed out, and nothing is left over",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
@@ -138,7 +129,7 @@ describe("a delivery that comes during the work for an earlier one", () => {
 })
 
 describe("a lookup that is overtaken by that of a later delivery", () => {
-  test(
+  testWebhook(
     "it takes nothing back when it ends: the event that was given up for meanwhile stays a dead letter, and is not tried again",
     Effect.gen(function* () {
       const payments = yield* Payments
@@ -175,7 +166,7 @@ describe("a lookup that is overtaken by that of a later delivery", () => {
 })
 
 describe("a delivery that waits to be looked at again, and is repeated", () => {
-  test(
+  testWebhook(
     "it is looked up once for each repetition, and then waited for a minute from the last one",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox

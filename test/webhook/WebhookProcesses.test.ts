@@ -9,14 +9,8 @@ import { Payments } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
 import { Sandbox } from "effect-pix/sandbox"
 import { Webhook } from "effect-pix/webhook"
-import { charge, lookups } from "../support/charges.ts"
+import { lookups, paidCharge } from "../support/charges.ts"
 import { nobody, recording, world } from "../support/webhooks.ts"
-
-const paidCharge = Effect.gen(function* () {
-  const { id } = yield* charge
-  yield* (yield* Sandbox).markPaid(id)
-  return id
-})
 
 describe("a lookup that is older than what another process handed out", () => {
   it.live("it is made again, and nothing stale is handed out", () =>

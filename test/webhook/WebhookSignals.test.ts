@@ -10,20 +10,13 @@ import { Webhook, type WebhookOptions, WebhookVerifier } from "effect-pix/webhoo
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { readFileSync } from "node:fs"
-import { charge } from "../support/charges.ts"
-import { layerPostgres } from "../support/database.ts"
+import { paidCharge } from "../support/charges.ts"
+import { databases } from "../support/database.ts"
 import { exportedBy } from "../support/exported.ts"
-import { noPostgres } from "../support/postgres.ts"
 import { nobody } from "../support/webhooks.ts"
 
 const secret = "kept-in-a-secret-store"
 const person = "Maria Silva"
-
-const paidCharge = Effect.gen(function* () {
-  const { id } = yield* charge
-  yield* (yield* Sandbox).markPaid(id)
-  return id
-})
 
 const post = (body: unknown, headers: Record<string, string> = { "x-webhook-secret": secret }, method = "POST") =>
   Effect.gen(function* () {
@@ -181,18 +174,13 @@ describe("what a webhook exports", () => {
     }).pipe(Effect.provide(Layer.fresh(world)))
   )
 
-  const absent = noPostgres()
-  const databases = [
-    { name: "SQLite", skip: false, client: NodeSqlite.layer({ filename: ":memory:" }) },
-    { name: absent ?? "PostgreSQL", skip: absent !== undefined, client: Layer.orDie(layerPostgres) }
-  ] as const
   const each = it.live.skipIf
   for (const { client, name, skip } of databases)
     each(skip)(
       `a process that starts tells what earlier ones left: what waits, since when, by why, and dead letters (${name})`,
       () =>
         Effect.gen(function* () {
-          const database = yield* Layer.build(Layer.fresh(client))
+          const database = yield* Layer.build(Layer.fresh(client()))
           const never = Schedule.spaced("1 hour")
           const started = (options: WebhookOptions) =>
             Layer.provide(

@@ -1,38 +1,12 @@
-import { assert, describe, it } from "@effect/vitest"
-import { Context, Deferred, Effect, Fiber, Latch, Layer, Schedule, Schema, type Scope } from "effect"
+import { assert, describe } from "@effect/vitest"
+import { Context, Deferred, Effect, Fiber, Latch, Layer, Schedule, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import type { Payments } from "effect-pix"
-import { NodeSqlite } from "effect-pix/node"
 import { Sandbox } from "effect-pix/sandbox"
-import { Webhook, type WebhookOptions, type WebhookSqlOptions } from "effect-pix/webhook"
-import { charge, lookups } from "../support/charges.ts"
-import { layerPostgres } from "../support/database.ts"
-import { noPostgres } from "../support/postgres.ts"
+import { Webhook } from "effect-pix/webhook"
+import { charge, lookups, paidCharge } from "../support/charges.ts"
+import { databases } from "../support/database.ts"
+import { starting, testOn } from "../support/databaseWebhooks.ts"
 import { runs } from "../support/seed.ts"
-import { recording, world } from "../support/webhooks.ts"
-
-const absent = noPostgres()
-const databases = [
-  { name: "SQLite", skip: false, client: () => NodeSqlite.layer({ filename: ":memory:" }) },
-  {
-    name: absent === undefined ? "PostgreSQL" : `PostgreSQL (${absent})`,
-    skip: absent !== undefined,
-    client: () => Layer.orDie(layerPostgres)
-  }
-] as const
-
-/** A process on the database of the test. */
-const starting = (options: WebhookOptions = {}, settings: WebhookSqlOptions = {}) =>
-  recording<SqlClient.SqlClient>(options, (wrapped) =>
-    Webhook.layerSql({ poll: "50 millis", lease: "2 seconds", ...settings, ...wrapped })
-  )
-
-const paidCharge = Effect.gen(function* () {
-  const sandbox = yield* Sandbox
-  const { id } = yield* charge
-  yield* sandbox.markPaid(id)
-  return id
-})
 
 /** A table of goods that went out, without any guard against a second time. */
 const shop = Effect.gen(function* () {
@@ -57,16 +31,10 @@ const everything = Effect.gen(function* () {
   return JSON.stringify(rows, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value))
 })
 
-for (const { client, name, skip } of databases) {
-  const test = (
-    title: string,
-    effect: Effect.Effect<unknown, unknown, SqlClient.SqlClient | Layer.Success<typeof world> | Payments | Scope.Scope>
-  ) =>
-    it.live.skipIf(skip)(title, () =>
-      Effect.provide(Effect.scoped(effect), Layer.mergeAll(Layer.fresh(client()), Layer.fresh(world)))
-    )
+for (const database of databases) {
+  const test = testOn(database)
 
-  describe(`Webhook.layerSql on ${name}`, () => {
+  describe(`Webhook.layerSql on ${database.name}`, () => {
     test(
       "what a handler writes commits once, with the note that the event was handed out",
       Effect.gen(function* () {
@@ -171,7 +139,7 @@ for (const { client, name, skip } of databases) {
         yield* post({ transactionId: id })
         yield* idle
         const isLost = (yield* shipped).length === 1
-        assert.strictEqual(isLost, name !== "SQLite")
+        assert.strictEqual(isLost, database.name !== "SQLite")
         assert.strictEqual((yield* deadLetters).length, isLost ? 1 : 0)
       })
     )
@@ -320,14 +288,10 @@ for (const { client, name, skip } of databases) {
   })
 }
 
-describe.skipIf(absent !== undefined)("Webhook.layerSql on a PostgreSQL that goes wrong", () => {
-  const test = (
-    title: string,
-    effect: Effect.Effect<unknown, unknown, SqlClient.SqlClient | Layer.Success<typeof world> | Payments | Scope.Scope>
-  ) =>
-    it.live(title, () =>
-      Effect.provide(Effect.scoped(effect), Layer.mergeAll(Layer.fresh(Layer.orDie(layerPostgres)), Layer.fresh(world)))
-    )
+const [, onPostgres] = databases
+
+describe.skipIf(onPostgres.skip)("Webhook.layerSql on a PostgreSQL that goes wrong", () => {
+  const test = testOn(onPostgres)
 
   test(
     "a handler whose connection dies each time has failed: it is told of, and a dead letter in the end",

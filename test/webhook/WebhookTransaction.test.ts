@@ -1,17 +1,14 @@
-import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Latch, type Layer, Schedule, type Scope } from "effect"
+import { assert, describe } from "@effect/vitest"
+import { Effect, Fiber, Latch, Schedule } from "effect"
 import { TestClock } from "effect/testing"
 import { Payments, TransactionHints, TransactionWait } from "effect-pix"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { centavos } from "../../src/pix/Money.ts"
 import { charge, lookups } from "../support/charges.ts"
-import { isTransaction, nobody, recording, world } from "../support/webhooks.ts"
-
-const test = (name: string, effect: Effect.Effect<void, unknown, Scope.Scope | Layer.Success<typeof world>>) =>
-  it.effect(name, () => effect.pipe(Effect.provide(world)))
+import { isTransaction, nobody, recording, testWebhook } from "../support/webhooks.ts"
 
 describe("a hint about a transaction", () => {
-  test(
+  testWebhook(
     "a hint becomes a Confirmed event with what the lookup says",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
@@ -29,7 +26,7 @@ describe("a hint about a transaction", () => {
     })
   )
 
-  test(
+  testWebhook(
     "a lie about a payment yields no event, and is reported once the lookup has said otherwise for a minute",
     Effect.gen(function* () {
       const { events, idle, post, reports } = yield* recording()
@@ -50,7 +47,7 @@ describe("a hint about a transaction", () => {
     })
   )
 
-  test(
+  testWebhook(
     "a lie about a refund hands out the payment, and the lie is reported",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
@@ -70,7 +67,7 @@ describe("a hint about a transaction", () => {
     })
   )
 
-  test(
+  testWebhook(
     "a status is handed out once, though the deliveries repeat, come at the same moment or differ in form",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
@@ -92,7 +89,7 @@ describe("a hint about a transaction", () => {
     })
   )
 
-  test(
+  testWebhook(
     "a delivery of the same content is looked up again: a status that changed meanwhile is handed out",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
@@ -112,7 +109,7 @@ describe("a hint about a transaction", () => {
     })
   )
 
-  test(
+  testWebhook(
     "a delivery that comes again while its twin is in work is looked up again afterwards",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
@@ -133,7 +130,7 @@ describe("a hint about a transaction", () => {
     })
   )
 
-  test(
+  testWebhook(
     "an early hint is confirmed as soon as the service knows: first a 404, then still awaited, then paid",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
@@ -152,7 +149,7 @@ describe("a hint about a transaction", () => {
     })
   )
 
-  test(
+  testWebhook(
     "an early hint about a refund hands out the payment at once and the refund when it is there",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
@@ -171,7 +168,7 @@ describe("a hint about a transaction", () => {
   )
 
   for (const closed of ["cancel", "fail"] as const) {
-    test(
+    testWebhook(
       `a payment that is announced while the books still say ${closed === "cancel" ? "Cancelled" : "Failed"} is handed out when they say Paid`,
       Effect.gen(function* () {
         const payments = yield* Payments
@@ -199,7 +196,7 @@ describe("a hint about a transaction", () => {
     )
   }
 
-  test(
+  testWebhook(
     "a claim that the lookup denies is looked up again for a minute before it is reported, whatever both say",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
@@ -225,7 +222,7 @@ describe("a hint about a transaction", () => {
     })
   )
 
-  test(
+  testWebhook(
     "a hint that comes late, or out of order, changes nothing",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
@@ -242,7 +239,7 @@ describe("a hint about a transaction", () => {
     })
   )
 
-  test(
+  testWebhook(
     "a hint about a payment that comes after its refund is late news, not a lie",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
@@ -259,7 +256,7 @@ describe("a hint about a transaction", () => {
     })
   )
 
-  test(
+  testWebhook(
     "Paid is never handed out after Refunded, though the service's books go back: it is reported, or passes",
     Effect.gen(function* () {
       const payments = yield* Payments
@@ -292,7 +289,7 @@ describe("a hint about a transaction", () => {
     })
   )
 
-  test(
+  testWebhook(
     "Paid after Refunded is reported too where both were handed out before",
     Effect.gen(function* () {
       const payments = yield* Payments
@@ -314,7 +311,7 @@ describe("a hint about a transaction", () => {
     })
   )
 
-  test(
+  testWebhook(
     "a status that comes back is not handed out again: of Paid, Cancelled and Paid each is an event once",
     Effect.gen(function* () {
       const payments = yield* Payments
@@ -339,7 +336,7 @@ describe("a hint about a transaction", () => {
     })
   )
 
-  test(
+  testWebhook(
     "an id is the same in capital letters and in small ones, in a delivery and in a lookup: its status is handed out once",
     Effect.gen(function* () {
       const payments = yield* Payments
@@ -374,7 +371,7 @@ describe("a hint about a transaction", () => {
     })
   )
 
-  test(
+  testWebhook(
     "a hint that says truly that nothing has happened yet is no event and no report",
     Effect.gen(function* () {
       const { events, idle, post, reports } = yield* recording()
@@ -386,7 +383,7 @@ describe("a hint about a transaction", () => {
     })
   )
 
-  test(
+  testWebhook(
     "a transaction that the service does not know is reported after a minute",
     Effect.gen(function* () {
       const { events, idle, post, reports } = yield* recording()
@@ -401,7 +398,7 @@ describe("a hint about a transaction", () => {
     })
   )
 
-  test(
+  testWebhook(
     "a lookup that answers another transaction confirms nothing",
     Effect.gen(function* () {
       const payments = yield* Payments
@@ -419,7 +416,7 @@ describe("a hint about a transaction", () => {
     })
   )
 
-  test(
+  testWebhook(
     "a flood of deliveries during an outage of the service neither storms it nor uses up the time for which it is waited for",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
@@ -446,7 +443,7 @@ describe("a hint about a transaction", () => {
     })
   )
 
-  test(
+  testWebhook(
     "a delivery after an outage is handed out by the next regular lookup, or when the service asked for, an hour later at most",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
@@ -474,7 +471,7 @@ describe("a hint about a transaction", () => {
     })
   )
 
-  test(
+  testWebhook(
     "a hint waits through an outage of the service, and as long as the service asks",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
@@ -494,7 +491,7 @@ describe("a hint about a transaction", () => {
     })
   )
 
-  test(
+  testWebhook(
     "a hint whose lookups fail for too long is reported with the reason",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
@@ -511,7 +508,7 @@ describe("a hint about a transaction", () => {
     })
   )
 
-  test(
+  testWebhook(
     "an id that cannot be one is reported without being sent",
     Effect.gen(function* () {
       const { idle, post, reasons } = yield* recording({ find: () => ({ about: "Transaction", transactionId: "" }) })
@@ -522,7 +519,7 @@ describe("a hint about a transaction", () => {
     })
   )
 
-  test(
+  testWebhook(
     "a status that is not documented is handed out as it is",
     Effect.gen(function* () {
       const payments = yield* Payments
@@ -540,7 +537,7 @@ describe("a hint about a transaction", () => {
     })
   )
 
-  test(
+  testWebhook(
     "a hint wakes whoever waits for the transaction, at once",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
@@ -554,7 +551,7 @@ describe("a hint about a transaction", () => {
     })
   )
 
-  test(
+  testWebhook(
     "a hint wakes whoever waits for the transaction though its own lookup hangs, and again when a later lookup confirms it",
     Effect.gen(function* () {
       const payments = yield* Payments
@@ -591,7 +588,7 @@ describe("a hint about a transaction", () => {
     })
   )
 
-  test(
+  testWebhook(
     "a hint does not wait for whoever is told of the hints",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox

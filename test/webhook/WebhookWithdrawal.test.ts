@@ -1,16 +1,13 @@
-import { assert, describe, it } from "@effect/vitest"
-import { Effect, type Layer, Schedule, type Scope } from "effect"
+import { assert, describe } from "@effect/vitest"
+import { Effect, Schedule } from "effect"
 import { TestClock } from "effect/testing"
 import { Sandbox } from "effect-pix/sandbox"
 import { centavos } from "../../src/pix/Money.ts"
 import { charge, lookups } from "../support/charges.ts"
-import { isWithdrawal, recording, world } from "../support/webhooks.ts"
-
-const test = (name: string, effect: Effect.Effect<void, unknown, Scope.Scope | Layer.Success<typeof world>>) =>
-  it.effect(name, () => effect.pipe(Effect.provide(world)))
+import { isWithdrawal, recording, testWebhook } from "../support/webhooks.ts"
 
 describe("a hint about a withdrawal", () => {
-  test(
+  testWebhook(
     "it is never confirmed, whatever it claims and whatever transaction it names",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
@@ -33,7 +30,7 @@ describe("a hint about a withdrawal", () => {
     })
   )
 
-  test(
+  testWebhook(
     "it comes with the user's own note of it, found by the key or the id that the delivery names",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
@@ -63,7 +60,7 @@ describe("a hint about a withdrawal", () => {
     })
   )
 
-  test(
+  testWebhook(
     "a delivery that is repeated is reported again, with the same id",
     Effect.gen(function* () {
       const { idle, post, reports } = yield* recording()
@@ -81,7 +78,7 @@ describe("a hint about a withdrawal", () => {
     })
   )
 
-  test(
+  testWebhook(
     "a report that nobody takes is a dead letter",
     Effect.gen(function* () {
       const { deadLetters, idle, post } = yield* recording({
@@ -97,7 +94,7 @@ describe("a hint about a withdrawal", () => {
     })
   )
 
-  test(
+  testWebhook(
     "a delivery about a withdrawal is recorded though the user's books cannot be asked, and is reported when they can",
     Effect.gen(function* () {
       let isAway = true
@@ -114,7 +111,7 @@ describe("a hint about a withdrawal", () => {
     })
   )
 
-  test(
+  testWebhook(
     "the ids of its report and of its dead letter call it a delivery",
     Effect.gen(function* () {
       const { deadLetters, idle, post, reports } = yield* recording({
