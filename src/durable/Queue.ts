@@ -53,8 +53,8 @@ const restingClock =
     })
 
 /**
- * Has the timers of Effect's store, by which it looks for elements and renews its leases, wait until an element is due or in
- * work, or something is written. What is offered to the store itself is taken without them.
+ * A store of Effect whose timers wait until an element is due or in work, or something is written. By these timers it polls
+ * for elements and renews its leases. An element that this process offers is taken without them.
  */
 const restingStore = <E, R>(
   make: Effect.Effect<PersistedQueue.PersistedQueueStore["Service"], E, R>,
@@ -63,7 +63,7 @@ const restingStore = <E, R>(
   Effect.gen(function* () {
     const isAwake = Latch.makeUnsafe()
     const nextWrite = yield* followWrites(writes)
-    // What is in work was due.
+    // An element in work was due before.
     const secondsUntilDue = sql<{ readonly seconds: number | null }>`
       SELECT unixepoch(MIN(visible_at)) - unixepoch(CURRENT_TIMESTAMP) AS seconds
       FROM ${sql(queueTable)} WHERE queue_name = ${name} AND state = 'pending'`
@@ -76,7 +76,7 @@ const restingStore = <E, R>(
       return Effect.andThen(Effect.sleep(Duration.seconds(most)), untilDue)
     })
     const rest = Effect.ensuring(Effect.raceFirst(nextWrite, untilDue), isAwake.open)
-    // A process that only submits looks for nothing.
+    // A process that only submits does not poll.
     const isTaking = Latch.makeUnsafe()
     yield* Effect.forkScoped(Effect.andThen(isTaking.await, repeatedly("Looking for what is due", poll, rest)))
     const store = yield* Effect.updateService(make, Clock.Clock, restingClock(isAwake))

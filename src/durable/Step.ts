@@ -25,7 +25,7 @@ export type Person = typeof Person.Type
 const lengths = { by: 100, note: 1000 } as const
 const names = ["by", "note"] as const
 
-/** What is wrong with the words of a step, also of a caller without types. */
+/** The issues of a step's options, which a caller without types may have given. */
 export const issuesOfStep = (options: StepOptions): ReadonlyArray<RequestIssue> =>
   names
     .filter((name) => {
@@ -34,7 +34,7 @@ export const issuesOfStep = (options: StepOptions): ReadonlyArray<RequestIssue> 
     })
     .map((path) => ({ path, problem: `must be a text of 1 to ${lengths[path]} characters that is not blank` }))
 
-/** The words of a step that were given. */
+/** The options of a step that are not `undefined`. */
 export const personOf = ({ by, note }: StepOptions): Person => ({
   ...(by !== undefined && { by }),
   ...(note !== undefined && { note })

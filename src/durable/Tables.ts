@@ -33,7 +33,7 @@ const run = (migration: Migration) =>
     return Effect.forEach(statements, (statement) => sql.unsafe(statement), { discard: true })
   })
 
-/** The version of a set of tables in the database; 0 where there are none. A database that does not answer is a failure. */
+/** The version of a set of tables in the database, or 0 if there are none. Fails if the database does not answer. */
 const versionOf = (name: string): Effect.Effect<number, SqlError, SqlClient.SqlClient> =>
   Effect.flatMap(SqlClient.SqlClient, (sql) =>
     sql`SELECT migration_id FROM ${sql(`${name}_migrations`)}`.pipe(
@@ -86,8 +86,8 @@ export const migrate = (tables: Tables): Effect.Effect<void, SqlError | Configur
 }
 
 /**
- * Fails unless a set of tables is there in exactly this version, and changes nothing. For who must not migrate, such as
- * the command: it may be older or newer than the program that made the tables.
+ * Fails unless a set of tables has exactly this version, and changes nothing. It is for programs that must not migrate, such
+ * as the command, which may be older or newer than the program that made the tables.
  */
 export const requireVersion = (
   name: string,

@@ -18,8 +18,8 @@ import { log } from "../internal/spans.ts"
 import { DatabaseError, sqlErrorOf } from "./Database.ts"
 
 /**
- * The element will be tried again later, by the queue's schedule. The queue stores the text of the failure in its table, so
- * the text is only a word of this library.
+ * The element is tried again later, by the queue's schedule. The queue stores the text of the failure in its table, so
+ * `reason` is one of this library's own names and has no text of the user's error.
  */
 export class TryAgain extends Schema.TaggedError<TryAgain>("effect-pix/TryAgain")("TryAgain", {
   reason: Schema.String
@@ -39,7 +39,7 @@ const traceOf = (cause: Cause.Cause<unknown>): string => {
   return [defect.name, ...frames].join("\n")
 }
 
-/** What `error.type` says of a cause: a kind of failure, the class of a defect, or `Interrupted`. No word of an error's own. */
+/** The attribute `error.type` of a cause: a kind of failure, the class of a defect, or `Interrupted`. */
 const causeType = (cause: Cause.Cause<unknown>): string => {
   if (Cause.hasInterruptsOnly(cause)) return "Interrupted"
   const error = Cause.squash(cause)
@@ -47,7 +47,7 @@ const causeType = (cause: Cause.Cause<unknown>): string => {
   return reason ?? (Predicate.isError(error) ? error.name : "Defect")
 }
 
-/** What a line says of a cause. */
+/** The attributes of a cause in a log line. */
 const causeAttributes = (cause: Cause.Cause<unknown>) => ({
   "error.type": causeType(cause),
   "exception.stacktrace": Cause.hasInterruptsOnly(cause) ? undefined : traceOf(cause)
@@ -61,7 +61,7 @@ export const orTryAgain =
   (
     /** The name of the worker in the log. */
     name: string,
-    /** What the line says of what was handled. */
+    /** The attributes of the element in the log line. */
     attributes: Readonly<Record<string, unknown>> = {}
   ) =>
   <A, R>(effect: Effect.Effect<A, TryAgain, R>): Effect.Effect<A, TryAgain, R> =>
@@ -85,7 +85,7 @@ export const work = <A, R, HR>(
     /** The name of the worker in the log. */
     readonly name: string
     readonly concurrency: number
-    /** What a line of the log says of an element. Default: nothing. */
+    /** The attributes of an element in log lines. Default: none. */
     readonly attributesOf?: (value: A) => Readonly<Record<string, unknown>>
     /** Success removes the element. For a defect and an interruption, see `orTryAgain`. */
     readonly handle: (value: A, metadata: { readonly attempts: number }) => Effect.Effect<void, TryAgain, HR>
@@ -142,8 +142,8 @@ export const repeatedly = <E, R>(
   }).pipe(Effect.scoped, Effect.withTracerEnabled(false))
 
 /**
- * Waits for the next write, and reports every minute meanwhile: what was measured is true until then, and a database that
- * cannot be asked is told from one that need not be.
+ * Waits for the next write, and runs `report` every minute meanwhile. Measured values do not change before that write, and
+ * the reports show that the process did not lose its database.
  */
 export const reportUntil = (nextWrite: NextWrite, report: Effect.Effect<void>): Effect.Effect<void> =>
   Effect.raceFirst(nextWrite, Effect.forever(Effect.andThen(Effect.sleep("1 minute"), report)))

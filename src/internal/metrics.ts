@@ -1,5 +1,6 @@
 /**
- * The metrics of this library by name, unit and description. Effect's exporters take the unit of a metric from its attribute `unit`.
+ * The metrics of this library by name, unit and description. Effect's exporters take the unit of a metric from its
+ * attribute `unit`.
  */
 import type * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"

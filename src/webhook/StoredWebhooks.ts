@@ -1,9 +1,9 @@
 /**
- * What webhooks stored, for the command: read, and dead letters tried again or forgotten, without a webhook that runs. It
- * makes no tables, and puts nothing into the queue. It is not exported to users.
+ * Reads the rows of webhooks for the command, and retries or discards dead letters, without a webhook that runs. It makes no
+ * tables, and puts nothing into the queue. It is not exported to users.
  *
- * Gotcha: what is tried again here is found by a process that runs the webhook, within a minute. Where the webhook works
- * inside requests, the next delivery or check finds it.
+ * Gotcha: a process that runs the webhook finds a retried letter within a minute. If the webhook works inside requests, the
+ * next delivery or check finds it.
  */
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
@@ -17,22 +17,22 @@ import { handedOutName, type Stored } from "./internal/store.ts"
 import { sqlStore, webhookTables } from "./internal/storeSql.ts"
 import type { DeadLetter, HandlerName } from "./WebhookEvent.ts"
 
-/** Fails unless the tables are of this version, and changes none. */
+/** Fails unless the tables have this version. It changes none. */
 export const requireTables = mapDatabaseError("look")(requireNewest(webhookTables))
 
-/** A dead letter, and the webhook of which it is one: the layer's option `name`. */
+/** A dead letter, and the name of its webhook: the layer's option `name`. */
 export interface StoredLetter extends DeadLetter {
   readonly webhook: string
 }
 
-/** What a webhook stores about one thing. No body, and no word of a delivery but the statuses that it claimed. */
+/** The stored data about one thing, without bodies. The claimed statuses are the only text of deliveries. */
 export interface StoredDelivery {
   readonly webhook: string
   /** For `retry` and `discard`. */
   readonly id: string
-  /** `Finished`: nothing waits. `Unreadable`: another version wrote it. */
+  /** `Finished`: no delivery waits. `Unreadable`: another version wrote the row. */
   readonly state: "Waiting" | "Dead" | "Finished" | "Unreadable"
-  /** When it was changed last. */
+  /** When the row or a note about it was changed last. */
   readonly at: DateTime.Utc
   /** The statuses of the transaction that were handed out, in order. */
   readonly handedOut: ReadonlyArray<string>
@@ -40,18 +40,19 @@ export interface StoredDelivery {
   /** The number of the withdrawal. */
   readonly withdrawalId?: number | undefined
   readonly idempotencyKey?: string | undefined
-  /** How many deliveries and checks there were, since it was finished last. */
+  /** How many deliveries and checks were recorded since the last one was finished. */
   readonly deliveries?: number | undefined
-  /** What the deliveries that wait claim that the status is. `undefined`: one claims none. */
+  /** The statuses that waiting deliveries claim. `undefined`: a delivery claims none. */
   readonly claimed?: ReadonlyArray<string | undefined> | undefined
-  /** Why it waits: the service's books are behind, the service gives no answer, or the user's code failed. Absent: it is due. */
+  /** Why it waits: the claim is early, the service does not answer, or the user's code failed. Absent: it is due. */
   readonly waits?: "early" | "outage" | "failed" | undefined
-  /** How often the user's code failed, and what failed at last, of a dead letter. */
+  /** How often the user's code failed. */
   readonly failures?: number | undefined
+  /** Which code failed last, for a dead letter. */
   readonly handler?: HandlerName | undefined
-  /** Since when there is something to do. */
+  /** When the first of these deliveries and checks was recorded. */
   readonly since?: DateTime.Utc | undefined
-  /** What persons did with its dead letters, the oldest first: the latest 20. */
+  /** The steps that persons took with its dead letters, the oldest first: the latest 20. */
   readonly steps: Steps
 }
 
@@ -59,7 +60,7 @@ interface StoredRow extends Stored {
   readonly at: number | string
 }
 
-/** The names of all webhooks on the database. Each is one step of the primary key's index. */
+/** The names of all webhooks on the database. Each name costs one lookup in the primary key's index. */
 const webhooks = Effect.gen(function* () {
   const { sql } = yield* database
   const names: Array<string> = []
@@ -89,7 +90,7 @@ export const deadLetters = Effect.gen(function* () {
 
 const prefix = "delivery:"
 
-/** What is stored of a transaction, or of a dead letter by its id, in each webhook that knows it. */
+/** The stored data of a transaction, or of a dead letter by its id, in each webhook that has it. */
 export const show = Effect.fnUntraced(function* (id: string) {
   const { sql } = yield* database
   const rowName = id.startsWith(prefix) ? id : `${prefix}${nameOf(id)}`
@@ -136,8 +137,8 @@ const takeStep = (step: "retry" | "discard") =>
     mapDatabaseError(step)
   )
 
-/** Has a dead letter's transaction looked up and handed out again; `false` where there is no such letter. */
+/** Retries a dead letter: its transaction is looked up and handed out again. `false`: there is no such letter. */
 export const retry = takeStep("retry")
 
-/** Forgets a dead letter; `false` where there is no such letter. */
+/** Deletes a dead letter. `false`: there is no such letter. */
 export const discard = takeStep("discard")

@@ -1,21 +1,21 @@
 /**
- * Receives the deliveries of the service. Each is a hint: the transaction is looked up, and only what the lookup says is
- * handed to your code. The service documents neither payload, nor signature, nor retries (`docs/service.md`), so
- * nothing that a delivery says is believed.
+ * Receives the deliveries of the service. Each is a hint: the transaction is looked up, and your code is called with the
+ * result of the lookup. The service documents neither payload, nor signature, nor retries (`docs/service.md`), so the text
+ * of a delivery proves nothing.
  *
- * - Your code is called by what the status means: `onPaid` for what is paid and nothing else.
+ * - Your code is called by the meaning of the status: `onPaid` for a paid transaction and nothing else.
  * - A delivery is recorded before it is answered; the rest is done in the background. `layerSql` does both on your database:
- *   several processes share the work, and what your code writes there commits with the note that it was handed out.
+ *   several processes share the work, and the writes of your code commit with the note that the event was handed out.
  * - Each status of a transaction that is no longer open is handed out in order and, by that note, once.
- * - A delivery that comes before the service's own books know of it is looked up again for about a minute.
- * - What could not be confirmed goes to `onUnconfirmed`. So does everything about withdrawals: the service documents no
- *   lookup for them.
+ * - A delivery that claims more than the lookup shows is looked up again for about a minute.
+ * - A delivery that is not confirmed is reported to `onUnconfirmed`. Every delivery about a withdrawal is reported there,
+ *   because the service documents no lookup for withdrawals.
  * - Answers: 200 accepted, 400 unreadable, 401 refused by the verifier, 405 not a POST, 408 too slow, 413 too large,
  *   503 the database failed or took 10 seconds, or, inside a request, the delivery is not finished. None has a body.
  *
  * Gotchas:
- * - What your code does outside of that database, and everything in memory, happens at least once: dedupe by `event.id`.
- * - For a payout nothing can be looked up: do not mark it as done, or as failed, by a delivery.
+ * - Effects of your code outside that database, and all effects in memory, happen at least once: dedupe by `event.id`.
+ * - A payout cannot be looked up: do not mark it as done, or as failed, because of a delivery.
  *
  * @example
  * ```ts
@@ -74,7 +74,7 @@ type ServicesOf<O> = {
   [K in keyof O]-?: NonNullable<O[K]> extends (input: never) => Effect.Effect<infer _A, infer _E, infer R> ? R : never
 }[keyof O]
 
-/** The options as they are given: what has no name here is an error, so that no handler is misspelt. */
+/** The given options. An option with another name is a type error, so that no handler is misspelt. */
 type Given<O, Options> = O & Options & { readonly [K in Exclude<keyof O, keyof Options>]: never }
 
 /** The webhook handler. */
@@ -86,21 +86,21 @@ export class Webhook extends Context.Service<
     /** Answers a web `Request`. */
     readonly answer: (request: Request, info?: DeliveryInfo) => Effect.Effect<Response>
     /**
-     * Looks a transaction up without a delivery, as for each open order every hour: deliveries get lost. The lookup and the
-     * handlers are those of a delivery, and what was handed out is not handed out again, whoever asked first. A
+     * Looks a transaction up without a delivery: deliveries get lost, so check each open order every hour. The lookup and
+     * the handlers are those of a delivery, and a status is handed out once by deliveries and checks together. A
      * transaction that is still open is looked up once, and nothing is reported. `untrusted` of the event is empty.
      *
-     * It ends when the check is recorded, in the transaction that you call it in; the lookup follows in the background.
-     * Inside a request (see `toWebHandler`) the lookup and your code come first, and what is not finished then is
-     * finished by the next check or delivery.
+     * It ends when the check is recorded, in the transaction in which you call it; the lookup follows in the background.
+     * Inside a request (see `toWebHandler`) it ends after the lookup and your code. If the check is not finished then, the
+     * next check or delivery finishes it.
      *
      * `InvalidRequest`: the id cannot be one, and nothing was recorded. `DatabaseError`: nothing was recorded; inside a
      * request it may have been.
      */
     readonly check: (transactionId: string) => Effect.Effect<void, InvalidRequest | DatabaseError>
-    /** Waits until no delivery is in work or waits to be. Dead letters do not count. Fails with `DatabaseError`. */
+    /** Waits until every delivery is finished or a dead letter. Fails with `DatabaseError`. */
     readonly idle: Effect.Effect<void, DatabaseError>
-    /** What your code refused until its `retry` came to an end, the oldest first. */
+    /** The deliveries for which your code failed until the end of `retry`, the oldest first. */
     readonly deadLetters: Effect.Effect<ReadonlyArray<DeadLetter>, DatabaseError>
     /**
      * Looks a dead letter's transaction up and hands it out again; `false` where there is no such letter. `by` and `note`
@@ -108,15 +108,15 @@ export class Webhook extends Context.Service<
      */
     readonly retry: (id: string, options?: StepOptions) => Effect.Effect<boolean, InvalidRequest | DatabaseError>
     /**
-     * Forgets a dead letter that you dealt with elsewhere; `false` where there is no such letter. Who did it and why is
+     * Deletes a dead letter that you dealt with elsewhere; `false` where there is no such letter. `by` and `note` are
      * stored for `retention`, as for `retry`.
      */
     readonly discard: (id: string, options?: StepOptions) => Effect.Effect<boolean, InvalidRequest | DatabaseError>
   }
 >()("effect-pix/Webhook") {
   /**
-   * In memory, for tests and for what a process may forget when it ends. It fails with `ConfigurationError` where an option
-   * is wrong.
+   * In memory, for tests and for programs that may lose deliveries when they end. It fails with `ConfigurationError` if an
+   * option is wrong.
    */
   static readonly layer = <P = unknown, M = unknown, const O extends WebhookOptions<P, M, unknown> = {}>(
     options: Given<O, WebhookOptions<P, M, unknown>>
@@ -125,7 +125,7 @@ export class Webhook extends Context.Service<
 
   /**
    * On the `SqlClient` in context: PostgreSQL or SQLite. It makes its tables. Your code runs in a transaction of that
-   * client: what it writes there commits with the note that the event was handed out, or neither does.
+   * client: its writes commit with the note that the event was handed out, or neither does.
    */
   static readonly layerSql = <
     P = unknown,
@@ -140,20 +140,20 @@ export class Webhook extends Context.Service<
     )
 
   /**
-   * A route for the handler on Effect's `HttpRouter`. Provide the webhook after the server, so that it is built before: a
-   * delivery to a server whose handler is not there yet is never answered.
+   * A route for the handler on Effect's `HttpRouter`. Provide the webhook after the server, so that it is built first: a
+   * server without its handler never answers a delivery.
    */
   static readonly route = (path: HttpRouter.PathInput): Layer.Layer<never, never, HttpRouter.HttpRouter | Webhook> =>
     HttpRouter.use((router) => Effect.flatMap(Webhook, ({ handle }) => router.add("*", path, handle)))
 
   /**
    * A plain handler for servers that are not Effect's: Hono, Next, Bun, Deno, workers. The layer is built at once;
-   * `dispose` ends the work in the background and what else the layer holds. It rejects only where the layer could not
-   * be built, or after `dispose`. For Express and `node:http` there is `NodeWebhook.toListener` of `effect-pix/node`.
+   * `dispose` ends the work in the background and closes the layer. A call rejects only if the layer could not be built, or
+   * after `dispose`. For Express and `node:http` there is `NodeWebhook.toListener` of `effect-pix/node`.
    *
    * On Cloudflare's workers, and with `waitUntil` or `inRequest`, nothing runs beside a request: the layer is built for
-   * each delivery, the delivery is looked up and handed out before it is answered, and it is answered with 503 where that was
-   * not possible yet.
+   * each delivery, and the delivery is looked up and handed out before the answer. The answer is 503 if it is not finished
+   * then.
    *
    * ```ts
    * import { Effect, Layer } from "effect"

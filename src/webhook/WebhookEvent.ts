@@ -1,9 +1,9 @@
 /**
- * What a webhook delivery becomes: a `Confirmed` transaction, whose status a lookup said, or something `Unconfirmed`, which
- * cannot be checked. Only the first is handed to the code that acts on payments.
+ * The events and reports of webhook deliveries: a `Confirmed` transaction has the status of a lookup, an `Unconfirmed` report
+ * has not. Only the first is handed to the code that acts on payments.
  *
- * The service documents a lookup for transactions and none for withdrawals (`docs/service.md`). So what a
- * delivery says about a withdrawal is never confirmed, and its type says so.
+ * The service documents a lookup for transactions and none for withdrawals (`docs/service.md`). So a
+ * delivery about a withdrawal is never confirmed, and its type says so.
  */
 declare module "./WebhookEvent.ts" {}
 
@@ -15,28 +15,28 @@ import type { GetTransactionError } from "../contract/PaymentsError.ts"
 import type { DetailStatus } from "../contract/Status.ts"
 import type { TransactionDetail } from "../contract/Transaction.ts"
 
-/** What the delivery itself says. Whoever knows the address may have written it: do not act on it. */
+/** The content of the delivery. Anybody who knows the address may have written it: do not act on it. */
 export interface Untrusted<P = unknown, M = unknown> {
-  /** The status that it claims, in whatever vocabulary. */
+  /** The claimed status, in the words of the delivery. */
   readonly status?: string | undefined
-  /** Its metadata, read by your schema. Absent when you gave no schema, or none came that the schema takes. */
+  /** Its metadata, read by your schema. Absent if you gave no schema, or the metadata does not fit it. */
   readonly metadata?: M | undefined
-  /** Its payload, read by your schema. Absent when you gave no schema: without one no body is stored. */
+  /** Its payload, read by your schema. Absent if you gave no schema: without one no body is stored. */
   readonly payload?: P | undefined
 }
 
 /**
  * A transaction whose status was looked up after a delivery hinted at it. It is handed out once for each status that is no
  * longer open. `Webhook.layerSql` commits that note with what your code writes on the same `SqlClient`: exactly once.
- * For what your code does elsewhere, and in memory, it is at least once: dedupe by `id`.
+ * Effects of your code elsewhere, and all effects in memory, happen at least once: dedupe by `id`.
  */
 export interface Confirmed<P = unknown, M = unknown> {
   readonly _tag: "Confirmed"
   /** The same for the same transaction and status, in every process and at every repetition: dedupe by it. */
   readonly id: string
-  /** What the lookup answered. Its `value` is in centavos. */
+  /** The answer of the lookup. Its `value` is in centavos. */
   readonly transaction: TransactionDetail
-  /** What the delivery said, for what the lookup does not have. */
+  /** The content of the delivery, for data that the lookup does not have. */
   readonly untrusted: Untrusted<P, M>
 }
 
@@ -64,19 +64,19 @@ export interface UnconfirmedTransaction<P = unknown, M = unknown> {
     | "OtherTransaction"
     | "OtherAmount"
     | "LookupFailed"
-  /** What the lookup said, where it said something. */
+  /** The status of the last lookup, if it had one. */
   readonly lastStatus?: DetailStatus | undefined
-  /** What was looked up, for `OtherAmount`. */
+  /** The answer of the lookup, for `OtherAmount`. */
   readonly transaction?: TransactionDetail | undefined
-  /** What `expectedAmount` said, in centavos, for `OtherAmount`. */
+  /** The amount of `expectedAmount`, in centavos, for `OtherAmount`. */
   readonly expected?: Centavos | undefined
   /** Why the lookup failed, for `LookupFailed`. */
   readonly error?: GetTransactionError | undefined
-  /** What the delivery said. Whoever knows the address may have written it. */
+  /** The content of the delivery. Anybody who knows the address may have written it. */
   readonly untrusted: Untrusted<P, M>
 }
 
-/** By what a delivery names a withdrawal: one of them, or both. */
+/** The names of a withdrawal in a delivery: one of them, or both. */
 export interface WithdrawalNames {
   /** The key that it was sent with. */
   readonly idempotencyKey?: string | undefined
@@ -84,11 +84,11 @@ export interface WithdrawalNames {
   readonly withdrawalId?: number | undefined
 }
 
-/** What your own books say of a withdrawal that you requested. */
+/** The entry of your own books about a withdrawal that you requested. */
 export interface WithdrawalNote {
   /** In centavos. */
   readonly amount: Centavos
-  /** What was sent with it. */
+  /** The metadata of the request. */
   readonly metadata?: Metadata | undefined
 }
 
@@ -102,7 +102,7 @@ export interface UnconfirmedWithdrawal<P = unknown, M = unknown> extends Withdra
   readonly id: string
   /** Your own note of it: what the option `noted` answered. It does not prove what became of the withdrawal. */
   readonly noted?: WithdrawalNote | undefined
-  /** What the delivery said. Whoever knows the address may have written it. */
+  /** The content of the delivery. Anybody who knows the address may have written it. */
   readonly untrusted: Untrusted<P, M>
 }
 
@@ -111,11 +111,11 @@ export interface Unrecognised<P = unknown, M = unknown> {
   readonly _tag: "Unrecognised"
   /** The same for the same delivery. */
   readonly id: string
-  /** What the delivery said. Whoever knows the address may have written it. */
+  /** The content of the delivery. Anybody who knows the address may have written it. */
   readonly untrusted: Untrusted<P, M>
 }
 
-/** What could not be confirmed. */
+/** A report of a delivery that is not confirmed. */
 export type Unconfirmed<P = unknown, M = unknown> =
   | UnconfirmedTransaction<P, M>
   | UnconfirmedWithdrawal<P, M>
@@ -150,18 +150,18 @@ export interface HandlerFailure {
   readonly cause: Cause.Cause<unknown>
 }
 
-/** What your code refused until its `retry` came to an end. */
+/** A delivery for which your code failed until the end of `retry`. */
 export interface DeadLetter {
   /** For `Webhook.retry`. */
   readonly id: string
-  /** What the delivery was about. */
+  /** The subject of the delivery. */
   readonly about: "Transaction" | "Withdrawal" | "Unknown"
   /** The id of the transaction, for one. */
   readonly transactionId?: string | undefined
-  /** What failed at last. */
+  /** Which code failed last. */
   readonly handler: HandlerName
-  /** How often. */
+  /** How often it failed. */
   readonly attempts: number
-  /** When it was given up. */
+  /** When it became a dead letter. */
   readonly at: DateTime.Utc
 }

@@ -1,7 +1,7 @@
 /**
- * What a webhook delivery hints at. The service documents no payload (`docs/service.md`), so the default looks
+ * The hint of a webhook delivery. The service documents no payload (`docs/service.md`), so the default looks
  * for the fields that the service documents elsewhere: at the top, or in an object `data`, as in the answer to a new
- * charge. Nothing found here is believed. For any other payload give `Webhook` a `find` of your own.
+ * charge. A hint proves nothing. For any other payload give `Webhook` a `find` of your own.
  *
  * - A transaction is named by a `transactionId` or an `id` that is a UUID; its status is `enStatusTransaction` or `status`.
  * - A withdrawal is recognised by `withdrawalId` (the sandbox's own word), by its `enTransaction`, or by an
@@ -24,19 +24,19 @@ declare module "./WebhookHint.ts" {}
 
 import * as Predicate from "effect/Predicate"
 
-/** What a delivery hints at. */
+/** The hint of a delivery. */
 export interface Hint {
-  /** What it is about. `Unknown`: it names neither. */
+  /** The subject of the delivery. `Unknown`: it names neither a transaction nor a withdrawal. */
   readonly about: "Transaction" | "Withdrawal" | "Unknown"
   /** The id to look up, for a transaction. */
   readonly transactionId?: string | undefined
-  /** What the delivery says that the status is, in whatever vocabulary. */
+  /** The claimed status, in the words of the delivery. */
   readonly status?: string | undefined
   /** The `id` of a withdrawal's record. */
   readonly withdrawalId?: number | undefined
   /** The key that a withdrawal was sent with. */
   readonly idempotencyKey?: string | undefined
-  /** The metadata as it came: text, or an object. */
+  /** The metadata of the delivery, unread: text, or an object. */
   readonly metadata?: string | Readonly<Record<string, unknown>> | undefined
 }
 
@@ -58,8 +58,8 @@ const asMetadata = (value: unknown) => asText(value, Infinity) ?? (Predicate.isO
 const fieldsOf = (value: unknown) => (Predicate.isObject(value) ? value : {})
 
 /**
- * Finds what a payload hints at, by the names of the fields that the service uses elsewhere. It never fails, whatever it is
- * given. What it finds is a hint, and proves nothing.
+ * Finds the hint of a payload, by the names of the fields that the service uses elsewhere. It never fails, for any payload.
+ * A hint proves nothing.
  */
 export const find = (payload: unknown): Hint => {
   const top = fieldsOf(payload)

@@ -19,38 +19,38 @@ export interface WebhookOptions<P = unknown, M = unknown, R = never> {
   readonly onPaid?: Code<Confirmed<P, M>, R>
   /** The lookup says `Refunded`. */
   readonly onRefunded?: Code<Confirmed<P, M>, R>
-  /** The lookup says `Cancelled`, `Failed` or, which is not documented, that it is expired: nobody will pay. */
+  /** The lookup says `Cancelled`, `Failed` or `Expired` (not documented): nobody will pay. */
   readonly onClosed?: Code<Confirmed<P, M>, R>
   /**
-   * Every status that is no longer open, after the handler for it and in the same transaction; also words that nobody
-   * documents, for which no other handler is called.
+   * Every status that is no longer open, after its own handler and in the same transaction; also statuses that are not
+   * documented, which have no other handler.
    */
   readonly onStatus?: Code<Confirmed<P, M>, R>
-  /** Receives what could not be confirmed, at least once. Default: a warning in the log. */
+  /** Receives each report of a delivery that is not confirmed, at least once. Default: a warning in the log. */
   readonly onUnconfirmed?: Code<Unconfirmed<P, M>, R>
   /**
-   * What a transaction that is paid should have cost, in centavos. If its `value` is another one, neither `onPaid` nor
-   * `onStatus` is called, and `onUnconfirmed` is given `OtherAmount`. `undefined`: not compared. Default: not compared.
+   * The amount that a paid transaction should have, in centavos. If its `value` is another amount, neither `onPaid` nor
+   * `onStatus` is called, and `onUnconfirmed` receives `OtherAmount`. `undefined`: not compared. Default: not compared.
    */
   readonly expectedAmount?: Code<TransactionDetail, R, Centavos | undefined>
   /** Your own note of a withdrawal that a delivery names, from your books: evidence. Default: there is none. */
   readonly noted?: Code<WithdrawalNames, R, WithdrawalNote | undefined>
-  /** Receives each failure of your code. Default: a line in the log without the error, which is yours. */
+  /** Receives each failure of your code. Default: a line in the log without your error. */
   readonly onFailure?: Code<HandlerFailure, R>
-  /** The payload, once you know it; a delivery that does not fit is answered with 400. Default: any JSON, which is not stored. */
+  /** The schema of the payload; any other delivery is answered with 400. Default: any JSON, which is not stored. */
   readonly payload?: Schema.ConstraintDecoder<P> | undefined
-  /** What a payload hints at. Default: `WebhookHint.find`, on the JSON as it came. */
+  /** Finds the hint in a payload. Default: `WebhookHint.find`, on the JSON of the body. */
   readonly find?: ((payload: P) => Hint) | undefined
-  /** The metadata, as `Metadata.codec(...)`; what does not fit is absent from the event. Default: it is not read. */
+  /** The schema of the metadata, as `Metadata.codec(...)`; other metadata is left out. Default: it is not read. */
   readonly metadata?: Schema.ConstraintDecoder<M> | undefined
-  /** How bodies are stored, which only `payload` and `metadata` make necessary. Default: as they arrived. */
+  /** Seals the stored bodies. Bodies are stored only with `payload` or `metadata`. Default: they are stored as received. */
   readonly seal?:
     | {
         readonly seal: (text: string) => Effect.Effect<string, unknown>
         readonly open: (text: string) => Effect.Effect<string, unknown>
       }
     | undefined
-  /** Whose deliveries are taken. Default: everybody's. */
+  /** Decides whose deliveries are accepted. Default: everybody's. */
   readonly verifier?: WebhookVerifier | undefined
   /** The largest body, in bytes. Default 64 KiB. */
   readonly maxBodyBytes?: number | undefined
@@ -59,43 +59,43 @@ export interface WebhookOptions<P = unknown, M = unknown, R = never> {
   /** How long a lookup may take. One that takes longer is repeated, as `retryLookup` says. Default 10 seconds. */
   readonly lookupTimeout?: Duration.Input | undefined
   /**
-   * How long each piece of your code may take. It is cut then, and counts as failed. Default 30 seconds; on
+   * How long each piece of your code may take. After that it is interrupted and counts as failed. Default 30 seconds; on
    * SQLite, where no delivery is recorded meanwhile, 5.
    */
   readonly handlerTimeout?: Duration.Input | undefined
   /**
-   * How many transactions are worked on at a time. A lookup or a handler that takes long delays no other one. With
-   * `layerSql` each may hold a connection: leave some for the deliveries that come. Default 8.
+   * How many transactions are processed at a time. A slow lookup or handler delays no other transaction. With `layerSql`
+   * each may use a connection: leave some for recording deliveries. Default 8.
    */
   readonly concurrency?: number | undefined
   /**
-   * When a transaction that is not found, or not as the delivery says, is looked up again. Default: after 1, 2, 4, 8, 16
-   * and 32 seconds. This schedule and the two below see only how often it was tried, and the time since.
+   * When a transaction that is not found, or has another status than the delivery claims, is looked up again. Default: after
+   * 1, 2, 4, 8, 16 and 32 seconds. The input of this schedule and the two below is only the number of tries and the time.
    */
   readonly confirm?: Schedule.Schedule<unknown> | undefined
   /** When a lookup that the service did not answer is repeated. Default: after 2 seconds to 5 minutes, for 3 days. */
   readonly retryLookup?: Schedule.Schedule<unknown> | undefined
   /**
-   * When your code is called again after a failure. What it still refuses at the end is a dead letter. Default: after 1
-   * second to 5 minutes, for a day.
+   * When your code is called again after a failure. If it still fails at the end, the delivery is a dead letter. Default: after
+   * 1 second to 5 minutes, for a day.
    */
   readonly retry?: Schedule.Schedule<unknown> | undefined
 }
 
-/** What `layerSql` takes besides. */
+/** The options of `layerSql` alone. */
 export interface WebhookSqlOptions {
   /** Tells several webhooks on one database apart, as those of two companies. Default `default`. */
   readonly name?: string | undefined
   /** After how long another process takes the transactions of one that does not answer any more. Default 30 seconds. */
   readonly lease?: Duration.Input | undefined
-  /** How often the database is asked for what other processes recorded. Default 1 second. */
+  /** How often the database is polled for deliveries that other processes recorded. Default 1 second. */
   readonly poll?: Duration.Input | undefined
   /** How long the webhook remembers what was handed out, after the last delivery about it. Default 180 days. */
   readonly retention?: Duration.Input | undefined
 }
 
-/** What is known of a delivery that its `Request` does not say. */
+/** The data of a delivery that its `Request` does not have. */
 export interface DeliveryInfo {
-  /** Where it comes from, for `WebhookVerifier.ipAllowList`: a web `Request` does not say. */
+  /** The sender's address, for `WebhookVerifier.ipAllowList`. A web `Request` does not have it. */
   readonly remoteAddress?: string | undefined
 }

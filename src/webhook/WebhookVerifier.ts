@@ -1,9 +1,9 @@
 /**
  * Who may send deliveries to the webhook. The service documents no signature (`docs/service.md`), so until it
- * does, a secret in a header or in the path, and a list of addresses, keep strangers out.
+ * does, a secret in a header or in the path, or a list of addresses, refuses deliveries of strangers.
  *
- * - A verifier only keeps load and noise away. Even a delivery that passes is a hint: `Webhook` confirms it by a lookup.
- *   So a delivery that is sent twice does no harm either, and no verifier looks at the time of signing.
+ * - A verifier only reduces load and noise. An accepted delivery is still a hint: `Webhook` confirms it by a lookup. So a
+ *   repeated delivery does no harm, and no verifier checks the time of a signature.
  * - {@link hmac} is the usual form of a signature, for a proxy of your own that signs. When the service documents another
  *   one, write a verifier for it: an object with `verify`.
  *
@@ -42,24 +42,24 @@ import { legible } from "../internal/legible.ts"
 import { ConfigurationError } from "../contract/ConfigurationError.ts"
 import * as Settings from "../contract/Settings.ts"
 
-/** What a verifier sees of a delivery. */
+/** The parts of a delivery that a verifier can check. */
 export interface WebhookRequest {
-  /** By names in lower case. */
+  /** The headers, by names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>
-  /** The path of the address, as it came. */
+  /** The path of the address, not decoded. */
   readonly path: string
-  /** Where the delivery comes from, where that is known. */
+  /** The sender's address, if it is known. */
   readonly remoteAddress: Option.Option<string>
   /** The body, byte for byte. */
   readonly body: Uint8Array
 }
 
-/** The delivery is not acceptable. It never says what was expected. */
+/** A verifier refuses the delivery. The error never has the expected value. */
 export class WebhookRefused extends legible(
   Schema.TaggedError<WebhookRefused>("effect-pix/WebhookRefused")("WebhookRefused", {
-    /** Which verifier. */
+    /** The name of the verifier. */
     by: Schema.String,
-    /** `Missing`: what it looks for is not there. */
+    /** `Missing`: the delivery does not have the checked part. */
     reason: Schema.Literals(["Missing", "Mismatch"])
   })
 ) {
@@ -68,13 +68,13 @@ export class WebhookRefused extends legible(
   }
 }
 
-/** Decides whose deliveries are taken. Write your own with an object of this shape. */
+/** Decides whose deliveries are accepted. Write your own with an object of this shape. */
 export interface WebhookVerifier {
-  /** Takes the delivery, or fails with `WebhookRefused`. */
+  /** Accepts the delivery, or fails with `WebhookRefused`. */
   readonly verify: (request: WebhookRequest) => Effect.Effect<void, WebhookRefused>
-  /** The path holds a secret: the server's access log says nothing about the delivery. Default: no. */
+  /** Whether the path holds a secret: the delivery is then left out of the server's access log. Default: no. */
   readonly secretInPath?: boolean | undefined
-  /** What it was made from is wrong: it takes no delivery, and the layer of `Webhook` fails with this. */
+  /** The verifier's own settings are wrong: it accepts no delivery, and the layer of `Webhook` fails with this. */
   readonly problem?: ConfigurationError | undefined
 }
 
@@ -92,8 +92,8 @@ const wrong = (by: string, problem: string): WebhookVerifier => ({
 const digest = (text: string) => sha256(utf8ToBytes(text))
 
 /**
- * The delivery must carry what one of the secrets makes `expected`. The comparison takes constant time, for the length
- * too: digests are compared, which are as long as each other.
+ * The delivery must have the `expected` value of one of the secrets. The comparison takes constant time for any length,
+ * because it compares digests.
  */
 const bySecret = (
   by: string,
@@ -114,7 +114,7 @@ const bySecret = (
   }
 }
 
-/** Takes every delivery. What it brings is only a hint all the same. */
+/** Accepts every delivery. */
 export const none: WebhookVerifier = { verify: () => Effect.void }
 
 /** The delivery must carry a secret in a header. The comparison takes constant time. */
@@ -143,14 +143,14 @@ export const pathSecret = (options: { readonly secret: Secrets }): WebhookVerifi
 })
 
 /**
- * The body must be signed with a shared secret: HMAC-SHA-256 (RFC 2104), in hexadecimal small letters. The comparison
+ * The body must be signed with a shared secret: HMAC-SHA-256 (RFC 2104), in hexadecimal with small letters. The comparison
  * takes constant time.
  */
 export const hmac = (options: {
   /** The header of the signature. */
   readonly header: string
   readonly secret: Secrets
-  /** What is written before the signature in the header, as `sha256=`. Default: nothing. */
+  /** The text before the signature in the header, as `sha256=`. Default: none. */
   readonly prefix?: string | undefined
 }): WebhookVerifier => {
   const header = options.header.toLowerCase()
@@ -188,7 +188,7 @@ export const ipAllowList = (networks: ReadonlyArray<string>): WebhookVerifier =>
   }
 }
 
-/** Each of them must take the delivery. An empty list takes every delivery. */
+/** Each of these verifiers must accept the delivery. An empty list accepts every delivery. */
 export const all = (verifiers: ReadonlyArray<WebhookVerifier>): WebhookVerifier => {
   const settings = verifiers.flatMap(({ problem }) => problem?.settings ?? [])
   return {

@@ -17,7 +17,7 @@ import { noPostgres } from "../support/postgres.ts"
 
 const sqlite = () => NodeSqlite.layer({ filename: ":memory:" })
 
-/** A client of a dialect that nothing is connected to. */
+/** A client of a dialect without a connection. */
 const unconnected = (compiler: Statement.Compiler) =>
   Layer.effect(
     SqlClient.SqlClient,
@@ -39,7 +39,7 @@ const compilerOf = (dialect: Statement.Dialect) =>
   })
 
 describe("database", () => {
-  it.effect("PostgreSQL and SQLite are told apart", () =>
+  it.effect("the dialect of PostgreSQL is pg, and that of SQLite is sqlite", () =>
     Effect.gen(function* () {
       const pg = yield* Effect.provide(database, unconnected(PgClient.makeCompiler()))
       const lite = yield* Effect.provide(database, sqlite())
@@ -69,7 +69,7 @@ const two = Effect.gen(function* () {
 })
 
 describe("requireOwnTransaction", () => {
-  it.effect("outside a transaction, and in one of its own client, there is nothing to refuse", () =>
+  it.effect("requireOwnTransaction succeeds outside a transaction, and in one of its own client", () =>
     Effect.gen(function* () {
       const { ours } = yield* two
       const check = requireOwnTransaction(ours, "submit")
@@ -79,7 +79,7 @@ describe("requireOwnTransaction", () => {
     })
   )
 
-  it.effect("in a transaction of another client it fails with a sentence that says so", () =>
+  it.effect("requireOwnTransaction fails in a transaction of another client, with a sentence that says so", () =>
     Effect.gen(function* () {
       const { ours, theirs } = yield* two
       const check = requireOwnTransaction(ours, "submit")
@@ -93,7 +93,7 @@ describe("requireOwnTransaction", () => {
 })
 
 describe("mapDatabaseError", () => {
-  it.effect("the error of a statement names the kind of failure and none of the database's words", () =>
+  it.effect("the error of a statement has the kind of failure and no text of the database", () =>
     Effect.gen(function* () {
       const { sql } = yield* database
       yield* sql`CREATE TABLE people (email TEXT UNIQUE)`
@@ -139,7 +139,7 @@ const migrating = Effect.gen(function* () {
 })
 
 describe("migrate", () => {
-  it.live.skipIf(noPostgres() !== undefined)("where there is nothing to do it waits for no backup", () =>
+  it.live.skipIf(noPostgres() !== undefined)("migrate does not wait for a backup if there is nothing to do", () =>
     Effect.gen(function* () {
       const { url } = yield* postgres
       const client = () => PgClient.layer({ url: Redacted.make(url) })
@@ -174,7 +174,7 @@ describe("migrate", () => {
 describe("inTransaction", () => {
   const absent = noPostgres()
   it.live.skipIf(absent !== undefined)(
-    `a connection that is gone at the end is a failure and no defect, and the next transaction has another one${absent === undefined ? "" : ` (${absent})`}`,
+    `a connection that is lost at the end is a failure and no defect, and the next transaction has another one${absent === undefined ? "" : ` (${absent})`}`,
     () =>
       Effect.gen(function* () {
         const { url } = yield* postgres
@@ -192,7 +192,7 @@ describe("inTransaction", () => {
             const exit = yield* Effect.exit(transaction(effect))
             assert.isTrue(Exit.isFailure(exit) && !Cause.hasDies(exit.cause))
           }
-          // What was interrupted is not to be tried again.
+          // An interrupted transaction is not retried.
           const interrupted = yield* Effect.exit(transaction(Effect.andThen(goes, Effect.interrupt)))
           assert.isTrue(Exit.hasInterrupts(interrupted))
           assert.strictEqual(yield* transaction(Effect.succeed("done")), "done")

@@ -32,13 +32,13 @@ const paying = Effect.gen(function* () {
 
 describe("docs/sql", () => {
   for (const dialect of dialects)
-    it.effect(`${dialect}.sql is what the layers do (npm run sql writes it)`, () =>
+    it.effect(`${dialect}.sql has the statements of the layers (npm run sql writes it)`, () =>
       Effect.gen(function* () {
         assert.strictEqual(published(dialect), yield* record(dialect))
       })
     )
 
-  it.live("a SQLite database that was made from its file pays", () =>
+  it.live("a queue pays on a SQLite database that was made from the published file", () =>
     Effect.gen(function* () {
       yield* apply(published("sqlite"))
       const layer = Layer.provide(PayoutQueue.layer({ poll: "50 millis" }), gateway)
@@ -49,7 +49,7 @@ describe("docs/sql", () => {
   const absent = noPostgres()
   const why = absent === undefined ? "" : ` (${absent})`
   it.live.skipIf(absent !== undefined)(
-    `a role that may not change tables pays on a PostgreSQL that was made from its file${why}`,
+    `a queue whose role may not change tables pays on a PostgreSQL that was made from the published file${why}`,
     () =>
       Effect.gen(function* () {
         const { url } = yield* postgres

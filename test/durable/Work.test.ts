@@ -20,24 +20,22 @@ const hold = (queue: PersistedQueue.PersistedQueue<string>, seen: Array<string>)
   )
 
 describe("the queue in memory", () => {
-  it.effect(
-    "an element that is offered for later comes at its time, though the clock counts parts of a millisecond",
-    () =>
-      Effect.gen(function* () {
-        yield* TestClock.adjust("300 micros")
-        const queue = yield* makeQueue
-        const seen: Array<string> = []
-        yield* hold(queue, seen)
-        yield* queue.offer("later", { delay: "1 minute" })
-        yield* queue.offer("now")
-        yield* TestClock.adjust("59 seconds")
-        assert.deepStrictEqual(seen, ["now"])
-        yield* TestClock.adjust("1 second")
-        assert.deepStrictEqual(seen, ["now", "later"])
-      }).pipe(Effect.provide(layerQueueMemory))
+  it.effect("an element with a delay is taken at its time, though the clock counts parts of a millisecond", () =>
+    Effect.gen(function* () {
+      yield* TestClock.adjust("300 micros")
+      const queue = yield* makeQueue
+      const seen: Array<string> = []
+      yield* hold(queue, seen)
+      yield* queue.offer("later", { delay: "1 minute" })
+      yield* queue.offer("now")
+      yield* TestClock.adjust("59 seconds")
+      assert.deepStrictEqual(seen, ["now"])
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(seen, ["now", "later"])
+    }).pipe(Effect.provide(layerQueueMemory))
   )
 
-  it.effect("a failed element comes again, though the clock counts parts of a millisecond", () =>
+  it.effect("a failed element is taken again, though the clock counts parts of a millisecond", () =>
     Effect.gen(function* () {
       yield* TestClock.adjust("300 micros")
       const queue = yield* makeQueue
@@ -53,7 +51,7 @@ describe("the queue in memory", () => {
     }).pipe(Effect.provide(layerQueueMemory))
   )
 
-  it.effect("an element that cannot be done for long is given up for no count of its attempts", () =>
+  it.effect("an element that fails for a long time is not given up because of the number of its attempts", () =>
     Effect.gen(function* () {
       const queue = yield* makeQueue
       const done: Array<number> = []
@@ -66,11 +64,11 @@ describe("the queue in memory", () => {
     }).pipe(Effect.provide(layerQueueMemory))
   )
 
-  it.effect("what waits for later is not gone through by those who take", () =>
+  it.effect("a take does not read the elements that wait for later", () =>
     Effect.gen(function* () {
       const queue = yield* makeQueue
       for (let n = 0; n < 1000; n++) yield* queue.offer(`${n}`, { delay: "1 hour" })
-      // Effect's store looks for the next time among all that it holds.
+      // Effect's store searches all its elements for the next time.
       const looks = vi.spyOn(Math, "min")
       yield* Effect.addFinalizer(() => Effect.sync(() => looks.mockRestore()))
       const seen: Array<string> = []
@@ -86,7 +84,7 @@ describe("the queue in memory", () => {
 })
 
 describe("work", () => {
-  it.effect("a queue that breaks is asked again, and what was thrown is not logged", () =>
+  it.effect("a queue that dies is polled again, and the message of its defect is not logged", () =>
     Effect.gen(function* () {
       const { lines, logger } = makeLog()
       const queue = yield* makeQueue
@@ -125,27 +123,29 @@ describe("work", () => {
     }).pipe(Effect.provide(layerQueueMemory))
   )
 
-  it.effect("a handler that asks for it, or dies, has its element again, and the log has no words of the defect", () =>
-    Effect.gen(function* () {
-      const { lines, logger } = makeLog()
-      const queue = yield* makeQueue
-      const done = yield* Deferred.make<number>()
-      const handle = (_: string, { attempts }: { readonly attempts: number }) =>
-        attempts === 1
-          ? Effect.fail(new TryAgain({ reason: "NotYet" }))
-          : attempts === 2
-            ? Effect.die(new Error("maria@example.com"))
-            : Effect.asVoid(Deferred.succeed(done, attempts))
-      yield* Effect.forkScoped(Effect.provide(work(queue, { name: "payouts", concurrency: 1, handle }), logger))
-      yield* queue.offer("a")
-      yield* TestClock.adjust("1 minute")
-      assert.strictEqual(yield* Deferred.await(done), 3)
-      assert.isTrue(lines.some((line) => line.includes("payouts: a handler died") && line.includes("Error")))
-      assert.notInclude(lines.join("\n"), "maria")
-    }).pipe(Effect.provide(layerQueueMemory))
+  it.effect(
+    "a handler that fails with TryAgain, or dies, gets its element again, and the log has no text of the defect",
+    () =>
+      Effect.gen(function* () {
+        const { lines, logger } = makeLog()
+        const queue = yield* makeQueue
+        const done = yield* Deferred.make<number>()
+        const handle = (_: string, { attempts }: { readonly attempts: number }) =>
+          attempts === 1
+            ? Effect.fail(new TryAgain({ reason: "NotYet" }))
+            : attempts === 2
+              ? Effect.die(new Error("maria@example.com"))
+              : Effect.asVoid(Deferred.succeed(done, attempts))
+        yield* Effect.forkScoped(Effect.provide(work(queue, { name: "payouts", concurrency: 1, handle }), logger))
+        yield* queue.offer("a")
+        yield* TestClock.adjust("1 minute")
+        assert.strictEqual(yield* Deferred.await(done), 3)
+        assert.isTrue(lines.some((line) => line.includes("payouts: a handler died") && line.includes("Error")))
+        assert.notInclude(lines.join("\n"), "maria")
+      }).pipe(Effect.provide(layerQueueMemory))
   )
 
-  it.effect("a handler that joins what was interrupted has its element again, and the worker goes on", () =>
+  it.effect("a handler that joins an interrupted fiber gets its element again, and the worker continues", () =>
     Effect.gen(function* () {
       const queue = yield* makeQueue
       const seen: Array<string> = []
@@ -162,7 +162,7 @@ describe("work", () => {
     }).pipe(Effect.provide(layerQueueMemory))
   )
 
-  it.effect("a worker that is interrupted ends without a word", () =>
+  it.effect("a worker that is interrupted ends and logs nothing", () =>
     Effect.gen(function* () {
       const { lines, logger } = makeLog()
       const queue = yield* makeQueue
@@ -178,7 +178,7 @@ describe("work", () => {
     }).pipe(Effect.provide(layerQueueMemory))
   )
 
-  it.effect("a taker that dies in the queue itself is followed by another one", () =>
+  it.effect("after a take that dies in the queue itself, another take follows", () =>
     Effect.gen(function* () {
       const queue = yield* makeQueue
       let deaths = 0
@@ -200,7 +200,7 @@ describe("work", () => {
 })
 
 describe("the lines of a worker", () => {
-  it.effect("a line has the kind of what happened, and says which element it is about", () =>
+  it.effect("a line has the kind of the failure, and the attributes of its element", () =>
     Effect.gen(function* () {
       const lines: Array<Record<string, unknown>> = []
       const logger = Logger.make(({ fiber }) => lines.push({ ...fiber.getRef(References.CurrentLogAnnotations) }))
@@ -242,7 +242,7 @@ describe("the lines of a worker", () => {
 })
 
 describe("repeatedly", () => {
-  it.effect("a failure, a defect or an interruption of its own does not end it", () =>
+  it.effect("repeatedly continues after a failure, a defect or an interruption", () =>
     Effect.gen(function* () {
       let runs = 0
       const once = Effect.suspend(() => {
@@ -255,7 +255,7 @@ describe("repeatedly", () => {
     })
   )
 
-  it.effect("a failure that goes on is a warning once a minute", () =>
+  it.effect("repeatedly logs a lasting failure as a warning once a minute", () =>
     Effect.gen(function* () {
       const levels: Array<string> = []
       const logger = Logger.layer([Logger.make(({ logLevel }) => levels.push(logLevel))])
@@ -289,13 +289,13 @@ describe("delayInterrupt", () => {
       return ended
     })
 
-  it.effect("what ends soon is finished when its caller is interrupted", () =>
+  it.effect("an effect that ends soon is finished when its caller is interrupted", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* begin("3 seconds"), "done")
     })
   )
 
-  it.effect("what does not end soon is cut off", () =>
+  it.effect("an effect that does not end soon is interrupted", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* begin("1 hour"), "cut off")
     })

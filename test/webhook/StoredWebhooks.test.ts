@@ -1,5 +1,5 @@
 /**
- * What the command reads and changes of stored webhooks, without one that runs.
+ * The stored rows that the command reads and changes, without a webhook that runs.
  */
 import { assert, describe } from "@effect/vitest"
 import { Clock, DateTime, Effect, Schedule } from "effect"
@@ -11,7 +11,7 @@ import { databases } from "../support/database.ts"
 import { starting, testOn } from "../support/databaseWebhooks.ts"
 import { nobody } from "../support/webhooks.ts"
 
-/** A paid charge whose handler failed for good, and whose process has ended. */
+/** A paid charge that is a dead letter, and whose process has ended. */
 const deadCharge = Effect.fnUntraced(function* (settings: WebhookSqlOptions = {}) {
   const id = yield* paidCharge
   const failing = yield* starting({ onPaid: () => Effect.fail("a bad row"), retry: Schedule.recurs(1) }, settings)
@@ -26,7 +26,7 @@ for (const database of databases) {
 
   describe(`stored webhooks on ${database.name}`, () => {
     test(
-      "the dead letters of all webhooks are listed with what failed, how often and since when, and without a process",
+      "the dead letters of all webhooks are listed without a process, with the handler, the attempts and the time",
       Effect.gen(function* () {
         const before = yield* Clock.currentTimeMillis
         const ids = [yield* deadCharge({ name: "company-a" }), yield* deadCharge({ name: "company-b" })]
@@ -46,7 +46,7 @@ for (const database of databases) {
     )
 
     test(
-      "one transaction is shown by its id: what waits, what is dead, and what was handed out",
+      "a transaction is shown by its id, with its waiting deliveries, its dead letter and the statuses that were handed out",
       Effect.gen(function* () {
         const id = yield* deadCharge()
         const shown: ReadonlyArray<StoredWebhooks.StoredDelivery> = yield* StoredWebhooks.show(id.toUpperCase())
@@ -78,7 +78,7 @@ for (const database of databases) {
     )
 
     test(
-      "a dead letter that is tried again is handed out once by the next process that runs the webhook",
+      "a retried dead letter is handed out once by the next process that runs the webhook",
       Effect.gen(function* () {
         const id = yield* deadCharge()
         assert.isFalse(yield* StoredWebhooks.retry("other", `delivery:${id}`))
@@ -96,7 +96,7 @@ for (const database of databases) {
     )
 
     test(
-      "a dead letter that is discarded is gone, and what waits is never discarded",
+      "a discarded dead letter is deleted, and a delivery that waits cannot be discarded",
       Effect.gen(function* () {
         const id = yield* deadCharge()
         assert.isFalse(yield* StoredWebhooks.discard("default", `delivery:${nobody()}`))
@@ -115,7 +115,7 @@ for (const database of databases) {
     )
 
     test(
-      "who took a step with a dead letter, and why, is shown with it until the notes are forgotten",
+      "a dead letter is shown with who took a step with it and why, until the notes are deleted",
       Effect.gen(function* () {
         const id = yield* deadCharge()
         const name = `delivery:${id}`
@@ -129,7 +129,7 @@ for (const database of databases) {
         )
         assert.deepStrictEqual(yield* stepsOf, [])
         yield* StoredWebhooks.retry("default", name, { by: "ana", note: "the table is back" })
-        // A letter that is not dead any more is not discarded, and nobody did it.
+        // A letter that is no longer dead is not discarded, and no step is stored.
         assert.isFalse(yield* StoredWebhooks.discard("default", name, { by: "bia" }))
         const process = yield* starting({ onPaid: () => Effect.fail("a bad row"), retry: Schedule.recurs(0) })
         yield* process.idle
@@ -146,7 +146,7 @@ for (const database of databases) {
     )
 
     test(
-      "tables that are not there, or of another version, are refused and not made",
+      "missing tables and tables of another version are refused and not made",
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const none = yield* Effect.flip(StoredWebhooks.requireTables)

@@ -8,7 +8,7 @@ import { NodeWebhook } from "effect-pix/node"
 import { Webhook, type WebhookOptions, WebhookVerifier } from "effect-pix/webhook"
 import { Sandbox } from "effect-pix/sandbox"
 
-/** A web handler beside a sandbox with one charge that was paid, and what it confirmed. */
+/** A web handler, a sandbox with one paid charge, and the ids that the handler confirmed. */
 const shop = Effect.fnUntraced(function* (options: Partial<WebhookOptions> = {}) {
   const sandbox = yield* Layer.build(Sandbox.layerPayments)
   const paid = yield* Effect.gen(function* () {
@@ -64,29 +64,33 @@ const asExpress = (req: IncomingMessage, ip: string) => {
 }
 
 describe("NodeWebhook.toListener", () => {
-  it.live("takes a delivery off the wire: body, headers, the whole path, and the address that Express trusts", () =>
-    Effect.gen(function* () {
-      const webhook = yield* shop({
-        verifier: WebhookVerifier.all([
-          WebhookVerifier.headerSecret({ header: "X-Webhook-Secret", secret: Redacted.make("open sesame") }),
-          WebhookVerifier.pathSecret({ secret: Redacted.make("p a t h") }),
-          WebhookVerifier.ipAllowList(["203.0.113.0/24"])
-        ])
+  it.live(
+    "a listener reads a delivery from the wire: body, headers, the whole path, and the address that Express trusts",
+    () =>
+      Effect.gen(function* () {
+        const webhook = yield* shop({
+          verifier: WebhookVerifier.all([
+            WebhookVerifier.headerSecret({ header: "X-Webhook-Secret", secret: Redacted.make("open sesame") }),
+            WebhookVerifier.pathSecret({ secret: Redacted.make("p a t h") }),
+            WebhookVerifier.ipAllowList(["203.0.113.0/24"])
+          ])
+        })
+        let ip = "203.0.113.9"
+        const { url } = yield* serve(
+          (req, res) => void NodeWebhook.toListener(webhook.handler)(asExpress(req, ip), res)
+        )
+        const secret = { "X-Webhook-Secret": "open sesame" }
+        assert.strictEqual(yield* post(`${url}/webhooks/p%20a%20t%20h?x=/1`, webhook.body, secret), 200)
+        yield* Effect.promise(webhook.idle)
+        assert.deepStrictEqual(webhook.confirmed, [webhook.event])
+        assert.strictEqual(yield* post(`${url}/webhooks/p%20a%20t%20h`, webhook.body), 401)
+        assert.strictEqual(yield* post(`${url}/webhooks/path`, webhook.body, secret), 401)
+        ip = "198.51.100.9"
+        assert.strictEqual(yield* post(`${url}/webhooks/p%20a%20t%20h`, webhook.body, secret), 401)
       })
-      let ip = "203.0.113.9"
-      const { url } = yield* serve((req, res) => void NodeWebhook.toListener(webhook.handler)(asExpress(req, ip), res))
-      const secret = { "X-Webhook-Secret": "open sesame" }
-      assert.strictEqual(yield* post(`${url}/webhooks/p%20a%20t%20h?x=/1`, webhook.body, secret), 200)
-      yield* Effect.promise(webhook.idle)
-      assert.deepStrictEqual(webhook.confirmed, [webhook.event])
-      assert.strictEqual(yield* post(`${url}/webhooks/p%20a%20t%20h`, webhook.body), 401)
-      assert.strictEqual(yield* post(`${url}/webhooks/path`, webhook.body, secret), 401)
-      ip = "198.51.100.9"
-      assert.strictEqual(yield* post(`${url}/webhooks/p%20a%20t%20h`, webhook.body, secret), 401)
-    })
   )
 
-  it.live("sees the address of the connection where there is no Express", () =>
+  it.live("a listener without Express reads the address of the connection", () =>
     Effect.gen(function* () {
       const webhook = yield* shop({ verifier: WebhookVerifier.ipAllowList(["127.0.0.1"]) })
       const { url } = yield* serve(NodeWebhook.toListener(webhook.handler))
@@ -94,7 +98,7 @@ describe("NodeWebhook.toListener", () => {
     })
   )
 
-  it.live("answers what is refused, on a connection that goes on", () =>
+  it.live("a listener answers a refused delivery, and the connection stays open", () =>
     Effect.gen(function* () {
       const webhook = yield* shop()
       const { url } = yield* serve(NodeWebhook.toListener(webhook.handler))
@@ -118,7 +122,7 @@ describe("NodeWebhook.toListener", () => {
     })
   )
 
-  it.live("answers 408 to a caller whose body stops, and frees the connection when the rest comes after all", () =>
+  it.live("a listener answers 408 to a body that stops, and the connection is usable when the rest arrives", () =>
     Effect.gen(function* () {
       const webhook = yield* shop({ bodyTimeout: "50 millis" })
       const { port } = yield* serve(NodeWebhook.toListener(webhook.handler))
@@ -146,7 +150,7 @@ describe("NodeWebhook.toListener", () => {
     })
   )
 
-  it.live("takes no harm from a caller that hangs up in the middle of its body", () =>
+  it.live("a listener survives a caller that closes the connection in the middle of its body", () =>
     Effect.gen(function* () {
       const webhook = yield* shop()
       const first = yield* Deferred.make<void>()
@@ -170,7 +174,7 @@ describe("NodeWebhook.toListener", () => {
     })
   )
 
-  it.live("hands a handler's failure to Express, and answers 503 where there is none", () =>
+  it.live("a listener passes the failure of a handler to Express, and answers 503 without Express", () =>
     Effect.gen(function* () {
       const problem = new ConfigurationError({ settings: [{ setting: "X", reason: "Missing", problem: "is not set" }] })
       const broken = Webhook.toWebHandler(Layer.effect(Webhook, Effect.fail(problem)))
@@ -191,7 +195,7 @@ describe("NodeWebhook.toListener", () => {
     })
   )
 
-  it.live("fails a delivery that a body parser has read, and does not call it unreadable", () =>
+  it.live("a listener fails for a body that a body parser has read, and does not answer 400", () =>
     Effect.gen(function* () {
       const webhook = yield* shop()
       const handler = NodeWebhook.toListener(webhook.handler)
@@ -211,7 +215,7 @@ describe("NodeWebhook.toListener", () => {
   )
 })
 
-/** A delivery whose body never comes. */
+/** A delivery whose body never arrives. */
 const slowCall = () => {
   const gone = new AbortController()
   const body = new ReadableStream<Uint8Array>()
@@ -220,7 +224,7 @@ const slowCall = () => {
 }
 
 describe("a plain web handler", () => {
-  it.live("is a route of Hono, with the address that Hono knows and the work that outlives the answer", () =>
+  it.live("a web handler is a route of Hono, with the address that Hono knows and the work after the answer", () =>
     Effect.gen(function* () {
       const webhook = yield* shop({ verifier: WebhookVerifier.ipAllowList(["203.0.113.9"]) })
       const waiting: Array<Promise<unknown>> = []
@@ -246,7 +250,7 @@ describe("a plain web handler", () => {
     })
   )
 
-  it.live("answers 499 to nobody when the caller goes away, instead of failing", () =>
+  it.live("a web handler answers 499 and does not fail if the caller closes the connection", () =>
     Effect.gen(function* () {
       const webhook = yield* shop()
       const { hangUp, request } = slowCall()

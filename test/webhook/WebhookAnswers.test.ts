@@ -7,7 +7,7 @@ import { Webhook, WebhookVerifier } from "effect-pix/webhook"
 import { charge } from "../support/charges.ts"
 import { recording, testWebhook } from "../support/webhooks.ts"
 
-describe("the answer", () => {
+describe("the answer of a webhook", () => {
   const stream = (chunks: number, bytes: number) => {
     let sent = 0
     return {
@@ -23,7 +23,7 @@ describe("the answer", () => {
   const request = (init: RequestInit) => new Request("https://shop.example/webhooks/pix", { method: "POST", ...init })
 
   testWebhook(
-    "is 405 for another method, naming the one that is allowed",
+    "the answer to another method is 405 and names the allowed method",
     Effect.gen(function* () {
       const { answer } = yield* recording()
       for (const method of ["GET", "PUT", "DELETE", "OPTIONS"]) {
@@ -35,7 +35,7 @@ describe("the answer", () => {
   )
 
   testWebhook(
-    "is 413 for a body that is too large: by what it says, or while it streams",
+    "the answer to a body that is too large is 413, by its content-length or while it streams",
     Effect.gen(function* () {
       const { answer, post } = yield* recording()
       const { post: small } = yield* recording({ maxBodyBytes: 10 })
@@ -51,7 +51,7 @@ describe("the answer", () => {
   )
 
   testWebhook(
-    "is 400 for what cannot be read, without saying it back",
+    "the answer to an unreadable body is 400 and does not repeat the body",
     Effect.gen(function* () {
       const { answer, post, reports } = yield* recording()
       for (const body of ["", "{", "secret=1", '{"a":1}}', "\u0000"]) assert.strictEqual(yield* post(body), 400)
@@ -64,7 +64,7 @@ describe("the answer", () => {
   )
 
   testWebhook(
-    "is 400 for what breaks the user's schema or finder",
+    "the answer to a body for which the user's schema or finder throws is 400",
     Effect.gen(function* () {
       interface Nested {
         readonly next?: Nested
@@ -86,7 +86,7 @@ describe("the answer", () => {
   )
 
   testWebhook(
-    "is 408 for a body that does not come",
+    "the answer to a body that does not arrive is 408",
     Effect.gen(function* () {
       const { answer } = yield* recording()
       const init: RequestInit & { duplex: "half" } = { body: new ReadableStream<Uint8Array>(), duplex: "half" }
@@ -97,7 +97,7 @@ describe("the answer", () => {
   )
 
   testWebhook(
-    "is 200 and a report for what names nothing",
+    "the answer to a delivery that names nothing is 200, and the delivery is reported",
     Effect.gen(function* () {
       const { idle, post, reasons } = yield* recording()
       for (const body of ["null", "[]", '"ping"', '{"type":"test"}', "1e999"])
@@ -111,7 +111,7 @@ describe("the answer", () => {
   )
 
   testWebhook(
-    "is 503 when the verifier itself breaks, and says when to come again",
+    "the answer is 503 with a retry-after if the verifier itself dies",
     Effect.gen(function* () {
       const { answer } = yield* recording({ verifier: { verify: () => Effect.die("a bug") } })
       const { headers, status } = yield* answer(request({ body: "{}" }))
@@ -120,7 +120,7 @@ describe("the answer", () => {
   )
 
   testWebhook(
-    "is 503 when the delivery could not be recorded for 10 seconds",
+    "the answer is 503 if the delivery could not be recorded for 10 seconds",
     Effect.gen(function* () {
       const { post } = yield* recording({}, () =>
         Webhook.layer({ payload: Schema.Unknown, seal: { seal: () => Effect.never, open: Effect.succeed } })
@@ -134,7 +134,7 @@ describe("the answer", () => {
   )
 
   testWebhook(
-    "is 401 when the verifier refuses, and nothing is recorded",
+    "the answer is 401 if the verifier refuses, and nothing is recorded",
     Effect.gen(function* () {
       const verifier: WebhookVerifier.WebhookVerifier = {
         verify: ({ headers }) =>
@@ -154,7 +154,7 @@ describe("the answer", () => {
   )
 
   testWebhook(
-    "comes before the work is done",
+    "the answer is sent before the handlers are called",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const { id } = yield* charge
@@ -167,7 +167,7 @@ describe("the answer", () => {
   )
 })
 
-describe("the ways in", () => {
+describe("the ways to receive a delivery", () => {
   it("a route answers on Effect's HttpRouter, under a prefix too", async () => {
     const app = Webhook.route("/webhooks/:secret").pipe(
       Layer.provide(

@@ -1,5 +1,5 @@
 /**
- * How long deliveries delay each other in one queue with the default settings, and that an outage loses none.
+ * How long deliveries delay each other in one queue with the default settings. An outage loses no delivery.
  */
 import { assert, describe } from "@effect/vitest"
 import { Clock, Effect } from "effect"
@@ -10,7 +10,7 @@ import { paidCharge } from "../support/charges.ts"
 import { nobody, recording, testWebhook } from "../support/webhooks.ts"
 import { runs } from "../support/seed.ts"
 
-/** Lets time go by in steps until something is so, and answers how many seconds it took. */
+/** Moves the clock in steps until a condition is true, and returns how many seconds it took. */
 const secondsUntil = Effect.fnUntraced(function* (isSo: () => boolean, most: number, step = 0.5) {
   const began = yield* Clock.currentTimeMillis
   for (let n = 0; n < most / step && !isSo(); n++) yield* TestClock.adjust(step * 1000)
@@ -18,7 +18,7 @@ const secondsUntil = Effect.fnUntraced(function* (isSo: () => boolean, most: num
   return ((yield* Clock.currentTimeMillis) - began) / 1000
 })
 
-/** A service of which each lookup takes 150 ms, and which is away when that is said. */
+/** A service whose lookups take 150 ms each, and that does not answer while it is away. */
 const slow = Effect.fnUntraced(function* (isAway: () => boolean = () => false) {
   const payments = yield* Payments
   return yield* recording().pipe(
@@ -26,7 +26,7 @@ const slow = Effect.fnUntraced(function* (isAway: () => boolean = () => false) {
       ...payments,
       getTransaction: (id) =>
         Effect.suspend(() =>
-          // It gives no answer.
+          // The service does not answer.
           isAway() ? Effect.never : Effect.delay(payments.getTransaction(id), "150 millis")
         )
     })
@@ -36,7 +36,7 @@ const slow = Effect.fnUntraced(function* (isAway: () => boolean = () => false) {
 describe("a good delivery", () => {
   for (const after of [0, 5, 30].slice(0, runs(1, 3))) {
     testWebhook(
-      `it is handed out within 15 seconds, ${after} seconds after 600 deliveries about ids that nobody knows`,
+      `a good delivery is handed out within 15 seconds, ${after} seconds after 600 deliveries about unknown ids`,
       Effect.gen(function* () {
         const { post, statuses } = yield* slow()
         const id = yield* paidCharge
@@ -52,7 +52,7 @@ describe("a good delivery", () => {
 describe("an outage of the service", () => {
   const waiting = runs(150, 3000)
   testWebhook(
-    `${waiting} deliveries that wait at its end are handed out within eight minutes`,
+    `${waiting} deliveries that wait at the end of an outage are handed out within eight minutes`,
     Effect.gen(function* () {
       const payments = yield* Payments
       const paid = yield* payments.getTransaction(yield* paidCharge)
@@ -70,7 +70,7 @@ describe("an outage of the service", () => {
       yield* sandbox.offline(
         Effect.gen(function* () {
           for (let n = 0; n < waiting; n++) assert.strictEqual(yield* post({ transactionId: nobody(n) }), 200)
-          // Each waits for five minutes by then, as it does after a day.
+          // After this time each delivery waits for five minutes, as after a day.
           for (let n = 0; n < 30; n++) yield* TestClock.adjust("1 minute")
         })
       )

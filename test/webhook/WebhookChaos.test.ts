@@ -5,7 +5,7 @@ import { runs, seed } from "../support/seed.ts"
 
 const absent = noPostgres()
 
-describe("kill -9 of those who receive webhooks", () => {
+describe("kill -9 of processes that receive webhooks", () => {
   it("on SQLite every order that is paid is shipped once", async () => {
     const { shipped, twice } = await webhookChaos({
       database: "SQLite",

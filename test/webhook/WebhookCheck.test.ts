@@ -1,5 +1,5 @@
 /**
- * Checks of the user's own: what a sweep of the open orders asks for, without a delivery.
+ * Checks of transactions without a delivery, as a sweep of the open orders makes them.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Schema } from "effect"
@@ -12,7 +12,7 @@ import { isTransaction, nobody, recording, testWebhook, world } from "../support
 
 describe("Webhook.check", () => {
   testWebhook(
-    "hands out what was paid and no delivery said, once, with nothing untrusted",
+    "a check hands out a payment without a delivery, once, with nothing untrusted",
     Effect.gen(function* () {
       const { check, events, idle, reports } = yield* recording()
       const id = yield* paidCharge
@@ -29,7 +29,7 @@ describe("Webhook.check", () => {
   )
 
   testWebhook(
-    "looks an order that is still open up once, reports nothing and leaves nothing to wait for",
+    "a check of an open order looks it up once, reports nothing and leaves no row",
     Effect.gen(function* () {
       const { check, events, idle, reports } = yield* recording()
       const { id } = yield* charge
@@ -54,7 +54,7 @@ describe("Webhook.check", () => {
   )
 
   testWebhook(
-    "a check takes nothing from a delivery that waits: its payload is handed out",
+    "a check keeps a delivery that waits: the payload of the delivery is handed out",
     Effect.gen(function* () {
       const Payload = Schema.Struct({ transactionId: Schema.String, order: Schema.Int })
       const { check, events, idle, post } = yield* recording({ payload: Payload })
@@ -63,7 +63,7 @@ describe("Webhook.check", () => {
       yield* post({ transactionId: id, order: 7 })
       yield* TestClock.adjust("10 millis")
       assert.deepStrictEqual(events, [])
-      // The delivery waits for the service's books; the check looks now.
+      // The delivery is early and waits. The check looks the transaction up now.
       yield* check(id)
       yield* idle
       assert.deepStrictEqual(
@@ -75,7 +75,7 @@ describe("Webhook.check", () => {
   )
 
   testWebhook(
-    "a delivery that claims more than the lookup says is still waited for after a check",
+    "a delivery that claims more than the lookup says still waits after a check",
     Effect.gen(function* () {
       const { check, post, reasons } = yield* recording()
       const { id } = yield* charge
@@ -89,7 +89,7 @@ describe("Webhook.check", () => {
   )
 
   testWebhook(
-    "an id that the service does not know is reported after about a minute",
+    "a checked id that the service does not know is reported after about a minute",
     Effect.gen(function* () {
       const { check, reports } = yield* recording()
       yield* check(nobody())
@@ -102,7 +102,7 @@ describe("Webhook.check", () => {
   )
 
   testWebhook(
-    "an id that cannot be one is InvalidRequest, and nothing is recorded or sent",
+    "a check of an invalid id fails with InvalidRequest, and nothing is recorded or sent",
     Effect.gen(function* () {
       const { check, idle } = yield* recording()
       // A caller without types may give anything.
@@ -117,7 +117,7 @@ describe("Webhook.check", () => {
   )
 
   testWebhook(
-    "does not wait for the lookup",
+    "a check does not wait for the lookup",
     Effect.gen(function* () {
       const { check, idle, statuses } = yield* recording()
       const id = yield* paidCharge
@@ -131,7 +131,7 @@ describe("Webhook.check", () => {
   )
 
   testWebhook(
-    "wakes nobody who waits for a transaction that is still open",
+    "a check wakes nobody who waits for a transaction that is still open",
     Effect.gen(function* () {
       const { id } = yield* charge
       const hint = yield* (yield* TransactionHints).subscribe(id)
@@ -161,7 +161,7 @@ describe("Webhook.check", () => {
   )
 
   it.live(
-    "inside a request a check looks up and hands out before it ends, and the next one finishes what it could not",
+    "inside a request a check looks up and hands out before it ends, and the next check finishes what the first could not",
     () =>
       Effect.gen(function* () {
         const sandbox = yield* Sandbox

@@ -1,5 +1,5 @@
 /**
- * Checks of the user's own on a database: once with the deliveries of other processes, and in the caller's transaction.
+ * Checks on a database: beside deliveries of other processes, and in the caller's transaction.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
@@ -14,7 +14,7 @@ const all = { concurrency: "unbounded", discard: true } as const
 
 for (const { client, name, skip } of databases) {
   describe.skipIf(skip)(`Webhook.check on ${name}`, () => {
-    it.live("a sweep and the deliveries that come with it hand each charge out once, by two processes", () =>
+    it.live("a sweep and simultaneous deliveries in two processes hand each charge out once", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         yield* sql`CREATE TABLE shipped (charge VARCHAR(60))`
@@ -40,7 +40,7 @@ for (const { client, name, skip } of databases) {
       }).pipe(Effect.scoped, Effect.provide([Layer.fresh(client()), Layer.fresh(world)]))
     )
 
-    it.live("a check in the caller's transaction is undone with it", () =>
+    it.live("a check in the caller's transaction is rolled back with it", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const { check, idle, statuses } = yield* starting()

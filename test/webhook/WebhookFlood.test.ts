@@ -1,5 +1,5 @@
 /**
- * What waits takes no room from what arrives.
+ * Deliveries that wait do not delay new deliveries.
  */
 import { assert, describe } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
@@ -10,7 +10,7 @@ import { charge, lookups } from "../support/charges.ts"
 import { runs } from "../support/seed.ts"
 import { nobody, recording, testWebhook } from "../support/webhooks.ts"
 
-/** A good delivery is recorded, and handed out within some seconds: by default at once. */
+/** Checks that a good delivery is recorded, and handed out within some seconds: by default at once. */
 const comesThrough = Effect.fnUntraced(function* (
   { post, statuses }: Pick<Effect.Success<ReturnType<typeof recording>>, "post" | "statuses">,
   seconds = 0
@@ -21,17 +21,17 @@ const comesThrough = Effect.fnUntraced(function* (
   const before = statuses().filter((status) => status === "Paid").length
   assert.strictEqual(yield* post({ transactionId: good.id, status: "Paid" }), 200)
   const paid = () => statuses().filter((status) => status === "Paid").length - before
-  // No time passes: those before it had their first lookup, and nobody waited for a second one.
+  // No time passes: the earlier deliveries had their first lookup, and none of them had a second one.
   yield* Effect.repeat(TestClock.adjust(0), { until: () => paid() > 0, times: seconds === 0 ? 20_000 : 100 })
   for (let n = 0; n < seconds && paid() === 0; n++) yield* TestClock.adjust("1 second")
   assert.strictEqual(paid(), 1)
 })
 
-describe("a good delivery comes through", () => {
+describe("a good delivery is handed out", () => {
   const many = runs(200, 1000)
 
   testWebhook(
-    "while a handler refuses an event for ever, hundreds of times repeated, which is one dead letter in the end",
+    "it is handed out while a handler fails for an event that is repeated hundreds of times, and that is one dead letter in the end",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const bad = yield* charge
@@ -56,7 +56,7 @@ describe("a good delivery comes through", () => {
   )
 
   testWebhook(
-    "while an event is refused for ever whose delivery comes again during each refusal: it is not tried the sooner, and is one dead letter in the end",
+    "it is handed out while an event fails whose delivery is repeated during each failure: that event is not retried sooner, and is one dead letter in the end",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const bad = yield* charge
@@ -80,7 +80,7 @@ describe("a good delivery comes through", () => {
       }
       yield* webhook.idle
       assert.strictEqual((yield* webhook.deadLetters).length, 1)
-      // Another delivery about it is a reason to try again.
+      // Another delivery about the dead letter retries it.
       repeat = Effect.void
       yield* webhook.post({ transactionId: bad.id, status: "Paid" })
       yield* TestClock.adjust(0)
@@ -89,7 +89,7 @@ describe("a good delivery comes through", () => {
   )
 
   testWebhook(
-    "after each handler that never ends was cut once, though they are tried again and again",
+    "it is handed out after each handler that never ends was interrupted once, though these are retried",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const bad = new Set<string>()
@@ -114,7 +114,7 @@ describe("a good delivery comes through", () => {
   )
 
   testWebhook(
-    "while ids that nobody knows are waited for; they leave nothing behind",
+    "it is handed out while deliveries about unknown ids wait, and these leave no rows",
     Effect.gen(function* () {
       const webhook = yield* recording()
       for (let n = 0; n < 100; n++) {
@@ -129,20 +129,20 @@ describe("a good delivery comes through", () => {
   )
 
   testWebhook(
-    "while hundreds of ids that nobody knows wait to be looked up again",
+    "it is handed out while hundreds of unknown ids wait for their next lookup",
     Effect.gen(function* () {
       const webhook = yield* recording()
       for (let n = 0; n < many; n++) {
         assert.strictEqual(yield* webhook.post({ transactionId: nobody(n), status: "Paid" }), 200)
       }
       yield* comesThrough(webhook)
-      // None of them had more than its first lookup.
+      // No unknown id had a second lookup.
       assert.isAtMost(yield* lookups, many + 1)
     })
   )
 
   testWebhook(
-    "while the lookups of others hang, after lookupTimeout at most",
+    "it is handed out after lookupTimeout at most while the lookups of other transactions hang",
     Effect.gen(function* () {
       const payments = yield* Payments
       const hanging = new Set(Array.from({ length: 4 }, (_, n) => nobody(n)))
@@ -159,7 +159,7 @@ describe("a good delivery comes through", () => {
   )
 
   testWebhook(
-    "also one that came early, while a hundred ids that nobody knows are looked up again, each for a second",
+    "an early one is handed out too while a hundred unknown ids are looked up again, each for a second",
     Effect.gen(function* () {
       const payments = yield* Payments
       const sandbox = yield* Sandbox
@@ -178,14 +178,14 @@ describe("a good delivery comes through", () => {
       yield* webhook.post({ transactionId: id, status: "Paid" })
       yield* TestClock.adjust(0)
       yield* sandbox.markPaid(id)
-      // It is one of a hundred and one.
+      // The early delivery is one of a hundred and one.
       yield* TestClock.adjust("101 seconds")
       assert.deepStrictEqual(webhook.statuses(), ["Paid"])
     })
   )
 
   testWebhook(
-    "while open charges are claimed to be paid, and what is true of them comes through as soon as it is true",
+    "it is handed out while deliveries claim that open charges are paid, and each of these charges is handed out when it is paid",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const webhook = yield* recording()
@@ -204,7 +204,7 @@ describe("a good delivery comes through", () => {
   )
 
   testWebhook(
-    "and the truth too, while the report of a lie about the transaction is refused",
+    "it is handed out while the report of a false delivery about the same transaction fails",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const webhook = yield* recording({
@@ -224,9 +224,9 @@ describe("a good delivery comes through", () => {
   )
 })
 
-describe("a claim", () => {
+describe("a claim of a delivery", () => {
   testWebhook(
-    "it is not forgotten for a later one: a refund that comes early is waited for though a payment is claimed again",
+    "it is kept after a later claim: an early refund still waits after another claim of a payment",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const { idle, post, statuses } = yield* recording()
@@ -243,7 +243,7 @@ describe("a claim", () => {
   )
 
   testWebhook(
-    "it is waited for a minute from its last repetition, however many there were",
+    "it waits for a minute after its last repetition, whatever the number of repetitions",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const { idle, post, reports, statuses } = yield* recording()

@@ -8,7 +8,7 @@ import { Webhook, type WebhookEvent, type WebhookOptions, WebhookVerifier } from
 import { charge } from "../support/charges.ts"
 import { isTransaction, nobody, recording, testWebhook, world } from "../support/webhooks.ts"
 
-/** A gateway that says this status of every transaction. */
+/** A gateway that answers this status for every transaction. */
 const saying = (status: () => string) =>
   Effect.map(Payments, (payments) => ({
     ...payments,
@@ -58,7 +58,7 @@ describe("the handlers", () => {
   )
 
   testWebhook(
-    "a delivery of the word that the lookup says agrees with it, whatever the case of both",
+    "a delivery with the same word as the lookup agrees with it, in any case of both",
     Effect.gen(function* () {
       let status = ""
       const payments = yield* saying(() => status)
@@ -115,7 +115,7 @@ describe("the handlers", () => {
       const [report] = reports
       assert(isTransaction(report))
       assert.deepStrictEqual([report.reason, report.expected, report.transaction?.value], ["OtherAmount", 2501, 2500])
-      // The order is put right, and the service calls again.
+      // The order is corrected, and the service sends the delivery again.
       expected = Money.centavos(2500)
       yield* post({ transactionId: id, status: "Paid" })
       yield* idle
@@ -138,7 +138,7 @@ describe("the handlers", () => {
   )
 
   testWebhook(
-    "an amount that nobody expects is not compared, nor is that of what is not paid",
+    "an amount without an expected amount is not compared, nor is the amount of an unpaid charge",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const paid = yield* charge
@@ -187,7 +187,7 @@ describe("the handlers", () => {
   )
 
   testWebhook(
-    "the events of a transaction come in order, though the first of them fails",
+    "the events of a transaction are handed out in order, though the first of them fails",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const done: Array<string> = []
@@ -239,7 +239,7 @@ describe("the handlers", () => {
   )
 
   testWebhook(
-    "onUnconfirmed is called again too",
+    "onUnconfirmed is called again after a failure too",
     Effect.gen(function* () {
       let calls = 0
       const { idle, post, reports } = yield* recording({
@@ -298,7 +298,7 @@ describe("the handlers", () => {
   )
 
   testWebhook(
-    "without a schema of the user's no payload is kept",
+    "without a schema of the user's no payload is stored",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const { events, idle, post } = yield* recording()
@@ -311,7 +311,7 @@ describe("the handlers", () => {
   )
 })
 
-describe("what a handler refuses", () => {
+describe("an event for which a handler fails", () => {
   testWebhook(
     "it becomes a dead letter when the schedule ends, which can be listed and run again",
     Effect.gen(function* () {
@@ -349,7 +349,7 @@ describe("what a handler refuses", () => {
   )
 
   testWebhook(
-    "a dead letter that is discarded is forgotten, and only it: another delivery about the transaction is looked at",
+    "a discarded dead letter is deleted, and another delivery about its transaction is looked up",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const { deadLetters, discard, failures, idle, post } = yield* recording({
@@ -372,7 +372,7 @@ describe("what a handler refuses", () => {
   )
 
   testWebhook(
-    "it is tried again by another delivery about the transaction",
+    "it is retried by another delivery about the transaction",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       let broken = true
@@ -394,7 +394,7 @@ describe("what a handler refuses", () => {
   )
 
   testWebhook(
-    "each time that it is tried anew, by a delivery or by `retry`, it has the whole schedule again",
+    "it has the whole schedule again after each retry, by a delivery or by `retry`",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const { deadLetters, failures, idle, post, retry } = yield* recording({
@@ -423,7 +423,7 @@ describe("what a handler refuses", () => {
   )
 
   testWebhook(
-    "a handler that never ends is cut after handlerTimeout, and counts as failed",
+    "a handler that never ends is interrupted after handlerTimeout, and counts as failed",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       let cut = 0
@@ -443,7 +443,7 @@ describe("what a handler refuses", () => {
   )
 
   testWebhook(
-    "its error is in the log only if the user logs it",
+    "the error of a handler is in the log only if the user logs it",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const logged = (options: Pick<WebhookOptions, "onFailure">) =>
@@ -486,7 +486,7 @@ describe("what a handler refuses", () => {
 
 describe("the user's code around a delivery", () => {
   testWebhook(
-    "a delivery is answered with 503 where its body cannot be sealed, or the user's books cannot be asked",
+    "a delivery is answered with 503 if seal or noted fails",
     Effect.gen(function* () {
       const unsealed = yield* recording({}, () =>
         Webhook.layer({
@@ -501,7 +501,7 @@ describe("the user's code around a delivery", () => {
   )
 
   testWebhook(
-    "a body that cannot be opened, or is opened for ever, is opened again, and its event comes with the payload",
+    "a body for which open fails or never ends is opened again, and its event has the payload",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const seen: Array<unknown> = []
@@ -560,7 +560,7 @@ describe("the user's code around a delivery", () => {
 })
 
 describe("the settings", () => {
-  it.effect("all that are wrong are listed in the layer's ConfigurationError", () =>
+  it.effect("all wrong settings are in the layer's ConfigurationError", () =>
     Effect.gen(function* () {
       const layer = Webhook.layer({
         concurrency: Number.NaN,
@@ -585,7 +585,7 @@ describe("the settings", () => {
     }).pipe(Effect.provide(world))
   )
 
-  it.effect("those of a database are checked too", () =>
+  it.effect("the settings of a database are checked too", () =>
     Effect.gen(function* () {
       const layer = Webhook.layerSql({ name: "a b", lease: 0, poll: 0, retention: 0 })
       const error = yield* Effect.flip(Effect.scoped(Layer.build(layer)))
@@ -608,7 +608,7 @@ describe("the settings", () => {
 
 describe("a layer", () => {
   testWebhook(
-    "it needs what the handlers need",
+    "a layer requires the services of its handlers",
     Effect.gen(function* () {
       class Orders extends Context.Service<Orders, { readonly pay: (id: string) => Effect.Effect<void> }>()(
         "test/webhook/WebhookHandlers.test/Orders"

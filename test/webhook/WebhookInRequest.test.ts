@@ -1,5 +1,5 @@
 /**
- * Work inside the request, as on platforms where nothing goes on beside a request.
+ * Work inside the request, as on platforms where nothing runs beside a request.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Deferred, Effect, Layer, Logger, Random, Schedule, type Scope } from "effect"
@@ -19,7 +19,7 @@ const world = Layer.mergeAll(Sandbox.layerPayments, TransactionHints.layer, Logg
 const test = (name: string, effect: Effect.Effect<void, unknown, Scope.Scope | Layer.Success<typeof world>>) =>
   it.live(name, () => effect.pipe(Effect.scoped, Effect.provide(Layer.fresh(world))))
 
-/** A handler that works inside the request, and what was given to `waitUntil`. */
+/** A handler that works inside the request, and the promises that `waitUntil` received. */
 const inside = Effect.fnUntraced(function* (options: WebhookOptions & { readonly waits?: boolean } = {}) {
   const services = yield* Effect.context<Payments>()
   const events: Array<string> = []
@@ -75,7 +75,7 @@ describe("a handler that works inside the request", () => {
   )
 
   test(
-    "a repetition is looked up again, and handed out no second time",
+    "a repeated delivery is looked up again, and is not handed out again",
     Effect.gen(function* () {
       const { dispose, events, idle, post } = yield* inside()
       const id = yield* paidCharge
@@ -84,14 +84,14 @@ describe("a handler that works inside the request", () => {
       yield* (yield* Sandbox).refund(id)
       assert.strictEqual(yield* post({ transactionId: id }), 200)
       assert.deepStrictEqual(events, [`${id}:Paid`, `${id}:Refunded`])
-      // Nothing goes on, and nothing is held.
+      // Nothing runs after the answer, and nothing is locked.
       yield* Effect.promise(idle)
       yield* Effect.promise(dispose)
     })
   )
 
   test(
-    "what is not there yet, fails, or has no answer is answered with 503, and finished by a later delivery",
+    "a delivery that is early, whose handler fails, or whose lookup has no answer is answered with 503, and a later delivery finishes it",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       let broken = true
@@ -109,7 +109,7 @@ describe("a handler that works inside the request", () => {
   )
 
   test(
-    "what is reported and will not change is answered with 200",
+    "a delivery whose report is final is answered with 200",
     Effect.gen(function* () {
       const { post, reports } = yield* inside({ expectedAmount: () => Effect.succeed(Money.centavos(1)) })
       const id = yield* paidCharge
@@ -124,7 +124,7 @@ describe("a handler that works inside the request", () => {
   )
 
   test(
-    "a lie about a transaction, however often told, does not keep the truth from being handed out and answered with 200",
+    "false deliveries about a transaction do not prevent that a true one is handed out and answered with 200",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const { events, post, reports } = yield* inside({ confirm: Schedule.recurs(1) })
@@ -158,7 +158,7 @@ describe("a handler that works inside the request", () => {
       const early = (n: number) =>
         Effect.map(post({ transactionId: nobody(n) }), (status) => assert.strictEqual(status, 503))
       for (let n = 0; n <= 500; n++) yield* early(n)
-      // The second lookup of what is remembered is its last one.
+      // The second lookup of a remembered transaction is its last one.
       for (const n of [500, 0, 2]) yield* early(n)
       assert.deepStrictEqual(
         reports.map((report) => isTransaction(report) && report.transactionId),
@@ -168,7 +168,7 @@ describe("a handler that works inside the request", () => {
   )
 
   test(
-    "with waitUntil an early delivery is answered with 503 and goes on until it is confirmed",
+    "with waitUntil an early delivery is answered with 503, and is looked up until it is confirmed",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const { events, post, waiting } = yield* inside({ waits: true, confirm: Schedule.spaced("20 millis") })
@@ -183,7 +183,7 @@ describe("a handler that works inside the request", () => {
 
   const caller = new AbortController()
   test(
-    "a delivery whose caller goes away leaves nothing taken",
+    "a delivery whose caller closes the connection leaves nothing locked",
     Effect.gen(function* () {
       let hangs = true
       const { events, post, send } = yield* inside({
@@ -208,7 +208,7 @@ describe("a handler that works inside the request", () => {
   )
 
   test(
-    "a delivery about a transaction whose handler still runs for another request waits for nothing: it is answered with 503",
+    "a delivery about a transaction whose handler still runs for another request is answered with 503 at once",
     Effect.gen(function* () {
       const began = yield* Deferred.make<void>()
       const mayEnd = yield* Deferred.make<void>()
@@ -234,7 +234,7 @@ describe("a handler that works inside the request", () => {
       const events: Array<string> = []
       const post = (body: unknown) =>
         Effect.promise(() =>
-          // Made for this request, as where bindings come with it.
+          // The client is made for this request, as with bindings of a worker.
           Webhook.toWebHandler(
             Webhook.layerSql({ onPaid: ({ id }) => Effect.sync(() => events.push(id)) }).pipe(
               Layer.provide(Layer.succeedContext(services)),
@@ -250,7 +250,7 @@ describe("a handler that works inside the request", () => {
   )
 
   test(
-    "deliveries at once that each open the same SQLite file are each handed out, and the file is closed at the end",
+    "simultaneous deliveries that each open the same SQLite file are each handed out, and the file is closed at the end",
     Effect.gen(function* () {
       const services = yield* Effect.context<Payments>()
       const filename = join(yield* folder, "shop.db")
@@ -277,13 +277,13 @@ describe("a handler that works inside the request", () => {
         events,
         ids.map((id) => `${id}:Paid`)
       )
-      // While it is open there are two files more.
+      // While the file is open, SQLite has two more files.
       assert.deepStrictEqual(readdirSync(dirname(filename)), ["shop.db"])
     })
   )
 
   test(
-    "on a database a row that nobody asks about for a week is forgotten, and no other is",
+    "on a database a row without a delivery for a week is deleted, and no other row is",
     Effect.gen(function* () {
       const services = yield* Effect.context<Payments>()
       const database = yield* Layer.build(NodeSqlite.layer({ filename: ":memory:" }))
@@ -291,7 +291,7 @@ describe("a handler that works inside the request", () => {
         Webhook.layerSql({}).pipe(
           Layer.provide(Layer.succeedContext(services)),
           Layer.provide(Layer.succeedContext(database)),
-          // Each request forgets, and not one of a thousand.
+          // Each request deletes old rows, and not only one of a thousand.
           Layer.provideMerge(Layer.succeed(Random.Random, { nextDoubleUnsafe: () => 0, nextIntUnsafe: () => 0 }))
         ),
         { inRequest: true }

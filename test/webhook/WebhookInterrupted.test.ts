@@ -1,5 +1,6 @@
 /**
- * A step of the database that is interrupted by itself, as where the user's pool is closed while the webhook still works.
+ * A step of the database that is interrupted by another fiber, for example because the user's pool is closed while the webhook
+ * still works.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger, Schedule } from "effect"
@@ -10,9 +11,9 @@ import { charge } from "../support/charges.ts"
 import { interruptible } from "../support/interruptible.ts"
 import { recording, world } from "../support/webhooks.ts"
 
-describe("a step of the database that is interrupted by itself", () => {
+describe("a step of the database that another fiber interrupts", () => {
   it.live(
-    "after a handler it is no failure of the handler's: nothing is told, and the event is handed out once more and commits",
+    "after a handler it is no failure of the handler: it is not reported, and the event is handed out again and commits",
     () =>
       Effect.gen(function* () {
         const { client: sql, interrupted, interruptNext } = yield* interruptible
@@ -70,7 +71,7 @@ describe("a step of the database that is interrupted by itself", () => {
     }).pipe(Effect.provide(world))
   )
 
-  it.live("it is logged as what it is, and not as the death of a handler", () =>
+  it.live("it is logged as an interruption, and not as the defect of a handler", () =>
     Effect.gen(function* () {
       const lines: Array<string> = []
       const { client: sql, interruptNext } = yield* interruptible

@@ -1,5 +1,5 @@
 /**
- * Deliveries about one transaction that overlap: none of them takes back, or forgets, what another one stands for.
+ * Deliveries about one transaction that overlap: no delivery undoes or loses the work of another one.
  */
 import { assert, describe } from "@effect/vitest"
 import { Effect, Schedule, Schema } from "effect"
@@ -12,7 +12,7 @@ import { recording, testWebhook } from "../support/webhooks.ts"
 
 describe("two claims about one transaction", () => {
   testWebhook(
-    "a refund that is announced early is handed out when it comes, though a payment was announced and confirmed meanwhile",
+    "an early refund is handed out when the lookup shows it, though a payment was claimed and confirmed meanwhile",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const { idle, post, reports, statuses } = yield* recording()
@@ -22,7 +22,7 @@ describe("two claims about one transaction", () => {
       yield* TestClock.adjust("10 seconds")
       assert.deepStrictEqual(statuses(), ["Paid"])
       yield* sandbox.refund(id)
-      // No delivery comes any more.
+      // There is no further delivery.
       yield* TestClock.adjust("1 minute")
       yield* idle
       assert.deepStrictEqual([statuses(), reports], [["Paid", "Refunded"], []])
@@ -30,7 +30,7 @@ describe("two claims about one transaction", () => {
   )
 
   testWebhook(
-    "two lies about a transaction are two reports, though each of them is refused at first",
+    "two false claims about a transaction are two reports, though onUnconfirmed fails for each of them at first",
     Effect.gen(function* () {
       const refused: Array<string> = []
       const taken: Array<string> = []
@@ -57,7 +57,7 @@ describe("two claims about one transaction", () => {
   )
 
   testWebhook(
-    "each event comes with what the delivery of its status said, and not with what a later delivery about another one said",
+    "each event has the payload of the delivery that claimed its status, and not that of a later delivery about another status",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const said: Array<readonly [string, unknown]> = []
@@ -85,9 +85,9 @@ describe("two claims about one transaction", () => {
   )
 })
 
-describe("a delivery that comes during the work for an earlier one", () => {
+describe("a delivery during the work for an earlier one", () => {
   testWebhook(
-    "it is looked at once when what it tells came too late for the lookup under way",
+    "it is looked up at once if its status is newer than the lookup that already runs",
     Effect.gen(function* () {
       const payments = yield* Payments
       const sandbox = yield* Sandbox
@@ -111,7 +111,7 @@ describe("a delivery that comes during the work for an earlier one", () => {
   )
 
   testWebhook(
-    "it is looked at though the event of the earlier one is given up for: a refund is handed out, and nothing is left over",
+    "it is looked up though the event of the earlier one is given up: a refund is handed out, and no row is left",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const id = yield* paidCharge
@@ -130,7 +130,7 @@ describe("a delivery that comes during the work for an earlier one", () => {
 
 describe("a lookup that is overtaken by that of a later delivery", () => {
   testWebhook(
-    "it takes nothing back when it ends: the event that was given up for meanwhile stays a dead letter, and is not tried again",
+    "its end changes nothing: the event that was given up meanwhile stays a dead letter, and is not retried",
     Effect.gen(function* () {
       const payments = yield* Payments
       const id = yield* paidCharge
@@ -165,9 +165,9 @@ describe("a lookup that is overtaken by that of a later delivery", () => {
   )
 })
 
-describe("a delivery that waits to be looked at again, and is repeated", () => {
+describe("a delivery that waits for its next lookup, and is repeated", () => {
   testWebhook(
-    "it is looked up once for each repetition, and then waited for a minute from the last one",
+    "it is looked up once for each repetition, and then waits for a minute after the last one",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const { idle, post, reports, statuses } = yield* recording()
@@ -177,7 +177,7 @@ describe("a delivery that waits to be looked at again, and is repeated", () => {
         yield* TestClock.adjust("500 millis")
         assert.strictEqual(yield* lookups, n)
       }
-      // What was put off before the last repetition counts no more.
+      // A delay from before the last repetition no longer counts.
       for (const seconds of [1, 2, 4, 8, 16]) yield* TestClock.adjust(`${seconds} seconds`)
       assert.strictEqual(yield* lookups, 25)
       yield* TestClock.adjust("25 seconds")

@@ -1,5 +1,5 @@
 /**
- * What several processes, several requests, and one process that runs for long owe each other.
+ * Webhooks in several processes, in several requests, and in one process that runs for a long time.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Deferred, Effect, Layer, Schedule } from "effect"
@@ -13,12 +13,12 @@ import { lookups, paidCharge } from "../support/charges.ts"
 import { nobody, recording, world } from "../support/webhooks.ts"
 
 describe("a lookup that is older than what another process handed out", () => {
-  it.live("it is made again, and nothing stale is handed out", () =>
+  it.live("the lookup is made again, and no stale status is handed out", () =>
     Effect.gen(function* () {
       const payments = yield* Payments
       const sandbox = yield* Sandbox
       const sql = yield* SqlClient.SqlClient
-      // A process whose only worker waits takes nothing more.
+      // A process whose only worker waits takes no other job.
       const starting = recording<SqlClient.SqlClient>({ concurrency: 1 }, (options) =>
         Webhook.layerSql({ poll: "20 millis", ...options })
       )
@@ -39,7 +39,7 @@ describe("a lookup that is older than what another process handed out", () => {
       )
       yield* first.post({ transactionId: id, status: "Paid" })
       yield* Deferred.await(answered)
-      // While the answer, Paid, is on its way, the first process loses its lease, and another one looks.
+      // While the answer Paid is on its way, the first process loses its lease, and another process looks the charge up.
       yield* sandbox.refund(id)
       yield* sql`UPDATE effect_pix_queue SET acquired_at = NULL, acquired_by = NULL WHERE state = 'pending'`
       const second = yield* starting
@@ -54,9 +54,9 @@ describe("a lookup that is older than what another process handed out", () => {
   )
 })
 
-describe("a request that the platform cut in a handler", () => {
+describe("a request that the platform ended in a handler", () => {
   it.effect(
-    "it holds its transaction for three handlers at most, and other requests are answered with 503 meanwhile",
+    "it locks its transaction for the time of three handlers at most, and other requests are answered with 503 meanwhile",
     () =>
       Effect.gen(function* () {
         const services = yield* Effect.context<Payments>()
@@ -66,7 +66,7 @@ describe("a request that the platform cut in a handler", () => {
           handlerTimeout: "10 seconds",
           onPaid: ({ id }) =>
             Effect.suspend(() =>
-              // Nothing of it runs any more, not even what cuts it.
+              // Nothing of the request runs any more, not even its finalizers.
               began.push(id) === 1 ? Effect.uninterruptible(Effect.never) : Effect.void
             )
         })
@@ -102,7 +102,7 @@ describe("a request that the platform cut in a handler", () => {
 
 describe("Webhook.layer", () => {
   it.effect(
-    "it remembers the latest ten thousand transactions and every delivery that waits, and forgets the oldest",
+    "a webhook in memory remembers the latest ten thousand transactions and every delivery that waits, and forgets the oldest",
     () =>
       Effect.gen(function* () {
         const payments = yield* Payments
@@ -129,7 +129,7 @@ describe("Webhook.layer", () => {
         yield* TestClock.adjust(0)
         for (let n = 1; n <= 10_000; n++) yield* post({ transactionId: nobody(n), status: "Paid" })
         yield* Effect.repeat(TestClock.adjust(0), { until: () => events.length === 10_000, times: 100_000 })
-        // Each of them is remembered. One more is not.
+        // Ten thousand are remembered. One more is not.
         assert.isFalse(yield* comes(nobody(1)))
         assert.isTrue(yield* comes(nobody(10_001)))
         assert.isTrue(yield* comes(nobody(2)))

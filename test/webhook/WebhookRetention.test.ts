@@ -1,5 +1,5 @@
 /**
- * For how long it is remembered what was handed out.
+ * How long a webhook remembers the events that were handed out.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
@@ -13,13 +13,13 @@ import { recording, world } from "../support/webhooks.ts"
 
 const starting = (options: WebhookOptions, settings: WebhookSqlOptions) =>
   recording<SqlClient.SqlClient>(options, (wrapped) =>
-    // What is recorded here is worked on at once. Nothing comes from another process.
+    // Deliveries of this process are processed at once. There is no other process.
     Webhook.layerSql({ poll: "1 hour", ...settings, ...wrapped })
   )
 
 describe("Webhook.layerSql", () => {
   it.effect(
-    "what was handed out is remembered for `retention` after the last delivery about it, and a dead letter until it is dealt with",
+    "an event is remembered for `retention` after the last delivery about it, and a dead letter until it is retried or discarded",
     () =>
       Effect.gen(function* () {
         const sandbox = yield* Sandbox
@@ -60,7 +60,7 @@ describe("Webhook.layerSql", () => {
       }).pipe(Effect.provide([world, NodeSqlite.layer({ filename: ":memory:" })]))
   )
 
-  it.effect("a delivery that waits for longer than `retention` is not forgotten", () =>
+  it.effect("a delivery that waits for longer than `retention` is not deleted", () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const { idle, post, reports, statuses } = yield* starting(
@@ -82,7 +82,7 @@ describe("Webhook.layerSql", () => {
     }).pipe(Effect.provide([world, NodeSqlite.layer({ filename: ":memory:" })]))
   )
 
-  it.effect("its dead letters are listed with the oldest first, however long the deliveries had waited", () =>
+  it.effect("dead letters are listed with the oldest first, however long their deliveries had waited", () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const charges = [yield* charge, yield* charge, yield* charge]
@@ -91,7 +91,7 @@ describe("Webhook.layerSql", () => {
         { poll: "1 second" }
       )
       const ids = charges.map(({ id }) => id)
-      // By no order of their own, nor of their calls.
+      // The order is not that of the ids, nor that of the calls.
       const order = [...ids.toSorted().slice(1), ...ids.toSorted().slice(0, 1)]
       for (const transactionId of ids) yield* post({ transactionId, status: "Paid" })
       yield* TestClock.adjust("1 second")

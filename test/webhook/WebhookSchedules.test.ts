@@ -1,5 +1,5 @@
 /**
- * Webhooks that lie, repeat, come early, late and out of order, in schedules that a seed decides, while charges change,
+ * False, repeated, early, late and unordered deliveries, in schedules that a seed decides, while charges change,
  * lookups fail, and the user's code fails.
  */
 import { assert, describe, it } from "@effect/vitest"
@@ -13,9 +13,9 @@ import { runs, seeded } from "../support/seed.ts"
 
 interface Charge {
   readonly id: string
-  /** Every status that it had, in order. */
+  /** Every status of the charge, in order. */
   readonly history: Array<string>
-  /** What the user's code took, in order. */
+  /** The statuses that the user's code accepted, in order. */
   readonly taken: Array<string>
 }
 
@@ -114,7 +114,7 @@ const schedule = Effect.fnUntraced(function* (seed: number) {
   ] as const
   for (let i = 0; i < 60; i++) yield* pick(steps)
 
-  // At last the service tells of every charge once more, and all is well.
+  // At the end the service sends a delivery about every charge, and nothing fails.
   yield* sandbox.clearFaults
   failing = 0
   for (const { id } of charges) yield* send({ transactionId: id, last: true })
@@ -140,14 +140,16 @@ const schedule = Effect.fnUntraced(function* (seed: number) {
 
 const world = Layer.mergeAll(Sandbox.layerPayments, TransactionHints.layer, Logger.layer([]))
 
-/** `WEBHOOK_SEED=7 npx vitest run test/webhook/WebhookSchedules.test.ts` runs one again. */
+/** `WEBHOOK_SEED=7 npx vitest run test/webhook/WebhookSchedules.test.ts` runs one schedule again. */
 const given = Number(process.env["WEBHOOK_SEED"] ?? 0)
 const seeds = given > 0 ? [given] : Array.from({ length: runs(8, 60) }, (_, i) => i + 1)
 
 describe("webhooks in any order", () => {
-  it.effect("bring each status that the lookup saw exactly once, the last one always, and nothing else", () =>
-    Effect.forEach(seeds, (seed) => schedule(seed).pipe(Effect.scoped, Effect.provide(Layer.fresh(world))), {
-      discard: true
-    })
+  it.effect(
+    "deliveries in any order hand out each status of a lookup exactly once, the last one always, and nothing else",
+    () =>
+      Effect.forEach(seeds, (seed) => schedule(seed).pipe(Effect.scoped, Effect.provide(Layer.fresh(world))), {
+        discard: true
+      })
   )
 })

@@ -1,5 +1,5 @@
 /**
- * What a webhook exports over Effect's own OTLP layers, and nothing but that: an operator has no more.
+ * The metrics, spans and log lines that a webhook exports over Effect's own OTLP layers: an operator sees nothing else.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger, Metric, Option, Redacted, Schedule, Schema } from "effect"
@@ -89,7 +89,7 @@ const refusals = Effect.gen(function* () {
   yield* (yield* Webhook).idle
 })
 
-describe("what a webhook exports", () => {
+describe("the exported signals of a webhook", () => {
   it.live(
     "deliveries are counted by answer and reason, and a refusal is one warning for each reason, in its trace",
     () =>
@@ -126,58 +126,62 @@ describe("what a webhook exports", () => {
       }).pipe(Effect.provide(Layer.fresh(world)))
   )
 
-  it.live("a handler that fails fails its span, and tells how, for whom and how often, without its own error", () =>
-    Effect.gen(function* () {
-      let id = ""
-      const program = Effect.gen(function* () {
-        id = yield* paidCharge
-        yield* post({ transactionId: id, status: "Paid", name: person })
-        yield* (yield* Webhook).idle
-      }).pipe(
-        Effect.provide(onSqlite({ onPaid: () => Effect.fail(`${person} has no order`), retry: Schedule.recurs(1) }))
-      )
-      const { lines, spans, text } = yield* exportedBy(program)
-      const works = spans.filter(({ name }) => name === "Webhook.process")
-      assert.deepStrictEqual(
-        works.map(({ attributes }) => [
-          attributes["webhook.outcome"],
-          attributes["webhook.handler"],
-          attributes["error.type"]
-        ]),
-        [
-          ["Waits", "onPaid", "Failure"],
-          ["Dead", "onPaid", "Failure"]
-        ]
-      )
-      // 2 is OpenTelemetry's status of a span that failed.
-      const statuses = [...text.matchAll(/"name":"Webhook\.process".*?"status":\{"code":(\d)/g)].map(([, code]) => code)
-      assert.deepStrictEqual(statuses, ["2", "2"])
-      const failures = lines.filter(({ message }) => message.startsWith("Webhook: onPaid failed"))
-      assert.deepStrictEqual(
-        failures.map(({ attributes, level, spanId }) => [
-          level,
-          attributes["webhook.outcome"],
-          attributes["webhook.id"],
-          works.some((work) => work.spanId === spanId)
-        ]),
-        [
-          ["Warn", "Waits", `${id}:Paid`, true],
-          ["Error", "Dead", `${id}:Paid`, true]
-        ]
-      )
-      const values = valuesIn(text)
-      assert.strictEqual(values["effect_pix_webhook_handlers Failure Failure onPaid {call}"], 2)
-      assert.strictEqual(values["effect_pix_webhook_handlers Dead Failure onPaid {call}"], 1)
-      assert.notInclude(text, person)
-      // Spans hold no id of the transaction, and lines and spans one hash.
-      assert.notInclude(JSON.stringify(spans.filter(({ name }) => name.startsWith("Webhook."))), id)
-    }).pipe(Effect.provide(Layer.fresh(world)))
+  it.live(
+    "the failure of a handler fails its span and is logged with its kind, id and attempt, without the user's own error",
+    () =>
+      Effect.gen(function* () {
+        let id = ""
+        const program = Effect.gen(function* () {
+          id = yield* paidCharge
+          yield* post({ transactionId: id, status: "Paid", name: person })
+          yield* (yield* Webhook).idle
+        }).pipe(
+          Effect.provide(onSqlite({ onPaid: () => Effect.fail(`${person} has no order`), retry: Schedule.recurs(1) }))
+        )
+        const { lines, spans, text } = yield* exportedBy(program)
+        const works = spans.filter(({ name }) => name === "Webhook.process")
+        assert.deepStrictEqual(
+          works.map(({ attributes }) => [
+            attributes["webhook.outcome"],
+            attributes["webhook.handler"],
+            attributes["error.type"]
+          ]),
+          [
+            ["Waits", "onPaid", "Failure"],
+            ["Dead", "onPaid", "Failure"]
+          ]
+        )
+        // 2 is OpenTelemetry's status of a span that failed.
+        const statuses = [...text.matchAll(/"name":"Webhook\.process".*?"status":\{"code":(\d)/g)].map(
+          ([, code]) => code
+        )
+        assert.deepStrictEqual(statuses, ["2", "2"])
+        const failures = lines.filter(({ message }) => message.startsWith("Webhook: onPaid failed"))
+        assert.deepStrictEqual(
+          failures.map(({ attributes, level, spanId }) => [
+            level,
+            attributes["webhook.outcome"],
+            attributes["webhook.id"],
+            works.some((work) => work.spanId === spanId)
+          ]),
+          [
+            ["Warn", "Waits", `${id}:Paid`, true],
+            ["Error", "Dead", `${id}:Paid`, true]
+          ]
+        )
+        const values = valuesIn(text)
+        assert.strictEqual(values["effect_pix_webhook_handlers Failure Failure onPaid {call}"], 2)
+        assert.strictEqual(values["effect_pix_webhook_handlers Dead Failure onPaid {call}"], 1)
+        assert.notInclude(text, person)
+        // Spans have a hash of the transaction's id, and not the id.
+        assert.notInclude(JSON.stringify(spans.filter(({ name }) => name.startsWith("Webhook."))), id)
+      }).pipe(Effect.provide(Layer.fresh(world)))
   )
 
   const each = it.live.skipIf
   for (const { client, name, skip } of databases)
     each(skip)(
-      `a process that starts tells what earlier ones left: what waits, since when, by why, and dead letters (${name})`,
+      `a new process measures the rows of earlier ones: which wait, for how long and why, and dead letters (${name})`,
       () =>
         Effect.gen(function* () {
           const database = yield* Layer.build(Layer.fresh(client()))
@@ -241,7 +245,7 @@ describe("what a webhook exports", () => {
         }).pipe(Effect.scoped, Effect.provide(Layer.fresh(world)))
     )
 
-  it.effect("a reason is logged again after a minute, with how many were not logged", () =>
+  it.effect("a refusal is logged again after a minute, with the number of refusals that were not logged", () =>
     Effect.gen(function* () {
       const messages: Array<string> = []
       const logger = Logger.make(({ message }) => messages.push(String(message)))

@@ -8,7 +8,7 @@ import { databases } from "../support/database.ts"
 import { starting, testOn } from "../support/databaseWebhooks.ts"
 import { runs } from "../support/seed.ts"
 
-/** A table of goods that went out, without any guard against a second time. */
+/** A table of shipped goods, in which one charge can be shipped twice. */
 const shop = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`CREATE TABLE shipped (charge VARCHAR(60))`
@@ -18,7 +18,7 @@ const shop = Effect.gen(function* () {
   return { sql, shipped, ship: (id: string) => sql`INSERT INTO shipped VALUES (${id})` }
 })
 
-/** Fails with what is wrong, in place of waiting for ever for what never comes. */
+/** Fails with `problem` after 30 seconds, in place of waiting for ever. */
 const soon = <A, E, R>(problem: string, effect: Effect.Effect<A, E, R>) =>
   Effect.timeoutOrElse(effect, { duration: "30 seconds", orElse: () => Effect.die(new Error(problem)) })
 
@@ -41,7 +41,7 @@ for (const database of databases) {
         const { ship, shipped } = yield* shop
         let failures = 2
         const { idle, post } = yield* starting({
-          // Written first, then refused: what was written must be gone.
+          // It writes first and then fails: the write must be rolled back.
           onPaid: ({ transaction }) =>
             Effect.andThen(
               ship(transaction.transactionId),
@@ -59,7 +59,7 @@ for (const database of databases) {
     )
 
     test(
-      "a process that ends in the middle of a handler leaves nothing, and the next one does it once",
+      "a process that ends in the middle of a handler leaves no writes, and the next process hands the event out once",
       Effect.gen(function* () {
         const { ship, shipped } = yield* shop
         const id = yield* paidCharge
@@ -78,7 +78,7 @@ for (const database of databases) {
     )
 
     test(
-      "webhooks of different names on one database know nothing of each other",
+      "webhooks of different names on one database do not share rows",
       Effect.gen(function* () {
         const one = yield* starting({}, { name: "one" })
         const two = yield* starting({}, { name: "two" })
@@ -93,7 +93,7 @@ for (const database of databases) {
     )
 
     test(
-      "what a handler refuses blocks no other transaction, and its dead letter survives the process",
+      "a failing handler blocks no other transaction, and its dead letter survives the process",
       Effect.gen(function* () {
         const { ship, shipped } = yield* shop
         const bad = yield* paidCharge
@@ -115,7 +115,7 @@ for (const database of databases) {
           [["onPaid", bad]]
         )
         for (const { id } of letters) assert.isTrue(yield* second.retry(id))
-        // It is no dead letter any more.
+        // It is no longer a dead letter.
         for (const { id } of letters) {
           assert.deepStrictEqual([yield* second.retry(id), yield* second.discard(id)], [false, false])
         }
@@ -126,7 +126,7 @@ for (const database of databases) {
     )
 
     test(
-      "a failure that a handler hides, and the database does not forgive, counts as its failure",
+      "a statement that fails and whose failure the handler ignores counts as a failure of the handler if the database cannot commit",
       Effect.gen(function* () {
         const { ship, shipped, sql } = yield* shop
         yield* sql`CREATE UNIQUE INDEX once ON shipped (charge)`
@@ -145,7 +145,7 @@ for (const database of databases) {
     )
 
     test(
-      `handlers that never end, and ${4 * repeated} deliveries about their transactions, keep no good delivery out`,
+      `handlers that never end, and ${4 * repeated} deliveries about their transactions, do not delay a good delivery`,
       Effect.gen(function* () {
         const hanging = new Set(yield* Effect.replicateEffect(paidCharge, 4))
         const good = yield* paidCharge
@@ -165,7 +165,7 @@ for (const database of databases) {
     )
 
     test(
-      "of a delivery its hint is stored and not a word of its body; with a schema of the user's the body, sealed",
+      "a stored delivery has its hint and no text of its body; with a schema of the user's it has the sealed body",
       Effect.gen(function* () {
         const body = (id: string) => ({
           transactionId: id,
@@ -177,7 +177,7 @@ for (const database of databases) {
           retry: Schedule.recurs(0)
         })
         const id = yield* paidCharge
-        // One that waits, one that says more than it has to, and one that is a dead letter.
+        // A delivery that waits, one with more fields than needed, and a dead letter.
         yield* post(body((yield* charge).id))
         const { id: open } = yield* charge
         yield* post({ transactionId: open, status: "52998224725", idempotencyKey: "tx_Maria" })
@@ -217,7 +217,7 @@ for (const database of databases) {
         yield* sql`ALTER TABLE effect_pix_webhooks RENAME TO elsewhere`
         assert.strictEqual(yield* post({ transactionId: yield* paidCharge }), 503)
         yield* sql`ALTER TABLE elsewhere RENAME TO effect_pix_webhooks`
-        // The queue's table is part of it: neither is written without the other.
+        // The row and the element of the queue are written together or not at all.
         const id = "9f1c8c52-6a3e-4b1f-9d57-0f4f5e1f2a11"
         yield* sql`ALTER TABLE effect_pix_queue RENAME TO elsewhere`
         assert.strictEqual(yield* post({ transactionId: id }), 503)
@@ -229,7 +229,7 @@ for (const database of databases) {
     )
 
     test(
-      "a delivery whose element of the queue is gone is worked on all the same, with what it waited for",
+      "a delivery whose element of the queue is lost is processed all the same",
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const { id } = yield* charge
@@ -246,7 +246,7 @@ for (const database of databases) {
     )
 
     test(
-      "a delivery that another version wrote down is left to a process that can read it",
+      "a delivery that another version stored is left to a process that can read it",
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const { id } = yield* charge
@@ -268,7 +268,7 @@ for (const database of databases) {
     )
 
     test(
-      "finished deliveries leave nothing but the note of what was handed out",
+      "finished deliveries leave only the note of the statuses that were handed out",
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const { idle, post } = yield* starting({ confirm: Schedule.recurs(0) })
@@ -294,7 +294,7 @@ describe.skipIf(onPostgres.skip)("Webhook.layerSql on a PostgreSQL that goes wro
   const test = testOn(onPostgres)
 
   test(
-    "a handler whose connection dies each time has failed: it is told of, and a dead letter in the end",
+    "a handler whose connection ends each time has failed: the failure is reported, and the delivery is a dead letter in the end",
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { deadLetters, failures, idle, post } = yield* starting({
@@ -318,7 +318,7 @@ describe.skipIf(onPostgres.skip)("Webhook.layerSql on a PostgreSQL that goes wro
   )
 
   test(
-    "a process that stands still in a handler keeps no other transaction waiting, and loses its own when its time is over",
+    "a process that is suspended in a handler delays no other transaction, and loses its own after its lease",
     Effect.gen(function* () {
       const { ship, shipped, sql } = yield* shop
       const held = yield* Effect.replicateEffect(paidCharge, 3)
@@ -327,7 +327,7 @@ describe.skipIf(onPostgres.skip)("Webhook.layerSql on a PostgreSQL that goes wro
       const goesOn = yield* Latch.make()
       let waiting = 0
       const first = yield* starting({
-        // It can be neither cut nor asked, as a process that is stopped, and takes nothing more.
+        // It cannot be interrupted and takes no other job, like a suspended process.
         concurrency: held.length,
         handlerTimeout: "100 millis",
         onPaid: ({ transaction: { transactionId } }) =>
@@ -338,11 +338,11 @@ describe.skipIf(onPostgres.skip)("Webhook.layerSql on a PostgreSQL that goes wro
             )
           )
       })
-      // A test that fails ends all the same.
+      // A failed test ends too.
       yield* Effect.addFinalizer(() => goesOn.open)
       for (const transactionId of held) yield* first.post({ transactionId })
       yield* entered.await
-      // Its lease is not renewed any more, and another process takes over.
+      // Its lease is no longer renewed, and another process takes the transaction.
       yield* sql`UPDATE effect_pix_queue SET acquired_at = NULL, acquired_by = NULL WHERE state = 'pending'`
       const second = yield* starting({ onPaid: ({ transaction }) => ship(transaction.transactionId) })
       for (const transactionId of others) yield* second.post({ transactionId })
@@ -351,7 +351,7 @@ describe.skipIf(onPostgres.skip)("Webhook.layerSql on a PostgreSQL that goes wro
       })
       assert.deepStrictEqual(yield* shipped, others.toSorted())
       yield* second.idle
-      // To wait for another process is no failure of the handler's.
+      // Waiting for another process is no failure of the handler.
       assert.deepStrictEqual(second.failures, [])
       yield* goesOn.open
       assert.deepStrictEqual(yield* shipped, [...held, ...others].toSorted())
@@ -359,7 +359,7 @@ describe.skipIf(onPostgres.skip)("Webhook.layerSql on a PostgreSQL that goes wro
   )
 
   test(
-    "deliveries about a row that another process holds keep no other delivery waiting, nor does it keep the lost ones from being found",
+    "deliveries about a row that another process has locked delay no other delivery, and lost rows are still found",
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const known = yield* Effect.replicateEffect(charge, 2)
@@ -371,7 +371,7 @@ describe.skipIf(onPostgres.skip)("Webhook.layerSql on a PostgreSQL that goes wro
       yield* Effect.repeat(Effect.sleep("20 millis"), { until: () => Effect.map(lookups, (count) => count === 2) })
       yield* first.crash
       yield* sql`DELETE FROM effect_pix_queue`
-      // Of another version, and lost as well.
+      // A row of another version, whose element is lost too.
       yield* sql`INSERT INTO effect_pix_webhooks VALUES ('default', 'delivery:', 'Open', '{"v":2}', 'none', 0)`
       for (const transactionId of [held, lost]) yield* (yield* Sandbox).markPaid(transactionId)
       const good = yield* paidCharge
@@ -404,7 +404,7 @@ describe.skipIf(onPostgres.skip)("Webhook.layerSql on a PostgreSQL that goes wro
   )
 
   test(
-    "a dead letter that is run again in a transaction of yours leaves its settings as they are",
+    "a dead letter that is retried in the caller's transaction does not change the settings of that transaction",
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { deadLetters, idle, post, retry } = yield* starting({

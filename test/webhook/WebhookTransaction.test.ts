@@ -27,7 +27,7 @@ describe("a hint about a transaction", () => {
   )
 
   testWebhook(
-    "a lie about a payment yields no event, and is reported once the lookup has said otherwise for a minute",
+    "a false claim of a payment makes no event, and is reported after the lookup denied it for a minute",
     Effect.gen(function* () {
       const { events, idle, post, reports } = yield* recording()
       const { id } = yield* charge
@@ -48,7 +48,7 @@ describe("a hint about a transaction", () => {
   )
 
   testWebhook(
-    "a lie about a refund hands out the payment, and the lie is reported",
+    "a false claim of a refund hands out the payment, and the claim is reported",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const { idle, post, reasons, statuses } = yield* recording()
@@ -68,7 +68,7 @@ describe("a hint about a transaction", () => {
   )
 
   testWebhook(
-    "a status is handed out once, though the deliveries repeat, come at the same moment or differ in form",
+    "a status is handed out once for repeated, simultaneous and differently written deliveries",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const { idle, post, reports, statuses } = yield* recording()
@@ -110,7 +110,7 @@ describe("a hint about a transaction", () => {
   )
 
   testWebhook(
-    "a delivery that comes again while its twin is in work is looked up again afterwards",
+    "a delivery that is repeated during its processing is looked up again afterwards",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const atWork = yield* Latch.make()
@@ -131,7 +131,7 @@ describe("a hint about a transaction", () => {
   )
 
   testWebhook(
-    "an early hint is confirmed as soon as the service knows: first a 404, then still awaited, then paid",
+    "an early hint is confirmed when the lookup shows it: first a 404, then still awaited, then paid",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const { idle, post, reports, statuses } = yield* recording()
@@ -150,7 +150,7 @@ describe("a hint about a transaction", () => {
   )
 
   testWebhook(
-    "an early hint about a refund hands out the payment at once and the refund when it is there",
+    "an early hint about a refund hands out the payment at once and the refund when the lookup shows it",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const { idle, post, reports, statuses } = yield* recording()
@@ -169,7 +169,7 @@ describe("a hint about a transaction", () => {
 
   for (const closed of ["cancel", "fail"] as const) {
     testWebhook(
-      `a payment that is announced while the books still say ${closed === "cancel" ? "Cancelled" : "Failed"} is handed out when they say Paid`,
+      `a payment that is claimed while the lookup still says ${closed === "cancel" ? "Cancelled" : "Failed"} is handed out when the lookup says Paid`,
       Effect.gen(function* () {
         const payments = yield* Payments
         const sandbox = yield* Sandbox
@@ -197,7 +197,7 @@ describe("a hint about a transaction", () => {
   }
 
   testWebhook(
-    "a claim that the lookup denies is looked up again for a minute before it is reported, whatever both say",
+    "a claim that the lookup denies is looked up again for a minute before it is reported, for each pair of statuses",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       for (const [become, claims] of [
@@ -223,7 +223,7 @@ describe("a hint about a transaction", () => {
   )
 
   testWebhook(
-    "a hint that comes late, or out of order, changes nothing",
+    "a late or unordered hint changes nothing",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const { idle, post, reports, statuses } = yield* recording()
@@ -240,7 +240,7 @@ describe("a hint about a transaction", () => {
   )
 
   testWebhook(
-    "a hint about a payment that comes after its refund is late news, not a lie",
+    "a hint about a payment after its refund is old and is not reported",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const { idle, post, reports, statuses } = yield* recording()
@@ -312,7 +312,7 @@ describe("a hint about a transaction", () => {
   )
 
   testWebhook(
-    "a status that comes back is not handed out again: of Paid, Cancelled and Paid each is an event once",
+    "a status that returns is not handed out again: Paid, Cancelled and Paid are two events",
     Effect.gen(function* () {
       const payments = yield* Payments
       const { id } = yield* charge
@@ -362,7 +362,7 @@ describe("a hint about a transaction", () => {
         [`${id}:Paid`]
       )
       assert.deepStrictEqual(reports, [])
-      // Deliveries that wait are one, however the id is written.
+      // Deliveries that wait share one row, in any case of the id.
       yield* sandbox.fault("getTransaction", Fault.refusal(404, "não encontrada"), { times: 1000 })
       for (const transactionId of [id.toUpperCase(), id]) yield* post({ transactionId, status: "Paid" })
       yield* TestClock.adjust("2 minutes")
@@ -372,7 +372,7 @@ describe("a hint about a transaction", () => {
   )
 
   testWebhook(
-    "a hint that says truly that nothing has happened yet is no event and no report",
+    "a true hint that a charge is still open makes no event and no report",
     Effect.gen(function* () {
       const { events, idle, post, reports } = yield* recording()
       const { id } = yield* charge
@@ -417,7 +417,7 @@ describe("a hint about a transaction", () => {
   )
 
   testWebhook(
-    "a flood of deliveries during an outage of the service neither storms it nor uses up the time for which it is waited for",
+    "many deliveries during an outage of the service cause few lookups, and do not shorten the time of its retries",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const { idle, post, reports, statuses } = yield* recording({
@@ -432,7 +432,7 @@ describe("a hint about a transaction", () => {
           yield* Effect.all([call, call, call], { concurrency: "unbounded" })
           yield* TestClock.adjust(0)
         }
-        // Two for each minute at most, and not three hundred.
+        // At most two lookups a minute, and not three hundred.
         assert.include([looks, 2 * looks], yield* lookups)
         if (looks < 3) yield* TestClock.adjust("1 minute")
       }
@@ -509,7 +509,7 @@ describe("a hint about a transaction", () => {
   )
 
   testWebhook(
-    "an id that cannot be one is reported without being sent",
+    "an invalid id is reported and not sent",
     Effect.gen(function* () {
       const { idle, post, reasons } = yield* recording({ find: () => ({ about: "Transaction", transactionId: "" }) })
       assert.strictEqual(yield* post({}), 200)
@@ -520,7 +520,7 @@ describe("a hint about a transaction", () => {
   )
 
   testWebhook(
-    "a status that is not documented is handed out as it is",
+    "a status that is not documented is handed out unchanged",
     Effect.gen(function* () {
       const payments = yield* Payments
       const { id } = yield* charge
@@ -589,7 +589,7 @@ describe("a hint about a transaction", () => {
   )
 
   testWebhook(
-    "a hint does not wait for whoever is told of the hints",
+    "a delivery does not wait for the listeners of its hint",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const { post, statuses } = yield* recording().pipe(

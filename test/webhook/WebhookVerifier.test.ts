@@ -16,7 +16,7 @@ const delivery = (parts: Partial<Omit<WebhookVerifier.WebhookRequest, "body">> &
 
 const from = (address: string) => delivery({ remoteAddress: Option.some(address) })
 
-/** `Accepted`, or why not. */
+/** `Accepted`, or the reason of the refusal. */
 const verdict = (verifier: WebhookVerifier.WebhookVerifier, request: WebhookVerifier.WebhookRequest) =>
   Effect.map(Effect.result(verifier.verify(request)), (result) =>
     Result.isSuccess(result) ? "Accepted" : result.failure.reason
@@ -25,7 +25,7 @@ const verdict = (verifier: WebhookVerifier.WebhookVerifier, request: WebhookVeri
 const secret = Redacted.make("It's a Secret to Everybody")
 
 describe("headerSecret", () => {
-  it.effect("takes the secret and nothing else, whatever the case of the header's name", () =>
+  it.effect("headerSecret accepts the secret and nothing else, in any case of the header's name", () =>
     Effect.gen(function* () {
       const verifier = WebhookVerifier.headerSecret({ header: "X-Webhook-Secret", secret })
       const given = (value: string) => verdict(verifier, delivery({ headers: { "x-webhook-secret": value } }))
@@ -37,7 +37,7 @@ describe("headerSecret", () => {
     })
   )
 
-  it.effect("takes the old and the new secret while they are exchanged", () =>
+  it.effect("headerSecret accepts the old and the new secret while they are exchanged", () =>
     Effect.gen(function* () {
       const verifier = WebhookVerifier.headerSecret({
         header: "s",
@@ -52,7 +52,7 @@ describe("headerSecret", () => {
 })
 
 describe("pathSecret", () => {
-  it.effect("takes the secret as the last segment of the path", () =>
+  it.effect("pathSecret accepts the secret as the last segment of the path", () =>
     Effect.gen(function* () {
       const verifier = WebhookVerifier.pathSecret({ secret: Redacted.make("a b") })
       assert.strictEqual(yield* verdict(verifier, delivery({ path: "/webhooks/a%20b" })), "Accepted")
@@ -65,7 +65,7 @@ describe("pathSecret", () => {
 })
 
 describe("ipAllowList", () => {
-  it.effect("takes deliveries from its networks and addresses, in both families", () =>
+  it.effect("ipAllowList accepts deliveries from its networks and addresses, in both families", () =>
     Effect.gen(function* () {
       // Ranges for documentation: RFC 5737 and RFC 3849.
       const verifier = WebhookVerifier.ipAllowList(["203.0.113.0/25", "198.51.100.7", "2001:db8:1::/48", "2001:db8::7"])
@@ -95,7 +95,7 @@ describe("ipAllowList", () => {
     })
   )
 
-  it.effect("believes no header about where a delivery comes from", () =>
+  it.effect("ipAllowList ignores headers with an address", () =>
     Effect.gen(function* () {
       const verifier = WebhookVerifier.ipAllowList(["203.0.113.0/24"])
       const headers = { "x-forwarded-for": "203.0.113.1", forwarded: "for=203.0.113.1", "x-real-ip": "203.0.113.1" }
@@ -103,7 +103,7 @@ describe("ipAllowList", () => {
     })
   )
 
-  it.effect("with what is no network it has a problem, which is for the layer to tell, and takes no delivery", () =>
+  it.effect("ipAllowList with an invalid network has a problem for the layer, and accepts no delivery", () =>
     Effect.gen(function* () {
       for (const wrong of ["203.0.113.0/33", "example.com", ""]) {
         const verifier = WebhookVerifier.ipAllowList([wrong])
@@ -115,7 +115,7 @@ describe("ipAllowList", () => {
 })
 
 describe("hmac", () => {
-  it.effect("agrees with the example that GitHub publishes for its webhooks", () =>
+  it.effect("hmac agrees with the example that GitHub publishes for its webhooks", () =>
     Effect.gen(function* () {
       // docs.github.com, "Validating webhook deliveries", testing the webhook payload validation.
       const verifier = WebhookVerifier.hmac({ header: "X-Hub-Signature-256", prefix: "sha256=", secret })
@@ -133,7 +133,7 @@ describe("hmac", () => {
     })
   )
 
-  it.effect("agrees with Node's HMAC-SHA-256 of a body that is not ASCII", () =>
+  it.effect("hmac agrees with Node's HMAC-SHA-256 of a body that is not ASCII", () =>
     Effect.gen(function* () {
       const verifier = WebhookVerifier.hmac({ header: "s", secret })
       const body = '{"valor":"10,00","nome":"João"}'
@@ -143,7 +143,7 @@ describe("hmac", () => {
     })
   )
 
-  it.effect("takes the old and the new secret while they are exchanged, and no other", () =>
+  it.effect("hmac accepts the old and the new secret while they are exchanged, and no other", () =>
     Effect.gen(function* () {
       const verifier = WebhookVerifier.hmac({ header: "s", secret: [Redacted.make("old"), Redacted.make("new")] })
       const send = (key: string) =>
@@ -156,7 +156,7 @@ describe("hmac", () => {
     })
   )
 
-  it.effect("takes no signature under another prefix than its own", () =>
+  it.effect("hmac refuses a signature with another prefix than its own", () =>
     Effect.gen(function* () {
       const verifier = WebhookVerifier.hmac({ header: "s", secret, prefix: "sha256=" })
       const signature = createHmac("sha256", Redacted.value(secret)).update("body").digest("hex")
@@ -176,7 +176,7 @@ describe("several verifiers", () => {
   const b = WebhookVerifier.headerSecret({ header: "b", secret: Redacted.make("2") })
   const path = WebhookVerifier.pathSecret({ secret: Redacted.make("pix") })
 
-  it.effect("each of them must take the delivery", () =>
+  it.effect("all accepts a delivery that each of its verifiers accepts", () =>
     Effect.gen(function* () {
       const both = WebhookVerifier.all([a, b])
       for (const [headers, expected] of [
@@ -211,7 +211,7 @@ describe("secrets", () => {
     }
   })
 
-  it.effect("are in no rendering of a verifier or of its refusal", () =>
+  it.effect("secrets are in no rendering of a verifier or of its refusal", () =>
     Effect.gen(function* () {
       const verifier = WebhookVerifier.all([
         WebhookVerifier.headerSecret({ header: "s", secret }),

@@ -31,7 +31,7 @@ describe("a hint about a withdrawal", () => {
   )
 
   testWebhook(
-    "it comes with the user's own note of it, found by the key or the id that the delivery names",
+    "its report has the user's own note, found by the key or the id that the delivery names",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const note = { amount: centavos(1000), metadata: { invoice: "A-42" } }
@@ -44,7 +44,7 @@ describe("a hint about a withdrawal", () => {
       const deliveries = [
         { idempotencyKey: "payout-key", status: "Paid" },
         { withdrawalId: 7, status: "Paid", metadata: { invoice: "B-1" } },
-        // A key of ours makes it a withdrawal, whatever transaction it names.
+        // With a key of the user's books it is a withdrawal, though it names a transaction.
         { transactionId: other.id, idempotencyKey: "payout-key" },
         { withdrawalId: 8 }
       ]
@@ -79,7 +79,7 @@ describe("a hint about a withdrawal", () => {
   )
 
   testWebhook(
-    "a report that nobody takes is a dead letter",
+    "a report for which onUnconfirmed always fails is a dead letter",
     Effect.gen(function* () {
       const { deadLetters, idle, post } = yield* recording({
         onUnconfirmed: () => Effect.fail("never"),
@@ -95,7 +95,7 @@ describe("a hint about a withdrawal", () => {
   )
 
   testWebhook(
-    "a delivery about a withdrawal is recorded though the user's books cannot be asked, and is reported when they can",
+    "a delivery about a withdrawal is recorded while noted fails, and is reported when noted succeeds",
     Effect.gen(function* () {
       let isAway = true
       const { idle, post, reports } = yield* recording({
@@ -112,7 +112,7 @@ describe("a hint about a withdrawal", () => {
   )
 
   testWebhook(
-    "the ids of its report and of its dead letter call it a delivery",
+    "the ids of its report and of its dead letter begin with delivery",
     Effect.gen(function* () {
       const { deadLetters, idle, post, reports } = yield* recording({
         onUnconfirmed: () => Effect.fail("never"),

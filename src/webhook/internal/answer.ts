@@ -1,5 +1,5 @@
 /**
- * The HTTP side of the webhook: bounds the body, asks the verifier, records the delivery and answers. No answer has a body.
+ * The HTTP side of the webhook: reads the body, calls the verifier, records the delivery and answers. No answer has a body.
  */
 import * as Cause from "effect/Cause"
 import * as Data from "effect/Data"
@@ -20,30 +20,30 @@ import type { Reading } from "./reader.ts"
 import { makeAnswered, type Refusal, type Refusals } from "./signals.ts"
 
 export interface AnswerOptions<P, M> {
-  /** Of the webhook, for its signals. */
+  /** The webhook's name, for its signals. */
   readonly name: string
-  /** What was logged of refused deliveries. */
+  /** The refusals that were logged. */
   readonly refusals: Refusals
   readonly verifier: WebhookVerifier
   readonly maxBodyBytes: number
   readonly bodyTimeout: Duration.Input
   readonly read: (body: string) => Option.Option<Reading<P, M>>
-  /** Records the delivery, and answers whether it is done: inside a request, whether it is finished. */
+  /** Records the delivery. Inside a request, it processes it too, and returns whether it is finished. */
   readonly accept: (body: string, hint: Hint) => Effect.Effect<boolean, DatabaseError | HandlerFailed>
 }
 
-/** A delivery that is not taken, and the status that says so. */
+/** A delivery is refused with this status. */
 class NotTaken extends Data.TaggedError("NotTaken")<
   Refusal & { readonly headers?: Readonly<Record<string, string>> }
 > {}
 
 const tooLarge = () => new NotTaken({ status: 413, errorType: "TooLarge", message: "its body is too large." })
 const unreadable = () =>
-  new NotTaken({ status: 400, errorType: "Unreadable", message: "its body is not what `payload` or `find` takes." })
+  new NotTaken({ status: 400, errorType: "Unreadable", message: "its body does not fit `payload` or `find`." })
 const busy = (errorType: string, message: string) =>
   new NotTaken({ status: 503, headers: { "retry-after": "30" }, errorType, message })
 
-const tooSlow = () => new NotTaken({ status: 408, errorType: "Timeout", message: "its body did not come in time." })
+const tooSlow = () => new NotTaken({ status: 408, errorType: "Timeout", message: "its body did not arrive in time." })
 
 const byFailure = (failed: DatabaseError | HandlerFailed) => {
   if (failed._tag === "HandlerFailed") return busy("HandlerFailed", `${failed.handler} failed.`)
@@ -63,7 +63,7 @@ const readBody = (request: HttpServerRequest.HttpServerRequest, limit: number) =
 
 const decoder = new TextDecoder("utf-8", { fatal: true })
 
-const broken = () => busy("Defect", "it could not be taken.")
+const broken = () => busy("Defect", "it could not be processed.")
 
 /** The answer to the request in context. */
 export const makeAnswer = <P, M>(options: AnswerOptions<P, M>) => {
@@ -95,7 +95,7 @@ export const makeAnswer = <P, M>(options: AnswerOptions<P, M>) => {
       { kind: "internal", attributes: { "webhook.name": options.name } },
       (span) =>
         Effect.catchCause(take(request), (cause) => {
-          // A step that was interrupted by itself, as where the user's pool is closed, is no request that was taken back.
+          // An interruption of a step, such as by the end of the user's connection pool, is answered too.
           const refusal = Option.getOrElse(Cause.findErrorOption(cause), broken)
           const { errorType, headers, status } = refusal
           span?.attribute("error.type", errorType)

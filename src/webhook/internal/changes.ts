@@ -1,6 +1,5 @@
 /**
- * Reads and changes the stored rows. Each change is a step of row.ts, and commits with the element of the queue that the
- * row waits for then.
+ * Reads and changes the stored rows. Each change is a step of row.ts, and commits with the row's new element in the queue.
  */
 import * as Clock from "effect/Clock"
 import * as SecureRandom from "effect/crypto/SecureRandom"
@@ -16,11 +15,11 @@ import type { DeadLetter } from "../WebhookEvent.ts"
 import * as Rows from "./row.ts"
 import type { Store } from "./store.ts"
 
-/** An element of the queue: the row, and which element of it. No word of the delivery. */
+/** An element of the queue: the name of its row, and its own id. It has no text of the delivery. */
 export const Job = Schema.Struct({ v: Schema.tag(1), name: Schema.String, job: Schema.String })
 export type Job = typeof Job.Type
 
-/** A row that has a new element, which is due after so many milliseconds. */
+/** A new element of a row, and after how many milliseconds it is due. */
 export interface Due {
   readonly job: Job
   readonly millis: number
@@ -29,14 +28,14 @@ export interface Due {
 const Statuses = Schema.fromJsonString(Schema.Array(Schema.String))
 const decodeStatuses = Schema.decodeOption(Statuses)
 
-/** The statuses of a transaction that were handed out, in order, by its note. */
+/** The statuses in a note, in the order in which they were handed out. */
 export const readHandedOut = (note: string | undefined): ReadonlyArray<string> =>
   note === undefined ? [] : Option.getOrElse(decodeStatuses(note), () => [])
 
-/** The note of what was handed out. */
+/** The text of a note of these statuses. */
 export const writeHandedOut: (statuses: ReadonlyArray<string>) => string = Schema.encodeSync(Statuses)
 
-/** What a person did with a dead letter, by whom and why. */
+/** The steps that persons took with a dead letter. */
 const Steps = Schema.fromJsonString(
   Schema.toCodecJson(
     Schema.Array(
@@ -52,17 +51,17 @@ export type Steps = typeof Steps.Type
 const decodeSteps = Schema.decodeOption(Steps)
 const encodeSteps = Schema.encodeSync(Steps)
 
-/** How many steps are stored of one row. */
+/** The largest number of steps that are stored for one row. */
 const mostSteps = 20
 
-/** The steps of a note, the oldest first. */
+/** The steps in a note, the oldest first. */
 export const readSteps = (note: string | undefined): Steps =>
   note === undefined ? [] : Option.getOrElse(decodeSteps(note), () => [])
 
 /** The name of the note of a row's steps. */
 export const stepsName = (name: string): string => `steps:${name}`
 
-/** The dead letter that a row is, if it is one. */
+/** The dead letter of a stored row; `undefined` if it is none. */
 export const letterOf = (value: string): DeadLetter | undefined => {
   const row = Rows.readRow(value)
   if (row?.dead === undefined) return undefined
@@ -74,8 +73,8 @@ export const letterOf = (value: string): DeadLetter | undefined => {
 /** `offer` puts an element into the queue. Without it none is put there: a worker finds the row within a minute. */
 export const makeChanges = (store: Store, offer?: (due: Due) => Effect.Effect<void, DatabaseError>) => {
   /**
-   * Takes a step. A row that has a new element then is put into the queue with it. What is done `also` commits with a row
-   * that the step has changed.
+   * Takes a step with a row. A new element of the row is put into the queue. `also` commits with the change, and does not
+   * run if the step changed nothing.
    */
   const change = Effect.fnUntraced(function* (
     name: string,
@@ -98,7 +97,7 @@ export const makeChanges = (store: Store, offer?: (due: Due) => Effect.Effect<vo
       }
     })
   })
-  /** A person's step with a dead letter: whether there was such a letter. */
+  /** Takes a person's step with a dead letter. Returns whether there was such a letter. */
   const takeStep = (step: Steps[number]["step"], made: Rows.Step) =>
     Effect.fnUntraced(function* (name: string, options: StepOptions = {}) {
       const issues = issuesOfStep(options)

@@ -1,7 +1,7 @@
 /**
- * Looks a transaction up and hands out what the lookup says. The lookup is made while nothing is locked. Then the note of
- * what was handed out is locked, and if another process changed it meanwhile, the lookup is made again. The note commits
- * with what the user's code wrote.
+ * Looks a transaction up, and calls the handlers for the status of the lookup. The lookup is made before anything is locked.
+ * Then the note of the statuses that were handed out is locked. If another process changed it meanwhile, the lookup is made
+ * again. The note commits with the writes of the user's code.
  */
 import * as Cause from "effect/Cause"
 import type * as Duration from "effect/Duration"
@@ -20,14 +20,14 @@ import { handedOutName, type Store, type Stored } from "./store.ts"
 
 export interface ConfirmOptions<P, M> {
   readonly payments: Pick<Payments["Service"], "getTransaction">
-  /** Wakes those who wait for the transaction. */
+  /** Wakes the fibers that wait for the transaction. */
   readonly wake: (transactionId: string) => Effect.Effect<void>
   readonly handlers: Handlers<P, M>
   readonly store: Store
   readonly lookupTimeout: Duration.Duration
 }
 
-/** Looks once, and answers how the claims about the transaction are judged. */
+/** Returns a function that looks a transaction up and returns the judge of the claims about it. */
 export const makeConfirm = <P, M>({ handlers, lookupTimeout, payments, store, wake }: ConfirmOptions<P, M>) => {
   const handOut = (event: Confirmed<P, M>, name: string, before: Stored | undefined) => {
     const { transaction } = event
@@ -38,7 +38,7 @@ export const makeConfirm = <P, M>({ handlers, lookupTimeout, payments, store, wa
     ): Effect.fn.Return<readonly ["Stale" | "HandedOut" | Doubt, Stored | undefined], HandlerFailed> {
       if (note?.value !== before?.value) return ["Stale", note]
       const statuses = readHandedOut(note?.value)
-      // The service's books went back: after the refund was handed out, no goods may go out.
+      // The lookup shows an older status than before. After a refund was handed out, no goods may be shipped.
       if (lastStatus === "Paid" && statuses.includes("Refunded")) {
         return [{ finding: { reason: "WentBack", lastStatus }, reason: "early" }, note]
       }
@@ -51,8 +51,8 @@ export const makeConfirm = <P, M>({ handlers, lookupTimeout, payments, store, wa
       return ["HandedOut", { state: "Kept", value: writeHandedOut([...statuses, lastStatus]) }]
     })
     return store.hold(name, use).pipe(
-      // The database may refuse to commit what the user's code wrote, or drop the connection for it. That is a failure of
-      // the handler: repeated for ever as one of the database it would never be a dead letter.
+      // If the database refuses to commit the writes of the user's code, or closes the connection because of them, the
+      // handler failed. As a failure of the database it would be retried for ever, and never be a dead letter.
       Effect.catchCause((cause): Effect.Effect<never, DatabaseError | HandlerFailed> => {
         if (!hasBegun || Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause)
         const failure = Cause.findError(cause)
@@ -65,7 +65,7 @@ export const makeConfirm = <P, M>({ handlers, lookupTimeout, payments, store, wa
 
   return Effect.fnUntraced(function* (
     transactionId: string,
-    /** What the delivery said that claims this status, or else the latest one. */
+    /** The text of the delivery that claims this status, or else of the latest one. */
     untrusted: (status: string) => Effect.Effect<Untrusted<P, M>, HandlerFailed>
   ): Effect.fn.Return<Judge, DatabaseError | HandlerFailed> {
     const id = transactionId.toLowerCase()

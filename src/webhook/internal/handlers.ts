@@ -1,6 +1,6 @@
 /**
- * Calls the user's code: by what a status means, with its services, and interrupted after `handlerTimeout`. Whatever goes
- * wrong is a `HandlerFailed`.
+ * Calls the user's code: the handler of a status, with its services, and for at most `handlerTimeout`. Every failure, defect
+ * or timeout of it is a `HandlerFailed`.
  */
 import type * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
@@ -15,20 +15,20 @@ import type { WebhookOptions } from "../WebhookOptions.ts"
 import { causeType, countCall, transactionHash } from "./signals.ts"
 
 /**
- * A piece of the user's code failed. What it failed with is the user's own, and may hold anything: under the name `cause`
- * the span of the transaction would export it.
+ * A piece of the user's code failed. `failure` is the user's own error and may hold a person's data. It is not named
+ * `cause`, because spans export the cause of an error.
  */
 export class HandlerFailed extends Data.TaggedError("HandlerFailed")<{
   readonly handler: HandlerName
-  /** Of the event or of the report. */
+  /** The id of the event or of the report. */
   readonly id: string
   readonly failure: Cause.Cause<unknown>
 }> {}
 
-/** `Expired` is not documented; whatever case it comes in, it says that nobody paid. */
+/** The statuses of a charge that nobody will pay. `Expired` is not documented. */
 const closed = /^(?:cancelled|failed|expired)$/i
 
-/** The handler for what a status means, which is called before `onStatus`. */
+/** The handler of a status, which is called before `onStatus`. */
 export const handlerOf = (status: string): "onPaid" | "onRefunded" | "onClosed" | undefined =>
   status === "Paid" ? "onPaid" : status === "Refunded" ? "onRefunded" : closed.test(status) ? "onClosed" : undefined
 
@@ -64,9 +64,9 @@ export const makeHandlers = <P, M, R>(
   context: Context.Context<R>,
   timeout: Duration.Duration
 ) => {
-  // The spans and lines of the user's code belong to the delivery, not to what built the layer.
+  // The spans and lines of the user's code belong to the delivery, not to the span in which the layer was built.
   const services = Context.omit(Tracer.ParentSpan)(context) as Context.Context<R> // no handler asks for a span
-  /** How a piece of the user's code ended, whatever it did. */
+  /** Runs a piece of the user's code, and returns its exit. */
   const run = <A, B, E>(code: (input: A) => Effect.Effect<B, E, R>, input: A) =>
     Effect.suspend(() => code(input)).pipe(Effect.provideContext(services), Effect.timeout(timeout), Effect.exit)
   const guarded = Effect.fnUntraced(function* <A, B>(
@@ -81,7 +81,7 @@ export const makeHandlers = <P, M, R>(
   })
   const isBodyRead = options.payload !== undefined || options.metadata !== undefined
   return {
-    /** Answers the expected amount, where it is another one: then nothing was handed out. */
+    /** Calls the handlers. Returns the expected amount if it is another one: then no handler was called. */
     handOut: Effect.fnUntraced(function* (event: Confirmed<P, M>) {
       const { id, transaction } = event
       const handler = handlerOf(transaction.enStatusTransaction)
@@ -95,12 +95,12 @@ export const makeHandlers = <P, M, R>(
       }
       return undefined
     }),
-    /** A body as it is stored; none, where no schema of the user's reads it. */
+    /** The body in its stored form; `undefined` if no schema of the user's reads it. */
     seal: (body: string, id: string): Effect.Effect<string | undefined, HandlerFailed> => {
       if (!isBodyRead) return Effect.undefined
       return options.seal === undefined ? Effect.succeed(body) : guarded("seal", id, options.seal.seal, body)
     },
-    /** A body as it came, of what the user's `seal` made of it. */
+    /** The original body of a stored one. */
     open: (sealed: string, id: string) =>
       options.seal === undefined ? Effect.succeed(sealed) : guarded("open", id, options.seal.open, sealed),
     report: (report: Unconfirmed<P, M>) => guarded("onUnconfirmed", report.id, options.onUnconfirmed ?? warn, report),
@@ -123,5 +123,5 @@ export const makeHandlers = <P, M, R>(
   }
 }
 
-/** What the webhook needs of them: their services are provided. */
+/** The handlers with their services. */
 export type Handlers<P, M> = ReturnType<typeof makeHandlers<P, M, never>>

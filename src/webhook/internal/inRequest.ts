@@ -7,20 +7,20 @@ import * as Predicate from "effect/Predicate"
 import type { Refusals } from "./signals.ts"
 import { makeMemory, type Memory } from "./store.ts"
 
-/** That a delivery is looked up and handed out before it is answered. */
+/** Each delivery is looked up and handed out before it is answered. */
 export interface InRequest {
-  /** What `Webhook.layer` remembers from one request to the next. */
+  /** The rows of `Webhook.layer`, from one request to the next. */
   readonly memory: Memory
-  /** What was logged of refused deliveries. */
+  /** The refusals that were logged. */
   readonly refusals: Refusals
-  /** Goes on with this when the delivery is answered. Absent: the platform cannot. */
+  /** Runs the work after the answer. Absent: the platform cannot. */
   readonly later?: ((work: Effect.Effect<void>) => void) | undefined
 }
 
-/** Its rows were not answered with 200, so the oldest may be forgotten: the next delivery about it begins anew. */
+/** Deliveries of its rows were not answered with 200, so the oldest row may be deleted: the next delivery begins anew. */
 export const makeRequestMemory = (): Memory => makeMemory(500)
 
-/** Cloudflare's workers wake no work of one request from another one. */
+/** Whether this is a worker of Cloudflare, where one request cannot resume a fiber of another one. */
 export const isWorkerd = (): boolean =>
   Predicate.hasProperty(globalThis, "navigator") &&
   Predicate.hasProperty(globalThis.navigator, "userAgent") &&

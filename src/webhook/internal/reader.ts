@@ -1,5 +1,5 @@
 /**
- * Reads the body of a webhook delivery: what it hints at, and what it says beyond that, by the user's schemas.
+ * Reads the body of a webhook delivery: its hint, and its payload and metadata by the user's schemas.
  */
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
@@ -15,9 +15,9 @@ export interface Reading<P, M> {
 
 const parseJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
 
-/** Nothing, for a body that is no JSON, or not what the user's schema says. */
+/** Makes the reader of bodies. It returns nothing for a body that is not JSON or does not fit the user's schema. */
 export const makeReader = <P, M>(options: Pick<WebhookOptions<P, M>, "payload" | "find" | "metadata">) => {
-  // Without a schema of the user's, P and M are what the defaults of `WebhookOptions` say: whatever came.
+  // Without a schema of the user's, P and M are `unknown`, as in the defaults of `WebhookOptions`.
   const payloadOf = Schema.decodeUnknownOption(options.payload ?? (Schema.Unknown as Schema.Decoder<P>))
   const metadataOf = Schema.decodeUnknownOption(options.metadata ?? (Schema.Unknown as Schema.Decoder<M>))
   const finder = options.find
@@ -37,6 +37,6 @@ export const makeReader = <P, M>(options: Pick<WebhookOptions<P, M>, "payload" |
         }
       }
     })
-  // A schema that recurses throws at what is nested deeply enough, and a finder of the user's may throw as well.
+  // A recursive schema throws for JSON that is nested too deeply, and the user's `find` may throw too.
   return (body: string) => Option.flatten(Result.getSuccess(Result.try(() => read(body))))
 }

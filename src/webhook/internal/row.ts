@@ -1,11 +1,11 @@
 /**
- * The deliveries about one thing as one row, and every step that the row may take. Nothing here reads or writes: a step
- * is a function from a row to the row that follows, `undefined` where nothing is left to do.
+ * The row of all deliveries about one thing, and its steps. Nothing here reads or writes: a step is a function from a row
+ * to the next row, or to `undefined` if nothing is left to do.
  *
- * - A row that is open has one element in the queue, its `job`. An element of another id is outdated and does nothing.
- * - Of each status that the deliveries claim the latest delivery alone is stored.
- * - A row that waits since its claims came early is looked at now when another delivery comes. Any other row is looked at
- *   at its time: a delivery says nothing new of why the service or the user's code failed.
+ * - An open row has one element in the queue, its `job`. An element with another id is outdated and does nothing.
+ * - For each claimed status, only the latest delivery is stored.
+ * - Another delivery brings forward a row that waits because its claims are early. A row that waits for another reason is
+ *   processed at its time: a delivery does not change why the service or the user's code failed.
  */
 import { sha256 } from "@noble/hashes/sha2.js"
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js"
@@ -16,16 +16,16 @@ import { type HandlerName, handlerNames } from "../WebhookEvent.ts"
 
 const Claim = Schema.Struct({
   status: Schema.optional(Schema.String),
-  /** The body, where a schema of the user's reads it; as `seal` left it. */
+  /** The body, sealed by the option `seal`. Only stored if the user gave a schema that reads it. */
   body: Schema.optional(Schema.String),
-  /** The user asked, and no delivery said it. */
+  /** Whether a check made it, and no delivery. */
   isCheck: Schema.optional(Schema.Boolean)
 })
 export type Claim = typeof Claim.Type
 
 /**
- * Why a row waits: the service's own books do not know yet what a delivery claims, the service gives no answer, or the
- * user's code failed.
+ * Why a row waits: the lookup does not show yet what a delivery claims, the service did not answer the lookup, or the user's
+ * code failed.
  */
 const reasons = ["early", "outage", "failed"] as const
 export type Reason = (typeof reasons)[number]
@@ -37,17 +37,17 @@ const Row = Schema.Struct({
   transactionId: Schema.optional(Schema.String),
   withdrawalId: Schema.optional(Schema.Natural),
   idempotencyKey: Schema.optional(Schema.String),
-  /** When the first of the deliveries and checks that it counts was recorded, in milliseconds since 1970. */
+  /** When the first of these deliveries and checks was recorded, in milliseconds since 1970. */
   since: Schema.Finite,
-  /** How many deliveries and checks there were. */
+  /** How many deliveries and checks were recorded. */
   deliveries: Schema.Natural,
-  /** The latest delivery's is the last one. */
+  /** The last one is the claim of the latest delivery. */
   claims: Schema.Array(Claim),
   /** How often it waited, by reason. */
   tries: Schema.Struct({ early: Schema.Natural, outage: Schema.Natural, failed: Schema.Natural }),
-  /** The element of the queue. Absent: it was given up. */
+  /** The id of the row's element in the queue. Absent for a dead letter. */
   job: Schema.optional(Schema.String),
-  /** For how long, and why. Absent: it is to be looked at now. */
+  /** Why the row waits, and for how long. Absent: it is processed now. */
   waits: Schema.optional(Schema.Struct({ reason: Schema.Literals(reasons), millis: Schema.Finite })),
   dead: Schema.optional(Schema.Struct({ handler: Schema.Literals(handlerNames), at: Schema.Finite }))
 })
@@ -59,7 +59,7 @@ const decode = Schema.decodeOption(json)
 /** The stored text of a row. */
 export const writeRow: (row: Row) => string = Schema.encodeSync(json)
 
-/** `undefined` for a row that another version wrote and that cannot be read. */
+/** The row of a stored text; `undefined` if another version wrote it and it cannot be read. */
 export const readRow = (value: string): Row | undefined => Option.getOrUndefined(decode(value))
 
 /** When a step is taken, and the id of the row's next element, if the step needs one. */
@@ -69,26 +69,26 @@ interface Moment {
 }
 export type Step = (row: Row | undefined, moment: Moment) => Row | undefined
 
-/** What a look at a row left to do. */
+/** The result of a look at a row. */
 export interface Outcome {
-  /** The claims that may yet become true, or whose report was not taken. */
+  /** The claims that may still become true, and those whose report failed. */
   readonly left: ReadonlyArray<Claim>
-  /** Why it is looked at again, and when. */
+  /** Why the row waits for the next look, and for how long. */
   readonly again?: Row["waits"]
-  /** What failed for the last time. */
+  /** The handler that failed for the last time. */
   readonly dead?: HandlerName | undefined
 }
 
-/** A name that shows nothing of the text: SHA-256 in hex. */
+/** A name that does not show the text: SHA-256 in hexadecimal. */
 export const digest = (text: string): string => bytesToHex(sha256(utf8ToBytes(text)))
 
-/** The name of a transaction's rows: its id, if that is plain and short. */
+/** The name of a transaction in the names of rows: its id if that is plain and short, else a digest. */
 export const nameOf = (transactionId: string): string => {
   const id = transactionId.toLowerCase()
   return /^[\da-z-]{1,64}$/.test(id) ? id : digest(id)
 }
 
-/** The claimed status, where it is a documented word, in whatever case. Any other word claims nothing. */
+/** The documented status that a claim names, in any case. Any other word claims nothing. */
 export const wordOf = (status: string | undefined): DetailWord | undefined =>
   detailWords.find((word) => word.toLowerCase() === status?.toLowerCase())
 
@@ -97,18 +97,17 @@ const isAmong = (claims: ReadonlyArray<Claim>, { status }: Claim) =>
 
 const noTries = { early: 0, outage: 0, failed: 0 }
 
-/** What the deliveries of a row are about, and the row's name. */
+/** The subject of a row's deliveries, and the row's name. */
 export type Subject = Pick<Row, "name" | "about" | "transactionId" | "withdrawalId" | "idempotencyKey">
 
 /**
- * What a check of the user's own claims: the status that a look finishes without a report, whether the transaction is
- * still open or not.
+ * The claim of a check. A look finishes this status without a report, whether the transaction is still open or not.
  */
 export const checkClaim: Claim = { status: "Awaiting", isCheck: true }
 
 /**
- * A delivery or a check is recorded. A check adds no claim to those of a row that exists. Inside a request the row gets a
- * job of its own, which is done at once.
+ * Records a delivery or a check. A check adds no claim to a row that exists. Inside a request the row always gets a new
+ * job, which is processed at once.
  */
 export const recorded =
   (subject: Subject, claim: Claim, inRequest: boolean): Step =>
@@ -124,7 +123,7 @@ export const recorded =
     return row.waits?.reason === "early" ? { ...next, tries } : { ...next, tries, job: row.job, waits: row.waits }
   }
 
-/** A look at the row as it was `seen` has ended. If deliveries came meanwhile, all claims are looked at again. */
+/** Ends a look at the row as it was `seen`. If deliveries were recorded meanwhile, all claims are looked at again. */
 export const settled =
   (seen: Row, { again, dead, left }: Outcome): Step =>
   (row, { job, now }) => {
@@ -149,11 +148,11 @@ export const settled =
     return { ...row, claims, tries: triedAs(again.reason), job, waits: again }
   }
 
-/** A dead letter is tried anew, with the whole schedule. */
+/** Retries a dead letter, with the whole schedule. */
 export const revived: Step = (row, { job }) =>
   row?.dead === undefined ? row : { ...row, dead: undefined, tries: noTries, job }
 
-/** An open row has lost its element, and gets another one. */
+/** Gives an open row another element in place of the lost one. */
 export const requeued =
   (lost: string): Step =>
   (row, { job }) =>

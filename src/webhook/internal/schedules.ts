@@ -1,12 +1,12 @@
 /**
- * Schedules whose state is a count that is stored in a row, so that they go on in another process.
+ * Schedules whose state is a number of attempts. It is stored in a row, so another process can continue the schedule.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 
-/** How many milliseconds to wait after this attempt, counted from 1; `undefined` where the schedule has ended. */
+/** How many milliseconds to wait after this attempt, counted from 1; `undefined` after the end of the schedule. */
 export const delayOf = Effect.fnUntraced(function* (
   schedule: Schedule.Schedule<unknown>,
   attempt: number
@@ -20,6 +20,6 @@ export const delayOf = Effect.fnUntraced(function* (
     delay = Duration.toMillis(next.value[1])
     now += delay
   }
-  // The queue in memory counts in whole milliseconds.
+  // The delays of the queue in memory are whole milliseconds.
   return Math.ceil(delay)
 })

@@ -1,5 +1,5 @@
 /**
- * Builds the webhook: checks its settings, makes its store, and starts its workers, but where work is done inside requests.
+ * Builds the webhook: checks its settings, makes its store, and starts its workers. Inside requests there are no workers.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -45,7 +45,7 @@ type Options<P, M, R> = WebhookOptions<P, M, R> & WebhookSqlOptions
 
 const checkedInput = Schema.decodeUnknownResult(getTransaction.params)
 
-/** All settings, checked, or every one that is wrong. */
+/** The checked settings. The failure names every setting that is wrong. */
 const settingsOf = <P, M, R>(
   { name = "default", verifier = none, ...options }: Options<P, M, R>,
   handlerTimeout: Duration.Input = "30 seconds"
@@ -69,7 +69,7 @@ type Checked = Effect.Success<ReturnType<typeof settingsOf>>
 
 const backoff = (first: Duration.Input) => Schedule.jittered(boundedExponential({ first, most: "5 minutes" }))
 
-/** A delivery is recorded before it is answered and worked on in the background; with `inRequest` it is worked on first. */
+/** Records each delivery before the answer and processes it in the background; with `inRequest`, before the answer too. */
 const serviceOf = Effect.fnUntraced(function* <P, M, R>(
   options: WebhookOptions<P, M, R>,
   settings: Checked,
@@ -89,7 +89,7 @@ const serviceOf = Effect.fnUntraced(function* <P, M, R>(
     read,
     lookupTimeout: settings.lookupTimeout,
     payments,
-    // No delivery waits until a hint is published: its listeners may be across a network.
+    // A delivery does not wait until its hint is published, because the listeners may be on other machines.
     wake: (id) =>
       Effect.asVoid(
         Effect.forkIn(Effect.timeoutOption(hints.publish(id), patience), scope, { startImmediately: true })
@@ -105,7 +105,7 @@ const serviceOf = Effect.fnUntraced(function* <P, M, R>(
       : ({ job, millis }) =>
           queue.offer(job, { id: job.job, delay: millis }).pipe(
             mapDatabaseError("webhook"),
-            // Two names and a number can always be written.
+            // The encoding of two names and a number does not fail.
             Effect.catchTag("SchemaError", Effect.die),
             Effect.asVoid
           )
@@ -125,10 +125,10 @@ const serviceOf = Effect.fnUntraced(function* <P, M, R>(
     yield* Effect.forkScoped(repeatedly("Webhook: forgetting", "1 hour", Effect.andThen(forgetOld, forgetDone)))
   }
 
-  /** Looks again after the answer, for as long as the platform lets it. */
-  const goOn = ({ job, millis }: Due): Effect.Effect<void> =>
+  /** Processes the next jobs of a row after the answer, as long as the platform allows. */
+  const processLater = ({ job, millis }: Due): Effect.Effect<void> =>
     Effect.andThen(Effect.sleep(millis), process(job)).pipe(
-      Effect.flatMap(({ due }) => (due === undefined ? Effect.void : goOn(due))),
+      Effect.flatMap(({ due }) => (due === undefined ? Effect.void : processLater(due))),
       Effect.catchCause((cause) =>
         log("Warn", "Webhook: a transaction was not looked up again", {
           "webhook.name": settings.name,
@@ -136,13 +136,13 @@ const serviceOf = Effect.fnUntraced(function* <P, M, R>(
         })
       )
     )
-  /** Does a job before the answer. */
+  /** Processes a job before the answer. */
   const processInRequest = Effect.fnUntraced(function* ({ later }: InRequest, job: Job) {
     const { due, isFinal } = yield* process(job)
     // Nothing runs in the background, so one request of a thousand deletes old rows. Only the next delivery or check about
     // a row works on it, and begins anew where it was deleted.
     if ((yield* Random.next) < 0.001) yield* Effect.andThen(forgetOld, store.forget("Open", Duration.weeks(1)))
-    if (due !== undefined) later?.(goOn(due))
+    if (due !== undefined) later?.(processLater(due))
     return isFinal
   })
   const respond = makeAnswer({
@@ -194,7 +194,7 @@ const serviceOf = Effect.fnUntraced(function* <P, M, R>(
 export const makeMemoryService = Effect.fnUntraced(function* <P, M, R>(options: WebhookOptions<P, M, R>) {
   const settings = yield* settingsOf(options)
   const inRequest = yield* InRequest
-  // A request that was cut holds what it changed for no longer than its handlers may take.
+  // A request that the platform ended locks its note only for the time that its handlers may take.
   const lease = Duration.toMillis(settings.handlerTimeout) * 3
   const store = memoryStore(inRequest?.memory ?? makeMemory(), lease, inRequest ? undefined : yield* makeWrites)
   const queue = yield* Layer.build(Layer.fresh(layerQueueMemory))
@@ -204,7 +204,7 @@ export const makeMemoryService = Effect.fnUntraced(function* <P, M, R>(options: 
 /** On the ambient `SqlClient`. */
 export const makeSqlService = Effect.fnUntraced(function* <P, M, R>(options: Options<P, M, R>) {
   const base = yield* database
-  // While a handler runs on SQLite no delivery can be recorded, and its caller waits.
+  // While a handler runs on SQLite, no delivery can be recorded, and the service waits for its answer.
   const settings = yield* settingsOf(options, base.dialect === "sqlite" ? "5 seconds" : undefined)
   yield* mapDatabaseError("migrate")(migrate(webhookTables))
   const store = yield* sqlStore(base, settings.name, settings.handlerTimeout)

@@ -1,6 +1,6 @@
 /**
- * What a webhook tells of its work: metrics, and the attributes of its spans and log lines. They are names, statuses and
- * counts, and of a transaction a hash, or in a line its id: never a word of a delivery, or of the user's own errors.
+ * The metrics of a webhook, and the attributes of its spans and log lines. They are names, statuses and counts. Spans have
+ * a hash of a transaction's id, log lines may have the id. No text of a delivery or of the user's own errors is in them.
  */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -36,10 +36,10 @@ const deadLetters = gauge(
 )
 const measured = gauge("effect_pix_webhook_measured", "s", "When the gauges were measured last, in seconds since 1970")
 
-/** `webhook.transaction_id_hash`: finds the spans and lines of a transaction without showing its id. */
+/** The attribute `webhook.transaction_id_hash`, by which the spans and lines of a transaction are found without its id. */
 export const transactionHash = (transactionId: string): string => digest(transactionId.toLowerCase()).slice(0, 40)
 
-/** Why the user's code failed, without a word of its own: `Timeout`, `Failure`, `Interrupted` or `Defect`. */
+/** The kind of a failure of the user's code, without its text: `Timeout`, `Failure`, `Interrupted` or `Defect`. */
 export const causeType = (cause: Cause.Cause<unknown>): string => {
   const failure = Cause.findError(cause)
   if (Result.isSuccess(failure)) return Cause.isTimeoutError(failure.success) ? "Timeout" : "Failure"
@@ -53,10 +53,10 @@ export const countCall = (
   errorType?: string
 ): Effect.Effect<void> => update(calls, 1, { handler, result, "error.type": errorType })
 
-/** Measures every minute what waits, from the store: a process that starts says what others left. */
+/** Measures every minute which rows wait in the store, also those that other processes recorded. */
 export const measures = Effect.fnUntraced(function* (webhook: string, store: Store) {
   const nextWrite = yield* store.followWrites
-  // While the database is away the gauges have their last values, and this is not updated.
+  // While the database is away, the other gauges have their last values, and this one is not updated.
   const markMeasured = Effect.flatMap(Clock.currentTimeMillis, (now) => update(measured, now / 1000, { webhook }))
   const measure = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
@@ -68,39 +68,39 @@ export const measures = Effect.fnUntraced(function* (webhook: string, store: Sto
     }
     yield* update(deadLetters, yield* store.count("Dead"), { webhook })
     yield* markMeasured
-    // What waits grows older. Where nothing waits, nothing changes before the next write.
+    // While nothing waits, the gauges change only after the next write.
     if (found.length === 0) yield* reportUntil(nextWrite, markMeasured)
   })
   return yield* repeatedly("Webhook: counting", "1 minute", measure)
 }, Effect.scoped)
 
-/** A delivery that was not taken. */
+/** Why a delivery is refused, and the status of its answer. */
 export interface Refusal {
   readonly status: number
-  /** One of a few words. */
+  /** The attribute `error.type`: one of a few names. */
   readonly errorType: string
-  /** For the log. Never a word of the delivery. */
+  /** The text for the log, without any text of the delivery. */
   readonly message: string
 }
 
-/** When a reason was logged last, and how often it was met since. */
+/** By status and `error.type`: when a refusal was logged last, and how many were not logged since. */
 export type Refusals = Map<string, { readonly at: number; since: number }>
 
-const quiet = 60_000
+const millisBetweenLines = 60_000
 
-/** Counts the answers of a webhook, and logs why deliveries are not taken: at most once a minute for each reason. */
+/** Counts the answers of a webhook, and logs why deliveries are refused: at most once a minute for each reason. */
 export const makeAnswered = (webhook: string, refusals: Refusals) =>
   Effect.fnUntraced(function* (status: number, refusal?: Refusal) {
     const labels = { webhook, "http.response.status_code": String(status), "error.type": refusal?.errorType }
     yield* update(deliveries, 1, labels)
     if (refusal === undefined) return
     const { errorType, message } = refusal
-    // Normal inside of requests: the service sends again.
+    // Inside requests these are normal: the service sends the delivery again.
     if (errorType === "Busy" || errorType === "NotFinished") return yield* Effect.logDebug(message)
     const now = yield* Clock.currentTimeMillis
     const key = `${status} ${errorType}`
     const last = refusals.get(key)
-    if (last !== undefined && now - last.at < quiet) {
+    if (last !== undefined && now - last.at < millisBetweenLines) {
       last.since++
       return
     }

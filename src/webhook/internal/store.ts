@@ -1,5 +1,5 @@
 /**
- * Stores what the webhook must not forget: rows and notes by their names. Two changes of one name never overlap.
+ * The store of the webhook: rows and notes by their names. Two changes of one name never overlap.
  */
 import * as Arr from "effect/Array"
 import * as Clock from "effect/Clock"
@@ -11,15 +11,15 @@ import { DatabaseError } from "../../durable/Database.ts"
 import { followWrites, type NextWrite, type Writes } from "../../internal/soleWriter.ts"
 import { readRow } from "./row.ts"
 
-/** A row that is `Open` or `Dead`, or, as `Kept`, the note of what was handed out of a transaction. */
+/** A row that is `Open` or `Dead`, or a note, which is `Kept`: the statuses of a transaction that were handed out. */
 export interface Stored {
   readonly state: "Open" | "Dead" | "Kept"
   readonly value: string
-  /** The element of the queue that works on it. */
+  /** The id of the row's element in the queue. */
   readonly job?: string | undefined
 }
 
-/** What a step makes of a row, and what commits with it. */
+/** The next row of a step, and the effect that commits with it. */
 interface Change<A> {
   readonly answer: A
   readonly next: Stored | undefined
@@ -34,38 +34,38 @@ interface Waiting {
 }
 
 export interface Store {
-  /** Follows what is written from now on. */
+  /** Follows the writes from now on. */
   readonly followWrites: Effect.Effect<NextWrite, never, Scope.Scope>
   readonly get: (name: string) => Effect.Effect<Stored | undefined, DatabaseError>
-  /** Changes a row, and does what commits with the change. */
+  /** Changes a row, and runs the effect that commits with the change. */
   readonly change: <A>(name: string, step: (row: Stored | undefined) => Change<A>) => Effect.Effect<A, DatabaseError>
   /**
-   * Locks a note while the user's code runs. What that writes on the same database commits with the note, or neither
+   * Locks a note while the user's code runs. The writes of that code on the same database commit with the note, or neither
    * does.
    */
   readonly hold: <A, E, R>(
     name: string,
     use: (note: Stored | undefined) => Effect.Effect<readonly [A, Stored | undefined], E, R>
   ) => Effect.Effect<A, E | DatabaseError, R>
-  /** How many rows there are of a state. */
+  /** The number of rows of a state. */
   readonly count: (state: Stored["state"]) => Effect.Effect<number, DatabaseError>
-  /** How many open rows there are, and since when the oldest is, by why they wait: a reason of the row, or `due`. */
+  /** The number of open rows, and the age of the oldest, by the reason why they wait. A row without a reason is `due`. */
   readonly waiting: Effect.Effect<ReadonlyArray<Waiting>, DatabaseError>
-  /** The values of what was given up, the oldest first. */
+  /** The values of the dead letters, the oldest first. */
   readonly dead: Effect.Effect<ReadonlyArray<string>, DatabaseError>
-  /** Gives each open row whose element is not in the queue any more to `heal`, with that element. */
+  /** Calls `heal` for each open row whose element is no longer in the queue, with the id of that element. */
   readonly lost: (heal: (name: string, element: string) => Effect.Effect<void>) => Effect.Effect<void, DatabaseError>
-  /** Deletes the rows of a state that did not change for so long. */
+  /** Deletes the rows of a state that did not change for this time. */
   readonly forget: (state: Stored["state"], unchanged: Duration.Duration) => Effect.Effect<void, DatabaseError>
 }
 
-/** The name of the note of what was handed out of a transaction. */
+/** The name of the note with the statuses of a transaction that were handed out. */
 export const handedOutName = (name: string): string => `handed:${name}`
 
-/** How many notes are stored in memory. */
-const most = 10_000
+/** The largest number of notes in memory. */
+const mostNotes = 10_000
 
-/** The rows and notes of a process, and until when those notes are held at most that are held. */
+/** The rows and notes of a process, and until when its locked notes are locked at most. */
 export interface Memory {
   readonly rows: Map<string, Stored>
   readonly mostRows: number
@@ -73,7 +73,7 @@ export interface Memory {
   readonly heldUntil: Map<string, number>
 }
 
-/** Rows that were answered with 200 are never forgotten; `mostRows` is for those that were not. */
+/** A row whose deliveries were answered with 200 is never deleted. `mostRows` is for rows that were not. */
 export const makeMemory = (mostRows = Infinity): Memory => ({
   rows: new Map(),
   mostRows,
@@ -81,7 +81,7 @@ export const makeMemory = (mostRows = Infinity): Memory => ({
   heldUntil: new Map()
 })
 
-/** Sets a value as the newest, and forgets the oldest of more than `most`. */
+/** Sets a value as the newest. Of more than `most` values, the oldest is deleted. */
 const set = (values: Map<string, Stored>, most: number, name: string, next: Stored | undefined) => {
   values.delete(name)
   if (next !== undefined) values.set(name, next)
@@ -90,8 +90,8 @@ const set = (values: Map<string, Stored>, most: number, name: string, next: Stor
 }
 
 /**
- * In memory. Nobody waits for a note that is held, since the platform may have ended the request that holds it: to hold it
- * fails, until `lease` milliseconds are over. `writes` is absent where another store may have the same memory.
+ * A store in memory. To lock a note that is locked fails until `lease` milliseconds are over. It does not wait, because the
+ * platform may have ended the request that locked the note. `writes` is absent if another store may have the same memory.
  */
 export const memoryStore = (
   { heldUntil, mostRows, notes, rows }: Memory,
@@ -119,7 +119,7 @@ export const memoryStore = (
         use(notes.get(name)),
         Effect.sync(() => heldUntil.delete(name))
       )
-      set(notes, most, name, next)
+      set(notes, mostNotes, name, next)
       return answer
     }),
     count: (state) => Effect.sync(() => of(state).length),

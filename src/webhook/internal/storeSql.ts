@@ -45,10 +45,10 @@ export const webhookTables: Tables = {
   migrations: { "0001_create": { pg: statements("TEXT", "BIGINT"), sqlite: statements("TEXT", "INTEGER") } }
 }
 
-/** How many rows one statement of a sweep deletes. */
+/** The largest number of rows that one statement deletes. */
 const step = 1000
 
-/** The store of one webhook: others on the same database have other names. */
+/** The store of one webhook. Other webhooks on the same database have other names. */
 export const sqlStore = Effect.fnUntraced(function* (
   database: Database,
   webhook: string,
@@ -64,8 +64,8 @@ export const sqlStore = Effect.fnUntraced(function* (
       Effect.scopedWith((scope) =>
         Effect.flatMap(Scope.provide(RcMap.get(locks, key), scope), (lock) => lock.withPermit(effect))
       )
-  // A process that is stopped in the middle of a change must not hold the row for ever, nor those who wait for it. Three
-  // handlers may run one after the other without a statement.
+  // A process that is suspended in a change must not lock the row for ever. Three handlers may run one after the other
+  // without a statement.
   const idle = `${Duration.toMillis(handlerTimeout) * 3 + 5000}`
   const bounds = sql`FROM (SELECT set_config('lock_timeout', '2000', TRUE), set_config('idle_in_transaction_session_timeout', ${idle}, TRUE)) AS bounds`
   const where = (name: string) => sql`WHERE webhook = ${webhook} AND name = ${name}`
@@ -86,14 +86,14 @@ export const sqlStore = Effect.fnUntraced(function* (
     const isBounded = dialect === "pg" && !(yield* isInTransaction(database))
     return yield* Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
-      // One statement that locks the row, makes it where there is none, and answers what it was.
+      // This statement locks the row, inserts it if there is none, and returns its earlier value.
       const [was] = yield* sql<{ readonly state: Stored["state"] | "New"; readonly value: string }>`
         INSERT INTO ${rows} (webhook, name, state, value, updated_at)
         SELECT ${webhook}, ${name}, 'New', '', CAST(${now} AS BIGINT) ${isBounded ? bounds : sql`WHERE TRUE`}
         ON CONFLICT (webhook, name) DO UPDATE SET updated_at = EXCLUDED.updated_at
         RETURNING state, value`
       const stored = was === undefined || was.state === "New" ? undefined : { state: was.state, value: was.value }
-      // The user's own statements wait for as long as the user's settings say.
+      // The user's own statements have the lock timeout of the user's settings.
       if (isBounded) yield* sql`SET LOCAL lock_timeout TO DEFAULT`
       const [answer, next] = yield* use(stored)
       if (next === undefined) yield* sql`DELETE FROM ${rows} ${where(name)}`
@@ -106,8 +106,8 @@ export const sqlStore = Effect.fnUntraced(function* (
 
   const store: Store = {
     followWrites: followWrites(soleWritesOf(sql)),
-    // SQLite has one transaction at a time. Those that run the user's code wait for each other outside of it, so that a
-    // delivery waits for one of them at most.
+    // SQLite has one transaction at a time. Transactions that run the user's code wait for each other before they begin, so
+    // a delivery waits for at most one of them.
     hold: dialect === "sqlite" ? (name, use) => locked("handed")(hold(name, use)) : hold,
     get: (name) =>
       sql<Stored>`SELECT state, value FROM ${rows} ${where(name)}`.pipe(

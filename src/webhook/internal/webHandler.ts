@@ -1,6 +1,6 @@
 /**
- * A webhook as a plain function on web requests. It works in the background, or, where the platform stops all work after an
- * answer, inside of each request.
+ * A webhook as a plain function on web requests. It works in the background, or inside each request on platforms that stop
+ * all work after the answer.
  */
 import * as Cause from "effect/Cause"
 import type * as Context from "effect/Context"
@@ -17,24 +17,24 @@ import type { Refusals } from "./signals.ts"
 /** How the platform works. */
 export interface WebHandlerOptions {
   /**
-   * Keeps the platform at work for what goes on after the answer: `ctx.waitUntil`, Vercel's `waitUntil`, Next's `after`.
-   * With it, a delivery that is not finished when it is answered with 503 is looked up again. Default: it is not.
+   * The platform's function for work after the answer: `ctx.waitUntil`, Vercel's `waitUntil`, Next's `after`. With it, a
+   * delivery that is answered with 503 because it is not finished is looked up again. Default: it is not.
    */
   readonly waitUntil?: ((work: Promise<unknown>) => void) | undefined
-  /** Whether all is done inside the request. Default: on Cloudflare's workers, and with `waitUntil`. */
+  /** Whether all work is done inside the request. Default: on Cloudflare's workers, and with `waitUntil`. */
   readonly inRequest?: boolean | undefined
 }
 
 export interface WebHandler {
   readonly handler: (request: Request, info?: DeliveryInfo) => Promise<Response>
-  /** Looks a transaction up without a delivery: see `check` of `Webhook`. It rejects with what that fails with. */
+  /** Looks a transaction up without a delivery: see `check` of `Webhook`. It rejects with the errors of that. */
   readonly check: (transactionId: string) => Promise<void>
-  /** Waits until no delivery is in work or waits to be. */
+  /** Waits until every delivery is finished or a dead letter. */
   readonly idle: () => Promise<void>
   readonly dispose: () => Promise<void>
 }
 
-/** What of a `Webhook` a plain function needs. */
+/** The key of `Webhook`, with the members that are used here. */
 type Tag<I> = Context.Key<
   I,
   {
@@ -57,14 +57,14 @@ const answerBy = <I, E>(
     )
     .then((exit) => {
       if (Exit.isSuccess(exit)) return exit.value
-      // The caller went away, which is no error of ours.
+      // The caller closed the connection, so nobody reads this answer.
       if (request.signal.aborted) return new Response(undefined, { status: 499 })
       throw Cause.squash(exit.cause)
     })
 
 const inBackground = <I, E>(tag: Tag<I>, layer: Layer.Layer<I, E>): WebHandler => {
   const runtime = ManagedRuntime.make(layer)
-  // The layer is built now, so that it resumes what is unfinished. Where it fails, each delivery is rejected with its error.
+  // The layer is built now, so that it resumes unfinished deliveries. If it fails, each call rejects with its error.
   runtime.runFork(Effect.void)
   return {
     handler: (request, info) => answerBy(runtime, tag, request, info),
@@ -81,7 +81,7 @@ const inRequests = <I, E>(
 ): WebHandler => {
   const memory = makeRequestMemory()
   const refusals: Refusals = new Map()
-  // Built for each delivery: no request may wait for another one, and bindings come with the request.
+  // The layer is built for each request: a request must not wait for another one, and bindings belong to one request.
   const run = <A>(use: (runtime: ManagedRuntime.ManagedRuntime<I, E>) => Promise<A>): Promise<A> => {
     const rest: Array<Effect.Effect<void>> = []
     const later = waitUntil && ((work: Effect.Effect<void>) => void rest.push(work))

@@ -1,6 +1,6 @@
 /**
- * The deliveries that were accepted, and the checks of the user's own: each is recorded first, and then worked on from a queue until it is finished. A look
- * at a row is a lookup and the handing out (see confirm.ts), the reports, and a step of the row (see row.ts).
+ * Records deliveries and checks as rows, and processes the jobs of these rows. A job is a look at its row: a lookup of the
+ * transaction and the calls of the handlers (see confirm.ts), the reports, and a step of the row (see row.ts).
  */
 import type * as Cause from "effect/Cause"
 import * as Data from "effect/Data"
@@ -21,28 +21,29 @@ import * as Rows from "./row.ts"
 import { delayOf } from "./schedules.ts"
 import { causeType, transactionHash } from "./signals.ts"
 
-/** What a look left to do. */
+/** The end of a look. */
 interface Look extends Rows.Outcome {
+  /** Whether the latest delivery is finished for good. */
   readonly isFinal: boolean
-  /** What of the user's code failed. */
+  /** The handler that failed, and why. */
   readonly failed?: { readonly handler: HandlerName; readonly cause: Cause.Cause<unknown> }
 }
 
-/** A look whose end is stored: for its span alone. */
+/** A look in which a handler failed. Its end is stored already: the error only makes its span fail. */
 class LookFailed extends Data.TaggedError("LookFailed")<{ readonly isFinal: boolean; readonly due: Due | undefined }> {}
 
 export interface WorkOptions<P, M> extends ConfirmOptions<P, M> {
-  /** Of the webhook, for its signals. */
+  /** The webhook's name, for its signals. */
   readonly name: string
   readonly read: (body: string) => Option.Option<Reading<P, M>>
   /** When a row that waits is looked at again. */
   readonly schedules: Readonly<Record<Rows.Reason, Schedule.Schedule<unknown>>>
-  /** Puts a job into the queue. Absent: inside of requests each delivery is looked at by itself. */
+  /** Puts a job into the queue. Absent inside requests: each delivery is processed in its own request. */
   readonly offer: ((due: Due) => Effect.Effect<void, DatabaseError>) | undefined
 }
 
-/** A status in whatever vocabulary. What holds a digit or a sign may be anybody's data, and is not stored. */
-const aWord = /^[\p{L} _-]{1,40}$/u
+/** A status in any vocabulary. A text with a digit or a sign may be a person's data, and is not stored. */
+const statusWord = /^[\p{L} _-]{1,40}$/u
 
 export const makeWork = <P, M>(options: WorkOptions<P, M>) => {
   const { handlers, offer, schedules, store } = options
@@ -54,16 +55,16 @@ export const makeWork = <P, M>(options: WorkOptions<P, M>) => {
     return Job.make({ name: subject.name, job: row?.job ?? "" })
   })
 
-  /** Records a delivery, and answers the job that will look at it. */
+  /** Records a delivery, and returns the job of its row. */
   const record = Effect.fnUntraced(function* (body: string, hint: Hint) {
     const { idempotencyKey, status, transactionId, withdrawalId } = hint
     const ofBody = `delivery:${Rows.digest(body)}`
-    // A payout that the user's books know makes it a withdrawal, whatever else the delivery names.
+    // A delivery that names a payout of the user's books is about a withdrawal, even if it names a transaction too.
     const isWithdrawal = hint.about === "Withdrawal" || (yield* handlers.noted(hint, ofBody)) !== undefined
     const id = hint.about === "Transaction" && !isWithdrawal ? transactionId : undefined
     const name = id === undefined ? ofBody : `delivery:${Rows.nameOf(id)}`
     const claim = {
-      status: status !== undefined && aWord.test(status) ? status : undefined,
+      status: status !== undefined && statusWord.test(status) ? status : undefined,
       body: yield* handlers.seal(body, name)
     }
     const about = isWithdrawal ? "Withdrawal" : id === undefined ? "Unknown" : "Transaction"
@@ -73,7 +74,7 @@ export const makeWork = <P, M>(options: WorkOptions<P, M>) => {
     return job
   })
 
-  /** Records a check of the user's own, and answers the job that will look. Nobody who waits is woken: nothing is new. */
+  /** Records a check, and returns the job of its row. It wakes nobody who waits: nothing happened yet. */
   const check = (transactionId: string) => {
     const name = `delivery:${Rows.nameOf(transactionId)}`
     return recordClaim({ name, about: "Transaction", transactionId }, Rows.checkClaim)
@@ -85,7 +86,7 @@ export const makeWork = <P, M>(options: WorkOptions<P, M>) => {
   ): Effect.fn.Return<Untrusted<P, M>, HandlerFailed> {
     if (isCheck === true) return {}
     const text = body === undefined ? undefined : yield* handlers.open(body, name)
-    // Of what cannot be read any more, what the delivery hints at is known all the same.
+    // The schema may have changed since the delivery was recorded. Its status is stored apart from its body.
     return Option.match(text === undefined ? Option.none() : options.read(text), {
       onNone: () => (status === undefined ? {} : { status }),
       onSome: ({ untrusted }) => untrusted
@@ -108,7 +109,7 @@ export const makeWork = <P, M>(options: WorkOptions<P, M>) => {
     return { _tag: "UnconfirmedWithdrawal", id: name, withdrawalId, idempotencyKey, noted, untrusted }
   })
 
-  /** Looks at a row once: what is left of it, and whether what the latest delivery claims is finished for good. */
+  /** Looks at a row once. */
   const look = Effect.fnUntraced(function* (row: Rows.Row): Effect.fn.Return<Look, DatabaseError> {
     const { claims, transactionId, tries } = row
     const latest = claims.at(-1)
@@ -146,13 +147,13 @@ export const makeWork = <P, M>(options: WorkOptions<P, M>) => {
     )
   })
 
-  /** Does a job: whether the latest delivery that it saw is finished for good, and the row's next job. */
+  /** Processes a job. Returns whether the latest delivery that it saw is finished for good, and the row's next job. */
   const process = ({ job, name }: Job) => {
     const work = (span: Tracer.Span | undefined) =>
       Effect.gen(function* () {
         const stored = yield* store.get(name)
         const row = stored && Rows.readRow(stored.value)
-        // Another version wrote it: a process that can read it takes it.
+        // Another version wrote the row. The element returns to the queue, for a process that can read it.
         if (stored !== undefined && row === undefined) {
           return yield* new DatabaseError({ operation: "webhook", reason: "Unreadable", isRetryable: true })
         }
@@ -169,10 +170,9 @@ export const makeWork = <P, M>(options: WorkOptions<P, M>) => {
         if (failed === undefined) return { isFinal, due }
         span?.attribute("webhook.handler", failed.handler)
         span?.attribute("error.type", causeType(failed.cause))
-        // It is settled, and the span ends as failed.
         return yield* new LookFailed({ isFinal, due })
       })
-    // In the background the span is a trace of its own: what built the layer ended long ago.
+    // In the background the span is a trace of its own: the span in which the layer was built ended long ago.
     return inSpan(
       "Webhook.process",
       { kind: "internal", attributes: { "webhook.name": options.name }, root: offer !== undefined },
@@ -180,11 +180,11 @@ export const makeWork = <P, M>(options: WorkOptions<P, M>) => {
     ).pipe(Effect.catchTag("LookFailed", ({ due, isFinal }) => Effect.succeed({ isFinal, due })))
   }
 
-  /** Puts those rows into the queue again whose element is not there any more, whatever took it. */
+  /** Puts rows into the queue again whose element was lost. */
   const heal = Effect.gen(function* () {
     let healed = 0
     yield* store.lost((name, element) =>
-      // A row that another process holds now delays no other one.
+      // A row that another process has locked is left to the next run, and delays no other row.
       Effect.ignore(
         Effect.map(change(name, Rows.requeued(element)), ({ isChanged }) => {
           if (isChanged) healed++
