@@ -16,7 +16,7 @@ import { type InvalidRequest, type Outcome, OutcomeUnknown } from "../../../cont
 import { errorType, log, withoutValues } from "../../../internal/spans.ts"
 import { attempt, recordAttempt } from "./attempt.ts"
 import type { Client } from "./client.ts"
-import { attributesOfAttempt, attributesOfCall } from "./lines.ts"
+import { attributesOfAttempt, attributesOfCall } from "./attributes.ts"
 import { makeRetry, type Retry } from "./retry.ts"
 import type { Call, Failed, Prepared, Refused, Route, Unanswered } from "./state.ts"
 import type { CallEnd } from "./telemetry.ts"

@@ -11,7 +11,7 @@ import type { ApiCredentials } from "../../Credentials.ts"
 import type { FailedAttempt, PaymentsPolicy } from "../../PaymentsPolicy.ts"
 import { errorType, inTraceOf, log } from "../../../internal/spans.ts"
 import { failureTag } from "../failureTag.ts"
-import { attributesOfAttempt } from "./lines.ts"
+import { attributesOfAttempt } from "./attributes.ts"
 import type { Call, Failed, Unanswered } from "./state.ts"
 
 /** The reasons after which another attempt may succeed, whatever the status. */
