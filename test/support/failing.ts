@@ -78,7 +78,7 @@ export const isSound = (error: PaymentsError, operation: Operation) => {
   assert.deepStrictEqual(back, error)
   assert.strictEqual(back.message, error.message)
   if (error.outcome === "Unknown") {
-    assert.include(error.message, operation === "createTransaction" ? "THE CHARGE MAY EXIST" : "MONEY MAY HAVE MOVED")
+    assert.include(error.message, operations[operation].atStake ?? "no write")
     assert.include(error.message, keyOf(operation) ?? "no key")
   } else {
     assert.notMatch(error.message, /MAY (EXIST|HAVE)/)

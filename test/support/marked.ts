@@ -1,7 +1,7 @@
 /**
  * Calls that send marked secrets and a marked person's data, and the sandbox that takes them.
  */
-import { Effect, Fiber, Layer, Redacted } from "effect"
+import { Effect, Fiber, Layer, Redacted, Struct } from "effect"
 import { Money, type Operation, Payments, type PaymentsError, PixKey } from "effect-pix"
 import { Sandbox, SandboxOptions } from "effect-pix/sandbox"
 import { TestClock } from "effect/testing"
@@ -50,49 +50,60 @@ export const keys = {
   EVP: PixKey.evp(evp)
 }
 
-export const marked: ReadonlyArray<MarkedCall> = [
-  {
-    operation: "createTransaction",
-    run: on((payments) => payments.createTransaction({ ...charge, paymentMethod: "PIX" })),
-    body: { ...charge, paymentMethod: "PIX", currency: "BRL" },
-    path: createTransaction.path
-  },
-  {
-    operation: "createTransaction",
-    run: on((payments) =>
-      payments.createTransaction({ ...charge, paymentMethod: "BOLETO", extra: { payer: { note: person.description } } })
-    ),
-    body: { ...charge, paymentMethod: "BOLETO", payer: { note: person.description } },
-    path: createTransaction.path
-  },
-  {
-    operation: "getTransaction",
-    run: on((payments) => payments.getTransaction(transactionId)),
-    body: undefined,
-    path: getTransaction.path
-  },
-  {
-    operation: "listTransactions",
-    run: on((payments) => payments.listTransactions()),
-    body: undefined,
-    path: listTransactions.path
-  },
-  {
-    operation: "getBalance",
-    run: on((payments) => payments.getBalance()),
-    body: undefined,
-    path: balancePath(1)
-  },
-  ...Object.values(keys).map((pixKey): MarkedCall => {
+const calls: Record<Operation, ReadonlyArray<Omit<MarkedCall, "operation">>> = {
+  createTransaction: [
+    {
+      run: on((payments) => payments.createTransaction({ ...charge, paymentMethod: "PIX" })),
+      body: { ...charge, paymentMethod: "PIX", currency: "BRL" },
+      path: createTransaction.path
+    },
+    {
+      run: on((payments) =>
+        payments.createTransaction({
+          ...charge,
+          paymentMethod: "BOLETO",
+          extra: { payer: { note: person.description } }
+        })
+      ),
+      body: { ...charge, paymentMethod: "BOLETO", payer: { note: person.description } },
+      path: createTransaction.path
+    }
+  ],
+  getTransaction: [
+    {
+      run: on((payments) => payments.getTransaction(transactionId)),
+      body: undefined,
+      path: getTransaction.path
+    }
+  ],
+  listTransactions: [
+    {
+      run: on((payments) => payments.listTransactions()),
+      body: undefined,
+      path: listTransactions.path
+    }
+  ],
+  getBalance: [
+    {
+      run: on((payments) => payments.getBalance()),
+      body: undefined,
+      path: balancePath(1)
+    }
+  ],
+  requestWithdrawal: Object.values(keys).map((pixKey) => {
     const rest = { amount: Money.centavos(1000), description: person.description, metadata: { of: person.metadata } }
     return {
-      operation: "requestWithdrawal",
       run: on((payments) => payments.requestWithdrawal({ ...rest, pixKey })),
       body: { ...rest, currency: "BRL", ...PixKey.toPair(pixKey) },
       path: requestWithdrawal.path
     }
   })
-]
+}
+
+/** Calls of every operation. */
+export const marked: ReadonlyArray<MarkedCall> = Struct.keys(calls).flatMap((operation) =>
+  calls[operation].map((call) => ({ operation, ...call }))
+)
 
 /** A sandbox with the marked credentials. */
 export const options = Layer.succeed(SandboxOptions, {

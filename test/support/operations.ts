@@ -116,6 +116,8 @@ export interface OperationCall {
   readonly path: string
   /** The key of a client's first write, where keys are made in sequence. */
   readonly madeKey?: string
+  /** What the message of an error with an unknown outcome says of a write. */
+  readonly atStake?: string
   readonly call: (payments: Service, options?: WriteOptions) => Effect.Effect<unknown, PaymentsError>
   readonly run: Effect.Effect<unknown, PaymentsError, Payments>
   /** The status and the body of a good answer; ASCII, and without the key of the request. */
@@ -142,6 +144,7 @@ export const createTransaction = make(
     method: "POST",
     path: "/api/v1/transactions/create",
     madeKey: "tx_1",
+    atStake: "THE CHARGE MAY EXIST",
     call: (payments, options) => payments.createTransaction(charge, options),
     status: 200
   },
@@ -194,6 +197,7 @@ export const requestWithdrawal = make(
     method: "POST",
     path: "/api/Withdraw/request",
     madeKey: "wd_1",
+    atStake: "MONEY MAY HAVE MOVED",
     call: (payments, options) => payments.requestWithdrawal(keyedWithdrawal, options),
     status: 201
   },
