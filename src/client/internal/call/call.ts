@@ -19,7 +19,7 @@ import type { Client } from "./client.ts"
 import { attributesOfAttempt, attributesOfCall } from "./attributes.ts"
 import { makeRetry, type Retry } from "./retry.ts"
 import type { Call, Failed, Prepared, Refused, Route, Unanswered } from "./state.ts"
-import type { CallEnd } from "./telemetry.ts"
+import type { CallEnd } from "./metrics.ts"
 
 interface Tagged extends ErrorReporter.Reportable {
   readonly _tag: string

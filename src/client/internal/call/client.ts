@@ -20,8 +20,8 @@ import type { IdempotencyKeyGen } from "../../IdempotencyKeyGen.ts"
 import { PaymentsPolicy, type RetryBudget } from "../../PaymentsPolicy.ts"
 import { RefusalRules } from "../../RefusalRules.ts"
 import { transportOf } from "../transport/clientTransport.ts"
-import { wrongSettings } from "./policy.ts"
-import { makeMeters, type Meters } from "./telemetry.ts"
+import { wrongSettings } from "./policyCheck.ts"
+import { makeMeters, type Meters } from "./metrics.ts"
 
 export interface ClientOptions {
   readonly client: HttpClient.HttpClient

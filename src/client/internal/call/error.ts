@@ -13,7 +13,7 @@ import {
   UnexpectedResponse
 } from "../../../contract/PaymentsError.ts"
 import type { RefusalCause, RefusalRules } from "../../RefusalRules.ts"
-import { isAboutDuplication, isAskedBefore } from "../words/refusal.ts"
+import { isAboutDuplication, isAskedBefore } from "../words/earlierRequest.ts"
 import type { Call, Failed, Refused, Unanswered } from "./state.ts"
 
 /** Removes absent fields, since an optional field of an error must not hold `undefined`. */
