@@ -28,7 +28,10 @@ const policy = PaymentsPolicy.make({
   retryBudget: "unlimited"
 })
 
-/** Calls against a transport; what is no value and no typed error fails the test, and so does a call that hangs. */
+/**
+ * Runs a call over a transport. The test fails if the result is neither a value nor a typed error, or if the call
+ * hangs.
+ */
 const outcomeOf = (call: OperationCall, transport: Transport) =>
   Effect.result(call.run).pipe(
     Effect.provide([clientOf(transport), quiet]),
@@ -47,7 +50,7 @@ const Answer = Schema.Struct({
     }),
     Schema.TaggedStruct("Json", { json: Schema.Json }),
     Schema.TaggedStruct("Words", { words: Schema.String }),
-    // A good answer with a part of it overwritten.
+    // A good answer, with some of its bytes overwritten.
     Schema.TaggedStruct("Edited", {
       at: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 250 })),
       text: Schema.String.check(Schema.isMaxLength(8))
@@ -93,7 +96,7 @@ const respond = (answer: Answer, call: OperationCall): Response => {
       if (answer.ending === "throw") throw undefined
     }
   })
-  // A web `Response` may not be made with every status that a server may send.
+  // The constructor of `Response` refuses some statuses that a server may send.
   return Object.defineProperty(
     new Response(stream as ReadableStream<Uint8Array>, { headers: answer.headers }),
     "status",
@@ -104,15 +107,15 @@ const respond = (answer: Answer, call: OperationCall): Response => {
 }
 
 /**
- * Whether a write that was answered so may have been executed, by the status alone: after success, after the service's
- * own failure, after a proxy's timeout, after "see the result elsewhere", and where there is no status to speak of.
- * All other statuses refuse: of those, only the words and 409 may tell of an earlier execution.
+ * Whether a write with this status may have been executed, by the status alone: after a success, a failure of the
+ * service, a timeout of a proxy, a redirect to the result, or a status that HTTP does not define. Every other status is
+ * a refusal: only its words, or a 409, may mean that an earlier request was executed.
  */
 const mayBeExecuted = (status: number) => status < 300 || status === 303 || status === 408 || status >= 500
 
 describe("any answer", () => {
   it.live.prop(
-    "any answer is a value or a typed error, in time, and no write that may have been executed looks refused",
+    "any answer gives a value or a typed error in time, and no write that may have been executed is reported as refused",
     [Schema.Array(Answer).check(Schema.isMinLength(1), Schema.isMaxLength(attempts))],
     ([answers]) =>
       Effect.forEach(
@@ -147,7 +150,7 @@ describe("any answer", () => {
   )
 })
 
-/** What happens only before the first byte of a request, by the transports' codes. */
+/** The transports' codes of failures that happen only before the first byte of a request. */
 const neverSent = [
   "ENOTFOUND",
   "EAI_AGAIN",
@@ -181,8 +184,8 @@ const perhapsSent = [
   ""
 ] as const
 
-/** Causes that say nothing, or that fail when they are asked. */
-const odd: Record<string, () => unknown> = {
+/** Causes without information, or that throw when they are read. */
+const oddCauses: Record<string, () => unknown> = {
   undefined: () => undefined,
   null: () => null,
   text: () => "ECONNREFUSED",
@@ -221,12 +224,12 @@ const Leaf = Schema.Union([
     code: Schema.Literals([...neverSent, ...perhapsSent]),
     syscall: Schema.Literals(["connect", "read", "write"])
   }),
-  Schema.Struct({ odd: Schema.Literals(Object.keys(odd)) })
+  Schema.Struct({ oddCauses: Schema.Literals(Object.keys(oddCauses)) })
 ])
 type Leaf = typeof Leaf.Type
 
 const leafCause = (leaf: Leaf): unknown =>
-  "odd" in leaf ? odd[leaf.odd]?.() : Object.assign(new Error("failed"), leaf)
+  "oddCauses" in leaf ? oddCauses[leaf.oddCauses]?.() : Object.assign(new Error("failed"), leaf)
 
 const isNeverSent = (leaf: Leaf) =>
   "code" in leaf &&
@@ -237,7 +240,7 @@ const transportError = (request: HttpClientRequest.HttpClientRequest, cause: unk
 
 describe("any failure of the transport", () => {
   it.live.prop(
-    "any failure of the transport is NotSent only if all of it is known to come before the request, and else Unknown",
+    "a failure of the transport is NotSent only if each of its causes happens before the request, and else Unknown",
     [
       Schema.Array(Leaf).check(Schema.isMinLength(1), Schema.isMaxLength(3)),
       Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 4 })),
@@ -265,7 +268,7 @@ describe("any failure of the transport", () => {
     { arbitrary: { runs: runs(100, 500) } }
   )
 
-  it.live("a transport that interrupts itself failed as nobody knows: the call is not interrupted by it", () =>
+  it.live("a transport that interrupts itself fails the call with an unknown cause, and does not interrupt it", () =>
     Effect.forEach(calls, (call) =>
       Effect.gen(function* () {
         const error = yield* Effect.flip(call.run).pipe(

@@ -1,5 +1,5 @@
 /**
- * An answer with the status of a success is one only if it is about what was asked, and says nothing against itself.
+ * An answer with the status of a success counts as a success only if it is about the request and reports no failure.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { type CreateTransactionRequest, Money, Payments, type PaymentsError, PaymentsPolicy } from "effect-pix"
@@ -22,7 +22,7 @@ const { call: create } = createTransaction
 const { call: look } = getTransaction
 const { call: withdraw } = requestWithdrawal
 
-/** Calls a service that answers everything with this, and counts the requests. */
+/** Calls a service that gives this answer to every request, and counts the requests. */
 const answered = (status: number, body: unknown, use: Use) =>
   Effect.gen(function* () {
     const { layer, sent } = scripted(respond(status, body))
@@ -72,7 +72,7 @@ describe("a withdrawal answered with success", () => {
   ]
 
   it.effect.each(unlike)(
-    "a withdrawal answered with success and %s has an unknown outcome, and shows what it was",
+    "a withdrawal answered with success and %s has an unknown outcome, and its error shows the recorded values",
     ([, change, path]) =>
       Effect.gen(function* () {
         const body = recordWith(change)
@@ -110,7 +110,7 @@ describe("a withdrawal answered with success", () => {
     })
   )
 
-  it.effect("a withdrawal is taken with a value above the amount where the policy accepts that", () =>
+  it.effect("a withdrawal with a value above the amount is accepted if the policy accepts that", () =>
     Effect.gen(function* () {
       const asked: Array<readonly [number, string]> = []
       const acceptValue: PaymentsPolicy["acceptValue"] = (about) => {
@@ -129,15 +129,17 @@ describe("a withdrawal answered with success", () => {
     })
   )
 
-  it.effect("a withdrawal stays unknown where the policy's predicate throws, or the value is not above zero", () =>
-    Effect.gen(function* () {
-      const throwing = PaymentsPolicy.make({ acceptValue: () => assert.fail("no") })
-      const above = failureOf(201, recordWith({ value: 11 }), withdraw)
-      assert.strictEqual((yield* Effect.provideService(above, PaymentsPolicy, throwing)).outcome, "Unknown")
-      const all = PaymentsPolicy.make({ acceptValue: () => true })
-      const negative = failureOf(201, recordWith({ value: -1 }), withdraw)
-      assert.strictEqual((yield* Effect.provideService(negative, PaymentsPolicy, all)).outcome, "Unknown")
-    })
+  it.effect(
+    "a withdrawal has an unknown outcome if the policy's predicate throws, or if the value is not above zero",
+    () =>
+      Effect.gen(function* () {
+        const throwing = PaymentsPolicy.make({ acceptValue: () => assert.fail("no") })
+        const above = failureOf(201, recordWith({ value: 11 }), withdraw)
+        assert.strictEqual((yield* Effect.provideService(above, PaymentsPolicy, throwing)).outcome, "Unknown")
+        const all = PaymentsPolicy.make({ acceptValue: () => true })
+        const negative = failureOf(201, recordWith({ value: -1 }), withdraw)
+        assert.strictEqual((yield* Effect.provideService(negative, PaymentsPolicy, all)).outcome, "Unknown")
+      })
   )
 
   it.effect("a withdrawal whose echoed key differs only in case is about another key", () =>
@@ -158,7 +160,7 @@ describe("a PIX charge answered with success", () => {
   ]
 
   it.effect.each(unlike)(
-    "a PIX charge answered with success and %s has an unknown outcome, and shows what it was",
+    "a PIX charge answered with success and %s has an unknown outcome, and its error shows the recorded values",
     ([, change, path]) =>
       Effect.gen(function* () {
         const { data } = pixCharge(change)
@@ -188,7 +190,7 @@ describe("a PIX charge answered with success", () => {
     })
   )
 
-  it.effect("a PIX charge is the one asked for when only the case of its method differs", () =>
+  it.effect("a PIX charge whose method differs only in case is accepted", () =>
     Effect.gen(function* () {
       const { result } = yield* answered(200, pixCharge({ paymentMethod: "pix" }), create)
       assert.isTrue(Result.isSuccess(result))
@@ -196,17 +198,19 @@ describe("a PIX charge answered with success", () => {
   )
 })
 
-it.effect("a card charge that was refused is a charge: what its answer holds is not documented", () =>
-  Effect.gen(function* () {
-    const card: CreateTransactionRequest = { ...charge, paymentMethod: "CREDIT_CARD" }
-    const body = pixCharge({ amount: 2600, paymentMethod: "CreditCard", status: "REFUSED", pix: undefined })
-    const { result } = yield* answered(200, body, (payments) => payments.createTransaction(card))
-    assert.isTrue(Result.isSuccess(result))
-  })
+it.effect(
+  "a card charge whose answer reports a refusal is returned as a charge, since its answer is not documented",
+  () =>
+    Effect.gen(function* () {
+      const card: CreateTransactionRequest = { ...charge, paymentMethod: "CREDIT_CARD" }
+      const body = pixCharge({ amount: 2600, paymentMethod: "CreditCard", status: "REFUSED", pix: undefined })
+      const { result } = yield* answered(200, body, (payments) => payments.createTransaction(card))
+      assert.isTrue(Result.isSuccess(result))
+    })
 )
 
 describe("a read answered with success", () => {
-  it.effect("a lookup that answers another transaction is an unexpected response", () =>
+  it.effect("a lookup whose answer is about another transaction is an unexpected response", () =>
     Effect.gen(function* () {
       const error = yield* failureOf(200, { ...detail, transactionId: "00000000-0000-4000-8000-000000000000" }, look)
       assert.strictEqual(error._tag, "UnexpectedResponse")
@@ -216,7 +220,7 @@ describe("a read answered with success", () => {
     })
   )
 
-  it.effect("a lookup is answered where only the case of the transaction's id differs", () =>
+  it.effect("a lookup whose answer differs only in the case of the id is accepted", () =>
     Effect.gen(function* () {
       const other = { ...detail, transactionId: detail.transactionId.toUpperCase() }
       assert.isTrue(Result.isSuccess((yield* answered(200, other, look)).result))
@@ -224,7 +228,7 @@ describe("a read answered with success", () => {
   )
 })
 
-it.effect("a list that says that it is not ok is an unexpected response", () =>
+it.effect("a list whose answer has ok: false is an unexpected response", () =>
   Effect.gen(function* () {
     for (const change of [{ ok: false }, { success: false }]) {
       const error = yield* failureOf(200, { ...listed, ...change }, (payments) => payments.listTransactions())

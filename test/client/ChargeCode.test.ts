@@ -20,7 +20,7 @@ const read = (qrcode: string | undefined) => ChargeCode.of({ amount, pix: qrcode
 const codesOf = ({ problems }: ChargeCode.ChargeCode) => problems.map(({ code }) => code)
 
 describe("ChargeCode.of", () => {
-  it("ChargeCode.of finds a code of the asked amount sound, and gives it parsed", () => {
+  it("ChargeCode.of finds a code of the requested amount sound, and returns it parsed", () => {
     const { code, ...rest } = read(priced(2500))
     assert.deepStrictEqual(rest, { amount: "same", problems: [], isSound: true })
     assert.strictEqual(code?.merchantName, "Loja Exemplo")
@@ -32,7 +32,7 @@ describe("ChargeCode.of", () => {
     assert.deepStrictEqual({ amount, isSound }, { amount: "not stated", isSound: true })
   })
 
-  it("ChargeCode.of reports a damaged checksum, and still gives the code", () => {
+  it("ChargeCode.of reports a damaged checksum, and still returns the code", () => {
     const charge = read(damaged)
     assert.deepStrictEqual(codesOf(charge), ["crc"])
     assert.isFalse(charge.isSound)
@@ -51,7 +51,7 @@ describe("ChargeCode.of", () => {
     }
   })
 
-  it("ChargeCode.of compares with what was asked where that is given, not with what the service answered", () => {
+  it("ChargeCode.of compares the code with the requested amount if it is given, and not with the amount in the service's answer", () => {
     const created = { amount: Money.centavos(25), pix: { qrcode: priced(25) } }
     assert.isTrue(ChargeCode.of(created).isSound)
     assert.strictEqual(ChargeCode.of(created, amount).amount, "different")
@@ -64,7 +64,7 @@ describe("ChargeCode.of", () => {
     assert.deepStrictEqual(codesOf(charge), ["amount"])
   })
 
-  it("ChargeCode.of reports all that is wrong", () => {
+  it("ChargeCode.of reports every problem of a code", () => {
     assert.deepStrictEqual(codesOf(read(`${priced(100).slice(0, -4)}0000`)), ["crc", "amount"])
   })
 
@@ -85,7 +85,7 @@ describe("ChargeCode.of", () => {
     }
   })
 
-  it("ChargeCode.of finds a published example sound where it states the amount or names a URL", () => {
+  it("ChargeCode.of finds a published example sound if it states the amount or names a URL", () => {
     for (const [name, payload] of Object.entries(published)) {
       const code = Result.getOrThrow(BrCode.parse(payload))
       const asks = code.amount !== undefined || code.url !== undefined
@@ -109,20 +109,20 @@ describe("ChargeCode.of", () => {
     }
   })
 
-  it("ChargeCode.of takes what a static code states for its amount in any writing", () => {
+  it("ChargeCode.of reads the amount of a static code in each of its spellings", () => {
     for (const written of ["25", "25.0", "25.00", "0025.00"]) {
       assert.isTrue(read(restated(priced(1), written)).isSound, written)
     }
   })
 
-  it("ChargeCode.of lets a dynamic code leave the amount to its URL, and reports another amount in it", () => {
+  it("ChargeCode.of accepts a dynamic code without an amount, and reports a wrong amount in one", () => {
     assert.isTrue(read(unpriced).isSound)
     assert.isTrue(read(restated(unpriced, "25.00")).isSound)
     assert.deepStrictEqual(codesOf(read(restated(unpriced, "24.99"))), ["amount"])
     assert.deepStrictEqual(codesOf(read(restated(unpriced, "25,00"))), ["amount"])
   })
 
-  it("ChargeCode.of reports a code that asks for a consent to recurring payments alone, with and without an amount", () => {
+  it("ChargeCode.of reports a code that requests only a consent to recurring payments, with and without an amount", () => {
     const consent = published["a recurrence alone"] ?? ""
     for (const payload of [consent, restated(consent, "25.00")]) {
       const charge = read(payload)
@@ -141,7 +141,7 @@ describe("ChargeCode.of", () => {
   })
 
   it.prop(
-    "a code is sound exactly for its own amount",
+    "a code is sound for its own amount and for no other amount",
     [Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 999_999 }))],
     ([n]) => {
       assert.isTrue(ChargeCode.of({ amount: Money.centavos(n), pix: { qrcode: priced(n) } }).isSound)
@@ -151,7 +151,7 @@ describe("ChargeCode.of", () => {
 })
 
 /** Creates a charge of 2500 centavos that a gateway answers with this code. */
-const charged = (
+const chargeWithCode = (
   qrcode: string | null | undefined,
   options: { readonly paymentMethod?: "BOLETO"; readonly policy?: Partial<PaymentsPolicy> } = {}
 ) =>
@@ -193,7 +193,7 @@ describe("createTransaction and the code of its charge", () => {
     ([, qrcode]) =>
       Effect.gen(function* () {
         for (const brCode of ["report", "require"] as const) {
-          const { requests, result } = yield* charged(qrcode, { policy: { brCode } })
+          const { requests, result } = yield* chargeWithCode(qrcode, { policy: { brCode } })
           const error = Result.getOrThrow(Result.flip(result))
           assert.strictEqual(error._tag, "OutcomeUnknown")
           if (error._tag !== "OutcomeUnknown") return
@@ -206,9 +206,9 @@ describe("createTransaction and the code of its charge", () => {
       })
   )
 
-  it.effect.each(unsound)("a charge whose code %s is created all the same, by default", ([, qrcode, problem]) =>
+  it.effect.each(unsound)("a charge whose code %s is created under the default policy", ([, qrcode, problem]) =>
     Effect.gen(function* () {
-      const { result } = yield* charged(qrcode)
+      const { result } = yield* chargeWithCode(qrcode)
       const created = Result.getOrThrow(result)
       assert.strictEqual(created.id, transactionId)
       assert.strictEqual(created.pix?.qrcode, qrcode)
@@ -223,7 +223,7 @@ describe("createTransaction and the code of its charge", () => {
     "a charge whose code %s is OutcomeUnknown under the policy `require`",
     ([, qrcode, problem]) =>
       Effect.gen(function* () {
-        const { requests, result } = yield* charged(qrcode, { policy: { brCode: "require" } })
+        const { requests, result } = yield* chargeWithCode(qrcode, { policy: { brCode: "require" } })
         assert.isTrue(Result.isFailure(result))
         if (Result.isSuccess(result)) return
         const error = result.failure
@@ -234,7 +234,7 @@ describe("createTransaction and the code of its charge", () => {
         assert.strictEqual(error.idempotencyKey, "order_1")
         assert.deepStrictEqual(error.issues, [{ path: "data.pix.qrcode", problem }])
         assert.include(error.message, problem)
-        // The charge exists: asking again would bring the same code.
+        // The charge exists, so another request would get the same code.
         assert.strictEqual(requests, 1)
         assert.strictEqual(error.attempts, 1)
         assert.notInclude(inspect(error, { depth: 9 }) + JSON.stringify(error), secret)
@@ -244,15 +244,15 @@ describe("createTransaction and the code of its charge", () => {
   it.effect("a charge whose code is sound passes the policy `require`, with an amount or without", () =>
     Effect.gen(function* () {
       for (const qrcode of [priced(2500), unpriced]) {
-        const { result } = yield* charged(qrcode, { policy: { brCode: "require" } })
+        const { result } = yield* chargeWithCode(qrcode, { policy: { brCode: "require" } })
         assert.strictEqual(Result.getOrThrow(result).pix?.qrcode, qrcode)
       }
     })
   )
 
-  it.effect("the code is not looked for in a charge that is not PIX", () =>
+  it.effect("a charge that is not PIX is accepted without a code under the policy `require`", () =>
     Effect.gen(function* () {
-      const { result } = yield* charged(null, { paymentMethod: "BOLETO", policy: { brCode: "require" } })
+      const { result } = yield* chargeWithCode(null, { paymentMethod: "BOLETO", policy: { brCode: "require" } })
       assert.strictEqual(Result.getOrThrow(result).id, transactionId)
     })
   )

@@ -7,7 +7,7 @@ const canary = "canary-7f3e"
 
 const from = (values: Record<string, unknown>) => ConfigProvider.layer(ConfigProvider.fromUnknown(values))
 
-/** Answers some settings, and fails for the others, as a store does that was reached half. */
+/** A store of settings that returns some and fails for the others. */
 const failing = (values: Record<string, string>) =>
   ConfigProvider.layer(
     ConfigProvider.make(([name = ""]) =>
@@ -38,19 +38,21 @@ describe("Payments.layerConfig", () => {
     })
   )
 
-  it.effect("a client from the environment tells a setting that could not be read from one that is missing", () =>
-    Effect.gen(function* () {
-      assert.deepStrictEqual(yield* refusal(Layer.provide(Payments.layerFetch, failing({}))), [
-        notRead("PAYMENTS_BASE_URL"),
-        notRead("PAYMENTS_COMPANY_ID"),
-        notRead("PAYMENTS_CLIENT_ID"),
-        notRead("PAYMENTS_API_KEY")
-      ])
-    })
+  it.effect(
+    "a client from the environment reports a setting that could not be read as Unreadable, and an absent one as Missing",
+    () =>
+      Effect.gen(function* () {
+        assert.deepStrictEqual(yield* refusal(Layer.provide(Payments.layerFetch, failing({}))), [
+          notRead("PAYMENTS_BASE_URL"),
+          notRead("PAYMENTS_COMPANY_ID"),
+          notRead("PAYMENTS_CLIENT_ID"),
+          notRead("PAYMENTS_API_KEY")
+        ])
+      })
   )
 
   it.effect(
-    "a client from the environment tells both from a setting whose value is wrong, and never shows a value",
+    "a client from the environment reports a setting with a wrong value as Wrong, and never shows a value",
     () =>
       Effect.gen(function* () {
         const values = {
@@ -71,7 +73,7 @@ describe("Payments.layerConfig", () => {
       })
   )
 
-  it.effect("a client from the environment takes an empty setting for a missing one", () =>
+  it.effect("a client from the environment reports an empty setting as missing", () =>
     Effect.gen(function* () {
       const values = { PAYMENTS_BASE_URL: "", PAYMENTS_CLIENT_ID: "", PAYMENTS_API_KEY: "" }
       const problems = yield* refusal(Layer.provide(Payments.layerFetch, from(values)))
@@ -94,27 +96,27 @@ describe("Payments.layer", () => {
     })
   )
 
+  it.effect("a client without options fails with a ConfigurationError", () =>
+    Effect.gen(function* () {
+      const { layer } = scripted(respond(500))
+      assert.deepStrictEqual(yield* refusal(paymentsOn(layer, null as never)), [
+        "Wrong: options must be { baseUrl, companyId? }"
+      ])
+      assert.deepStrictEqual(yield* refusal(paymentsOn(layer, {} as never)), [notSet("baseUrl")])
+    })
+  )
+
   it.effect(
-    "a client from options is refused with a ConfigurationError where plain JavaScript leaves the options out",
+    "a client reads its settings from the environment, and its credentials from the layer that is provided",
     () =>
       Effect.gen(function* () {
         const { layer } = scripted(respond(500))
-        assert.deepStrictEqual(yield* refusal(paymentsOn(layer, null as never)), [
-          "Wrong: options must be { baseUrl, companyId? }"
-        ])
-        assert.deepStrictEqual(yield* refusal(paymentsOn(layer, {} as never)), [notSet("baseUrl")])
+        const pair = { clientId: "client", apiKey: Redacted.make("key") }
+        const payments = Payments.layerConfig.pipe(
+          Layer.provide([layer, Credentials.layer(pair), IdempotencyKeyGen.layer]),
+          Layer.provide(failing({ PAYMENTS_BASE_URL: "https://gateway.example" }))
+        )
+        assert.deepStrictEqual(yield* refusal(payments), [notRead("PAYMENTS_COMPANY_ID")])
       })
-  )
-
-  it.effect("a client from options takes settings from the environment and the rest from elsewhere", () =>
-    Effect.gen(function* () {
-      const { layer } = scripted(respond(500))
-      const pair = { clientId: "client", apiKey: Redacted.make("key") }
-      const payments = Payments.layerConfig.pipe(
-        Layer.provide([layer, Credentials.layer(pair), IdempotencyKeyGen.layer]),
-        Layer.provide(failing({ PAYMENTS_BASE_URL: "https://gateway.example" }))
-      )
-      assert.deepStrictEqual(yield* refusal(payments), [notRead("PAYMENTS_COMPANY_ID")])
-    })
   )
 })

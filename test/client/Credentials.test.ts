@@ -30,7 +30,7 @@ const pair = (clientId: string, apiKey: string): ApiCredentials => ({ clientId, 
 
 const current = Effect.flatMap(Credentials, (credentials) => credentials.current)
 
-/** Everything that may be printed of a failure. */
+/** All texts that a program may print of a failure. */
 const printed = (cause: Cause.Cause<unknown>) =>
   [
     Cause.pretty(cause),
@@ -60,7 +60,7 @@ const unfit: ReadonlyArray<readonly [string, string]> = [
   ["is longer than any header takes", secret.repeat(400)]
 ]
 
-describe("Credentials.layer with values that are none", () => {
+describe("Credentials.layer with wrong values", () => {
   it.effect.each(unfit)("credentials are refused when the layer is built, and never shown, where one %s", ([, value]) =>
     Effect.gen(function* () {
       assert.include(yield* refused(Credentials.layer(pair(value, "key"))), "clientId")
@@ -142,7 +142,7 @@ describe("Credentials.layerConfig", () => {
     })
   )
 
-  it.live("credentials from the environment are all that Payments.layerFetch needs, beside the address", () =>
+  it.live("Payments.layerFetch needs only the credentials and the address from the environment", () =>
     Effect.gen(function* () {
       const gateway = yield* makeGateway
       gateway.script(json(balance))
@@ -179,7 +179,7 @@ describe("Credentials.layerConfig", () => {
     })
   )
 
-  it.effect("a client from the environment may leave the company out", () =>
+  it.effect("a client from the environment can be built without a company", () =>
     Effect.gen(function* () {
       const { layer, sent } = scripted(respond(200, balance))
       const payments = Payments.layerConfig.pipe(
@@ -234,7 +234,7 @@ describe("Credentials.layerReload", () => {
     })
   )
 
-  it.effect("credentials that reload are loaded once and no more without an interval and without a 401", () =>
+  it.effect("credentials that reload are loaded only once if there is no interval and no 401", () =>
     Effect.gen(function* () {
       const { load, loads } = yield* loader()
       yield* Effect.andThen(TestClock.adjust("30 days"), key).pipe(Effect.provide(Credentials.layerReload({ load })))
@@ -250,7 +250,7 @@ describe("Credentials.layerReload", () => {
   )
 
   it.effect(
-    "credentials that reload stay what they were when a later load fails, dies or is unfit, with a warning that shows no cause",
+    "credentials that reload stay unchanged after a later load fails, dies or returns wrong values, with a warning that shows no cause",
     () =>
       Effect.gen(function* () {
         const { load } = yield* loader({
@@ -300,7 +300,7 @@ describe("Credentials.layerReload", () => {
           yield* Deferred.succeed(gate, undefined)
           assert.deepStrictEqual(new Set(yield* Fiber.join(fiber)), new Set([true]))
           assert.strictEqual(yield* key, "key-2")
-          // A straggler, refused with what is not in use any more, needs no load either.
+          // A late call that was refused with credentials that were replaced since starts no load either.
           assert.isTrue(yield* credentials.reload(used))
           assert.strictEqual(yield* loads, 2)
         }).pipe(Effect.provide(Credentials.layerReload({ load })))
@@ -308,7 +308,7 @@ describe("Credentials.layerReload", () => {
   )
 
   it.effect(
-    "credentials that reload are loaded once for many calls that are refused at the same time, also where that load fails",
+    "credentials that reload are loaded once for many calls that are refused at the same time, also if that load fails",
     () =>
       Effect.gen(function* () {
         const { load, loads } = yield* loader({
@@ -326,7 +326,7 @@ describe("Credentials.layerReload", () => {
           yield* TestClock.adjust("1 minute")
           assert.deepStrictEqual(new Set(yield* Fiber.join(fiber)), new Set([false]))
           assert.strictEqual(yield* loads, 2)
-          // A call that is refused later asks again.
+          // A call that is refused later starts another load.
           assert.isTrue(yield* credentials.reload(used))
           assert.strictEqual(yield* key, "key-3")
         }).pipe(Effect.provide(Layer.provideMerge(Credentials.layerReload({ load }), Logger.layer([]))))
@@ -337,7 +337,7 @@ describe("Credentials.layerReload", () => {
     "that never ends": Effect.never,
     "that cannot be interrupted": Effect.uninterruptible(Effect.never)
   })) {
-    it.effect(`credentials that reload go on rotating after a load ${how}`, () =>
+    it.effect(`credentials that reload are rotated by the next load after a load ${how}`, () =>
       Effect.gen(function* () {
         const { load, loads } = yield* loader({ 2: hung })
         const { layer, lines } = capture()
@@ -387,44 +387,40 @@ describe("Credentials.layerReload", () => {
     })
   )
 
-  it.effect(
-    "credentials that reload are loaded once for a thousand calls, one after another, where loading fails",
-    () =>
-      Effect.gen(function* () {
-        const { load, loads } = yield* loader({ 2: Effect.fail(new NoVault({ message: secret })) })
-        yield* Effect.gen(function* () {
-          const credentials = yield* Credentials
-          const used = yield* credentials.current
-          for (let call = 0; call < 1000; call++) assert.isFalse(yield* credentials.reload(used))
-          assert.strictEqual(yield* loads, 2)
-        }).pipe(Effect.provide(Layer.provideMerge(Credentials.layerReload({ load }), Logger.layer([]))))
-      })
+  it.effect("credentials that reload are loaded once for a thousand consecutive calls if the load fails", () =>
+    Effect.gen(function* () {
+      const { load, loads } = yield* loader({ 2: Effect.fail(new NoVault({ message: secret })) })
+      yield* Effect.gen(function* () {
+        const credentials = yield* Credentials
+        const used = yield* credentials.current
+        for (let call = 0; call < 1000; call++) assert.isFalse(yield* credentials.reload(used))
+        assert.strictEqual(yield* loads, 2)
+      }).pipe(Effect.provide(Layer.provideMerge(Credentials.layerReload({ load }), Logger.layer([]))))
+    })
   )
 
-  it.effect(
-    "credentials that are loaded again with the same values are no others to try, and leave nothing resent",
-    () =>
-      Effect.gen(function* () {
-        const loads = yield* Ref.make(0)
-        const load = Effect.as(
-          Ref.update(loads, (count) => count + 1),
-          pair("client", "key")
-        )
-        const { layer: transport, sent } = scripted(respond(401))
-        const payments = Payments.layer({ baseUrl: "https://gateway.example", companyId: 7 }).pipe(
-          Layer.provide([transport, Credentials.layerReload({ load }), IdempotencyKeyGen.layer])
-        )
-        const asked = Effect.flatMap(Payments, (service) => Effect.flip(service.getBalance()))
-        const errors = yield* Effect.replicateEffect(asked, 50).pipe(Effect.provide(payments))
-        assert.deepStrictEqual(
-          new Set(errors.map(({ _tag, attempts }) => `${_tag} ${attempts}`)),
-          new Set(["AuthError 1"])
-        )
-        assert.deepStrictEqual([sent.length, yield* Ref.get(loads)], [50, 2])
-      })
+  it.effect("credentials that are loaded again with the same values cause no second request", () =>
+    Effect.gen(function* () {
+      const loads = yield* Ref.make(0)
+      const load = Effect.as(
+        Ref.update(loads, (count) => count + 1),
+        pair("client", "key")
+      )
+      const { layer: transport, sent } = scripted(respond(401))
+      const payments = Payments.layer({ baseUrl: "https://gateway.example", companyId: 7 }).pipe(
+        Layer.provide([transport, Credentials.layerReload({ load }), IdempotencyKeyGen.layer])
+      )
+      const asked = Effect.flatMap(Payments, (service) => Effect.flip(service.getBalance()))
+      const errors = yield* Effect.replicateEffect(asked, 50).pipe(Effect.provide(payments))
+      assert.deepStrictEqual(
+        new Set(errors.map(({ _tag, attempts }) => `${_tag} ${attempts}`)),
+        new Set(["AuthError 1"])
+      )
+      assert.deepStrictEqual([sent.length, yield* Ref.get(loads)], [50, 2])
+    })
   )
 
-  it.effect("credentials that reload are refused with an interval or a time limit that is none", () =>
+  it.effect("credentials that reload with a wrong interval or a wrong time limit fail with a ConfigurationError", () =>
     Effect.gen(function* () {
       const { load } = yield* loader()
       const error = yield* Effect.flip(
@@ -434,7 +430,7 @@ describe("Credentials.layerReload", () => {
     })
   )
 
-  it.live("credentials that reload take up a rotated key over a socket: twenty calls, one load, twenty answers", () =>
+  it.live("credentials that reload use a rotated key over a socket: twenty calls, one load, twenty answers", () =>
     Effect.gen(function* () {
       const { load, loads } = yield* loader()
       const gateway = yield* makeGateway
@@ -457,7 +453,7 @@ describe("Credentials.layerReload", () => {
     })
   )
 
-  it.effect("credentials that cannot be loaded anew leave a 401 an AuthError, after one request", () =>
+  it.effect("a 401 is an AuthError after one request if the credentials cannot be loaded again", () =>
     Effect.gen(function* () {
       const { load } = yield* loader({ 2: Effect.fail(new NoVault({ message: secret })) })
       const { layer: transport, sent } = scripted(respond(401))

@@ -51,7 +51,7 @@ describe("a 401", () => {
     })
   )
 
-  it.effect("a 401 is final where the credentials are fixed, and a 403 always", () =>
+  it.effect("a 401 is not repeated if the credentials are fixed, and a 403 never is", () =>
     Effect.gen(function* () {
       for (const status of [401, 403]) {
         for (const call of [read, pay]) {

@@ -22,7 +22,7 @@ import { transactionId } from "../support/operations.ts"
 describe("the errors of Payments", () => {
   const common = { operation: "requestWithdrawal", attempts: 2, idempotencyKey: "wd_1" } as const
   const answered = { ...common, status: 422, serviceMessage: "Não", outcome: "Rejected" } as const
-  // As the longest `Retry-After` is read: beyond the safe milliseconds.
+  // The duration of the longest `Retry-After`: more milliseconds than a safe integer.
   const huge = Duration.nanos(99_999_999_999_999_000_000_000n)
   const errors: ReadonlyArray<PaymentsError> = [
     new InvalidRequest({ ...common, outcome: "NotSent", issues: [{ path: "amount", problem: "x" }] }),
@@ -89,7 +89,7 @@ describe("the errors of Payments", () => {
 describe("the message of an error", () => {
   const common = { operation: "requestWithdrawal", attempts: 1, idempotencyKey: "wd_1" } as const
 
-  it("a message says when to come back, in words that a person reads", () => {
+  it("a message says in plain words when to try again", () => {
     const limited = (retryAfter: Duration.Duration) =>
       new RateLimited({ ...common, outcome: "Rejected", status: 429, retryAfter }).message
     assert.include(limited(Duration.seconds(119.2)), "ask again in 120 second(s)")
@@ -100,7 +100,7 @@ describe("the message of an error", () => {
     assert.include(waiting.message, "The service asks to try again in 5 second(s).")
   })
 
-  it("a message of NoPixKey says that the reason is probable where the service gave no words", () => {
+  it("a message of NoPixKey says that the reason is only probable if the service gave no words", () => {
     const refused = { ...common, outcome: "Rejected", status: 400 } as const
     assert.include(new NoPixKey(refused).message, "probably because no PIX key is on file (HTTP 400")
     for (const words of [{ serviceMessage: "Sem chave PIX" }, { serviceCode: "NO_PIX_KEY" }]) {
@@ -108,7 +108,7 @@ describe("the message of an error", () => {
     }
   })
 
-  it("a message says of a refusal that it speaks of its own call, under its key", () => {
+  it("a message of a refusal says that it is about this call only, and names its key", () => {
     const { message } = new RequestRejected({ ...common, outcome: "Rejected", status: 422 })
     assert.include(message, "Nothing was executed by this call (idempotency key wd_1)")
   })

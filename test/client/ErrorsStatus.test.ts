@@ -104,7 +104,7 @@ describe("the status of a refusal", () => {
     })
   )
 
-  it.effect("a refusal without words is what its status says, but for the 422 of a key of undeclared past", () =>
+  it.effect("a refusal without words becomes the error of its status, except a 422 for a key of undeclared past", () =>
     Effect.gen(function* () {
       for (const body of ["", "{}", "null", `{"status":422}`, `{"error":"Unprocessable Entity"}`]) {
         for (const name of writeNames) {
@@ -129,13 +129,13 @@ describe("the status of a refusal", () => {
     ["is over the bound", (status) => ({ response: () => endlessBody(status) }), "TooLarge"],
     ["declares more than the bound", (status) => respond(status, "x", { "content-length": "99999999" }), "TooLarge"],
     [
-      "is said to be packed, and is not",
+      "is declared as compressed, and is not",
       (status) => respond(status, "not packed", { "content-encoding": "gzip", "content-length": "10" }),
       "Unreadable"
     ],
     ["is no UTF-8", (status) => bytesOf(status, [0x4e, 0xe3, 0x6f, 0xff]), "Unreadable"],
     [
-      "is packed in a way that was not undone",
+      "is compressed and was not unpacked",
       (status) => bytesOf(status, [0x0b, 0x02, 0x01, 0x41, 0x42, 0x03], { "content-encoding": "br" }),
       "Unreadable"
     ]
@@ -146,7 +146,7 @@ describe("the status of a refusal", () => {
         for (const status of mayConcernKey) {
           yield* expectError(name, [reply(status)], { ...unknown(1, reason), status }, "given")
         }
-        // What the status decides alone stays so.
+        // For these statuses the status alone still decides.
         yield* expectError(name, [reply(401)], { ...unauthorized, status: 401 }, "given")
         yield* expectError(name, [reply(409)], { ...conflict, status: 409 }, "given")
         yield* expectError(name, [reply(429)], { ...limited, status: 429 }, "given")
@@ -155,21 +155,23 @@ describe("the status of a refusal", () => {
     })
   )
 
-  it.effect.each(unread)("a refusal of a key without a past whose body %s is what its status says", ([, reply]) =>
-    Effect.gen(function* () {
-      for (const past of ["made", "None"] as const) {
-        for (const name of writeNames) {
-          for (const status of [400, 404, 422]) {
-            yield* expectError(name, [reply(status)], { ...rejected(), status }, past)
+  it.effect.each(unread)(
+    "a refusal of a key without a past whose body %s becomes the error of its status",
+    ([, reply]) =>
+      Effect.gen(function* () {
+        for (const past of ["made", "None"] as const) {
+          for (const name of writeNames) {
+            for (const status of [400, 404, 422]) {
+              yield* expectError(name, [reply(status)], { ...rejected(), status }, past)
+            }
+            yield* expectError(name, [reply(403)], { ...unauthorized, status: 403 }, past)
+            yield* expectError(name, [reply(409)], { ...conflict, status: 409 }, past)
           }
-          yield* expectError(name, [reply(403)], { ...unauthorized, status: 403 }, past)
-          yield* expectError(name, [reply(409)], { ...conflict, status: 409 }, past)
         }
-      }
-    })
+      })
   )
 
-  it.effect("a refusal of a withdrawal that came packed, and was unpacked on its way, is what its words say", () =>
+  it.effect("a compressed refusal that the transport has unpacked becomes the error that its words name", () =>
     Effect.gen(function* () {
       const body = { message: "Saldo insuficiente" }
       for (const length of [{}, { "content-length": "27" }]) {
@@ -189,19 +191,21 @@ describe("the status of a refusal", () => {
     })
   )
 
-  it.effect("404 is TransactionNotFound for the lookup, with its id, and a refusal for the others", () =>
-    Effect.gen(function* () {
-      const { error } = yield* failing(getTransaction.call, respond(404))
-      assert.strictEqual(error._tag, "TransactionNotFound")
-      assert.strictEqual("transactionId" in error && error.transactionId, transactionId)
-      isSound(error, "getTransaction")
-      for (const name of [...writeNames, "listTransactions", "getBalance"] as const) {
-        yield* expectError(name, [respond(404)], { ...rejected(), status: 404 })
-      }
-    })
+  it.effect(
+    "404 is TransactionNotFound for the lookup, with its id, and RequestRejected for the other operations",
+    () =>
+      Effect.gen(function* () {
+        const { error } = yield* failing(getTransaction.call, respond(404))
+        assert.strictEqual(error._tag, "TransactionNotFound")
+        assert.strictEqual("transactionId" in error && error.transactionId, transactionId)
+        isSound(error, "getTransaction")
+        for (const name of [...writeNames, "listTransactions", "getBalance"] as const) {
+          yield* expectError(name, [respond(404)], { ...rejected(), status: 404 })
+        }
+      })
   )
 
-  it.effect("a client that fails on statuses by itself changes none of it", () =>
+  it.effect("a client that filters statuses itself gives the same errors", () =>
     Effect.gen(function* () {
       const { layer, sent } = scripted(respond(422, { message: "Saldo insuficiente" }))
       const filtered = Layer.effect(HttpClient.HttpClient, Effect.map(HttpClient.HttpClient, HttpClient.filterStatusOk))
@@ -267,7 +271,7 @@ describe("a failure of the transport", () => {
     ],
     ["a reset after the request", lostConnection, "Unknown", "ConnectionLost", 3],
     [
-      "a reset in the handshake, which cannot be told from one after",
+      "a reset in the handshake, which looks like a reset after it",
       caused(coded("ECONNRESET")),
       "Unknown",
       "ConnectionLost",
@@ -278,7 +282,7 @@ describe("a failure of the transport", () => {
     ["a read that times out", caused(coded("ETIMEDOUT", { syscall: "read" })), "Unknown", "Timeout", 3],
     ["headers that never come", caused(wrapped("UND_ERR_HEADERS_TIMEOUT")), "Unknown", "Timeout", 3],
     ["an answer that is not HTTP", caused(wrapped("HPE_INVALID_CONSTANT")), "Unknown", "Unreadable", 1],
-    ["a code that nobody knows", caused(coded("E_NEVER_SEEN")), "Unknown", "Unrecognised", 3],
+    ["an unknown code", caused(coded("E_NEVER_SEEN")), "Unknown", "Unrecognised", 3],
     ["a cause without a code", caused(new TypeError("fetch failed")), "Unknown", "Unrecognised", 3],
     ["a cause that is no error", caused("boom"), "Unknown", "Unrecognised", 3],
     ["a defect of the transport", { defect: new Error("boom") }, "Unknown", "Unrecognised", 3]

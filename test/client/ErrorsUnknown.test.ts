@@ -56,21 +56,23 @@ describe("an unknown outcome within one call", () => {
     })
   )
 
-  it.effect("the outcome stays unknown when the last attempt was refused for its rate, with the hint kept", () =>
-    Effect.gen(function* () {
-      const { error } = yield* failing(
-        requestWithdrawal.call,
-        lostConnection,
-        respond(429, "", { "retry-after": "3600" })
-      )
-      assert.strictEqual(error._tag, "OutcomeUnknown")
-      if (error._tag !== "OutcomeUnknown") return
-      assert.strictEqual(error.attempts, 2)
-      assert.deepStrictEqual(error.retryAfter, Duration.seconds(3600))
-    })
+  it.effect(
+    "the outcome stays unknown when the last attempt was refused for its rate, and the error has its `retryAfter`",
+    () =>
+      Effect.gen(function* () {
+        const { error } = yield* failing(
+          requestWithdrawal.call,
+          lostConnection,
+          respond(429, "", { "retry-after": "3600" })
+        )
+        assert.strictEqual(error._tag, "OutcomeUnknown")
+        if (error._tag !== "OutcomeUnknown") return
+        assert.strictEqual(error.attempts, 2)
+        assert.deepStrictEqual(error.retryAfter, Duration.seconds(3600))
+      })
   )
 
-  it.effect("an attempt that provably was not sent, or was refused, leaves a later refusal what it is", () =>
+  it.effect("a later refusal is a refusal if each earlier attempt was provably not sent or was refused", () =>
     Effect.gen(function* () {
       for (const first of [refusedConnection, respond(429), respond(425)]) {
         yield* expectError("requestWithdrawal", [first, respond(422, "não")], {
@@ -101,7 +103,7 @@ describe("an unknown outcome within one call", () => {
       })
   )
 
-  it.effect.each(repeated)("the outcome stays unknown until a repetition after %i is answered readably", (status) =>
+  it.effect.each(repeated)("the outcome stays unknown until a repetition after %i gets a readable success", (status) =>
     Effect.gen(function* () {
       for (const first of [lostConnection, respond(503)]) {
         const { layer, sent } = scripted(first, respond(status), respond(201, record("wd_1")))
@@ -118,7 +120,7 @@ describe("an unknown outcome within one call", () => {
     })
   )
 
-  it.effect("the outcome stays unknown after 409 that is repeated for as long as the deadline allows", () =>
+  it.effect("the outcome stays unknown if each repetition until the deadline is answered with 409", () =>
     Effect.gen(function* () {
       const policy = { retryWrites: Schedule.spaced("10 seconds"), deadline: "35 seconds" } as const
       const { at, result } = yield* play(pay, policy, lostConnection, respond(409))
@@ -148,38 +150,40 @@ describe("a write whose earlier call may have been executed", () => {
     return [error._tag, error.outcome, reasonOf(error), statusOf(error), sent.length]
   })
 
-  it.effect("a write whose earlier call may have been executed stays unknown whatever refuses it", () =>
-    Effect.gen(function* () {
-      const refusals: ReadonlyArray<readonly [number, unknown]> = [
-        [400, ""],
-        [400, { message: "Nenhuma chave PIX cadastrada" }],
-        [422, { message: "Saldo insuficiente" }],
-        [422, { message: "O valor mínimo para saque é de R$ 10,00" }],
-        [401, ""],
-        [403, ""],
-        [404, ""],
-        [422, ""],
-        [307, ""]
-      ]
-      for (const use of [created, paid]) {
-        for (const [status, body] of refusals) {
-          assert.deepStrictEqual(
-            yield* outcomes(use, respond(status, body)),
-            ["OutcomeUnknown", "Unknown", "RefusedAfterUnknown", status, 1],
-            `${status} ${JSON.stringify(body)}`
-          )
+  it.effect(
+    "a write whose earlier call may have been executed has an unknown outcome after every kind of refusal",
+    () =>
+      Effect.gen(function* () {
+        const refusals: ReadonlyArray<readonly [number, unknown]> = [
+          [400, ""],
+          [400, { message: "Nenhuma chave PIX cadastrada" }],
+          [422, { message: "Saldo insuficiente" }],
+          [422, { message: "O valor mínimo para saque é de R$ 10,00" }],
+          [401, ""],
+          [403, ""],
+          [404, ""],
+          [422, ""],
+          [307, ""]
+        ]
+        for (const use of [created, paid]) {
+          for (const [status, body] of refusals) {
+            assert.deepStrictEqual(
+              yield* outcomes(use, respond(status, body)),
+              ["OutcomeUnknown", "Unknown", "RefusedAfterUnknown", status, 1],
+              `${status} ${JSON.stringify(body)}`
+            )
+          }
+          for (const status of [409, 425, 429]) {
+            assert.deepStrictEqual(yield* outcomes(use, respond(status)), [
+              "OutcomeUnknown",
+              "Unknown",
+              "RefusedAfterUnknown",
+              status,
+              3
+            ])
+          }
         }
-        for (const status of [409, 425, 429]) {
-          assert.deepStrictEqual(yield* outcomes(use, respond(status)), [
-            "OutcomeUnknown",
-            "Unknown",
-            "RefusedAfterUnknown",
-            status,
-            3
-          ])
-        }
-      }
-    })
+      })
   )
 
   it.effect(
@@ -203,7 +207,7 @@ describe("a write whose earlier call may have been executed", () => {
       })
   )
 
-  it.effect("a write whose earlier call may have been executed succeeds by a success that can be read", () =>
+  it.effect("a write whose earlier call may have been executed succeeds after an answer with a readable success", () =>
     Effect.gen(function* () {
       const { layer } = scripted(respond(201, record("payout_1")))
       const withdrawal = yield* Effect.provide(Effect.flatMap(Payments, paid), paymentsOn(layer))
@@ -220,11 +224,11 @@ describe("a write whose earlier call may have been executed", () => {
   )
 
   it.effect(
-    "a write whose earlier call may have been executed must bring the key of that call: without one it is InvalidRequest, and nothing is sent",
+    "a write whose earlier call may have been executed needs the key of that call: without it the write fails with InvalidRequest, and nothing is sent",
     () =>
       Effect.gen(function* () {
         for (const options of [{ earlier: "Unknown" }, { ...again, earlier: "Rejected" }]) {
-          const given = options as typeof again // what code without types may pass
+          const given = options as typeof again // a caller without types may pass it
           const { error, sent } = yield* failing<unknown, PaymentsError>(
             (payments) => payments.requestWithdrawal(withdrawal, given),
             respond(201, record("payout_1"))
@@ -237,7 +241,7 @@ describe("a write whose earlier call may have been executed", () => {
 })
 
 describe("credentials of another client", () => {
-  /** The first credentials, then those of `clientId` for ever. */
+  /** Returns the first credentials once, and then always those of `clientId`. */
   const changing = (clientId: string) => {
     let reads = 0
     const next = () => ({ clientId: reads++ === 0 ? "first" : clientId, apiKey: Redacted.make("key") })
@@ -256,7 +260,7 @@ describe("credentials of another client", () => {
   const key = { idempotencyKey: "k" } as const
 
   it.effect(
-    "credentials of another client resend nothing that may have been executed: the key is another key there",
+    "a write that may have been executed is not resent with credentials of another client, for which its key is another key",
     () =>
       Effect.gen(function* () {
         assert.deepStrictEqual(yield* asked("second", key, lostConnection, ok), ["OutcomeUnknown", 1])
@@ -267,7 +271,7 @@ describe("credentials of another client", () => {
       })
   )
 
-  it.effect("credentials of another client resend what was refused or not sent", () =>
+  it.effect("a write that was refused or not sent is resent with credentials of another client", () =>
     Effect.gen(function* () {
       for (const first of [respond(401), respond(429), refusedConnection]) {
         assert.deepStrictEqual(yield* asked("second", key, first, ok), ["Success", 2])
@@ -275,7 +279,7 @@ describe("credentials of another client", () => {
     })
   )
 
-  it.effect("credentials of the same client resend as before", () =>
+  it.effect("a write that may have been executed is resent with other credentials of the same client", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* asked("first", key, lostConnection, ok), ["Success", 2])
       assert.deepStrictEqual(yield* asked("first", { ...key, earlier: "Unknown" }, respond(401), ok), ["Success", 2])

@@ -25,7 +25,7 @@ describe("the words of a refused withdrawal", () => {
       }
     )
 
-  /** One message in each shape in which services write one. */
+  /** A message in each of the common shapes of an error body. */
   const shapes = (message: string): ReadonlyArray<unknown> => [
     message,
     JSON.stringify(message),
@@ -94,7 +94,7 @@ describe("the words of a refused withdrawal", () => {
     ]
   ]
 
-  /** Ways to say "asked before" that speak neither of idempotency nor of duplication. */
+  /** Ways to say "asked before" without words about idempotency or duplication. */
   const askedBefore = [
     "Já existe um pagamento com esta referência",
     "Saque já foi solicitado",
@@ -154,14 +154,14 @@ describe("the words of a refused withdrawal", () => {
     })
   )
 
-  it.effect("the words beside a message name the cause where the message itself names none", () =>
+  it.effect("the words beside a message name the cause if the message itself names none", () =>
     Effect.gen(function* () {
       const error = yield* refusedWith(422, { message: "O saque não foi feito", observacao: "Saldo insuficiente" })
       assert.strictEqual(error._tag, "InsufficientBalance")
     })
   )
 
-  it.effect("the words of a 409 change nothing of it", () =>
+  it.effect("a 409 is a conflict whatever its words", () =>
     Effect.gen(function* () {
       for (const message of [
         "Conta bloqueada",
@@ -190,7 +190,7 @@ describe("the words of a refused withdrawal", () => {
     })
   )
 
-  it.effect("the words tell of an earlier request wherever they stand in the body", () =>
+  it.effect("the words about an earlier request are found anywhere in the body", () =>
     Effect.gen(function* () {
       const said = "Saque já solicitado"
       const page = `<html><head><title>Erro 400</title><style>${"x".repeat(20_000)}</style></head><body><p>${said}</p></body></html>`
@@ -217,22 +217,24 @@ describe("the words of a refused withdrawal", () => {
     })
   )
 
-  it.effect("the words tell of no earlier request where they echo the request, repeat the status or deny it", () =>
-    Effect.gen(function* () {
-      const description = "Pagamento duplicado"
-      const bodies: ReadonlyArray<unknown> = [
-        { message: "Conta bloqueada", received: { description } },
-        { message: "Conta bloqueada", error: "Conflict", statusCode: 422 },
-        { message: "Conta bloqueada", duplicate: false }
-      ]
-      for (const body of bodies) {
-        const error = yield* refusedWith(422, body, { ...keyedWithdrawal, description }, "given")
-        assert.strictEqual(error._tag, "RequestRejected", JSON.stringify(body))
-      }
-    })
+  it.effect(
+    "the words are not about an earlier request if they echo the request, repeat the status or deny such a request",
+    () =>
+      Effect.gen(function* () {
+        const description = "Pagamento duplicado"
+        const bodies: ReadonlyArray<unknown> = [
+          { message: "Conta bloqueada", received: { description } },
+          { message: "Conta bloqueada", error: "Conflict", statusCode: 422 },
+          { message: "Conta bloqueada", duplicate: false }
+        ]
+        for (const body of bodies) {
+          const error = yield* refusedWith(422, body, { ...keyedWithdrawal, description }, "given")
+          assert.strictEqual(error._tag, "RequestRejected", JSON.stringify(body))
+        }
+      })
   )
 
-  it.effect("the words that are too many to be read are not known", () =>
+  it.effect("the words of a body that is too long to be read count as unknown", () =>
     Effect.gen(function* () {
       const body = { message: "Conta bloqueada", trace: "x".repeat(40_000) }
       const given = yield* refusedWith(400, body, keyedWithdrawal, "given")
@@ -241,7 +243,7 @@ describe("the words of a refused withdrawal", () => {
     })
   )
 
-  it.effect("the words of a redirect are not looked at: nothing was done", () =>
+  it.effect("the words of a redirect are ignored, since nothing was executed", () =>
     Effect.gen(function* () {
       for (const status of [301, 307, 308]) {
         for (const message of ["Saque já solicitado", "Saldo insuficiente"]) {
@@ -274,31 +276,29 @@ describe("the words of a refused withdrawal", () => {
     })
   )
 
-  it.effect(
-    "where there are no words, 400 and 404 of a withdrawal without a PIX key stand for the documented cause",
-    () =>
-      Effect.gen(function* () {
-        const silent = ["", "{}", "null", "[]", `{"message":""}`, `{"message":"Bad Request"}`, `{"code":400}`]
-        for (const past of ["made", "given", "None"] as const) {
-          for (const body of silent) {
-            for (const status of [400, 404]) {
-              assert.strictEqual(
-                (yield* refusedWith(status, body, withdrawal, past))._tag,
-                "NoPixKey",
-                `${status} ${body}`
-              )
-              assert.strictEqual((yield* refusedWith(status, body, keyedWithdrawal, past))._tag, "RequestRejected")
-            }
-            assert.strictEqual((yield* refusedWith(409, body, withdrawal, past))._tag, "IdempotencyConflict", body)
-            for (const status of [402, 405, 410, 412, 418]) {
-              assert.strictEqual((yield* refusedWith(status, body, withdrawal, past))._tag, "RequestRejected")
-            }
+  it.effect("a 400 or 404 without words for a withdrawal without a PIX key is NoPixKey, the documented cause", () =>
+    Effect.gen(function* () {
+      const silent = ["", "{}", "null", "[]", `{"message":""}`, `{"message":"Bad Request"}`, `{"code":400}`]
+      for (const past of ["made", "given", "None"] as const) {
+        for (const body of silent) {
+          for (const status of [400, 404]) {
+            assert.strictEqual(
+              (yield* refusedWith(status, body, withdrawal, past))._tag,
+              "NoPixKey",
+              `${status} ${body}`
+            )
+            assert.strictEqual((yield* refusedWith(status, body, keyedWithdrawal, past))._tag, "RequestRejected")
+          }
+          assert.strictEqual((yield* refusedWith(409, body, withdrawal, past))._tag, "IdempotencyConflict", body)
+          for (const status of [402, 405, 410, 412, 418]) {
+            assert.strictEqual((yield* refusedWith(status, body, withdrawal, past))._tag, "RequestRejected")
           }
         }
-      })
+      }
+    })
   )
 
-  it.effect("the words that name another cause are no missing key", () =>
+  it.effect("a refusal whose words name another cause is not NoPixKey", () =>
     Effect.gen(function* () {
       const others = [
         "Conta bloqueada",
@@ -320,7 +320,7 @@ describe("the words of a refused withdrawal", () => {
     })
   )
 
-  it.effect("the words cannot mean a missing key when the request named one", () =>
+  it.effect("the words never mean NoPixKey if the request named a PIX key", () =>
     Effect.gen(function* () {
       for (const message of ["Não foi possível", "Chave PIX não encontrada", "Nenhuma chave PIX cadastrada"]) {
         for (const status of [400, 404, 422]) {
@@ -334,7 +334,7 @@ describe("the words of a refused withdrawal", () => {
     })
   )
 
-  it.effect("the words are shown cut, on one line, without what the request held", () =>
+  it.effect("the words are shown shortened, on one line, without the values of the request", () =>
     Effect.gen(function* () {
       const body = {
         message: `Chave maria@example.com recusada\r\n\u001B[31m para sk_live_0f9d2c7b ${"x ".repeat(300)}`
@@ -343,13 +343,13 @@ describe("the words of a refused withdrawal", () => {
       const said = "serviceMessage" in error ? (error.serviceMessage ?? "") : ""
       assert.match(said, /^Chave \[redacted\] recusada/)
       assert.isAtMost(said.length, 200)
-      // oxlint-disable-next-line no-control-regex -- control characters are what must not be there
+      // oxlint-disable-next-line no-control-regex -- the test searches for control characters
       assert.notMatch(error.message, /[\u0000-\u001F]/)
       assert.notInclude(JSON.stringify(error), "sk_live")
     })
   )
 
-  it.effect("the code of a refusal is shown where the request does not hold it", () =>
+  it.effect("the code of a refusal is shown if the request does not hold it", () =>
     Effect.gen(function* () {
       for (const [status, past] of [
         [422, "made"],
@@ -370,7 +370,7 @@ describe("the words of a refused withdrawal", () => {
     })
   )
 
-  it.effect("the id of a lookup is masked in what the service says of it", () =>
+  it.effect("the id of a lookup is masked in the words of the service", () =>
     Effect.gen(function* () {
       const id = "order-of-maria"
       const { error } = yield* failing(

@@ -1,6 +1,6 @@
 /**
- * The hand-shaped readers and writers against the schemas that they stand in for: the same value without the same
- * fields, or "ask the schema".
+ * Compares the fast readers and writers with their schemas: both give the same value and leave out the same fields, or
+ * the fast one returns `undefined`, so that the schema is used.
  */
 import { assert, describe, test } from "@effect/vitest"
 import { Result, type Schema } from "effect"
@@ -12,12 +12,12 @@ import { writePixCharge } from "../../src/client/internal/wire/writePixCharge.ts
 import { runs, seed, seeded } from "../support/seed.ts"
 import { created, listed } from "../support/operations.ts"
 
-/** How many mutated inputs each shape meets. */
+/** How many mutated inputs each shape is tested with. */
 const inputs = runs(1500, 20_000)
 
 type Random = ReturnType<typeof seeded>
 
-/** Values that a field may come with: right for some, wrong for others, and on the edge of both. */
+/** Values for fields: right for some fields, wrong for others, and at the bounds. */
 const oddities: readonly [unknown, ...Array<unknown>] = [
   null,
   undefined,
@@ -84,14 +84,14 @@ const names: readonly [string, ...Array<string>] = [
 
 const isContainer = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null
 
-/** A container somewhere inside, the outermost included. */
+/** A random object or list inside a value, or the value itself. */
 const somewhere = (value: Record<string, unknown>, random: Random): Record<string, unknown> => {
   const inner = Object.values(value).filter(isContainer)
   const [first, ...rest] = inner
   return first === undefined || random.next() < 0.25 ? value : somewhere(random.pick([first, ...rest]), random)
 }
 
-/** Changes a copy in one to three places: a field of another value, gone, new, or moved to the end. */
+/** Changes a copy in one to three places: replaces, removes, adds or moves a field. */
 const mutated = (base: object, random: Random): unknown => {
   const copy: unknown = structuredClone(base)
   if (!isContainer(copy)) return copy
@@ -140,7 +140,7 @@ const charge = {
 }
 const minimal = { amount: 2500, paymentMethod: "PIX", customer: { name: "Maria", email: "maria@example.com" } }
 
-/** Runs a shape's inputs; gives how many the fast way took. */
+/** Checks the mutated inputs of a shape. Returns how many of them the fast reader or writer accepted. */
 const compare = (bases: readonly [object, ...Array<object>], check: (input: unknown) => boolean): number => {
   const random = seeded(seed)
   let taken = 0
@@ -148,7 +148,7 @@ const compare = (bases: readonly [object, ...Array<object>], check: (input: unkn
   return taken
 }
 
-/** What an answer is read as, and the names of the fields that were left out. */
+/** Reads an answer. Returns its value, and the names of the fields that were left out. */
 const decoding = <A>(schema: Schema.ConstraintDecoder<unknown> & { readonly Type: A }, fast?: FastReader<A>) => {
   const decode = bodyDecoder(schema, { exact: undefined, denied: () => undefined, fast })
   return (text: string) => {
@@ -158,7 +158,7 @@ const decoding = <A>(schema: Schema.ConstraintDecoder<unknown> & { readonly Type
   }
 }
 
-/** Whether the reader took what a service can write: then its schema would not have read it otherwise. */
+/** Whether the fast reader accepted a text. If it did, its schema must give the same result. */
 const reads = <A>(schema: Schema.ConstraintDecoder<unknown> & { readonly Type: A }, fast: FastReader<A>) => {
   const [bySchema, byReader] = [decoding(schema), decoding(schema, fast)]
   return (input: unknown): boolean => {
@@ -172,11 +172,11 @@ const reads = <A>(schema: Schema.ConstraintDecoder<unknown> & { readonly Type: A
 }
 
 describe("a reader or writer beside its schema", { timeout: 600_000 }, () => {
-  test(`a page is read as by its schema, without the same fields, in ${inputs} inputs`, () => {
+  test(`a page is read with the same value and the same omitted fields as by its schema, in ${inputs} inputs`, () => {
     assert.isAbove(compare([page, listed], reads(Endpoints.listTransactions.response, readPage)), inputs / 5)
   })
 
-  test(`the answer to a charge is read as by its schema, without the same fields, in ${inputs} inputs`, () => {
+  test(`the answer to a charge is read with the same value and the same omitted fields as by its schema, in ${inputs} inputs`, () => {
     const bases: readonly [object, ...Array<object>] = [
       created,
       { ...created, companyId: 7, data: { ...created.data, note: { a: [1] }, companyId: 7 } }
@@ -193,7 +193,7 @@ describe("a reader or writer beside its schema", { timeout: 600_000 }, () => {
     assert.isUndefined(readCharge(JSON.parse(text), new Set()))
   })
 
-  test(`the fast path writes a PIX charge to the byte as the schema does, in ${inputs} inputs`, () => {
+  test(`the fast writer writes a PIX charge with the same bytes as the schema, in ${inputs} inputs`, () => {
     const encode = bodyEncoder(Endpoints.createTransaction.body.members[0])
     const check = (input: unknown): boolean => {
       const text = writePixCharge(input)
@@ -204,7 +204,7 @@ describe("a reader or writer beside its schema", { timeout: 600_000 }, () => {
     assert.isAbove(compare([charge, minimal], check), inputs / 5)
   })
 
-  test("the fast path asks the schema about a request that is no plain object", () => {
+  test("the fast writer leaves a request that is not a plain object to the schema", () => {
     class Charge {
       readonly amount = 2500
       readonly paymentMethod = "PIX"

@@ -26,7 +26,7 @@ import { runs } from "../support/seed.ts"
 import { attemptTime, headsFrom, until } from "../support/timers.ts"
 
 const always = { retryReads: Schedule.recurs(1), retryWrites: Schedule.recurs(1), maxResponseBytes: limit }
-/** One retry, at once. What never ends is cut off when the test says so. */
+/** One retry, without a wait. The test sets the time limit of an attempt. */
 const within = (attemptTimeout: Duration.Input) =>
   PaymentsPolicy.make({ ...always, attemptTimeout, deadline: Duration.infinity })
 const patient = within("1 hour")
@@ -43,13 +43,13 @@ const refusing = "http://127.0.0.1:4"
 
 const anyone = { clientId: "client", apiKey: Redacted.make("secret") }
 
-/** Everything of a write that must be the same on each of its attempts. */
+/** The parts of a write that must be the same on each of its attempts. */
 const sent = (requests: Effect.Success<Sandbox["Service"]["requests"]>) =>
   new Set(requests.map(({ idempotencyKey, text }) => `${idempotencyKey ?? "no key"} ${Redacted.value(text)}`))
 
 const sandbox = Layer.provide(Sandbox.layerServer, Layer.succeed(SandboxOptions, { balance: 100_000, companyId }))
 
-/** Calls once, against a server of its own whose faults are planned. */
+/** Makes one call to a new server with planned faults. */
 const play = Effect.fnUntraced(
   function* (
     call: OperationCall,
@@ -59,7 +59,7 @@ const play = Effect.fnUntraced(
   ) {
     const { baseUrl, credentials, fault, requests, transactions, withdrawals } = yield* Sandbox
     return yield* Effect.gen(function* () {
-      // The lookup needs something to look up; its creation is not counted.
+      // The lookup needs a transaction. The request that creates it is not counted.
       if (call.operation === "getTransaction") yield* createTransaction.run
       const known = (yield* transactions)[0]?.transactionId
       const run = known === undefined ? call.run : lookUp(known)
@@ -88,15 +88,15 @@ const play = Effect.fnUntraced(
   Effect.provide([sandbox, quiet])
 )
 
-/** Calls the operations at once, each with what is expected of it. */
+/** Checks the operations concurrently. */
 const each = <R>(own: ReadonlyArray<OperationCall>, check: (call: OperationCall) => Effect.Effect<void, unknown, R>) =>
   Effect.forEach(own, check, { concurrency: "unbounded", discard: true })
 
 /**
- * Whose turn it is: all operations in `npm run soak`. In `npm test` one write and one read, so that each operation meets
- * each row over one of the transports, and each transport meets each row.
+ * The operations of a test: all of them in `npm run soak`. In `npm test` they are one write and one read, so that each
+ * operation is tested with each row over one of the transports, and each transport with each row.
  */
-const dealt = (turn: number) =>
+const operationsOf = (turn: number) =>
   [calls.filter(({ isWrite }) => isWrite), calls.filter(({ isWrite }) => !isWrite)].flatMap((all) =>
     all.filter((_, at) => runs(Number(at === turn % all.length), 1) === 1)
   )
@@ -104,9 +104,9 @@ const dealt = (turn: number) =>
 describe.each(names)("over %s", (transport) => {
   describe("a gateway that fails", () => {
     for (const [index, row] of rows.entries()) {
-      const own = dealt(index + names.indexOf(transport))
+      const own = operationsOf(index + names.indexOf(transport))
       it.live(
-        `${own.map(({ operation }) => operation).join(" and ")} over ${transport} meet ${row.name} as documented`,
+        `${own.map(({ operation }) => operation).join(" and ")} over ${transport} end as documented after ${row.name}`,
         () =>
           each(own, (call) =>
             Effect.gen(function* () {
@@ -119,7 +119,7 @@ describe.each(names)("over %s", (transport) => {
                 call.operation
               )
 
-              // What is tried again helps where the fault is gone by then, and nothing is done twice.
+              // A retry succeeds if the fault has ended by then, and nothing is executed twice.
               if (isSequence || expected.requests !== 2) return
               const once = yield* play(call, transport, row, 1)
               assert.deepStrictEqual(
@@ -134,7 +134,7 @@ describe.each(names)("over %s", (transport) => {
   })
 
   describe("a connection that is never made", () => {
-    /** Nothing arrives, so what counts is the attempts that the error tells of. */
+    /** No request arrives, so the attempts are counted by the error. */
     const unsent = (reason: string, attempts: number) => (call: OperationCall) => ({
       tag: "ServiceUnavailable",
       outcome: call.isWrite ? "NotSent" : "NoEffect",
@@ -191,7 +191,10 @@ describe.each(names)("over %s", (transport) => {
       })
     )
 
-    /** Trusts the certificate, for the name that it is for if told to; fetch cannot be told. */
+    /**
+     * A transport that trusts the certificate, and expects the name `servername` if it is given. fetch has no such
+     * option.
+     */
     const trusting = (named: { readonly servername?: string }) =>
       ({
         fetch: undefined,
@@ -217,7 +220,7 @@ describe.each(names)("over %s", (transport) => {
         })
     )
 
-    it.live(`a port that speaks no TLS is met over ${transport} as documented`, () =>
+    it.live(`a call over ${transport} to a port without TLS fails as documented`, () =>
       Effect.gen(function* () {
         const server = yield* serveBlindly("HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n")
         yield* each(calls, (call) =>
@@ -229,14 +232,14 @@ describe.each(names)("over %s", (transport) => {
       })
     )
 
-    // Nothing that most transports tell says how far these two came: a request might have left. One of them knows.
+    // The errors of most transports do not show whether the request left in these two cases. One transport knows.
     const knows = transport === "effect-pix/node"
     const perhapsSent = (reason: string) => (call: OperationCall) => ({
       ...unsent(reason, 2)(call),
       ...(call.isWrite && !knows && { tag: "OutcomeUnknown", outcome: "Unknown" })
     })
 
-    it.live(`a connection that ends in the TLS handshake is met over ${transport} as documented`, () =>
+    it.live(`a call over ${transport} whose connection ends in the TLS handshake fails as documented`, () =>
       Effect.gen(function* () {
         const server = yield* serveBlindly("")
         yield* each(calls, (call) =>
@@ -250,7 +253,7 @@ describe.each(names)("over %s", (transport) => {
 
     const named = trusting({ servername: "another.example" })
     it.live.skipIf(named === undefined)(
-      `plain bytes that answer what came over TLS leave a write over ${transport} unknown`,
+      `a write over ${transport} has an unknown outcome if plain bytes answer its TLS`,
       () =>
         Effect.gen(function* () {
           const server = yield* serveTlsThenPlain("HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n")
@@ -266,11 +269,11 @@ describe.each(names)("over %s", (transport) => {
         })
     )
 
-    it.live(`a TLS handshake that stalls is met over ${transport} as documented`, () =>
+    it.live(`a call over ${transport} whose TLS handshake stalls fails as documented`, () =>
       Effect.gen(function* () {
         const server = yield* serveBlindly(null)
         const attempt = attemptTime()
-        // It does not wait at its end for a connection that never comes.
+        // The layer does not wait at its end for a connection that is never made.
         const over = knows
           ? Layer.orDie(NodePayments.layerHttpClient({ shutdownTimeout: "1 millis" }))
           : transports[transport]
@@ -295,7 +298,7 @@ describe.each(names)("over %s", (transport) => {
 
   describe("bytes that come back", () => {
     for (const [index, row] of bytes.entries()) {
-      const own = dealt(index + names.indexOf(transport))
+      const own = operationsOf(index + names.indexOf(transport))
       it.live(
         `${own.map(({ operation }) => operation).join(" and ")} over ${transport} read ${row.name} as documented`,
         () =>
@@ -318,7 +321,7 @@ describe.each(names)("over %s", (transport) => {
   })
 
   describe("a connection that is used again", () => {
-    /** Answers the first request of each connection, and breaks it at the second. */
+    /** A server that answers the first request of each connection, and closes the connection at the second. */
     const stale = (call: OperationCall) => {
       const used = new WeakSet<object>()
       return serveRaw((socket, request) => {
@@ -327,16 +330,16 @@ describe.each(names)("over %s", (transport) => {
         written(...good(call))(socket, request)
       })
     }
-    // By default this transport uses no connection again.
+    // By default this transport does not use a connection again.
     const keeping =
       transport === "node:http" ? NodeHttpClient.layerNodeHttpOptions({ keepAlive: true }) : transports[transport]
 
-    it.live(`a connection that breaks at its next request is not used by ${transport} to send that again`, () =>
+    it.live(`a request whose reused connection breaks is not sent again by ${transport}`, () =>
       each(calls, (call) =>
         Effect.gen(function* () {
           const server = yield* stale(call)
           const once = Effect.result(call.run)
-          // A transport may open another connection first: it is asked until it uses one again.
+          // A transport may open another connection first, so the call is repeated until a connection is used again.
           const client = Payments.layer({ baseUrl: `http://127.0.0.1:${server.port}` }).pipe(
             Layer.provide([keeping, Credentials.layer(anyone), IdempotencyKeyGen.layerSequential])
           )
@@ -396,21 +399,23 @@ describe.each(names)("over %s", (transport) => {
     const writes = calls.filter(({ isWrite }) => isWrite)
     for (const [mode, [ofSent, ofUnsent]] of Object.entries(modes)) {
       for (const call of writes) {
-        it.live(`the policy ${mode} says over ${transport} what is sent again of ${call.operation}`, () =>
-          Effect.gen(function* () {
-            const { baseUrl, credentials, fault, requests } = yield* Sandbox
-            const policy = { ...patient, writes: mode as keyof typeof modes } // the names of `modes` itself
-            const known = yield* credentials
-            const attemptsAt = (url: string) =>
-              Effect.map(Effect.flip(call.run), (error) => error.attempts).pipe(
-                Effect.provide([clientOf(url, known)(transport), quiet]),
-                Effect.provideService(PaymentsPolicy, policy)
-              )
-            yield* fault(call.operation, Fault.resetAfter, { times: Infinity })
-            assert.strictEqual(yield* attemptsAt(baseUrl), ofSent)
-            assert.strictEqual((yield* requests).length, ofSent)
-            assert.strictEqual(yield* attemptsAt(refusing), ofUnsent)
-          }).pipe(Effect.provide(sandbox))
+        it.live(
+          `the policy ${mode} decides over ${transport} after which failures ${call.operation} is sent again`,
+          () =>
+            Effect.gen(function* () {
+              const { baseUrl, credentials, fault, requests } = yield* Sandbox
+              const policy = { ...patient, writes: mode as keyof typeof modes } // the names of `modes` itself
+              const known = yield* credentials
+              const attemptsAt = (url: string) =>
+                Effect.map(Effect.flip(call.run), (error) => error.attempts).pipe(
+                  Effect.provide([clientOf(url, known)(transport), quiet]),
+                  Effect.provideService(PaymentsPolicy, policy)
+                )
+              yield* fault(call.operation, Fault.resetAfter, { times: Infinity })
+              assert.strictEqual(yield* attemptsAt(baseUrl), ofSent)
+              assert.strictEqual((yield* requests).length, ofSent)
+              assert.strictEqual(yield* attemptsAt(refusing), ofUnsent)
+            }).pipe(Effect.provide(sandbox))
         )
       }
     }

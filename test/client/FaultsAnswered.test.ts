@@ -1,4 +1,7 @@
-/** The errors of the operations by status, header and word of an answer. Faults.test.ts has what a transport changes. */
+/**
+ * The errors of the operations by status, headers and words of an answer. Faults.test.ts tests the faults whose errors
+ * depend on the transport.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger, Schedule } from "effect"
 import { PaymentsPolicy } from "effect-pix"
@@ -9,11 +12,11 @@ import { answeredRows, expectedOf, outcomeOf, type Row, succeeded } from "../sup
 const memory = Layer.provide(Sandbox.layerPayments, Layer.succeed(SandboxOptions, { balance: 100_000, companyId }))
 const policy = PaymentsPolicy.make({ retryReads: Schedule.recurs(1), retryWrites: Schedule.recurs(1) })
 
-/** Calls once, on a gateway of its own that meets so many requests with the faults. */
+/** Makes one call to a new gateway that answers this number of requests with the faults. */
 const play = Effect.fnUntraced(
   function* (call: OperationCall, faults: Row["faults"], times: number) {
     const { baseUrl, fault, requests, transactions, withdrawals } = yield* Sandbox
-    // The lookup needs something to look up.
+    // The lookup needs a transaction.
     if (call.operation === "getTransaction") yield* createTransaction.run
     const known = (yield* transactions)[0]?.transactionId
     const run = known === undefined ? call.run : lookUp(known)
@@ -31,7 +34,7 @@ const play = Effect.fnUntraced(
 
 describe("a gateway that answers", () => {
   for (const row of answeredRows) {
-    it.live(`every operation meets ${row.name} as documented`, () =>
+    it.live(`every operation ends as documented after ${row.name}`, () =>
       Effect.forEach(
         calls,
         Effect.fnUntraced(function* (call) {
@@ -43,7 +46,7 @@ describe("a gateway that answers", () => {
             { outcome: expected, executed: call.isWrite ? row.executed : 0 },
             call.operation
           )
-          // What is tried again helps where the fault is gone by then, and nothing is done twice.
+          // A retry succeeds if the fault has ended by then, and nothing is executed twice.
           if (isSequence || expected.requests !== 2) return
           const once = yield* play(call, row.faults, 1)
           assert.deepStrictEqual(once, { outcome: succeeded(2).read, executed: call.isWrite ? 1 : 0 }, call.operation)

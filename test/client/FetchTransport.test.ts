@@ -16,7 +16,7 @@ const { run: pay } = requestWithdrawal
 const read = Effect.flatMap(Payments, (payments) => payments.getBalance({ companyId: 7 }))
 const once = PaymentsPolicy.layer(PaymentsPolicy.once)
 
-/** Answers the first request with 421, and is gone before the second. */
+/** A server that answers the first request with 421, and is closed before the second. */
 const misdirecting = Effect.callback<{ readonly url: string; readonly requests: () => number }>((resume) => {
   let requests = 0
   const server = createServer((request, response) => {
@@ -27,14 +27,14 @@ const misdirecting = Effect.callback<{ readonly url: string; readonly requests: 
     })
   })
   server.listen(0, "127.0.0.1", () => {
-    const { port } = server.address() as AddressInfo // a TCP server's address is never a string
+    const { port } = server.address() as AddressInfo // the address of a TCP server is never a string
     resume(Effect.succeed({ url: `http://127.0.0.1:${port}`, requests: () => requests }))
   })
 })
 
 describe("the fetch transport", () => {
   it.live(
-    "the fetch transport calls nothing unsent that fetch sent by itself: a 421, and then a refused connection",
+    "the fetch transport reports an unknown outcome if fetch repeats a request after a 421 and the connection is then refused",
     () =>
       Effect.gen(function* () {
         const { requests, url } = yield* misdirecting
@@ -57,62 +57,58 @@ describe("the fetch transport", () => {
     })
   )
 
-  it.live(
-    "the fetch transport takes the fetch and the RequestInit that its layer is given, and never follows a redirect",
-    () =>
-      Effect.gen(function* () {
-        const seen: Array<RequestInit | undefined> = []
-        const fetch: typeof globalThis.fetch = (_, init) => {
-          seen.push(init)
-          return Promise.resolve(Response.json(balance))
-        }
-        const transport = FetchTransport.layer.pipe(
-          Layer.provide([
-            Layer.succeed(FetchHttpClient.Fetch, fetch),
-            Layer.succeed(FetchHttpClient.RequestInit, {
-              headers: { "X-Proxy": "yes" },
-              redirect: "follow",
-              cache: "no-store"
-            })
-          ])
-        )
-        yield* Effect.provide(read, paymentsOn(transport))
-        const [init] = seen
-        assert.deepInclude(init, { cache: "no-store", redirect: "manual", method: "GET" })
-        assert.strictEqual(new Headers(init?.headers).get("x-proxy"), "yes")
-      })
+  it.live("the fetch transport uses the fetch and the RequestInit of its layer, and never follows a redirect", () =>
+    Effect.gen(function* () {
+      const seen: Array<RequestInit | undefined> = []
+      const fetch: typeof globalThis.fetch = (_, init) => {
+        seen.push(init)
+        return Promise.resolve(Response.json(balance))
+      }
+      const transport = FetchTransport.layer.pipe(
+        Layer.provide([
+          Layer.succeed(FetchHttpClient.Fetch, fetch),
+          Layer.succeed(FetchHttpClient.RequestInit, {
+            headers: { "X-Proxy": "yes" },
+            redirect: "follow",
+            cache: "no-store"
+          })
+        ])
+      )
+      yield* Effect.provide(read, paymentsOn(transport))
+      const [init] = seen
+      assert.deepInclude(init, { cache: "no-store", redirect: "manual", method: "GET" })
+      assert.strictEqual(new Headers(init?.headers).get("x-proxy"), "yes")
+    })
   )
 
-  it.live(
-    "the fetch transport is not taken for a client that a user put something around, nor for a call with a fetch of its own",
-    () =>
-      Effect.gen(function* () {
-        const gateway = yield* makeGateway
-        gateway.script(json(balance))
-        const wrapped = Layer.effect(
+  it.live("the fetch transport is not used for a client that a user wrapped, or for a call with its own fetch", () =>
+    Effect.gen(function* () {
+      const gateway = yield* makeGateway
+      gateway.script(json(balance))
+      const wrapped = Layer.effect(
+        HttpClient.HttpClient,
+        Effect.map(
           HttpClient.HttpClient,
-          Effect.map(
-            HttpClient.HttpClient,
-            HttpClient.mapRequest((request) => ({ ...request, url: `${gateway.url}/mapped` }))
-          )
-        ).pipe(Layer.provide(FetchTransport.layer))
-        yield* Effect.provide(read, paymentsOn(wrapped))
-        assert.strictEqual(gateway.requests[0]?.path, "/mapped")
-
-        let asked = 0
-        const own: typeof globalThis.fetch = () => {
-          asked++
-          return Promise.resolve(Response.json(balance))
-        }
-        yield* read.pipe(
-          Effect.provideService(FetchHttpClient.Fetch, own),
-          Effect.provide(paymentsOn(FetchTransport.layer))
+          HttpClient.mapRequest((request) => ({ ...request, url: `${gateway.url}/mapped` }))
         )
-        assert.strictEqual(asked, 1)
-      })
+      ).pipe(Layer.provide(FetchTransport.layer))
+      yield* Effect.provide(read, paymentsOn(wrapped))
+      assert.strictEqual(gateway.requests[0]?.path, "/mapped")
+
+      let asked = 0
+      const own: typeof globalThis.fetch = () => {
+        asked++
+        return Promise.resolve(Response.json(balance))
+      }
+      yield* read.pipe(
+        Effect.provideService(FetchHttpClient.Fetch, own),
+        Effect.provide(paymentsOn(FetchTransport.layer))
+      )
+      assert.strictEqual(asked, 1)
+    })
   )
 
-  it.live("the fetch transport survives a fetch that throws", () =>
+  it.live("the fetch transport reports a fetch that throws as a typed error", () =>
     Effect.gen(function* () {
       const broken: typeof globalThis.fetch = () => assert.fail("no fetch here")
       const transport = Layer.provide(FetchTransport.layer, Layer.succeed(FetchHttpClient.Fetch, broken))
@@ -122,7 +118,7 @@ describe("the fetch transport", () => {
   )
 
   it.live(
-    "the fetch transport warns when it is built where fetch may repeat a payment and cannot be told otherwise",
+    "the fetch transport logs a warning at its build if fetch may repeat a payment and has no option against that",
     () =>
       Effect.gen(function* () {
         const lines: Array<string> = []
@@ -171,7 +167,7 @@ describe("an answer that declares more than the bound", () => {
   it.live("is cancelled at once, so that a program over any of the transports ends", () =>
     Effect.gen(function* () {
       const gateway = yield* makeGateway
-      // The body never ends, and the connection stays.
+      // The body never ends, and the connection stays open.
       gateway.script((response) => {
         response.writeHead(200, { "content-type": "application/json", "content-length": 99_999_999 })
         response.write("{")

@@ -8,7 +8,7 @@ import { paymentsOn, respond, scripted } from "../support/Wire.ts"
 
 const { run: pay } = requestWithdrawal
 
-/** Where the reports of interrupted writes go, and the lines of the log. */
+/** Collects the reports of interrupted writes, and the lines of the log. */
 const watching = (hook: (report: OutcomeUnknown) => Effect.Effect<void> = () => Effect.void) => {
   const reports: Array<OutcomeUnknown> = []
   const lines: Array<string> = []
@@ -27,30 +27,32 @@ const watching = (hook: (report: OutcomeUnknown) => Effect.Effect<void> = () => 
 }
 
 describe("a write that is interrupted", () => {
-  it.effect("a write that is interrupted when its answer is there but not returned is reported with its key", () =>
-    Effect.gen(function* () {
-      const { layer, reports } = watching()
-      let interrupt = (): void => assert.fail("nothing to interrupt")
-      const answering = HttpClient.make((request) =>
-        Effect.sync(() => {
-          interrupt()
-          return HttpClientResponse.fromWeb(request, Response.json(record("wd_1"), { status: 201 }))
-        })
-      )
-      const client = paymentsOn(Layer.succeed(HttpClient.HttpClient, answering))
-      const fiber = yield* Effect.forkChild(
-        Effect.withFiber((fiber) => {
-          interrupt = () => fiber.interruptUnsafe()
-          return pay
-        }).pipe(Effect.provide(Layer.merge(client, layer)))
-      )
-      const exit = yield* Fiber.await(fiber)
-      assert.isTrue(Exit.hasInterrupts(exit))
-      assert.deepStrictEqual(
-        reports.map(({ idempotencyKey, outcome, reason }) => [idempotencyKey, outcome, reason]),
-        [["wd_1", "Unknown", "Interrupted"]]
-      )
-    })
+  it.effect(
+    "a write that is interrupted after its answer arrived and before it is returned is reported with its key",
+    () =>
+      Effect.gen(function* () {
+        const { layer, reports } = watching()
+        let interrupt = (): void => assert.fail("nothing to interrupt")
+        const answering = HttpClient.make((request) =>
+          Effect.sync(() => {
+            interrupt()
+            return HttpClientResponse.fromWeb(request, Response.json(record("wd_1"), { status: 201 }))
+          })
+        )
+        const client = paymentsOn(Layer.succeed(HttpClient.HttpClient, answering))
+        const fiber = yield* Effect.forkChild(
+          Effect.withFiber((fiber) => {
+            interrupt = () => fiber.interruptUnsafe()
+            return pay
+          }).pipe(Effect.provide(Layer.merge(client, layer)))
+        )
+        const exit = yield* Fiber.await(fiber)
+        assert.isTrue(Exit.hasInterrupts(exit))
+        assert.deepStrictEqual(
+          reports.map(({ idempotencyKey, outcome, reason }) => [idempotencyKey, outcome, reason]),
+          [["wd_1", "Unknown", "Interrupted"]]
+        )
+      })
   )
 
   it.effect(
@@ -118,7 +120,7 @@ describe("a write that is interrupted", () => {
     "interrupts itself": () => Effect.interrupt
   }
   it.effect.each(Object.entries(throwing))(
-    "a write whose hook %s is interrupted and told to the log all the same",
+    "a write whose hook %s can still be interrupted, and is logged",
     ([, hook]) =>
       Effect.gen(function* () {
         const { layer, lines, reports } = watching(hook)

@@ -8,7 +8,7 @@ import { lostConnection, paymentsOn, refusedConnection, respond, scripted } from
 import { type Call, pay, create, read, underTestClock } from "../support/played.ts"
 
 describe("an interrupted write", () => {
-  /** Interrupts a call after `after`, and gives what was reported to the hook and to the log. */
+  /** Interrupts a call after `after`. Returns the reports of the hook and the lines of the log. */
   const interrupting = Effect.fnUntraced(function* (
     call: Call,
     after: Duration.Input,
@@ -70,19 +70,21 @@ describe("an interrupted write", () => {
       })
   )
 
-  it.effect("an interrupted write that waits after a refusal, or after what was not sent, is not reported", () =>
-    Effect.gen(function* () {
-      for (const reply of [respond(429), refusedConnection]) {
-        const { layer, sent } = scripted(reply)
-        const { lines, reports } = yield* interrupting(pay, "5 seconds", paymentsOn(layer))
-        assert.deepStrictEqual([reports, sent.length], [[], 1])
-        // A rate limit is logged whatever becomes of the call.
-        assert.deepStrictEqual(
-          lines.filter(([, line]) => !line.includes("HTTP 429")),
-          []
-        )
-      }
-    })
+  it.effect(
+    "an interrupted write that waits after a refusal, or after an attempt that was not sent, is not reported",
+    () =>
+      Effect.gen(function* () {
+        for (const reply of [respond(429), refusedConnection]) {
+          const { layer, sent } = scripted(reply)
+          const { lines, reports } = yield* interrupting(pay, "5 seconds", paymentsOn(layer))
+          assert.deepStrictEqual([reports, sent.length], [[], 1])
+          // A rate limit is logged whatever the result of the call.
+          assert.deepStrictEqual(
+            lines.filter(([, line]) => !line.includes("HTTP 429")),
+            []
+          )
+        }
+      })
   )
 
   it.effect("an interrupted write that has not sent anything yet is not reported", () =>
@@ -105,7 +107,7 @@ describe("an interrupted write", () => {
     })
   )
 
-  it.effect("an interrupted write that its caller's timeout cuts off is reported too", () =>
+  it.effect("a write that its caller's timeout interrupts is reported too", () =>
     Effect.gen(function* () {
       const { layer } = scripted("silence")
       const reported = yield* Deferred.make<OutcomeUnknown>()
@@ -120,7 +122,7 @@ describe("an interrupted write", () => {
     })
   )
 
-  it.effect("an interrupted write is not held by a hook that hangs for longer than ten seconds", () =>
+  it.effect("an interrupted write waits at most ten seconds for a hook that hangs", () =>
     Effect.gen(function* () {
       const { layer } = scripted("silence")
       const started = yield* Deferred.make<void>()

@@ -1,4 +1,7 @@
-/** What the five operations print, whatever the gateway answers. The other effects are in LeakPrograms.test.ts. */
+/**
+ * The five operations print no secret and no personal data, whatever the gateway answers. LeakPrograms.test.ts tests
+ * the other effects.
+ */
 import { NodeHttpClient } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Layer } from "effect"
@@ -24,7 +27,7 @@ describe("what an operation prints", () => {
   for (const [turn, call] of marked.entries()) {
     const subject = `${call.operation} (marked call ${turn})`
 
-    it.effect(`${subject} prints nothing of what it sent when it succeeds`, () =>
+    it.effect(`${subject} prints nothing of its request when it succeeds`, () =>
       Effect.gen(function* () {
         const payments = yield* Payments
         const created = yield* payments.createTransaction({ ...charge, paymentMethod: "PIX" })
@@ -35,7 +38,7 @@ describe("what an operation prints", () => {
       }).pipe(Effect.provide(memory))
     )
 
-    it.effect(`${subject} prints nothing of it when the service answers with what it was sent`, () =>
+    it.effect(`${subject} prints nothing of its request when the service echoes it`, () =>
       Effect.forEach(echoes(call, turn), (answer) => check(call, answer), { discard: true }).pipe(
         Effect.provide(memory)
       )
@@ -43,11 +46,11 @@ describe("what an operation prints", () => {
   }
 
   for (const call of first) {
-    it.effect(`${call.operation} prints nothing of what it sent when it fails`, () =>
+    it.effect(`${call.operation} prints nothing of its request when it fails`, () =>
       Effect.gen(function* () {
         for (const answer of unhelpful) {
           const printed = yield* check(call, answer)
-          // What was searched is there: the error was logged, and traced.
+          // The searched texts are not empty: the error was logged and traced.
           assert.isAtLeast(printed.lines, Exit.isFailure(printed.exit) ? 1 : 0, answer[0])
           assert.isAtLeast(printed.spans, 3, answer[0])
         }
@@ -94,7 +97,7 @@ const transports: Record<string, Layer.Layer<HttpClient.HttpClient>> = {
 describe("what an operation prints over a real transport", () => {
   const slow = new Set(["silence", "headersThenSilence", "drip", "latency"])
   for (const [transport, layer] of Object.entries(transports)) {
-    it.live(`an operation over ${transport} prints nothing of what it sent`, () =>
+    it.live(`an operation over ${transport} prints nothing of its request`, () =>
       Effect.gen(function* () {
         const sandbox = yield* Sandbox
         const client = Payments.layer({ baseUrl: sandbox.baseUrl, companyId: 1 }).pipe(

@@ -1,4 +1,4 @@
-/** What is printed of input and settings that are refused, and of values that hold somebody's data. */
+/** Errors of refused inputs and settings print no value, and values with personal data print masked. */
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Exit, Layer, Redacted } from "effect"
 import { BrCode, Credentials, Document, IdempotencyKeyGen, Payments, type PaymentsError, PixKey } from "effect-pix"
@@ -10,8 +10,8 @@ import { charge, customer, keys, memory, on, options } from "../support/marked.t
 
 const { cnpj, copyAndPaste, cpf, email, evp, name, phone } = person
 
-describe("what an operation prints of an input that it refuses before it is sent", () => {
-  /** As a caller's JavaScript has it, or a form that nobody checked. */
+describe("the printed error of an input that is refused before it is sent", () => {
+  /** An input without types, such as one from plain JavaScript or from an unchecked form. */
   const wrong = (input: object) => input as never // the types would not let it through
   const withdrawal = { amount: 1000, description: person.description, metadata: person.metadata }
   const inputs: Record<string, Effect.Effect<unknown, PaymentsError, Payments>> = {
@@ -134,7 +134,7 @@ describe("what a ConfigurationError prints", () => {
     )
   }
 
-  it.effect("the warning that credentials could not be loaded again prints nothing of why", () =>
+  it.effect("the warning that credentials could not be loaded again prints nothing of the cause", () =>
     Effect.gen(function* () {
       let loads = 0
       const load = Effect.suspend(() => {
@@ -159,7 +159,7 @@ describe("what a ConfigurationError prints", () => {
   )
 })
 
-describe("what a value that holds somebody's data prints", () => {
+describe("a printed value that holds personal data", () => {
   const held = {
     "a CPF key": keys.CPF,
     "a CNPJ key": keys.CNPJ,
@@ -173,12 +173,12 @@ describe("what a value that holds somebody's data prints", () => {
     "a record with credentials": { apiKey: Redacted.make(secrets.apiKey) }
   }
   for (const [how, value] of Object.entries(held)) {
-    it(`what is printed of ${how} is masked`, () => {
+    it(`the printed text of ${how} is masked`, () => {
       assert.deepStrictEqual(leaks({ texts: renderings(value) }), [])
     })
   }
 
-  it("what Document.mask answers shows no document", () => {
+  it("Document.mask shows no whole document", () => {
     assert.deepStrictEqual(leaksIn(`${Document.mask(Document.cpf(cpf))} ${Document.mask(Document.cnpj(cnpj))}`), [])
   })
 

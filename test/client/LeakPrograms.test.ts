@@ -1,4 +1,7 @@
-/** What is printed by what is made of the five operations: streams, waits, payouts, their queue, and the webhook. */
+/**
+ * The programs that use the five operations print no secret and no personal data: streams, waits, payouts, their queue,
+ * and the webhook.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Option, Redacted, Schema, Stream } from "effect"
 import { Money, Payments, TransactionHints, TransactionStream, TransactionWait } from "effect-pix"
@@ -12,9 +15,11 @@ import { charge, withPassingTime, keys, marked, type MarkedCall, memory } from "
 const { cnpj, copyAndPaste, cpf, email, evp, name, phone } = person
 
 interface Program {
-  /** The marked call whose answers are those of the gateway. */
+  /** The marked call whose answers the gateway gives. */
   readonly call: MarkedCall
-  /** The answer is what a user would log of it: without what the service recorded, which is what was asked for. */
+  /**
+   * The result is the part that a user would log. It leaves out the record of the service, which repeats the request.
+   */
   readonly run: Effect.Effect<unknown, unknown, Payments | Sandbox>
 }
 
@@ -128,8 +133,11 @@ const programs: Record<string, Program> = {
   }
 }
 
-/** Every third: each answer comes to the operation itself in Leak.test.ts, and here to some of the programs. */
-const dealt = (answers: ReadonlyArray<Answer>, turn: number) => answers.filter((_, at) => (at + turn) % 3 === 0)
+/**
+ * Every third answer. Leak.test.ts tests each operation with every answer; here each answer is given to some of the
+ * programs.
+ */
+const everyThird = (answers: ReadonlyArray<Answer>, turn: number) => answers.filter((_, at) => (at + turn) % 3 === 0)
 
 const check = Effect.fnUntraced(function* (title: string, { call, run }: Program, [how, fault]: Answer) {
   const sandbox = yield* Sandbox
@@ -145,7 +153,7 @@ const check = Effect.fnUntraced(function* (title: string, { call, run }: Program
 
 describe("what a program prints", () => {
   for (const [turn, [title, program]] of Object.entries(programs).entries()) {
-    it.effect(`${title} prints nothing of what it sends and reads when it succeeds`, () =>
+    it.effect(`${title} prints nothing of its requests and answers when it succeeds`, () =>
       Effect.gen(function* () {
         const printed = yield* check(title, program, ["success", Fault.none])
         assert.isTrue(Exit.isSuccess(printed.exit))
@@ -153,14 +161,14 @@ describe("what a program prints", () => {
       }).pipe(Effect.provide(memory))
     )
 
-    it.effect(`${title} prints nothing of it when the gateway fails`, () =>
-      Effect.forEach(dealt(unhelpful, turn), (answer) => check(title, program, answer), { discard: true }).pipe(
+    it.effect(`${title} prints nothing of its requests when the gateway fails`, () =>
+      Effect.forEach(everyThird(unhelpful, turn), (answer) => check(title, program, answer), { discard: true }).pipe(
         Effect.provide(memory)
       )
     )
 
-    it.effect(`${title} prints nothing of it when the gateway answers with what it was sent`, () =>
-      Effect.forEach(dealt(echoes(program.call, turn), turn), (answer) => check(title, program, answer), {
+    it.effect(`${title} prints nothing of its requests when the gateway echoes them`, () =>
+      Effect.forEach(everyThird(echoes(program.call, turn), turn), (answer) => check(title, program, answer), {
         discard: true
       }).pipe(Effect.provide(memory))
     )

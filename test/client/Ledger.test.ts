@@ -16,7 +16,10 @@ import { Fault, Sandbox, SandboxOptions } from "effect-pix/sandbox"
 import { FetchHttpClient, type HttpClient } from "effect/http"
 import { runs, seed } from "../support/seed.ts"
 
-/** What a gateway and the way to it may do to a payout, of which some attempts are executed and some are not. */
+/**
+ * The faults of a gateway and of the connection to it. After some of them the payout was executed, after others it was
+ * not.
+ */
 const faults: Arr.NonEmptyReadonlyArray<Fault.Fault> = [
   Fault.refuse,
   Fault.resetBefore,
@@ -50,7 +53,7 @@ const faults: Arr.NonEmptyReadonlyArray<Fault.Fault> = [
   Fault.otherKey()
 ]
 
-/** What ends only with the time of the attempt. */
+/** The faults that end only with the time limit of the attempt. */
 const stalls: Arr.NonEmptyReadonlyArray<Fault.Fault> = [
   Fault.silence(),
   Fault.silence({ executed: true }),
@@ -73,7 +76,7 @@ const orders = Effect.fnUntraced(function* (count: number) {
   return made
 })
 
-/** At random, and the same with the same seed: two of five requests meet nothing. */
+/** A random script, the same for the same seed: two of five requests meet no fault. */
 const script = (faults: Arr.NonEmptyReadonlyArray<Fault.Fault>, count: number) =>
   Effect.replicateEffect(
     Effect.flatMap(Random.next, (part) => (part < 0.4 ? Effect.succeed(Fault.none) : Random.choice(faults))),
@@ -87,7 +90,7 @@ const bounds = {
   retryBudget: "unlimited"
 } as const
 
-/** How calls are made: some try again by themselves, some leave it to their caller. */
+/** The policies of calls: some repeat a failed attempt, others leave this to the caller. */
 const policies: Arr.NonEmptyReadonlyArray<PaymentsPolicy> = [
   PaymentsPolicy.make({ ...bounds, retryWrites: Schedule.recurs(2) }),
   PaymentsPolicy.make({ ...bounds, retryWrites: Schedule.recurs(1), writes: "only-unsent" }),
@@ -97,9 +100,9 @@ const policies: Arr.NonEmptyReadonlyArray<PaymentsPolicy> = [
 const maxCalls = 300
 
 /**
- * A caller of good manners: an unknown outcome is asked again with the same key, until there is an answer. A refusal
- * and what was not sent are taken at their word: the payout was not executed, which is checked at once, and it is
- * ordered anew.
+ * A caller that follows the outcomes: after an unknown outcome it repeats the call with the same key, until there is an
+ * answer. After a refusal or a call that was not sent, it checks that the payout was not executed, and orders it with a
+ * new key.
  */
 const payOut = ({ amount, key }: Order, isPaid: (key: string) => Effect.Effect<boolean>) =>
   Effect.gen(function* () {
@@ -117,7 +120,7 @@ const payOut = ({ amount, key }: Order, isPaid: (key: string) => Effect.Effect<b
       assert.strictEqual(result.idempotencyKey, key)
       if (result.outcome === "Unknown") mayBePaid = true
       else if (!mayBePaid) {
-        assert.isFalse(yield* isPaid(key), `${result._tag} says that nothing was executed, and ${key} was`)
+        assert.isFalse(yield* isPaid(key), `${result._tag} means that nothing was executed, but ${key} was executed`)
       }
     }
     return yield* Effect.die(new Error(`${key} had no answer after ${maxCalls} calls`))
@@ -141,7 +144,7 @@ const run = (count: number, faults: Arr.NonEmptyReadonlyArray<Fault.Fault>) =>
     const inBooks = paid.map(({ amount, id, idempotencyKey }) => ({ key: idempotencyKey, amount, id }))
     const byKey = <A extends { readonly key: string | undefined }>(records: ReadonlyArray<A>) =>
       records.toSorted((a, b) => ((a.key ?? "") < (b.key ?? "") ? -1 : 1))
-    // One payout a reference, of the right amount, and the answer that each caller got is that payout's.
+    // Each reference has one payout of the right amount, and each caller got the answer of its own payout.
     assert.deepStrictEqual<unknown>(byKey(inBooks), byKey(answers))
     assert.strictEqual(new Set(answers.map(({ id }) => id)).size, count)
     const sum = wanted.reduce((total, { amount }) => total + amount, 0)
@@ -167,9 +170,9 @@ const overSocket = <E>(client: Layer.Layer<HttpClient.HttpClient, E>) =>
     })
   ).pipe(Layer.provideMerge(Layer.provide(Sandbox.layerServer, rich)))
 
-describe("withdrawals with faults between them, asked again with the same key until there is an answer", () => {
+describe("withdrawals that meet faults and are repeated with the same key until there is an answer", () => {
   const title = (count: number) =>
-    `${count} withdrawals with faults between them are ${count} payouts, each with its answer (seed ${seed})`
+    `${count} withdrawals that meet faults become ${count} payouts, each with its answer (seed ${seed})`
 
   describe("in memory", () => {
     const count = runs(200, 2000)

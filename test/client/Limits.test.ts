@@ -1,4 +1,4 @@
-/** The recipes of docs/limits.md, counted by the requests that the gateway received. */
+/** Tests the recipes of docs/limits.md by counting the requests that the gateway received. */
 import * as NodeRedis from "@effect/platform-node/NodeRedis"
 import { assert, describe, it } from "@effect/vitest"
 import { Credentials, IdempotencyKeyGen, Merchants, Payments, PaymentsPolicy } from "effect-pix"
@@ -11,7 +11,7 @@ import { startFakeRedis } from "../support/fakeRedis.ts"
 import { noRedis, startRedis } from "../support/redis.ts"
 import { withdrawal } from "../support/operations.ts"
 
-/** The request never became bytes. */
+/** Fails like a transport that never sent the request. */
 const refuseUnsent = (request: HttpClientRequest.HttpClientRequest, description: string) => (cause: unknown) =>
   new HttpClientError.HttpClientError({ reason: new HttpClientError.EncodeError({ request, description, cause }) })
 
@@ -19,7 +19,7 @@ interface Rate {
   readonly key: string | ((request: HttpClientRequest.HttpClientRequest) => string)
   readonly limit: number
   readonly window: Duration.Input
-  /** How long an attempt may wait for its turn. */
+  /** The longest wait of an attempt for the rate limit. */
   readonly patience: Duration.Input
 }
 const ten: Rate = { key: "payments", limit: 10, window: "1 second", patience: "5 seconds" }
@@ -180,23 +180,25 @@ describe("a circuit breaker around the HttpClient", () => {
       }).pipe(Effect.provide(layer), once)
   )
 
-  it.effect("the circuit opens for a service that hangs: the time limit inside the breaker counts as its failure", () =>
-    Effect.gen(function* () {
-      const payments = yield* Payments
-      const sandbox = yield* Sandbox
-      yield* sandbox.fault("requestWithdrawal", Fault.silence(), { times: 5 })
-      const hanging = yield* Effect.forkChild(
-        Effect.forEach(Array.from({ length: 5 }), () => Effect.flip(payments.requestWithdrawal(withdrawal)))
-      )
-      yield* TestClock.adjust("100 seconds")
-      const errors = yield* Fiber.join(hanging)
-      assert.deepStrictEqual(
-        errors.map((error) => (error._tag === "OutcomeUnknown" ? error.reason : error._tag)),
-        Array.from({ length: 5 }, () => "Timeout")
-      )
-      assert.strictEqual((yield* Effect.flip(payments.requestWithdrawal(withdrawal))).outcome, "NotSent")
-      assert.strictEqual(yield* count, 5)
-    }).pipe(Effect.provide(layer), once, quiet)
+  it.effect(
+    "the circuit opens for a service that hangs, since the breaker counts the time limit inside it as a failure",
+    () =>
+      Effect.gen(function* () {
+        const payments = yield* Payments
+        const sandbox = yield* Sandbox
+        yield* sandbox.fault("requestWithdrawal", Fault.silence(), { times: 5 })
+        const hanging = yield* Effect.forkChild(
+          Effect.forEach(Array.from({ length: 5 }), () => Effect.flip(payments.requestWithdrawal(withdrawal)))
+        )
+        yield* TestClock.adjust("100 seconds")
+        const errors = yield* Fiber.join(hanging)
+        assert.deepStrictEqual(
+          errors.map((error) => (error._tag === "OutcomeUnknown" ? error.reason : error._tag)),
+          Array.from({ length: 5 }, () => "Timeout")
+        )
+        assert.strictEqual((yield* Effect.flip(payments.requestWithdrawal(withdrawal))).outcome, "NotSent")
+        assert.strictEqual(yield* count, 5)
+      }).pipe(Effect.provide(layer), once, quiet)
   )
 
   it.effect("the circuit stays closed for refusals, which a healthy service answers too", () =>
@@ -217,7 +219,7 @@ describe("a circuit breaker around the HttpClient", () => {
       yield* sandbox.fault("any", Fault.refusal(503, "Fora do ar"), { times: 4 })
       for (let i = 0; i < 4; i++) yield* Effect.flip(once(payments.getBalance()))
       yield* sandbox.fault("requestWithdrawal", Fault.resetAfter)
-      // Its first attempt pays and opens the circuit; the second is kept back.
+      // The first attempt pays and opens the circuit. The second attempt is not sent.
       const error = yield* Effect.flip(payments.requestWithdrawal(withdrawal))
       assert.strictEqual(error._tag, "OutcomeUnknown")
       assert.strictEqual(error.attempts, 2)
@@ -237,7 +239,7 @@ describe("many merchants in one process", () => {
     apiKey: Redacted.make(`secret-of-${companyId}`)
   })
 
-  /** A sandbox a company behind one address, told apart by the client id, as the service does it. */
+  /** A gateway with a sandbox for each company. The client id selects the sandbox, as at the service. */
   class World extends Context.Service<World, { readonly of: (companyId: number) => Sandbox["Service"] }>()("World") {
     static readonly layer = Layer.effectContext(
       Effect.gen(function* () {
@@ -281,7 +283,7 @@ describe("many merchants in one process", () => {
   const layer = merchants.pipe(
     Layer.provide([
       IdempotencyKeyGen.layerSequential,
-      // A rate of each merchant, by the client id that its requests carry.
+      // A rate limit for each merchant, by the client id of its requests.
       rateLimited({
         key: ({ headers }) => `payments/${headers["x-client-id"]}`,
         limit: 3,
@@ -309,7 +311,7 @@ describe("many merchants in one process", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("the used-up rate of one company keeps back none of the others", () =>
+  it.effect("the used-up rate of one company delays no other company", () =>
     Effect.gen(function* () {
       const world = yield* World
       for (let i = 0; i < 3; i++) yield* pay.pipe(as(1))
@@ -321,7 +323,7 @@ describe("many merchants in one process", () => {
     }).pipe(Effect.provide(layer), once)
   )
 
-  it.effect("each company has a budget of retries of its own, which lasts between its calls", () =>
+  it.effect("each company has its own budget of retries, which later calls share", () =>
     Effect.gen(function* () {
       const world = yield* World
       for (const companyId of companies) {
@@ -350,14 +352,14 @@ describe("many merchants in one process", () => {
   )
 })
 
-/** The recipes, which take what they need from their process. */
+/** The recipes, built on the services of a process. */
 type Limits = Layer.Layer<
   HttpClient.HttpClient,
   never,
   HttpClient.HttpClient | RateLimiter.RateLimiter | CircuitBreaker.CircuitBreakerStore
 >
 
-/** `missing`: why it cannot run here. */
+/** `missing`: the reason why it cannot run here. */
 interface Server {
   readonly server: string
   readonly start: Effect.Effect<{ readonly connection: Layer.Layer<Redis.Redis, Redis.RedisError> }, never, Scope.Scope>
@@ -375,7 +377,7 @@ const servers: ReadonlyArray<Server> = [
 
 for (const { missing, server, start } of servers) {
   describe.skipIf(missing !== undefined)(`limits that are shared over ${server}`, () => {
-    /** What one process has: its own connection, limiter and breaker. The sandbox is the same for all. */
+    /** The services of one process: its own connection, limiter and breaker. All processes share one sandbox. */
     const processOf = (connection: Layer.Layer<Redis.Redis, Redis.RedisError>, limits: Limits) =>
       Layer.fresh(
         clientOf(limits).pipe(
@@ -403,7 +405,7 @@ for (const { missing, server, start } of servers) {
       }).pipe(Effect.provide(rich), once)
     )
 
-    it.live("a second process sends nothing into an outage that the first one met", () =>
+    it.live("a second process sends nothing during an outage that the first process has met", () =>
       Effect.gen(function* () {
         const { connection } = yield* start
         const sandbox = yield* Sandbox
@@ -421,7 +423,7 @@ for (const { missing, server, start } of servers) {
       }).pipe(Effect.provide(rich), once)
     )
 
-    it.live("a process whose Redis is away sends nothing, and says so as NotSent", () =>
+    it.live("a process that cannot reach Redis sends nothing, and its error is NotSent", () =>
       Effect.gen(function* () {
         const redis = yield* Scope.make()
         const { connection } = yield* Scope.provide(start, redis)
@@ -448,7 +450,7 @@ describe("limits that are shared over a stand-in for Redis, while time passes", 
     return processOf
   })
 
-  it.effect("a bucket that two processes emptied gives each a turn as it fills", () =>
+  it.effect("a bucket that two processes emptied lets each of them send again as it fills", () =>
     Effect.gen(function* () {
       const processOf = yield* twoProcesses
       const limited = rateLimited({ ...ten, limit: 2 })

@@ -1,6 +1,6 @@
 /**
- * Texts that come from outside and may be long. An expression whose time is quadratic takes minutes for them, and blocks
- * the process; the limit is a guard that such a test ends.
+ * Texts from outside may be long. A regular expression that takes quadratic time would block the process for minutes.
+ * The time limit ends such a test.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -43,7 +43,7 @@ describe("a text of half a million characters", () => {
     () =>
       Effect.gen(function* () {
         const { layer, sent } = scripted(respond(404))
-        // The last slashes of the base URL are gone.
+        // The slashes at the end of the base URL were removed.
         const ending = "//////////x/api/Transaction/transactionByTransactionId/t".padStart(60, "/")
         const baseUrl = `https://gateway.example/${long("/")}x//`
         yield* Effect.flatMap(Payments, (payments) => Effect.exit(payments.getTransaction("t"))).pipe(

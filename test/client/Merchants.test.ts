@@ -1,4 +1,4 @@
-/** A `Payments` for each merchant: what is loaded, what is sent, and what is forgotten, by count. */
+/** Counts the loads, the requests and the released clients of `Merchants`. */
 import { assert, describe, it } from "@effect/vitest"
 import {
   ConfigurationError,
@@ -16,7 +16,7 @@ import { respond, scripted } from "../support/Wire.ts"
 const secret = "canary-7f3e"
 
 class Blip extends Data.TaggedError("Blip")<{ readonly message: string }> {}
-const blip = Effect.fail(new Blip({ message: `password ${secret}` }))
+const failedLoad = Effect.fail(new Blip({ message: `password ${secret}` }))
 
 const row = (name: string, apiKey = `key-of-${name}`): Merchant => ({
   clientId: `client-of-${name}`,
@@ -24,11 +24,11 @@ const row = (name: string, apiKey = `key-of-${name}`): Merchant => ({
   companyId: 1
 })
 
-/** A table of merchants, which may fail for a while, and counts what is read. */
+/** A table of merchants that counts its reads, and can fail for some of them. */
 const makeTable = (...names: ReadonlyArray<string>) => {
   const rows = new Map(names.map((name) => [name, row(name)]))
   const loads: Array<string> = []
-  /** What the next reads do in place of a look at the rows. */
+  /** Effects that replace the next reads. */
   const plays: Array<Effect.Effect<Merchant | undefined, Blip>> = []
   const load = (merchant: string) =>
     Effect.suspend(() => {
@@ -56,7 +56,7 @@ const callAs = Effect.fnUntraced(function* (merchant: string) {
   return yield* Effect.provide(call, get(merchant))
 })
 
-/** Another use of the merchant, which does not end before the test does. */
+/** Another use of the merchant, which lasts until the end of the test. */
 const holdAs = Effect.fnUntraced(function* (merchant: string) {
   const held = yield* Deferred.make<void>()
   const use = Effect.andThen(Deferred.succeed(held, undefined), Effect.never)
@@ -67,7 +67,7 @@ const holdAs = Effect.fnUntraced(function* (merchant: string) {
 
 const tagOf = (merchant: string) => Effect.map(Effect.flip(callAs(merchant)), ({ _tag }) => _tag)
 
-/** The company whose balance was asked for. */
+/** The company whose balance was requested. */
 const companyOf = ({ url }: { readonly url: string }) => new URL(url).pathname.split("/").at(-1)
 
 describe("the client of a merchant", () => {
@@ -86,12 +86,12 @@ describe("the client of a merchant", () => {
   })
 
   it.effect(
-    "a hundred concurrent first calls share one load, and their hundred retries after a failure one more",
+    "a hundred concurrent first calls share one load, and their hundred retries after its failure share one more",
     () => {
       const table = makeTable("padaria")
       const { layer, sent } = setUp(table)
       return Effect.gen(function* () {
-        table.plays.push(Effect.andThen(Effect.sleep("1 second"), blip))
+        table.plays.push(Effect.andThen(Effect.sleep("1 second"), failedLoad))
         const calls = yield* Effect.forkChild(
           Effect.forEach(
             Array.from({ length: 100 }),
@@ -107,18 +107,15 @@ describe("the client of a merchant", () => {
     }
   )
 
-  it.effect(
-    "a merchant's calls go over the transport of the layer, not over one that its caller has for something else",
-    () => {
-      const table = makeTable("padaria")
-      const { layer, sent } = setUp(table)
-      const another = scripted(respond(200, balance))
-      return Effect.gen(function* () {
-        yield* Effect.provide(callAs("padaria"), another.layer)
-        assert.deepStrictEqual([sent.length, another.sent.length], [1, 0])
-      }).pipe(Effect.provide(layer))
-    }
-  )
+  it.effect("a merchant's calls use the transport of the layer, and not the transport in its caller's context", () => {
+    const table = makeTable("padaria")
+    const { layer, sent } = setUp(table)
+    const another = scripted(respond(200, balance))
+    return Effect.gen(function* () {
+      yield* Effect.provide(callAs("padaria"), another.layer)
+      assert.deepStrictEqual([sent.length, another.sent.length], [1, 0])
+    }).pipe(Effect.provide(layer))
+  })
 
   it.effect("a client that nobody has used for its idle time is released, and one that is in use is not", () => {
     const table = makeTable("padaria", "mercado")
@@ -137,7 +134,7 @@ describe("the client of a merchant", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("a client that is invalidated is loaded anew by the next call", () => {
+  it.effect("a client that was invalidated is loaded again by the next call", () => {
     const table = makeTable("padaria")
     const { layer, sent } = setUp(table)
     return Effect.gen(function* () {
@@ -194,24 +191,27 @@ describe("options from a program without types", () => {
 })
 
 describe("a build that failed", () => {
-  it.effect("a blip of the database disables nobody: the next call loads again, also while others hold on", () => {
-    const table = makeTable("padaria")
-    const { layer, sent } = setUp(table)
-    return Effect.gen(function* () {
-      table.plays.push(blip, blip)
-      const { get } = yield* Merchants
-      const same = get("padaria")
-      const memo = yield* Layer.makeMemoMap
-      // The scope of these uses, which failed, stays open over all that follows.
-      const use = Layer.buildWithMemoMap(same, memo, yield* Effect.scope)
-      for (let i = 0; i < 2; i++) assert.strictEqual((yield* Effect.flip(use))._tag, "MerchantUnavailable")
-      assert.deepStrictEqual([table.loads.length, sent.length], [2, 0])
-      const call = Effect.flatMap(Payments, (payments) => payments.getBalance())
-      yield* Effect.provideContext(call, yield* use)
-      yield* callAs("padaria")
-      assert.deepStrictEqual([table.loads.length, sent.length], [3, 2])
-    }).pipe(Effect.scoped, Effect.provide(layer))
-  })
+  it.effect(
+    "a merchant whose load failed once is loaded again by the next call, also while other uses of it last",
+    () => {
+      const table = makeTable("padaria")
+      const { layer, sent } = setUp(table)
+      return Effect.gen(function* () {
+        table.plays.push(failedLoad, failedLoad)
+        const { get } = yield* Merchants
+        const same = get("padaria")
+        const memo = yield* Layer.makeMemoMap
+        // The scope of these failed uses stays open until the end of the test.
+        const use = Layer.buildWithMemoMap(same, memo, yield* Effect.scope)
+        for (let i = 0; i < 2; i++) assert.strictEqual((yield* Effect.flip(use))._tag, "MerchantUnavailable")
+        assert.deepStrictEqual([table.loads.length, sent.length], [2, 0])
+        const call = Effect.flatMap(Payments, (payments) => payments.getBalance())
+        yield* Effect.provideContext(call, yield* use)
+        yield* callAs("padaria")
+        assert.deepStrictEqual([table.loads.length, sent.length], [3, 2])
+      }).pipe(Effect.scoped, Effect.provide(layer))
+    }
+  )
 
   it.effect("a merchant that is inserted after a first miss is found by the next call", () => {
     const table = makeTable()
@@ -229,7 +229,7 @@ describe("a build that failed", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("a row that cannot be used fails with what is wrong with it, and works once it is mended", () => {
+  it.effect("a wrong row fails with its mistake, and works after it was corrected", () => {
     const table = makeTable()
     const { layer } = setUp(table)
     return Effect.gen(function* () {
@@ -244,27 +244,30 @@ describe("a build that failed", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("a defect of the load stays a defect, and an interruption of it is a failure; neither is kept", () => {
-    const table = makeTable("padaria")
-    const { layer } = setUp(table)
-    return Effect.gen(function* () {
-      table.plays.push(Effect.die("a bug"), Effect.interrupt)
-      const defect = yield* Effect.flip(Effect.sandbox(callAs("padaria")))
-      assert.deepStrictEqual(
-        defect.reasons.map((reason) => (Cause.isDieReason(reason) ? reason.defect : reason._tag)),
-        ["a bug"]
-      )
-      assert.include((yield* Effect.flip(callAs("padaria"))).message, "load was interrupted")
-      yield* callAs("padaria")
-      assert.strictEqual(table.loads.length, 3)
-    }).pipe(Effect.provide(layer))
-  })
+  it.effect(
+    "a defect of the load stays a defect, an interruption of the load is a failure, and neither is cached",
+    () => {
+      const table = makeTable("padaria")
+      const { layer } = setUp(table)
+      return Effect.gen(function* () {
+        table.plays.push(Effect.die("a bug"), Effect.interrupt)
+        const defect = yield* Effect.flip(Effect.sandbox(callAs("padaria")))
+        assert.deepStrictEqual(
+          defect.reasons.map((reason) => (Cause.isDieReason(reason) ? reason.defect : reason._tag)),
+          ["a bug"]
+        )
+        assert.include((yield* Effect.flip(callAs("padaria"))).message, "load was interrupted")
+        yield* callAs("padaria")
+        assert.strictEqual(table.loads.length, 3)
+      }).pipe(Effect.provide(layer))
+    }
+  )
 
   it.effect("the error of a failed load shows its tag, and nothing that its message holds", () => {
     const table = makeTable("padaria")
     const { layer } = setUp(table)
     return Effect.gen(function* () {
-      table.plays.push(blip)
+      table.plays.push(failedLoad)
       const cause = yield* Effect.flip(Effect.sandbox(callAs("padaria")))
       assert.include(Cause.pretty(cause), "No client could be built for the merchant padaria: load failed (Blip)")
       assert.notInclude(Cause.pretty(cause) + JSON.stringify(cause), secret)
@@ -273,7 +276,7 @@ describe("a build that failed", () => {
 })
 
 describe("a load that hangs", () => {
-  it.effect("a load that hangs holds up its own merchant only, and no longer than its time", () => {
+  it.effect("a load that hangs delays only its own merchant, and at most until its time limit", () => {
     const table = makeTable("padaria", "mercado")
     const { layer, sent } = setUp(table, { loadTimeout: "5 seconds" })
     return Effect.gen(function* () {
@@ -290,7 +293,7 @@ describe("a load that hangs", () => {
     }).pipe(Effect.provide(layer), Effect.provideService(References.MinimumLogLevel, "None"))
   })
 
-  it.effect("the interruption of one caller, the first one too, takes nothing from those who wait with it", () => {
+  it.effect("the interruption of one caller, even the first, does not interrupt the callers that wait with it", () => {
     const table = makeTable("padaria")
     const { layer, sent } = setUp(table)
     return Effect.gen(function* () {

@@ -1,5 +1,6 @@
 /**
- * An optional field of an answer that does not fit the contract does not cost the answer; what is required does.
+ * An answer stays usable if an optional field does not fit the contract. It is unusable if a required field does not
+ * fit.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { type Operation, Payments, type PaymentsError } from "effect-pix"
@@ -26,7 +27,7 @@ const { call: look } = getTransaction
 const { call: read } = getBalance
 const { call: withdraw } = requestWithdrawal
 
-/** Calls a service that answers so; gives what came of it, what was logged and what was counted. */
+/** Calls a service with this answer. Returns the result, the log lines and the counts of the metric. */
 const answered = (body: unknown, use: Use, times = 1) =>
   Effect.gen(function* () {
     const { layer } = scripted(respond(200, body))
@@ -134,7 +135,7 @@ const odd: ReadonlyArray<
   ]
 ]
 
-/** What was read, in the words of the wire. */
+/** The value that was read, in the form of the wire. */
 const plain = (value: unknown): unknown => {
   const text = JSON.stringify(value)
     .replaceAll(/"utc ([^"]+)"/g, '"$1"')
@@ -145,7 +146,7 @@ const plain = (value: unknown): unknown => {
 
 describe("an answer whose optional fields do not fit", () => {
   it.effect.each(odd)(
-    "%s is read without the fields that do not fit, and their names are counted and told",
+    "%s is read without the fields that do not fit, and their names are counted and logged",
     ([, operation, body, use, good, fields]) =>
       Effect.gen(function* () {
         const { fields: counted, logged, result } = yield* answered(body, use)
@@ -197,7 +198,7 @@ const broken: ReadonlyArray<readonly [string, unknown, Use, path: string]> = [
 ]
 
 describe("an answer whose identity, amount or status do not fit", () => {
-  it.effect.each(broken)("%s is no success, and the first thing said is where", ([, body, use, path]) =>
+  it.effect.each(broken)("%s is not a success, and the first issue names the field", ([, body, use, path]) =>
     Effect.gen(function* () {
       const { fields, result } = yield* answered(body, use)
       const error = Result.getOrThrow(Result.flip(result))

@@ -32,7 +32,7 @@ const retriedPayout = Effect.gen(function* () {
   yield* payout
 })
 
-/** No waits, so that a real clock has nothing to wait for either. */
+/** A policy without waits, so that a test with the real clock does not wait. */
 const impatient = PaymentsPolicy.layer({ retryWrites: PaymentsPolicy.once.retryReads })
 
 const underTestClock = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
@@ -43,7 +43,7 @@ const underTestClock = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   })
 
 describe("spans", () => {
-  it.effect("there is one span for the operation and one, of HTTP's conventions, for each attempt", () =>
+  it.effect("an operation has one span, and each attempt has one by the conventions of HTTP", () =>
     Effect.gen(function* () {
       const { layer, spans } = recordingTracer()
       yield* underTestClock(retriedPayout).pipe(Effect.provide(Layer.merge(layer, Sandbox.layerPayments)))
@@ -76,7 +76,7 @@ describe("spans", () => {
     })
   )
 
-  it.effect("a failed operation says its tag, its outcome and the status of the answer", () =>
+  it.effect("the span of a failed operation has the error's tag, its outcome and the status of the answer", () =>
     Effect.gen(function* () {
       const { layer, spans } = recordingTracer()
       yield* Effect.flip(payout).pipe(Effect.provide(Layer.merge(layer, Sandbox.layerPayments)))
@@ -87,7 +87,7 @@ describe("spans", () => {
     })
   )
 
-  it.effect("a span holds nothing of what was answered", () =>
+  it.effect("a span holds nothing of the answer", () =>
     Effect.gen(function* () {
       const { layer, spans } = recordingTracer()
       yield* underTestClock(retriedPayout).pipe(Effect.provide(Layer.merge(layer, Sandbox.layerPayments)))
@@ -150,13 +150,13 @@ describe("spans", () => {
     })
   )
 
-  it.live("Effect's own OTLP exporter carries the spans to a collector", () =>
+  it.live("Effect's own OTLP exporter sends the spans to a collector", () =>
     Effect.gen(function* () {
       const collector = yield* Collector
       const otlp = OtlpTracer.layer({ url: `${collector.url}/v1/traces`, resource: { serviceName: "shop" } }).pipe(
         Layer.provide([OtlpSerialization.layerJson, FetchHttpClient.layer])
       )
-      // The exporter sends what it has when its layer is released.
+      // The exporter sends its spans when its layer is released.
       yield* Effect.flip(payout).pipe(Effect.provide(Layer.merge(Sandbox.layerPayments, otlp)))
       const exported = yield* collector.next
       assert.include(exported, `"name":"Payments.requestWithdrawal"`)
@@ -164,7 +164,7 @@ describe("spans", () => {
     }).pipe(Effect.provide(Layer.merge(Collector.layer, impatient)))
   )
 
-  it.live("@effect/opentelemetry carries the spans to a collector", () =>
+  it.live("@effect/opentelemetry sends the spans to a collector", () =>
     Effect.gen(function* () {
       const collector = yield* Collector
       const sdk = NodeSdk.layer(() => ({
@@ -237,7 +237,7 @@ describe("metrics", () => {
 })
 
 describe("logs", () => {
-  it.effect("a retry is a debug line, an unknown outcome a warning with its key", () =>
+  it.effect("a retry is logged at the level Debug, and an unknown outcome as a warning with its key", () =>
     Effect.gen(function* () {
       const lines: Array<[string, string]> = []
       const logger = Logger.make(({ logLevel, message }) => lines.push([logLevel, String(message)]))

@@ -47,7 +47,7 @@ const fullPix = {
   ip: "203.0.113.7"
 } satisfies CreateTransactionRequest
 
-/** Every header but those that a transport sets by itself. */
+/** The headers that the client sets, without those of the transport. */
 const ours = ({ headers }: Arrived) => {
   const transportsOwn = new Set(
     "host connection content-length user-agent accept-language accept-encoding sec-fetch-mode".split(" ")
@@ -65,7 +65,7 @@ const writeHeaders = (idempotencyKey: string) => ({
 describe.each(Object.entries(transports))("over %s", (_, transport) => {
   const { succeeds } = on(transport)
 
-  describe("what is sent", () => {
+  describe("the sent request", () => {
     const posted = (request: Arrived, path: string, key: string, body: string) => {
       assert.strictEqual(request.method, "POST")
       assert.strictEqual(request.path, path)
@@ -74,7 +74,7 @@ describe.each(Object.entries(transports))("over %s", (_, transport) => {
       assert.strictEqual(request.headers["content-length"], String(Buffer.byteLength(body)))
     }
 
-    it.live("a minimal PIX charge carries amount, currency, method and customer, and nothing else", () =>
+    it.live("a minimal PIX charge has amount, currency, method and customer, and nothing else", () =>
       Effect.gen(function* () {
         const { request } = yield* succeeds(json(created), (payments) => payments.createTransaction(charge))
         posted(
@@ -86,7 +86,7 @@ describe.each(Object.entries(transports))("over %s", (_, transport) => {
       })
     )
 
-    it.live("a full PIX charge carries each documented field under its documented name, in UTF-8", () =>
+    it.live("a full PIX charge has each documented field under its documented name, in UTF-8", () =>
       Effect.gen(function* () {
         const same = { data: { ...created.data, amount: fullPix.amount } }
         const { request } = yield* succeeds(json(same), (payments) => payments.createTransaction(fullPix))
@@ -95,7 +95,7 @@ describe.each(Object.entries(transports))("over %s", (_, transport) => {
       })
     )
 
-    it.live("a boleto and a card carry their undocumented fields beside the documented ones, as they are", () =>
+    it.live("a boleto and a card charge have their undocumented fields unchanged, beside the documented ones", () =>
       Effect.gen(function* () {
         const extra = { boleto: { dueDate: "2026-12-01", fine: 2.5 }, softDescriptor: null, split: [1, { to: "a" }] }
         for (const paymentMethod of ["BOLETO", "CREDIT_CARD"] as const) {
@@ -114,7 +114,7 @@ describe.each(Object.entries(transports))("over %s", (_, transport) => {
       })
     )
 
-    it.live("a minimal withdrawal carries amount and currency", () =>
+    it.live("a minimal withdrawal has amount and currency", () =>
       Effect.gen(function* () {
         const { request } = yield* succeeds(json(record("wd_1"), 201), (payments) =>
           payments.requestWithdrawal(withdrawal)
@@ -124,7 +124,7 @@ describe.each(Object.entries(transports))("over %s", (_, transport) => {
     )
 
     it.live(
-      "a full withdrawal carries key, kind, description and metadata; a PixKey and a plain pair send the same",
+      "a full withdrawal has key, kind, description and metadata, and a PixKey and a plain pair give the same bytes",
       () =>
         Effect.gen(function* () {
           const rest = {
@@ -181,7 +181,7 @@ describe.each(Object.entries(transports))("over %s", (_, transport) => {
       })
     )
 
-    it.live("a caller's own key is the header, byte for byte", () =>
+    it.live("a key that the caller gives is sent unchanged as the header", () =>
       Effect.gen(function* () {
         const idempotencyKey = `!"#$%&'()*+,-./:;<=>?@[\\]^_\`{|}~${"k".repeat(200)}`
         const charged = yield* succeeds(json(created), (payments) =>
@@ -207,7 +207,7 @@ describe.each(Object.entries(transports))("over %s", (_, transport) => {
       })
     )
 
-    it.live("a list asks for what was given and leaves the rest to the service", () =>
+    it.live("a list sends the given options and leaves the others to the service", () =>
       Effect.gen(function* () {
         const { path } = listTransactions
         const cases: ReadonlyArray<readonly [Parameters<Payments["Service"]["listTransactions"]>[0], string]> = [
@@ -225,26 +225,28 @@ describe.each(Object.entries(transports))("over %s", (_, transport) => {
       })
     )
 
-    it.live("a balance is that of the company named, or else of the configured one, in BRL unless said", () =>
-      Effect.gen(function* () {
-        const cases: ReadonlyArray<readonly [Parameters<Payments["Service"]["getBalance"]>[0], string]> = [
-          [undefined, `${balancePath(7)}?currency=BRL`],
-          [{ companyId: 8 }, `${balancePath(8)}?currency=BRL`],
-          [{ companyId: 0 }, `${balancePath(0)}?currency=BRL`],
-          [{ currency: "USD" }, `${balancePath(7)}?currency=USD`],
-          [{ companyId: undefined, currency: undefined }, `${balancePath(7)}?currency=BRL`]
-        ]
-        for (const [options, expected] of cases) {
-          const { request } = yield* succeeds(json(balance), (payments) => payments.getBalance(options), {
-            companyId: 7
-          })
-          assert.deepStrictEqual([request.method, request.path], ["GET", expected])
-          assert.deepStrictEqual(ours(request), readHeaders)
-        }
-      })
+    it.live(
+      "a balance is requested for the named company, or else for the configured one, in BRL unless another currency is given",
+      () =>
+        Effect.gen(function* () {
+          const cases: ReadonlyArray<readonly [Parameters<Payments["Service"]["getBalance"]>[0], string]> = [
+            [undefined, `${balancePath(7)}?currency=BRL`],
+            [{ companyId: 8 }, `${balancePath(8)}?currency=BRL`],
+            [{ companyId: 0 }, `${balancePath(0)}?currency=BRL`],
+            [{ currency: "USD" }, `${balancePath(7)}?currency=USD`],
+            [{ companyId: undefined, currency: undefined }, `${balancePath(7)}?currency=BRL`]
+          ]
+          for (const [options, expected] of cases) {
+            const { request } = yield* succeeds(json(balance), (payments) => payments.getBalance(options), {
+              companyId: 7
+            })
+            assert.deepStrictEqual([request.method, request.path], ["GET", expected])
+            assert.deepStrictEqual(ours(request), readHeaders)
+          }
+        })
     )
 
-    it.live("a path prefix of the base URL stands before every path", () =>
+    it.live("a path prefix of the base URL is put before every path", () =>
       Effect.gen(function* () {
         for (const prefix of ["/pix/v2", "/pix/v2/", "/pix/v2//"]) {
           const charged = yield* succeeds(json(created), (payments) => payments.createTransaction(charge), { prefix })
@@ -255,7 +257,7 @@ describe.each(Object.entries(transports))("over %s", (_, transport) => {
       })
     )
 
-    it.live("an id with signs of its own stays one segment of the path", () =>
+    it.live("an id with punctuation stays one segment of the path", () =>
       Effect.gen(function* () {
         for (const id of ["a?b#c", "%2e%2e", "...", "a:b@c;d", "a%2Fb"]) {
           const own = json({ ...detail, transactionId: id })

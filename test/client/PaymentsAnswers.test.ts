@@ -86,7 +86,7 @@ describe.each(Object.entries(transports))("over %s", (_, transport) => {
       ["another success status: a detail with 203", json(detail, 203), look, detailValue],
 
       [
-        "JSON that calls itself text",
+        "JSON that is declared as text",
         json(created, 200, { "content-type": "text/plain; charset=utf-8" }),
         create,
         createdValue
@@ -337,7 +337,7 @@ describe.each(Object.entries(transports))("over %s", (_, transport) => {
       [`"12345678901234567.89"`, "12345678901234567.89"]
     ]
 
-    it.live("a decimal of reais comes out as exactly what was written", () =>
+    it.live("a decimal of reais has exactly the written value", () =>
       Effect.gen(function* () {
         const { script, url } = yield* makeGateway
         yield* Effect.gen(function* () {
@@ -391,7 +391,7 @@ describe.each(Object.entries(transports))("over %s", (_, transport) => {
       ["204", answer(204), list]
     ]
 
-    it.live.each(wrong)("the answer %s is no success, and is asked once", ([, given, use]) =>
+    it.live.each(wrong)("the answer %s is not a success, and no request is repeated", ([, given, use]) =>
       Effect.gen(function* () {
         const { requests, result } = yield* against(given, use)
         assert.strictEqual(result._tag, "Failure")

@@ -6,12 +6,12 @@ import { paymentsOn, respond, scripted } from "../support/Wire.ts"
 
 const { customer } = charge
 
-describe("what is refused before anything is sent", () => {
+describe("an input that is refused before anything is sent", () => {
   const canary = "canary-7f3e"
 
   type Use = (payments: Payments["Service"]) => Effect.Effect<unknown, PaymentsError>
 
-  /** What a caller without types may pass. */
+  /** The input of a caller without types. */
   const create =
     (change: object, options?: object): Use =>
     (payments) =>
@@ -192,7 +192,7 @@ describe("what is refused before anything is sent", () => {
     })
   )
 
-  it.effect("a withdrawal of 999 centavos is BelowMinimum, of 1000 it is sent", () =>
+  it.effect("a withdrawal of 999 centavos fails with BelowMinimum, and one of 1000 is sent", () =>
     Effect.gen(function* () {
       const { layer, sent } = scripted(respond(201, record("wd_2")))
       yield* Effect.gen(function* () {

@@ -8,7 +8,7 @@ import { type Call, pay, create, read, always, play, failureOf } from "../suppor
 
 describe("the waits between attempts", () => {
   it.effect(
-    "the waits are a random part of the base, doubled every time: by default 100 ms for reads, 500 ms for writes",
+    "the waits are a random part of a bound that doubles each time: by default from 100 ms for reads and 500 ms for writes",
     () =>
       Effect.gen(function* () {
         for (const part of [0, 0.5, 1]) {
@@ -46,7 +46,7 @@ describe("the waits between attempts", () => {
     })
   )
 
-  it("fullJitter throws the error of a wrong literal for a wait or a number of tries that is none", () => {
+  it("fullJitter throws a SchemaError for a wrong wait or a wrong number of tries", () => {
     const wrong: ReadonlyArray<unknown> = [
       { base: Number.NaN, times: 1 },
       { base: "garbage", times: 1 },
@@ -61,7 +61,7 @@ describe("the waits between attempts", () => {
     ]
     for (const options of wrong) {
       try {
-        PaymentsPolicy.fullJitter(options as Parameters<typeof PaymentsPolicy.fullJitter>[0]) // what a caller without types may give
+        PaymentsPolicy.fullJitter(options as Parameters<typeof PaymentsPolicy.fullJitter>[0]) // a caller without types may give it
       } catch (error) {
         assert.isTrue(Schema.isSchemaError(error), JSON.stringify(options))
         continue
@@ -70,7 +70,7 @@ describe("the waits between attempts", () => {
     }
   })
 
-  it.effect("the waits are those of any schedule that is given, each for its kind of call", () =>
+  it.effect("the waits are those of the given schedules, one for reads and one for writes", () =>
     Effect.gen(function* () {
       const policy = {
         retryReads: Schedule.spaced("7 seconds").pipe(Schedule.upTo({ times: 1 })),
@@ -82,7 +82,7 @@ describe("the waits between attempts", () => {
     })
   )
 
-  it.effect("the waits begin anew with each call", () =>
+  it.effect("the waits start again with each call", () =>
     Effect.gen(function* () {
       const twice = Effect.andThen(Effect.exit(read), read)
       const { at } = yield* always(1)(play(twice, {}, respond(503)))
@@ -92,7 +92,7 @@ describe("the waits between attempts", () => {
 })
 
 describe("Retry-After", () => {
-  it.effect("a Retry-After is waited for, as seconds or as a date, by reads and writes, for 429 and 503", () =>
+  it.effect("reads and writes wait for a Retry-After in seconds or as a date, after 429 and 503", () =>
     Effect.gen(function* () {
       for (const call of [read, pay]) {
         for (const status of [429, 503]) {
@@ -129,32 +129,34 @@ describe("Retry-After", () => {
     })
   )
 
-  it.effect("a Retry-After of as long as allowed is waited for; beyond it the call fails at once, with the hint", () =>
-    Effect.gen(function* () {
-      const allowed = yield* play(read, {}, respond(429, "", { "retry-after": "30" }), respond(200, balance))
-      assert.deepStrictEqual([allowed.result._tag, allowed.at], ["Success", [0, 30_000]])
-      const hints: ReadonlyArray<readonly [string, Duration.Duration]> = [
-        ["31", Duration.seconds(31)],
-        ["Thu, 01 Jan 1970 01:00:00 GMT", Duration.hours(1)],
-        ["99999999999999", Duration.nanos(99_999_999_999_999n * 1_000_000_000n)]
-      ]
-      for (const [hint, expected] of hints) {
-        const { layer, sent } = scripted(respond(429, "", { "retry-after": hint }))
-        yield* TestClock.setTime(0)
-        const error = yield* Effect.flip(read).pipe(Effect.provide(paymentsOn(layer)))
-        assert.strictEqual(sent.length, 1)
-        assert.strictEqual(error._tag, "RateLimited")
-        assert.isTrue(
-          error._tag === "RateLimited" && Duration.Equivalence(error.retryAfter ?? Duration.zero, expected),
-          hint
-        )
-      }
-      const unavailable = yield* play(pay, { maxRetryAfter: "5 seconds" }, respond(503, "", { "retry-after": "6" }))
-      assert.deepStrictEqual([unavailable.requests, unavailable.took], [1, 0])
-      const error = failureOf(unavailable.result)
-      assert.isTrue(error._tag === "OutcomeUnknown")
-      assert.deepStrictEqual("retryAfter" in error ? error.retryAfter : undefined, Duration.seconds(6))
-    })
+  it.effect(
+    "the client waits for the longest allowed Retry-After; with a longer one the call fails at once, with its `retryAfter`",
+    () =>
+      Effect.gen(function* () {
+        const allowed = yield* play(read, {}, respond(429, "", { "retry-after": "30" }), respond(200, balance))
+        assert.deepStrictEqual([allowed.result._tag, allowed.at], ["Success", [0, 30_000]])
+        const hints: ReadonlyArray<readonly [string, Duration.Duration]> = [
+          ["31", Duration.seconds(31)],
+          ["Thu, 01 Jan 1970 01:00:00 GMT", Duration.hours(1)],
+          ["99999999999999", Duration.nanos(99_999_999_999_999n * 1_000_000_000n)]
+        ]
+        for (const [hint, expected] of hints) {
+          const { layer, sent } = scripted(respond(429, "", { "retry-after": hint }))
+          yield* TestClock.setTime(0)
+          const error = yield* Effect.flip(read).pipe(Effect.provide(paymentsOn(layer)))
+          assert.strictEqual(sent.length, 1)
+          assert.strictEqual(error._tag, "RateLimited")
+          assert.isTrue(
+            error._tag === "RateLimited" && Duration.Equivalence(error.retryAfter ?? Duration.zero, expected),
+            hint
+          )
+        }
+        const unavailable = yield* play(pay, { maxRetryAfter: "5 seconds" }, respond(503, "", { "retry-after": "6" }))
+        assert.deepStrictEqual([unavailable.requests, unavailable.took], [1, 0])
+        const error = failureOf(unavailable.result)
+        assert.isTrue(error._tag === "OutcomeUnknown")
+        assert.deepStrictEqual("retryAfter" in error ? error.retryAfter : undefined, Duration.seconds(6))
+      })
   )
 })
 
@@ -202,27 +204,29 @@ describe("time", () => {
     })
   )
 
-  it.effect("a refusal whose words never end is what its status says, but for a key of undeclared past", () =>
-    Effect.gen(function* () {
-      const policy = { attemptTimeout: "10 seconds" } as const
-      const given = Effect.flatMap(Payments, (payments) =>
-        payments.requestWithdrawal(withdrawal, { idempotencyKey: "payout_1" })
-      )
-      for (const [call, status, tag] of [
-        [pay, 401, "AuthError"],
-        [pay, 403, "AuthError"],
-        [pay, 422, "RequestRejected"],
-        [given, 401, "AuthError"],
-        [given, 403, "OutcomeUnknown"],
-        [given, 422, "OutcomeUnknown"]
-      ] as const) {
-        const { requests, result, took } = yield* play(call, policy, endless(status))
-        assert.deepStrictEqual([failureOf(result)._tag, requests, took], [tag, 1, 10_000])
-      }
-    })
+  it.effect(
+    "a refusal whose body never ends becomes the error of its status, except for a key of undeclared past",
+    () =>
+      Effect.gen(function* () {
+        const policy = { attemptTimeout: "10 seconds" } as const
+        const given = Effect.flatMap(Payments, (payments) =>
+          payments.requestWithdrawal(withdrawal, { idempotencyKey: "payout_1" })
+        )
+        for (const [call, status, tag] of [
+          [pay, 401, "AuthError"],
+          [pay, 403, "AuthError"],
+          [pay, 422, "RequestRejected"],
+          [given, 401, "AuthError"],
+          [given, 403, "OutcomeUnknown"],
+          [given, 422, "OutcomeUnknown"]
+        ] as const) {
+          const { requests, result, took } = yield* play(call, policy, endless(status))
+          assert.deepStrictEqual([failureOf(result)._tag, requests, took], [tag, 1, 10_000])
+        }
+      })
   )
 
-  it.effect("the deadline is over all attempts, and cuts the last one", () =>
+  it.effect("the deadline limits the time of all attempts, and ends the last one", () =>
     Effect.gen(function* () {
       const policy = { attemptTimeout: "10 seconds", deadline: "25 seconds", retryReads: Schedule.recurs(99) } as const
       const { at, result, took } = yield* play(read, policy, "silence")
@@ -230,7 +234,7 @@ describe("time", () => {
     })
   )
 
-  it.effect("no wait goes past the deadline", () =>
+  it.effect("no wait lasts longer than the deadline", () =>
     Effect.gen(function* () {
       const policy = { deadline: "15 seconds", retryWrites: Schedule.spaced("10 seconds") } as const
       const spaced = yield* play(pay, policy, respond(503))
@@ -270,7 +274,7 @@ describe("PaymentsPolicy", () => {
   } as const
 
   it.effect.each(["same-key", "only-unsent", "never"] as const)(
-    "the policy says which writes are tried again: %s",
+    "the policy decides which writes are tried again: %s",
     (mode) =>
       Effect.gen(function* () {
         for (const call of [pay, create]) {
@@ -281,7 +285,7 @@ describe("PaymentsPolicy", () => {
       })
   )
 
-  it.effect("the policy says nothing about reads by its mode of writes", () =>
+  it.effect("the policy `writes` has no effect on reads", () =>
     Effect.gen(function* () {
       assert.strictEqual((yield* play(read, { writes: "never" }, respond(503))).requests, 3)
     })
@@ -301,7 +305,7 @@ describe("PaymentsPolicy", () => {
     })
   )
 
-  it.effect("the policy is the call's own, else the scope's, else that of the layer", () =>
+  it.effect("the policy of the call is used, else that of the scope, else that of the layer", () =>
     Effect.gen(function* () {
       const { layer, sent } = scripted(respond(503))
       const times = (count: number) => PaymentsPolicy.make({ retryReads: Schedule.recurs(count) })
@@ -317,7 +321,7 @@ describe("PaymentsPolicy", () => {
         const scope = Effect.all([counted(read), counted(Effect.provideService(read, PaymentsPolicy, times(0)))])
         assert.deepStrictEqual(yield* Effect.provideService(scope, PaymentsPolicy, times(2)), [3, 1])
       }).pipe(Effect.provide(Layer.provide(paymentsOn(layer), Layer.succeed(PaymentsPolicy, times(4)))))
-      // A program's policy holds for a client that was built without one.
+      // The policy of a program is used for a client that was built without one.
       yield* counted(read).pipe(
         Effect.map((count) => assert.strictEqual(count, 7)),
         Effect.provide(Layer.merge(paymentsOn(layer), Layer.succeed(PaymentsPolicy, times(6))))
@@ -346,7 +350,7 @@ describe("PaymentsPolicy", () => {
     })
   )
 
-  it.effect("PaymentsPolicy.background goes on for up to six attempts, within five minutes", () =>
+  it.effect("PaymentsPolicy.background makes up to six attempts within five minutes", () =>
     Effect.gen(function* () {
       for (const call of [read, pay]) {
         assert.strictEqual((yield* play(call, PaymentsPolicy.background, respond(503))).requests, 6)

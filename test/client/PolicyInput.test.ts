@@ -26,10 +26,10 @@ const functions = ["garbage", true, null, 7, {}]
 const numbers = ["1", Number.NaN, -1, Number.POSITIVE_INFINITY, null, true]
 const schedules = ["1 second", 3, true, null, {}, () => 1]
 
-/** What throws when it is read. */
+/** An object whose properties throw when they are read. */
 const throwing: unknown = new Proxy({}, { get: () => assert.fail(), has: () => assert.fail() })
 
-/** What a caller without types may give, for each setting. */
+/** Wrong values for each setting, from a caller without types. */
 const wrong: { readonly [Setting in keyof PaymentsPolicy]: ReadonlyArray<unknown> } = {
   attemptTimeout: [...durations, 0, Duration.zero],
   deadline: [...durations, 0, Duration.zero, [Number.NaN, 0], new Date(0)],
@@ -44,10 +44,10 @@ const wrong: { readonly [Setting in keyof PaymentsPolicy]: ReadonlyArray<unknown
   onInterruptedWrite: functions
 }
 
-/** The policy a caller without types may give. */
+/** A policy from a caller without types. */
 const policyOf = (settings: Record<string, unknown>) => PaymentsPolicy.make(settings)
 
-/** Makes each call under a policy and rules, and says what is wrong with them. */
+/** Makes each call under a policy and rules, and returns the issues of its error. */
 const refusalsUnder = Effect.fnUntraced(function* (policy: PaymentsPolicy, rules = RefusalRules.make({})) {
   const { layer, sent } = scripted(respond(500))
   const seen: Array<ReadonlyArray<string>> = []
@@ -109,7 +109,7 @@ describe("a policy with a wrong setting", () => {
       const all = Object.fromEntries(Object.entries(wrong).map(([setting, [value]]) => [setting, value]))
       const paths = Object.keys(wrong).map((setting) => `PaymentsPolicy.${setting}`)
       assert.sameMembers([...(yield* refusalsUnder(policyOf(all)))], paths)
-      // What no `make` has filled up.
+      // A policy that `make` has not completed.
       const bare: unknown = {}
       assert.sameMembers([...(yield* refusalsUnder(bare as PaymentsPolicy))], paths)
       const none: unknown = "garbage"
@@ -142,7 +142,7 @@ describe("a policy with a wrong setting", () => {
     })
   )
 
-  it.effect("is looked for once for each policy, not at each call", () =>
+  it.effect("is searched for once for each policy, and not at each call", () =>
     Effect.gen(function* () {
       let reads = 0
       const retryBudget = {
@@ -207,7 +207,7 @@ const endless: ReadonlyArray<Duration.Input> = ["Infinity", Duration.infinity, "
 describe.each(Object.entries({ ...transports, NodePayments: Layer.orDie(NodePayments.layerHttpClient()) }))(
   "a time without end, over %s",
   (_, transport) => {
-    it.live("is no time limit: a withdrawal is made by one request", () =>
+    it.live("sets no limit: a withdrawal succeeds with one request", () =>
       Effect.gen(function* () {
         const gateway = yield* makeGateway
         // The answer comes after a timer of 1 ms has fired that was set before the request: what a platform makes of a

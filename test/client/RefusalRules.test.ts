@@ -8,7 +8,7 @@ import { impatient } from "../support/policies.ts"
 
 type Rules = Parameters<typeof RefusalRules.make>[0]
 
-/** What becomes of a withdrawal that is refused in these words. */
+/** The error of a withdrawal that gets these answers. */
 const refused = Effect.fnUntraced(function* (
   replies: readonly [Reply, ...ReadonlyArray<Reply>],
   { options, rules = {} }: { readonly options?: WriteOptions; readonly rules?: Rules } = {}
@@ -24,7 +24,7 @@ const given: WriteOptions = { idempotencyKey: "payout_1" }
 const tagOf = (status: number, body: unknown, more?: Parameters<typeof refused>[1]) =>
   Effect.map(refused([respond(status, body)], more), ({ _tag }) => _tag)
 
-/** One phrase a line. */
+/** The phrases of a file, which has one in each line. */
 const phrases = (name: string): ReadonlyArray<string> =>
   readFileSync(new URL(`words/${name}.txt`, import.meta.url), "utf8")
     .trim()
@@ -37,7 +37,7 @@ const readAs = (tag: PaymentsError["_tag"], name: string) =>
   )
 
 describe("the words of a refusal", () => {
-  it.effect("the words find at least 90 % of the ways to say that a request was made before", () =>
+  it.effect("at least 90 % of the ways to say that a request was made before are recognised", () =>
     Effect.gen(function* () {
       const all = phrases("askedBefore")
       const found = yield* readAs("IdempotencyConflict", "askedBefore")
@@ -49,7 +49,7 @@ describe("the words of a refusal", () => {
     })
   )
 
-  it.effect("the words take at most 5 % of the other refusals for an earlier request", () =>
+  it.effect("at most 5 % of the other refusals are read as an earlier request", () =>
     Effect.gen(function* () {
       for (const name of ["ordinary", "insufficientBalance", "noPixKey", "belowMinimum"]) {
         const wrong = yield* readAs("IdempotencyConflict", name)
@@ -69,22 +69,24 @@ describe("the words of a refusal", () => {
     })
   )
 
-  it.effect("the words of other documents, accounts and limits are no earlier request and no cause of a payout", () =>
-    Effect.gen(function* () {
-      for (const message of [
-        "CPF already registered to another customer",
-        "E-mail já cadastrado",
-        "O documento informado já está vinculado a outra conta",
-        "Cash-outs are not allowed for legal entities",
-        "The Name must have at least 2 words",
-        "Idempotency-Key header is required",
-        "The request was denied due to a risk rule"
-      ]) {
-        for (const status of [400, 404, 422]) {
-          assert.strictEqual(yield* tagOf(status, { message }, { options: given }), "RequestRejected", message)
+  it.effect(
+    "words about other documents, accounts and limits mean neither an earlier request nor a cause of a withdrawal",
+    () =>
+      Effect.gen(function* () {
+        for (const message of [
+          "CPF already registered to another customer",
+          "E-mail já cadastrado",
+          "O documento informado já está vinculado a outra conta",
+          "Cash-outs are not allowed for legal entities",
+          "The Name must have at least 2 words",
+          "Idempotency-Key header is required",
+          "The request was denied due to a risk rule"
+        ]) {
+          for (const status of [400, 404, 422]) {
+            assert.strictEqual(yield* tagOf(status, { message }, { options: given }), "RequestRejected", message)
+          }
         }
-      }
-    })
+      })
   )
 
   it.effect("the words about an idempotency key say that it is missing or malformed, or that it was used before", () =>
@@ -112,7 +114,7 @@ describe("the words of a refusal", () => {
     })
   )
 
-  it.effect("the words about a minimum count with an amount, and not with another number", () =>
+  it.effect("words about a minimum mean BelowMinimum only if they are about an amount", () =>
     Effect.gen(function* () {
       for (const message of ["must be at least 1000", "at least 10 reais", "Mínimo de R$ 10,00", "at least 1.000,00"]) {
         assert.strictEqual(yield* tagOf(422, { message }), "BelowMinimum", message)
@@ -166,7 +168,7 @@ describe("RefusalRules", () => {
       })
   )
 
-  it.effect("RefusalRules read the words of a code apart, and words outside of the message", () =>
+  it.effect("RefusalRules are tested on the separate words of a code, and on words outside of the message", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* read(400, { message: "Erro", code: "CARTEIRA_VAZIA" }), "InsufficientBalance")
       assert.strictEqual(yield* read(400, { info: { note: "carteira vazia" } }), "InsufficientBalance")
@@ -231,7 +233,7 @@ describe("RefusalRules", () => {
     })
   )
 
-  it.effect("RefusalRules say which statuses without words stand for a missing key", () =>
+  it.effect("RefusalRules define the statuses that mean NoPixKey if there are no words", () =>
     Effect.gen(function* () {
       const others: Rules = { noPixKeyStatuses: [418] }
       for (const [status, body, tag] of [

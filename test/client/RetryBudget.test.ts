@@ -6,8 +6,8 @@ import { paymentsOn, respond, scripted } from "../support/Wire.ts"
 import { type Call, type Script, pay, create, read, play, failureOf } from "../support/played.ts"
 
 /**
- * The vectors of smithy's standard retry strategy. What the bucket holds is seen from outside by how many retries it
- * still pays for: here a retry costs 14, after a 429 it costs 5, and a first success gives 1 back.
+ * The vectors of smithy's standard retry strategy. The number of retries that the bucket still pays for shows how many
+ * tokens it holds. A retry costs 14 tokens, a retry after a 429 costs 5, and a first success returns 1.
  */
 describe("the retry budget", () => {
   const withCapacity = (capacity: number) =>
@@ -17,7 +17,7 @@ describe("the retry budget", () => {
       retryWrites: Schedule.recurs(2)
     })
 
-  /** Plays calls in turn on one client and says how many requests each of them sent. */
+  /** Makes calls one after another on one client. Returns how many requests each of them sent. */
   const counts = Effect.fnUntraced(function* (policy: PaymentsPolicy, replies: Script, calls: ReadonlyArray<Call>) {
     const { layer, sent } = scripted(...replies)
     return yield* Effect.forEach(calls, (call) =>
@@ -97,9 +97,10 @@ describe("the retry budget", () => {
     })
   )
 
-  it.effect("the retry budget gets back what a retry after a 429 cost, and no more", () =>
+  it.effect("the retry budget gets back only the cost of a retry after a 429", () =>
     Effect.gen(function* () {
-      // 19: a retry leaves 5; the one after a 429 takes these and gives them back, which is too little for another.
+      // The bucket starts with 19. A retry leaves 5. The retry after a 429 takes these 5 and returns them: too few for
+      // another retry.
       const counted = yield* counts(withCapacity(19), [bad, bad, limited, good, bad], [read, read, read])
       assert.deepStrictEqual(counted, [2, 2, 1])
     })
@@ -109,7 +110,7 @@ describe("the retry budget", () => {
     Effect.gen(function* () {
       const successes = (count: number) => Array.from({ length: count }, () => good)
       const reads = (count: number) => Array.from({ length: count }, () => read)
-      // Spent to 0; 13 successes are not enough for a retry, the 14th is.
+      // The bucket is empty. 13 successes are not enough for a retry, and the 14th is.
       const counted = yield* counts(
         withCapacity(14),
         [bad, bad, ...successes(13), bad, good, bad, bad, ...successes(50), bad],
@@ -121,7 +122,7 @@ describe("the retry budget", () => {
     })
   )
 
-  it.effect("the retry budget is shared by all operations of one client, and not by two clients", () =>
+  it.effect("all operations of one client share a retry budget, and two clients do not", () =>
     Effect.gen(function* () {
       const policy = withCapacity(42)
       assert.deepStrictEqual(yield* counts(policy, [bad], [pay, read, create]), [3, 2, 1])
@@ -144,7 +145,7 @@ describe("the retry budget", () => {
     })
   )
 
-  it.effect("the retry budget that is spent leaves the error what it is", () =>
+  it.effect("a spent retry budget does not change the error", () =>
     Effect.gen(function* () {
       const { result } = yield* play(pay, withCapacity(0), respond(503))
       const error = failureOf(result)

@@ -5,7 +5,7 @@ import { record, withdrawal } from "../support/operations.ts"
 import { failureOf, pay, play, read } from "../support/played.ts"
 import { lostConnection, paymentsOn, refusedConnection, type Reply, respond, scripted } from "../support/Wire.ts"
 
-/** Pays by a schedule that gives up at what `isOver` says of an attempt. */
+/** Pays under a schedule that continues while `again` is true for the failed attempt. */
 const payWhile = (again: (attempt: FailedAttempt) => boolean, ...replies: readonly [Reply, ...ReadonlyArray<Reply>]) =>
   Effect.gen(function* () {
     const seen: Array<FailedAttempt> = []
@@ -37,7 +37,7 @@ describe("a retry schedule of the user's own", () => {
     })
   )
 
-  it.effect("a retry schedule is given what became of the attempt, and no more", () =>
+  it.effect("the input of a retry schedule is the failed attempt, and no more", () =>
     Effect.gen(function* () {
       const { exit, requests, seen } = yield* payWhile(
         () => true,

@@ -1,5 +1,5 @@
 /**
- * What the client exports over Effect's own OTLP layers, compared with the tables of docs/observability.md.
+ * Compares the signals that the client exports over Effect's OTLP layers with the tables of docs/observability.md.
  */
 import { assert, describe, it } from "@effect/vitest"
 import {
@@ -40,7 +40,7 @@ class NoVault extends Data.TaggedError("NoVault") {}
 
 const pair = (apiKey: string) => ({ clientId: secrets.clientId, apiKey: Redacted.make(apiKey) })
 
-/** A client whose credentials are those of each load in turn; the last one stays. */
+/** A client with a list of loads: each load gives the next credentials, and the last ones stay. */
 const clientOn = (
   replies: readonly [Reply, ...ReadonlyArray<Reply>],
   loads: ReadonlyArray<string | undefined> = []
@@ -84,7 +84,7 @@ const badSchedule = Schedule.while(Schedule.recurs(1), () => {
   throw new Error(person.email)
 })
 
-/** Each thing that the client tells of. */
+/** One incident for each log line of the client. */
 const incidents = Effect.gen(function* () {
   const busy = respond(503, "", { "retry-after": "0" })
   assert.isTrue(Exit.isSuccess(yield* ended(payout, clientOn([lostConnection, paid]))))
@@ -109,19 +109,21 @@ const incidents = Effect.gen(function* () {
 
 const client = /^(effect_pix_|http\.client)/
 
-describe("what the client exports", () => {
-  it.live("the spans, metrics and lines of a run are those of the page, with their units and attributes", () =>
-    Effect.gen(function* () {
-      const { lines, metrics, spans } = yield* exportedBy(incidents)
+describe("the exported signals of the client", () => {
+  it.live(
+    "the spans, metrics and lines of a run are those of docs/observability.md, with their units and attributes",
+    () =>
+      Effect.gen(function* () {
+        const { lines, metrics, spans } = yield* exportedBy(incidents)
 
-      const spanRows = compareSpans(spans, "client")
-      assert.deepStrictEqual(spanRows.unknown, [])
-      assert.deepStrictEqual(spanRows.exported, spanRows.documented)
-      assert.deepStrictEqual(exportedMetrics(metrics, client), documentedMetrics("client"))
-      const lineRows = compareLines(lines, "client")
-      assert.deepStrictEqual(lineRows.unknown, [])
-      assert.deepStrictEqual(lineRows.exported, lineRows.documented)
-    })
+        const spanRows = compareSpans(spans, "client")
+        assert.deepStrictEqual(spanRows.unknown, [])
+        assert.deepStrictEqual(spanRows.exported, spanRows.documented)
+        assert.deepStrictEqual(exportedMetrics(metrics, client), documentedMetrics("client"))
+        const lineRows = compareLines(lines, "client")
+        assert.deepStrictEqual(lineRows.unknown, [])
+        assert.deepStrictEqual(lineRows.exported, lineRows.documented)
+      })
   )
 
   it.live("every line has the trace of its call, and no span has a line for an event", () =>
@@ -138,13 +140,13 @@ describe("what the client exports", () => {
           if (name in attributes) assert.strictEqual(attributes[name], call?.attributes[name], message)
         }
       }
-      // Effect writes how a span failed as an event.
+      // Effect records the failure of a span as an event.
       const events = spans.flatMap((span) => span.events.filter(({ name }) => name !== "exception"))
       assert.deepStrictEqual(events, [])
     })
   )
 
-  it.live("nothing that is exported holds a secret, a person's data or an id of a path", () =>
+  it.live("no exported signal holds a secret, personal data or an id of a path", () =>
     Effect.gen(function* () {
       const { text } = yield* exportedBy(incidents)
       assert.deepStrictEqual(leaksIn(text), [])
@@ -152,7 +154,7 @@ describe("what the client exports", () => {
     })
   )
 
-  it.live("a metric tells the cause: the status of an answer that is an error, else the reason", () =>
+  it.live("a metric has the cause of a failure: the status of an answer that is an error, else the reason", () =>
     Effect.gen(function* () {
       const { metrics } = yield* exportedBy(incidents)
       const causes = (name: string) =>
@@ -181,7 +183,7 @@ describe("what the client exports", () => {
     })
   )
 
-  it.live("a rate limit is logged once a minute for a client, with how long the service asks to wait", () =>
+  it.live("a rate limit is logged once a minute for a client, with the time that the service asks to wait", () =>
     Effect.gen(function* () {
       const limited = clientOn([respond(429, "", { "retry-after": "6000" })])
       const three = Effect.replicateEffect(Effect.exit(payout), 3)
@@ -199,11 +201,11 @@ describe("what the client exports", () => {
   )
 })
 
-describe("what ErrorReporter is told of an error", () => {
+describe("an error as ErrorReporter reads it", () => {
   const common = { operation: "requestWithdrawal", attempts: 2, idempotencyKey: key } as const
   const hash = { "payments.idempotency_key_hash": IdempotencyKey.fingerprint(key) }
 
-  it.effect("an error says how severe it is by its outcome, and has attributes without its message or key", () =>
+  it.effect("an error has a severity by its outcome, and attributes without its message and key", () =>
     Effect.gen(function* () {
       const reported: Array<readonly [string, object]> = []
       const reporter = ErrorReporter.make(({ attributes, severity }) => reported.push([severity, attributes]))

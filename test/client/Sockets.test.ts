@@ -9,7 +9,7 @@ import { credentials, paymentsOn, respond, scripted, transports } from "../suppo
 import { type Service, type Call, pay, create, read, failureOf } from "../support/played.ts"
 
 describe.each(Object.entries(transports))("over a socket, with %s", (name, transport) => {
-  /** Runs a call once and says what came of it. */
+  /** Runs a call once and returns its result. */
   const once = Effect.fnUntraced(function* (call: Call, answer: Answer, policy: Partial<PaymentsPolicy> = {}) {
     const gateway = yield* makeGateway
     gateway.script(answer)
@@ -91,7 +91,7 @@ describe.each(Object.entries(transports))("over a socket, with %s", (name, trans
     })
   )
 
-  it.live("a redirect is not followed, and its target learns nothing", () =>
+  it.live("a redirect is not followed, and its target gets no request", () =>
     Effect.gen(function* () {
       const target = yield* makeGateway
       target.script(json(detail))
@@ -112,7 +112,7 @@ describe.each(Object.entries(transports))("over a socket, with %s", (name, trans
 })
 
 describe("a RequestInit of the user's own", () => {
-  it.live("a RequestInit of the user's own is kept, but for its redirects", () =>
+  it.live("a RequestInit of the user is used, except for its `redirect`", () =>
     Effect.gen(function* () {
       const target = yield* makeGateway
       const gateway = yield* makeGateway

@@ -1,5 +1,5 @@
 /**
- * What the types promise. The compiler does the checking: `expectTypeOf` and `@ts-expect-error` do nothing at run time.
+ * Tests of the public types. The compiler checks them: `expectTypeOf` and `@ts-expect-error` do nothing at run time.
  */
 import { describe, expectTypeOf, test } from "@effect/vitest"
 import { Effect, Layer, type Redacted, type Stream } from "effect"
@@ -58,7 +58,7 @@ describe("the types of Payments", () => {
     >()
   })
 
-  test("the types let a handled error disappear", () => {
+  test("a handled error is no longer in the type of an effect", () => {
     const handled = (payments: Operations, request: WithdrawalRequest) =>
       Effect.catchTag(payments.requestWithdrawal(request), "NoPixKey", () => Effect.succeed("register a key"))
     expectTypeOf<Effect.Error<ReturnType<typeof handled>>["_tag"]>().toEqualTypeOf<
@@ -66,11 +66,11 @@ describe("the types of Payments", () => {
     >()
   })
 
-  test("the types leave an operation no requirement", () => {
+  test("an operation has no requirement", () => {
     expectTypeOf<Effect.Services<ReturnType<Operations[keyof Operations]>>>().toEqualTypeOf<never>()
   })
 
-  test("the types say what each layer needs", () => {
+  test("each layer has its requirements in its type", () => {
     type Needed = Credentials | HttpClient.HttpClient | IdempotencyKeyGen
     expectTypeOf<ReturnType<typeof Payments.layer>>().toEqualTypeOf<Layer.Layer<Payments, ConfigurationError, Needed>>()
     expectTypeOf(Payments.layerConfig).toEqualTypeOf<Layer.Layer<Payments, ConfigurationError, Needed>>()
@@ -78,7 +78,7 @@ describe("the types of Payments", () => {
     expectTypeOf(Sandbox.layerPayments).toEqualTypeOf<Layer.Layer<Payments | Sandbox>>()
   })
 
-  test("the types keep centavos and reais apart", () => {
+  test("centavos and reais are different types", () => {
     expectTypeOf<CreateTransactionRequest["amount"]>().toEqualTypeOf<Money.Centavos>()
     expectTypeOf<WithdrawalRequest["amount"]>().toEqualTypeOf<Money.Centavos>()
     expectTypeOf<CreatedTransaction["amount"]>().toEqualTypeOf<Money.Centavos>()
@@ -152,26 +152,26 @@ describe("the types of Payments", () => {
     expectTypeOf([whatever, byRequest, generated]).toEqualTypeOf<Array<Layer.Layer<Payments>>>()
   })
 
-  test("the types want the kind of a plain PIX key said", () => {
+  test("a plain PIX key needs its kind", () => {
     type Payout = { readonly amount: Money.Centavos }
     expectTypeOf<Payout>().toExtend<WithdrawalRequest>()
     expectTypeOf<Payout & { readonly pixKey: string; readonly pixKeyType: "CPF" }>().toExtend<WithdrawalRequest>()
     expectTypeOf<Payout & { readonly pixKey: string }>().not.toExtend<WithdrawalRequest>()
   })
 
-  test("the types take the kind of a key that a CSV says as a text, for a withdrawal and for a payout", () => {
+  test("the kind of a key may be any text, as from a CSV, for a withdrawal and for a payout", () => {
     type Line = { readonly amount: Money.Centavos; readonly pixKey: string; readonly pixKeyType: string }
     expectTypeOf<Line>().toExtend<WithdrawalRequest>()
     expectTypeOf<Line & { readonly reference: string }>().toExtend<PayoutItem>()
   })
 
-  test("the types take the secret only redacted", () => {
+  test("a secret must be redacted", () => {
     expectTypeOf<ApiCredentials["apiKey"]>().toEqualTypeOf<Redacted.Redacted<string>>()
   })
 })
 
 describe("the types of TransactionWait", () => {
-  test("what concerns only the service is no error of waiting for a transaction", () => {
+  test("an error that concerns only the service is not an error of waiting for a transaction", () => {
     expectTypeOf<TransactionWait.WaitError["_tag"]>().toEqualTypeOf<
       "InvalidRequest" | "AuthError" | "RequestRejected" | "TransactionNotFound" | "TimedOut"
     >()
@@ -179,7 +179,7 @@ describe("the types of TransactionWait", () => {
 })
 
 describe("the types of Reconcile", () => {
-  test("the types give each result the user's own order, and each kind of result what it knows", () => {
+  test("each result has the order of the user, and the fields of its kind", () => {
     type Invoice = Reconcile.Order & { readonly invoice: number }
     type Result = Reconcile.ReconcileResult<Invoice>
     type Of<Tag extends Result["_tag"]> = Extract<Result, { readonly _tag: Tag }>
@@ -189,7 +189,7 @@ describe("the types of Reconcile", () => {
     expectTypeOf<Of<"Unreadable">["error"]["_tag"]>().toEqualTypeOf<Exclude<Read, "AuthError">>()
   })
 
-  test("the types name exactly what a comparison can fail with and needs, the user's own included", () => {
+  test("the errors and the requirements of a comparison include exactly its own and those of the user", () => {
     const compare = (orders: Stream.Stream<Reconcile.Order, "away", Redacted.Redacted>) => Reconcile.stream(orders)
     expectTypeOf<ReturnType<typeof compare>>().toEqualTypeOf<
       Stream.Stream<Reconcile.ReconcileResult, Reconcile.ReconcileError | "away", Payments | Redacted.Redacted>
@@ -206,7 +206,7 @@ describe("the types of Reconcile", () => {
     >()
   })
 
-  test("the types take an amount of an order in centavos only", () => {
+  test("an amount of an order must be in centavos", () => {
     expectTypeOf<Reconcile.Order["amount"]>().toEqualTypeOf<Money.Centavos>()
     expectTypeOf<{ readonly transactionId: string; readonly amount: number }>().not.toExtend<Reconcile.Order>()
   })

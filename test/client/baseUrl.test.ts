@@ -24,7 +24,7 @@ describe("the base URL of Payments.layer", () => {
     ["http://[::1]:3000", "http://[::1]:3000"]
   ]
 
-  it.effect.each(accepted)("the base URL %s is accepted, and every request goes under it", ([baseUrl, address]) =>
+  it.effect.each(accepted)("the base URL %s is accepted, and every request is sent below it", ([baseUrl, address]) =>
     Effect.gen(function* () {
       const { layer, sent } = scripted(respond(200, balance))
       yield* Effect.provide(read, paymentsOn(layer, { baseUrl, companyId: 7 }))
@@ -78,10 +78,10 @@ describe("the base URL of Payments.layer", () => {
       })
   )
 
-  it.effect("a base URL that is longer than a URL may be is refused where Node refuses it, and is never a defect", () =>
+  it.effect("a base URL that is too long is refused if Node refuses it, and never causes a defect", () =>
     Effect.gen(function* () {
       const baseUrl = `https://${"R$".repeat(60_000)}`
-      // Node 22 takes it for a URL. Later ones do not, though their `URL.canParse` does.
+      // Node 22 accepts it as a URL. Later versions refuse it, although their `URL.canParse` accepts it.
       const isUrl = Result.isSuccess(Result.try(() => new URL(baseUrl)))
       const { layer } = scripted(respond(200, balance))
       const answered = yield* Effect.result(Effect.provide(read, paymentsOn(layer, { baseUrl, companyId: 7 })))
@@ -92,7 +92,7 @@ describe("the base URL of Payments.layer", () => {
 })
 
 describe("the option insecure of Payments.layer", () => {
-  /** Reads a balance, and says where it was asked for and what was logged as a warning. */
+  /** Reads a balance. Returns the URL of the request and the logged warnings. */
   const readingOn = (baseUrl: string, insecure: boolean | undefined) =>
     Effect.gen(function* () {
       const { layer, sent } = scripted(respond(200, balance))
@@ -107,17 +107,19 @@ describe("the option insecure of Payments.layer", () => {
       return { exit, sent: sent.map(({ url }) => url), warnings }
     })
 
-  it.effect("plain http to another host is sent with it, and a warning names the host when the client is built", () =>
-    Effect.gen(function* () {
-      const { sent, warnings } = yield* readingOn("http://sandbox:4010", true)
-      assert.deepStrictEqual(sent, [`http://sandbox:4010${path}`])
-      assert.strictEqual(warnings.length, 1)
-      assert.match(warnings[0]?.[0] ?? "", /leave this machine over plain http/)
-      assert.strictEqual(warnings[0]?.[1], "sandbox")
-    })
+  it.effect(
+    "plain http to another host is allowed with it, and a warning names the host when the client is built",
+    () =>
+      Effect.gen(function* () {
+        const { sent, warnings } = yield* readingOn("http://sandbox:4010", true)
+        assert.deepStrictEqual(sent, [`http://sandbox:4010${path}`])
+        assert.strictEqual(warnings.length, 1)
+        assert.match(warnings[0]?.[0] ?? "", /leave this machine over plain http/)
+        assert.strictEqual(warnings[0]?.[1], "sandbox")
+      })
   )
 
-  it.effect.each(["https://gateway.example", "http://127.0.0.1:4010"])("nothing is warned of for %s", (baseUrl) =>
+  it.effect.each(["https://gateway.example", "http://127.0.0.1:4010"])("no warning is logged for %s", (baseUrl) =>
     Effect.gen(function* () {
       const { sent, warnings } = yield* readingOn(baseUrl, true)
       assert.deepStrictEqual(sent, [`${baseUrl}${path}`])
@@ -126,7 +128,7 @@ describe("the option insecure of Payments.layer", () => {
   )
 
   it.effect.each(["ftp://sandbox", "http://user:secret@sandbox", "http://sandbox?a=b"])(
-    "the base URL %s is refused with it as without it",
+    "the base URL %s is refused also with it",
     (baseUrl) =>
       Effect.gen(function* () {
         const { exit, sent } = yield* readingOn(baseUrl, true)
@@ -145,7 +147,7 @@ describe("the option insecure of Payments.layer", () => {
     })
   )
 
-  it.effect("PAYMENTS_INSECURE is the same in the environment, and is read only where it decides", () =>
+  it.effect("PAYMENTS_INSECURE has the same effect, and is read only for a URL of plain http to another host", () =>
     Effect.gen(function* () {
       const build = (PAYMENTS_BASE_URL: string, PAYMENTS_INSECURE: string) => {
         const { layer } = scripted(respond(200, balance))

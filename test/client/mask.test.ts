@@ -19,7 +19,7 @@ const apart = (text: string, between: string) => Array.from(text).join(between)
 const inGroups = (text: string, size: number, between: string) =>
   (text.match(new RegExp(`.{1,${size}}`, "gu")) ?? []).join(between)
 
-/** What a gateway, a proxy or a log makes of a value. */
+/** The spellings in which a gateway, a proxy or a log may show a value. */
 const spellings: Record<string, (text: string) => string> = {
   plain: (text) => text,
   "percent-encoded": (text) => bytes(text, (hex) => `%${hex}`),
@@ -115,7 +115,7 @@ describe("displayMessage", () => {
     }
   })
 
-  it("displayMessage masks every other token, also of a value that nobody sent", () => {
+  it("displayMessage masks every other token, also of a value that was not sent", () => {
     for (const value of [
       "maria.silva+pix@example.com.br",
       "maria%40example.com",
@@ -143,14 +143,14 @@ describe("displayMessage", () => {
     expect(show("a\u0000b\u007Fc\u0090d\u202Ee\u2066f\u200Bg\uD800h")).toBe("abcdefgh")
   })
 
-  it("displayMessage cuts at 200 characters, and not within one", () => {
+  it("displayMessage shortens a message to 200 characters, and never splits a character", () => {
     const words = "palavra ".repeat(25).trim()
     expect(show(words)).toBe(words)
     expect(show(`${words} fim`)).toBe(`${words}…`)
     expect(show(`${"palavra ".repeat(24)}ab 😀😀😀`)).not.toMatch(/\p{Cs}/u)
   })
 
-  it("displayMessage masks before it cuts", () => {
+  it("displayMessage masks a message before it shortens it", () => {
     const secret = "quite a long secret value"
     expect(show(`${"palavra ".repeat(24)}${secret}`, [secret])).not.toContain("quite")
     expect(show("Got ...a long sec...", [secret])).not.toContain("long")
@@ -166,7 +166,7 @@ describe("displayMessage", () => {
     }
   })
 
-  it("displayMessage masks a description, and not a word or two that it has in common with the message", () => {
+  it("displayMessage masks a description, and not one or two words that the message shares with it", () => {
     const secrets = (): ReadonlyArray<Secret> => [freeText("Pagamento do aluguel de dezembro da Rua das Flores")]
     expect(displayMessage("Pagamento recusado pelo banco", secrets)).toBe("Pagamento recusado pelo banco")
     expect(displayMessage("O pagamento das flores foi recusado", secrets)).toBe("O pagamento das flores foi recusado")
@@ -194,31 +194,31 @@ describe("displayMessage", () => {
     assert.strictEqual(showOfCard("Titular zulmira desconhecido"), "Titular [redacted] desconhecido")
   })
 
-  it("displayMessage masks each part of a name but its particles, however short", () => {
+  it("displayMessage masks each part of a name except its particles, however short", () => {
     assert.strictEqual(showOfCard("Cliente Ana Li recusado, de novo"), "Cliente [redacted] recusado, de novo")
   })
 
-  it("displayMessage masks digits of a value in a row, whatever stands between them", () => {
+  it("displayMessage masks consecutive digits of a value, whatever separates them", () => {
     assert.notMatch(showOfCard("Doc 5 e 2 e 9 e 9 e 8 e 2"), /\d/)
     assert.notMatch(showOfCard("Fone (11) 98765-4321"), /\d/)
   })
 
-  it("displayMessage shows what is ordered, and numbers that the request does not hold", () => {
+  it("displayMessage shows the words of an order, and numbers that the request does not hold", () => {
     const words = "Camiseta azul: valor R$ 25,00 (2500 centavos) acima de 4001, tente em 10 minutos"
     assert.strictEqual(showOfCard(words), words)
   })
 
-  it("displayMessage shows nothing where a value without letters and digits would be left", () => {
+  it("displayMessage shows nothing if a value without letters and digits would remain", () => {
     expect(show("Recebido: R$ - /", ["R$ - /"])).toBe("[redacted]")
   })
 
-  it("displayMessage asks for the secrets only when there are words", () => {
+  it("displayMessage computes the secrets only if there are words", () => {
     const secrets = vi.fn<() => ReadonlyArray<Secret>>(() => [])
     expect(displayMessage(" \u0000 ", secrets)).toBe("")
     expect(secrets).not.toHaveBeenCalled()
   })
 
-  it("displayMessage looks at each place of the words once, however long a secret is", () => {
+  it("displayMessage reads each position of the words once, however long a secret is", () => {
     const long = "Pagamento do aluguel ".repeat(50_000)
     const looked = vi.spyOn(Set.prototype, "has")
     const shown = displayMessage("Falhou ".repeat(2000), () => [freeText(long), personal(long)])
@@ -246,7 +246,7 @@ describe("displayMessage", () => {
   )
 
   it.prop(
-    "displayMessage never shows a secret of the request, wherever the body has it",
+    "displayMessage never shows a secret of the request, at any place of the body",
     [Secret, Schema.String, Schema.String, Schema.String],
     ([secret, before, after, key]) => {
       const echo = before + secret + after
@@ -286,7 +286,7 @@ describe("displayCode", () => {
     }
   })
 
-  it("displayCode shows nothing that is not written as codes are, such as base64", () => {
+  it("displayCode shows nothing that is not in the form of a code, such as base64", () => {
     for (const code of ["bWFyaWE", "TWFyaWEgU2lsdmE", "WnVsbWlyYQ", "two words"]) {
       expect(display(code, [])).toBeUndefined()
     }

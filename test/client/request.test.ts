@@ -7,7 +7,7 @@ import { makeRoute, write } from "../../src/client/internal/call/prepare.ts"
 import type { Endpoint } from "../../src/contract/Endpoints.ts"
 import { respond, scripted } from "../support/Wire.ts"
 
-/** An endpoint that the service does not have: its entry is all that a path and a query are written by. */
+/** An endpoint that the service does not have. Path and query are written from its entry alone. */
 const refund: Endpoint = {
   operation: "requestWithdrawal",
   group: "money",
@@ -23,7 +23,7 @@ const refund: Endpoint = {
 describe("the place of a request", () => {
   const place = makeRoute(refund).pathOf
 
-  test("the place of a request is the endpoint's path with its parameters, each as one segment, and the query that is there", () => {
+  test("the URL of a request is the endpoint's path with each parameter as one segment, and the given query", () => {
     const written = place({ transactionId: "a/b?c", part: 2, reason: "ã & b=c", dry: undefined })
     assert.strictEqual(
       Result.getOrUndefined(written),
@@ -33,7 +33,7 @@ describe("the place of a request", () => {
     assert.strictEqual(Result.getOrUndefined(bare), "/api/v1/transactions/x/refund/0")
   })
 
-  test("a request that does not fit is refused by the endpoint's schemas, with all that is wrong", () => {
+  test("a request that does not fit is refused by the endpoint's schemas, with every issue", () => {
     const refused = Result.getOrThrow(Result.flip(place({ transactionId: "", part: -1, reason: 5, other: 1 })))
     assert.sameMembers(
       refused.map(({ path }) => path),
@@ -43,7 +43,7 @@ describe("the place of a request", () => {
 })
 
 describe("a write whose endpoint has no body", () => {
-  it.effect("is sent under its key, without a body and without a type of one", () => {
+  it.effect("is sent with its key, without a body and without a content type", () => {
     const { layer, sent } = scripted(respond(200, {}))
     return Effect.gen(function* () {
       const client = yield* makeClient({

@@ -6,7 +6,7 @@ const places = { id: ["data", "id"], value: ["data", "amount"], status: ["data",
 const see = (data: unknown) => ({ ...seenIn(JSON.stringify({ data }), places, JSON.parse) })
 
 describe("what an error shows of an answer", () => {
-  test("what an error shows of an answer is the id, the value and the status as they were written", () => {
+  test("an error shows the id, the value and the status of an answer as they were written", () => {
     const uuid = "6f1b9a3e-2f7c-4f0e-9d53-123456789012"
     assert.deepStrictEqual(see({ id: uuid, amount: 12.5, status: "EM ANÁLISE" }), {
       id: uuid,
@@ -16,7 +16,7 @@ describe("what an error shows of an answer", () => {
     assert.deepStrictEqual(see({ id: 55, amount: "-3" }), { id: "55", value: "-3" })
   })
 
-  test("what an error shows of an answer is nothing that could be a document, a phone, an e-mail, a name with signs, or a text of any length", () => {
+  test("an error shows no text of an answer that could be a document, a phone, an e-mail or a name, and no long text", () => {
     for (const odd of [
       "52998224725",
       52_998_224_725,
@@ -32,7 +32,7 @@ describe("what an error shows of an answer", () => {
     assert.deepStrictEqual(see(undefined), {})
   })
 
-  test("what an error shows of an answer is nothing that was sent, in whatever case and accents, and no long part of it", () => {
+  test("an error shows no value of the request and no long part of one, in any case and with any accents", () => {
     const secrets = [
       personal("sk_live_SECRETVALUE"),
       personal("José Ávila"),

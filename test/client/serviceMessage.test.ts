@@ -24,7 +24,7 @@ describe("readServiceMessage", () => {
     }
   })
 
-  it("readServiceMessage looks into the envelopes that the service uses elsewhere", () => {
+  it("readServiceMessage reads the message inside the service's envelopes", () => {
     expect(wordsOf({ data: { message: "Chave inválida" }, status: 400 })).toBe("Chave inválida")
     expect(wordsOf({ ok: false, res: { erro: "Chave inválida" } })).toBe("Chave inválida")
     expect(wordsOf({ data: null, message: "Falhou" })).toBe("Falhou")
@@ -55,7 +55,7 @@ describe("readServiceMessage", () => {
     )
   })
 
-  it("readServiceMessage keeps the message before the reason phrase, and adds a nested error to a general message", () => {
+  it("readServiceMessage prefers the message to the reason phrase, and adds a nested error to a general message", () => {
     expect(wordsOf({ statusCode: 400, message: ["a", "b"], error: "Bad Request" })).toBe("a; b")
     expect(wordsOf({ message: "Request failed", error: { message: "Saldo insuficiente" } })).toBe(
       "Request failed; Saldo insuficiente"
@@ -72,7 +72,7 @@ describe("readServiceMessage", () => {
     expect(wordsOf({ message: "{not json" })).toBe("{not json")
   })
 
-  it("readServiceMessage finds no words where there are none", () => {
+  it("readServiceMessage finds no words in a body without words", () => {
     for (const body of [{}, [], null, true, 42, { status: 500 }, { errors: 1 }, { errors: {} }, { message: "" }]) {
       expect(wordsOf(body)).not.toContain("undefined")
     }
@@ -80,7 +80,7 @@ describe("readServiceMessage", () => {
     expect(readServiceMessage("")).toEqual({ words: "", texts: [] })
   })
 
-  it("readServiceMessage reads a code wherever it stands, and takes nothing long or spaced for one", () => {
+  it("readServiceMessage reads a code at each of its usual places, and no code that is long or has spaces", () => {
     expect(codeOf({ code: "NO_BALANCE", message: "x" })).toBe("NO_BALANCE")
     expect(codeOf({ errorCode: 4001 })).toBe("4001")
     expect(codeOf({ error: { code: "E1", message: "x" } })).toBe("E1")
@@ -95,7 +95,7 @@ describe("readServiceMessage", () => {
     expect(codeOf({ code: { toString: 1 } })).toBeUndefined()
   })
 
-  it("readServiceMessage reads the title of a page, and without one its text, without script and style", () => {
+  it("readServiceMessage reads the title of a page, or its text without script and style if there is no title", () => {
     expect(readServiceMessage(page("<title>502 Bad Gateway</title>")).words).toBe("502 Bad Gateway")
     expect(readServiceMessage(page("<title> </title>")).words).toBe("Serviço indisponível & fora do ar: 1 < 2")
     expect(readServiceMessage("Erro<br>grave", "text/html; charset=utf-8").words).toBe("Erro grave")
@@ -103,7 +103,7 @@ describe("readServiceMessage", () => {
     expect(readServiceMessage("<p>Erro <script>never closed").words).toBe("Erro")
   })
 
-  it("readServiceMessage reads JSON that is declared as HTML, as by a server that declares nothing else", () => {
+  it("readServiceMessage reads JSON that is declared as HTML", () => {
     const text = JSON.stringify({ message: "Saldo insuficiente", code: "E1" })
     const { code, texts, words } = readServiceMessage(text, "text/html; charset=UTF-8")
     expect([words, code, texts]).toEqual(["Saldo insuficiente", "E1", ["Saldo insuficiente", "E1"]])
@@ -121,7 +121,7 @@ describe("readServiceMessage", () => {
     expect(readServiceMessage('\uFEFF{"message":"Saldo"}').words).toBe("Saldo")
   })
 
-  it("readServiceMessage saves the message of JSON that is cut or too long to be parsed", () => {
+  it("readServiceMessage reads the message of JSON that is cut off or too long to be parsed", () => {
     expect(readServiceMessage('{"message":"Saldo \\"in\\"suficiente","da').words).toBe('Saldo "in"suficiente')
     expect(readServiceMessage('{"message" : "Saldo insuf').words).toBe("Saldo insuf")
     expect(readServiceMessage('{"message":"bad \\x escape"').words).toBe("bad \\x escape")
@@ -129,7 +129,7 @@ describe("readServiceMessage", () => {
     expect(readServiceMessage("{oops").words).toBe("{oops")
   })
 
-  it("readServiceMessage stays quick and quiet on hostile input", () => {
+  it("readServiceMessage reads hostile input quickly and never throws", () => {
     const bodies = [
       "[".repeat(1_000_000),
       '{"error":'.repeat(100_000),
