@@ -26,7 +26,7 @@ const browser = Effect.gen(function* () {
 })
 
 describe("the checkout page of the documentation", () => {
-  it("the checkout page is the one that the documentation shows, and so is its server", () => {
+  it("the checkout page and its server are those that the documentation shows", () => {
     const read = (file: string) => readFileSync(new URL(`../docs/${file}`, import.meta.url), "utf8")
     assert.include(read("checkout.md"), `\`\`\`ts\n${read("examples/checkout.ts")}\`\`\``)
     assert.include(read("checkout.md"), `\`\`\`txt\n${read("examples/checkout-server.ts")}\`\`\``)
@@ -58,7 +58,7 @@ describe("the checkout page of the documentation", () => {
       }).pipe(Effect.provide(Sandbox.layerPayments))
   )
 
-  it.effect("the checkout page makes one charge of a button that is pressed twice, even at once", () =>
+  it.effect("the checkout page makes one charge if the button is pressed twice, even at the same time", () =>
     Effect.gen(function* () {
       const visit = yield* browser
       yield* Effect.all([visit("POST", "/orders/42"), visit("POST", "/orders/42")], { concurrency: "unbounded" })
@@ -67,7 +67,7 @@ describe("the checkout page of the documentation", () => {
     }).pipe(Effect.provide(Sandbox.layerPayments))
   )
 
-  it.effect("the checkout page is told when the charge is paid", () =>
+  it.effect("the checkout page shows that the charge is paid", () =>
     Effect.gen(function* () {
       const visit = yield* browser
       const sandbox = yield* Sandbox
@@ -80,7 +80,7 @@ describe("the checkout page of the documentation", () => {
     }).pipe(Effect.provide(Sandbox.layerPayments))
   )
 
-  it.effect("the checkout page can be tried again after a failure, with the same key", () =>
+  it.effect("the checkout page repeats a failed charge with the same key", () =>
     Effect.gen(function* () {
       const visit = yield* browser
       const sandbox = yield* Sandbox
@@ -110,7 +110,7 @@ describe("the checkout page of the documentation", () => {
     }).pipe(Effect.provide(Sandbox.layerPayments))
   )
 
-  it.effect("the checkout page knows only its own orders", () =>
+  it.effect("the checkout page shows only its own orders", () =>
     Effect.gen(function* () {
       const visit = yield* browser
       assert.strictEqual((yield* visit("GET", "/orders/43")).status, 404)

@@ -1,6 +1,7 @@
 /**
- * What an editor shows of each public name. A namespace shows the docstring of the `declare module` in its file, which is the
- * file's head; a call of a function that is an interface shows the docstring of the call signature.
+ * Tests the text that an editor shows for each public name. A namespace shows the docstring of the `declare module` in
+ * its file, which is the file's head; a call of a function that is an interface shows the docstring of the call
+ * signature.
  */
 import { assert, describe, expect, it } from "@effect/vitest"
 import { readFileSync } from "node:fs"
@@ -18,7 +19,7 @@ describe("the hover of a public name", () => {
     expect(namesOf(({ text }) => text.trim() === "")).toEqual([])
   })
 
-  it("the hover sends nobody to the head of a module, to a section of another document, or to a file that is not shipped", () => {
+  it("the hover refers to no head of a module, no section of another document, and no file that is not in the package", () => {
     expect(namesOf(({ text }) => /\bhead of\b|service interface|\bsections? \d/i.test(text))).toEqual([])
     const { files } = JSON.parse(readFileSync("package.json", "utf8")) as { readonly files: ReadonlyArray<string> }
     expect(files).toContain("docs")

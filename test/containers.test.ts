@@ -1,6 +1,7 @@
 /**
- * The Compose file of docs/containers.md: its sandbox is run by the built command, and its program's environment makes a
- * client that reaches it under its name. Only the port, the folder of the state and the names' addresses are the test's.
+ * Tests the Compose file of docs/containers.md. The built command runs its sandbox, and the environment of its program
+ * makes a client that reaches the sandbox by its name. The test changes only the port, the folder of the state and the
+ * addresses of the names.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Payments } from "effect-pix"
@@ -36,7 +37,7 @@ const folder = Effect.acquireRelease(
   (path) => Effect.sync(() => rmSync(path, { recursive: true }))
 )
 
-/** Runs the command of the service `sandbox` as it is shown. */
+/** Runs the command of the service `sandbox` from the page. */
 const running = Effect.gen(function* () {
   const { sandbox } = (yield* compose).services
   const [bin, ...words] = sandbox.command.split(/\s+/)
@@ -49,7 +50,7 @@ const running = Effect.gen(function* () {
   return banner
 })
 
-/** Every name is this machine, as the network of the containers resolves them. */
+/** Resolves every name to this machine, in place of the network of the containers. */
 const lookup: LookupFunction = (_host, { all }, found) =>
   all === true ? found(null, [{ address: "127.0.0.1", family: 4 }]) : found(null, "127.0.0.1", 4)
 
@@ -59,43 +60,45 @@ const dispatcher = Effect.acquireRelease(
 )
 
 describe("the Compose file of docs/containers.md", () => {
-  it.live("its program charges at its sandbox by the sandbox's name, and a warning says that http is plain", () =>
-    Effect.gen(function* () {
-      const { baseUrl, webhooks } = yield* running
-      assert.deepStrictEqual(webhooks, ["http://shop:3000/webhooks/pix"])
+  it.live(
+    "its program creates a charge at the sandbox by the sandbox's name, and logs a warning about plain http",
+    () =>
+      Effect.gen(function* () {
+        const { baseUrl, webhooks } = yield* running
+        assert.deepStrictEqual(webhooks, ["http://shop:3000/webhooks/pix"])
 
-      const { environment = {} } = (yield* compose).services.shop
-      const address = environment["PAYMENTS_BASE_URL"]?.replace(":4010", `:${new URL(baseUrl).port}`)
-      const lines: Array<string> = []
-      const logger = Logger.make<unknown, void>(({ logLevel, message }) => {
-        if (logLevel === "Warn") lines.push(String(message))
-      })
-      const clientWith = (settings: Readonly<Record<string, unknown>>) =>
-        Layer.unwrap(
-          Effect.map(dispatcher, (agent) => Payments.layerOver(NodePayments.layerHttpClient({ dispatcher: agent })))
-        ).pipe(Layer.provide([ConfigProvider.layer(ConfigProvider.fromUnknown(settings)), Logger.layer([logger])]))
+        const { environment = {} } = (yield* compose).services.shop
+        const address = environment["PAYMENTS_BASE_URL"]?.replace(":4010", `:${new URL(baseUrl).port}`)
+        const lines: Array<string> = []
+        const logger = Logger.make<unknown, void>(({ logLevel, message }) => {
+          if (logLevel === "Warn") lines.push(String(message))
+        })
+        const clientWith = (settings: Readonly<Record<string, unknown>>) =>
+          Layer.unwrap(
+            Effect.map(dispatcher, (agent) => Payments.layerOver(NodePayments.layerHttpClient({ dispatcher: agent })))
+          ).pipe(Layer.provide([ConfigProvider.layer(ConfigProvider.fromUnknown(settings)), Logger.layer([logger])]))
 
-      const settings = { ...environment, PAYMENTS_BASE_URL: address }
-      const balance = yield* Effect.flatMap(Payments, (payments) => payments.getBalance()).pipe(
-        Effect.provide(clientWith(settings))
-      )
-      assert.strictEqual(String(balance.accBalance), "BigDecimal(500)")
-      assert.strictEqual(lines.length, 1)
-      assert.include(
-        page,
-        `
+        const settings = { ...environment, PAYMENTS_BASE_URL: address }
+        const balance = yield* Effect.flatMap(Payments, (payments) => payments.getBalance()).pipe(
+          Effect.provide(clientWith(settings))
+        )
+        assert.strictEqual(String(balance.accBalance), "BigDecimal(500)")
+        assert.strictEqual(lines.length, 1)
+        assert.include(
+          page,
+          `
 ${lines[0]?.split(",")[0]}
 `
-      )
+        )
 
-      const refused = yield* Effect.flip(
-        Layer.build(clientWith({ ...settings, PAYMENTS_INSECURE: "false" })).pipe(Effect.scoped)
-      )
-      assert.match(refused.message, /PAYMENTS_BASE_URL must be https/)
-    })
+        const refused = yield* Effect.flip(
+          Layer.build(clientWith({ ...settings, PAYMENTS_INSECURE: "false" })).pipe(Effect.scoped)
+        )
+        assert.match(refused.message, /PAYMENTS_BASE_URL must be https/)
+      })
   )
 
-  it.live("its health check ends with 0 where the sandbox answers, and with another code where it does not", () =>
+  it.live("its health check ends with 0 if the sandbox answers, and with another code if it does not", () =>
     Effect.gen(function* () {
       const { baseUrl } = yield* running
       const [kind, bin, flag = "", script = ""] = (yield* compose).services.sandbox.healthcheck?.test ?? []

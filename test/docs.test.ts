@@ -1,8 +1,8 @@
 /**
  * Each `ts` block of README.md and its neighbours, of docs/ and of the docstrings in src/ is compiled, then run as a module of its own.
  * A line that ends in `// => value` asserts that value, of an expression or of what a `const` is given; an expression
- * of several lines has it on the last one, which then begins with a closing bracket or a dot. A block keeps the line
- * numbers of the file that it stands in. What cannot be run is shown in a `txt` or `sh` block.
+ * of several lines has it on the last one, which then begins with a closing bracket or a dot. A block has the line
+ * numbers of its file. Text that cannot be run is in a `txt` or `sh` block.
  */
 import { assert, describe, expect, test, vi } from "@effect/vitest"
 import { execFile } from "node:child_process"
@@ -16,7 +16,7 @@ const out = join(import.meta.dirname, ".docs")
 const run = promisify(execFile)
 const read = (file: string) => readFileSync(join(root, file), "utf8")
 
-/** Turns `a // => b` into `$eq(a, b)`, on the line where it stands. */
+/** Turns `a // => b` into `$eq(a, b)`, on the same line. */
 const withAssertions = (code: string) => {
   const lines = code.split("\n")
   for (const [index, line] of lines.entries()) {
@@ -66,7 +66,7 @@ describe("docs", () => {
     assert.isAbove(blocks.length, 20)
   })
 
-  test("no block is skipped: each fence that says ts is one, whatever it is indented by", () => {
+  test("no block is skipped: each fence with `ts` is read, whatever its indentation", () => {
     for (const file of files) {
       const fences = [...read(file).matchAll(/^[\s*]*```ts\b/gm)]
       assert.strictEqual(blocks.filter(({ name }) => name.startsWith(`${file}:`)).length, fences.length, file)
@@ -83,7 +83,7 @@ describe("docs", () => {
     expect(read("README.md")).toContain(`\`\`\`txt\n${printed}\`\`\``)
   })
 
-  test("every link of the docs names a file that is there", () => {
+  test("every link of the docs leads to an existing file", () => {
     for (const file of globSync(["*.{md,txt}", "docs/**/*.md"], { cwd: root })) {
       for (const [, target = ""] of read(file).matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)) {
         assert.isTrue(existsSync(join(root, dirname(file), target)), `${file} links to ${target}`)
@@ -91,7 +91,7 @@ describe("docs", () => {
     }
   })
 
-  test("llms.txt lists the pages as they are (npm run fix writes it)", () => {
+  test("llms.txt lists the current pages (npm run fix writes it)", () => {
     assert.strictEqual(read("llms.txt"), index())
   })
 

@@ -1,6 +1,7 @@
 /**
- * The alert rules and the runbook of docs/operations, compared with what a run exports (the tables of
- * docs/observability.md, which the tests of the signals compare with it), with the lines in the code and with the command.
+ * Compares the alert rules and the runbook of docs/operations with the exported signals, with the log lines in the code
+ * and with the command. The signals are read from the tables of docs/observability.md, which other tests compare with a
+ * run.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
@@ -42,7 +43,7 @@ const metrics = (read("docs/observability.md").split("\n## Metrics\n")[1]?.split
     return { name: quoted(name)[0] ?? "", unit: quoted(unit)[0] ?? "", attributes: quoted(attributes), says }
   })
 
-/** The series of a metric as Prometheus names those that come by OTLP, with the labels that tell them apart. */
+/** The series of a metric by the names that Prometheus gives them after OTLP, with their labels. */
 const series = new Map(
   metrics.flatMap(({ attributes, name, says, unit }) => {
     const isGauge = /^\s*a gauge/.test(says)
@@ -57,7 +58,7 @@ const words = /^(absent|by|group_left|increase|max|offset|on|or|rate|sum|time|un
 const matchers = (inBraces = "") =>
   Array.from(inBraces.matchAll(/(\w+)\s*(?:=~|!~|!=|=)\s*"/g), ([, label = ""]) => label)
 
-/** The metrics of an expression with the labels that are asked of them, and the labels of what comes out. */
+/** The metrics of an expression with the labels that it selects, and the labels of its result. */
 const readExpression = (expr: string) => {
   const grouped = Array.from(expr.matchAll(/\b(?:by|on)\s*\(([^)]*)\)/g), ([, labels = ""]) => labels.split(/\s*,\s*/))
   const rest = expr.replaceAll(/\b(?:by|on)\s*\([^)]*\)/g, " ").replaceAll(/\[[^\]]*\]/g, " ")
@@ -128,7 +129,7 @@ describe("the runbook of docs/operations", () => {
     for (const line of named) assert.include(code, line)
   })
 
-  it.live("the commands that it names are commands, and have the flags that it gives them", () =>
+  it.live("the commands that it names exist, and have the flags that it uses", () =>
     Effect.gen(function* () {
       const named = quoted(unwrapped).filter((text) => text.startsWith("effect-pix "))
       const flags = new Map<string, Set<string>>()

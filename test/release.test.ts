@@ -1,6 +1,6 @@
 /**
- * What keeps a release from being published, what a user gets, and what the workflows may do: the scripts that `npm publish`
- * and `npm run check` run, and .github/workflows/.
+ * Tests the checks before a release, the licences of the packages that a user installs, and the rights of the
+ * workflows: the scripts of `npm publish` and `npm run check`, and .github/workflows/.
  */
 import { assert, describe, test } from "@effect/vitest"
 import { Schema } from "effect"
@@ -15,7 +15,7 @@ const filled = fillIn(unfilled, "https://git.example.com/owner/effect-pix", "sec
 const changelog = "# effect-pix\n\n## 1.0.0\n\n### Major Changes\n"
 
 describe("publishing", () => {
-  test("a package that says who publishes it, with its changes, may be published", () => {
+  test("a package with the fields of its publisher and a described version may be published", () => {
     assert.deepStrictEqual(obstacles({ manifest: filled, changelog, waiting: [] }), [])
   })
 
@@ -31,12 +31,12 @@ describe("publishing", () => {
     ])
   })
 
-  test("filled in again with another spelling of the address, they are the same", () => {
+  test("another spelling of the address gives the same fields", () => {
     const again = fillIn(filled, "git+https://git.example.com/owner/effect-pix.git", "security@example.com")
     assert.strictEqual(JSON.stringify(again), JSON.stringify(filled))
   })
 
-  test("an address of no repository and no e-mail address are refused", () => {
+  test("a wrong address of a repository and a wrong e-mail address are refused", () => {
     assert.throws(() => fillIn(unfilled, "https://git.example.com", "security@example.com"), "no https address")
     assert.throws(
       () => fillIn(unfilled, "git@example.com:owner/effect-pix", "security@example.com"),
@@ -46,7 +46,7 @@ describe("publishing", () => {
   })
 
   test.for(["repository", "bugs", "homepage"] as const)(
-    "a package whose %s is left out, or is another's, is refused",
+    "a package whose %s is missing or differs is refused",
     (field) => {
       const { [field]: _, ...without } = filled
       const other = fillIn(unfilled, "https://git.example.com/other/effect-pix", "security@example.com")
@@ -63,13 +63,13 @@ describe("publishing", () => {
 })
 
 describe("licences", () => {
-  test("a licence of the list is allowed, alone or as a choice; none, another or both together are not", () => {
+  test("a licence of the list is allowed, alone or as a choice; no licence, another one, and two that hold together are refused", () => {
     for (const licence of ["MIT", "ISC", "(GPL-3.0-only OR MIT)"]) assert.isTrue(isAllowed(licence), licence)
     for (const licence of [undefined, "", "UNLICENSED", "AGPL-3.0-only", "MIT AND GPL-3.0-only"])
       assert.isFalse(isAllowed(licence), licence)
   })
 
-  test("a user's packages are the dependencies and peers with all of theirs, and no development dependency", () => {
+  test("a user installs the dependencies and peers with all their dependencies, and no development dependency", () => {
     const found = installed({
       "": { dependencies: { a: "1" }, peerDependencies: { b: "1" } },
       "node_modules/a": { license: "MIT", dependencies: { c: "1", b: "1" }, optionalDependencies: { absent: "1" } },
@@ -111,7 +111,7 @@ describe("workflows", () => {
     for (const action of used) assert.match(action ?? "./", /^(\.\/|[\w-]+\/[\w-]+@[0-9a-f]{40}$)/)
   })
 
-  test("a workflow may read the repository, and only the job that publishes may prove who it is", () => {
+  test("a workflow may only read the repository, and only the job that publishes may get an identity token", () => {
     for (const { workflow } of workflows) assert.deepStrictEqual(workflow.permissions, { contents: "read" })
     const own = workflows.flatMap(({ name, workflow }) =>
       Object.entries(workflow.jobs).flatMap(([job, { permissions }]) =>

@@ -9,7 +9,7 @@ import { inspect } from "node:util"
 const { BrCode, EndToEndId, PixKey, TransactionStream, TransactionWait } = client
 const { WebhookVerifier } = webhook
 
-/** The classes of errors among what a module exports, by their identifiers. */
+/** The identifiers of the error classes that a module exports. */
 const identifiersOf = (exports: Readonly<Record<string, unknown>>) =>
   Object.entries(exports).flatMap(([name, value]) =>
     typeof value === "function" && value.prototype instanceof Error && "identifier" in value
@@ -43,7 +43,7 @@ const sampleErrors = Effect.forEach(
 )
 
 describe("an error that is logged as a value", () => {
-  it.effect("an error that is printed by console.log, as JSON or by a logger shows its sentence and its tag", () =>
+  it.effect("an error that is printed by console.log, as JSON or by a logger shows its message and its tag", () =>
     Effect.gen(function* () {
       const lines: Array<string> = []
       const logger = Logger.map(Logger.formatJson, (line) => {
@@ -66,7 +66,7 @@ describe("an error that is logged as a value", () => {
 })
 
 describe("the identifier of an error's schema", () => {
-  it("the identifier of an error's schema names this package, so that it is nobody else's in an OpenAPI document", () => {
+  it("the identifier of an error's schema names this package, so that it is unique in an OpenAPI document", () => {
     const found = modules.filter((module) => module !== sandbox).flatMap((module) => identifiersOf(module))
 
     expect(found.length).toBeGreaterThan(20)

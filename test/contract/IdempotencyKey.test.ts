@@ -10,7 +10,7 @@ import { createHash } from "node:crypto"
 const isKey = Schema.is(IdempotencyKey.IdempotencyKey)
 
 describe("IdempotencyKey.fromReference", () => {
-  // Frozen: keys that were sent under these must be made again by every later version.
+  // Frozen keys: every later version must make the same keys again.
   const frozen: ReadonlyArray<readonly [kind: string, reference: string, key: string]> = [
     ["payout", "invoice-42", "payout_9e27a39736b1fd741e1f6be1de4aa7cac85b921d"],
     ["payout", "1", "payout_0863a2197c8b51ac3a03eacda2bf7a1779b1c4df"],
@@ -33,7 +33,7 @@ describe("IdempotencyKey.fromReference", () => {
     }
   })
 
-  it.each(frozen)("the key of %s and %j is the same for ever", (kind, reference, key) => {
+  it.each(frozen)("the key of %s and %j never changes", (kind, reference, key) => {
     assert.strictEqual(IdempotencyKey.fromReference(kind, reference), key)
     assert.isTrue(isKey(key))
   })
@@ -60,18 +60,22 @@ describe("IdempotencyKey.fromReference", () => {
     assert.notInclude(IdempotencyKey.fromReference("payout", "52998224725"), "52998224725")
   })
 
-  it.each(["", " ", "\t\n"])("the blank reference %j is refused: it would make one payout of many", (reference) => {
-    assert.throws(() => IdempotencyKey.fromReference("payout", reference), Schema.SchemaError)
-  })
-
-  it.each(["invoice-42 ", "\tinvoice-42", "cafe\u0301"])(
-    "the reference %j, which looks like another, is refused: it would make two payouts of one",
+  it.each(["", " ", "\t\n"])(
+    "the blank reference %j is refused, since many payouts would share its key",
     (reference) => {
       assert.throws(() => IdempotencyKey.fromReference("payout", reference), Schema.SchemaError)
     }
   )
 
-  // Written out, so that no table of the runtime decides: what it does not know yet is taken.
+  it.each(["invoice-42 ", "\tinvoice-42", "cafe\u0301"])(
+    "the reference %j, which looks like another, is refused, since one invoice could be paid twice",
+    (reference) => {
+      assert.throws(() => IdempotencyKey.fromReference("payout", reference), Schema.SchemaError)
+    }
+  )
+
+  // The ranges are written out, so that they do not depend on the Unicode table of the runtime. Unassigned characters
+  // are accepted.
   const isRefused = (point: number) =>
     /^[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]$/u.test(String.fromCodePoint(point)) ||
     [0xa0, 0x1680, 0x202f, 0x205f, 0x3000, 0x2010, 0x2011, 0x2800].includes(point) ||
@@ -95,7 +99,7 @@ describe("IdempotencyKey.fromReference", () => {
     for (const point of characters()) {
       if (point < 0 || point > 0x10ffff) continue
       const reference = `a${String.fromCodePoint(point)}b`
-      // A mark may join the letter before it, which the composed form decides.
+      // A mark may combine with the letter before it: then the composed form decides.
       if (reference !== reference.normalize("NFC")) continue
       const taken = Option.isSome(IdempotencyKey.fromReferenceOption("payout", reference))
       if (taken === isRefused(point)) wrong.push(point.toString(16))
@@ -175,14 +179,12 @@ describe("IdempotencyKeyGen", () => {
     })
   )
 
-  it.effect(
-    "the random layer does not repeat a key from one build to the next, were it under a test's random numbers",
-    () =>
-      Effect.gen(function* () {
-        const first = yield* Effect.provide(next, Layer.fresh(IdempotencyKeyGen.layer))
-        const second = yield* Effect.provide(next, Layer.fresh(IdempotencyKeyGen.layer))
-        assert.strictEqual(new Set([...first, ...second]).size, 4)
-      })
+  it.effect("the random layer never repeats a key in two builds, even if a test fixes the random numbers", () =>
+    Effect.gen(function* () {
+      const first = yield* Effect.provide(next, Layer.fresh(IdempotencyKeyGen.layer))
+      const second = yield* Effect.provide(next, Layer.fresh(IdempotencyKeyGen.layer))
+      assert.strictEqual(new Set([...first, ...second]).size, 4)
+    })
   )
 
   it.effect("the sequential layer counts one sequence for both prefixes, from 1 in each build", () =>
@@ -197,29 +199,31 @@ describe("IdempotencyKeyGen", () => {
     })
   )
 
-  it.effect("a key is made once a call, tx_ for a charge and wd_ for a withdrawal, and is on the error", () =>
-    Effect.gen(function* () {
-      const { layer, sent } = scripted(respond(422))
-      yield* Effect.gen(function* () {
-        const payments = yield* Payments
-        const first = yield* Effect.flip(payments.createTransaction(charge))
-        const second = yield* Effect.flip(payments.requestWithdrawal(withdrawal))
-        const own = yield* Effect.flip(payments.requestWithdrawal(withdrawal, { idempotencyKey: "own-1" }))
-        const third = yield* Effect.flip(payments.createTransaction(charge, { idempotencyKey: undefined }))
-        const expected = ["tx_1", "wd_2", "own-1", "tx_3"]
-        assert.deepStrictEqual(
-          [first, second, own, third].map(({ idempotencyKey }) => idempotencyKey),
-          expected
-        )
-        assert.deepStrictEqual(
-          sent.map(({ headers }) => headers["idempotency-key"]),
-          expected
-        )
-      }).pipe(Effect.provide(paymentsOn(layer)))
-    })
+  it.effect(
+    "a key is made once for each call, with tx_ for a charge and wd_ for a withdrawal, and the error has it",
+    () =>
+      Effect.gen(function* () {
+        const { layer, sent } = scripted(respond(422))
+        yield* Effect.gen(function* () {
+          const payments = yield* Payments
+          const first = yield* Effect.flip(payments.createTransaction(charge))
+          const second = yield* Effect.flip(payments.requestWithdrawal(withdrawal))
+          const own = yield* Effect.flip(payments.requestWithdrawal(withdrawal, { idempotencyKey: "own-1" }))
+          const third = yield* Effect.flip(payments.createTransaction(charge, { idempotencyKey: undefined }))
+          const expected = ["tx_1", "wd_2", "own-1", "tx_3"]
+          assert.deepStrictEqual(
+            [first, second, own, third].map(({ idempotencyKey }) => idempotencyKey),
+            expected
+          )
+          assert.deepStrictEqual(
+            sent.map(({ headers }) => headers["idempotency-key"]),
+            expected
+          )
+        }).pipe(Effect.provide(paymentsOn(layer)))
+      })
   )
 
-  it.effect("a call takes its key from the generator that the layer was given", () =>
+  it.effect("a call gets its key from the generator of the layer", () =>
     Effect.gen(function* () {
       const { layer, sent } = scripted(respond(422))
       const keys = Layer.succeed(IdempotencyKeyGen, { next: (prefix) => Effect.succeed(`${prefix}-mine`) })

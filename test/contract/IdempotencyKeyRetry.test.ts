@@ -13,7 +13,7 @@ const rejected = new RequestRejected({ ...common, outcome: "Rejected", status: 4
 
 class Failure extends Data.TaggedError("Failure")<{ readonly outcome?: string }> {}
 
-/** Withdraws against a gateway that answers so; each call is one request. */
+/** Withdraws at a gateway with these replies. Each call sends one request. */
 const withdraw = Effect.fnUntraced(function* (
   replies: readonly [Reply, ...ReadonlyArray<Reply>],
   schedule: Schedule.Schedule<unknown, RequestWithdrawalError | Cause.TimeoutError>,
@@ -32,7 +32,7 @@ const withdraw = Effect.fnUntraced(function* (
   return { error, keys: sent.map(({ headers }) => headers["idempotency-key"]) }
 })
 
-/** What each attempt was given, when the attempts fail so; the last error is that of the whole. */
+/** Returns the options of each attempt if the attempts end like this, and the error of the retry. */
 const attempts = Effect.fnUntraced(function* <E>(...exits: ReadonlyArray<Effect.Effect<never, E>>) {
   const given: Array<IdempotencyKey.WriteOptions> = []
   const error = yield* Effect.flip(
@@ -48,7 +48,7 @@ const first = { idempotencyKey: key }
 const inDoubt = { idempotencyKey: key, earlier: "Unknown" }
 
 describe("IdempotencyKey.retry", () => {
-  it.effect("a refusal after lost answers is an Unknown, whatever its status and its words are", () =>
+  it.effect("a refusal after lost answers becomes an Unknown, whatever its status and its words", () =>
     Effect.gen(function* () {
       for (const refusal of [
         respond(422, { message: "Chave Pix inválida" }),
@@ -64,7 +64,7 @@ describe("IdempotencyKey.retry", () => {
     })
   )
 
-  it.effect("an attempt that sends nothing, after one that may have been executed, leaves it an Unknown", () =>
+  it.effect("an attempt that sends nothing after one that may have been executed ends in an Unknown", () =>
     Effect.gen(function* () {
       const { error, keys } = yield* withdraw([lostConnection, refusedConnection], Schedule.recurs(2))
       assert.deepStrictEqual([error._tag, keys.length], ["OutcomeUnknown", 3])
@@ -82,21 +82,23 @@ describe("IdempotencyKey.retry", () => {
     })
   )
 
-  it.effect("a failure that proves nothing of a request that was cut off does not hide that it was", () =>
-    Effect.gen(function* () {
-      const limit = new Failure({})
-      const cutOff = Effect.fail(limit)
-      for (const outcome of ["NotSent", "Rejected"] as const) {
-        const { error } = yield* attempts<Failure>(cutOff, Effect.fail(new Failure({ outcome })))
-        assert.strictEqual(error, limit)
-      }
-      const unknown = Effect.fail(new Failure({ outcome: "Unknown" }))
-      const { error } = yield* attempts<Failure>(unknown, cutOff, Effect.fail(new Failure({ outcome: "NotSent" })))
-      assert.strictEqual(error.outcome, "Unknown")
-    })
+  it.effect(
+    "a failure that proves nothing about a request that was cut off does not replace the error of that request",
+    () =>
+      Effect.gen(function* () {
+        const limit = new Failure({})
+        const cutOff = Effect.fail(limit)
+        for (const outcome of ["NotSent", "Rejected"] as const) {
+          const { error } = yield* attempts<Failure>(cutOff, Effect.fail(new Failure({ outcome })))
+          assert.strictEqual(error, limit)
+        }
+        const unknown = Effect.fail(new Failure({ outcome: "Unknown" }))
+        const { error } = yield* attempts<Failure>(unknown, cutOff, Effect.fail(new Failure({ outcome: "NotSent" })))
+        assert.strictEqual(error.outcome, "Unknown")
+      })
   )
 
-  it.effect("a refusal where nothing may have been executed before is that refusal", () =>
+  it.effect("a refusal stays a refusal if no earlier attempt may have been executed", () =>
     Effect.gen(function* () {
       const replies = [refusedConnection, respond(429), respond(422, { message: "Recusado" })] as const
       const { error, keys } = yield* withdraw(replies, Schedule.recurs(2))
@@ -105,7 +107,7 @@ describe("IdempotencyKey.retry", () => {
   )
 
   it.effect.each(["NotSent", "Rejected", "NoEffect"])(
-    "after a failure with the outcome %s nothing is in doubt",
+    "an attempt that failed with the outcome %s is not in doubt",
     (outcome) =>
       Effect.gen(function* () {
         const failed = Effect.fail(new Failure({ outcome }))
@@ -118,7 +120,7 @@ describe("IdempotencyKey.retry", () => {
     ["no outcome", new Failure({})],
     ["an outcome that is none", new Failure({ outcome: "Perhaps" })],
     ["a plain text", "failed"]
-  ])("after a failure with %s it stays in doubt", ([, error]) =>
+  ])("an attempt that failed with %s is in doubt", ([, error]) =>
     Effect.gen(function* () {
       const harmless = Effect.fail<unknown>(rejected)
       const { given } = yield* attempts(harmless, Effect.fail(error), harmless, harmless)

@@ -28,13 +28,13 @@ describe("Metadata", () => {
     }
   })
 
-  it("Metadata refuses what is neither a string nor an object", () => {
+  it("Metadata refuses a value that is neither a string nor an object", () => {
     for (const value of [undefined, null, 1, true, [], ["canary"], 1n, () => "canary", Symbol("canary")]) {
       expect(refusal(decode(value))).toBe("Metadata must be a string or a JSON object")
     }
   })
 
-  it("Metadata refuses what JSON cannot hold, and does not repeat it", () => {
+  it("Metadata refuses a value that JSON cannot hold, and does not repeat it", () => {
     class Canary {
       readonly canary = "canary"
     }
@@ -61,7 +61,7 @@ describe("Metadata", () => {
     expect(refusal(decode({ __proto__: { admin: true } }))).toContain("JSON values only")
   })
 
-  it("Metadata takes 8 levels and refuses the ninth", () => {
+  it("Metadata accepts 8 levels and refuses the ninth", () => {
     assert.isTrue(Exit.isSuccess(decode(nest(8))))
     expect(refusal(decode(nest(9)))).toContain("deeper than 8 levels")
     expect(refusal(decode({ canary: [[[[[[[[]]]]]]]] }))).toContain("deeper than 8 levels")
@@ -87,7 +87,7 @@ describe("Metadata", () => {
     expect(refusal(decode({ ["k".repeat(4097)]: 1 }))).toContain("4096 bytes")
   })
 
-  it("Metadata does not report the input even where reporting is on", () => {
+  it("Metadata does not report the input even if reporting is on", () => {
     const exit = Schema.decodeUnknownExit(Metadata.Metadata, { reportInput: true })({ canary: 1n })
     expect(refusal(exit)).toContain("JSON values only")
   })
@@ -180,7 +180,7 @@ describe("Metadata.codec", () => {
   })
 
   it.prop(
-    "a codec returns what was sent, whatever the object",
+    "a codec returns the sent value for every object",
     [Schema.Record(Schema.String, Schema.Union([Schema.String, Schema.Finite, Schema.Boolean, Schema.Null]))],
     ([sent]) => {
       const any = Metadata.codec(Schema.Record(Schema.String, Schema.Json))

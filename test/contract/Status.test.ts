@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import * as Status from "../../src/contract/Status.ts"
 
-// Service interface, section 3.
+// The words of docs/service.md.
 const vocabularies = {
   created: { schema: Status.CreatedStatus, words: ["WAITING_PAYMENT"] },
   list: { schema: Status.ListStatus, words: ["PENDING"] },

@@ -1,15 +1,15 @@
-/** The instants of the wire, as services write them and as they should not. */
+/** Timestamps as services write them, and wrong ones. */
 import { assert, describe, it, test } from "@effect/vitest"
 import { DateTime, Option, Schema } from "effect"
 import { Timestamp } from "../../src/internal/wire.ts"
 import { runs, seed, seeded } from "../support/seed.ts"
 
-/** How many odd texts are read. */
+/** How many random texts are read. */
 const texts = runs(1500, 20_000)
 
 const decode = Schema.decodeUnknownOption(Timestamp)
 
-/** The milliseconds that a text is read as; `undefined` where it is refused. */
+/** Reads a text as milliseconds; `undefined` if it is refused. */
 const read = (text: string) => Option.getOrUndefined(Option.map(decode(text), DateTime.toEpochMillis))
 
 const good: ReadonlyArray<readonly [text: string, utc: string]> = [
@@ -84,7 +84,7 @@ describe("a timestamp of the wire", { timeout: 600_000 }, () => {
   const form =
     /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?(?:Z|([+-])(\d\d)(?::?(\d\d))?)?)?$/i
 
-  /** The same by the calendar of `Date`, which moves on what does not exist. */
+  /** The expected milliseconds by the calendar of `Date`, which moves a day that does not exist to the next month. */
   const expected = (text: string): number | undefined => {
     const match = form.exec(text)
     if (match === null) return undefined
@@ -103,7 +103,7 @@ describe("a timestamp of the wire", { timeout: 600_000 }, () => {
     return date.getTime() - (Number(hours) * 60 + Number(minutes)) * (sign === "-" ? -60_000 : 60_000)
   }
 
-  test(`an odd text is read by the calendar or refused, in ${texts} texts`, () => {
+  test(`a random text is read like the calendar of Date or refused, in ${texts} texts`, () => {
     const random = seeded(seed)
     const two = (limit: number) => String(random.below(limit)).padStart(2, "0")
     const valid = () => {

@@ -6,7 +6,7 @@ import { promisify } from "node:util"
 
 const root = resolve(import.meta.dirname, "../..")
 
-/** What `npm run openapi` writes on its standard output. */
+/** Runs `npm run openapi`, and returns its standard output. */
 const print = async () => {
   const { stdout } = await promisify(execFile)(process.execPath, [".ci/openapi.ts"], { cwd: root })
   return stdout
@@ -54,14 +54,14 @@ describe("npm run openapi", () => {
     })
   })
 
-  test("the document has an optional field of a request as a plain field, which may be left out and is never null", async () => {
+  test("an optional field of a request may be left out in the document, and is never null", async () => {
     const { paths } = await parse()
     const bodies = ["/api/v1/transactions/create", "/api/Withdraw/request"].map((path) => paths[path]?.["post"])
     for (const endpoint of bodies) {
       const text = JSON.stringify(endpoint?.requestBody)
       assert.include(text, '"properties"')
       assert.notInclude(text, '"null"')
-      // What the service answers may be null.
+      // A field of an answer may be null.
       assert.include(JSON.stringify(endpoint?.responses), '"null"')
     }
     const schema = bodies[1]?.requestBody?.content["application/json"]?.schema

@@ -12,7 +12,7 @@ import { serveRaw } from "../support/RawServer.ts"
 import { charge } from "../support/operations.ts"
 import { credentials } from "../support/Wire.ts"
 
-/** A server that answers what it was sent, and by the path in other ways. */
+/** A server that echoes the request. Some paths get another answer. */
 const serve = Effect.acquireRelease(
   Effect.callback<{ readonly url: string; readonly server: Http.Server }>((resume) => {
     const server = Http.createServer((request, response) => {
@@ -30,7 +30,7 @@ const serve = Effect.acquireRelease(
       })
     })
     server.listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as AddressInfo // a TCP server has one
+      const { port } = server.address() as AddressInfo // a TCP server has an address
       resume(Effect.succeed({ server, url: `http://127.0.0.1:${port}` }))
     })
   }),
@@ -96,7 +96,7 @@ describe("the HttpClient of NodePayments", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.live("gives the body as text, JSON, bytes and a stream", () =>
+  it.live("returns the body as text, JSON, bytes and a stream", () =>
     Effect.gen(function* () {
       const { url } = yield* serve
       const get = HttpClient.get(`${url}/missing`)
@@ -109,7 +109,7 @@ describe("the HttpClient of NodePayments", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.live("gives statuses as they are, an empty answer, and each cookie", () =>
+  it.live("returns the status unchanged, an empty answer, and each cookie", () =>
     Effect.gen(function* () {
       const { url } = yield* serve
       const missing = yield* HttpClient.get(`${url}/missing`)
@@ -121,7 +121,7 @@ describe("the HttpClient of NodePayments", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.live("names the address that it asked, and follows no redirect", () =>
+  it.live("returns the address of the request, and follows no redirect", () =>
     Effect.gen(function* () {
       const { url } = yield* serve
       const response = yield* HttpClient.get(`${url}/moved#there`)
@@ -129,19 +129,19 @@ describe("the HttpClient of NodePayments", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.live("fails with a TransportError where nobody listens", () =>
+  it.live("fails with a TransportError if no server listens", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(HttpClient.get("http://127.0.0.1:4/"))
       assert.strictEqual(error.reason._tag, "TransportError")
     }).pipe(Effect.provide(layer))
   )
 
-  it.live("lives on when answers are given up while they come", () =>
+  it.live("still works after many answers were cancelled while they arrived", () =>
     Effect.gen(function* () {
       const { port, requests } = yield* serveRaw((socket) => {
         socket.write(`HTTP/1.1 200 OK\r\ncontent-length: 99999999\r\n\r\n${"x".repeat(1000)}`)
       })
-      // Opened and closed, before anything was read: so the client cancels what is too large.
+      // The stream is opened and closed before it is read, as the client does to cancel a body that is too large.
       const give = HttpClient.get(`http://127.0.0.1:${port}/`).pipe(
         Effect.flatMap(({ stream }) => Effect.scoped(Stream.toPull(stream)))
       )
@@ -184,7 +184,7 @@ describe("NodePayments.layerHttpClient", () => {
     )
   }
 
-  it.live("sends by a dispatcher of the user's, and leaves it open", () =>
+  it.live("sends over the dispatcher of the user, and does not close it", () =>
     Effect.gen(function* () {
       const { url } = yield* serve
       const dispatcher = yield* Effect.acquireRelease(
@@ -197,7 +197,7 @@ describe("NodePayments.layerHttpClient", () => {
     })
   )
 
-  it.live("offers its fast way for its own client alone: one that is wrapped is another", () =>
+  it.live("registers its fast transport only for its own client, and not for a wrapped one", () =>
     Effect.gen(function* () {
       const client = Context.get(yield* Layer.build(layer), HttpClient.HttpClient)
       assert.isDefined(registeredTransport(client))
@@ -209,7 +209,7 @@ describe("NodePayments.layerHttpClient", () => {
 })
 
 describe("Payments over NodePayments", () => {
-  it.live("NodePayments.layer takes all from the environment", () =>
+  it.live("NodePayments.layer reads all settings from the environment", () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const { apiKey, clientId } = yield* sandbox.credentials
@@ -227,7 +227,7 @@ describe("Payments over NodePayments", () => {
     }).pipe(Effect.provide(Sandbox.layerServer))
   )
 
-  it.live("what a user puts around the client is honoured", () =>
+  it.live("a change that a user wraps around the client has its effect", () =>
     Effect.gen(function* () {
       const { url } = yield* serve
       const seen: Array<string> = []

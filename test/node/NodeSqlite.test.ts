@@ -27,7 +27,7 @@ const table = Effect.flatMap(
 const memory = NodeSqlite.layer({ filename: ":memory:" })
 
 describe("NodeSqlite", () => {
-  it.effect("a transaction that fails leaves nothing behind, and one inside it undoes only itself", () =>
+  it.effect("a transaction that fails is rolled back, and a nested one that fails undoes only itself", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       yield* table
@@ -47,7 +47,7 @@ describe("NodeSqlite", () => {
     }).pipe(Effect.provide(memory))
   )
 
-  it.effect("booleans, dates and what is undefined are written in words that SQLite has", () =>
+  it.effect("booleans, dates and undefined are written as values that SQLite has", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       yield* table
@@ -61,7 +61,7 @@ describe("NodeSqlite", () => {
     }).pipe(Effect.provide(memory))
   )
 
-  it.effect("a statement that is wrong fails with the kind of failure that it is", () =>
+  it.effect("a wrong statement fails with the reason of its kind", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       yield* table
@@ -77,7 +77,7 @@ describe("NodeSqlite", () => {
     }).pipe(Effect.provide(memory))
   )
 
-  it.effect("a statement works though hundreds of others were prepared since its last use", () =>
+  it.effect("a statement still works after hundreds of others were prepared since its last use", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const ask = (n: number) => Effect.map(sql.unsafe<{ readonly n: number }>(`SELECT ${n} AS n`), ([row]) => row?.n)
@@ -87,7 +87,7 @@ describe("NodeSqlite", () => {
   )
 
   it.effect(
-    "SQLite's words for the current time follow the program's clock, also as defaults and in its functions",
+    "SQLite's functions for the current time follow the program's clock, also as defaults and inside other functions",
     () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
@@ -105,7 +105,7 @@ describe("NodeSqlite", () => {
       }).pipe(Effect.provide(memory))
   )
 
-  it.effect("what was committed is there when the file is opened again", () =>
+  it.effect("a committed row is in the file after the file is opened again", () =>
     Effect.gen(function* () {
       const filename = join(yield* folder, "payouts.db")
       yield* Effect.provide(
@@ -165,12 +165,12 @@ describe("NodeSqlite", () => {
       yield* client`SELECT 1`
       yield* Scope.close(second, Exit.void)
       assert.strictEqual((yield* Effect.flip(client`SELECT 1`))._tag, "SqlError")
-      // It can be opened again.
+      // The file can be opened again.
       yield* Effect.provide(table, NodeSqlite.layer({ filename }))
     })
   )
 
-  it.effect("a file that is no database, or that cannot be made, is a ConfigurationError", () =>
+  it.effect("a file that is not a database, or that cannot be created, causes a ConfigurationError", () =>
     Effect.gen(function* () {
       const dir = yield* folder
       writeFileSync(

@@ -30,7 +30,7 @@ interface Asked {
   readonly isLate?: () => boolean
 }
 
-/** Sends, and answers all that the sink is told. */
+/** Sends a request, and returns all reports to the sink. */
 const send = (
   via: Transport,
   { body, isLate = constFalse, maxBytes = 1024, path = "/", port, timeout = 3_600_000 }: Asked
@@ -80,7 +80,7 @@ const closing = () => {
 }
 
 describe("the Node transport, when the service answers", () => {
-  it.live("it gives the status, the headers and the body of the answer", () =>
+  it.live("an answer has the status, the headers and the body that the service sent", () =>
     Effect.gen(function* () {
       const server = yield* serveRaw(ok('{"ok":true}', "X-One: 1\r\nSet-Cookie: a=1\r\nSet-Cookie: b=2\r\n"))
       const { status, headers, body } = answer(yield* send(yield* transport(), server).first)
@@ -89,7 +89,7 @@ describe("the Node transport, when the service answers", () => {
     })
   )
 
-  it.live("it sends the prepared bytes with their length, and asks for no compression", () =>
+  it.live("a request has the prepared bytes and their length, and requests no compression", () =>
     Effect.gen(function* () {
       let head = ""
       const server = yield* serveRaw((socket, request) => {
@@ -103,7 +103,7 @@ describe("the Node transport, when the service answers", () => {
     })
   )
 
-  it.live("it decodes the body from UTF-8 without its byte order mark, also where chunks cut a character", () =>
+  it.live("a body is decoded from UTF-8 without its byte order mark, also if chunks cut a character", () =>
     Effect.gen(function* () {
       const bytes = Buffer.from("\uFEFFação 💸")
       const server = yield* serveRaw((socket) => {
@@ -120,7 +120,7 @@ describe("the Node transport, when the service answers", () => {
     ["deflate", deflateSync],
     ["br", brotliCompressSync]
   ] as const) {
-    it.live(`an answer in ${encoding}, which was not asked for, is read`, () =>
+    it.live(`an answer in ${encoding}, which was not requested, is read`, () =>
       Effect.gen(function* () {
         const server = yield* serveRaw(ok(pack("a".repeat(900)), `Content-Encoding: ${encoding}\r\n`))
         assert.strictEqual(answer(yield* send(yield* transport(), server).first).body, "a".repeat(900))
@@ -136,7 +136,7 @@ describe("the Node transport, when the service answers", () => {
     )
   }
 
-  it.live("an answer that does not unpack is broken, and its head is told", () =>
+  it.live("an answer that cannot be unpacked is reported as broken, with its head", () =>
     Effect.gen(function* () {
       const server = yield* serveRaw(ok("this is no gzip", "Content-Encoding: gzip\r\n"))
       const told = failure(yield* send(yield* transport(), server).first)
@@ -144,7 +144,7 @@ describe("the Node transport, when the service answers", () => {
     })
   )
 
-  it.live("an answer in an encoding that is not known is read as it is", () =>
+  it.live("an answer in an unknown encoding is read unchanged", () =>
     Effect.gen(function* () {
       const server = yield* serveRaw(ok("???", "Content-Encoding: zstd\r\n"))
       assert.strictEqual(answer(yield* send(yield* transport(), server).first).body, "???")
@@ -171,7 +171,7 @@ describe("the Node transport, when the service answers", () => {
     })
   )
 
-  it.live("calls share as few connections as they are told to", () =>
+  it.live("calls share at most the configured number of connections", () =>
     Effect.gen(function* () {
       const server = yield* serveRaw(ok("{}"))
       const via = yield* transport({ connections: 1 })
@@ -183,15 +183,15 @@ describe("the Node transport, when the service answers", () => {
 })
 
 describe("the Node transport, when a call fails", () => {
-  it.live("a refused connection left nothing", () =>
+  it.live("a refused connection is reported as not sent", () =>
     Effect.gen(function* () {
-      // The system gives this port to nobody.
+      // The system assigns this port to no program.
       const told = failure(yield* send(yield* transport(), { port: 4, body: "{}" }).first)
       assert.deepStrictEqual([told.kind, told.sent, told.head], ["Broken", false, undefined])
     })
   )
 
-  it.live("a connection that is lost after the request was started may have left something", () =>
+  it.live("a request whose connection is lost after its start is reported as possibly sent", () =>
     Effect.gen(function* () {
       const server = yield* serveRaw((socket) => socket.resetAndDestroy())
       const told = failure(yield* send(yield* transport(), { ...server, body: "{}" }).first)
@@ -199,7 +199,7 @@ describe("the Node transport, when a call fails", () => {
     })
   )
 
-  it.live("a body that is cut off is broken, and its head is told", () =>
+  it.live("a body that is cut off is reported as broken, with its head", () =>
     Effect.gen(function* () {
       const server = yield* serveRaw((socket) => socket.end("HTTP/1.1 201 Created\r\nContent-Length: 100\r\n\r\n{"))
       const told = failure(yield* send(yield* transport(), { ...server, body: "{}" }).first)
@@ -207,7 +207,7 @@ describe("the Node transport, when a call fails", () => {
     })
   )
 
-  it.live("no answer in time is late, and its connection is closed", () =>
+  it.live("a request without an answer in time is reported as late, and its connection is closed", () =>
     Effect.gen(function* () {
       const { closed, watch } = closing()
       const server = yield* serveRaw(watch)
@@ -229,7 +229,7 @@ describe("the Node transport, when a call fails", () => {
     })
   )
 
-  it.live("a body that does not end in time is late, and its head is told", () =>
+  it.live("a body that does not end in time is reported as late, with its head", () =>
     Effect.gen(function* () {
       const server = yield* serveRaw((socket) => socket.write("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{"))
       const time = attemptTime()
@@ -246,46 +246,50 @@ describe("the Node transport, when a call fails", () => {
     })
   )
 
-  it.live("a call that waits for a connection until its time is over left nothing, and the connection is kept", () =>
-    Effect.gen(function* () {
-      const arrived = Deferred.makeUnsafe<Net.Socket>()
-      const server = yield* serveRaw((socket, request) =>
-        request.count === 1 ? Deferred.doneUnsafe(arrived, Effect.succeed(socket)) : ok("{}")(socket, request)
-      )
-      const via = yield* transport({ connections: 1 })
-      const holding = send(via, server)
-      const socket = yield* Deferred.await(arrived)
-      const time = attemptTime()
-      const waiting = send(via, { ...server, body: "{}", timeout: time.millis })
-      time.expire()
-      const told = failure(yield* waiting.first)
-      assert.deepStrictEqual([told.kind, told.sent], ["Late", false])
-      ok("{}")(socket, { head: "", count: 1 })
-      answer(yield* holding.first)
-      answer(yield* send(via, server).first)
-      assert.deepStrictEqual([server.requests(), server.connections()], [2, 1])
-    })
+  it.live(
+    "a request that waits for a connection until its time is over is reported as not sent, and the connection stays open",
+    () =>
+      Effect.gen(function* () {
+        const arrived = Deferred.makeUnsafe<Net.Socket>()
+        const server = yield* serveRaw((socket, request) =>
+          request.count === 1 ? Deferred.doneUnsafe(arrived, Effect.succeed(socket)) : ok("{}")(socket, request)
+        )
+        const via = yield* transport({ connections: 1 })
+        const holding = send(via, server)
+        const socket = yield* Deferred.await(arrived)
+        const time = attemptTime()
+        const waiting = send(via, { ...server, body: "{}", timeout: time.millis })
+        time.expire()
+        const told = failure(yield* waiting.first)
+        assert.deepStrictEqual([told.kind, told.sent], ["Late", false])
+        ok("{}")(socket, { head: "", count: 1 })
+        answer(yield* holding.first)
+        answer(yield* send(via, server).first)
+        assert.deepStrictEqual([server.requests(), server.connections()], [2, 1])
+      })
   )
 
-  it.live("a call whose time is over when it gets its connection left nothing, and the connection is kept", () =>
-    Effect.gen(function* () {
-      const arrived = Deferred.makeUnsafe<Net.Socket>()
-      const server = yield* serveRaw((socket, request) =>
-        request.count === 1 ? Deferred.doneUnsafe(arrived, Effect.succeed(socket)) : ok("{}")(socket, request)
-      )
-      const via = yield* transport({ connections: 1 })
-      const holding = send(via, server)
-      const socket = yield* Deferred.await(arrived)
-      let isLate = false
-      const waiting = send(via, { ...server, body: "{}", isLate: () => isLate })
-      isLate = true
-      ok("{}")(socket, { head: "", count: 1 })
-      const told = failure(yield* waiting.first)
-      assert.deepStrictEqual([told.kind, told.sent], ["Late", false])
-      answer(yield* holding.first)
-      answer(yield* send(via, server).first)
-      assert.deepStrictEqual([server.requests(), server.connections()], [2, 1])
-    })
+  it.live(
+    "a request whose time is over when it gets its connection is reported as not sent, and the connection stays open",
+    () =>
+      Effect.gen(function* () {
+        const arrived = Deferred.makeUnsafe<Net.Socket>()
+        const server = yield* serveRaw((socket, request) =>
+          request.count === 1 ? Deferred.doneUnsafe(arrived, Effect.succeed(socket)) : ok("{}")(socket, request)
+        )
+        const via = yield* transport({ connections: 1 })
+        const holding = send(via, server)
+        const socket = yield* Deferred.await(arrived)
+        let isLate = false
+        const waiting = send(via, { ...server, body: "{}", isLate: () => isLate })
+        isLate = true
+        ok("{}")(socket, { head: "", count: 1 })
+        const told = failure(yield* waiting.first)
+        assert.deepStrictEqual([told.kind, told.sent], ["Late", false])
+        answer(yield* holding.first)
+        answer(yield* send(via, server).first)
+        assert.deepStrictEqual([server.requests(), server.connections()], [2, 1])
+      })
   )
 
   it.live("an answer whose declared length is over the bound is given up at once, and its connection closed", () =>
@@ -301,7 +305,7 @@ describe("the Node transport, when a call fails", () => {
     })
   )
 
-  it.live("an answer of no declared length is given up where it passes the bound", () =>
+  it.live("an answer without a declared length is given up when it exceeds the bound", () =>
     Effect.gen(function* () {
       const { closed, watch } = closing()
       const server = yield* serveRaw((socket) => {
@@ -314,7 +318,7 @@ describe("the Node transport, when a call fails", () => {
     })
   )
 
-  it.live("a cancelled call tells nothing, and its connection is closed", () =>
+  it.live("a cancelled request reports nothing, and its connection is closed", () =>
     Effect.gen(function* () {
       const { closed, watch } = closing()
       const arrived = Deferred.makeUnsafe<void>()
@@ -330,19 +334,21 @@ describe("the Node transport, when a call fails", () => {
     })
   )
 
-  it.live("a call that is cancelled after its answer tells nothing more, and leaves its connection to the next", () =>
-    Effect.gen(function* () {
-      const server = yield* serveRaw(ok("{}"))
-      const via = yield* transport({ connections: 1 })
-      const { cancel, first, told } = send(via, server)
-      answer(yield* first)
-      yield* cancel
-      answer(yield* send(via, server).first)
-      assert.deepStrictEqual([told.length, server.requests(), server.connections()], [1, 2, 1])
-    })
+  it.live(
+    "a request that is cancelled after its answer reports nothing more, and the next request uses its connection",
+    () =>
+      Effect.gen(function* () {
+        const server = yield* serveRaw(ok("{}"))
+        const via = yield* transport({ connections: 1 })
+        const { cancel, first, told } = send(via, server)
+        answer(yield* first)
+        yield* cancel
+        answer(yield* send(via, server).first)
+        assert.deepStrictEqual([told.length, server.requests(), server.connections()], [1, 2, 1])
+      })
   )
 
-  it.live("a header that cannot be sent left nothing", () =>
+  it.live("a request with a header that cannot be sent is reported as not sent", () =>
     Effect.gen(function* () {
       const via = yield* transport()
       const told = yield* Effect.callback<Told>((resume) =>
@@ -366,7 +372,7 @@ describe("the Node transport, when a call fails", () => {
 })
 
 describe("the end of the Node transport's scope", () => {
-  it.live("waits for a call that is under way", () =>
+  it.live("waits for a request that is under way", () =>
     Effect.gen(function* () {
       const arrived = Deferred.makeUnsafe<Net.Socket>()
       const server = yield* serveRaw((socket) => Deferred.doneUnsafe(arrived, Effect.succeed(socket)))
@@ -380,7 +386,7 @@ describe("the end of the Node transport's scope", () => {
     })
   )
 
-  it.live("cuts off what is under way after the time to wait", () =>
+  it.live("ends a request that is still under way after the time to wait", () =>
     Effect.gen(function* () {
       const server = yield* serveRaw(silent)
       const scope = yield* Scope.make()
@@ -392,7 +398,7 @@ describe("the end of the Node transport's scope", () => {
     })
   )
 
-  it.live("makes later calls fail as not sent", () =>
+  it.live("makes later requests fail as not sent", () =>
     Effect.gen(function* () {
       const server = yield* serveRaw(silent)
       const via = yield* Effect.scoped(transport())

@@ -1,5 +1,5 @@
 /**
- * An OTLP collector on a free loopback port: keeps what was exported to it, as text.
+ * An OTLP collector on a free loopback port. It stores the exports that it receives, as text.
  */
 import { NodeHttpServer } from "@effect/platform-node"
 import { Context, Effect, Layer, Queue } from "effect"
@@ -12,7 +12,7 @@ export class Collector extends Context.Service<
     readonly url: string
     /** The next export, as its JSON. */
     readonly next: Effect.Effect<string>
-    /** All exports that nobody took, at least one, as their JSON. */
+    /** All exports that were not read yet, as their JSON. Waits for the first one. */
     readonly all: Effect.Effect<ReadonlyArray<string>>
   }
 >()("test/Collector") {

@@ -45,7 +45,7 @@ interface Gateway {
   readonly requests: ReadonlyArray<Arrived>
   /** Sets the answers to the next requests; the last answer is repeated. */
   readonly script: (...answers: readonly [Answer, ...ReadonlyArray<Answer>]) => void
-  /** Waits until so many requests have arrived. */
+  /** Waits until this number of requests has arrived. */
   readonly arrived: (count: number) => Effect.Effect<void>
 }
 
@@ -88,7 +88,7 @@ const listen = Effect.callback<{ readonly gateway: Gateway; readonly close: Effe
     server.closeAllConnections()
   })
   server.listen(0, "127.0.0.1", () => {
-    const { port } = server.address() as AddressInfo // a TCP server's address is never a string
+    const { port } = server.address() as AddressInfo // the address of a TCP server is never a string
     const script: Gateway["script"] = (...given) => {
       answers = given
     }

@@ -6,7 +6,7 @@ import { Effect, type Scope } from "effect"
 import * as Net from "node:net"
 import * as Tls from "node:tls"
 
-/** A key and a self-signed certificate for the name `another.example`. They protect nothing. */
+/** A key and a self-signed certificate for the name `another.example`. They protect no data. */
 export const fixture = {
   key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg1TQ4zpJ/yUnxSXLq

@@ -35,7 +35,7 @@ export const lostConnection: Reply = {
   cause: new TypeError("fetch failed", { cause: Object.assign(new Error("read"), { code: "ECONNRESET" }) })
 }
 
-/** A client that gives the replies in turn; the last one is repeated. */
+/** A client that gives the replies one after another, and repeats the last one. */
 export const scripted = (...replies: readonly [Reply, ...ReadonlyArray<Reply>]) => {
   const sent: Array<Sent> = []
   const client = HttpClient.make((request, url, _signal, fiber) => {

@@ -1,4 +1,4 @@
-/** Published BR Codes, which our reader must read as other readers do. */
+/** Published BR Codes. Our reader must read them like other readers. */
 
 /** Examples of the manuals and of bacen/pix-api, and a community example. All checksums are correct. */
 export const published: Readonly<Record<string, string>> = {
@@ -20,7 +20,7 @@ export const published: Readonly<Record<string, string>> = {
     "00020126580014br.gov.bcb.pix0136bee05743-4291-4f3c-9259-595df1307ba1520400005303986540510.005802BR5914Alexandre Lima6019Presidente Prudente62180514Um-Id-Qualquer6304D475"
 }
 
-/** Codes that gateways and their test environments answered, with correct checksums, and the content of each. */
+/** Codes from the answers of gateways and their test environments, with correct checksums, and the content of each. */
 export const answered: Readonly<
   Record<string, { readonly payload: string; readonly says: Readonly<Record<string, unknown>> }>
 > = {

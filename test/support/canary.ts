@@ -1,5 +1,5 @@
 /**
- * Marked secrets and marked personal data, all renderings of a value, and the search for the marks in them.
+ * Marked secrets and marked personal data, the texts that print a value, and the search for the marks in these texts.
  */
 import { Cause, Effect, Exit, Formatter, Layer, Logger, Metric, References, Schema, Tracer } from "effect"
 import { inspect } from "node:util"
@@ -42,7 +42,7 @@ const unescape = (text: string) =>
 
 const marks = Object.entries({ ...secrets, ...person }).map(([name, value]) => [name, fold(value)] as const)
 
-/** Of these values, a part of eight letters and digits is a leak too. */
+/** The values of which a part of eight letters and digits is a leak too. */
 const { cnpj, cpf, email, evp, name, phone } = person
 const runLength = 8
 const runs = new Map(
@@ -52,7 +52,7 @@ const runs = new Map(
   })
 )
 
-/** Whether a part of a value is a leak too: a value that is masked on purpose shows a part. */
+/** `part`: a part of a value is a leak too. `whole`: only a whole value is, since a masked value shows a part. */
 type Extent = "whole" | "part"
 
 /** The names of the marked values that the text holds, in any spelling. */
@@ -74,11 +74,11 @@ const bare = { depth: Infinity, showHidden: true, customInspect: false } as cons
 /** The stored form of an error whose class is a schema. */
 const stored = (error: Error): string =>
   Schema.isSchema(error.constructor)
-    ? // An error of ours needs no service to be encoded.
+    ? // Encoding an error of this library needs no service.
       JSON.stringify(Schema.encodeUnknownSync(Schema.toCodecJson(error.constructor as Schema.Codec<unknown>))(error))
     : ""
 
-/** All renderings of a value, by the way in which it is printed. */
+/** All texts that print a value, by the way of printing. */
 export const renderings = (value: unknown): Record<string, string> => ({
   String: String(value),
   JSON: JSON.stringify(value) ?? "",
@@ -104,7 +104,7 @@ const renderingsOfExit = (exit: Exit.Exit<unknown, unknown>): Record<string, str
   }
 }
 
-/** The program's own span is the user's, so its exit may have a value. */
+/** The span of the program belongs to the user, so its exit may have a value. */
 const renderingsOfEnd = (name: string, exit: Exit.Exit<unknown, unknown>): Record<string, string> =>
   Exit.isSuccess(exit) && name !== program ? renderings(exit.value) : renderingsOfExit(exit)
 
@@ -122,16 +122,16 @@ const hasValue = (status: Tracer.SpanStatus): boolean => {
 
 interface Printed {
   readonly exit: Exit.Exit<unknown, unknown>
-  /** How many lines were logged, and how many spans were made. */
+  /** The numbers of logged lines and of spans. */
   readonly lines: number
   readonly spans: number
   /** The names of the spans that ended with more than a tag and an outcome. */
   readonly valuesInSpans: ReadonlyArray<string>
-  /** The texts by what printed them. */
+  /** The texts, each with the name of its printer. */
   readonly texts: Readonly<Record<string, string>>
 }
 
-/** Runs an effect with logs of every level, traces and metrics, and collects all that was printed. */
+/** Runs an effect with logs of every level, traces and metrics, and collects every printed text. */
 export const printedBy = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<Printed, never, R> =>
   Effect.gen(function* () {
     const lines: Array<string> = []
@@ -183,6 +183,6 @@ export const printedBy = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effec
     }
   })
 
-/** The leaks: which value, and what printed it. */
+/** The leaks: the name of the value, and the name of the printer. */
 export const leaks = ({ texts }: Pick<Printed, "texts">, extent?: Extent): ReadonlyArray<string> =>
   Object.entries(texts).flatMap(([where, text]) => leaksIn(text, extent).map((name) => `${name} in ${where}`))

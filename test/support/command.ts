@@ -81,7 +81,7 @@ const startWords = (
   Effect.acquireRelease(
     Effect.sync(() => {
       const [file, ...args] = words
-      // Nothing of the machine's own settings, but what finds programs.
+      // No setting of the machine, except PATH, so that programs are found.
       const base = {
         PATH: process.env["PATH"] ?? "",
         NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? "",

@@ -1,7 +1,7 @@
 /**
- * Debian packages for a machine on which nothing may be installed: `node test/support/debian.ts postgresql pgbouncer
- * chromium-headless-shell` unpacks them into the cache of the project, with those of their dependencies that the machine
- * lacks. It needs no root, and starts no service. Tests use the installed packages, and download nothing.
+ * Unpacks Debian packages on a machine without root: `node test/support/debian.ts postgresql pgbouncer
+ * chromium-headless-shell` unpacks them into the cache of the project, with those of their dependencies that the
+ * machine lacks. It needs no root, and starts no service. Tests use the installed packages, and download nothing.
  */
 import { spawnSync } from "node:child_process"
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs"
@@ -9,7 +9,7 @@ import { join, resolve } from "node:path"
 
 const cache = resolve(import.meta.dirname, "../../node_modules/.cache/effect-pix")
 
-/** The folder of a package that was unpacked; `undefined` where it was not. */
+/** The folder of an unpacked package; `undefined` if it was not unpacked. */
 export const unpacked = (name: string): string | undefined => {
   const dir = join(cache, name)
   return existsSync(dir) ? dir : undefined
@@ -28,7 +28,7 @@ const run = (command: string, args: ReadonlyArray<string>, cwd: string) => {
 }
 
 const fill = (name: string, dir: string) => {
-  // The machine's package lists may be old: newer ones go into a folder of our own, which needs no root.
+  // The machine's package lists may be old. Newer lists are stored in a folder of the project, which needs no root.
   const own = ["-o", `Dir::State::Lists=${join(dir, "lists")}`, "-o", `Dir::Cache=${join(dir, "cache")}`]
   mkdirSync(join(dir, "lists", "partial"), { recursive: true })
   mkdirSync(join(dir, "cache", "archives", "partial"), { recursive: true })

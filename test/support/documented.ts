@@ -1,5 +1,6 @@
 /**
- * The tables of docs/observability.md, and what a run exports, in one form: by name or line, with unit and attributes.
+ * Reads the tables of docs/observability.md and the exports of a run in one form: by name or line, with unit and
+ * attributes.
  */
 import { readFileSync } from "node:fs"
 import type { Effect } from "effect"
@@ -7,7 +8,7 @@ import type { exportedBy } from "./exported.ts"
 
 type Exported = Effect.Success<ReturnType<typeof exportedBy>>
 
-/** The rows of the table under a heading that are of one part of the library: the texts in backquotes, by column. */
+/** The rows of the table under a heading that are about one part of the library: the texts in backquotes, by column. */
 const documented = (heading: "Spans" | "Metrics" | "Logs", part: string) => {
   const page = readFileSync(new URL("../../docs/observability.md", import.meta.url), "utf8")
   const section = page.split(`\n## ${heading}\n`)[1]?.split("\n## ")[0] ?? ""
@@ -21,7 +22,7 @@ const documented = (heading: "Spans" | "Metrics" | "Logs", part: string) => {
     .filter((row) => of(row, "of") === part)
     .map((row) => ({
       name: quoted(row[1] ?? "")[0] ?? of(row, "line"),
-      /** A row may be about several. */
+      /** A row may name several signals. */
       names: quoted(row[1] ?? ""),
       line: quoted(of(row, "line"))[0] ?? "",
       levels: of(row, "level").split(", "),
@@ -33,15 +34,15 @@ const documented = (heading: "Spans" | "Metrics" | "Logs", part: string) => {
 
 type Attributed = { readonly attributes: Readonly<Record<string, unknown>> }
 
-/** The names of all attributes of these. */
+/** The names of all attributes of the signals. */
 const namesIn = (found: ReadonlyArray<Attributed>) =>
   [...new Set(found.flatMap(({ attributes }) => Object.keys(attributes)))].toSorted()
 
 const byName = (one: { readonly name: string }, other: { readonly name: string }) => one.name.localeCompare(other.name)
 
 /** The exported metrics that these rows may name, in the form of `documentedMetrics`. */
-export const exportedMetrics = (metrics: Exported["metrics"], mine: RegExp) =>
-  [...new Set(metrics.filter(({ name }) => mine.test(name)).map(({ name }) => name))]
+export const exportedMetrics = (metrics: Exported["metrics"], partNames: RegExp) =>
+  [...new Set(metrics.filter(({ name }) => partNames.test(name)).map(({ name }) => name))]
     .map((name) => {
       const found = metrics.filter((metric) => metric.name === name)
       const points = found.flatMap(({ points = [] }) => points)
@@ -49,13 +50,13 @@ export const exportedMetrics = (metrics: Exported["metrics"], mine: RegExp) =>
     })
     .toSorted(byName)
 
-/** The rows of the metrics that are of one part of the library. */
+/** The rows of the metrics of one part of the library. */
 export const documentedMetrics = (part: string) =>
   documented("Metrics", part)
     .map(({ attributes, name, unit }) => ({ name, unit, attributes }))
     .toSorted(byName)
 
-/** The spans that are of one part of the library: those that no row names, and the attributes by row. */
+/** The spans of one part of the library: the spans that no row names, and the attributes by row. */
 export const compareSpans = (spans: Exported["spans"], part: string) => {
   const rows = documented("Spans", part)
   const rowOf = (span: Exported["spans"][number]) =>
@@ -72,7 +73,7 @@ export const compareSpans = (spans: Exported["spans"], part: string) => {
   }
 }
 
-/** The lines that are of one part of the library: those that no row names, and levels and attributes by row. */
+/** The log lines of one part of the library: the lines that no row names, and levels and attributes by row. */
 export const compareLines = (lines: Exported["lines"], ...parts: ReadonlyArray<string>) => {
   const rows = parts.flatMap((part) => documented("Logs", part))
   const rowOf = ({ level, message }: Exported["lines"][number]) =>

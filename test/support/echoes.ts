@@ -34,7 +34,7 @@ const spellings = (value: string): ReadonlyArray<string> => [
 export const escaped = (value: string, escape: (hex: string) => string) =>
   Array.from(value, (character) => escape(character.charCodeAt(0).toString(16).padStart(4, "0"))).join("")
 
-/** Spellings with each letter escaped: only values of the request itself are found in them. */
+/** Spellings in which each character is escaped. Only values of the request are recognised in these spellings. */
 const escapings = (value: string): ReadonlyArray<string> => [
   encodeURIComponent(encodeURIComponent(value)),
   escaped(value, (hex) => `\\u${hex}`),

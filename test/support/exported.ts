@@ -1,5 +1,5 @@
 /**
- * What a program exports over OTLP, read back from a collector: spans, metrics and log lines.
+ * Reads the spans, metrics and log lines that a program exports over OTLP to a collector.
  */
 import { Effect, Layer, Logger, Metric, References, Schema } from "effect"
 import { FetchHttpClient } from "effect/http"
@@ -55,7 +55,7 @@ const decode = Schema.decodeUnknownSync(
   })
 )
 
-/** By name, without those that Effect adds by itself. */
+/** The attributes by name, without those that Effect adds. */
 const valuesOf = (attributes: typeof Attributes.Type): Readonly<Record<string, unknown>> =>
   Object.fromEntries(
     attributes.filter(({ key }) => !key.startsWith("effect.")).map(({ key, value }) => [key, Object.values(value)[0]])
@@ -77,7 +77,7 @@ const read = (exports: ReadonlyArray<string>) => {
     spans: spans.map((span) => ({ ...span, attributes: valuesOf(span.attributes) })),
     lines: lines.map(({ attributes, body, severityText, spanId, traceId }) => ({
       level: severityText,
-      // A line of one text, or what the program logs in another form.
+      // A line has one text. The program may log other values too.
       message: typeof body["stringValue"] === "string" ? body["stringValue"] : JSON.stringify(body),
       traceId,
       spanId,
@@ -94,7 +94,7 @@ const read = (exports: ReadonlyArray<string>) => {
   }
 }
 
-/** Runs a program with Effect's OTLP layers, and reads what they have exported by its end. Lines of every level are exported. */
+/** Runs a program with Effect's OTLP layers, and reads their exports. Lines of every level are exported. */
 export const exportedBy = <A, E, R>(program: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const collector = yield* Collector
@@ -103,10 +103,10 @@ export const exportedBy = <A, E, R>(program: Effect.Effect<A, E, R>) =>
       resource: { serviceName: "shop" }
     }).pipe(
       Layer.provide(FetchHttpClient.layer),
-      // Effect's own, by which a line becomes an event of its span.
+      // Effect's own logger, which adds a line to its span as an event.
       Layer.provideMerge(Logger.layer([Logger.tracerLogger]))
     )
-    // The exporters send what they have when their layers are released.
+    // The exporters send their data when their layers are released.
     yield* program.pipe(
       Effect.provide(otlp),
       Effect.provideService(References.MinimumLogLevel, "All"),

@@ -30,7 +30,7 @@ export type Service = Payments["Service"]
 
 const keyOf = (operation: Operation) => operations[operation].madeKey
 
-/** The past of a write's key: made by the call, or given by the caller with or without `earlier`. */
+/** The past of a write's key: the call makes the key, or the caller gives it with or without `earlier`. */
 export type Past = "made" | "given" | "None" | "Unknown"
 
 /** The options of a write with this past. The key is the one that the call would make. */

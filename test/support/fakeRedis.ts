@@ -1,7 +1,7 @@
 /**
- * A fake Redis server. It does what the Lua scripts of Effect's `RateLimiter` (token bucket) and `CircuitBreaker`
- * (consecutive failures) do; any other command fails. Nothing expires: a bucket would only be full again, and Redis stores
- * a circuit for an hour.
+ * A fake Redis server. It has the effect of the Lua scripts of Effect's `RateLimiter` (token bucket) and
+ * `CircuitBreaker` (consecutive failures). Any other command fails. No value expires: an expired bucket would only be
+ * full again, and Redis stores a circuit for an hour.
  */
 import { Effect, Layer, type Scope } from "effect"
 import { Redis } from "effect/persistence"

@@ -1,4 +1,4 @@
-/** The faults that a request or its answer meets over each transport, and the error that a caller gets. */
+/** The faults of a request or its answer over each transport, and the error that a caller gets. */
 import { NodeHttpClient } from "@effect/platform-node"
 import { Layer, Result } from "effect"
 import type { PaymentsError } from "effect-pix"
@@ -9,7 +9,7 @@ import * as FetchTransport from "../../src/client/internal/transport/fetchTransp
 import type { OperationCall } from "./operations.ts"
 import type { Play } from "./RawServer.ts"
 
-/** The real transports, each as a program would take it. */
+/** The real transports, each built as a program would build it. */
 export const transports = {
   fetch: FetchHttpClient.layer,
   "our fetch": FetchTransport.layer,
@@ -19,17 +19,17 @@ export const transports = {
 } satisfies Record<string, Layer.Layer<HttpClient.HttpClient>>
 export type Transport = keyof typeof transports
 
-/** Over each transport, or in memory, where none matters. */
+/** The way of a call: over a transport, or in memory if the transport does not matter. */
 type Way = Transport | "memory"
 
 const isFetch = (transport: Way) => transport === "fetch" || transport === "our fetch"
 
-/** Those that unpack what was not asked for. */
+/** Whether a transport unpacks a compression that it did not request. */
 const unpacks = (transport: Way) => isFetch(transport) || transport === "effect-pix/node"
 
 export const names: ReadonlyArray<Transport> = ["fetch", "our fetch", "undici", "node:http", "effect-pix/node"]
 
-/** What came of a call: of its error what a caller acts on, and what the server saw of it. */
+/** The result of a call: the fields of its error on which a caller acts, and the number of requests at the server. */
 export interface Outcome {
   readonly result: "Success" | PaymentsError["_tag"]
   readonly outcome?: PaymentsError["outcome"]
@@ -38,7 +38,7 @@ export interface Outcome {
   readonly requests: number
 }
 
-/** What came of a call that the server saw so many requests of. */
+/** The outcome of a call that sent this number of requests. */
 export const outcomeOf = <A>(result: Result.Result<A, PaymentsError>, requests: number): Outcome => {
   if (Result.isSuccess(result)) return { result: "Success", requests }
   const error = result.failure
@@ -57,19 +57,22 @@ export const limit = 64 * 1024
 
 export interface Row {
   readonly name: string
-  /** The script, made anew for a server at `baseUrl`. A single fault meets every request, a list its first ones. */
+  /**
+   * The script for a server at `baseUrl`. A single fault applies to every request, a list of faults to the first
+   * requests.
+   */
   readonly faults: Fault.Fault | ReadonlyArray<Fault.Fault> | ((baseUrl: string) => Fault.Fault)
   readonly read: Outcome
   readonly write: Outcome
   /** How often a write was executed in all. */
   readonly executed: number
-  /** It never ends by itself, after nothing of the answer or after its head. */
+  /** The answer never ends: the server sends nothing, or only the head. */
   readonly stalls?: "silence" | "head"
-  /** Where an operation or a transport differs. */
+  /** The expected outcome if an operation or a transport differs. */
   readonly but?: (call: OperationCall, transport: Way) => Partial<Outcome> | undefined
 }
 
-/** What a row says of an operation. */
+/** The expected outcome of an operation in a row. */
 export const expectedOf = (row: Pick<Row, "read" | "write" | "but">, call: OperationCall, way: Way): Outcome => {
   const other = row.but?.(call, way)
   if (other?.result === "Success") return { result: "Success", requests: 1, ...other }
@@ -82,13 +85,13 @@ export const succeeded = (requests = 1) => {
   return { read: outcome, write: outcome }
 }
 
-/** An answer that refuses, of a write's first attempt. */
+/** The outcome of an answer that refuses the first attempt of a write. */
 const refused = (result: Outcome["result"], status: number, requests = 1) => {
   const outcome: Outcome = { result, outcome: "Rejected", status, requests }
   return { read: outcome, write: outcome }
 }
 
-/** No usable answer, and another attempt may help. */
+/** The outcome without a usable answer, after which another attempt may succeed. */
 export const lost = (reason: string, status?: number, requests = 2) => {
   const rest = { reason, ...(status !== undefined && { status }), requests }
   const read: Outcome = { result: "ServiceUnavailable", outcome: "NoEffect", ...rest }
@@ -96,7 +99,7 @@ export const lost = (reason: string, status?: number, requests = 2) => {
   return { read, write }
 }
 
-/** An answer that is there and cannot be used: asking again does not help. */
+/** The outcome of an unusable answer, after which another attempt cannot succeed. */
 const unusable = (reason: string, status: number) => {
   const { read, write } = lost(reason, status, 1)
   return { read: { ...read, result: "UnexpectedResponse" } satisfies Outcome, write }
@@ -132,7 +135,7 @@ const statuses: ReadonlyArray<Row> = [
     read: refused("RequestRejected", status).read,
     write: lost("Timeout", status, 1).write
   })),
-  // A fetch sends it once more by itself, on another connection, as its standard has it.
+  // A fetch sends the request once more on another connection, as its standard says.
   ...answers([421], (status) => ({
     ...refused("RequestRejected", status),
     but: (_, transport) => (isFetch(transport) ? { requests: 2 } : undefined)
@@ -150,7 +153,7 @@ const statuses: ReadonlyArray<Row> = [
   ...answers([501, 505, 507, 511, 520, 524, 529, 599], (status) => lost("ServerError", status, 1))
 ]
 
-/** A refusal of the repetition says nothing of the first sending. */
+/** A refusal of the repetition proves nothing about the first request. */
 const sticky: ReadonlyArray<Row> = [400, 401, 403, 404, 409, 422, 429, 307].map((status): Row => ({
   name: `a reset after it was executed, then ${status}`,
   faults: [Fault.resetAfter, Fault.refusal(status, "Pagamento já existe")],
@@ -164,7 +167,7 @@ const sticky: ReadonlyArray<Row> = [400, 401, 403, 404, 409, 422, 429, 307].map(
   }
 }))
 
-/** What the status, the headers and the words of an answer say, which no transport changes. */
+/** The rows about status, headers and words of an answer, whose outcome is the same over every transport. */
 export const answeredRows: ReadonlyArray<Row> = [
   ...statuses,
   ...sticky,
@@ -203,7 +206,7 @@ export const answeredRows: ReadonlyArray<Row> = [
   }
 ]
 
-/** What each transport may make something else of, and one answer of each kind. */
+/** The rows whose outcome may differ by transport, and one answer of each kind. */
 export const rows: ReadonlyArray<Row> = [
   { name: "nothing", faults: Fault.none, ...succeeded(), executed: 1 },
   { name: "an answer that comes late", faults: Fault.latency("20 millis"), ...succeeded(), executed: 1 },
@@ -266,7 +269,7 @@ export const rows: ReadonlyArray<Row> = [
     faults: Fault.answer(200, { body: "not gzip", headers: { "content-encoding": "gzip" } }),
     ...unusable("Unreadable", 200),
     executed: 0,
-    // To a transport that unpacks, this body breaks off.
+    // A transport that unpacks finds this body cut off.
     but: ({ isWrite }, transport) =>
       unpacks(transport) ? lost("Truncated", 200)[isWrite ? "write" : "read"] : undefined
   },
@@ -294,11 +297,11 @@ export const rows: ReadonlyArray<Row> = [
     faults: Fault.gzipBomb(limit * 16),
     ...unusable("TooLarge", own),
     executed: 1,
-    // To a transport that does not unpack it is a small body that is no JSON.
+    // For a transport that does not unpack, it is a small body that is not JSON.
     but: (_, transport) => (unpacks(transport) ? undefined : { reason: "Unreadable" })
   },
 
-  // To the same server by another name: what follows a redirect would be seen there.
+  // The redirect leads to the same server by another name, so that a followed redirect would be counted.
   ...[301, 307, 308].map((status): Row => ({
     name: `a redirect by ${status}`,
     faults: (baseUrl) => Fault.redirect(baseUrl.replace("127.0.0.1", "localhost"), status),
@@ -324,7 +327,7 @@ export const rows: ReadonlyArray<Row> = [
     name: "a key that is forgotten after it was executed",
     faults: [Fault.resetAfter, Fault.forgetKey],
     ...succeeded(2),
-    // The gateway broke its word: this is what `only-unsent` is for.
+    // This gateway does not recognise keys. `only-unsent` is for such a gateway.
     executed: 2
   },
 
@@ -354,7 +357,7 @@ const lengthOf = ({ answer }: OperationCall) => `content-length: ${answer.length
 export const good = (call: OperationCall) => [`HTTP/1.1 ${call.status} OK`, lengthOf(call), "", call.answer]
 const twoBytes = ["content-length: 2", "", "{}"]
 
-/** The transport cannot read it: there is no status. */
+/** The transport cannot read the answer, so there is no status. */
 const noHttp = lost("Unreadable", undefined, 1)
 
 interface Bytes extends Pick<Row, "name" | "read" | "write" | "but"> {
@@ -391,14 +394,14 @@ export const bytes: ReadonlyArray<Bytes> = [
     name: "101, unasked",
     play: () => written("HTTP/1.1 101 Switching Protocols", "upgrade: h2c", "connection: upgrade", "", ""),
     ...lost("ConnectionLost"),
-    // This one takes it for the answer.
+    // This transport returns it as the answer.
     but: (_, transport) => (transport === "node:http" ? { reason: "Unreadable", status: 101, requests: 1 } : undefined)
   },
   {
     name: "status 000",
     play: () => written("HTTP/1.1 000 What", ...twoBytes),
     ...noHttp,
-    // The others fail in a way of their own.
+    // Each of the others fails in its own way.
     but: (_, transport) => (transport === "node:http" ? { status: 0 } : { reason: "Unrecognised", requests: 2 })
   },
   { name: "status 199", play: () => written("HTTP/1.1 199 What", ...twoBytes), ...noHttp },

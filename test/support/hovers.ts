@@ -1,6 +1,6 @@
 /**
- * What an editor shows of each public name: its documentation and its type, as the compiler's own language service has
- * them. One process of the compiler reads the sources once.
+ * Reads the text that an editor shows for each public name: its documentation and its type. One process of the compiler
+ * reads the sources once.
  */
 import { resolve } from "node:path"
 import { API, type Checker, SignatureKind, type Symbol, SymbolFlags, type Type } from "typescript/unstable/sync"
@@ -19,9 +19,9 @@ export interface Hover {
   /** Its path, such as `effect-pix Money centavos`. */
   readonly name: string
   readonly text: string
-  /** Its type, or what a function gives. */
+  /** The type, or the result type of a function. */
   readonly type: string
-  /** What a function can fail with: `never` for what cannot fail, absent for what is no function of an effect. */
+  /** The error type of a function: `never` if it cannot fail, absent if it does not return an effect. */
   readonly error?: string | undefined
 }
 
@@ -31,7 +31,7 @@ const noTruncation = 1
 /** Whether this package declares it, and not Effect. */
 const isOwn = ({ declarations }: Symbol) => declarations.some(({ path }) => String(path).startsWith(`${root}/src/`))
 
-/** The error of an effect, a stream or a layer that a function gives, or that a value is. */
+/** The error type of a value that is an effect, a stream or a layer, or of a function that returns one. */
 const errorOf = (checker: Checker, type: Type): string | undefined => {
   const shown = checker.typeToString(type, undefined, noTruncation)
   if (!/^(?:Effect\.Effect|Effect|Stream\.Stream|Stream|Layer\.Layer|Layer)</.test(shown)) return undefined
@@ -44,7 +44,7 @@ const errorOf = (checker: Checker, type: Type): string | undefined => {
   return given && checker.typeToString(given, undefined, noTruncation)
 }
 
-/** All public names: exports, what namespaces and services have, and the fields of options. */
+/** All public names: exports, the members of namespaces and services, and the fields of options. */
 export const readHovers = (): ReadonlyArray<Hover> => {
   const api = new API({ cwd: root })
   try {
@@ -64,7 +64,7 @@ export const readHovers = (): ReadonlyArray<Hover> => {
       const signatures = type === undefined ? [] : checker.getSignaturesOfType(type, SignatureKind.Call)
       const results = signatures.map((signature) => checker.getReturnTypeOfSignature(signature))
       const errors = (results.length === 0 ? [type] : results).map((result) => result && errorOf(checker, result))
-      // At a call, an editor shows what the interface of a function says of the call.
+      // At a call, an editor shows the documentation of the call signature.
       const call = type
         ?.getSymbol()
         ?.getMembers()
@@ -84,7 +84,7 @@ export const readHovers = (): ReadonlyArray<Hover> => {
 
     const addMembers = (name: string, members: ReadonlyArray<Symbol>) => {
       for (const member of members) {
-        // A tag says what it is.
+        // A field `_tag` needs no documentation.
         if (isOwn(member) && member.name !== "prototype" && member.name !== "_tag")
           add(`${name} ${member.name}`, member)
       }
@@ -110,7 +110,7 @@ export const readHovers = (): ReadonlyArray<Hover> => {
           const shape = service && checker.getTypeOfSymbol(service)
           if (shape !== undefined) addMembers(path, checker.getPropertiesOfType(shape))
         }
-        // The fields of a schema are documented where the schema is; those of options here.
+        // The fields of a schema are documented at the schema, and the fields of options are added here.
         if ((symbol.flags & SymbolFlags.Interface) !== 0 && (symbol.flags & SymbolFlags.Value) === 0) {
           addMembers(path, checker.getPropertiesOfType(declared))
         }

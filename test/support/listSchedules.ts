@@ -16,7 +16,7 @@ export interface Schedule {
   readonly appends?: (random: Random) => number
   /** How many rows are added with an older time than existing rows. */
   readonly late?: (random: Random) => number
-  /** The probability that a replica answers that is some steps behind. */
+  /** The probability that a replica answers whose rows are some steps old. */
   readonly stale?: number
   /** How many rows share one time. Their order differs for each page and size. */
   readonly ties?: number
@@ -41,7 +41,7 @@ export const oneIn =
 const none = () => 0
 const staleSteps = 3
 
-/** A hash of whole numbers, for an order that has nothing to do with them. */
+/** A hash of whole numbers, for an order that does not depend on their size. */
 const mix = (...values: ReadonlyArray<number>) =>
   values.reduce((hash, value) => Math.imul(hash ^ (value + 0x9e3779b9), 0x85ebca6b) ^ (hash >>> 13), 1)
 

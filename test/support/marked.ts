@@ -1,5 +1,5 @@
 /**
- * Calls that send marked secrets and a marked person's data, and the sandbox that takes them.
+ * Calls that send marked secrets and marked personal data, and the sandbox that answers them.
  */
 import { Effect, Fiber, Layer, Redacted, Struct } from "effect"
 import { Money, type Operation, Payments, type PaymentsError, PixKey } from "effect-pix"
@@ -20,7 +20,7 @@ const { cnpj, cpf, email, evp, name, phone } = person
 export interface MarkedCall {
   readonly operation: Operation
   readonly run: Effect.Effect<unknown, PaymentsError, Payments>
-  /** What it sends, as a gateway that echoes it would have it. */
+  /** The request, in the form in which a gateway can echo it. */
   readonly body: unknown
   readonly path: string
 }

@@ -156,11 +156,11 @@ export const exactlyOnce = (
   rows: ReadonlyArray<number>
 ) => {
   const distinct = new Set(rows)
-  if (distinct.size !== rows.length) assert.fail(`seed ${seed}: a row came twice`)
+  if (distinct.size !== rows.length) assert.fail(`seed ${seed}: a row was delivered twice`)
   const now = new Set(idsOf(gateway.rows))
   const lost = before.filter((id) => now.has(id) && !distinct.has(id))
   if (lost.length > 0) assert.fail(`seed ${seed}: lost ${lost.length} of ${before.length} rows`)
-  if (rows.some((id) => id >= gateway.nextId)) assert.fail(`seed ${seed}: a row that never was`)
+  if (rows.some((id) => id >= gateway.nextId)) assert.fail(`seed ${seed}: a row was delivered that never existed`)
 }
 
 export const encode = Schema.encodeSync(TransactionStream.Checkpoint)
@@ -193,9 +193,9 @@ export const deliversOnceOrFails = Effect.fnUntraced(function* (seed: number, sc
     const honest = new Gateway(gateway.rows)
     const rest = yield* Effect.result(collect(honest, { from: decode(encode(failure.checkpoint)) }))
     if (Result.isFailure(rest)) {
-      // If the rows read last were removed and the others show no time, no stream can find the place.
+      // No stream can find the place if the last rows that it read were removed and the others show no time.
       assert.strictEqual(rest.failure._tag, "PaginationError", `seed ${seed}`)
-      assert.strictEqual(new Set(rows).size, rows.length, `seed ${seed}: a row came twice`)
+      assert.strictEqual(new Set(rows).size, rows.length, `seed ${seed}: a row was delivered twice`)
       return false
     }
     rows.push(...idsOf(rest.success))

@@ -1,13 +1,13 @@
-/** Runs before each fast test file: no socket, no process and no database. */
+/** Runs before each fast test file, and forbids sockets, processes and databases. */
 import childProcess from "node:child_process"
 import { syncBuiltinESMExports } from "node:module"
 import net from "node:net"
 import sqlite from "node:sqlite"
 
-const refuse = (what: string) =>
-  // As a constructor too.
+const refuse = (resource: string) =>
+  // It is a function that can also be called with `new`.
   function () {
-    throw new Error(`A fast test opens ${what}: name what it imports for it in vitest.config.ts.`)
+    throw new Error(`A fast test opens ${resource}: name what it imports for it in vitest.config.ts.`)
   }
 
 net.Server.prototype.listen = refuse("a port")

@@ -1,4 +1,4 @@
-// Opens a file as a process of its own, and prints what became of it: `node openSqlite.ts <filename>`.
+// Opens a SQLite file in another process, and prints the result: `node openSqlite.ts <filename>`.
 import { Effect, Layer } from "effect"
 import { layer } from "../../src/node/NodeSqlite.ts"
 

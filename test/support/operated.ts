@@ -1,4 +1,4 @@
-/** A program's database that the command looks after: a SQLite file, or a database of a PostgreSQL. */
+/** A program's database on which the command works: a SQLite file, or a database of a PostgreSQL server. */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Redacted, type Scope } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -27,11 +27,11 @@ const postgresql = Effect.map(postgres, ({ url }) => ({
 interface Operated {
   /** The settings of the command. */
   readonly env: { readonly DATABASE_URL: string }
-  /** Must be closed before a command opens a file. */
+  /** The client of the program. It must be closed before a command opens a file. */
   readonly client: Layer.Layer<SqlClient.SqlClient, unknown>
 }
 
-/** The databases that are here. */
+/** The kinds of databases on this machine. */
 export const databases: ReadonlyArray<readonly [name: string, make: Effect.Effect<Operated, unknown, Scope.Scope>]> = [
   ["a SQLite file", sqlite],
   ...(noPostgres() === undefined ? [["a PostgreSQL", postgresql] as const] : [])

@@ -1,5 +1,5 @@
 /**
- * The five operations, for every suite that goes through them: what each sends, how it is called, and a good answer.
+ * A table of the five operations for the tests: the request, the call and a good answer of each.
  */
 import { Money, type Operation, Payments, type PaymentsError, PixKey, type WriteOptions } from "effect-pix"
 import { Effect } from "effect"
@@ -19,10 +19,10 @@ export const charge = {
 /** The smallest withdrawal, to the key that the company has on file. */
 export const withdrawal = { amount: Money.centavos(1000) }
 
-/** The same to a key that the request names. */
+/** The same withdrawal to a key that the request names. */
 export const keyedWithdrawal = { ...withdrawal, pixKey: PixKey.email("maria@example.com") }
 
-/** The two as they are sent: with their currency. */
+/** The two bodies as they are sent: with their currency. */
 export const chargeBody = { ...charge, currency: "BRL" }
 export const withdrawalBody = { ...withdrawal, currency: "BRL" }
 
@@ -204,7 +204,7 @@ export const requestWithdrawal = make(
   recordWithoutKey
 )
 
-/** The table. */
+/** The five operations. */
 export const operations: Readonly<Record<Operation, OperationCall>> = {
   createTransaction,
   listTransactions,

@@ -2,7 +2,7 @@
 import { Effect, Layer, Redacted } from "effect"
 import { Sandbox, SandboxOptions } from "effect-pix/sandbox"
 
-/** With R$ 1.000,00 to pay out. */
+/** The sandbox, with a balance of R$ 1.000,00. */
 export const served = Layer.provide(Sandbox.layerServer, Layer.succeed(SandboxOptions, { balance: 100_000, port: 0 }))
 
 /** The settings of a sandbox that runs. */
@@ -17,7 +17,7 @@ export const settings = Effect.gen(function* () {
   }
 })
 
-/** The settings of a gateway of a test's own. */
+/** The settings for the gateway of a test. */
 export const settingsOf = (url: string) => ({
   PAYMENTS_BASE_URL: url,
   PAYMENTS_CLIENT_ID: "client",

@@ -1,5 +1,5 @@
 /**
- * `Payments` of which a test writes the operations that it needs: calling another one is a defect.
+ * A `Payments` with only the operations that a test defines. A call of another operation is a defect.
  */
 import { Layer } from "effect"
 import { Payments } from "effect-pix"

@@ -30,7 +30,7 @@ export const submitRateLimited = (retryAfter: Duration.Input, times = 1) =>
     return { queue, sandbox }
   })
 
-/** Submits a payout while the workers are paused, and parks it, so that it waits for a person. */
+/** Submits a payout while the workers are paused, and parks it, so that the queue logs a warning. */
 export const parkOne = Effect.gen(function* () {
   const queue = yield* PayoutQueue
   yield* queue.setPaused(true)
@@ -38,7 +38,7 @@ export const parkOne = Effect.gen(function* () {
   yield* queue.park("parked")
 })
 
-/** The line that the queue logs of this payout within a minute. */
+/** The line that the queue logs about the parked payout within a minute. */
 export const parkedLine = '1 payout(s) wait for a person: list({ state: "parked" }) names them.'
 
 /** The warnings and errors that are logged under the layer. */

@@ -1,5 +1,5 @@
 /**
- * Batches of payouts for tests, and a gateway that pays once a key: it shares nothing with the client or the sandbox.
+ * Batches of payouts for tests, and a gateway that pays once for each key.
  */
 import { type Balance, IdempotencyKey, Money, type Payments, PixKey, type WithdrawalRequest } from "effect-pix"
 import {
@@ -62,7 +62,7 @@ export const failures = {
   refused: (key: string) => new RequestRejected({ ...common(key), outcome: "Rejected", serviceMessage: "Recusado" })
 }
 
-/** A gateway that pays once a key, written for this test: it shares nothing with the client or the sandbox. */
+/** A gateway that pays once for each key. It shares no code with the client or the sandbox. */
 export const makeModel = (options: { readonly balance?: string; readonly script?: Script } = {}) => {
   const ledger = new Map<string, { readonly request: WithdrawalRequest; readonly record: Withdrawal }>()
   const calls: Array<string> = []
@@ -108,7 +108,7 @@ export const makeModel = (options: { readonly balance?: string; readonly script?
   return { ...make(operations), book, ledger, calls, earlier, balances: () => balances, operations }
 }
 
-/** Answers by reference: what fails, and how. */
+/** A gateway that fails for some references. */
 export const failing = (byReference: Record<string, (key: string) => RequestWithdrawalError>) => {
   const byKey = new Map(Object.entries(byReference).map(([reference, error]) => [keyOf(reference), error]))
   return (_: string, key: string) => {
@@ -117,7 +117,7 @@ export const failing = (byReference: Record<string, (key: string) => RequestWith
   }
 }
 
-/** When a test begins, by its clock. */
+/** The time at which a test begins. */
 export const start = DateTime.makeUnsafe(0)
 
 /** The tags of a report, in the order of its items. */

@@ -1,6 +1,6 @@
 /**
- * A real PgBouncer for a test, on a socket in a folder of its own, which shares its connections by the transaction: the machine's,
- * else the one that `debian.ts` unpacked.
+ * Starts a real PgBouncer for a test, with transaction pooling, on a socket in its own folder. It is the program of the
+ * machine, else the one that `debian.ts` unpacked.
  */
 import { Effect, Schedule } from "effect"
 import { spawn } from "node:child_process"
@@ -29,7 +29,7 @@ const found = () => {
   return binary
 }
 
-/** Why a test of PgBouncer cannot run here, if it cannot. */
+/** The reason why a test of PgBouncer cannot run here; `undefined` if it can. */
 export const noPgBouncer = (): string | undefined =>
   found() === undefined ? "no PgBouncer is installed: test/support/debian.ts says how to have one" : undefined
 
@@ -57,7 +57,7 @@ export const pgBouncer = Effect.fnUntraced(function* (postgresUrl: string) {
     "[databases]",
     `postgres = host=${decodeURIComponent(folder)} dbname=${name} user=postgres`,
     "[pgbouncer]",
-    // The name of the socket ends with the port, which clients take for 5432.
+    // The name of the socket ends with the port. The default port of clients is 5432.
     "listen_port = 5432",
     `unix_socket_dir = ${dir}`,
     "auth_type = any",
@@ -66,7 +66,7 @@ export const pgBouncer = Effect.fnUntraced(function* (postgresUrl: string) {
   ]
   writeFileSync(join(dir, "pgbouncer.ini"), settings.join("\n"))
   chmodSync(dir, 0o755)
-  // It refuses root, and any other user will do.
+  // PgBouncer refuses root. Any other user works.
   if (isRoot) chownSync(dir, 65_534, 65_534)
   yield* Effect.acquireRelease(
     Effect.sync(() =>

@@ -2,5 +2,5 @@
 import { Schedule } from "effect"
 import { PaymentsPolicy } from "effect-pix"
 
-/** Twice again, at once. */
+/** Two retries, without waits. */
 export const impatient = PaymentsPolicy.layer({ retryReads: Schedule.recurs(2), retryWrites: Schedule.recurs(2) })

@@ -1,7 +1,7 @@
 /**
- * A real PostgreSQL for a test, on a socket in a folder of its own, so that no two servers want the same port: the
- * machine's (on the PATH, or in Debian's place), else the one that `debian.ts` unpacked. It runs as root too, by giving
- * the server another user id.
+ * Starts a real PostgreSQL for a test, on a socket in its own folder, so that two servers never need the same port. It
+ * is the program of the machine (on the PATH, or in the folder of Debian), else the one that `debian.ts` unpacked. If
+ * the tests run as root, the server gets another user id.
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { chownSync, cpSync, existsSync, globSync, mkdirSync, mkdtempSync, rmSync } from "node:fs"
@@ -11,7 +11,7 @@ import { libraries, unpacked } from "./debian.ts"
 
 interface Binaries {
   readonly bin: string
-  /** The folder of the unpacked package, where it is one. */
+  /** The folder of the package, if it was unpacked. */
   readonly root?: string
 }
 
@@ -34,14 +34,14 @@ const binaries = () => {
   return found
 }
 
-/** Why a test of PostgreSQL cannot run here, if it cannot. */
+/** The reason why a test of PostgreSQL cannot run here; `undefined` if it can. */
 export const noPostgres = (): string | undefined =>
   binaries() === undefined ? "no PostgreSQL is installed: test/support/debian.ts says how to have one" : undefined
 
-/** A server that is told what happens to it. */
+/** A running server. */
 export interface Postgres {
   readonly url: string
-  /** Ends it as a power cut does. */
+  /** Ends the server as a power cut does. */
   readonly crash: () => Promise<void>
   readonly start: () => Promise<void>
   readonly stop: () => Promise<void>
@@ -52,14 +52,14 @@ export const startPostgres = async (): Promise<Postgres> => {
   const has = binaries()
   if (has === undefined) throw new Error(noPostgres())
   const dir = mkdtempSync(join(tmpdir(), "effect-pix-postgres-"))
-  // initdb and postgres refuse root. Any other user will do, and none need be made.
+  // initdb and postgres refuse root. Any other user id works, even one without a user.
   const isRoot = process.getuid?.() === 0
-  const who = isRoot ? { uid: 65_534, gid: 65_534 } : {}
+  const userId = isRoot ? { uid: 65_534, gid: 65_534 } : {}
   if (isRoot) chownSync(dir, 65_534, 65_534)
   let { bin } = has
   let { root } = has
   if (isRoot && root !== undefined) {
-    // The project may stand where that user cannot read.
+    // That user may have no right to read the folder of the project, so the programs are copied.
     const copy = join(tmpdir(), "effect-pix-postgres-binaries")
     if (!existsSync(copy)) {
       mkdirSync(`${copy}.new`, { recursive: true })
@@ -79,7 +79,7 @@ export const startPostgres = async (): Promise<Postgres> => {
   const init = spawnSync(
     join(bin, "initdb"),
     ["-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync"],
-    { ...who, cwd: dir, env, encoding: "utf8" }
+    { ...userId, cwd: dir, env, encoding: "utf8" }
   )
   if (init.status !== 0) throw new Error(`initdb: ${init.error?.message ?? init.stderr}`)
   let server: ChildProcess | undefined
@@ -88,7 +88,7 @@ export const startPostgres = async (): Promise<Postgres> => {
       let log = ""
       const settings = ["fsync=off", "max_connections=200"].flatMap((setting) => ["-c", setting])
       const child = spawn(join(bin, "postgres"), ["-D", data, "-h", "", "-k", dir, ...settings], {
-        ...who,
+        ...userId,
         cwd: dir,
         env,
         stdio: ["ignore", "ignore", "pipe"]

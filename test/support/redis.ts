@@ -1,6 +1,6 @@
 /**
- * A real Redis for a test: the `redis-server` of the machine (Debian's package of the same name), on a free loopback
- * port, keeping nothing.
+ * Starts a real Redis for a test: the `redis-server` of the machine (Debian's package of the same name), on a free
+ * loopback port, without files.
  */
 import { Effect } from "effect"
 import { spawn } from "node:child_process"
@@ -24,7 +24,7 @@ const binary = (process.env["PATH"] ?? "")
   .map((folder) => join(folder, "redis-server"))
   .find(isExecutable)
 
-/** Why a test of Redis cannot run here, if it cannot. */
+/** The reason why a test of Redis cannot run here; `undefined` if it can. */
 export const noRedis: string | undefined =
   binary === undefined ? "redis-server is not on the PATH (Debian: apt-get install redis-server)" : undefined
 
@@ -63,7 +63,7 @@ const start = (binary: string) =>
           server.once("exit", () => resume(Effect.fail(output)))
         })
       ).pipe(
-        // Somebody else may have taken the port since.
+        // Another program may use the port by now.
         Effect.retry({ while: (output) => output.includes("Address already in use") }),
         Effect.catch((output) => Effect.die(new Error(`redis-server ended before it was ready: ${output}`)))
       ),
@@ -72,5 +72,5 @@ const start = (binary: string) =>
     ({ port }) => `redis://127.0.0.1:${port}`
   )
 
-/** Starts a Redis that ends with the scope, and answers its URL. */
+/** Starts a Redis that ends with the scope, and returns its URL. */
 export const startRedis = Effect.suspend(() => (binary === undefined ? Effect.die(new Error(noRedis)) : start(binary)))

@@ -1,14 +1,17 @@
-/** A phone's view of our QR codes: painted into pixels, and read by jsQR, which shares no code with what draws them. */
+/**
+ * Reads our QR codes like a phone: paints them into pixels and reads these with jsQR, which shares no code with our
+ * writer.
+ */
 import { default as jsQr } from "jsqr"
 
-/** Pixels, each from 0, light, to 1, dark. */
+/** A picture. Each pixel is a number from 0 (light) to 1 (dark). */
 export interface Picture {
   readonly width: number
   readonly height: number
   readonly darkness: (x: number, y: number) => number
 }
 
-/** What the decoder reads of a square of pixels, or undefined. */
+/** Reads the text of a code in a square of pixels; `undefined` if there is none. */
 export const scan = (picture: Picture): string | undefined => {
   const { darkness, height, width } = picture
   const pixels = new Uint8ClampedArray(width * height * 4).fill(255)
@@ -22,8 +25,8 @@ export const scan = (picture: Picture): string | undefined => {
 }
 
 /**
- * Paints an SVG of ours as a browser does, at the size that it states or at another: the dark path on the light one, a
- * pixel as dark as the part of it that is covered. Where crisp edges are asked for, each edge moves to a whole pixel.
+ * Paints one of our SVGs as a browser does, at its own size or at another: the dark path over the light one. A pixel is
+ * as dark as its covered part. With crisp edges, each edge is moved to a whole pixel.
  */
 export const paint = (svg: string, shown?: number): Picture => {
   const [, box = ""] = /width="([\d.]+)" height="\1" viewBox="0 0 \1 \1"/.exec(svg) ?? []
@@ -47,7 +50,7 @@ export const paint = (svg: string, shown?: number): Picture => {
   return { width, height: width, darkness: (x, y) => Math.min(1, covered[y * width + x] ?? 0) }
 }
 
-/** Paints what a terminal shows of text: a character is 8 by 16 pixels, and a block is light, or dark on light. */
+/** Paints a text as a terminal does: a character has 8 by 16 pixels, and a block is light on dark, or dark on light. */
 export const paintTerminal = (text: string, background: "dark" | "light" = "dark"): Picture => {
   const lines = text.split("\n").map((line) => Array.from(line))
   const light = new Map([
@@ -73,7 +76,7 @@ export const paintTerminal = (text: string, background: "dark" | "light" = "dark
   }
 }
 
-/** The picture on a light wall, seen by somebody who holds the phone at this angle. */
+/** Rotates a picture on a light wall, as a phone at this angle sees it. */
 export const tilt = (picture: Picture, degrees: number): Picture => {
   const radians = (degrees * Math.PI) / 180
   const [cos, sin] = [Math.cos(radians), Math.sin(radians)]

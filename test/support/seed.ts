@@ -1,13 +1,13 @@
 /**
- * Random tests that can be run again. All of them draw from one seed, which is fixed: a run of the tests is the same
- * every time. A test that fails prints the seed, and `EFFECT_PIX_SEED` sets it: to repeat, or to search for more.
+ * Random tests that can be run again. All of them use one fixed seed, so each run of the tests is the same. A test that
+ * fails prints the seed, and `EFFECT_PIX_SEED` sets it: to repeat, or to search for more.
  */
 export const seed = Number(process.env["EFFECT_PIX_SEED"] ?? 1)
 
 /** How often a random test repeats: a few times in `npm test`, often in `npm run soak`. */
 export const runs = (few: number, many: number): number => (process.env["EFFECT_PIX_SOAK"] === "1" ? many : few)
 
-/** Numbers that a seed decides (mulberry32). */
+/** Makes random numbers from a seed (mulberry32). */
 export const seeded = (seed: number) => {
   let state = seed >>> 0
   /** From 0 to below 1. */

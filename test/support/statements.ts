@@ -1,5 +1,5 @@
 /**
- * The statements that a program runs on its database, counted.
+ * Collects the statements that a program runs on its database.
  */
 import { Effect, Layer } from "effect"
 import { Statement } from "effect/sql"

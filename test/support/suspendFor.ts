@@ -1,10 +1,10 @@
 /**
- * Simulates a suspended process: when it resumes, its clock has moved on, and none of its timers has run meanwhile.
+ * Simulates a suspended process: at its resumption its clock has advanced, and none of its timers has run meanwhile.
  */
 import { Clock, Effect } from "effect"
 import { vi } from "vitest"
 
-/** The platform's clock. `suspendFor` moves it on by milliseconds, until the scope ends. */
+/** The platform's clock. `suspendFor` advances it by milliseconds, until the scope ends. */
 export const platformClock = Effect.acquireRelease(
   Effect.sync(() => {
     const real = Date.now
@@ -18,7 +18,7 @@ export const platformClock = Effect.acquireRelease(
   ({ spy }) => Effect.sync(() => spy.mockRestore())
 )
 
-/** A `Clock` on the test's clock. `suspendFor` moves only this clock on; `TestClock` runs the timers. */
+/** A `Clock` on the test's clock. `suspendFor` advances only this clock; `TestClock` runs the timers. */
 export const testClock = Effect.map(Clock.Clock, (clock) => {
   let later = 0
   const currentTimeMillisUnsafe = () => clock.currentTimeMillisUnsafe() + later

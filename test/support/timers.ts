@@ -1,6 +1,6 @@
 /**
- * The time of an attempt over a real socket, which is over when the test says so. The transports take their timers from
- * the platform: a timer of so many milliseconds as only one test asks for is one that the test may end.
+ * Lets a test end the time limit of an attempt over a real socket. The transports use the timers of the platform. Each
+ * test uses a time limit that no other test has, so the test can find and end its timers.
  */
 import { Effect, type Fiber } from "effect"
 import type { ClientRequest } from "node:http"
@@ -9,7 +9,7 @@ import { vi } from "vitest"
 
 const { clearTimeout, setTimeout } = globalThis
 
-/** What each timer does when it is over, by its milliseconds. */
+/** The callbacks of the timers, by their milliseconds. */
 const held = new Map<number, Map<NodeJS.Timeout, () => void>>()
 const millisOf = new WeakMap<NodeJS.Timeout, number>()
 
@@ -28,10 +28,10 @@ vi.stubGlobal("clearTimeout", (timer?: NodeJS.Timeout) => {
   clearTimeout(timer)
 })
 
-/** How many answers the clients of this process have begun to read, by where they came from. */
+/** How many answers the clients of this process have begun to read, by origin. */
 const heads = new Map<string, number>()
 const count = (origin: string) => heads.set(origin, (heads.get(origin) ?? 0) + 1)
-// As Node and undici document what they publish.
+// The types of the messages are those that Node and undici document.
 subscribe("undici:request:headers", (message) => count((message as { request: { origin: string } }).request.origin))
 subscribe("http.client.response.finish", (message) =>
   count(`http://${String((message as { request: ClientRequest }).request.getHeader("host"))}`)
@@ -39,7 +39,7 @@ subscribe("http.client.response.finish", (message) =>
 
 export const headsFrom = (origin: string): number => heads.get(origin) ?? 0
 
-/** A time for attempts that no other test has, longer than any test takes. */
+/** A time limit for attempts that no other test has, and that is longer than any test. */
 export const attemptTime = () => {
   const millis = 20_000_000 + held.size
   const timers = new Map<NodeJS.Timeout, () => void>()
@@ -48,7 +48,7 @@ export const attemptTime = () => {
     millis,
     /** How many attempts are under way. */
     running: () => timers.size,
-    /** Ends the time of those. */
+    /** Ends the time of these attempts. */
     expire: () => {
       for (const [timer, late] of timers) {
         timers.delete(timer)
@@ -59,7 +59,7 @@ export const attemptTime = () => {
   }
 }
 
-/** Waits until it holds, or the call has ended, and then until all that it set off in this process is done. */
+/** Waits until the condition is true or the call has ended, and then until the callbacks of this process have run. */
 export const until = (holds: Effect.Effect<boolean>, call: Fiber.Fiber<unknown, unknown>) =>
   Effect.andThen(
     Effect.repeat(Effect.andThen(Effect.sleep("2 millis"), holds), {

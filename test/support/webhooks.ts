@@ -1,5 +1,5 @@
 /**
- * A webhook that writes down what its handlers were given, on the gateway of the test.
+ * A webhook that records the input of its handlers, on the gateway of the test.
  */
 import { it } from "@effect/vitest"
 import { Context, Effect, Exit, Layer, Logger, Scope } from "effect"
@@ -7,7 +7,7 @@ import { type Payments, TransactionHints } from "effect-pix"
 import { Sandbox } from "effect-pix/sandbox"
 import { Webhook, type WebhookEvent, type WebhookOptions } from "effect-pix/webhook"
 
-/** A gateway, hints of its own, and no log. */
+/** A gateway, separate hints, and no log. */
 export const world = Layer.mergeAll(Sandbox.layerPayments, TransactionHints.layer, Logger.layer([]))
 
 /** A test on a gateway of its own, under `TestClock`. */
@@ -49,7 +49,7 @@ export const recording = Effect.fnUntraced(function* <R = never>(
   const webhook = Context.get(context, Webhook)
   return {
     ...webhook,
-    /** Sends a body, and answers the status. */
+    /** Sends a body, and returns the status. */
     post: (body: unknown, headers: Record<string, string> = {}) =>
       Effect.map(
         webhook.answer(
@@ -66,7 +66,7 @@ export const recording = Effect.fnUntraced(function* <R = never>(
     failures,
     statuses: () => events.map(({ transaction }) => transaction.enStatusTransaction),
     reasons: () => reports.map((report) => ("reason" in report ? report.reason : report._tag)),
-    /** The process ends. */
+    /** Ends the process of the webhook. */
     crash: Scope.close(scope, Exit.void)
   }
 })
@@ -79,5 +79,5 @@ export const isWithdrawal = (
   report: WebhookEvent.Unconfirmed | undefined
 ): report is WebhookEvent.UnconfirmedWithdrawal => report?._tag === "UnconfirmedWithdrawal"
 
-/** An id that no gateway knows. */
+/** An id of no transaction. */
 export const nobody = (n = 0): string => `9f1c8c52-6a3e-4b1f-9d57-${String(n).padStart(12, "0")}`

@@ -1,4 +1,4 @@
-/** Books that were planted with differences, compared with a sandbox and with gateways that fail. */
+/** Compares books with planted differences with a sandbox and with gateways that fail. */
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect, Exit, Option, Result, Stream } from "effect"
 import {
@@ -48,7 +48,9 @@ const unreadable = new PaymentsError.UnexpectedResponse({
 
 const orderOf = (number: number) => ({ transactionId: `t-${number}`, amount: Money.centavos(2500) })
 
-/** Compares orders with a gateway that fails as it is told, and answers what came before the end and how it ended. */
+/**
+ * Compares orders with a gateway whose failures the test chooses. Returns the results before the end, and the error.
+ */
 const run = Effect.fnUntraced(function* <E = never>(
   orders: Iterable<Reconcile.Order> | Stream.Stream<Reconcile.Order, E>,
   options: Reconcile.Options,
@@ -63,7 +65,7 @@ const run = Effect.fnUntraced(function* <E = never>(
       asked.push(number)
       underWay += 1
       most = Math.max(most, underWay)
-      // Later orders are answered first.
+      // The gateway answers later orders first.
       yield* Effect.repeat(Effect.yieldNow, { times: 10 - (number % 10) })
       underWay -= 1
       return yield* failureOf(number) ?? Effect.succeed(detailOf(transactionId))
@@ -82,7 +84,7 @@ interface Invoice extends Reconcile.Order {
   readonly invoice: number
 }
 
-/** Books with random differences from a sandbox, and what a comparison has to find. */
+/** Books with random differences from a sandbox, and the results that a comparison must have. */
 const plant = Effect.fnUntraced(function* (random: ReturnType<typeof seeded>, count: number) {
   const payments = yield* Payments
   const sandbox = yield* Sandbox
@@ -110,39 +112,41 @@ const plant = Effect.fnUntraced(function* (random: ReturnType<typeof seeded>, co
 })
 
 describe("Reconcile.stream", () => {
-  it.effect("every planted difference is found and none is invented, by one lookup an order, also over a kill", () =>
-    Effect.gen(function* () {
-      const from = seed * 1000
-      for (let round = from; round < from + runs(5, 100); round++) {
-        yield* Effect.gen(function* () {
-          const random = seeded(round)
-          const { expected, orders } = yield* plant(random, 40)
-          const concurrency = 1 + random.below(6)
-          // What the user's store holds: the run is killed after some of it was stored.
-          const stored: Array<Reconcile.ReconcileResult<Invoice>> = []
-          const store = (killedAfter: number) =>
-            Reconcile.stream(orders, { concurrency, from: stored.at(-1)?.position ?? 0 }).pipe(
-              Stream.runForEach((result) =>
-                stored.length === killedAfter ? Effect.interrupt : Effect.sync(() => stored.push(result))
-              ),
-              Effect.exit
-            )
-          const before = yield* lookups
-          const killed = yield* store(random.below(40))
-          const whole = yield* store(Infinity)
-          assert.deepStrictEqual([Exit.hasInterrupts(killed), Exit.isSuccess(whole)], [true, true], `seed ${round}`)
+  it.effect(
+    "every planted difference is found and no other is reported, with one lookup for each order, also if the run is killed and continued",
+    () =>
+      Effect.gen(function* () {
+        const from = seed * 1000
+        for (let round = from; round < from + runs(5, 100); round++) {
+          yield* Effect.gen(function* () {
+            const random = seeded(round)
+            const { expected, orders } = yield* plant(random, 40)
+            const concurrency = 1 + random.below(6)
+            // The user's store. The run is killed after some results were stored.
+            const stored: Array<Reconcile.ReconcileResult<Invoice>> = []
+            const store = (killedAfter: number) =>
+              Reconcile.stream(orders, { concurrency, from: stored.at(-1)?.position ?? 0 }).pipe(
+                Stream.runForEach((result) =>
+                  stored.length === killedAfter ? Effect.interrupt : Effect.sync(() => stored.push(result))
+                ),
+                Effect.exit
+              )
+            const before = yield* lookups
+            const killed = yield* store(random.below(40))
+            const whole = yield* store(Infinity)
+            assert.deepStrictEqual([Exit.hasInterrupts(killed), Exit.isSuccess(whole)], [true, true], `seed ${round}`)
 
-          assert.deepStrictEqual(tagsOf(stored), expected, `seed ${round}`)
-          assert.deepStrictEqual(
-            stored.map(({ order, position }) => [order.invoice, position]),
-            upTo(40).map((at) => [at, at]),
-            `seed ${round}`
-          )
-          // Lookups that were under way at the kill are made again.
-          assert.isAtMost((yield* lookups) - before, 40 + concurrency + 1, `seed ${round}`)
-        }).pipe(Effect.provide(Sandbox.layerPayments))
-      }
-    })
+            assert.deepStrictEqual(tagsOf(stored), expected, `seed ${round}`)
+            assert.deepStrictEqual(
+              stored.map(({ order, position }) => [order.invoice, position]),
+              upTo(40).map((at) => [at, at]),
+              `seed ${round}`
+            )
+            // Lookups that were under way at the kill are made again.
+            assert.isAtMost((yield* lookups) - before, 40 + concurrency + 1, `seed ${round}`)
+          }).pipe(Effect.provide(Sandbox.layerPayments))
+        }
+      })
   )
 
   it.effect("a result shows the user's own order and the whole lookup", () =>
@@ -205,7 +209,7 @@ describe("Reconcile.stream", () => {
       }).pipe(Effect.provideService(PaymentsPolicy, PaymentsPolicy.once), Effect.provide(Sandbox.layerPayments))
   )
 
-  it.effect("a failure that every order would meet ends the run at once, after all results before it", () =>
+  it.effect("a failure that every order would have ends the run at once, after all results before it", () =>
     Effect.gen(function* () {
       for (const error of [denied, rejected(301), rejected(308)]) {
         for (const concurrency of [1, 4]) {
@@ -231,27 +235,25 @@ describe("Reconcile.stream", () => {
     })
   )
 
-  it.effect(
-    "an outage or a rate limit ends the run at ten orders in a row, and tells nothing of them until it is over",
-    () =>
-      Effect.gen(function* () {
-        const orders = upTo(40).map(orderOf)
-        for (const error of [unavailable, limited]) {
-          const first = yield* run(orders, { concurrency: 3 }, (number) => (number > 5 ? error : undefined))
-          assert.strictEqual(first.error, error)
-          assert.deepStrictEqual(tagsOf(first.results), Array(5).fill("Matched"))
-          assert.isAtMost(first.asked.length, 5 + 10 + 3)
+  it.effect("an outage or a rate limit of ten orders in a row ends the run, and these orders have no result", () =>
+    Effect.gen(function* () {
+      const orders = upTo(40).map(orderOf)
+      for (const error of [unavailable, limited]) {
+        const first = yield* run(orders, { concurrency: 3 }, (number) => (number > 5 ? error : undefined))
+        assert.strictEqual(first.error, error)
+        assert.deepStrictEqual(tagsOf(first.results), Array(5).fill("Matched"))
+        assert.isAtMost(first.asked.length, 5 + 10 + 3)
 
-          const ten = yield* run(orders, {}, (number) => (number > 5 && number <= 15 ? error : undefined))
-          assert.strictEqual(ten.error, error)
+        const ten = yield* run(orders, {}, (number) => (number > 5 && number <= 15 ? error : undefined))
+        assert.strictEqual(ten.error, error)
 
-          const second = yield* run(orders, { from: 5 })
-          assert.deepStrictEqual(
-            [...first.results, ...second.results].map(({ _tag, position }) => [_tag, position]),
-            upTo(40).map((at) => ["Matched", at])
-          )
-        }
-      })
+        const second = yield* run(orders, { from: 5 })
+        assert.deepStrictEqual(
+          [...first.results, ...second.results].map(({ _tag, position }) => [_tag, position]),
+          upTo(40).map((at) => ["Matched", at])
+        )
+      }
+    })
   )
 
   it.effect("a run continues while some lookups between failures are answered, whatever the answers are", () =>
@@ -285,7 +287,7 @@ describe("Reconcile.stream", () => {
     })
   )
 
-  it.effect("a run over many orders holds as many of them as are looked up at a time, and not the others", () =>
+  it.effect("a run over many orders holds only the orders that are looked up at the same time in memory", () =>
     Effect.gen(function* () {
       const count = runs(5000, 100_000)
       let pulled = 0
@@ -347,17 +349,19 @@ describe("Reconcile.stream", () => {
     })
   )
 
-  it.effect("a source of orders that fails ends the run with its own error, after the results of what it gave", () =>
-    Effect.gen(function* () {
-      const orders = Stream.concat(Stream.fromIterable(upTo(7).map(orderOf)), Stream.fail("the books are away"))
-      const { error, results } = yield* run(orders, {})
-      assert.strictEqual(error, "the books are away")
-      assert.strictEqual(results.length, 7)
-    })
+  it.effect(
+    "a source of orders that fails ends the run with its own error, after the results of the orders before",
+    () =>
+      Effect.gen(function* () {
+        const orders = Stream.concat(Stream.fromIterable(upTo(7).map(orderOf)), Stream.fail("the books are away"))
+        const { error, results } = yield* run(orders, {})
+        assert.strictEqual(error, "the books are away")
+        assert.strictEqual(results.length, 7)
+      })
   )
 
   it.effect(
-    "an order that is none is Unreadable as InvalidRequest, unsent and unquoted, and the others are compared",
+    "a value that is not an order is Unreadable with InvalidRequest and is neither sent nor quoted, and the other orders are compared",
     () =>
       Effect.gen(function* () {
         const right = orderOf(1)
@@ -383,7 +387,7 @@ describe("Reconcile.stream", () => {
       })
   )
 
-  it.effect("an id that is no safe part of a path is Unreadable, and nothing is sent for it", () =>
+  it.effect("an order whose id is not a safe part of a path is Unreadable, and nothing is sent for it", () =>
     Effect.gen(function* () {
       const results = yield* Stream.runCollect(
         Reconcile.stream(["", "..", "a/b"].map((transactionId) => ({ ...orderOf(1), transactionId })))
@@ -410,7 +414,7 @@ describe("Reconcile.stream", () => {
         [undefined, {}, "orders"]
       ]
       for (const [orders, options, path] of wrong) {
-        // What a caller without types may give.
+        // A caller without types may give this.
         const ran = yield* run(orders as ReadonlyArray<Reconcile.Order>, options as Reconcile.Options)
         assert.strictEqual(ran.error?._tag, "InvalidRequest")
         if (ran.error?._tag === "InvalidRequest") {
@@ -486,7 +490,7 @@ describe("Reconcile.unknownRows", () => {
   )
 
   it.effect(
-    "a list that contradicts itself ends in a PaginationError, and its checkpoint goes on without a repetition",
+    "a list that contradicts itself ends in a PaginationError, and a run from its checkpoint repeats no row",
     () =>
       Effect.gen(function* () {
         const gateway = still(250)
@@ -495,7 +499,7 @@ describe("Reconcile.unknownRows", () => {
           unknownBy(gateway, { isKnown: isEven, from }).pipe(
             Stream.runForEach(({ id }) => Effect.sync(() => found.push(id)))
           )
-        // The second page is another one than asked for, again and again.
+        // The second page is never the requested one.
         gateway.answer = (page) => (page.currentPage === 1 ? page : { ...page, currentPage: 1 })
         const error = yield* Effect.flip(read())
         assert.strictEqual(error._tag, "PaginationError")
@@ -526,7 +530,7 @@ describe("Reconcile.unknownRows", () => {
         [{ isKnown: isEven, since: "yesterday" }, "since"]
       ] as const) {
         const gateway = still(3)
-        // What a caller without types may give.
+        // A caller without types may give this.
         const given = options as unknown as Reconcile.UnknownRowsOptions
         const error = yield* Effect.flip(Stream.runDrain(unknownBy(gateway, given)))
         assert.strictEqual(error._tag, "InvalidRequest")

@@ -39,7 +39,7 @@ describe("TransactionStream on a list that does not change", () => {
   )
 
   it.effect(
-    "a list that stands still is read from a service that answers with fewer rows than asked for, said or not",
+    "a list that does not change is read whole from a service that returns fewer rows than requested, whether it reports its page size or not",
     () =>
       Effect.gen(function* () {
         for (const isSaid of [true, false]) {
@@ -53,7 +53,7 @@ describe("TransactionStream on a list that does not change", () => {
   )
 
   it.effect(
-    "a list that stands still is read from a service that ignores the page size, with at most five requests a page",
+    "a list that does not change is read whole from a service that ignores the page size, with at most five requests a page",
     () =>
       Effect.gen(function* () {
         for (const timeOf of [(id: number) => id, () => undefined, () => 7]) {
@@ -65,7 +65,7 @@ describe("TransactionStream on a list that does not change", () => {
       })
   )
 
-  it.effect("a list that does not change is read whole where the service counts no rows or too few", () =>
+  it.effect("a list that does not change is read whole from a service that counts no rows or too few", () =>
     Effect.gen(function* () {
       for (const counted of [0, 1, 100]) {
         for (const most of [100, 50]) {
@@ -97,7 +97,7 @@ describe("TransactionStream on a list that does not change", () => {
 describe("the limits of TransactionStream", () => {
   const at = (seconds: number) => DateTime.makeUnsafe(seconds * 1000)
 
-  it.effect("the limits by time give the rows from since to before until, without reading the rest", () =>
+  it.effect("the limits by time deliver the rows from `since` to before `until`, without reading the others", () =>
     Effect.gen(function* () {
       for (const sort of ["createdAt_asc", "createdAt_desc"] as const) {
         const gateway = still(20_000, (id) => Math.ceil(id / 2))
@@ -109,7 +109,7 @@ describe("the limits of TransactionStream", () => {
     })
   )
 
-  it.effect("the limits by time leave rows without a time out, and may match nothing", () =>
+  it.effect("the limits by time leave out rows without a time, and may match no row", () =>
     Effect.gen(function* () {
       const gateway = still(50, (id) => (id % 2 === 0 ? undefined : id))
       assert.deepStrictEqual(idsOf(yield* collect(gateway, { since: at(11), until: at(15) })), [11, 13])
@@ -177,7 +177,7 @@ describe("TransactionStream.Checkpoint", () => {
     })
   )
 
-  it.effect("a checkpoint is enough to go on where rows show no time", () =>
+  it.effect("a run continues from a checkpoint also if the rows show no time", () =>
     Effect.gen(function* () {
       const gateway = still(450, () => undefined)
       const pages = yield* Stream.runCollect(pagesBy(gateway.list, { limit: 130 }))
@@ -187,7 +187,7 @@ describe("TransactionStream.Checkpoint", () => {
     })
   )
 
-  it.effect("a checkpoint is enough to go on where the service gives fewer rows than it says", () =>
+  it.effect("a run continues from a checkpoint also if the service returns fewer rows than it reports", () =>
     Effect.gen(function* () {
       for (const most of [7, 33, 50]) {
         for (const [pageSize, limit] of [
@@ -202,14 +202,14 @@ describe("TransactionStream.Checkpoint", () => {
           const before = gateway.requests.length
           const rest = yield* collect(gateway, { from: pages.at(-1)?.checkpoint, pageSize })
           assert.deepStrictEqual(idsOf(rest), upTo(400).slice(limit))
-          // Not from the start again.
+          // The second run does not start at the first page.
           assert.isAtMost(gateway.requests.length - before, Math.ceil((400 - limit) / most) * 4 + 10)
         }
       }
     })
   )
 
-  it.effect("a checkpoint goes on after the service failed", () =>
+  it.effect("a run continues from a checkpoint after the service failed", () =>
     Effect.gen(function* () {
       const gateway = still(450)
       const unavailable = new ServiceUnavailable({
@@ -251,7 +251,7 @@ describe("TransactionStream.Options", () => {
         ["since", { since: new Date("x") }],
         ["until", { until: new Date("x") }],
         ["from", { from }],
-        // What a caller without types may give.
+        // A caller without types may give this.
         ...[null, 7, "all", []].map((given: unknown) => ["options", given as TransactionStream.Options] as const)
       ] as const) {
         const gateway = still(5)
@@ -266,32 +266,34 @@ describe("TransactionStream.Options", () => {
     })
   )
 
-  it.effect("the option readAhead bounds how far is read ahead, and nothing is read before it is asked for", () =>
-    Effect.gen(function* () {
-      const made: Array<number> = []
-      for (const readAhead of [0, 1, 4]) {
-        const gateway = still(3000)
-        yield* Effect.scoped(
-          Effect.gen(function* () {
-            const pull = yield* Stream.toPull(pagesBy(gateway.list, { readAhead }))
-            assert.strictEqual(gateway.requests.length, 0)
-            yield* pull
-            for (let turn = 0; turn < 200; turn++) yield* Effect.yieldNow
-            made.push(gateway.requests.length)
-          })
-        )
-        for (let turn = 0; turn < 200; turn++) yield* Effect.yieldNow
-        assert.strictEqual(gateway.requests.length, made.at(-1))
-      }
-      // The page itself, those that wait and one under way, each with a look over its border.
-      assert.isAtMost(made[0] ?? 0, 1)
-      assert.isAtMost(made[1] ?? 0, 5)
-      assert.isAtMost(made[2] ?? 0, 11)
-      assert.isAbove(made[2] ?? 0, made[1] ?? 0)
-    })
+  it.effect(
+    "the option readAhead limits the pages that are read ahead, and no page is read before the consumer needs one",
+    () =>
+      Effect.gen(function* () {
+        const made: Array<number> = []
+        for (const readAhead of [0, 1, 4]) {
+          const gateway = still(3000)
+          yield* Effect.scoped(
+            Effect.gen(function* () {
+              const pull = yield* Stream.toPull(pagesBy(gateway.list, { readAhead }))
+              assert.strictEqual(gateway.requests.length, 0)
+              yield* pull
+              for (let turn = 0; turn < 200; turn++) yield* Effect.yieldNow
+              made.push(gateway.requests.length)
+            })
+          )
+          for (let turn = 0; turn < 200; turn++) yield* Effect.yieldNow
+          assert.strictEqual(gateway.requests.length, made.at(-1))
+        }
+        // The page itself, the pages that wait and the page under way, each with a look at its border.
+        assert.isAtMost(made[0] ?? 0, 1)
+        assert.isAtMost(made[1] ?? 0, 5)
+        assert.isAtMost(made[2] ?? 0, 11)
+        assert.isAbove(made[2] ?? 0, made[1] ?? 0)
+      })
   )
 
-  it.effect("the stream makes no request more than the consumer takes", () =>
+  it.effect("the stream makes no request that the consumer does not need", () =>
     Effect.gen(function* () {
       const gateway = still(3000)
       const first = yield* Stream.runHead(streamBy(gateway.list))

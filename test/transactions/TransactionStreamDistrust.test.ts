@@ -19,28 +19,30 @@ import { runs, seed, seeded } from "../support/seed.ts"
 describe("TransactionStream on a service that contradicts itself", () => {
   const few = 100
 
-  it.effect("the stream fails when the service answers with one page whatever is asked, and says so or not", () =>
-    Effect.gen(function* () {
-      for (const isSaid of [true, false]) {
-        for (const [count, isFixed] of [
-          [450, true],
-          [300, true],
-          [200, true],
-          [450, false]
-        ] as const) {
-          const gateway = still(count)
-          gateway.answer = (honest, { page, pageSize }) => ({
-            ...honest,
-            items: gateway.rows.slice(0, isFixed ? 100 : pageSize).map(item),
-            currentPage: isSaid ? 1 : page
-          })
-          const { error, rows } = yield* untilFailure(gateway)
-          assert.include(["EchoedPage", "RepeatedPage"], error.reason)
-          assert.deepStrictEqual(rows, upTo(100))
-          assert.isBelow(gateway.requests.length, few)
+  it.effect(
+    "the stream fails when the service always answers with the same page, whether it reports its number or not",
+    () =>
+      Effect.gen(function* () {
+        for (const isSaid of [true, false]) {
+          for (const [count, isFixed] of [
+            [450, true],
+            [300, true],
+            [200, true],
+            [450, false]
+          ] as const) {
+            const gateway = still(count)
+            gateway.answer = (honest, { page, pageSize }) => ({
+              ...honest,
+              items: gateway.rows.slice(0, isFixed ? 100 : pageSize).map(item),
+              currentPage: isSaid ? 1 : page
+            })
+            const { error, rows } = yield* untilFailure(gateway)
+            assert.include(["EchoedPage", "RepeatedPage"], error.reason)
+            assert.deepStrictEqual(rows, upTo(100))
+            assert.isBelow(gateway.requests.length, few)
+          }
         }
-      }
-    })
+      })
   )
 
   it.effect("the stream fails when the service answers the first request with another page", () =>
@@ -109,7 +111,7 @@ describe("TransactionStream on a service that contradicts itself", () => {
     })
   )
 
-  it.effect("the stream fails when rows move faster than they can be followed, and no request is made for ever", () =>
+  it.effect("the stream fails after a bounded number of requests when rows move faster than it can follow", () =>
     Effect.gen(function* () {
       const gateway = still(450)
       gateway.beforeEach = ({ requests }) => {
@@ -158,7 +160,7 @@ describe("TransactionStream on a service that contradicts itself", () => {
   )
 })
 
-/** How a service may answer that is not to be trusted. `echo` is how often it gives an earlier answer, which says so. */
+/** The faults of a service. `echo` is the probability of an earlier answer, with its own page number. */
 interface Vices {
   readonly cap: number
   readonly counts: "Honest" | "OwnPage" | "Nothing" | "TooFew" | "TooMany"
@@ -166,7 +168,7 @@ interface Vices {
   readonly repeats: number
 }
 
-/** Makes the service of a schedule as bad as this; the seed decides when. */
+/** Adds these faults to the service of a schedule. The seed decides when they occur. */
 const corrupt = (gateway: Gateway, seed: number, { cap, counts, echo, repeats }: Vices) => {
   const { below, next } = seeded(seed)
   const given: Array<TransactionPage> = []
@@ -190,7 +192,7 @@ const corrupt = (gateway: Gateway, seed: number, { cap, counts, echo, repeats }:
   }
 }
 
-describe("TransactionStream on a service that is not to be trusted", () => {
+describe("TransactionStream on a service with faults", () => {
   const caps = [1, 2, 3, 7, 20, 33, 50, 99, 1000] as const
   const vices = (seed: number, counts: Vices["counts"], isMoving: boolean): Vices => {
     const { below, next } = seeded(seed * 31)
@@ -198,7 +200,7 @@ describe("TransactionStream on a service that is not to be trusted", () => {
       // Pages of a few rows have no border to look over: see the tests of a service that ignores the page size.
       cap: (isMoving ? caps.slice(3) : caps)[below(isMoving ? caps.length - 3 : caps.length)] ?? 50,
       counts,
-      // Where the counts are wrong too, nothing tells another request's answer from the end of the list.
+      // If the counts are wrong too, the answer to another request looks like the end of the list.
       echo: next() < 0.4 || counts !== "Honest" ? 0 : next() * (isMoving ? 0.15 : 0.25),
       repeats: next() < 0.7 ? 0 : 0.3
     }
@@ -209,7 +211,7 @@ describe("TransactionStream on a service that is not to be trusted", () => {
     for (const isMoving of [false, true]) {
       const rows = isMoving ? "move" : "stand still"
       it.effect(
-        `the stream loses no row in silence where its rows ${rows} and its counts are of the kind ${counts}`,
+        `the stream loses no row without an error if its rows ${rows} and its counts are of the kind ${counts}`,
         () =>
           Effect.gen(function* () {
             let whole = 0
@@ -218,11 +220,11 @@ describe("TransactionStream on a service that is not to be trusted", () => {
               const schedule = moving(run, { burst: 20, appendOnly: n % 2 === 0 })
               if (!isMoving) schedule.gateway.beforeEach = () => {}
               corrupt(schedule.gateway, run, vices(run, counts, isMoving))
-              // Where the counts are wrong, only a border that is looked over tells.
+              // If the counts are wrong, only the look at a border shows lost rows.
               const pageSize = isMoving ? Math.max(10, schedule.pageSize) : schedule.pageSize
               if (yield* deliversOnceOrFails(run, { ...schedule, pageSize })) whole += 1
             }
-            // A service that counts more rows than there are gives no end: that is said, too.
+            // If a service counts more rows than exist, the list has no end, and the stream fails with that reason.
             if (counts !== "TooMany") assert.isAbove(whole, 0.75 * schedules)
           })
       )

@@ -20,14 +20,14 @@ import { runs } from "../support/seed.ts"
 const thousands = runs(500, 5000)
 const hundreds = runs(150, 1000)
 
-describe("TransactionStream on a list that moves", () => {
+describe("TransactionStream on a list that changes", () => {
   it.effect(
-    "the stream gives every row that stayed exactly once, whatever is added and removed between any two answers, or says so",
+    "the stream delivers every row that stayed exactly once or fails, whatever rows are added and removed between any two answers",
     () =>
       Effect.gen(function* () {
         let whole = 0
         for (let seed = 1; seed <= thousands; seed++) if (yield* deliversOnceOrFails(seed, moving(seed))) whole += 1
-        // The rest moves by thousands of rows between any two answers, or has many rows of one time.
+        // The other lists change by thousands of rows between any two answers, or have many rows of one time.
         assert.isAtLeast(whole, 0.96 * thousands)
         // Backdated rows right after remembered ones that came late themselves.
         for (const seed of [10_386, 17_022, 19_625, 52_620]) yield* deliversOnce(seed, moving(seed))
@@ -35,7 +35,7 @@ describe("TransactionStream on a list that moves", () => {
   )
 
   it.effect(
-    "the stream gives every row that stayed exactly once where the service gives fewer rows than it is asked for",
+    "the stream delivers every row that stayed exactly once if the service returns fewer rows than requested",
     () =>
       Effect.gen(function* () {
         let whole = 0
@@ -49,15 +49,15 @@ describe("TransactionStream on a list that moves", () => {
       })
   )
 
-  it.effect("the stream repeats no row where thousands share one time and late rows are added among them", () =>
+  it.effect("the stream repeats no row if thousands share one time and late rows are added among them", () =>
     Effect.gen(function* () {
-      // Seeds whose lists grow past what is remembered, all of one time.
+      // With these seeds the lists have more rows than the stream remembers, all of one time.
       for (const seed of [9952, 11_838, 12_983, 17_524, 19_968, 22_785]) yield* deliversOnceOrFails(seed, moving(seed))
     })
   )
 
   it.effect(
-    "the stream loses and repeats no row where rows show no time, and fails with LostPlace if it cannot continue",
+    "the stream loses and repeats no row if rows show no time, and fails with LostPlace if it cannot continue",
     () =>
       Effect.gen(function* () {
         let whole = 0
@@ -69,7 +69,7 @@ describe("TransactionStream on a list that moves", () => {
   )
 
   it.effect(
-    "the stream loses and repeats nothing where the service ignores the page size, and says so where rows move at each answer",
+    "the stream loses and repeats no row if the service ignores the page size, and fails if rows move at each answer",
     () =>
       Effect.gen(function* () {
         const lists = { createdAt_asc: 0, createdAt_desc: 0 }
@@ -80,13 +80,13 @@ describe("TransactionStream on a list that moves", () => {
           lists[schedule.sort] += 1
           if (yield* deliversOnceOrFails(seed, schedule)) whole[schedule.sort] += 1
         }
-        // Without pages that overlap, a row that moves from one to the other and back cannot be told from one that rests.
+        // Without overlapping pages, a row that moves to the other page and back looks like a row that did not move.
         assert.isAbove(whole.createdAt_asc / lists.createdAt_asc, 0.9)
         assert.isAbove(whole.createdAt_desc / lists.createdAt_desc, 0.7)
       })
   )
 
-  it.effect("the stream loses and repeats nothing where the service counts no rows", () =>
+  it.effect("the stream loses and repeats no row if the service counts no rows", () =>
     Effect.gen(function* () {
       for (let seed = 1; seed <= hundreds; seed++) {
         const schedule = moving(seed)
@@ -96,7 +96,7 @@ describe("TransactionStream on a list that moves", () => {
     })
   )
 
-  it.effect("the stream loses and repeats nothing where the service counts only the rows of the page", () =>
+  it.effect("the stream loses and repeats no row if the service counts only the rows of the page", () =>
     Effect.gen(function* () {
       for (const isFixed of [false, true]) {
         let whole = 0
@@ -105,7 +105,7 @@ describe("TransactionStream on a list that moves", () => {
           const most = isFixed ? 1 + (seed % 20) : 50
           schedule.gateway.sizeOf = (asked) => (isFixed ? most : Math.min(asked, most))
           schedule.gateway.answer = (page) => ({ ...page, totalItems: page.items.length, totalPages: 1 })
-          // Newest first, only an honest count tells that a row has moved to the neighbouring page and back.
+          // Newest first, only a correct count shows that a row has moved to the neighbouring page and back.
           const sort = isFixed ? "createdAt_asc" : schedule.sort
           if (yield* deliversOnceOrFails(seed, { ...schedule, sort })) whole += 1
         }
@@ -115,14 +115,14 @@ describe("TransactionStream on a list that moves", () => {
   )
 
   it.effect(
-    "the stream does not end where the first page is full again and the service counts only the rows of the page",
+    "the stream does not end early if the first page is full again and the service counts only the rows of the page",
     () =>
       Effect.gen(function* () {
         const gateway = still(400)
         gateway.sizeOf = (asked) => Math.min(asked, 50)
         gateway.answer = (page) => ({ ...page, totalItems: page.items.length, totalPages: 1 })
         gateway.beforeEach = ({ requests, rows }) => {
-          // What was read goes, but for the last rows: these fill page 1.
+          // All rows that were read are removed, except the last ones, which fill page 1.
           if (requests.length === 4) gateway.rows = rows.filter((row) => row.id > 100)
         }
         assert.deepStrictEqual(idsOf(yield* collect(gateway)), upTo(400))
@@ -139,7 +139,7 @@ describe("TransactionStream on a list that moves", () => {
         const before = idsOf(gateway.rows)
         const rows: Array<number> = []
         let from: TransactionStream.Checkpoint | undefined
-        // From a place that is lost nothing can go on.
+        // No run can continue from a lost place.
         let isLost = false
         for (let run = 0; run < 400; run++) {
           const limit = 1 + ((seed + run) % 90)
@@ -163,7 +163,7 @@ describe("TransactionStream on a list that moves", () => {
           assert.isBelow(stored.length, 10_000)
           from = decode(JSON.parse(stored))
         }
-        if (isLost) assert.strictEqual(new Set(rows).size, rows.length, `seed ${seed}: a row came twice`)
+        if (isLost) assert.strictEqual(new Set(rows).size, rows.length, `seed ${seed}: a row was delivered twice`)
         else exactlyOnce(seed, gateway, before, rows)
         whole += isLost ? 0 : 1
       }

@@ -7,7 +7,7 @@ import { idsOf, streamBy } from "../support/movingList.ts"
 import { layerPostgres } from "../support/database.ts"
 import { noPostgres } from "../support/postgres.ts"
 
-/** How many rows share one `createdAt`, and where the table has them. */
+/** How many rows share one `createdAt`, and their order in the table. */
 interface Table {
   readonly ties: number
   readonly order: "as inserted" | "half updated since" | "shuffled"
@@ -16,7 +16,7 @@ interface Table {
 const count = 5000
 const absent = noPostgres()
 
-/** Rows, nothing of which moves while they are read. */
+/** Fills the table. No row changes while the table is read. */
 const fill = Effect.fnUntraced(function* ({ order, ties }: Table) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`DROP TABLE IF EXISTS transactions`
@@ -27,12 +27,12 @@ const fill = Effect.fnUntraced(function* ({ order, ties }: Table) {
     INSERT INTO transactions
     SELECT n, timestamptz '2026-01-01' + ((n + 16) / ${sql.literal(`${ties}`)}) * interval '1 second', 'PENDING'
     FROM generate_series(1, ${sql.literal(`${count}`)}) AS n ORDER BY ${by}`
-  // An updated row is written anew, at another place of the table.
+  // PostgreSQL writes an updated row to another place of the table.
   if (order === "half updated since") yield* sql`UPDATE transactions SET status = 'PAID' WHERE id % 2 = 0`
   yield* sql`ANALYZE transactions`
 })
 
-/** The list as a service gives it that sorts by `createdAt` alone. */
+/** The list of a service that sorts by `createdAt` alone. */
 const service = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   let requests = 0
@@ -67,7 +67,7 @@ describe.skipIf(absent !== undefined)(
       for (const order of ["as inserted", "half updated since", "shuffled"] as const) {
         for (const ties of [3, 50, 500]) {
           it.effect(
-            `a list that is sorted by createdAt alone, ${ties} rows an instant, ${order}, comes whole or ends in MissingRows`,
+            `a list that is sorted by createdAt alone, with ${ties} rows an instant, ${order}, is delivered whole or ends in MissingRows`,
             () =>
               Effect.gen(function* () {
                 yield* fill({ ties, order })
@@ -84,7 +84,7 @@ describe.skipIf(absent !== undefined)(
                     Stream.runForEach((row) => Effect.sync(() => rows.push(row.id))),
                     Effect.result
                   )
-                  assert.strictEqual(new Set(rows).size, rows.length, "a row came twice")
+                  assert.strictEqual(new Set(rows).size, rows.length, "a row was delivered twice")
                   assert.isAtLeast(rows.length, looped.size, "more rows were lost than by a plain loop")
                   assert.isAtMost(requests(), 400)
                   if (Result.isSuccess(result)) assert.strictEqual(rows.length, count)

@@ -9,7 +9,7 @@ import { runs } from "../support/seed.ts"
 
 const charges = (count: number) => Effect.replicateEffect(charge, count)
 
-/** Between any two pages: charges come in, some at the same instant, and some of the old ones are cancelled. */
+/** Runs between any two pages: creates charges, some at the same instant, and cancels some of the old charges. */
 const disturb = Effect.gen(function* () {
   const sandbox = yield* Sandbox
   const created = yield* charges(yield* Random.nextIntBetween(0, 12))
@@ -41,13 +41,13 @@ describe("TransactionStream on a gateway that is in use", () => {
         Array.from({ length: runs(15, 150) }, (_, seed) => seed),
         (seed) =>
           Effect.gen(function* () {
-            // Oldest first would follow a gateway that never rests: a limit ends it.
-            // Smaller pages would be left behind by twelve new rows a request.
+            // Oldest first, the stream would never end while charges are created, so a limit ends it. With smaller
+            // pages the stream could not keep up with twelve new rows a request.
             const pageSize = (seed % 15) + 30
             const { before, read } = yield* readAll({ sort, pageSize, limit: 120 }).pipe(
               Random.withSeed(`${sort} ${seed}`)
             )
-            assert.strictEqual(new Set(read).size, read.length, `seed ${seed}: a row came twice`)
+            assert.strictEqual(new Set(read).size, read.length, `seed ${seed}: a row was delivered twice`)
             const missing = before.filter((id) => !read.includes(id))
             assert.deepStrictEqual(missing, [], `seed ${seed}: rows were lost`)
           })

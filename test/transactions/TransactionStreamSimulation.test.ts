@@ -21,10 +21,10 @@ const read = Effect.fnUntraced(function* (schedule: Schedule, rows: number, sort
   )
   const got = new Set(delivered)
   const now = new Set(left())
-  assert.strictEqual(got.size, delivered.length, `${schedule.name}, seed ${seed}: a row came twice`)
+  assert.strictEqual(got.size, delivered.length, `${schedule.name}, seed ${seed}: a row was delivered twice`)
   const lost = before.filter((id) => now.has(id) && !got.has(id)).length
   if (Result.isSuccess(result)) {
-    assert.strictEqual(lost, 0, `${schedule.name}, ${sort}, seed ${seed}: rows were lost in silence`)
+    assert.strictEqual(lost, 0, `${schedule.name}, ${sort}, seed ${seed}: rows were lost without an error`)
     return { error: undefined, list, requests: gateway.requests.length }
   }
   const error = result.failure
@@ -32,7 +32,7 @@ const read = Effect.fnUntraced(function* (schedule: Schedule, rows: number, sort
   return { error, list, requests: gateway.requests.length }
 })
 
-/** Runs come to their end, but for so many of all, which end typed. */
+/** How many runs may end with a typed error. All other runs end with all rows. */
 const whole: ReadonlyArray<Schedule & { readonly failures?: number }> = [
   { name: "a list that stands still" },
   { name: "rows that arrive", appends: upToMost(20) },
@@ -73,18 +73,20 @@ const whole: ReadonlyArray<Schedule & { readonly failures?: number }> = [
 
 describe("TransactionStream in a simulation", () => {
   for (const schedule of whole) {
-    it.effect(`${schedule.name}: no row is lost in silence, none is delivered twice, and requests are bounded`, () =>
-      Effect.gen(function* () {
-        for (const sort of sorts) {
-          let failures = 0
-          for (let n = 0; n < times; n++) {
-            const { error, requests } = yield* read(schedule, count, sort, firstSeed * 100_000 + n)
-            if (error !== undefined) failures += 1
-            assert.isAtMost(requests, 300)
+    it.effect(
+      `${schedule.name}: no row is lost without an error, none is delivered twice, and requests are bounded`,
+      () =>
+        Effect.gen(function* () {
+          for (const sort of sorts) {
+            let failures = 0
+            for (let n = 0; n < times; n++) {
+              const { error, requests } = yield* read(schedule, count, sort, firstSeed * 100_000 + n)
+              if (error !== undefined) failures += 1
+              assert.isAtMost(requests, 300)
+            }
+            assert.isAtMost(failures, (schedule.failures ?? 0) * times, `${sort}: runs that failed`)
           }
-          assert.isAtMost(failures, (schedule.failures ?? 0) * times, `${sort}: runs that failed`)
-        }
-      })
+        })
     )
   }
 
@@ -103,7 +105,8 @@ describe("TransactionStream in a simulation", () => {
             if (error?.reason !== "MissingRows") return assert.fail(`${error?.message}`)
             assert.isBelow(error.delivered ?? 0, error.counted ?? 0)
             assert.include(error.message, "start again")
-            // With its count the same is missing from there; without it the rest comes, and here there is none.
+            // A run from the checkpoint with its count misses the same rows. A run without the count delivers the other
+            // rows: here there are none.
             const again = yield* Effect.flip(Stream.runDrain(streamBy(list, { from: error.checkpoint })))
             assert.strictEqual(again._tag === "PaginationError" && again.reason, "MissingRows")
             const { count: _, ...from } = error.checkpoint
@@ -129,7 +132,7 @@ describe("TransactionStream in a simulation", () => {
 
   for (const ties of [20, 50, 99, 120]) {
     it.effect(
-      `${ties} rows of one time: runs that each read one page, from the checkpoint before, lose no row in silence`,
+      `${ties} rows of one time: runs that each read one page, from the checkpoint before, lose no row without an error`,
       () =>
         Effect.gen(function* () {
           for (const sort of sorts) {
@@ -145,9 +148,9 @@ describe("TransactionStream in a simulation", () => {
                 page = yield* Effect.result(Stream.runHead(pagesBy(list, { sort, from })))
               }
               const got = new Set(rows)
-              assert.strictEqual(got.size, rows.length, `${sort}, seed ${seed}: a row came twice`)
+              assert.strictEqual(got.size, rows.length, `${sort}, seed ${seed}: a row was delivered twice`)
               if (Result.isFailure(page)) assert.strictEqual(page.failure._tag, "PaginationError")
-              else assert.sameMembers(rows, left(), `${sort}, seed ${seed}: rows were lost in silence`)
+              else assert.sameMembers(rows, left(), `${sort}, seed ${seed}: rows were lost without an error`)
             }
           }
         })
@@ -155,12 +158,12 @@ describe("TransactionStream in a simulation", () => {
   }
 
   it.effect(
-    "a run that goes on from the checkpoint of any page brings exactly the rest, from memory that is bounded",
+    "a run that continues from the checkpoint of any page delivers exactly the other rows, in bounded memory",
     () =>
       Effect.gen(function* () {
         const schedule: Schedule = { name: "", deletes: upToMost(3), appends: upToMost(20) }
         for (const sort of sorts) {
-          // Each is as long as several of the others.
+          // Each of these runs takes as long as several of the others.
           for (let n = 0; n < Math.ceil(times / 3); n++) {
             const seed = firstSeed * 100_000 + n
             const { gateway, left, list } = serve(schedule, 3000, sort, seed)
@@ -180,7 +183,7 @@ describe("TransactionStream in a simulation", () => {
             }
             const now = new Set(left())
             const got = new Set(rows)
-            assert.strictEqual(got.size, rows.length, `${sort}, seed ${seed}: a row came twice`)
+            assert.strictEqual(got.size, rows.length, `${sort}, seed ${seed}: a row was delivered twice`)
             assert.deepStrictEqual(
               before.filter((id) => now.has(id) && !got.has(id)),
               [],

@@ -49,7 +49,7 @@ const limited = (seconds: number) =>
     retryAfter: Duration.seconds(seconds)
   })
 
-/** Answers in turn, the last one for ever, and says at which millisecond it was asked. */
+/** Gives the answers one after another and repeats the last one. Records the time of each lookup in milliseconds. */
 const script = (...answers: ReadonlyArray<TransactionDetail | PaymentsError.GetTransactionError>) => {
   const times: Array<number> = []
   const get: GetTransaction = () =>
@@ -359,7 +359,7 @@ describe("TransactionWait.final", () => {
       })
   )
 
-  it.effect("waiting fails at once if it cannot help", () =>
+  it.effect("waiting fails at once after an error that waiting cannot change", () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const { id } = yield* charge
@@ -482,8 +482,8 @@ describe("changes", () => {
   )
 })
 
-describe("a wait with options that make no sense", () => {
-  // What a caller without types may give.
+describe("a wait with wrong options", () => {
+  // A caller without types may give this.
   for (const [path, wrong] of Object.entries({
     expiresAt: ["soon", Number.NaN, new Date("x")],
     deadline: ["soon", Number.NaN, -1, "-1 second", {}, { hours: Number.NaN }, [0, Number.NaN]],
