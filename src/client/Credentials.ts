@@ -102,7 +102,7 @@ const checkVisible = (setting: string, value: unknown): Effect.Effect<string, Co
     ? Effect.succeed(value)
     : Settings.wrong(
         setting,
-        "may hold checkVisible ASCII characters only, at most 4096 (is there a space or a line break at its end?)"
+        "may hold visible ASCII characters only, at most 4096 (is there a space or a line break at its end?)"
       )
 }
 

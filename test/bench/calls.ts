@@ -1,9 +1,9 @@
 /**
- * What a call costs: CPU, time and allocated bytes, for each operation, one at a time and 64 in flight.
+ * Measures the cost of a call: CPU, time and allocated bytes, for each operation, one at a time and 64 in flight.
  *
- * Each client has a process of its own and only one of them works at a time. They take turns, round after round, and a
- * round's figures are divided by raw undici's of the same round (the mean of two processes), so that a machine that
- * slows down slows all of them down.
+ * Each client has its own process, and only one process works at a time. In each round every client is measured once.
+ * The figures of a round are divided by those of raw undici in the same round (the mean of two processes), so that a
+ * slow machine changes no ratio.
  */
 import type { ChildProcess } from "node:child_process"
 import { Array, Effect, Record } from "effect"
@@ -36,7 +36,7 @@ export interface Row {
 export interface Table {
   readonly call: Call
   readonly inFlight: number
-  /** What 1.00 is: microseconds of CPU. */
+  /** The CPU time of the ratio 1.00, in microseconds. */
   readonly unit: number
   readonly rows: ReadonlyArray<Row>
 }
@@ -49,7 +49,7 @@ const scenarios = (["create", "lookup", "list", "withdraw"] as const).flatMap((c
 
 type Worker = { readonly child: ChildProcess; readonly name: ContenderName }
 
-const tell = <A>(child: ChildProcess, job: Job) => message<A>(child, job)
+const sendJob = <A>(child: ChildProcess, job: Job) => message<A>(child, job)
 
 const measure = Effect.fnUntraced(function* (
   workers: ReadonlyArray<Worker>,
@@ -57,13 +57,13 @@ const measure = Effect.fnUntraced(function* (
   { milliseconds, rounds, warmUp }: Rounds
 ) {
   for (const { child } of workers) {
-    yield* tell<Sample>(child, { kind: "time", ...scenario, milliseconds: warmUp })
+    yield* sendJob<Sample>(child, { kind: "time", ...scenario, milliseconds: warmUp })
   }
   const samples = yield* Effect.forEach(Array.range(1, rounds), (round) =>
     Effect.gen(function* () {
       const taken = new Map<ContenderName, Sample>()
       for (const { child, name } of Array.rotate(workers, round)) {
-        taken.set(name, yield* tell<Sample>(child, { kind: "time", ...scenario, milliseconds }))
+        taken.set(name, yield* sendJob<Sample>(child, { kind: "time", ...scenario, milliseconds }))
       }
       return taken
     })
@@ -71,7 +71,7 @@ const measure = Effect.fnUntraced(function* (
   const bytes = new Map<ContenderName, number>()
   for (const { child, name } of workers) {
     const calls = scenario.call === "list" ? 100 : 400
-    bytes.set(name, yield* tell<number>(child, { kind: "bytes", ...scenario, calls }))
+    bytes.set(name, yield* sendJob<number>(child, { kind: "bytes", ...scenario, calls }))
   }
   const of = (round: ReadonlyMap<ContenderName, Sample>, name: ContenderName, column: keyof Sample) =>
     round.get(name)?.[column] ?? Number.NaN
@@ -90,7 +90,7 @@ const measure = Effect.fnUntraced(function* (
   return { ...scenario, unit, rows } satisfies Table
 })
 
-/** A server, and a process for each of these clients. */
+/** Starts a server, and a process for each of these clients. */
 const prepare = Effect.fnUntraced(function* (chosen: ReadonlyArray<ContenderName>) {
   const server = yield* startServer()
   const workers = yield* Effect.forEach(chosen, (name) =>

@@ -1,5 +1,6 @@
 /**
- * Cold starts: a new process, until the first answer is there; against a plain program on Effect's `HttpClient`.
+ * Measures cold starts: the time from the start of a process to the first answer, beside a plain program on Effect's
+ * `HttpClient`.
  */
 import { execFile } from "node:child_process"
 import { join } from "node:path"

@@ -1,6 +1,6 @@
 /**
- * The clients under comparison. Each sends the same request with the same headers and gives back what identifies the
- * answer, so that none is measured while it fails.
+ * The clients under comparison. Each sends the same request with the same headers, and returns a value that identifies
+ * the answer, so that a failing client is never measured.
  */
 import { randomUUID } from "node:crypto"
 import { NodeHttpClient } from "@effect/platform-node"
@@ -12,7 +12,7 @@ import { Agent, Pool } from "undici"
 import { type Call, charge, chargeId, credentials, paths, rows, withdrawal, withdrawalBody } from "./payloads.ts"
 import { peer } from "./peers.ts"
 
-/** One function an operation; each gives what identifies its answer. */
+/** One function for each operation. It returns a value that identifies the answer. */
 export type Client = Readonly<Record<Call, () => Promise<unknown>>>
 
 const readHeaders = {
@@ -40,12 +40,12 @@ interface Withdrawn {
   readonly id: number
 }
 
-/** The four operations on what fetches JSON: the others differ in nothing else. */
+/** The four operations on two functions that fetch JSON. The plain clients differ only in these functions. */
 const clientOf = (
   get: (path: string) => Promise<unknown>,
   post: (path: string, body: unknown) => Promise<unknown>
 ): Client => ({
-  // What the server is known to send.
+  // The server always sends this shape.
   create: async () => ((await post(paths.create, charge)) as Created).data.id,
   lookup: async () => ((await get(paths.lookup)) as Detail).enStatusTransaction,
   list: async () => ((await get(listPath)) as Listed).res.items.length,
@@ -63,7 +63,7 @@ const undici = async (origin: string): Promise<Client> => {
   )
 }
 
-/** The least that undici can be asked to do. */
+/** The cheapest request with undici. */
 const dispatch = async (origin: string): Promise<Client> => {
   const agent = new Agent()
   const send = (method: "GET" | "POST", path: string, headers: Record<string, string>, body?: string) =>
@@ -94,7 +94,7 @@ const bareFetch = async (origin: string): Promise<Client> =>
       (await fetch(origin + path, { method: "POST", headers: writeHeaders(), body: JSON.stringify(body) })).json()
   )
 
-/** What a program on Effect's client alone does: the same headers, JSON, and no more than the decoding of the answer. */
+/** A program with Effect's client alone: the same headers, and JSON without a schema. */
 const plainEffect = async (origin: string): Promise<Client> => {
   const runtime = ManagedRuntime.make(FetchHttpClient.layer)
   const client = await runtime.runPromise(HttpClient.HttpClient)
@@ -109,7 +109,7 @@ const plainEffect = async (origin: string): Promise<Client> => {
   )
 }
 
-/** The paths and the names of the fields are Stripe's, the answers are those of the others. */
+/** The paths and the names of the fields are Stripe's. The answers are the same as for the other clients. */
 const stripe = async (origin: string): Promise<Client> => {
   const { Stripe } = await peer<{ readonly Stripe: new (key: string, options: object) => StripeClient }>("stripe")
   const { hostname, port } = new URL(origin)
@@ -179,10 +179,10 @@ const ky = async (origin: string): Promise<Client> => {
   )
 }
 
-/** A tracer that makes spans and keeps none. */
+/** A tracer that makes spans and stores none. */
 const tracing = Layer.succeed(Tracer.Tracer, Tracer.make({ span: (options) => new Tracer.NativeSpan(options) }))
 
-/** `Payments` on a transport, as a backend has it. */
+/** `Payments` on a transport, as in a backend. */
 export const paymentsOn = (http: Layer.Layer<HttpClient.HttpClient, unknown>, origin: string) =>
   Payments.layer({ baseUrl: origin, companyId: 7 }).pipe(
     Layer.provide([
@@ -192,7 +192,7 @@ export const paymentsOn = (http: Layer.Layer<HttpClient.HttpClient, unknown>, or
     ])
   )
 
-/** Our own layer over fetch: what `Payments.layerFetch` gives. */
+/** Our own layer over fetch, as `Payments.layerFetch` builds it. */
 const ownFetch = async (origin: string): Promise<ManagedRuntime.ManagedRuntime<Payments, unknown>> => {
   process.env["PAYMENTS_BASE_URL"] = origin
   process.env["PAYMENTS_CLIENT_ID"] = credentials.clientId

@@ -1,6 +1,6 @@
 /**
- * What a call may hold and allocate, within generous bounds: a leak or a second copy of an answer breaks them, a noisy
- * machine does not. Run by `npm test` on what was built.
+ * Checks how much memory a call holds and allocates. The bounds are generous: a leak or a second copy of an answer
+ * exceeds them, and a noisy machine does not. `npm test` runs it on the built library.
  */
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect } from "effect"

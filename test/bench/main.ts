@@ -1,6 +1,6 @@
 /**
- * `npm run bench`: what calls cost beside raw undici, fetch and the clients of others, on one loopback server in another
- * process, in one run. Prints tables, and writes all figures as JSON to `coverage/bench.json`.
+ * `npm run bench` compares the cost of calls with raw undici, fetch and other clients, in one run, on one loopback
+ * server in another process. Prints tables, and writes all figures as JSON to `coverage/bench.json`.
  *
  * - `npm run bench -- --quick` measures less, in about a minute.
  * - `npm run bench -- --write` also writes the tables into docs/benchmarks.md and the chart into docs/performance.svg.
@@ -52,7 +52,7 @@ const measure = Effect.gen(function* () {
   return results
 })
 
-/** Our ratios, by name: what `--check` looks at. */
+/** Our ratios, by name, which `--check` compares. */
 const ratiosOf = ({ calls: measured, cold: starts, shapes, sizes: bundles }: Results): Record<string, number> => ({
   ...Object.fromEntries(
     measured.flatMap(({ call, inFlight, rows }) =>

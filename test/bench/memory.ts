@@ -1,5 +1,6 @@
 /**
- * What a call holds while it waits: the heap of so many charges in flight, on as many sockets, after a collection.
+ * Measures the memory of a waiting call: the heap with many charges in flight, each on its own socket, after a garbage
+ * collection.
  */
 import { Effect } from "effect"
 import { type ContenderName, contenders } from "./contenders.ts"
@@ -16,7 +17,7 @@ const heapOf = (client: ContenderName, count: number) =>
   Effect.gen(function* () {
     const server = yield* startServer()
     const { child } = yield* start("worker.ts", [client, server.origin], ["--expose-gc"])
-    // What a process makes once is not counted.
+    // Objects that a process makes once are not counted.
     yield* message(child, { kind: "start", call: "create", calls: 100 })
     const before = yield* message<number>(child, { kind: "finish" })
     yield* message(server.child, "hold")
@@ -29,6 +30,6 @@ const heapOf = (client: ContenderName, count: number) =>
     return { client, title: contenders[client].title, bytes: (during - before) / count } satisfies Held
   }).pipe(Effect.scoped)
 
-/** Clients one after another: each has the machine for itself. */
+/** Measures the clients one after another, so that only one of them runs at a time. */
 export const heap = (count: number, clients: ReadonlyArray<ContenderName>) =>
   Effect.forEach(clients, (client) => heapOf(client, count))

@@ -14,7 +14,7 @@ export const rows = 100
 
 export const credentials = { clientId: "bench-client", apiKey: "bench-key" }
 
-/** What is charged. With the currency written out it is also the body, as the other clients send it. */
+/** The charge. With the currency added it is also the body that the other clients send. */
 export const charge = {
   amount: Money.centavos(2500),
   currency: "BRL",
@@ -34,7 +34,7 @@ export const charge = {
   ip: "203.0.113.7"
 } as const satisfies CreateTransactionRequest
 
-/** A payout, as a program asks for it, and as it goes over the wire. */
+/** A payout as the input of a program, and as the body of its request. */
 export const withdrawal: WithdrawalRequest = {
   amount: Money.centavos(1000),
   pixKey: PixKey.email("maria@example.com"),
@@ -86,7 +86,7 @@ export const pageOf = (
 
 type Row = ReturnType<typeof row>
 
-/** A row whose instants are written so. */
+/** A row whose instants are this text. */
 const at = (createdAt: string) => (item: Row) => ({ ...item, createdAt, updatedAt: createdAt })
 
 const inTurn = [
@@ -116,10 +116,10 @@ export const shapes = {
 
 export type Shape = keyof typeof shapes
 
-/** The page of the bench, written so. */
+/** The page of the bench in this shape. */
 export const pageIn = (shape: Shape): string => pageOf(4200, 1, rows, shapes[shape].write)
 
-/** What the server answers to each operation. */
+/** The answer of the server to each operation. */
 export const answers = {
   create: JSON.stringify({
     data: {
@@ -166,7 +166,7 @@ export const answers = {
 
 export type Call = keyof typeof answers
 
-/** What identifies each answer, so that no client is measured while it fails. */
+/** The values that identify each answer, so that a failing client is never measured. */
 export const expected: Record<Call, unknown> = {
   create: chargeId,
   lookup: "Paid",

@@ -1,5 +1,5 @@
 /**
- * The packages that the bench alone compares with: installed when the bench runs, not by `npm ci`.
+ * The packages that only the bench uses. They are installed when the bench runs, and not by `npm ci`.
  */
 import { execFileSync } from "node:child_process"
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
@@ -18,7 +18,7 @@ const versions = {
 const root = join(import.meta.dirname, "../..")
 export const folder = join(root, "node_modules/.cache/effect-pix/bench")
 
-/** Installs what is missing. */
+/** Installs the missing packages. */
 export const install = (): void => {
   const wanted = JSON.stringify({ private: true, dependencies: versions })
   const manifest = join(folder, "package.json")
@@ -29,9 +29,11 @@ export const install = (): void => {
   execFileSync("npm", ["install", "--silent", "--no-audit", "--no-fund", "--no-package-lock"], { cwd: folder })
 }
 
-/** A peer's module, by the shape in which the bench uses it: the package is not there when types are checked. */
+/**
+ * Loads the module of a peer. The bench declares its type, since the package is not installed when types are checked.
+ */
 export const peer = async <Module>(name: string): Promise<Module> => {
-  // A module of that folder, so that names are looked up from there.
+  // A module in that folder, so that names are resolved from there.
   const loader = join(folder, "load.mjs")
   writeFileSync(loader, "export const load = (name) => import(name)\n")
   const { load } = (await import(pathToFileURL(loader).href)) as { readonly load: (name: string) => Promise<Module> }

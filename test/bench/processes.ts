@@ -1,11 +1,11 @@
 /**
- * Processes that the bench starts, talks with and ends.
+ * Starts and ends the processes of the bench, and exchanges messages with them.
  */
 import { type ChildProcess, fork } from "node:child_process"
 import { Effect } from "effect"
 
-/** The next message of a process, after telling it something. Its death is a defect. */
-export const message = <A>(child: ChildProcess, told?: object | string): Effect.Effect<A> =>
+/** Sends a message to a process, and returns the next message from it. The end of the process is a defect. */
+export const message = <A>(child: ChildProcess, sent?: object | string): Effect.Effect<A> =>
   Effect.callback<A>((resume) => {
     const onMessage = (value: A) => done(Effect.succeed(value))
     const onExit = (code: number | null) => done(Effect.die(new Error(`${child.spawnargs.join(" ")} ended: ${code}`)))
@@ -19,11 +19,11 @@ export const message = <A>(child: ChildProcess, told?: object | string): Effect.
     }
     child.once("message", onMessage)
     child.once("exit", onExit)
-    if (told !== undefined) child.send(told)
+    if (sent !== undefined) child.send(sent)
     return Effect.sync(stop)
   })
 
-/** Ends a process that was started here, and waits until it is gone. */
+/** Ends a process that was started here, and waits for its end. */
 const end = (child: ChildProcess) =>
   Effect.callback<void>((resume) => {
     if (child.exitCode !== null || child.signalCode !== null) return resume(Effect.void)
@@ -31,7 +31,7 @@ const end = (child: ChildProcess) =>
     child.kill("SIGKILL")
   })
 
-/** A process that ends with the scope, however that ends. Gives what it says when it is ready. */
+/** Starts a process that ends with the scope. Returns its first message, which it sends when it is ready. */
 export const start = Effect.fnUntraced(function* <A>(
   file: string,
   args: ReadonlyArray<string> = [],
@@ -44,7 +44,7 @@ export const start = Effect.fnUntraced(function* <A>(
   return { child, first: yield* message<A>(child) }
 })
 
-/** The server, and where it listens. */
+/** Starts the server, and returns its address. */
 export const startServer = (rows = 0) =>
   Effect.map(start<number>("server.ts", [String(rows)]), ({ child, first }) => ({
     child,

@@ -1,6 +1,6 @@
 /**
- * How the cost of a call changes with what there is of it: calls in flight, rows of a list, merchants in a process,
- * payouts of a run.
+ * Measures how the cost of a call changes with the number of calls in flight, of rows in a list, of merchants in a
+ * process, and of payouts in a run.
  */
 import { Effect } from "effect"
 import { message, start, startServer } from "./processes.ts"
@@ -9,7 +9,7 @@ export interface Point {
   readonly at: number
   /** Microseconds of CPU for each call, row or payout; bytes for each merchant. */
   readonly value: number
-  /** Megabytes of heap at the end, where it says something. */
+  /** Megabytes of heap at the end, if they were measured. */
   readonly heap?: number
 }
 
@@ -27,7 +27,7 @@ const curve = (title: string, unit: string, kind: string, steps: ReadonlyArray<n
     return { title, unit, points } satisfies Curve
   }).pipe(Effect.scoped)
 
-/** The curves; `largest` bounds each. */
+/** The curves. `largest` is the largest size of each. */
 export const scale = (largest: { readonly inFlight: number; readonly rows: number; readonly merchants: number }) => {
   const up = (to: number, from: number) => Array.from({ length: 7 }, (_, i) => from * 10 ** i).filter((n) => n <= to)
   return Effect.all([

@@ -1,5 +1,5 @@
 /**
- * One process for the curves. Takes what to do and how much of it, answers with the point.
+ * A process for one point of a curve. Its message names the work and the size. It answers with the measured point.
  */
 import { setImmediate } from "node:timers/promises"
 import { Context, Effect, Layer, ManagedRuntime, Stream } from "effect"

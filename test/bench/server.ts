@@ -1,10 +1,10 @@
 /**
- * The other side, in a process of its own. It answers each operation from bytes that are made once, and a list that is
- * asked for in an order from a table of as many rows as its first argument says. It is written on the socket, so that
- * the clients are what is measured: `node:http` costs more for a request than the fastest of them.
+ * The server of the bench, in its own process. It answers each operation with bytes that are made once. A list with a
+ * sort order is read from a table, whose number of rows is the first argument. The server uses a plain socket, since
+ * `node:http` would cost more for a request than the fastest client.
  *
- * Told `hold`, it takes requests and answers none; it says how many it has taken, and answers them at `release`. Told a
- * shape, it writes the rows of its page so from then on.
+ * After the message `hold` it answers no request, and reports how many it has received. After `release` it answers
+ * them. After the name of a shape it writes its page in that shape.
  */
 import { createServer, type Socket } from "node:net"
 import { answers, pageIn, pageOf, paths, type Shape } from "./payloads.ts"
@@ -82,5 +82,5 @@ server.listen({ port: 0, host: "127.0.0.1", backlog: 20_000 }, () => {
   process.send?.(typeof address === "object" && address !== null ? address.port : 0)
 })
 
-// Whatever ends the bench ends the server.
+// The server ends with the bench.
 process.on("disconnect", () => process.exit())

@@ -1,6 +1,6 @@
 /**
- * What a program brings along: bundles of what was built, minified and gzipped, and how long a consumer takes to
- * type-check beside a program of Effect's alone.
+ * Measures the size of a program's bundle, minified and gzipped, and the time of type-checking a consumer, beside a
+ * program that uses only Effect.
  */
 import { execFileSync } from "node:child_process"
 import { mkdirSync, writeFileSync } from "node:fs"
@@ -67,7 +67,7 @@ export interface Check {
   readonly seconds: number
 }
 
-/** Type-checks each consumer against what was built. */
+/** Type-checks each consumer against the built library. */
 export const checks = (rounds: number): ReadonlyArray<Check> => {
   const root = join(import.meta.dirname, "../..")
   return Object.entries(consumers).map(([title, program], index) => {

@@ -1,5 +1,5 @@
 /**
- * A program that starts, asks once, and ends. It loads what was built, as a user's program does.
+ * A program that starts, makes one call, and ends. It loads the built library, as a user's program does.
  */
 import { charge, credentials, paths, rows } from "./payloads.ts"
 

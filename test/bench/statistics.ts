@@ -1,5 +1,5 @@
 /**
- * Figures of many rounds, read as one.
+ * Summarises the figures of many rounds.
  */
 import { Array, Order } from "effect"
 

@@ -1,17 +1,17 @@
 /**
- * One client in a process of its own, so that no other one's garbage or type feedback is in its figures. Takes a `Job`
- * by message, answers with its `Sample`.
+ * One client in its own process, so that the garbage and the type feedback of other clients are not in its figures. Its
+ * message is a `Job`, and its answer is a `Sample`.
  */
 import { setImmediate } from "node:timers/promises"
 import { contenders, type ContenderName } from "./contenders.ts"
 import { type Call, expected } from "./payloads.ts"
 
 export type Job =
-  /** Calls for so long, so many at a time. */
+  /** Calls for this time, with this number of calls in flight. */
   | { readonly kind: "time"; readonly call: Call; readonly inFlight: number; readonly milliseconds: number }
-  /** Calls so often, so many at a time, in a heap that is not collected meanwhile. */
+  /** Makes this number of calls, with this number in flight, without a garbage collection meanwhile. */
   | { readonly kind: "bytes"; readonly call: Call; readonly inFlight: number; readonly calls: number }
-  /** Starts so many calls and waits: then `settled` says what the heap holds. */
+  /** Starts this number of calls and waits. The message `settled` then returns the size of the heap. */
   | { readonly kind: "start"; readonly call: Call; readonly calls: number }
   | { readonly kind: "heap" }
   | { readonly kind: "finish" }

@@ -5,8 +5,8 @@ import { outage } from "./postgres.ts"
 const absent = noPostgres()
 const why = absent === undefined ? "" : ` (${absent})`
 
-describe("payouts on a PostgreSQL that is away for longer than a lease", () => {
-  test.skipIf(absent !== undefined)(`the same workers go on, and each reference is paid once${why}`, async () => {
+describe("payouts on a PostgreSQL that is unavailable for longer than a lease", () => {
+  test.skipIf(absent !== undefined)(`the same workers continue, and each reference is paid once${why}`, async () => {
     const { ledger, violations } = await outage()
     assert.deepStrictEqual(violations, [])
     assert.strictEqual(ledger.keys.length, 150)

@@ -8,7 +8,7 @@ import { Sandbox } from "../../src/sandbox/Sandbox.ts"
 import { SandboxOptions } from "../../src/sandbox/SandboxOptions.ts"
 import { seeded } from "../support/seed.ts"
 
-/** Lost replies, failures before and after the money moved, limits, and refusals in a gateway's own words. */
+/** Lost replies, failures before and after the money moved, rate limits, and refusals with words of a gateway. */
 const faults: ReadonlyArray<Fault.Fault> = [
   Fault.none,
   Fault.latency("200 millis", { executed: true }),
@@ -32,8 +32,8 @@ const faults: ReadonlyArray<Fault.Fault> = [
 const program = Effect.gen(function* () {
   const sandbox = yield* Sandbox
   const { apiKey, clientId } = yield* sandbox.credentials
-  const say = (value: unknown) => Console.log(JSON.stringify(value))
-  yield* say({ baseUrl: sandbox.baseUrl, clientId, apiKey: Redacted.value(apiKey) })
+  const printJson = (value: unknown) => Console.log(JSON.stringify(value))
+  yield* printJson({ baseUrl: sandbox.baseUrl, clientId, apiKey: Redacted.value(apiKey) })
   yield* Stream.fromAsyncIterable(createInterface({ input: process.stdin }), (cause) => cause).pipe(
     Stream.runForEach((line) =>
       Effect.gen(function* () {
@@ -51,7 +51,7 @@ const program = Effect.gen(function* () {
         }
         if (command === "calm") yield* sandbox.clearFaults
         const withdrawals = yield* sandbox.withdrawals
-        yield* say({
+        yield* printJson({
           requests: (yield* sandbox.requests).length,
           keys: withdrawals.map(({ idempotencyKey }) => idempotencyKey)
         })

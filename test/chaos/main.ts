@@ -1,6 +1,6 @@
 /**
- * `npm run chaos`: payouts and webhooks under violence, at full size. It ends with 1 where something did not hold.
- * EFFECT_PIX_SEED chooses the faults and the moments.
+ * `npm run chaos` runs payouts and webhooks while processes are killed, at full size. It exits with 1 if a check
+ * failed. EFFECT_PIX_SEED chooses the faults and the times.
  */
 import { noPostgres } from "../support/postgres.ts"
 import { seed } from "../support/seed.ts"
@@ -10,13 +10,13 @@ import { killOnSqlite } from "./sqlite.ts"
 import { webhooksAtFullSize } from "./webhooks.ts"
 
 let broken = 0
-const check = (isSound: boolean, what: string) => {
-  console.log(`  ${isSound ? "ok  " : "FAIL"} ${what}`)
+const check = (isSound: boolean, claim: string) => {
+  console.log(`  ${isSound ? "ok  " : "FAIL"} ${claim}`)
   if (!isSound) broken += 1
 }
 const seconds = (millis: number) => `${(millis / 1000).toFixed(1)} s`
 
-const tell = (found: { readonly violations: ReadonlyArray<string>; readonly ledger: Ledger }) => {
+const reportViolations = (found: { readonly violations: ReadonlyArray<string>; readonly ledger: Ledger }) => {
   check(
     found.violations.length === 0,
     `each reference is answered, paid at most once, and none refused that was executed (${found.ledger.requests} requests, ${found.ledger.keys.length} payouts)`
@@ -26,7 +26,7 @@ const tell = (found: { readonly violations: ReadonlyArray<string>; readonly ledg
 
 console.log(`seed ${seed}\n\nSQLite: 500 payouts, 15 times kill -9, lost replies, 500s, 429s and refusals between`)
 const sqlite = await killOnSqlite({ payouts: 500, kills: 15, faults: 600, seed, life: 3000 })
-tell(sqlite)
+reportViolations(sqlite)
 console.log(`       all done ${seconds(sqlite.took)} after the last start`)
 
 const absent = noPostgres()
@@ -37,7 +37,7 @@ if (absent === undefined) {
 
   console.log("\nPostgreSQL: three workers, one killed, one stopped for longer than its lease and continued")
   const taken = await takeOver()
-  tell(taken)
+  reportViolations(taken)
   check(
     taken.took <= (lease + 2) * 1000,
     `the third had done all after ${seconds(taken.took)} (lease ${lease} s, at most 2 s more)`
@@ -45,17 +45,17 @@ if (absent === undefined) {
 
   console.log("\nPostgreSQL: the database away for longer than a lease")
   const away = await outage()
-  tell(away)
+  reportViolations(away)
   console.log(`       all done ${seconds(away.took)} after it was back`)
 
   console.log("\nPostgreSQL: 500 payouts, three workers, 15 times kill -9, the same faults")
   const killed = await killAtRandom({ payouts: 500, kills: 15, seed })
-  tell(killed)
+  reportViolations(killed)
   console.log(`       all done ${seconds(killed.took)} after the last kill`)
 
   console.log("\nPostgreSQL: one worker, 2000 payouts")
   const fast = await speed(2000)
-  tell(fast)
+  reportViolations(fast)
   check(fast.perSecond >= 150, `${fast.perSecond} payouts a second`)
 } else console.log(`\nPostgreSQL: skipped, ${absent}`)
 

@@ -1,6 +1,6 @@
 /**
  * Three processes on a real PostgreSQL: one is killed, one is stopped for longer than its lease and continued, and the
- * database itself is away for longer than a lease.
+ * database is unavailable for longer than a lease.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted } from "effect"
@@ -71,7 +71,7 @@ const onStage = async <A>(act: (stage: Stage) => Promise<A>): Promise<A> => {
 
 const judged = async ({ gateway, query }: Stage, count: number) => {
   const payouts = await query<Payout>("SELECT idempotency_key AS key, state FROM effect_pix_payouts")
-  const ledger: Ledger = await gateway.tell("ledger")
+  const ledger: Ledger = await gateway.sendCommand("ledger")
   return { violations: violations(count, payouts, ledger), ledger, payouts }
 }
 
@@ -86,17 +86,20 @@ export const rollBack = () =>
     return { stored: payouts.length, queued: queued.length, requests: ledger.requests }
   })
 
-/** Of three workers one is killed and one is stopped with its payouts in hand. How long until the third has done all? */
+/**
+ * Kills one of three workers and stops another during its payouts. Measures the time until the third has finished all
+ * payouts.
+ */
 export const takeOver = () =>
   onStage(async (stage) => {
     const count = 60
-    await stage.gateway.tell(`slow ${count} 1500`)
+    await stage.gateway.sendCommand(`slow ${count} 1500`)
     await stage.run("submit", String(count))
     await stage.query("UPDATE effect_pix_payout_limits SET paused = TRUE")
     const [killed, stopped] = await Promise.all([stage.start("work"), stage.start("work"), stage.start("work")])
     await pause(1500)
     await stage.query("UPDATE effect_pix_payout_limits SET paused = FALSE")
-    await until(async () => (await stage.gateway.tell("ledger")).keys.length >= 45, "payouts under way")
+    await until(async () => (await stage.gateway.sendCommand("ledger")).keys.length >= 45, "payouts under way")
     killed.kill("SIGKILL")
     stopped.kill("SIGSTOP")
     const took = await until(async () => (await stage.openCount()) === 0, "all answered by the third worker")
@@ -105,14 +108,14 @@ export const takeOver = () =>
     return { took, ...(await judged(stage, count)) }
   })
 
-/** The database is away for longer than a lease, with payouts under way. The same workers go on. */
+/** The database is unavailable for longer than a lease, with payouts under way. The same workers continue. */
 export const outage = () =>
   onStage(async (stage) => {
     const count = 150
-    await stage.gateway.tell(`slow ${count} 400`)
+    await stage.gateway.sendCommand(`slow ${count} 400`)
     await Promise.all([stage.start("work"), stage.start("work"), stage.start("work")])
     await stage.run("submit", String(count))
-    await until(async () => (await stage.gateway.tell("ledger")).keys.length >= 20, "payouts under way")
+    await until(async () => (await stage.gateway.sendCommand("ledger")).keys.length >= 20, "payouts under way")
     await stage.db.crash()
     await pause((lease + 3) * 1000)
     await stage.db.start()
@@ -120,11 +123,11 @@ export const outage = () =>
     return { took, ...(await judged(stage, count)) }
   })
 
-/** Three workers, of which one after another is killed and started anew while the gateway loses, fails and refuses. */
+/** Kills and restarts three workers one after another, while the gateway loses answers, fails and refuses. */
 export const killAtRandom = (options: { readonly payouts: number; readonly kills: number; readonly seed: number }) =>
   onStage(async (stage) => {
     const { below } = seeded(options.seed)
-    await stage.gateway.tell(`faults ${options.payouts} ${options.seed}`)
+    await stage.gateway.sendCommand(`faults ${options.payouts} ${options.seed}`)
     await stage.run("submit", String(options.payouts))
     const workers = await Promise.all([stage.start("work"), stage.start("work"), stage.start("work")])
     for (let kill = 0; kill < options.kills; kill++) {
@@ -133,12 +136,12 @@ export const killAtRandom = (options: { readonly payouts: number; readonly kills
       workers[index] = await stage.start("work")
       await pause(below(400))
     }
-    await stage.gateway.tell("calm")
+    await stage.gateway.sendCommand("calm")
     const took = await until(async () => (await stage.openCount()) === 0, "all answered")
     return { took, ...(await judged(stage, options.payouts)) }
   })
 
-/** How many payouts a second one worker makes, with all marks. */
+/** How many payouts a second one worker makes, with all its database writes. */
 export const speed = (count: number) =>
   onStage(async (stage) => {
     await stage.run("submit", String(count))

@@ -1,5 +1,5 @@
 /**
- * The processes that a scenario starts, kills, stops and continues, and what has to hold afterwards.
+ * The processes that a scenario starts, kills, stops and continues, and the checks of the result.
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import { join } from "node:path"
@@ -7,13 +7,13 @@ import { createInterface } from "node:readline"
 
 const script = (name: string) => join(import.meta.dirname, name)
 
-/** What the gateway executed: a key for each time that money moved. */
+/** The executed payouts: one key for each time that money moved. */
 export interface Ledger {
   readonly requests: number
   readonly keys: ReadonlyArray<string>
 }
 
-/** One payout as the table has it. */
+/** A payout in the table. */
 export interface Payout {
   readonly key: string
   readonly state: string
@@ -27,22 +27,22 @@ export const startGateway = async () => {
     if (line.done === true) throw new Error("the gateway is gone")
     return JSON.parse(line.value)
   }
-  // Both are as gateway.ts prints them.
+  // The values have the types that gateway.ts prints.
   const place = (await next()) as { readonly baseUrl: string; readonly clientId: string; readonly apiKey: string }
-  const tell = async (command: string): Promise<Ledger> => {
+  const sendCommand = async (command: string): Promise<Ledger> => {
     child.stdin.write(`${command}\n`)
     return (await next()) as Ledger
   }
   return {
     env: { GATEWAY: place.baseUrl, CLIENT_ID: place.clientId, API_KEY: place.apiKey },
-    tell,
+    sendCommand,
     stop: () => child.kill("SIGKILL")
   }
 }
 
 export interface Worker {
   readonly child: ChildProcess
-  /** Resolves when it has printed this word; rejects when it ends before. */
+  /** Resolves when the worker has printed this word; rejects if it ends before. */
   readonly said: (word: string) => Promise<void>
   readonly kill: (signal: NodeJS.Signals) => void
   readonly ended: Promise<void>
@@ -90,7 +90,7 @@ export const startWorker = (env: Readonly<Record<string, string>>, ...args: Read
 
 export const pause = (millis: number) => new Promise<void>((done) => setTimeout(done, millis))
 
-/** Looks until it holds, and gives up where that hangs; answers how long it took. */
+/** Repeats a check until it is true, for at most four minutes. Returns the time that it took. */
 export const until = async (holds: () => Promise<boolean>, what: string): Promise<number> => {
   const began = performance.now()
   while (!(await holds())) {
@@ -100,7 +100,7 @@ export const until = async (holds: () => Promise<boolean>, what: string): Promis
   return performance.now() - began
 }
 
-/** What has to hold, whatever was killed: what does not, in words. */
+/** Checks the rules that must hold after any kill, and returns the violations in words. */
 export const violations = (count: number, payouts: ReadonlyArray<Payout>, ledger: Ledger): ReadonlyArray<string> => {
   const paid = new Set(ledger.keys)
   const found: Array<string> = []

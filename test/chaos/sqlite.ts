@@ -1,5 +1,5 @@
 /**
- * One process on a SQLite file, killed again and again while the gateway loses replies, fails and refuses.
+ * Repeatedly kills one process on a SQLite file, while the gateway loses replies, fails and refuses.
  */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -23,7 +23,7 @@ export const killOnSqlite = async (options: {
   let worker: Worker | undefined
   try {
     const env = { ...gateway.env, SQLITE: filename, LEASE: "1" }
-    await gateway.tell(`faults ${options.faults} ${options.seed}`)
+    await gateway.sendCommand(`faults ${options.faults} ${options.seed}`)
     const start = async () => {
       worker = startWorker(env, "both", String(options.payouts))
       await worker.said("up")
@@ -31,24 +31,24 @@ export const killOnSqlite = async (options: {
     }
     for (let kill = 0; kill < options.kills; kill++) {
       const running = await start()
-      // Some die while they submit, most with requests under way.
+      // Some processes are killed while they submit, most of them with requests under way.
       if (kill % 3 > 0) await running.said("submitted")
       await pause(50 + below(options.life))
       running.kill("SIGKILL")
       await running.ended
     }
-    await gateway.tell("calm")
+    await gateway.sendCommand("calm")
     const began = performance.now()
     await (await start()).said("done")
     const took = performance.now() - began
     await worker?.ended
     const db = new DatabaseSync(filename)
-    // As the query names them.
+    // The columns of the query.
     const payouts = db
       .prepare("SELECT idempotency_key AS key, state FROM effect_pix_payouts")
       .all() as unknown as Array<Payout>
     db.close()
-    const ledger = await gateway.tell("ledger")
+    const ledger = await gateway.sendCommand("ledger")
     return { violations: violations(options.payouts, payouts, ledger), ledger, payouts, took }
   } finally {
     worker?.kill("SIGKILL")

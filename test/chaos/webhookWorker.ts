@@ -33,7 +33,7 @@ const webhook = Webhook.layerSql({
   onPaid: Effect.fn("onPaid")(function* ({ transaction }) {
     const sql = yield* SqlClient.SqlClient
     yield* sql`INSERT INTO shipped (charge) VALUES (${transaction.transactionId})`
-    // Long enough to be killed here now and then, the row written and not committed.
+    // The wait is long enough that some kills happen here, when the row is written and not committed.
     yield* Effect.sleep("5 millis")
   })
 })
@@ -45,7 +45,9 @@ const tables = Layer.effectDiscard(
   })
 )
 
-/** What was shipped so far, for who asks this process: an embedded database is this process's alone. */
+/**
+ * The shipped orders, which the test requests from this process, since no other process can open its embedded database.
+ */
 const shipped = HttpRouter.use((router) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) =>
     router.add(
@@ -57,7 +59,7 @@ const shipped = HttpRouter.use((router) =>
 )
 
 const app = Layer.mergeAll(Webhook.route("/webhooks/pix"), shipped)
-// It is up when the handler is there: a server that only listens lets a call wait for ever.
+// The process is ready when the handler is built. A server that only listens would never answer a call.
 const up = Effect.flatMap(HttpServer.HttpServer, ({ address }) =>
   Console.log("port" in address ? address.port : "no port")
 )

@@ -1,7 +1,8 @@
 /**
- * Webhooks under violence: processes that receive deliveries about paid charges and ship are killed at random with kill -9
- * and started again, over a gateway that fails, knows late, and hangs up. Each call is sent until it is answered with
- * 200, and a third of them twice. `node test/chaos/webhooks.ts` is the full size; EFFECT_PIX_SEED chooses what happens.
+ * Kills processes that receive webhooks. They get deliveries about paid charges and ship orders. They are killed at
+ * random with kill -9 and started again, while the gateway fails, shows payments late and closes connections. Each
+ * delivery is sent until it is answered with 200, and a third of them twice. `node test/chaos/webhooks.ts` runs the
+ * full size; EFFECT_PIX_SEED chooses the faults and the times.
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
@@ -17,7 +18,7 @@ import { pause, until } from "./processes.ts"
 // A TCP server always has an address with a port.
 const portOf = (server: { address: () => AddressInfo | string | null }) => (server.address() as AddressInfo).port
 
-/** Says of every charge that it is paid, when it says anything. */
+/** Starts a gateway that answers each lookup with a paid charge, or fails. */
 const startGateway = (next: () => number) =>
   new Promise<{ readonly url: string; readonly stop: () => void }>((done) => {
     const server = createServer((request, response) => {
@@ -58,7 +59,7 @@ interface Worker {
   readonly address: string
 }
 
-/** Starts a process that receives, and waits until it does. */
+/** Starts a process that receives webhooks, and waits until it is ready. */
 const startWorker = (env: Readonly<Record<string, string>>) =>
   new Promise<Worker>((done, failed) => {
     const child = spawn(process.execPath, ["--no-warnings", join(import.meta.dirname, "webhookWorker.ts")], {
@@ -77,11 +78,11 @@ export interface WebhookChaos {
   readonly seed: number
 }
 
-/** One request, given up after half a minute; nothing, where nobody answered. */
-const asked = (url: string, init: RequestInit) =>
+/** Sends one request with a time limit of half a minute. Returns `undefined` if there was no answer. */
+const fetchOrNone = (url: string, init: RequestInit) =>
   fetch(url, { ...init, signal: AbortSignal.timeout(30_000) }).catch(() => undefined)
 
-/** How many orders were shipped how often, and how long the last one took after the last kill. */
+/** Counts how often each order was shipped, and measures the time from the last kill to the last shipment. */
 export const webhookChaos = async ({ database, kills, orders, processes, seed }: WebhookChaos) => {
   const { next } = seeded(seed)
   const folder = mkdtempSync(join(tmpdir(), "effect-pix-chaos-"))
@@ -95,17 +96,18 @@ export const webhookChaos = async ({ database, kills, orders, processes, seed }:
   const anyAddress = () => workers[Math.floor(next() * workers.length)]?.address
 
   const ids = Array.from({ length: orders }, (_, n) => `9f1c8c52-6a3e-4b1f-9d57-${String(n).padStart(12, "0")}`)
-  /** Sends until it is answered with 200: what a killed process was asked comes to nothing. */
+  /** Sends a delivery until it is answered with 200, since a killed process answers none. */
   const send = (transactionId: string) => {
     const body = JSON.stringify({ transactionId, status: "Paid" })
     return until(
-      () => asked(`${anyAddress()}/webhooks/pix`, { method: "POST", body }).then((answer) => answer?.status === 200),
+      () =>
+        fetchOrNone(`${anyAddress()}/webhooks/pix`, { method: "POST", body }).then((answer) => answer?.status === 200),
       "a delivery answered with 200"
     )
   }
   const shipped = async () => {
-    const answer = await asked(`${anyAddress()}/shipped`, { method: "GET" })
-    // As webhookWorker.ts answers it.
+    const answer = await fetchOrNone(`${anyAddress()}/shipped`, { method: "GET" })
+    // The type of the answer of webhookWorker.ts.
     return ((await answer?.json()) ?? []) as ReadonlyArray<{ readonly charge: string }>
   }
   const distinct = (rows: ReadonlyArray<{ readonly charge: string }>) => new Set(rows.map(({ charge }) => charge)).size
@@ -132,7 +134,7 @@ export const webhookChaos = async ({ database, kills, orders, processes, seed }:
     }
     await sending
     const took = await until(async () => distinct(await shipped()) === orders, "all orders shipped")
-    // Whoever ships a second time does so by now: a lease, and what it takes to look again.
+    // A second shipment would have happened by now: the wait is a lease and one more poll.
     await pause(3000)
     const all = await shipped()
     return { shipped: distinct(all), twice: all.length - distinct(all), took }
@@ -149,7 +151,7 @@ const runs: ReadonlyArray<Omit<WebhookChaos, "seed">> = [
   ...(noPostgres() === undefined ? [{ database: "PostgreSQL" as const, orders: 500, processes: 3, kills: 15 }] : [])
 ]
 
-/** The full size; whether all held. */
+/** Runs the full size, and returns whether every check held. */
 export const webhooksAtFullSize = async (): Promise<boolean> => {
   let isSound = true
   for (const run of runs) {

@@ -224,12 +224,12 @@ const Leaf = Schema.Union([
     code: Schema.Literals([...neverSent, ...perhapsSent]),
     syscall: Schema.Literals(["connect", "read", "write"])
   }),
-  Schema.Struct({ oddCauses: Schema.Literals(Object.keys(oddCauses)) })
+  Schema.Struct({ odd: Schema.Literals(Object.keys(oddCauses)) })
 ])
 type Leaf = typeof Leaf.Type
 
 const leafCause = (leaf: Leaf): unknown =>
-  "oddCauses" in leaf ? oddCauses[leaf.oddCauses]?.() : Object.assign(new Error("failed"), leaf)
+  "odd" in leaf ? oddCauses[leaf.odd]?.() : Object.assign(new Error("failed"), leaf)
 
 const isNeverSent = (leaf: Leaf) =>
   "code" in leaf &&

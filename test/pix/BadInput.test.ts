@@ -1,7 +1,7 @@
 /**
- * One rule for bad input, over every function that the PIX values, the references and the metadata export: what is for
- * a program's own literals throws a `SchemaError`; what reads, parses or gives an `Option` never throws; and nothing
- * throws anything else, whatever a caller without types hands over.
+ * Tests one rule for bad input on every exported function of the PIX values, the references and the metadata. A
+ * function for literals throws a `SchemaError`. A function that reads, parses or returns an `Option` never throws. No
+ * function throws another error, whatever value a caller without types gives.
  */
 import { inspect } from "node:util"
 import { assert, describe, it } from "@effect/vitest"
@@ -65,7 +65,7 @@ const hostile: Readonly<Record<string, unknown>> = {
 
 const modules = { BrCode, Document, EndToEndId, IdempotencyKey, Metadata, Money, PixKey, QrCode }
 
-/** Functions that are Effect's own, or take a schema and not a value. */
+/** Functions of Effect, and functions whose input is a schema and not a value. */
 const exempt = new Set([
   "Metadata.codec",
   "Money.Equivalence",
@@ -82,7 +82,7 @@ const functions = Object.entries(modules).flatMap(([module, exports]) =>
   )
 )
 
-/** What is written in a program: it throws. */
+/** The functions for literals, which throw. */
 const throwing = [
   "BrCode.checkAmount",
   "BrCode.crc",
@@ -113,7 +113,7 @@ const throwing = [
   "QrCode.terminal"
 ]
 
-/** Every way to hand over hostile values: alone, beside a good first argument, and all through. */
+/** The arguments for a hostile value: alone, after a good first argument, and in every place. */
 const calls = (value: unknown): ReadonlyArray<ReadonlyArray<unknown>> => [
   [value],
   [value, value],
@@ -129,7 +129,7 @@ const calls = (value: unknown): ReadonlyArray<ReadonlyArray<unknown>> => [
   [{ problems: value, amount: value }, value]
 ]
 
-describe("every function that takes what a caller wrote", () => {
+describe("every function that takes input of a caller", () => {
   it.each(functions)("$name throws a SchemaError, or nothing", ({ name, run }) => {
     for (const [kind, value] of Object.entries(hostile)) {
       for (const call of calls(value)) {
@@ -146,7 +146,7 @@ describe("every function that takes what a caller wrote", () => {
     }
   })
 
-  it("a function throws only where it is for what a program writes, and each such maker has an Option beside it", () => {
+  it("only a function for literals throws, and each such function has a variant that returns an Option", () => {
     const names = new Set(functions.map(({ name }) => name))
     const made = new Set(["centavos", "fromReais", "reais", "cpf", "cnpj", "email", "evp", "phone", "fromReference"])
     for (const name of throwing) {
@@ -164,10 +164,10 @@ describe("every schema of a value", () => {
   )
 
   it.each(schemas)("$name fails to decode hostile input without a throw of another kind", ({ name, schema }) => {
-    // None of these needs a service.
+    // None of these schemas needs a service.
     const decode = Schema.decodeUnknownResult(schema as Schema.Codec<unknown>)
     for (const [kind, value] of Object.entries(hostile)) {
-      // A struct of Effect's reads the fields of whatever it is given.
+      // A struct of Effect reads the fields of any value.
       if (/proxy|getters/.test(kind) && name !== "Metadata.Metadata") continue
       for (const input of [value, { pixKey: value, pixKeyType: "PHONE" }, { pixKey: "fulano", pixKeyType: value }]) {
         const decoded = decode(input)

@@ -125,7 +125,7 @@ describe("BrCode.parse", () => {
     assert.strictEqual(fields.map(({ id, value }) => tlv(id, value)).join(""), vectors.amongOthers)
   })
 
-  it("parse shows a placeholder checksum beside the right one, and only verify refuses it", () => {
+  it("parse returns a placeholder checksum beside the right one, and only verify refuses it", () => {
     for (const stated of ["E2CA", "170E", "0000"]) {
       const payload = vectors.staticKey.replace(/1D3D$/, stated)
       const code = parse(payload)
@@ -136,7 +136,7 @@ describe("BrCode.parse", () => {
     }
   })
 
-  it("parse takes a checksum in lower case, and finds one that is missing, misplaced or no checksum", () => {
+  it("parse accepts a checksum in lower case, and reports one that is missing, misplaced or malformed", () => {
     assert.isTrue(parse(vectors.staticKey.replace(/1D3D$/, "1d3d")).crc.ok)
     const bare = vectors.staticKey.slice(0, -8)
     const misplaced = `${tlv("63", "1D3D")}${bare}`
@@ -149,7 +149,7 @@ describe("BrCode.parse", () => {
     assert.strictEqual(parse(bare).crc.computed, "1D3D")
   })
 
-  it("parse reads the mark of PIX in any case, in any of the accounts 26 to 51", () => {
+  it("parse reads the identifier of PIX in any case, in any of the accounts 26 to 51", () => {
     const rest = "5204000053039865802BR5906Fulano6008BRASILIA"
     for (const id of ["26", "38", "51"]) {
       const account = tlv(id, `${tlv("00", "Br.Gov.Bcb.Pix")}${tlv("01", evp)}`)
@@ -173,7 +173,7 @@ describe("BrCode.parse", () => {
     assert.deepStrictEqual(code.problems, [])
   })
 
-  it("parse takes lengths that count characters and lengths that count bytes", () => {
+  it("parse accepts lengths that count characters and lengths that count bytes", () => {
     const name = "Padaria São João"
     const head = `000201${tlv("26", `${tlv("00", "br.gov.bcb.pix")}${tlv("01", evp)}`)}5204000053039865802BR`
     const tail = `${tlv("60", "BRASILIA")}${tlv("62", tlv("05", "***"))}`
@@ -220,7 +220,7 @@ describe("BrCode.parse", () => {
     assert.isTrue(parse(`\n ${vectors.dynamicUrl}\r\n`).crc.ok)
   })
 
-  it("parse reads amounts exactly, and reports what is no amount", () => {
+  it("parse reads amounts exactly, and reports a text that is not an amount", () => {
     for (const [written, centavos] of [
       ["0.01", 1],
       ["0.07", 7],
@@ -273,7 +273,7 @@ describe("BrCode.parse", () => {
       vectors.staticKey.replace("5204", `${tlv("27", `${tlv("00", "br.gov.bcb.pix")}${tlv("01", "other")}`)}5204`)
     ],
     ["key and a URL", vectors.staticKey.replace("2658", "2678").replace("5204", `${tlv("25", "pix.example.br/7")}5204`)]
-  ])("parse reads on past a wrong field, and reports it: %s", (words, payload) => {
+  ])("parse reads the fields after a wrong field, and reports it: %s", (words, payload) => {
     const code = parse(withCrc(payload.slice(0, -8)))
     assert.deepStrictEqual(
       code.problems.map(({ code }) => code),
@@ -375,7 +375,7 @@ describe("BrCode.parse", () => {
     "a.bc/d",
     "p1x-1.example.com/qr/v2/cobv/1e6c54d3ec9449b7a7fc53b6b0f998e7/",
     "pix.example.com/..a/b..c/~d_e-f.g"
-  ])("parse finds nothing wrong with the URL %j", (url) => {
+  ])("parse accepts the URL %j", (url) => {
     assert.deepStrictEqual(withUrl(url).problems, [])
   })
 
@@ -398,7 +398,7 @@ describe("BrCode.parse", () => {
     assert.isTrue(Result.isFailure(refused) && refused.failure.code === code)
   })
 
-  it.prop("parse gives a value or a typed error for any text", [Schema.String], ([any]) => {
+  it.prop("parse returns a value or a typed error for any text", [Schema.String], ([any]) => {
     for (const payload of [any, `${vectors.staticKey}${any}`, `000201${tlv("26", any.slice(0, 99))}${any}`]) {
       const read = BrCode.parse(payload)
       assert.isTrue(Result.isSuccess(read) || read.failure instanceof BrCode.InvalidBrCode)
@@ -406,7 +406,7 @@ describe("BrCode.parse", () => {
   })
 
   it.prop(
-    "parse survives any edit of a code",
+    "parse never throws for an edited code",
     [Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 260 })), Schema.String],
     ([at, text]) => {
       for (const payload of Object.values(vectors)) {
@@ -417,7 +417,7 @@ describe("BrCode.parse", () => {
   )
 
   it.prop(
-    "parse agrees with brazilian-utils on what that accepts",
+    "parse agrees with brazilian-utils on every code that it accepts",
     [Schema.Union([StaticOptions, DynamicOptions])],
     ([options]) => {
       for (const payload of [...Object.values(vectors), generate(toOptions(options))]) {
@@ -432,7 +432,7 @@ describe("BrCode.parse", () => {
         assert.strictEqual(reveal(ours.url), theirs.url)
         assert.strictEqual(reveal(ours.additionalInfo), theirs.description)
         assert.strictEqual(ours.txid, theirs.txid)
-        // Theirs drops the amount next to a URL, and is a float.
+        // brazilian-utils drops the amount next to a URL, and returns a float.
         if (theirs.amount !== undefined) assert.strictEqual(ours.amount, Math.round(theirs.amount * 100))
         if (theirs.url === undefined) assert.strictEqual(ours.amount === undefined, theirs.amount === undefined)
       }
@@ -440,7 +440,7 @@ describe("BrCode.parse", () => {
   )
 })
 
-describe("what BrCode.parse answers", () => {
+describe("the result of BrCode.parse", () => {
   const secrets = ["fulano@example.com", "Pedido de Maria", "pix.example.com", "br.gov.bcb.pix"]
 
   it("a parsed code shows neither key, URLs, text for the payer nor payload, however it is printed", () => {
@@ -488,7 +488,7 @@ describe("BrCode.checkAmount", () => {
     assert.strictEqual(BrCode.checkAmount(parse(vectors.dynamicUrl), asked), "not stated")
   })
 
-  it("checkAmount takes zero for an open amount, and an amount that cannot be read for another", () => {
+  it("checkAmount reads zero as not stated, and an unreadable amount as different", () => {
     assert.strictEqual(BrCode.checkAmount(priced("0.00"), asked), "not stated")
     assert.strictEqual(BrCode.checkAmount(priced("123,45"), asked), "different")
     assert.strictEqual(BrCode.checkAmount(priced("12345"), asked), "different")

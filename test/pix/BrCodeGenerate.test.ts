@@ -31,7 +31,7 @@ describe("BrCode.generate", () => {
   })
 
   it.prop(
-    "generate makes what parse reads back and verify accepts",
+    "generate makes codes that parse reads back and verify accepts",
     [Schema.Union([StaticOptions, DynamicOptions])],
     ([options]) => {
       const payload = generate(toOptions(options))
@@ -46,7 +46,7 @@ describe("BrCode.generate", () => {
     }
   )
 
-  it.prop("generate makes to the letter what brazilian-utils makes of the same", [StaticOptions], ([options]) => {
+  it.prop("generate makes the same text as brazilian-utils from the same input", [StaticOptions], ([options]) => {
     const { additionalInfo, amount, txid, ...rest } = options
     const theirs = generatePixPayload({
       ...rest,
@@ -55,7 +55,7 @@ describe("BrCode.generate", () => {
       ...(additionalInfo !== undefined && { description: additionalInfo })
     })
     if (theirs !== null) assert.strictEqual(generate(toOptions(options)), theirs)
-    // Theirs refuses amounts whose float is off.
+    // brazilian-utils refuses amounts whose float is not exact.
     else assert.isAbove(amount ?? 0, 100_000_000)
   })
 
@@ -95,7 +95,7 @@ describe("BrCode.generate", () => {
 
   const longest = `${"k".repeat(65)}@example.com`
 
-  it("generate takes a PixKey of any kind, and the same key as text", () => {
+  it("generate accepts a PixKey of any kind, and the same key as text", () => {
     for (const key of [
       PixKey.cpf("529.982.247-25"),
       PixKey.cnpj("12.abc.345/01de-35"),
@@ -110,7 +110,7 @@ describe("BrCode.generate", () => {
     }
   })
 
-  it("generate takes each field at its greatest length", () => {
+  it("generate accepts each field at its greatest length", () => {
     for (const options of [fits, { ...receiver, key: longest }, { ...receiver, url: urlOf(77) }]) {
       assert.isTrue(Result.isSuccess(verified(generate(options))))
     }
@@ -143,7 +143,7 @@ describe("BrCode.generate", () => {
     ["URL", { ...receiver, url: "pix.example.com/a\nb" }],
     ["amount", { ...fits, amount: Money.centavos(0) }],
     ["amount", { ...fits, amount: Money.centavos(1_000_000_000_000) }]
-  ])("generate refuses a wrong %s instead of cutting it", (words, options) => {
+  ])("generate refuses a wrong %s and does not shorten it", (words, options) => {
     const refused = BrCode.generate(options)
     assert.isTrue(Result.isFailure(refused))
     if (Result.isFailure(refused)) {
@@ -152,7 +152,7 @@ describe("BrCode.generate", () => {
     }
   })
 
-  it("generate refuses next to a URL what only a static code has", () => {
+  it("generate refuses a URL together with a field that only a static code has", () => {
     const dynamic = { ...receiver, url: urlOf(40) }
     for (const refused of [
       // @ts-expect-error the types refuse it too

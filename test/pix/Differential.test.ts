@@ -1,6 +1,6 @@
 /**
- * Our readings against those of others: cpf-cnpj-validator (its own arithmetic, written by other people than the
- * library that we stand on), brazilian-utils where it infers what we are told, and codes that gateways answered.
+ * Compares our results with those of other libraries and with real codes: cpf-cnpj-validator, which shares no code with
+ * the library that we use; brazilian-utils, which infers the kind of a key; and codes from the answers of gateways.
  */
 import { isValidPixKey } from "@brazilian-utils/brazilian-utils/is-valid-pix-key"
 import { assert, describe, it } from "@effect/vitest"
@@ -14,7 +14,7 @@ import { answered, broken, placeholders } from "../support/brCodes.ts"
 const text = (pattern: RegExp) => Schema.String.check(Schema.isPattern(pattern))
 const suffixes = Array.from({ length: 100 }, (_, n) => String(n).padStart(2, "0"))
 
-// The one CPF that they refuse although its check digits are right, as everybody's example.
+// The only CPF with right check digits that cpf-cnpj-validator refuses, since it is a common example.
 const theirExample = "12345678909"
 
 const accepts = (type: PixKey.PixKeyType, input: string) => Result.isSuccess(PixKey.make(type, input))
@@ -82,9 +82,10 @@ describe("CNPJ with letters, against cpf-cnpj-validator", () => {
 })
 
 describe("keys, against brazilian-utils, which guesses their kind", () => {
-  it.prop("a key of ours is a key for brazilian-utils", [PixKey.PixKey], ([key]) => {
+  it.prop("every key of this library is a key for brazilian-utils", [PixKey.PixKey], ([key]) => {
     const value = PixKey.value(key)
-    // Theirs knows only Brazilian phones, and wants no point at the end of a name, nor two in a row: DICT has both.
+    // brazilian-utils accepts only Brazilian phones, and no name that ends with a point or has two points in a row.
+    // DICT accepts both.
     if (key.type === "PHONE" ? !value.startsWith("+55") : /^\.|\.\.|\.@/.test(value)) return
     assert.isTrue(isValidPixKey(value), key.type)
   })
@@ -105,7 +106,7 @@ const reveal = (code: BrCode.BrCode) =>
 describe("BR Codes, against what gateways write", () => {
   it.each(Object.entries(answered))("parse reads %s", (_, { payload, says }) => {
     const code = Result.getOrThrow(BrCode.parse(payload))
-    // A developer's gateway keeps its charges on localhost.
+    // The URL of a developer's gateway is on localhost.
     assert.strictEqual(code.problems.length, payload.includes("localhost:5001") ? 1 : 0)
     const read = reveal(code)
     const names = ["kind", "merchantName", "merchantCity", "postalCode", "amount", "txid", "key", "url"]
@@ -117,7 +118,7 @@ describe("BR Codes, against what gateways write", () => {
   })
 
   it.each(Object.entries(placeholders))(
-    "parse reads %s and notices that its checksum is a placeholder",
+    "parse reads %s and reports that its checksum is a placeholder",
     (_, payload) => {
       const code = Result.getOrThrow(BrCode.parse(payload))
       assert.deepStrictEqual(

@@ -60,7 +60,7 @@ const refuses = (run: () => unknown, secret: string): void => {
 
 const mod11 = (character: string) => (character.charCodeAt(0) - 48) % 11
 
-/** Every text that differs from the given one in exactly one place, by one of the characters. */
+/** Every text that differs from the given one in exactly one character. */
 const corruptions = (text: string, characters: string) =>
   Array.from(text).flatMap((original, at) =>
     Array.from(characters)
@@ -85,7 +85,7 @@ describe("Document.Cpf", () => {
     }
   })
 
-  it("Cpf refuses what is not one, repeated digits too, without quoting it", () => {
+  it("Cpf refuses a text that is not a CPF, also repeated digits, without quoting it", () => {
     for (const bad of badCpfs) {
       refuses(() => Document.cpf(bad), bad)
       refuses(() => Schema.decodeUnknownSync(Document.Cpf)(bad), bad)
@@ -111,7 +111,7 @@ describe("Document.Cpf", () => {
   })
 
   it.prop(
-    "a document of ours is found valid by brazilian-utils, and reading it again changes nothing",
+    "brazilian-utils accepts every document of this library, and reading it again changes nothing",
     [Document.Cpf],
     ([document]) => {
       assert.isTrue(isValidCpf(document))
@@ -121,13 +121,13 @@ describe("Document.Cpf", () => {
     }
   )
 
-  it.prop("a document is read with punctuation where brazilian-utils reads it", [Document.Cpf], ([document]) => {
+  it.prop("a document is read with punctuation wherever brazilian-utils reads it", [Document.Cpf], ([document]) => {
     for (const text of punctuated(document)) {
       assert.strictEqual(Option.isSome(Document.cpfOption(text)), isValidCpf(text))
     }
   })
 
-  it.prop("a CPF does not survive a wrong digit, unless its first check digit is 0", [Document.Cpf], ([document]) => {
+  it.prop("a CPF with one wrong digit is refused, unless its first check digit is 0", [Document.Cpf], ([document]) => {
     for (const { at, text } of corruptions(document, "0123456789")) {
       if (Option.isSome(Document.cpfOption(text))) {
         assert.strictEqual(document[9], "0")
@@ -137,7 +137,7 @@ describe("Document.Cpf", () => {
     }
   })
 
-  it("a CPF can survive a wrong digit where its first check digit is 0", () => {
+  it("a CPF with one wrong digit may be accepted if its first check digit is 0", () => {
     for (const [right, wrong] of [
       ["10485468107", "00485468107"],
       ["90385827300", "90385627300"]
@@ -160,7 +160,7 @@ describe("Document.Cnpj", () => {
     }
   })
 
-  it("Cnpj refuses what is not one, repeated digits too, without quoting it", () => {
+  it("Cnpj refuses a text that is not a CNPJ, also repeated digits, without quoting it", () => {
     for (const bad of badCnpjs) {
       refuses(() => Document.cnpj(bad), bad)
       refuses(() => Schema.decodeUnknownSync(Document.Cnpj)(bad), bad)
@@ -176,7 +176,7 @@ describe("Document.Cnpj", () => {
   })
 
   it.prop(
-    "a document of ours is found valid by brazilian-utils, and reading it again changes nothing",
+    "brazilian-utils accepts every document of this library, and reading it again changes nothing",
     [Document.Cnpj],
     ([document]) => {
       assert.isTrue(isValidCnpj(document, { version: 2 }))
@@ -186,7 +186,7 @@ describe("Document.Cnpj", () => {
     }
   )
 
-  it.prop("a document is read with punctuation where brazilian-utils reads it", [Document.Cnpj], ([document]) => {
+  it.prop("a document is read with punctuation wherever brazilian-utils reads it", [Document.Cnpj], ([document]) => {
     for (const text of punctuated(document)) {
       assert.strictEqual(Option.isSome(Document.cnpjOption(text)), isValidCnpj(text, { version: 2 }))
     }
@@ -201,7 +201,7 @@ describe("Document.Cnpj", () => {
   )
 
   it.prop(
-    "a CNPJ does not survive a wrong character, unless both its check digits are 0 or the two are alike modulo 11",
+    "a CNPJ with one wrong character is refused, unless both check digits are 0 or the two characters are equal modulo 11",
     [Document.Cnpj],
     ([document]) => {
       for (const { at, character, original, text } of corruptions(document, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ")) {
@@ -229,7 +229,7 @@ describe("Document.Cnpj and the limits of check digits", () => {
 })
 
 describe("Document.of", () => {
-  it("Document.of answers the pair of number and type that a charge carries", () => {
+  it("Document.of returns the number and the type for a charge", () => {
     assert.deepStrictEqual(Document.of(Document.cpf("529.982.247-25")), { number: "52998224725", type: "CPF" })
     assert.deepStrictEqual(Document.of(Document.cnpj("12.abc.345/01de-35")), { number: "12ABC34501DE35", type: "CNPJ" })
   })
@@ -303,7 +303,7 @@ describe("Document.matches", () => {
     }
   )
 
-  it("Document.matches takes what Document.mask writes, and no mask of another document", () => {
+  it("Document.matches accepts the mask that Document.mask writes, and no mask of another document", () => {
     for (const text of validCpfs) {
       assert.strictEqual(Document.matches(Document.mask(Document.cpf(text)), cpf), text === cpf, text)
     }
@@ -312,7 +312,7 @@ describe("Document.matches", () => {
     }
   })
 
-  it("a CPF is no CNPJ, in full or masked with its punctuation", () => {
+  it("a CPF never matches a CNPJ, in full or masked with its punctuation", () => {
     for (const text of ["11222333000181", "**.222.333/0001-**", "**.***.***/****-**"]) {
       assert.isFalse(Document.matches(text, cpf), text)
     }
@@ -337,7 +337,7 @@ describe("Document.matches", () => {
     for (const text of ["**************", "************35", "12ABC***", "UNKNOWN"]) {
       assert.isUndefined(Document.matches(text, cnpj), text)
     }
-    // @ts-expect-error What is no text says nothing.
+    // @ts-expect-error a value that is not a text counts as absent
     assert.isUndefined(Document.matches(52_998_224_725, cpf))
   })
 

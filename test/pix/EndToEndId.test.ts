@@ -44,7 +44,7 @@ describe("EndToEndId.parse", () => {
     }
   })
 
-  it.prop("parse gives a value or a typed error for any text", [Schema.String], ([any]) => {
+  it.prop("parse returns a value or a typed error for any text", [Schema.String], ([any]) => {
     for (const text of [any, `E12345678${any}abcdef12345`, `E12345678202009091221${any}`]) {
       const read = EndToEndId.parse(text)
       assert.isTrue(Result.isSuccess(read) || read.failure instanceof EndToEndId.InvalidEndToEndId)

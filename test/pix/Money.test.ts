@@ -7,7 +7,7 @@ const encode = Schema.encodeSync(Money.ReaisFromJson)
 const toJson = Schema.encodeSync(Schema.toCodecJson(Money.Reais))
 const fromJson = Schema.decodeUnknownSync(Schema.toCodecJson(Money.Reais))
 
-/** The decimal text of reais that is plain at any scale. */
+/** The plain decimal text of reais at any scale. */
 const text = Schema.toFormatter(Money.Reais)
 
 const isNumeric = (written: string): written is `${number}` => Number.isFinite(Number(written))
@@ -41,7 +41,7 @@ describe("Money.Centavos", () => {
     assert.isTrue(Option.exists(Money.centavosOption(-0), (n) => Object.is(n, 0)))
   })
 
-  it("Centavos are a JSON integer on the wire, and nothing else", () => {
+  it("Centavos are always a JSON integer on the wire", () => {
     assert.strictEqual(JSON.stringify(Schema.encodeSync(Money.Centavos)(Money.centavos(2500))), "2500")
     for (const bad of ["2500", 25.5, -1, null, 2500n, true]) {
       assert.throws(() => Schema.decodeUnknownSync(Money.Centavos)(bad))
@@ -78,7 +78,7 @@ describe("Money.ReaisFromJson", () => {
     assert.strictEqual(text(decode("1.5E+3")), "1500")
   })
 
-  it("ReaisFromJson refuses what is not a JSON number, without quoting it", () => {
+  it("ReaisFromJson refuses a text that is not a JSON number, without quoting it", () => {
     for (const bad of ["", " ", " 43.21", "43.21 ", "1,50", "1.234,56", "0x43", "+4321", "4321.", ".4321", "04321"]) {
       assert.throws(() => decode(bad))
       assert.deepStrictEqual(Money.reaisOption(bad), Option.none())
@@ -106,7 +106,7 @@ describe("Money.ReaisFromJson", () => {
     assert.strictEqual(text(decode("0e999999999")), "0")
   })
 
-  it("ReaisFromJson encodes a number where it is exact, and decimal text otherwise", () => {
+  it("ReaisFromJson encodes a number if it is exact, and decimal text otherwise", () => {
     for (const [written, expected] of [
       ["0.10", 0.1],
       ["-10.005", -10.005],
@@ -122,7 +122,7 @@ describe("Money.ReaisFromJson", () => {
     }
   })
 
-  it.prop("an amount of reais survives its own wire form", { amount: Money.Reais }, ({ amount }) => {
+  it.prop("an amount of reais is the same after encoding and decoding", { amount: Money.Reais }, ({ amount }) => {
     const wire = JSON.parse(JSON.stringify(encode(amount)))
     assert.deepStrictEqual(decode(wire), amount)
     assert.deepStrictEqual(fromJson(toJson(amount)), amount)
@@ -178,7 +178,7 @@ describe("Money.Reais", () => {
 })
 
 describe("the conversions of Money", () => {
-  it("fromReais takes decimal text to centavos exactly", () => {
+  it("fromReais converts decimal text to centavos exactly", () => {
     for (const [written, expected] of [
       ["25.00", 2500],
       ["25", 2500],
@@ -196,7 +196,7 @@ describe("the conversions of Money", () => {
     }
   })
 
-  it("a conversion refuses floats and the other unit, in types and for those who have none", () => {
+  it("a conversion refuses floats and the other unit, by its types and at run time", () => {
     // @ts-expect-error a float is neither text nor Reais
     refuses(() => Money.fromReais(43.21), "43")
     // @ts-expect-error a float is neither text nor Reais
@@ -209,7 +209,7 @@ describe("the conversions of Money", () => {
     assert.strictEqual(Money.sum([4321]), 4321)
   })
 
-  it("a conversion refuses what centavos cannot hold, without quoting it", () => {
+  it("a conversion refuses an amount that centavos cannot hold, without quoting it", () => {
     for (const bad of ["-43.21", "43.211", "43.000", "90071992547409.92", "43,21", "4e3", "", " 43", "043", "R$ 43"]) {
       refuses(() => Money.fromReais(bad), "43")
       assert.deepStrictEqual(Money.fromReaisOption(bad), Option.none())
@@ -255,7 +255,7 @@ describe("Money.parseBRL", () => {
     }
   })
 
-  it("parseBRL refuses the ambiguous and the malformed", () => {
+  it("parseBRL refuses ambiguous and malformed texts", () => {
     for (const bad of [
       ["1.234", "R$ 1.234", "1,234", "1,234.56", "1,234,567", "25.5", "25,000", "25.000", "25,001", "25.001"],
       ["-25", "R$ -25", "-R$ 25,00", "+25", "", " ", "R$", "25,", "25.", ",25", ".25", "25,00,00", "1.23,45"],
@@ -266,7 +266,7 @@ describe("Money.parseBRL", () => {
     }
   })
 
-  it.prop("parseBRL reads what format writes", { amount: Money.Centavos }, ({ amount }) => {
+  it.prop("parseBRL reads the texts that format writes", { amount: Money.Centavos }, ({ amount }) => {
     assert.deepStrictEqual(Money.parseBRL(Money.format(amount)), Option.some(Money.centavos(amount)))
     assert.strictEqual(Money.format(Money.toReais(amount)), Money.format(amount))
   })
@@ -290,7 +290,7 @@ describe("Money.format", () => {
     assert.strictEqual(Money.format(Money.reais("1e21")), "R$ 1.000.000.000.000.000.000.000,00")
   })
 
-  it.prop("format agrees with Intl wherever Intl is exact", { amount: Money.Centavos }, ({ amount }) => {
+  it.prop("format writes the same as Intl if Intl is exact", { amount: Money.Centavos }, ({ amount }) => {
     const intl = new Intl.NumberFormat("pt-BR", { style: "currency", currency: "BRL" })
     const exact = `${amount}e-2`
     assert.isTrue(isNumeric(exact) && Money.format(amount) === intl.format(exact).replace("\u00a0", " "))
@@ -298,7 +298,7 @@ describe("Money.format", () => {
 })
 
 describe("the arithmetic of Money", () => {
-  it("Money adds and subtracts, and never leaves the whole, non-negative, safe numbers", () => {
+  it("Money adds and subtracts, and its results are always whole, non-negative, safe numbers", () => {
     assert.strictEqual(Money.add(Money.centavos(1), Money.centavos(2)), 3)
     assert.deepStrictEqual(Money.subtract(Money.centavos(3), Money.centavos(2)), Option.some(1))
     assert.deepStrictEqual(Money.subtract(Money.centavos(3), Money.centavos(3)), Option.some(0))

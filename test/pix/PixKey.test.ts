@@ -135,7 +135,7 @@ const encode = Schema.encodeSync(PixKey.FromPair)
 const decodeReported = Schema.decodeUnknownSync(PixKey.FromReportedPair)
 const encodeReported = Schema.encodeSync(PixKey.FromReportedPair)
 
-/** Every way in which a value gets into a log, an error or a snapshot. */
+/** All texts that a log, an error or a snapshot may show of a value. */
 const renderings = (value: unknown): ReadonlyArray<string> =>
   [value, { value }, [value], new Map([["key", value]]), new Error("failed", { cause: value })].flatMap((shown) => [
     String(shown),
@@ -182,7 +182,7 @@ describe("PixKey.make", () => {
     }
   })
 
-  it("make refuses what is not of the kind, by one typed error that does not show it", () => {
+  it("make refuses a text that is not of the kind, with one typed error that does not show it", () => {
     for (const [type, input] of refused) {
       const error = thrown(() => constructors[type](input))
       assert.instanceOf(error, Schema.SchemaError)
@@ -198,7 +198,7 @@ describe("PixKey.make", () => {
       const reported = thrown(() =>
         Schema.decodeUnknownSync(PixKey.FromPair)({ pixKey: input, pixKeyType: type }, { reportInput: true })
       )
-      if (input.length <= 3) continue // too short to be told from other text
+      if (input.length <= 3) continue // too short to be distinguished from other text
       assertHidden(error, [input])
       assertHidden(unread, [input])
       assert.notInclude(problem, input)
@@ -206,7 +206,7 @@ describe("PixKey.make", () => {
     }
   })
 
-  it("make reports a landline in Brazil as one, with and without its country code", () => {
+  it("make reports a landline in Brazil as a landline, with and without its country code", () => {
     for (const landline of ["+55 11 3234-5678", "(47) 3234-5678", "+55 (0)21 2345-6789", "+551132345678"]) {
       const { reason } = Option.getOrThrow(Result.getFailure(PixKey.make("PHONE", landline)))
       assert.strictEqual(reason, "is a landline (in Brazil only a mobile phone can be a key)")
@@ -273,7 +273,7 @@ describe("PixKey.make", () => {
 })
 
 describe("the equality of PixKey", () => {
-  it("two keys are equal where kind and key are", () => {
+  it("two keys are equal if kind and key are equal", () => {
     assert.isTrue(Equal.equals(PixKey.cpf("529.982.247-25"), PixKey.cpf("52998224725")))
     assert.isFalse(Equal.equals(PixKey.cpf("52998224725"), PixKey.cpf("12345678909")))
     assert.isFalse(Equal.equals(PixKey.read("1", "A"), PixKey.read("1", "B")))
@@ -286,7 +286,7 @@ describe("the equality of PixKey", () => {
 })
 
 describe("the masking of PixKey", () => {
-  it("a masked key of each kind shows what people recognise it by", () => {
+  it("a masked key of each kind shows the part by which people recognise it", () => {
     for (const [key, mask] of [
       [PixKey.cpf("52998224725"), "***.982.247-**"],
       [PixKey.cnpj("12abc34501de35"), "**.ABC.345/01DE-**"],
@@ -305,7 +305,7 @@ describe("the masking of PixKey", () => {
     }
   })
 
-  it("the mask of a key holds in every rendering", () => {
+  it("a key is masked in every rendering", () => {
     for (const [type, input, value] of accepted) {
       if (value !== "+123") assertHidden(constructors[type](input), [input.trim(), value])
     }
@@ -313,11 +313,11 @@ describe("the masking of PixKey", () => {
     assertHidden(PixKey.read("529.982.247-26", "CPF"), ["529.982.247-26", "982.247"])
   })
 
-  it.prop("the mask holds for any key", [PixKey.PixKey], ([key]) => {
+  it.prop("any key is masked in every rendering", [PixKey.PixKey], ([key]) => {
     assertHidden(key, [PixKey.value(key)])
   })
 
-  it.effect("the mask of a key holds in logs and in the errors of other schemas", () =>
+  it.effect("a key is masked in logs and in the errors of other schemas", () =>
     Effect.gen(function* () {
       const lines: Array<string> = []
       const key = PixKey.email("fulano@example.com")
@@ -379,7 +379,7 @@ describe("PixKey.FromReportedPair", () => {
     assert.deepStrictEqual(encodeReported(key), { pixKey: "52998224725", pixKeyType: "CPF" })
   })
 
-  it("FromReportedPair keeps everything else as it is, and does not take it for a PixKey", () => {
+  it("FromReportedPair reads any other pair unchanged, and not as a PixKey", () => {
     for (const pair of [
       { pixKey: "maria#7", pixKeyType: "ALIAS" },
       { pixKey: "***.982.247-**", pixKeyType: "CPF" },

@@ -7,7 +7,7 @@ const payload =
 
 type Modules = ReadonlyArray<ReadonlyArray<boolean>>
 
-/** The picture as it is painted, at a pixel a module: a light square, and dark runs on it. */
+/** Reads the modules of an SVG: a light square, and dark runs on it. */
 const fromSvg = (text: string): Modules => {
   const size = sideOf(text)
   const svg = QrCode.svg(text, { size })
@@ -27,10 +27,13 @@ const fromSvg = (text: string): Modules => {
   return rows
 }
 
-/** A terminal shows a module a column. */
+/** The number of modules in a row: a terminal shows one module in each column. */
 const sideOf = (text: string) => QrCode.terminal(text).split("\n")[0]?.length ?? 0
 
-/** A block is lit, so it is a light module; the half line below an odd last row is not part of the code. */
+/**
+ * Reads the modules of a terminal code. A block is a light module. The half line below an odd last row is not part of
+ * the code.
+ */
 const fromTerminal = (text: string): Modules => {
   const lines = text.split("\n").map((line) => Array.from(line))
   const rows = lines.flatMap((line) => [
@@ -114,12 +117,12 @@ describe("QrCode.svg", () => {
     assert.strictEqual(readVersion1(fromSvg(text)), text)
   })
 
-  it("an SVG has the size that is asked for, and 256 pixels otherwise", () => {
+  it("an SVG has the requested size, and 256 pixels by default", () => {
     assert.include(QrCode.svg(payload), ` width="256" height="256" `)
     assert.include(QrCode.svg(payload, { size: 320 }), ` width="320" height="320" `)
   })
 
-  it("an SVG draws modules of whole pixels in the middle, and refuses a size that is none", () => {
+  it("an SVG draws modules of whole pixels in the middle, and refuses a wrong size", () => {
     for (const size of [200, 256, 301, 320, 512]) {
       const svg = QrCode.svg(payload, { size })
       const module = Math.floor(size / sideOf(payload))
@@ -132,11 +135,11 @@ describe("QrCode.svg", () => {
     }
   })
 
-  it("an SVG draws a hidden text like a plain one", () => {
+  it("an SVG draws a redacted text like a plain one", () => {
     assert.strictEqual(QrCode.svg(Redacted.make(payload)), QrCode.svg(payload))
   })
 
-  it.prop("an SVG has nothing of any text in its markup", [Schema.String], ([any]) => {
+  it.prop("an SVG holds no part of the text in its markup", [Schema.String], ([any]) => {
     const text = `${any}<script>alert("1")</script>'`
     assert.match(
       QrCode.svg(text),
@@ -144,7 +147,7 @@ describe("QrCode.svg", () => {
     )
   })
 
-  it("an SVG takes the longest text that fits, and refuses a longer one without quoting it", () => {
+  it("an SVG accepts the longest text that fits, and refuses a longer one without quoting it", () => {
     assertScannable(fromSvg("x".repeat(2331)))
     for (const draw of [QrCode.svg, QrCode.dataUrl, QrCode.terminal]) {
       try {

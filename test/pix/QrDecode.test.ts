@@ -1,6 +1,6 @@
 /**
- * The QR codes as a phone sees them: painted into pixels and read by jsQR, which knows nothing of the library that drew
- * them.
+ * Reads our QR codes as a phone does: paints them into pixels and reads them with jsQR, which shares no code with the
+ * library that drew them.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
@@ -26,10 +26,10 @@ const Options = Schema.Struct({
   txid: Schema.optional(Schema.String.check(Schema.isPattern(/^[A-Za-z0-9]{1,25}$/)))
 })
 
-/** Of the payloads, the one whose turn it is. */
-const dealt = (turn: number) => payloads[turn % payloads.length] ?? first
+/** The payload for a test, by its number. */
+const payloadOf = (turn: number) => payloads[turn % payloads.length] ?? first
 
-describe("a QR code of ours, read by another program", () => {
+describe("a QR code that jsQR reads", () => {
   for (const [index, [name, payload]] of payloads.entries()) {
     const size = [256, 301, 512][index % 3]
     it(`an SVG at ${size} pixels and a terminal's code give back the text of ${name}`, () => {
@@ -40,11 +40,11 @@ describe("a QR code of ours, read by another program", () => {
     })
   }
 
-  it("an SVG gives back its text at every size that is asked for, from 150 pixels", () => {
+  it("an SVG gives back its text at every size from 150 pixels", () => {
     const missed: Array<string> = []
     const { below } = seeded(seed)
     for (const size of [...Array.from({ length: runs(10, 50) }, (_, n) => 150 + n * runs(15, 3)), 255.5]) {
-      const [name, payload] = dealt(below(payloads.length))
+      const [name, payload] = payloadOf(below(payloads.length))
       if (scan(paint(QrCode.svg(payload, { size }))) !== payload) missed.push(`${name} at ${size}`)
     }
     assert.deepStrictEqual(missed, [])
@@ -52,14 +52,14 @@ describe("a QR code of ours, read by another program", () => {
 
   it("an SVG of less than a pixel a module gives back its text on a page that enlarges it", () => {
     for (const turn of [0, 5, 10]) {
-      const [, payload] = dealt(turn)
+      const [, payload] = payloadOf(turn)
       assert.strictEqual(scan(paint(QrCode.svg(payload, { size: 40 }), 800)), payload)
     }
   })
 
   it.each([7, 45, 90, 173, 180])("an SVG gives back its text to a phone that is held at %d degrees", (degrees) => {
     for (let turn = 0; turn < runs(2, 4); turn++) {
-      const [, payload] = dealt(degrees + turn)
+      const [, payload] = payloadOf(degrees + turn)
       assert.strictEqual(scan(tilt(paint(QrCode.svg(payload, { size: 400 })), degrees)), payload)
     }
   })
@@ -92,8 +92,8 @@ describe("a QR code of ours, read by another program", () => {
     assert.strictEqual(scan(paintTerminal(QrCode.terminal(text))), text)
   })
 
-  it("the other program reads no text where a code of another one, or none, is shown", () => {
-    const [[, one], [, other]] = [dealt(0), dealt(1)]
+  it("jsQR reads another text from another code, and no text from a picture without a code", () => {
+    const [[, one], [, other]] = [payloadOf(0), payloadOf(1)]
     assert.notStrictEqual(scan(paint(QrCode.svg(one))), other)
     assert.isUndefined(scan({ width: 256, height: 256, darkness: () => 0 }))
   })
