@@ -143,7 +143,7 @@ describe("a webhook that is triggered", () => {
     })
   )
 
-  it.live("is about a withdrawal where one is named, with its key and its metadata", () =>
+  it.live("a triggered webhook is about the withdrawal that is named, with its key and its metadata", () =>
     Effect.gen(function* () {
       const route = yield* makeGateway
       route.script(answer(200))
@@ -169,23 +169,25 @@ describe("a webhook that is triggered", () => {
     })
   )
 
-  it.live("is not sent where the flags name both kinds, none, or what a transaction does not have", () =>
-    Effect.gen(function* () {
-      const route = yield* makeGateway
-      route.script(answer(200))
-      for (const about of [
-        [],
-        ["--transaction", "t-1", "--withdrawal", "7"],
-        ["--transaction", "t-1", "--metadata", "batch 7"]
-      ]) {
-        const { code, stderr } = yield* run(["webhook", "trigger", route.url, ...about])
-        expect([code, stderr]).toEqual([1, expect.stringMatching(/say .*--withdrawal\.\n$/)])
-      }
-      expect(route.requests).toEqual([])
-    })
+  it.live(
+    "a webhook is not triggered if the flags name both kinds, no kind, or a field that a transaction does not have",
+    () =>
+      Effect.gen(function* () {
+        const route = yield* makeGateway
+        route.script(answer(200))
+        for (const about of [
+          [],
+          ["--transaction", "t-1", "--withdrawal", "7"],
+          ["--transaction", "t-1", "--metadata", "batch 7"]
+        ]) {
+          const { code, stderr } = yield* run(["webhook", "trigger", route.url, ...about])
+          expect([code, stderr]).toEqual([1, expect.stringMatching(/say .*--withdrawal\.\n$/)])
+        }
+        expect(route.requests).toEqual([])
+      })
   )
 
-  it.live("ends with 4 where the route refuses it, and with 6 where nobody answers", () =>
+  it.live("a triggered webhook ends with 4 if the route refuses it, and with 6 if nobody answers", () =>
     Effect.gen(function* () {
       const route = yield* makeGateway
       route.script(answer(401))

@@ -285,7 +285,7 @@ describe("the doctor", () => {
     })
   )
 
-  it.live("does not judge the id of a lookup whose row is in the middle of a long list", () =>
+  it.live("the doctor does not check the id of a lookup whose row is in the middle of a long list", () =>
     Effect.gen(function* () {
       const { stdout } = yield* examine({ detail: { id: 4711 }, page: (page) => ({ ...page, totalItems: 500 }) })
       expect(stdout).toMatch(/skip {3}Lookup: id is the id of its row in the list: its row is not among/)
@@ -310,7 +310,7 @@ describe("the doctor", () => {
     })
   )
 
-  it.live("names each setting that is wrong, a service that is down and credentials that are refused", () =>
+  it.live("the doctor names each wrong setting, a service that is down and credentials that are refused", () =>
     Effect.gen(function* () {
       const unset = yield* run(["doctor"], { PAYMENTS_BASE_URL: "http://example.com", PAYMENTS_COMPANY_ID: "x" })
       expect(unset.code).toBe(7)

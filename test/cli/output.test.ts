@@ -64,7 +64,7 @@ describe.skipIf(!existsSync("/dev/full"))("stdout on a disk that is full", () =>
 
 describe("stdout on a disk that takes a part", () => {
   it.live.skipIf(process.platform === "win32")(
-    "ends an export with 1, also where its last piece is what is cut off",
+    "a disk that takes a part of stdout ends an export with 1, also if only its last piece is cut off",
     () =>
       Effect.gen(function* () {
         const gateway = yield* makeGateway
@@ -81,7 +81,7 @@ describe("stdout on a disk that takes a part", () => {
   )
 })
 
-describe("a reader of stdout that has gone", () => {
+describe("a reader of stdout that has exited", () => {
   it.live("a reader of stdout that has exited does not change the exit code: a cancelled charge ends with 8", () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox

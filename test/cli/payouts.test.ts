@@ -67,7 +67,7 @@ const person = ["--by", "ana", "--note", "asked twice"]
 const lines = (text: string) => text.trimEnd().split("\n")
 
 describe.each(databases)("payouts in %s", (_, database) => {
-  it.live("are listed with ages, amounts and totals by state, and one is shown with its key masked", () =>
+  it.live("payouts are listed with ages, amounts and totals by state, and one is shown with its key masked", () =>
     Effect.gen(function* () {
       const { client, env } = yield* database
       yield* Effect.orDie(Effect.provide(fill, asking(client)))
@@ -97,7 +97,7 @@ describe.each(databases)("payouts in %s", (_, database) => {
     })
   )
 
-  it.live("are refused where their tables are of another version or not there, and no table is made or changed", () =>
+  it.live("payouts are refused if their tables are of another version or absent, and no table is made or changed", () =>
     Effect.gen(function* () {
       const { client, env } = yield* database
       const tablesOf = Effect.gen(function* () {
@@ -133,55 +133,57 @@ describe.each(databases)("payouts in %s", (_, database) => {
   )
 })
 
-// Of a PostgreSQL in the soak alone: these run the command thirty times, and QueueHistory asks the same of both databases.
+// On PostgreSQL in the soak alone: these tests run the command thirty times, and QueueHistory tests the same steps on both databases.
 describe.each(databases.slice(0, runs(1, 2)))("payouts in %s", (_, database) => {
-  it.live("are exported page by page for an accountant, without whom they pay and with no cell that a sheet runs", () =>
-    Effect.gen(function* () {
-      const { client, env } = yield* database
-      const empty = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`DELETE FROM effect_pix_payouts`)
-      yield* Effect.orDie(Effect.provide(fill, asking(client)))
-      const posted = yield* Effect.map(statusOf(client, "posted"), ({ submittedAt, updatedAt }) =>
-        [submittedAt, updatedAt].map((at) => DateTime.formatIso(at).replace(/\.\d+Z$/, "Z"))
-      )
-      const head = "reference,state,amount_centavos,amount_reais,submitted_at,updated_at,withdrawal_id"
-      const one = yield* run(["payouts", "export", "--state", "posted"], env)
-      expect([one.code, one.stdout]).toEqual([0, `${head}\r\nposted,posted,3000,30.00,${posted.join()},7\r\n`])
-      expect(one.stderr).toBe("1 payout(s)\n")
+  it.live(
+    "payouts are exported page by page for an accountant, without their payees and with no cell that a sheet runs",
+    () =>
+      Effect.gen(function* () {
+        const { client, env } = yield* database
+        const empty = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`DELETE FROM effect_pix_payouts`)
+        yield* Effect.orDie(Effect.provide(fill, asking(client)))
+        const posted = yield* Effect.map(statusOf(client, "posted"), ({ submittedAt, updatedAt }) =>
+          [submittedAt, updatedAt].map((at) => DateTime.formatIso(at).replace(/\.\d+Z$/, "Z"))
+        )
+        const head = "reference,state,amount_centavos,amount_reais,submitted_at,updated_at,withdrawal_id"
+        const one = yield* run(["payouts", "export", "--state", "posted"], env)
+        expect([one.code, one.stdout]).toEqual([0, `${head}\r\nposted,posted,3000,30.00,${posted.join()},7\r\n`])
+        expect(one.stderr).toBe("1 payout(s)\n")
 
-      // More than one page.
-      const formulas = ["=1+1", "+1", "-1", "@SUM(A1)"]
-      const many = [...formulas, ...Array.from({ length: 1100 }, (_, index) => `invoice-${index}`)]
-      const submitMany = Effect.flatMap(PayoutQueue, (queue) =>
-        queue.submitMany(many.map((reference) => ({ reference, amount: Money.centavos(123_456), pixKey })))
-      )
-      yield* Effect.orDie(Effect.provide(submitMany, asking(client)))
-      const all = yield* run(["payouts", "export"], env)
-      const rows = lines(all.stdout).map((line) => line.split(","))
-      expect([all.code, all.stderr]).toEqual([0, `${states.length + many.length} payout(s)\n`])
-      expect(rows).toHaveLength(1 + states.length + many.length)
-      expect(new Set(rows.slice(1).map(([reference]) => reference))).toEqual(
-        new Set([...states, ...many].map((each) => (formulas.includes(each) ? `"'${each}"` : each)))
-      )
-      expect(rows.find(([reference]) => reference === "invoice-0")?.slice(1, 4)).toEqual([
-        "accepted",
-        "123456",
-        "1234.56"
-      ])
-      const asJson = yield* run(["payouts", "export", "--json"], env)
-      const objects = lines(asJson.stdout).map((line) => JSON.parse(line))
-      expect(new Set(objects.map(({ reference }) => reference))).toEqual(new Set([...states, ...many]))
-      expect(objects).toHaveLength(states.length + many.length)
-      expect(objects).toContainEqual(
-        expect.objectContaining({ reference: "posted", amount: 3000, state: "posted", withdrawalId: 7 })
-      )
-      for (const text of [one.stdout, all.stdout, asJson.stdout]) expect(text).not.toMatch(/maria/i)
+        // More than one page.
+        const formulas = ["=1+1", "+1", "-1", "@SUM(A1)"]
+        const many = [...formulas, ...Array.from({ length: 1100 }, (_, index) => `invoice-${index}`)]
+        const submitMany = Effect.flatMap(PayoutQueue, (queue) =>
+          queue.submitMany(many.map((reference) => ({ reference, amount: Money.centavos(123_456), pixKey })))
+        )
+        yield* Effect.orDie(Effect.provide(submitMany, asking(client)))
+        const all = yield* run(["payouts", "export"], env)
+        const rows = lines(all.stdout).map((line) => line.split(","))
+        expect([all.code, all.stderr]).toEqual([0, `${states.length + many.length} payout(s)\n`])
+        expect(rows).toHaveLength(1 + states.length + many.length)
+        expect(new Set(rows.slice(1).map(([reference]) => reference))).toEqual(
+          new Set([...states, ...many].map((each) => (formulas.includes(each) ? `"'${each}"` : each)))
+        )
+        expect(rows.find(([reference]) => reference === "invoice-0")?.slice(1, 4)).toEqual([
+          "accepted",
+          "123456",
+          "1234.56"
+        ])
+        const asJson = yield* run(["payouts", "export", "--json"], env)
+        const objects = lines(asJson.stdout).map((line) => JSON.parse(line))
+        expect(new Set(objects.map(({ reference }) => reference))).toEqual(new Set([...states, ...many]))
+        expect(objects).toHaveLength(states.length + many.length)
+        expect(objects).toContainEqual(
+          expect.objectContaining({ reference: "posted", amount: 3000, state: "posted", withdrawalId: 7 })
+        )
+        for (const text of [one.stdout, all.stdout, asJson.stdout]) expect(text).not.toMatch(/maria/i)
 
-      yield* Effect.orDie(Effect.provide(empty, client))
-      expect((yield* run(["payouts", "export"], env)).stdout).toBe(`${head}\r\n`)
-    })
+        yield* Effect.orDie(Effect.provide(empty, client))
+        expect((yield* run(["payouts", "export"], env)).stdout).toBe(`${head}\r\n`)
+      })
   )
 
-  it.live("change by a step that is confirmed, and by no other", () =>
+  it.live("payouts are changed by a step that is confirmed, and by no other", () =>
     Effect.gen(function* () {
       const { client, env } = yield* database
       yield* Effect.orDie(Effect.provide(fill, asking(client)))
@@ -239,7 +241,7 @@ describe.each(databases.slice(0, runs(1, 2)))("payouts in %s", (_, database) => 
 })
 
 describe("the database of DATABASE_URL", () => {
-  it.live("is named by what is wrong with it, without its password", () =>
+  it.live("the error of a wrong database says what is wrong, without its password", () =>
     Effect.gen(function* () {
       const missing = join(yield* folder, "absent.sqlite")
       const text = join(yield* folder, "text.sqlite")
@@ -261,7 +263,7 @@ describe("the database of DATABASE_URL", () => {
     })
   )
 
-  it.live("is not changed where it is another program's SQLite file", () =>
+  it.live("the SQLite file of another program is not changed", () =>
     Effect.gen(function* () {
       const path = yield* folder
       const filename = join(path, "theirs.sqlite")
@@ -278,7 +280,7 @@ describe("the database of DATABASE_URL", () => {
     })
   )
 
-  it.live("is refused where another process has the SQLite file open", () =>
+  it.live("a SQLite file that another process has open is refused", () =>
     Effect.gen(function* () {
       const filename = join(yield* folder, "payments.sqlite")
       const { code, stderr } = yield* Effect.provide(
@@ -289,7 +291,7 @@ describe("the database of DATABASE_URL", () => {
     })
   )
 
-  it.live.skipIf(!hasPty)("is changed where a person says yes on a terminal (needs python3)", () =>
+  it.live.skipIf(!hasPty)("the database is changed if a person says yes on a terminal (needs python3)", () =>
     Effect.gen(function* () {
       const filename = join(yield* folder, "payments.sqlite")
       const client = Layer.fresh(NodeSqlite.layer({ filename }))

@@ -174,7 +174,7 @@ describe("a flag of the sandbox's command", () => {
     })
   )
 
-  it.live("--webhook-secret is what webhooks carry", () =>
+  it.live("--webhook-secret is sent in a header of each webhook", () =>
     Effect.gen(function* () {
       const received = yield* Deferred.make<string | undefined>()
       const receiver = yield* Effect.acquireRelease(
@@ -253,7 +253,7 @@ describe("a mistake at the start of the sandbox", () => {
     [["--balance", "many"], "The amount cannot be read"],
     [["--webhook", "https://example.com/hook"], "loopback address only"],
     [["--host", "256.1.1.1"], "This machine has no address 256.1.1.1"]
-  ] as const)("names what is wrong with %s, without a stack", ([args, sentence]) =>
+  ] as const)("the sandbox's command names what is wrong with %s, without a stack", ([args, sentence]) =>
     Effect.gen(function* () {
       const { code, stderr, stdout } = yield* run(["sandbox", ...args])
       expect([code, stdout]).toEqual([1, ""])

@@ -64,7 +64,7 @@ describe("text on a terminal", () => {
     expect(plain("a\u001b[2Jb\u202ec\nd\u2028e")).toBe("a?[2Jb?c?d?e")
   })
 
-  test("escape codes and direction marks do not act in CSV and JSON either, which stay what they were", () => {
+  test("escape codes and direction marks are made inert in CSV and JSON, which stay valid", () => {
     const hostile = "a\u001b[2J\u009b1m\u202eb\nc"
     expect(csvRow([hostile])).toBe('"a?[2J?1m?b\nc"\r\n')
     const line = jsonLine({ hostile })
@@ -82,7 +82,7 @@ describe("text on a terminal", () => {
 
 describe("a word for a shell", () => {
   test.each(["plain", "it's", "a b", '"', "$HOME", "`id`", "a\nb", "*", "", "R$ 10,00", "!x", "--x=y;z"])(
-    "%j comes through a shell as it was",
+    "%j is the same after a shell has parsed it",
     (word) => {
       expect(execFileSync("sh", ["-c", `printf %s ${shellWord(word)}`], { encoding: "utf8" })).toBe(word)
     }

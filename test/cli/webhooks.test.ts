@@ -57,7 +57,7 @@ const inSandbox = <A, E, R>(effect: Effect.Effect<A, E, R | Payments | Sandbox>)
   Effect.provide(effect, Layer.fresh(Sandbox.layerPayments))
 
 describe.each(databases)("webhooks in %s", (_, database) => {
-  it.live("have dead letters that are listed, shown, tried again and forgotten, as is confirmed", () =>
+  it.live("dead letters are listed and shown, and are tried again or forgotten by a confirmed step", () =>
     inSandbox(
       Effect.gen(function* () {
         const { client, env } = yield* database
@@ -99,7 +99,7 @@ describe.each(databases)("webhooks in %s", (_, database) => {
 })
 
 describe("a dead letter of several webhooks", () => {
-  it.live("is changed where its webhook is named", () =>
+  it.live("a dead letter of several webhooks is changed if its webhook is named", () =>
     inSandbox(
       Effect.gen(function* () {
         const [, database] = databases[0] ?? []

@@ -60,7 +60,7 @@ describe("a payout that nobody confirmed", () => {
   )
 
   it.live.skipIf(!hasPty)(
-    "is sent where y is pressed on a terminal, which saw amount and masked key (needs python3)",
+    "a payout is sent if y is pressed on a terminal, which showed the amount and the masked key (needs python3)",
     () =>
       Effect.gen(function* () {
         const env = { ...(yield* settings), PAYMENTS_PIX_KEY: person.cpf }
@@ -138,7 +138,7 @@ describe("the exit code of a payout", () => {
     ["ctrl-C", "SIGINT"],
     ["the end of its terminal", "SIGHUP"]
   ] as const)(
-    "is 5 where %s ends it while the request is under way, and the command to ask again is shown",
+    "the exit code of a payout is 5 if %s ends it while the request is under way, and the command to repeat it is printed",
     ([, signal]) =>
       Effect.gen(function* () {
         const gateway = yield* makeGateway

@@ -213,7 +213,7 @@ const inMemory = Effect.provide(play, Layer.provide(Sandbox.layer, options))
 const overHttp = Effect.provide(play, [Layer.provide(Sandbox.layerServer, options), FetchHttpClient.layer])
 
 describe("a script of requests", () => {
-  it.live("gets the statuses that the contract asks for, each refusal with a body of its status", () =>
+  it.live("a script of requests gets the statuses of the contract, and each refusal has a body with its status", () =>
     Effect.gen(function* () {
       const { answers } = yield* inMemory
       for (const [index, { allow, does, fault, method, status }] of script.entries()) {
@@ -229,7 +229,7 @@ describe("a script of requests", () => {
     })
   )
 
-  it.live("gets the same answers in memory and over a socket", () =>
+  it.live("a script of requests gets the same answers in memory and over a socket", () =>
     Effect.gen(function* () {
       const memory = yield* inMemory
       const socket = yield* overHttp
@@ -238,7 +238,7 @@ describe("a script of requests", () => {
     })
   )
 
-  it.live("fails alike with a header that no connection carries", () =>
+  it.live("a header that cannot be sent fails in memory as over a socket", () =>
     Effect.gen(function* () {
       const ask = Effect.gen(function* () {
         const { baseUrl } = yield* Sandbox
@@ -263,23 +263,25 @@ const untyped = Effect.gen(function* () {
 })
 
 describe("a lenient sandbox", () => {
-  it.effect("is asked for: by default the same request is refused for its Accept, then for its Content-Type", () =>
+  it.effect("the default sandbox refuses a request without Accept, and then one without Content-Type", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* untyped, [406, 415])
     }).pipe(Effect.provide(Layer.provide(Sandbox.layer, options)))
   )
 
-  it.effect("takes a request without Accept, Content-Type and currency, and the currency is BRL", () =>
-    Effect.gen(function* () {
-      assert.deepStrictEqual(yield* untyped, [200, 200])
-      const [created] = yield* (yield* Sandbox).transactions
-      assert.strictEqual(created?.currency, "BRL")
-    }).pipe(Effect.provide(Layer.provide(Sandbox.layer, Layer.succeed(SandboxOptions, { strict: false }))))
+  it.effect(
+    "a lenient sandbox takes a request without Accept, Content-Type and currency, and the currency is BRL",
+    () =>
+      Effect.gen(function* () {
+        assert.deepStrictEqual(yield* untyped, [200, 200])
+        const [created] = yield* (yield* Sandbox).transactions
+        assert.strictEqual(created?.currency, "BRL")
+      }).pipe(Effect.provide(Layer.provide(Sandbox.layer, Layer.succeed(SandboxOptions, { strict: false }))))
   )
 })
 
 describe("a charge in another currency", () => {
-  it.effect("is refused with 422, and nothing is created", () =>
+  it.effect("a charge in another currency is refused with 422, and nothing is created", () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const body = JSON.stringify({ ...chargeBody, currency: "USD" })

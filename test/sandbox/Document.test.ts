@@ -113,7 +113,7 @@ const requests = runs(400, 2000)
 
 describe("the served document of the gateway", () => {
   it.live(
-    `holds for ${requests} requests made from it: no 5xx, and no answer that it does not document (seed ${seed})`,
+    `the served document describes the answers to ${requests} requests made from it, and none is a 5xx (seed ${seed})`,
     () =>
       Effect.gen(function* () {
         const { baseUrl } = yield* Sandbox

@@ -275,10 +275,10 @@ describe.each(transports)("over %s", (name, transport) => {
   )
 })
 
-describe("a script of faults", () => {
+describe("planned faults", () => {
   const list = Effect.map(send(HttpClientRequest.get(listTransactions.path)), ({ status }) => status)
 
-  it.effect("meets one request each, in order, and only those of its operation", () =>
+  it.effect("planned faults meet one request each, in order, and only requests of their operation", () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       yield* sandbox.fault("listTransactions", [Fault.answer(500), Fault.none, Fault.answer(502)])
@@ -287,7 +287,7 @@ describe("a script of faults", () => {
     }).pipe(Effect.provide(memory))
   )
 
-  it.effect("meets as many requests as it is told, and can be cleared", () =>
+  it.effect("a planned fault meets as many requests as `times` says, and can be removed", () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       yield* sandbox.fault("listTransactions", Fault.answer(500), { times: 2 })
@@ -299,7 +299,7 @@ describe("a script of faults", () => {
     }).pipe(Effect.provide(memory))
   )
 
-  it.effect("for any operation comes after those for the operation itself", () =>
+  it.effect("a fault for any operation is used after the faults of the operation itself", () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       yield* sandbox.fault("any", [Fault.answer(500), Fault.refuse])
@@ -312,7 +312,7 @@ describe("a script of faults", () => {
     }).pipe(Effect.provide(memory))
   )
 
-  it.effect("can refuse a connection: nothing arrives", () =>
+  it.effect("a planned fault can refuse a connection: no request arrives", () =>
     Effect.gen(function* () {
       yield* plan(Fault.refuse)
       const error = yield* Effect.flip(whole("k"))
@@ -322,7 +322,7 @@ describe("a script of faults", () => {
     }).pipe(Effect.provide(memory))
   )
 
-  it.live("resets over a socket what it would refuse in memory", () =>
+  it.live("a fault that refuses in memory is a reset over a socket", () =>
     Effect.gen(function* () {
       yield* plan(Fault.refuse)
       const error = yield* Effect.flip(whole("k"))
@@ -334,7 +334,7 @@ describe("a script of faults", () => {
 })
 
 describe("latency", () => {
-  it.effect("is waited for on the caller's clock, and then the request is executed", () =>
+  it.effect("latency passes on the caller's clock, and then the request is executed", () =>
     Effect.gen(function* () {
       yield* plan(Fault.latency("10 seconds"))
       const fiber = yield* Effect.forkChild(whole("k"))
@@ -348,7 +348,7 @@ describe("latency", () => {
     }).pipe(Effect.provide(memory))
   )
 
-  it.effect("can follow the execution", () =>
+  it.effect("latency can follow the execution", () =>
     Effect.gen(function* () {
       yield* plan(Fault.latency("10 seconds", { executed: true }))
       const fiber = yield* Effect.forkChild(whole("k"))
@@ -359,7 +359,7 @@ describe("latency", () => {
     }).pipe(Effect.provide(memory))
   )
 
-  it.effect("does not spare the payout of a client that gave up", () =>
+  it.effect("a late payout is executed though its client gave up", () =>
     Effect.gen(function* () {
       yield* plan(Fault.latency("10 seconds"))
       const gaveUp = yield* Effect.forkChild(Effect.timeoutOption(whole("k"), "5 seconds"))
@@ -374,7 +374,7 @@ describe("latency", () => {
 })
 
 describe("the sandbox on a port", () => {
-  it.live("serves the client over HTTP", () =>
+  it.live("the sandbox on a port serves the client over HTTP", () =>
     Effect.gen(function* () {
       const { baseUrl, companyId, credentials, requests } = yield* Sandbox
       assert.match(baseUrl, /^http:\/\/127\.0\.0\.1:\d+$/)
@@ -391,7 +391,7 @@ describe("the sandbox on a port", () => {
     }).pipe(Effect.provide(socket))
   )
 
-  it.live("adds no spans of its own to the traces of a program", () => {
+  it.live("the sandbox on a port adds no spans of its own to the traces of a program", () => {
     const kinds: Array<string> = []
     const tracer = Tracer.make({
       span: (options) => {
@@ -406,7 +406,7 @@ describe("the sandbox on a port", () => {
     )
   })
 
-  it.live("says so when the port is taken", () =>
+  it.live("the sandbox on a port fails if the port is taken", () =>
     Effect.gen(function* () {
       const port = Number(new URL((yield* Sandbox).baseUrl).port)
       const second = Layer.provide(Layer.fresh(Sandbox.layerServer), Layer.succeed(SandboxOptions, { port }))
@@ -416,7 +416,7 @@ describe("the sandbox on a port", () => {
   )
 
   // No time passes: a server that waited for the answers would never end.
-  it.effect("ends at once, whoever still waits for an answer", () =>
+  it.effect("the sandbox on a port ends at once, also if a client still waits for an answer", () =>
     Effect.gen(function* () {
       yield* plan(Fault.silence())
       yield* Effect.forkChild(withdraw("k"))

@@ -139,31 +139,33 @@ describe("a body that the steering API cannot execute", () => {
     ["POST", "/_sandbox/clock/advance", null, "o conteúdo"]
   ] as const
 
-  it.live("is refused in the words of the gateway, which name the field", () =>
-    Effect.gen(function* () {
-      const { baseUrl } = yield* Sandbox
-      for (const [method, path, body, field] of refused) {
-        const answer = yield* Effect.promise(() =>
-          fetch(`${baseUrl}${path}`, {
-            method,
-            headers: { "content-type": "application/json" },
-            body: JSON.stringify(body)
-          })
-        )
-        const refusal: unknown = yield* Effect.promise(() => answer.json())
-        assert.isTrue(
-          answer.status === 400 && isInWords(refusal) && refusal.message.startsWith("Corpo inválido: "),
-          path
-        )
-        assert.include(JSON.stringify(refusal), field)
-      }
-    }).pipe(Effect.provide(served))
+  it.live(
+    "a body that the steering API cannot execute is refused in the words of the gateway, which name the field",
+    () =>
+      Effect.gen(function* () {
+        const { baseUrl } = yield* Sandbox
+        for (const [method, path, body, field] of refused) {
+          const answer = yield* Effect.promise(() =>
+            fetch(`${baseUrl}${path}`, {
+              method,
+              headers: { "content-type": "application/json" },
+              body: JSON.stringify(body)
+            })
+          )
+          const refusal: unknown = yield* Effect.promise(() => answer.json())
+          assert.isTrue(
+            answer.status === 400 && isInWords(refusal) && refusal.message.startsWith("Corpo inválido: "),
+            path
+          )
+          assert.include(JSON.stringify(refusal), field)
+        }
+      }).pipe(Effect.provide(served))
   )
 })
 
 describe("an odd request to a sandbox that is served", () => {
   it.live(
-    "is answered, never with a failure of the sandbox, and refused in the words of the gateway",
+    "an odd request to a served sandbox is refused in the words of the gateway, and never fails the sandbox",
     () =>
       Effect.gen(function* () {
         const { port } = new URL((yield* Sandbox).baseUrl)

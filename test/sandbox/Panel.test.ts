@@ -74,7 +74,7 @@ describe.skipIf(noBrowser !== undefined)(
   `the panel in a browser${noBrowser === undefined ? "" : ` (${noBrowser})`}`,
   () => {
     it.live(
-      "a charge of the client appears by itself, Pay ends the wait, the webhook goes out and the balance moves",
+      "a charge of the client appears by itself, and Pay ends the wait, sends the webhook and changes the balance",
       () =>
         Effect.gen(function* () {
           const { bodies, url } = yield* receiver
@@ -100,7 +100,7 @@ describe.skipIf(noBrowser !== undefined)(
         }).pipe(Effect.provide(served()))
     )
 
-    it.live("what a caller named itself is shown as text, never as markup", () =>
+    it.live("a name that a caller sent is shown as text, never as markup", () =>
       withPage({ colorScheme: "dark" }, (page) =>
         Effect.gen(function* () {
           const payments = yield* Payments
@@ -111,7 +111,7 @@ describe.skipIf(noBrowser !== undefined)(
       ).pipe(Effect.provide(served()))
     )
 
-    it.live("offline leaves the page up, and the switch brings the gateway back", () =>
+    it.live("offline leaves the page reachable, and the switch makes the gateway reachable again", () =>
       withPage({ colorScheme: "light" }, (page) =>
         Effect.gen(function* () {
           yield* doing(() => page.getByRole("tab", { name: "Faults" }).click())
@@ -127,7 +127,7 @@ describe.skipIf(noBrowser !== undefined)(
       ).pipe(Effect.provide(served()))
     )
 
-    it.live("the books are there again after a restart", () =>
+    it.live("the panel shows the same charges after a restart", () =>
       Effect.gen(function* () {
         const folder = yield* Effect.acquireRelease(
           Effect.sync(() => mkdtempSync(join(tmpdir(), "sandbox-"))),
@@ -148,7 +148,7 @@ describe.skipIf(noBrowser !== undefined)(
       ["/docs", "light"],
       ["/docs/gateway", "dark"]
     ] as const)(
-      "the reference at %s is drawn in %s, axe finds nothing in it, and it fetches nothing from elsewhere",
+      "the reference at %s is drawn in %s, axe finds nothing in it, and it loads nothing from other hosts",
       ([path, colorScheme]) =>
         Effect.gen(function* () {
           const { baseUrl } = yield* Sandbox

@@ -67,22 +67,24 @@ const withCharges = (state: SandboxState, count: number): SandboxState => {
 describe.skipIf(noBrowser !== undefined)(
   `the rows of the panel${noBrowser === undefined ? "" : ` (${noBrowser})`}`,
   () => {
-    it.live("show fifteen charges on a screen of 800 pixels, and ask for no QR code until one is opened", () =>
-      Effect.gen(function* () {
-        yield* charges(20, 99_999_999_999)
-        yield* look(async (page) => {
-          const asked: Array<string> = []
-          page.on("request", (request) => asked.push(request.url()))
-          await rowsOf(page, "transactions").nth(19).waitFor()
-          const ends = await rowsOf(page, "transactions").evaluateAll((rows) =>
-            rows.map((row) => row.getBoundingClientRect().bottom)
-          )
-          assert.isAtLeast(ends.filter((end) => end <= 800).length, 15)
-          assert.isEmpty(asked.filter((url) => url.includes("qrcode")))
-          await rowsOf(page, "transactions").first().locator("summary").click()
-          await page.getByRole("img", { name: "QR code of charge 20" }).waitFor()
-        })
-      }).pipe(Effect.provide(served({ balance: 999_999_999_999 })))
+    it.live(
+      "fifteen charges are shown on a screen of 800 pixels, and a QR code is loaded only when its row is opened",
+      () =>
+        Effect.gen(function* () {
+          yield* charges(20, 99_999_999_999)
+          yield* look(async (page) => {
+            const asked: Array<string> = []
+            page.on("request", (request) => asked.push(request.url()))
+            await rowsOf(page, "transactions").nth(19).waitFor()
+            const ends = await rowsOf(page, "transactions").evaluateAll((rows) =>
+              rows.map((row) => row.getBoundingClientRect().bottom)
+            )
+            assert.isAtLeast(ends.filter((end) => end <= 800).length, 15)
+            assert.isEmpty(asked.filter((url) => url.includes("qrcode")))
+            await rowsOf(page, "transactions").first().locator("summary").click()
+            await page.getByRole("img", { name: "QR code of charge 20" }).waitFor()
+          })
+        }).pipe(Effect.provide(served({ balance: 999_999_999_999 })))
     )
 
     it.live.each([
@@ -90,7 +92,7 @@ describe.skipIf(noBrowser !== undefined)(
       ["25,00", "R$ 25,00"],
       ["1.234,56", "R$ 1.234,56"],
       ["25,5", "?"]
-    ] as const)("read %s as %s while it is typed, as the command does", ([typed, shown]) =>
+    ] as const)("the panel parses %s as %s while it is typed, as the command does", ([typed, shown]) =>
       look(async (page) => {
         await page.locator("#chargeAmount").fill(typed)
         const text = await page.locator("output[for=chargeAmount]").textContent()
@@ -98,7 +100,7 @@ describe.skipIf(noBrowser !== undefined)(
       }).pipe(Effect.provide(served()))
     )
 
-    it.live("are created by the amount that is shown: 2500 makes a charge of R$ 25,00", () =>
+    it.live("a charge is created with the amount that is shown: 2500 makes a charge of R$ 25,00", () =>
       Effect.gen(function* () {
         yield* look(async (page) => {
           await page.locator("#chargeAmount").fill("2500")
@@ -110,7 +112,7 @@ describe.skipIf(noBrowser !== undefined)(
       }).pipe(Effect.provide(served()))
     )
 
-    it.live("are filtered by status, with counts, and let go again", () =>
+    it.live("rows are filtered by status, with counts, and the filter is removed again", () =>
       Effect.gen(function* () {
         yield* charges(3)
         const sandbox = yield* Sandbox
@@ -127,7 +129,7 @@ describe.skipIf(noBrowser !== undefined)(
       }).pipe(Effect.provide(served()))
     )
 
-    it.live("show of a request what it was answered", () =>
+    it.live("a request is shown with its answer", () =>
       Effect.gen(function* () {
         yield* ask("GET", "/api/Transaction/transactionByTransactionId/nobody")
         yield* look(async (page) => {
@@ -138,7 +140,7 @@ describe.skipIf(noBrowser !== undefined)(
       }).pipe(Effect.provide(served()))
     )
 
-    it.live("plan a fault with a status and words of one's own", () =>
+    it.live("a fault is planned with a status and a message of one's own", () =>
       Effect.gen(function* () {
         yield* look(async (page) => {
           await tab(page, "Faults")
@@ -156,7 +158,7 @@ describe.skipIf(noBrowser !== undefined)(
       }).pipe(Effect.provide(served()))
     )
 
-    it.live("are no wider than a phone in any section, also with long names and large amounts", () =>
+    it.live("the rows are no wider than a phone in any section, also with long names and large amounts", () =>
       Effect.gen(function* () {
         yield* ask("POST", "/_sandbox/transactions", { amount: 999_999_999_999, name: "M".repeat(200) })
         const sandbox = yield* Sandbox
@@ -184,7 +186,7 @@ describe.skipIf(noBrowser !== undefined)(
       }).pipe(Effect.provide(served()))
     )
 
-    it.live("are found clean by axe with 50,000 charges behind them, and counted", () =>
+    it.live("axe finds nothing in the rows of 50,000 charges, and they are counted", () =>
       Effect.gen(function* () {
         const sandbox = yield* Sandbox
         yield* charges(1)

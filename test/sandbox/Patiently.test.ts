@@ -53,15 +53,17 @@ describe("a fault that waits for the test's clock", () => {
       return lines
     })
 
-  it.effect("is logged where nothing moves the clock, and names Sandbox.patiently", () =>
-    Effect.gen(function* () {
-      const lines = yield* askingSlowly((effect) => effect)
-      assert.lengthOf(lines, 1)
-      assert.include(lines[0], "Sandbox.patiently")
-    }).pipe(Effect.provide(payments))
+  it.effect(
+    "a fault that waits for the test's clock is logged if nothing moves the clock, with the name of Sandbox.patiently",
+    () =>
+      Effect.gen(function* () {
+        const lines = yield* askingSlowly((effect) => effect)
+        assert.lengthOf(lines, 1)
+        assert.include(lines[0], "Sandbox.patiently")
+      }).pipe(Effect.provide(payments))
   )
 
-  it.effect("is not logged in Sandbox.patiently", () =>
+  it.effect("a fault that waits in Sandbox.patiently is not logged", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* askingSlowly(Sandbox.patiently), [])
     }).pipe(Effect.provide(payments))
@@ -81,14 +83,14 @@ describe("Sandbox.patiently", () => {
     )
   })
 
-  it.effect("gives what the effect gives, and fails as it fails", () =>
+  it.effect("Sandbox.patiently returns the value of the effect, and fails with its error", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* Sandbox.patiently(Effect.as(Effect.sleep("3 days"), 7)), 7)
       assert.strictEqual(yield* Effect.flip(Sandbox.patiently(Effect.delay(Effect.fail("no"), "1 hour"))), "no")
     })
   )
 
-  it.effect("moves the clock little further than the effect needs", () =>
+  it.effect("Sandbox.patiently moves the clock little further than the effect needs", () =>
     Effect.gen(function* () {
       yield* Sandbox.patiently(Effect.sleep("10 minutes"))
       const passed = yield* Clock.currentTimeMillis
@@ -96,14 +98,14 @@ describe("Sandbox.patiently", () => {
     })
   )
 
-  it.effect("ends an effect that waits for nothing, and says so", () =>
+  it.effect("Sandbox.patiently ends an effect that waits for nothing, and says so", () =>
     Effect.gen(function* () {
       const exit = yield* Effect.exit(Sandbox.patiently(Effect.never))
       assert.isTrue(Exit.isFailure(exit) && Cause.pretty(exit.cause).includes("waits for something that never comes"))
     })
   )
 
-  it.live("is the effect itself under a live clock", () =>
+  it.live("Sandbox.patiently is the effect itself under a live clock", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* Sandbox.patiently(Effect.as(Effect.sleep(1), 7)), 7)
     })

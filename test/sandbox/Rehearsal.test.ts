@@ -82,7 +82,7 @@ describe("Rehearsal.run", () => {
     })
   )
 
-  it.live("a name that no schedule has is a defect which lists those that there are", () =>
+  it.live("a name that no schedule has is a defect, which lists the names of the schedules", () =>
     Effect.gen(function* () {
       const defect = yield* Effect.flip(Effect.sandbox(Rehearsal.run(pay("invoice-1"), { only: "call 9" })))
       expect(String(defect)).toContain("call 1 requestWithdrawal: not sent, each request")
@@ -138,7 +138,7 @@ describe("Rehearsal.run", () => {
     })
   )
 
-  it.live("the chance of a program is seeded by the name of the schedule", () =>
+  it.live("the random numbers of a program are seeded by the name of the schedule", () =>
     Effect.gen(function* () {
       const program = Effect.flatMap(Random.nextInt, (number) => Rehearsal.fact("drawn", { number }))
       const drawn = Effect.gen(function* () {
@@ -214,7 +214,7 @@ describe("the end of a program", () => {
     })
   )
 
-  it.live("a program that real work alone keeps from its end is not decided, rather than found", () =>
+  it.live("a program that does not end because of real work alone is undecided, and no finding", () =>
     Effect.gen(function* () {
       // Ten turns of the event loop, which never win against a timeout by the rehearsal's clock, unless that clock waits.
       const turns = (left: number, done: () => void): void =>
@@ -227,7 +227,7 @@ describe("the end of a program", () => {
     })
   )
 
-  it.live("a worker is stopped, and what it left undone long before is found", () =>
+  it.live("a worker is stopped, and work that it left undone long before is a finding", () =>
     Effect.gen(function* () {
       const worker = Effect.gen(function* () {
         yield* Rehearsal.owes({ reference: "invoice-1", amount: 1000 })
@@ -240,7 +240,7 @@ describe("the end of a program", () => {
     })
   )
 
-  it.live("a program that fails where nothing goes wrong is found", () =>
+  it.live("a program that fails without a disturbance is a finding", () =>
     Effect.gen(function* () {
       const inReais = Payments.use((payments) => payments.requestWithdrawal({ ...invoice, amount: Money.centavos(10) }))
       const report = yield* Rehearsal.run(inReais)
@@ -250,7 +250,7 @@ describe("the end of a program", () => {
 })
 
 describe("what a program declares", () => {
-  test("outside of a rehearsal nothing happens", async () => {
+  test("a declaration outside of a rehearsal does nothing", async () => {
     const program = Effect.all([
       Rehearsal.fact("shipped", { transactionId: "1" }),
       Rehearsal.owes({ reference: "invoice-1", amount: 1000 }),
@@ -259,7 +259,7 @@ describe("what a program declares", () => {
     expect(await Effect.runPromise(program)).toEqual([undefined, undefined, undefined])
   })
 
-  it.live("what is not declared is not checked, and the report says why", () =>
+  it.live("a rule without a declaration is not checked, and the report says why", () =>
     Effect.gen(function* () {
       const report = yield* Rehearsal.run(pay("invoice-1"), { only: "undisturbed" })
       const skipped = report.rules.filter(({ notChecked }) => notChecked !== undefined).map(({ rule }) => rule)
@@ -284,7 +284,7 @@ describe("what a program declares", () => {
       Effect.catch(() => Rehearsal.fact(word, { reference: "invoice-1" }))
     )
 
-  it.live("a payout that is declared as failed although it was executed is found", () =>
+  it.live("a payout that is declared as failed although it was executed is a finding", () =>
     Effect.gen(function* () {
       const report = yield* Rehearsal.run(Effect.andThen(owe(1000), payOrElse("failed")))
       expect(brokenRules(report)).toEqual(["told-not-executed-but-executed"])
@@ -298,14 +298,14 @@ describe("what a program declares", () => {
     })
   )
 
-  it.live("what is declared as paid without a payout, and owed and not paid, is found", () =>
+  it.live("a payout that is declared as paid, or owed, and is not in the ledger, is a finding", () =>
     Effect.gen(function* () {
       const report = yield* Rehearsal.run(Effect.andThen(owe(1000), payOrElse("paid")))
       expect(brokenRules(report)).toEqual(["owed-not-paid", "told-done-but-absent", "unknown-dropped"])
     })
   )
 
-  it.live("a fact about what the ledger has not is found, and one that names nothing says nothing of a payout", () =>
+  it.live("a fact about an absent charge is a finding, and a fact without a reference is about no payout", () =>
     Effect.gen(function* () {
       const { findings } = yield* Rehearsal.run(
         Effect.all([
@@ -363,7 +363,7 @@ describe("what a program declares", () => {
     })
   )
 
-  it.live("the story says what became of a payout, and of a defect", () =>
+  it.live("the story has the end of a payout, and a defect", () =>
     Effect.gen(function* () {
       const settle = Sandbox.use((sandbox) => Effect.delay(sandbox.settleWithdrawal(1), "1 minute")).pipe(Effect.orDie)
       const program = Rehearsal.receive(() => Effect.succeed(new Response())).pipe(
@@ -379,7 +379,7 @@ describe("what a program declares", () => {
     })
   )
 
-  it.live("real work that ends soon is waited for, and tasks of another priority run after the others", () =>
+  it.live("a rehearsal waits for real work that ends soon, and runs tasks of another priority after the others", () =>
     Effect.gen(function* () {
       const order: Array<string> = []
       const note = (name: string, priority: number) =>
@@ -403,7 +403,7 @@ describe("what a program declares", () => {
     })
   )
 
-  it.live("an amount other than the one owed is found, whatever names the reference", () =>
+  it.live("an amount other than the owed one is a finding, by whatever field the payout names its reference", () =>
     Effect.gen(function* () {
       const request = (extra: { readonly description?: string; readonly metadata?: { readonly invoice: string } }) =>
         Payments.use((payments) => payments.requestWithdrawal({ ...invoice, ...extra }))
@@ -422,7 +422,7 @@ describe("what a program declares", () => {
     })
   )
 
-  it.live("an answer that the ledger does not bear out is found", () =>
+  it.live("an answer that the ledger contradicts is a finding", () =>
     Effect.gen(function* () {
       const forget = Effect.flatMap(Sandbox, (sandbox) => Effect.delay(sandbox.reset, "1 minute"))
       const program = Effect.andThen(pay("invoice-1"), Effect.sleep("2 minutes"))
@@ -441,7 +441,7 @@ describe("what a program declares", () => {
     })
   )
 
-  it.live("goods that cost another amount than their charge are found, and the list shows no payment", () =>
+  it.live("goods that cost another amount than their charge are a finding, and a list is no lookup of a payment", () =>
     Effect.gen(function* () {
       const program = Effect.gen(function* () {
         const { id } = yield* chargeOrder
@@ -457,7 +457,7 @@ describe("what a program declares", () => {
     })
   )
 
-  it.live("two payouts of one reference are found, also where they differ", () =>
+  it.live("two payouts of one reference are a finding, also if they differ", () =>
     Effect.gen(function* () {
       const twice = Payments.use((payments) =>
         Effect.all([
@@ -493,7 +493,7 @@ describe("Rehearsal.test", () => {
     expect(failed).toContain("docs/rehearsal.md#paid-twice")
   })
 
-  test("one test for each schedule is made, and the mistaken ones fail", async () => {
+  test("each schedule has a test of its own, and those with a finding fail", async () => {
     const { it, tests } = collect()
     await Rehearsal.test(it, "pays", payWithNewKeys, { each: true })
     expect(tests.length).toBe(22)
@@ -505,7 +505,7 @@ describe("Rehearsal.test", () => {
 })
 
 describe("the types of a rehearsal", () => {
-  test("a program that needs a store is given it, and others need none", () => {
+  test("a program that needs a store requires the option `stores`, and another program does not", () => {
     const needsLog = Effect.andThen(log("starts"), pay("invoice-1"))
     expectTypeOf(Rehearsal.run(pay("invoice-1"))).toEqualTypeOf<Effect.Effect<RehearsalReport>>()
     expectTypeOf(Rehearsal.run(needsLog, { stores })).toEqualTypeOf<Effect.Effect<RehearsalReport>>()

@@ -10,7 +10,7 @@ const stores = NodeSqlite.layer({ filename: ":memory:" })
 const pixKey = PixKey.email("maria@example.com")
 
 describe("a rehearsal on SQLite", () => {
-  it.live("a death rolls back what was open, and the next process has the connection and the rows", () =>
+  it.live("a death rolls an open transaction back, and the next process has the connection and the rows", () =>
     Effect.gen(function* () {
       const program = Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient

@@ -52,14 +52,16 @@ const byLookup = Effect.gen(function* () {
 }).pipe(Effect.provide(Webhook.layer({ onPaid: ({ transaction }) => shipOnce(transaction.transactionId) })))
 
 describe("webhooks in a rehearsal", () => {
-  it.live("a shop that believes a webhook is found: forged, repeated, and never", () =>
-    Effect.gen(function* () {
-      const report = yield* Rehearsal.run(byItsWord, { stores, payAfter: "1 minute" })
-      expect(schedulesOf(report, "shipped-unpaid")).toEqual(["call 1 createTransaction: a forged webhook says Paid"])
-      expect(schedulesOf(report, "shipped-twice")).toContain("webhook 1: twice")
-      expect(schedulesOf(report, "not-shipped")).toEqual(["webhook 1: never"])
-      expect(schedulesOf(report, "shipped-unchecked")).toContain("undisturbed")
-    })
+  it.live(
+    "a shop that believes a webhook has findings for a forged one, a repeated one, and one that is never delivered",
+    () =>
+      Effect.gen(function* () {
+        const report = yield* Rehearsal.run(byItsWord, { stores, payAfter: "1 minute" })
+        expect(schedulesOf(report, "shipped-unpaid")).toEqual(["call 1 createTransaction: a forged webhook says Paid"])
+        expect(schedulesOf(report, "shipped-twice")).toContain("webhook 1: twice")
+        expect(schedulesOf(report, "not-shipped")).toEqual(["webhook 1: never"])
+        expect(schedulesOf(report, "shipped-unchecked")).toContain("undisturbed")
+      })
   )
 
   it.live("a shop that looks each webhook up, and its open orders each hour, has no finding", () =>
@@ -70,37 +72,39 @@ describe("webhooks in a rehearsal", () => {
     })
   )
 
-  it.live("deliveries come as their schedule says: late, out of order, again after an answer that is no 2xx", () =>
-    Effect.gen(function* () {
-      const deliveries = new Map<string, ReadonlyArray<string>>()
-      let answers = 0
-      const program = Effect.gen(function* () {
-        yield* Rehearsal.receive((request) =>
-          Effect.gen(function* () {
-            const { status } = yield* received(request)
-            yield* Shop.use((shop) => Effect.sync(() => void shop.deliveries.push(status)))
-            answers += 1
-            return yield* answers % 2 === 1 ? Effect.fail("busy") : Effect.succeed(new Response())
-          })
-        )
-        yield* chargeOrder
-        yield* Effect.sleep("6 hours")
+  it.live(
+    "webhooks are delivered as their schedule says: late, out of order, and again after an answer that is no 2xx",
+    () =>
+      Effect.gen(function* () {
+        const deliveries = new Map<string, ReadonlyArray<string>>()
+        let answers = 0
+        const program = Effect.gen(function* () {
+          yield* Rehearsal.receive((request) =>
+            Effect.gen(function* () {
+              const { status } = yield* received(request)
+              yield* Shop.use((shop) => Effect.sync(() => void shop.deliveries.push(status)))
+              answers += 1
+              return yield* answers % 2 === 1 ? Effect.fail("busy") : Effect.succeed(new Response())
+            })
+          )
+          yield* chargeOrder
+          yield* Effect.sleep("6 hours")
+        })
+        const collect = ({ schedule }: { readonly schedule: string }) => {
+          answers = 0
+          return Shop.use((shop) => Effect.sync(() => deliveries.set(schedule, shop.deliveries)))
+        }
+        const refund = Effect.gen(function* () {
+          const sandbox = yield* Sandbox
+          yield* Effect.sleep("10 minutes")
+          for (const { transactionId } of yield* sandbox.transactions) yield* sandbox.refund(transactionId)
+        })
+        yield* Rehearsal.run(program, { stores, payAfter: "1 minute", meanwhile: refund, rules: { collect } })
+        expect(deliveries.get("undisturbed")).toEqual(["Paid", "Paid", "Refunded", "Refunded"])
+        expect(deliveries.get("webhook 1: late")).toEqual(["Refunded", "Refunded", "Paid", "Paid"])
+        expect(deliveries.get("webhook 1: out of order")).toEqual(["Refunded", "Paid", "Refunded", "Refunded"])
+        expect(deliveries.get("webhook 2: never")).toEqual(["Paid", "Paid"])
+        expect(deliveries.get("webhook 2: twice")?.length).toBe(6)
       })
-      const collect = ({ schedule }: { readonly schedule: string }) => {
-        answers = 0
-        return Shop.use((shop) => Effect.sync(() => deliveries.set(schedule, shop.deliveries)))
-      }
-      const refund = Effect.gen(function* () {
-        const sandbox = yield* Sandbox
-        yield* Effect.sleep("10 minutes")
-        for (const { transactionId } of yield* sandbox.transactions) yield* sandbox.refund(transactionId)
-      })
-      yield* Rehearsal.run(program, { stores, payAfter: "1 minute", meanwhile: refund, rules: { collect } })
-      expect(deliveries.get("undisturbed")).toEqual(["Paid", "Paid", "Refunded", "Refunded"])
-      expect(deliveries.get("webhook 1: late")).toEqual(["Refunded", "Refunded", "Paid", "Paid"])
-      expect(deliveries.get("webhook 1: out of order")).toEqual(["Refunded", "Paid", "Refunded", "Refunded"])
-      expect(deliveries.get("webhook 2: never")).toEqual(["Paid", "Paid"])
-      expect(deliveries.get("webhook 2: twice")?.length).toBe(6)
-    })
   )
 })

@@ -56,7 +56,7 @@ const fresh = <A, E>(effect: Effect.Effect<A, E, HttpClient.HttpClient | Sandbox
   Effect.provide(effect, Layer.provide(Sandbox.layer, Layer.succeed(SandboxOptions, options)))
 
 describe("creating a charge", () => {
-  it.effect("answers the documented envelope for PIX", () =>
+  it.effect("a PIX charge is answered with the documented envelope", () =>
     fresh(
       Effect.gen(function* () {
         yield* TestClock.setTime(Date.UTC(2026, 0, 31, 12))
@@ -80,7 +80,7 @@ describe("creating a charge", () => {
     )
   )
 
-  it.effect("gives a copy-and-paste text that a bank's reader accepts, with the amount", () =>
+  it.effect("a PIX charge has a copy-and-paste text that a bank's reader accepts, with the amount", () =>
     fresh(
       Effect.gen(function* () {
         const { body } = yield* create()
@@ -93,7 +93,7 @@ describe("creating a charge", () => {
     )
   )
 
-  it.effect("lets a charge without days expire after one", () =>
+  it.effect("a charge without a number of days expires after one day", () =>
     fresh(
       Effect.gen(function* () {
         const { body } = yield* create()
@@ -102,7 +102,7 @@ describe("creating a charge", () => {
     )
   )
 
-  it.effect("answers BOLETO and CREDIT_CARD with the envelope, without pix", () =>
+  it.effect("BOLETO and CREDIT_CARD charges are answered with the envelope, without pix", () =>
     fresh(
       Effect.forEach(["BOLETO", "CREDIT_CARD"], (paymentMethod) =>
         Effect.gen(function* () {
@@ -116,7 +116,7 @@ describe("creating a charge", () => {
     )
   )
 
-  it.effect("refuses what breaks the contract with 400, naming the place and not the value", () =>
+  it.effect("a charge that breaks the contract is refused with 400, which names the field and not the value", () =>
     fresh(
       Effect.gen(function* () {
         const bodies = [
@@ -141,7 +141,7 @@ describe("creating a charge", () => {
     )
   )
 
-  it.effect("refuses another content type with 415", () =>
+  it.effect("a charge with another content type is refused with 415", () =>
     fresh(
       Effect.gen(function* () {
         const response = yield* HttpClient.execute(
@@ -164,7 +164,7 @@ describe("credentials and paths", () => {
     ["a wrong client id", { ...auth, "x-client-id": "other" }],
     ["a wrong secret key", { ...auth, "x-api-key": "other" }]
   ]
-  it.effect.each(wrong)("answers 401 to %s before it looks at anything else", ([, headers]) =>
+  it.effect.each(wrong)("the sandbox answers 401 to %s before it checks anything else", ([, headers]) =>
     fresh(
       Effect.gen(function* () {
         for (const answer of [
@@ -179,7 +179,7 @@ describe("credentials and paths", () => {
     )
   )
 
-  it.effect("refuses the secret key from before a rotation and takes the new one", () =>
+  it.effect("the sandbox refuses the secret key from before a rotation and takes the new one", () =>
     fresh(
       Effect.gen(function* () {
         const sandbox = yield* Sandbox
@@ -191,7 +191,7 @@ describe("credentials and paths", () => {
     )
   )
 
-  it.effect("answers 404 to a path that the service does not have, and 405 to another method", () =>
+  it.effect("the sandbox answers 404 to a path that the service does not have, and 405 to another method", () =>
     fresh(
       Effect.gen(function* () {
         const answers = [yield* get("/"), yield* get(createTransaction.path), yield* post(listTransactions.path, {})]
@@ -207,7 +207,7 @@ describe("credentials and paths", () => {
     )
   )
 
-  it.effect("takes any origin and any path before the contract's as its base URL", () =>
+  it.effect("the base URL may have any origin, and any path before that of the contract", () =>
     fresh(
       Effect.gen(function* () {
         const response = yield* HttpClient.get(`http://localhost:9999/gateway/v2${listTransactions.path}?page=1`, {
@@ -227,7 +227,7 @@ const amounts = (answer: { body: { res: { items: ReadonlyArray<{ amount: number 
   answer.body.res.items.map(({ amount }) => amount)
 
 describe("listing and looking up", () => {
-  it.effect("pages and sorts as documented", () =>
+  it.effect("the list has pages and orders as documented", () =>
     fresh(
       Effect.gen(function* () {
         for (let amount = 1; amount <= 120; amount++) {
@@ -257,7 +257,7 @@ describe("listing and looking up", () => {
     )
   )
 
-  it.effect("answers an empty list before there is any charge", () =>
+  it.effect("the list is empty before there is any charge", () =>
     fresh(
       Effect.gen(function* () {
         assert.deepStrictEqual((yield* get(listTransactions.path)).body.res, {
@@ -271,7 +271,7 @@ describe("listing and looking up", () => {
     )
   )
 
-  it.effect("refuses a page size over 100, a page under 1 and another order with 400", () =>
+  it.effect("the list refuses a page size over 100, a page under 1 and another order with 400", () =>
     fresh(
       Effect.gen(function* () {
         for (const query of ["pageSize=101", "pageSize=0", "page=0", "page=x", "sort=amount_desc"]) {
@@ -281,7 +281,7 @@ describe("listing and looking up", () => {
     )
   )
 
-  it.effect("shows rows with an integer id and the customer's documented fields", () =>
+  it.effect("the rows of a list have an integer id and the customer's documented fields", () =>
     fresh(
       Effect.gen(function* () {
         const { body } = yield* create()
@@ -309,7 +309,7 @@ describe("listing and looking up", () => {
     )
   )
 
-  it.effect("shows a charge looked up by its transaction id", () =>
+  it.effect("the lookup finds a charge by its transaction id", () =>
     fresh(
       Effect.gen(function* () {
         const { body } = yield* create()
@@ -342,7 +342,7 @@ describe("listing and looking up", () => {
 const statusOf = (id: string) => Effect.map(get(lookupPath(id)), ({ body }) => body.enStatusTransaction)
 
 describe("steering charges", () => {
-  it.effect("brings charges into every documented state, and the balance along", () =>
+  it.effect("steering brings charges into every documented state, and changes the balance", () =>
     fresh(
       Effect.gen(function* () {
         const sandbox = yield* Sandbox
@@ -379,7 +379,7 @@ describe("steering charges", () => {
     )
   )
 
-  it.effect("lets a charge lapse when the clock reaches its expiry, and not before", () =>
+  it.effect("a charge lapses when the clock reaches its expiry, and not before", () =>
     fresh(
       Effect.gen(function* () {
         const pix = String((yield* create()).body.data.id)
@@ -394,7 +394,7 @@ describe("steering charges", () => {
     )
   )
 
-  it.effect("says so when there is no such charge, or no way from its state", () =>
+  it.effect("steering fails if there is no such charge, or no way from its state", () =>
     fresh(
       Effect.gen(function* () {
         const sandbox = yield* Sandbox
@@ -411,7 +411,7 @@ describe("steering charges", () => {
 })
 
 describe("the balance", () => {
-  it.effect("is shown in decimal reais", () =>
+  it.effect("the balance is in decimal reais", () =>
     fresh(
       Effect.gen(function* () {
         const sandbox = yield* Sandbox
@@ -434,7 +434,7 @@ describe("the balance", () => {
     )
   )
 
-  it.effect("is refused for another company, another currency and a company id that is no integer", () =>
+  it.effect("the balance is refused for another company, another currency and a company id that is no integer", () =>
     fresh(
       Effect.gen(function* () {
         assert.strictEqual((yield* get(balancePath(1))).status, 200)
@@ -447,7 +447,7 @@ describe("the balance", () => {
 })
 
 describe("withdrawing", () => {
-  it.effect("answers 201 with the record, in reais, and takes the amount from the balance", () =>
+  it.effect("a withdrawal is answered with 201 and its record in reais, and its amount is taken from the balance", () =>
     fresh(
       Effect.gen(function* () {
         const sandbox = yield* Sandbox
@@ -481,7 +481,7 @@ describe("withdrawing", () => {
     )
   )
 
-  it.effect("pays to the key on file when none is given, and refuses when there is none", () =>
+  it.effect("a withdrawal without a key pays to the key on file, and is refused if there is none", () =>
     fresh(
       Effect.gen(function* () {
         const sandbox = yield* Sandbox
@@ -500,30 +500,32 @@ describe("withdrawing", () => {
     )
   )
 
-  it.effect("refuses under the minimum, over the balance and in another currency, and moves nothing", () =>
-    fresh(
-      Effect.gen(function* () {
-        const sandbox = yield* Sandbox
-        const messages = [
-          yield* withdraw({ amount: 999 }),
-          yield* withdraw({ amount: 1001 }),
-          yield* withdraw({ currency: "USD" })
-        ].map(({ body, status }) => {
-          assert.strictEqual(status, 422)
-          return body.message
-        })
-        assert.match(messages[0], /mínimo/)
-        assert.match(messages[1], /Saldo insuficiente/)
-        assert.match(messages[2], /Moeda/)
-        assert.strictEqual(yield* sandbox.balance, 1000)
-        assert.strictEqual((yield* withdraw({ amount: 1000 })).status, 201)
-        assert.strictEqual(yield* sandbox.balance, 0)
-      }),
-      { balance: 1000 }
-    )
+  it.effect(
+    "a withdrawal under the minimum, over the balance or in another currency is refused, and no money moves",
+    () =>
+      fresh(
+        Effect.gen(function* () {
+          const sandbox = yield* Sandbox
+          const messages = [
+            yield* withdraw({ amount: 999 }),
+            yield* withdraw({ amount: 1001 }),
+            yield* withdraw({ currency: "USD" })
+          ].map(({ body, status }) => {
+            assert.strictEqual(status, 422)
+            return body.message
+          })
+          assert.match(messages[0], /mínimo/)
+          assert.match(messages[1], /Saldo insuficiente/)
+          assert.match(messages[2], /Moeda/)
+          assert.strictEqual(yield* sandbox.balance, 1000)
+          assert.strictEqual((yield* withdraw({ amount: 1000 })).status, 201)
+          assert.strictEqual(yield* sandbox.balance, 0)
+        }),
+        { balance: 1000 }
+      )
   )
 
-  it.effect("is settled or rejected by steering; a rejection returns the money", () =>
+  it.effect("a withdrawal is settled or rejected by steering, and a rejection returns the money", () =>
     fresh(
       Effect.gen(function* () {
         const sandbox = yield* Sandbox
@@ -542,7 +544,7 @@ describe("withdrawing", () => {
 })
 
 describe("idempotency keys", () => {
-  it.effect("answer the first result again, whatever has become of it since", () =>
+  it.effect("a used key is answered with the first result again, also if its charge has changed", () =>
     fresh(
       Effect.gen(function* () {
         const sandbox = yield* Sandbox
@@ -560,7 +562,7 @@ describe("idempotency keys", () => {
     )
   )
 
-  it.effect("compare bodies as JSON, and refuse another one", () =>
+  it.effect("a used key with the same JSON is accepted, and with another body refused", () =>
     fresh(
       Effect.gen(function* () {
         const first = yield* withdraw({ amount: 1000 }, "k")
@@ -575,7 +577,7 @@ describe("idempotency keys", () => {
     )
   )
 
-  it.effect("stay free while requests are refused", () =>
+  it.effect("a key of a refused request stays unused", () =>
     fresh(
       Effect.gen(function* () {
         const sandbox = yield* Sandbox
@@ -586,7 +588,7 @@ describe("idempotency keys", () => {
     )
   )
 
-  it.effect("make one payout of many concurrent requests", () =>
+  it.effect("concurrent requests under one key make one payout", () =>
     fresh(
       Effect.gen(function* () {
         const sandbox = yield* Sandbox
@@ -599,7 +601,7 @@ describe("idempotency keys", () => {
     )
   )
 
-  it.effect("execute again once they are forgotten", () =>
+  it.effect("a forgotten key is executed again", () =>
     fresh(
       Effect.gen(function* () {
         const sandbox = yield* Sandbox
@@ -614,7 +616,7 @@ describe("idempotency keys", () => {
     )
   )
 
-  it.effect("that cannot travel in a header are refused", () =>
+  it.effect("a key that cannot be sent in a header is refused", () =>
     fresh(
       Effect.gen(function* () {
         assert.strictEqual((yield* withdraw({}, "k".repeat(256))).status, 400)
@@ -625,7 +627,7 @@ describe("idempotency keys", () => {
 })
 
 describe("recorded requests", () => {
-  it.effect("say what arrived, and show nothing secret or personal when they are printed", () =>
+  it.effect("recorded requests show what arrived, and print no secret and no personal data", () =>
     fresh(
       Effect.gen(function* () {
         const sandbox = yield* Sandbox
@@ -673,7 +675,7 @@ describe("recorded requests", () => {
 })
 
 describe("settings", () => {
-  it.effect("that no answer can state are answered with a 500, and logged with their cause", () =>
+  it.effect("a setting that no answer can state is answered with a 500, and logged with its cause", () =>
     fresh(
       Effect.gen(function* () {
         const lines: Array<unknown> = []
@@ -690,7 +692,7 @@ describe("settings", () => {
     )
   )
 
-  it.effect("with a merchant that no QR code can name are found at once", () =>
+  it.effect("a merchant that no QR code can name fails when the sandbox is built", () =>
     Effect.gen(function* () {
       const built = Layer.provide(
         Sandbox.layer,
@@ -702,7 +704,7 @@ describe("settings", () => {
 })
 
 describe("starting over", () => {
-  it.effect("puts everything back to the beginning", () =>
+  it.effect("starting over restores everything as at the beginning", () =>
     fresh(
       Effect.gen(function* () {
         const sandbox = yield* Sandbox
@@ -720,7 +722,7 @@ describe("starting over", () => {
     )
   )
 
-  it.effect("gives the same ids again for the same seed, and others for another", () =>
+  it.effect("starting over makes the same ids again for the same seed, and other ids for another seed", () =>
     Effect.gen(function* () {
       const id = Effect.map(create(), ({ body }) => body.data.id)
       assert.strictEqual(yield* fresh(id), yield* fresh(id))
@@ -743,7 +745,7 @@ const asks = Effect.gen(function* () {
 })
 
 describe("the client on the sandbox", () => {
-  it.effect("works on one line of wiring, with predictable keys", () =>
+  it.effect("the client works on one layer, with predictable keys", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* asks, {
         enStatusTransaction: "Paid",

@@ -40,7 +40,7 @@ const steer = Effect.gen(function* () {
 })
 
 describe("a snapshot", () => {
-  it.effect("has a boleto, which never lapses, and lets it be paid after it is restored", () =>
+  it.effect("a snapshot has a boleto, which never lapses, and can be paid after the snapshot is restored", () =>
     Effect.gen(function* () {
       const payments = yield* Payments
       const sandbox = yield* Sandbox
@@ -51,7 +51,7 @@ describe("a snapshot", () => {
     }).pipe(Effect.provide(memory()))
   )
 
-  it.effect("has the books, keys, credentials, PIX key and clock, and is taken up by another sandbox", () =>
+  it.effect("a snapshot has the ledger, keys, credentials, PIX key and clock, and another sandbox can restore it", () =>
     Effect.gen(function* () {
       const state = yield* Effect.gen(function* () {
         const sandbox = yield* Sandbox
@@ -83,7 +83,7 @@ describe("a snapshot", () => {
     })
   )
 
-  it.live("has the webhooks, and those that were taken are not sent again", () =>
+  it.live("a snapshot has the webhooks, and those that were taken are not sent again", () =>
     Effect.gen(function* () {
       const target = yield* serveRaw((socket) => socket.write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
       yield* Effect.gen(function* () {
@@ -105,7 +105,7 @@ describe("a snapshot", () => {
     })
   )
 
-  it.effect("keeps what was done under a key: the same write is answered again, and executed once", () =>
+  it.effect("a snapshot has the used keys: the same write is answered again, and executed once", () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const first = yield* payout("wd_kept")
@@ -115,7 +115,7 @@ describe("a snapshot", () => {
     }).pipe(Effect.provide(memory({ balance: 5000 })))
   )
 
-  it.effect("shows nothing of what it holds when it is printed", () =>
+  it.effect("a snapshot prints none of its content", () =>
     Effect.gen(function* () {
       yield* charge
       const state = yield* (yield* Sandbox).snapshot
@@ -125,7 +125,7 @@ describe("a snapshot", () => {
 })
 
 describe("a state file", () => {
-  it.live("is written whole, and read at the next start, which goes on with other ids", () =>
+  it.live("a state file is written whole, and read at the next start, which makes other ids", () =>
     Effect.gen(function* () {
       const path = yield* folder
       const stateFile = join(path, "state.json")
@@ -149,7 +149,7 @@ describe("a state file", () => {
     ["is of another version", '{"version":2,"state":{}}'],
     ["is something else", "[]"]
   ]
-  it.live.each(broken)("that %s stops the start with one sentence, and is left as it is", ([, text]) =>
+  it.live.each(broken)("a state file that %s stops the start with one sentence, and is not changed", ([, text]) =>
     Effect.gen(function* () {
       const stateFile = join(yield* folder, "state.json")
       writeFileSync(stateFile, text)
@@ -160,7 +160,7 @@ describe("a state file", () => {
     })
   )
 
-  it.live("that cannot be written stops the start", () =>
+  it.live("a state file that cannot be written stops the start", () =>
     Effect.gen(function* () {
       const stateFile = join(yield* folder, "missing", "state.json")
       const error = yield* Effect.flip(served({ stateFile }, Effect.void))
@@ -169,7 +169,7 @@ describe("a state file", () => {
     })
   )
 
-  it.live("that is a folder stops the start", () =>
+  it.live("a state file that is a folder stops the start", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(served({ stateFile: yield* folder }, Effect.void))
       assert.instanceOf(error, SandboxStateError)
@@ -179,7 +179,7 @@ describe("a state file", () => {
 })
 
 describe("ids", () => {
-  it.live("are new at each start of a server and after a reset, unless a seed is given", () =>
+  it.live("ids are new at each start of a server and after a reset, unless a seed is given", () =>
     Effect.gen(function* () {
       const both = Effect.gen(function* () {
         const before = yield* steer
@@ -195,7 +195,7 @@ describe("ids", () => {
 })
 
 describe("bounds", () => {
-  it.effect("the last requests and webhooks are kept, under the numbers that they came with", () =>
+  it.effect("the last requests and webhooks can be read, under their first numbers", () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       yield* sandbox.subscribe(() => Promise.resolve(new Response("thank you")))
@@ -221,7 +221,7 @@ describe("bounds", () => {
     }).pipe(Effect.provide(memory({ keep: 3 })))
   )
 
-  it.effect("a request that is answered when it is no longer kept stays forgotten", () =>
+  it.effect("a request that is answered after it was dropped stays dropped", () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const payments = yield* Payments
@@ -239,39 +239,41 @@ describe("bounds", () => {
 })
 
 describe("the clock", () => {
-  it.effect("is pushed for the sandbox alone: charges lapse in their order, and webhooks are tried again", () =>
-    Effect.gen(function* () {
-      const sandbox = yield* Sandbox
-      const payments = yield* Payments
-      let isUp = false
-      yield* sandbox.subscribe(() => Promise.resolve(new Response("", { status: isUp ? 200 : 500 })))
-      const days = [3, 1, 2, 1]
-      for (const expiresInDays of days) {
-        yield* payments.createTransaction({ ...request, pix: { expiresInDays } })
-      }
-      yield* sandbox.advance("2 days")
-      assert.deepStrictEqual(
-        (yield* sandbox.transactions).map(({ status }) => status),
-        ["Awaiting", "Cancelled", "Cancelled", "Cancelled"]
-      )
-      yield* sandbox.awaitWebhooks
-      isUp = true
-      yield* sandbox.advance("1 second")
-      yield* sandbox.awaitWebhooks
-      const webhooks = yield* sandbox.webhooks
-      assert.deepStrictEqual(
-        webhooks.map(({ attempts, state }) => [state, ...attempts.map(({ status }) => status)]),
-        [
-          ["Taken", 500, 200],
-          ["Taken", 500, 200],
-          ["Taken", 500, 200]
-        ]
-      )
-      assert.strictEqual(yield* TestClock.testClockWith((clock) => clock.currentTimeMillis), 0)
-    }).pipe(Effect.provide(memory()))
+  it.effect(
+    "the clock is pushed for the sandbox alone: charges lapse in their order, and webhooks are tried again",
+    () =>
+      Effect.gen(function* () {
+        const sandbox = yield* Sandbox
+        const payments = yield* Payments
+        let isUp = false
+        yield* sandbox.subscribe(() => Promise.resolve(new Response("", { status: isUp ? 200 : 500 })))
+        const days = [3, 1, 2, 1]
+        for (const expiresInDays of days) {
+          yield* payments.createTransaction({ ...request, pix: { expiresInDays } })
+        }
+        yield* sandbox.advance("2 days")
+        assert.deepStrictEqual(
+          (yield* sandbox.transactions).map(({ status }) => status),
+          ["Awaiting", "Cancelled", "Cancelled", "Cancelled"]
+        )
+        yield* sandbox.awaitWebhooks
+        isUp = true
+        yield* sandbox.advance("1 second")
+        yield* sandbox.awaitWebhooks
+        const webhooks = yield* sandbox.webhooks
+        assert.deepStrictEqual(
+          webhooks.map(({ attempts, state }) => [state, ...attempts.map(({ status }) => status)]),
+          [
+            ["Taken", 500, 200],
+            ["Taken", 500, 200],
+            ["Taken", 500, 200]
+          ]
+        )
+        assert.strictEqual(yield* TestClock.testClockWith((clock) => clock.currentTimeMillis), 0)
+      }).pipe(Effect.provide(memory()))
   )
 
-  it.effect("lets thousands of charges lapse, each at its time and once", () =>
+  it.effect("thousands of charges lapse, each at its time and once", () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const states = Effect.map(sandbox.transactions, (all) => {
@@ -291,7 +293,7 @@ describe("the clock", () => {
 })
 
 describe("changes", () => {
-  it.effect("are emitted in order, each with the next number", () =>
+  it.effect("changes are emitted in order, each with the next number", () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const emitted: Array<SandboxChange> = []
@@ -334,7 +336,7 @@ describe("changes", () => {
 })
 
 describe("planned faults", () => {
-  it.effect("can be read, with how many requests each is still to meet", () =>
+  it.effect("planned faults can be read, each with the number of requests that it will meet", () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       yield* sandbox.fault("getBalance", Fault.html(), { times: 3 })

@@ -39,34 +39,38 @@ const logged = <A, E>(effect: Effect.Effect<A, E>) =>
 const nobody = 2 ** 30
 
 describe("a sandbox that starts on its file with other options", () => {
-  it.live("sends webhooks to the addresses of the file and to its own, to each once", () =>
-    Effect.gen(function* () {
-      const stateFile = join(yield* folder, "state.json")
-      const [first, second] = ["http://127.0.0.1:9/first", "http://127.0.0.1:9/second"]
-      yield* served({ stateFile, webhookUrl: first }, Effect.void)
-      const targets = served(
-        { stateFile, webhookUrl: [second, first] },
-        Effect.map(steer("GET", ""), ({ targets }) => targets)
-      )
-      assert.deepStrictEqual(yield* targets, [first, second])
-      assert.deepStrictEqual(yield* targets, [first, second])
-    })
+  it.live(
+    "a sandbox on a state file sends webhooks to the addresses of the file and of its options, to each once",
+    () =>
+      Effect.gen(function* () {
+        const stateFile = join(yield* folder, "state.json")
+        const [first, second] = ["http://127.0.0.1:9/first", "http://127.0.0.1:9/second"]
+        yield* served({ stateFile, webhookUrl: first }, Effect.void)
+        const targets = served(
+          { stateFile, webhookUrl: [second, first] },
+          Effect.map(steer("GET", ""), ({ targets }) => targets)
+        )
+        assert.deepStrictEqual(yield* targets, [first, second])
+        assert.deepStrictEqual(yield* targets, [first, second])
+      })
   )
 
-  it.live("has the balance of the file, and logs that the one of its options does not apply", () =>
-    Effect.gen(function* () {
-      const stateFile = join(yield* folder, "state.json")
-      assert.deepStrictEqual(yield* logged(served({ stateFile, balance: 100 }, Effect.void)), [])
-      const balances: Array<number> = []
-      const read = Effect.flatMap(Sandbox, ({ balance }) => Effect.map(balance, (value) => balances.push(value)))
-      const lines = yield* logged(served({ stateFile, balance: 500 }, read))
-      assert.deepStrictEqual(balances, [100])
-      assert.lengthOf(lines, 1)
-      assert.match(lines[0] ?? "", /state\.json.*balance.*not/)
-    })
+  it.live(
+    "a sandbox on a state file has the balance of the file, and logs that the balance of its options is not used",
+    () =>
+      Effect.gen(function* () {
+        const stateFile = join(yield* folder, "state.json")
+        assert.deepStrictEqual(yield* logged(served({ stateFile, balance: 100 }, Effect.void)), [])
+        const balances: Array<number> = []
+        const read = Effect.flatMap(Sandbox, ({ balance }) => Effect.map(balance, (value) => balances.push(value)))
+        const lines = yield* logged(served({ stateFile, balance: 500 }, read))
+        assert.deepStrictEqual(balances, [100])
+        assert.lengthOf(lines, 1)
+        assert.match(lines[0] ?? "", /state\.json.*balance.*not/)
+      })
   )
 
-  it.live("makes its ids from the seed that it is given", () =>
+  it.live("a sandbox on a state file makes its ids from its own seed", () =>
     Effect.gen(function* () {
       const [one, other] = [join(yield* folder, "state.json"), join(yield* folder, "state.json")]
       yield* served({ stateFile: one, seed: "mine" }, createCharge)
@@ -78,33 +82,35 @@ describe("a sandbox that starts on its file with other options", () => {
 })
 
 describe("a sandbox that was killed", () => {
-  it.live("gives no other charge the id of one that it lost, and says at its next start what may be lost", () =>
-    Effect.gen(function* () {
-      const path = yield* folder
-      const stateFile = join(path, "state.json")
-      const saved = join(path, "saved.json")
-      yield* served({ stateFile }, createCharge)
-      copyFileSync(stateFile, saved)
-      const lost = yield* served({ stateFile }, createCharge)
-      // The file is as the last write before the kill left it, and the lock is still there.
-      copyFileSync(saved, stateFile)
-      writeFileSync(`${stateFile}.lock`, String(nobody))
-      let next = ""
-      const lines = yield* logged(
-        served(
-          { stateFile },
-          Effect.map(createCharge, (id) => (next = id))
+  it.live(
+    "a killed sandbox never makes the id of a lost charge again, and says at its next start what may be lost",
+    () =>
+      Effect.gen(function* () {
+        const path = yield* folder
+        const stateFile = join(path, "state.json")
+        const saved = join(path, "saved.json")
+        yield* served({ stateFile }, createCharge)
+        copyFileSync(stateFile, saved)
+        const lost = yield* served({ stateFile }, createCharge)
+        // The file is as the last write before the kill left it, and the lock is still there.
+        copyFileSync(saved, stateFile)
+        writeFileSync(`${stateFile}.lock`, String(nobody))
+        let next = ""
+        const lines = yield* logged(
+          served(
+            { stateFile },
+            Effect.map(createCharge, (id) => (next = id))
+          )
         )
-      )
-      assert.notStrictEqual(next, lost)
-      assert.lengthOf(lines, 1)
-      assert.match(lines[0] ?? "", /killed.*lost|lost.*killed/)
-    })
+        assert.notStrictEqual(next, lost)
+        assert.lengthOf(lines, 1)
+        assert.match(lines[0] ?? "", /killed.*lost|lost.*killed/)
+      })
   )
 })
 
 describe("a state file that another sandbox uses", () => {
-  it.live("starts where its lock was cut off before it named a process", () =>
+  it.live("a sandbox starts if the lock of its file was cut off before it named a process", () =>
     Effect.gen(function* () {
       const stateFile = join(yield* folder, "state.json")
       writeFileSync(`${stateFile}.lock`, "")
@@ -113,7 +119,7 @@ describe("a state file that another sandbox uses", () => {
     })
   )
 
-  it.live("stops the start, and is free again after that one's end", () =>
+  it.live("a state file that is in use stops the start, and is free after the other sandbox ends", () =>
     Effect.gen(function* () {
       const stateFile = join(yield* folder, "state.json")
       const second = served({ stateFile }, Effect.void)
@@ -125,19 +131,21 @@ describe("a state file that another sandbox uses", () => {
     })
   )
 
-  it.live("stops the start of another process, and says which one has it", () =>
-    Effect.gen(function* () {
-      const stateFile = join(yield* folder, "state.json")
-      writeFileSync(`${stateFile}.lock`, String(process.ppid))
-      const error = yield* Effect.flip(served({ stateFile }, Effect.void))
-      assert.instanceOf(error, SandboxStateError)
-      assert.include(error.message, String(process.ppid))
-    })
+  it.live(
+    "a state file that is in use stops the start of another process, and the error has the number of the first",
+    () =>
+      Effect.gen(function* () {
+        const stateFile = join(yield* folder, "state.json")
+        writeFileSync(`${stateFile}.lock`, String(process.ppid))
+        const error = yield* Effect.flip(served({ stateFile }, Effect.void))
+        assert.instanceOf(error, SandboxStateError)
+        assert.include(error.message, String(process.ppid))
+      })
   )
 })
 
 describe("a restored state", () => {
-  it.live("is followed by charges with new ids, also where the sandbox already had as many", () =>
+  it.live("a restored state is followed by charges with new ids, also if the sandbox already had as many", () =>
     Effect.gen(function* () {
       const before = yield* steer("GET", "/state")
       const first = yield* createCharge

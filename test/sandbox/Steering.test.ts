@@ -465,7 +465,7 @@ const script = /^```python\n(.*?)^```/ms.exec(
 
 describe("a client in another language", () => {
   it.live.skipIf(!python)(
-    `of the docs, in Python, charges, pays and looks up${python ? "" : " (no python3 here)"}`,
+    `the Python client of the docs charges, pays and looks up${python ? "" : " (no python3 here)"}`,
     () =>
       Effect.gen(function* () {
         const { balance, baseUrl } = yield* Sandbox

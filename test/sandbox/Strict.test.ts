@@ -34,7 +34,7 @@ const charge = { amount: 2500, currency: "BRL", paymentMethod: "PIX", customer }
 const payout = { amount: 1000, currency: "BRL" }
 
 describe("a sum beyond the safe integers", () => {
-  it.live("is refused as a credit, and the balance stays", () =>
+  it.live("a credit beyond the safe integers is refused, and the balance does not change", () =>
     Effect.gen(function* () {
       const credited = yield* ask("POST", "/_sandbox/balance/credit", { amount: Number.MAX_SAFE_INTEGER })
       assert.strictEqual(credited.status, 400)
@@ -43,7 +43,7 @@ describe("a sum beyond the safe integers", () => {
     }).pipe(Effect.provide(served({ balance: 10_000 })))
   )
 
-  it.live("is refused as a charge that could not be paid, and none is created", () =>
+  it.live("a charge beyond the safe integers is refused, and none is created", () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       assert.strictEqual((yield* ask("POST", create, charge)).status, 422)
@@ -55,7 +55,7 @@ describe("a sum beyond the safe integers", () => {
     }).pipe(Effect.provide(served({ balance: Number.MAX_SAFE_INTEGER - 1000 })))
   )
 
-  it.live("is refused as a state, and the sandbox keeps its own", () =>
+  it.live("a state beyond the safe integers is refused, and the sandbox's state does not change", () =>
     Effect.gen(function* () {
       assert.strictEqual((yield* ask("POST", create, charge)).status, 200)
       const { body } = yield* ask("GET", "/_sandbox/state")
@@ -67,11 +67,13 @@ describe("a sum beyond the safe integers", () => {
 })
 
 describe("a target that is no path", () => {
-  it.live.each(["//[", "//", "/%zz", "*", "http://127.0.0.1//["])("%s is answered with a JSON body", (path) =>
-    Effect.gen(function* () {
-      const { body, status } = yield* ask("GET", path)
-      assert.deepStrictEqual([status, body["status"]], [404, 404])
-    }).pipe(Effect.provide(served()))
+  it.live.each(["//[", "//", "/%zz", "*", "http://127.0.0.1//["])(
+    "the target %s, which is no path, is answered with a JSON body",
+    (path) =>
+      Effect.gen(function* () {
+        const { body, status } = yield* ask("GET", path)
+        assert.deepStrictEqual([status, body["status"]], [404, 404])
+      }).pipe(Effect.provide(served()))
   )
 })
 
@@ -80,7 +82,7 @@ describe("a PIX key", () => {
     { pixKey: "123", pixKeyType: "CPF" },
     { pixKey: "123" },
     { pixKey: "maria@example.com", pixKeyType: "PHONE" }
-  ])("%j is refused with 422, and nothing is paid", (key) =>
+  ])("the PIX key %j is refused with 422, and nothing is paid", (key) =>
     Effect.gen(function* () {
       const { body, status } = yield* ask("POST", withdraw, { ...payout, ...key })
       assert.strictEqual(status, 422)
@@ -89,7 +91,7 @@ describe("a PIX key", () => {
     }).pipe(Effect.provide(served({ balance: 10_000 })))
   )
 
-  it.live("of its kind is paid, with its kind and without", () =>
+  it.live("a PIX key of its kind is paid, with its kind and without", () =>
     Effect.gen(function* () {
       const key = { pixKey: "529.982.247-25", pixKeyType: "CPF" }
       assert.strictEqual((yield* ask("POST", withdraw, { ...payout, ...key })).status, 201)
@@ -101,7 +103,7 @@ describe("a PIX key", () => {
 describe("a refusal of a body", () => {
   const invalid = new TextEncoder().encode(JSON.stringify(charge)).map((byte) => (byte === 0x4d ? 0xff : byte))
 
-  it.live("that is no UTF-8 says so, and nothing is created", () =>
+  it.live("the refusal of a body that is no UTF-8 says so, and nothing is created", () =>
     Effect.gen(function* () {
       const { body, status } = yield* ask("POST", create, invalid)
       assert.strictEqual(status, 400)
@@ -121,7 +123,7 @@ describe("a refusal of a body", () => {
     [{ ...charge, items: [{ title: "Book", unitPrice: -1, quantity: 1, tangible: true }] }, "items.0.unitPrice"],
     [[], "objeto"]
   ]
-  it.live.each(wrong)("%j is in Portuguese and names the field that was sent", ([sent, field]) =>
+  it.live.each(wrong)("the refusal of %j is in Portuguese and names the field", ([sent, field]) =>
     Effect.gen(function* () {
       const { body, status } = yield* ask("POST", create, sent)
       assert.strictEqual(status, 400)

@@ -43,8 +43,8 @@ const statusesOf = Effect.gen(function* () {
 const rich = (options: SandboxOptions = {}) =>
   Layer.provide(Sandbox.layerPayments, Layer.succeed(SandboxOptions, { balance: 100_000, ...options }))
 
-describe("what is told", () => {
-  it.effect("is every change of a charge, once, and not its creation", () =>
+describe("the webhooks of a sandbox", () => {
+  it.effect("every change of a charge is sent once, and its creation is not", () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const { bodies, handler } = receiver()
@@ -77,7 +77,7 @@ describe("what is told", () => {
     }).pipe(Effect.provide(rich()))
   )
 
-  it.effect("is a charge that lapsed, at the next lookup", () =>
+  it.effect("a charge that lapsed is sent at the next lookup", () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const payments = yield* Payments
@@ -102,7 +102,7 @@ describe("what is told", () => {
     }).pipe(Effect.provide(rich()))
   )
 
-  it.effect("is the end of a payout, with its key and with its metadata as the service stores it", () =>
+  it.effect("the end of a payout is sent, with its key and with its metadata as the service stores it", () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const { bodies, handler } = receiver()
@@ -125,7 +125,7 @@ describe("what is told", () => {
     }).pipe(Effect.provide(rich()))
   )
 
-  it.effect("is told to each subscriber by a webhook of its own", () =>
+  it.effect("each subscriber gets a webhook of its own", () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const one = receiver(500)
@@ -144,7 +144,7 @@ describe("what is told", () => {
     }).pipe(Effect.provide(rich()))
   )
 
-  it.effect("carries the secret in a header, and nothing of it or of a person is printed", () =>
+  it.effect("a webhook has the secret in a header, and prints neither the secret nor personal data", () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const { calls, handler } = receiver()
@@ -161,33 +161,35 @@ describe("what is told", () => {
   )
 })
 
-describe("how often it is tried", () => {
-  it.effect("is at once, then after 1, 5, 25, 125 and 625 seconds, with the same body, and then no more", () =>
-    Effect.gen(function* () {
-      const sandbox = yield* Sandbox
-      const { bodies, handler } = receiver(500, 404, 302, 503, 429, 400, 500)
-      yield* sandbox.subscribe(handler)
-      yield* sandbox.markPaid(yield* charge)
-      for (const wait of [0, 1, 5, 25, 125, 625, 3125]) {
-        yield* TestClock.adjust(wait * 1000)
-        yield* sandbox.awaitWebhooks
-      }
-      const [webhook] = yield* sandbox.webhooks
-      assert.strictEqual(webhook?.state, "GivenUp")
-      const attempts = webhook?.attempts.map(({ at, status }) => [DateTime.toEpochMillis(at) / 1000, status])
-      assert.deepStrictEqual(attempts, [
-        [0, 500],
-        [1, 404],
-        [6, 302],
-        [31, 503],
-        [156, 429],
-        [781, 400]
-      ])
-      assert.deepStrictEqual(bodies(), Array<unknown>(6).fill(bodies()[0]))
-    }).pipe(Effect.provide(rich()))
+describe("the attempts of a webhook", () => {
+  it.effect(
+    "a webhook is sent at once, then after 1, 5, 25, 125 and 625 seconds, with the same body, and then no more",
+    () =>
+      Effect.gen(function* () {
+        const sandbox = yield* Sandbox
+        const { bodies, handler } = receiver(500, 404, 302, 503, 429, 400, 500)
+        yield* sandbox.subscribe(handler)
+        yield* sandbox.markPaid(yield* charge)
+        for (const wait of [0, 1, 5, 25, 125, 625, 3125]) {
+          yield* TestClock.adjust(wait * 1000)
+          yield* sandbox.awaitWebhooks
+        }
+        const [webhook] = yield* sandbox.webhooks
+        assert.strictEqual(webhook?.state, "GivenUp")
+        const attempts = webhook?.attempts.map(({ at, status }) => [DateTime.toEpochMillis(at) / 1000, status])
+        assert.deepStrictEqual(attempts, [
+          [0, 500],
+          [1, 404],
+          [6, 302],
+          [31, 503],
+          [156, 429],
+          [781, 400]
+        ])
+        assert.deepStrictEqual(bodies(), Array<unknown>(6).fill(bodies()[0]))
+      }).pipe(Effect.provide(rich()))
   )
 
-  it.effect("ends with the first 2xx", () =>
+  it.effect("the attempts of a webhook end with the first 2xx", () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const { handler } = receiver(500, 204)
@@ -201,7 +203,7 @@ describe("how often it is tried", () => {
     }).pipe(Effect.provide(rich()))
   )
 
-  it.effect("goes on after handlers that throw, reject, fail or never answer", () =>
+  it.effect("a webhook is sent again after handlers that throw, reject, fail or never answer", () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const answers: Array<() => Promise<Response> | Effect.Effect<Response, unknown>> = [
@@ -225,7 +227,7 @@ describe("how often it is tried", () => {
     }).pipe(Effect.provide(rich()))
   )
 
-  it.effect("does not hold up what makes the change", () =>
+  it.effect("the change of a charge does not wait for its webhook", () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const open = yield* Deferred.make<void>()
@@ -241,7 +243,7 @@ describe("how often it is tried", () => {
     }).pipe(Effect.provide(rich()))
   )
 
-  it.effect("is over when the sandbox starts over: nothing more is sent, and nobody is subscribed", () =>
+  it.effect("a reset ends all attempts: nothing more is sent, and nobody is subscribed", () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const { calls, handler } = receiver(500)
@@ -259,7 +261,7 @@ describe("how often it is tried", () => {
 })
 
 describe("steering", () => {
-  it.effect("sends anything, and sends anything again to its own target", () =>
+  it.effect("steering sends any body, and sends a webhook again to its own target", () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const one = receiver()
@@ -284,7 +286,7 @@ describe("steering", () => {
     }).pipe(Effect.provide(rich()))
   )
 
-  it.effect("takes no address that is not of the loopback", () =>
+  it.effect("steering refuses a target that is no loopback address", () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       for (const target of ["https://shop.example/hook", "http://127.0.0.1.example/", "file:///hook", "hook"]) {
@@ -321,28 +323,31 @@ describe("with the webhook handler", () => {
   const secret = Redacted.make("a-shared-secret")
   const verifier = WebhookVerifier.headerSecret({ header: "X-Webhook-Secret", secret })
 
-  it.effect("what is paid becomes a Confirmed event, once, though the webhook is repeated; a lie never does", () => {
-    const { events, layer, reports } = confirming(verifier)
-    return Effect.gen(function* () {
-      const sandbox = yield* Sandbox
-      const { answer, idle } = yield* Webhook
-      yield* sandbox.subscribe(answer)
-      const open = yield* charge
-      yield* sandbox.sendWebhook({ event: "transaction.updated", transactionId: open, status: "Paid" })
-      yield* sandbox.markPaid(yield* charge)
-      yield* sandbox.resendWebhook(2)
-      yield* sandbox.awaitWebhooks
-      yield* TestClock.adjust("2 minutes")
-      yield* idle
-      assert.deepStrictEqual(events, ["Paid"])
-      assert.deepStrictEqual(reports, ["UnconfirmedTransaction Paid "])
-      assert.deepStrictEqual(yield* statusesOf, [
-        ["Taken", 200],
-        ["Taken", 200],
-        ["Taken", 200]
-      ])
-    }).pipe(Effect.provide(Layer.provideMerge(layer, rich({ webhookSecret: secret }))))
-  })
+  it.effect(
+    "a paid charge becomes one Confirmed event though its webhook is repeated, and a forged webhook becomes none",
+    () => {
+      const { events, layer, reports } = confirming(verifier)
+      return Effect.gen(function* () {
+        const sandbox = yield* Sandbox
+        const { answer, idle } = yield* Webhook
+        yield* sandbox.subscribe(answer)
+        const open = yield* charge
+        yield* sandbox.sendWebhook({ event: "transaction.updated", transactionId: open, status: "Paid" })
+        yield* sandbox.markPaid(yield* charge)
+        yield* sandbox.resendWebhook(2)
+        yield* sandbox.awaitWebhooks
+        yield* TestClock.adjust("2 minutes")
+        yield* idle
+        assert.deepStrictEqual(events, ["Paid"])
+        assert.deepStrictEqual(reports, ["UnconfirmedTransaction Paid "])
+        assert.deepStrictEqual(yield* statusesOf, [
+          ["Taken", 200],
+          ["Taken", 200],
+          ["Taken", 200]
+        ])
+      }).pipe(Effect.provide(Layer.provideMerge(layer, rich({ webhookSecret: secret }))))
+    }
+  )
 
   it.effect("a payout stays unconfirmed, with our own note of it as evidence", () => {
     const { events, layer, reports } = confirming()
@@ -376,7 +381,7 @@ describe("with the webhook handler", () => {
     )
   })
 
-  it.live("the same over HTTP, between two loopback ports", () => {
+  it.live("a webhook over HTTP is confirmed, between two loopback ports", () => {
     const { events, layer } = confirming(verifier)
     const server = NodeHttpServer.layer(createServer, { host: "127.0.0.1", port: 0 })
     const gateway = Layer.unwrap(

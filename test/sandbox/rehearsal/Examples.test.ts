@@ -14,7 +14,7 @@ const requireClean = (report: RehearsalReport, least: number) => {
 }
 
 describe("under every fault and death", () => {
-  test("the checkout of the docs is one charge, though its button is pressed until it answers", async () => {
+  test("the checkout of the docs makes one charge, though its button is pressed until it answers", async () => {
     const program = Effect.gen(function* () {
       const services = yield* Effect.context<Payments | Orders>()
       const orders = yield* Orders

@@ -28,7 +28,7 @@ const play = (twin: Mistake["mended"]) => {
   return played
 }
 
-describe("a rehearsal finds nothing in the mended twin of", () => {
+describe("a rehearsal finds nothing in the corrected version of", () => {
   test.for(mistakes)("$name", async ({ mended, rule }) => {
     const report = await play(mended)
     assert.strictEqual(report.findings.length, 0, Rehearsal.text(report))

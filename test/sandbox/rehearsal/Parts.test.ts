@@ -82,7 +82,7 @@ describe("under every fault and death", () => {
     requireClean(report, 40)
   })
 
-  test("TransactionWait.final ends, and says of no charge that it is paid which is not", async () => {
+  test("TransactionWait.final ends, and never reports an unpaid charge as paid", async () => {
     const program = Effect.gen(function* () {
       const transactionId = yield* charge
       const detail = yield* TransactionWait.final(transactionId, { deadline: "1 day" })
@@ -93,7 +93,7 @@ describe("under every fault and death", () => {
     requireClean(report, 40)
   })
 
-  test("a nightly Reconcile ships what was paid in the meantime, and tells of what it cannot read", async () => {
+  test("a nightly Reconcile ships the charges that were paid meanwhile, and reports those that it cannot read", async () => {
     const reconcile = Effect.gen(function* () {
       const { charges } = yield* Orders
       const orders = Array.from(charges, (transactionId) => ({ transactionId, amount, status: "Paid" as const }))
