@@ -53,6 +53,16 @@ const small = (label, text) => el("p", { class: "note" }, `${label}: `, el("span
 const chargeActs = { Awaiting: ["pay", "cancel", "expire", "fail"], Paid: ["refund"] }
 
 const lineOf = (...cells) => el("div", { class: "line" }, cells)
+const actsOf = (...buttons) => el("div", { class: "acts" }, buttons)
+const more = (label, ...children) =>
+  el(
+    "details",
+    { class: "more" },
+    el("summary", { "data-act": "details" }, el("span", { class: "hidden" }, label)),
+    ...children
+  )
+const copyButton = (name, text, ...label) =>
+  el("button", { type: "button", "data-act": name, onclick: () => copy(text, word("copied")) }, ...label)
 
 export const charge = (item) => {
   const { amount, currency, customer, paymentMethod, qrcode, rowId, status, transactionId } = item
@@ -66,18 +76,14 @@ export const charge = (item) => {
       el("strong", { class: "amount" }, reais(amount, currency)),
       pill(status),
       el("span", { class: "who" }, customer.name),
-      el(
-        "div",
-        { class: "acts" },
+      actsOf(
         acts.map((name) =>
           button(name, word("actOn", word(`acts.${name}`), rowId), () => ask("POST", `${path}/${name}`), name === "pay")
         )
       )
     ),
-    el(
-      "details",
-      { class: "more" },
-      el("summary", { "data-act": "details" }, el("span", { class: "hidden" }, `${word("code")} #${rowId}`)),
+    more(
+      `${word("code")} #${rowId}`,
       el(
         "div",
         { class: "code" },
@@ -93,12 +99,7 @@ export const charge = (item) => {
           "div",
           {},
           qrcode && el("p", { class: "text id" }, qrcode),
-          qrcode &&
-            el(
-              "button",
-              { type: "button", "data-act": "copy", onclick: () => copy(qrcode, word("copied")) },
-              word("copyText")
-            ),
+          qrcode && copyButton("copy", qrcode, word("copyText")),
           small("id", transactionId),
           small(word("method"), paymentMethod),
           small(word("key"), item.idempotencyKey ?? word("none")),
@@ -121,9 +122,7 @@ export const withdrawal = (item) => {
       el("strong", { class: "amount" }, reais(amount)),
       pill(status),
       el("span", { class: "who" }, `${word("to")} `, el("span", { class: "id" }, `${pixKeyType ?? "PIX"} ${pixKey}`)),
-      el(
-        "div",
-        { class: "acts" },
+      actsOf(
         acts.map((name) =>
           button(
             name,
@@ -134,10 +133,8 @@ export const withdrawal = (item) => {
         )
       )
     ),
-    el(
-      "details",
-      { class: "more" },
-      el("summary", { "data-act": "details" }, el("span", { class: "hidden" }, `${word("details")} #${id}`)),
+    more(
+      `${word("details")} #${id}`,
       el(
         "div",
         {},
@@ -160,22 +157,13 @@ export const request = (item) => {
       el("strong", { class: "amount" }, operation ?? method),
       el("span", { class: `pill ${toneOf(status)}` }, String(status ?? word("noStatus"))),
       el("span", { class: "who id" }, `${method} ${path}`),
-      el(
-        "div",
-        { class: "acts" },
+      actsOf(
         fault === "None" ? undefined : el("span", { class: "pill bad" }, word("met", fault)),
-        el(
-          "button",
-          { type: "button", "data-act": "curl", onclick: () => copy(curl, word("copied")) },
-          word("copyCurl"),
-          el("span", { class: "hidden" }, ` #${id}`)
-        )
+        copyButton("curl", curl, word("copyCurl"), el("span", { class: "hidden" }, ` #${id}`))
       )
     ),
-    el(
-      "details",
-      { class: "more" },
-      el("summary", { "data-act": "details" }, el("span", { class: "hidden" }, `${word("details")} #${id}`)),
+    more(
+      `${word("details")} #${id}`,
       el(
         "dl",
         { class: "headers" },
@@ -205,9 +193,7 @@ export const webhook = (item) => {
       el("strong", { class: "amount" }, `${json?.event ?? "webhook"} ${json?.status ?? ""}`),
       pill(state),
       el("span", { class: "who id" }, `→ ${target} (${attempts.length})`),
-      el(
-        "div",
-        { class: "acts" },
+      actsOf(
         el(
           "button",
           {
@@ -221,10 +207,8 @@ export const webhook = (item) => {
         )
       )
     ),
-    el(
-      "details",
-      { class: "more" },
-      el("summary", { "data-act": "details" }, el("span", { class: "hidden" }, `${word("details")} #${id}`)),
+    more(
+      `${word("details")} #${id}`,
       el("pre", { tabindex: 0, "aria-label": word("body") }, JSON.stringify(json, undefined, 2)),
       el(
         "table",
