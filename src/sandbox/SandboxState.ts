@@ -25,19 +25,22 @@ import * as Schema from "effect/Schema"
 import { Operation } from "../contract/Endpoints.ts"
 import { Metadata } from "../contract/Metadata.ts"
 import { Customer } from "../contract/Transaction.ts"
-import { Centavos } from "../pix/Money.ts"
 import { PixKeyType } from "../pix/PixKey.ts"
+import { SandboxTransaction, SandboxWithdrawal } from "./SandboxLedger.ts"
+import { WebhookAttempt } from "./SandboxWebhook.ts"
 
 const Millis = Schema.Int
 
+const charge = SandboxTransaction.fields
+
 /** A charge as it is stored: instants are in milliseconds. */
 export const Charge = Schema.Struct({
-  transactionId: Schema.String,
-  rowId: Schema.Int,
-  amount: Centavos,
-  paymentMethod: Schema.Literals(["PIX", "BOLETO", "CREDIT_CARD"]),
-  status: Schema.Literals(["Awaiting", "Paid", "Cancelled", "Failed", "Refunded"]),
-  idempotencyKey: Schema.optional(Schema.String),
+  transactionId: charge.transactionId,
+  rowId: charge.rowId,
+  amount: charge.amount,
+  paymentMethod: charge.paymentMethod,
+  status: charge.status,
+  idempotencyKey: charge.idempotencyKey,
   customer: Customer,
   createdAt: Millis,
   updatedAt: Millis,
@@ -48,14 +51,16 @@ export const Charge = Schema.Struct({
 /** See the schema of the same name. */
 export interface Charge extends Schema.Schema.Type<typeof Charge> {}
 
+const payout = SandboxWithdrawal.fields
+
 /** A payout as it is stored. */
 export const Payout = Schema.Struct({
-  id: Schema.Int,
-  amount: Centavos,
-  status: Schema.Literals(["Awaiting", "Settled", "Rejected"]),
-  idempotencyKey: Schema.optional(Schema.String),
+  id: payout.id,
+  amount: payout.amount,
+  status: payout.status,
+  idempotencyKey: payout.idempotencyKey,
   pixKey: Schema.String,
-  pixKeyType: Schema.optional(Schema.String),
+  pixKeyType: payout.pixKeyType,
   description: Schema.optional(Schema.String),
   metadata: Schema.optional(Metadata),
   createdAt: Millis
@@ -96,13 +101,7 @@ const StoredLedger = Schema.Struct({
 /** See the schema of the same name. */
 export interface StoredLedger extends Schema.Schema.Type<typeof StoredLedger> {}
 
-const Attempt = Schema.Struct({
-  at: Millis,
-  millis: Schema.Finite,
-  status: Schema.optional(Schema.Int),
-  error: Schema.optional(Schema.String),
-  answer: Schema.String
-})
+const Attempt = Schema.Struct({ ...WebhookAttempt.fields, at: Millis })
 
 /** A webhook to an address. A webhook to a handler ends with its process. */
 const Delivery = Schema.Struct({

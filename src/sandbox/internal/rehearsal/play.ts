@@ -39,7 +39,6 @@ export interface Played extends RehearsalWorld {
   readonly deliveries: number
   readonly receives: boolean
   readonly story: ReadonlyArray<StoryLine>
-  readonly isPaid: boolean
   /** The problems that the user's own rules found, by the name of the rule. */
   readonly own: Readonly<Record<string, string | undefined>>
 }
@@ -269,7 +268,6 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
     calls: calls.all(),
     deliveries: deliveries.received(),
     receives: deliveries.hasReceived(),
-    isPaid: options.payAfter !== undefined,
     story: story.lines(),
     own
   }

@@ -66,7 +66,7 @@ export const learn = Effect.fnUntraced(function* <A, E, S>(
   const player = makePlayer(program, options)
   const plain = yield* player(undisturbed)
   // A run that does not end may not have made all its calls.
-  const known = plain.played.end === "NotEnded" ? [] : schedulesOf(plain.played)
+  const known = plain.played.end === "NotEnded" ? [] : schedulesOf(plain.played, options.payAfter !== undefined)
   const schedules = choose([undisturbed, ...known], options.only)
   return {
     schedules: schedules.map(({ name }) => name),

@@ -84,11 +84,9 @@ interface Learned {
   readonly deliveries: number
   /** Whether the program received webhooks. */
   readonly receives: boolean
-  /** Whether a payer pays the charges. */
-  readonly isPaid: boolean
 }
 
-const ofCall = (call: RehearsalCall, { isPaid, receives }: Learned): ReadonlyArray<Schedule> => {
+const ofCall = (call: RehearsalCall, { receives }: Learned, isPaid: boolean): ReadonlyArray<Schedule> => {
   const write = isWrite(call)
   const named = (name: string, disturbance: Disturbance): Schedule => ({
     name: `call ${call.number} ${call.operation}: ${name}`,
@@ -147,9 +145,9 @@ const distinct = (calls: ReadonlyArray<Call>): ReadonlyArray<Call> => {
   })
 }
 
-/** All schedules of a program, by its undisturbed run. */
-export const schedulesOf = (learned: Learned): ReadonlyArray<Schedule> => [
-  ...distinct(learned.calls).flatMap((call) => ofCall(call, learned)),
+/** All schedules of a program, by its undisturbed run. `isPaid`: a payer pays the charges. */
+export const schedulesOf = (learned: Learned, isPaid: boolean): ReadonlyArray<Schedule> => [
+  ...distinct(learned.calls).flatMap((call) => ofCall(call, learned, isPaid)),
   ...Array.from({ length: learned.deliveries }, (_, index) =>
     ofDelivery(index + 1, index + 1 === learned.deliveries)
   ).flat()
