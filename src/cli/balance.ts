@@ -12,7 +12,7 @@ import { json } from "./internal/flags.ts"
 import { writeResult } from "./internal/output.ts"
 import { fieldLines } from "./internal/text.ts"
 
-/** A balance without `--company` has nothing else that could be invalid. */
+/** The failure of a balance without a company: no other input of it can be invalid. */
 const noCompany = failed("No company is named: set PAYMENTS_COMPANY_ID, or give --company. Nothing was sent.")
 
 const decimalOrAbsent = (reais: Money.Reais | undefined) => reais && decimal(reais)
@@ -21,7 +21,7 @@ export const balance = Command.make(
   "balance",
   {
     company: Flag.Int("company").pipe(
-      Flag.withDescription("Whose balance. Default: that of PAYMENTS_COMPANY_ID"),
+      Flag.withDescription("The id of the company. Default: PAYMENTS_COMPANY_ID"),
       Flag.optional
     ),
     json

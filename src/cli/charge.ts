@@ -73,7 +73,7 @@ export const charge = Command.make(
       Flag.optional
     ),
     background: Flag.Literals("background", ["dark", "light"]).pipe(
-      Flag.withDescription("What your terminal shows behind its text. Default: as COLORFGBG says, else dark"),
+      Flag.withDescription("The background of your terminal. Default: as COLORFGBG says, else dark"),
       Flag.optional
     ),
     wait,

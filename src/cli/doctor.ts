@@ -74,11 +74,15 @@ const writeReport = Effect.fnUntraced(function* (file: string, findings: Readonl
 export const doctor = Command.make(
   "doctor",
   {
-    transaction: text("transaction", "id", "Look this one up too: the rows of a list carry no id that a lookup takes"),
+    transaction: text(
+      "transaction",
+      "id",
+      "Look this transaction up too: the rows of a list have no id that a lookup takes"
+    ),
     report: text(
       "report",
       "file",
-      "Write the findings there, without secrets and personal data, to be attached to an issue"
+      "Write the findings into this file, without secrets and personal data, for an issue"
     ),
     json
   },
@@ -100,6 +104,6 @@ export const doctor = Command.make(
   ),
   Command.withShortDescription("Check whether a gateway is as this library assumes"),
   Command.withExamples([
-    { command: "effect-pix doctor --transaction <id> --report doctor.md", description: "all of it, into a report" }
+    { command: "effect-pix doctor --transaction <id> --report doctor.md", description: "all checks, with a report" }
   ])
 )

@@ -11,7 +11,7 @@ const reference = Argument.String("reference").pipe(Argument.withDescription("Yo
 const steps = () => import("./internal/payouts/steps.ts")
 
 const state = Flag.Literals("state", ["waiting", "all", ...PayoutState.literals]).pipe(
-  Flag.withDescription("Which. waiting is what is parked, unknown or accepted")
+  Flag.withDescription("The state. `waiting` is parked, unknown or accepted")
 )
 
 const list = Command.make(
@@ -29,14 +29,16 @@ const exported = Command.make(
   { state: Flag.withDefault(state, "all"), json },
   lazily(() => import("./internal/payouts/export.ts").then(({ run }) => run))
 ).pipe(
-  Command.withDescription("Write all payouts as comma-separated values, safe to open in a sheet, without whom they pay")
+  Command.withDescription(
+    "Write all payouts as comma-separated values, safe to open in a spreadsheet, without their payees"
+  )
 )
 
 const show = Command.make(
   "show",
   { reference, full, json },
   lazily(() => import("./internal/payouts/show.ts").then(({ run }) => run))
-).pipe(Command.withDescription("Show what is known of one payout"))
+).pipe(Command.withDescription("Show one payout: its state, its history and its payee"))
 
 const retry = Command.make(
   "retry",
@@ -48,7 +50,7 @@ const park = Command.make(
   "park",
   { reference, ...person, yes, json },
   lazily(() => steps().then(({ park }) => park))
-).pipe(Command.withDescription("Take a payout out of the workers' hands until it is resumed"))
+).pipe(Command.withDescription("Park a payout: no worker sends it until it is resumed"))
 
 const resume = Command.make(
   "resume",
@@ -67,7 +69,7 @@ const settle = Command.make(
   {
     reference,
     as: Flag.Literals("as", ["settled", "failed"]).pipe(
-      Flag.withDescription("How it ended, as the panel or a statement says: it was paid, or it was not")
+      Flag.withDescription("How it ended, as the panel or a statement says: settled means that it was paid")
     ),
     ...person,
     yes,
@@ -86,7 +88,7 @@ const goOn = Command.make(
   "continue",
   { ...person, yes, json },
   lazily(() => steps().then(({ goOn }) => goOn))
-).pipe(Command.withDescription("Let all workers go on"))
+).pipe(Command.withDescription("Let all workers continue"))
 
 export const payouts = Command.make("payouts").pipe(
   Command.withDescription(
@@ -97,7 +99,7 @@ export const payouts = Command.make("payouts").pipe(
   Command.withShortDescription("Look after the queue of payouts in your database"),
   Command.withSubcommands([list, exported, show, retry, park, resume, settle, pause, goOn]),
   Command.withExamples([
-    { command: "effect-pix payouts list", description: "what waits, and for how long" },
+    { command: "effect-pix payouts list", description: "the payouts that wait, and for how long" },
     { command: "effect-pix payouts export > payouts.csv", description: "all of them, for an accountant" },
     { command: "effect-pix payouts settle invoice-42 --as settled", description: "say that it was paid" }
   ])

@@ -13,19 +13,21 @@ export const sandbox = Command.make(
   {
     port: Flag.Int("port").pipe(
       Flag.withAlias("p"),
-      Flag.withDescription("Where it listens; 0 takes a free port. Default: 4010"),
+      Flag.withDescription("The port; 0 takes a free one. Default: 4010"),
       Flag.withSchema(Port),
       Flag.withDefault(4010)
     ),
     host: Flag.String("host").pipe(
-      Flag.withDescription("The address that it listens on. Whoever reaches it can steer it. Default: 127.0.0.1"),
+      Flag.withDescription(
+        "The address to listen on. Everybody who reaches it can steer the sandbox. Default: 127.0.0.1"
+      ),
       Flag.withDefault("127.0.0.1")
     ),
     seed: text("seed", "text", "The same seed gives the same ids. Default: new ids at each start"),
     state: text(
       "state",
       "file",
-      "Keep charges, payouts and settings in this file, over restarts. Default: nothing is kept"
+      "Store charges, payouts and settings in this file, for the next start. Default: nothing is stored"
     ),
     webhook: Flag.String("webhook").pipe(
       Flag.withMetavar("url"),
@@ -35,7 +37,7 @@ export const sandbox = Command.make(
     allowHost: Flag.String("allow-host").pipe(
       Flag.withMetavar("name"),
       Flag.withDescription(
-        "A host name to be reached by and to send webhooks to, as between containers; may be given again"
+        "A host name that requests may name and webhooks may be sent to, as between containers; may be given again"
       ),
       Flag.atLeast(0)
     ),

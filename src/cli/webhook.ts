@@ -14,7 +14,7 @@ import { send } from "./internal/http.ts"
 import { writeResult } from "./internal/output.ts"
 import { plain } from "./internal/text.ts"
 
-/** What a webhook is about, as the flags say it. */
+/** The flags about the subject of a webhook. */
 interface About {
   readonly transaction: Option.Option<string>
   readonly withdrawal: Option.Option<number>
@@ -23,10 +23,10 @@ interface About {
   readonly status: Option.Option<string>
 }
 
-/** The payload that the sandbox makes up for an event of this kind. */
+/** The payload of the sandbox for this event. It is made up. */
 const payloadOf = ({ idempotencyKey, metadata, status, transaction, withdrawal }: About) => {
   if (Option.isSome(transaction) === Option.isSome(withdrawal)) {
-    return Effect.fail(failed("A webhook is about one of both: say --transaction or --withdrawal."))
+    return Effect.fail(failed("A webhook is about one of both: give --transaction or --withdrawal."))
   }
   if (Option.isSome(withdrawal)) {
     return Effect.succeed({
@@ -38,7 +38,7 @@ const payloadOf = ({ idempotencyKey, metadata, status, transaction, withdrawal }
     })
   }
   return Option.isSome(idempotencyKey) || Option.isSome(metadata)
-    ? Effect.fail(failed("--idempotency-key and --metadata are of a withdrawal: say --withdrawal."))
+    ? Effect.fail(failed("--idempotency-key and --metadata are of a withdrawal: give --withdrawal."))
     : Effect.succeed({
         event: "transaction.updated",
         transactionId: Option.getOrUndefined(transaction),
@@ -50,15 +50,15 @@ const trigger = Command.make(
   "trigger",
   {
     url: Argument.String("url").pipe(Argument.withDescription("Your own route, as http://127.0.0.1:3000/webhooks")),
-    transaction: text("transaction", "id", "The id of the transaction that it is about"),
+    transaction: text("transaction", "id", "The id of the transaction in the webhook"),
     withdrawal: Flag.Int("withdrawal").pipe(
       Flag.withMetavar("id"),
-      Flag.withDescription("In place of --transaction: the id of the withdrawal that it is about"),
+      Flag.withDescription("In place of --transaction: the id of the withdrawal in the webhook"),
       Flag.optional
     ),
     idempotencyKey: text("idempotency-key", "key", "With --withdrawal: the key that the withdrawal was requested with"),
     metadata: text("metadata", "text", "With --withdrawal: the metadata that the withdrawal was requested with"),
-    status: text("status", "word", "What it says of it. Default: Paid of a transaction, Settled of a withdrawal"),
+    status: text("status", "word", "Its status. Default: Paid for a transaction, Settled for a withdrawal"),
     header: Flag.String("secret-header").pipe(
       Flag.withDescription("The header that carries PAYMENTS_WEBHOOK_SECRET, where that is set"),
       Flag.withDefault("X-Webhook-Secret")
@@ -67,7 +67,7 @@ const trigger = Command.make(
   },
   Effect.fnUntraced(function* ({ header, json, url, ...about }) {
     if (!/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : "")) {
-      return yield* failed("The address is none of http or https.")
+      return yield* failed("The address is no http or https URL.")
     }
     if (!/^[\w-]+$/.test(header)) return yield* failed("--secret-header is no name of a header.")
     const payload = yield* payloadOf(about)

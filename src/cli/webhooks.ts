@@ -1,4 +1,4 @@
-/** `effect-pix webhooks`: what the webhooks of a program stored in its own database, and their dead letters. */
+/** `effect-pix webhooks`: the deliveries that a program stored in its own database, and their dead letters. */
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import { json, person, text, yes } from "./internal/flags.ts"
@@ -14,19 +14,19 @@ const dead = Command.make(
   "dead",
   { json },
   lazily(() => reads().then(({ dead }) => dead))
-).pipe(Command.withDescription("List the dead letters of all webhooks: what your code refused for good"))
+).pipe(Command.withDescription("List the dead letters of all webhooks: your code refused them for good"))
 
 const show = Command.make(
   "show",
   { id, json },
   lazily(() => reads().then(({ show }) => show))
-).pipe(Command.withDescription("Show what is stored of one transaction: what waits, and what was handed out"))
+).pipe(Command.withDescription("Show what is stored about one transaction, and the events that your code got"))
 
 const retry = Command.make(
   "retry",
   { id, webhook, ...person, yes, json },
   lazily(() => steps().then(({ retry }) => retry))
-).pipe(Command.withDescription("Have a dead letter's transaction looked up and handed out again"))
+).pipe(Command.withDescription("Look a dead letter's transaction up again, and hand it to your code"))
 
 const discard = Command.make(
   "discard",

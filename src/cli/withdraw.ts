@@ -27,7 +27,7 @@ const pixKeyOf = Effect.fnUntraced(function* (flag: Option.Option<string>, kind:
       : yield* failed("--pix-key-type is there, but no PIX key. Give --pix-key, or set PAYMENTS_PIX_KEY.")
   }
   if (Option.isNone(kind))
-    return yield* failed("Say with --pix-key-type what kind of key it is: CPF, CNPJ, EMAIL, PHONE or EVP.")
+    return yield* failed("Give the kind of the key with --pix-key-type: CPF, CNPJ, EMAIL, PHONE or EVP.")
   return yield* Effect.fromResult(
     Result.mapError(PixKey.make(kind.value, given.value), ({ message }) => failed(`${message}.`))
   )
@@ -44,15 +44,15 @@ export const withdraw = Command.make(
     ),
     pixKey: Flag.String("pix-key").pipe(
       Flag.withDescription(
-        "Where to. PAYMENTS_PIX_KEY keeps it out of the shell's history. Default: the company's own key"
+        "The payee's PIX key. PAYMENTS_PIX_KEY is not in the shell's history. Default: the company's own key"
       ),
       Flag.optional
     ),
     pixKeyType: Flag.Literals("pix-key-type", PixKey.PixKeyType.literals).pipe(
-      Flag.withDescription("What kind of key it is; always said, since eleven digits may be a CPF and a phone"),
+      Flag.withDescription("The kind of the key. Always needed, since eleven digits may be a CPF or a phone"),
       Flag.optional
     ),
-    description: Flag.String("description").pipe(Flag.withDescription("A text that goes with it"), Flag.optional),
+    description: Flag.String("description").pipe(Flag.withDescription("A text for the payee"), Flag.optional),
     yes,
     again,
     json
@@ -82,7 +82,7 @@ export const withdraw = Command.make(
     })
   }, Effect.provide(client))
 ).pipe(
-  Command.withDescription("Pay money out by PIX: shows what and where to, and asks"),
+  Command.withDescription("Pay money out by PIX: shows the amount and the payee, and asks"),
   Command.withExamples([
     {
       command: "effect-pix withdraw 150,00 --reference invoice-42 --pix-key 52998224725 --pix-key-type CPF",

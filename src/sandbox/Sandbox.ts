@@ -274,7 +274,7 @@ const steer = (gateway: Gateway, baseUrl: string): Sandbox["Service"] => {
     webhooks: Effect.sync(webhooks.all),
     sendWebhook: webhooks.send,
     resendWebhook: webhooks.resend,
-    awaitWebhooks: webhooks.rest,
+    awaitWebhooks: webhooks.awaitAttempts,
     fault: (operation, faults, options) =>
       set(() => gateway.plan().add(operation, "_tag" in faults ? [faults] : faults, options?.times ?? 1)),
     faults: Effect.sync(() => gateway.plan().all()),

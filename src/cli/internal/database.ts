@@ -48,7 +48,7 @@ const sqlite = (filename: string): Layer.Layer<SqlClient.SqlClient, Failed> =>
     failed(`The SQLite file of DATABASE_URL ${problem}`)
   )
 
-/** Whether a SQLite file has tables of this library. A file that cannot be read so is refused when it is opened to write. */
+/** Whether a SQLite file has tables of this library. An unreadable file counts as such: opening it to write reports the reason. */
 const hasOurTables = (filename: string) =>
   Effect.acquireUseRelease(
     Effect.tryPromise(async () => {
@@ -74,9 +74,9 @@ export const layerDatabase: Layer.Layer<SqlClient.SqlClient, Failed> = Layer.unw
       return yield* failed(`DATABASE_URL names no database that this command knows. Write it ${forms}.`)
     }
     const filename = pathOf(url)
-    // To open it would make it.
+    // Opening an absent file would create it.
     if (!existsSync(filename)) return yield* failed("DATABASE_URL names a SQLite file that is not there.")
-    // Opening a file to write makes a write-ahead log of it, also of one that is somebody else's.
+    // Opening a file to write adds a write-ahead log, also to a file of another program.
     if (!(yield* hasOurTables(filename))) {
       return yield* failed("effect-pix has no tables in this database: DATABASE_URL names another SQLite file.")
     }
@@ -96,6 +96,6 @@ export const notReadable = (error: ConfigurationError | DatabaseError): Failed =
           "npx effect-pix@VERSION"
       )
 
-/** The failure of a step: its commit may have arrived. `look` is the command that shows whether it did. */
+/** The failure of a step whose commit may have arrived. `look` is the command that shows whether it did. */
 export const doubtful = ({ message }: DatabaseError, look: string): Failed =>
   failed(`${message}\nWhether it was done is not known. Look with: effect-pix ${look}`, codes.Unknown)

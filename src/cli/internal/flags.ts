@@ -25,17 +25,20 @@ export const person = {
   note: text("note", "text", "Why; it is stored. No data of a payer or a payee")
 }
 
-/** The words of a step as the flags say them. */
+/** The options of a step, from its flags. */
 export const whyOf = ({ by, note }: Words): StepOptions => ({
   by: Option.getOrUndefined(by),
   note: Option.getOrUndefined(note)
 })
 
-export const limit = Flag.Int("limit").pipe(Flag.withDescription("At most so many. Default: all"), Flag.optional)
+export const limit = Flag.Int("limit").pipe(
+  Flag.withDescription("The largest number of rows. Default: all"),
+  Flag.optional
+)
 
-export const json = flag("json", "One JSON object a line, for machines")
+export const json = flag("json", "Print one JSON object a line, for machines")
 export const full = flag("full", "Show names, e-mails, phones and documents in full, not masked")
-export const yes = flag("yes", "Do not ask. Needed where there is no terminal").pipe(Flag.withAlias("y"))
+export const yes = flag("yes", "Do not ask for confirmation. Needed without a terminal").pipe(Flag.withAlias("y"))
 export const again = flag(
   "again",
   "An earlier run with this reference may have been executed: a refusal of this one then proves nothing"

@@ -32,7 +32,7 @@ const payNewest = Effect.gen(function* () {
   // The charge may expire between the list and the payment.
 }).pipe(Effect.catch(({ message }) => note(message)))
 
-/** The action of `r`: the first one asks, and a second one resets the sandbox. */
+/** The action of the key `r`: the first press asks, and a second press resets the sandbox. */
 const makeReset = () => {
   let isAsked = false
   return (name: string) =>
@@ -53,7 +53,7 @@ const act = (name: string, url: string) => {
   return name === "p" ? payNewest : Effect.void
 }
 
-/** Reads keys until one ends the sandbox. */
+/** Reads keys until a key ends the sandbox. */
 export const keys = (url: string) =>
   Effect.scoped(
     Effect.gen(function* () {

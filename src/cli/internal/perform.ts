@@ -19,7 +19,7 @@ interface Confirmation {
   readonly noun: string
   /** The question to the person. */
   readonly question: string
-  /** What is said where nobody confirms: "Nothing was sent." */
+  /** The sentence for a step that nobody confirmed: "Nothing was sent." */
   readonly unconfirmed: string
   /** Whether `--yes` was given. */
   readonly yes: boolean

@@ -59,10 +59,10 @@ const logRequests = Effect.gen(function* () {
   )
 })
 
-const whyNot = ({ cause }: HttpServerError.ServeError, { host, port }: Input): string => {
+const problemOf = ({ cause }: HttpServerError.ServeError, { host, port }: Input): string => {
   const code = codeOf(cause)
   if (code === "EADDRINUSE") return `Port ${port} is taken. Try another --port; --port 0 takes a free one.`
-  if (code === "EACCES") return `Port ${port} is not for everyone. Try one above 1023.`
+  if (code === "EACCES") return `Port ${port} needs more rights. Try one above 1023.`
   if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") return `This machine has no address ${host} to listen on.`
   return `The sandbox cannot listen on ${host}, port ${port}${code === undefined ? "" : ` (${code})`}.`
 }
@@ -146,7 +146,7 @@ export const run = Effect.fnUntraced(function* (input: Input) {
     // Warnings are always shown: they name flags that a stored state overrides, and changes that may be lost.
     Effect.provideServiceEffect(References.MinimumLogLevel, levelWithWarnings),
     Effect.catchTags({
-      ServeError: (error) => Effect.fail(failed(whyNot(error, input))),
+      ServeError: (error) => Effect.fail(failed(problemOf(error, input))),
       SandboxStateError: ({ message }) => Effect.fail(failed(message))
     })
   )

@@ -61,7 +61,7 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
   let rotations = 0
   let states = 0
   let offline = 0
-  let isOut = false
+  let isSwitchedOff = false
 
   const now = Effect.map(DateTime.now, (utc) => (ahead === 0 ? utc : DateTime.addDuration(utc, ahead)))
   const webhooks = yield* Webhooks.make(settings, now, changes)
@@ -84,7 +84,7 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
       changes.publish({ _tag: "Settings" })
       return result
     })
-  const isOffline = () => isOut || offline > 0
+  const isOffline = () => isSwitchedOff || offline > 0
 
   const credentialsOf = (turn: number): ApiCredentials => ({
     clientId: settings.clientId,
@@ -156,7 +156,7 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
     isOffline,
     /** Breaks or refuses every connection until it is called with `false`. */
     setOffline: (out: boolean) => {
-      isOut = out
+      isSwitchedOff = out
     },
     ahead: () => ahead,
 
@@ -186,7 +186,7 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
         return Effect.flatMap(now, (utc) => {
           state.ledger.lapse(utc)
           changes.publish({ _tag: "Settings" })
-          return webhooks.pushed
+          return webhooks.onClockPushed
         })
       }),
 
@@ -213,7 +213,7 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
       states += 1
       ahead = 0
       rotations = 0
-      isOut = false
+      isSwitchedOff = false
       state = makeState()
       changes.publish({ _tag: "Reset" })
       return webhooks.reset

@@ -14,7 +14,7 @@ const isAddress = (name: string) => /^\d{1,3}(?:\.\d{1,3}){3}$|^\[[\da-f:.]+\]$/
 
 const nameOf = (host: string) => host.replace(/:\d+$/, "").toLowerCase()
 
-export interface Asking {
+export interface BrowserHeaders {
   readonly host: string | undefined
   readonly origin: string | undefined
   readonly site: string | undefined
@@ -27,8 +27,11 @@ export const isKnownHost = (host: string | undefined, allowedHosts: ReadonlyArra
 }
 
 /** The refusal of a request; `undefined` if it is allowed. */
-export const objection = (asking: Asking, allowedHosts: ReadonlyArray<string>): Refusal.Refusal | undefined => {
-  const { host, origin, site } = asking
+export const refusalOf = (
+  headers: BrowserHeaders,
+  allowedHosts: ReadonlyArray<string>
+): Refusal.Refusal | undefined => {
+  const { host, origin, site } = headers
   if (!isKnownHost(host, allowedHosts)) return Refusal.unknownHost
   if (origin !== undefined && origin !== `http://${host}`) return Refusal.notOwnPage
   if (site !== undefined && site !== "same-origin" && site !== "none") return Refusal.notOwnPage

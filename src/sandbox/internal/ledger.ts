@@ -94,18 +94,18 @@ export const make = (settings: Settings, seed: string, observer: Observer, store
 
   const { codeOf, showCharge } = makeShowCharge(settings.merchant)
 
-  const add = (centavos: number) => {
+  const addToBalance = (centavos: number) => {
     balance += centavos
     observer.noteBalance(balance)
   }
 
-  const turn = (charge: Mutable<Charge>, to: Exclude<Status, "Awaiting">, now: number) => {
+  const setStatus = (charge: Mutable<Charge>, to: Exclude<Status, "Awaiting">, now: number) => {
     if (charge.status === "Awaiting") awaited -= charge.amount
     charge.status = to
     charge.updatedAt = now
     observer.noteTransaction(showCharge(charge), false)
-    if (to === "Paid") add(charge.amount)
-    if (to === "Refunded") add(0 - charge.amount)
+    if (to === "Paid") addToBalance(charge.amount)
+    if (to === "Refunded") addToBalance(0 - charge.amount)
   }
 
   /** Cancels the charges whose time is over. */
@@ -113,7 +113,7 @@ export const make = (settings: Settings, seed: string, observer: Observer, store
     const millis = DateTime.toEpochMillis(now)
     for (let due = expiries.take(millis); due !== undefined; due = expiries.take(millis)) {
       const charge = charges[due.rowId - 1]
-      if (charge?.status === "Awaiting" && charge.expiresAt === due.at) turn(charge, "Cancelled", due.at)
+      if (charge?.status === "Awaiting" && charge.expiresAt === due.at) setStatus(charge, "Cancelled", due.at)
     }
   }
 
@@ -191,7 +191,7 @@ export const make = (settings: Settings, seed: string, observer: Observer, store
         }
         payouts.push(payout)
         observer.noteWithdrawal(showPayout(payout), true)
-        add(0 - payout.amount)
+        addToBalance(0 - payout.amount)
         return Result.succeed(payout)
       })
       return Result.map(made, showPayout)
@@ -221,7 +221,7 @@ export const make = (settings: Settings, seed: string, observer: Observer, store
     /** Throws for an amount with which a sum would not be a safe integer. */
     credit: (amount: Centavos) => {
       volume = centavos(volume + amount)
-      add(amount)
+      addToBalance(amount)
       return balance
     },
 
@@ -239,7 +239,7 @@ export const make = (settings: Settings, seed: string, observer: Observer, store
       lapse(now)
       const found = steerable("transaction", transactionId, byId.get(transactionId), comesFrom[to], to)
       return Result.map(found, (charge) => {
-        if (charge.status !== to) turn(charge, to, DateTime.toEpochMillis(now))
+        if (charge.status !== to) setStatus(charge, to, DateTime.toEpochMillis(now))
         return showCharge(charge)
       })
     },
@@ -262,7 +262,7 @@ export const make = (settings: Settings, seed: string, observer: Observer, store
         if (payout.status !== to) {
           payout.status = to
           observer.noteWithdrawal(showPayout(payout), false)
-          if (to === "Rejected") add(payout.amount)
+          if (to === "Rejected") addToBalance(payout.amount)
         }
         return showPayout(payout)
       }),

@@ -224,10 +224,10 @@ export const make = Effect.fnUntraced(function* (
       }),
 
     /** Waits until no attempt is under way. */
-    rest: FiberSet.awaitEmpty(sending),
+    awaitAttempts: FiberSet.awaitEmpty(sending),
 
     /** The clock was pushed: sends the webhooks that are due by it, and sets new timers for the others. */
-    pushed: Effect.gen(function* () {
+    onClockPushed: Effect.gen(function* () {
       yield* FiberSet.clear(timers)
       yield* flush
       yield* Effect.forEach(waiting, ({ nextAt = 0 }) => wake(nextAt), { discard: true })

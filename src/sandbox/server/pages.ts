@@ -11,7 +11,7 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
 import * as Fs from "node:fs"
 import { GatewayApi } from "../internal/document.ts"
-import { objection } from "../internal/guard.ts"
+import { refusalOf } from "../internal/guard.ts"
 import * as Refusal from "../internal/refusal.ts"
 import { layer as steering, type Steered } from "../internal/steering.ts"
 import { SandboxApi } from "../SandboxApi.ts"
@@ -81,10 +81,10 @@ export const makePages = Effect.fnUntraced(function* (steered: Steered, allowedH
     const request = yield* HttpServerRequest.HttpServerRequest
     const { headers } = request
     const path = request.url.replace(/\?.*/s, "")
-    const asking = { host: headers["host"], origin: headers["origin"], site: headers["sec-fetch-site"] }
+    const headersOfBrowser = { host: headers["host"], origin: headers["origin"], site: headers["sec-fetch-site"] }
     // A link on another site may open a page. Only the sandbox's own pages may call the steering API.
     const isPage = !path.startsWith("/_sandbox") && request.method === "GET"
-    const problem = objection(isPage ? { ...asking, site: undefined } : asking, allowedHosts)
+    const problem = refusalOf(isPage ? { ...headersOfBrowser, site: undefined } : headersOfBrowser, allowedHosts)
     if (problem !== undefined) return protect(Refusal.toResponse(problem))
     return protect(yield* Effect.catchCause(Effect.scoped(app), Refusal.recover("o conteúdo")))
   })

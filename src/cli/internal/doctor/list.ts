@@ -22,7 +22,7 @@ const Page = Schema.Struct({
 type Page = typeof Page.Type
 export type Row = typeof Row.Type
 
-/** The rows that were read, the newest and the oldest, and whether the list has no others. */
+/** The newest and the oldest rows, and whether the list has no others. */
 export interface RowsSeen {
   readonly rows: ReadonlyArray<Row>
   readonly isWhole: boolean
@@ -45,7 +45,7 @@ const isSorted = (rows: ReadonlyArray<Row>, sign: 1 | -1): boolean =>
 
 const idsOf = (page: Page) => page.items.map((row) => String(row["id"])).join()
 
-/** Reads pages, compares them with one another, and answers their rows. */
+/** Reads pages, compares them with one another, and returns their rows. */
 export const checkList = Effect.fnUntraced(function* (findings: Findings, ask: Ask): Effect.fn.Return<RowsSeen> {
   const read = Effect.fnUntraced(function* (query: Readonly<Record<string, string>>) {
     const answer = yield* ask(listTransactions, { query })

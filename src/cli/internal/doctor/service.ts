@@ -110,7 +110,7 @@ const seenOf = (answer: Answer | NoAnswer) => (answer instanceof NoAnswer ? answ
 /** An id that no transaction has. */
 const unusedId = "00000000-0000-4000-8000-000000000000"
 
-/** Checks how the service refuses, as far as reads show it. `askWrongly` sends a wrong key. */
+/** Checks the refusals of the service, as far as reads show them. `askWrongly` sends a wrong key. */
 export const checkRefusals = Effect.fnUntraced(function* (findings: Findings, ask: Ask, askWrongly: Ask) {
   const missing = yield* ask(getTransaction, { params: { transactionId: unusedId } })
   const what = "An unknown transaction is answered with 404"

@@ -1,4 +1,4 @@
-/** A payout of the queue in words and as data. Its reference is the user's own; whom it pays is masked. */
+/** A payout of the queue in words and as data. Its reference is shown, since it is the user's own. Its payee is masked. */
 import type * as DateTime from "effect/DateTime"
 import type { PauseChange } from "../../../payouts/PayoutHistory.ts"
 import type { PayoutStatus } from "../../../payouts/PayoutStatus.ts"
@@ -14,7 +14,7 @@ export const reasonOf = (status: PayoutStatus): string => {
   return [...because, ...error].join(", ")
 }
 
-/** Whom a stored request pays: masked, or with `full` as it was given. */
+/** The payee of a stored request: masked, or with `full` as it was given. */
 export const payeeOf = (stored: Stored | undefined, full: boolean): string => {
   if (stored === undefined || stored === "Forgotten") return "forgotten"
   if (stored === "Sealed") return "sealed by the program"
@@ -25,7 +25,7 @@ export const payeeOf = (stored: Stored | undefined, full: boolean): string => {
 
 /** A pause in one sentence. */
 export const textOfPause = (pause: PauseChange | "Unrecorded", now: number): string => {
-  if (pause === "Unrecorded") return "The workers are paused: nothing records since when, or by whom."
+  if (pause === "Unrecorded") return "The workers are paused: the time and the person are not recorded."
   const by = pause.by === undefined ? "" : ` by ${plain(pause.by)}`
   const note = pause.note === undefined ? "" : `: ${plain(pause.note)}`
   return `The workers are paused since ${time(pause.at)} (${ageOf(pause.at, now)} ago)${by}${note}`
@@ -45,7 +45,7 @@ export const dataOf = (status: PayoutStatus) => ({
   idempotencyKey: status.idempotencyKey
 })
 
-/** A status in lines. `payee` is known where the request was read. */
+/** A status in lines, with the payee if it is given. */
 export const textOf = (status: PayoutStatus, now: number, payee?: string): string => {
   const since = (at: DateTime.Utc | undefined) => at && `${time(at)} (${ageOf(at, now)} ago)`
   return fieldLines({

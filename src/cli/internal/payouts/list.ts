@@ -1,4 +1,4 @@
-/** Runs `effect-pix payouts list`: a page at a time, so that a long list needs no memory. */
+/** Runs `effect-pix payouts list`: a page at a time, so that a long list needs no more memory. */
 import * as BigDecimal from "effect/BigDecimal"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -13,7 +13,7 @@ import { ageOf, jsonLine, tableRow } from "../text.ts"
 import { dataOf, reasonOf, textOfPause } from "./describe.ts"
 import { layerQueue, pauseOf } from "./queue.ts"
 
-/** What somebody has to look after, the most urgent first. */
+/** The states that need a person, the most urgent first. */
 const waiting: ReadonlyArray<PayoutState> = ["parked", "unknown", "accepted"]
 
 export type Which = PayoutState | "waiting" | "all"
@@ -22,7 +22,7 @@ const row = tableRow(8, -14, -11, 24, 0)
 
 interface Total {
   count: number
-  /** A sum may be larger than what a number holds exactly. */
+  /** A sum may be too large for an exact number. */
   centavos: bigint
 }
 

@@ -10,8 +10,8 @@ import { failingAs, layerDatabase, notRead, notReadable } from "../database.ts"
 import { codes, type Failed, failed } from "../exit.ts"
 
 /**
- * The horizon is that of the workers, which park again what is past it. This one is endless: a shorter one than theirs would
- * refuse a safe `resume`, and suggest `--not-executed`.
+ * The horizon of the workers decides: they park a payout again that is past it. The horizon here is endless, since one that
+ * is shorter than theirs would refuse a safe `resume`, and suggest `--not-executed`.
  */
 export const layerQueue = PayoutQueue.layerClient({ horizon: Duration.infinity }).pipe(
   Layer.provide(Layer.effectDiscard(requireTables)),
@@ -19,7 +19,7 @@ export const layerQueue = PayoutQueue.layerClient({ horizon: Duration.infinity }
   Layer.provideMerge(layerDatabase)
 )
 
-/** The pause of the workers, with who called it and why; `undefined` where there is none. */
+/** The pause of the workers, with the person and the reason; `undefined` if they are not paused. */
 export const pauseOf = Effect.fnUntraced(function* (queue: PayoutQueue["Service"]) {
   if (!(yield* queue.isPaused)) return undefined
   // Another program may have paused them by SQL.
@@ -29,7 +29,7 @@ export const pauseOf = Effect.fnUntraced(function* (queue: PayoutQueue["Service"
 
 export const notFound = ({ message }: PayoutNotFound): Failed => failed(message, codes.Rejected)
 
-/** What is known of a reference, or the failure of one that is not known. */
+/** The status of a reference, or the failure of an unknown reference. */
 export const find = Effect.fnUntraced(function* (reference: string) {
   const queue = yield* PayoutQueue
   return yield* queue.status(reference).pipe(

@@ -19,7 +19,7 @@ const keyOf = (stored: Stored | undefined, full: boolean) => {
 
 const encodeChange = Schema.encodeSync(Schema.toCodecJson(PayoutChange))
 
-/** One change of a payout, with who took a step and why. */
+/** One change of a payout, with the person of a step and the reason. */
 const lineOf = (change: PayoutChange): string => {
   const words = [
     time(change.at),

@@ -1,4 +1,4 @@
-/** Runs the steps of an operator: what a payout is, and what will happen, is shown before it is confirmed. */
+/** Runs the steps of an operator. It shows the payout and the effect of the step before the person confirms it. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { PayoutQueue } from "../../../payouts/PayoutQueue.ts"
@@ -13,7 +13,7 @@ import { ageOf, plain } from "../text.ts"
 import { dataOf, reasonOf, textOf, textOfPause } from "./describe.ts"
 import { find, layerQueue, notFound, pauseOf } from "./queue.ts"
 
-/** A step: what it does, in words for the person who confirms it, and the call. */
+/** A step: its effect, in words for the person who confirms it, and the call. */
 interface Step {
   readonly name: string
   readonly effectOf: (status: PayoutStatus) => string
@@ -47,7 +47,7 @@ const runStep = Effect.fnUntraced(function* (
         PayoutStateConflict: ({ message }) =>
           failed(message.replace("notExecuted: true", "--not-executed"), codes.Rejected),
         DatabaseError: (error) => doubtful(error, `payouts show ${name}`),
-        // Nothing here is in a transaction.
+        // The command opens no transaction.
         ForeignTransaction: Effect.die
       })
     ),

@@ -1,4 +1,4 @@
-/** Runs `effect-pix webhooks dead` and `show`, and finds what the steps are about. */
+/** Runs `effect-pix webhooks dead` and `show`, and finds the deliveries for the steps. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -8,12 +8,12 @@ import { codes, failed } from "../exit.ts"
 import { hasReader, note, write, writeResult } from "../output.ts"
 import { ageOf, fieldLines, jsonLine, plain, tableRow, time } from "../text.ts"
 
-/** The database, where the tables of its webhooks are of this version. */
+/** The database, if its tables of webhooks are of this version. */
 export const layerTables = failingAs(Layer.effectDiscard(StoredWebhooks.requireTables), notReadable).pipe(
   Layer.provideMerge(layerDatabase)
 )
 
-/** What is stored about an id, or the failure where that is nothing. */
+/** What is stored about an id, or the failure of an unknown id. */
 export const find = Effect.fnUntraced(function* (id: string) {
   const found = yield* Effect.mapError(StoredWebhooks.show(id), notReadable)
   if (found.length > 0) return found
@@ -25,7 +25,7 @@ const lineOf = ({ at, by, note, step }: StoredWebhooks.StoredDelivery["steps"][n
   `\n  ${time(at)} ${step}${by === undefined ? "" : ` by ${plain(by)}`}${note === undefined ? "" : `: ${plain(note)}`}`
 
 const wordsOfWait = {
-  early: "the service's books do not say yet what was claimed",
+  early: "the lookup does not show yet what the delivery claims",
   outage: "the service gave no answer to the lookup",
   failed: "your code failed"
 } as const

@@ -1,4 +1,4 @@
-/** Runs `effect-pix webhooks retry` and `discard`: what a dead letter is, and what will happen, is shown and confirmed. */
+/** Runs `effect-pix webhooks retry` and `discard`: shows the dead letter and the effect of the step, and asks for confirmation. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -20,7 +20,7 @@ interface Input extends Words {
 
 const isNone = () => failed("No dead letter has this id. Nothing was changed.", codes.Rejected)
 
-/** The steps: the call, what it does, and what is printed when it is done. */
+/** The steps: the call, its effect, and the text that is printed when it is done. */
 const steps = {
   retry: {
     take: StoredWebhooks.retry,

@@ -67,7 +67,7 @@ export const makeDeliveries = ({ disturbed, forkInProcess, forkInWorld, story }:
     })
 
   /** Repeats a delivery until it is taken, as the gateway does. */
-  const insist = (name: string, body: string) =>
+  const repeatUntilTaken = (name: string, body: string) =>
     Effect.gen(function* () {
       for (const wait of waits) {
         const { status } = yield* forward(name, body)
@@ -82,10 +82,10 @@ export const makeDeliveries = ({ disturbed, forkInProcess, forkInWorld, story }:
       case "twice":
         return Effect.tap(forward(name, body), () => forward(`${name}, repeated`, body))
       case "late":
-        forkInWorld(Effect.delay(insist(`${name}, late`, body), late))
+        forkInWorld(Effect.delay(repeatUntilTaken(`${name}, late`, body), late))
         break
       case "out of order":
-        held = insist(`${name}, out of order`, body)
+        held = repeatUntilTaken(`${name}, out of order`, body)
         forkInWorld(Effect.delay(Effect.suspend(release), late))
         break
       case "never":

@@ -7,7 +7,7 @@ import type { RehearsalCall, RehearsalFact, RehearsalWorld } from "../../Rehears
 import type { SandboxTransaction, SandboxWithdrawal } from "../../SandboxLedger.ts"
 import { matchDebts } from "./references.ts"
 
-export const textIn = ({ detail }: RehearsalFact, name: string): string | undefined => {
+export const textOf = ({ detail }: RehearsalFact, name: string): string | undefined => {
   const value = detail[name]
   return Predicate.isString(value) ? value : undefined
 }
@@ -15,7 +15,7 @@ export const textIn = ({ detail }: RehearsalFact, name: string): string | undefi
 export const factsOf = ({ facts }: RehearsalWorld, ...names: ReadonlyArray<string>) =>
   facts.filter(({ name }) => names.includes(name))
 
-export const without = (name: string) => (world: RehearsalWorld) =>
+export const withoutFact = (name: string) => (world: RehearsalWorld) =>
   factsOf(world, name).length === 0 ? `the undisturbed run declared no Rehearsal.fact("${name}", ...)` : undefined
 
 export const withoutDebts = ({ owed }: RehearsalWorld) =>
@@ -76,10 +76,10 @@ export const isExecutedBy = ({ calls }: RehearsalWorld, call: RehearsalCall, at:
 export const nameOf = ({ key, number, operation }: RehearsalCall) => `Call ${number} (${operation}, key ${key})`
 
 /** The last fact of the program about each reference. */
-export const lastWords = (world: RehearsalWorld) => {
+export const lastFacts = (world: RehearsalWorld) => {
   const words = new Map<string, RehearsalFact>()
   for (const fact of factsOf(world, "paid", "failed", "parked")) {
-    const reference = textIn(fact, "reference")
+    const reference = textOf(fact, "reference")
     if (reference !== undefined) words.set(reference, fact)
   }
   return words
@@ -92,7 +92,7 @@ export const payoutsOf = (world: RehearsalWorld, reference: string) => {
 }
 
 /** The number of payouts that belong to no declared reference, by amount and receiver. */
-export const tally = ({ owed, withdrawals }: RehearsalWorld) => {
+export const countUnowed = ({ owed, withdrawals }: RehearsalWorld) => {
   const counts = new Map<string, { readonly amount: number; count: number }>()
   for (const { amount, pixKey } of matchDebts(owed, withdrawals).unowed) {
     const name = `${amount} ${Redacted.value(pixKey)}`
@@ -103,7 +103,7 @@ export const tally = ({ owed, withdrawals }: RehearsalWorld) => {
   return counts
 }
 
-export const ids = (withdrawals: ReadonlyArray<SandboxWithdrawal>) => withdrawals.map(({ id }) => id).join(", ")
+export const idsOf = (withdrawals: ReadonlyArray<SandboxWithdrawal>) => withdrawals.map(({ id }) => id).join(", ")
 
 export const statusAt = (transaction: SandboxTransaction | undefined, at: number) => {
   if (transaction === undefined) return "not in the ledger"
@@ -113,12 +113,12 @@ export const statusAt = (transaction: SandboxTransaction | undefined, at: number
 }
 
 export const transactionOf = (world: RehearsalWorld, fact: RehearsalFact) =>
-  world.transactions.find(({ transactionId }) => transactionId === textIn(fact, "transactionId"))
+  world.transactions.find(({ transactionId }) => transactionId === textOf(fact, "transactionId"))
 
 export const byTransaction = (facts: ReadonlyArray<RehearsalFact>) => {
   const groups = new Map<string, Array<RehearsalFact>>()
   for (const fact of facts) {
-    const id = textIn(fact, "transactionId") ?? ""
+    const id = textOf(fact, "transactionId") ?? ""
     groups.set(id, [...(groups.get(id) ?? []), fact])
   }
   return groups

@@ -4,9 +4,9 @@
  */
 import type { RehearsalFact, RehearsalWorld } from "../../RehearsalWorld.ts"
 import {
-  textIn,
+  textOf,
   factsOf,
-  without,
+  withoutFact,
   withoutDebts,
   withoutPayouts,
   isDue,
@@ -17,10 +17,10 @@ import {
   isDenied,
   isExecutedBy,
   nameOf,
-  lastWords,
+  lastFacts,
   payoutsOf,
-  tally,
-  ids,
+  countUnowed,
+  idsOf,
   statusAt,
   transactionOf,
   byTransaction
@@ -32,23 +32,23 @@ import { undisturbed } from "./schedules.ts"
 /** A rule: the problems of a world, each as a sentence. */
 interface Rule {
   /** Why the rule is not checked for a program, by its undisturbed run. */
-  readonly whyNot?: (undisturbed: RehearsalWorld) => string | undefined
+  readonly reasonToSkip?: (undisturbed: RehearsalWorld) => string | undefined
   readonly check: (world: RehearsalWorld, undisturbed: RehearsalWorld) => ReadonlyArray<string>
 }
 
 /** All rules by their names. The page `docs/rehearsal.md` explains each. */
 const rules = {
   "paid-twice": {
-    whyNot: withoutPayouts,
+    reasonToSkip: withoutPayouts,
     check: (world, undisturbed) => {
-      const usual = tally(undisturbed)
+      const usual = countUnowed(undisturbed)
       const named = Array.from(matchDebts(world.owed, world.withdrawals).byDebt)
         .filter(([, payouts]) => payouts.length > 1)
         .map(
           ([{ reference }, payouts]) =>
-            `${JSON.stringify(reference)} was paid ${payouts.length} times: payouts ${ids(payouts)}.`
+            `${JSON.stringify(reference)} was paid ${payouts.length} times: payouts ${idsOf(payouts)}.`
         )
-      const unnamed = Array.from(tally(world))
+      const unnamed = Array.from(countUnowed(world))
         .filter(([name, { count }]) => count > (usual.get(name)?.count ?? 0))
         .map(
           ([name, { amount, count }]) =>
@@ -66,7 +66,7 @@ const rules = {
           rowsOf(world, call).some(({ createdAt }) => isExecutedBy(world, call, createdAt.epochMilliseconds))
         )
         .map((call) => `${nameOf(call)} was answered ${call.outcome}, and it was executed.`)
-      const facts = Array.from(lastWords(world))
+      const facts = Array.from(lastFacts(world))
         .filter(([reference, { name }]) => name === "failed" && payoutsOf(world, reference).length > 0)
         .map(([reference]) => `The program declared ${JSON.stringify(reference)} as failed, and it was paid.`)
       return [...calls, ...facts]
@@ -78,7 +78,7 @@ const rules = {
       const calls = world.calls
         .filter((call) => isWrite(call) && call.result === "Succeeded" && rowsOf(world, call).length === 0)
         .map((call) => `${nameOf(call)} was answered as done, and the ledger has nothing of it.`)
-      const facts = Array.from(lastWords(world))
+      const facts = Array.from(lastFacts(world))
         .filter(([reference, { name }]) => name === "paid" && payoutsOf(world, reference).length === 0)
         .map(
           ([reference]) =>
@@ -89,7 +89,7 @@ const rules = {
   },
 
   "unknown-dropped": {
-    whyNot: withoutPayouts,
+    reasonToSkip: withoutPayouts,
     check: (world) =>
       world.calls
         .filter(
@@ -101,7 +101,7 @@ const rules = {
         )
         .filter(({ key = "" }) => {
           const isAbout = (fact: RehearsalFact) =>
-            contains(fact.detail, key) || isKeyOf(key, textIn(fact, "reference") ?? "")
+            contains(fact.detail, key) || isKeyOf(key, textOf(fact, "reference") ?? "")
           return !contains(world.result, key) && !isReported(world, isAbout)
         })
         .map((call) => `${nameOf(call)} was left in doubt, and it was neither asked again under its key nor reported.`)
@@ -113,17 +113,17 @@ const rules = {
   },
 
   "never-ends": {
-    whyNot: ({ end }) => (end === "Stopped" ? "the program is stopped: it is not meant to end" : undefined),
+    reasonToSkip: ({ end }) => (end === "Stopped" ? "the program is stopped: it is not meant to end" : undefined),
     check: ({ end }) => (end === "NotEnded" ? ["The program did not end."] : [])
   },
 
   "owed-not-paid": {
-    whyNot: withoutDebts,
+    reasonToSkip: withoutDebts,
     check: (world) => {
       const { byDebt } = matchDebts(world.owed, world.withdrawals)
       return world.owed
         .filter((debt) => byDebt.get(debt)?.length === 0 && isDue(world, debt.at))
-        .filter(({ reference }) => !isReported(world, (fact) => textIn(fact, "reference") === reference))
+        .filter(({ reference }) => !isReported(world, (fact) => textOf(fact, "reference") === reference))
         .map(
           ({ amount, reference }) =>
             `${JSON.stringify(reference)} is owed ${amount} centavos. It was not paid, and nobody was told.`
@@ -132,7 +132,7 @@ const rules = {
   },
 
   "amount-differs": {
-    whyNot: (world) => (without("shipped")(world) === undefined ? undefined : withoutDebts(world)),
+    reasonToSkip: (world) => (withoutFact("shipped")(world) === undefined ? undefined : withoutDebts(world)),
     check: (world) => {
       const payouts = Array.from(matchDebts(world.owed, world.withdrawals).byDebt).flatMap(([debt, paid]) =>
         paid
@@ -146,7 +146,7 @@ const rules = {
         const due = fact.detail["amount"]
         const charged = transactionOf(world, fact)?.amount
         return typeof due === "number" && charged !== undefined && due !== charged
-          ? [`${textIn(fact, "transactionId")} was shipped for ${due} centavos, and its charge is of ${charged}.`]
+          ? [`${textOf(fact, "transactionId")} was shipped for ${due} centavos, and its charge is of ${charged}.`]
           : []
       })
       return [...payouts, ...shipped]
@@ -154,16 +154,16 @@ const rules = {
   },
 
   "shipped-unpaid": {
-    whyNot: without("shipped"),
+    reasonToSkip: withoutFact("shipped"),
     check: (world) =>
       factsOf(world, "shipped").flatMap((fact) => {
         const status = statusAt(transactionOf(world, fact), fact.at)
-        return status === "Paid" ? [] : [`${textIn(fact, "transactionId")} was shipped, and it was ${status}.`]
+        return status === "Paid" ? [] : [`${textOf(fact, "transactionId")} was shipped, and it was ${status}.`]
       })
   },
 
   "shipped-unchecked": {
-    whyNot: without("shipped"),
+    reasonToSkip: withoutFact("shipped"),
     check: (world) =>
       factsOf(world, "shipped")
         .filter(
@@ -172,15 +172,15 @@ const rules = {
               ({ endedAt = Infinity, operation, status, transactionId }) =>
                 operation === "getTransaction" &&
                 status === "Paid" &&
-                transactionId === textIn(fact, "transactionId") &&
+                transactionId === textOf(fact, "transactionId") &&
                 endedAt <= fact.at
             )
         )
-        .map((fact) => `${textIn(fact, "transactionId")} was shipped, and no lookup had said that it is Paid.`)
+        .map((fact) => `${textOf(fact, "transactionId")} was shipped, and no lookup had said that it is Paid.`)
   },
 
   "shipped-twice": {
-    whyNot: without("shipped"),
+    reasonToSkip: withoutFact("shipped"),
     check: (world) =>
       Array.from(byTransaction(factsOf(world, "shipped")))
         .filter(([, facts]) => facts.length > 1)
@@ -188,14 +188,14 @@ const rules = {
   },
 
   "not-shipped": {
-    whyNot: without("shipped"),
+    reasonToSkip: withoutFact("shipped"),
     check: (world) =>
       world.transactions
         .filter(({ status, updatedAt }) => status === "Paid" && isDue(world, updatedAt.epochMilliseconds))
         .filter(
           ({ transactionId }) =>
-            !factsOf(world, "shipped").some((fact) => textIn(fact, "transactionId") === transactionId) &&
-            !isReported(world, (fact) => textIn(fact, "transactionId") === transactionId)
+            !factsOf(world, "shipped").some((fact) => textOf(fact, "transactionId") === transactionId) &&
+            !isReported(world, (fact) => textOf(fact, "transactionId") === transactionId)
         )
         .map(({ transactionId }) => `${transactionId} was paid. It was not shipped, and nobody was told.`)
   }

@@ -15,7 +15,7 @@ const pageOf = (rule: string) => `node_modules/effect-pix/docs/rehearsal.md#${ru
 const findingsOf = (played: Played, plain: Played): ReadonlyArray<RehearsalFinding> => {
   const { schedule, story } = played
   const library = allRules
-    .filter(([, { whyNot }]) => whyNot?.(plain) === undefined)
+    .filter(([, { reasonToSkip }]) => reasonToSkip?.(plain) === undefined)
     .map(([rule, { check }]) => ({ schedule, rule, page: pageOf(rule), problems: check(played, plain), story }))
   const own = Object.entries(played.own).map(([rule, problem]) => ({
     schedule,
@@ -28,7 +28,7 @@ const findingsOf = (played: Played, plain: Played): ReadonlyArray<RehearsalFindi
 }
 
 const checkedRules = (plain: Played): ReadonlyArray<RehearsedRule> => [
-  ...allRules.map(([rule, { whyNot }]) => ({ rule, notChecked: whyNot?.(plain) })),
+  ...allRules.map(([rule, { reasonToSkip }]) => ({ rule, notChecked: reasonToSkip?.(plain) })),
   ...Object.keys(plain.own).map((rule) => ({ rule, notChecked: undefined }))
 ]
 
@@ -40,7 +40,7 @@ const choose = (schedules: ReadonlyArray<Schedule>, only: string | undefined): R
   throw new Error(`Rehearsal: the program has no schedule ${JSON.stringify(only)}. It has these:${known}`)
 }
 
-const why =
+const undecidedReason =
   "It ends only where real work is waited for: a file, a socket or a thread, which is not in the rehearsal's time."
 
 /**
@@ -77,7 +77,7 @@ export const learn = Effect.fnUntraced(function* <A, E, S>(
       for (const schedule of schedules.filter(({ name }) => names.includes(name))) {
         const { isDecided, played } = schedule === undisturbed ? plain : yield* player(schedule)
         if (isDecided) findings.push(...findingsOf(played, plain.played))
-        else undecided.push({ schedule: schedule.name, why })
+        else undecided.push({ schedule: schedule.name, why: undecidedReason })
       }
       const report: RehearsalReport = {
         schedules: names.length,

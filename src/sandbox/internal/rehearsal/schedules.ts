@@ -86,7 +86,7 @@ interface Learned {
   readonly receives: boolean
 }
 
-const ofCall = (call: RehearsalCall, { receives }: Learned, isPaid: boolean): ReadonlyArray<Schedule> => {
+const schedulesOfCall = (call: RehearsalCall, { receives }: Learned, isPaid: boolean): ReadonlyArray<Schedule> => {
   const write = isWrite(call)
   const named = (name: string, disturbance: Disturbance): Schedule => ({
     name: `call ${call.number} ${call.operation}: ${name}`,
@@ -122,7 +122,7 @@ const ofCall = (call: RehearsalCall, { receives }: Learned, isPaid: boolean): Re
   ]
 }
 
-const ofDelivery = (delivery: number, isLast: boolean): ReadonlyArray<Schedule> =>
+const schedulesOfDelivery = (delivery: number, isLast: boolean): ReadonlyArray<Schedule> =>
   (["twice", "late", ...(isLast ? [] : ["out of order" as const]), "never"] as const).map((how) => ({
     name: `webhook ${delivery}: ${how}`,
     disturbance: { _tag: "Delivery", delivery, how }
@@ -147,8 +147,8 @@ const distinct = (calls: ReadonlyArray<Call>): ReadonlyArray<Call> => {
 
 /** All schedules of a program, by its undisturbed run. `isPaid`: a payer pays the charges. */
 export const schedulesOf = (learned: Learned, isPaid: boolean): ReadonlyArray<Schedule> => [
-  ...distinct(learned.calls).flatMap((call) => ofCall(call, learned, isPaid)),
+  ...distinct(learned.calls).flatMap((call) => schedulesOfCall(call, learned, isPaid)),
   ...Array.from({ length: learned.deliveries }, (_, index) =>
-    ofDelivery(index + 1, index + 1 === learned.deliveries)
+    schedulesOfDelivery(index + 1, index + 1 === learned.deliveries)
   ).flat()
 ]
