@@ -26,7 +26,7 @@ interface About {
 /** The payload of the sandbox for this event. It is made up. */
 const payloadOf = ({ idempotencyKey, metadata, status, transaction, withdrawal }: About) => {
   if (Option.isSome(transaction) === Option.isSome(withdrawal)) {
-    return Effect.fail(failed("A webhook is about one of both: give --transaction or --withdrawal."))
+    return Effect.fail(failed("A webhook is about one of both: say --transaction or --withdrawal."))
   }
   if (Option.isSome(withdrawal)) {
     return Effect.succeed({
@@ -38,7 +38,7 @@ const payloadOf = ({ idempotencyKey, metadata, status, transaction, withdrawal }
     })
   }
   return Option.isSome(idempotencyKey) || Option.isSome(metadata)
-    ? Effect.fail(failed("--idempotency-key and --metadata are of a withdrawal: give --withdrawal."))
+    ? Effect.fail(failed("--idempotency-key and --metadata are of a withdrawal: say --withdrawal."))
     : Effect.succeed({
         event: "transaction.updated",
         transactionId: Option.getOrUndefined(transaction),
