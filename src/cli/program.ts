@@ -33,6 +33,11 @@ import { webhook } from "./webhook.ts"
 import { webhooks } from "./webhooks.ts"
 import { withdraw } from "./withdraw.ts"
 
+/** Logs why a command failed, at the level that its `--log-level` sets. */
+const logFailure = Layer.effectDiscard(
+  Effect.addFinalizer((exit) => (Exit.isFailure(exit) ? Effect.logDebug(exit.cause) : Effect.void))
+)
+
 const root = Command.make("effect-pix").pipe(
   Command.withDescription(
     "PIX charges, lookups, balance and payouts, and a sandbox of the gateway.\n\n" +
@@ -52,7 +57,8 @@ const root = Command.make("effect-pix").pipe(
     webhook,
     webhooks,
     doctor
-  ])
+  ]),
+  Command.provide(logFailure)
 )
 
 /** For a wrong invocation: prints one sentence for each mistake on stderr, in place of the whole help on stdout. */
@@ -96,7 +102,6 @@ const program = Command.run(root, { version }).pipe(
     if (failed === undefined) return Effect.void
     return Effect.gen(function* () {
       if (failed.message !== "") yield* note(failed.message)
-      yield* Effect.logDebug(cause)
       return yield* failed
     })
   }),

@@ -138,18 +138,19 @@ export const requireOwnTransaction = ({ sql }: Database, operation: string): Eff
 export const isInTransaction = ({ sql }: Database): Effect.Effect<boolean> =>
   Effect.map(CurrentTransaction, (current) => current?.key === sql.transactionService.key)
 
-/**
- * The client's own `withTransaction`, which fails if a commit or a rollback fails, since the connection is lost. Effect makes
- * defects of that error and of the failure before it, which no retry would see.
- */
+/** Fails with the database's error where Effect has made a defect of it, which no retry would see. */
+export const failWithDefect = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R> =>
+  Effect.catchCause(effect, (cause): Effect.Effect<never, E | SqlError> => {
+    const defects = cause.reasons.filter(Cause.isDieReason).map(({ defect }) => defect)
+    const error = defects.find(isSqlError)
+    return error === undefined || Cause.hasInterrupts(cause) ? Effect.failCause(cause) : Effect.fail(error)
+  })
+
+/** The client's own `withTransaction`, which fails if a commit or a rollback fails, since the connection is lost. */
 export const inTransaction =
   ({ sql }: Database) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R> =>
-    Effect.catchCause(sql.withTransaction(effect), (cause) => {
-      const defects = cause.reasons.filter(Cause.isDieReason).map(({ defect }) => defect)
-      const error = defects.find(isSqlError)
-      return error === undefined || Cause.hasInterrupts(cause) ? Effect.failCause(cause) : Effect.fail(error)
-    })
+    failWithDefect(sql.withTransaction(effect))
 
 /** A failure of the database: the client's own, or the queue's, which wraps it. */
 type Failure = SqlError | PersistedQueueError

@@ -16,7 +16,7 @@ import * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import type { ConfigurationError } from "../contract/ConfigurationError.ts"
 import { followWrites, soleWritesOf, type Writes } from "../internal/soleWriter.ts"
-import { untilReachable } from "./Database.ts"
+import { failWithDefect, untilReachable } from "./Database.ts"
 import { migrate, requireNewest, requireVersion, type Tables } from "./Tables.ts"
 import { repeatedly } from "./Work.ts"
 
@@ -102,12 +102,14 @@ export const layerQueue = (
         PersistedQueue.PersistedQueueStore,
         Effect.gen(function* () {
           const sql = (yield* SqlClient.SqlClient).withoutTransforms()
-          const store = PersistedQueue.makeStoreSql({
-            tableName: queueTable,
-            lockExpiration: lease,
-            lockRefreshInterval: Duration.times(Duration.fromInputUnsafe(lease), 0.2),
-            pollInterval: poll
-          })
+          const store = failWithDefect(
+            PersistedQueue.makeStoreSql({
+              tableName: queueTable,
+              lockExpiration: lease,
+              lockRefreshInterval: Duration.times(Duration.fromInputUnsafe(lease), 0.2),
+              pollInterval: poll
+            })
+          )
           const writes = soleWritesOf(sql)
           return yield* writes === undefined ? store : restingStore(store, { name, poll, sql, writes })
         })

@@ -33,13 +33,16 @@ const run = (migration: Migration) =>
     return Effect.forEach(statements, (statement) => sql.unsafe(statement), { discard: true })
   })
 
-/** The version of a set of tables in the database, or 0 if there are none. Fails if the database does not answer. */
+/**
+ * The version of a set of tables in the database, or 0 if there are none. Fails if the database does not answer, or does not
+ * let its user read them.
+ */
 const versionOf = (name: string): Effect.Effect<number, SqlError, SqlClient.SqlClient> =>
   Effect.flatMap(SqlClient.SqlClient, (sql) =>
     sql`SELECT migration_id FROM ${sql(`${name}_migrations`)}`.pipe(
       Effect.map(({ length }) => length),
       Effect.catchIf(
-        ({ reason }) => reason._tag !== "ConnectionError",
+        ({ reason }) => reason._tag !== "ConnectionError" && reason._tag !== "AuthorizationError",
         () => Effect.succeed(0)
       )
     )

@@ -263,6 +263,24 @@ describe("the database of DATABASE_URL", () => {
     })
   )
 
+  it.live("a limit of 0 is refused: no command says that nothing waits", () =>
+    Effect.gen(function* () {
+      for (const command of [["payouts", "list"], ["transactions"]]) {
+        const { code, stderr } = yield* run([...command, "--limit", "0"])
+        expect([code, stderr]).toEqual([1, expect.stringContaining("--limit")])
+      }
+    })
+  )
+
+  it.live("a command logs at the level debug why it failed", () =>
+    Effect.gen(function* () {
+      const quiet = yield* run(["payouts", "list"])
+      const debug = yield* run(["payouts", "list", "--log-level", "debug"])
+      expect(quiet.stderr).not.toContain("level=DEBUG")
+      expect(debug.stderr).toMatch(/level=DEBUG.* cause=/)
+    })
+  )
+
   it.live("the SQLite file of another program is not changed", () =>
     Effect.gen(function* () {
       const path = yield* folder

@@ -6,6 +6,7 @@ import { PayoutQueue } from "effect-pix/payouts"
 import { SqlClient } from "effect/sql"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
+import { requireTables } from "../../src/payouts/StoredPayouts.ts"
 import { dialects, folder, record } from "../../.ci/sql.ts"
 import { gateway, payout } from "../support/payoutQueue.ts"
 import { postgres } from "../support/database.ts"
@@ -70,6 +71,34 @@ describe("docs/sql", () => {
         const payer = PgClient.layer({ url: Redacted.make(url.replace("postgres@", "payer@")) })
         const layer = PayoutQueue.layer({ poll: "50 millis" }).pipe(Layer.provide([gateway, payer]))
         assert.strictEqual(yield* Effect.provide(paying, layer), "posted")
+      })
+  )
+
+  it.live.skipIf(absent !== undefined)(
+    `a role that may not use the tables gets a DatabaseError, and no defect${why}`,
+    () =>
+      Effect.gen(function* () {
+        const { url } = yield* postgres
+        yield* Effect.provide(
+          Effect.andThen(
+            apply(published("postgresql")),
+            apply(
+              "CREATE ROLE auditor LOGIN;\nGRANT SELECT ON ALL TABLES IN SCHEMA public TO auditor;\nCREATE ROLE guest LOGIN"
+            )
+          ),
+          PgClient.layer({ url: Redacted.make(url) })
+        )
+        for (const role of ["auditor", "guest"]) {
+          const client = PgClient.layer({ url: Redacted.make(url.replace("postgres@", `${role}@`)) })
+          const error = yield* Effect.flip(
+            Effect.scoped(Layer.build(Layer.provide(Layer.fresh(PayoutQueue.layerClient()), client)))
+          )
+          assert.deepInclude(error, { _tag: "DatabaseError", reason: "AuthorizationError" })
+        }
+        const guest = PgClient.layer({ url: Redacted.make(url.replace("postgres@", "guest@")) })
+        // They are there: only a database without them may be called so.
+        const looked = yield* Effect.flip(Effect.provide(requireTables, guest))
+        assert.deepInclude(looked, { _tag: "DatabaseError", reason: "AuthorizationError" })
       })
   )
 })

@@ -32,6 +32,10 @@ export const whyOf = ({ by, note }: Words): StepOptions => ({
 })
 
 export const limit = Flag.Int("limit").pipe(
+  Flag.filter(
+    (rows) => rows >= 1,
+    (rows) => `Expected a whole number from 1, got ${rows}`
+  ),
   Flag.withDescription("The largest number of rows. Default: all"),
   Flag.optional
 )
