@@ -96,8 +96,8 @@ CREATE TABLE effect_pix_payouts (
   withdrawal_id BIGINT,
   error TEXT,
   parked_because VARCHAR(20),
-  submitted_at BIGINT NOT NULL DEFAULT (CAST(unixepoch('subsec') * 1000 AS INTEGER)),
-  updated_at BIGINT NOT NULL DEFAULT (CAST(unixepoch('subsec') * 1000 AS INTEGER)),
+  submitted_at BIGINT NOT NULL DEFAULT (CAST(unixepoch('subsec') * 1000 AS INTEGER)) CHECK (submitted_at BETWEEN 0 AND 8640000000000000),
+  updated_at BIGINT NOT NULL DEFAULT (CAST(unixepoch('subsec') * 1000 AS INTEGER)) CHECK (updated_at BETWEEN 0 AND 8640000000000000),
   version INTEGER NOT NULL DEFAULT 1
 );
 

@@ -39,6 +39,23 @@ describe("docs/sql", () => {
       })
     )
 
+  it.live("a time that is not in milliseconds is refused, and not stored in a row that nobody can read", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* apply(published("sqlite"))
+      for (const column of ["submitted_at", "updated_at"]) {
+        for (const time of ["1790000000000000000", "8640000000000001", "-1", "'2026-11-22'"]) {
+          const inserted = sql.unsafe(
+            `INSERT INTO effect_pix_payouts (idempotency_key, reference, amount, request_check, ${column}) VALUES ('k', 'r', 1000, 'abc', ${time})`
+          )
+          const error = yield* Effect.flip(inserted)
+          assert.strictEqual(error.reason._tag, "ConstraintError", `${column} ${time}`)
+        }
+      }
+      assert.deepStrictEqual(yield* sql`SELECT reference FROM effect_pix_payouts`, [])
+    }).pipe(Effect.provide(NodeSqlite.layer({ filename: ":memory:" })))
+  )
+
   it.live("a queue pays on a SQLite database that was made from the published file", () =>
     Effect.gen(function* () {
       yield* apply(published("sqlite"))

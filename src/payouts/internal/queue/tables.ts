@@ -13,6 +13,9 @@ export const open = "state IN ('accepted', 'unknown')"
 /** The states in which nobody has anything to do, as SQL. */
 export const ended = "state IN ('posted', 'settled', 'failed', 'refused')"
 
+/** The last time that a `Date` has, in milliseconds: a row with a later one, as in nanoseconds, could not be read. */
+const lastTime = 8_640_000_000_000_000
+
 const create = (types: { readonly now: string; readonly boolean: string; readonly no: string }) => [
   `CREATE TABLE effect_pix_payouts (
   idempotency_key VARCHAR(64) PRIMARY KEY CHECK (LENGTH(idempotency_key) <= 64),
@@ -28,8 +31,8 @@ const create = (types: { readonly now: string; readonly boolean: string; readonl
   withdrawal_id BIGINT,
   error TEXT,
   parked_because VARCHAR(20),
-  submitted_at BIGINT NOT NULL DEFAULT (${types.now}),
-  updated_at BIGINT NOT NULL DEFAULT (${types.now}),
+  submitted_at BIGINT NOT NULL DEFAULT (${types.now}) CHECK (submitted_at BETWEEN 0 AND ${lastTime}),
+  updated_at BIGINT NOT NULL DEFAULT (${types.now}) CHECK (updated_at BETWEEN 0 AND ${lastTime}),
   version INTEGER NOT NULL DEFAULT 1
 )`,
   "CREATE INDEX effect_pix_payouts_submitted ON effect_pix_payouts (submitted_at, idempotency_key)",
