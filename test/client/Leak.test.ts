@@ -9,8 +9,10 @@ import { Credentials, IdempotencyKeyGen, Payments, PaymentsPolicy } from "effect
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { FetchHttpClient, type HttpClient } from "effect/http"
 import { leaks, printedBy } from "../support/canary.ts"
+import { inspect } from "node:util"
 import { type Answer, echoes, spelled, unhelpful } from "../support/echoes.ts"
 import { charge, withPassingTime, marked, type MarkedCall, memory, on, options } from "../support/marked.ts"
+import { paymentsOn, respond, scripted } from "../support/Wire.ts"
 
 const check = Effect.fnUntraced(function* (call: MarkedCall, [how, fault]: Answer, extent?: "whole" | "part") {
   const sandbox = yield* Sandbox
@@ -85,6 +87,57 @@ describe("what an operation prints", () => {
         assert.notMatch(`${texts["message"]}\n${texts["stored"]}`, /987|6351|\bana\b|\bli\b/i, message)
       }
     }).pipe(Effect.provide(memory))
+  )
+})
+
+describe("what an operation prints beside the words of the service", () => {
+  const pay = Effect.flatMap(Payments, (payments) =>
+    payments.createTransaction({
+      ...charge,
+      paymentMethod: "PIX",
+      customer: { name: "Ana Boaventura", email: "ana.b@example.com", document: { number: "52998224725", type: "CPF" } }
+    })
+  )
+  const answered = (status: number, body: unknown, headers?: Record<string, string>) =>
+    Effect.flip(pay).pipe(
+      Effect.provide(paymentsOn(scripted(respond(status, body, headers)).layer)),
+      Effect.provideService(PaymentsPolicy, PaymentsPolicy.once),
+      Effect.map((error) => inspect(error, { depth: 9 }))
+    )
+
+  it.effect("an operation prints no name of a customer that is in the name of a member of the answer", () =>
+    Effect.gen(function* () {
+      for (const data of [{ errorBoaventura: "x" }, { fail_boaventura: 1 }, { rejectedANABOAVENTURA: true }]) {
+        const printed = yield* answered(200, { data: { id: "7", amount: charge.amount, status: "x", ...data } })
+        assert.include(printed, "says that it failed")
+        assert.notMatch(printed, /boaventura/i)
+      }
+    })
+  )
+
+  it.effect("an operation prints no id and no status of an answer in which a value of the request is encoded", () =>
+    Effect.gen(function* () {
+      for (const value of ["52998224725", "Ana Boaventura"]) {
+        for (const coded of [
+          Buffer.from(value).toString("base64url"),
+          Buffer.from(value).toString("hex"),
+          `id_${Array.from(value).toReversed().join("-")}`
+        ]) {
+          const printed = yield* answered(200, { data: { id: coded, amount: 1, status: coded } })
+          assert.include(printed, "NotAsAsked")
+          assert.notInclude(printed, coded)
+        }
+      }
+      assert.notMatch(yield* answered(200, { data: { id: "7", amount: 1, status: "Ana" } }), /\bAna\b/)
+    })
+  )
+
+  it.effect("an operation prints no document that the service echoes as the time to wait", () =>
+    Effect.gen(function* () {
+      for (const status of [429, 503]) {
+        assert.notInclude(yield* answered(status, "", { "retry-after": "52998224725" }), "52998224725")
+      }
+    })
   )
 })
 

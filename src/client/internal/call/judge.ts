@@ -6,7 +6,7 @@
  * check of the certificate. Everything else, and every cause that is not known here, counts as unknown.
  */
 import * as Headers from "effect/http/Headers"
-import type * as Duration from "effect/Duration"
+import * as Duration from "effect/Duration"
 import { identity } from "effect/Function"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
@@ -46,12 +46,17 @@ const headerOf = (headers: AnswerHeaders, name: string): string | undefined => {
   return typeof value === "string" ? value : value?.[0]
 }
 
+/** A longer `Retry-After` counts as this: a number without a bound could be a person's document. */
+const longestRetryAfter = Duration.days(365)
+
 /** Reads `Retry-After` in both its forms (RFC 9110, section 10.2.3); anything else in it counts as absent. */
 const retryAfterOf = (headers: AnswerHeaders, now: number): Duration.Duration | undefined => {
   const value = headerOf(headers, "retry-after")
   if (value === undefined) return undefined
   const parsed = Headers.parseRetryAfter(value)
-  return Result.isSuccess(parsed) ? Headers.retryAfterDelay(parsed.success, now) : undefined
+  return Result.isSuccess(parsed)
+    ? Duration.min(Headers.retryAfterDelay(parsed.success, now), longestRetryAfter)
+    : undefined
 }
 
 /** A permanent redirect means that nothing was executed, and that the base URL is wrong. */
@@ -248,9 +253,12 @@ export const judgeAnswer = <A>(call: Call<A>, status: number, headers: AnswerHea
   judgeSafely(status, (): Result.Result<A, Failed> => {
     if (!isSuccess(status)) return Result.fail(judgeRefusal(call, status, headers, { text: body }))
     const decoded = call.prepared.decode(body, call.settings.policy, call.misfits)
-    return Result.mapError(decoded, ({ issues, reason, seen = {} }) =>
-      unusable(status, reason, { issues, seen: withoutSecrets(seen, secretsOf(call)) })
-    )
+    return Result.mapError(decoded, ({ issues, reason, seen = {} }) => {
+      const secrets = secretsOf(call)
+      // A path may have a name that the service chose.
+      const shown = issues.map((issue) => ({ ...issue, path: displayCode(issue.path, () => secrets) ?? "" }))
+      return unusable(status, reason, { issues: shown, seen: withoutSecrets(seen, secrets) })
+    })
   })
 
 /** Judges an attempt without a whole answer. */

@@ -6,6 +6,7 @@ import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type { Seen } from "../../../contract/PaymentsError.ts"
 import { withoutAccents } from "../../../internal/withoutAccents.ts"
+import { displayMessage } from "../words/mask.ts"
 import type { Secret } from "../words/secrets.ts"
 
 /** The places of the three values in an answer: the names of the members, the outermost first. */
@@ -15,9 +16,12 @@ export interface Places {
   readonly status: ReadonlyArray<string>
 }
 
-/** The pattern that a value must match to be shown. Ten digits in a row may be a person's document or phone. */
+/**
+ * The pattern that a value must match to be shown. Ten digits in a row may be a person's document or phone. An id is a UUID
+ * or a number.
+ */
 const patterns = {
-  id: /^(?:[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|(?!.*\d{10})[\w-]{1,64})$/i,
+  id: /^(?:[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|\d{1,9})$/i,
   value: /^-?\d{1,9}(?:\.\d{1,4})?$/,
   status: /^\p{L}(?!.*\d{10})[\p{L}\d_ -]{0,39}$/u
 } as const
@@ -47,7 +51,7 @@ const minSecret = 4
 /** How many equal letters and digits in a row count as a part of a secret. */
 const partLength = 8
 
-/** Removes each value that is a secret, holds a secret or holds a part of one. */
+/** Removes each value that is a secret, holds a secret or holds a part of one, and a status that is not of plain words. */
 export const withoutSecrets = (seen: Seen, secrets: ReadonlyArray<Secret>): Seen | undefined => {
   const hidden = secrets.map(({ text }) => fold(text)).filter((text) => text.length >= minSecret)
   const isHidden = (value: string) =>
@@ -57,8 +61,10 @@ export const withoutSecrets = (seen: Seen, secrets: ReadonlyArray<Secret>): Seen
         if (text.includes(value.slice(at, at + partLength))) return true
       return false
     })
+  const plainStatus = displayMessage(seen.status ?? "", () => secrets)
+  const found = { ...seen, status: plainStatus === seen.status ? plainStatus : undefined }
   const visible = (name: keyof Seen) => {
-    const value = seen[name]
+    const value = found[name]
     return value === undefined || isHidden(fold(value)) ? {} : { [name]: value }
   }
   const shown: Seen = { ...visible("id"), ...visible("value"), ...visible("status") }
