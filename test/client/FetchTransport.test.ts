@@ -46,6 +46,25 @@ describe("the fetch transport", () => {
       })
   )
 
+  it.live(
+    "the fetch transport leaves the outcome unknown where a fetch of the user's own returns no promise or throws",
+    () =>
+      Effect.gen(function* () {
+        const returning: ReadonlyArray<() => unknown> = [
+          () => undefined,
+          () => ({}),
+          () => assert.fail("the fetch's own error")
+        ]
+        for (const own of returning) {
+          const fetch = Layer.succeed(FetchHttpClient.Fetch, own as typeof globalThis.fetch) // a mock without types
+          const error = yield* Effect.flip(pay).pipe(
+            Effect.provide([paymentsOn(Layer.provide(FetchTransport.layer, fetch)), quiet, once])
+          )
+          assert.deepStrictEqual([error._tag, error.outcome], ["OutcomeUnknown", "Unknown"])
+        }
+      })
+  )
+
   it.live("the fetch transport sends the length of a body, and the body once", () =>
     Effect.gen(function* () {
       const gateway = yield* makeGateway

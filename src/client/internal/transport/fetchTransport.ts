@@ -180,7 +180,11 @@ const transportOf = (fetch: typeof globalThis.fetch, init: RequestInit): Transpo
       )
       const fail = (cause: unknown) => exchange.fail(cause)
       if (Result.isFailure(sent)) fail(sent.failure)
-      else sent.success.then((response) => exchange.readAnswer(response, maxBytes)).then(undefined, fail)
+      // A fetch of the user's own may return no promise.
+      else
+        Promise.resolve(sent.success)
+          .then((response) => exchange.readAnswer(response, maxBytes))
+          .then(undefined, fail)
       return Effect.sync(() => exchange.cancel())
     }
   }
