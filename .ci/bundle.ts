@@ -1,16 +1,16 @@
 /**
- * Bundles what is not to be installed beside the package, with the licences of what is in it:
+ * Bundles the code that users do not install beside the package, and its licences:
  *
  * - The command, so that `npx effect-pix` needs nothing else installed and starts fast. The sandbox is a chunk of its own,
  *   and so is what asks a database, with its driver. The panel is not copied: the package has it once.
- * - What is used of brazilian-utils: 6 kB of 8 MB.
+ * - The used part of brazilian-utils: 6 kB of 8 MB.
  */
 import { chmodSync, globSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { type OutputOptions, rolldown } from "rolldown"
 import { isAllowed } from "./licences.ts"
 
-/** The folder of the package that a module is of. */
+/** The folder of the package that contains a module. */
 const packageOf = (module: string) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(module.replaceAll("\\", "/"))?.[0]
 
 const licenceOf = (folder: string) => {

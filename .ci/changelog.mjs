@@ -1,5 +1,5 @@
 /**
- * How an entry of CHANGELOG.md is written: the text of its changeset as it is, without a commit.
+ * Writes an entry of CHANGELOG.md: the unchanged text of its changeset, without a commit.
  */
 export default {
   getReleaseLine: ({ summary }) => `\n\n${summary}\n\n`,

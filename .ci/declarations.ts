@@ -1,6 +1,6 @@
 /**
- * Removes the declarations that no entry point of the package needs for its types: nobody can import them, and they are
- * half of all. `.ci/smoke` compiles consumers against the others.
+ * Removes the declarations that no entry point of the package needs for its types. Nobody can import them, and they are
+ * half of all declarations. `.ci/smoke` compiles consumers against the others.
  */
 import { globSync, readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"

@@ -1,14 +1,14 @@
 /**
- * Checks the licences of all that a user gets: the dependencies and peer dependencies with all of theirs, and what the
- * package has a copy of (`.ci/bundle.ts`). A licence that is not in the list needs a decision of a person: add it here, or
- * do without the dependency.
+ * Checks the licences of all code that a user gets: the dependencies and peer dependencies with all their dependencies,
+ * and the bundled code (`.ci/bundle.ts`). If a licence is not in the list, a person decides: add it here, or remove the
+ * dependency.
  */
 import { readFileSync } from "node:fs"
 import { join } from "node:path/posix"
 
 const allowed = new Set(["0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT"])
 
-/** A licence is one of the list, or a choice of which one is in the list. */
+/** Whether a licence is in the list, or is a choice with one that is. */
 export const isAllowed = (licence: unknown): boolean =>
   typeof licence === "string" &&
   licence
@@ -38,7 +38,7 @@ export const installed = (packages: Readonly<Record<string, Locked>>): ReadonlyM
     for (const name of Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })) {
       const path = find(from, name)
       const locked = path === undefined ? undefined : packages[path]
-      // An optional one of another platform need not be locked.
+      // An optional package of another platform need not be locked.
       if (path === undefined || locked === undefined || found.has(path)) continue
       found.set(path, locked)
       visit(path)

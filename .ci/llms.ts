@@ -18,7 +18,7 @@ const page = (path: string) => {
   return `- [${headings("#")[0] ?? path}](${path})${sections.length === 0 ? "" : `: ${sections.join(" · ")}`}`
 }
 
-/** The index as the docs are now. */
+/** The index of the current docs. */
 export const index = (): string => {
   const { description, name } = JSON.parse(read("package.json"))
   const others = find("docs/**/*.{ts,sql,yml}")

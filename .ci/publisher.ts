@@ -1,5 +1,6 @@
 /**
- * Who publishes the package: `repository` in package.json, and `bugs` and `homepage`, which follow from it.
+ * Sets and checks the publisher of the package: `repository` in package.json, and `bugs` and `homepage`, which depend
+ * on it.
  *
  * - `npm run publisher -- <repository> <email>` fills them in: the https address of the public repository, and where a
  *   vulnerability may be reported (SECURITY.md).
@@ -39,11 +40,11 @@ export const fillIn = (manifest: Manifest, repository: string, email: string): M
 interface Release {
   readonly manifest: Manifest
   readonly changelog: string
-  /** The changesets that no version has. */
+  /** The changesets that no version contains. */
   readonly waiting: ReadonlyArray<string>
 }
 
-/** Why the package may not be published. */
+/** The reasons why the package may not be published. */
 export const obstacles = ({ changelog, manifest, waiting }: Release): ReadonlyArray<string> => {
   const { bugs, homepage, repository, version } = manifest
   const url = repository?.url?.replace(/^git\+|\.git$/g, "") ?? ""

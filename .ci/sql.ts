@@ -1,6 +1,7 @@
 /**
- * Writes docs/sql/: the tables of the durable payouts and webhooks, for who creates tables by hand. The statements are
- * recorded from what the layers do on an empty database, so the two cannot differ. Run `npm run sql` after a new migration.
+ * Writes docs/sql/: the tables of the durable payouts and webhooks, for users who create the tables by hand. The
+ * statements are recorded while the layers create the tables of an empty database, so the two cannot differ. Run `npm
+ * run sql` after a new migration.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
@@ -18,7 +19,7 @@ export const dialects = ["postgresql", "sqlite"] as const
 const literal = (value: unknown) =>
   typeof value === "number" ? String(value) : `'${String(value).replaceAll("'", "''")}'`
 
-/** Statements that read, lock, or begin and end a transaction are no part of the tables. */
+/** Statements that read, lock, begin or end a transaction do not create tables. */
 const isLasting = (text: string) => !/^\s*(SELECT|LOCK|BEGIN|COMMIT|SAVEPOINT|RELEASE)\b/i.test(text)
 
 /** The statements that the layers execute on an empty database. */

@@ -1,10 +1,10 @@
-/** What a gateway may write into an answer that is not the good one: families of words, shapes and nonsense. */
+/** The bodies of wrong answers of a gateway, in families: words, shapes and unreadable bodies. */
 import { gzipSync } from "node:zlib"
 import type { Answer, Arrived } from "./gateway.ts"
 
 export interface Body {
   readonly name: string
-  /** Bodies of one family are expected to be read alike. */
+  /** The library should read all bodies of one family in the same way. */
   readonly family: string
   readonly of: (status: number, request: Arrived) => Pick<Answer, "body" | "headers">
 }
@@ -43,7 +43,7 @@ const worded = Object.entries(words).flatMap(([family, list]) =>
   list.map((text): Body => ({ name: text, family, of: (status) => asJson({ message: text, status }) }))
 )
 
-/** The same words in the shapes that gateways have: the last is read by a person only. */
+/** The same words in the shapes of gateways. Only a person can read the last shape. */
 const shaped = (["about idempotency", "plain refusal", "no balance"] as const).flatMap(
   (family): ReadonlyArray<Body> => {
     const text = words[family]?.[0] ?? ""
@@ -91,12 +91,12 @@ const unreadable: ReadonlyArray<Body> = [
 
 export const errorBodies: ReadonlyArray<Body> = [...worded, ...shaped, ...wordless, ...unreadable]
 
-/** Some of each family, for what is slow. */
+/** Some bodies of each family, for slow programs. */
 export const someBodies: ReadonlyArray<Body> = errorBodies.filter(
   (body, at) => errorBodies.findIndex(({ family }) => family === body.family) === at
 )
 
-/** Of a status that says success: what is wrong with the body. `good` is the operation's own. */
+/** Bodies of an answer with success, by their mistake. `good` is the good answer of the operation. */
 export const successBodies: ReadonlyArray<{
   readonly name: string
   readonly of: (good: string) => Pick<Answer, "body" | "headers">

@@ -1,4 +1,4 @@
-/** Packs a state of the repository and installs it, with the programs beside it, in a folder of its own. */
+/** Packs a state of the repository and installs it in its own folder, together with the programs. */
 import { execFileSync } from "node:child_process"
 import {
   cpSync,
@@ -19,7 +19,9 @@ const run = (command: string, args: ReadonlyArray<string>, cwd: string): string 
 
 const git = (...args: ReadonlyArray<string>) => run("git", args, root)
 
-/** Builds the sources in a folder, with the tools of the working tree where both lock the same. Answers the tarball. */
+/**
+ * Builds the sources in a folder, with the tools of the working tree if both have the same lock. Returns the tarball.
+ */
 const pack = (sources: string, into: string): string => {
   const lock = (folder: string) => readFileSync(join(folder, "package-lock.json"), "utf8")
   if (lock(sources) === lock(root)) symlinkSync(join(root, "node_modules"), join(sources, "node_modules"))
@@ -44,7 +46,7 @@ export const packCommit = (commit: string, temporary: string): string => {
   run("tar", ["-xf", archive], sources)
   const tarball = pack(sources, into)
   mkdirSync(dirname(kept), { recursive: true })
-  // Whole or not at all: two runs may do this at once.
+  // The file is moved when it is complete, since two runs may do this at the same time.
   cpSync(tarball, `${kept}.${process.pid}`)
   renameSync(`${kept}.${process.pid}`, kept)
   return kept

@@ -1,10 +1,12 @@
-/** The operations, as the programs call them, and what the gateway answers when all is well. */
+/** The calls of the operations, and the good answers of the gateway. */
 import { Effect } from "effect"
 import { earlierUnknown, Money, Payments, PixKey, type Service } from "./doors.ts"
 import { type Arrived, type Answer, keyOf } from "./gateway.ts"
 import { person } from "./secrets.ts"
 
-/** How a write has its key: the call makes one, it is given, it is given with an earlier call in doubt. */
+/**
+ * The keys of a write: the call makes one, the caller gives one, or the caller gives one with an earlier call in doubt.
+ */
 export const keyModes = ["made", "given", "given, earlier Unknown"] as const
 export type KeyMode = (typeof keyModes)[number]
 

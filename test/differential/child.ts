@@ -8,5 +8,5 @@ const run = areas[area]
 if (run === undefined) throw new Error(`no area ${area}`)
 const observations = await Effect.runPromise(run({ full: size === "full", seeds: Number(seeds) }))
 writeFileSync(file, observations.map((one) => JSON.stringify(one)).join("\n"))
-// What is left running in an area that cuts programs off does not keep the process.
+// An area that interrupts programs may leave work running, so the process is ended here.
 process.exit(0)

@@ -1,4 +1,4 @@
-/** Compares what two states gave, case by case, and groups the differences by class. */
+/** Compares the observations of two states, case by case, and groups the differences by class. */
 import type { Observation } from "./observation.ts"
 
 export interface DifferenceClass {
@@ -15,11 +15,11 @@ interface Difference {
   readonly base: string
   readonly head: string
   readonly one: Observation
-  /** For what adds up. */
+  /** The sums of a number in both states. */
   readonly totals?: readonly [number, number]
 }
 
-/** What goes with the tag of an error: told by itself only where the tag is the same. */
+/** The texts that depend on the tag of an error. They are compared only if the tag is the same. */
 const follows = new Set(["message", "fields", "logs", "spans", "value", "states", "history"])
 
 const short = (text: string, most: number): string => (text.length <= most ? text : `${text.slice(0, most)}...`)
@@ -33,7 +33,7 @@ const shapeOf = (line: string): string =>
 
 const lines = (text: string): ReadonlyArray<string> => (text === "" ? [] : text.split("\n"))
 
-/** The part in which two lines differ, with some of what is around it. */
+/** The part in which two lines differ, with some text around it. */
 const apart = (base: string, head: string): readonly [string, string] => {
   let from = 0
   while (from < base.length && base[from] === head[from]) from++
@@ -60,7 +60,7 @@ const textClass = (base: string, head: string): string => {
 
 const masks = /\[[^\]]*\]|\*{2,}|…|█|•|<redacted>/
 
-/** What is shown of the service's words. */
+/** The kind of the shown words of the service: all, masked or none. */
 const sayingOf = (text: string): string =>
   text === "" ? "nothing" : masks.test(text) ? "words, masked in part" : "words"
 

@@ -1,6 +1,7 @@
 /**
- * Kills: a queue of payouts, and a webhook, on SQLite. Each state that a kill may leave is started anew, with the gateway
- * as it was then; what is compared is how each reference and each transaction ends, and what was paid and handed out.
+ * Kills: a queue of payouts, and a webhook, on SQLite. Each state that a kill may leave is started again, with the
+ * gateway in the state of that time. The end of each reference and each transaction is compared, and so are the
+ * payments and the handled events.
  */
 import { Clock, Effect, Layer, Logger, Option, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
@@ -23,10 +24,10 @@ import { type Answer, memoryGateway, type Reply } from "./gateway.ts"
 import { errorName, failureOf, type Observation } from "./observation.ts"
 import { recorder, type Snapshot } from "./snapshots.ts"
 
-/** A guard against a hang: nothing here takes so long. */
+/** A time limit against a hang, longer than any case. */
 const longest = "90 seconds"
 
-/** Repeats a look until it gives something. */
+/** Repeats a query until it returns a value. */
 const until = <A, R>(look: Effect.Effect<A | undefined, unknown, R>): Effect.Effect<A | string, never, R> =>
   look.pipe(
     Effect.repeat({ schedule: Schedule.spaced("40 millis"), until: (found) => found !== undefined }),
@@ -37,7 +38,7 @@ const until = <A, R>(look: Effect.Effect<A | undefined, unknown, R>): Effect.Eff
 
 const quiet = Logger.layer([])
 
-/** Runs the program on a new file while snapshots are taken; answers how each of them is started anew. */
+/** Runs the program on a new file while snapshots are taken. Returns the outcome of a new start from each snapshot. */
 const crash = <A>(options: {
   readonly kind: string
   readonly folder: string
@@ -108,7 +109,7 @@ type Turn = Reply | "pay" | "pay, lost"
 
 const refusal: Answer = { status: 422, headers: { "content-type": "application/json" }, body: '{"message":"Recusado"}' }
 
-/** What the gateway does with the requests of one reference; the last one stays. */
+/** The replies of the gateway to the requests of one reference. The last one is repeated. */
 const payoutScripts: Readonly<Record<string, ReadonlyArray<Turn>>> = {
   paid: ["pay"],
   "paid, and the answer lost": ["pay, lost", "pay"],
@@ -119,7 +120,7 @@ const payoutScripts: Readonly<Record<string, ReadonlyArray<Turn>>> = {
   "lost, then refused": ["lost", refusal]
 }
 
-/** What it answers a key that it has paid, once the process is there again. */
+/** The replies to a key that was paid before, after the process has started again. */
 const afterwards: Readonly<Record<string, Reply | "pay" | "pay again">> = {
   "the key is known": "pay",
   "the key is refused in words": { ...refusal, body: '{"message":"Pagamento já existe"}' },
@@ -165,7 +166,8 @@ const payoutProgram = (
         const status = Option.getOrUndefined(yield* queue.status(item.reference))
         if (status === undefined) return undefined
         if (isFinal(status.state)) return `${status.state}, paid ${ledger.paid}`
-        // One in doubt is asked again for ever: it has been asked since, and the answer had the time to be written.
+        // A payout in doubt is repeated without end. It was repeated since the start, and there was time to store the
+        // answer.
         const now = yield* Clock.currentTimeMillis
         if (status.state !== "unknown" || ledger.requests === before) return undefined
         if (settledAt === 0) settledAt = now
@@ -206,7 +208,7 @@ const payoutCrashes = (name: string, turns: ReadonlyArray<Turn>, folder: string,
   })
 }
 
-/** What the lookup says, and at which calls the handler fails. */
+/** The statuses of the lookups, and the calls at which the handler fails. */
 const webhookScripts: Readonly<Record<string, { readonly statuses: ReadonlyArray<string>; readonly fails: number }>> = {
   paid: { statuses: ["Paid"], fails: 0 },
   "awaited, then paid": { statuses: ["Awaiting", "Paid"], fails: 0 },
@@ -294,7 +296,7 @@ const webhookCrashes = (name: string, script: (typeof webhookScripts)[string], f
       world: { ...books }
     }),
     first: (file, take) => webhookProgram(file, script, books, take, 1),
-    // The service sends what was not answered again; and it may send what was answered again.
+    // The service repeats a delivery without an answer. It may also repeat one that was answered.
     modes: ["sent again", "sent again twice"],
     again: (file, world, mode) => webhookProgram(file, script, { ...world }, () => {}, mode === "sent again" ? 1 : 2)
   })

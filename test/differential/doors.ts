@@ -1,7 +1,7 @@
 /**
- * All that the programs take of the library, by its public imports. Where a name differs between the two states, this is
- * the one file to edit: the namespaces are imported whole, so that a name which one state lacks is `undefined` there and
- * not an error of the import, as in `root.NewName ?? Reflect.get(root, "OldName")`.
+ * All names of the library that the programs use, by its public imports. If a name differs between the two states, edit
+ * only this file: the namespaces are imported whole, so that a name which one state lacks is `undefined` there and not
+ * an error of the import, as in `root.NewName ?? Reflect.get(root, "OldName")`.
  */
 import * as root from "effect-pix"
 import * as node from "effect-pix/node"
@@ -26,7 +26,7 @@ const { Credentials, IdempotencyKeyGen } = root
 
 const credentials = Credentials.layer({ clientId: secrets.clientId, apiKey: Redacted.make(secrets.apiKey) })
 
-/** `Payments` on a client of ours: keys are made in sequence. */
+/** `Payments` on a given client, with keys in sequence. */
 export const paymentsOver = (baseUrl: string, client: Layer.Layer<HttpClient.HttpClient>): Layer.Layer<root.Payments> =>
   Layer.orDie(
     Payments.layer({ baseUrl, companyId: 1 }).pipe(
@@ -59,22 +59,22 @@ export const socketTransports: Readonly<
 /** The Node transport, made once for all calls of the program. */
 export const nodeTransport: Layer.Layer<HttpClient.HttpClient> = Layer.orDie(node.NodePayments.layerHttpClient())
 
-/** What `earlier` may be said. */
+/** The option `earlier` for a call that may have been executed. */
 export const earlierUnknown = { earlier: "Unknown" } as const
 
-/** The error's place to go on from, where a reader of pages failed with one. */
+/** The checkpoint of the error of a reader of pages, if it has one. */
 export const checkpointOf = (error: unknown): root.TransactionStream.Checkpoint | undefined =>
   typeof error === "object" && error !== null && "checkpoint" in error
-    ? // Both states name it so; what it holds is theirs.
+    ? // Both states use this name. The content of the checkpoint may differ.
       (error.checkpoint as root.TransactionStream.Checkpoint)
     : undefined
 
 /** The states in which a payout in the queue waits for nothing. */
 export const isFinal = (state: string): boolean => ["posted", "settled", "failed", "refused", "parked"].includes(state)
 
-/** One attempt; the queue repeats. */
+/** One attempt, since the queue repeats. */
 export const once = PaymentsPolicy.once
 
-/** Twice at once, and nothing is held back by what other cases cost. */
+/** Two retries without waits, with an unlimited budget, so that cases do not affect each other. */
 export const twice = (schedule: Parameters<typeof PaymentsPolicy.make>[0]) =>
   PaymentsPolicy.make({ ...schedule, retryBudget: "unlimited" })

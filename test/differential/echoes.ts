@@ -1,4 +1,6 @@
-/** A gateway that answers with what it was sent, in the shapes and spellings that gateways have: what is shown of it. */
+/**
+ * Tests which parts of an echo are shown: a gateway answers with the request, in the shapes and spellings of gateways.
+ */
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { calls, json, type OperationCall } from "./calls.ts"
@@ -65,7 +67,7 @@ const places: Readonly<Record<string, (spelled: string) => Answer>> = {
     json(200, { id: spelled, value: spelled, data: { id: spelled, status: spelled }, ok: false })
 }
 
-/** Words that only the service says: amounts, dates, codes, names, numbers that the request did not hold. */
+/** Words of the service that the request did not hold: amounts, dates, codes, names and numbers. */
 const ownWords: ReadonlyArray<string> = [
   "Saldo disponível: R$ 1.234,56",
   "Tente novamente em 21/11/2026 às 10:30",

@@ -20,12 +20,15 @@ import {
   templateOf
 } from "./observation.ts"
 
-/** The statuses at which words may matter: these meet all bodies, the others one of each family. */
+/**
+ * The statuses at which words may matter. They are tested with all bodies, and the other statuses with one body of each
+ * family.
+ */
 const telling = [302, 400, 401, 402, 403, 404, 409, 412, 422, 423, 425, 429, 451, 500, 503]
 
 interface Script {
   readonly name: string
-  /** The class's word for the answer. */
+  /** The name of the answer in a class. */
   readonly family: string
   readonly status: string
   readonly reply: (call: OperationCall) => (request: Arrived, turn: number) => Reply
@@ -52,7 +55,7 @@ const successes: ReadonlyArray<Script> = [200, 201, 202, 203, 204, 206].flatMap(
   }))
 )
 
-/** The first attempt is lost after it left, or was answered with a 503; the second one is answered so. */
+/** The first attempt is lost after it was sent, or is answered with a 503. The second attempt gets this answer. */
 const inDoubt = (statuses: ReadonlyArray<number>, bodies: ReadonlyArray<Body>): ReadonlyArray<Script> =>
   statuses.flatMap((status) =>
     bodies.map((body): Script => ({

@@ -1,5 +1,5 @@
 /**
- * The gateways of the programs: one in memory behind an `HttpClient`, one on a socket. Neither shares anything with the
+ * The gateways of the programs: one in memory behind an `HttpClient`, one on a socket. Neither shares code with the
  * library's sandbox.
  */
 import { Effect, Layer } from "effect"
@@ -31,7 +31,7 @@ export const keyOf = ({ headers }: Arrived): string => headers["idempotency-key"
 
 const decoder = new TextDecoder()
 
-/** A gateway in memory. What it does for a request happens at once. */
+/** A gateway in memory. It answers without a wait. */
 export const memoryGateway = (reply: (request: Arrived, turn: number) => Reply) => {
   const arrived: Array<Arrived> = []
   const client = HttpClient.make((request, url) => {
@@ -75,11 +75,11 @@ const play = (response: ServerResponse, reply: Reply) => {
     response.write('{"id":', () => (reply === "cut" ? void socket.end() : undefined))
     return
   }
-  // Each request has a connection of its own: which of the idle ones a client takes is not decided by it alone.
+  // Each request has its own connection, since the choice among idle connections depends on time.
   response.writeHead(reply.status, { ...reply.headers, connection: "close" }).end(reply.body ?? "")
 }
 
-/** A gateway on a socket. Cases are told apart by the first part of the path. */
+/** A gateway on a socket. The first part of the path names the case. */
 export const socketGateway = Effect.acquireRelease(
   Effect.callback<{
     readonly url: string
@@ -106,7 +106,7 @@ export const socketGateway = Effect.acquireRelease(
     })
     server.keepAliveTimeout = 0
     server.listen(0, "127.0.0.1", () => {
-      // A TCP server's address is never a string.
+      // The address of a TCP server is never a string.
       const { port } = server.address() as AddressInfo
       resume(
         Effect.succeed({
@@ -127,10 +127,10 @@ export const socketGateway = Effect.acquireRelease(
   ({ close }) => Effect.sync(close)
 )
 
-/** What of a request is the library's: the rest are the transport's own headers. */
+/** The headers that the library sets. The others are headers of the transport. */
 const ours = new Set(["accept", "content-type", "idempotency-key", "x-api-key", "x-client-id"])
 
-/** The requests as lines: each different one once, with how often it came. */
+/** The requests as lines: each different request once, with the number of its repetitions. */
 export const wireOf = (arrived: ReadonlyArray<Arrived>): string => {
   const lines = arrived.map(({ body, headers, method, path }) => {
     const shown = Object.entries(headers)

@@ -1,7 +1,7 @@
 /**
- * Two states of this repository, side by side: a commit that is frozen, and the working tree. Both are packed, installed
- * in folders of their own, and put through the same programs; what differs is printed by class, with a count and an
- * example each. A class is to be explained by a line of the design, or it is a defect.
+ * Two states of this repository, side by side: a commit that is frozen, and the working tree. Both are packed and
+ * installed in their own folders, and both run the same programs. The differences are printed by class, each with a
+ * count and an example. A class that no documented change explains is a defect.
  *
  * ```
  * npm run differential                            all areas against the frozen commit
@@ -15,8 +15,8 @@
  * ```
  *
  * It exits with 0 if nothing differs, with 1 if something does, and with 2 if it could not be done. The programs import
- * the library by its public imports alone, all of them in `doors.ts`: where a name changes, that is the file to edit. The
- * gateways are the programs' own. Nothing of it waits for a random time.
+ * the library by its public imports alone, all of them in `doors.ts`: where a name changes, that is the file to edit.
+ * The programs have their own gateways. No program waits for a random time.
  *
  * What is compared: tag, outcome, attempts, requests, the bytes at the gateway, and what is shown (message, the service's
  * words, other fields, logs, spans); of lists the rows delivered, lost and doubled; of payouts and webhooks what was paid
@@ -39,7 +39,7 @@ const frozen = "95a088413b19fc9804b7ec649768940db036c808"
 /** As areas.ts has them, which only loads where the library is installed. */
 const areaNames = ["faults", "echoes", "pages", "payouts", "crashes", "webhooks"]
 
-/** A guard against a hang, for one area of one state. */
+/** A time limit against a hang, for one area of one state. */
 const longest = 10 * 60_000
 
 const { values: flags } = parseArgs({
@@ -68,7 +68,7 @@ const runArea = (folder: string, area: string) =>
       clearTimeout(guard)
       if (code !== 0) return failed(new Error(`${area} of ${folder} ended with ${code}`))
       const lines = readFileSync(file, "utf8").split("\n")
-      // As child.ts wrote them.
+      // The observations have the type that child.ts writes.
       done(lines.filter((line) => line !== "").map((line) => JSON.parse(line) as Observation))
     })
   })
@@ -87,7 +87,7 @@ try {
 
   const both = (area: string) => Promise.all([runArea(base, area), runArea(head, area)])
   const wanted = flags.only.split(",")
-  // The kills wait for leases most of their time: the others run meanwhile.
+  // The area of kills mostly waits for leases, so the other areas run meanwhile.
   const kills = wanted.includes("crashes") ? both("crashes") : undefined
   kills?.catch(() => {})
   const all: Array<DifferenceClass> = []

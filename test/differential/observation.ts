@@ -1,16 +1,16 @@
 /**
- * What one case of a program gave: what is compared between the two states.
+ * The observation of one case of a program: the values that are compared between the two states.
  */
 import { Cause, Effect, Exit, Layer, Logger, References, Schema, Tracer } from "effect"
 import { createHash } from "node:crypto"
 import { inspect } from "node:util"
 
 export interface Observation {
-  /** The same in both states, and of one case alone. */
+  /** The id of the case. It is the same in both states. */
   readonly id: string
   /** The kind of case, by which differences are grouped. */
   readonly kind: string
-  /** What else the case is made of: counted within a class. */
+  /** The other properties of the case, which are counted within a class. */
   readonly dims: Readonly<Record<string, string>>
   /** Compared by value; a class names both values. */
   readonly exact: Readonly<Record<string, string | number>>
@@ -18,7 +18,7 @@ export interface Observation {
   readonly sums?: Readonly<Record<string, number>>
   /** Compared by value; a class names the lines that differ. `message`, `fields`, `logs` and `spans` go with a tag. */
   readonly texts?: Readonly<Record<string, string>>
-  /** For the reader of an example. */
+  /** Details that are printed with an example. */
   readonly note?: string
 }
 
@@ -34,14 +34,14 @@ export const seeded = (seed: number) => {
   return { next, below: (count: number) => Math.floor(next() * count) }
 }
 
-/** A number that looks random and is the same for the same parts. */
+/** A pseudo-random number, the same for the same parts. */
 export const hashOf = (...parts: ReadonlyArray<number>): number =>
   seeded(parts.reduce((a, b) => (a * 31 + b) | 0)).next()
 
-/** Lets all that is ready run: promises, microtasks and fibers, without a wait. */
+/** Runs all promises, microtasks and fibers that are ready, without a wait. */
 const breathe = Effect.promise(() => new Promise<void>((done) => void setImmediate(done)))
 
-/** Runs to its end while a clock of the test jumps, by `step` and at most `steps` times, where nothing else is ready. */
+/** Runs an effect to its end. Whenever nothing is ready, it advances the clock of the test, at most `steps` times. */
 export const jumping = <A, E, R>(
   effect: Effect.Effect<A, E, R>,
   adjust: Effect.Effect<void>,
@@ -71,11 +71,11 @@ export interface Shown<A, E> {
   readonly exit: Exit.Exit<A, E>
   readonly logs: string
   readonly spans: string
-  /** All that anything printed, for the search for leaks. */
+  /** All printed texts, for the search for leaks. */
   readonly all: () => string
 }
 
-/** Runs an effect and keeps what it logs and traces. */
+/** Runs an effect, and returns its logs and spans. */
 export const shownBy = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<Shown<A, E>, never, R> =>
   Effect.gen(function* () {
     const logs: Array<string> = []
@@ -132,7 +132,7 @@ const word = (value: unknown): string => (typeof value === "string" || typeof va
 export const failureOf = (exit: Exit.Exit<unknown, unknown>): unknown =>
   Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined
 
-/** What a caller acts on: tag, outcome, and the word that says why. */
+/** The parts of an error on which a caller acts: tag, outcome and reason. */
 export const resultOf = (exit: Exit.Exit<unknown, unknown> | undefined): string => {
   if (exit === undefined) return "never ended"
   if (Exit.isSuccess(exit)) return "Success"
@@ -153,14 +153,14 @@ export const errorName = (error: unknown): string =>
 export const attemptsOf = (error: unknown): string => word(member(error, "attempts"))
 export const serviceMessageOf = (error: unknown): string => word(member(error, "serviceMessage"))
 
-/** As it is stored, where its class is a schema. */
+/** The stored form of an error whose class is a schema. */
 const stored = (error: unknown): string => {
   if (!(error instanceof Error) || !Schema.isSchema(error.constructor)) return ""
   // An error of the library needs no service to be encoded.
   return JSON.stringify(Schema.encodeUnknownSync(Schema.toCodecJson(error.constructor as Schema.Codec<unknown>))(error))
 }
 
-/** All that an error shows, for the search for leaks. */
+/** All texts that print an error, for the search for leaks. */
 export const printed = (error: unknown): string =>
   error === undefined
     ? ""
@@ -194,7 +194,7 @@ export const fieldsOf = (error: unknown): string => {
     .join("\n")
 }
 
-/** A message of which the words of the service are taken out, since these are compared by themselves. */
+/** A message without the words of the service, since these are compared separately. */
 export const templateOf = (error: unknown): string => {
   const message = word(member(error, "message"))
   const said = serviceMessageOf(error)
@@ -203,7 +203,7 @@ export const templateOf = (error: unknown): string => {
 
 const fingerprint = (key: string) => createHash("sha256").update(key).digest("hex")
 
-/** Takes out what differs from run to run: made keys and their prints, ports, the path of the case. */
+/** Replaces the texts that differ from run to run: made keys and their fingerprints, ports, the path of the case. */
 export const normaliser =
   (keys: Iterable<string>, place = "") =>
   (text: string): string => {

@@ -1,4 +1,4 @@
-/** Lists that move, tie, are capped or stale while they are read: what comes out of a reader of all pages. */
+/** Reads all pages of lists that change, have ties, are capped or are stale, and compares the delivered rows. */
 import { DateTime, Effect, Exit, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { json } from "./calls.ts"
@@ -34,10 +34,10 @@ type Kind = (typeof kinds)[number]
 
 const has = (kind: Kind, ...words: ReadonlyArray<string>) => words.some((word) => kind.includes(word))
 
-/** More requests than any reader needs: then the gateway says no more. */
+/** More requests than any reader needs. After them the gateway stops answering. */
 const mostRequests = 3000
 
-/** A list of its own for each case; `freeze` stops what moves it. */
+/** Makes the list of a case. `freeze` stops its changes. */
 const makeList = (kind: Kind, seed: number, sort: string) => {
   const { below, next } = seeded(seed)
   const count = [0, 1, 40, 200, 450][below(5)] ?? 200
@@ -141,7 +141,7 @@ const read = (kind: Kind, seed: number, sort: "createdAt_asc" | "createdAt_desc"
     }
     const doubled = (ids: ReadonlyArray<number>) => ids.length - new Set(ids).size
     const isWhole = exit !== undefined && Exit.isSuccess(exit)
-    // Where it failed, an honest service gives the rest from the place that the error names.
+    // After a failure, a service without faults returns the other rows from the checkpoint of the error.
     const from = exit === undefined ? undefined : checkpointOf(failureOf(exit))
     const all = [...rows]
     let rest = "not needed"

@@ -1,4 +1,7 @@
-/** Payouts in memory: what a queue and a run make of each answer, of earlier runs, and of an operator's steps. */
+/**
+ * Payouts in memory: compares how a queue and a run end after each answer, after earlier runs, and after an operator's
+ * steps.
+ */
 import { Effect, Exit, Layer, Option, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { errorStatuses, someBodies } from "./bodies.ts"
@@ -24,7 +27,7 @@ const item = (reference: string, amount = 1000): PayoutItem => ({
   pixKey: PixKey.email("maria@example.com")
 })
 
-/** A gateway that pays once a key, with what is scripted before it: the ledger is what counts. */
+/** A gateway that pays once for each key, after the scripted replies. Its ledger has the payments. */
 const makeLedger = (script: (request: Arrived, turn: number, isPaid: boolean) => Reply | "pay" | "pay, lost") => {
   const paid = new Map<string, number>()
   const turns = new Map<string, number>()
@@ -41,7 +44,7 @@ const makeLedger = (script: (request: Arrived, turn: number, isPaid: boolean) =>
   return { ...gateway, paid, turns }
 }
 
-/** The state of a payout, and of its error what it says. */
+/** The state of a payout, and the tag and outcome of its error. */
 const stateOf = (status: unknown): string => {
   if (typeof status !== "object" || status === null || !("state" in status)) return "absent"
   const because = "because" in status ? ` because ${String(status.because)}` : ""
@@ -144,7 +147,7 @@ const queued = (script: Script) =>
     return observation
   }).pipe(Effect.provide(TestClock.layer()))
 
-/** Two runs in a row: the second one is given what the first one said. */
+/** Two runs in a row: the second run gets the events of the first. */
 const ran = (script: Script) =>
   Effect.gen(function* () {
     const { layer, paid, turns } = makeLedger((_, turn) => script.reply(turn))
@@ -172,7 +175,7 @@ const ran = (script: Script) =>
     const events = first !== undefined && Exit.isSuccess(first) ? first.value : []
     const between = payoutOf(paid, turns).requests
     const second = yield* run(events)
-    // A key that is known, and another amount under it: nothing may be sent.
+    // A third run has another amount under the same key, so it must send nothing.
     const sent = payoutOf(paid, turns).requests
     const other = yield* jumping(
       Effect.exit(
@@ -225,7 +228,7 @@ const steps = [
   "settle as failed",
   "retry",
   "pause",
-  "go on",
+  "continue",
   "wait",
   "wait long",
   "wait past the horizon"
@@ -251,7 +254,7 @@ const doStep = (queue: Queue, step: (typeof steps)[number], reference: string): 
       return queue.retry(reference)
     case "pause":
       return queue.setPaused(true)
-    case "go on":
+    case "continue":
       return queue.setPaused(false)
     case "wait":
       return TestClock.adjust("3 seconds")
@@ -262,12 +265,12 @@ const doStep = (queue: Queue, step: (typeof steps)[number], reference: string): 
   }
 }
 
-/** What an operator does at random, while the gateway answers at random. */
+/** Random steps of an operator, while the gateway gives random answers. */
 const operated = (seed: number) =>
   Effect.gen(function* () {
     const { below } = seeded(seed)
     const ofKey = new Map<string, number>()
-    // By key and turn, so that another order of requests gives no other answers.
+    // The answers depend on key and turn, so that they are the same for another order of requests.
     const { layer, paid, turns } = makeLedger((request, turn, isPaid) => {
       const key = keyOf(request)
       const number = ofKey.get(key) ?? ofKey.size

@@ -1,4 +1,4 @@
-/** Marked secrets and a marked person: made up, and searched for in all that is shown. */
+/** Made-up secrets and personal data, which are searched for in every shown text. */
 export const secrets = { apiKey: "sk-CanaryKey-9f3b7c21", clientId: "canary-client-4d2e8a" }
 
 export const person = {
@@ -15,7 +15,7 @@ export const person = {
   metadata: "metadata-canary-3301"
 }
 
-/** Letters and digits alone, so that no punctuation, case, accent or escape hides a value. */
+/** Folds a text to letters and digits, so that no punctuation, case, accent or escape hides a value. */
 const fold = (text: string): string =>
   text
     .normalize("NFKD")

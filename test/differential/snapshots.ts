@@ -1,6 +1,6 @@
 /**
- * What a kill leaves of a SQLite database: its files as they are before a statement or at another moment. What the
- * process had in memory is lost with it, and what it wrote to its files stays, committed or not.
+ * Takes snapshots of a SQLite database as a kill would leave it: its files before a statement or at another moment. The
+ * memory of the process is lost, and its written files stay, committed or not.
  */
 import { createHash } from "node:crypto"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
@@ -24,11 +24,11 @@ hook(DatabaseSync.prototype, ["exec"])
 const suffixes = ["", "-wal"]
 
 export interface Snapshot<A> {
-  /** The part of the program in which it was taken. */
+  /** The part of the program in which the snapshot was taken. */
   readonly phase: string
-  /** What the rest of the world knows then. */
+  /** The state of the gateway at that time. */
   readonly world: A
-  /** Writes it as a database of its own. */
+  /** Writes the snapshot as a new database. */
   readonly restore: (file: string) => void
 }
 
