@@ -64,6 +64,9 @@ export interface Endpoint {
   readonly decimals?: ReadonlySet<string>
 }
 
+/** Whether an endpoint is a write, which is sent under an idempotency key. */
+export const isWrite = ({ keyPrefix }: Endpoint): boolean => keyPrefix !== undefined
+
 /** An id that is one safe path segment: it must not change the path of the request. */
 const PathId = Schema.String.check(
   Schema.isPattern(/^(?!\.{1,2}$)[\x21-\x2e\x30-\x5b\x5d-\x7e]{1,128}$/, {

@@ -52,8 +52,8 @@ type ApiEndpoint<E> = E extends Entry
   : never
 
 const endpointOf = (entry: Endpoints.Endpoint) => {
-  const { body, keyPrefix, method, operation, params, path, query, response, status } = entry
-  const headers = keyPrefix === undefined ? credentials : keyed
+  const { body, method, operation, params, path, query, response, status } = entry
+  const headers = Endpoints.isWrite(entry) ? keyed : credentials
   const options = { params, query, headers, success: response.pipe(HttpApiSchema.status(status)) }
   return method === "GET"
     ? HttpApiEndpoint.get(operation, path, options)

@@ -23,15 +23,22 @@ declare module "./PayoutInsert.ts" {}
 
 import * as Result from "effect/Result"
 import type { BelowMinimum, InvalidRequest } from "../contract/PaymentsError.ts"
-import { submission } from "./internal/queue/request.ts"
+import { type Submission, submission } from "./internal/queue/request.ts"
 import type { PayoutItem } from "./Payout.ts"
 
+const columns = Object.values({
+  idempotencyKey: "idempotency_key",
+  reference: "reference",
+  amount: "amount",
+  text: "request",
+  requestCheck: "request_check"
+} satisfies Record<keyof Submission, string>)
+
+const insert = (placeholder: (column: string, index: number) => string) =>
+  `INSERT INTO effect_pix_payouts (${columns.join(", ")}) VALUES (${columns.map(placeholder).join(", ")}) ON CONFLICT DO NOTHING`
+
 /** The statement, for each dialect: its parameters are key, reference, amount, request and the request's check. */
-export const statements = {
-  pg: "INSERT INTO effect_pix_payouts (idempotency_key, reference, amount, request, request_check) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING",
-  sqlite:
-    "INSERT INTO effect_pix_payouts (idempotency_key, reference, amount, request, request_check) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
-} as const
+export const statements = { pg: insert((_, index) => `$${index + 1}`), sqlite: insert(() => "?") } as const
 
 /** A statement and its parameters, in order. */
 export interface PayoutStatement {

@@ -7,7 +7,7 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { InvalidRequest } from "../../contract/PaymentsError.ts"
+import { invalidRequest } from "../../contract/CallChecks.ts"
 import type { DatabaseError } from "../../durable/Database.ts"
 import { issuesOfStep, Person, personOf, type StepOptions } from "../../durable/Step.ts"
 import { log } from "../../internal/spans.ts"
@@ -102,7 +102,7 @@ export const makeChanges = (store: Store, offer?: (due: Due) => Effect.Effect<vo
     Effect.fnUntraced(function* (name: string, options: StepOptions = {}) {
       const issues = issuesOfStep(options)
       if (issues.length > 0) {
-        return yield* new InvalidRequest({ operation: "getTransaction", attempts: 0, outcome: "NotSent", issues })
+        return yield* invalidRequest("getTransaction", issues)
       }
       const entry = { at: yield* DateTime.now, step, ...personOf(options) }
       const note = store.change(stepsName(name), (stored) => ({

@@ -14,8 +14,8 @@ import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import { Payments } from "../../client/Payments.ts"
+import { invalidRequest } from "../../contract/CallChecks.ts"
 import { getTransaction } from "../../contract/Endpoints.ts"
-import { InvalidRequest } from "../../contract/PaymentsError.ts"
 import { issuesOf } from "../../contract/RequestIssues.ts"
 import * as Settings from "../../contract/Settings.ts"
 import { database, DatabaseError, mapDatabaseError } from "../../durable/Database.ts"
@@ -172,8 +172,7 @@ const serviceOf = Effect.fnUntraced(function* <P, M, R>(
     check: Effect.fnUntraced(function* (transactionId: string) {
       const input = checkedInput({ transactionId })
       if (Result.isFailure(input)) {
-        const issues = issuesOf(input.failure)
-        return yield* new InvalidRequest({ operation: "getTransaction", attempts: 0, outcome: "NotSent", issues })
+        return yield* invalidRequest("getTransaction", issuesOf(input.failure))
       }
       const job = yield* check(transactionId)
       if (inRequest !== undefined) yield* processInRequest(inRequest, job)

@@ -10,6 +10,7 @@ import * as Duration from "effect/Duration"
 import { identity } from "effect/Function"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
+import { isWrite } from "../../../contract/Endpoints.ts"
 import type { FailureReason } from "../../../contract/PaymentsError.ts"
 import type { AnswerHeaders, TransportFailure } from "../../../internal/transport.ts"
 import { withoutSecrets } from "../wire/seen.ts"
@@ -123,7 +124,7 @@ const judgeRefusal = (
     serviceCode: displayCode(code, secrets),
     retryAfter: retryAfterOf(headers, now)
   }
-  const doubt = doubtReason(status, call.route.endpoint.keyPrefix !== undefined)
+  const doubt = doubtReason(status, isWrite(call.route.endpoint))
   if (doubt !== undefined) return { _tag: "Unanswered", sent: "Unknown", reason: doubt, status, ...shown }
   const unread = "text" in body ? unreadReason(text, headers) : body.unread
   const sent = secrets()

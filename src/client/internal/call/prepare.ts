@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { invalidRequest } from "../../../contract/CallChecks.ts"
-import type { Endpoint } from "../../../contract/Endpoints.ts"
+import { type Endpoint, isWrite } from "../../../contract/Endpoints.ts"
 import { IdempotencyKey, type WriteOptions } from "../../../contract/IdempotencyKey.ts"
 import type { InvalidRequest, PaymentsError, ReadError, WriteError } from "../../../contract/PaymentsError.ts"
 import { issuesOf } from "../../../contract/RequestIssues.ts"
@@ -65,7 +65,7 @@ export const makeRoute = <E extends Endpoint>(endpoint: E, fast?: FastReader<E["
   pathOf: pathEncoder(endpoint),
   decode: bodyDecoder<E["response"]>(endpoint.response, {
     exact: endpoint.decimals,
-    denied: endpoint.keyPrefix === undefined ? deniedByFlag : deniedByEnvelope,
+    denied: isWrite(endpoint) ? deniedByEnvelope : deniedByFlag,
     fast
   })
 })

@@ -10,6 +10,7 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { IdempotencyKeyGen } from "../../../client/IdempotencyKeyGen.ts"
 import { Payments } from "../../../client/Payments.ts"
+import * as Endpoints from "../../../contract/Endpoints.ts"
 import type { WriteOptions } from "../../../contract/IdempotencyKey.ts"
 import { Outcome } from "../../../contract/Outcome.ts"
 import type { Operation } from "../../../contract/PaymentsError.ts"
@@ -31,8 +32,7 @@ export const CurrentCall = Context.Reference<Call | undefined>("effect-pix/Rehea
   defaultValue: () => undefined
 })
 
-export const isWrite = ({ operation }: RehearsalCall): boolean =>
-  operation === "createTransaction" || operation === "requestWithdrawal"
+export const isWrite = ({ operation }: RehearsalCall): boolean => Endpoints.isWrite(Endpoints.all[operation])
 
 const isOutcome = Schema.is(Outcome)
 
