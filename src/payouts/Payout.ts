@@ -185,17 +185,12 @@ const asked = {
 /** When money may have moved first: the time of an earlier run, where the result of that run is not known either. */
 const since = Schema.optionalKey(Schema.DateTimeUtcFromString)
 
-/**
- * The service recorded the withdrawal. `amount` is that of the item, in centavos; `withdrawal.value` is what the service
- * recorded, in reais.
- */
+/** The service recorded the withdrawal. `amount` is the item's, in centavos; `withdrawal.value` is in reais. */
 export const PayoutDone = Schema.TaggedStruct("Done", { ...asked, withdrawal: Withdrawal })
 /** See the schema of the same name. */
 export interface PayoutDone extends Schema.Schema.Type<typeof PayoutDone> {}
 
-/**
- * No money moved: `error` says why. `amount` is in centavos. Without `idempotencyKey` it was refused before it was started.
- */
+/** No money moved: `error` says why. `amount` is in centavos. Without `idempotencyKey` it was never started. */
 export const PayoutRefused = Schema.TaggedStruct("Refused", {
   ...place,
   idempotencyKey: Schema.optionalKey(Schema.String),
@@ -258,9 +253,7 @@ export const PayoutRepeated = Schema.TaggedStruct("Repeated", {
 /** See the schema of the same name. */
 export interface PayoutRepeated extends Schema.Schema.Type<typeof PayoutRepeated> {}
 
-/**
- * What became of one item. Amounts are in centavos. It can be stored: `Schema.toCodecJson(PayoutResult)` writes it as JSON.
- */
+/** The result of one item. Amounts are in centavos. `Schema.toCodecJson(PayoutResult)` writes it as JSON. */
 export const PayoutResult = Schema.Union([PayoutDone, PayoutRefused, PayoutUnknown, PayoutNotStarted, PayoutRepeated])
 /** See the schema of the same name. */
 export type PayoutResult = PayoutDone | PayoutRefused | PayoutUnknown | PayoutNotStarted | PayoutRepeated
@@ -275,10 +268,7 @@ export const PayoutEvent = Schema.Union([PayoutStarted, PayoutResult])
 /** See the schema of the same name. */
 export type PayoutEvent = PayoutStarted | PayoutResult
 
-/**
- * What became of every item of a run, each list in the order of the input. Amounts are in centavos. It can be stored, as a
- * `PayoutResult`.
- */
+/** The results of a run, each list in the order of the input. Amounts are in centavos. It can be stored too. */
 export const PayoutReport = Schema.Struct({
   done: Schema.Array(PayoutDone),
   refused: Schema.Array(PayoutRefused),
@@ -298,7 +288,7 @@ export class PayoutSourceFailed<E> extends Data.TaggedError("PayoutSourceFailed"
   readonly error?: E
   /** The whole failure. */
   readonly cause: Cause.Cause<E>
-  /** What became of every item that was read. */
+  /** The results of all items that were read. */
   readonly report: PayoutReport
 }> {
   override get message(): string {
