@@ -2,7 +2,8 @@
  * The metrics of this library by name, unit and description. Effect's exporters take the unit of a metric from its
  * attribute `unit`.
  */
-import type * as Effect from "effect/Effect"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
@@ -38,3 +39,7 @@ export const update = (
   value: number,
   attributes: Attributes = {}
 ): Effect.Effect<void> => Metric.update(Metric.withAttributes(metric, known(attributes)), value)
+
+/** Sets a gauge to the current time, in seconds since 1970. */
+export const setToNow = (metric: Metric.Gauge<number>, attributes?: Attributes): Effect.Effect<void> =>
+  Effect.flatMap(Clock.currentTimeMillis, (now) => update(metric, now / 1000, attributes))

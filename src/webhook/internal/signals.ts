@@ -7,7 +7,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { repeatedly, reportUntil } from "../../durable/Work.ts"
-import { counter, gauge, update } from "../../internal/metrics.ts"
+import { counter, gauge, setToNow, update } from "../../internal/metrics.ts"
 import { log } from "../../internal/spans.ts"
 import type { HandlerName } from "../WebhookEvent.ts"
 import { digest } from "./row.ts"
@@ -57,7 +57,7 @@ export const countCall = (
 export const measures = Effect.fnUntraced(function* (webhook: string, store: Store) {
   const nextWrite = yield* store.followWrites
   // While the database is away, the other gauges have their last values, and this one is not updated.
-  const markMeasured = Effect.flatMap(Clock.currentTimeMillis, (now) => update(measured, now / 1000, { webhook }))
+  const markMeasured = setToNow(measured, { webhook })
   const measure = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
     const found = yield* store.waiting

@@ -5,7 +5,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { fingerprint } from "../../../contract/IdempotencyKey.ts"
 import { repeatedly, reportUntil } from "../../../durable/Work.ts"
-import { counter, gauge, update } from "../../../internal/metrics.ts"
+import { counter, gauge, setToNow, update } from "../../../internal/metrics.ts"
 import { errorType, log } from "../../../internal/spans.ts"
 import { namesOf } from "../machine.ts"
 import { failureOf, type Row } from "./row.ts"
@@ -71,7 +71,7 @@ export const attributesOf = (row: Row): Readonly<Record<string, unknown>> => {
 }
 
 /** While the database cannot be reached, the gauges have their last values and this gauge is not updated. */
-const markMeasured = Effect.flatMap(Clock.currentTimeMillis, (now) => update(measured, now / 1000))
+const markMeasured = setToNow(measured)
 
 /** Measures the payouts that wait every minute, also in a process without a worker: two statements on an index. */
 export const measures = Effect.fnUntraced(function* (store: Store) {
