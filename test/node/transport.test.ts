@@ -79,6 +79,17 @@ const closing = () => {
   return { watch, closed: Deferred.await(closed) }
 }
 
+/** A transport with one connection, on which a first request waits for its answer. */
+const heldConnection = Effect.gen(function* () {
+  const arrived = Deferred.makeUnsafe<Net.Socket>()
+  const server = yield* serveRaw((socket, request) =>
+    request.count === 1 ? Deferred.doneUnsafe(arrived, Effect.succeed(socket)) : ok("{}")(socket, request)
+  )
+  const via = yield* transport({ connections: 1 })
+  const holding = send(via, server)
+  return { holding, server, socket: yield* Deferred.await(arrived), via }
+})
+
 describe("the Node transport, when the service answers", () => {
   it.live("an answer has the status, the headers and the body that the service sent", () =>
     Effect.gen(function* () {
@@ -250,13 +261,7 @@ describe("the Node transport, when a call fails", () => {
     "a request that waits for a connection until its time is over is reported as not sent, and the connection stays open",
     () =>
       Effect.gen(function* () {
-        const arrived = Deferred.makeUnsafe<Net.Socket>()
-        const server = yield* serveRaw((socket, request) =>
-          request.count === 1 ? Deferred.doneUnsafe(arrived, Effect.succeed(socket)) : ok("{}")(socket, request)
-        )
-        const via = yield* transport({ connections: 1 })
-        const holding = send(via, server)
-        const socket = yield* Deferred.await(arrived)
+        const { holding, server, socket, via } = yield* heldConnection
         const time = attemptTime()
         const waiting = send(via, { ...server, body: "{}", timeout: time.millis })
         time.expire()
@@ -273,13 +278,7 @@ describe("the Node transport, when a call fails", () => {
     "a request whose time is over when it gets its connection is reported as not sent, and the connection stays open",
     () =>
       Effect.gen(function* () {
-        const arrived = Deferred.makeUnsafe<Net.Socket>()
-        const server = yield* serveRaw((socket, request) =>
-          request.count === 1 ? Deferred.doneUnsafe(arrived, Effect.succeed(socket)) : ok("{}")(socket, request)
-        )
-        const via = yield* transport({ connections: 1 })
-        const holding = send(via, server)
-        const socket = yield* Deferred.await(arrived)
+        const { holding, server, socket, via } = yield* heldConnection
         let isLate = false
         const waiting = send(via, { ...server, body: "{}", isLate: () => isLate })
         isLate = true
