@@ -247,10 +247,19 @@ describe("time", () => {
     })
   )
 
-  it.effect("may be unbounded", () =>
+  it.effect("an infinite timeout and deadline end no attempt and no wait", () =>
     Effect.gen(function* () {
       const policy = { attemptTimeout: Duration.infinity, deadline: Duration.infinity }
-      assert.strictEqual((yield* play(read, policy, respond(503), respond(200, balance))).requests, 2)
+      const retryReads = Schedule.spaced("50 minutes")
+      const late = yield* play(read, { ...policy, retryReads }, respond(503), respond(200, balance))
+      assert.deepStrictEqual([late.result._tag, late.at], ["Success", [0, 3_000_000]])
+
+      const { layer, sent } = scripted("silence")
+      const silent = yield* Effect.forkChild(
+        Effect.provide(read, Layer.provide(paymentsOn(layer), PaymentsPolicy.layer(policy)))
+      )
+      yield* TestClock.adjust("1 day")
+      assert.deepStrictEqual([sent.length, silent.pollUnsafe()], [1, undefined])
     })
   )
 })
