@@ -41,12 +41,16 @@ describe("a retry schedule of the user's own", () => {
     Effect.gen(function* () {
       const { exit, requests, seen } = yield* payWhile(
         () => true,
+        respond(429),
+        refusedConnection,
         lostConnection,
         respond(502),
         respond(201, record("wd_1"))
       )
-      assert.deepStrictEqual([exit, requests], ["Success", 3])
+      assert.deepStrictEqual([exit, requests], ["Success", 5])
       assert.deepStrictEqual(seen, [
+        { outcome: "Rejected", status: 429, reason: undefined, retryAfter: undefined },
+        { outcome: "NotSent", status: undefined, reason: "NoConnection", retryAfter: undefined },
         { outcome: "Unknown", status: undefined, reason: "ConnectionLost", retryAfter: undefined },
         { outcome: "Unknown", status: 502, reason: "ServerError", retryAfter: undefined }
       ])
