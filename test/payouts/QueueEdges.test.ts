@@ -185,42 +185,87 @@ describe("a failure that a newer version stored", () => {
 })
 
 describe("forgetting", () => {
-  it.effect("deletes the row of a reference after forget.references, and no row of a payout that waits", () =>
+  const references = ["posted", "refused", "unknown", "parked", "accepted"] as const
+  const states = Effect.gen(function* () {
+    const queue = yield* PayoutQueue
+    return yield* Effect.forEach(references, (reference) =>
+      Effect.map(queue.status(reference), (status) => Option.getOrUndefined(status)?.state)
+    )
+  })
+
+  /** Brings a payout into each state, and pauses the workers. `aSecond` later they all know of the pause. */
+  const bringIntoStates = (aSecond: Effect.Effect<void>) =>
     Effect.gen(function* () {
       const queue = yield* PayoutQueue
-      yield* queue.submit(payout("invoice-1"))
-      yield* queue.await("invoice-1")
-      yield* queue.submit(payout("invoice-2", 9000))
-      yield* queue.await("invoice-2")
-      yield* TestClock.adjust("2 hours")
+      const sandbox = yield* Sandbox
+      yield* queue.submit(payout("posted"))
+      yield* queue.await("posted")
+      yield* sandbox.fault("requestWithdrawal", Fault.refusal(422, "Chave recusada."))
+      yield* queue.submit(payout("refused"))
+      yield* queue.await("refused")
+      yield* sandbox.fault("requestWithdrawal", Fault.resetAfter, { times: 1000 })
+      yield* queue.submit(payout("unknown"))
+      yield* Effect.repeat(Effect.andThen(Effect.yieldNow, states), { until: ([, , state]) => state === "unknown" })
+      yield* queue.setPaused(true)
+      yield* aSecond
+      yield* sandbox.clearFaults
+      yield* queue.submit(payout("parked"))
+      yield* queue.park("parked")
+      yield* queue.submit(payout("accepted"))
+      assert.deepStrictEqual(yield* states, [...references])
+    })
+
+  /** Ends the pause, and checks that what was not forgotten is sent, with its request and once. */
+  const sendTheRest = (aSecond: Effect.Effect<void>) =>
+    Effect.gen(function* () {
+      const queue = yield* PayoutQueue
+      const sandbox = yield* Sandbox
+      yield* queue.retry("unknown")
+      yield* queue.resume("parked")
+      yield* queue.setPaused(false)
+      yield* aSecond
+      for (const reference of ["unknown", "parked", "accepted"])
+        assert.strictEqual((yield* queue.await(reference)).state, "posted")
+      assert.strictEqual((yield* sandbox.withdrawals).length, 4)
+    })
+
+  it.effect("a payout that has ended is forgotten in memory, and one that may still be sent is not", () =>
+    Effect.gen(function* () {
+      const queue = yield* PayoutQueue
+      const aSecond = TestClock.adjust("2 seconds")
+      yield* bringIntoStates(aSecond)
+      yield* TestClock.adjust("1 hour")
       // The request was deleted, so the contents are compared by the short check.
-      assert.strictEqual((yield* queue.submit(payout("invoice-1"))).state, "posted")
-      yield* TestClock.adjust("3 hours")
-      assert.isTrue(Option.isNone(yield* queue.status("invoice-1")))
-      assert.isTrue(Option.isSome(yield* queue.status("invoice-2")))
+      assert.strictEqual((yield* queue.submit(payout("posted"))).state, "posted")
+      yield* TestClock.adjust("1 hour")
+      assert.deepStrictEqual(yield* states, [undefined, undefined, "unknown", "parked", "accepted"])
+      yield* sendTheRest(aSecond)
     }).pipe(
       Effect.provide(
-        layerMemory({ poll: "5 minutes", maxAmount: 8000, forget: { data: "30 minutes", references: "4 hours" } })
+        Layer.provideMerge(
+          layerMemory({ forget: { data: "30 minutes", references: "90 minutes" } }),
+          PaymentsPolicy.layer(PaymentsPolicy.once)
+        )
       )
     )
   )
 
-  it.live("deletes the row of a reference from SQL, and the same reference is queued again when it is submitted", () =>
+  it.live("a payout that has ended is forgotten in SQL, and one that may still be sent is not", () =>
     Effect.gen(function* () {
       const queue = yield* PayoutQueue
-      yield* queue.submit(payout("invoice-1"))
-      yield* queue.await("invoice-1")
       const sql = yield* SqlClient.SqlClient
+      const aSecond = Effect.sleep("1100 millis")
+      yield* bringIntoStates(aSecond)
       yield* sql`UPDATE effect_pix_payouts SET updated_at = updated_at - 60000`
+      // A worker forgets when it starts, and every hour.
       const forget = { data: "1 second", references: "2 seconds" } as const
       yield* Layer.build(PayoutQueue.layerWorker({ ...fast, forget }))
-      yield* Effect.repeat(queue.status("invoice-1"), { until: Option.isNone, schedule: Schedule.spaced("20 millis") })
-      // It is sent by an element of its own. The finished element of the first payout exists for a day.
-      yield* queue.submit(payout("invoice-1"))
-      assert.deepStrictEqual(yield* sql`SELECT state FROM effect_pix_queue ORDER BY id`, [
-        { state: "completed" },
-        { state: "pending" }
-      ])
+      yield* Effect.repeat(queue.status("refused"), { until: Option.isNone, schedule: Schedule.spaced("20 millis") })
+      assert.deepStrictEqual(yield* states, [undefined, undefined, "unknown", "parked", "accepted"])
+      yield* sendTheRest(aSecond)
+      // The reference is queued by an element of its own. The finished element of the first payout exists for a day.
+      yield* queue.submit(payout("posted"))
+      assert.lengthOf(yield* sql`SELECT 1 FROM effect_pix_queue WHERE state = 'pending'`, 1)
     }).pipe(Effect.scoped, Effect.provide(layer()))
   )
 })
