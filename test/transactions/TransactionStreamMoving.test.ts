@@ -49,6 +49,26 @@ describe("TransactionStream on a list that changes", () => {
       })
   )
 
+  it.effect("the stream goes back in growing steps to its place, if most of the rows before it were removed", () =>
+    Effect.gen(function* () {
+      for (const sort of ["createdAt_asc", "createdAt_desc"] as const) {
+        const gateway = still(4000)
+        let removedAt: number | undefined
+        gateway.beforeEach = ({ requests }) => {
+          if (removedAt !== undefined || (requests.at(-1)?.page ?? 0) < 36) return
+          removedAt = requests.length
+          const gone = new Set(gateway.ordered(sort).slice(0, 3000))
+          gateway.rows = gateway.rows.filter((row) => !gone.has(row))
+        }
+        assert.lengthOf(yield* collect(gateway, { sort }), 4000)
+        const after = gateway.requests.slice(removedAt).map(({ page }) => page)
+        // It goes back by 1, 2, 4, 8 and so on, and one page at a time it would take 30 requests.
+        const back = after.findIndex((page) => page < 6)
+        assert.isTrue(back > 0 && back < 10, `${sort}: ${after.join(" ")}`)
+      }
+    })
+  )
+
   it.effect("the stream repeats no row if thousands share one time and late rows are added among them", () =>
     Effect.gen(function* () {
       // With these seeds the lists have more rows than the stream remembers, all of one time.
