@@ -66,7 +66,7 @@ const invalid = (code: ProblemCode, reason: string) => Result.fail(new InvalidBr
  *
  * ```ts
  * import { BrCode } from "effect-pix"
- * import { Redacted, Result } from "effect"
+ * import { Result } from "effect"
  *
  * const payload =
  *   "00020126580014br.gov.bcb.pix0136123e4567-e12b-12d1-a456-426655440000" +
