@@ -150,6 +150,8 @@ export default defineConfig({
         "eslint/no-await-in-loop": "off",
         "eslint/no-console": "off",
         "oxc/no-map-spread": "off",
+        // A thread has no origin.
+        "unicorn/require-post-message-target-origin": "off",
         "unicorn/consistent-function-scoping": "off",
         "vitest/no-standalone-expect": "off"
       }

@@ -1,6 +1,6 @@
 /**
  * Checks how much memory a call holds and allocates. The bounds are generous: a leak or a second copy of an answer
- * exceeds them, and a noisy machine does not. `npm test` runs it on the built library.
+ * exceeds them, and a noisy machine does not. `npm run full` runs it on the built library.
  */
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect } from "effect"

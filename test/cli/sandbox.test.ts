@@ -128,20 +128,6 @@ describe("the sandbox's command on the file of an earlier one", () => {
         expect(shown).toMatch(/balance of 100 centavos.*50000 centavos.*not used/)
       })
   )
-
-  it.live("the sandbox's command says after a kill what may be lost, and refuses a file that is in use", () =>
-    Effect.gen(function* () {
-      const file = join(yield* folder, "state.json")
-      const first = yield* serving("--state", file)
-      const { code, stderr } = yield* run(["sandbox", "--port", "0", "--state", file])
-      expect([code, stderr.trim().split("\n").length]).toEqual([1, 1])
-      expect(stderr).toContain(`process ${first.pid}`)
-      first.kill("SIGKILL")
-      yield* first.ended
-      const second = yield* start(["sandbox", "--port", "0", "--state", file])
-      expect(yield* second.shown("PAYMENTS_COMPANY_ID")).toMatch(/was killed.*may be lost/)
-    })
-  )
 })
 
 describe("a flag of the sandbox's command", () => {

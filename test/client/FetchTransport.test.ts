@@ -180,7 +180,7 @@ describe("an answer that declares more than the bound", () => {
       child.stdout.on("data", (chunk: Buffer) => (said += chunk.toString()))
       child.stderr.on("data", (chunk: Buffer) => (said += chunk.toString()))
       child.once("exit", (code) => resume(Effect.succeed([code, said.trim()])))
-      return Effect.sync(() => child.kill("SIGKILL"))
+      return Effect.sync(() => child.kill())
     })
 
   it.live("is cancelled at once, so that a program over any of the transports ends", () =>

@@ -2,8 +2,7 @@
  * The statements of the queue while there is nothing to do, and while the database cannot be reached.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { PgClient } from "@effect/sql-pg"
-import { Effect, Fiber, Layer, Logger, Queue, Redacted, Schedule } from "effect"
+import { Effect, Fiber, Layer, Logger, Queue, Schedule } from "effect"
 import { PaymentsPolicy } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
 import { PayoutQueue, type PayoutQueueOptions } from "effect-pix/payouts"
@@ -12,7 +11,6 @@ import { SqlClient, Statement } from "effect/sql"
 import { AuthenticationError, ConnectionError, SqlError, UnknownError } from "effect/sql/SqlError"
 import { TestClock } from "effect/testing"
 import { gateway, payout, payouts } from "../support/payoutQueue.ts"
-import { noPostgres, startPostgres } from "../support/postgres.ts"
 import { makeStatements } from "../support/statements.ts"
 import { recordingTracer } from "../support/spans.ts"
 
@@ -163,26 +161,5 @@ describe("a worker that starts while the database cannot be reached", () => {
       const error = yield* Effect.flip(Effect.scoped(Layer.build(queueOn(failing(reasons)))))
       assert.include(error.message, "AuthenticationError")
     })
-  )
-
-  const absent = noPostgres()
-  it.live.skipIf(absent !== undefined)(
-    `pays as soon as PostgreSQL answers${absent === undefined ? "" : ` (${absent})`}`,
-    () =>
-      Effect.gen(function* () {
-        const server = yield* Effect.acquireRelease(Effect.promise(startPostgres), ({ stop }) => Effect.promise(stop))
-        const log = yield* makeLog
-        yield* Effect.promise(server.crash)
-        const client = PgClient.layer({ url: Redacted.make(server.url) })
-        const paying = Effect.gen(function* () {
-          const queue = yield* PayoutQueue
-          yield* queue.submit(payout("invoice-1"))
-          return yield* queue.await("invoice-1")
-        }).pipe(Effect.provide(Layer.provideMerge(queueOn(client, { poll: "50 millis" }), log.layer)))
-        const fiber = yield* Effect.forkScoped(paying)
-        assert.strictEqual(yield* log.next, sentence)
-        yield* Effect.promise(server.start)
-        assert.strictEqual((yield* Fiber.join(fiber)).state, "posted")
-      }).pipe(Effect.scoped)
   )
 })

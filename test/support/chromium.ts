@@ -1,12 +1,12 @@
 /**
- * A browser for tests: `$CHROMIUM`, one on the PATH, or the headless shell that `debian.ts` unpacked. Without one, the tests
- * are skipped.
+ * A browser for tests: `$CHROMIUM`, one on the PATH, or the headless shell that `debian.ts` unpacked.
  */
 import { existsSync, globSync } from "node:fs"
 import { delimiter, join } from "node:path"
 import { type Browser, chromium, type Page } from "playwright-core"
 import { afterAll } from "vitest"
 import { unpacked } from "./debian.ts"
+import { missing } from "./missing.ts"
 
 const names = ["chromium-headless-shell", "chromium", "google-chrome"]
 interface Found {
@@ -35,8 +35,7 @@ const find = (): Found | undefined => {
 const found = find()
 
 /** The reason to skip the tests; `undefined` if there is a browser. */
-export const noBrowser: string | undefined =
-  found === undefined ? "no Chromium is installed: set CHROMIUM, or see test/support/debian.ts" : undefined
+export const noBrowser: string | undefined = found === undefined ? missing("Chromium") : undefined
 
 export interface Looked {
   /** The errors in the console and in the page. */

@@ -9,6 +9,7 @@ import { connect } from "node:net"
 import { tmpdir } from "node:os"
 import { delimiter, join } from "node:path"
 import { libraries, unpacked } from "./debian.ts"
+import { missing } from "./missing.ts"
 
 interface Binary {
   readonly path: string
@@ -30,8 +31,7 @@ const found = () => {
 }
 
 /** The reason why a test of PgBouncer cannot run here; `undefined` if it can. */
-export const noPgBouncer = (): string | undefined =>
-  found() === undefined ? "no PgBouncer is installed: test/support/debian.ts says how to have one" : undefined
+export const noPgBouncer = (): string | undefined => (found() === undefined ? missing("PgBouncer") : undefined)
 
 const canConnect = (path: string) =>
   Effect.callback<void, Error>((resume) => {

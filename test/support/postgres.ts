@@ -8,6 +8,7 @@ import { chownSync, cpSync, existsSync, globSync, mkdirSync, mkdtempSync, rmSync
 import { tmpdir } from "node:os"
 import { delimiter, join } from "node:path"
 import { libraries, unpacked } from "./debian.ts"
+import { missing } from "./missing.ts"
 
 interface Binaries {
   readonly bin: string
@@ -35,8 +36,7 @@ const binaries = () => {
 }
 
 /** The reason why a test of PostgreSQL cannot run here; `undefined` if it can. */
-export const noPostgres = (): string | undefined =>
-  binaries() === undefined ? "no PostgreSQL is installed: test/support/debian.ts says how to have one" : undefined
+export const noPostgres = (): string | undefined => (binaries() === undefined ? missing("PostgreSQL") : undefined)
 
 /** A running server. */
 export interface Postgres {

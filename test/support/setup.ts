@@ -1,14 +1,29 @@
 /**
- * Runs before each test file: gives each test its own random numbers, by its name and the seed. Properties, Effect's
- * `Random` and every library draw them from `Math.random`.
+ * Runs before each test file: gives each test its own random numbers, by its name and the seed, and has the watchdog know
+ * which test runs. Properties, Effect's `Random` and every library draw the numbers from `Math.random`.
  */
-import { beforeEach } from "vitest"
+import { setInterval } from "node:timers"
+import { Worker } from "node:worker_threads"
+import { beforeEach, expect } from "vitest"
 import { seed, seeded } from "./seed.ts"
 
 const hash = (text: string) =>
   Array.from(text).reduce((hash, char) => Math.imul(hash, 31) + (char.codePointAt(0) ?? 0), 7)
 
+const startWatchdog = () => {
+  const thread = new Worker(new URL("watchdog.ts", import.meta.url), { execArgv: [] })
+  thread.unref()
+  setInterval(() => thread.postMessage(undefined), 500).unref()
+  return thread
+}
+
+// This module is loaded for each file, and its worker runs many. Stryker ends a worker that is blocked by itself.
+const worker: typeof globalThis & { watchdog?: Worker } = globalThis
+if (process.env["STRYKER_MUTATOR_WORKER"] === undefined) worker.watchdog ??= startWatchdog()
+worker.watchdog?.postMessage(expect.getState().testPath)
+
 beforeEach(({ onTestFailed, task }) => {
+  worker.watchdog?.postMessage(`${task.file.name} > ${expect.getState().currentTestName}`)
   Math.random = seeded(seed + hash(task.name)).next
   onTestFailed(() => console.error(`To run it again: EFFECT_PIX_SEED=${seed}`))
 })

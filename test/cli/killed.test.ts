@@ -1,0 +1,23 @@
+/** `effect-pix sandbox`, killed with kill -9. */
+import { describe, expect, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { join } from "node:path"
+import { run, start } from "../support/command.ts"
+import { folder } from "../support/operated.ts"
+
+describe("the sandbox's command with a state file", () => {
+  it.live("says after a kill what may be lost, and refuses a file that is in use", () =>
+    Effect.gen(function* () {
+      const args = ["sandbox", "--port", "0", "--state", join(yield* folder, "state.json")]
+      const first = yield* start(args)
+      yield* first.shown("PAYMENTS_COMPANY_ID")
+      const { code, stderr } = yield* run(args)
+      expect([code, stderr.trim().split("\n").length]).toEqual([1, 1])
+      expect(stderr).toContain(`process ${first.pid}`)
+      first.kill("SIGKILL")
+      yield* first.ended
+      const second = yield* start(args)
+      expect(yield* second.shown("PAYMENTS_COMPANY_ID")).toMatch(/was killed.*may be lost/)
+    })
+  )
+})
