@@ -12,8 +12,8 @@ export { type ApiCredentials, Credentials } from "./client/Credentials.ts"
 export { Currency } from "./contract/Currency.ts"
 export * as Document from "./pix/Document.ts"
 export * as EndToEndId from "./pix/EndToEndId.ts"
-export * as IdempotencyKey from "./contract/IdempotencyKey.ts"
-export type { WriteOptions } from "./contract/IdempotencyKey.ts"
+export * as IdempotencyKey from "./client/IdempotencyKey.ts"
+export type { WriteOptions } from "./contract/WriteOptions.ts"
 export { IdempotencyKeyGen, type IdempotencyKeyPrefix } from "./client/IdempotencyKeyGen.ts"
 export {
   type Merchant,

@@ -33,7 +33,7 @@ import type { Balance, BalanceOptions } from "../contract/Balance.ts"
 import type { ConfigurationError } from "../contract/ConfigurationError.ts"
 import * as Settings from "../contract/Settings.ts"
 import { Credentials } from "./Credentials.ts"
-import type { WriteOptions } from "../contract/IdempotencyKey.ts"
+import type { WriteOptions } from "../contract/WriteOptions.ts"
 import { IdempotencyKeyGen } from "./IdempotencyKeyGen.ts"
 import { parseBaseUrl, warnIfExposed } from "./internal/baseUrl.ts"
 import { makeClient } from "./internal/call/client.ts"
@@ -42,6 +42,7 @@ import { make as makeGetBalance } from "./internal/operations/getBalance.ts"
 import { make as makeGetTransaction } from "./internal/operations/getTransaction.ts"
 import { make as makeListTransactions } from "./internal/operations/listTransactions.ts"
 import { make as makeRequestWithdrawal } from "./internal/operations/requestWithdrawal.ts"
+import { registerSender } from "../internal/sender.ts"
 import { IntegerId } from "../internal/wire.ts"
 import type {
   CreateTransactionError,
@@ -255,11 +256,13 @@ const build = Effect.fnUntraced(function* (baseUrl: URL, companyId: number | und
     baseUrl,
     companyId
   })
-  return Payments.of({
+  const payments = Payments.of({
     createTransaction: makeCreateTransaction(client),
     getTransaction: makeGetTransaction(client),
     listTransactions: makeListTransactions(client),
     getBalance: makeGetBalance(client),
     requestWithdrawal: makeRequestWithdrawal(client)
   })
+  registerSender(payments, Effect.map(client.credentials.current, client.senderWith))
+  return payments
 })

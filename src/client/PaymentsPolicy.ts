@@ -80,6 +80,13 @@ export interface PaymentsPolicy {
    * - `never`.
    */
   readonly writes: "same-key" | "only-unsent" | "never"
+  /**
+   * How long after the first request with a key a write in doubt may be sent again: by this call, or by one that has the
+   * earlier error as `after`. It has to be shorter than the time for which the service remembers keys, which it does not
+   * document. Afterwards nothing is sent, and the outcome stays `Unknown` (reason `PastHorizon`). Default 12 hours, as in
+   * `PayoutQueue`.
+   */
+  readonly horizon: Duration.Input
   /** The longest `Retry-After` for which the client waits. With a longer one the call fails at once. Default 30 s. */
   readonly maxRetryAfter: Duration.Input
   /** The largest response that is read, in bytes after decompression. Default 4 MiB. */
@@ -137,6 +144,7 @@ const defaults: PaymentsPolicy = {
   retryReads: fullJitter({ base: "100 millis", times: 2 }),
   retryWrites: fullJitter({ base: "500 millis", times: 2 }),
   writes: "same-key",
+  horizon: Duration.hours(12),
   maxRetryAfter: Duration.seconds(30),
   maxResponseBytes: 4 * 1024 * 1024,
   brCode: "report",

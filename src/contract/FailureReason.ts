@@ -37,6 +37,10 @@ export const FailureReason = Schema.Literals([
   "RefusedAfterUnknown",
   /** This call sent nothing, but an earlier one with the same key may have been executed. */
   "EarlierUnknown",
+  /** Nothing was sent: the key belongs to another client id, base URL or company than those of this client. */
+  "OtherClientId",
+  /** Nothing was sent: the first request with the key is older than the horizon, so the service may have forgotten it. */
+  "PastHorizon",
   /** The answer is a redirect, not followed. */
   "Redirect",
   /** The caller interrupted the call while its request may have been under way. */

@@ -1,20 +1,11 @@
 /**
- * Idempotency keys: each logical write has one, so that the service can recognise a repetition and not execute it
- * again.
- *
- * Gotcha: a retry after a crash must use the same key, so a key must outlive its process. Make it from your own business
- * reference (`fromReference`), or store it before you send.
+ * Idempotency keys as values: their schema, and the key of a business reference.
  */
-declare module "./IdempotencyKey.ts" {}
-
 import { sha256 } from "@noble/hashes/sha2.js"
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js"
-import * as Cause from "effect/Cause"
-import * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
-import type * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import { refuse } from "../internal/refuse.ts"
 
@@ -27,30 +18,6 @@ export const IdempotencyKey = Schema.String.check(
 )
 /** See the schema of the same name. */
 export type IdempotencyKey = typeof IdempotencyKey.Type
-
-/** Options of a write. */
-export interface WriteOptions {
-  /**
-   * The key of this logical write: 1 to 255 visible ASCII characters, the same on every repetition. Default: a new
-   * one from `IdempotencyKeyGen` for each call, which is lost with the process. `Effect.retry` around a call makes a new
-   * key each time: use {@link retry}.
-   */
-  readonly idempotencyKey?: string | undefined
-  /**
-   * `"Unknown"`: an earlier call with this `idempotencyKey` may have been executed (its outcome was `Unknown`, or the
-   * process ended before it was known). A refusal of this call proves nothing about the earlier one. So every refusal of
-   * this call is an `OutcomeUnknown`, and so is a call that sends nothing, until the service answers with a readable
-   * success. A wrong input is still `InvalidRequest` or `BelowMinimum`: these errors are about this call only.
-   *
-   * `"None"`: no earlier request with this `idempotencyKey` can have been executed: none was sent, or each was
-   * provably refused. Then the words of a refusal decide no outcome, except words about idempotency or duplication.
-   *
-   * Both need an `idempotencyKey`. Default: the past of the key is unknown. Then a refusal that may be about an earlier
-   * request (by its words, as a 422 without words, or since it cannot be read) has the outcome `Unknown`. A key that
-   * the call makes has no past.
-   */
-  readonly earlier?: "None" | "Unknown" | undefined
-}
 
 /**
  * Characters that nobody can see (controls, format characters, lone surrogates, fillers, variation selectors, the blank
@@ -122,74 +89,3 @@ export const fromReferenceOption = (kind: string, reference: string): Option.Opt
 /** A short hash that names a key in spans and logs. */
 export const fingerprint = (text: string): string =>
   Predicate.isString(text) ? bytesToHex(sha256(utf8ToBytes(text))).slice(0, 40) : refuse("A key must be a text")
-
-const outcomeOf = (error: unknown): unknown => (Predicate.hasProperty(error, "outcome") ? error.outcome : undefined)
-
-/** Whether a failure proves that its attempt executed nothing. */
-const isHarmless = (reason: Cause.Reason<unknown>): boolean => {
-  const outcome = Cause.isFailReason(reason) ? outcomeOf(reason.error) : undefined
-  return outcome === "NotSent" || outcome === "Rejected" || outcome === "NoEffect"
-}
-
-/**
- * The error of an attempt that may have been executed. An error with the outcome `Unknown` is preferred to one without
- * an outcome.
- */
-const doubtIn = <E>(cause: Cause.Cause<E>): Cause.Fail<E> | undefined => {
-  const errors = cause.reasons.filter(Cause.isFailReason).filter((reason) => !isHarmless(reason))
-  return errors.find(({ error }) => outcomeOf(error) === "Unknown") ?? errors[0]
-}
-
-/**
- * Repeats a write under one key, by a schedule. Pass the options to the call inside `write`.
- *
- * Unlike `Effect.retry` around a call it loses no Unknown. After an attempt that may have been executed, the options have
- * `earlier: "Unknown"`, so that a later refusal is not taken for a proof that nothing was executed. Such an attempt
- * failed with the outcome `Unknown`, or with an error that has no outcome: a time limit of your own may have cut off a
- * request. After such an attempt the result is a success or the error of such an attempt: the last `Unknown`, or else
- * the last error without an outcome, replaces any other last error.
- *
- * The schedule sees each error and decides whether to try again: without a condition it always does, also after
- * `InvalidRequest`. A defect or an interruption ends the repetition at once.
- *
- * ```ts
- * import { Effect, Schedule } from "effect"
- * import { IdempotencyKey, Money, Payments } from "effect-pix"
- * import { Sandbox } from "effect-pix/sandbox"
- *
- * const key = IdempotencyKey.fromReference("payout", "invoice-42")
- * const schedule = Schedule.exponential("1 minute").pipe(Schedule.upTo({ times: 5 }))
- *
- * const program = Effect.gen(function* () {
- *   const payments = yield* Payments
- *   const sandbox = yield* Sandbox
- *   yield* sandbox.credit(5000)
- *   const paid = yield* IdempotencyKey.retry(key, schedule, (options) =>
- *     payments.requestWithdrawal({ amount: Money.centavos(1000) }, options)
- *   )
- *   return paid.idempotencyKey === key
- * })
- *
- * const same = await Effect.runPromise(Effect.provide(program, Sandbox.layerPayments)) // => true
- * ```
- */
-export const retry = <A, E extends Input, R, Output, Input, ScheduleError, ScheduleR>(
-  idempotencyKey: string,
-  schedule: Schedule.Schedule<Output, Input, ScheduleError, ScheduleR>,
-  write: (options: WriteOptions) => Effect.Effect<A, E, R>
-): Effect.Effect<A, E | ScheduleError, R | ScheduleR> =>
-  Effect.suspend(() => {
-    let options: WriteOptions = { idempotencyKey }
-    let doubt: Cause.Fail<E> | undefined
-    return Effect.suspend(() => write(options)).pipe(
-      Effect.tapCause((cause) =>
-        Effect.sync(() => {
-          if (!cause.reasons.every(isHarmless)) options = { idempotencyKey, earlier: "Unknown" }
-          const found = doubtIn(cause)
-          if (outcomeOf(doubt?.error) !== "Unknown" || outcomeOf(found?.error) === "Unknown") doubt = found ?? doubt
-        })
-      ),
-      Effect.retry(schedule),
-      Effect.mapError((error) => doubt?.error ?? error)
-    )
-  })

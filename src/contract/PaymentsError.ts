@@ -19,6 +19,7 @@ import { Centavos } from "../pix/Money.ts"
 import {
   answerFields,
   callFields,
+  doubtFields,
   failureFields,
   failureInWords,
   withIssues,
@@ -153,7 +154,7 @@ export class TransactionNotFound extends paymentsError<TransactionNotFound>()(
  */
 export class IdempotencyConflict extends paymentsError<IdempotencyConflict>()(
   "IdempotencyConflict",
-  answerFields({ outcome: Schema.Literal("Unknown") })
+  answerFields({ outcome: Schema.Literal("Unknown"), ...doubtFields })
 ) {
   get concerns(): "Request" {
     return "Request"
@@ -235,21 +236,23 @@ export class UnexpectedResponse extends paymentsError<UnexpectedResponse>()(
 
 /**
  * A write may or may not have been executed. **Never repeat it under another key.** To learn the result safely, call again
- * with the same input and this error's `idempotencyKey`.
+ * with the same input and `{ after: error }`: the error has the key, the time of its first request, and a fingerprint of
+ * the base URL, the client id and the company under which it was sent.
  */
 export class OutcomeUnknown extends paymentsError<OutcomeUnknown>()(
   "OutcomeUnknown",
   failureFields({
     idempotencyKey: Schema.String,
     outcome: Schema.Literal("Unknown"),
+    ...doubtFields,
     /** The differences of an answer with success from the contract. They never hold a value. */
     issues: Schema.optionalKey(Schema.Array(RequestIssue)),
     /** The values of the charge or the withdrawal in an answer with success that the client did not accept. */
     seen: Schema.optionalKey(Seen)
   })
 ) {
-  get concerns(): "Service" {
-    return "Service"
+  get concerns(): "Setup" | "Service" {
+    return this.reason === "OtherClientId" ? "Setup" : "Service"
   }
   override get message(): string {
     return `${this.operation}${keyInWords(this)} may have been executed, or not, after ${this.attempts} attempt(s): ${failureInWords(this)}${withIssues(this.issues)}.${seenInWords(this.seen)} ${stakeInWords(this.operation)} Do not send it under a new key: repeat it with the same key, or look it up first.${retryAfterInWords(this)}${serviceSaid(this)}`

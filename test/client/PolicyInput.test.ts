@@ -36,6 +36,7 @@ const wrong: { readonly [Setting in keyof PaymentsPolicy]: ReadonlyArray<unknown
   retryReads: schedules,
   retryWrites: schedules,
   writes: words,
+  horizon: [...durations, 0, Duration.zero],
   maxRetryAfter: durations,
   maxResponseBytes: [...numbers, 0, 0.5],
   brCode: words,

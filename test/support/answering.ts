@@ -2,7 +2,7 @@
 import { Deferred, Effect, Queue } from "effect"
 import { Money, type WithdrawalRequest } from "effect-pix"
 import { type RequestWithdrawalError, RequestRejected } from "../../src/contract/PaymentsError.ts"
-import type { WriteOptions } from "../../src/contract/IdempotencyKey.ts"
+import type { WriteOptions } from "../../src/contract/WriteOptions.ts"
 import type { Withdrawal } from "../../src/contract/Withdrawal.ts"
 import { mockPayments } from "./payments.ts"
 

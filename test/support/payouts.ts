@@ -12,7 +12,7 @@ import {
   type RequestWithdrawalError,
   ServiceUnavailable
 } from "../../src/contract/PaymentsError.ts"
-import type { WriteOptions } from "../../src/contract/IdempotencyKey.ts"
+import type { WriteOptions } from "../../src/contract/WriteOptions.ts"
 import type { Withdrawal } from "../../src/contract/Withdrawal.ts"
 import { type PayoutEvent, type PayoutItem, type PayoutReport, type PayoutResult, Payouts } from "effect-pix/payouts"
 import { DateTime, Effect, Equal, Stream } from "effect"

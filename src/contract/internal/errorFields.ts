@@ -58,6 +58,17 @@ export const failureFields = withFields(
   })
 )
 
+/** What the next call needs to know of a write in doubt: see `after` of `WriteOptions`. */
+export const doubtFields = {
+  /**
+   * A hash of the base URL, the client id and the company under which the key was sent, without a secret. Absent if the
+   * error was not made by a client, or no request of it is known.
+   */
+  fingerprint: Schema.optionalKey(Schema.String),
+  /** The time of the first request with the key that is known. */
+  firstSentAt: Schema.optionalKey(Schema.DateTimeUtcFromString)
+}
+
 export const serviceSaid = ({
   serviceCode,
   serviceMessage
@@ -113,6 +124,9 @@ export const reasonInWords: Record<FailureReason, string> = {
   UnsoundBrCode: "the charge was created, but its BR Code must not be shown to a payer",
   RefusedAfterUnknown: "a repeated request was refused, and the result of an earlier attempt is not known",
   EarlierUnknown: "this call sent nothing, but the result of an earlier call with the same key is not known",
+  OtherClientId:
+    "nothing was sent now, since the key belongs to another client id, base URL or company than those of this client",
+  PastHorizon: "nothing was sent now, since the service may have forgotten a key that was first sent so long ago",
   Redirect: "the answer is a redirect, which is never followed",
   Interrupted: "the call was interrupted while its request may have been under way",
   Unrecognised: "the transport failed in an unknown way"

@@ -10,7 +10,7 @@
  */
 import * as Result from "effect/Result"
 import { type IdempotencyConflict, OutcomeUnknown, type RequestWithdrawalError } from "../../contract/PaymentsError.ts"
-import type { WriteOptions } from "../../contract/IdempotencyKey.ts"
+import type { WriteOptions } from "../../contract/WriteOptions.ts"
 import type { Withdrawal } from "../../contract/Withdrawal.ts"
 import { Centavos, format } from "../../pix/Money.ts"
 import type { PayoutRefusal } from "../Payout.ts"
@@ -27,13 +27,6 @@ export type Known =
 /** The failure of a request whose result is not known, or whose stored failure cannot be read. */
 export const unseen = (idempotencyKey: string, reason: "Interrupted" | "Unrecognised", attempts = 1): OutcomeUnknown =>
   new OutcomeUnknown({ operation: "requestWithdrawal", attempts, idempotencyKey, outcome: "Unknown", reason })
-
-/**
- * Whether a payout in doubt must not be sent any more: the service may have forgotten its key. `since` and `now` are in
- * milliseconds; a time that is not known, or lies ahead, is not trusted.
- */
-export const isPastHorizon = (since: number | undefined, now: number, horizon: number): boolean =>
-  since === undefined || Math.abs(now - since) > horizon
 
 /** The options of a request for a payout. */
 export const optionsOf = (idempotencyKey: string, isInDoubt: boolean): WriteOptions =>

@@ -6,6 +6,7 @@ import * as BigDecimal from "effect/BigDecimal"
 import * as DateTime from "effect/DateTime"
 import * as Equal from "effect/Equal"
 import * as Result from "effect/Result"
+import { isPastHorizon } from "../../internal/horizon.ts"
 import type { WithdrawalRequest } from "../../contract/Withdrawal.ts"
 import type { Centavos, Reais } from "../../pix/Money.ts"
 import {
@@ -17,7 +18,6 @@ import {
 } from "../Payout.ts"
 import { badAmount, checkOf, conflictOf, isCentavos, type ReadItem, readItem } from "./content.ts"
 import { type Doubt, makeHistory, type Past } from "./history.ts"
-import { isPastHorizon } from "./machine.ts"
 import type { Settings } from "./settings.ts"
 
 /** The fields of every event that say which payout it is. */

@@ -10,7 +10,7 @@ import { headerNames } from "../../../contract/Endpoints.ts"
 import { errorType, withoutValues } from "../../../internal/spans.ts"
 import type { ApiCredentials } from "../../Credentials.ts"
 import { judgeAnswer, judgeFailure } from "./judge.ts"
-import type { Call, Failed, Prepared } from "./state.ts"
+import { type Call, type Failed, type Prepared, sendUntil } from "./state.ts"
 
 interface Attempted<A> {
   readonly status: number | undefined
@@ -30,13 +30,14 @@ const headersOf = ({ apiKey, clientId }: ApiCredentials, { body, idempotencyKey 
 const send = <A, E>(call: Call<A, E>, used: ApiCredentials): Effect.Effect<Attempted<A>> =>
   Effect.callback((resume) => {
     const { client, prepared, route, settings, started } = call
-    const { attemptTimeout, clock, deadline, notAfter, policy, transport } = settings
+    const { attemptTimeout, clock, deadline, policy, transport } = settings
     call.attempts++
     call.used = used
     call.isUnderWay = true
     const now = clock.currentTimeMillisUnsafe()
     call.attemptStarted = now
-    const end = Math.min(now + attemptTimeout, started + deadline, notAfter)
+    call.firstSentAt ??= now
+    const end = Math.min(now + attemptTimeout, started + deadline, sendUntil(call))
     return transport.send(
       {
         origin: client.origin,

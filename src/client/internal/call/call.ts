@@ -2,8 +2,9 @@
  * A call from its first attempt to its end.
  *
  * Rules for a write: every attempt sends the same bytes and the same key. Once an attempt may have been executed, the
- * outcome stays unknown until there is a success that can be read, and nothing is sent under another client id: keys
- * belong to a client id. An interruption while it may have been executed is reported.
+ * outcome stays unknown until there is a success that can be read, and nothing is sent under another client id, base URL
+ * or company, since a key belongs to these, or after the horizon. An interruption while it may have been executed is
+ * reported.
  */
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
@@ -13,10 +14,13 @@ import * as Exit from "effect/Exit"
 import * as Result from "effect/Result"
 import { invalidRequest } from "../../../contract/CallChecks.ts"
 import { type InvalidRequest, type Outcome, OutcomeUnknown } from "../../../contract/PaymentsError.ts"
+import { isPastHorizon } from "../../../internal/horizon.ts"
+import type { Sender } from "../../../internal/sender.ts"
 import { errorType, log, withoutValues } from "../../../internal/spans.ts"
 import { attempt, recordAttempt } from "./attempt.ts"
 import type { Client } from "./client.ts"
 import { attributesOfAttempt, attributesOfCall } from "./attributes.ts"
+import { doubtFields } from "./error.ts"
 import { makeRetry, type Retry } from "./retry.ts"
 import type { Call, Failed, Prepared, Refused, Route, Unanswered } from "./state.ts"
 import type { CallEnd } from "./metrics.ts"
@@ -58,7 +62,9 @@ export const run = <A, E extends Tagged>(
       used: undefined,
       isUnderWay: false,
       inDoubt: prepared.past === "Unknown" ? earlierUnknown : undefined,
-      clientIdInDoubt: undefined,
+      sender: undefined,
+      fingerprint: prepared.after?.fingerprint,
+      firstSentAt: prepared.after?.firstSentAt?.epochMilliseconds,
       span: undefined,
       isOver: false
     }
@@ -84,10 +90,13 @@ const attempts = Effect.fnUntraced(function* <A, E extends Tagged>(call: Call<A,
   let last: Failed | undefined
   for (;;) {
     const used = yield* client.credentials.current
-    if (last !== undefined && call.clientIdInDoubt !== undefined && call.clientIdInDoubt !== used.clientId) {
-      return yield* giveUp(call, last)
+    if (call.prepared.idempotencyKey !== undefined) {
+      const sender = client.senderWith(used)
+      const withheld = withholdingReason(call, sender)
+      if (withheld !== undefined) return yield* giveUp(call, notSentBecause(withheld, call.inDoubt))
+      if (call.inDoubt !== undefined) call.fingerprint ??= sender.fingerprint()
+      call.sender = sender
     }
-    if (call.inDoubt !== undefined) call.clientIdInDoubt ??= used.clientId
     const result = yield* attempt(call, used)
     if (Result.isSuccess(result)) {
       client.budget.refund(settings.policy.retryBudget, retry?.cost() ?? "first")
@@ -102,13 +111,32 @@ const attempts = Effect.fnUntraced(function* <A, E extends Tagged>(call: Call<A,
     call.isUnderWay = false
     if (call.prepared.idempotencyKey !== undefined && last._tag === "Unanswered" && last.sent === "Unknown") {
       call.inDoubt = last
-      call.clientIdInDoubt = used.clientId
+      call.fingerprint ??= call.sender?.fingerprint()
     }
     if (last._tag === "Refused" && last.status === 429) yield* reportRateLimit(call, last)
     retry ??= makeRetry(call)
     if (!(yield* retry.next(last, used))) return yield* giveUp(call, last)
   }
 })
+
+/** Why a write must not be sent now. */
+const withholdingReason = (call: Call, sender: Sender): "OtherClientId" | "PastHorizon" | undefined => {
+  const { fingerprint, firstSentAt, inDoubt, settings } = call
+  const { clock, horizon, senderCheck } = settings
+  if (!senderCheck(sender) || (fingerprint !== undefined && fingerprint !== sender.fingerprint()))
+    return "OtherClientId"
+  // Of a key without a known first request, the caller said that it may be sent.
+  return inDoubt !== undefined &&
+    firstSentAt !== undefined &&
+    isPastHorizon(firstSentAt, clock.currentTimeMillisUnsafe(), horizon)
+    ? "PastHorizon"
+    : undefined
+}
+
+const notSentBecause = (reason: Unanswered["reason"], inDoubt: Unanswered | undefined): Unanswered =>
+  inDoubt === undefined
+    ? { _tag: "Unanswered", sent: "NotSent", reason }
+    : { _tag: "Unanswered", sent: "Unknown", reason, seen: inDoubt.seen }
 
 const reportRateLimit = (call: Call, refused: Refused) =>
   call.client.reportRateLimit(call.settings.clock.currentTimeMillisUnsafe(), refused.retryAfter, {
@@ -135,11 +163,15 @@ const failureOfCall = (last: Failed, inDoubt: Unanswered | undefined): Failed =>
   }
 }
 
+const isWithheld = (last: Failed) =>
+  last._tag === "Unanswered" && (last.reason === "OtherClientId" || last.reason === "PastHorizon")
+
 const giveUp = <A, E extends Tagged>(call: Call<A, E>, last: Failed): Effect.Effect<never, E> => {
   const error = call.prepared.toError(call, failureOfCall(last, call.inDoubt))
   endFailed(call, error, Exit.fail(error))
   // The earlier call has already logged a warning about its unknown outcome.
-  const level = call.prepared.past === "Unknown" ? "Debug" : "Warn"
+  const isKnown = call.prepared.past === "Unknown" && !isWithheld(last)
+  const level = isKnown ? "Debug" : "Warn"
   return error.outcome === "Unknown"
     ? Effect.andThen(logFailed(call, error, level), Effect.fail(error))
     : Effect.fail(error)
@@ -161,7 +193,8 @@ const endInterrupted = <A, E>(call: Call<A, E>, cause: Cause.Cause<E>): Effect.E
     attempts: call.attempts,
     idempotencyKey,
     outcome: "Unknown",
-    reason: "Interrupted"
+    reason: "Interrupted",
+    ...doubtFields(call)
   })
   endFailed(call, report, exit)
   const hook = Effect.suspend(() => call.settings.policy.onInterruptedWrite(report))

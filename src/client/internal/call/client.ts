@@ -13,15 +13,17 @@ import * as Result from "effect/Result"
 import type * as Tracer from "effect/Tracer"
 import type { Operation, RequestIssue } from "../../../contract/PaymentsError.ts"
 import { NotAfter } from "../../../internal/notAfter.ts"
+import { type Sender, SenderCheck } from "../../../internal/sender.ts"
 import { isTraced, log } from "../../../internal/spans.ts"
 import { registeredTransport, type Transport } from "../../../internal/transport.ts"
-import type { Credentials } from "../../Credentials.ts"
+import type { ApiCredentials, Credentials } from "../../Credentials.ts"
 import type { IdempotencyKeyGen } from "../../IdempotencyKeyGen.ts"
 import { PaymentsPolicy, type RetryBudget } from "../../PaymentsPolicy.ts"
 import { RefusalRules } from "../../RefusalRules.ts"
 import { transportOf } from "../transport/clientTransport.ts"
 import { wrongSettings } from "./policyCheck.ts"
 import { makeMeters, type Meters } from "./metrics.ts"
+import { makeSender } from "./sender.ts"
 
 export interface ClientOptions {
   readonly client: HttpClient.HttpClient
@@ -39,6 +41,8 @@ export interface Client extends Pick<ClientOptions, "credentials" | "keys" | "co
   readonly prefix: string
   readonly server: { readonly address: string; readonly port: number; readonly scheme: string }
   readonly meters: Meters
+  /** The sender with these credentials. */
+  readonly senderWith: (credentials: ApiCredentials) => Sender
   /** Counts and logs the fields of an answer that did not fit. */
   readonly reportMisfits: ReturnType<typeof makeMisfitReport>
   /** Logs that the service limits requests. */
@@ -66,6 +70,7 @@ export const makeClient = (options: ClientOptions): Effect.Effect<Client> =>
       prefix,
       server,
       meters,
+      senderWith: (current) => makeSender(baseUrl.origin + prefix, companyId, current),
       reportMisfits: makeMisfitReport(meters),
       reportRateLimit: makeRateLimitReport(),
       settingsOf: makeSettings(client, builtIn)
@@ -82,8 +87,11 @@ export interface Settings {
   readonly attemptTimeout: number
   readonly deadline: number
   readonly maxRetryAfter: number
-  /** The last moment at which a request may leave. */
+  /** The last moment at which a request may leave, by the wall clock. */
   readonly notAfter: number
+  /** How long after the first request with its key a write in doubt may be sent. */
+  readonly horizon: number
+  readonly senderCheck: (sender: Sender) => boolean
 }
 
 /** The settings of a call, or the mistakes in them. */
@@ -125,6 +133,7 @@ const makeSettings = (client: HttpClient.HttpClient, builtIn: Context.Context<ne
     const rules = Context.getOrUndefined(context, RefusalRules) ?? layers.rules
     if (checked.policy !== policy || checked.rules !== rules) checked = check(policy, rules)
     if (checked.issues.length > 0) return Result.fail(checked.issues)
+    const notAfter = Context.get(context, NotAfter)
     return Result.succeed({
       policy,
       clock,
@@ -134,7 +143,10 @@ const makeSettings = (client: HttpClient.HttpClient, builtIn: Context.Context<ne
       attemptTimeout: Duration.toMillis(policy.attemptTimeout),
       deadline: Duration.toMillis(policy.deadline),
       maxRetryAfter: Duration.toMillis(policy.maxRetryAfter),
-      notAfter: Context.get(context, NotAfter)
+      notAfter,
+      // Who gives a last moment has a horizon of its own.
+      horizon: notAfter === Number.POSITIVE_INFINITY ? Duration.toMillis(policy.horizon) : Number.POSITIVE_INFINITY,
+      senderCheck: Context.get(context, SenderCheck)
     })
   }
 

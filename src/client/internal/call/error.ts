@@ -1,6 +1,7 @@
 /**
  * Makes the typed errors of `PaymentsError` from failed calls. No other module decides the tag of an error.
  */
+import * as DateTime from "effect/DateTime"
 import * as Result from "effect/Result"
 import {
   AuthError,
@@ -21,6 +22,13 @@ const present = <Fields extends Record<string, unknown>>(fields: Fields) => {
   const defined: unknown = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
   return defined as { readonly [K in keyof Fields]?: Exclude<Fields[K], undefined> } // the filter is what removes undefined
 }
+
+/** The sender and the time of the write that may have been executed. */
+export const doubtFields = ({ fingerprint, firstSentAt, sender }: Call) =>
+  present({
+    fingerprint: fingerprint ?? sender?.fingerprint(),
+    firstSentAt: firstSentAt === undefined ? undefined : DateTime.makeUnsafe(firstSentAt)
+  })
 
 /** The fields of the error of a call that was refused. */
 const refusedFields = ({ attempts, prepared, route }: Call, { serviceCode, serviceMessage, status }: Refused) => ({
@@ -92,7 +100,7 @@ const refusedWrite = <Own extends PaymentsError>(
   const fields = { ...refusedFields(call, refused), idempotencyKey }
   const errorFor = (cause: RefusalCause | undefined) =>
     ownError?.(refused, fields, cause, rules) ?? new RequestRejected(fields)
-  const conflict = () => new IdempotencyConflict({ ...fields, outcome: "Unknown" })
+  const conflict = () => new IdempotencyConflict({ ...fields, ...doubtFields(call), outcome: "Unknown" })
 
   if (status === 401) return new AuthError(fields)
   if (status === 429) return new RateLimited({ ...fields, ...present({ retryAfter }) })
@@ -110,7 +118,13 @@ const refusedWrite = <Own extends PaymentsError>(
   if (past === "Undeclared") {
     if (isAskedBefore(words) || (status === 422 && !hasWords && unread === undefined)) return conflict()
     if (unread !== undefined && mayConcernKey.has(status)) {
-      return new OutcomeUnknown({ ...fields, outcome: "Unknown", ...present({ retryAfter }), reason: unread })
+      return new OutcomeUnknown({
+        ...fields,
+        ...doubtFields(call),
+        outcome: "Unknown",
+        ...present({ retryAfter }),
+        reason: unread
+      })
     }
   }
   return status === 403 ? new AuthError(fields) : errorFor(undefined)
@@ -125,7 +139,8 @@ export const writeError = <Own extends PaymentsError = never>(
 ) => {
   if (failed._tag === "Refused") return refusedWrite(call, idempotencyKey, failed, ownError)
   const fields = { ...unansweredFields(call, failed), idempotencyKey }
-  return failed.sent === "NotSent"
+  const { issues, seen, sent } = failed
+  return sent === "NotSent"
     ? new ServiceUnavailable({ ...fields, outcome: "NotSent" })
-    : new OutcomeUnknown({ ...fields, ...present({ issues: failed.issues, seen: failed.seen }), outcome: "Unknown" })
+    : new OutcomeUnknown({ ...fields, ...doubtFields(call), ...present({ issues, seen }), outcome: "Unknown" })
 }

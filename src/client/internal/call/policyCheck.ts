@@ -41,6 +41,7 @@ const policy: Checks<PaymentsPolicy> = {
   retryReads: schedule,
   retryWrites: schedule,
   writes: oneOf("same-key", "only-unsent", "never"),
+  horizon: someTime,
   maxRetryAfter: [(value) => millisOf(value) !== undefined, "must be a duration"],
   maxResponseBytes: [(value) => Number.isSafeInteger(value) && Number(value) >= 1, "must be a whole number from 1"],
   brCode: oneOf("report", "require"),

@@ -7,9 +7,17 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { invalidRequest } from "../../../contract/CallChecks.ts"
 import { type Endpoint, isWrite } from "../../../contract/Endpoints.ts"
-import { IdempotencyKey, type WriteOptions } from "../../../contract/IdempotencyKey.ts"
-import type { InvalidRequest, PaymentsError, ReadError, WriteError } from "../../../contract/PaymentsError.ts"
+import { IdempotencyKey } from "../../../contract/IdempotencyKey.ts"
+import {
+  IdempotencyConflict,
+  type InvalidRequest,
+  OutcomeUnknown,
+  type PaymentsError,
+  type ReadError,
+  type WriteError
+} from "../../../contract/PaymentsError.ts"
 import { issuesOf } from "../../../contract/RequestIssues.ts"
+import type { WriteOptions } from "../../../contract/WriteOptions.ts"
 import type { PaymentsPolicy } from "../../PaymentsPolicy.ts"
 import { bodyDecoder, type FastReader, parseJson } from "../wire/decode.ts"
 import { type Places, seenIn } from "../wire/seen.ts"
@@ -109,6 +117,7 @@ export const read = <E extends Endpoint, A, Own extends PaymentsError = never>(
   return run(client, route, {
     idempotencyKey: undefined,
     past: "None",
+    after: undefined,
     path: path.success,
     body: undefined,
     decode: (text, _, misfits) => Result.flatMap(route.decode(text, misfits), accept),
@@ -140,7 +149,7 @@ export const write = <E extends Endpoint, A, Own extends PaymentsError = never>(
   const { decimals, operation } = route.endpoint
   return Effect.flatMap(
     keyOf(client, route.endpoint, options),
-    ({ idempotencyKey, past }): Effect.Effect<A, WriteError | Own> => {
+    ({ after, idempotencyKey, past }): Effect.Effect<A, WriteError | Own> => {
       const path = route.pathOf(input)
       if (Result.isFailure(path)) return Effect.fail(invalidRequest(operation, path.failure, idempotencyKey))
       const body = Result.getOrElse(
@@ -151,6 +160,7 @@ export const write = <E extends Endpoint, A, Own extends PaymentsError = never>(
       return run(client, route, {
         idempotencyKey,
         past,
+        after,
         path: path.success,
         body: body.success === undefined ? undefined : encoder.encode(body.success),
         decode: (text, policy, misfits) =>
@@ -167,28 +177,56 @@ export const write = <E extends Endpoint, A, Own extends PaymentsError = never>(
   )
 }
 
+const Unclear = Schema.declare(
+  (given): given is OutcomeUnknown | IdempotencyConflict =>
+    given instanceof OutcomeUnknown || given instanceof IdempotencyConflict,
+  { expected: "an OutcomeUnknown or an IdempotencyConflict, decoded by its schema if it was stored" }
+)
+
+type Options = Readonly<Pick<WriteOptions, "after" | "earlier" | "idempotencyKey">>
+
+/** Schema filters of options: each is a rule, and the sentence for options that break it. */
+const rule = (isKept: (options: Options) => boolean, message: string) => Schema.makeFilter(isKept, { message })
+
 const checkOptions = strictEncoder(
   Schema.Struct({
     idempotencyKey: Schema.optional(IdempotencyKey),
-    earlier: Schema.optional(Schema.Literals(["None", "Unknown"]))
+    earlier: Schema.optional(Schema.Literals(["None", "Unknown"])),
+    after: Schema.optional(Unclear)
   }).check(
-    Schema.makeFilter(({ earlier, idempotencyKey }) => earlier === undefined || idempotencyKey !== undefined, {
-      message: "needs the idempotencyKey of the earlier call beside `earlier`"
-    })
+    rule(
+      ({ after, earlier, idempotencyKey }) =>
+        earlier === undefined || idempotencyKey !== undefined || after !== undefined,
+      "needs the idempotencyKey of the earlier call beside `earlier`"
+    ),
+    rule(
+      ({ after, earlier }) => after === undefined || earlier !== "None",
+      'must not say `earlier: "None"` beside `after`: the earlier call may have been executed'
+    ),
+    rule(
+      ({ after, idempotencyKey }) =>
+        after === undefined ||
+        (after.idempotencyKey !== undefined && (idempotencyKey ?? after.idempotencyKey) === after.idempotencyKey),
+      "must have the idempotencyKey of `after`, or none"
+    )
   )
 )
 
 interface Keyed {
   readonly idempotencyKey: string
   readonly past: KeyPast
+  readonly after: Options["after"]
 }
 
 /** Returns the key of a write and the known past of the key. A key that is made for this call has no past. */
 const keyOf = (client: Client, { keyPrefix = "tx", operation }: Endpoint, options: WriteOptions = {}) => {
   const checked = checkOptions(options)
   if (Result.isFailure(checked)) return Effect.fail(invalidRequest(operation, checked.failure))
-  const { earlier = "Undeclared", idempotencyKey } = checked.success
+  const { after, earlier = "Undeclared", idempotencyKey = after?.idempotencyKey } = checked.success
+  if (after !== undefined && after.operation !== operation) {
+    return Effect.fail(invalidRequest(operation, [{ path: "after", problem: `must be of an earlier ${operation}` }]))
+  }
   return idempotencyKey === undefined
-    ? Effect.map(client.keys.next(keyPrefix), (made): Keyed => ({ idempotencyKey: made, past: "None" }))
-    : Effect.succeed<Keyed>({ idempotencyKey, past: earlier })
+    ? Effect.map(client.keys.next(keyPrefix), (made): Keyed => ({ idempotencyKey: made, past: "None", after }))
+    : Effect.succeed<Keyed>({ idempotencyKey, past: after === undefined ? earlier : "Unknown", after })
 }

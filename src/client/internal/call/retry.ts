@@ -12,7 +12,7 @@ import type { FailedAttempt, PaymentsPolicy } from "../../PaymentsPolicy.ts"
 import { errorType, inTraceOf, log } from "../../../internal/spans.ts"
 import { failureTag } from "../failureTag.ts"
 import { attributesOfAttempt } from "./attributes.ts"
-import type { Call, Failed, Unanswered } from "./state.ts"
+import { type Call, type Failed, sendUntil, type Unanswered } from "./state.ts"
 
 /** The reasons after which another attempt may succeed, whatever the status. */
 const transientReasons: ReadonlySet<FailureReason> = new Set([
@@ -78,14 +78,15 @@ export interface Retry {
 
 export const makeRetry = (call: Call): Retry => {
   const { client, prepared, route, settings, started } = call
-  const { clock, deadline, maxRetryAfter, notAfter, policy } = settings
+  const { clock, deadline, maxRetryAfter, policy } = settings
   const isWrite = prepared.idempotencyKey !== undefined
   let isReloaded = false
   let cost: ReturnType<Retry["cost"]> = "first"
   let step: ((now: number, input: FailedAttempt) => Pull.Pull<[unknown, Duration.Duration], never, unknown>) | undefined
 
   const elapsed = () => clock.currentTimeMillisUnsafe() - started
-  const isInTime = (wait = 0) => elapsed() + wait < deadline && clock.currentTimeMillisUnsafe() + wait <= notAfter
+  const isInTime = (wait = 0) =>
+    elapsed() + wait < deadline && clock.currentTimeMillisUnsafe() + wait <= sendUntil(call)
 
   /** Runs code of the user, until the deadline at most. */
   const untilDeadline = <A>(effect: Effect.Effect<A>) =>

@@ -7,7 +7,14 @@ import type * as Duration from "effect/Duration"
 import type * as Result from "effect/Result"
 import type * as Tracer from "effect/Tracer"
 import type { Endpoint } from "../../../contract/Endpoints.ts"
-import type { FailureReason, RequestIssue, Seen } from "../../../contract/PaymentsError.ts"
+import type {
+  FailureReason,
+  IdempotencyConflict,
+  OutcomeUnknown,
+  RequestIssue,
+  Seen
+} from "../../../contract/PaymentsError.ts"
+import type { Sender } from "../../../internal/sender.ts"
 import type { ApiCredentials } from "../../Credentials.ts"
 import type { PaymentsPolicy } from "../../PaymentsPolicy.ts"
 import type { Client, Settings } from "./client.ts"
@@ -33,6 +40,8 @@ export interface Prepared<A, E> {
   /** The key of a write. A read has none. */
   readonly idempotencyKey: string | undefined
   readonly past: KeyPast
+  /** The error of an earlier call with the key, if the caller gave it. */
+  readonly after: OutcomeUnknown | IdempotencyConflict | undefined
   /** Begins with a slash, and includes the query. */
   readonly path: string
   /** Made once, so that every attempt sends the same bytes. */
@@ -60,11 +69,19 @@ export interface Call<A = unknown, E = unknown> {
   isUnderWay: boolean
   /** The attempt that may have been executed, of this call or of an earlier one. */
   inDoubt: Unanswered | undefined
-  /** The client id with which that attempt was sent. */
-  clientIdInDoubt: string | undefined
+  /** The sender of the last attempt. */
+  sender: Sender | undefined
+  /** The fingerprint of the sender of the attempt in doubt. */
+  fingerprint: string | undefined
+  /** When the first request with the key was sent, in milliseconds since 1970. */
+  firstSentAt: number | undefined
   span: Tracer.Span | undefined
   isOver: boolean
 }
+
+/** The last moment at which a request of the call may leave, by the wall clock: in doubt, not after the horizon. */
+export const sendUntil = ({ firstSentAt, inDoubt, settings: { horizon, notAfter } }: Call): number =>
+  inDoubt === undefined || firstSentAt === undefined ? notAfter : Math.min(notAfter, firstSentAt + horizon)
 
 /** The fields of every answer that is not a success. */
 interface ServiceSaid {

@@ -7,7 +7,7 @@ import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import { invalidRequest } from "../../../contract/CallChecks.ts"
 import { createTransaction as endpoint } from "../../../contract/Endpoints.ts"
-import type { WriteOptions } from "../../../contract/IdempotencyKey.ts"
+import type { WriteOptions } from "../../../contract/WriteOptions.ts"
 import type { CreateTransactionError } from "../../../contract/PaymentsError.ts"
 import type {
   CreatedPixTransaction,

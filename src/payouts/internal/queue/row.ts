@@ -15,11 +15,12 @@ import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import * as String from "effect/String"
 import * as Struct from "effect/Struct"
+import { isPastHorizon } from "../../../internal/horizon.ts"
 import { Centavos } from "../../../pix/Money.ts"
 import { IdempotencyConflict, OutcomeUnknown } from "../../../contract/PaymentsError.ts"
 import { PayoutRefusal } from "../../Payout.ts"
 import { type ParkedBecause, PayoutState, PayoutStatus } from "../../PayoutStatus.ts"
-import { isPassing, isPastHorizon, type Known, unseen } from "../machine.ts"
+import { isPassing, type Known, unseen } from "../machine.ts"
 
 /** A driver may give a BIGINT as a number, a bigint or a text. */
 const Int = Schema.Union([Schema.Finite, Schema.BigInt, Schema.String]).pipe(

@@ -11,7 +11,7 @@ import * as Schema from "effect/Schema"
 import { IdempotencyKeyGen } from "../../../client/IdempotencyKeyGen.ts"
 import { Payments } from "../../../client/Payments.ts"
 import * as Endpoints from "../../../contract/Endpoints.ts"
-import type { WriteOptions } from "../../../contract/IdempotencyKey.ts"
+import type { WriteOptions } from "../../../contract/WriteOptions.ts"
 import { Outcome } from "../../../contract/Outcome.ts"
 import type { Operation } from "../../../contract/PaymentsError.ts"
 import type { RehearsalCall } from "../../RehearsalWorld.ts"
@@ -62,7 +62,7 @@ interface Asked {
 const asWrite = (operation: Operation, noun: string, amount: number, options: WriteOptions | undefined): Asked => ({
   operation,
   question: `a ${noun} of ${amount} centavos`,
-  key: options?.idempotencyKey
+  key: options?.idempotencyKey ?? options?.after?.idempotencyKey
 })
 
 interface Options {
