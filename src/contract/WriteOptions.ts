@@ -1,7 +1,13 @@
 /**
  * The options of a write: its idempotency key, and what is known of earlier requests with that key.
  */
-import type { IdempotencyConflict, OutcomeUnknown } from "./PaymentsError.ts"
+import { IdempotencyConflict, OutcomeUnknown } from "./PaymentsError.ts"
+
+/** An error of a write that may have been executed. */
+export type Unclear = OutcomeUnknown | IdempotencyConflict
+
+export const isUnclear = (error: unknown): error is Unclear =>
+  error instanceof OutcomeUnknown || error instanceof IdempotencyConflict
 
 /** Options of a write. */
 export interface WriteOptions {
@@ -36,5 +42,5 @@ export interface WriteOptions {
    * the reason `OtherClientId` or `PastHorizon`. Its error has the same first time and fingerprint, so it can be given to
    * the next call.
    */
-  readonly after?: OutcomeUnknown | IdempotencyConflict | undefined
+  readonly after?: Unclear | undefined
 }

@@ -30,14 +30,16 @@ const headersOf = ({ apiKey, clientId }: ApiCredentials, { body, idempotencyKey 
 const send = <A, E>(call: Call<A, E>, used: ApiCredentials): Effect.Effect<Attempted<A>> =>
   Effect.callback((resume) => {
     const { client, prepared, route, settings, started } = call
-    const { attemptTimeout, clock, deadline, policy, transport } = settings
+    const { attemptTimeout, clock, deadline, monotonicMillis, policy, transport } = settings
     call.attempts++
     call.used = used
     call.isUnderWay = true
-    const now = clock.currentTimeMillisUnsafe()
+    const now = monotonicMillis()
+    const wallNow = clock.currentTimeMillisUnsafe()
     call.attemptStarted = now
-    call.firstSentAt ??= now
-    const end = Math.min(now + attemptTimeout, started + deadline, sendUntil(call))
+    call.firstSentAt ??= wallNow
+    const wallEnd = sendUntil(call)
+    const timeout = Math.ceil(Math.min(attemptTimeout, started + deadline - now, wallEnd - wallNow))
     return transport.send(
       {
         origin: client.origin,
@@ -45,9 +47,9 @@ const send = <A, E>(call: Call<A, E>, used: ApiCredentials): Effect.Effect<Attem
         path: client.prefix + prepared.path,
         headers: headersOf(used, prepared),
         body: prepared.body,
-        isLate: () => clock.currentTimeMillisUnsafe() > end
+        isLate: () => monotonicMillis() - now > timeout || clock.currentTimeMillisUnsafe() > wallEnd
       },
-      Math.max(0, end - now),
+      Math.max(0, timeout),
       policy.maxResponseBytes,
       {
         onAnswer: (status, headers, body) =>
@@ -61,7 +63,7 @@ const send = <A, E>(call: Call<A, E>, used: ApiCredentials): Effect.Effect<Attem
 /** Records the duration of the current attempt. */
 export const recordAttempt = (call: Call, status: number | undefined, errorType: string | undefined): void => {
   const { attemptStarted, client, context, route, settings } = call
-  const seconds = (settings.clock.currentTimeMillisUnsafe() - attemptStarted) / 1000
+  const seconds = (settings.monotonicMillis() - attemptStarted) / 1000
   client.meters.recordAttempt(route.endpoint, { status, errorType }, seconds, context)
 }
 

@@ -7,20 +7,21 @@
  * reported.
  */
 import * as Cause from "effect/Cause"
-import * as Duration from "effect/Duration"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as ErrorReporter from "effect/ErrorReporter"
 import * as Exit from "effect/Exit"
 import * as Result from "effect/Result"
 import { invalidRequest } from "../../../contract/CallChecks.ts"
-import { type InvalidRequest, type Outcome, OutcomeUnknown } from "../../../contract/PaymentsError.ts"
+import type { InvalidRequest, Outcome } from "../../../contract/PaymentsError.ts"
+import { isUnclear } from "../../../contract/WriteOptions.ts"
 import { isPastHorizon } from "../../../internal/horizon.ts"
 import type { Sender } from "../../../internal/sender.ts"
 import { errorType, log, withoutValues } from "../../../internal/spans.ts"
 import { attempt, recordAttempt } from "./attempt.ts"
 import type { Client } from "./client.ts"
 import { attributesOfAttempt, attributesOfCall } from "./attributes.ts"
-import { doubtFields } from "./error.ts"
+import { CallListener, lostReport, onLostExit, reportLost } from "./report.ts"
 import { makeRetry, type Retry } from "./retry.ts"
 import type { Call, Failed, Prepared, Refused, Route, Unanswered } from "./state.ts"
 import type { CallEnd } from "./metrics.ts"
@@ -33,9 +34,6 @@ interface Tagged extends ErrorReporter.Reportable {
 
 /** An earlier call with the same key may have been executed. */
 const earlierUnknown: Unanswered = { _tag: "Unanswered", sent: "Unknown", reason: "EarlierUnknown" }
-
-/** How long `onInterruptedWrite` may take. */
-const hookTimeout = Duration.seconds(10)
 
 /** Runs a prepared call. */
 export const run = <A, E extends Tagged>(
@@ -55,7 +53,7 @@ export const run = <A, E extends Tagged>(
       prepared,
       settings,
       context: fiber.context,
-      started: settings.clock.currentTimeMillisUnsafe(),
+      started: settings.monotonicMillis(),
       misfits: new Set(),
       attempts: 0,
       attemptStarted: 0,
@@ -65,11 +63,16 @@ export const run = <A, E extends Tagged>(
       sender: undefined,
       fingerprint: prepared.after?.fingerprint,
       firstSentAt: prepared.after?.firstSentAt?.epochMilliseconds,
+      unclear: undefined,
+      isReported: false,
       span: undefined,
       isOver: false
     }
-    const attempted = Effect.onExitPrimitive(attempts(call), (exit) =>
-      Exit.isSuccess(exit) || Cause.hasFails(exit.cause) ? undefined : endInterrupted(call, exit.cause)
+    if (prepared.idempotencyKey !== undefined) Context.get(fiber.context, CallListener)(call)
+    const attempted = onLostExit(attempts(call), (cause) =>
+      Cause.hasFails(cause)
+        ? Effect.failCause(cause)
+        : Effect.andThen(endInterrupted(call, cause), Effect.failCause(cause))
     )
     return settings.isTraced ? inSpan(call, attempted) : attempted
   })
@@ -113,6 +116,7 @@ const attempts = Effect.fnUntraced(function* <A, E extends Tagged>(call: Call<A,
       call.inDoubt = last
       call.fingerprint ??= call.sender?.fingerprint()
     }
+    errorAfter(call, last)
     if (last._tag === "Refused" && last.status === 429) yield* reportRateLimit(call, last)
     retry ??= makeRetry(call)
     if (!(yield* retry.next(last, used))) return yield* giveUp(call, last)
@@ -166,8 +170,15 @@ const failureOfCall = (last: Failed, inDoubt: Unanswered | undefined): Failed =>
 const isWithheld = (last: Failed) =>
   last._tag === "Unanswered" && (last.reason === "OtherClientId" || last.reason === "PastHorizon")
 
-const giveUp = <A, E extends Tagged>(call: Call<A, E>, last: Failed): Effect.Effect<never, E> => {
+/** The error of the call, if it ends after this failure. A doubt in it is known from now on, whatever ends the call. */
+const errorAfter = <A, E extends Tagged>(call: Call<A, E>, last: Failed): E => {
   const error = call.prepared.toError(call, failureOfCall(last, call.inDoubt))
+  if (isUnclear(error)) call.unclear = error
+  return error
+}
+
+const giveUp = <A, E extends Tagged>(call: Call<A, E>, last: Failed): Effect.Effect<never, E> => {
+  const error = errorAfter(call, last)
   endFailed(call, error, Exit.fail(error))
   // The earlier call has already logged a warning about its unknown outcome.
   const isKnown = call.prepared.past === "Unknown" && !isWithheld(last)
@@ -177,34 +188,23 @@ const giveUp = <A, E extends Tagged>(call: Call<A, E>, last: Failed): Effect.Eff
     : Effect.fail(error)
 }
 
-/** Ends a call that was interrupted or failed with a defect. No error is returned, so the key of a write is reported. */
+/**
+ * Ends a call that was interrupted or failed with a defect, or whose result did not reach the caller. No error is returned,
+ * so the key of a write is reported.
+ */
 const endInterrupted = <A, E>(call: Call<A, E>, cause: Cause.Cause<E>): Effect.Effect<unknown> => {
   const exit = Exit.failCause(cause)
-  const { idempotencyKey } = call.prepared
-  if (idempotencyKey === undefined || !(call.isUnderWay || call.inDoubt !== undefined)) {
-    const result = Cause.hasInterruptsOnly(cause) ? "Interrupted" : "Defect"
-    if (call.isUnderWay) recordAttempt(call, undefined, result)
+  const report = lostReport(call)
+  const result = Cause.hasInterruptsOnly(cause) ? "Interrupted" : "Defect"
+  if (call.isUnderWay && !call.isOver) recordAttempt(call, undefined, report === undefined ? result : "Interrupted")
+  if (report === undefined) {
     end(call, exit, { result, outcome: "NoEffect", errorType: result })
     return Effect.void
   }
-  if (call.isUnderWay && !call.isOver) recordAttempt(call, undefined, "Interrupted")
-  const report = new OutcomeUnknown({
-    operation: call.route.endpoint.operation,
-    attempts: call.attempts,
-    idempotencyKey,
-    outcome: "Unknown",
-    reason: "Interrupted",
-    ...doubtFields(call)
-  })
+  call.unclear = report
+  call.isReported = true
   endFailed(call, report, exit)
-  const hook = Effect.suspend(() => call.settings.policy.onInterruptedWrite(report))
-  return logFailed(call, report).pipe(
-    // An interruption waits for the hook, so the hook has a time limit.
-    Effect.andThen(Effect.timeoutOption(Effect.interruptible(hook), hookTimeout)),
-    Effect.catchCause(() =>
-      log("Warn", "onInterruptedWrite failed. The line above holds the key.", attributesOf(report), call.span)
-    )
-  )
+  return reportLost(report, call.settings.policy, call.span)
 }
 
 const attributesOf = (error: Tagged) => ({ ...error[ErrorReporter.attributes] })
@@ -221,7 +221,7 @@ const end = (call: Call, exit: Exit.Exit<unknown, unknown>, ended: CallEnd): voi
   // An interruption may come after the end and before the result is returned.
   if (call.isOver) return
   call.isOver = true
-  const seconds = (settings.clock.currentTimeMillisUnsafe() - started) / 1000
+  const seconds = (settings.monotonicMillis() - started) / 1000
   client.meters.recordCall(route.endpoint.operation, ended, seconds, context)
   if (span === undefined) return
   span.attribute("payments.attempts", call.attempts)

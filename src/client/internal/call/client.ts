@@ -81,7 +81,10 @@ export const makeClient = (options: ClientOptions): Effect.Effect<Client> =>
 export interface Settings {
   readonly policy: PaymentsPolicy
   readonly rules: RefusalRules
+  /** The wall clock: for times that other processes and the service know too. */
   readonly clock: Clock.Clock
+  /** For durations: it never goes back, whatever happens to the wall clock. */
+  readonly monotonicMillis: () => number
   readonly transport: Transport
   readonly isTraced: boolean
   readonly attemptTimeout: number
@@ -137,6 +140,7 @@ const makeSettings = (client: HttpClient.HttpClient, builtIn: Context.Context<ne
     return Result.succeed({
       policy,
       clock,
+      monotonicMillis: () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6,
       rules,
       transport: transportIn(context, clock === platformClock),
       isTraced: isTraced(context),

@@ -8,16 +8,9 @@ import * as Schema from "effect/Schema"
 import { invalidRequest } from "../../../contract/CallChecks.ts"
 import { type Endpoint, isWrite } from "../../../contract/Endpoints.ts"
 import { IdempotencyKey } from "../../../contract/IdempotencyKey.ts"
-import {
-  IdempotencyConflict,
-  type InvalidRequest,
-  OutcomeUnknown,
-  type PaymentsError,
-  type ReadError,
-  type WriteError
-} from "../../../contract/PaymentsError.ts"
+import type { InvalidRequest, PaymentsError, ReadError, WriteError } from "../../../contract/PaymentsError.ts"
 import { issuesOf } from "../../../contract/RequestIssues.ts"
-import type { WriteOptions } from "../../../contract/WriteOptions.ts"
+import { isUnclear, type WriteOptions } from "../../../contract/WriteOptions.ts"
 import type { PaymentsPolicy } from "../../PaymentsPolicy.ts"
 import { bodyDecoder, type FastReader, parseJson } from "../wire/decode.ts"
 import { type Places, seenIn } from "../wire/seen.ts"
@@ -177,11 +170,9 @@ export const write = <E extends Endpoint, A, Own extends PaymentsError = never>(
   )
 }
 
-const Unclear = Schema.declare(
-  (given): given is OutcomeUnknown | IdempotencyConflict =>
-    given instanceof OutcomeUnknown || given instanceof IdempotencyConflict,
-  { expected: "an OutcomeUnknown or an IdempotencyConflict, decoded by its schema if it was stored" }
-)
+const Unclear = Schema.declare(isUnclear, {
+  expected: "an OutcomeUnknown or an IdempotencyConflict, decoded by its schema if it was stored"
+})
 
 type Options = Readonly<Pick<WriteOptions, "after" | "earlier" | "idempotencyKey">>
 

@@ -78,13 +78,13 @@ export interface Retry {
 
 export const makeRetry = (call: Call): Retry => {
   const { client, prepared, route, settings, started } = call
-  const { clock, deadline, maxRetryAfter, policy } = settings
+  const { clock, deadline, maxRetryAfter, monotonicMillis, policy } = settings
   const isWrite = prepared.idempotencyKey !== undefined
   let isReloaded = false
   let cost: ReturnType<Retry["cost"]> = "first"
   let step: ((now: number, input: FailedAttempt) => Pull.Pull<[unknown, Duration.Duration], never, unknown>) | undefined
 
-  const elapsed = () => clock.currentTimeMillisUnsafe() - started
+  const elapsed = () => monotonicMillis() - started
   const isInTime = (wait = 0) =>
     elapsed() + wait < deadline && clock.currentTimeMillisUnsafe() + wait <= sendUntil(call)
 

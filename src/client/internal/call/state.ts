@@ -7,13 +7,8 @@ import type * as Duration from "effect/Duration"
 import type * as Result from "effect/Result"
 import type * as Tracer from "effect/Tracer"
 import type { Endpoint } from "../../../contract/Endpoints.ts"
-import type {
-  FailureReason,
-  IdempotencyConflict,
-  OutcomeUnknown,
-  RequestIssue,
-  Seen
-} from "../../../contract/PaymentsError.ts"
+import type { FailureReason, RequestIssue, Seen } from "../../../contract/PaymentsError.ts"
+import type { Unclear } from "../../../contract/WriteOptions.ts"
 import type { Sender } from "../../../internal/sender.ts"
 import type { ApiCredentials } from "../../Credentials.ts"
 import type { PaymentsPolicy } from "../../PaymentsPolicy.ts"
@@ -41,7 +36,7 @@ export interface Prepared<A, E> {
   readonly idempotencyKey: string | undefined
   readonly past: KeyPast
   /** The error of an earlier call with the key, if the caller gave it. */
-  readonly after: OutcomeUnknown | IdempotencyConflict | undefined
+  readonly after: Unclear | undefined
   /** Begins with a slash, and includes the query. */
   readonly path: string
   /** Made once, so that every attempt sends the same bytes. */
@@ -56,12 +51,12 @@ export interface Call<A = unknown, E = unknown> {
   readonly prepared: Prepared<A, E>
   readonly settings: Settings
   readonly context: Context.Context<never>
-  /** In milliseconds. */
+  /** In milliseconds of the monotonic clock. */
   readonly started: number
   /** The fields of the answer that did not fit. */
   readonly misfits: Set<string>
   attempts: number
-  /** When the last attempt began, in milliseconds. */
+  /** When the last attempt began, in milliseconds of the monotonic clock. */
   attemptStarted: number
   /** The credentials of the last attempt. */
   used: ApiCredentials | undefined
@@ -75,6 +70,10 @@ export interface Call<A = unknown, E = unknown> {
   fingerprint: string | undefined
   /** When the first request with the key was sent, in milliseconds since 1970. */
   firstSentAt: number | undefined
+  /** The error of a write that ended in doubt. */
+  unclear: Unclear | undefined
+  /** `onInterruptedWrite` got this error. */
+  isReported: boolean
   span: Tracer.Span | undefined
   isOver: boolean
 }

@@ -1,0 +1,64 @@
+/**
+ * Reports a write that ended without an error of its own: an interruption or a defect ended it, so nobody gets its key.
+ */
+import type * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as ErrorReporter from "effect/ErrorReporter"
+import type * as Tracer from "effect/Tracer"
+import { OutcomeUnknown } from "../../../contract/PaymentsError.ts"
+import { log } from "../../../internal/spans.ts"
+import type { PaymentsPolicy } from "../../PaymentsPolicy.ts"
+import { doubtFields } from "./error.ts"
+import type { Call } from "./state.ts"
+
+/** Gets each write that is called, for a repetition that has to know what its calls left. */
+export const CallListener = Context.Reference<(call: Call) => void>("effect-pix/CallListener", {
+  defaultValue: () => () => {}
+})
+
+/**
+ * Runs `onLost` where an interruption or a defect ends `self`, or takes its result away before the caller has it; its
+ * failure is the result then. A success goes from the last step of `self` to the caller in one step of the run loop, so no
+ * interruption comes between. A failure needs one more step here: an interruption in that step is not seen.
+ */
+export const onLostExit = <A, E, R, E2, R2>(
+  self: Effect.Effect<A, E, R>,
+  onLost: (cause: Cause.Cause<E>) => Effect.Effect<never, E2, R2>
+): Effect.Effect<A, E | E2, R | R2> =>
+  // Not `onExit`: it handles a success too, and takes a step after that.
+  Effect.uninterruptibleMask((restore) => Effect.catchCause(restore(self), onLost))
+
+/** The report of a write that may have been executed, if this one may. */
+export const lostReport = (call: Call): OutcomeUnknown | undefined => {
+  const { attempts, inDoubt, isUnderWay, prepared, route, unclear } = call
+  const { idempotencyKey } = prepared
+  return idempotencyKey === undefined || !(isUnderWay || inDoubt !== undefined || unclear !== undefined)
+    ? undefined
+    : new OutcomeUnknown({
+        operation: route.endpoint.operation,
+        attempts,
+        idempotencyKey,
+        outcome: "Unknown",
+        reason: "Interrupted",
+        ...doubtFields(call)
+      })
+}
+
+/** How long `onInterruptedWrite` may take: an interruption waits for it. */
+const hookTimeout = Duration.seconds(10)
+
+/** Logs a report, and gives it to the hook of the policy. */
+export const reportLost = (
+  report: OutcomeUnknown,
+  policy: PaymentsPolicy,
+  span?: Tracer.Span
+): Effect.Effect<unknown> => {
+  const attributes = { ...report[ErrorReporter.attributes] }
+  const hook = Effect.suspend(() => policy.onInterruptedWrite(report))
+  return log("Warn", `${report._tag}: ${report.message}`, attributes, span).pipe(
+    Effect.andThen(Effect.timeoutOption(Effect.interruptible(hook), hookTimeout)),
+    Effect.catchCause(() => log("Warn", "onInterruptedWrite failed. The line above holds the key.", attributes, span))
+  )
+}
