@@ -6,10 +6,13 @@
  *
  * Gotchas:
  * - The file belongs to one process: a second one is refused when its layer is built. Several processes need PostgreSQL.
- *   In one process all layers of a file are one client.
+ *   In one process all layers of a file are one client. Other processes may read the file with `readOnly: true`.
+ * - The owner holds a lock on a file `<filename>-lock` beside it, until its end, also by kill -9. Do not delete that file. Use
+ *   a local disk, and give a container the folder, not the file alone.
  * - `CURRENT_TIMESTAMP`, `CURRENT_DATE` and `CURRENT_TIME` follow the program's `Clock`, and with it `TestClock`. `'now'` in
  *   SQLite's functions is the machine's time.
- * - A commit is on the disk (`synchronous = FULL`) before it is answered.
+ * - A commit is on the disk (`synchronous = FULL`) before it is answered, so it survives kill -9. It survives a loss of power
+ *   on a disk that does what it says; on macOS, disks may answer before.
  * - `node:sqlite` is loaded when the layer is built. Node 22 prints an ExperimentalWarning then.
  *
  * ```ts
@@ -29,24 +32,25 @@
 declare module "./NodeSqlite.ts" {}
 
 import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Predicate from "effect/Predicate"
 import * as PubSub from "effect/PubSub"
 import * as Reactivity from "effect/reactivity/Reactivity"
+import * as Schedule from "effect/Schedule"
 import * as Semaphore from "effect/Semaphore"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { Borrower, Connection } from "effect/sql/SqlConnection"
-import { classifySqliteError, SqlError } from "effect/sql/SqlError"
+import type { SqlError } from "effect/sql/SqlError"
 import * as Statement from "effect/sql/Statement"
 import * as Stream from "effect/Stream"
-import { resolve } from "node:path"
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from "node:sqlite"
 import type { ConfigurationError } from "../contract/ConfigurationError.ts"
-import * as Settings from "../contract/Settings.ts"
 import { OnDeath } from "../internal/onDeath.ts"
+import { SimulatedProcess } from "../internal/simulatedProcess.ts"
 import { makeWrites, setSoleWriter, type Writes } from "../internal/soleWriter.ts"
+import { attempt, isLocked, openReading, openWriting, own, pathOf } from "./internal/sqliteFile.ts"
 
 /** Converts booleans and dates, for which SQLite has no type. */
 const input = (value: unknown): SQLInputValue => {
@@ -55,18 +59,6 @@ const input = (value: unknown): SQLInputValue => {
   // SQLite itself refuses values of other types.
   return value === undefined ? null : (value as SQLInputValue)
 }
-
-/** `node:sqlite` has SQLite's error number in `errcode`. Effect's classification reads it from `code`. */
-const withCode = (cause: unknown) =>
-  Predicate.isError(cause) && Predicate.hasProperty(cause, "errcode")
-    ? { code: cause.errcode, message: cause.message, cause }
-    : cause
-
-const attempt = <A>(operation: string, run: () => A) =>
-  Effect.try({
-    try: run,
-    catch: (cause) => new SqlError({ reason: classifySqliteError(withCode(cause), { message: operation, operation }) })
-  })
 
 /** A cache of prepared statements by their text. It drops the least recently used one. */
 const makePrepare = (db: DatabaseSync) => {
@@ -81,6 +73,9 @@ const makePrepare = (db: DatabaseSync) => {
   }
 }
 
+/** How long a statement waits for another connection of this program, or another process, that writes. */
+const untilUnlocked = Schedule.upTo(Schedule.spaced("20 millis"), { duration: "5 seconds" })
+
 /** The connection, which publishes after each statement or transaction that changed a row. */
 const connectionOf = (db: DatabaseSync, writes: Writes): Connection => {
   const prepare = makePrepare(db)
@@ -92,7 +87,16 @@ const connectionOf = (db: DatabaseSync, writes: Writes): Connection => {
     published = changes
     return PubSub.publish(writes, undefined)
   })
-  const execute = <A>(run: () => A) => Effect.tap(attempt("execute", run), publishWrite)
+  // Inside a transaction of this connection, everything that it needs is locked by it.
+  const isLockedElsewhere = (error: SqlError) => isLocked(error) && !db.isTransaction
+  const execute = <A>(run: () => A) => {
+    const once = attempt("execute", run)
+    const again = Effect.retry(once, { while: isLockedElsewhere, schedule: untilUnlocked })
+    return Effect.tap(
+      Effect.catchIf(once, isLockedElsewhere, () => again),
+      publishWrite
+    )
+  }
   const all = (sql: string, params: ReadonlyArray<unknown>) => execute(() => prepare(sql).all(...params.map(input)))
   const values: Connection["executeValues"] = (sql, params) =>
     Effect.map(all(sql, params), (rows) => rows.map((row) => Object.values(row)))
@@ -105,17 +109,6 @@ const connectionOf = (db: DatabaseSync, writes: Writes): Connection => {
     executeStream: (sql, params) => Stream.fromIterableEffect(all(sql, params))
   }
 }
-
-/** `EXCLUSIVE` and the first transaction lock the file for this process: SQLite refuses another process at once. */
-const opening = `
-  PRAGMA busy_timeout = 0;
-  PRAGMA locking_mode = EXCLUSIVE;
-  PRAGMA journal_mode = WAL;
-  PRAGMA synchronous = FULL;
-  PRAGMA foreign_keys = ON;
-  BEGIN IMMEDIATE;
-  COMMIT;
-`
 
 /**
  * Makes SQLite's functions for the current time follow the program's clock. `deterministic`: within a statement the
@@ -154,74 +147,90 @@ const acquirersOf = (db: DatabaseSync, writes: Writes, onDeath: (action: () => v
   }
 }
 
-const isLocked = (error: SqlError) => error.reason._tag === "LockTimeoutError"
+const clientOf = Effect.fnUntraced(function* (db: DatabaseSync, writes: Writes) {
+  setClock(db, yield* Clock.Clock)
+  return yield* SqlClient.make({
+    ...acquirersOf(db, writes, yield* OnDeath),
+    compiler: Statement.makeCompilerSqlite(),
+    driver: "node:sqlite",
+    spanAttributes: [["db.system.name", "sqlite"]],
+    beginTransaction: "BEGIN IMMEDIATE",
+    releaseSavepoint: (name) => `RELEASE SAVEPOINT ${name}`
+  })
+}, Effect.provide(Reactivity.layer))
 
-const open = (filename: string) =>
-  Effect.gen(function* () {
-    const sqlite = yield* Effect.promise(() => import("node:sqlite"))
-    const db = yield* Effect.acquireRelease(
-      attempt("open", () => new sqlite.DatabaseSync(filename)),
-      (db) => Effect.sync(() => db.close())
-    )
-    yield* attempt("open", () => db.exec(opening))
-    return db
-  }).pipe(
-    Effect.mapError((error) =>
-      Settings.wrong(
-        "filename",
-        isLocked(error)
-          ? `(${filename}) is open in another process: a SQLite file belongs to one process. Stop the other one first; several processes need PostgreSQL.`
-          : `(${filename}) cannot be opened as a SQLite database (${error.reason._tag})`
-      )
+/** A client of a database that only this process writes to. */
+const writerOf = Effect.fnUntraced(function* (path: string, writes: Writes) {
+  const client = yield* clientOf(yield* openWriting(path), writes)
+  setSoleWriter(client, writes)
+  return client
+})
+
+/** A file that this process owns: its path, and the writes of all its connections. */
+class OwnedFile extends Context.Service<OwnedFile, { readonly path: string; readonly writes: Writes }>()(
+  "effect-pix/NodeSqlite/OwnedFile"
+) {}
+
+/** A value for each key, made once. */
+const memoized = <A>(make: (key: string) => A) => {
+  const made = new Map<string, A>()
+  return (key: string): A => {
+    const known = made.get(key)
+    if (known !== undefined) return known
+    const value = make(key)
+    made.set(key, value)
+    return value
+  }
+}
+
+const fileOf = memoized((path) =>
+  Layer.effect(
+    OwnedFile,
+    Effect.andThen(
+      own(path),
+      Effect.map(makeWrites, (writes) => ({ path, writes }))
     )
   )
+)
 
-const make = (filename: string): Layer.Layer<SqlClient.SqlClient, ConfigurationError> =>
-  Layer.effect(
-    SqlClient.SqlClient,
-    Effect.gen(function* () {
-      const db = yield* open(filename)
-      setClock(db, yield* Clock.Clock)
-      const writes = yield* makeWrites
-      const client = yield* SqlClient.make({
-        ...acquirersOf(db, writes, yield* OnDeath),
-        compiler: Statement.makeCompilerSqlite(),
-        driver: "node:sqlite",
-        spanAttributes: [["db.system.name", "sqlite"]],
-        beginTransaction: "BEGIN IMMEDIATE",
-        releaseSavepoint: (name) => `RELEASE SAVEPOINT ${name}`
-      })
-      setSoleWriter(client, writes)
-      return client
-    })
-  ).pipe(Layer.provide(Reactivity.layer))
+/** The clients of a file: one for each simulated process. */
+const clientsOf = memoized((path) =>
+  memoized((_process) =>
+    Layer.effect(
+      SqlClient.SqlClient,
+      Effect.flatMap(OwnedFile, (file) => writerOf(file.path, file.writes))
+    ).pipe(Layer.provide(fileOf(path)))
+  )
+)
 
-/** The clients of this process, by file. A file is closed when nobody uses it any more. */
-const clients = Layer.makeMemoMapUnsafe()
-const layers = new Map<string, ReturnType<typeof make>>()
+/** The open files and clients of this process. One that nobody uses any more is closed. */
+const opened = Layer.makeMemoMapUnsafe()
 
-const layerOf = (filename: string) => {
-  const path = resolve(filename)
-  const known = layers.get(path)
-  if (known !== undefined) return known
-  const made = make(filename)
-  layers.set(path, made)
-  return made
-}
+const inMemory = ":memory:"
 
 /**
  * A database in a file, or in memory. The file is created if it is absent. Layers of one file in one process share one
  * client, so that work which builds a layer for itself, such as a webhook inside requests, may overlap. If another process
  * has the file open, or if it is not a database, the layer fails with `ConfigurationError`.
+ *
+ * With `readOnly` the layer reads a file that exists, also one that another process has open, and a statement that writes
+ * fails. A transaction that stays open lets the other process's log grow: read a page at a time.
  */
 export const layer = ({
-  filename
+  filename,
+  readOnly = false
 }: {
   /** The path of the file, or `:memory:`. While it is open, SQLite has two more files in the same folder. */
   readonly filename: string
-}): Layer.Layer<SqlClient.SqlClient, ConfigurationError> =>
-  filename === ":memory:"
-    ? make(filename)
-    : Layer.effectContext(
-        Effect.flatMap(Effect.scope, (scope) => Layer.buildWithMemoMap(layerOf(filename), clients, scope))
-      )
+  /** Whether the layer only reads. Default: it writes too, and owns the file. */
+  readonly readOnly?: boolean | undefined
+}): Layer.Layer<SqlClient.SqlClient, ConfigurationError> => {
+  const client = Effect.gen(function* () {
+    if (readOnly) return yield* clientOf(yield* openReading(filename), yield* makeWrites)
+    if (filename === inMemory) return yield* writerOf(filename, yield* makeWrites)
+    const path = yield* pathOf(filename)
+    const shared = clientsOf(path)(yield* SimulatedProcess)
+    return Context.get(yield* Layer.buildWithMemoMap(shared, opened, yield* Effect.scope), SqlClient.SqlClient)
+  })
+  return Layer.effect(SqlClient.SqlClient, client)
+}

@@ -3,7 +3,6 @@ import { Context, Effect, Exit, Layer, Scope, Stream } from "effect"
 import { NodeSqlite } from "effect-pix/node"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { execFile } from "node:child_process"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -127,25 +126,6 @@ describe("NodeSqlite", () => {
       const { message } = yield* Effect.flip(Effect.scoped(Layer.build(NodeSqlite.layer({ filename }))))
       other.close()
       assert.include(message, "is open in another process")
-    })
-  )
-
-  it.effect("a second process is refused, with a sentence that names the file and what to do", () =>
-    Effect.gen(function* () {
-      const dir = yield* folder
-      const filename = join(dir, "payouts.db")
-      yield* Layer.build(NodeSqlite.layer({ filename }))
-      const script = join(import.meta.dirname, "../support/openSqlite.ts")
-      const said = yield* Effect.promise(
-        () =>
-          new Promise<string>((done) => {
-            execFile(process.execPath, ["--no-warnings", script, filename], (_, stdout) => done(stdout))
-          })
-      )
-      assert.include(said, "ConfigurationError")
-      assert.include(said, filename)
-      assert.include(said, "is open in another process")
-      assert.include(said, "PostgreSQL")
     })
   )
 

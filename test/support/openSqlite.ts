@@ -1,10 +1,27 @@
-// Opens a SQLite file in another process, and prints the result: `node openSqlite.ts <filename>`.
+// Opens a SQLite file in another process, and prints the result: `node openSqlite.ts <filename>`. With `hold` it then writes
+// rows until it is killed, and prints the number of each that was committed.
 import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
 import { layer } from "../../src/node/NodeSqlite.ts"
 
-const outcome = await Effect.runPromise(
-  Effect.scoped(Layer.build(layer({ filename: process.argv[2] ?? "" }))).pipe(
-    Effect.match({ onSuccess: () => "opened", onFailure: (error) => `${error._tag}: ${error.message}` })
+const [, , filename = "", hold] = process.argv
+
+const write = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`CREATE TABLE IF NOT EXISTS orders (id INTEGER PRIMARY KEY)`
+  for (let id = 1; ; id++) {
+    yield* sql`INSERT INTO orders (id) VALUES (${id})`
+    console.log(id)
+    // Another line of this process is printed, and its signals arrive.
+    yield* Effect.sleep("1 milli")
+  }
+})
+
+const opened = Effect.sync(() => console.log("opened"))
+await Effect.runPromise(
+  (hold === undefined ? Layer.build(layer({ filename })) : Effect.provide(write, layer({ filename }))).pipe(
+    Effect.andThen(opened),
+    Effect.scoped,
+    Effect.catch((error) => Effect.sync(() => console.log(`${error._tag}: ${error.message}`)))
   )
 )
-console.log(outcome)
