@@ -14,30 +14,42 @@ import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
+import { failureOf, reasonOf } from "../internal/databaseFailure.ts"
 import { legible } from "../internal/legible.ts"
 import type { ConfigurationError } from "../contract/ConfigurationError.ts"
 import * as Settings from "../contract/Settings.ts"
 import { boundedExponential } from "../internal/schedule.ts"
 import { log } from "../internal/spans.ts"
+import { report } from "./Failures.ts"
 
 /**
  * An operation on the database failed. If it was part of a transaction, it is rolled back with that transaction.
  *
  * The error has the kind of the failure and not the database's message, which may quote a row and with it a person's data.
- * Look for the message in the database's log.
+ * Look for the message in the log of a database server.
  */
 export class DatabaseError extends legible(
   Schema.TaggedError<DatabaseError>("effect-pix/DatabaseError")("DatabaseError", {
     /** The operation that failed, such as `submit`. */
     operation: Schema.String,
-    /** The kind of failure, as Effect names it: `ConnectionError`, `UniqueViolation`, ... */
+    /**
+     * The kind of failure. A person has to end `DiskFull`, `ReadOnly` (the database takes no writes), `IoError` and `Corrupt`.
+     * The others are as Effect names them: `ConnectionError`, `LockTimeoutError`, `UniqueViolation`, ...
+     */
     reason: Schema.String,
     /** Whether the same operation may succeed later. */
     isRetryable: Schema.Boolean
   })
 ) {
   override get message(): string {
-    return `${this.operation} failed on the database (${this.reason}). ${this.isRetryable ? "It is safe to try again." : "Another try will not help: look into the database's own log."}`
+    const { isRetryable, operation, reason } = this
+    const known = failureOf(reason)
+    const again = isRetryable
+      ? "It is safe to try again."
+      : "Another try will not help: a database server has the cause in its log."
+    return known === undefined
+      ? `${operation} failed on the database (${reason}). ${again}`
+      : `${operation} failed on the database (${reason}): ${known.cause}. ${known.remedy}.${isRetryable ? " Then it is safe to try again." : ""}`
   }
 }
 
@@ -165,14 +177,26 @@ export const sqlErrorOf = (error: unknown): SqlError | undefined => {
   return isSqlError(inner) ? inner : undefined
 }
 
-/** Turns failures of the database into a `DatabaseError` with the name of the operation, without the database's message. */
+/**
+ * Turns failures of the database into a `DatabaseError` with the name of the operation, without the database's message, and
+ * reports them.
+ */
 export const mapDatabaseError =
   (operation: string) =>
   <A, E, R>(effect: Effect.Effect<A, E | Failure, R>): Effect.Effect<A, Exclude<E, Failure> | DatabaseError, R> =>
-    Effect.mapError(effect, (error) => {
-      const { isRetryable = true, reason } = sqlErrorOf(error) ?? {}
-      return reason !== undefined || isQueueError(error)
-        ? new DatabaseError({ operation, reason: reason?._tag ?? "QueueError", isRetryable })
-        : // The error is neither of the two.
-          (error as Exclude<E, Failure>)
-    })
+    effect.pipe(
+      Effect.tapError((error) => {
+        const failure = sqlErrorOf(error)
+        return failure === undefined ? Effect.void : report(failure)
+      }),
+      Effect.mapError((error) => {
+        const failure = sqlErrorOf(error)
+        if (failure === undefined && !isQueueError(error)) {
+          // The error is neither of the two.
+          return error as Exclude<E, Failure>
+        }
+        const reason = failure === undefined ? "QueueError" : reasonOf(failure)
+        const isRetryable = failureOf(reason)?.isRetryable ?? failure?.isRetryable ?? true
+        return new DatabaseError({ operation, reason, isRetryable })
+      })
+    )

@@ -4,13 +4,16 @@
  * Details: delivery is at least once. An element is leased to the process that took it, and the lease is renewed while the
  * handler runs. If the process dies or is suspended, its lease ends after `lease`, and another process takes the element.
  */
+import type * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
 import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
 import * as PersistedQueue from "effect/persistence/PersistedQueue"
+import * as Queue from "effect/Queue"
 import * as References from "effect/References"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
@@ -18,7 +21,7 @@ import type { ConfigurationError } from "../contract/ConfigurationError.ts"
 import { followWrites, soleWritesOf, type Writes } from "../internal/soleWriter.ts"
 import { failWithDefect, untilReachable } from "./Database.ts"
 import { migrate, requireNewest, requireVersion, type Tables } from "./Tables.ts"
-import { repeatedly } from "./Work.ts"
+import { makeWarn, noAnswer, repeatedly } from "./Work.ts"
 
 /** The table of the queue, for payouts and webhooks. */
 export const queueTable = "effect_pix_queue"
@@ -43,6 +46,26 @@ export interface LeaseOptions {
   /** How often the queue is polled for elements of other processes. Those of this process are taken at once. Default 1 second. */
   readonly poll?: Duration.Input | undefined
 }
+
+/**
+ * A store of Effect whose failures are logged as those of this library. Effect logs each failed poll, two a second, as a cause
+ * without a message.
+ */
+const reportingStore = <E, R>(make: Effect.Effect<PersistedQueue.PersistedQueueStore["Service"], E, R>, name: string) =>
+  Effect.gen(function* () {
+    const failures = yield* Queue.sliding<Cause.Cause<unknown>>(1)
+    const loggers = yield* Logger.CurrentLoggers
+    const logger = Logger.make((line) => {
+      if (line.cause.reasons.length > 0) return void Queue.offerUnsafe(failures, line.cause)
+      for (const each of loggers) each.log(line)
+    })
+    const warn = makeWarn(noAnswer(name))
+    yield* Effect.forkScoped(Effect.forever(Effect.flatMap(Queue.take(failures), warn)))
+    const reporting = Effect.provideService(Logger.CurrentLoggers, new Set([logger]))
+    const store = yield* reporting(make)
+    // Its polls have the services of the fiber that takes.
+    return PersistedQueue.PersistedQueueStore.of({ ...store, take: (options) => reporting(store.take(options)) })
+  })
 
 /** A clock by which a sleep that is over ends only when the latch is open. */
 const restingClock =
@@ -111,7 +134,10 @@ export const layerQueue = (
             })
           )
           const writes = soleWritesOf(sql)
-          return yield* writes === undefined ? store : restingStore(store, { name, poll, sql, writes })
+          return yield* reportingStore(
+            writes === undefined ? store : restingStore(store, { name, poll, sql, writes }),
+            name
+          )
         })
       )
     ),

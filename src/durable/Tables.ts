@@ -11,6 +11,7 @@ import * as SqlClient from "effect/sql/SqlClient"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import type { ConfigurationError } from "../contract/ConfigurationError.ts"
 import * as Settings from "../contract/Settings.ts"
+import { failureNameOf } from "../internal/databaseFailure.ts"
 import { type Dialect, untilReachable } from "./Database.ts"
 
 /** One version of a set of tables: its statements for each dialect, in order. */
@@ -42,7 +43,10 @@ const versionOf = (name: string): Effect.Effect<number, SqlError, SqlClient.SqlC
     sql`SELECT migration_id FROM ${sql(`${name}_migrations`)}`.pipe(
       Effect.map(({ length }) => length),
       Effect.catchIf(
-        ({ reason }) => reason._tag !== "ConnectionError" && reason._tag !== "AuthorizationError",
+        (error) =>
+          error.reason._tag !== "ConnectionError" &&
+          error.reason._tag !== "AuthorizationError" &&
+          failureNameOf(error) === undefined,
         () => Effect.succeed(0)
       )
     )

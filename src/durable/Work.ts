@@ -14,8 +14,10 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { followWrites, type NextWrite } from "../internal/soleWriter.ts"
+import { reasonOf } from "../internal/databaseFailure.ts"
 import { log } from "../internal/spans.ts"
 import { DatabaseError, sqlErrorOf } from "./Database.ts"
+import { report } from "./Failures.ts"
 
 /**
  * The element is tried again later, by the queue's schedule. The queue stores the text of the failure in its table, so
@@ -43,7 +45,8 @@ const traceOf = (cause: Cause.Cause<unknown>): string => {
 const causeType = (cause: Cause.Cause<unknown>): string => {
   if (Cause.hasInterruptsOnly(cause)) return "Interrupted"
   const error = Cause.squash(cause)
-  const reason = error instanceof DatabaseError ? error.reason : sqlErrorOf(error)?.reason._tag
+  const sqlError = sqlErrorOf(error)
+  const reason = error instanceof DatabaseError ? error.reason : sqlError && reasonOf(sqlError)
   return reason ?? (Predicate.isError(error) ? error.name : "Defect")
 }
 
@@ -52,6 +55,25 @@ const causeAttributes = (cause: Cause.Cause<unknown>) => ({
   "error.type": causeType(cause),
   "exception.stacktrace": Cause.hasInterruptsOnly(cause) ? undefined : traceOf(cause)
 })
+
+/**
+ * Logs failures of work that is repeated: as a warning at most once a minute, and otherwise for debugging. A failure of the
+ * database that a person has to end has a line of its own.
+ */
+export const makeWarn = (text: string): ((cause: Cause.Cause<unknown>) => Effect.Effect<void>) => {
+  let warnedAt = -Infinity
+  return Effect.fnUntraced(function* (cause) {
+    const error = sqlErrorOf(Cause.squash(cause))
+    const isReported = error !== undefined && (yield* report(error))
+    const now = yield* Clock.currentTimeMillis
+    const isQuiet = isReported || now - warnedAt < 60_000
+    if (!isQuiet) warnedAt = now
+    yield* log(isQuiet ? "Debug" : "Warn", text, causeAttributes(cause))
+  })
+}
+
+/** The text of a queue whose statements fail. */
+export const noAnswer = (name: string): string => `${name}: the queue did not answer, it is polled again`
 
 /**
  * Makes `TryAgain` of a defect, and of a step that was interrupted by another fiber, for example when the user's pool closed.
@@ -92,6 +114,7 @@ export const work = <A, R, HR>(
   }
 ): Effect.Effect<never, never, R | HR> => {
   const { handle, name } = options
+  const warn = makeWarn(noAnswer(name))
   // If the database cannot be reached for longer than the lease, a take cannot settle its element and dies. The next take
   // follows, and the element is taken again when its lease is over.
   const taker = queue
@@ -101,10 +124,7 @@ export const work = <A, R, HR>(
         const failure = Cause.findError(cause)
         return Result.isSuccess(failure) && failure.success._tag === "TryAgain"
           ? Effect.void
-          : Effect.andThen(
-              log("Warn", `${name}: the queue did not answer, it is polled again`, causeAttributes(cause)),
-              Effect.sleep("1 second")
-            )
+          : Effect.andThen(warn(cause), Effect.sleep("1 second"))
       }),
       Effect.forever
     )
@@ -126,13 +146,7 @@ export const repeatedly = <E, R>(
   follow: Effect.Effect<NextWrite, never, Scope.Scope> = followWrites(undefined)
 ): Effect.Effect<never, never, Exclude<R, Scope.Scope>> =>
   Effect.flatMap(follow, (nextWrite) => {
-    let warnedAt = -Infinity
-    const warn = Effect.fnUntraced(function* (cause: Cause.Cause<E>) {
-      const now = yield* Clock.currentTimeMillis
-      const isQuiet = now - warnedAt < 60_000
-      if (!isQuiet) warnedAt = now
-      yield* log(isQuiet ? "Debug" : "Warn", `${name} failed, and will run again`, causeAttributes(cause))
-    })
+    const warn = makeWarn(`${name} failed, and will run again`)
     return effect.pipe(
       Effect.as(nextWrite),
       Effect.catchCause((cause) => Effect.as(warn(cause), Effect.void)),

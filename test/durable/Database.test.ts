@@ -4,6 +4,7 @@ import { Cause, Effect, Exit, Layer, Redacted } from "effect"
 import { NodeSqlite } from "effect-pix/node"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient, Statement } from "effect/sql"
+import { SqlError, UnknownError } from "effect/sql/SqlError"
 import {
   database,
   DatabaseError,
@@ -107,6 +108,35 @@ describe("mapDatabaseError", () => {
       const passing = new DatabaseError({ operation: "submit", reason: "ConnectionError", isRetryable: true })
       assert.include(passing.message, "It is safe to try again")
     }).pipe(Effect.provide(sqlite()))
+  )
+})
+
+describe("a failure that a person has to end", () => {
+  it.effect.each([
+    [13, "DiskFull", true],
+    [4874, "DiskFull", true],
+    ["SQLITE_FULL", "DiskFull", true],
+    ["53100", "DiskFull", true],
+    [1544, "ReadOnly", true],
+    ["SQLITE_READONLY_DBMOVED", "ReadOnly", true],
+    ["25006", "ReadOnly", true],
+    [778, "IoError", true],
+    ["SQLITE_IOERR_WRITE", "IoError", true],
+    [11, "Corrupt", false],
+    [26, "Corrupt", false],
+    ["XX001", "Corrupt", false],
+    [1, "UnknownError", false],
+    ["SQLITE_FULLY", "UnknownError", false],
+    ["53200", "UnknownError", false],
+    [undefined, "UnknownError", false]
+  ] as const)("the code %s of a driver is %s", ([code, reason, isRetryable]) =>
+    Effect.gen(function* () {
+      const cause = Object.assign(new Error("a row of maria@example.com"), { code })
+      const failing = new SqlError({ reason: new UnknownError({ cause, message: "query", operation: "query" }) })
+      const error = yield* Effect.flip(mapDatabaseError("submit")(failing))
+      assert.deepInclude(error, { _tag: "DatabaseError", operation: "submit", reason, isRetryable })
+      assert.notInclude(JSON.stringify(error), "maria")
+    })
   )
 })
 

@@ -50,9 +50,10 @@ export const exportedMetrics = (metrics: Exported["metrics"], partNames: RegExp)
     })
     .toSorted(byName)
 
-/** The rows of the metrics of one part of the library. */
-export const documentedMetrics = (part: string) =>
-  documented("Metrics", part)
+/** The rows of the metrics of these parts of the library. */
+export const documentedMetrics = (...parts: ReadonlyArray<string>) =>
+  parts
+    .flatMap((part) => documented("Metrics", part))
     .map(({ attributes, name, unit }) => ({ name, unit, attributes }))
     .toSorted(byName)
 

@@ -19,6 +19,7 @@ import { Payments } from "../../../client/Payments.ts"
 import { fromReference } from "../../../contract/IdempotencyKey.ts"
 import type { RequestWithdrawalError } from "../../../contract/PaymentsError.ts"
 import type { Withdrawal, WithdrawalRequest, WithdrawalRequestBody } from "../../../contract/Withdrawal.ts"
+import { mapDatabaseError } from "../../../durable/Database.ts"
 import { orTryAgain, TryAgain, delayInterrupt, work } from "../../../durable/Work.ts"
 import type { ParkedBecause } from "../../PayoutStatus.ts"
 import type { Seal } from "../../PayoutQueueOptions.ts"
@@ -46,7 +47,7 @@ const untilTomorrow = (now: number, zone: DateTime.TimeZone) => {
 
 /** Tries again later where the database fails. */
 const retrying = <A, R>(effect: Effect.Effect<A, SqlError | PersistedQueueError | TryAgain, R>) =>
-  Effect.catchTag(effect, ["SqlError", "PersistedQueueError"], ({ _tag }) => new TryAgain({ reason: _tag }))
+  Effect.catchTag(mapDatabaseError("send")(effect), "DatabaseError", ({ reason }) => new TryAgain({ reason }))
 
 /** Logs that a payout is tried again: as a warning where its state or the cause is new, and otherwise for debugging. */
 const logAgain = (before: Row.Row, after: Row.Row, failure: RequestWithdrawalError, wait?: Duration.Duration) => {
