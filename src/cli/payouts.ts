@@ -93,8 +93,9 @@ const goOn = Command.make(
 export const payouts = Command.make("payouts").pipe(
   Command.withDescription(
     "The queue of payouts in your program's database.\n\n" +
-      "  DATABASE_URL names it: postgres://user:password@host/name, or a SQLite file that no process has open. Tables are\n" +
-      "  never made or changed, and those of another version are refused. A step shows what it does, and asks."
+      "  DATABASE_URL names it: postgres://user:password@host/name, or a SQLite file. While a program has the file open, it\n" +
+      "  can be read, and a step is refused. Tables are never made or changed, and those of another version are refused. A\n" +
+      "  step shows what it does, and asks."
   ),
   Command.withShortDescription("Look after the queue of payouts in your database"),
   Command.withSubcommands([list, exported, show, retry, park, resume, settle, pause, goOn]),

@@ -5,6 +5,7 @@ import { Money, PixKey } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
 import { PayoutQueue } from "effect-pix/payouts"
 import { Sandbox, SandboxOptions } from "effect-pix/sandbox"
+import { Webhook } from "effect-pix/webhook"
 import { SqlClient } from "effect/sql"
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -298,14 +299,36 @@ describe("the database of DATABASE_URL", () => {
     })
   )
 
-  it.live("a SQLite file that another process has open is refused", () =>
+  it.live("a SQLite file that a program has open is read by the commands that read, and every step is refused", () =>
     Effect.gen(function* () {
-      const filename = join(yield* folder, "payments.sqlite")
-      const { code, stderr } = yield* Effect.provide(
-        run(["payouts", "list"], { DATABASE_URL: filename }),
-        asking(NodeSqlite.layer({ filename }))
-      )
-      expect([code, stderr]).toEqual([1, expect.stringContaining("is open in another process")])
+      const path = yield* folder
+      const filename = join(path, "payments.sqlite")
+      const env = { DATABASE_URL: filename }
+      yield* Effect.gen(function* () {
+        yield* Effect.orDie(fill)
+        const queue = yield* PayoutQueue
+        yield* Layer.build(Layer.provide(Webhook.layerSql({}), Sandbox.layerPayments))
+        const before = readFileSync(filename)
+        const list = yield* run(["payouts", "list", "--state", "all"], env)
+        expect([list.code, lines(list.stdout).length]).toEqual([0, 1 + states.length])
+        const exported = yield* run(["payouts", "export"], env)
+        expect([exported.code, exported.stderr]).toEqual([0, `${states.length} payout(s)\n`])
+        const shown = yield* run(["payouts", "show", "parked"], env)
+        expect([shown.code, shown.stdout]).toEqual([0, expect.stringMatching(/^State +parked$/m)])
+        expect(yield* run(["webhooks", "dead"], env)).toMatchObject({ code: 0, stderr: "0 dead letter(s)\n" })
+        for (const step of ["payouts pause", "payouts park accepted", "webhooks retry x"]) {
+          const { code, stderr, stdout } = yield* run([...step.split(" "), "--yes"], env)
+          expect([code, stdout]).toEqual([1, ""])
+          expect(stderr).toContain("is open in another process")
+          expect(stderr).toContain("Nothing was changed. For this step stop your program, run the command")
+        }
+        // The program goes on, and sees what it writes itself.
+        yield* queue.park("accepted")
+        const parked = yield* run(["payouts", "list", "--json", "--state", "parked"], env)
+        expect(lines(parked.stdout)).toHaveLength(2)
+        expect(readFileSync(filename).equals(before)).toBe(true)
+      }).pipe(Effect.scoped, Effect.provide(asking(NodeSqlite.layer({ filename }))))
+      expect((yield* run(["payouts", "pause", "--yes"], env)).code).toBe(0)
     })
   )
 

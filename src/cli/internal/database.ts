@@ -1,6 +1,6 @@
 /**
- * The database of a program, by DATABASE_URL: PostgreSQL, or a SQLite file that no process has open. Nothing of the URL is
- * shown, since it may hold a password. Only commands that are loaded when they are run may import this: it brings a driver.
+ * The database of a program, by DATABASE_URL: PostgreSQL, or a SQLite file. A program that has the file open is its only
+ * writer: a command that reads opens it to read, and a step is refused. Nothing of the URL is shown, since it may hold a password. Only commands that are loaded when they are run may import this: it brings a driver.
  */
 import * as PgClient from "@effect/sql-pg/PgClient"
 import * as Config from "effect/Config"
@@ -43,10 +43,20 @@ const postgres = (url: Redacted.Redacted): Layer.Layer<SqlClient.SqlClient, Fail
   return failingAs(Layer.provideMerge(answers, client), unreachable)
 }
 
-const sqlite = (filename: string): Layer.Layer<SqlClient.SqlClient, Failed> =>
-  failingAs(NodeSqlite.layer({ filename }), ({ settings: [{ problem }] }) =>
-    failed(`The SQLite file of DATABASE_URL ${problem}`)
-  )
+/** A command reads, or takes a step that writes. */
+type Access = "read" | "write"
+
+/** The advice to a person whose step is refused, since the program has the file open. */
+const openElsewhere =
+  "Nothing was changed. For this step stop your program, run the command, and start the program again; or let the program " +
+  "take the step, by its PayoutQueue or Webhook. Meanwhile `payouts list`, `show` and `export` and `webhooks dead` and " +
+  "`show` read the file."
+
+const sqlite = (filename: string, access: Access): Layer.Layer<SqlClient.SqlClient, Failed> =>
+  failingAs(NodeSqlite.layer({ filename, readOnly: access === "read" }), ({ settings: [{ problem }] }) => {
+    const message = `The SQLite file of DATABASE_URL ${problem}`
+    return failed(/is open in another process/.test(problem) ? `${message}\n${openElsewhere}` : message)
+  })
 
 /** Whether a SQLite file has tables of this library. An unreadable file counts as such: opening it to write reports the reason. */
 const hasOurTables = (filename: string) =>
@@ -62,27 +72,28 @@ const hasOurTables = (filename: string) =>
 const pathOf = (url: string) => (url.startsWith("file://") ? fileURLToPath(url) : url.replace(/^(?:file|sqlite):/, ""))
 
 /** The client of the database that DATABASE_URL names. It fails where that cannot be reached. */
-export const layerDatabase: Layer.Layer<SqlClient.SqlClient, Failed> = Layer.unwrap(
-  Effect.gen(function* () {
-    const given = yield* Effect.orElseSucceed(Config.option(Config.Redacted("DATABASE_URL")), () => Option.none())
-    if (Option.isNone(given)) {
-      return yield* failed(`DATABASE_URL is not set. It names the database of your program, ${forms}.`)
-    }
-    const url = Redacted.value(given.value)
-    if (/^postgres(?:ql)?:\/\//.test(url) && URL.canParse(url)) return postgres(given.value)
-    if (/^\w{2,}:/.test(url) && !/^(?:file|sqlite):/.test(url)) {
-      return yield* failed(`DATABASE_URL names no database that this command knows. Write it ${forms}.`)
-    }
-    const filename = pathOf(url)
-    // Opening an absent file would create it.
-    if (!existsSync(filename)) return yield* failed("DATABASE_URL names a SQLite file that is not there.")
-    // Opening a file to write adds a write-ahead log, also to a file of another program.
-    if (!(yield* hasOurTables(filename))) {
-      return yield* failed("effect-pix has no tables in this database: DATABASE_URL names another SQLite file.")
-    }
-    return sqlite(filename)
-  })
-)
+export const layerDatabase = (access: Access): Layer.Layer<SqlClient.SqlClient, Failed> =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const given = yield* Effect.orElseSucceed(Config.option(Config.Redacted("DATABASE_URL")), () => Option.none())
+      if (Option.isNone(given)) {
+        return yield* failed(`DATABASE_URL is not set. It names the database of your program, ${forms}.`)
+      }
+      const url = Redacted.value(given.value)
+      if (/^postgres(?:ql)?:\/\//.test(url) && URL.canParse(url)) return postgres(given.value)
+      if (/^\w{2,}:/.test(url) && !/^(?:file|sqlite):/.test(url)) {
+        return yield* failed(`DATABASE_URL names no database that this command knows. Write it ${forms}.`)
+      }
+      const filename = pathOf(url)
+      // Opening an absent file would create it.
+      if (!existsSync(filename)) return yield* failed("DATABASE_URL names a SQLite file that is not there.")
+      // Opening a file to write adds a write-ahead log, also to a file of another program.
+      if (!(yield* hasOurTables(filename))) {
+        return yield* failed("effect-pix has no tables in this database: DATABASE_URL names another SQLite file.")
+      }
+      return sqlite(filename, access)
+    })
+  )
 
 /** The failure of a read. */
 export const notRead = ({ message }: DatabaseError): Failed => failed(message, codes.NoEffect)

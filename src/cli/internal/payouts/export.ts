@@ -10,7 +10,7 @@ import { hasReader, note, write } from "../output.ts"
 import { csvRow, jsonLine, time } from "../text.ts"
 import { dataOf } from "./describe.ts"
 import { listOf, type Which } from "./list.ts"
-import { layerQueue } from "./queue.ts"
+import { layerReading } from "./queue.ts"
 
 const csvHead = csvRow([
   "reference",
@@ -47,4 +47,4 @@ export const run = Effect.fnUntraced(function* ({ json, state }: { readonly json
     })
   )
   if (hasReader()) yield* note(`${count} payout(s)`)
-}, Effect.provide(layerQueue))
+}, Effect.provide(layerReading))

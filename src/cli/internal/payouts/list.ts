@@ -11,7 +11,7 @@ import { notRead } from "../database.ts"
 import { hasReader, note, write } from "../output.ts"
 import { ageOf, jsonLine, tableRow } from "../text.ts"
 import { dataOf, reasonOf, textOfPause } from "./describe.ts"
-import { layerQueue, pauseOf } from "./queue.ts"
+import { layerReading, pauseOf } from "./queue.ts"
 
 /** The states that need a person, the most urgent first. */
 const waiting: ReadonlyArray<PayoutState> = ["parked", "unknown", "accepted"]
@@ -71,4 +71,4 @@ export const run = Effect.fnUntraced(function* ({
     yield* note("The workers are paused: nothing is sent until `effect-pix payouts continue`.")
     yield* note(textOfPause(pause, now))
   }
-}, Effect.provide(layerQueue))
+}, Effect.provide(layerReading))

@@ -13,11 +13,18 @@ import { codes, type Failed, failed } from "../exit.ts"
  * The horizon of the workers decides: they park a payout again that is past it. The horizon here is endless, since one that
  * is shorter than theirs would refuse a safe `resume`, and suggest `--not-executed`.
  */
-export const layerQueue = PayoutQueue.layerClient({ horizon: Duration.infinity }).pipe(
-  Layer.provide(Layer.effectDiscard(requireTables)),
-  (layer) => failingAs(layer, notReadable),
-  Layer.provideMerge(layerDatabase)
-)
+const layerOn = (access: "read" | "write") =>
+  PayoutQueue.layerClient({ horizon: Duration.infinity }).pipe(
+    Layer.provide(Layer.effectDiscard(requireTables)),
+    (layer) => failingAs(layer, notReadable),
+    Layer.provideMerge(layerDatabase(access))
+  )
+
+/** For a command that reads. */
+export const layerReading = layerOn("read")
+
+/** For a step. */
+export const layerQueue = layerOn("write")
 
 /** The pause of the workers, with the person and the reason; `undefined` if they are not paused. */
 export const pauseOf = Effect.fnUntraced(function* (queue: PayoutQueue["Service"]) {

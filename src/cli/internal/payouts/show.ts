@@ -10,7 +10,7 @@ import { notRead } from "../database.ts"
 import { writeResult } from "../output.ts"
 import { plain, time } from "../text.ts"
 import { dataOf, payeeOf, textOf } from "./describe.ts"
-import { find, layerQueue } from "./queue.ts"
+import { find, layerReading } from "./queue.ts"
 
 const keyOf = (stored: Stored | undefined, full: boolean) => {
   if (typeof stored !== "object" || stored.pixKey === undefined) return undefined
@@ -58,4 +58,4 @@ export const run = Effect.fnUntraced(function* ({
     { ...dataOf(status), pixKey: keyOf(stored, full), history: history.map((change) => encodeChange(change)) },
     text
   )
-}, Effect.provide(layerQueue))
+}, Effect.provide(layerReading))

@@ -9,9 +9,10 @@ import { hasReader, note, write, writeResult } from "../output.ts"
 import { ageOf, fieldLines, jsonLine, plain, tableRow, time } from "../text.ts"
 
 /** The database, if its tables of webhooks are of this version. */
-export const layerTables = failingAs(Layer.effectDiscard(StoredWebhooks.requireTables), notReadable).pipe(
-  Layer.provideMerge(layerDatabase)
-)
+export const layerTables = (access: "read" | "write") =>
+  failingAs(Layer.effectDiscard(StoredWebhooks.requireTables), notReadable).pipe(
+    Layer.provideMerge(layerDatabase(access))
+  )
 
 /** What is stored about an id, or the failure of an unknown id. */
 export const find = Effect.fnUntraced(function* (id: string) {
@@ -57,21 +58,27 @@ interface Input {
   readonly json: boolean
 }
 
-export const dead = Effect.fnUntraced(function* ({ json }: Input) {
-  const letters = yield* Effect.mapError(StoredWebhooks.deadLetters, notReadable)
-  const now = yield* Clock.currentTimeMillis
-  if (!json) yield* write(row("FAILED AT", "ATTEMPTS", "DEAD FOR", "WEBHOOK", "ID"))
-  for (const letter of letters) {
-    const { at, attempts, handler, id, transactionId = id, webhook } = letter
-    yield* write(json ? jsonLine(letter) : row(handler, `${attempts}`, ageOf(at, now), webhook, transactionId))
-  }
-  if (hasReader()) yield* note(`${letters.length} dead letter(s)`)
-}, Effect.provide(layerTables))
+export const dead = Effect.fnUntraced(
+  function* ({ json }: Input) {
+    const letters = yield* Effect.mapError(StoredWebhooks.deadLetters, notReadable)
+    const now = yield* Clock.currentTimeMillis
+    if (!json) yield* write(row("FAILED AT", "ATTEMPTS", "DEAD FOR", "WEBHOOK", "ID"))
+    for (const letter of letters) {
+      const { at, attempts, handler, id, transactionId = id, webhook } = letter
+      yield* write(json ? jsonLine(letter) : row(handler, `${attempts}`, ageOf(at, now), webhook, transactionId))
+    }
+    if (hasReader()) yield* note(`${letters.length} dead letter(s)`)
+  },
+  Effect.provide(layerTables("read"))
+)
 
-export const show = Effect.fnUntraced(function* ({ id, json }: Input & { readonly id: string }) {
-  const found = yield* find(id)
-  const now = yield* Clock.currentTimeMillis
-  for (const [index, stored] of found.entries()) {
-    yield* writeResult(json, stored, `${index === 0 ? "" : "\n"}${textOf(stored, now)}`)
-  }
-}, Effect.provide(layerTables))
+export const show = Effect.fnUntraced(
+  function* ({ id, json }: Input & { readonly id: string }) {
+    const found = yield* find(id)
+    const now = yield* Clock.currentTimeMillis
+    for (const [index, stored] of found.entries()) {
+      yield* writeResult(json, stored, `${index === 0 ? "" : "\n"}${textOf(stored, now)}`)
+    }
+  },
+  Effect.provide(layerTables("read"))
+)

@@ -35,33 +35,36 @@ const steps = {
   }
 } as const
 
-const runStep = Effect.fnUntraced(function* (step: keyof typeof steps, { by, id, json, note, webhook, yes }: Input) {
-  const letters = (yield* find(id)).filter(
-    (stored) => stored.state === "Dead" && Option.getOrElse(webhook, () => stored.webhook) === stored.webhook
-  )
-  const [letter] = letters
-  if (letter === undefined) return yield* isNone()
-  if (letters.length > 1) {
-    const names = letters.map((each) => each.webhook).join(", ")
-    return yield* failed(`Several webhooks have a dead letter of this id: choose one by --webhook, of ${names}.`)
-  }
-  const { id: name, webhook: of } = letter
-  const { done, effect, take } = steps[step]
-  yield* perform({
-    plan: `${textOf(letter, yield* Clock.currentTimeMillis)}\n${step}: ${effect}`,
-    confirm: { noun: step, question: `${step} ${plain(id)}?`, unconfirmed: "Nothing was changed.", yes },
-    run: take(of, name, whyOf({ by, note })).pipe(
-      Effect.catchTags({
-        ConfigurationError: (error) => Effect.fail(notReadable(error)),
-        DatabaseError: (error) => Effect.fail(doubtful(error, `webhooks show ${plain(id)}`))
-      }),
-      // Another process changed it meanwhile.
-      Effect.filterOrFail((isDone) => isDone, isNone)
-    ),
-    summary: () => done,
-    print: () => writeResult(json, { webhook: of, id: name, step }, done)
-  })
-}, Effect.provide(layerTables))
+const runStep = Effect.fnUntraced(
+  function* (step: keyof typeof steps, { by, id, json, note, webhook, yes }: Input) {
+    const letters = (yield* find(id)).filter(
+      (stored) => stored.state === "Dead" && Option.getOrElse(webhook, () => stored.webhook) === stored.webhook
+    )
+    const [letter] = letters
+    if (letter === undefined) return yield* isNone()
+    if (letters.length > 1) {
+      const names = letters.map((each) => each.webhook).join(", ")
+      return yield* failed(`Several webhooks have a dead letter of this id: choose one by --webhook, of ${names}.`)
+    }
+    const { id: name, webhook: of } = letter
+    const { done, effect, take } = steps[step]
+    yield* perform({
+      plan: `${textOf(letter, yield* Clock.currentTimeMillis)}\n${step}: ${effect}`,
+      confirm: { noun: step, question: `${step} ${plain(id)}?`, unconfirmed: "Nothing was changed.", yes },
+      run: take(of, name, whyOf({ by, note })).pipe(
+        Effect.catchTags({
+          ConfigurationError: (error) => Effect.fail(notReadable(error)),
+          DatabaseError: (error) => Effect.fail(doubtful(error, `webhooks show ${plain(id)}`))
+        }),
+        // Another process changed it meanwhile.
+        Effect.filterOrFail((isDone) => isDone, isNone)
+      ),
+      summary: () => done,
+      print: () => writeResult(json, { webhook: of, id: name, step }, done)
+    })
+  },
+  Effect.provide(layerTables("write"))
+)
 
 export const retry = (input: Input) => runStep("retry", input)
 export const discard = (input: Input) => runStep("discard", input)
