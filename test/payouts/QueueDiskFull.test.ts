@@ -1,4 +1,4 @@
-/** What the queue of payouts says and does while the disk of its database is full, and the database takes no writes. */
+/** What the queue of payouts says and does while its database refuses writes, as on a full disk. */
 import { assert, describe, it } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Logger, Metric, Redacted, Stream } from "effect"
@@ -111,6 +111,32 @@ describe("a queue of payouts on a full disk", () => {
       }).pipe(Effect.provide(Layer.provideMerge(PayoutQueue.layer(), Layer.merge(world, layer))))
     }
   )
+})
+
+describe("a queue whose polls fail", () => {
+  it.effect("says so once a minute with a text, and pays when its polls succeed again", () => {
+    const { layer, lines } = makeLines()
+    return Effect.gen(function* () {
+      const queue = yield* PayoutQueue
+      const sql = yield* SqlClient.SqlClient
+      const counted = yield* failuresOf("ConstraintError")
+      yield* sql`CREATE TRIGGER broken BEFORE UPDATE ON effect_pix_queue BEGIN SELECT RAISE(ABORT, 'maria@example.com'); END`
+      yield* queue.submit(payout("invoice-1"))
+      yield* minutes(3)
+      assert.isAbove((yield* failuresOf("ConstraintError")) - counted, 100)
+      assert.deepStrictEqual(
+        lines,
+        Array.from({ length: 3 }, () => ({
+          text: "effect-pix/payouts/1: the queue did not answer, it is polled again",
+          level: "Warn",
+          hasCause: false
+        }))
+      )
+      yield* sql`DROP TRIGGER broken`
+      yield* minutes(1)
+      assert.strictEqual((yield* queue.await("invoice-1")).state, "posted")
+    }).pipe(Effect.provide(Layer.provideMerge(PayoutQueue.layer(), Layer.merge(world, layer))))
+  })
 })
 
 describe("a database that refuses writes", () => {

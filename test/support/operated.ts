@@ -27,7 +27,7 @@ const postgresql = Effect.map(postgres, ({ url }) => ({
 interface Operated {
   /** The settings of the command. */
   readonly env: { readonly DATABASE_URL: string }
-  /** The client of the program. It must be closed before a command opens a file. */
+  /** The client of the program. It must be closed before a command takes a step on a file. */
   readonly client: Layer.Layer<SqlClient.SqlClient, unknown>
 }
 
