@@ -44,8 +44,11 @@ export interface StoredDelivery {
   readonly deliveries?: number | undefined
   /** The statuses that waiting deliveries claim. `undefined`: a delivery claims none. */
   readonly claimed?: ReadonlyArray<string | undefined> | undefined
-  /** Why it waits: the claim is early, the service does not answer, or the user's code failed. Absent: it is due. */
-  readonly waits?: "early" | "outage" | "failed" | undefined
+  /**
+   * Why it waits: for a first lookup, because the claim is early, the service does not answer, or the user's code failed.
+   * Absent: it is due.
+   */
+  readonly waits?: "first" | "early" | "outage" | "failed" | undefined
   /** How often the user's code failed. */
   readonly failures?: number | undefined
   /** Which code failed last, for a dead letter. */
@@ -118,7 +121,7 @@ export const show = Effect.fnUntraced(function* (id: string) {
       idempotencyKey: row?.idempotencyKey,
       deliveries: row?.deliveries,
       claimed: row?.claims.flatMap(({ isCheck, status }) => (isCheck === true ? [] : [status])),
-      waits: row?.waits?.reason,
+      waits: row?.rank === undefined ? row?.waits?.reason : "first",
       failures: row?.tries.failed,
       handler: letter?.handler,
       since: row && DateTime.makeUnsafe(row.since),

@@ -129,6 +129,7 @@ export const handlerNames = [
   "onStatus",
   "onUnconfirmed",
   "expectedAmount",
+  "isKnown",
   "noted",
   "seal",
   "open"

@@ -33,6 +33,12 @@ export interface WebhookOptions<P = unknown, M = unknown, R = never> {
    * `onStatus` is called, and `onUnconfirmed` receives `OtherAmount`. `undefined`: not compared. Default: not compared.
    */
   readonly expectedAmount?: Code<TransactionDetail, R, Centavos | undefined>
+  /**
+   * Whether your books have a charge of this id, which may be in another case. It is called only while more ids arrive than
+   * `firstLookupsPerSecond`, and those that it knows are looked up before the others. If it fails, none is known for a
+   * minute, and nothing is lost. Default: none is known.
+   */
+  readonly isKnown?: Code<string, R, boolean>
   /** Your own note of a withdrawal that a delivery names, from your books: evidence. Default: there is none. */
   readonly noted?: Code<WithdrawalNames, R, WithdrawalNote | undefined>
   /** Receives each failure of your code. Default: a line in the log without your error. */
@@ -54,6 +60,12 @@ export interface WebhookOptions<P = unknown, M = unknown, R = never> {
   readonly verifier?: WebhookVerifier | undefined
   /** The largest body, in bytes. Default 64 KiB. */
   readonly maxBodyBytes?: number | undefined
+  /**
+   * How many lookups a second each process begins for ids that no lookup has found: anybody whose deliveries are accepted can
+   * invent such ids. An id that was found is looked up at once, and so is one that you `check`. What exceeds the number waits
+   * and is not lost: first the ids that `isKnown` knows, then new ones, then those that were not found. Default 20.
+   */
+  readonly firstLookupsPerSecond?: number | undefined
   /** How long the body may take. Default 10 seconds. */
   readonly bodyTimeout?: Duration.Input | undefined
   /** How long a lookup may take. One that takes longer is repeated, as `retryLookup` says. Default 10 seconds. */

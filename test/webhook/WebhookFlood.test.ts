@@ -120,8 +120,8 @@ describe("a good delivery is handed out", () => {
       for (let n = 0; n < 100; n++) {
         assert.strictEqual(yield* webhook.post({ transactionId: nobody(n), status: "Paid" }), 200)
       }
-      yield* comesThrough(webhook)
-      yield* TestClock.adjust("2 minutes")
+      yield* comesThrough(webhook, 2)
+      yield* TestClock.adjust("3 minutes")
       yield* webhook.idle
       assert.strictEqual(webhook.reports.length, 100)
       assert.deepStrictEqual(new Set(webhook.reasons()), new Set(["NotFound"]))
@@ -135,7 +135,7 @@ describe("a good delivery is handed out", () => {
       for (let n = 0; n < many; n++) {
         assert.strictEqual(yield* webhook.post({ transactionId: nobody(n), status: "Paid" }), 200)
       }
-      yield* comesThrough(webhook)
+      yield* comesThrough(webhook, 2)
       // No unknown id had a second lookup.
       assert.isAtMost(yield* lookups, many + 1)
     })
@@ -165,7 +165,7 @@ describe("a good delivery is handed out", () => {
       const sandbox = yield* Sandbox
       const { id } = yield* charge
       let isSlow = false
-      const webhook = yield* recording({ concurrency: 1 }).pipe(
+      const webhook = yield* recording({ concurrency: 1, firstLookupsPerSecond: 1000 }).pipe(
         Effect.provideService(Payments, {
           ...payments,
           getTransaction: (wanted) =>

@@ -108,7 +108,10 @@ describe("Webhook.layer", () => {
         const payments = yield* Payments
         const detail = yield* payments.getTransaction(yield* paidCharge)
         let unpaid = nobody(0)
-        const { events, idle, post } = yield* recording({ confirm: Schedule.spaced("1 hour") }).pipe(
+        const { events, idle, post } = yield* recording({
+          confirm: Schedule.spaced("1 hour"),
+          firstLookupsPerSecond: 20_000
+        }).pipe(
           Effect.provideService(Payments, {
             ...payments,
             getTransaction: (transactionId) =>

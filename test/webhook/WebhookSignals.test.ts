@@ -245,6 +245,45 @@ describe("the exported signals of a webhook", () => {
         }).pipe(Effect.scoped, Effect.provide(Layer.fresh(world)))
     )
 
+  it.live(
+    "deliveries that wait for a first lookup are measured by that reason, and a failing isKnown is one warning",
+    () =>
+      Effect.gen(function* () {
+        const database = yield* Layer.build(Layer.fresh(NodeSqlite.layer({ filename: ":memory:" })))
+        const started = (options: WebhookOptions) =>
+          Layer.provide(
+            Layer.fresh(Webhook.layerSql({ verifier, firstLookupsPerSecond: 1, ...options })),
+            Layer.succeedContext(database)
+          )
+        const flood = Effect.gen(function* () {
+          for (let n = 0; n < 30; n++) yield* post({ transactionId: nobody(n), status: "Paid" })
+          const sql = yield* SqlClient.SqlClient
+          yield* Effect.repeat(sql`SELECT 1 FROM effect_pix_webhooks WHERE state = 'Unseen'`, {
+            until: ({ length }) => length > 20
+          })
+        }).pipe(Effect.provide(started({ isKnown: () => Effect.fail(`${person} has no order`) })))
+        const { lines, text: first } = yield* exportedBy(Effect.provideContext(flood, database))
+        const warnings = lines.filter(({ message }) => message.startsWith("Webhook: isKnown failed"))
+        assert.isAtMost(warnings.length, 8, "one for each transaction that was processed at that time")
+        assert.isAtLeast(warnings.length, 1)
+        for (const { attributes, level } of warnings) {
+          assert.deepStrictEqual(
+            [level, attributes["error.type"], attributes["webhook.name"]],
+            ["Warn", "Failure", "default"]
+          )
+        }
+        assert.notInclude(first, person)
+        const counted = Effect.andThen(
+          Webhook,
+          Effect.repeat(Effect.andThen(Effect.yieldNow, Metric.snapshot), {
+            until: (metrics) => metrics.some(({ id }) => id === "effect_pix_webhook_dead_letters")
+          })
+        )
+        const { text } = yield* exportedBy(counted.pipe(Effect.provide(started({}))))
+        assert.isAbove(valuesIn(text)["effect_pix_webhook_waiting default first {delivery}"] ?? 0, 20)
+      }).pipe(Effect.scoped, Effect.provide(Layer.fresh(world)))
+  )
+
   it.effect("a refusal is logged again after a minute, with the number of refusals that were not logged", () =>
     Effect.gen(function* () {
       const messages: Array<string> = []

@@ -91,7 +91,7 @@ export const makeChanges = (store: Store, offer?: (due: Due) => Effect.Effect<vo
       return {
         answer: { row, due, isChanged },
         next: isChanged
-          ? row && { state: row.dead ? "Dead" : "Open", value: Rows.writeRow(row), job: row.job }
+          ? row && { state: row.dead ? "Dead" : (row.rank ?? "Open"), value: Rows.writeRow(row), job: row.job }
           : stored,
         commit: Effect.andThen((due && offer?.(due)) ?? Effect.void, isChanged ? also : Effect.void)
       }

@@ -18,6 +18,9 @@ import { byFailure, byStatus, type Doubt, type Judge } from "./judge.ts"
 import { nameOf } from "./row.ts"
 import { handedOutName, type Store, type Stored } from "./store.ts"
 
+/** The note of a transaction that was found, and of which nothing was handed out. */
+const noneHandedOut: Stored = { state: "Kept", value: writeHandedOut([]) }
+
 export interface ConfirmOptions<P, M> {
   readonly payments: Pick<Payments["Service"], "getTransaction">
   /** Wakes the fibers that wait for the transaction. */
@@ -46,7 +49,7 @@ export const makeConfirm = <P, M>({ handlers, lookupTimeout, payments, store, wa
       hasBegun = true
       const expected = yield* handlers.handOut(event)
       if (expected !== undefined) {
-        return [{ finding: { reason: "OtherAmount", lastStatus, transaction, expected } }, note]
+        return [{ finding: { reason: "OtherAmount", lastStatus, transaction, expected } }, note ?? noneHandedOut]
       }
       return ["HandedOut", { state: "Kept", value: writeHandedOut([...statuses, lastStatus]) }]
     })
@@ -66,19 +69,23 @@ export const makeConfirm = <P, M>({ handlers, lookupTimeout, payments, store, wa
   return Effect.fnUntraced(function* (
     transactionId: string,
     /** The text of the delivery that claims this status, or else of the latest one. */
-    untrusted: (status: string) => Effect.Effect<Untrusted<P, M>, HandlerFailed>
+    untrusted: (status: string) => Effect.Effect<Untrusted<P, M>, HandlerFailed>,
+    /** The note of the statuses that were handed out. */
+    first: Stored | undefined
   ): Effect.fn.Return<Judge, DatabaseError | HandlerFailed> {
     const id = transactionId.toLowerCase()
     const name = handedOutName(nameOf(id))
-    while (true) {
-      const before = yield* store.get(name)
+    for (let before = first; ; before = yield* store.get(name)) {
       const answer = yield* Effect.result(Effect.timeoutOption(payments.getTransaction(transactionId), lookupTimeout))
       if (Result.isFailure(answer)) return () => byFailure(answer.failure)
       if (Option.isNone(answer.success)) return () => byFailure()
       const transaction = answer.success.value
       const lastStatus = transaction.enStatusTransaction
       if (transaction.transactionId.toLowerCase() !== id) return () => ({ finding: { reason: "OtherTransaction" } })
-      if (progressOfDetail(lastStatus) === "Open") return byStatus(lastStatus)
+      if (progressOfDetail(lastStatus) === "Open") {
+        if (before === undefined) yield* store.hold(name, (note) => Effect.succeed([undefined, note ?? noneHandedOut]))
+        return byStatus(lastStatus)
+      }
       yield* wake(transactionId)
       const event = {
         _tag: "Confirmed",

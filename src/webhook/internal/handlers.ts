@@ -12,6 +12,7 @@ import * as Tracer from "effect/Tracer"
 import { errorType, log } from "../../internal/spans.ts"
 import type { Confirmed, HandlerFailure, HandlerName, Unconfirmed, WithdrawalNames } from "../WebhookEvent.ts"
 import type { WebhookOptions } from "../WebhookOptions.ts"
+import { nameOf } from "./row.ts"
 import { causeType, countCall, transactionHash } from "./signals.ts"
 
 /**
@@ -104,6 +105,11 @@ export const makeHandlers = <P, M, R>(
     open: (sealed: string, id: string) =>
       options.seal === undefined ? Effect.succeed(sealed) : guarded("open", id, options.seal.open, sealed),
     report: (report: Unconfirmed<P, M>) => guarded("onUnconfirmed", report.id, options.onUnconfirmed ?? warn, report),
+    /** Whether the user's own books have a transaction. */
+    isKnown: (transactionId: string) =>
+      options.isKnown === undefined
+        ? Effect.succeed(false)
+        : Effect.map(guarded("isKnown", nameOf(transactionId), options.isKnown, transactionId), (known) => known),
     /** The user's own note of a withdrawal. */
     noted: ({ idempotencyKey, withdrawalId }: WithdrawalNames, id: string) =>
       options.noted === undefined || (idempotencyKey === undefined && withdrawalId === undefined)

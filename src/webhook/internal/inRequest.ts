@@ -4,6 +4,7 @@
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
+import type { Starts } from "./firstLookups.ts"
 import type { Refusals } from "./signals.ts"
 import { makeMemory, type Memory } from "./store.ts"
 
@@ -13,6 +14,8 @@ export interface InRequest {
   readonly memory: Memory
   /** The refusals that were logged. */
   readonly refusals: Refusals
+  /** The latest lookups of ids that no lookup had found. */
+  readonly starts: Starts
   /** Runs the work after the answer. Absent: the platform cannot. */
   readonly later?: ((work: Effect.Effect<void>) => void) | undefined
 }
@@ -28,5 +31,5 @@ export const isWorkerd = (): boolean =>
 
 /** Whether the layers of `Webhook` work inside the request. By default they do on Cloudflare's workers. */
 export const InRequest = Context.Reference<InRequest | undefined>("effect-pix/InRequest", {
-  defaultValue: () => (isWorkerd() ? { memory: makeRequestMemory(), refusals: new Map() } : undefined)
+  defaultValue: () => (isWorkerd() ? { memory: makeRequestMemory(), refusals: new Map(), starts: [] } : undefined)
 })

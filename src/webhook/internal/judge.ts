@@ -19,6 +19,16 @@ export interface Doubt {
 /** The doubt about a claim of this status; `undefined`: the claim is finished. */
 export type Judge = (status: string | undefined) => Doubt | undefined
 
+/** Whether a lookup found the transaction; `undefined` if there was no answer. */
+export const lookupOf = (doubt: Doubt | undefined): "Found" | "Missed" | undefined => {
+  const reason = doubt?.finding.reason
+  return reason === "NotFound"
+    ? "Missed"
+    : reason === "LookupFailed" || reason === "OtherTransaction"
+      ? undefined
+      : "Found"
+}
+
 /**
  * The judge after a lookup with this status. The service documents no transitions, so a claim of any other status may be
  * newer than the lookup. Only a claim that is certainly older is finished.

@@ -30,6 +30,10 @@ export type Claim = typeof Claim.Type
 const reasons = ["early", "outage", "failed"] as const
 export type Reason = (typeof reasons)[number]
 
+/** How a row waits for a lookup of an id that no lookup has found: see firstLookups.ts. */
+export const ranks = ["Known", "Unseen", "Missed"] as const
+export type Rank = (typeof ranks)[number]
+
 const Row = Schema.Struct({
   v: Schema.tag(1),
   name: Schema.String,
@@ -49,6 +53,10 @@ const Row = Schema.Struct({
   job: Schema.optional(Schema.String),
   /** Why the row waits, and for how long. Absent: it is processed now. */
   waits: Schema.optional(Schema.Struct({ reason: Schema.Literals(reasons), millis: Schema.Finite })),
+  /** Its job waits in this row, and not in the queue, until it may be looked up. */
+  rank: Schema.optional(Schema.Literals(ranks)),
+  /** `Found`: a lookup found its transaction, or a check of the program named it. `Missed`: the last lookup did not find it. */
+  lookup: Schema.optional(Schema.Literals(["Found", "Missed"])),
   dead: Schema.optional(Schema.Struct({ handler: Schema.Literals(handlerNames), at: Schema.Finite }))
 })
 export type Row = typeof Row.Type
@@ -77,6 +85,8 @@ export interface Outcome {
   readonly again?: Row["waits"]
   /** The handler that failed for the last time. */
   readonly dead?: HandlerName | undefined
+  /** Whether the lookup found the transaction. Absent: there was no answer. */
+  readonly lookup?: Row["lookup"]
 }
 
 /** A name that does not show the text: SHA-256 in hexadecimal. */
@@ -112,7 +122,8 @@ export const checkClaim: Claim = { status: "Awaiting", isCheck: true }
 export const recorded =
   (subject: Subject, claim: Claim, inRequest: boolean): Step =>
   (row, { job, now }) => {
-    const begun = { v: 1, ...subject, tries: noTries, job } as const
+    const lookup = claim.isCheck === true ? "Found" : row?.lookup
+    const begun = { v: 1, ...subject, tries: noTries, job, lookup } as const
     if (row === undefined) return { ...begun, since: now, deliveries: 1, claims: [claim] }
     const others = row.claims.filter((other) => wordOf(other.status) !== wordOf(claim.status))
     const claims = claim.isCheck === true ? row.claims : [...others, claim]
@@ -120,14 +131,16 @@ export const recorded =
     if (row.job === undefined) return next
     if (inRequest) return { ...next, tries: row.tries }
     const tries = { ...row.tries, early: 0 }
+    if (row.rank !== undefined) return claim.isCheck === true ? next : { ...next, tries, job: row.job, rank: row.rank }
     return row.waits?.reason === "early" ? { ...next, tries } : { ...next, tries, job: row.job, waits: row.waits }
   }
 
 /** Ends a look at the row as it was `seen`. If deliveries were recorded meanwhile, all claims are looked at again. */
 export const settled =
-  (seen: Row, { again, dead, left }: Outcome): Step =>
-  (row, { job, now }) => {
-    if (row === undefined || row.job !== seen.job) return row
+  (seen: Row, { again, dead, left, lookup }: Outcome): Step =>
+  (found, { job, now }) => {
+    if (found === undefined || found.job !== seen.job) return found
+    const row = { ...found, rank: undefined, lookup: found.lookup === "Found" ? "Found" : (lookup ?? found.lookup) }
     const isRepeated = row.deliveries > seen.deliveries
     const claims = isRepeated ? row.claims : left
     if (claims.length === 0) return undefined
@@ -147,6 +160,12 @@ export const settled =
     }
     return { ...row, claims, tries: triedAs(again.reason), job, waits: again }
   }
+
+/** Ends the job of a row as it was `seen`. The row waits by its rank for another one. */
+export const ranked =
+  (seen: Row, rank: Rank): Step =>
+  (row) =>
+    row === undefined || row.job !== seen.job ? row : { ...row, waits: undefined, rank }
 
 /** Retries a dead letter, with the whole schedule. */
 export const revived: Step = (row, { job }) =>

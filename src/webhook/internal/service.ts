@@ -10,9 +10,11 @@ import * as Option from "effect/Option"
 import * as PubSub from "effect/PubSub"
 import * as Random from "effect/Random"
 import * as PersistedQueue from "effect/persistence/PersistedQueue"
+import * as References from "effect/References"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
+import * as Semaphore from "effect/Semaphore"
 import { Payments } from "../../client/Payments.ts"
 import { invalidRequest } from "../../contract/CallChecks.ts"
 import { getTransaction } from "../../contract/Endpoints.ts"
@@ -21,7 +23,7 @@ import * as Settings from "../../contract/Settings.ts"
 import { database, DatabaseError, mapDatabaseError } from "../../durable/Database.ts"
 import { migrate } from "../../durable/Tables.ts"
 import { forgetDone, layerQueue, layerQueueMemory, unlimited } from "../../durable/Queue.ts"
-import { repeatedly, TryAgain, work } from "../../durable/Work.ts"
+import { orTryAgain, repeatedly, TryAgain, work } from "../../durable/Work.ts"
 import { boundedExponential } from "../../internal/schedule.ts"
 import { followWrites, makeWrites } from "../../internal/soleWriter.ts"
 import { log } from "../../internal/spans.ts"
@@ -30,11 +32,12 @@ import type { DeliveryInfo, WebhookOptions, WebhookSqlOptions } from "../Webhook
 import { none } from "../WebhookVerifier.ts"
 import { makeAnswer } from "./answer.ts"
 import { type Due, Job } from "./changes.ts"
+import { makeFirstLookups } from "./firstLookups.ts"
 import { makeHandlers } from "./handlers.ts"
 import { InRequest } from "./inRequest.ts"
 import { makeReader } from "./reader.ts"
 import { causeType, measures } from "./signals.ts"
-import { makeMemory, memoryStore, type Store } from "./store.ts"
+import { makeMemory, memoryStore, type Store, unfinished } from "./store.ts"
 import { queueNameOf, sqlStore, webhookTables } from "./storeSql.ts"
 import { makeWork } from "./work.ts"
 
@@ -53,6 +56,7 @@ const settingsOf = <P, M, R>(
   Settings.all({
     maxBodyBytes: Settings.count("Webhook.maxBodyBytes", options.maxBodyBytes ?? 64 * 1024),
     concurrency: Settings.count("Webhook.concurrency", options.concurrency ?? 8),
+    firstLookupsPerSecond: Settings.count("Webhook.firstLookupsPerSecond", options.firstLookupsPerSecond ?? 20),
     bodyTimeout: Settings.period("Webhook.bodyTimeout", options.bodyTimeout ?? "10 seconds"),
     lookupTimeout: Settings.period("Webhook.lookupTimeout", options.lookupTimeout ?? "10 seconds"),
     handlerTimeout: Settings.period("Webhook.handlerTimeout", options.handlerTimeout ?? handlerTimeout),
@@ -83,7 +87,18 @@ const serviceOf = Effect.fnUntraced(function* <P, M, R>(
   const handled = yield* makeWrites
   const forgetOld = store.forget("Kept", settings.retention)
   const read = makeReader(options)
-  const { check, deadLetters, discard, heal, process, record, retry } = makeWork({
+  const handlers = makeHandlers(options, yield* Effect.context<R>(), settings.handlerTimeout)
+  const firstLookups = makeFirstLookups({
+    name: settings.name,
+    perSecond: settings.firstLookupsPerSecond,
+    starts: inRequest?.starts ?? [],
+    store,
+    isKnown: handlers.isKnown,
+    isInRequest: inRequest !== undefined,
+    // A lookup, and three handlers one after the other.
+    lease: Duration.toMillis(settings.lookupTimeout) + 3 * Duration.toMillis(settings.handlerTimeout) + 5000
+  })
+  const { check, deadLetters, discard, heal, process, processTaken, record, retry } = makeWork({
     name: settings.name,
     store,
     read,
@@ -94,7 +109,8 @@ const serviceOf = Effect.fnUntraced(function* <P, M, R>(
       Effect.asVoid(
         Effect.forkIn(Effect.timeoutOption(hints.publish(id), patience), scope, { startImmediately: true })
       ),
-    handlers: makeHandlers(options, yield* Effect.context<R>(), settings.handlerTimeout),
+    handlers,
+    firstLookups,
     schedules: {
       early: options.confirm ?? Schedule.upTo(Schedule.exponential("1 second"), { times: 6 }),
       outage: options.retryLookup ?? Schedule.upTo(backoff("2 seconds"), { duration: "3 days" }),
@@ -112,15 +128,38 @@ const serviceOf = Effect.fnUntraced(function* <P, M, R>(
   })
 
   if (inRequest === undefined) {
-    const handle = (job: Job) =>
-      process(job).pipe(
-        Effect.asVoid,
+    const places = yield* Semaphore.make(settings.concurrency)
+    /** Work in the background, `concurrency` of it at a time. */
+    const inPlace = <A>(effect: Effect.Effect<A, DatabaseError>) =>
+      effect.pipe(
         Effect.catchTag("DatabaseError", ({ reason }) => Effect.fail(new TryAgain({ reason }))),
-        Effect.ensuring(PubSub.publish(handled, undefined))
+        Effect.ensuring(PubSub.publish(handled, undefined)),
+        (handling) => places.withPermit(handling)
       )
+    const handle = (job: Job) => Effect.asVoid(inPlace(process(job)))
     const attributesOf = ({ name }: Job) => ({ "webhook.name": settings.name, "webhook.id": name })
     yield* Effect.forkScoped(work(queue, { name: "Webhook", concurrency: settings.concurrency, attributesOf, handle }))
-    yield* Effect.forkScoped(repeatedly("Webhook: healing lost rows", "1 minute", heal, store.followWrites))
+    const isTraced = yield* References.TracerEnabled
+    const takeTurns = Effect.flatMap(firstLookups.take, (names) =>
+      Effect.forEach(
+        names,
+        (name) =>
+          processTaken(name).pipe(
+            inPlace,
+            orTryAgain("Webhook", { "webhook.name": settings.name, "webhook.id": name }),
+            // The row is taken again.
+            Effect.ignore,
+            Effect.ensuring(firstLookups.end(name)),
+            Effect.provideService(References.TracerEnabled, isTraced),
+            Effect.forkIn(scope)
+          ),
+        { discard: true }
+      )
+    )
+    yield* Effect.forkScoped(repeatedly("Webhook: first lookups", "1 second", takeTurns))
+    // Rows of a process that died may wait too.
+    const healAll = Effect.andThen(heal, firstLookups.look)
+    yield* Effect.forkScoped(repeatedly("Webhook: healing lost rows", "1 minute", healAll, store.followWrites))
     yield* Effect.forkScoped(measures(settings.name, store))
     yield* Effect.forkScoped(repeatedly("Webhook: forgetting", "1 hour", Effect.andThen(forgetOld, forgetDone)))
   }
@@ -179,7 +218,7 @@ const serviceOf = Effect.fnUntraced(function* <P, M, R>(
     }),
     idle: Effect.gen(function* () {
       const nextHandled = yield* followWrites(handled)
-      while ((yield* store.count("Open")) > 0) {
+      while ((yield* store.count(unfinished)) > 0) {
         yield* Effect.race(nextHandled, Effect.sleep("1 second"))
       }
     }).pipe(Effect.scoped),

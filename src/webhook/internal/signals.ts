@@ -26,7 +26,7 @@ const calls = counter(
 const waiting = gauge(
   "effect_pix_webhook_waiting",
   "{delivery}",
-  "Transactions and other deliveries that wait, by why: due, early, outage or failed"
+  "Transactions and other deliveries that wait, by why: due, first, early, outage or failed"
 )
 const oldest = gauge("effect_pix_webhook_oldest", "s", "How long the oldest of them has been waiting, by why")
 const deadLetters = gauge(
@@ -61,12 +61,12 @@ export const measures = Effect.fnUntraced(function* (webhook: string, store: Sto
   const measure = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
     const found = yield* store.waiting
-    for (const reason of ["due", "early", "outage", "failed"] as const) {
+    for (const reason of ["due", "first", "early", "outage", "failed"] as const) {
       const { count, oldest: since } = found.find((of) => of.reason === reason) ?? { count: 0, oldest: now }
       yield* update(waiting, count, { webhook, reason })
       yield* update(oldest, Math.max(0, now - since) / 1000, { webhook, reason })
     }
-    yield* update(deadLetters, yield* store.count("Dead"), { webhook })
+    yield* update(deadLetters, yield* store.count(["Dead"]), { webhook })
     yield* markMeasured
     // While nothing waits, the gauges change only after the next write.
     if (found.length === 0) yield* reportUntil(nextWrite, markMeasured)

@@ -9,11 +9,14 @@ import * as PubSub from "effect/PubSub"
 import type * as Scope from "effect/Scope"
 import { DatabaseError } from "../../durable/Database.ts"
 import { followWrites, type NextWrite, type Writes } from "../../internal/soleWriter.ts"
-import { readRow } from "./row.ts"
+import { type Rank, ranks, readRow } from "./row.ts"
 
-/** A row that is `Open` or `Dead`, or a note, which is `Kept`: the statuses of a transaction that were handed out. */
+/**
+ * A row that is `Open` or `Dead`, or that waits for a first lookup by its rank; or a note, which is `Kept`: the statuses of a
+ * transaction that were handed out.
+ */
 export interface Stored {
-  readonly state: "Open" | "Dead" | "Kept"
+  readonly state: "Open" | "Dead" | "Kept" | Rank
   readonly value: string
   /** The id of the row's element in the queue. */
   readonly job?: string | undefined
@@ -26,11 +29,22 @@ interface Change<A> {
   readonly commit: Effect.Effect<void, DatabaseError>
 }
 
-/** Open rows that wait for one reason. `oldest` is in milliseconds since 1970. */
+/** Rows that are open, and those that wait for a first lookup. */
+export const unfinished = ["Open", ...ranks] as const
+
+/** Unfinished rows that wait for one reason. `oldest` is in milliseconds since 1970. */
 interface Waiting {
   readonly reason: string
   readonly count: number
   readonly oldest: number
+}
+
+/** Which rows are taken for a first lookup, and for how many milliseconds no other process takes them. */
+interface Take {
+  readonly rank: Rank
+  readonly isNewest: boolean
+  readonly most: number
+  readonly lease: number
 }
 
 export interface Store {
@@ -47,9 +61,14 @@ export interface Store {
     name: string,
     use: (note: Stored | undefined) => Effect.Effect<readonly [A, Stored | undefined], E, R>
   ) => Effect.Effect<A, E | DatabaseError, R>
-  /** The number of rows of a state. */
-  readonly count: (state: Stored["state"]) => Effect.Effect<number, DatabaseError>
-  /** The number of open rows, and the age of the oldest, by the reason why they wait. A row without a reason is `due`. */
+  /** Takes rows that wait for a first lookup, and returns their names. They stay in their state. */
+  readonly take: (take: Take) => Effect.Effect<ReadonlyArray<string>, DatabaseError>
+  /** The number of rows of these states. */
+  readonly count: (states: ReadonlyArray<Stored["state"]>) => Effect.Effect<number, DatabaseError>
+  /**
+   * The number of unfinished rows, and the age of the oldest, by the reason why they wait. A row without a reason is `due`,
+   * and one that waits for a first lookup is `first`.
+   */
   readonly waiting: Effect.Effect<ReadonlyArray<Waiting>, DatabaseError>
   /** The values of the dead letters, the oldest first. */
   readonly dead: Effect.Effect<ReadonlyArray<string>, DatabaseError>
@@ -99,7 +118,9 @@ export const memoryStore = (
   writes: Writes | undefined
 ): Store => {
   const publishWrite = writes === undefined ? Effect.void : PubSub.publish(writes, undefined)
-  const of = (state: Stored["state"]) => [...rows.values()].filter((row) => row.state === state)
+  const leasedUntil = new Map<string, number>()
+  const of = (...states: ReadonlyArray<Stored["state"]>) =>
+    [...rows.values()].filter(({ state }) => states.includes(state))
   return {
     followWrites: followWrites(writes),
     get: (name) => Effect.sync(() => rows.get(name) ?? notes.get(name)),
@@ -107,6 +128,7 @@ export const memoryStore = (
       Effect.suspend(() => {
         const { answer, commit, next } = step(rows.get(name))
         set(rows, mostRows, name, next)
+        leasedUntil.delete(name)
         return Effect.as(Effect.andThen(commit, publishWrite), answer)
       }),
     hold: Effect.fnUntraced(function* (name, use) {
@@ -122,10 +144,19 @@ export const memoryStore = (
       set(notes, mostNotes, name, next)
       return answer
     }),
-    count: (state) => Effect.sync(() => of(state).length),
+    take: Effect.fnUntraced(function* ({ isNewest, lease: millis, most, rank }) {
+      const now = yield* Clock.currentTimeMillis
+      const waiting = [...rows].filter(([name, { state }]) => state === rank && (leasedUntil.get(name) ?? 0) <= now)
+      const names = (isNewest ? waiting.toReversed() : waiting).slice(0, most).map(([name]) => name)
+      for (const name of names) leasedUntil.set(name, now + millis)
+      return names
+    }),
+    count: (states) => Effect.sync(() => of(...states).length),
     waiting: Effect.sync(() => {
-      const open = of("Open").flatMap(({ value }) => readRow(value) ?? [])
-      const byReason = Arr.groupBy(open, ({ waits }) => waits?.reason ?? "due")
+      const found = of(...unfinished).flatMap(({ value }) => readRow(value) ?? [])
+      const byReason = Arr.groupBy(found, ({ rank, waits }) =>
+        rank === undefined ? (waits?.reason ?? "due") : "first"
+      )
       return Object.entries(byReason).map(([reason, found]) => ({
         reason,
         count: found.length,

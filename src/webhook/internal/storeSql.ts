@@ -18,7 +18,7 @@ import {
 import { healLost } from "../../durable/Lost.ts"
 import type { Tables } from "../../durable/Tables.ts"
 import { followWrites, soleWritesOf } from "../../internal/soleWriter.ts"
-import type { Store, Stored } from "./store.ts"
+import { type Store, type Stored, unfinished } from "./store.ts"
 
 const table = "effect_pix_webhooks"
 
@@ -72,10 +72,11 @@ export const sqlStore = Effect.fnUntraced(function* (
   // The state is part of the statement's text, so that PostgreSQL finds the index of the open rows.
   const isOf = (state: Stored["state"]) => sql`webhook = ${webhook} AND state = ${sql.literal(`'${state}'`)}`
   const of = (state: Stored["state"]) => sql`FROM ${rows} WHERE ${isOf(state)}`
+  const ofAll = (states: ReadonlyArray<Stored["state"]>) =>
+    sql`FROM ${rows} WHERE webhook = ${webhook} AND ${sql.in("state", states)}`
 
-  const reason = sql.literal(
-    dialect === "pg" ? "value::json -> 'waits' ->> 'reason'" : "json_extract(value, '$.waits.reason')"
-  )
+  const waitsFor = dialect === "pg" ? "value::json -> 'waits' ->> 'reason'" : "json_extract(value, '$.waits.reason')"
+  const reason = sql.literal(`CASE WHEN state = 'Open' THEN COALESCE(${waitsFor}, 'due') ELSE 'first' END`)
 
   const since = sql.literal(
     dialect === "pg" ? "CAST(value::json ->> 'since' AS NUMERIC)" : "json_extract(value, '$.since')"
@@ -119,20 +120,23 @@ export const sqlStore = Effect.fnUntraced(function* (
         const { answer, commit, next } = change(stored)
         return Effect.as(commit, [answer, next] as const)
       }),
-    count: (state) =>
-      sql<{ readonly count: number | string }>`SELECT COUNT(*) AS count ${of(state)}`.pipe(
+    take: Effect.fnUntraced(function* ({ isNewest, lease, most, rank }) {
+      const now = yield* Clock.currentTimeMillis
+      const first = sql.literal(isNewest ? "updated_at DESC" : "updated_at")
+      const some = sql`SELECT name ${of(rank)} AND updated_at <= ${now} ORDER BY ${first} LIMIT ${most} ${lockedRows(database)}`
+      const taken = yield* sql<{ readonly name: string }>`
+        UPDATE ${rows} SET updated_at = ${now + lease} WHERE webhook = ${webhook} AND ${isOneOf(database, "name", some)} RETURNING name`
+      return taken.map(({ name }) => name)
+    }, mapDatabaseError("webhook")),
+    count: (states) =>
+      sql<{ readonly count: number | string }>`SELECT COUNT(*) AS count ${ofAll(states)}`.pipe(
         Effect.map(([found]) => Number(found?.count)),
         mapDatabaseError("webhook")
       ),
     waiting: Effect.map(
-      sql<{ readonly reason: string | null; readonly count: number | string; readonly oldest: number | string }>`
-        SELECT ${reason} AS reason, COUNT(*) AS count, MIN(${since}) AS oldest ${of("Open")} GROUP BY 1`,
-      (found) =>
-        found.map(({ count, oldest, reason }) => ({
-          reason: reason ?? "due",
-          count: Number(count),
-          oldest: Number(oldest)
-        }))
+      sql<{ readonly reason: string; readonly count: number | string; readonly oldest: number | string }>`
+        SELECT ${reason} AS reason, COUNT(*) AS count, MIN(${since}) AS oldest ${ofAll(unfinished)} GROUP BY 1`,
+      (found) => found.map(({ count, oldest, reason }) => ({ reason, count: Number(count), oldest: Number(oldest) }))
     ).pipe(mapDatabaseError("webhook")),
     dead: sql<Stored>`SELECT value ${of("Dead")} ORDER BY updated_at`.pipe(
       Effect.map((found) => found.map(({ value }) => value)),

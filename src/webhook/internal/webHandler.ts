@@ -11,6 +11,7 @@ import * as ManagedRuntime from "effect/ManagedRuntime"
 import type { InvalidRequest } from "../../contract/PaymentsError.ts"
 import type { DeliveryInfo } from "../WebhookOptions.ts"
 import type { DatabaseError } from "../../durable/Database.ts"
+import type { Starts } from "./firstLookups.ts"
 import { InRequest, isWorkerd, makeRequestMemory } from "./inRequest.ts"
 import type { Refusals } from "./signals.ts"
 
@@ -81,11 +82,14 @@ const inRequests = <I, E>(
 ): WebHandler => {
   const memory = makeRequestMemory()
   const refusals: Refusals = new Map()
+  const starts: Starts = []
   // The layer is built for each request: a request must not wait for another one, and bindings belong to one request.
   const run = <A>(use: (runtime: ManagedRuntime.ManagedRuntime<I, E>) => Promise<A>): Promise<A> => {
     const rest: Array<Effect.Effect<void>> = []
     const later = waitUntil && ((work: Effect.Effect<void>) => void rest.push(work))
-    const runtime = ManagedRuntime.make(Layer.provide(layer, Layer.succeed(InRequest, { memory, refusals, later })))
+    const runtime = ManagedRuntime.make(
+      Layer.provide(layer, Layer.succeed(InRequest, { memory, refusals, starts, later }))
+    )
     const close = () => runtime.dispose()
     return use(runtime).finally(() =>
       rest.length === 0 ? close() : waitUntil?.(runtime.runPromise(Effect.all(rest, { discard: true })).finally(close))

@@ -15,11 +15,13 @@ import type { Hint } from "../WebhookHint.ts"
 import { type Due, Job, makeChanges } from "./changes.ts"
 import { type ConfirmOptions, makeConfirm } from "./confirm.ts"
 import type { HandlerFailed } from "./handlers.ts"
-import type { Doubt } from "./judge.ts"
+import type { makeFirstLookups } from "./firstLookups.ts"
+import { type Doubt, lookupOf } from "./judge.ts"
 import type { Reading } from "./reader.ts"
 import * as Rows from "./row.ts"
 import { delayOf } from "./schedules.ts"
 import { causeType, transactionHash } from "./signals.ts"
+import { handedOutName, type Stored } from "./store.ts"
 
 /** The end of a look. */
 interface Look extends Rows.Outcome {
@@ -40,13 +42,14 @@ export interface WorkOptions<P, M> extends ConfirmOptions<P, M> {
   readonly schedules: Readonly<Record<Rows.Reason, Schedule.Schedule<unknown>>>
   /** Puts a job into the queue. Absent inside requests: each delivery is processed in its own request. */
   readonly offer: ((due: Due) => Effect.Effect<void, DatabaseError>) | undefined
+  readonly firstLookups: ReturnType<typeof makeFirstLookups>
 }
 
 /** A status in any vocabulary. A text with a digit or a sign may be a person's data, and is not stored. */
 const statusWord = /^[\p{L} _-]{1,40}$/u
 
 export const makeWork = <P, M>(options: WorkOptions<P, M>) => {
-  const { handlers, offer, schedules, store } = options
+  const { firstLookups, handlers, offer, schedules, store } = options
   const { change, deadLetters, discard, retry } = makeChanges(store, offer)
   const confirm = makeConfirm(options)
 
@@ -109,18 +112,24 @@ export const makeWork = <P, M>(options: WorkOptions<P, M>) => {
     return { _tag: "UnconfirmedWithdrawal", id: name, withdrawalId, idempotencyKey, noted, untrusted }
   })
 
-  /** Looks at a row once. */
-  const look = Effect.fnUntraced(function* (row: Rows.Row): Effect.fn.Return<Look, DatabaseError> {
+  /** Looks at a row once. `note` is that of the statuses of its transaction that were handed out. */
+  const look = Effect.fnUntraced(function* (
+    row: Rows.Row,
+    note: Stored | undefined
+  ): Effect.fn.Return<Look, DatabaseError> {
     const { claims, transactionId, tries } = row
     const latest = claims.at(-1)
     let left = claims
     let again: Rows.Outcome["again"]
+    // The user's code is called with what a lookup found.
+    let lookup: Rows.Outcome["lookup"] = "Found"
     const untrusted = (status: string) => {
       const claim = claims.find((one) => Rows.wordOf(one.status) === status) ?? latest
       return claim === undefined ? Effect.succeed({}) : untrustedOf(row, claim)
     }
     const work = Effect.gen(function* () {
-      const judge = transactionId === undefined ? undefined : yield* confirm(transactionId, untrusted)
+      const judge = transactionId === undefined ? undefined : yield* confirm(transactionId, untrusted, note)
+      lookup = lookupOf(judge?.(latest?.status))
       for (const claim of claims) {
         const doubt = judge?.(claim.status)
         const reason = doubt?.reason
@@ -132,7 +141,7 @@ export const makeWork = <P, M>(options: WorkOptions<P, M>) => {
         if (judge === undefined || doubt !== undefined) yield* handlers.report(yield* reportOf(row, claim, doubt))
         left = left.filter((other) => other !== claim)
       }
-      return { isFinal: judge?.(latest?.status)?.reason === undefined, left, again }
+      return { isFinal: judge?.(latest?.status)?.reason === undefined, left, again, lookup }
     })
     return yield* Effect.catchTag(
       work,
@@ -142,7 +151,7 @@ export const makeWork = <P, M>(options: WorkOptions<P, M>) => {
         const millis = yield* delayOf(schedules.failed, attempt)
         yield* handlers.reportFailure({ handler, id, attempt, isDead: millis === undefined, cause })
         const next = millis === undefined ? { dead: handler } : { again: { reason: "failed", millis } as const }
-        return { isFinal: false, left, ...next, failed: { handler, cause } }
+        return { isFinal: false, left, lookup, ...next, failed: { handler, cause } }
       })
     )
   })
@@ -162,7 +171,21 @@ export const makeWork = <P, M>(options: WorkOptions<P, M>) => {
           span?.attribute("webhook.transaction_id_hash", transactionHash(row.transactionId))
         }
         span?.attribute("webhook.deliveries", row.deliveries)
-        const { failed, isFinal, ...outcome } = yield* look(row)
+        const { transactionId } = row
+        const note = transactionId && (yield* store.get(handedOutName(Rows.nameOf(transactionId))))
+        if (transactionId && note === undefined && row.lookup !== "Found") {
+          const rank = yield* firstLookups.begin(row, transactionId)
+          if (rank !== undefined) {
+            span?.attribute("webhook.outcome", "Waits")
+            span?.attribute("webhook.waits", "first")
+            // Inside a request nothing waits in the store.
+            if (offer === undefined) return { isFinal: false, due: { job: Job.make({ name, job }), millis: 1000 } }
+            yield* change(name, Rows.ranked(row, rank))
+            yield* firstLookups.waits
+            return { isFinal: false }
+          }
+        }
+        const { failed, isFinal, ...outcome } = yield* look(row, note || undefined)
         const { due } = yield* change(name, Rows.settled(row, outcome))
         const { again, dead } = outcome
         span?.attribute("webhook.outcome", dead ? "Dead" : again ? "Waits" : "Finished")
@@ -179,6 +202,16 @@ export const makeWork = <P, M>(options: WorkOptions<P, M>) => {
       work
     ).pipe(Effect.catchTag("LookFailed", ({ due, isFinal }) => Effect.succeed({ isFinal, due })))
   }
+
+  /** Processes a row that was taken for its first lookup. */
+  const processTaken = Effect.fnUntraced(function* (name: string) {
+    const stored = yield* store.get(name)
+    const row = stored && Rows.readRow(stored.value)
+    if (row?.job === undefined) return
+    // A step that changes nothing ends the row's lease.
+    const release = Effect.ignore(change(name, (unchanged) => unchanged))
+    yield* Effect.tapError(process(Job.make({ name, job: row.job })), () => release)
+  })
 
   /** Puts rows into the queue again whose element was lost. */
   const heal = Effect.gen(function* () {
@@ -202,6 +235,7 @@ export const makeWork = <P, M>(options: WorkOptions<P, M>) => {
     record,
     check,
     process,
+    processTaken,
     heal,
     deadLetters,
     retry,

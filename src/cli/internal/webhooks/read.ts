@@ -26,6 +26,7 @@ const lineOf = ({ at, by, note, step }: StoredWebhooks.StoredDelivery["steps"][n
   `\n  ${time(at)} ${step}${by === undefined ? "" : ` by ${plain(by)}`}${note === undefined ? "" : `: ${plain(note)}`}`
 
 const wordsOfWait = {
+  first: "more ids arrive than may be looked up",
   early: "the lookup does not show yet what the delivery claims",
   outage: "the service gave no answer to the lookup",
   failed: "your code failed"
