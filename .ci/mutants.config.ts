@@ -1,0 +1,56 @@
+/**
+ * How vitest tests the mutants of `mutants.ts`: with the fast tests and, after them, with those tests of the folders with
+ * mutants that need a database.
+ */
+import { globSync, readFileSync } from "node:fs"
+import { relative } from "node:path"
+import { defineConfig } from "vitest/config"
+import { BaseSequencer, type TestSpecification } from "vitest/node"
+import config from "../vitest.config.ts"
+
+const folders = (process.env["EFFECT_PIX_MUTANTS_FOLDERS"] ?? "").split(",")
+
+/** Rehearsals play whole programs hundreds of times, and `pix` imports nothing of the others: half of the fast time. */
+const isLeftOut = (file: string) =>
+  file.startsWith("test/sandbox/rehearsal/") || (file.startsWith("test/pix/") && !folders.includes("pix"))
+const fast = (config.test?.projects ?? [])
+  .flatMap((project) =>
+    typeof project === "object" && "test" in project && project.test?.name === "fast"
+      ? (project.test.include ?? [])
+      : []
+  )
+  .filter((file) => !isLeftOut(file))
+if (fast.length === 0) throw new Error("vitest.config.ts has no project of fast tests")
+
+const opens =
+  /node:(child_process|http|net)|chaos\/|support\/(against|chromium|Collector|command|exported|faultRows|Gateway|hovers|operated|pgbouncer|RawServer|redis)/
+const own = folders.flatMap((folder) => globSync(`test/${folder}/**/*.test.ts`))
+const isFast = new Set(fast)
+const isOwn = new Set(own)
+
+/** The test that kills most probably and costs least is the first. */
+const include = [
+  ...own.filter((file) => isFast.has(file)),
+  ...fast.filter((file) => !isOwn.has(file)),
+  ...own.filter((file) => !isFast.has(file) && !opens.test(readFileSync(file, "utf8")))
+]
+
+class InOrder extends BaseSequencer {
+  override sort(files: Array<TestSpecification>) {
+    const place = ({ moduleId }: TestSpecification) => include.indexOf(relative(process.cwd(), moduleId))
+    return Promise.resolve(files.toSorted((a, b) => place(a) - place(b)))
+  }
+}
+
+export default defineConfig({
+  resolve: { tsconfigPaths: true },
+  test: {
+    include,
+    setupFiles: ["test/support/setup.ts"],
+    // StrykerJS ends the run of a mutant that never ends.
+    testTimeout: 300_000,
+    isolate: false,
+    provide: { postgres: process.env["EFFECT_PIX_MUTANTS_POSTGRES"] },
+    sequence: { sequencer: InOrder }
+  }
+})

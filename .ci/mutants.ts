@@ -1,0 +1,243 @@
+/**
+ * Mutants: StrykerJS makes small mistakes in the sources, one at a time, and runs the tests that reach each of them. What
+ * no test notices is given to the compiler, and what that accepts too is printed: no test proves that code. It is
+ * advice, and no check.
+ *
+ * ```
+ * npm run mutants -- src/payouts/Payouts.ts src/webhook     all mutants of a file and of a folder
+ * npm run mutants -- src/payouts --sample 40 --seed 7       40 of each path, the same 40 for the same seed and code
+ * npm run mutants -- src/payouts --minutes 30               at most so long (60 where nothing is said)
+ * ```
+ *
+ * The first use installs StrykerJS under node_modules/.cache: it has more packages than all else here. The compiler is
+ * asked without its rule about unused names, since nearly each statement that is left out breaks that.
+ */
+import { spawn, spawnSync } from "node:child_process"
+import { hash } from "node:crypto"
+import { once } from "node:events"
+import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { join, relative } from "node:path/posix"
+import { parseArgs } from "node:util"
+import { noPostgres, startPostgres } from "../test/support/postgres.ts"
+
+interface Place {
+  readonly line: number
+  readonly column: number
+}
+
+interface Mutant {
+  readonly id: string
+  readonly location: { readonly start: Place; readonly end: Place }
+  readonly mutatorName: string
+  readonly replacement: string
+}
+
+interface Listed extends Mutant {
+  readonly file: string
+}
+
+interface Tested extends Mutant {
+  readonly status: string
+  readonly statusReason?: string
+}
+
+interface Report {
+  readonly files: Readonly<Record<string, { readonly source: string; readonly mutants: ReadonlyArray<Tested> }>>
+}
+
+/** What a command that was started exits with; `null` if it took too long. */
+const run = async (command: string, args: ReadonlyArray<string>, minutes = 10, more = {}): Promise<unknown> => {
+  const env = { ...process.env, ...more }
+  const child = spawn(command, args, { stdio: ["ignore", 2, 2], timeout: minutes * 60_000, env })
+  const [status] = await once(child, "exit")
+  return status
+}
+
+/** What is drawn: so many mutants of each path, by a seed. */
+interface Draw {
+  readonly count: number
+  readonly seed: string
+  readonly paths: ReadonlyArray<string>
+}
+
+const isIn = (path: string, file: string) => file === path || file.startsWith(`${path}/`)
+
+/** Draws the sample. StrykerJS gives all mutants at once to a checker, and tests those that it lets through. */
+const sample = () => {
+  const { count, paths, seed }: Draw = JSON.parse(process.env["EFFECT_PIX_MUTANTS_DRAW"] ?? "")
+  const drawn = new Set<string>()
+  const draw = (mutants: ReadonlyArray<Listed>) => {
+    const ranked = mutants.map(({ file, id, location, mutatorName, replacement }) => ({
+      id,
+      rank: hash("sha1", JSON.stringify([seed, file, location, mutatorName, replacement]))
+    }))
+    for (const { id } of ranked.toSorted((a, b) => (a.rank < b.rank ? -1 : 1)).slice(0, count)) drawn.add(id)
+  }
+  return {
+    init: () => Promise.resolve(),
+    group: (mutants: ReadonlyArray<Mutant & { readonly fileName: string }>) => {
+      const listed = mutants.map((mutant) => ({ ...mutant, file: relative(process.cwd(), mutant.fileName) }))
+      for (const path of paths) draw(listed.filter(({ file }) => isIn(path, file)))
+      return Promise.resolve([mutants.map(({ id }) => id)])
+    },
+    check: (mutants: ReadonlyArray<Mutant>) => {
+      const verdict = (id: string) =>
+        drawn.has(id) ? { status: "passed" } : { status: "compileError", reason: "not drawn" }
+      return Promise.resolve(Object.fromEntries(mutants.map(({ id }) => [id, verdict(id)])))
+    }
+  }
+}
+
+export const strykerPlugins = [{ kind: "Checker", name: "sample", factory: sample }]
+
+const version = "10.1.1"
+const cache = `node_modules/.cache/effect-pix/stryker-${version}`
+const stryker = join(cache, "node_modules/@stryker-mutator/core/bin/stryker.js")
+const folder = "coverage/mutants"
+
+const install = async () => {
+  if (existsSync(stryker)) return
+  const packages = ["core", "vitest-runner"].map((name) => `@stryker-mutator/${name}@${version}`)
+  const quiet = ["--no-package-lock", "--no-audit", "--no-fund", "--ignore-scripts"]
+  // Its peer is vitest, which is here already.
+  if ((await run("npm", ["install", "--prefix", cache, "--legacy-peer-deps", ...quiet, ...packages])) !== 0)
+    throw new Error(`StrykerJS ${version} could not be installed`)
+}
+
+const test = async (files: ReadonlyArray<string>, draw: Draw | undefined, minutes: number): Promise<Report> => {
+  const config = {
+    testRunner: "vitest",
+    plugins: ["@stryker-mutator/vitest-runner", ...(draw === undefined ? [] : [import.meta.filename])],
+    checkers: draw === undefined ? [] : ["sample"],
+    // Forks: tests name their databases by the process.
+    vitest: { configFile: ".ci/mutants.config.ts", related: false, pool: "forks" },
+    mutate: files,
+    // What runs once, when a module is loaded, would need all tests for each mutant.
+    ignoreStatic: true,
+    concurrency: 2,
+    dryRunTimeoutMinutes: minutes,
+    // StrykerJS reads it with an API that TypeScript 7 does not have.
+    tsconfigFile: "none.json",
+    disableTypeChecks: false,
+    ignorePatterns: ["coverage", "dist", "test/.command", "test/.docs"],
+    tempDirName: join(folder, "tree"),
+    cleanTempDir: "always",
+    reporters: ["json", "progress-append-only"],
+    jsonReporter: { fileName: join(folder, "report.json") }
+  }
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, "stryker.json"), JSON.stringify(config))
+  const server = noPostgres() === undefined ? await startPostgres() : undefined
+  const status = await run(process.execPath, [stryker, "run", join(folder, "stryker.json")], minutes, {
+    EFFECT_PIX_MUTANTS_FOLDERS: [...new Set(files.map((file) => file.split("/")[1] ?? ""))].join(","),
+    ...(server !== undefined && { EFFECT_PIX_MUTANTS_POSTGRES: server.url }),
+    ...(draw !== undefined && { EFFECT_PIX_MUTANTS_DRAW: JSON.stringify(draw) })
+  })
+  await server?.stop()
+  if (status !== 0) throw new Error(status === null ? `not done after ${minutes} minutes` : "StrykerJS failed")
+  return JSON.parse(readFileSync(join(folder, "report.json"), "utf8"))
+}
+
+/** Compiles the library once for each mutant, in a copy, and gives those that compile. */
+const compiling = (report: Report): ReadonlySet<Tested> => {
+  const copy = join(folder, "types")
+  mkdirSync(copy, { recursive: true })
+  cpSync("src", join(copy, "src"), { recursive: true })
+  cpSync("tsconfig.json", join(copy, "tsconfig.json"))
+  const info = ["--noEmit", "--incremental", "--tsBuildInfoFile", join(copy, "info.json")]
+  const unused = ["--noUnusedLocals", "false", "--noUnusedParameters", "false"]
+  const compiles = () => spawnSync("tsc", ["-p", join(copy, "src"), ...info, ...unused]).status === 0
+  if (!compiles()) throw new Error("the library does not compile")
+  return new Set(
+    Object.entries(report.files).flatMap(([file, { mutants, source }]) => {
+      const lines = source.split("\n")
+      const offset = ({ column, line }: Place) =>
+        lines.slice(0, line - 1).reduce((sum, text) => sum + text.length + 1, 0) + column - 1
+      const accepted = mutants.filter(isAlive).filter(({ location: { end, start }, replacement }) => {
+        writeFileSync(join(copy, file), source.slice(0, offset(start)) + replacement + source.slice(offset(end)))
+        return compiles()
+      })
+      writeFileSync(join(copy, file), source)
+      return accepted
+    })
+  )
+}
+
+const isStatic = ({ status }: Tested) => status === "Ignored"
+const isAlive = ({ status }: Tested) => status === "Survived" || status === "NoCoverage"
+const isHang = ({ status, statusReason }: Tested) => status === "Timeout" || /timed out in/.test(statusReason ?? "")
+const isKilled = ({ status }: Tested) => ["Killed", "RuntimeError", "Timeout"].includes(status)
+
+const print = (report: Report, paths: ReadonlyArray<string>) => {
+  const survivors = compiling(report)
+  const files = Object.entries(report.files).map(([file, { mutants }]) => {
+    const killed = mutants.filter(isKilled)
+    const hangs = killed.filter(isHang).length
+    const alive = mutants.filter(isAlive)
+    const survived = alive.filter((mutant) => survivors.has(mutant)).length
+    return { name: file, tests: killed.length - hangs, hangs, compiler: alive.length - survived, survived }
+  })
+  const sum = (name: string, rows: typeof files): (typeof files)[number] => {
+    const of = (column: "tests" | "hangs" | "compiler" | "survived") => rows.reduce((all, row) => all + row[column], 0)
+    return { name, tests: of("tests"), hangs: of("hangs"), compiler: of("compiler"), survived: of("survived") }
+  }
+  const sums = paths.map((path) =>
+    sum(
+      `all of ${path}`,
+      files.filter(({ name }) => isIn(path, name))
+    )
+  )
+  console.log(
+    "| file | mutants | killed by tests | by a hang | by the compiler alone | survived | tests | and compiler |"
+  )
+  console.log(`| --- |${" --: |".repeat(7)}`)
+  for (const { compiler, hangs, name, survived, tests } of [...files, ...sums, sum("all", files)]) {
+    const count = tests + hangs + compiler + survived
+    const percent = (part: number) => `${Math.round((100 * part) / count)} %`
+    if (count === 0) continue
+    const scores = [percent(tests + hangs), percent(tests + hangs + compiler)]
+    console.log(`| ${[name, count, tests, hangs, compiler, survived, ...scores].join(" | ")} |`)
+  }
+  const every = Object.values(report.files).flatMap(({ mutants }) => mutants)
+  const loaded = every.filter(isStatic).length
+  console.log(
+    `\nThe files have ${every.length} mutants. ${loaded} of them are of code that runs once, at load: not tested.`
+  )
+  for (const [file, { mutants, source }] of Object.entries(report.files))
+    for (const mutant of mutants.filter(isAlive)) {
+      const { location, mutatorName, replacement, status } = mutant
+      const { line, column } = location.start
+      const code = source.split("\n").slice(line - 1, location.end.line)
+      const verdict = survivors.has(mutant) ? "survived" : "compiler alone"
+      console.log(
+        `\n${verdict}${status === "NoCoverage" ? ", no test reaches it" : ""}: ${file}:${line}:${column} ${mutatorName}`
+      )
+      console.log(`- ${short(code.map((text) => text.trim()).join(" "))}\n+ ${short(replacement)}`)
+    }
+}
+
+const short = (text: string) => {
+  const line = text.replaceAll(/\s+/g, " ")
+  return line.length > 140 ? `${line.slice(0, 140)}...` : line
+}
+
+if (import.meta.main) {
+  const { positionals, values } = parseArgs({
+    allowPositionals: true,
+    options: {
+      minutes: { type: "string", default: "60" },
+      sample: { type: "string" },
+      seed: { type: "string", default: "1" }
+    }
+  })
+  const files = positionals.flatMap((path) =>
+    statSync(path).isDirectory() ? globSync(`${path.replace(/\/$/, "")}/**/*.ts`).toSorted() : [path]
+  )
+  const paths = positionals.map((path) => path.replace(/\/$/, ""))
+  const draw = values.sample === undefined ? undefined : { count: Number(values.sample), seed: values.seed, paths }
+  if (files.length === 0 || Number.isNaN(draw?.count))
+    throw new Error("Name files or folders, and how many mutants of each: npm run mutants -- src/payouts --sample 40")
+  await install()
+  print(await test(files, draw, Number(values.minutes)), paths)
+}
