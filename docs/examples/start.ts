@@ -27,7 +27,7 @@ const lostAnswer = Effect.gen(function* () {
         yield* Console.log(`\n(The program got ${error._tag}, as the client logged it above.)`)
         yield* sandbox.clearFaults
         yield* Console.log("\n(The answers come again. The same payout is asked for with the same key.)\n")
-        return yield* payments.requestWithdrawal(request, { idempotencyKey, earlier: "Unknown" })
+        return yield* payments.requestWithdrawal(request, { after: error })
       })
     )
   )

@@ -29,8 +29,8 @@ import type { FailureReason, OutcomeUnknown } from "../contract/PaymentsError.ts
 import type { Centavos, Reais } from "../pix/Money.ts"
 
 /**
- * A token bucket that all calls of one `Payments` share, so that retries do not multiply the load in an outage. The defaults
- * are the AWS SDK's (smithy core 3.41).
+ * A token bucket that all calls of one `Payments` share, so that retries do not multiply the load in an outage. The payouts
+ * of a `PayoutQueue` have a bucket of their own. The defaults are the AWS SDK's (smithy core 3.41).
  */
 export interface RetryBudget {
   /** The greatest number of tokens, and the number at the start. Default 500. */
@@ -62,7 +62,7 @@ export interface FailedAttempt {
 export interface PaymentsPolicy {
   /** How long one attempt may take: connecting, headers and the whole body. Default 30 seconds. */
   readonly attemptTimeout: Duration.Input
-  /** How long a call may take over all its attempts and the waits between them. Default 90 seconds. */
+  /** How long a call may take over all its attempts and the waits between them, by the monotonic clock. Default 90 seconds. */
   readonly deadline: Duration.Input
   /** When a read is tried again, and how often. Default: twice, after a random wait of up to 100 and 200 ms. */
   readonly retryReads: Schedule.Schedule<unknown, FailedAttempt>
@@ -106,8 +106,10 @@ export interface PaymentsPolicy {
   /** The budget of all retries of one `Payments`, or `unlimited`. Default: the numbers in `RetryBudget`. */
   readonly retryBudget: RetryBudget | "unlimited"
   /**
-   * Runs when a write was interrupted while its request may have been under way. An interrupted call returns no error,
-   * so its key is only in this report and in a warning of the log. It may take 10 seconds. Default: only the log.
+   * Runs when a write was interrupted while its request may have been under way, or before the caller had its answer; and
+   * when something ends `IdempotencyKey.retry` while money may have moved. There is no error to return then, so the key is
+   * only in this report and in a warning of the log. Store the report: the next call takes it as `after`. It may take 10
+   * seconds. Default: only the log.
    */
   readonly onInterruptedWrite: (report: OutcomeUnknown) => Effect.Effect<void>
 }

@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { PaymentsPolicy } from "effect-pix"
-import { Effect, Layer, Schedule } from "effect"
+import { Effect, Layer, Logger, Metric, Schedule } from "effect"
+import { TestClock } from "effect/testing"
+import { makeBudget, OwnBudget } from "../../src/internal/retryBudget.ts"
 import { balance } from "../support/operations.ts"
 import { paymentsOn, respond, scripted } from "../support/Wire.ts"
 import { type Call, type Script, pay, create, read, play, failureOf } from "../support/played.ts"
@@ -151,6 +153,56 @@ describe("the retry budget", () => {
       const { result } = yield* play(pay, withCapacity(0), respond(503))
       const error = failureOf(result)
       assert.isTrue(error._tag === "OutcomeUnknown" && error.attempts === 1 && error.reason === "ServerError")
+    })
+  )
+
+  it.effect("a retry that the budget refuses is counted, and logged once a minute, not once a call", () =>
+    Effect.gen(function* () {
+      const { layer } = scripted(bad)
+      const lines: Array<string> = []
+      const snapshot = Effect.map(Metric.snapshot, (metrics) =>
+        metrics
+          .filter(({ id }) => id === "effect_pix_retries_refused")
+          .map(({ attributes, state }) => [attributes?.["operation"], "count" in state && Number(state.count)])
+      )
+      yield* Effect.gen(function* () {
+        for (let minute = 0; minute < 3; minute++) {
+          yield* Effect.replicateEffect(Effect.exit(read), 5)
+          yield* Effect.replicateEffect(Effect.exit(pay), 2)
+          yield* TestClock.adjust("61 seconds")
+        }
+        assert.deepStrictEqual(yield* snapshot, [
+          ["getBalance", 15],
+          ["requestWithdrawal", 6]
+        ])
+      }).pipe(
+        Effect.provideService(Metric.MetricRegistry, new Map()),
+        Effect.provide(
+          Layer.mergeAll(
+            Layer.provide(paymentsOn(layer), Layer.succeed(PaymentsPolicy, withCapacity(0))),
+            Logger.layer([Logger.make(({ message }) => lines.push(String(message)))])
+          )
+        )
+      )
+      assert.strictEqual(lines.filter((line) => line.startsWith("The retry budget is spent: getBalance")).length, 3)
+    })
+  )
+
+  it.effect("calls with a budget of their own take none of the others' tokens, and return none", () =>
+    Effect.gen(function* () {
+      const { layer, sent } = scripted(bad)
+      const own = makeBudget()
+      const counted = (call: Call) =>
+        Effect.gen(function* () {
+          const before = sent.length
+          yield* Effect.exit(call)
+          return sent.length - before
+        })
+      yield* Effect.gen(function* () {
+        const other = Effect.provideService(counted(read), OwnBudget, own)
+        assert.deepStrictEqual(yield* Effect.all([other, other]), [3, 1])
+        assert.deepStrictEqual(yield* Effect.all([counted(read), counted(read)]), [3, 1])
+      }).pipe(Effect.provide(Layer.provide(paymentsOn(layer), Layer.succeed(PaymentsPolicy, withCapacity(28)))))
     })
   )
 })

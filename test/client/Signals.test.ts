@@ -94,6 +94,8 @@ const incidents = Effect.gen(function* () {
   yield* ended(payout, clientOn([respond(429, "", { "retry-after": "6000" })]))
   yield* ended(payout, clientOn([respond(429, "", { "retry-after": "0" }), paid]))
   yield* ended(payout, clientOn([busy]), { retryWrites: badSchedule })
+  const spent = { capacity: 0, retryCost: 14, throttledRetryCost: 5, refund: 1 }
+  yield* ended(payout, clientOn([busy]), { retryBudget: spent })
   yield* ended(payout, clientOn([respond(201, { ...recorded, createdAt: "" })]))
   yield* ended(readBalance, clientOn([refusedConnection]))
   yield* ended(

@@ -102,7 +102,7 @@ const attempts = Effect.fnUntraced(function* <A, E extends Tagged>(call: Call<A,
     }
     const result = yield* attempt(call, used)
     if (Result.isSuccess(result)) {
-      client.budget.refund(settings.policy.retryBudget, retry?.cost() ?? "first")
+      settings.budget.refund(settings.policy.retryBudget, retry?.cost() ?? "first")
       end(call, Exit.void, { result: "Success", outcome: "Executed" })
       if (call.misfits.size > 0) {
         const attributes = { ...attributesOfCall(call), "payments.outcome": "Executed" }
@@ -143,7 +143,7 @@ const notSentBecause = (reason: Unanswered["reason"], inDoubt: Unanswered | unde
     : { _tag: "Unanswered", sent: "Unknown", reason, seen: inDoubt.seen }
 
 const reportRateLimit = (call: Call, refused: Refused) =>
-  call.client.reportRateLimit(call.settings.clock.currentTimeMillisUnsafe(), refused.retryAfter, {
+  call.client.reportRateLimit(call.settings.monotonicMillis(), refused.retryAfter, {
     attributes: attributesOfAttempt(call, refused),
     span: call.span
   })

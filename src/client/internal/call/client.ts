@@ -13,12 +13,13 @@ import * as Result from "effect/Result"
 import type * as Tracer from "effect/Tracer"
 import type { Operation, RequestIssue } from "../../../contract/PaymentsError.ts"
 import { NotAfter } from "../../../internal/notAfter.ts"
+import { type Budget, makeBudget, OwnBudget } from "../../../internal/retryBudget.ts"
 import { type Sender, SenderCheck } from "../../../internal/sender.ts"
 import { isTraced, log } from "../../../internal/spans.ts"
 import { registeredTransport, type Transport } from "../../../internal/transport.ts"
 import type { ApiCredentials, Credentials } from "../../Credentials.ts"
 import type { IdempotencyKeyGen } from "../../IdempotencyKeyGen.ts"
-import { PaymentsPolicy, type RetryBudget } from "../../PaymentsPolicy.ts"
+import { PaymentsPolicy } from "../../PaymentsPolicy.ts"
 import { RefusalRules } from "../../RefusalRules.ts"
 import { transportOf } from "../transport/clientTransport.ts"
 import { wrongSettings } from "./policyCheck.ts"
@@ -34,7 +35,6 @@ export interface ClientOptions {
 }
 
 export interface Client extends Pick<ClientOptions, "credentials" | "keys" | "companyId"> {
-  readonly budget: Budget
   /** Scheme, host and port. */
   readonly origin: string
   /** The path of the base URL, before every path of the contract. */
@@ -47,6 +47,8 @@ export interface Client extends Pick<ClientOptions, "credentials" | "keys" | "co
   readonly reportMisfits: ReturnType<typeof makeMisfitReport>
   /** Logs that the service limits requests. */
   readonly reportRateLimit: ReturnType<typeof makeRateLimitReport>
+  /** Logs that the budget refused a retry. */
+  readonly reportBudget: ReturnType<typeof makeBudgetReport>
   /** The settings of a fiber, or the mistakes in them. */
   readonly settingsOf: ReturnType<typeof makeSettings>
 }
@@ -65,7 +67,6 @@ export const makeClient = (options: ClientOptions): Effect.Effect<Client> =>
       credentials,
       keys,
       companyId,
-      budget: makeBudget(),
       origin: baseUrl.origin,
       prefix,
       server,
@@ -73,6 +74,7 @@ export const makeClient = (options: ClientOptions): Effect.Effect<Client> =>
       senderWith: (current) => makeSender(baseUrl.origin + prefix, companyId, current),
       reportMisfits: makeMisfitReport(meters),
       reportRateLimit: makeRateLimitReport(),
+      reportBudget: makeBudgetReport(),
       settingsOf: makeSettings(client, builtIn)
     }
   })
@@ -95,6 +97,7 @@ export interface Settings {
   /** How long after the first request with its key a write in doubt may be sent. */
   readonly horizon: number
   readonly senderCheck: (sender: Sender) => boolean
+  readonly budget: Budget
 }
 
 /** The settings of a call, or the mistakes in them. */
@@ -125,6 +128,7 @@ const makeSettings = (client: HttpClient.HttpClient, builtIn: Context.Context<ne
         })
   }
 
+  const budget = makeBudget()
   const layers = check(Context.get(builtIn, PaymentsPolicy), Context.get(builtIn, RefusalRules))
   let checked = layers
 
@@ -150,7 +154,8 @@ const makeSettings = (client: HttpClient.HttpClient, builtIn: Context.Context<ne
       notAfter,
       // Who gives a last moment has a horizon of its own.
       horizon: notAfter === Number.POSITIVE_INFINITY ? Duration.toMillis(policy.horizon) : Number.POSITIVE_INFINITY,
-      senderCheck: Context.get(context, SenderCheck)
+      senderCheck: Context.get(context, SenderCheck),
+      budget: Context.get(context, OwnBudget) ?? budget
     })
   }
 
@@ -158,33 +163,6 @@ const makeSettings = (client: HttpClient.HttpClient, builtIn: Context.Context<ne
   return (fiber: Fiber.Fiber<unknown, unknown>): FoundSettings => {
     if (last?.context !== fiber.context) last = { context: fiber.context, settings: readSettings(fiber) }
     return last.settings
-  }
-}
-
-/** The token bucket of `PaymentsPolicy.retryBudget`. */
-interface Budget {
-  /** Spends the cost of a retry. Returns `false` if too few tokens are left. */
-  readonly take: (budget: RetryBudget | "unlimited", throttled: boolean) => boolean
-  /** Returns tokens after a call that succeeded. `last` is its last attempt. */
-  readonly refund: (budget: RetryBudget | "unlimited", last: "first" | "retried" | "throttled") => void
-}
-
-const costOf = (budget: RetryBudget, throttled: boolean) => (throttled ? budget.throttledRetryCost : budget.retryCost)
-
-const makeBudget = (): Budget => {
-  // The tokens that were spent are counted, since the capacity may differ from call to call as the policy does.
-  let spent = 0
-  return {
-    take: (budget, throttled) => {
-      if (budget === "unlimited") return true
-      if (budget.capacity - spent < costOf(budget, throttled)) return false
-      spent += costOf(budget, throttled)
-      return true
-    },
-    refund: (budget, last) => {
-      if (budget === "unlimited") return
-      spent = Math.max(0, spent - (last === "first" ? budget.refund : costOf(budget, last === "throttled")))
-    }
   }
 }
 
@@ -211,19 +189,34 @@ const makeMisfitReport = (meters: Meters) => {
   })
 }
 
-/** The least time between two log lines about a limit, in milliseconds. The metrics count every refused call. */
-const rateLimitLogInterval = 60_000
+/** The least time between two log lines about one limit, in milliseconds. The metrics count every case. */
+const logInterval = 60_000
 
-/** Logs that the service limits requests, and for how long it asks to wait: once a minute for a client. */
-const makeRateLimitReport = () => {
+type Limited = Pick<Subject, "attributes" | "span">
+
+/** Logs that requests or retries are limited: a line once a minute for a client. `now` is of the monotonic clock. */
+const makeLimitReport = <Details>(lineOf: (details: Details) => string) => {
   let notBefore = -Infinity
-  return (now: number, retryAfter: Duration.Duration | undefined, subject: Pick<Subject, "attributes" | "span">) => {
+  return (now: number, details: Details, { attributes, span }: Limited) => {
     if (now < notBefore) return Effect.void
-    notBefore = now + rateLimitLogInterval
+    notBefore = now + logInterval
+    return log("Warn", lineOf(details), attributes, span)
+  }
+}
+
+/** The service limits requests, and for how long it asks to wait. */
+const makeRateLimitReport = () =>
+  makeLimitReport((retryAfter: Duration.Duration | undefined) => {
     const wait =
       retryAfter === undefined
         ? "It does not say for how long"
         : `It asks to wait ${Math.ceil(Duration.toSeconds(retryAfter))} second(s)`
-    return log("Warn", `The service takes no more requests now (HTTP 429). ${wait}.`, subject.attributes, subject.span)
-  }
-}
+    return `The service takes no more requests now (HTTP 429). ${wait}.`
+  })
+
+/** The budget refused a retry. */
+const makeBudgetReport = () =>
+  makeLimitReport(
+    (operation: Operation) =>
+      `The retry budget is spent: ${operation} was not tried again. More calls fail at their first attempt until others succeed.`
+  )

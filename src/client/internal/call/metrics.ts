@@ -22,6 +22,14 @@ const misfits = (attributes: Attributes) =>
     attributes
   )
 
+const refusedRetries = (attributes: Attributes) =>
+  counter(
+    "effect_pix_retries_refused",
+    "{retry}",
+    "Retries that the retry budget refused, since too many calls failed",
+    attributes
+  )
+
 /** How a call ended. */
 export interface CallEnd {
   /** `Success`, the error's tag, `Interrupted` or `Defect`. */
@@ -70,6 +78,11 @@ export const makeMeters = (server: { readonly address: string; readonly port: nu
       handle(`call ${operation} ${result} ${outcome} ${errorType}`, () =>
         callDuration({ operation, result, outcome, "server.address": server.address, "error.type": errorType })
       ).updateUnsafe(seconds, context),
+
+    countRefusedRetry: (operation: Operation, context: Context.Context<never>): void =>
+      handle(`refused ${operation}`, () =>
+        refusedRetries({ operation, "server.address": server.address })
+      ).updateUnsafe(1, context),
 
     countMisfit: (operation: Operation, field: string, context: Context.Context<never>): void =>
       handle(`misfit ${operation} ${field}`, () => misfits({ operation, field })).updateUnsafe(1, context)

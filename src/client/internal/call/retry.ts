@@ -78,7 +78,7 @@ export interface Retry {
 
 export const makeRetry = (call: Call): Retry => {
   const { client, prepared, route, settings, started } = call
-  const { clock, deadline, maxRetryAfter, monotonicMillis, policy } = settings
+  const { budget, clock, deadline, maxRetryAfter, monotonicMillis, policy } = settings
   const isWrite = prepared.idempotencyKey !== undefined
   let isReloaded = false
   let cost: ReturnType<Retry["cost"]> = "first"
@@ -127,9 +127,16 @@ export const makeRetry = (call: Call): Retry => {
     const asked = last.retryAfter === undefined ? 0 : Duration.toMillis(last.retryAfter)
     const wait = Math.max(scheduled, asked)
     if (asked > maxRetryAfter || !isInTime(wait)) return false
-    if (!client.budget.take(policy.retryBudget, again === "throttled")) return false
-    cost = again === "throttled" ? "throttled" : "retried"
     const { operation } = route.endpoint
+    if (!budget.take(policy.retryBudget, again === "throttled")) {
+      client.meters.countRefusedRetry(operation, call.context)
+      yield* client.reportBudget(monotonicMillis(), operation, {
+        attributes: attributesOfAttempt(call, last),
+        span: call.span
+      })
+      return false
+    }
+    cost = again === "throttled" ? "throttled" : "retried"
     const line = `${operation}: attempt ${call.attempts} failed (${errorType(last)}), trying again in ${Math.round(wait)} ms`
     yield* log("Debug", line, attributesOfAttempt(call, last), call.span)
     yield* Effect.sleep(Duration.millis(wait))

@@ -14,6 +14,7 @@ import * as Schedule from "effect/Schedule"
 import * as Semaphore from "effect/Semaphore"
 import type { SqlError } from "effect/sql/SqlError"
 import { NotAfter } from "../../../internal/notAfter.ts"
+import { makeBudget, OwnBudget } from "../../../internal/retryBudget.ts"
 import { inSpan, log } from "../../../internal/spans.ts"
 import { Payments } from "../../../client/Payments.ts"
 import { fromReference } from "../../../contract/IdempotencyKey.ts"
@@ -66,6 +67,8 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
   const { store } = core
   const { requestWithdrawal } = yield* Payments
   const isPaused = yield* Effect.cachedWithTTL(Effect.withTracerEnabled(store.isPaused, false), "1 second")
+  // The retries of the queue do not spend those of a checkout on the same client.
+  const budget = makeBudget()
   // All workers count on one row. A process that is suspended while it holds the row's lock blocks the others until the
   // database ends its transaction, so a process has at most one such transaction, and not one for each connection.
   const counting = Semaphore.makeUnsafe(1)
@@ -159,6 +162,7 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
     const isInDoubt = row.mayHaveLeftAt !== null
     const result = yield* requestWithdrawal(request, optionsOf(row.idempotencyKey, isInDoubt)).pipe(
       Effect.provideService(NotAfter, (marked.mayHaveLeftAt ?? 0) + settings.horizon),
+      Effect.provideService(OwnBudget, budget),
       Effect.result
     )
     const after = yield* record(marked, isInDoubt, result)
