@@ -1,6 +1,6 @@
 /**
  * Unpacks Debian packages on a machine without root: `node test/support/debian.ts postgresql pgbouncer
- * chromium-headless-shell` unpacks them into the cache of the project, with those of their dependencies that the
+ * prometheus chromium-headless-shell` unpacks them into the cache of the project, with those of their dependencies that the
  * machine lacks. It needs no root, and starts no service. Tests use the installed packages, and download nothing.
  */
 import { spawnSync } from "node:child_process"
