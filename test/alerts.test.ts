@@ -7,6 +7,7 @@ import { spawnSync } from "node:child_process"
 import { existsSync } from "node:fs"
 import { delimiter, join, resolve } from "node:path"
 import { unpacked } from "./support/debian.ts"
+import { missing } from "./support/missing.ts"
 
 const find = () => {
   const own = unpacked("prometheus")
@@ -18,7 +19,7 @@ const find = () => {
 }
 
 const promtool = find()
-const absent = promtool === undefined ? ": skipped, `node test/support/debian.ts prometheus` unpacks promtool" : ""
+const absent = promtool === undefined ? missing("promtool") : undefined
 
 const run = (...args: ReadonlyArray<string>) => {
   const { status, stderr, stdout } = spawnSync(promtool ?? "promtool", args, { encoding: "utf8" })
@@ -26,12 +27,15 @@ const run = (...args: ReadonlyArray<string>) => {
   return stdout
 }
 
-describe.skipIf(promtool === undefined)(`the alert rules in Prometheus${absent}`, () => {
-  it("each rule is one that Prometheus takes", () => {
-    assert.match(run("check", "rules", resolve("docs/operations/alerts.yml")), /SUCCESS: \d\d rules found/)
-  })
+describe.skipIf(absent !== undefined)(
+  `the alert rules in Prometheus${absent === undefined ? "" : ` (${absent})`}`,
+  () => {
+    it("each rule is one that Prometheus takes", () => {
+      assert.match(run("check", "rules", resolve("docs/operations/alerts.yml")), /SUCCESS: \d\d rules found/)
+    })
 
-  it("each alert fires for its signals after its time, and for no others", () => {
-    assert.include(run("test", "rules", resolve("test/alerts-test.yml")), "SUCCESS")
-  })
-})
+    it("each alert fires for its signals after its time, and for no others", () => {
+      assert.include(run("test", "rules", resolve("test/alerts-test.yml")), "SUCCESS")
+    })
+  }
+)

@@ -54,7 +54,7 @@ const series = new Map(
   })
 )
 
-const words = /^(absent|by|group_left|increase|max|offset|on|or|rate|sum|time|unless)$/
+const words = /^(absent|by|group_left|increase|last_over_time|max|offset|on|or|rate|sum|time|unless)$/
 const matchers = (inBraces = "") =>
   Array.from(inBraces.matchAll(/(\w+)\s*(?:=~|!~|!=|=)\s*"/g), ([, label = ""]) => label)
 
@@ -68,6 +68,9 @@ const readExpression = (expr: string) => {
   })).filter(({ name }) => !words.test(name))
   return { used, grouped }
 }
+
+/** The one heading without an alert. */
+const restored = "A restored backup, or a failover to a lagging replica"
 
 describe("the alert rules of docs/operations", () => {
   it("the table of metrics is read, and every alert has an expression on it", () => {
@@ -92,11 +95,9 @@ describe("the alert rules of docs/operations", () => {
     }
   })
 
-  it("every alert has a heading of the runbook to which it links, and every heading has an alert", () => {
-    assert.deepStrictEqual(
-      sections.map(({ title }) => title),
-      alerts.map(({ alert }) => alert)
-    )
+  it("every alert has a heading of the runbook to which it links, and every heading but the last has an alert", () => {
+    const titles = sections.map(({ title }) => title)
+    assert.deepStrictEqual(titles, [...alerts.map(({ alert }) => alert), restored])
     for (const { alert, annotations } of alerts) {
       const [file = "", anchor] = annotations.runbook_url.split("#")
       assert.isTrue(existsSync(resolve(root, file)), file)

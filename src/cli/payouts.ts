@@ -2,13 +2,16 @@
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
-import { PayoutState } from "../payouts/PayoutStatus.ts"
-import { flag, full, json, limit, person, yes } from "./internal/flags.ts"
+import { ParkedBecause, PayoutState } from "../payouts/PayoutStatus.ts"
+import { flag, full, json, limit, person, text, yes } from "./internal/flags.ts"
 import { lazily } from "./internal/lazily.ts"
 
 const reference = Argument.String("reference").pipe(Argument.withDescription("Your own name of the payout"))
 
+const references = reference.pipe(Argument.variadic())
+
 const steps = () => import("./internal/payouts/steps.ts")
+const pauses = () => import("./internal/payouts/pause.ts")
 
 const state = Flag.Literals("state", ["waiting", "all", ...PayoutState.literals]).pipe(
   Flag.withDescription("The state. `waiting` is parked, unknown or accepted")
@@ -42,32 +45,46 @@ const show = Command.make(
 
 const retry = Command.make(
   "retry",
-  { reference, ...person, yes, json },
+  { references, ...person, yes, json },
   lazily(() => steps().then(({ retry }) => retry))
-).pipe(Command.withDescription("Send a refused payout again under its key, or one that waits at once"))
+).pipe(Command.withDescription("Send refused payouts again under their keys, or those that wait at once"))
 
 const park = Command.make(
   "park",
-  { reference, ...person, yes, json },
+  {
+    references,
+    submittedBefore: text(
+      "submitted-before",
+      "time",
+      "All that were submitted before it and did not end, as 2026-11-21T10:00:00Z: after the restore of a backup"
+    ),
+    ...person,
+    yes,
+    json
+  },
   lazily(() => steps().then(({ park }) => park))
-).pipe(Command.withDescription("Park a payout: no worker sends it until it is resumed"))
+).pipe(Command.withDescription("Park payouts: no worker sends them until they are resumed"))
 
 const resume = Command.make(
   "resume",
   {
-    reference,
-    notExecuted: flag("not-executed", "You looked into the panel: the service executed no request of it"),
+    references,
+    because: Flag.Literals("because", ParkedBecause.literals).pipe(
+      Flag.withDescription("All that are parked for this reason"),
+      Flag.optional
+    ),
+    notExecuted: flag("not-executed", "You looked into the panel: the service executed no request of any of them"),
     ...person,
     yes,
     json
   },
   lazily(() => steps().then(({ resume }) => resume))
-).pipe(Command.withDescription("Give a parked payout back to the workers"))
+).pipe(Command.withDescription("Give parked payouts back to the workers"))
 
 const settle = Command.make(
   "settle",
   {
-    reference,
+    references,
     as: Flag.Literals("as", ["settled", "failed"]).pipe(
       Flag.withDescription("How it ended, as the panel or a statement says: settled means that it was paid")
     ),
@@ -76,18 +93,18 @@ const settle = Command.make(
     json
   },
   lazily(() => steps().then(({ settle }) => settle))
-).pipe(Command.withDescription("Say how a payout ended, as you learned it elsewhere"))
+).pipe(Command.withDescription("Say how payouts ended, as you learned it elsewhere"))
 
 const pause = Command.make(
   "pause",
   { ...person, yes, json },
-  lazily(() => steps().then(({ pause }) => pause))
+  lazily(() => pauses().then(({ pause }) => pause))
 ).pipe(Command.withDescription("Stop all workers within a second"))
 
 const goOn = Command.make(
   "continue",
   { ...person, yes, json },
-  lazily(() => steps().then(({ goOn }) => goOn))
+  lazily(() => pauses().then(({ goOn }) => goOn))
 ).pipe(Command.withDescription("Let all workers continue"))
 
 export const payouts = Command.make("payouts").pipe(

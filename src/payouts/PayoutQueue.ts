@@ -140,7 +140,10 @@ export class PayoutQueue extends Context.Service<
 
     /** Sends a refused payout again under its key, or one that waits for its next attempt at once. */
     readonly retry: (reference: string, options?: StepOptions) => Steering
-    /** Stops the sending of a payout until it is resumed. A request that is under way is not interrupted. */
+    /**
+     * Stops the sending of a payout until it is resumed. A request that is under way is not interrupted. What was parked for
+     * another reason is parked by an operator then.
+     */
     readonly park: (reference: string, options?: StepOptions) => Steering
     /**
      * Lets the workers send a parked payout, which they park again where it is still above a limit. Where a request of it

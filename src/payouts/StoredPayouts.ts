@@ -1,6 +1,6 @@
 /**
- * Reads of the queue's tables that only the command needs: the version of the tables, and the stored requests. It is not
- * exported to users.
+ * Reads of the queue's tables that only the command needs: the version of the tables, the sums, and the stored requests. It is
+ * not exported to users.
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -11,6 +11,7 @@ import { requireQueue } from "../durable/Queue.ts"
 import * as PixKey from "../pix/PixKey.ts"
 import { readRequest } from "./internal/queue/request.ts"
 import { tables } from "./internal/queue/tables.ts"
+import type { PayoutState } from "./PayoutStatus.ts"
 
 /** Fails unless the tables are of this version, and changes none. */
 export const requireTables = mapDatabaseError("look")(Effect.andThen(requireNewest(tables), requireQueue))
@@ -34,6 +35,14 @@ const storedOf = (text: string | null): Stored =>
           description
         })
       })
+
+/** How many payouts of each state there are, and their sum in centavos, which may be too large for an exact number. */
+export const totals = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql<{ readonly state: PayoutState; readonly count: number | string; readonly sum: string }>`
+    SELECT state AS "state", COUNT(*) AS "count", CAST(SUM(amount) AS TEXT) AS "sum" FROM effect_pix_payouts GROUP BY state`
+  return new Map(rows.map(({ count, state, sum }) => [state, { count: Number(count), centavos: BigInt(sum) }]))
+}).pipe(mapDatabaseError("list"))
 
 /** The stored requests of some payouts, by their keys. */
 export const requests = Effect.fnUntraced(function* (keys: ReadonlyArray<string>) {

@@ -1,5 +1,5 @@
 // A gateway in a process of its own. It prints where it is, and then answers each line that it reads:
-// `faults <count> <seed>` plans faults, `slow <count> <ms>` late answers, `ledger` prints what was executed.
+// `faults <count> <seed>` plans faults, `slow <count> <ms>` late answers, `forget` forgets all keys, `ledger` prints what was executed.
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, Layer, Redacted, Stream } from "effect"
 import { createInterface } from "node:readline"
@@ -50,6 +50,7 @@ const program = Effect.gen(function* () {
           yield* sandbox.fault("requestWithdrawal", Fault.latency(Number(detail), { executed: true }), { times })
         }
         if (command === "calm") yield* sandbox.clearFaults
+        if (command === "forget") yield* sandbox.forgetKeys
         const withdrawals = yield* sandbox.withdrawals
         yield* printJson({
           requests: (yield* sandbox.requests).length,

@@ -6,6 +6,7 @@ import { noPostgres } from "../support/postgres.ts"
 import { seed } from "../support/seed.ts"
 import { killAtRandom, lease, outage, rollBack, speed, takeOver } from "./postgres.ts"
 import type { Ledger } from "./processes.ts"
+import { restore } from "./restore.ts"
 import { killOnSqlite } from "./sqlite.ts"
 import { webhooksAtFullSize } from "./webhooks.ts"
 
@@ -28,6 +29,18 @@ console.log(`seed ${seed}\n\nSQLite: 500 payouts, 15 times kill -9, lost replies
 const sqlite = await killOnSqlite({ payouts: 500, kills: 15, faults: 600, seed, life: 3000 })
 reportViolations(sqlite)
 console.log(`       all done ${seconds(sqlite.took)} after the last start`)
+
+const restoring = async (on: "SQLite" | "PostgreSQL") => {
+  console.log(
+    `\n${on}: a backup of 500 payouts is restored after they were paid, and the gateway has forgotten its keys`
+  )
+  const { keys, paidTwice } = await restore({ on, payouts: 500, fresh: 20, isRunbookFollowed: true })
+  check(
+    paidTwice === 0 && keys.length === 520,
+    `nobody is paid twice by the steps of the runbook (${keys.length} payouts)`
+  )
+}
+await restoring("SQLite")
 
 const absent = noPostgres()
 if (absent === undefined) {
@@ -52,6 +65,8 @@ if (absent === undefined) {
   const killed = await killAtRandom({ payouts: 500, kills: 15, seed })
   reportViolations(killed)
   console.log(`       all done ${seconds(killed.took)} after the last kill`)
+
+  await restoring("PostgreSQL")
 
   console.log("\nPostgreSQL: one worker, 2000 payouts")
   const fast = await speed(2000)

@@ -241,6 +241,139 @@ describe.each(databases.slice(0, runs(1, 2)))("payouts in %s", (_, database) => 
   )
 })
 
+/** Three payouts above the limit of the workers, of R$ 10,00, R$ 20,00 and R$ 30,00, and one that an operator parked. */
+const fillParked = Effect.gen(function* () {
+  const queue = yield* PayoutQueue
+  const sql = yield* SqlClient.SqlClient
+  for (const [index, reference] of ["over-1", "over-2", "over-3", "held"].entries()) {
+    yield* queue.submit({ reference, amount: Money.centavos(1000 * (index + 1)), pixKey })
+    yield* queue.park(reference)
+  }
+  yield* sql`UPDATE effect_pix_payouts SET parked_because = 'OverMaxAmount' WHERE reference <> 'held'`
+})
+
+describe.each(databases.slice(0, runs(1, 2)))("a step about many payouts in %s", (_, database) => {
+  const filled = Effect.gen(function* () {
+    const { client, env } = yield* database
+    yield* Effect.orDie(Effect.provide(fillParked, asking(client)))
+    const stateOf = (reference: string) => Effect.map(statusOf(client, reference), ({ state }) => state)
+    const step = (...args: ReadonlyArray<string>) => run(["payouts", ...args, ...person], env)
+    return { client, env, step, stateOf }
+  })
+
+  it.live("names each with its amount, and their number and sum, before it is confirmed", () =>
+    Effect.gen(function* () {
+      const { stateOf, step } = yield* filled
+      const asked = yield* step("resume", "--because", "OverMaxAmount")
+      expect([asked.code, asked.stdout]).toEqual([2, ""])
+      for (const [index, reference] of ["over-1", "over-2", "over-3"].entries()) {
+        const amount = `R$ ${index + 1}0,00 (${index + 1}000 centavos)`
+        expect(asked.stderr).toContain(`Payout ${reference}: ${amount}, parked (OverMaxAmount), submitted`)
+      }
+      expect(asked.stderr).toContain("resume: 3 payouts, R$ 60,00 (6000 centavos): MONEY MAY MOVE")
+      expect(asked.stderr).not.toContain("held")
+      expect(yield* stateOf("over-1")).toBe("parked")
+
+      const resumed = yield* step("resume", "--because", "OverMaxAmount", "--yes", "--json")
+      expect(resumed.code).toBe(0)
+      expect(lines(resumed.stdout).map((line) => JSON.parse(line))).toMatchObject([
+        { reference: "over-1", state: "accepted" },
+        { reference: "over-2", state: "accepted" },
+        { reference: "over-3", state: "accepted" }
+      ])
+      expect(yield* stateOf("held")).toBe("parked")
+      const none = yield* step("resume", "--because", "OverMaxAmount", "--yes")
+      expect([none.code, none.stderr]).toEqual([0, expect.stringContaining("there is no such payout")])
+    })
+  )
+
+  it.live("is taken of those that it fits: the others are named, and the exit code is 4", () =>
+    Effect.gen(function* () {
+      const { stateOf, step } = yield* filled
+      const unknown = yield* step("settle", "over-1", "nobody-1", "nobody-2", "--as", "settled", "--yes")
+      expect([unknown.code, unknown.stdout]).toEqual([4, ""])
+      for (const words of ["nobody-1", "nobody-2", "Nothing was changed."]) expect(unknown.stderr).toContain(words)
+      expect(yield* stateOf("over-1")).toBe("parked")
+
+      yield* step("settle", "over-1", "--as", "settled", "--yes")
+      const some = yield* step("resume", "over-1", "over-2", "held", "over-2", "--yes")
+      expect(some.code).toBe(4)
+      expect(some.stderr).toContain("3 payouts, R$ 70,00 (7000 centavos)")
+      expect(some.stderr).toMatch(/resume changed nothing: the payout over-1 is settled/)
+      expect(
+        lines(some.stdout)
+          .slice(1)
+          .map((line) => line.split(/ {2,}/)[3])
+      ).toEqual(["over-2", "held"])
+      expect([yield* stateOf("over-2"), yield* stateOf("held")]).toEqual(["accepted", "accepted"])
+    })
+  )
+
+  it.live(
+    "parks all that were submitted before a time, also those that wait for another reason, and no newer one",
+    () =>
+      Effect.gen(function* () {
+        const { client, step, stateOf } = yield* filled
+        yield* step("resume", "over-1", "--yes")
+        const before = new Date(Date.now() + 1).toISOString()
+        yield* Effect.sleep("5 millis")
+        const submitted = Effect.flatMap(PayoutQueue, ({ submit }) =>
+          submit({ reference: "new", amount: Money.centavos(1000) })
+        )
+        yield* Effect.orDie(Effect.provide(submitted, asking(client)))
+        for (const wrong of ["yesterday", "2026-11-21", "2026-11-21T10:00:00", "2026-99-99T10:00:00Z"]) {
+          const { code, stderr } = yield* step("park", "--submitted-before", wrong, "--yes")
+          expect([code, stderr]).toEqual([1, expect.stringContaining("2026-11-21T10:00:00Z")])
+        }
+        const parked = yield* step("park", "--submitted-before", before, "--yes")
+        expect(parked.code).toBe(0)
+        expect(parked.stderr).toContain("park: 3 payouts, R$ 90,00 (9000 centavos): It is parked already.")
+        expect(parked.stderr).toContain("park: 1 payout, R$ 10,00 (1000 centavos): No worker sends it any more")
+        expect(yield* stateOf("new")).toBe("accepted")
+        const resumed = yield* step("resume", "--because", "OverMaxAmount", "--yes")
+        expect(resumed.stderr).toContain("there is no such payout")
+        expect(yield* stateOf("over-2")).toBe("parked")
+        const both = yield* step("park", "new", "--submitted-before", before, "--yes")
+        expect([both.code, both.stderr]).toEqual([1, expect.stringContaining("one of references, --submitted-before")])
+        expect((yield* step("retry", "--yes")).code).toBe(1)
+      })
+  )
+
+  it.live(
+    "says how many and how much before money moves, that nothing is sent in a pause, and sums what a limit hides",
+    () =>
+      Effect.gen(function* () {
+        const { client, env } = yield* database
+        yield* Effect.orDie(Effect.provide(fill, asking(client)))
+        const step = (...args: ReadonlyArray<string>) => run(["payouts", ...args], env)
+        const settled = yield* step("settle", "posted", "--as", "failed")
+        expect(settled.code).toBe(2)
+        expect(settled.stderr).toMatch(
+          /1 payout, R\$ 30,00 \(3000 centavos\): .* MONEY MAY HAVE MOVED: the service recorded it as withdrawal 7/
+        )
+        const retried = yield* step("retry", "refused")
+        expect(retried.stderr).toContain("retry: 1 payout, R$ 40,00 (4000 centavos): MONEY WILL MOVE: it is sent again")
+        yield* step("pause", "--yes")
+        const paused = yield* step("retry", "refused")
+        expect(paused.stderr).not.toContain("it is sent again")
+        expect(paused.stderr).toContain("The workers are paused: nothing is sent until `effect-pix payouts continue`.")
+        const goOn = yield* step("continue")
+        expect(goOn.code).toBe(2)
+        expect(goOn.stderr).toContain("continue: MONEY WILL MOVE")
+        expect(goOn.stderr).toContain("1 payout, R$ 10,00 (1000 centavos): never answered")
+        expect(goOn.stderr).toContain("1 payout, R$ 50,00 (5000 centavos): in doubt")
+        const listed = yield* step("list", "--limit", "1")
+        expect(lines(listed.stdout)).toHaveLength(2)
+        expect(lines(listed.stderr).slice(0, 4)).toEqual([
+          "Shown are 1 of 3. The sums are of all:",
+          "1 parked, R$ 20,00",
+          "1 unknown, R$ 50,00",
+          "1 accepted, R$ 10,00"
+        ])
+      })
+  )
+})
+
 describe("the database of DATABASE_URL", () => {
   it.live("the error of a wrong database says what is wrong, without its password", () =>
     Effect.gen(function* () {

@@ -36,17 +36,26 @@ const steering = <A, E>(
   )
 
 describe("a parked payout", () => {
-  it.effect("is resumed and not retried, and has the same reason when it is parked again", () =>
-    Effect.gen(function* () {
-      const queue = yield* PayoutQueue
-      yield* queue.submit(payout("invoice-1", 5000))
-      yield* queue.await("invoice-1")
-      const refused = yield* Effect.flip(queue.retry("invoice-1"))
-      assert.include(refused.message, "Resume it")
-      yield* queue.park("invoice-1")
-      const parked = yield* statusOf("invoice-1")
-      assert.isTrue(parked._tag === "Parked" && parked.because === "OverMaxAmount")
-    }).pipe(Effect.provide(layerMemory({ maxAmount: 4999 })))
+  it.effect(
+    "is resumed and not retried, and is an operator's from when a person parks it, whatever parked it before",
+    () =>
+      Effect.gen(function* () {
+        const queue = yield* PayoutQueue
+        yield* queue.submit(payout("invoice-1", 5000))
+        yield* queue.await("invoice-1")
+        const refused = yield* Effect.flip(queue.retry("invoice-1"))
+        assert.include(refused.message, "Resume it")
+        const before = yield* statusOf("invoice-1")
+        assert.isTrue(before._tag === "Parked" && before.because === "OverMaxAmount")
+        yield* queue.park("invoice-1", { by: "ana", note: "a backup was restored" })
+        const parked = yield* statusOf("invoice-1")
+        assert.isTrue(parked._tag === "Parked" && parked.because === "Operator")
+        assert.deepInclude((yield* queue.history("invoice-1")).at(-1), {
+          _tag: "Parked",
+          because: "Operator",
+          by: "ana"
+        })
+      }).pipe(Effect.provide(layerMemory({ maxAmount: 4999 })))
   )
 
   it.effect("is unknown when it is resumed after a lost answer, and its next request has `earlier`", () =>

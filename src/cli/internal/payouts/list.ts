@@ -1,17 +1,18 @@
 /** Runs `effect-pix payouts list`: a page at a time, so that a long list needs no more memory. */
-import * as BigDecimal from "effect/BigDecimal"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { PayoutQueue } from "../../../payouts/PayoutQueue.ts"
-import type { PayoutState, PayoutStatus } from "../../../payouts/PayoutStatus.ts"
+import { PayoutState, type PayoutStatus } from "../../../payouts/PayoutStatus.ts"
+import { totals } from "../../../payouts/StoredPayouts.ts"
 import * as Money from "../../../pix/Money.ts"
 import { notRead } from "../database.ts"
 import { hasReader, note, write } from "../output.ts"
 import { ageOf, jsonLine, tableRow } from "../text.ts"
 import { dataOf, reasonOf, textOfPause } from "./describe.ts"
 import { layerReading, pauseOf } from "./queue.ts"
+import { textOfState } from "./sum.ts"
 
 /** The states that need a person, the most urgent first. */
 const waiting: ReadonlyArray<PayoutState> = ["parked", "unknown", "accepted"]
@@ -20,11 +21,14 @@ export type Which = PayoutState | "waiting" | "all"
 
 const row = tableRow(8, -14, -11, 24, 0)
 
-interface Total {
-  count: number
-  /** A sum may be too large for an exact number. */
-  centavos: bigint
-}
+export const tableHead: string = row("STATE", "AMOUNT", "AGE", "REFERENCE", "WHY")
+
+/** A payout as a line of a table. */
+export const tableLine = (status: PayoutStatus, now: number): string =>
+  row(status.state, Money.format(status.amount), ageOf(status.submittedAt, now), status.reference, reasonOf(status))
+
+const statesOf = (which: Which): ReadonlyArray<PayoutState> =>
+  which === "waiting" ? waiting : which === "all" ? PayoutState.literals : [which]
 
 export const listOf = (which: Which): Stream.Stream<PayoutStatus, ReturnType<typeof notRead>, PayoutQueue> =>
   Stream.unwrap(
@@ -47,24 +51,27 @@ export const run = Effect.fnUntraced(function* ({
   readonly state: Which
 }) {
   const now = yield* Clock.currentTimeMillis
-  const totals = new Map<string, Total>()
+  let shown = 0
   const lineOf = (status: PayoutStatus) => {
-    const total = totals.get(status.state) ?? { count: 0, centavos: 0n }
-    totals.set(status.state, { count: total.count + 1, centavos: total.centavos + BigInt(status.amount) })
-    if (json) return jsonLine(dataOf(status))
-    const age = ageOf(status.submittedAt, now)
-    return row(status.state, Money.format(status.amount), age, status.reference, reasonOf(status))
+    shown++
+    return json ? jsonLine(dataOf(status)) : tableLine(status, now)
   }
-  if (!json) yield* write(row("STATE", "AMOUNT", "AGE", "REFERENCE", "WHY"))
+  if (!json) yield* write(tableHead)
   yield* listOf(state).pipe(
     Option.isSome(limit) ? Stream.take(limit.value) : (all) => all,
     Stream.chunks,
     Stream.runForEachWhile((statuses) => Effect.map(write(statuses.map(lineOf).join("")), hasReader))
   )
   if (!hasReader()) return
-  for (const [state, { centavos, count }] of totals)
-    yield* note(`${count} ${state}, ${Money.format(Money.reais(BigDecimal.make(centavos, 2)))}`)
-  if (totals.size === 0) yield* note(state === "waiting" ? "No payout waits." : "There is none.")
+  const sums = yield* Effect.mapError(totals, notRead)
+  const found = statesOf(state).flatMap((one) => {
+    const sum = sums.get(one)
+    return sum === undefined ? [] : [{ state: one, ...sum }]
+  })
+  const all = found.reduce((most, { count }) => most + count, 0)
+  if (shown < all) yield* note(`Shown are ${shown} of ${all}. The sums are of all:`)
+  for (const sum of found) yield* note(textOfState(sum.state, sum))
+  if (found.length === 0) yield* note(state === "waiting" ? "No payout waits." : "There is none.")
   const queue = yield* PayoutQueue
   const pause = yield* pauseOf(queue)
   if (pause !== undefined) {

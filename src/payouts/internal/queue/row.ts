@@ -132,7 +132,8 @@ export const retry = (row: Row): Step => {
 }
 
 export const parkByOperator = (row: Row): Step => {
-  if (row.state === "parked") return {}
+  // A person takes it over from whatever parked it, so that nobody resumes it for that other reason.
+  if (row.state === "parked") return park("Operator")
   return isOpen(row) || row.state === "refused" ? park("Operator") : isOver
 }
 

@@ -1,0 +1,25 @@
+/** How many payouts there are, and how much they are together. */
+import * as BigDecimal from "effect/BigDecimal"
+import type { PayoutState, PayoutStatus } from "../../../payouts/PayoutStatus.ts"
+import * as Money from "../../../pix/Money.ts"
+
+export interface Sum {
+  readonly count: number
+  /** A sum may be too large for an exact number. */
+  readonly centavos: bigint
+}
+
+export const sumOf = (statuses: ReadonlyArray<PayoutStatus>): Sum => ({
+  count: statuses.length,
+  centavos: statuses.reduce((sum, { amount }) => sum + BigInt(amount), 0n)
+})
+
+const inReais = (centavos: bigint) => Money.format(Money.reais(BigDecimal.make(centavos, 2)))
+
+/** A count of a state and its sum: "2 parked, R$ 30,00". */
+export const textOfState = (state: PayoutState, { centavos, count }: Sum): string =>
+  `${count} ${state}, ${inReais(centavos)}`
+
+/** A count and its sum, in both units: "2 payouts, R$ 30,00 (3000 centavos)". */
+export const textOfSum = ({ centavos, count }: Sum): string =>
+  `${count} payout${count === 1 ? "" : "s"}, ${inReais(centavos)} (${centavos} centavos)`
