@@ -189,6 +189,17 @@ describe("a flood of ids that nobody knows", () => {
   )
 
   testWebhook(
+    "is looked up at the full bound also when nothing arrives any more",
+    Effect.gen(function* () {
+      const webhook = yield* recording({ firstLookupsPerSecond: 5, confirm: Schedule.recurs(0) })
+      yield* TestClock.adjust("500 millis")
+      for (let n = 0; n < 50; n++) yield* webhook.post({ transactionId: nobody(n), status: "Paid" })
+      yield* TestClock.adjust("11 seconds")
+      assert.strictEqual(webhook.reports.length, 50)
+    })
+  )
+
+  testWebhook(
     "a clock that is set back by hours stops no lookup",
     Effect.gen(function* () {
       const clock = yield* Clock.Clock
