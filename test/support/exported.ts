@@ -1,7 +1,7 @@
 /**
  * Reads the spans, metrics and log lines that a program exports over OTLP to a collector.
  */
-import { Effect, Layer, Logger, Metric, References, Schema } from "effect"
+import { Clock, Effect, Layer, Logger, Metric, References, Schema } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { Otlp } from "effect/observability"
 import { Collector } from "./Collector.ts"
@@ -94,6 +94,9 @@ const read = (exports: ReadonlyArray<string>) => {
   }
 }
 
+/** Some lines are logged once a minute of a clock: with a clock of its own, a program is a process of its own. */
+const ownClock = (clock: Clock.Clock): Clock.Clock => Object.create(clock)
+
 /** Runs a program with Effect's OTLP layers, and reads their exports. Lines of every level are exported. */
 export const exportedBy = <A, E, R>(program: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
@@ -109,6 +112,7 @@ export const exportedBy = <A, E, R>(program: Effect.Effect<A, E, R>) =>
     // The exporters send their data when their layers are released.
     yield* program.pipe(
       Effect.provide(otlp),
+      Effect.updateService(Clock.Clock, ownClock),
       Effect.provideService(References.MinimumLogLevel, "All"),
       Effect.provideService(Metric.MetricRegistry, new Map())
     )
