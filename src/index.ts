@@ -26,11 +26,16 @@ export * as Metadata from "./contract/Metadata.ts"
 export * as Money from "./pix/Money.ts"
 export { Payments, type PaymentsOptions } from "./client/Payments.ts"
 export * from "./contract/PaymentsError.ts"
-export { type FailedAttempt, PaymentsPolicy, type RetryBudget } from "./client/PaymentsPolicy.ts"
+export {
+  type FailedAttempt,
+  PaymentsPolicy,
+  type RefusalCause,
+  type RetryBudget,
+  type ServiceRefusal
+} from "./client/PaymentsPolicy.ts"
 export * as PixKey from "./pix/PixKey.ts"
 export * as QrCode from "./pix/QrCode.ts"
 export * as Reconcile from "./transactions/Reconcile.ts"
-export { type RefusalCause, type RefusalRule, RefusalRules } from "./client/RefusalRules.ts"
 export * as Status from "./contract/Status.ts"
 export {
   BoletoTransactionRequest,

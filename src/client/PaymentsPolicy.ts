@@ -16,7 +16,7 @@
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import { constFalse } from "effect/Function"
+import { constFalse, constUndefined } from "effect/Function"
 import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
 import * as Random from "effect/Random"
@@ -25,7 +25,7 @@ import * as Schedule from "effect/Schedule"
 import { millisOf } from "../internal/duration.ts"
 import { refuse } from "../internal/refuse.ts"
 import { boundedExponential } from "../internal/schedule.ts"
-import type { FailureReason, OutcomeUnknown } from "../contract/PaymentsError.ts"
+import type { FailureReason, Operation, OutcomeUnknown, WithdrawalRefusal } from "../contract/PaymentsError.ts"
 import type { Centavos, Reais } from "../pix/Money.ts"
 
 /**
@@ -54,6 +54,34 @@ export interface FailedAttempt {
   /** The time that the service asked to wait. The client always waits for it, up to `maxRetryAfter`. */
   readonly retryAfter: Duration.Duration | undefined
 }
+
+/**
+ * A write that the service refused, as it is given to `PaymentsPolicy.refusal`.
+ *
+ * Gotcha: `message`, `code` and `words` are not masked, and may hold values of the request. Log none of them.
+ */
+export interface ServiceRefusal {
+  readonly operation: Operation
+  /** The HTTP status: a 4xx, or 301, 307 or 308. */
+  readonly status: number
+  /** The message as the service wrote it; empty if it wrote none that can be read. */
+  readonly message: string
+  /** The code as the service wrote it, such as `E-1042`, if it gave one. */
+  readonly code: string | undefined
+  /**
+   * All words of the answer, in lower case and without accents. The words of a code are added once more as separate words,
+   * so that `/already paid/` finds `ALREADY_PAID`. Texts that repeat a value of the request, or the phrase of the status,
+   * are left out.
+   */
+  readonly words: string
+}
+
+/**
+ * The error that a refusal is. `RequestRejected`: none of the other causes, and nothing was executed. The causes of a
+ * withdrawal (`InsufficientBalance`, `NoPixKey`, `BelowMinimum`) are `RequestRejected` for a charge, and so is `NoPixKey` if
+ * the request names a key.
+ */
+export type RefusalCause = "IdempotencyConflict" | WithdrawalRefusal["_tag"] | "RequestRejected"
 
 /**
  * See the reference of the same name. A time over 24.8 days, such as `Duration.infinity`, means no limit. With a wrong
@@ -103,6 +131,32 @@ export interface PaymentsPolicy {
    * does not document whether its `value` includes a fee.
    */
   readonly acceptValue: (about: { readonly asked: Centavos; readonly value: Reais }) => boolean
+  /**
+   * What a refused write means, where you know your gateway better than the client does. It is called for each refusal
+   * (4xx, 301, 307, 308) of a write that no earlier attempt has left in doubt. Default: `undefined` always.
+   *
+   * - `"Unknown"`: the refusal proves nothing, and the call fails with `OutcomeUnknown`. It holds for every status: who
+   *   trusts no 4xx says so once.
+   * - A cause: the error that it is. Every cause but `IdempotencyConflict` says that nothing was executed. So it counts
+   *   neither for a 401, 429 or redirect, nor for a refusal that may be about an earlier request: a 409, and words about
+   *   duplication or about time that ran out behind the service. After `earlier: "None"` it counts for these three too.
+   * - `undefined`, or any other value: the client decides. If it throws, that is `"Unknown"`.
+   *
+   * Gotcha: check that your gateway does not answer a repetition with the same words, before you name a cause for them: a
+   * payout could be sent twice.
+   *
+   * ```ts
+   * import { PaymentsPolicy } from "effect-pix"
+   *
+   * const policy = PaymentsPolicy.make({
+   *   refusal: ({ code, words }) => {
+   *     if (code === "E-1042" || /carteira vazia/.test(words)) return "InsufficientBalance"
+   *     return /\bdup-\d+\b/.test(words) ? "IdempotencyConflict" : undefined
+   *   }
+   * })
+   * ```
+   */
+  readonly refusal: (said: ServiceRefusal) => RefusalCause | "Unknown" | undefined
   /** The budget of all retries of one `Payments`, or `unlimited`. Default: the numbers in `RetryBudget`. */
   readonly retryBudget: RetryBudget | "unlimited"
   /**
@@ -151,6 +205,7 @@ const defaults: PaymentsPolicy = {
   maxResponseBytes: 4 * 1024 * 1024,
   brCode: "report",
   acceptValue: constFalse,
+  refusal: constUndefined,
   retryBudget: awsBudget,
   onInterruptedWrite: () => Effect.void
 }

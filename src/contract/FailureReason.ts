@@ -17,7 +17,7 @@ export const FailureReason = Schema.Literals([
   "ConnectionLost",
   /** No full answer within the attempt's time, or the service says that the client closed the connection (408, 460, 499). */
   "Timeout",
-  /** The service says that something is locked, or that a dependency failed (423, 424). */
+  /** The service says that something is locked, or that a system behind it failed or did not answer in time (423, 424, words). */
   "UnderWay",
   /** The service answered 5xx. */
   "ServerError",
@@ -35,6 +35,8 @@ export const FailureReason = Schema.Literals([
   "UnsoundBrCode",
   /** The service refused a repeated request, and an earlier attempt may have been executed. */
   "RefusedAfterUnknown",
+  /** The service refused the request, and `PaymentsPolicy.refusal` says that this proves nothing. */
+  "RefusalUnknown",
   /** This call sent nothing, but an earlier one with the same key may have been executed. */
   "EarlierUnknown",
   /** Nothing was sent: the key belongs to another client id, base URL or company than those of this client. */

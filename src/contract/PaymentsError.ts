@@ -131,7 +131,7 @@ export class InsufficientBalance extends paymentsError<InsufficientBalance>()(
   }
 }
 
-/** The service answered the lookup with 404: it has no transaction with this id. */
+/** The service answered the lookup with 404, empty or in JSON: it has no transaction with this id. */
 export class TransactionNotFound extends paymentsError<TransactionNotFound>()(
   "TransactionNotFound",
   answerFields({
@@ -154,17 +154,22 @@ export class TransactionNotFound extends paymentsError<TransactionNotFound>()(
  */
 export class IdempotencyConflict extends paymentsError<IdempotencyConflict>()(
   "IdempotencyConflict",
-  answerFields({ outcome: Schema.Literal("Unknown"), ...doubtFields })
+  answerFields({
+    outcome: Schema.Literal("Unknown"),
+    ...doubtFields,
+    /** The time that the service asked to wait before another attempt, if it did. */
+    retryAfter: Schema.optionalKey(Schema.Duration)
+  })
 ) {
   get concerns(): "Request" {
     return "Request"
   }
   override get message(): string {
-    return `The service refused ${this.operation}${keyInWords(this)}, and the refusal may be about an earlier request with this key (HTTP ${this.status}). ${stakeInWords(this.operation)} Ask again with the same key and the same content, or look it up; do not send it under another key before you know what became of that request.${serviceSaid(this)}`
+    return `The service refused ${this.operation}${keyInWords(this)}, and the refusal may be about an earlier request with this key (HTTP ${this.status}). ${stakeInWords(this.operation)} Ask again with the same key and the same content, or look it up; do not send it under another key before you know what became of that request.${retryAfterInWords(this)}${serviceSaid(this)}`
   }
 }
 
-/** Too many requests (429). `retryAfter` is the time that the service asked to wait, if it did. */
+/** Too many requests (429, without words about duplication). `retryAfter` is the time that the service asked to wait, if it did. */
 export class RateLimited extends paymentsError<RateLimited>()(
   "RateLimited",
   answerFields({
@@ -215,7 +220,7 @@ export class ServiceUnavailable extends paymentsError<ServiceUnavailable>()(
   }
 }
 
-/** A read was answered with success, but not with what the contract says. */
+/** A read was answered, but not with what the contract says: a 2xx that does not fit it, or the 404 of a load balancer. */
 export class UnexpectedResponse extends paymentsError<UnexpectedResponse>()(
   "UnexpectedResponse",
   failureFields({

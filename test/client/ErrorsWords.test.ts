@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { PaymentsError } from "effect-pix"
-import { Effect } from "effect"
+import { Duration, Effect } from "effect"
 import { keyedWithdrawal, requestWithdrawal, withdrawal, writeNames } from "../support/operations.ts"
-import { respond } from "../support/Wire.ts"
+import { lostConnection, respond } from "../support/Wire.ts"
 import { expectError, failing, isSound, optionsOf, type Past, type Service, statusOf } from "../support/failing.ts"
 
 describe("the words of a refused withdrawal", () => {
@@ -178,15 +178,46 @@ describe("the words of a refused withdrawal", () => {
     })
   )
 
-  it.effect("the words about the idempotency key make a 403 a conflict, and change nothing of a 401 or a 429", () =>
+  it.effect("the words about duplication make a 403 and a 429 a conflict, and change nothing of a 401", () =>
     Effect.gen(function* () {
-      const message = "Idempotency-Key already used"
-      assert.strictEqual((yield* refusedWith(403, { message }))._tag, "IdempotencyConflict")
-      assert.strictEqual((yield* refusedWith(401, { message }))._tag, "AuthError")
-      for (const words of [message, "Saldo insuficiente"]) {
-        const { error } = yield* failing(requestWithdrawal.call, respond(429, { message: words }))
+      for (const message of ["Idempotency-Key already used", "Requisição duplicada", "DUPLICATE_REQUEST"]) {
+        for (const past of ["made", "given", "None"] as const) {
+          for (const status of [403, 429]) {
+            assert.strictEqual((yield* refusedWith(status, { message }, withdrawal, past))._tag, "IdempotencyConflict")
+          }
+          assert.strictEqual((yield* refusedWith(401, { message }, withdrawal, past))._tag, "AuthError")
+        }
+      }
+      for (const message of ["Saldo insuficiente", "Too many requests", "Saque já solicitado"]) {
+        const { error } = yield* failing(requestWithdrawal.call, respond(429, { message }))
         assert.deepStrictEqual([error._tag, error.outcome], ["RateLimited", "Rejected"])
       }
+    })
+  )
+
+  it.effect("the time that the service asks to wait is a field of the conflict, also of a 429", () =>
+    Effect.gen(function* () {
+      for (const status of [409, 422, 429]) {
+        const reply = respond(status, { message: "Idempotency key in use" }, { "retry-after": "7" })
+        const { error, sent } = yield* failing(requestWithdrawal.call, reply)
+        assert(error._tag === "IdempotencyConflict")
+        assert.deepStrictEqual(error.retryAfter, Duration.seconds(7))
+        assert.include(error.message, "in 7 second(s)")
+        assert.strictEqual(sent.length, 1)
+      }
+    })
+  )
+
+  it.effect("the conflict of a 429 stays unknown whatever the answer to a later attempt is", () =>
+    Effect.gen(function* () {
+      // A 429 after an attempt in doubt is repeated, also with these words.
+      const script = [
+        lostConnection,
+        respond(429, { message: "Duplicate request" }),
+        respond(422, { message: "Sem saldo" })
+      ]
+      const { error, sent } = yield* failing(requestWithdrawal.call, script[0] ?? lostConnection, ...script.slice(1))
+      assert.deepStrictEqual([error._tag, error.outcome, sent.length], ["OutcomeUnknown", "Unknown", 3])
     })
   )
 

@@ -150,7 +150,7 @@ const compare = (bases: readonly [object, ...Array<object>], check: (input: unkn
 
 /** Reads an answer. Returns its value, and the names of the fields that were left out. */
 const decoding = <A>(schema: Schema.ConstraintDecoder<unknown> & { readonly Type: A }, fast?: FastReader<A>) => {
-  const decode = bodyDecoder(schema, { exact: undefined, denied: () => undefined, fast })
+  const decode = bodyDecoder(schema, { exact: undefined, fast })
   return (text: string) => {
     const misfits = new Set<string>()
     const result = decode(text, misfits)

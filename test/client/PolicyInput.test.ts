@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Layer, Result, Schedule } from "effect"
-import { Payments, PaymentsPolicy, RefusalRules } from "effect-pix"
+import { Payments, PaymentsPolicy } from "effect-pix"
 import { NodePayments } from "effect-pix/node"
 import { type Answer, json, makeGateway } from "../support/Gateway.ts"
 import { balance, calls, record, withdrawal } from "../support/operations.ts"
@@ -41,6 +41,7 @@ const wrong: { readonly [Setting in keyof PaymentsPolicy]: ReadonlyArray<unknown
   maxResponseBytes: [...numbers, 0, 0.5],
   brCode: words,
   acceptValue: functions,
+  refusal: functions,
   retryBudget: ["garbage", 500, true, null, []],
   onInterruptedWrite: functions
 }
@@ -48,14 +49,13 @@ const wrong: { readonly [Setting in keyof PaymentsPolicy]: ReadonlyArray<unknown
 /** A policy from a caller without types. */
 const policyOf = (settings: Record<string, unknown>) => PaymentsPolicy.make(settings)
 
-/** Makes each call under a policy and rules, and returns the issues of its error. */
-const refusalsUnder = Effect.fnUntraced(function* (policy: PaymentsPolicy, rules = RefusalRules.make({})) {
+/** Makes each call under a policy, and returns the issues of its error. */
+const refusalsUnder = Effect.fnUntraced(function* (policy: PaymentsPolicy) {
   const { layer, sent } = scripted(respond(500))
   const seen: Array<ReadonlyArray<string>> = []
   for (const { isWrite, operation, run } of calls) {
     const error = yield* Effect.flip(run).pipe(
       Effect.provideService(PaymentsPolicy, policy),
-      Effect.provideService(RefusalRules, rules),
       Effect.provide(paymentsOn(layer))
     )
     assert(error._tag === "InvalidRequest", operation)
@@ -160,28 +160,6 @@ describe("a policy with a wrong setting", () => {
       const once = Effect.provideService(read, PaymentsPolicy, policy)
       yield* Effect.provide(Effect.repeat(once, { times: 9 }), paymentsOn(layer))
       assert.deepStrictEqual([sent.length, reads], [10, 1])
-    })
-  )
-})
-
-describe("rules of refusals that are wrong", () => {
-  it.effect.each<readonly [string, unknown]>([
-    ["rules", "garbage"],
-    ["rules", [null]],
-    ["rules", [{ cause: "Poor", words: ["saldo"] }]],
-    ["rules", [{ cause: "Other", words: "saldo" }]],
-    ["rules", [{ cause: "Other", words: ["saldo"], except: "saldo" }]],
-    ["rules", Array.from({ length: 1 })],
-    // A list with a hole.
-    ["rules", Array(1)],
-    ["noPixKeyStatuses", 404],
-    ["noPixKeyStatuses", ["404"]],
-    ["noPixKeyStatuses", Array(1)]
-  ])("are InvalidRequest of each call when %s is %j", ([setting, value]) =>
-    Effect.gen(function* () {
-      const options: unknown = { [setting]: value }
-      const rules = RefusalRules.make(options as RefusalRules)
-      assert.deepStrictEqual(yield* refusalsUnder(PaymentsPolicy.make(), rules), [`RefusalRules.${setting}`])
     })
   )
 })

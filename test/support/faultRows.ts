@@ -123,6 +123,12 @@ const answers = (
 const notFound: Row["but"] = ({ operation }) =>
   operation === "getTransaction" ? { result: "TransactionNotFound" } : undefined
 
+/** A page is the 404 of a load balancer: it says nothing of the transaction. */
+const notOfService: Row["but"] = ({ operation }) =>
+  operation === "getTransaction"
+    ? { result: "UnexpectedResponse", outcome: "NoEffect", reason: "Unreadable" }
+    : undefined
+
 const statuses: ReadonlyArray<Row> = [
   ...answers([400, 402, 405, 406, 410, 411, 413, 414, 415, 422, 426, 428, 431, 451], (status) =>
     refused("RequestRejected", status)
@@ -141,7 +147,9 @@ const statuses: ReadonlyArray<Row> = [
     but: (_, transport) => (isFetch(transport) ? { requests: 2 } : undefined)
   })),
   ...answers([401, 403], (status) => refused("AuthError", status)),
-  ...answers([404], (status) => ({ ...refused("RequestRejected", status), but: notFound })),
+  ...answers([404], (status) => ({ ...refused("RequestRejected", status), but: notFound })).map((row) =>
+    row.name === "404 as HTML" ? { ...row, but: notOfService } : row
+  ),
   ...answers([409], (status) => ({
     read: refused("RequestRejected", status).read,
     write: { result: "IdempotencyConflict", outcome: "Unknown", status, requests: 1 }
@@ -167,10 +175,63 @@ const sticky: ReadonlyArray<Row> = [400, 401, 403, 404, 409, 422, 429, 307].map(
   }
 }))
 
+const text = (status: number, body: string) => Fault.answer(status, { body, headers: { "content-type": "text/plain" } })
+
+/** What the words of a refusal decide. */
+const words: ReadonlyArray<Row> = [
+  ...["404 page not found", "default backend - 404", "no Route matched with those values"].map((body): Row => ({
+    name: `404 with the text "${body}"`,
+    faults: text(404, body),
+    ...refused("RequestRejected", 404),
+    executed: 0,
+    but: notOfService
+  })),
+  {
+    name: "404 with white space",
+    faults: text(404, " \n"),
+    ...refused("RequestRejected", 404),
+    executed: 0,
+    but: notFound
+  },
+  ...[403, 422, 429].map((status): Row => ({
+    name: `${status} with words about duplication`,
+    faults: Fault.refusal(status, "Idempotency-Key already used"),
+    read: refused(status === 403 ? "AuthError" : status === 429 ? "RateLimited" : "RequestRejected", status).read,
+    write: { result: "IdempotencyConflict", outcome: "Unknown", status, requests: 1 },
+    executed: 0,
+    but: ({ isWrite }) => (isWrite || status !== 429 ? undefined : { requests: 2 })
+  })),
+  {
+    name: "401 with words about duplication",
+    faults: Fault.refusal(401, "Idempotency-Key already used"),
+    ...refused("AuthError", 401),
+    executed: 0
+  },
+  ...[400, 403, 404, 422, 429].map((status): Row => ({
+    name: `${status} with words about a time-out behind the service`,
+    faults: Fault.refusal(status, "Tempo esgotado no PSP"),
+    read: refused(status === 403 ? "AuthError" : status === 429 ? "RateLimited" : "RequestRejected", status).read,
+    write: lost("UnderWay", status, 1).write,
+    executed: 0,
+    but: (call) => {
+      if (call.isWrite) return undefined
+      if (status === 429) return { requests: 2 }
+      return status === 404 ? notFound(call, "fetch") : undefined
+    }
+  })),
+  ...["Prazo expirado", "O tempo limite para saque é 22h", "Token expirado"].map((message): Row => ({
+    name: `422 with the words "${message}"`,
+    faults: Fault.refusal(422, message),
+    ...refused("RequestRejected", 422),
+    executed: 0
+  }))
+]
+
 /** The rows about status, headers and words of an answer, whose outcome is the same over every transport. */
 export const answeredRows: ReadonlyArray<Row> = [
   ...statuses,
   ...sticky,
+  ...words,
 
   ...["null", "{}", "[]", "0", '"ok"', "\u0000", '{"data":null}', `{"__proto__":{"id":1}}`].map((body): Row => ({
     name: `200 with ${JSON.stringify(body)}`,

@@ -3,4 +3,5 @@ import { Schedule } from "effect"
 import { PaymentsPolicy } from "effect-pix"
 
 /** Two retries, without waits. */
-export const impatient = PaymentsPolicy.layer({ retryReads: Schedule.recurs(2), retryWrites: Schedule.recurs(2) })
+export const impatientSettings = { retryReads: Schedule.recurs(2), retryWrites: Schedule.recurs(2) }
+export const impatient = PaymentsPolicy.layer(impatientSettings)

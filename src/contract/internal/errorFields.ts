@@ -114,7 +114,7 @@ export const reasonInWords: Record<FailureReason, string> = {
   Tls: "the TLS certificate or handshake is not acceptable",
   ConnectionLost: "the connection broke before the answer was complete",
   Timeout: "no full answer came in time",
-  UnderWay: "the service says that something is locked, or that a dependency failed",
+  UnderWay: "the service says that something is locked, or that a system behind it failed or did not answer in time",
   ServerError: "the service failed",
   Truncated: "the answer stopped in the middle",
   TooLarge: "the answer is larger than the policy allows",
@@ -123,6 +123,7 @@ export const reasonInWords: Record<FailureReason, string> = {
   NotAsAsked: "the answer is not about what was asked, or says that it failed",
   UnsoundBrCode: "the charge was created, but its BR Code must not be shown to a payer",
   RefusedAfterUnknown: "a repeated request was refused, and the result of an earlier attempt is not known",
+  RefusalUnknown: "the service refused it, and PaymentsPolicy.refusal does not take that for a proof, or failed",
   EarlierUnknown: "this call sent nothing, but the result of an earlier call with the same key is not known",
   OtherClientId:
     "nothing was sent now, since the key belongs to another client id, base URL or company than those of this client",

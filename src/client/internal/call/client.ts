@@ -20,7 +20,6 @@ import { registeredTransport, type Transport } from "../../../internal/transport
 import type { ApiCredentials, Credentials } from "../../Credentials.ts"
 import type { IdempotencyKeyGen } from "../../IdempotencyKeyGen.ts"
 import { PaymentsPolicy } from "../../PaymentsPolicy.ts"
-import { RefusalRules } from "../../RefusalRules.ts"
 import { transportOf } from "../transport/clientTransport.ts"
 import { wrongSettings } from "./policyCheck.ts"
 import { makeMeters, type Meters } from "./metrics.ts"
@@ -82,7 +81,6 @@ export const makeClient = (options: ClientOptions): Effect.Effect<Client> =>
 /** The settings of a call, from its context. Times are in milliseconds. */
 export interface Settings {
   readonly policy: PaymentsPolicy
-  readonly rules: RefusalRules
   /** The wall clock: for times that other processes and the service know too. */
   readonly clock: Clock.Clock
   /** For durations: it never goes back, whatever happens to the wall clock. */
@@ -105,7 +103,7 @@ type FoundSettings = Result.Result<Settings, ReadonlyArray<RequestIssue>>
 
 const platformClock = Context.get(Context.empty(), Clock.Clock)
 
-const check = (policy: PaymentsPolicy, rules: RefusalRules) => ({ policy, rules, issues: wrongSettings(policy, rules) })
+const check = (policy: PaymentsPolicy) => ({ policy, issues: wrongSettings(policy) })
 
 /**
  * Returns the settings for the context of a fiber. `builtIn` is the context in which the client was built. Consecutive
@@ -129,7 +127,7 @@ const makeSettings = (client: HttpClient.HttpClient, builtIn: Context.Context<ne
   }
 
   const budget = makeBudget()
-  const layers = check(Context.get(builtIn, PaymentsPolicy), Context.get(builtIn, RefusalRules))
+  const layers = check(Context.get(builtIn, PaymentsPolicy))
   let checked = layers
 
   const readSettings = (fiber: Fiber.Fiber<unknown, unknown>): FoundSettings => {
@@ -137,15 +135,13 @@ const makeSettings = (client: HttpClient.HttpClient, builtIn: Context.Context<ne
     const clock = fiber.getRef(Clock.Clock)
     // A call's own policy, else the one that the layer was built with, which may be the default.
     const policy = Context.getOrUndefined(context, PaymentsPolicy) ?? layers.policy
-    const rules = Context.getOrUndefined(context, RefusalRules) ?? layers.rules
-    if (checked.policy !== policy || checked.rules !== rules) checked = check(policy, rules)
+    if (checked.policy !== policy) checked = check(policy)
     if (checked.issues.length > 0) return Result.fail(checked.issues)
     const notAfter = Context.get(context, NotAfter)
     return Result.succeed({
       policy,
       clock,
       monotonicMillis: () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6,
-      rules,
       transport: transportIn(context, clock === platformClock),
       isTraced: isTraced(context),
       attemptTimeout: Duration.toMillis(policy.attemptTimeout),
@@ -174,7 +170,13 @@ interface Subject {
   readonly span: Tracer.Span | undefined
 }
 
-/** Fields that did not fit and were left out: each is counted once a call, and logged once for a client. No values. */
+/** The status of a withdrawal. An undocumented one is a misfit that is not left out: it may be a word for failure. */
+export const statusField = "enTransaction"
+
+/**
+ * Fields that did not fit: each is counted once a call. One that was left out is logged once for a client, and an undocumented
+ * status each time. No values.
+ */
 const makeMisfitReport = (meters: Meters) => {
   const logged = new Set<string>()
   return Effect.fnUntraced(function* (fields: ReadonlySet<string>, { attributes, context, operation, span }: Subject) {
@@ -182,8 +184,11 @@ const makeMisfitReport = (meters: Meters) => {
       meters.countMisfit(operation, field, context)
       const name = `${operation}: ${field}`
       if (logged.has(name)) continue
-      logged.add(name)
-      const line = `${name} of the answer does not fit the contract and was left out`
+      const isStatus = field === statusField
+      if (!isStatus) logged.add(name)
+      const line = isStatus
+        ? `${name} of the answer is no documented status. The withdrawal was accepted: look up what became of it`
+        : `${name} of the answer does not fit the contract and was left out`
       yield* log("Warn", line, { ...attributes, "payments.field": field }, span)
     }
   })

@@ -2,7 +2,6 @@
  * Makes the typed errors of `PaymentsError` from failed calls. No other module decides the tag of an error.
  */
 import * as DateTime from "effect/DateTime"
-import * as Result from "effect/Result"
 import {
   AuthError,
   IdempotencyConflict,
@@ -13,8 +12,7 @@ import {
   ServiceUnavailable,
   UnexpectedResponse
 } from "../../../contract/PaymentsError.ts"
-import type { RefusalCause, RefusalRules } from "../../RefusalRules.ts"
-import { isAboutDuplication, isAskedBefore } from "../words/earlierRequest.ts"
+import { isAskedBefore } from "../words/earlierRequest.ts"
 import type { Call, Failed, Refused, Unanswered } from "./state.ts"
 
 /** Removes absent fields, since an optional field of an error must not hold `undefined`. */
@@ -46,15 +44,10 @@ const unansweredFields = ({ attempts, route }: Call, failed: Unanswered) => {
   return { operation, attempts, reason, ...present({ status, serviceMessage, serviceCode, retryAfter }) }
 }
 
-/**
- * Returns the error of a refusal if it is an error that only this operation has. `cause` is the cause that the user's
- * rules name, if a rule matched.
- */
+/** Returns the error of a refusal if it is an error that only this operation has. */
 export type OwnError<E extends PaymentsError> = (
   refused: Refused,
-  fields: ReturnType<typeof refusedFields>,
-  cause: RefusalCause | undefined,
-  rules: RefusalRules
+  fields: ReturnType<typeof refusedFields>
 ) => E | undefined
 
 /** Whether there is an answer that must not count as a success. */
@@ -72,7 +65,7 @@ export const readError = <Own extends PaymentsError = never>(call: Call, failed:
     const fields = refusedFields(call, failed)
     if (status === 401 || status === 403) return new AuthError(fields)
     if (status === 429) return new RateLimited({ ...fields, ...present({ retryAfter }) })
-    return ownError?.(failed, fields, undefined, call.settings.rules) ?? new RequestRejected(fields)
+    return ownError?.(failed, fields) ?? new RequestRejected(fields)
   }
   const { issues = [], status } = failed
   const fields = { ...unansweredFields(call, failed), outcome: "NoEffect" } as const
@@ -85,8 +78,8 @@ export const readError = <Own extends PaymentsError = never>(call: Call, failed:
 const mayConcernKey: ReadonlySet<number> = new Set([400, 402, 403, 404, 406, 412, 422])
 
 /**
- * The error of a write that was refused. The first condition that is true decides. Only the second and the third block
- * read the words.
+ * The error of a write that was refused. The first condition that is true decides. `judgeRefusal` has already found the
+ * refusals that the user's policy or their words leave in doubt.
  */
 const refusedWrite = <Own extends PaymentsError>(
   call: Call,
@@ -95,39 +88,27 @@ const refusedWrite = <Own extends PaymentsError>(
   ownError: OwnError<Own> | undefined
 ) => {
   const { past } = call.prepared
-  const { rules } = call.settings
-  const { hasWords, retryAfter, status, unread, words } = refused
+  const { cause, hasWords, isConflict, retryAfter, status, unread, words } = refused
   const fields = { ...refusedFields(call, refused), idempotencyKey }
-  const errorFor = (cause: RefusalCause | undefined) =>
-    ownError?.(refused, fields, cause, rules) ?? new RequestRejected(fields)
-  const conflict = () => new IdempotencyConflict({ ...fields, ...doubtFields(call), outcome: "Unknown" })
+  const doubt = { ...doubtFields(call), ...present({ retryAfter }), outcome: "Unknown" } as const
+  const ownOrRejected = () => ownError?.(refused, fields) ?? new RequestRejected(fields)
+  const conflict = () => new IdempotencyConflict({ ...fields, ...doubt })
 
   if (status === 401) return new AuthError(fields)
-  if (status === 429) return new RateLimited({ ...fields, ...present({ retryAfter }) })
   // A permanent redirect (RFC 9110, section 15.4): nothing was done.
   if (status < 400) return new RequestRejected(fields)
-
-  const userCause = Result.getOrElse(
-    Result.try(() => rules.rules.find((rule) => words.search(rule.words) !== -1)?.cause),
-    // A rule that throws cannot say that nothing was executed.
-    () => "IdempotencyConflict" as const
-  )
-  if (userCause !== undefined) return userCause === "IdempotencyConflict" ? conflict() : errorFor(userCause)
-  if (status === 409 || isAboutDuplication(words)) return conflict()
+  // The user's own cause counts for a conflict only if the user says that the key has no past.
+  if (isConflict && (cause === undefined || past !== "None")) return conflict()
+  if (status === 429 && !isConflict) return new RateLimited({ ...fields, ...present({ retryAfter }) })
+  if (cause !== undefined) return cause === "IdempotencyConflict" ? conflict() : ownOrRejected()
 
   if (past === "Undeclared") {
     if (isAskedBefore(words) || (status === 422 && !hasWords && unread === undefined)) return conflict()
     if (unread !== undefined && mayConcernKey.has(status)) {
-      return new OutcomeUnknown({
-        ...fields,
-        ...doubtFields(call),
-        outcome: "Unknown",
-        ...present({ retryAfter }),
-        reason: unread
-      })
+      return new OutcomeUnknown({ ...fields, ...doubt, reason: unread })
     }
   }
-  return status === 403 ? new AuthError(fields) : errorFor(undefined)
+  return status === 403 ? new AuthError(fields) : ownOrRejected()
 }
 
 /** The error of a write that failed. */

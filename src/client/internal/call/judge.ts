@@ -5,132 +5,13 @@
  * Only what provably happened before the first byte of the request counts as not sent: the name, the connection, the
  * check of the certificate. Everything else, and every cause that is not known here, counts as unknown.
  */
-import * as Headers from "effect/http/Headers"
-import * as Duration from "effect/Duration"
 import { identity } from "effect/Function"
-import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
-import { isWrite } from "../../../contract/Endpoints.ts"
 import type { FailureReason } from "../../../contract/PaymentsError.ts"
 import type { AnswerHeaders, TransportFailure } from "../../../internal/transport.ts"
 import { withoutSecrets } from "../wire/seen.ts"
-import { foldWords } from "../words/fold.ts"
-import { displayCode, displayMessage } from "../words/mask.ts"
-import { personal, type Secret, secretsOfBody } from "../words/secrets.ts"
-import { maxInput, readServiceMessage } from "../words/serviceMessage.ts"
+import { judgeRefusal, secretsOf } from "./judgeRefusal.ts"
 import type { Call, Failed, Unanswered } from "./state.ts"
-
-// Secrets: values that must not be shown.
-
-const decoder = new TextDecoder()
-
-const parametersOf = (template: string, path: string): ReadonlyArray<string> => {
-  const [written = ""] = path.split("?")
-  const segments = written.split("/")
-  return template
-    .split("/")
-    .flatMap((name, at) => (name.startsWith(":") ? [decodeURIComponent(segments[at] ?? "")] : []))
-}
-
-/** Values that must not be shown, even if the service echoes them. */
-const secretsOf = ({ prepared, route, used }: Call): ReadonlyArray<Secret> => {
-  const { body, idempotencyKey = "", path } = prepared
-  const credentials = used === undefined ? [] : [used.clientId, Redacted.value(used.apiKey)]
-  const known = [...credentials, idempotencyKey, ...parametersOf(route.endpoint.path, path)]
-  return [...known.map(personal), ...(body === undefined ? [] : secretsOfBody(decoder.decode(body)))]
-}
-
-// Answers.
-
-const headerOf = (headers: AnswerHeaders, name: string): string | undefined => {
-  const value = headers[name]
-  return typeof value === "string" ? value : value?.[0]
-}
-
-/** A longer `Retry-After` counts as this: a number without a bound could be a person's document. */
-const longestRetryAfter = Duration.days(365)
-
-/** Reads `Retry-After` in both its forms (RFC 9110, section 10.2.3); anything else in it counts as absent. */
-const retryAfterOf = (headers: AnswerHeaders, now: number): Duration.Duration | undefined => {
-  const value = headerOf(headers, "retry-after")
-  if (value === undefined) return undefined
-  const parsed = Headers.parseRetryAfter(value)
-  return Result.isSuccess(parsed)
-    ? Duration.min(Headers.retryAfterDelay(parsed.success, now), longestRetryAfter)
-    : undefined
-}
-
-/** A permanent redirect means that nothing was executed, and that the base URL is wrong. */
-const permanentRedirects: ReadonlySet<number> = new Set([301, 307, 308])
-
-/** The reason why a status does not show whether the request was executed. `undefined`: the request was refused. */
-const doubtReason = (status: number, isWrite: boolean): FailureReason | undefined => {
-  // node:http accepts an answer without a final status: a 101 that was not requested, or 000.
-  if (status < 200) return "Unreadable"
-  if (status >= 500) return "ServerError"
-  if (status >= 300 && status < 400) return permanentRedirects.has(status) ? undefined : "Redirect"
-  if (status === 408) return "Timeout"
-  if (!isWrite) return undefined
-  if (status === 460 || status === 499) return "Timeout"
-  return status === 423 || status === 424 ? "UnderWay" : undefined
-}
-
-/** Control characters: the body is in another encoding than UTF-8, or compressed. */
-// oxlint-disable-next-line no-control-regex -- the expression finds control characters
-const controlCharacters = /[\u0000-\u0008\u000E-\u001F\uFFFD]/
-
-/** Whether a text begins like JSON and does not end like JSON. */
-const isCutJson = (text: string): boolean =>
-  /^\s*(?:[{"]|\[\s*[{"])/.test(text) && Result.isFailure(Result.try((): unknown => JSON.parse(text)))
-
-/** Whether a compressed body was not unpacked: it has a `content-encoding`, and the length that was sent. */
-const isPacked = (text: string, headers: AnswerHeaders): boolean => {
-  const encoding = headerOf(headers, "content-encoding") ?? "identity"
-  const isAsSent = Number(headerOf(headers, "content-length")) === encoder.encode(text).length
-  return encoding.toLowerCase() !== "identity" && text !== "" && isAsSent
-}
-
-const encoder = new TextEncoder()
-
-const unreadReason = (text: string, headers: AnswerHeaders): FailureReason | undefined => {
-  if (text.length > maxInput) return "TooLarge"
-  return controlCharacters.test(text) || isCutJson(text) || isPacked(text, headers) ? "Unreadable" : undefined
-}
-
-/** The phrases that only repeat the status. */
-const statusPhrases =
-  /\b(?:bad request|forbidden|not found|conflict|unprocessable (?:entity|content)|method not allowed|not acceptable|gone)\b/gi
-const isStatusPhrase = (text: string): boolean => !/\p{L}/u.test(text.replaceAll(statusPhrases, ""))
-
-/** Removes the texts that repeat a value of the request or the status, and joins the others. */
-const withoutEchoes = (texts: ReadonlyArray<string>, secrets: ReadonlyArray<Secret>): string => {
-  const sent = new Set(secrets.map(({ text }) => text))
-  return texts.filter((text) => !sent.has(text) && !isStatusPhrase(text)).join("\n")
-}
-
-/** Judges an answer outside of 2xx, by its body or by the reason why the body could not be read. */
-const judgeRefusal = (
-  call: Call,
-  status: number,
-  headers: AnswerHeaders,
-  body: { readonly text: string } | { readonly unread: FailureReason }
-): Failed => {
-  const now = call.settings.clock.currentTimeMillisUnsafe()
-  const secrets = () => secretsOf(call)
-  const text = "text" in body ? body.text : ""
-  const { code = "", texts, words } = readServiceMessage(text, headerOf(headers, "content-type"))
-  const shown = {
-    serviceMessage: displayMessage(words, secrets) || undefined,
-    serviceCode: displayCode(code, secrets),
-    retryAfter: retryAfterOf(headers, now)
-  }
-  const doubt = doubtReason(status, isWrite(call.route.endpoint))
-  if (doubt !== undefined) return { _tag: "Unanswered", sent: "Unknown", reason: doubt, status, ...shown }
-  const unread = "text" in body ? unreadReason(text, headers) : body.unread
-  const sent = secrets()
-  const own = foldWords(withoutEchoes([words, code, ...texts], sent))
-  return { _tag: "Refused", status, words: own, hasWords: withoutEchoes([words, code], sent) !== "", unread, ...shown }
-}
 
 /** An answer of 2xx that must not count as a success. */
 const unusable = (
@@ -254,12 +135,9 @@ export const judgeAnswer = <A>(call: Call<A>, status: number, headers: AnswerHea
   judgeSafely(status, (): Result.Result<A, Failed> => {
     if (!isSuccess(status)) return Result.fail(judgeRefusal(call, status, headers, { text: body }))
     const decoded = call.prepared.decode(body, call.settings.policy, call.misfits)
-    return Result.mapError(decoded, ({ issues, reason, seen = {} }) => {
-      const secrets = secretsOf(call)
-      // A path may have a name that the service chose.
-      const shown = issues.map((issue) => ({ ...issue, path: displayCode(issue.path, () => secrets) ?? "" }))
-      return unusable(status, reason, { issues: shown, seen: withoutSecrets(seen, secrets) })
-    })
+    return Result.mapError(decoded, ({ issues, reason, seen = {} }) =>
+      unusable(status, reason, { issues, seen: withoutSecrets(seen, secretsOf(call)) })
+    )
   })
 
 /** Judges an attempt without a whole answer. */

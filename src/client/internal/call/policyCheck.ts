@@ -1,16 +1,13 @@
 /**
- * Checks a policy and rules. Each call checks them, since a caller without types may give anything.
+ * Checks a policy. Each call checks it, since a caller without types may give anything.
  */
 import { constFalse } from "effect/Function"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
-import * as Schema from "effect/Schema"
 import type { RequestIssue } from "../../../contract/PaymentsError.ts"
 import { millisOf } from "../../../internal/duration.ts"
 import type { PaymentsPolicy, RetryBudget } from "../../PaymentsPolicy.ts"
-import type { RefusalCause, RefusalRules } from "../../RefusalRules.ts"
-import { causeNames } from "../words/withdrawalCauses.ts"
 
 type Issues = ReadonlyArray<RequestIssue>
 
@@ -46,27 +43,12 @@ const policy: Checks<PaymentsPolicy> = {
   maxResponseBytes: [(value) => Number.isSafeInteger(value) && Number(value) >= 1, "must be a whole number from 1"],
   brCode: oneOf("report", "require"),
   acceptValue: fn,
+  refusal: fn,
   retryBudget: [
     (value) => value === "unlimited" || Predicate.isObject(value),
     `must be unlimited, or { ${Object.keys(budget).join(", ")} }`
   ],
   onInterruptedWrite: fn
-}
-
-const causes: ReadonlyArray<RefusalCause> = [...causeNames, "IdempotencyConflict", "RequestRejected"]
-
-const Rule = Schema.Struct({
-  cause: Schema.Literals(causes),
-  // A sticky expression would be tested at the start of the words alone.
-  words: Schema.instanceOf(RegExp).check(Schema.makeFilter(({ sticky }) => !sticky))
-})
-
-const rules: Checks<RefusalRules> = {
-  rules: [
-    Schema.is(Schema.Array(Rule)),
-    "must be a list of { cause, words }, whose words are a RegExp that is not sticky"
-  ],
-  noPixKeyStatuses: [Schema.is(Schema.Array(Schema.Int)), "must be a list of HTTP statuses"]
 }
 
 const wrongIn = (value: unknown, checks: Record<string, Check>, path: string): Issues =>
@@ -78,12 +60,11 @@ const wrongIn = (value: unknown, checks: Record<string, Check>, path: string): I
       })
     : [{ path, problem: `must be what ${path}.make makes` }]
 
-/** All mistakes in a policy and in rules. */
-export const wrongSettings = (given: PaymentsPolicy, givenRules: RefusalRules): Issues => {
+/** All mistakes in a policy. */
+export const wrongSettings = (given: PaymentsPolicy): Issues => {
   const retryBudget = Predicate.isObject(given) ? given.retryBudget : undefined
   return [
     ...wrongIn(given, policy, "PaymentsPolicy"),
-    ...(Predicate.isObject(retryBudget) ? wrongIn(retryBudget, budget, "PaymentsPolicy.retryBudget") : []),
-    ...wrongIn(givenRules, rules, "RefusalRules")
+    ...(Predicate.isObject(retryBudget) ? wrongIn(retryBudget, budget, "PaymentsPolicy.retryBudget") : [])
   ]
 }

@@ -6,15 +6,20 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { invalidRequest } from "../../../contract/CallChecks.ts"
-import { type Endpoint, isWrite } from "../../../contract/Endpoints.ts"
+import type { Endpoint } from "../../../contract/Endpoints.ts"
 import { IdempotencyKey } from "../../../contract/IdempotencyKey.ts"
-import type { InvalidRequest, PaymentsError, ReadError, WriteError } from "../../../contract/PaymentsError.ts"
+import type {
+  InvalidRequest,
+  PaymentsError,
+  ReadError,
+  RequestIssue,
+  WriteError
+} from "../../../contract/PaymentsError.ts"
 import { issuesOf } from "../../../contract/RequestIssues.ts"
 import { isUnclear, type WriteOptions } from "../../../contract/WriteOptions.ts"
 import type { PaymentsPolicy } from "../../PaymentsPolicy.ts"
 import { bodyDecoder, type FastReader, parseJson } from "../wire/decode.ts"
 import { type Places, seenIn } from "../wire/seen.ts"
-import { deniedByEnvelope, deniedByFlag } from "../words/denial.ts"
 import { run } from "./call.ts"
 import type { Client } from "./client.ts"
 import { type OwnError, readError, writeError } from "./error.ts"
@@ -66,7 +71,6 @@ export const makeRoute = <E extends Endpoint>(endpoint: E, fast?: FastReader<E["
   pathOf: pathEncoder(endpoint),
   decode: bodyDecoder<E["response"]>(endpoint.response, {
     exact: endpoint.decimals,
-    denied: isWrite(endpoint) ? deniedByEnvelope : deniedByFlag,
     fast
   })
 })
@@ -89,6 +93,12 @@ const pathEncoder = ({ params, path, query }: Endpoint): Route["pathOf"] => {
 export const notAsAsked = (...issues: Issues): Result.Result<never, Undecodable> =>
   Result.fail({ reason: "NotAsAsked", issues })
 
+/** Whether an answer names another company than the client's own, if both are known. */
+export const isOtherCompany = (client: Client, { companyId }: { readonly companyId?: number | undefined }): boolean =>
+  companyId !== undefined && client.companyId !== undefined && companyId !== client.companyId
+
+export const otherCompany: RequestIssue = { path: "companyId", problem: "is not the company of this client" }
+
 interface Read<Answer, A, Own extends PaymentsError> {
   /** The parameters and the query. */
   readonly input: unknown
@@ -109,13 +119,24 @@ export const read = <E extends Endpoint, A, Own extends PaymentsError = never>(
   if (Result.isFailure(path)) return Effect.fail(invalidRequest(operation, path.failure))
   return run(client, route, {
     idempotencyKey: undefined,
-    past: "None",
+    past: "Made",
     after: undefined,
     path: path.success,
+    text: undefined,
     body: undefined,
     decode: (text, _, misfits) => Result.flatMap(route.decode(text, misfits), accept),
     toError: (call, failed) => readError(call, failed, ownError)
   })
+}
+
+/** What the answer to a write is compared with. */
+export interface Asked {
+  readonly idempotencyKey: string
+  readonly policy: PaymentsPolicy
+  /** The body as it was sent. */
+  readonly body: string | undefined
+  /** Takes the name of a field that is not as the contract says, and does not make the answer unusable. */
+  readonly misfits: Set<string>
 }
 
 interface Write<Answer, A, Own extends PaymentsError> {
@@ -125,7 +146,7 @@ interface Write<Answer, A, Own extends PaymentsError> {
   readonly encode?: (idempotencyKey: string) => Result.Result<string, InvalidRequest | Own>
   /** The places of the id, the amount and the status in the answer. */
   readonly places: Places
-  readonly accept: (answer: Answer, idempotencyKey: string, policy: PaymentsPolicy) => Result.Result<A, Undecodable>
+  readonly accept: (answer: Answer, asked: Asked) => Result.Result<A, Undecodable>
   readonly ownError?: OwnError<Own>
 }
 
@@ -150,18 +171,20 @@ export const write = <E extends Endpoint, A, Own extends PaymentsError = never>(
         () => Result.fail(invalidRequest(operation, unreadable, idempotencyKey))
       )
       if (Result.isFailure(body)) return Effect.fail(body.failure)
+      const text = body.success
       return run(client, route, {
         idempotencyKey,
         past,
         after,
         path: path.success,
-        body: body.success === undefined ? undefined : encoder.encode(body.success),
-        decode: (text, policy, misfits) =>
-          route.decode(text, misfits).pipe(
-            Result.flatMap((answer) => accept(answer, idempotencyKey, policy)),
+        text,
+        body: text === undefined ? undefined : encoder.encode(text),
+        decode: (answered, policy, misfits) =>
+          route.decode(answered, misfits).pipe(
+            Result.flatMap((answer) => accept(answer, { idempotencyKey, policy, body: text, misfits })),
             Result.mapError((undecodable) => ({
               ...undecodable,
-              seen: seenIn(text, places, (json) => parseJson(json, decimals))
+              seen: seenIn(answered, places, (json) => parseJson(json, decimals))
             }))
           ),
         toError: (call, failed) => writeError(call, idempotencyKey, failed, ownError)
@@ -218,6 +241,6 @@ const keyOf = (client: Client, { keyPrefix = "tx", operation }: Endpoint, option
     return Effect.fail(invalidRequest(operation, [{ path: "after", problem: `must be of an earlier ${operation}` }]))
   }
   return idempotencyKey === undefined
-    ? Effect.map(client.keys.next(keyPrefix), (made): Keyed => ({ idempotencyKey: made, past: "None", after }))
+    ? Effect.map(client.keys.next(keyPrefix), (made): Keyed => ({ idempotencyKey: made, past: "Made", after }))
     : Effect.succeed<Keyed>({ idempotencyKey, past: after === undefined ? earlier : "Unknown", after })
 }

@@ -54,11 +54,10 @@ const mayTryAgain = (
     const allowed = writes !== "only-unsent" || verdict.sent === "NotSent"
     return isTransient(verdict) && allowed ? "transient" : "no"
   }
-  if (writes === "only-unsent") return "no"
+  // A conflict may be with the attempt in doubt: a request with the same key is answered with its result.
+  if (writes === "only-unsent" || (verdict.isConflict && !isInDoubt)) return "no"
   if (verdict.status === 429) return "throttled"
-  if (verdict.status === 425) return "transient"
-  // The conflict may be with the attempt in doubt: a request with the same key is answered with its result.
-  return isInDoubt && verdict.status === 409 ? "transient" : "no"
+  return verdict.status === 425 || (verdict.isConflict && verdict.status === 409) ? "transient" : "no"
 }
 
 const toFailedAttempt = (failed: Failed): FailedAttempt => ({
@@ -119,7 +118,10 @@ export const makeRetry = (call: Call): Retry => {
   )
 
   const next = Effect.fnUntraced(function* (last: Failed, used: ApiCredentials) {
-    if (last._tag === "Refused" && last.status === 401 && !isReloaded && (yield* reload(used))) return true
+    if (last.status === 401 && !isReloaded && (yield* reload(used))) {
+      // A 401 may be in doubt by the user's own `PaymentsPolicy.refusal`.
+      if (last._tag === "Refused" || policy.writes === "same-key") return true
+    }
     const again = mayTryAgain(last, isWrite ? policy.writes : "read", call.inDoubt !== undefined)
     if (again === "no") return false
     const scheduled = yield* scheduledWait(last)

@@ -11,7 +11,7 @@ import type { FailureReason, RequestIssue, Seen } from "../../../contract/Paymen
 import type { Unclear } from "../../../contract/WriteOptions.ts"
 import type { Sender } from "../../../internal/sender.ts"
 import type { ApiCredentials } from "../../Credentials.ts"
-import type { PaymentsPolicy } from "../../PaymentsPolicy.ts"
+import type { PaymentsPolicy, RefusalCause } from "../../PaymentsPolicy.ts"
 import type { Client, Settings } from "./client.ts"
 
 export type Issues = ReadonlyArray<RequestIssue>
@@ -25,10 +25,10 @@ export interface Route<E extends Endpoint = Endpoint> {
 }
 
 /**
- * The past of a key: the earlier requests with it. `None`: none can have been executed. `Unknown`: one may have been
- * executed. `Undeclared`: the caller gave the key and did not say.
+ * The past of a key: the earlier requests with it. `Made`: the call made the key. `None`: the caller says that none can have
+ * been executed. `Unknown`: one may have been executed. `Undeclared`: the caller gave the key and did not say.
  */
-export type KeyPast = "None" | "Unknown" | "Undeclared"
+export type KeyPast = "Made" | "None" | "Unknown" | "Undeclared"
 
 /** The request of a call, and the reader of its answer. */
 export interface Prepared<A, E> {
@@ -39,6 +39,8 @@ export interface Prepared<A, E> {
   readonly after: Unclear | undefined
   /** Begins with a slash, and includes the query. */
   readonly path: string
+  /** The body as a text. */
+  readonly text: string | undefined
   /** Made once, so that every attempt sends the same bytes. */
   readonly body: Uint8Array<ArrayBuffer> | undefined
   readonly decode: (body: string, policy: PaymentsPolicy, misfits: Set<string>) => Result.Result<A, Undecodable>
@@ -101,6 +103,12 @@ export interface Refused extends ServiceSaid {
   readonly words: string
   /** Whether the answer has a message or a code of its own. */
   readonly hasWords: boolean
+  /** Whether the body is neither empty nor JSON: a page of something between the client and the service. */
+  readonly isPage: boolean
+  /** Whether it may be about an earlier request: a 409 of a write, or words about idempotency or duplication. */
+  readonly isConflict: boolean
+  /** The cause that `PaymentsPolicy.refusal` names, if it names one. */
+  readonly cause: RefusalCause | undefined
   /** The reason why the body could not be read. Its words are unknown then, and not absent. */
   readonly unread: FailureReason | undefined
 }

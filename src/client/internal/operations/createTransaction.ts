@@ -18,7 +18,7 @@ import type {
 import * as ChargeCode from "../../ChargeCode.ts"
 import type { PaymentsPolicy } from "../../PaymentsPolicy.ts"
 import type { Client } from "../call/client.ts"
-import { bodyEncoder, makeRoute, notAsAsked, write } from "../call/prepare.ts"
+import { bodyEncoder, isOtherCompany, makeRoute, notAsAsked, otherCompany, write } from "../call/prepare.ts"
 import type { Issues, Undecodable } from "../call/state.ts"
 import { readCharge } from "../wire/fastReaders.ts"
 import { writePixCharge } from "../wire/writePixCharge.ts"
@@ -89,8 +89,14 @@ export const make = (client: Client) => {
       places,
       encode: (idempotencyKey) =>
         Result.mapError(encode(request), (issues) => invalidRequest(endpoint.operation, issues, idempotencyKey)),
-      accept: ({ companyId, data }, idempotencyKey, policy): Result.Result<CreatedTransaction, Undecodable> => {
+      accept: (
+        { companyId, data, status },
+        { idempotencyKey, policy }
+      ): Result.Result<CreatedTransaction, Undecodable> => {
+        if (status !== undefined && status >= 400 && status < 600)
+          return notAsAsked({ path: "status", problem: "is the status of an HTTP error" })
         const created = { ...(companyId === undefined ? {} : { companyId }), ...data, idempotencyKey }
+        if (isOtherCompany(client, created)) return notAsAsked(otherCompany)
         return request.paymentMethod === "PIX" ? pixCharge(created, request, policy) : Result.succeed(created)
       }
     })

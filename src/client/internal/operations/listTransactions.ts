@@ -5,7 +5,7 @@ import * as Result from "effect/Result"
 import { listTransactions as endpoint } from "../../../contract/Endpoints.ts"
 import type { ListOptions, TransactionPage } from "../../../contract/Transaction.ts"
 import type { Client } from "../call/client.ts"
-import { makeRoute, read } from "../call/prepare.ts"
+import { makeRoute, notAsAsked, read } from "../call/prepare.ts"
 import type { Undecodable } from "../call/state.ts"
 import { readPage } from "../wire/fastReaders.ts"
 
@@ -16,5 +16,6 @@ export const make =
   (options: ListOptions = {}) =>
     read(client, route, {
       input: options,
-      accept: ({ res }): Result.Result<TransactionPage, Undecodable> => Result.succeed(res)
+      accept: ({ ok, res }): Result.Result<TransactionPage, Undecodable> =>
+        ok === false ? notAsAsked({ path: "ok", problem: "is false" }) : Result.succeed(res)
     })

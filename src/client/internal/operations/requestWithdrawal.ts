@@ -7,54 +7,83 @@ import { constFalse } from "effect/Function"
 import * as Result from "effect/Result"
 import { requestWithdrawal as endpoint } from "../../../contract/Endpoints.ts"
 import type { WriteOptions } from "../../../contract/WriteOptions.ts"
-import type { WithdrawalRefusal } from "../../../contract/PaymentsError.ts"
-import type { Withdrawal, WithdrawalRecord, WithdrawalRequest } from "../../../contract/Withdrawal.ts"
+import { BelowMinimum, InsufficientBalance, NoPixKey, type WithdrawalRefusal } from "../../../contract/PaymentsError.ts"
+import { progressOfWithdrawal } from "../../../contract/Status.ts"
+import {
+  minimumWithdrawal,
+  type Withdrawal,
+  type WithdrawalRecord,
+  type WithdrawalRequest,
+  type WithdrawalRequestBody
+} from "../../../contract/Withdrawal.ts"
 import { checkWithdrawal } from "../../../contract/WithdrawalCheck.ts"
-import { type Centavos, ReaisOrder, toReais } from "../../../pix/Money.ts"
-import type { PaymentsPolicy } from "../../PaymentsPolicy.ts"
-import type { Client } from "../call/client.ts"
+import { ReaisOrder, toReais } from "../../../pix/Money.ts"
+import type { Pair } from "../../../pix/PixKey.ts"
+import { type Client, statusField } from "../call/client.ts"
 import type { OwnError } from "../call/error.ts"
-import { makeRoute, notAsAsked, write } from "../call/prepare.ts"
+import { type Asked, isOtherCompany, makeRoute, notAsAsked, otherCompany, write } from "../call/prepare.ts"
 import type { Issues, Undecodable } from "../call/state.ts"
 import { meansFailure } from "../words/denial.ts"
-import { causeOf, isWithdrawalCause, withdrawalCauses } from "../words/withdrawalCauses.ts"
+import { isOtherKey } from "./payee.ts"
+import { causeOf, isWithdrawalCause, type WithdrawalCause } from "../words/withdrawalCauses.ts"
 
 const otherKey: Undecodable = {
   reason: "KeyMismatch",
   issues: [{ path: "idempotencyKey", problem: "is not the key that was sent" }]
 }
 
-/** The issues of a record that is about another withdrawal, or about one that failed. */
-const differences = (
-  { enTransaction, value }: WithdrawalRecord,
-  asked: Centavos,
-  acceptValue: PaymentsPolicy["acceptValue"]
-): Issues => {
+/** What was sent. A request without a key pays the registered one. */
+type Sent = Pick<WithdrawalRequestBody, "amount"> & (Pair | { readonly pixKey?: undefined })
+
+/**
+ * The issues of a record that is about another withdrawal, or about one that failed. Only another payee is an issue of
+ * `pixKey`, and another company one of `companyId`.
+ */
+const differences = (record: WithdrawalRecord, sent: Sent, { policy }: Asked, client: Client): Issues => {
+  const { enTransaction, pixKey, value } = record
+  const { amount: asked } = sent
   const isAbove = ReaisOrder(value, toReais(asked)) > 0
   // A predicate that throws accepts nothing.
   const isAccepted = () =>
     Result.getOrElse(
-      Result.try(() => acceptValue({ asked, value })),
+      Result.try(() => policy.acceptValue({ asked, value })),
       constFalse
     )
+  const isOther = sent.pixKey !== undefined && pixKey !== undefined && isOtherKey(pixKey, sent)
   return [
+    ...(isOther ? [{ path: "pixKey", problem: "is another key than the one that was asked for" }] : []),
+    ...(isOtherCompany(client, record) ? [otherCompany] : []),
     ...(BigDecimal.isPositive(value) ? [] : [{ path: "value", problem: "is not above zero" }]),
     ...(isAbove && !isAccepted() ? [{ path: "value", problem: "is above the amount that was asked for" }] : []),
     ...(meansFailure(enTransaction) ? [{ path: "enTransaction", problem: "is a word for failure" }] : [])
   ]
 }
 
+type Refusal = OwnError<WithdrawalRefusal>
+
+/** The errors of the causes; none for a cause that this request cannot have. */
+const errors: Readonly<
+  Record<WithdrawalCause, (fields: Parameters<Refusal>[1], request: WithdrawalRequest) => ReturnType<Refusal>>
+> = {
+  InsufficientBalance: (fields) => new InsufficientBalance(fields),
+  NoPixKey: (fields, { pixKey }) => (pixKey === undefined ? new NoPixKey(fields) : undefined),
+  BelowMinimum: (fields, { amount }) => new BelowMinimum({ ...fields, amount, minimum: minimumWithdrawal })
+}
+
 /**
- * Makes the errors that only a refused withdrawal has. The user's rules name the cause, else the words of the service
- * do.
+ * Makes the errors that only a refused withdrawal has. The user's policy names the cause, else the words of the service
+ * do; without words the status does, unless something between the client and the service answered.
  */
 const refusal =
-  (request: WithdrawalRequest): OwnError<WithdrawalRefusal> =>
-  ({ hasWords, status, unread, words }, fields, userCause, { noPixKeyStatuses }) => {
-    const isNoPixKeyStatus = !hasWords && unread === undefined && noPixKeyStatuses.includes(status)
-    const cause = userCause ?? causeOf(words) ?? (isNoPixKeyStatus ? "NoPixKey" : "RequestRejected")
-    return isWithdrawalCause(cause) ? withdrawalCauses[cause].error(fields, request) : undefined
+  (request: WithdrawalRequest): Refusal =>
+  ({ cause, hasWords, isPage, status, unread, words }, fields) => {
+    const isSilent = !hasWords && !isPage && unread === undefined
+    const named = cause ?? causeOf(words) ?? (isSilent && noPixKeyStatuses.has(status) ? "NoPixKey" : "RequestRejected")
+    return isWithdrawalCause(named) ? errors[named](fields, request) : undefined
   }
+
+/** The statuses of the documented refusal without a key on file, if the answer has no words. */
+const noPixKeyStatuses: ReadonlySet<number> = new Set([400, 404])
 
 const route = makeRoute(endpoint)
 const places = { id: ["id"], value: ["value"], status: ["enTransaction"] }
@@ -63,10 +92,15 @@ export const make = (client: Client) => (request: WithdrawalRequest, options?: W
   write(client, route, options, {
     places,
     encode: (idempotencyKey) => Result.map(checkWithdrawal(request, idempotencyKey), (body) => JSON.stringify(body)),
-    accept: (record, idempotencyKey, policy): Result.Result<Withdrawal, Undecodable> => {
+    accept: (record, asked): Result.Result<Withdrawal, Undecodable> => {
+      const { idempotencyKey } = asked
       if (record.idempotencyKey !== undefined && record.idempotencyKey !== idempotencyKey) return Result.fail(otherKey)
-      const issues = differences(record, request.amount, policy.acceptValue)
-      return issues.length === 0 ? Result.succeed({ ...record, idempotencyKey }) : notAsAsked(...issues)
+      const sent: unknown = JSON.parse(asked.body ?? "{}")
+      // `encode` wrote it.
+      const issues = differences(record, sent as Sent, asked, client)
+      if (issues.length > 0) return notAsAsked(...issues)
+      if (progressOfWithdrawal(record.enTransaction) === "Unknown") asked.misfits.add(statusField)
+      return Result.succeed({ ...record, idempotencyKey })
     },
     ownError: refusal(request)
   })

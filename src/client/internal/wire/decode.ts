@@ -13,7 +13,6 @@ import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
-import type { RequestIssue } from "../../../contract/PaymentsError.ts"
 import { issuesOf, keysOf } from "../../../contract/RequestIssues.ts"
 import { isExactNumber } from "../../../internal/decimal.ts"
 import type { Undecodable } from "../call/state.ts"
@@ -99,8 +98,6 @@ export type FastReader<A> = (json: unknown, misfits: Set<string>) => A | undefin
 
 interface BodyDecoderOptions<A> {
   readonly exact: ReadonlySet<string> | undefined
-  /** The member by which the body reports a failure; `undefined` where there is none. */
-  readonly denied: (json: unknown) => RequestIssue | undefined
   readonly fast?: FastReader<A> | undefined
 }
 
@@ -109,14 +106,12 @@ const notJson: Undecodable = { reason: "Unreadable", issues: [{ path: "", proble
 /** Reads a body of JSON by a schema. An optional field that does not fit is left out, and its name is added to `misfits`. */
 export const bodyDecoder = <S extends Schema.ConstraintDecoder<unknown>>(
   schema: S,
-  { denied, exact, fast }: BodyDecoderOptions<S["Type"]>
+  { exact, fast }: BodyDecoderOptions<S["Type"]>
 ) => {
   const decode = Schema.decodeUnknownResult(schema, { errors: "all" })
   return (text: string, misfits: Set<string>): Result.Result<S["Type"], Undecodable> => {
     const json = Result.try({ try: () => parseJson(text, exact), catch: () => notJson })
     if (Result.isFailure(json)) return Result.fail(json.failure)
-    const issue = denied(json.success)
-    if (issue !== undefined) return Result.fail({ reason: "NotAsAsked", issues: [issue] })
     const read = fast?.(json.success, misfits)
     if (read !== undefined) return Result.succeed(read)
     misfits.clear()

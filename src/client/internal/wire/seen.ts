@@ -7,7 +7,6 @@ import * as Result from "effect/Result"
 import type { Seen } from "../../../contract/PaymentsError.ts"
 import { withoutAccents } from "../../../internal/withoutAccents.ts"
 import { displayMessage } from "../words/mask.ts"
-import type { Secret } from "../words/secrets.ts"
 
 /** The places of the three values in an answer: the names of the members, the outermost first. */
 export interface Places {
@@ -52,8 +51,8 @@ const minSecret = 4
 const partLength = 8
 
 /** Removes each value that is a secret, holds a secret or holds a part of one, and a status that is not of plain words. */
-export const withoutSecrets = (seen: Seen, secrets: ReadonlyArray<Secret>): Seen | undefined => {
-  const hidden = secrets.map(({ text }) => fold(text)).filter((text) => text.length >= minSecret)
+export const withoutSecrets = (seen: Seen, secrets: ReadonlyArray<string>): Seen | undefined => {
+  const hidden = secrets.map(fold).filter((text) => text.length >= minSecret)
   const isHidden = (value: string) =>
     hidden.some((text) => {
       if (value.includes(text)) return true

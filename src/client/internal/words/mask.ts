@@ -5,7 +5,6 @@
  * Details: the work is bounded, since only the first 4,096 UTF-16 units of the words are read.
  */
 import { withoutAccents } from "../../../internal/withoutAccents.ts"
-import type { Secret } from "./secrets.ts"
 
 /** The greatest length of a shown message, in UTF-16 units. */
 export const maxDisplay = 200
@@ -73,39 +72,23 @@ const tokensWithRuns = (
 /** Each number of three digits or more, such as a card's security code, and all digits of the text as one number. */
 const numbersIn = (text: string): ReadonlyArray<string> => [...(text.match(/\d{3,}/g) ?? []), digits(text)]
 
-/** Three words of a free text within five tokens are a quotation of it. Fewer words may be there by chance. */
-const freeWords = 3
-const freeSpan = 5
-
 /** Makes a predicate: whether the request held the token at a position. */
-const heldByRequest = (tokens: ReadonlyArray<string>, secrets: ReadonlyArray<Secret>): ((at: number) => boolean) => {
-  const texts = (kind: Secret["kind"]) => secrets.filter((secret) => secret.kind === kind).map(({ text }) => text)
-  const personal = texts("personal")
-  const personalWords = [...new Set(personal.flatMap(wordsIn))]
-  const freeTexts = texts("free").map((text) => new Set(wordsIn(text)))
+const heldByRequest = (tokens: ReadonlyArray<string>, secrets: ReadonlyArray<string>): ((at: number) => boolean) => {
+  const secretWords = [...new Set(secrets.flatMap(wordsIn))]
   // Values that are masked as a whole token, however short: a name such as Li, a card's security code.
-  const wholeValues = new Set([...personal.map(lettersAndDigits), ...secrets.flatMap(({ text }) => numbersIn(text))])
+  const wholeValues = new Set([...secrets.map(lettersAndDigits), ...secrets.flatMap(numbersIn)])
   const runs = new Set([
-    ...tokensWithRuns(tokens, personal, lettersAndDigits, 8),
-    ...tokensWithRuns(tokens, personal, digits, 4)
+    ...tokensWithRuns(tokens, secrets, lettersAndDigits, 8),
+    ...tokensWithRuns(tokens, secrets, digits, 4)
   ])
   const words = tokens.map(wordsIn)
-  const isQuotation = (freeText: ReadonlySet<string>, at: number) => {
-    for (let from = Math.max(0, at - freeSpan + 1); from <= at; from++) {
-      const window = words.slice(from, from + freeSpan).flat()
-      if (window.filter((one) => freeText.has(one)).length >= freeWords) return true
-    }
-    return false
-  }
   const isWhole = (token: string) =>
     [lettersAndDigits, digits].map((only) => only(token)).some((text) => text.length > 1 && wholeValues.has(text))
   return (at) =>
     runs.has(at) ||
     isWhole(tokens[at] ?? "") ||
-    (words[at] ?? []).some(
-      (one) =>
-        personalWords.some((word) => word.startsWith(one) || word.endsWith(one) || one.includes(word)) ||
-        freeTexts.some((text) => text.has(one) && isQuotation(text, at))
+    (words[at] ?? []).some((one) =>
+      secretWords.some((word) => word.startsWith(one) || word.endsWith(one) || one.includes(word))
     )
 }
 
@@ -113,10 +96,10 @@ const heldByRequest = (tokens: ReadonlyArray<string>, secrets: ReadonlyArray<Sec
  * Masks a message: one line of at most 200 characters, with `[redacted]` in place of tokens that may be a person's data.
  * `secrets` returns the values of the request. It is called only if there are words.
  */
-export const displayMessage = (words: string, secrets: () => ReadonlyArray<Secret>): string => {
+export const displayMessage = (words: string, secrets: () => ReadonlyArray<string>): string => {
   const text = clean(words.slice(0, maxInput)).slice(0, maxWords)
   if (text === "") return ""
-  const known = secrets().map(({ kind, text: secret }): Secret => ({ kind, text: clean(secret.slice(0, maxInput)) }))
+  const known = secrets().map((secret) => clean(secret.slice(0, maxInput)))
   const tokens = text.split(" ")
   const isHeld = heldByRequest(tokens, known)
   const masked = tokens.map((token, at) =>
@@ -125,7 +108,7 @@ export const displayMessage = (words: string, secrets: () => ReadonlyArray<Secre
   const joined = masked.filter((token, at) => token !== mark || masked[at - 1] !== mark).join(" ")
   const shown = joined.length <= maxDisplay ? joined : `${clean(joined.slice(0, maxDisplay - 1))}…`
   // The rules above miss a value without letters and digits, or with short words only: search for the whole value.
-  const isLeft = ({ text: secret }: Secret) => secret.length >= 4 && fold(shown).includes(fold(secret))
+  const isLeft = (secret: string) => secret.length >= 4 && fold(shown).includes(fold(secret))
   return known.some(isLeft) ? mark : shown
 }
 
@@ -134,11 +117,11 @@ const part = "(?:[A-Z]{1,24}|[A-Z]?[a-z]{1,24}(?:[A-Z][a-z]{1,24}){0,8})\\d{0,6}
 const plainCode = new RegExp(`^(?!(?:.*\\d){7})(?:${part})(?:[_.-](?:${part})){0,8}$`)
 
 /** Returns the code of the service if it is plain, and if the request holds neither the code nor its numbers. */
-export const displayCode = (code: string, secrets: () => ReadonlyArray<Secret>): string | undefined => {
+export const displayCode = (code: string, secrets: () => ReadonlyArray<string>): string | undefined => {
   if (!plainCode.test(code)) return undefined
   const folded = lettersAndDigits(code)
   const numbers = code.match(/\d{3,}/g) ?? []
-  const isHeld = secrets().some(({ text }) => {
+  const isHeld = secrets().some((text) => {
     const held = lettersAndDigits(text)
     const isNumberHeld = numbers.some((number) => numbersIn(text).includes(number))
     if (isNumberHeld || folded.length < 4) return isNumberHeld || held === folded

@@ -15,6 +15,7 @@ export interface ServiceMessage {
   readonly code: string | undefined
   /** Every text of the body, also outside of the message, and the name of each member that is `true`. */
   readonly texts: ReadonlyArray<string>
+  readonly isJson: boolean
 }
 
 /** The length of the part of a body that is read, in UTF-16 units. */
@@ -29,15 +30,11 @@ const errorKeys = ["error", "erro"]
 const listKeys = ["errors", "erros"]
 const wrapperKeys = ["data", "res", "response", "result", "body"]
 const codeKeys = ["code", "errorcode", "codigo", "codigoerro"]
-const placeKeys = ["field", "campo", "property", "propertyname"]
 
 const parse = (text: string, visit?: (name: string, value: unknown) => unknown): Result.Result<unknown, unknown> =>
   Result.try((): unknown => JSON.parse(text, visit))
 
 const join = (parts: ReadonlyArray<string>) => [...new Set(parts.filter((part) => part !== ""))].join("; ")
-
-const withPlace = (place: unknown, words: string) =>
-  typeof place === "string" && place !== "" && words !== "" ? `${place}: ${words}` : words
 
 /** The words of a value. `isList`: the value is a list of errors, or a record of errors by field name. */
 const wordsOf = (value: unknown, depth: number, isList = false): string => {
@@ -55,26 +52,15 @@ const wordsOf = (value: unknown, depth: number, isList = false): string => {
   const error = isError ? read(errorKeys) : ""
   const title = message === "" && error === "" ? read(["title", "titulo"]) : ""
   const words = join([title, message, error, read(listKeys, true)]) || read(wrapperKeys)
-  if (words !== "" || !isList) return withPlace(placeKeys.map((key) => fields.get(key)).find(Predicate.isString), words)
-  return join(members.map(([field, member]) => withPlace(field, wordsOf(member, depth + 1))))
+  return words !== "" || !isList ? words : join(members.map(([, member]) => wordsOf(member, depth + 1)))
 }
 
 /** The words of a text, which may be HTML or the JSON of another service. */
 const wordsOfText = (text: string, depth: number): string => {
   if (text.startsWith("<")) return wordsOfHtml(text)
   const json = parse(text)
-  return Result.isSuccess(json) ? wordsOf(json.success, depth + 1) : wordsOfCutJson(text) || text
+  return Result.isSuccess(json) ? wordsOf(json.success, depth + 1) : text
 }
-
-const cutMember = /"(?:message|mensagem|msg|error|erro|detail|description|title)"\s{0,9}:\s{0,9}("(?:[^"\\]|\\.)*)/gi
-
-/** The messages of JSON that was cut off. */
-const wordsOfCutJson = (text: string): string =>
-  join(
-    Array.from(text.matchAll(cutMember), ([, cut = ""]) =>
-      String(Result.getOrElse(parse(`${cut}"`), () => cut.slice(1))).trim()
-    )
-  )
 
 /** The markup that is removed. Of character data of XML (`<![CDATA[...]]>`) only the brackets are removed. */
 const markup = /<!--[^]*?(?:-->|$)|<!\[CDATA\[|\]\]>|<(script|style)\b[^]*?(?:<\/\1[^<>]*>|$)|<[a-z!/?][^>]*(?:>|$)/gi
@@ -123,10 +109,9 @@ const codeOf = (members: ReadonlyArray<Member>): string | undefined => {
 }
 
 /** Reads the message, the code if there is one, and all texts of the body of an error response. Never throws. */
-export const readServiceMessage = (body: string, contentType = ""): ServiceMessage => {
+export const readServiceMessage = (body: string): ServiceMessage => {
   const text = body.slice(0, maxInput).trim()
-  // A server may declare JSON as HTML, if HTML is its default type.
-  const isHtml = /\bhtml\b/i.test(contentType) && Result.isFailure(parse(text))
-  if (isHtml) return { words: wordsOfHtml(text), code: undefined, texts: [textOfHtml(text)] }
-  return { words: wordsOfText(text, 0), code: codeOf(everyMember(text)), texts: text === "" ? [] : textsOf(text) }
+  const texts = text === "" ? [] : textsOf(text)
+  const isJson = Result.isSuccess(parse(text))
+  return { words: wordsOfText(text, 0), code: codeOf(everyMember(text)), texts, isJson }
 }

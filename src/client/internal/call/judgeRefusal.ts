@@ -1,0 +1,157 @@
+/**
+ * Judges an answer outside of 2xx, by its status and its words.
+ */
+import * as Headers from "effect/http/Headers"
+import * as Duration from "effect/Duration"
+import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
+import { isWrite } from "../../../contract/Endpoints.ts"
+import type { FailureReason } from "../../../contract/PaymentsError.ts"
+import type { AnswerHeaders } from "../../../internal/transport.ts"
+import type { RefusalCause, ServiceRefusal } from "../../PaymentsPolicy.ts"
+import { isAboutDuplication } from "../words/earlierRequest.ts"
+import { foldWords } from "../words/fold.ts"
+import { displayCode, displayMessage } from "../words/mask.ts"
+import { secretsOfBody } from "../words/secrets.ts"
+import { maxInput, readServiceMessage } from "../words/serviceMessage.ts"
+import { isTimedOut } from "../words/timeOut.ts"
+import { isWithdrawalCause } from "../words/withdrawalCauses.ts"
+import type { Call, Failed } from "./state.ts"
+
+const parametersOf = (template: string, path: string): ReadonlyArray<string> => {
+  const [written = ""] = path.split("?")
+  const segments = written.split("/")
+  return template
+    .split("/")
+    .flatMap((name, at) => (name.startsWith(":") ? [decodeURIComponent(segments[at] ?? "")] : []))
+}
+
+/** Values that must not be shown, even if the service echoes them. */
+export const secretsOf = ({ prepared, route, used }: Call): ReadonlyArray<string> => {
+  const { idempotencyKey = "", path, text } = prepared
+  const credentials = used === undefined ? [] : [used.clientId, Redacted.value(used.apiKey)]
+  const known = [...credentials, idempotencyKey, ...parametersOf(route.endpoint.path, path)]
+  return [...known, ...(text === undefined ? [] : secretsOfBody(text))]
+}
+
+const headerOf = (headers: AnswerHeaders, name: string): string | undefined => {
+  const value = headers[name]
+  return typeof value === "string" ? value : value?.[0]
+}
+
+/** A longer `Retry-After` counts as this: a number without a bound could be a person's document. */
+const longestRetryAfter = Duration.days(365)
+
+/** Reads `Retry-After` in both its forms (RFC 9110, section 10.2.3); anything else in it counts as absent. */
+const retryAfterOf = (headers: AnswerHeaders, now: number): Duration.Duration | undefined => {
+  const value = headerOf(headers, "retry-after")
+  if (value === undefined) return undefined
+  const parsed = Headers.parseRetryAfter(value)
+  return Result.isSuccess(parsed)
+    ? Duration.min(Headers.retryAfterDelay(parsed.success, now), longestRetryAfter)
+    : undefined
+}
+
+/** A permanent redirect means that nothing was executed, and that the base URL is wrong. */
+const permanentRedirects: ReadonlySet<number> = new Set([301, 307, 308])
+
+/** The reason why a status does not show whether the request was executed. `undefined`: the request was refused. */
+const doubtReason = (status: number, isWrite: boolean): FailureReason | undefined => {
+  // node:http accepts an answer without a final status: a 101 that was not requested, or 000.
+  if (status < 200) return "Unreadable"
+  if (status >= 500) return "ServerError"
+  if (status >= 300 && status < 400) return permanentRedirects.has(status) ? undefined : "Redirect"
+  if (status === 408) return "Timeout"
+  if (!isWrite) return undefined
+  if (status === 460 || status === 499) return "Timeout"
+  return status === 423 || status === 424 ? "UnderWay" : undefined
+}
+
+/** Control characters: the body is in another encoding than UTF-8, or compressed. */
+// oxlint-disable-next-line no-control-regex -- the expression finds control characters
+const controlCharacters = /[\u0000-\u0008\u000E-\u001F\uFFFD]/
+
+/** The beginning of JSON. */
+const jsonStart = /^\s*(?:[{"]|\[\s*[{"])/
+
+/** Whether a compressed body was not unpacked: it has a `content-encoding`, and the length that was sent. */
+const isPacked = (text: string, headers: AnswerHeaders): boolean => {
+  const encoding = headerOf(headers, "content-encoding") ?? "identity"
+  const isAsSent = Number(headerOf(headers, "content-length")) === encoder.encode(text).length
+  return encoding.toLowerCase() !== "identity" && text !== "" && isAsSent
+}
+
+const encoder = new TextEncoder()
+
+const unreadReason = (text: string, isJson: boolean, headers: AnswerHeaders): FailureReason | undefined => {
+  if (text.length > maxInput) return "TooLarge"
+  const isCut = !isJson && jsonStart.test(text)
+  return controlCharacters.test(text) || isCut || isPacked(text, headers) ? "Unreadable" : undefined
+}
+
+/** The phrases that only repeat the status. */
+const statusPhrases =
+  /\b(?:bad request|forbidden|not found|conflict|unprocessable (?:entity|content)|method not allowed|not acceptable|gone)\b/gi
+const isStatusPhrase = (text: string): boolean => !/\p{L}/u.test(text.replaceAll(statusPhrases, ""))
+
+/** Removes the texts that repeat a value of the request or the status, and joins the others: one line for each. */
+const withoutEchoes = (texts: ReadonlyArray<string>, secrets: ReadonlyArray<string>): string => {
+  const sent = new Set(secrets)
+  const own = texts.filter((text) => !sent.has(text) && !isStatusPhrase(text))
+  return own.map((text) => text.replaceAll("\n", ". ")).join("\n")
+}
+
+/** What the user's policy says of a refusal; `undefined` for nothing, and for a value that is none of its words. */
+const policyVerdict = (call: Call, said: Omit<ServiceRefusal, "operation">): RefusalCause | "Unknown" | undefined => {
+  // The outcome of a write that is in doubt stays unknown whatever the refusal is.
+  if (call.inDoubt !== undefined) return undefined
+  const { operation } = call.route.endpoint
+  const verdict = Result.getOrElse(
+    Result.try(() => call.settings.policy.refusal({ operation, ...said })),
+    // A function that throws cannot say that nothing was executed.
+    () => "Unknown" as const
+  )
+  const isWord = verdict === "Unknown" || verdict === "IdempotencyConflict" || verdict === "RequestRejected"
+  return isWord || (typeof verdict === "string" && isWithdrawalCause(verdict)) ? verdict : undefined
+}
+
+/** Judges an answer outside of 2xx, by its body or by the reason why the body could not be read. */
+export const judgeRefusal = (
+  call: Call,
+  status: number,
+  headers: AnswerHeaders,
+  body: { readonly text: string } | { readonly unread: FailureReason }
+): Failed => {
+  const now = call.settings.clock.currentTimeMillisUnsafe()
+  const secrets = secretsOf(call)
+  const text = "text" in body ? body.text : ""
+  const { code = "", isJson, texts, words: message } = readServiceMessage(text)
+  const shown = {
+    serviceMessage: displayMessage(message, () => secrets) || undefined,
+    serviceCode: displayCode(code, () => secrets),
+    retryAfter: retryAfterOf(headers, now)
+  }
+  const inDoubt = (reason: FailureReason): Failed => ({ _tag: "Unanswered", sent: "Unknown", reason, status, ...shown })
+  const isOfWrite = isWrite(call.route.endpoint)
+  const doubt = doubtReason(status, isOfWrite)
+  if (doubt !== undefined) return inDoubt(doubt)
+
+  const words = foldWords(withoutEchoes([message, code, ...texts], secrets))
+  const verdict = isOfWrite ? policyVerdict(call, { status, message, code: code || undefined, words }) : undefined
+  if (verdict === "Unknown") return inDoubt("RefusalUnknown")
+  const isConflict = isOfWrite && (status === 409 || isAboutDuplication(words))
+  const isDecided =
+    status === 401 || status < 400 || isConflict || (verdict !== undefined && call.prepared.past === "None")
+  if (isOfWrite && !isDecided && isTimedOut(words)) return inDoubt("UnderWay")
+  return {
+    _tag: "Refused",
+    status,
+    words,
+    hasWords: withoutEchoes([message, code], secrets) !== "",
+    isPage: !isJson && text.trim() !== "",
+    isConflict,
+    cause: verdict,
+    unread: "text" in body ? unreadReason(text, isJson, headers) : body.unread,
+    ...shown
+  }
+}
