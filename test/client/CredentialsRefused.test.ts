@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Credentials, IdempotencyKeyGen, Payments } from "effect-pix"
+import { Credentials, IdempotencyKeyGen, Payments, PaymentsPolicy } from "effect-pix"
 import { Effect, Layer, Redacted, Ref } from "effect"
 import { record } from "../support/operations.ts"
 import { respond, scripted } from "../support/Wire.ts"
@@ -33,6 +33,30 @@ describe("a 401", () => {
       const error = yield* Effect.flip(pay).pipe(Effect.provide(payments(revoked.layer)))
       assert.deepStrictEqual([error._tag, error.attempts, revoked.sent.length], ["AuthError", 2, 2])
     })
+  )
+
+  it.effect(
+    "a 401 that the policy calls Unknown reloads the credentials, and is repeated only if the policy allows it",
+    () =>
+      Effect.gen(function* () {
+        for (const [writes, sends] of [
+          ["same-key", 2],
+          ["never", 1]
+        ] as const) {
+          let loads = 0
+          const load = Effect.sync(() => ({ clientId: "client", apiKey: Redacted.make(`key-${++loads}`) }))
+          const { layer, sent } = scripted(respond(401))
+          const payments = Payments.layer({ baseUrl: "https://gateway.example" }).pipe(
+            Layer.provide([layer, Credentials.layerReload({ load }), IdempotencyKeyGen.layerSequential])
+          )
+          const policy = PaymentsPolicy.make({ writes, refusal: () => "Unknown" })
+          const error = yield* Effect.flip(pay).pipe(
+            Effect.provideService(PaymentsPolicy, policy),
+            Effect.provide(payments)
+          )
+          assert.deepStrictEqual([error._tag, sent.length, loads], ["OutcomeUnknown", sends, 2])
+        }
+      })
   )
 
   it.effect("a 401 sends nothing past the deadline, however long the reload takes", () =>

@@ -329,6 +329,16 @@ describe("the words of a refused withdrawal", () => {
     })
   )
 
+  it.effect("a page with 400 or 404 is not NoPixKey, since something else than the service answered", () =>
+    Effect.gen(function* () {
+      for (const page of ["<html><title>404 Not Found</title></html>", "<h1>Bad Request</h1>", "404 Not Found"]) {
+        for (const status of [400, 404]) {
+          assert.strictEqual((yield* refusedWith(status, page))._tag, "RequestRejected", page)
+        }
+      }
+    })
+  )
+
   it.effect("a refusal whose words name another cause is not NoPixKey", () =>
     Effect.gen(function* () {
       const others = [
