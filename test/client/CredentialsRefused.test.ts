@@ -46,7 +46,7 @@ describe("a 401", () => {
           let loads = 0
           const load = Effect.sync(() => ({ clientId: "client", apiKey: Redacted.make(`key-${++loads}`) }))
           const { layer, sent } = scripted(respond(401))
-          const payments = Payments.layer({ baseUrl: "https://gateway.example" }).pipe(
+          const payments = Payments.layer({ baseUrl: "https://gateway.example", companyId: 7 }).pipe(
             Layer.provide([layer, Credentials.layerReload({ load }), IdempotencyKeyGen.layerSequential])
           )
           const policy = PaymentsPolicy.make({ writes, refusal: () => "Unknown" })
