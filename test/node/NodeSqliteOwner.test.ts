@@ -1,10 +1,8 @@
 /** Who may open a SQLite file: one process that writes, and any number that read. */
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Effect, Fiber, Layer, Schedule, Scope } from "effect"
-import { NodeSqlite } from "effect-pix/node"
-import { SqlClient } from "effect/sql"
+import { Effect, Fiber, Scope } from "effect"
 import { TestClock } from "effect/testing"
-import { execFile, spawn } from "node:child_process"
+import { execFile } from "node:child_process"
 import {
   chmodSync,
   copyFileSync,
@@ -17,17 +15,14 @@ import {
   symlinkSync,
   writeFileSync
 } from "node:fs"
-import { once } from "node:events"
 import { basename, dirname, join, relative } from "node:path"
 import process from "node:process"
-import { createInterface } from "node:readline"
 import { failureNameOf } from "../../src/internal/databaseFailure.ts"
 import { OnDeath } from "../../src/internal/onDeath.ts"
 import { SimulatedProcess } from "../../src/internal/simulatedProcess.ts"
 import { soleWritesOf } from "../../src/internal/soleWriter.ts"
 import { folder } from "../support/operated.ts"
-
-const script = join(import.meta.dirname, "../support/openSqlite.ts")
+import { build, holder, ids, script } from "../support/sqliteHolder.ts"
 
 /** What another process says that opens a file, by default in this folder. */
 const openElsewhere = (filename: string, cwd?: string) =>
@@ -37,38 +32,6 @@ const openElsewhere = (filename: string, cwd?: string) =>
         execFile(process.execPath, ["--no-warnings", script, filename], { cwd }, (_, stdout) => done(stdout))
       })
   )
-
-/** Another process that holds a file, and writes a row of `orders` after another. */
-const holder = (filename: string) =>
-  Effect.gen(function* () {
-    const child = yield* Effect.acquireRelease(
-      Effect.sync(() => spawn(process.execPath, ["--no-warnings", script, filename, "hold"])),
-      (child) => Effect.sync(() => child.kill("SIGKILL"))
-    )
-    const committed: Array<number> = []
-    createInterface(child.stdout).on("line", (line) => committed.push(Number(line)))
-    const until = (count: number) =>
-      Effect.repeat(
-        Effect.sync(() => committed.length),
-        {
-          until: (length) => length >= count,
-          schedule: Schedule.spaced("5 millis")
-        }
-      )
-    yield* until(1)
-    const kill = Effect.promise(() => {
-      const ended = once(child, "exit")
-      child.kill("SIGKILL")
-      return ended
-    })
-    return { committed, until, kill }
-  })
-
-const build = (filename: string, readOnly?: boolean) =>
-  Effect.map(Layer.build(NodeSqlite.layer({ filename, readOnly })), Context.get(SqlClient.SqlClient))
-
-const ids = (sql: SqlClient.SqlClient) =>
-  Effect.map(sql<{ readonly id: number }>`SELECT id FROM orders ORDER BY id`, (rows) => rows.map(({ id }) => id))
 
 const refused = (filename: string) => Effect.flip(Effect.scoped(build(filename)))
 
@@ -82,18 +45,6 @@ describe("the owner of a SQLite file", () => {
       assert.include(said, filename)
       assert.include(said, "is open in another process")
       assert.include(said, "PostgreSQL")
-    })
-  )
-
-  it.live("a file of a process that was killed is free at once, and has every row that was committed", () =>
-    Effect.gen(function* () {
-      const filename = join(yield* folder, "payouts.db")
-      const { committed, kill, until } = yield* holder(filename)
-      assert.include((yield* refused(filename)).message, "is open in another process")
-      yield* until(20)
-      yield* kill
-      const found = yield* ids(yield* build(filename))
-      for (const id of committed) assert.include(found, id)
     })
   )
 
