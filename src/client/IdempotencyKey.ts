@@ -58,7 +58,6 @@ const reportOf = (error: Unclear): OutcomeUnknown => {
 const makeKnown = <E>(idempotencyKey: string) => {
   /** The last call of the client under the key. */
   let call: Call | undefined
-  let isReported = false
   let isExecuted = false
   /** Whether the last attempt ended with an error, so that the schedule decides. */
   let isScheduled = false
@@ -72,7 +71,7 @@ const makeKnown = <E>(idempotencyKey: string) => {
     isScheduled: () => isScheduled,
     onCall: (next: Call): void => {
       if (next.prepared.idempotencyKey !== idempotencyKey) return
-      isReported ||= call?.isReported === true
+      next.isReported = call?.isReported === true
       call = next
     },
     onAttempt: (exit: Exit.Exit<unknown, E>): undefined => {
@@ -91,8 +90,7 @@ const makeKnown = <E>(idempotencyKey: string) => {
     report: Effect.withFiber((fiber): Effect.Effect<unknown> => {
       const lost = isExecuted && call !== undefined ? lostReport(call) : undefined
       const report = options.after === undefined ? lost : reportOf(options.after)
-      if (report === undefined || isReported || call?.isReported === true) return Effect.void
-      isReported = true
+      if (report === undefined || call?.isReported === true) return Effect.void
       return reportLost(report, call?.settings.policy ?? fiber.getRef(PaymentsPolicy))
     })
   }

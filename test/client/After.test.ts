@@ -3,12 +3,13 @@
  * under which the key may have been executed.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Effect, Fiber, Layer, Redacted, Schema } from "effect"
+import { Cause, DateTime, Effect, Fiber, Layer, Redacted, Result, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import {
   Credentials,
   IdempotencyConflict,
   IdempotencyKeyGen,
+  Merchants,
   OutcomeUnknown,
   Payments,
   PaymentsPolicy,
@@ -112,6 +113,47 @@ describe("a write after the error of an earlier one", () => {
         sent.map(({ headers }) => headers["idempotency-key"]),
         ["wd_1", "wd_1", "wd_1", "wd_1"]
       )
+    })
+  )
+
+  it.effect("the report of a call that a time limit cut off can be given to the next call", () =>
+    Effect.gen(function* () {
+      const { payments, sent } = makeClient({ companyId: 7 }, "silence", respond(201, record("wd_1")))
+      const reports: Array<OutcomeUnknown> = []
+      const policy = PaymentsPolicy.make({
+        onInterruptedWrite: (report) => Effect.sync(() => reports.push(report))
+      })
+      yield* Effect.gen(function* () {
+        const fiber = yield* Effect.forkChild(Effect.flip(Effect.timeout(withdraw(), "1 second")))
+        yield* TestClock.adjust("1 second")
+        assert.isTrue(Cause.isTimeoutError(yield* Fiber.join(fiber)))
+        yield* withdraw({ after: reports[0] })
+      }).pipe(Effect.provideService(PaymentsPolicy, policy), Effect.provide(payments))
+      assert.deepStrictEqual(
+        sent.map(({ headers }) => headers["idempotency-key"]),
+        ["wd_1", "wd_1"]
+      )
+    })
+  )
+
+  it.effect("nothing is sent as another merchant", () =>
+    Effect.gen(function* () {
+      const { layer, sent } = scripted(respond(503), respond(201, record("wd_1")))
+      const merchants = Merchants.layer({
+        baseUrl: gateway,
+        load: (merchant) =>
+          Effect.succeed({ clientId: `client-${merchant}`, apiKey: Redacted.make("key"), companyId: 1 })
+      }).pipe(Layer.provide([layer, IdempotencyKeyGen.layerSequential]))
+      const as = (merchant: string, options?: WriteOptions) =>
+        Effect.flatMap(Merchants, ({ get }) => Effect.provide(Effect.result(withdraw(options)), get(merchant)))
+      yield* Effect.gen(function* () {
+        const first = yield* as("padaria")
+        assert(Result.isFailure(first) && first.failure._tag === "OutcomeUnknown")
+        const other = yield* as("mercado", { after: first.failure })
+        assert(Result.isFailure(other) && other.failure._tag === "OutcomeUnknown")
+        assert.deepStrictEqual([other.failure.reason, sent.length], ["OtherClientId", 1])
+        assert.isTrue(Result.isSuccess(yield* as("padaria", { after: other.failure })))
+      }).pipe(once, Effect.provide(merchants))
     })
   )
 
@@ -239,11 +281,19 @@ describe("a write after the error of an earlier one", () => {
         status: 409,
         outcome: "Unknown"
       })
+      const unsafe = new OutcomeUnknown({
+        operation: "requestWithdrawal",
+        attempts: 1,
+        idempotencyKey: "wd 1\r\nx: y",
+        outcome: "Unknown",
+        reason: "Timeout"
+      })
       const plain: unknown = JSON.parse(JSON.stringify(after))
       for (const [options, words] of [
         [{ after, idempotencyKey: "wd_2" }, "idempotencyKey of `after`"],
         [{ after, earlier: "None" }, "earlier call may have been executed"],
         [{ after: conflict }, "idempotencyKey of `after`"],
+        [{ after: unsafe }, "valid key"],
         [{ after: plain }, "decoded by its schema"],
         [{ after: new Error("lost") }, "OutcomeUnknown"],
         [{ after: "wd_1" }, "OutcomeUnknown"],

@@ -2,7 +2,7 @@
  * What ends `IdempotencyKey.retry` while money may have moved: the hook of the policy gets the doubt, once for a key.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Cause, Data, type Duration, Effect, Exit, Fiber, Layer, Logger, Option, Redacted, Schedule } from "effect"
+import { Cause, Data, Duration, Effect, Exit, Fiber, Layer, Logger, Option, Redacted, Schedule } from "effect"
 import { TestClock } from "effect/testing"
 import {
   Credentials,
@@ -16,6 +16,7 @@ import {
 } from "effect-pix"
 import { record, withdrawal } from "../support/operations.ts"
 import type { Script } from "../support/played.ts"
+import { runs, seed, seeded } from "../support/seed.ts"
 import { lostConnection, paymentsOn, refusedConnection, respond, scripted } from "../support/Wire.ts"
 
 const key = IdempotencyKey.fromReference("payout", "invoice-42")
@@ -261,6 +262,41 @@ describe("a repetition that something ends while money may have moved", () => {
       yield* TestClock.adjust("1 hour")
       yield* Fiber.join(fiber)
       assert.deepStrictEqual(reports, [unknown])
+    })
+  )
+})
+
+describe("random repetitions that are interrupted", () => {
+  const replies = [
+    { reply: respond(503), isDoubt: true },
+    { reply: lostConnection, isDoubt: true },
+    { reply: respond(409), isDoubt: true },
+    { reply: "silence", isDoubt: true },
+    { reply: refusedConnection, isDoubt: false },
+    { reply: respond(429), isDoubt: false },
+    { reply: respond(422, { message: "Conta bloqueada" }), isDoubt: false }
+  ] as const
+
+  it.effect("each is reported once if one of its requests may have been executed, and else not at all", () =>
+    Effect.gen(function* () {
+      const { below, pick } = seeded(seed)
+      let doubts = 0
+      for (let run = 0; run < runs(150, 1500); run++) {
+        const first = pick(replies)
+        const script = [first, ...Array.from({ length: 6 }, () => pick(replies))]
+        const limit = Duration.seconds(pick([1, 3600]))
+        const write: Write = (payments) => (options) => Effect.timeout(withdraw(payments)(options), limit)
+        const { exit, reports, sent } = yield* play(
+          { write, interruptedAfter: Duration.seconds(below(360)) },
+          first.reply,
+          ...script.slice(1).map(({ reply }) => reply)
+        )
+        const isDoubt = script.slice(0, sent.length).some((one) => one.isDoubt)
+        assert.isTrue(Exit.hasInterrupts(exit))
+        assert.strictEqual(reports.length, isDoubt ? 1 : 0, `seed ${seed}, run ${run}`)
+        doubts += reports.length
+      }
+      assert.isAbove(doubts, 20)
     })
   )
 })

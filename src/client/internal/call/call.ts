@@ -202,8 +202,9 @@ const endInterrupted = <A, E>(call: Call<A, E>, cause: Cause.Cause<E>): Effect.E
     return Effect.void
   }
   call.unclear = report
-  call.isReported = true
   endFailed(call, report, exit)
+  if (call.isReported) return logFailed(call, report, "Debug")
+  call.isReported = true
   return reportLost(report, call.settings.policy, call.span)
 }
 

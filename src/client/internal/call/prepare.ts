@@ -197,6 +197,8 @@ const Unclear = Schema.declare(isUnclear, {
   expected: "an OutcomeUnknown or an IdempotencyConflict, decoded by its schema if it was stored"
 })
 
+const isKey = Schema.is(IdempotencyKey)
+
 type Options = Readonly<Pick<WriteOptions, "after" | "earlier" | "idempotencyKey">>
 
 /** Schema filters of options: each is a rule, and the sentence for options that break it. */
@@ -220,8 +222,8 @@ const checkOptions = strictEncoder(
     rule(
       ({ after, idempotencyKey }) =>
         after === undefined ||
-        (after.idempotencyKey !== undefined && (idempotencyKey ?? after.idempotencyKey) === after.idempotencyKey),
-      "must have the idempotencyKey of `after`, or none"
+        (isKey(after.idempotencyKey) && (idempotencyKey === undefined || idempotencyKey === after.idempotencyKey)),
+      "must have the idempotencyKey of `after`, or none, and that must be a valid key"
     )
   )
 )

@@ -74,7 +74,7 @@ export interface Call<A = unknown, E = unknown> {
   firstSentAt: number | undefined
   /** The error of a write that ended in doubt. */
   unclear: Unclear | undefined
-  /** `onInterruptedWrite` got this error. */
+  /** `onInterruptedWrite` was called for the key, by this call or by an earlier one of a repetition. */
   isReported: boolean
   span: Tracer.Span | undefined
   isOver: boolean
