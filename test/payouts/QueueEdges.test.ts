@@ -193,53 +193,56 @@ describe("forgetting", () => {
     )
   })
 
-  /** Brings a payout into each state, and pauses the workers. `aSecond` later they all know of the pause. */
-  const bringIntoStates = (aSecond: Effect.Effect<void>) =>
+  /** A worker reads the pause at most once a second. */
+  const setPaused = (paused: boolean) =>
     Effect.gen(function* () {
       const queue = yield* PayoutQueue
-      const sandbox = yield* Sandbox
-      yield* queue.submit(payout("posted"))
-      yield* queue.await("posted")
-      yield* sandbox.fault("requestWithdrawal", Fault.refusal(422, "Chave recusada."))
-      yield* queue.submit(payout("refused"))
-      yield* queue.await("refused")
-      yield* sandbox.fault("requestWithdrawal", Fault.resetAfter, { times: 1000 })
-      yield* queue.submit(payout("unknown"))
-      yield* Effect.repeat(Effect.andThen(Effect.yieldNow, states), { until: ([, , state]) => state === "unknown" })
-      yield* queue.setPaused(true)
-      yield* aSecond
-      yield* sandbox.clearFaults
-      yield* queue.submit(payout("parked"))
-      yield* queue.park("parked")
-      yield* queue.submit(payout("accepted"))
-      assert.deepStrictEqual(yield* states, [...references])
+      yield* queue.setPaused(paused)
+      yield* TestClock.adjust("2 seconds")
     })
 
+  /** Brings a payout into each state, and pauses the workers. */
+  const bringIntoStates = Effect.gen(function* () {
+    const queue = yield* PayoutQueue
+    const sandbox = yield* Sandbox
+    yield* queue.submit(payout("posted"))
+    yield* queue.await("posted")
+    yield* sandbox.fault("requestWithdrawal", Fault.refusal(422, "Chave recusada."))
+    yield* queue.submit(payout("refused"))
+    yield* queue.await("refused")
+    yield* sandbox.fault("requestWithdrawal", Fault.resetAfter, { times: 1000 })
+    yield* queue.submit(payout("unknown"))
+    yield* Effect.repeat(Effect.andThen(Effect.yieldNow, states), { until: ([, , state]) => state === "unknown" })
+    yield* setPaused(true)
+    yield* sandbox.clearFaults
+    yield* queue.submit(payout("parked"))
+    yield* queue.park("parked")
+    yield* queue.submit(payout("accepted"))
+    assert.deepStrictEqual(yield* states, [...references])
+  })
+
   /** Ends the pause, and checks that what was not forgotten is sent, with its request and once. */
-  const sendTheRest = (aSecond: Effect.Effect<void>) =>
-    Effect.gen(function* () {
-      const queue = yield* PayoutQueue
-      const sandbox = yield* Sandbox
-      yield* queue.retry("unknown")
-      yield* queue.resume("parked")
-      yield* queue.setPaused(false)
-      yield* aSecond
-      for (const reference of ["unknown", "parked", "accepted"])
-        assert.strictEqual((yield* queue.await(reference)).state, "posted")
-      assert.strictEqual((yield* sandbox.withdrawals).length, 4)
-    })
+  const sendTheRest = Effect.gen(function* () {
+    const queue = yield* PayoutQueue
+    const sandbox = yield* Sandbox
+    yield* queue.retry("unknown")
+    yield* queue.resume("parked")
+    yield* setPaused(false)
+    for (const reference of ["unknown", "parked", "accepted"])
+      assert.strictEqual((yield* queue.await(reference)).state, "posted")
+    assert.strictEqual((yield* sandbox.withdrawals).length, 4)
+  })
 
   it.effect("a payout that has ended is forgotten in memory, and one that may still be sent is not", () =>
     Effect.gen(function* () {
       const queue = yield* PayoutQueue
-      const aSecond = TestClock.adjust("2 seconds")
-      yield* bringIntoStates(aSecond)
+      yield* bringIntoStates
       yield* TestClock.adjust("1 hour")
       // The request was deleted, so the contents are compared by the short check.
       assert.strictEqual((yield* queue.submit(payout("posted"))).state, "posted")
       yield* TestClock.adjust("1 hour")
       assert.deepStrictEqual(yield* states, [undefined, undefined, "unknown", "parked", "accepted"])
-      yield* sendTheRest(aSecond)
+      yield* sendTheRest
     }).pipe(
       Effect.provide(
         Layer.provideMerge(
@@ -250,23 +253,22 @@ describe("forgetting", () => {
     )
   )
 
-  it.live("a payout that has ended is forgotten in SQL, and one that may still be sent is not", () =>
+  it.effect("a payout that has ended is forgotten in SQL, and one that may still be sent is not", () =>
     Effect.gen(function* () {
       const queue = yield* PayoutQueue
       const sql = yield* SqlClient.SqlClient
-      const aSecond = Effect.sleep("1100 millis")
-      yield* bringIntoStates(aSecond)
-      yield* sql`UPDATE effect_pix_payouts SET updated_at = updated_at - 60000`
+      yield* bringIntoStates
+      yield* TestClock.adjust("1 minute")
       // A worker forgets when it starts, and every hour.
       const forget = { data: "1 second", references: "2 seconds" } as const
-      yield* Layer.build(PayoutQueue.layerWorker({ ...fast, forget }))
-      yield* Effect.repeat(queue.status("refused"), { until: Option.isNone, schedule: Schedule.spaced("20 millis") })
+      yield* Layer.build(PayoutQueue.layerWorker({ forget }))
+      yield* Effect.repeat(Effect.andThen(Effect.yieldNow, queue.status("refused")), { until: Option.isNone })
       assert.deepStrictEqual(yield* states, [undefined, undefined, "unknown", "parked", "accepted"])
-      yield* sendTheRest(aSecond)
-      // The reference is queued by an element of its own. The finished element of the first payout exists for a day.
-      yield* queue.submit(payout("posted"))
-      assert.lengthOf(yield* sql`SELECT 1 FROM effect_pix_queue WHERE state = 'pending'`, 1)
-    }).pipe(Effect.scoped, Effect.provide(layer()))
+      // A reference that is submitted again has an element of its own: the finished one of the first exists for a day.
+      const { idempotencyKey } = yield* queue.submit(payout("posted"))
+      assert.lengthOf(yield* sql`SELECT 1 FROM effect_pix_queue WHERE id LIKE ${`${idempotencyKey}#%`}`, 2)
+      yield* sendTheRest
+    }).pipe(Effect.scoped, Effect.provide(layer({ poll: "1 minute", lease: "1 minute" })))
   )
 })
 
