@@ -109,7 +109,7 @@ describe("what an operation prints beside the words of the service", () => {
     Effect.gen(function* () {
       for (const data of [{ errorBoaventura: "x" }, { fail_boaventura: 1 }, { rejectedANABOAVENTURA: true }]) {
         const printed = yield* answered(200, { data: { id: "7", amount: charge.amount, status: "x", ...data } })
-        assert.include(printed, "says that it failed")
+        assert.include(printed, "is missing from the charge")
         assert.notMatch(printed, /boaventura/i)
       }
     })
