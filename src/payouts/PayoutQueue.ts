@@ -61,10 +61,9 @@ import type { BelowMinimum, InvalidRequest } from "../contract/PaymentsError.ts"
 import { database, type DatabaseError, type ForeignTransaction, mapDatabaseError } from "../durable/Database.ts"
 import type { StepOptions } from "../durable/Step.ts"
 import { migrate } from "../durable/Tables.ts"
-import { layerQueue, layerQueueMemory } from "../durable/Queue.ts"
+import { layerQueue } from "../durable/Queue.ts"
 import { makeClient } from "./internal/queue/client.ts"
 import { makeCore } from "./internal/queue/core.ts"
-import { make as makeMemoryStore } from "./internal/queue/memoryStore.ts"
 import { type Settings, settingsOf } from "./internal/queue/settings.ts"
 import { make as makeSqlStore, queueName } from "./internal/queue/sqlStore.ts"
 import { measures } from "./internal/queue/signals.ts"
@@ -207,15 +206,6 @@ export class PayoutQueue extends Context.Service<
       PayoutQueue,
       Effect.flatMap(makeSql(options), ({ client, start }) => Effect.as(start, client))
     )
-
-  /** Submits, reads and sends in memory, for tests under `TestClock`. It ends with the process, and joins no transaction. */
-  static readonly layerMemory = (
-    options: PayoutQueueOptions = {}
-  ): Layer.Layer<PayoutQueue, ConfigurationError, Payments> =>
-    Layer.effect(
-      PayoutQueue,
-      Effect.flatMap(makeMemory(options), ({ client, start }) => Effect.as(start, client))
-    )
 }
 
 const unsealed: Seal = { seal: Effect.succeed, open: Effect.succeed }
@@ -241,10 +231,4 @@ const makeSql = Effect.fnUntraced(function* (options: PayoutQueueOptions) {
   yield* mapDatabaseError("migrate")(migrate(tables))
   const queue = yield* mapDatabaseError("migrate")(Layer.build(layerQueue(queueName, settings)))
   return yield* Effect.provideContext(make(makeSqlStore(db), settings, options), queue)
-})
-
-const makeMemory = Effect.fnUntraced(function* (options: PayoutQueueOptions) {
-  const settings = yield* settingsOf(options)
-  const queue = yield* Layer.build(Layer.fresh(layerQueueMemory))
-  return yield* Effect.provideContext(make(yield* makeMemoryStore, settings, options), queue)
 })

@@ -3,7 +3,7 @@
  * and the webhook.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Option, Redacted, Schema, Stream } from "effect"
+import { Effect, Exit, Layer, Option, Redacted, Schema, Stream } from "effect"
 import { Money, Payments, TransactionHints, TransactionStream, TransactionWait } from "effect-pix"
 import { type PayoutItem, PayoutQueue, Payouts } from "effect-pix/payouts"
 import { Fault, Sandbox } from "effect-pix/sandbox"
@@ -11,6 +11,7 @@ import { Webhook, WebhookVerifier } from "effect-pix/webhook"
 import { leaks, person, printedBy, renderings, secrets } from "../support/canary.ts"
 import { type Answer, echoes, unhelpful } from "../support/echoes.ts"
 import { charge, withPassingTime, keys, marked, type MarkedCall, memory } from "../support/marked.ts"
+import { memory as database } from "../support/payoutQueue.ts"
 
 const { cnpj, copyAndPaste, cpf, email, evp, name, phone } = person
 
@@ -49,7 +50,7 @@ const withinTwoMinutes = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.tim
 
 const withQueue = <A, E>(use: (queue: PayoutQueue["Service"]) => Effect.Effect<A, E>) =>
   Effect.flatMap(PayoutQueue, use).pipe(
-    Effect.provide(PayoutQueue.layerMemory({ poll: "1 minute", drain: "1 second" }))
+    Effect.provide(Layer.provide(PayoutQueue.layer({ poll: "1 minute", drain: "1 second" }), database))
   )
 
 const post = (body: string, headers: Record<string, string> = {}) =>

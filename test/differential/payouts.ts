@@ -1,5 +1,5 @@
 /**
- * Payouts in memory: compares how a queue and a run end after each answer, after earlier runs, and after an operator's
+ * Payouts: compares how a queue and a run end after each answer, after earlier runs, and after an operator's
  * steps.
  */
 import { Effect, Exit, Layer, Option, Stream } from "effect"
@@ -8,6 +8,7 @@ import { errorStatuses, someBodies } from "./bodies.ts"
 import { withdrawn } from "./calls.ts"
 import {
   Money,
+  NodeSqlite,
   once,
   type PayoutEvent,
   type PayoutItem,
@@ -127,10 +128,10 @@ const queued = (script: Script) =>
         return stateOf(Option.getOrUndefined(yield* queue.status("invoice-1")))
       }).pipe(
         Effect.provide(
-          Layer.provide(
-            PayoutQueue.layerMemory({ poll: "1 minute", concurrency: 1 }),
-            paymentsOver("https://gateway.example", layer)
-          )
+          Layer.provide(PayoutQueue.layer({ poll: "1 minute", concurrency: 1 }), [
+            paymentsOver("https://gateway.example", layer),
+            NodeSqlite.layer({ filename: ":memory:" })
+          ])
         ),
         Effect.provideService(PaymentsPolicy, impatient)
       )
@@ -302,10 +303,10 @@ const operated = (seed: number) =>
         )
       }).pipe(
         Effect.provide(
-          Layer.provide(
-            PayoutQueue.layerMemory({ poll: "10 minutes", concurrency: 1 }),
-            paymentsOver("https://gateway.example", layer)
-          )
+          Layer.provide(PayoutQueue.layer({ poll: "10 minutes", concurrency: 1 }), [
+            paymentsOver("https://gateway.example", layer),
+            NodeSqlite.layer({ filename: ":memory:" })
+          ])
         ),
         Effect.provideService(PaymentsPolicy, impatient)
       )

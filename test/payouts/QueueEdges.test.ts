@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Fiber, Layer, Logger, Option, Schedule, Stream } from "effect"
+import { Effect, Layer, Logger, Option, Schedule, Stream } from "effect"
 import { Money, PaymentsPolicy } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
 import { PayoutInsert, PayoutQueue, type PayoutQueueOptions } from "effect-pix/payouts"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { gateway, layerMemory, payout, payouts, submitRateLimited } from "../support/payoutQueue.ts"
+import { gateway, layerMemory, payout, payouts, settle, submitRateLimited } from "../support/payoutQueue.ts"
 
 const fast: PayoutQueueOptions = { poll: "20 millis", lease: "2 seconds" }
 const layer = (options: PayoutQueueOptions = {}) =>
@@ -68,32 +68,13 @@ describe("a payout that cannot be sent", () => {
   )
 })
 
-describe("a submit of many that is interrupted in the middle", () => {
-  it.effect("accepts none of them in memory, and the same ones again are all accepted", () =>
-    Effect.gen(function* () {
-      const queue = yield* PayoutQueue
-      yield* queue.setPaused(true)
-      const many = payouts(1000)
-      const count = Stream.runCount(queue.list())
-      const submitting = yield* Effect.forkChild(queue.submitMany(many))
-      // A fiber with much work yields to others, and a read in memory waits for no transaction.
-      yield* Effect.repeat(count, { until: (some) => some > 0, times: 10_000 })
-      yield* Fiber.interrupt(submitting)
-      assert.isTrue(Exit.hasInterrupts(yield* Fiber.await(submitting)))
-      assert.strictEqual(yield* count, 0)
-      yield* queue.submitMany(many)
-      assert.strictEqual(yield* count, many.length)
-    }).pipe(Effect.provide(layerMemory()))
-  )
-})
-
 describe("a payout that waits for its turn", () => {
   it.effect("is not sent when an operator parks it meanwhile", () =>
     Effect.gen(function* () {
       const queue = yield* PayoutQueue
       const sandbox = yield* Sandbox
       yield* queue.submitMany(payouts(2))
-      yield* TestClock.adjust("100 millis")
+      yield* settle
       const waiting = yield* Stream.runCollect(queue.list({ state: "accepted" }))
       assert.strictEqual(waiting.length, 1)
       yield* queue.park(waiting[0]?.reference ?? "")

@@ -64,7 +64,6 @@ const scenario = Effect.gen(function* () {
 
 const absent = noPostgres()
 const stores = [
-  { name: "in memory", skip: false, layer: (options: PayoutQueueOptions) => PayoutQueue.layerMemory(options) },
   {
     name: "on SQLite",
     skip: false,

@@ -6,7 +6,7 @@ import { PayoutQueue } from "effect-pix/payouts"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { gateway, layerMemory, payout } from "../support/payoutQueue.ts"
+import { gateway, layerMemory, payout, settle } from "../support/payoutQueue.ts"
 
 const layer = () =>
   PayoutQueue.layer({ poll: "20 millis", lease: "2 seconds" }).pipe(
@@ -20,16 +20,18 @@ describe("the horizon", () => {
       const sandbox = yield* Sandbox
       yield* sandbox.fault("requestWithdrawal", Fault.resetAfter)
       yield* queue.submit(payout("invoice-1"))
-      yield* TestClock.adjust("5 seconds")
+      yield* settle
       yield* queue.setPaused(true)
-      yield* TestClock.adjust("13 hours")
+      yield* TestClock.adjust("11 minutes")
       yield* queue.setPaused(false)
       yield* TestClock.adjust("1 minute")
       const parked = yield* queue.await("invoice-1")
       assert.isTrue(parked._tag === "Parked" && parked.because === "PastHorizon")
       assert.strictEqual((yield* sandbox.requests).length, 1)
     }).pipe(
-      Effect.provide(Layer.provideMerge(layerMemory({ perSecond: 0.1 }), PaymentsPolicy.layer(PaymentsPolicy.once)))
+      Effect.provide(
+        Layer.provideMerge(layerMemory({ horizon: "10 minutes" }), PaymentsPolicy.layer(PaymentsPolicy.once))
+      )
     )
   )
 

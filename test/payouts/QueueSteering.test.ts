@@ -14,7 +14,7 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { OutcomeUnknown } from "../../src/contract/PaymentsError.ts"
 import { answered, makeService, record, refusal } from "../support/answering.ts"
-import { layerMemory, payout, payouts } from "../support/payoutQueue.ts"
+import { layerMemory, memory, payout, payouts, settle } from "../support/payoutQueue.ts"
 
 const statusOf = (reference: string) =>
   Effect.flatMap(PayoutQueue, (queue) => Effect.map(queue.status(reference), Option.getOrThrow))
@@ -23,7 +23,7 @@ const lost = (key: string) => new OutcomeUnknown({ ...answered(key), outcome: "U
 
 type Service = Effect.Success<typeof makeService>
 
-/** A queue in memory over a service that answers when the test says so. */
+/** A queue over a service that answers when the test says so. */
 const steering = <A, E>(
   options: PayoutQueueOptions,
   use: (queue: PayoutQueue["Service"], calls: Service["calls"]) => Effect.Effect<A, E, PayoutQueue>
@@ -31,7 +31,7 @@ const steering = <A, E>(
   Effect.flatMap(makeService, ({ calls, end, layer }) =>
     Effect.flatMap(PayoutQueue, (queue) => use(queue, calls)).pipe(
       Effect.ensuring(end),
-      Effect.provide(Layer.provide(PayoutQueue.layerMemory(options), layer))
+      Effect.provide(PayoutQueue.layer(options).pipe(Layer.provide(layer), Layer.provide(memory)))
     )
   )
 
@@ -230,7 +230,7 @@ describe("an element of the queue that was replaced by a newer one", () => {
       yield* sandbox.fault("requestWithdrawal", Fault.resetAfter)
       yield* sandbox.fault("requestWithdrawal", Fault.retryAfter("10 minutes"))
       yield* queue.submit(payout("invoice-1"))
-      yield* TestClock.adjust("10 millis")
+      yield* settle
       assert.strictEqual(yield* requests, 1)
       yield* queue.retry("invoice-1")
       yield* TestClock.adjust("9 minutes")
@@ -244,7 +244,7 @@ describe("an element of the queue that was replaced by a newer one", () => {
 
 describe("the cap of a day", () => {
   it.effect("does not grow when payouts of the day before are refused", () =>
-    steering({ dailyCap: 2000, concurrency: 10 }, (queue, calls) =>
+    steering({ dailyCap: 2000, concurrency: 10, poll: "5 minutes", lease: "1 hour" }, (queue, calls) =>
       Effect.gen(function* () {
         // The test's clock begins at 21:00 in São Paulo.
         yield* queue.submitMany(payouts(2))

@@ -7,7 +7,7 @@ import { IdempotencyKey, Payments, PaymentsPolicy, PixKey } from "effect-pix"
 import { PayoutQueue, Payouts } from "effect-pix/payouts"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { TestClock } from "effect/testing"
-import { layerMemory, payout } from "../support/payoutQueue.ts"
+import { layerMemory, payout, settle } from "../support/payoutQueue.ts"
 
 const layer = Layer.provideMerge(layerMemory(), PaymentsPolicy.layer(PaymentsPolicy.once))
 
@@ -45,7 +45,7 @@ describe("a reference that a single call paid", () => {
       const sandbox = yield* paidThenRefused(refusal)
       const queue = yield* PayoutQueue
       yield* queue.submit(payout(reference))
-      yield* TestClock.adjust("10 millis")
+      yield* settle
       assert.strictEqual((yield* sandbox.requests).length, 2)
       assert.strictEqual(Option.getOrThrow(yield* queue.status(reference)).state, "unknown")
       // The next request with the key is answered with the withdrawal of the first call.

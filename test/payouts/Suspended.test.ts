@@ -12,6 +12,7 @@ import { item, keyOf } from "../support/payouts.ts"
 import { platformClock, testClock } from "../support/suspendFor.ts"
 import { record } from "../support/operations.ts"
 import { apiKey, clientId, credentials, lostConnection, respond, scripted } from "../support/Wire.ts"
+import { memory, settle } from "../support/payoutQueue.ts"
 
 const hours = 3_600_000
 
@@ -197,7 +198,7 @@ describe("a worker of the queue that is suspended until the horizon is over", ()
       yield* Effect.gen(function* () {
         const queue = yield* PayoutQueue
         yield* queue.submit(item("invoice-1"))
-        yield* TestClock.adjust("10 millis")
+        yield* settle
         assert.strictEqual(gateway.sent.length, 0)
         const waiting = yield* stateOf(queue)
         assert.isTrue(waiting._tag === "Accepted" && waiting.mayHaveLeftAt === undefined)
@@ -205,7 +206,7 @@ describe("a worker of the queue that is suspended until the horizon is over", ()
         assert.strictEqual((yield* stateOf(queue)).state, "posted")
         assert.strictEqual(gateway.sent.length, 1)
       }).pipe(
-        Effect.provide(Layer.provideMerge(Layer.provide(PayoutQueue.layerMemory(), payments), once)),
+        Effect.provide(Layer.provideMerge(Layer.provide(PayoutQueue.layer(), [payments, memory]), once)),
         Effect.provideService(Clock.Clock, clock)
       )
     })
@@ -227,7 +228,7 @@ describe("a worker of the queue that is suspended until the horizon is over", ()
         assert.isTrue(parked._tag === "Parked" && parked.mayHaveLeftAt !== undefined)
         assert.strictEqual(gateway.sent.length, 1)
       }).pipe(
-        Effect.provide(Layer.provideMerge(Layer.provide(PayoutQueue.layerMemory(), payments), once)),
+        Effect.provide(Layer.provideMerge(Layer.provide(PayoutQueue.layer(), [payments, memory]), once)),
         Effect.provideService(Clock.Clock, clock)
       )
     })

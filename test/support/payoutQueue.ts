@@ -3,8 +3,10 @@
  */
 import { type Duration, Effect, Layer, Logger } from "effect"
 import { Money, PixKey } from "effect-pix"
+import { NodeSqlite } from "effect-pix/node"
 import { type PayoutItem, PayoutQueue, type PayoutQueueOptions } from "effect-pix/payouts"
 import { Fault, Sandbox, SandboxOptions } from "effect-pix/sandbox"
+import { TestClock } from "effect/testing"
 
 export const payout = (reference: string, amount = 1000): PayoutItem => ({
   reference,
@@ -17,8 +19,14 @@ export const payouts = (count: number, amount = 1000): ReadonlyArray<PayoutItem>
 
 export const gateway = Layer.provide(Sandbox.layerPayments, Layer.succeed(SandboxOptions, { balance: 10_000_000 }))
 
+/** A SQLite database in memory, which follows the test's clock. */
+export const memory = Layer.orDie(NodeSqlite.layer({ filename: ":memory:" }))
+
 export const layerMemory = (options: PayoutQueueOptions = {}) =>
-  Layer.provideMerge(PayoutQueue.layerMemory(options), gateway)
+  PayoutQueue.layer(options).pipe(Layer.provideMerge(gateway), Layer.provideMerge(memory))
+
+/** Lets the workers handle what is due, in a hundredth of a second. Each step lets the other fibers run. */
+export const settle = Effect.repeat(TestClock.adjust("1 millis"), { times: 9 })
 
 /** Submits a payout whose first requests are answered with 429 and this `Retry-After`. */
 export const submitRateLimited = (retryAfter: Duration.Input, times = 1) =>

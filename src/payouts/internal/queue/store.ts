@@ -1,5 +1,5 @@
 /**
- * How the rows are stored: in SQL, or in memory for tests.
+ * What is read and written of the rows.
  */
 import type * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
