@@ -65,10 +65,11 @@ CREATE TABLE "effect_pix_payouts_migrations" (
   name text not null
 );
 
-INSERT INTO "effect_pix_payouts_migrations" ("migration_id","name") VALUES (1,'create'),(2,'history');
+INSERT INTO "effect_pix_payouts_migrations" ("migration_id","name") VALUES (1,'create');
 
 CREATE TABLE effect_pix_payouts (
-  idempotency_key VARCHAR(64) PRIMARY KEY CHECK (LENGTH(idempotency_key) <= 64),
+  account VARCHAR(32) NOT NULL DEFAULT 'default',
+  idempotency_key VARCHAR(64) NOT NULL CHECK (LENGTH(idempotency_key) <= 64),
   reference TEXT NOT NULL,
   amount BIGINT NOT NULL CHECK (amount BETWEEN 1 AND 9007199254740991),
   request TEXT,
@@ -77,45 +78,69 @@ CREATE TABLE effect_pix_payouts (
   generation INTEGER NOT NULL DEFAULT 0,
   sends INTEGER NOT NULL DEFAULT 0,
   may_have_left_at BIGINT,
+  fingerprint VARCHAR(40),
+  marked_at BIGINT,
+  under_way_until BIGINT,
+  wanted_at BIGINT,
+  paused_millis BIGINT NOT NULL DEFAULT 0,
+  waits_for VARCHAR(30),
+  waits_since BIGINT,
   counted_day VARCHAR(10),
   withdrawal_id BIGINT,
   error TEXT,
   parked_because VARCHAR(20),
   submitted_at BIGINT NOT NULL DEFAULT (CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)) CHECK (submitted_at BETWEEN 0 AND 8640000000000000),
   updated_at BIGINT NOT NULL DEFAULT (CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)) CHECK (updated_at BETWEEN 0 AND 8640000000000000),
-  version INTEGER NOT NULL DEFAULT 1
+  version INTEGER NOT NULL DEFAULT 1,
+  PRIMARY KEY (account, idempotency_key)
 );
 
-CREATE INDEX effect_pix_payouts_submitted ON effect_pix_payouts (submitted_at, idempotency_key);
+CREATE INDEX effect_pix_payouts_submitted ON effect_pix_payouts (account, submitted_at, idempotency_key);
 
-CREATE INDEX effect_pix_payouts_state ON effect_pix_payouts (state, submitted_at, idempotency_key);
+CREATE INDEX effect_pix_payouts_state ON effect_pix_payouts (account, state, submitted_at, idempotency_key);
 
-CREATE INDEX effect_pix_payouts_changed ON effect_pix_payouts (updated_at, idempotency_key);
+CREATE INDEX effect_pix_payouts_changed ON effect_pix_payouts (account, updated_at, idempotency_key);
 
-CREATE INDEX effect_pix_payouts_open ON effect_pix_payouts (idempotency_key) WHERE state IN ('accepted', 'unknown');
+CREATE INDEX effect_pix_payouts_open ON effect_pix_payouts (account, idempotency_key) WHERE state IN ('accepted', 'unknown');
 
-CREATE INDEX effect_pix_payouts_unqueued ON effect_pix_payouts (idempotency_key) WHERE generation = 0;
+CREATE INDEX effect_pix_payouts_unqueued ON effect_pix_payouts (account, idempotency_key) WHERE generation = 0;
 
-CREATE INDEX effect_pix_payouts_data ON effect_pix_payouts (updated_at) WHERE state IN ('posted', 'settled', 'failed', 'refused') AND request IS NOT NULL;
+CREATE INDEX effect_pix_payouts_data ON effect_pix_payouts (account, updated_at) WHERE state IN ('posted', 'settled', 'failed', 'refused') AND request IS NOT NULL;
 
-CREATE TABLE effect_pix_payout_limits (
-  id INTEGER PRIMARY KEY CHECK (id = 1),
+CREATE TABLE effect_pix_payout_accounts (
+  account VARCHAR(32) PRIMARY KEY,
+  served_at BIGINT,
+  fingerprint VARCHAR(40) UNIQUE,
+  company_id BIGINT,
+  horizon BIGINT,
   paused BOOLEAN NOT NULL DEFAULT FALSE,
-  next_at BIGINT NOT NULL DEFAULT 0,
-  day VARCHAR(10) NOT NULL DEFAULT '',
-  spent BIGINT NOT NULL DEFAULT 0
+  paused_at BIGINT,
+  paused_millis BIGINT NOT NULL DEFAULT 0,
+  pause TEXT,
+  blocked_at BIGINT,
+  blocked_because VARCHAR(30),
+  probes INTEGER NOT NULL DEFAULT 0,
+  probe_at BIGINT,
+  probe_key VARCHAR(64),
+  version INTEGER NOT NULL DEFAULT 0
 );
 
-INSERT INTO effect_pix_payout_limits (id) VALUES (1);
+INSERT INTO effect_pix_payout_accounts (account) VALUES ('default');
+
+CREATE TABLE effect_pix_payout_days (
+  account VARCHAR(32) NOT NULL,
+  day VARCHAR(10) NOT NULL,
+  spent BIGINT NOT NULL,
+  PRIMARY KEY (account, day)
+);
 
 CREATE TABLE effect_pix_payout_history (
+  account VARCHAR(32) NOT NULL,
   idempotency_key VARCHAR(64) NOT NULL,
   version INTEGER NOT NULL,
   entry TEXT NOT NULL,
-  PRIMARY KEY (idempotency_key, version)
+  PRIMARY KEY (account, idempotency_key, version)
 );
-
-ALTER TABLE effect_pix_payout_limits ADD COLUMN version INTEGER NOT NULL DEFAULT 0;
 
 CREATE TABLE "effect_pix_webhooks_migrations" (
   migration_id integer primary key,

@@ -5,6 +5,7 @@ import * as Flag from "effect/cli/Flag"
 import { ParkedBecause, PayoutState } from "../payouts/PayoutStatus.ts"
 import { flag, full, json, limit, person, text, yes } from "./internal/flags.ts"
 import { lazily } from "./internal/lazily.ts"
+import { account, GivenAccount } from "./internal/payouts/account.ts"
 
 const reference = Argument.String("reference").pipe(Argument.withDescription("Your own name of the payout"))
 
@@ -99,13 +100,26 @@ const pause = Command.make(
   "pause",
   { ...person, yes, json },
   lazily(() => pauses().then(({ pause }) => pause))
-).pipe(Command.withDescription("Stop all workers within a second"))
+).pipe(Command.withDescription("Stop all workers of the account within a second"))
 
 const goOn = Command.make(
   "continue",
   { ...person, yes, json },
   lazily(() => pauses().then(({ goOn }) => goOn))
-).pipe(Command.withDescription("Let all workers continue"))
+).pipe(Command.withDescription("Let all workers of the account continue"))
+
+const changeSender = Command.make(
+  "change-sender",
+  {
+    fingerprint: Argument.String("fingerprint").pipe(
+      Argument.withDescription("That of the new client id, as a worker shows it when it does not start")
+    ),
+    ...person,
+    yes,
+    json
+  },
+  lazily(() => import("./internal/payouts/changeSender.ts").then(({ run }) => run))
+).pipe(Command.withDescription("Say that the account's payouts are sent under another client id, base URL or company"))
 
 export const payouts = Command.make("payouts").pipe(
   Command.withDescription(
@@ -115,7 +129,9 @@ export const payouts = Command.make("payouts").pipe(
       "  step shows what it does, and asks."
   ),
   Command.withShortDescription("Look after the queue of payouts in your database"),
-  Command.withSubcommands([list, exported, show, retry, park, resume, settle, pause, goOn]),
+  Command.withSharedFlags({ account }),
+  Command.withSubcommands([list, exported, show, retry, park, resume, settle, pause, goOn, changeSender]),
+  Command.provideSync(GivenAccount, (given) => given.account),
   Command.withExamples([
     { command: "effect-pix payouts list", description: "the payouts that wait, and for how long" },
     { command: "effect-pix payouts export > payouts.csv", description: "all of them, for an accountant" },

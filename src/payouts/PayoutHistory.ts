@@ -65,3 +65,42 @@ export const PauseChange = Schema.Struct({
 })
 /** See the schema of the same name. */
 export interface PauseChange extends Schema.Schema.Type<typeof PauseChange> {}
+
+/** One call of `changeSender`, after which the account's payouts are sent under another client id, base URL or company. */
+export const SenderChange = Schema.Struct({
+  /** When it was written, by the clock of the process that wrote it. */
+  at: Schema.DateTimeUtcFromString,
+  /** The fingerprint of the new sender. */
+  fingerprint: Schema.String,
+  ...Person.fields
+})
+/** See the schema of the same name. */
+export interface SenderChange extends Schema.Schema.Type<typeof SenderChange> {}
+
+/** An account of the queue. All of it can be stored. */
+export const PayoutAccount = Schema.Struct({
+  /** Its name: the option `account`. */
+  account: Schema.String,
+  /** When a worker served it first. Absent: none ever did, and nothing of it is sent. */
+  servedAt: Schema.optionalKey(Schema.DateTimeUtcFromString),
+  /**
+   * A hash of the base URL, the client id and the company under which its payouts are sent. Absent until a worker whose
+   * `Payments` is the client's own has served it.
+   */
+  fingerprint: Schema.optionalKey(Schema.String),
+  companyId: Schema.optionalKey(Schema.Int),
+  paused: Schema.Boolean,
+  /** The last `setPaused`, with who called it and why. Absent if there was none. */
+  lastPause: Schema.optionalKey(PauseChange),
+  /**
+   * Since when the service refuses every request of it alike, and why: `AuthError` (401) or `Redirect`. One payout is tried
+   * at a time, until another answer comes.
+   */
+  refusedSince: Schema.optionalKey(
+    Schema.Struct({ at: Schema.DateTimeUtcFromString, because: Schema.Literals(["AuthError", "Redirect"]) })
+  ),
+  /** Each `changeSender`, the oldest first. */
+  senders: Schema.Array(SenderChange)
+})
+/** See the schema of the same name. */
+export interface PayoutAccount extends Schema.Schema.Type<typeof PayoutAccount> {}

@@ -16,17 +16,20 @@
  * )
  * // await client.query(text, parameters)
  * const start = text.slice(0, 30) // => "INSERT INTO effect_pix_payouts"
- * const count = parameters.length // => 5
+ * const count = parameters.length // => 6
  * ```
  */
 declare module "./PayoutInsert.ts" {}
 
 import * as Result from "effect/Result"
+import { invalidWithdrawal } from "../contract/WithdrawalCheck.ts"
 import type { BelowMinimum, InvalidRequest } from "../contract/PaymentsError.ts"
+import { badAccountName, defaultAccount, isAccountName } from "./internal/queue/account.ts"
 import { type Submission, submission } from "./internal/queue/request.ts"
 import type { PayoutItem } from "./Payout.ts"
 
 const columns = Object.values({
+  account: "account",
   idempotencyKey: "idempotency_key",
   reference: "reference",
   amount: "amount",
@@ -37,7 +40,7 @@ const columns = Object.values({
 const insert = (placeholder: (column: string, index: number) => string) =>
   `INSERT INTO effect_pix_payouts (${columns.join(", ")}) VALUES (${columns.map(placeholder).join(", ")}) ON CONFLICT DO NOTHING`
 
-/** The statement, for each dialect: its parameters are key, reference, amount, request and the request's check. */
+/** The statement, for each dialect: its parameters are account, key, reference, amount, request and the request's check. */
 export const statements = { pg: insert((_, index) => `$${index + 1}`), sqlite: insert(() => "?") } as const
 
 /** A statement and its parameters, in order. */
@@ -45,7 +48,14 @@ export interface PayoutStatement {
   /** The SQL, with a placeholder for each parameter. */
   readonly text: string
   /** In the order of the placeholders. */
-  readonly parameters: readonly [key: string, reference: string, amount: number, request: string, check: string]
+  readonly parameters: readonly [
+    account: string,
+    key: string,
+    reference: string,
+    amount: number,
+    request: string,
+    check: string
+  ]
 }
 
 /** Checks every field of a payout, and returns the statement that submits it. `amount` is in centavos. */
@@ -54,11 +64,16 @@ export const make = (
   options: {
     /** The dialect of the database: `pg` is PostgreSQL. */
     readonly dialect: keyof typeof statements
+    /** Whose payout it is, as the option `account` of the workers. Default `default`. */
+    readonly account?: string | undefined
     /** Seals the stored request as the worker's `seal` opens it. Default: it is stored as it is. */
     readonly seal?: ((request: string, reference: string) => string) | undefined
   }
-): Result.Result<PayoutStatement, InvalidRequest | BelowMinimum> =>
-  Result.map(submission(payout), ({ amount, idempotencyKey, reference, requestCheck, text }) => ({
+): Result.Result<PayoutStatement, InvalidRequest | BelowMinimum> => {
+  const of = options.account ?? defaultAccount
+  if (!isAccountName(of)) return Result.fail(invalidWithdrawal([{ path: "account", problem: badAccountName }]))
+  return Result.map(submission(of, payout), ({ account, amount, idempotencyKey, reference, requestCheck, text }) => ({
     text: statements[options.dialect],
-    parameters: [idempotencyKey, reference, amount, options.seal?.(text, reference) ?? text, requestCheck]
+    parameters: [account, idempotencyKey, reference, amount, options.seal?.(text, reference) ?? text, requestCheck]
   }))
+}

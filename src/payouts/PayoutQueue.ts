@@ -65,14 +65,14 @@ import { layerQueue } from "../durable/Queue.ts"
 import { makeClient } from "./internal/queue/client.ts"
 import { makeCore } from "./internal/queue/core.ts"
 import { type Settings, settingsOf } from "./internal/queue/settings.ts"
-import { make as makeSqlStore, queueName } from "./internal/queue/sqlStore.ts"
+import { make as makeSqlStore, queueNameOf } from "./internal/queue/sqlStore.ts"
 import { measures } from "./internal/queue/signals.ts"
 import type { Store } from "./internal/queue/store.ts"
 import { sweeps } from "./internal/queue/sweeps.ts"
 import { tables } from "./internal/queue/tables.ts"
 import { makeWorker } from "./internal/queue/worker.ts"
 import type { PayoutItem, PayoutsNotAccepted, ReferenceConflict } from "./Payout.ts"
-import type { PauseChange, PayoutChange } from "./PayoutHistory.ts"
+import type { PayoutAccount, PayoutChange } from "./PayoutHistory.ts"
 import type { PayoutClientOptions, PayoutQueueOptions, Seal } from "./PayoutQueueOptions.ts"
 import type { PayoutNotFound, PayoutState, PayoutStateConflict, PayoutStatus } from "./PayoutStatus.ts"
 
@@ -146,8 +146,9 @@ export class PayoutQueue extends Context.Service<
     readonly park: (reference: string, options?: StepOptions) => Steering
     /**
      * Lets the workers send a parked payout, which they park again where it is still above a limit. Where a request of it
-     * may have left longer ago than the horizon, it needs `notExecuted: true`: you looked in the panel, and the service did
-     * not execute it.
+     * may have left longer ago than the horizon, or under another client id, it needs `notExecuted: true`: you looked in the
+     * panel, and the service did not execute it. That is refused while the service still knows the key, and until the lease
+     * and the deadline of its last request are over.
      */
     readonly resume: (
       reference: string,
@@ -164,7 +165,7 @@ export class PayoutQueue extends Context.Service<
       options?: StepOptions & { readonly as?: "settled" | "failed" | undefined }
     ) => Steering
     /**
-     * Stops all workers within a second, or starts them again. Requests that are under way are finished. Fails with
+     * Stops all workers of the account within a second, or starts them again. Requests that are under way are finished. Fails with
      * `InvalidRequest` where `by` or `note` is wrong, with `ForeignTransaction` and with `DatabaseError`.
      */
     readonly setPaused: (
@@ -173,8 +174,19 @@ export class PayoutQueue extends Context.Service<
     ) => Effect.Effect<void, InvalidRequest | ForeignTransaction | DatabaseError>
     /** Whether the workers are stopped by `setPaused`. */
     readonly isPaused: Effect.Effect<boolean, DatabaseError>
-    /** Each `setPaused`, the oldest first, with who called it and why. The latest 1,000 are stored. */
-    readonly pauses: Effect.Effect<ReadonlyArray<PauseChange>, DatabaseError>
+    /** The account of this queue: its sender, its pause, and whether the service refuses all of its payouts. */
+    readonly account: Effect.Effect<PayoutAccount, DatabaseError>
+    /**
+     * Says that the payouts of the account are from now on sent under another client id, base URL or company: that of the
+     * worker which showed this `fingerprint` when it did not start. It is stored once, with who said it and why. A payout
+     * that may have left under the earlier one is parked as `OtherClientId`: before a client id changes, nothing may be
+     * unknown. Fails with `InvalidRequest` where the fingerprint is wrong or that of another account, or `by` or `note` is
+     * wrong; with `ForeignTransaction` and with `DatabaseError`.
+     */
+    readonly changeSender: (
+      fingerprint: string,
+      options?: StepOptions
+    ) => Effect.Effect<void, InvalidRequest | ForeignTransaction | DatabaseError>
   }
 >()("effect-pix/PayoutQueue") {
   /**
@@ -212,11 +224,11 @@ const unsealed: Seal = { seal: Effect.succeed, open: Effect.succeed }
 
 /** The service, and an effect that starts a worker in the scope. */
 const make = Effect.fnUntraced(function* (store: Store, settings: Settings, { seal = unsealed }: PayoutClientOptions) {
-  const core = yield* makeCore(store, settings.poll)
-  yield* Effect.forkScoped(measures(store))
+  const core = yield* makeCore(store, settings)
+  yield* Effect.forkScoped(measures(store, settings))
   const queueStore = yield* PersistedQueue.PersistedQueueStore
   const start = Effect.gen(function* () {
-    const worker = yield* makeWorker(core, settings, seal)
+    const worker = yield* mapDatabaseError("serve")(makeWorker(core, settings, seal))
     yield* Effect.forkScoped(worker.run)
     yield* Effect.forkScoped(
       Effect.provideService(sweeps(core, settings), PersistedQueue.PersistedQueueStore, queueStore)
@@ -229,6 +241,6 @@ const makeSql = Effect.fnUntraced(function* (options: PayoutQueueOptions) {
   const settings = yield* settingsOf(options)
   const db = yield* database
   yield* mapDatabaseError("migrate")(migrate(tables))
-  const queue = yield* mapDatabaseError("migrate")(Layer.build(layerQueue(queueName, settings)))
-  return yield* Effect.provideContext(make(makeSqlStore(db), settings, options), queue)
+  const queue = yield* mapDatabaseError("migrate")(Layer.build(layerQueue(queueNameOf(settings.account), settings)))
+  return yield* Effect.provideContext(make(makeSqlStore(db, settings.account), settings, options), queue)
 })

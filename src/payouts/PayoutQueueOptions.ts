@@ -18,18 +18,25 @@ export interface Seal {
 
 /** The settings that all processes of one queue share. */
 export interface PayoutClientOptions {
+  /**
+   * Whose payouts: rows, caps, pauses, gauges and the history are of one account. It is the name that you give to one
+   * client id and company at the gateway: a worker whose credentials are of another one does not start, and sends nothing.
+   * Letters, digits, dots, hyphens and underscores, at most 32. Default `default`.
+   */
+  readonly account?: string | undefined
   /** How the stored request is sealed. Default: it is stored as it is. */
   readonly seal?: Seal | undefined
   /** How often the database is read for changes of other processes. Default 1 second. */
   readonly poll?: Duration.Input | undefined
   /**
    * How long after its first request a payout may be sent again. It has to be shorter than the time for which the service
-   * remembers keys, which it does not document. Default 12 hours.
+   * remembers keys, which it does not document. It is also how long a payout that could not be sent waits for the balance,
+   * credentials or the service, before it is parked. Default 12 hours. A client takes the workers' horizon once they began.
    */
   readonly horizon?: Duration.Input | undefined
 }
 
-/** How the payouts are sent. Workers that share a database need the same limits. */
+/** How the payouts are sent. Workers that share an account need the same limits. */
 export interface PayoutQueueOptions extends PayoutClientOptions {
   /** How many requests of this process may be under way. Default 20. */
   readonly concurrency?: number | undefined
@@ -42,13 +49,8 @@ export interface PayoutQueueOptions extends PayoutClientOptions {
   /** The largest amount of one payout, in centavos; a payout above it is parked. Default: no limit. */
   readonly maxAmount?: number | undefined
   /**
-   * How many payouts all processes together begin in a second, at most 1000; 0.5 is one in two seconds. Default: no limit.
-   */
-  readonly perSecond?: number | undefined
-  /**
-   * The sum that all processes together may send in a day, in centavos. Unknown payouts count. The rest waits for the next
-   * day.
-   * Default: no limit.
+   * The sum that all processes together may send in a day for the account, in centavos. Unknown payouts count. The rest
+   * waits for the next day. Default: no limit.
    */
   readonly dailyCap?: number | undefined
   /** Where a day begins. Default `America/Sao_Paulo`. */

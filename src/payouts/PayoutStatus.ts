@@ -20,10 +20,45 @@ export type PayoutState = typeof PayoutState.Type
  *   another request could pay twice.
  * - `OverMaxAmount`, `OverDailyCap`: its amount alone is above the worker's `maxAmount` or `dailyCap`.
  * - `Unreadable`: its stored request cannot be opened or read. Nothing was sent since.
+ * - `OtherClientId`: a request of it may have left under another client id, base URL or company than those of the worker
+ *   now. A key belongs to these, so another request could pay twice.
+ * - `WaitedTooLong`: it could not be sent for longer than the horizon after its first request, or after the last step of a
+ *   person who wanted it sent. No money moved. Waiting for a cap or a pause is not counted.
  */
-export const ParkedBecause = Schema.Literals(["Operator", "PastHorizon", "OverMaxAmount", "OverDailyCap", "Unreadable"])
+export const ParkedBecause = Schema.Literals([
+  "Operator",
+  "PastHorizon",
+  "OverMaxAmount",
+  "OverDailyCap",
+  "Unreadable",
+  "OtherClientId",
+  "WaitedTooLong"
+])
 /** See the schema of the same name. */
 export type ParkedBecause = typeof ParkedBecause.Type
+
+/**
+ * What an accepted payout waits for. It is sent again by itself.
+ *
+ * - `DailyCap`: the next day.
+ * - `InsufficientBalance`: a balance that covers it.
+ * - `AuthError`: credentials that the service takes (401, 403).
+ * - `Redirect`: the right base URL.
+ * - `RateLimited`: the time that the service named.
+ * - `ServiceUnavailable`: a connection to the service.
+ * - `OtherClientId`: credentials of the account's own client id. Those of the worker now belong to another one.
+ */
+export const WaitsFor = Schema.Literals([
+  "DailyCap",
+  "InsufficientBalance",
+  "AuthError",
+  "Redirect",
+  "RateLimited",
+  "ServiceUnavailable",
+  "OtherClientId"
+])
+/** See the schema of the same name. */
+export type WaitsFor = typeof WaitsFor.Type
 
 const Unclear = Schema.Union([OutcomeUnknown, IdempotencyConflict])
 
@@ -46,6 +81,8 @@ const Accepted = Schema.TaggedStruct("Accepted", {
   state: Schema.Literal("accepted"),
   ...common,
   mayHaveLeftAt,
+  /** Absent while it waits for a worker, or for the end of a pause. */
+  waitsFor: Schema.optionalKey(WaitsFor),
   error: Schema.optionalKey(PayoutRefusal)
 })
 interface Accepted extends Schema.Schema.Type<typeof Accepted> {}

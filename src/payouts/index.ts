@@ -4,11 +4,18 @@
 export { DatabaseError, ForeignTransaction } from "../durable/Database.ts"
 export * from "./Payout.ts"
 export type { StepOptions } from "../durable/Step.ts"
-export { PauseChange, PayoutChange } from "./PayoutHistory.ts"
+export { PauseChange, PayoutAccount, PayoutChange, SenderChange } from "./PayoutHistory.ts"
 export * as Payouts from "./Payouts.ts"
 export * as PayoutActivity from "./PayoutActivity.ts"
 export * as PayoutInsert from "./PayoutInsert.ts"
 export * as PayoutJournal from "./PayoutJournal.ts"
 export { PayoutQueue } from "./PayoutQueue.ts"
 export type { PayoutClientOptions, PayoutQueueOptions, Seal } from "./PayoutQueueOptions.ts"
-export { ParkedBecause, PayoutNotFound, PayoutState, PayoutStateConflict, PayoutStatus } from "./PayoutStatus.ts"
+export {
+  ParkedBecause,
+  PayoutNotFound,
+  PayoutState,
+  PayoutStateConflict,
+  PayoutStatus,
+  WaitsFor
+} from "./PayoutStatus.ts"

@@ -95,10 +95,10 @@ export const takeOver = () =>
     const count = 60
     await stage.gateway.sendCommand(`slow ${count} 1500`)
     await stage.run("submit", String(count))
-    await stage.query("UPDATE effect_pix_payout_limits SET paused = TRUE")
+    await stage.query("UPDATE effect_pix_payout_accounts SET paused = TRUE")
     const [killed, stopped] = await Promise.all([stage.start("work"), stage.start("work"), stage.start("work")])
     await pause(1500)
-    await stage.query("UPDATE effect_pix_payout_limits SET paused = FALSE")
+    await stage.query("UPDATE effect_pix_payout_accounts SET paused = FALSE")
     await until(async () => (await stage.gateway.sendCommand("ledger")).keys.length >= 45, "payouts under way")
     killed.kill("SIGKILL")
     stopped.kill("SIGSTOP")
@@ -145,10 +145,10 @@ export const killAtRandom = (options: { readonly payouts: number; readonly kills
 export const speed = (count: number) =>
   onStage(async (stage) => {
     await stage.run("submit", String(count))
-    await stage.query("UPDATE effect_pix_payout_limits SET paused = TRUE")
+    await stage.query("UPDATE effect_pix_payout_accounts SET paused = TRUE")
     await stage.start("work")
     await pause(2500)
-    await stage.query("UPDATE effect_pix_payout_limits SET paused = FALSE")
+    await stage.query("UPDATE effect_pix_payout_accounts SET paused = FALSE")
     await until(async () => (await stage.openCount()) === 0, "all answered")
     const [span] = await stage.query<{ readonly ms: unknown }>(
       "SELECT MAX(updated_at) - MIN(updated_at) AS ms FROM effect_pix_payouts WHERE state = 'posted'"

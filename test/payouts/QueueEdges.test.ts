@@ -6,7 +6,7 @@ import { PayoutInsert, PayoutQueue, type PayoutQueueOptions } from "effect-pix/p
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { gateway, layerMemory, payout, payouts, settle, submitRateLimited } from "../support/payoutQueue.ts"
+import { gateway, layerMemory, payout, payouts, submitRateLimited } from "../support/payoutQueue.ts"
 
 const fast: PayoutQueueOptions = { poll: "20 millis", lease: "2 seconds" }
 const layer = (options: PayoutQueueOptions = {}) =>
@@ -68,40 +68,6 @@ describe("a payout that cannot be sent", () => {
   )
 })
 
-describe("a payout that waits for its turn", () => {
-  it.effect("is not sent when an operator parks it meanwhile", () =>
-    Effect.gen(function* () {
-      const queue = yield* PayoutQueue
-      const sandbox = yield* Sandbox
-      yield* queue.submitMany(payouts(2))
-      yield* settle
-      const waiting = yield* Stream.runCollect(queue.list({ state: "accepted" }))
-      assert.strictEqual(waiting.length, 1)
-      yield* queue.park(waiting[0]?.reference ?? "")
-      yield* TestClock.adjust("1 minute")
-      assert.strictEqual((yield* sandbox.requests).length, 1)
-    }).pipe(Effect.provide(layerMemory({ perSecond: 0.5 })))
-  )
-
-  it.effect("waits for another turn after a pause, so that the payouts are not sent all at once", () =>
-    Effect.gen(function* () {
-      const queue = yield* PayoutQueue
-      const sandbox = yield* Sandbox
-      yield* queue.submitMany(payouts(10))
-      yield* TestClock.adjust("100 millis")
-      yield* queue.setPaused(true)
-      yield* TestClock.adjust("1 minute")
-      const before = (yield* sandbox.requests).length
-      yield* queue.setPaused(false)
-      yield* TestClock.adjust("3 seconds")
-      const after = (yield* sandbox.requests).length
-      assert.isAtMost(after - before, 4)
-      yield* TestClock.adjust("1 minute")
-      assert.strictEqual((yield* sandbox.requests).length, 10)
-    }).pipe(Effect.provide(layerMemory({ perSecond: 1 })))
-  )
-})
-
 describe("a payout whose request is answered with Retry-After", () => {
   it.effect("is sent again at that time, and not before", () =>
     Effect.gen(function* () {
@@ -142,7 +108,7 @@ describe("the cap of a day on SQL", () => {
       yield* sandbox.fault("requestWithdrawal", Fault.refusal(422, "Chave recusada."), { times: 2 })
       yield* queue.submitMany(payouts(6))
       yield* Effect.forEach(payouts(6), ({ reference }) => queue.await(reference))
-      const [row] = yield* sql<{ readonly spent: number }>`SELECT spent FROM effect_pix_payout_limits`
+      const [row] = yield* sql<{ readonly spent: number }>`SELECT spent FROM effect_pix_payout_days`
       assert.strictEqual(row?.spent, 4000)
     }).pipe(Effect.provide(layer({ dailyCap: 10_000 })))
   )

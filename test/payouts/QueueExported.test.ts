@@ -90,7 +90,7 @@ const incidents = Effect.gen(function* () {
     yield* queue.await("refused")
     yield* queue.setPaused(true, operator)
     yield* queue.isPaused
-    yield* queue.pauses
+    yield* queue.account
     yield* Stream.runDrain(queue.list())
     assert.isTrue(Option.isSome(yield* queue.status("posted")))
     // The database may not grow any more.

@@ -8,7 +8,7 @@ import { SqlClient } from "effect/sql"
 import { database } from "../../src/durable/Database.ts"
 import { migrate } from "../../src/durable/Tables.ts"
 import { forgetDone, layerQueue } from "../../src/durable/Queue.ts"
-import { make as makeStore, queueName } from "../../src/payouts/internal/queue/sqlStore.ts"
+import { make as makeStore, queueNameOf } from "../../src/payouts/internal/queue/sqlStore.ts"
 import type { Store } from "../../src/payouts/internal/queue/store.ts"
 import { tables } from "../../src/payouts/internal/queue/tables.ts"
 import { makeStatements } from "../support/statements.ts"
@@ -29,7 +29,7 @@ const prepare = Effect.gen(function* () {
   for (const table of ["effect_pix_payouts", "effect_pix_queue"]) {
     yield* sql`ALTER TABLE ${sql(table)} SET (autovacuum_enabled = FALSE)`
   }
-  return { sql, store: makeStore(yield* database) }
+  return { sql, store: makeStore(yield* database, "default") }
 })
 
 /** Payouts in a state, `from` to `to`, and their elements of the queue. */
@@ -46,7 +46,7 @@ const insert = (from: number, to: number, state: string, age = 0) =>
     const isOpen = state === "accepted"
     yield* sql`INSERT INTO effect_pix_queue
       (id, queue_name, element, state, visible_at, created_at, updated_at)
-      SELECT 'payout_' || md5(n::text) || '#' || (${submitted}::bigint + n / 3) || '#1', ${queueName}, '{}', ${isOpen ? "pending" : "completed"},
+      SELECT 'payout_' || md5(n::text) || '#' || (${submitted}::bigint + n / 3) || '#1', ${queueNameOf("default")}, '{}', ${isOpen ? "pending" : "completed"},
         now(), now(), now() - ${age} * interval '1 millisecond'
       FROM generate_series(${sql.literal(`${from}`)}, ${sql.literal(`${to}`)}) AS n`
   })
@@ -243,7 +243,7 @@ describe.skipIf(absent !== undefined)(`a payout queue that grows${absent === und
       const { sql } = yield* prepare
       // One element in a hundred is old enough, at any place in the table.
       yield* sql`INSERT INTO effect_pix_queue (id, queue_name, element, state, visible_at, created_at, updated_at)
-        SELECT 'payout_' || n || '#1', ${queueName}, '{}', 'completed', now(), now(),
+        SELECT 'payout_' || n || '#1', ${queueNameOf("default")}, '{}', 'completed', now(), now(),
           now() - CASE WHEN n % 100 = 0 THEN interval '25 hours' ELSE interval '1 hour' END
         FROM generate_series(1, 300000) AS n`
       yield* sql`VACUUM ANALYZE effect_pix_queue`

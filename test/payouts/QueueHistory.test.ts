@@ -111,13 +111,7 @@ for (const { layer, name, skip } of stores) {
         const { submittedAt } = yield* statusOf("lost")
         assert.isTrue(first?._tag === "Submitted" && first.amount === 1000)
         assert.deepStrictEqual(first?.at, submittedAt)
-        assert.deepStrictEqual(
-          (yield* queue.pauses).map(({ paused, by, note }) => [paused, by, note]),
-          [
-            [true, "ana", "an outage"],
-            [false, undefined, undefined]
-          ]
-        )
+        assert.deepStrictEqual((yield* queue.account).lastPause?.paused, false)
         assert.deepStrictEqual(yield* queue.history("never submitted"), [])
         assert.deepStrictEqual(yield* queue.history(" "), [])
       })
@@ -231,52 +225,15 @@ for (const { layer, name, skip } of sqlStores)
         yield* Effect.repeat(queue.status("refused"), { until: Option.isNone, schedule: Schedule.spaced("20 millis") })
         assert.deepStrictEqual(yield* queue.history("refused"), [])
         assert.lengthOf(yield* queue.history("lost"), 7)
-        assert.lengthOf(yield* queue.pauses, 2)
         yield* queue.submit(payout("refused"))
         assert.deepStrictEqual(yield* linesOf("refused"), ["Submitted > accepted"])
       })
     )
-
-    test(
-      "forgets the pauses before the latest 1,000",
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        const queue = yield* PayoutQueue
-        for (const note of ["1", "2", "3"]) yield* queue.setPaused(true, { note })
-        // As if there had been 997 others.
-        yield* sql`UPDATE effect_pix_payout_limits SET version = 1000`
-        for (const note of ["1001", "1002"]) yield* queue.setPaused(true, { note })
-        assert.deepStrictEqual(
-          (yield* queue.pauses).map(({ note }) => note),
-          ["3", "1001", "1002"]
-        )
-      })
-    )
   })
 
-describe("tables of the version before the history", () => {
-  const { "0001_create": create } = tables.migrations
-  const older = { name: tables.name, migrations: { "0001_create": create! } }
-
-  it.live("get the history, and each later change of their payouts has an entry", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      yield* migrate(older)
-      const { parameters, text } = yield* Effect.fromResult(
-        PayoutInsert.make(payout("invoice-1"), { dialect: "sqlite" })
-      )
-      yield* sql.unsafe(text, parameters)
-      yield* sql`UPDATE effect_pix_payouts SET generation = 1, version = 2`
-      const lines = yield* Effect.gen(function* () {
-        const queue = yield* PayoutQueue
-        yield* queue.retry("invoice-1", { by: "ana", note: "after the deploy" })
-        yield* queue.await("invoice-1")
-        return yield* linesOf("invoice-1")
-      }).pipe(Effect.provide(Layer.provide(PayoutQueue.layer(fast), gateway)))
-      assert.include(lines, "Retried by ana: after the deploy > accepted")
-      assert.strictEqual(lines.at(-1), "Answered Recorded 1 > posted")
-    }).pipe(Effect.provide(Layer.fresh(NodeSqlite.layer({ filename: ":memory:" }))))
-  )
+describe("tables of an older version", () => {
+  const more = ["ALTER TABLE effect_pix_payouts ADD COLUMN more TEXT"]
+  const newer = { name: tables.name, migrations: { ...tables.migrations, "0002_more": { pg: more, sqlite: more } } }
 
   it.live.skipIf(absent !== undefined)(
     "are refused by a program that may not change tables, which names both versions",
@@ -286,13 +243,13 @@ describe("tables of the version before the history", () => {
         const owner = PgClient.layer({ url: Redacted.make(url) })
         yield* Effect.gen(function* () {
           const sql = yield* SqlClient.SqlClient
-          yield* migrate(older)
+          yield* migrate(tables)
           yield* sql`CREATE ROLE reader LOGIN`
           yield* sql`REVOKE CREATE ON SCHEMA public FROM PUBLIC`
           yield* sql`GRANT ALL ON ALL TABLES IN SCHEMA public TO reader`
         }).pipe(Effect.provide(owner))
         const reader = PgClient.layer({ url: Redacted.make(url.replace("postgres@", "reader@")) })
-        const error = yield* Effect.flip(Effect.scoped(Layer.build(Layer.provide(PayoutQueue.layerClient(), reader))))
+        const error = yield* Effect.flip(Effect.provide(migrate(newer), reader))
         assert.strictEqual(error._tag, "ConfigurationError")
         assert.include(
           error.message,
@@ -358,10 +315,10 @@ describe("a process that is killed before any statement on its database", () => 
             )
           }
           const orphans = yield* sql`SELECT 1 FROM effect_pix_payout_history
-            WHERE idempotency_key <> 'pauses' AND idempotency_key NOT IN (SELECT idempotency_key FROM effect_pix_payouts)`
+            WHERE idempotency_key NOT IN (SELECT idempotency_key FROM effect_pix_payouts)`
           assert.lengthOf(orphans, 0)
-          const last = (yield* queue.pauses).at(-1)
-          assert.strictEqual(yield* queue.isPaused, last?.paused ?? false)
+          const { lastPause, paused } = yield* queue.account
+          assert.strictEqual(paused, lastPause?.paused ?? false)
         }).pipe(Effect.provide(queueOn(PayoutQueue.layerClient({ poll: Duration.hours(1) }), copy)))
       }
     }).pipe(Effect.scoped)

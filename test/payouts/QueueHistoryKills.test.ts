@@ -85,10 +85,11 @@ describe("a process that is killed before any statement on PostgreSQL", () => {
         }
         assert.lengthOf(
           yield* sql`SELECT 1 FROM effect_pix_payout_history
-            WHERE idempotency_key <> 'pauses' AND idempotency_key NOT IN (SELECT idempotency_key FROM effect_pix_payouts)`,
+            WHERE idempotency_key NOT IN (SELECT idempotency_key FROM effect_pix_payouts)`,
           0
         )
-        assert.strictEqual(yield* queue.isPaused, (yield* queue.pauses).at(-1)?.paused ?? false)
+        const { lastPause, paused } = yield* queue.account
+        assert.strictEqual(paused, lastPause?.paused ?? false)
       }).pipe(
         Effect.provide(
           Layer.provideMerge(
@@ -104,7 +105,7 @@ describe("a process that is killed before any statement on PostgreSQL", () => {
         last += stride
         yield* check
         yield* sql`TRUNCATE effect_pix_payouts, effect_pix_payout_history, effect_pix_queue`
-        yield* sql`UPDATE effect_pix_payout_limits SET paused = FALSE, version = 0`
+        yield* sql`UPDATE effect_pix_payout_accounts SET paused = FALSE, paused_at = NULL, pause = NULL`
       }
       assert.isAbove(last, 40)
     }).pipe(Effect.scoped)

@@ -38,7 +38,7 @@ describe("PayoutQueue", () => {
         const sql = yield* SqlClient.SqlClient
         yield* queue.setPaused(true)
         // Any write may concern an awaited payout.
-        const write = sql`UPDATE effect_pix_payout_limits SET spent = spent`
+        const write = sql`UPDATE effect_pix_payout_accounts SET probes = probes`
         yield* Effect.forkScoped(Effect.repeat(write, Schedule.spaced("100 millis")))
         const all = payouts(waiting)
         yield* queue.submitMany(all)
@@ -47,7 +47,7 @@ describe("PayoutQueue", () => {
         texts.length = 0
         yield* TestClock.adjust("10 seconds")
         const asked = texts.filter((text) => text.includes("effect_pix_payouts") && text.includes("json_each")).length
-        const others = texts.filter((text) => text.includes("WHERE idempotency_key =")).length
+        const others = texts.filter((text) => text.includes("AND idempotency_key =")).length
         yield* queue.setPaused(false)
         yield* TestClock.adjust("5 seconds")
         const states = (yield* Effect.forEach(fibers, (fiber) => Fiber.join(fiber))).map(({ state }) => state)

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
-import { Deferred, Effect, Fiber, Layer, Option, Redacted, Schedule, type Scope, Stream } from "effect"
+import { DateTime, Deferred, Effect, Fiber, Layer, Option, Redacted, Schedule, type Scope, Stream } from "effect"
 import { type Payments, PaymentsPolicy } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
 import { PayoutInsert, PayoutQueue, type PayoutQueueOptions } from "effect-pix/payouts"
@@ -236,10 +236,10 @@ for (const { client, dialect, name, skip } of databases) {
     )
 
     test(
-      "two workers with a cap and a rate together send no more than the limits",
+      "two workers with a cap together send no more than the cap",
       Effect.gen(function* () {
         const queue = yield* PayoutQueue
-        yield* Layer.build(PayoutQueue.layerWorker({ ...fast, dailyCap: 20_000, perSecond: 500 }))
+        yield* Layer.build(PayoutQueue.layerWorker({ ...fast, dailyCap: 20_000 }))
         yield* queue.submitMany(payouts(40))
         const sql = yield* SqlClient.SqlClient
         // Each is either paid by now, or waits for another day.
@@ -247,7 +247,7 @@ for (const { client, dialect, name, skip } of databases) {
         yield* Effect.repeat(finished, { until: (rows) => rows.length === 40, schedule: Schedule.spaced("50 millis") })
         assert.strictEqual((yield* paid).length, 20)
       }),
-      { dailyCap: 20_000, perSecond: 500 }
+      { dailyCap: 20_000 }
     )
   })
 }
@@ -256,20 +256,19 @@ describe("a worker that is stopped", () => {
   it.live.skipIf(absent !== undefined)("while it counts against the cap of the day does not block the others", () =>
     Effect.gen(function* () {
       const { url } = yield* postgres
+      const zone = DateTime.zoneMakeNamedUnsafe("America/Sao_Paulo")
       const connect = Effect.gen(function* () {
         const client = yield* Layer.build(Layer.fresh(PgClient.layer({ url: Redacted.make(url) })))
         yield* Effect.provide(migrate(tables), client)
-        return makeStore(yield* Effect.provide(database, client))
+        return makeStore(yield* Effect.provide(database, client), "default")
       })
       const [stopped, other] = [yield* connect, yield* connect]
       const holds = yield* Deferred.make<void>()
-      const spends = Effect.andThen(stopped.spend("2026-01-01", 1000, 5000), Deferred.succeed(holds, undefined))
+      const spends = Effect.andThen(stopped.accounts.spend(1000, 5000, zone), Deferred.succeed(holds, undefined))
       yield* Effect.forkScoped(stopped.shortTransaction(Effect.andThen(spends, Effect.never)))
       yield* Deferred.await(holds)
-      assert.isTrue(
-        yield* other.shortTransaction(other.spend("2026-01-01", 5000, 5000)),
-        "and what it counted is undone"
-      )
+      // What the other one counted is undone.
+      assert.isDefined(yield* other.shortTransaction(other.accounts.spend(5000, 5000, zone)))
     })
   )
 })

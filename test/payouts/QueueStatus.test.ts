@@ -18,6 +18,7 @@ const rows = PayoutState.literals.flatMap((state) =>
       [null, failure, unclear, '{"_tag":"New"}', "{"].flatMap((error) =>
         [null, "OverMaxAmount"].map((parkedBecause) =>
           Row.make({
+            account: "default",
             idempotencyKey: "payout_key",
             reference: "invoice-1",
             amount: 1000,

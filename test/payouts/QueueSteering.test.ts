@@ -262,13 +262,14 @@ describe("the cap of a day", () => {
   )
 
   it.effect("counts a payout once when an operator resumes it as not executed", () =>
-    steering({ dailyCap: 2000 }, (queue, calls) =>
+    steering({ dailyCap: 2000, horizon: "5 minutes" }, (queue, calls) =>
       Effect.gen(function* () {
         yield* queue.submit(payout("invoice-1"))
         const { answer, key } = yield* Queue.take(calls)
         yield* Deferred.fail(answer, lost(key))
-        yield* TestClock.adjust("1 millis")
+        yield* settle
         yield* queue.park("invoice-1")
+        yield* TestClock.adjust("6 minutes")
         yield* queue.resume("invoice-1", { notExecuted: true })
         yield* Queue.take(calls)
         yield* queue.submit(payout("invoice-2"))
@@ -401,7 +402,10 @@ describe("workers that run one after another on one database", () => {
       until: (status) => status.state === state,
       schedule: Schedule.spaced("10 millis")
     })
-  const limits = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT day, spent FROM effect_pix_payout_limits`)
+  const limits = Effect.flatMap(
+    SqlClient.SqlClient,
+    (sql) => sql`SELECT day, spent FROM effect_pix_payout_days ORDER BY day`
+  )
 
   it.live("a payout that is sent again counts once, also by a worker that has no cap", () =>
     Effect.gen(function* () {
@@ -422,7 +426,7 @@ describe("workers that run one after another on one database", () => {
     }).pipe(Effect.scoped, Effect.provide(client))
   )
 
-  it.live("a day that is over for one worker takes no more payouts, and subtracts nothing from the next day", () =>
+  it.live("each day has a sum of its own: a refused payout is subtracted from the day on which it was counted", () =>
     Effect.gen(function* () {
       const queue = yield* PayoutQueue
       const sql = yield* SqlClient.SqlClient
@@ -438,12 +442,15 @@ describe("workers that run one after another on one database", () => {
         yield* Deferred.succeed(second.answer, record(second.key))
         yield* until("invoice-2", "posted")
       }).pipe(Effect.scoped)
-      const before = yield* limits
+      const sums = Effect.map(limits, (rows) => rows.map((row) => row["spent"]))
+      assert.deepStrictEqual(yield* sums, [1000, 1000])
       yield* Deferred.fail(first.answer, refusal(first.key))
       yield* until("invoice-1", "refused")
-      assert.deepStrictEqual(yield* limits, before)
-      yield* queue.submit(payout("invoice-3"))
-      // It waits for tomorrow, under another element.
+      assert.deepStrictEqual(yield* sums, [0, 1000])
+      yield* queue.submitMany([payout("invoice-3"), payout("invoice-4")])
+      const third = yield* Queue.take(calls)
+      yield* Deferred.succeed(third.answer, record(third.key))
+      // The other one waits for tomorrow, under another element.
       yield* Effect.repeat(sql`SELECT 1 FROM effect_pix_payouts WHERE generation = 2`, {
         until: (rows) => rows.length === 1,
         schedule: Schedule.spaced("10 millis")

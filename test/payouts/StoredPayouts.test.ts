@@ -41,7 +41,10 @@ describe("stored payouts", () => {
   it.effect("show whom they pay, or that they are sealed or forgotten", () =>
     Effect.gen(function* () {
       yield* submitted
-      const stored = yield* requests(["plain", "sealed", "forgotten", "to oneself", "never submitted"].map(keyOf))
+      const stored = yield* requests(
+        "default",
+        ["plain", "sealed", "forgotten", "to oneself", "never submitted"].map(keyOf)
+      )
       assert.deepStrictEqual(
         stored,
         new Map<string, Stored>([
@@ -51,7 +54,7 @@ describe("stored payouts", () => {
           [keyOf("forgotten"), "Forgotten"]
         ])
       )
-      assert.deepStrictEqual(yield* requests([]), new Map())
+      assert.deepStrictEqual(yield* requests("default", []), new Map())
     }).pipe(Effect.scoped, Effect.provide(client))
   )
 

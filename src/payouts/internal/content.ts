@@ -16,6 +16,7 @@ import type { WithdrawalRequest } from "../../contract/Withdrawal.ts"
 import { invalidWithdrawal, pairOf } from "../../contract/WithdrawalCheck.ts"
 import { Centavos } from "../../pix/Money.ts"
 import { type PayoutItem, ReferenceConflict } from "../Payout.ts"
+import { defaultAccount } from "./queue/account.ts"
 
 /** Sorts the fields of an object, so that their order does not change the text. */
 const sorted = (_: string, value: unknown): unknown =>
@@ -82,12 +83,25 @@ interface Unreadable extends Name {
   readonly error: InvalidRequest
 }
 
+/**
+ * The key of a reference in an account; none where the reference makes no key. One reference in two accounts has two keys,
+ * and so have `a/b` in the default account and `b` in the account `a`: their kinds differ, and the name of an account has no
+ * slash.
+ */
+export const payoutKey = (account: string, reference: string): Option.Option<string> =>
+  Option.flatMap(fromReferenceOption("payout", reference), (key) =>
+    account === defaultAccount ? Option.some(key) : fromReferenceOption("payout-account", `${account}/${reference}`)
+  )
+
 /** Reads an item. A caller without types may give anything, and reading it may throw. */
-export const readItem = (kind: string, item: PayoutItem): Result.Result<ReadItem, Unreadable> =>
+export const readItem = (
+  keyOf: (reference: string) => Option.Option<string>,
+  item: PayoutItem
+): Result.Result<ReadItem, Unreadable> =>
   Result.try({
     try: () => {
       const { reference, ...request } = item
-      const idempotencyKey = Option.getOrUndefined(fromReferenceOption(kind, reference))
+      const idempotencyKey = Option.getOrUndefined(keyOf(reference))
       if (idempotencyKey !== undefined) {
         return Result.succeed({ reference, idempotencyKey, request, check: checkOf(request, idempotencyKey) })
       }

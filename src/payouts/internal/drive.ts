@@ -14,7 +14,7 @@ import { NotAfter } from "../../internal/notAfter.ts"
 import type { PayoutEvent } from "../Payout.ts"
 import { heldBack, makePlan, type NotSent, notSent, type Start } from "./plan.ts"
 import type { Items, Settings } from "./settings.ts"
-import { afterAnswer, namesOf, optionsOf, unseen } from "./machine.ts"
+import { afterAnswer, namesOf, unseen } from "./machine.ts"
 
 /** Emits an event to the reader of the run, and waits until the reader has handled it. */
 export type Emit = (event: PayoutEvent) => Effect.Effect<void>
@@ -49,7 +49,10 @@ export const drive = Effect.fnUntraced(function* <E, R>(items: Items<E, R>, sett
   const send = Effect.fnUntraced(function* ({ asked, doubt, keyed, request }: Start, startedAt: DateTime.Utc) {
     const { idempotencyKey } = keyed
     const since = doubt === undefined ? startedAt : doubt.since
-    const exit = yield* requestWithdrawal(request, optionsOf(idempotencyKey, doubt !== undefined)).pipe(
+    const exit = yield* requestWithdrawal(
+      request,
+      doubt === undefined ? { idempotencyKey } : { idempotencyKey, earlier: "Unknown" }
+    ).pipe(
       Effect.provideService(NotAfter, DateTime.toEpochMillis(since ?? startedAt) + settings.keyHorizon),
       Effect.annotateLogs(namesOf(keyed)),
       Effect.exit

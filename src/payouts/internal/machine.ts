@@ -8,12 +8,14 @@
  * A single call may have used the same key: one reference is one key. So a clean payout is sent without `earlier`, and
  * never with `earlier: "None"`.
  */
+import * as DateTime from "effect/DateTime"
 import * as Result from "effect/Result"
 import { type IdempotencyConflict, OutcomeUnknown, type RequestWithdrawalError } from "../../contract/PaymentsError.ts"
 import type { WriteOptions } from "../../contract/WriteOptions.ts"
 import type { Withdrawal } from "../../contract/Withdrawal.ts"
 import { Centavos, format } from "../../pix/Money.ts"
 import type { PayoutRefusal } from "../Payout.ts"
+import type { WaitsFor } from "../PayoutStatus.ts"
 
 /** A failure after which money may have moved. */
 export type Unclear = OutcomeUnknown | IdempotencyConflict
@@ -28,9 +30,18 @@ export type Known =
 export const unseen = (idempotencyKey: string, reason: "Interrupted" | "Unrecognised", attempts = 1): OutcomeUnknown =>
   new OutcomeUnknown({ operation: "requestWithdrawal", attempts, idempotencyKey, outcome: "Unknown", reason })
 
-/** The options of a request for a payout. */
-export const optionsOf = (idempotencyKey: string, isInDoubt: boolean): WriteOptions =>
-  isInDoubt ? { idempotencyKey, earlier: "Unknown" } : { idempotencyKey }
+/**
+ * The options of a request for a payout, with the time of the request in doubt if there is one. The fingerprint is not in
+ * `after`: the queue compares it itself, since it knows the company of the account.
+ */
+export const optionsOf = (idempotencyKey: string, mayHaveLeftAt: number | null): WriteOptions => {
+  if (mayHaveLeftAt === null) return { idempotencyKey }
+  const after = new OutcomeUnknown({
+    ...unseen(idempotencyKey, "Interrupted"),
+    firstSentAt: DateTime.makeUnsafe(mayHaveLeftAt)
+  })
+  return { idempotencyKey, earlier: "Unknown", after }
+}
 
 /** The refusal of a payout in doubt proves nothing about the earlier request. */
 const afterDoubt = (error: RequestWithdrawalError, idempotencyKey: string): Unclear => {
@@ -77,5 +88,34 @@ export const inWords = (payout: {
 }): string =>
   `reference ${payout.reference}, ${format(Centavos.make(payout.amount))}, idempotency key ${payout.idempotencyKey}`
 
-/** Whether the same payout may be sent later, unchanged: its refusal is not about it. */
-export const isPassing = ({ concerns }: PayoutRefusal): boolean => concerns === "Setup" || concerns === "Service"
+/**
+ * What a refused payout waits for before it is sent again, unchanged. `undefined`: the refusal is about this payout, and is
+ * final.
+ */
+export const causeOfWait = (error: PayoutRefusal): WaitsFor | undefined => {
+  switch (error._tag) {
+    case "InsufficientBalance":
+    case "AuthError":
+    case "RateLimited":
+      return error._tag
+    case "ServiceUnavailable":
+      return error.reason === "OtherClientId" ? error.reason : error._tag
+    case "RequestRejected":
+      return error.concerns === "Setup" ? "Redirect" : undefined
+    default:
+      return undefined
+  }
+}
+
+/**
+ * Why the service refuses every request of an account alike: the credentials (401) or the address (3xx). A 403 may be about
+ * one payee.
+ */
+export const causeForAll = (error: RequestWithdrawalError): "AuthError" | "Redirect" | undefined => {
+  const status = "status" in error && error.status !== undefined ? error.status : 0
+  if (status === 401) return "AuthError"
+  return status >= 300 && status < 400 ? "Redirect" : undefined
+}
+
+/** Whether the service answered at all. */
+export const isAnswer = (error: RequestWithdrawalError): boolean => "status" in error && error.status !== undefined

@@ -6,6 +6,7 @@ import * as BigDecimal from "effect/BigDecimal"
 import * as DateTime from "effect/DateTime"
 import * as Equal from "effect/Equal"
 import * as Result from "effect/Result"
+import { fromReferenceOption } from "../../contract/IdempotencyKey.ts"
 import { isPastHorizon } from "../../internal/horizon.ts"
 import type { WithdrawalRequest } from "../../contract/Withdrawal.ts"
 import type { Centavos, Reais } from "../../pix/Money.ts"
@@ -103,7 +104,7 @@ export const makePlan = (settings: Settings) => {
     }
 
     const judge = (item: PayoutItem, index: number, at: DateTime.Utc): PayoutResult | Start => {
-      const read = readItem(kind, item)
+      const read = readItem((reference) => fromReferenceOption(kind, reference), item)
       if (Result.isFailure(read)) return { _tag: "Refused", index, at, ...read.failure }
       const { check, idempotencyKey, reference, request } = read.success
       const { amount } = request

@@ -10,6 +10,7 @@ import * as Money from "../../../pix/Money.ts"
 import { notRead } from "../database.ts"
 import { hasReader, note, write } from "../output.ts"
 import { ageOf, jsonLine, tableRow } from "../text.ts"
+import { GivenAccount } from "./account.ts"
 import { dataOf, reasonOf, textOfPause } from "./describe.ts"
 import { layerReading, pauseOf } from "./queue.ts"
 import { textOfState } from "./sum.ts"
@@ -63,7 +64,7 @@ export const run = Effect.fnUntraced(function* ({
     Stream.runForEachWhile((statuses) => Effect.map(write(statuses.map(lineOf).join("")), hasReader))
   )
   if (!hasReader()) return
-  const sums = yield* Effect.mapError(totals, notRead)
+  const sums = yield* Effect.mapError(totals(yield* GivenAccount), notRead)
   const found = statesOf(state).flatMap((one) => {
     const sum = sums.get(one)
     return sum === undefined ? [] : [{ state: one, ...sum }]

@@ -7,6 +7,7 @@ import { doubtful, notRead } from "../database.ts"
 import { whyOf, type Words } from "../flags.ts"
 import { writeResult } from "../output.ts"
 import { perform } from "../perform.ts"
+import { GivenAccount } from "./account.ts"
 import { textOfPause } from "./describe.ts"
 import { layerQueue, pauseOf } from "./queue.ts"
 import { textOfSum } from "./sum.ts"
@@ -19,7 +20,7 @@ interface Input extends Words {
 const running = "The workers are not paused."
 
 /** What is sent when the workers continue. */
-const waitingText = Effect.map(Effect.mapError(totals, notRead), (sums) => {
+const waitingText = Effect.map(Effect.mapError(Effect.flatMap(GivenAccount, totals), notRead), (sums) => {
   const texts = [
     ["never answered", sums.get("accepted")],
     ["in doubt, under the same key", sums.get("unknown")]

@@ -5,20 +5,25 @@ import * as Layer from "effect/Layer"
 import type { DatabaseError } from "../../../durable/Database.ts"
 import { PayoutQueue } from "../../../payouts/PayoutQueue.ts"
 import { PayoutNotFound } from "../../../payouts/PayoutStatus.ts"
-import { requireTables } from "../../../payouts/StoredPayouts.ts"
+import { requireAccount, requireTables } from "../../../payouts/StoredPayouts.ts"
 import { failingAs, layerDatabase, notRead, notReadable } from "../database.ts"
 import { codes, type Failed, failed } from "../exit.ts"
+import { GivenAccount } from "./account.ts"
 
 /**
- * The horizon of the workers decides: they park a payout again that is past it. The horizon here is endless, since one that
- * is shorter than theirs would refuse a safe `resume`, and suggest `--not-executed`.
+ * The horizon is that of the workers, which is stored. Where none began yet it is endless, since one that is shorter than
+ * theirs would refuse a safe `resume`, and suggest `--not-executed`.
  */
 const layerOn = (access: "read" | "write") =>
-  PayoutQueue.layerClient({ horizon: Duration.infinity }).pipe(
-    Layer.provide(Layer.effectDiscard(requireTables)),
-    (layer) => failingAs(layer, notReadable),
-    Layer.provideMerge(layerDatabase(access))
-  )
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const account = yield* GivenAccount
+      return PayoutQueue.layerClient({ account, horizon: Duration.infinity }).pipe(
+        Layer.provide(Layer.effectDiscard(Effect.andThen(requireTables, requireAccount(account)))),
+        (layer) => failingAs(layer, notReadable)
+      )
+    })
+  ).pipe(Layer.provideMerge(layerDatabase(access)))
 
 /** For a command that reads. */
 export const layerReading = layerOn("read")
@@ -28,10 +33,10 @@ export const layerQueue = layerOn("write")
 
 /** The pause of the workers, with the person and the reason; `undefined` if they are not paused. */
 export const pauseOf = Effect.fnUntraced(function* (queue: PayoutQueue["Service"]) {
-  if (!(yield* queue.isPaused)) return undefined
+  const { lastPause, paused } = yield* queue.account
+  if (!paused) return undefined
   // Another program may have paused them by SQL.
-  const last = (yield* queue.pauses).at(-1)
-  return last?.paused === true ? last : "Unrecorded"
+  return lastPause?.paused === true ? lastPause : "Unrecorded"
 }, Effect.mapError(notRead))
 
 export const notFound = ({ message }: PayoutNotFound): Failed => failed(message, codes.Rejected)

@@ -9,6 +9,7 @@ import { requests, type Stored } from "../../../payouts/StoredPayouts.ts"
 import { notRead } from "../database.ts"
 import { writeResult } from "../output.ts"
 import { plain, time } from "../text.ts"
+import { GivenAccount } from "./account.ts"
 import { dataOf, payeeOf, textOf } from "./describe.ts"
 import { find, layerReading } from "./queue.ts"
 
@@ -45,7 +46,9 @@ export const run = Effect.fnUntraced(function* ({
   readonly reference: string
 }) {
   const status = yield* find(reference)
-  const stored = (yield* Effect.mapError(requests([status.idempotencyKey]), notRead)).get(status.idempotencyKey)
+  const stored = (yield* Effect.mapError(requests(yield* GivenAccount, [status.idempotencyKey]), notRead)).get(
+    status.idempotencyKey
+  )
   const history = yield* Effect.flatMap(PayoutQueue, (queue) =>
     Effect.mapError(queue.history(status.reference), notRead)
   )

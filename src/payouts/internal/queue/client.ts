@@ -12,22 +12,31 @@ import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Stream from "effect/Stream"
-import { fromReference } from "../../../contract/IdempotencyKey.ts"
 import { Centavos } from "../../../pix/Money.ts"
-import { inSpan } from "../../../internal/spans.ts"
+import { inSpan, log } from "../../../internal/spans.ts"
 import { DatabaseError, mapDatabaseError } from "../../../durable/Database.ts"
 import type { StepOptions } from "../../../durable/Step.ts"
 import { type PayoutItem, PayoutsNotAccepted } from "../../Payout.ts"
 import type { Seal } from "../../PayoutQueueOptions.ts"
 import { PayoutNotFound, type PayoutState, PayoutStateConflict, type PayoutStatus } from "../../PayoutStatus.ts"
-import type { PauseChange, PayoutChange } from "../../PayoutHistory.ts"
-import { conflictOf, nameOf } from "../content.ts"
+import type { PayoutChange } from "../../PayoutHistory.ts"
+import { conflictOf, nameOf, payoutKey } from "../content.ts"
 import { type Core, OfferedBy } from "./core.ts"
-import { checkedPerson, type Event, readEntries, readPauses, submittedOf, writePause } from "./entries.ts"
+import {
+  accountOf,
+  checkedFingerprint,
+  checkedPerson,
+  type Event,
+  readEntries,
+  submittedOf,
+  writePause,
+  writeSender,
+  wrongFingerprint
+} from "./entries.ts"
 import { isSameRequest, type Submission, submission } from "./request.ts"
 import * as Row from "./row.ts"
 import type { Settings } from "./settings.ts"
-import { pauses, type Place } from "./store.ts"
+import { accountKey, type Place } from "./store.ts"
 
 const { isOpen, statusOf } = Row
 
@@ -46,12 +55,6 @@ const guard =
         span && { traceId: span.traceId, spanId: span.spanId }
       )
     )
-
-const keyOf = (reference: string) =>
-  Effect.try({
-    try: () => fromReference("payout", reference),
-    catch: () => new PayoutNotFound({ reference: typeof reference === "string" ? reference : "" })
-  })
 
 type Wrong = PayoutsNotAccepted["wrong"][number]
 
@@ -74,6 +77,27 @@ const paged = (
 
 export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
   const { store } = core
+  const { account } = settings
+
+  const keyOf = (reference: string) =>
+    Effect.mapError(
+      Effect.fromOption(payoutKey(account, reference)),
+      () => new PayoutNotFound({ reference: typeof reference === "string" ? reference : "" })
+    )
+
+  let isServed = false
+  let warnedAt = Number.NEGATIVE_INFINITY
+  /** Warns, at most once a minute, of payouts that no worker will send, as where the name of the account is misspelt. */
+  const warnIfUnserved = Effect.gen(function* () {
+    if (isServed) return
+    isServed = (yield* store.accounts.get).servedAt !== null
+    const now = yield* Clock.currentTimeMillis
+    if (isServed || now - warnedAt < 60_000) return
+    warnedAt = now
+    yield* log("Warn", `Payouts are submitted to the account ${account}, which no worker ever served.`, {
+      "payouts.account": account
+    })
+  })
 
   /** An operation that writes, in the caller's transaction where there is one. */
   const writing = <A, E, R>(operation: string, effect: Effect.Effect<A, E, R>) =>
@@ -112,7 +136,7 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
 
   /** Checks and seals all, before the transaction begins. */
   const sealAll = Effect.forEach((payout: PayoutItem) =>
-    Effect.flatMap(Effect.fromResult(submission(payout)), (one) =>
+    Effect.flatMap(Effect.fromResult(submission(account, payout)), (one) =>
       Effect.map(seal.seal(one.text, one.reference), (sealed) => [one, sealed] as const)
     ).pipe(Effect.result)
   )
@@ -121,6 +145,7 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
   const submitAll = Effect.fnUntraced(function* (payouts: ReadonlyArray<PayoutItem>) {
     const wanted = yield* sealAll(payouts)
     const insertAll = Effect.gen(function* () {
+      yield* warnIfUnserved
       const statuses: Array<PayoutStatus> = []
       const wrong: Array<Wrong> = []
       for (const [index, one] of wanted.entries()) {
@@ -149,7 +174,7 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
     operation: PayoutStateConflict["operation"],
     reference: string,
     options: StepOptions,
-    step: (row: Row.Row, now: number) => Row.Step,
+    step: (row: Row.Row, deciding: Row.Deciding) => Row.Step,
     event: Event
   ) =>
     writing(
@@ -157,10 +182,12 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
       Effect.gen(function* () {
         const person = yield* checkedPerson(options)
         const now = yield* Clock.currentTimeMillis
+        const served = yield* store.accounts.get
+        const deciding = { account: served, now, horizon: served.horizon ?? settings.horizon }
         const changed = core.changeBy(
           yield* find(reference),
           (row) => {
-            const changes = step(row, now)
+            const changes = step(row, deciding)
             if (typeof changes === "string") {
               return new PayoutStateConflict({ operation, reference, state: row.state, problem: changes })
             }
@@ -169,7 +196,10 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
           },
           () => ({ ...event, ...person })
         )
-        const row = yield* store.transaction(changed)
+        // The person may have corrected the credentials.
+        const tries = operation === "retry" || operation === "resume"
+        const probeNow = tries && served.blockedAt !== null ? store.accounts.probeNow : Effect.void
+        const row = yield* store.transaction(Effect.tap(changed, probeNow))
         return row === undefined ? yield* new PayoutNotFound({ reference }) : statusOf(row)
       })
     )
@@ -255,7 +285,7 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
       steer("park", reference, options, Row.parkByOperator, { _tag: "Parked", because: "Operator" }),
     resume: (reference: string, options: StepOptions & { readonly notExecuted?: boolean | undefined } = {}) => {
       const { notExecuted = false } = options
-      const step = (row: Row.Row, now: number) => Row.resume(row, now, settings.horizon, notExecuted)
+      const step = (row: Row.Row, deciding: Row.Deciding) => Row.resume(row, deciding, notExecuted)
       return steer("resume", reference, options, step, { _tag: "Resumed", notExecuted })
     },
     settle: (reference: string, options: StepOptions & { readonly as?: "settled" | "failed" | undefined } = {}) =>
@@ -264,13 +294,26 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
       writing(
         "setPaused",
         Effect.flatMap(Effect.all([checkedPerson(options), DateTime.now]), ([person, at]) =>
-          store.setPaused(paused, writePause({ at, paused, ...person }))
+          store.accounts.setPaused(paused, DateTime.toEpochMillis(at), writePause({ at, paused, ...person }))
         )
       ),
-    isPaused: mapDatabaseError("isPaused")(store.isPaused),
-    pauses: store.history(pauses).pipe(
-      Effect.flatMap((entries): Effect.Effect<ReadonlyArray<PauseChange>> => Effect.orDie(readPauses(entries))),
-      guard("pauses")
+    isPaused: mapDatabaseError("isPaused")(Effect.map(store.accounts.get, ({ paused }) => paused)),
+    changeSender: (fingerprint: string, options: StepOptions = {}) =>
+      writing(
+        "changeSender",
+        Effect.gen(function* () {
+          const person = yield* checkedPerson(options)
+          const at = yield* DateTime.now
+          yield* checkedFingerprint(fingerprint)
+          const other = yield* store.accounts.otherOf(fingerprint)
+          if (other !== undefined) return yield* wrongFingerprint(`is that of the account ${other}`)
+          yield* store.changeSender(fingerprint, writeSender({ at, fingerprint, ...person }))
+        })
+      ),
+    account: guard("account")(
+      Effect.map(Effect.all([store.accounts.get, store.history(accountKey)]), ([row, senders]) =>
+        accountOf(row, senders)
+      )
     )
   }
 }

@@ -11,13 +11,15 @@ import * as PersistedQueue from "effect/persistence/PersistedQueue"
 import * as PubSub from "effect/PubSub"
 import * as RcMap from "effect/RcMap"
 import * as Schema from "effect/Schema"
+import type { Fragment } from "effect/sql/Statement"
 import * as Tracer from "effect/Tracer"
 import { unlimited } from "../../../durable/Queue.ts"
 import { repeatedly } from "../../../durable/Work.ts"
 import { entryOf, type Event } from "./entries.ts"
 import type { Changes, Row } from "./row.ts"
+import type { Settings } from "./settings.ts"
 import { countChange } from "./signals.ts"
-import { queueName } from "./sqlStore.ts"
+import { queueNameOf } from "./sqlStore.ts"
 import type { Store } from "./store.ts"
 
 /**
@@ -47,8 +49,8 @@ export const elementId = ({ generation, idempotencyKey, submittedAt }: Row) =>
 
 export type Core = Effect.Success<ReturnType<typeof makeCore>>
 
-export const makeCore = Effect.fnUntraced(function* (store: Store, poll: number) {
-  const queue = yield* PersistedQueue.make({ name: queueName, schema: Element, maxAttempts: unlimited })
+export const makeCore = Effect.fnUntraced(function* (store: Store, { account, poll }: Settings) {
+  const queue = yield* PersistedQueue.make({ name: queueNameOf(account), schema: Element, maxAttempts: unlimited })
   /** The rows that this process inserted or changed, published after the commit. */
   const written = yield* PubSub.sliding<Row>(1024)
   const awaited = yield* RcMap.make({ lookup: (_key: string) => Latch.make() })
@@ -109,20 +111,24 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, poll: number)
     row: Row,
     changes: Changes,
     event: Event | undefined,
-    delay?: Duration.Input
+    options: {
+      /** Another condition: see `update` of the store. */
+      readonly only?: Fragment
+      readonly delay?: Duration.Input | undefined
+    } = {}
   ) {
     const to: Row = { ...row, ...changes, updatedAt: yield* Clock.currentTimeMillis, version: row.version + 1 }
-    if (!(yield* store.update(row, to, event && entryOf(event, to)))) return undefined
-    if (row.countedDay !== null && to.countedDay === null) yield* store.unspend(row.countedDay, row.amount)
-    if (to.generation !== row.generation) yield* offer(to, delay)
+    if (!(yield* store.update(row, to, event && entryOf(event, to), options.only))) return undefined
+    if (row.countedDay !== null && to.countedDay === null) yield* store.accounts.unspend(row.countedDay, row.amount)
+    if (to.generation !== row.generation) yield* offer(to, options.delay)
     yield* publish(to)
     if (to.state !== row.state) yield* store.afterCommit(countChange(to))
     return to
   })
 
   /** Queues a row anew. */
-  const requeue = (row: Row, delay?: Duration.Input) =>
-    store.shortTransaction(change(row, { generation: row.generation + 1 }, undefined, delay))
+  const requeue = (row: Row, delay?: Duration.Input, changes: Changes = {}) =>
+    store.shortTransaction(change(row, { ...changes, generation: row.generation + 1 }, undefined, { delay }))
 
   /**
    * Changes a row by a step, and repeats it where another process changed the row first. `undefined` of a step changes

@@ -3,13 +3,15 @@
  */
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type { InvalidRequest } from "../../../contract/PaymentsError.ts"
 import { invalidWithdrawal } from "../../../contract/WithdrawalCheck.ts"
 import { Centavos } from "../../../pix/Money.ts"
 import { issuesOfStep, type Person, personOf, type StepOptions } from "../../../durable/Step.ts"
-import { PauseChange, PayoutChange } from "../../PayoutHistory.ts"
+import { PauseChange, type PayoutAccount, PayoutChange, SenderChange } from "../../PayoutHistory.ts"
 import type { Known } from "../machine.ts"
+import type { Account } from "./account.ts"
 import type { Row } from "./row.ts"
 
 /** A change without the fields that its row has: the time, the state and the mark. */
@@ -25,7 +27,27 @@ export const readEntries = Schema.decodeUnknownEffect(Schema.Array(Entry))
 
 const PauseEntry = Schema.fromJsonString(Schema.toCodecJson(PauseChange))
 export const writePause = Schema.encodeSync(PauseEntry)
-export const readPauses = Schema.decodeUnknownEffect(Schema.Array(PauseEntry))
+
+const SenderEntry = Schema.fromJsonString(Schema.toCodecJson(SenderChange))
+export const writeSender = Schema.encodeSync(SenderEntry)
+
+const isBecause = Schema.is(Schema.Literals(["AuthError", "Redirect"]))
+
+/** The account as its users see it. The entries of its table are the library's own: one that cannot be read is a defect. */
+export const accountOf = (
+  { account, blockedAt, blockedBecause, companyId, fingerprint, pause, paused, servedAt }: Account,
+  senders: ReadonlyArray<string>
+): PayoutAccount => ({
+  account,
+  paused,
+  ...(servedAt !== null && { servedAt: DateTime.makeUnsafe(servedAt) }),
+  ...(fingerprint !== null && { fingerprint }),
+  ...(companyId !== null && { companyId }),
+  ...(pause !== null && { lastPause: Schema.decodeSync(PauseEntry)(pause) }),
+  ...(blockedAt !== null &&
+    isBecause(blockedBecause) && { refusedSince: { at: DateTime.makeUnsafe(blockedAt), because: blockedBecause } }),
+  senders: senders.map((entry) => Schema.decodeSync(SenderEntry)(entry))
+})
 
 /** The entry of an event, with the fields of the changed row. */
 export const entryOf = (event: Event, { mayHaveLeftAt, state, updatedAt }: Row): string =>
@@ -58,3 +80,12 @@ export const checkedPerson = (options: StepOptions): Effect.Effect<Person, Inval
   const issues = issuesOfStep(options)
   return issues.length === 0 ? Effect.succeed(personOf(options)) : Effect.fail(invalidWithdrawal(issues))
 }
+
+export const wrongFingerprint = (problem: string): Effect.Effect<never, InvalidRequest> =>
+  Effect.fail(invalidWithdrawal([{ path: "fingerprint", problem }]))
+
+/** Checks the fingerprint of a sender, which a person copied. */
+export const checkedFingerprint = (fingerprint: unknown): Effect.Effect<void, InvalidRequest> =>
+  Predicate.isString(fingerprint) && /^[0-9a-f]{40}$/.test(fingerprint)
+    ? Effect.void
+    : wrongFingerprint("must be the 40 letters and digits that the worker shows when it does not start")

@@ -8,10 +8,11 @@ import type { BelowMinimum, InvalidRequest } from "../../../contract/PaymentsErr
 import { WithdrawalRequestBody } from "../../../contract/Withdrawal.ts"
 import { checkWithdrawal } from "../../../contract/WithdrawalCheck.ts"
 import type { PayoutItem } from "../../Payout.ts"
-import { canonical, readItem } from "../content.ts"
+import { canonical, payoutKey, readItem } from "../content.ts"
 
 /** A checked payout, as it is stored. */
 export interface Submission {
+  readonly account: string
   readonly idempotencyKey: string
   readonly reference: string
   readonly amount: number
@@ -21,11 +22,15 @@ export interface Submission {
 }
 
 /** Checks every field of a payout. */
-export const submission = (payout: PayoutItem): Result.Result<Submission, InvalidRequest | BelowMinimum> => {
-  const read = readItem("payout", payout)
+export const submission = (
+  account: string,
+  payout: PayoutItem
+): Result.Result<Submission, InvalidRequest | BelowMinimum> => {
+  const read = readItem((reference) => payoutKey(account, reference), payout)
   if (Result.isFailure(read)) return Result.fail(read.failure.error)
   const { check, idempotencyKey, reference, request } = read.success
   return Result.map(checkWithdrawal(request, idempotencyKey), (body) => ({
+    account,
     idempotencyKey,
     reference,
     amount: body.amount,

@@ -12,31 +12,20 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import * as SchemaGetter from "effect/SchemaGetter"
 import * as String from "effect/String"
 import * as Struct from "effect/Struct"
 import { isPastHorizon } from "../../../internal/horizon.ts"
 import { Centavos } from "../../../pix/Money.ts"
 import { IdempotencyConflict, OutcomeUnknown } from "../../../contract/PaymentsError.ts"
 import { PayoutRefusal } from "../../Payout.ts"
-import { type ParkedBecause, PayoutState, PayoutStatus } from "../../PayoutStatus.ts"
-import { isPassing, type Known, unseen } from "../machine.ts"
-
-/** A driver may give a BIGINT as a number, a bigint or a text. */
-const Int = Schema.Union([Schema.Finite, Schema.BigInt, Schema.String]).pipe(
-  Schema.decodeTo(Schema.Int, {
-    decode: SchemaGetter.transform(Number),
-    encode: SchemaGetter.transform((int: number) => int)
-  })
-)
-
-const orNull = <S extends Schema.Constraint & Schema.WithoutConstructorDefault>(schema: S) =>
-  Schema.NullOr(schema).pipe(Schema.withConstructorDefault(Effect.succeed(null)))
-
-const startingAt = (count: number) => Int.pipe(Schema.withConstructorDefault(Effect.succeed(count)))
+import { type ParkedBecause, PayoutState, PayoutStatus, WaitsFor } from "../../PayoutStatus.ts"
+import { causeOfWait, type Known, unseen } from "../machine.ts"
+import { type Account, pausedUntil } from "./account.ts"
+import { Int, orNull, startingAt } from "./columns.ts"
 
 /** One row. What `Row.make` is not given has the default of the table. Times are in milliseconds since 1970. */
 export const Row = Schema.Struct({
+  account: Schema.String,
   idempotencyKey: Schema.String,
   reference: Schema.String,
   /** In centavos. */
@@ -49,7 +38,24 @@ export const Row = Schema.Struct({
   /** The number of its current element in the queue. 0: it has none. */
   generation: startingAt(0),
   sends: startingAt(0),
+  /** When the first request whose result is not known may have left. */
   mayHaveLeftAt: orNull(Int),
+  /** The fingerprint of the sender of that request. */
+  fingerprint: orNull(Schema.String),
+  /** When its last request was marked, whatever became of it. */
+  markedAt: orNull(Int),
+  /** Until when that request may be under way: the lease of its worker and the deadline of its call are over then. */
+  underWayUntil: orNull(Int),
+  /**
+   * Since when it is wanted: its first request, or the last step of a person who wanted it sent. A wait for a cap moves it
+   * forward. Null: it was never tried.
+   */
+  wantedAt: orNull(Int),
+  /** How long its account had been paused until then, in milliseconds. */
+  pausedMillis: startingAt(0),
+  /** What it waits for, as a `WaitsFor`; a newer version may have written another word. */
+  waitsFor: orNull(Schema.String),
+  waitsSince: orNull(Int),
   /** The day whose cap it counts against, while it may have moved money. */
   countedDay: orNull(Schema.String),
   withdrawalId: orNull(Int),
@@ -64,12 +70,18 @@ export const Row = Schema.Struct({
 })
 export interface Row extends Schema.Schema.Type<typeof Row> {}
 
-/** The number of payouts of a state, the time of the oldest, and their sum in centavos. */
-export const Count = Schema.Struct({ state: PayoutState, count: Int, oldest: Int, amount: Int })
+/** The number of payouts of a state and a cause, the time of the oldest, and their sum in centavos. */
+export const Count = Schema.Struct({
+  state: PayoutState,
+  waitsFor: orNull(Schema.String),
+  count: Int,
+  oldest: Int,
+  amount: Int
+})
 export interface Count extends Schema.Schema.Type<typeof Count> {}
 
 export type Changes = Partial<
-  Omit<Row, "idempotencyKey" | "reference" | "amount" | "version" | "updatedAt" | "submittedAt">
+  Omit<Row, "account" | "idempotencyKey" | "reference" | "amount" | "version" | "updatedAt" | "submittedAt">
 >
 
 /** The states in which the worker has something to do. */
@@ -88,46 +100,112 @@ const readFailure = Schema.decodeUnknownOption(Failure)
 /** The last failure of a row, if it can be read. */
 export const failureOf = ({ error }: Row) => Option.getOrUndefined(readFailure(error))
 
+/**
+ * How long a payout has been waiting since it is wanted, in milliseconds. A wait for a pause or a cap is not counted.
+ * While the service refuses all requests of the account alike, a payout waits although it was never tried.
+ */
+export const waited = (row: Row, account: Account, now: number): number => {
+  const { blockedAt, pausedAt } = account
+  if (row.wantedAt === null) {
+    return blockedAt === null ? 0 : Math.max(0, (pausedAt ?? now) - Math.max(blockedAt, row.submittedAt))
+  }
+  if (row.waitsFor === "DailyCap" && row.waitsSince !== null) return row.waitsSince - row.wantedAt
+  return now - row.wantedAt - (pausedUntil(account, now) - row.pausedMillis)
+}
+
+/** The fields of a payout that is wanted since now, but for a time that it waited before. */
+const wantedSince = (account: Account, now: number, before = 0) => ({
+  wantedAt: now - before,
+  pausedMillis: pausedUntil(account, now)
+})
+
 /** A request is about to leave. */
-export const mark = (row: Row, now: number, day: string | null): Changes => ({
+export const mark = (
+  row: Row,
+  account: Account,
+  now: number,
+  request: {
+    readonly day: string | null
+    /** The fingerprint of its sender, if it is known. */
+    readonly fingerprint: string | undefined
+    readonly underWayUntil: number
+  }
+): Changes => ({
+  ...wantedSince(account, now, waited(row, account, now)),
   sends: row.sends + 1,
   mayHaveLeftAt: row.mayHaveLeftAt ?? now,
-  countedDay: row.countedDay ?? day
+  fingerprint: row.mayHaveLeftAt === null ? (request.fingerprint ?? null) : row.fingerprint,
+  markedAt: now,
+  underWayUntil: request.underWayUntil,
+  countedDay: row.countedDay ?? request.day,
+  ...(row.waitsFor === "DailyCap" && waitsForNothing)
+})
+
+const waitsForNothing = { waitsFor: null, waitsSince: null } as const
+
+/** A payout cannot be sent now: from which time on, and for what it waits. */
+export const wait = (row: Row, account: Account, now: number, waitsFor: WaitsFor): Changes => ({
+  ...wantedSince(account, now, waited(row, account, now)),
+  waitsFor,
+  waitsSince: row.waitsFor === waitsFor && waitsFor !== "DailyCap" ? row.waitsSince : now
 })
 
 /**
  * What an answer changes, or `undefined` where it changes nothing. The service's record of a payout is true whatever was
  * written to the row meanwhile, also where a person settled it.
  */
-export const answered = (row: Row, known: Known): Changes | undefined => {
+export const answered = (row: Row, known: Known, now: number): Changes | undefined => {
   switch (known._tag) {
     case "Recorded": {
       const { id: withdrawalId } = known.withdrawal
       if (row.state === "settled" || row.state === "failed") return { withdrawalId }
-      return { state: "posted", withdrawalId, mayHaveLeftAt: null, error: null, parkedBecause: null }
+      const ended = { mayHaveLeftAt: null, error: null, parkedBecause: null, ...waitsForNothing } as const
+      return { state: "posted", withdrawalId, ...ended }
     }
     case "Refused": {
       const cleared = { mayHaveLeftAt: null, countedDay: null, error: writeFailure(known.error) } as const
-      return isOpen(row) ? { ...cleared, state: isPassing(known.error) ? "accepted" : "refused" } : cleared
+      if (!isOpen(row)) return cleared
+      const waitsFor = causeOfWait(known.error)
+      if (waitsFor === undefined) return { ...cleared, ...waitsForNothing, state: "refused" }
+      const waitsSince = row.waitsFor === waitsFor ? row.waitsSince : now
+      return { ...cleared, state: "accepted", waitsFor, waitsSince }
     }
     case "Unknown":
-      return isOpen(row) ? { state: "unknown", error: writeFailure(known.error) } : undefined
+      return isOpen(row) ? { state: "unknown", error: writeFailure(known.error), ...waitsForNothing } : undefined
   }
 }
 
-export const park = (parkedBecause: ParkedBecause): Changes => ({ state: "parked", parkedBecause })
+export const park = (parkedBecause: ParkedBecause): Changes => ({ state: "parked", parkedBecause, ...waitsForNothing })
 
 /** The fields of a payout without an executed request. */
-const clean = { state: "accepted", parkedBecause: null, mayHaveLeftAt: null, countedDay: null, error: null } as const
+const clean = {
+  state: "accepted",
+  parkedBecause: null,
+  mayHaveLeftAt: null,
+  fingerprint: null,
+  countedDay: null,
+  error: null,
+  ...waitsForNothing
+} as const
 
 /** A step of an operator: what changes, or why the step is not possible. */
 export type Step = Changes | string
 
 const isOver = "It was recorded or settled, and is not sent any more."
 
-export const retry = (row: Row): Step => {
-  if (isOpen(row)) return {}
-  if (row.state === "refused") return clean
+const time = (millis: number) => DateTime.makeUnsafe(millis)
+
+/** What a step of a person is decided by. */
+export interface Deciding {
+  readonly account: Account
+  readonly now: number
+  /** In milliseconds. */
+  readonly horizon: number
+}
+
+export const retry = (row: Row, { account, now }: Deciding): Step => {
+  if (isOpen(row)) return { ...wantedSince(account, now), ...waitsForNothing }
+  if (row.state === "refused") return { ...clean, ...wantedSince(account, now) }
   return row.state === "parked" ? "Resume it when you know that it may be sent." : isOver
 }
 
@@ -137,29 +215,43 @@ export const parkByOperator = (row: Row): Step => {
   return isOpen(row) || row.state === "refused" ? park("Operator") : isOver
 }
 
-export const resume = (row: Row, now: number, horizon: number, notExecuted: boolean): Step => {
+/** Why nobody can know yet that no request of a payout was executed. */
+const tooEarly = (row: Row, { horizon, now }: Deciding): string | undefined => {
+  if (row.underWayUntil !== null && now < row.underWayUntil) {
+    return `A request of it may be under way until ${DateTime.formatIso(time(row.underWayUntil))}. Look in the panel after that.`
+  }
+  const isSafe = row.parkedBecause !== "OtherClientId" && row.parkedBecause !== "Unreadable"
+  return isSafe && !mustNotRepeat(row, now, horizon)
+    ? "The service still knows its key. Resume it without notExecuted: true, and the same key is sent again."
+    : undefined
+}
+
+export const resume = (row: Row, deciding: Deciding, notExecuted: boolean): Step => {
+  const { account, horizon, now } = deciding
   if (row.state !== "parked") return "Only a parked payout can be resumed."
-  if (notExecuted) return clean
+  if (notExecuted && row.mayHaveLeftAt !== null) {
+    return tooEarly(row, deciding) ?? { ...clean, ...wantedSince(account, now) }
+  }
   if (mustNotRepeat(row, now, horizon)) {
     return "A request left longer ago than the horizon, so another one may pay twice. Look in the panel: settle it, or resume it with notExecuted: true."
   }
   const isUnknown = row.mayHaveLeftAt !== null && row.error !== null
-  return { state: isUnknown ? "unknown" : "accepted", parkedBecause: null }
+  return { state: isUnknown ? "unknown" : "accepted", parkedBecause: null, ...wantedSince(account, now) }
 }
 
 export const settle = (row: Row, as: "settled" | "failed"): Step => {
   if (row.state !== "refused" && row.state !== "accepted") {
-    return { state: as, mayHaveLeftAt: null, error: null, parkedBecause: null }
+    return { state: as, mayHaveLeftAt: null, error: null, parkedBecause: null, ...waitsForNothing }
   }
   return row.mayHaveLeftAt === null
     ? "No request of it is in doubt. If you know that it was paid, park it and then settle it."
     : "A request of it may be under way. Wait for its answer, or park it and then settle it."
 }
 
+const isWaitsFor = Schema.is(WaitsFor)
 const fieldsOf = Object.fromEntries(
   PayoutStatus.members.map(({ fields }) => [fields.state.literal, Object.keys(fields)])
 )
-const time = (millis: number) => DateTime.makeUnsafe(millis)
 
 /** The status of a row: the fields that `PayoutStatus` has for its state. */
 export const statusOf = (row: Row): PayoutStatus => {
@@ -177,6 +269,7 @@ export const statusOf = (row: Row): PayoutStatus => {
     submittedAt: time(row.submittedAt),
     updatedAt: time(row.updatedAt),
     mayHaveLeftAt: row.mayHaveLeftAt === null ? null : time(row.mayHaveLeftAt),
+    waitsFor: isWaitsFor(row.waitsFor) ? row.waitsFor : null,
     because: isUnreadable ? "Unreadable" : (row.parkedBecause ?? "Operator"),
     error: failure
   }

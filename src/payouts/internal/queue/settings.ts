@@ -6,6 +6,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Check from "../../../contract/Settings.ts"
+import { badAccountName, defaultAccount, isAccountName } from "./account.ts"
 import type { PayoutQueueOptions } from "../../PayoutQueueOptions.ts"
 
 const millis = (setting: string, input: Duration.Input) => Effect.map(Check.period(setting, input), Duration.toMillis)
@@ -31,6 +32,12 @@ const forgetOf = (forget: PayoutQueueOptions["forget"]) =>
 /** The settings of the layers, with their defaults. Times are in milliseconds. */
 export const settingsOf = (options: PayoutQueueOptions) =>
   Check.all({
+    account: Check.checked(
+      "account",
+      options.account ?? defaultAccount,
+      isAccountName(options.account ?? defaultAccount),
+      badAccountName
+    ),
     concurrency: Check.count("concurrency", options.concurrency ?? 20),
     lease: Effect.flatMap(millis("lease", options.lease ?? "30 seconds"), leaseOf),
     poll: millis("poll", options.poll ?? "1 second"),
@@ -38,9 +45,6 @@ export const settingsOf = (options: PayoutQueueOptions) =>
     drain: millis("drain", options.drain ?? "10 seconds"),
     maxAmount: Check.ifGiven(options.maxAmount, (value) => Check.count("maxAmount", value)),
     dailyCap: Check.ifGiven(options.dailyCap, (value) => Check.count("dailyCap", value)),
-    interval: Check.ifGiven(options.perSecond, (rate) =>
-      Check.checked("perSecond", Math.ceil(1000 / rate), rate > 0 && rate <= 1000, "must be above 0, at most 1000")
-    ),
     zone: Option.match(DateTime.zoneMakeNamed(options.zone ?? "America/Sao_Paulo"), {
       onNone: () => Check.wrong("zone", "must name a time zone, as America/Sao_Paulo"),
       onSome: Effect.succeed

@@ -2,13 +2,18 @@
  * The metrics of the queue, and the attributes of its log lines. Labels are states and causes, so there are few.
  */
 import * as Clock from "effect/Clock"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import { fingerprint } from "../../../contract/IdempotencyKey.ts"
 import { repeatedly, reportUntil } from "../../../durable/Work.ts"
 import { counter, gauge, setToNow, update } from "../../../internal/metrics.ts"
 import { errorType, log } from "../../../internal/spans.ts"
 import { namesOf } from "../machine.ts"
-import { failureOf, type Row } from "./row.ts"
+import { Centavos, format } from "../../../pix/Money.ts"
+import { WaitsFor } from "../../PayoutStatus.ts"
+import type { Account } from "./account.ts"
+import { type Count, failureOf, type Row } from "./row.ts"
+import type { Settings } from "./settings.ts"
 import type { Store } from "./store.ts"
 
 const waiting = gauge(
@@ -21,6 +26,21 @@ const centavos = gauge(
   "effect_pix_payout_queue_centavos",
   "{centavo}",
   "The sum of the payouts that wait, by their state"
+)
+const delayed = gauge(
+  "effect_pix_payout_queue_delayed",
+  "{payout}",
+  "Accepted payouts that cannot be sent now, by what they wait for"
+)
+const delayedCentavos = gauge(
+  "effect_pix_payout_queue_delayed_centavos",
+  "{centavo}",
+  "The sum of the accepted payouts that cannot be sent now, by what they wait for"
+)
+const served = gauge(
+  "effect_pix_payout_queue_served",
+  "1",
+  "Whether a worker ever served the account: 1 or 0. While it is 0, nothing is sent"
 )
 const paused = gauge("effect_pix_payout_queue_paused", "1", "Whether the workers are stopped by setPaused: 1 or 0")
 const measured = gauge(
@@ -42,7 +62,12 @@ export const causeOf = (row: Row): string | undefined => {
 
 /** Counts a payout that has a new state. */
 export const countChange = (row: Row): Effect.Effect<void> =>
-  update(changes, 1, { state: row.state, "error.type": causeOf(row) })
+  update(changes, 1, {
+    account: row.account,
+    state: row.state,
+    "error.type": causeOf(row),
+    result: failureOf(row)?._tag
+  })
 
 /** Whether any request of a payout may have moved money, for `payments.outcome`. */
 const outcomeOf = (row: Row) => {
@@ -70,29 +95,70 @@ export const attributesOf = (row: Row): Readonly<Record<string, unknown>> => {
   }
 }
 
-/** While the database cannot be reached, the gauges have their last values and this gauge is not updated. */
-const markMeasured = setToNow(measured)
+const states = ["accepted", "unknown", "parked"] as const
+const causes = ["Paused", ...WaitsFor.literals] as const
+type Cause = (typeof causes)[number]
 
-/** Measures the payouts that wait every minute, also in a process without a worker: two statements on an index. */
-export const measures = Effect.fnUntraced(function* (store: Store) {
+/** What the accepted payouts wait for that have no cause of their own, because of their account. */
+const causeOfAll = ({ blockedBecause, paused: isPaused }: Account): Cause | undefined =>
+  isPaused ? "Paused" : causes.find((cause) => cause === blockedBecause)
+
+const total = (counts: ReadonlyArray<Count>) => ({
+  count: counts.reduce((sum, of) => sum + of.count, 0),
+  amount: counts.reduce((sum, of) => sum + of.amount, 0)
+})
+
+/** Measures the payouts of an account that wait every minute, also in a process without a worker: two statements. */
+export const measures = Effect.fnUntraced(function* (store: Store, { account, zone }: Settings) {
   const nextWrite = yield* store.followWrites
+  /** While the database cannot be reached, the gauges have their last values and this gauge is not updated. */
+  const markMeasured = setToNow(measured, { account })
   let parked = 0
+  let ahead: string | undefined
+  /** A day that lies ahead has a sum only where a clock was wrong. */
+  const warnOfDayAhead = Effect.fnUntraced(function* (readAt: number) {
+    const today = DateTime.formatIsoDate(DateTime.setZone(DateTime.makeUnsafe(readAt), zone))
+    const found = yield* store.accounts.dayAfter(today)
+    if (found === undefined || found.day === ahead) return
+    ahead = found.day
+    yield* log(
+      "Warn",
+      `${format(Centavos.make(found.spent))} of the account ${account} are counted on ${found.day}, which lies ahead: a clock was wrong. They count against the cap of that day.`,
+      { "payments.account": account }
+    )
+  })
   const measure = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
     const counts = yield* store.counts
-    for (const state of ["accepted", "unknown", "parked"] as const) {
-      const found = counts.find((of) => of.state === state) ?? { count: 0, oldest: now, amount: 0 }
-      yield* update(waiting, found.count, { state })
-      yield* update(oldest, (now - found.oldest) / 1000, { state })
-      yield* update(centavos, found.amount, { state })
-      if (state === "parked" && found.count !== parked) {
-        parked = found.count
-        yield* log("Warn", `${found.count} payout(s) wait for a person: list({ state: "parked" }) names them.`, {
-          "payouts.parked": found.count
+    const row = yield* store.accounts.get
+    for (const state of states) {
+      const found = counts.filter((of) => of.state === state)
+      const { amount, count } = total(found)
+      yield* update(waiting, count, { account, state })
+      yield* update(oldest, count === 0 ? 0 : (now - Math.min(...found.map((of) => of.oldest))) / 1000, {
+        account,
+        state
+      })
+      yield* update(centavos, amount, { account, state })
+      if (state === "parked" && count !== parked) {
+        parked = count
+        yield* log("Warn", `${count} payout(s) wait for a person: list({ state: "parked" }) names them.`, {
+          "payments.account": account,
+          "payouts.parked": count
         })
       }
     }
-    yield* update(paused, (yield* store.isPaused) ? 1 : 0)
+    const ofAll = causeOfAll(row)
+    for (const cause of causes) {
+      const { amount, count } = total(
+        counts.filter((of) => of.state === "accepted" && (of.waitsFor ?? ofAll) === cause)
+      )
+      yield* update(delayed, count, { account, cause })
+      yield* update(delayedCentavos, amount, { account, cause })
+    }
+    yield* update(paused, row.paused ? 1 : 0, { account })
+    yield* update(served, row.servedAt === null ? 0 : 1, { account })
+    yield* warnOfDayAhead(row.readAt)
     yield* markMeasured
     // Payouts that wait grow older. Where none waits, nothing changes before the next write.
     if (counts.length === 0) yield* reportUntil(nextWrite, markMeasured)

@@ -10,15 +10,17 @@ import * as Struct from "effect/Struct"
 import { type Database, inTransaction, isOneOf, locked, requireOwnTransaction } from "../../../durable/Database.ts"
 import { healLost } from "../../../durable/Lost.ts"
 import { followWrites, soleWritesOf } from "../../../internal/soleWriter.ts"
+import { defaultAccount } from "./account.ts"
+import { makeAccountStore } from "./accountStore.ts"
 import { Count, Row } from "./row.ts"
-import { mostPauses, pauses, type Place, type Store, type Stored } from "./store.ts"
+import { accountKey, type Place, type Store, type Stored } from "./store.ts"
 import { ended as endedStates, open as openStates } from "./tables.ts"
 
-/** The name of the payouts' queue. The number is the version of its elements. */
-export const queueName = "effect-pix/payouts/1"
+/** The name of an account's queue of payouts. The number is the version of its elements. */
+export const queueNameOf = (account: string) =>
+  account === defaultAccount ? "effect-pix/payouts/1" : `effect-pix/payouts/1/${account}`
 
 const table = "effect_pix_payouts"
-const limitsTable = "effect_pix_payout_limits"
 const historyTable = "effect_pix_payout_history"
 
 const decodeRows = Schema.decodeUnknownEffect(Schema.Array(Row))
@@ -27,10 +29,11 @@ const decodeCounts = Schema.decodeUnknownEffect(Schema.Array(Count))
 /** The column of a field. */
 const columnOf = (field: string) => Str.camelToSnake(field)
 
-export const make = (database: Database): Store => {
+export const make = (database: Database, account: string): Store => {
   const { dialect, sql } = database
   const payouts = sql(table)
-  const limits = sql(limitsTable)
+  const accounts = makeAccountStore(database, account)
+  const ofAccount = sql`account = ${account}`
   const histories = sql(historyTable)
   const all = sql.literal(
     Struct.keys(Row.fields)
@@ -44,11 +47,11 @@ export const make = (database: Database): Store => {
   const page = (column: "submitted_at" | "updated_at", state: string | undefined, after: Place, limit: number) => {
     const at = sql(column)
     const inState = state === undefined ? sql.literal("") : sql`state = ${state} AND`
-    return select(sql`WHERE ${inState} (${at}, idempotency_key) > (${after.at}, ${after.key})
+    return select(sql`WHERE ${ofAccount} AND ${inState} (${at}, idempotency_key) > (${after.at}, ${after.key})
       ORDER BY ${at}, idempotency_key LIMIT ${limit}`)
   }
   /** The rows whose keys a SELECT finds, by the primary key. */
-  const hasKeyOf = (keys: Fragment) => isOneOf(database, "idempotency_key", keys)
+  const hasKeyOf = (keys: Fragment) => sql`${ofAccount} AND ${isOneOf(database, "idempotency_key", keys)}`
   /** Many values in one parameter, so that one prepared statement serves any number of them. */
   const unpacked = (json: string) =>
     dialect === "pg"
@@ -58,7 +61,7 @@ export const make = (database: Database): Store => {
   // PostgreSQL ends a transaction whose process sends no statement for this long, and with it the locks.
   const idleTimeout = sql`SELECT set_config('idle_in_transaction_session_timeout', '2000', true)`
   // A row that was deleted by hand has left its entries, and its reference can be submitted again.
-  const replacing = sql.literal("ON CONFLICT (idempotency_key, version) DO UPDATE SET entry = excluded.entry")
+  const replacing = sql.literal("ON CONFLICT (account, idempotency_key, version) DO UPDATE SET entry = excluded.entry")
   /**
    * Runs a statement that returns the version of one row, and writes the entry of that version; false where there was no
    * such row. On PostgreSQL both are one statement, since a process that is suspended between two statements would hold
@@ -67,8 +70,8 @@ export const make = (database: Database): Store => {
   const recorded = (statement: Statement<{ readonly version: unknown }>, key: string, entry: string): Stored<boolean> =>
     dialect === "pg"
       ? Effect.map(
-          sql`WITH changed AS (${statement}) INSERT INTO ${histories} (idempotency_key, version, entry)
-            SELECT CAST(${key} AS VARCHAR(64)), version, CAST(${entry} AS TEXT) FROM changed ${replacing} RETURNING version`,
+          sql`WITH changed AS (${statement}) INSERT INTO ${histories} (account, idempotency_key, version, entry)
+            SELECT CAST(${account} AS VARCHAR(32)), CAST(${key} AS VARCHAR(64)), version, CAST(${entry} AS TEXT) FROM changed ${replacing} RETURNING version`,
           ({ length }) => length > 0
         )
       : transaction(
@@ -76,8 +79,8 @@ export const make = (database: Database): Store => {
             row === undefined
               ? Effect.succeed(false)
               : Effect.as(
-                  sql`INSERT INTO ${histories} (idempotency_key, version, entry)
-                    VALUES (${key}, ${row.version}, ${entry}) ${replacing}`,
+                  sql`INSERT INTO ${histories} (account, idempotency_key, version, entry)
+                    VALUES (${account}, ${key}, ${row.version}, ${entry}) ${replacing}`,
                   true
                 )
           )
@@ -94,7 +97,7 @@ export const make = (database: Database): Store => {
   const drain = (before: number, which: string, statement: (rows: Fragment) => Stored<ReadonlyArray<unknown>>) =>
     statement(
       hasKeyOf(sql`SELECT idempotency_key FROM ${payouts}
-        WHERE ${ended} ${sql.literal(which)} AND updated_at < ${before} ORDER BY updated_at LIMIT 1000 ${locked(database)}`)
+        WHERE ${ofAccount} AND ${ended} ${sql.literal(which)} AND updated_at < ${before} ORDER BY updated_at LIMIT 1000 ${locked(database)}`)
     ).pipe(Effect.repeat({ while: ({ length }) => length === 1000 }), Effect.asVoid)
 
   const heal =
@@ -103,18 +106,19 @@ export const make = (database: Database): Store => {
       healLost(
         database,
         {
-          queueName,
+          queueName: queueNameOf(account),
           table,
           key: "idempotency_key",
           element: sql.literal(
             "(idempotency_key || '#' || CAST(submitted_at AS VARCHAR(20)) || '#' || CAST(generation AS VARCHAR(20)))"
           ),
-          where: sql`${open} AND ${sql.literal(where)}`
+          where: sql`${ofAccount} AND ${open} AND ${sql.literal(where)}`
         },
         healRow
       )
 
   return {
+    accounts,
     requireOwnTransaction: (operation) => requireOwnTransaction(database, operation),
     transaction,
     shortTransaction: (effect) => transaction(dialect === "pg" ? Effect.andThen(idleTimeout, effect) : effect),
@@ -125,12 +129,13 @@ export const make = (database: Database): Store => {
         sql`INSERT INTO ${payouts} ${sql.insert(Record.mapKeys({ ...row }, columnOf))} ON CONFLICT DO NOTHING RETURNING version`,
         ({ length }) => length > 0
       ),
-    get: (key) => Effect.map(select(sql`WHERE idempotency_key = ${key}`), ([row]) => row),
-    update: (from, to, entry) => {
+    get: (key) => Effect.map(select(sql`WHERE ${ofAccount} AND idempotency_key = ${key}`), ([row]) => row),
+    update: (from, to, entry, only) => {
       const changed = Record.filter({ ...to }, (value, field) => value !== from[field as keyof Row]) // a field of a row
       const statement = sql<{ readonly version: unknown }>`UPDATE ${payouts} SET ${sql.update(
         Record.mapKeys(changed, columnOf)
-      )} WHERE idempotency_key = ${from.idempotencyKey} AND version = ${from.version} RETURNING version`
+      )} WHERE ${ofAccount} AND idempotency_key = ${from.idempotencyKey} AND version = ${from.version}
+        ${only === undefined ? sql.literal("") : sql`AND ${only}`} RETURNING version`
       return entry === undefined
         ? Effect.map(statement, ({ length }) => length > 0)
         : recorded(statement, from.idempotencyKey, entry)
@@ -138,7 +143,7 @@ export const make = (database: Database): Store => {
     history: (key) =>
       Effect.map(
         sql<{ readonly entry: string }>`SELECT entry AS "entry" FROM ${histories}
-          WHERE idempotency_key = ${key} ORDER BY version`,
+          WHERE ${ofAccount} AND idempotency_key = ${key} ORDER BY version`,
         (rows) => rows.map(({ entry }) => entry)
       ),
     list: (state, after, limit) => page("submitted_at", state, after, limit),
@@ -152,8 +157,9 @@ export const make = (database: Database): Store => {
     healInserted: heal("generation = 0"),
     healLost: heal("generation > 0"),
     counts: Effect.flatMap(
-      sql`SELECT state AS "state", COUNT(*) AS "count", MIN(submitted_at) AS "oldest", SUM(amount) AS "amount" FROM ${payouts}
-        WHERE state IN ('accepted', 'unknown', 'parked') GROUP BY state`,
+      sql`SELECT state AS "state", waits_for AS "waitsFor", COUNT(*) AS "count", MIN(submitted_at) AS "oldest",
+          SUM(amount) AS "amount" FROM ${payouts}
+        WHERE ${ofAccount} AND state IN ('accepted', 'unknown', 'parked') GROUP BY state, waits_for`,
       (rows) => Effect.orDie(decodeCounts(rows))
     ),
     forget: ({ data, rows }) =>
@@ -165,38 +171,15 @@ export const make = (database: Database): Store => {
         ),
         rows === undefined ? Effect.void : drain(rows, "", forgetRows)
       ),
-    isPaused: Effect.map(sql<{ readonly paused: unknown }>`SELECT paused AS "paused" FROM ${limits}`, ([row]) =>
-      Boolean(row?.paused)
-    ),
-    setPaused: (paused, entry) =>
+    changeSender: (fingerprint, entry) =>
       transaction(
-        Effect.andThen(
-          recorded(
-            sql`UPDATE ${limits} SET paused = ${paused}, version = version + 1 RETURNING version`,
-            pauses,
-            entry
-          ),
-          sql`DELETE FROM ${histories} WHERE idempotency_key = ${pauses}
-            AND version <= (SELECT version FROM ${limits}) - ${sql.literal(String(mostPauses))}`
-        )
-      ).pipe(Effect.asVoid),
-    turn: (now, interval) => {
-      const greater = sql.literal(dialect === "pg" ? "GREATEST" : "MAX")
-      return Effect.map(
-        sql<{ readonly next: unknown }>`UPDATE ${limits}
-          SET next_at = ${greater}(next_at, CAST(${now} AS BIGINT)) + CAST(${interval} AS BIGINT) RETURNING next_at AS "next"`,
-        ([row]) => Number(row?.next ?? now + interval) - interval
+        Effect.gen(function* () {
+          const version = yield* accounts.changeSender(fingerprint)
+          if (version === undefined) return false
+          yield* sql`INSERT INTO ${histories} (account, idempotency_key, version, entry)
+            VALUES (${account}, ${accountKey}, ${version}, ${entry}) ${replacing}`
+          return true
+        })
       )
-    },
-    spend: (day, amount, cap) => {
-      const spent = sql`(CASE WHEN day = ${day} THEN spent ELSE 0 END + CAST(${amount} AS BIGINT))`
-      return Effect.map(
-        sql`UPDATE ${limits} SET spent = ${spent}, day = ${day}
-          WHERE day <= ${day} AND ${spent} <= CAST(${cap} AS BIGINT) RETURNING id`,
-        (rows) => rows.length > 0
-      )
-    },
-    unspend: (day, amount) =>
-      Effect.asVoid(sql`UPDATE ${limits} SET spent = spent - CAST(${amount} AS BIGINT) WHERE day = ${day}`)
   }
 }

@@ -4,10 +4,12 @@
 import type * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { SqlError } from "effect/sql/SqlError"
+import type { Fragment } from "effect/sql/Statement"
 import type { ForeignTransaction } from "../../../durable/Database.ts"
 import type { LostRow } from "../../../durable/Lost.ts"
 import type { NextWrite } from "../../../internal/soleWriter.ts"
 import type { PayoutState } from "../../PayoutStatus.ts"
+import type { AccountStore } from "./accountStore.ts"
 import type { Count, Row } from "./row.ts"
 
 /** An operation on the database. */
@@ -22,12 +24,12 @@ export interface Place {
 /** Calls `heal` for each row that it finds, and returns their number. */
 type Heal = <E>(heal: (row: LostRow) => Effect.Effect<unknown, E>) => Effect.Effect<number, E | SqlError>
 
-/** The key of the pauses in the history. No payout has it, since the keys of payouts have a hash. */
-export const pauses = "pauses"
-/** How many pauses are stored. */
-export const mostPauses = 1000
+/** The key of an account's own changes in the history. No payout has it, since the keys of payouts have a hash. */
+export const accountKey = "account"
 
 export interface Store {
+  /** The row of the account, and its sums of days. */
+  readonly accounts: AccountStore
   /** Fails where the caller is in a transaction of another database client. */
   readonly requireOwnTransaction: (operation: string) => Effect.Effect<void, ForeignTransaction>
   /** Joins the caller's transaction, or makes one. */
@@ -41,8 +43,11 @@ export interface Store {
   /** Whether it was inserted: there may be a row with this key. */
   readonly insert: (row: Row) => Stored<boolean>
   readonly get: (key: string) => Stored<Row | undefined>
-  /** Whether the row was changed, with its entry of the history: another process may have changed it first. */
-  readonly update: (from: Row, to: Row, entry: string | undefined) => Stored<boolean>
+  /**
+   * Whether the row was changed, with its entry of the history: another process may have changed it first. `only` is one
+   * more condition.
+   */
+  readonly update: (from: Row, to: Row, entry: string | undefined, only?: Fragment) => Stored<boolean>
   /** The entries of a key, the oldest first. */
   readonly history: (key: string) => Stored<ReadonlyArray<string>>
   /** The oldest first. */
@@ -55,19 +60,12 @@ export interface Store {
   readonly healInserted: Heal
   /** The open rows whose element is no longer in the queue. */
   readonly healLost: Heal
-  /** How many payouts are accepted, unknown and parked. */
+  /** How many payouts are accepted, unknown and parked, by what they wait for. */
   readonly counts: Stored<ReadonlyArray<Count>>
   /**
    * Deletes the requests of payouts that ended before `data`, and the rows and histories of those that ended before `rows`.
    */
   readonly forget: (before: { readonly data: number; readonly rows: number | undefined }) => Stored<void>
-  readonly isPaused: Stored<boolean>
-  /** Sets the pause, and writes its entry under `pauses`. The latest 1,000 entries are stored. */
-  readonly setPaused: (paused: boolean, entry: string) => Stored<void>
-  /** Takes the next turn of all workers, and returns its time. */
-  readonly turn: (now: number, interval: number) => Stored<number>
-  /** Adds to the sum of a day, unless the sum would exceed the cap or a later day has begun. */
-  readonly spend: (day: string, amount: number, cap: number) => Stored<boolean>
-  /** Subtracts from the sum of a day. */
-  readonly unspend: (day: string, amount: number) => Stored<void>
+  /** Replaces the sender of the account, with its entry of the history; false where it is so already. */
+  readonly changeSender: (fingerprint: string, entry: string) => Stored<boolean>
 }

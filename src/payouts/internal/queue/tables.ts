@@ -1,7 +1,13 @@
 /**
- * The tables of the payout queue. `effect_pix_payouts` has a row for each reference; `effect_pix_payout_history` has one
- * for each change of a payout, by the version of the row that the change made, and of the pause;
- * `effect_pix_payout_limits` has one row, which all workers count on. A migration that was published is never edited.
+ * The tables of the payout queue:
+ *
+ * - `effect_pix_payouts`: a row for each account and reference.
+ * - `effect_pix_payout_history`: an entry for each change of a payout, by the version of the row that the change made; and
+ *   under the key `account` one for each change of the account's sender.
+ * - `effect_pix_payout_accounts`: a row for each account, which all its workers share.
+ * - `effect_pix_payout_days`: the sum of an account and a day, for the cap of a day.
+ *
+ * A migration that was published is never edited.
  */
 import type { Tables } from "../../../durable/Tables.ts"
 
@@ -18,7 +24,8 @@ const lastTime = 8_640_000_000_000_000
 
 const create = (types: { readonly now: string; readonly boolean: string; readonly no: string }) => [
   `CREATE TABLE effect_pix_payouts (
-  idempotency_key VARCHAR(64) PRIMARY KEY CHECK (LENGTH(idempotency_key) <= 64),
+  account VARCHAR(32) NOT NULL DEFAULT 'default',
+  idempotency_key VARCHAR(64) NOT NULL CHECK (LENGTH(idempotency_key) <= 64),
   reference TEXT NOT NULL,
   amount BIGINT NOT NULL CHECK (amount BETWEEN 1 AND ${Number.MAX_SAFE_INTEGER}),
   request TEXT,
@@ -27,38 +34,59 @@ const create = (types: { readonly now: string; readonly boolean: string; readonl
   generation INTEGER NOT NULL DEFAULT 0,
   sends INTEGER NOT NULL DEFAULT 0,
   may_have_left_at BIGINT,
+  fingerprint VARCHAR(40),
+  marked_at BIGINT,
+  under_way_until BIGINT,
+  wanted_at BIGINT,
+  paused_millis BIGINT NOT NULL DEFAULT 0,
+  waits_for VARCHAR(30),
+  waits_since BIGINT,
   counted_day VARCHAR(10),
   withdrawal_id BIGINT,
   error TEXT,
   parked_because VARCHAR(20),
   submitted_at BIGINT NOT NULL DEFAULT (${types.now}) CHECK (submitted_at BETWEEN 0 AND ${lastTime}),
   updated_at BIGINT NOT NULL DEFAULT (${types.now}) CHECK (updated_at BETWEEN 0 AND ${lastTime}),
-  version INTEGER NOT NULL DEFAULT 1
+  version INTEGER NOT NULL DEFAULT 1,
+  PRIMARY KEY (account, idempotency_key)
 )`,
-  "CREATE INDEX effect_pix_payouts_submitted ON effect_pix_payouts (submitted_at, idempotency_key)",
-  "CREATE INDEX effect_pix_payouts_state ON effect_pix_payouts (state, submitted_at, idempotency_key)",
-  "CREATE INDEX effect_pix_payouts_changed ON effect_pix_payouts (updated_at, idempotency_key)",
-  `CREATE INDEX effect_pix_payouts_open ON effect_pix_payouts (idempotency_key) WHERE ${open}`,
-  "CREATE INDEX effect_pix_payouts_unqueued ON effect_pix_payouts (idempotency_key) WHERE generation = 0",
-  `CREATE INDEX effect_pix_payouts_data ON effect_pix_payouts (updated_at) WHERE ${ended} AND request IS NOT NULL`,
-  `CREATE TABLE effect_pix_payout_limits (
-  id INTEGER PRIMARY KEY CHECK (id = 1),
+  "CREATE INDEX effect_pix_payouts_submitted ON effect_pix_payouts (account, submitted_at, idempotency_key)",
+  "CREATE INDEX effect_pix_payouts_state ON effect_pix_payouts (account, state, submitted_at, idempotency_key)",
+  "CREATE INDEX effect_pix_payouts_changed ON effect_pix_payouts (account, updated_at, idempotency_key)",
+  `CREATE INDEX effect_pix_payouts_open ON effect_pix_payouts (account, idempotency_key) WHERE ${open}`,
+  "CREATE INDEX effect_pix_payouts_unqueued ON effect_pix_payouts (account, idempotency_key) WHERE generation = 0",
+  `CREATE INDEX effect_pix_payouts_data ON effect_pix_payouts (account, updated_at) WHERE ${ended} AND request IS NOT NULL`,
+  `CREATE TABLE effect_pix_payout_accounts (
+  account VARCHAR(32) PRIMARY KEY,
+  served_at BIGINT,
+  fingerprint VARCHAR(40) UNIQUE,
+  company_id BIGINT,
+  horizon BIGINT,
   paused ${types.boolean} NOT NULL DEFAULT ${types.no},
-  next_at BIGINT NOT NULL DEFAULT 0,
-  day VARCHAR(10) NOT NULL DEFAULT '',
-  spent BIGINT NOT NULL DEFAULT 0
+  paused_at BIGINT,
+  paused_millis BIGINT NOT NULL DEFAULT 0,
+  pause TEXT,
+  blocked_at BIGINT,
+  blocked_because VARCHAR(30),
+  probes INTEGER NOT NULL DEFAULT 0,
+  probe_at BIGINT,
+  probe_key VARCHAR(64),
+  version INTEGER NOT NULL DEFAULT 0
 )`,
-  "INSERT INTO effect_pix_payout_limits (id) VALUES (1)"
-]
-
-const addHistory = [
+  "INSERT INTO effect_pix_payout_accounts (account) VALUES ('default')",
+  `CREATE TABLE effect_pix_payout_days (
+  account VARCHAR(32) NOT NULL,
+  day VARCHAR(10) NOT NULL,
+  spent BIGINT NOT NULL,
+  PRIMARY KEY (account, day)
+)`,
   `CREATE TABLE effect_pix_payout_history (
+  account VARCHAR(32) NOT NULL,
   idempotency_key VARCHAR(64) NOT NULL,
   version INTEGER NOT NULL,
   entry TEXT NOT NULL,
-  PRIMARY KEY (idempotency_key, version)
-)`,
-  "ALTER TABLE effect_pix_payout_limits ADD COLUMN version INTEGER NOT NULL DEFAULT 0"
+  PRIMARY KEY (account, idempotency_key, version)
+)`
 ]
 
 export const tables: Tables = {
@@ -71,7 +99,6 @@ export const tables: Tables = {
         no: "FALSE"
       }),
       sqlite: create({ now: "CAST(unixepoch('subsec') * 1000 AS INTEGER)", boolean: "INTEGER", no: "0" })
-    },
-    "0002_history": { pg: addHistory, sqlite: addHistory }
+    }
   }
 }

@@ -1,0 +1,57 @@
+/**
+ * An account as it is in the table, which all its workers share: the sender of its payouts, its pause, and the wait that
+ * begins where the service refuses every request alike. Nothing here reads or writes.
+ */
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import { Bool, Int, orNull, startingAt } from "./columns.ts"
+
+/** The account of a queue without the option `account`. */
+export const defaultAccount = "default"
+
+/** The name of an account: it has no slash, so that no key is that of two accounts. */
+export const isAccountName = (name: unknown): name is string =>
+  Predicate.isString(name) && /^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$/.test(name)
+
+/** What is wrong with another name. */
+export const badAccountName =
+  "must be 1 to 32 letters, digits, dots, hyphens or underscores, and begin with a letter or a digit"
+
+/** One account. Times are in milliseconds since 1970. */
+export const Account = Schema.Struct({
+  account: Schema.String,
+  /** When a worker served it first. Null: no worker ever did. */
+  servedAt: orNull(Int),
+  /** The fingerprint of the sender under which its payouts are sent. Null: no worker's sender is known yet. */
+  fingerprint: orNull(Schema.String),
+  /** The company that pays: that of the worker's client, or of the first recorded withdrawal. */
+  companyId: orNull(Int),
+  /** The horizon of the worker that began last, in milliseconds. */
+  horizon: orNull(Int),
+  paused: Bool.pipe(Schema.withConstructorDefault(Effect.succeed(false))),
+  /** When the pause began. */
+  pausedAt: orNull(Int),
+  /** How long all pauses that are over took, in milliseconds. */
+  pausedMillis: startingAt(0),
+  /** The last `setPaused`, as JSON. */
+  pause: orNull(Schema.String),
+  /**
+   * Since when the service refuses every request alike, and one payout is tried at a time. A pause moves it forward, since
+   * waiting for a pause is not counted.
+   */
+  blockedAt: orNull(Int),
+  blockedBecause: orNull(Schema.String),
+  /** How many payouts were tried since. */
+  probes: startingAt(0),
+  /** From when the next payout may be tried, by the clock of the database. While one is tried, it is the end of its lease. */
+  probeAt: orNull(Int),
+  /** The key of the payout that is tried. */
+  probeKey: orNull(Schema.String),
+  version: startingAt(0)
+})
+export interface Account extends Schema.Schema.Type<typeof Account> {}
+
+/** How long the account was paused until now, in milliseconds. */
+export const pausedUntil = ({ paused, pausedAt, pausedMillis }: Account, now: number): number =>
+  pausedMillis + (paused && pausedAt !== null ? Math.max(0, now - pausedAt) : 0)

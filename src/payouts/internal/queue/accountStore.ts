@@ -1,0 +1,176 @@
+/**
+ * The row of an account, and its sums of days. All workers of the account share them, so each statement is conditional.
+ * Times of the wait after a refusal of all requests, and days, are those of the database's clock.
+ */
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import type { Fragment } from "effect/sql/Statement"
+import type { SqlError } from "effect/sql/SqlError"
+import * as Str from "effect/String"
+import * as Struct from "effect/Struct"
+import type { Database } from "../../../durable/Database.ts"
+import { databaseNow } from "../../../durable/Now.ts"
+import { Account } from "./account.ts"
+import { Int } from "./columns.ts"
+
+const table = "effect_pix_payout_accounts"
+const daysTable = "effect_pix_payout_days"
+
+const Read = Schema.Struct({ ...Account.fields, readAt: Int })
+/** An account, and the time at which it was read, by the clock of the database. */
+export interface ReadAccount extends Schema.Schema.Type<typeof Read> {}
+const decode = Schema.decodeUnknownEffect(Schema.Array(Read))
+
+export type AccountStore = ReturnType<typeof makeAccountStore>
+
+export const makeAccountStore = (database: Database, account: string) => {
+  const { dialect, sql } = database
+  const accounts = sql(table)
+  const days = sql(daysTable)
+  const all = sql.literal(
+    Struct.keys(Account.fields)
+      .map((field) => `${Str.camelToSnake(field)} AS "${field}"`)
+      .join(", ")
+  )
+  const insertIfAbsent = sql`INSERT INTO ${accounts} (account) VALUES (${account}) ON CONFLICT DO NOTHING`
+
+  /** Whether a statement that returns rows found one. */
+  const found = <E>(rows: Effect.Effect<ReadonlyArray<unknown>, E>): Effect.Effect<boolean, E> =>
+    Effect.map(rows, ({ length }) => length > 0)
+  const update = (changes: Fragment, where: Fragment) =>
+    found(sql`UPDATE ${accounts} SET ${changes} WHERE account = ${account} AND ${where} RETURNING account`)
+
+  const todayIn = ({ id }: DateTime.TimeZone.Named): Effect.Effect<Fragment> =>
+    dialect === "pg"
+      ? Effect.succeed(sql`to_char(clock_timestamp() AT TIME ZONE ${id}, 'YYYY-MM-DD')`)
+      : Effect.map(DateTime.now, (now) => sql`${DateTime.formatIsoDate(DateTime.setZoneNamedUnsafe(now, id))}`)
+
+  return {
+    /** The account as it is now. Where it has no row, nobody served or paused it. */
+    get: Effect.gen(function* () {
+      const now = yield* databaseNow(database)
+      const rows = yield* sql`SELECT ${all}, ${now} AS "readAt" FROM ${accounts} WHERE account = ${account}`
+      const [read] = yield* Effect.orDie(decode(rows))
+      return read ?? { ...Account.make({ account }), readAt: 0 }
+    }),
+
+    /** A worker begins. */
+    serve: (at: number, horizon: number) =>
+      Effect.andThen(
+        insertIfAbsent,
+        update(sql`served_at = COALESCE(served_at, CAST(${at} AS BIGINT)), horizon = ${horizon}`, sql`1 = 1`)
+      ),
+    /** Stores the sender of an account that has none. */
+    bind: (fingerprint: string, companyId: number | null) =>
+      update(sql`fingerprint = ${fingerprint}, company_id = ${companyId}`, sql`fingerprint IS NULL`),
+    /** Stores the company of the first recorded withdrawal, and the fingerprint with it. */
+    learnCompany: (from: string, to: string, companyId: number) =>
+      update(
+        sql`fingerprint = ${to}, company_id = ${companyId}`,
+        sql`fingerprint = ${from} AND company_id IS NULL
+          AND NOT EXISTS (SELECT 1 FROM ${accounts} AS other WHERE other.fingerprint = ${to} AND other.account <> ${account})`
+      ),
+    /** Another account with this fingerprint, if there is one. */
+    otherOf: (fingerprint: string) =>
+      Effect.map(
+        sql<{
+          readonly account: string
+        }>`SELECT account AS "account" FROM ${accounts} WHERE fingerprint = ${fingerprint} AND account <> ${account}`,
+        ([row]) => row?.account
+      ),
+    /** Replaces the sender, as a person says, and returns the number of the change; `undefined` where it is so already. */
+    changeSender: (fingerprint: string) =>
+      Effect.andThen(
+        insertIfAbsent,
+        Effect.map(
+          sql<{ readonly version: unknown }>`UPDATE ${accounts}
+            SET fingerprint = ${fingerprint}, version = version + 1
+            WHERE account = ${account} AND (fingerprint IS NULL OR fingerprint <> ${fingerprint})
+            RETURNING version AS "version"`,
+          ([row]) => (row === undefined ? undefined : Number(row.version))
+        )
+      ),
+
+    /** Sets the pause. A pause that ends is added to the sum of all, and moves `blocked_at` forward. */
+    setPaused: (paused: boolean, at: number, pause: string) => {
+      const now = sql`CAST(${at} AS BIGINT)`
+      const later = sql.literal(dialect === "pg" ? "GREATEST" : "MAX")
+      const began = sql`COALESCE(paused_at, ${now})`
+      return Effect.asVoid(
+        Effect.andThen(
+          insertIfAbsent,
+          paused
+            ? update(sql`paused = ${true}, paused_at = ${began}, pause = ${pause}`, sql`1 = 1`)
+            : update(
+                sql`paused = ${false}, paused_at = NULL, pause = ${pause},
+                  paused_millis = paused_millis + ${later}(0, ${now} - ${began}),
+                  blocked_at = blocked_at + ${later}(0, ${now} - ${later}(blocked_at, ${began}))`,
+                sql`1 = 1`
+              )
+        )
+      )
+    },
+
+    /** Begins the wait, of which one payout at a time is tried; false where it had begun. */
+    block: (because: string, delay: number) =>
+      Effect.flatMap(databaseNow(database), (now) =>
+        update(
+          sql`blocked_at = ${now}, blocked_because = ${because}, probes = 0, probe_at = ${now} + ${delay}, probe_key = NULL`,
+          sql`blocked_at IS NULL`
+        )
+      ),
+    /** Takes the permit to try one payout, for as long as the lease lasts. */
+    takeProbe: (key: string, lease: number) =>
+      Effect.flatMap(databaseNow(database), (now) =>
+        update(
+          sql`probe_key = ${key}, probe_at = ${now} + ${lease}`,
+          sql`blocked_at IS NOT NULL AND probe_at <= ${now}`
+        )
+      ),
+    /** Gives the permit back: the next payout is tried after a delay. */
+    endProbe: (key: string, delay: number) =>
+      Effect.flatMap(databaseNow(database), (now) =>
+        update(sql`probe_key = NULL, probe_at = ${now} + ${delay}, probes = probes + 1`, sql`probe_key = ${key}`)
+      ),
+    /** The next payout is tried at once, unless one is being tried. */
+    probeNow: Effect.flatMap(databaseNow(database), (now) =>
+      update(sql`probe_at = ${now}`, sql`blocked_at IS NOT NULL AND probe_key IS NULL`)
+    ),
+    /** Ends the wait. */
+    unblock: (key: string) =>
+      update(
+        sql`blocked_at = NULL, blocked_because = NULL, probes = 0, probe_at = NULL, probe_key = NULL`,
+        sql`probe_key = ${key}`
+      ),
+
+    /** Adds to the sum of today and returns the day; `undefined` where the sum would exceed the cap. */
+    spend: (amount: number, cap: number, zone: DateTime.TimeZone.Named): Effect.Effect<string | undefined, SqlError> =>
+      Effect.flatMap(
+        todayIn(zone),
+        (today) => sql<{ readonly day: string }>`INSERT INTO ${days} (account, day, spent)
+          SELECT ${account}, ${today}, CAST(${amount} AS BIGINT) WHERE CAST(${amount} AS BIGINT) <= CAST(${cap} AS BIGINT)
+          ON CONFLICT (account, day) DO UPDATE SET spent = ${days}.spent + excluded.spent
+          WHERE ${days}.spent + excluded.spent <= CAST(${cap} AS BIGINT) RETURNING day AS "day"`
+      ).pipe(Effect.map(([row]) => row?.day)),
+    /** Subtracts from the sum of a day. */
+    unspend: (day: string, amount: number) =>
+      Effect.asVoid(
+        sql`UPDATE ${days} SET spent = spent - CAST(${amount} AS BIGINT) WHERE account = ${account} AND day = ${day}`
+      ),
+    /** The last day that has a sum, if it is after a day. */
+    dayAfter: (day: string) =>
+      Effect.map(
+        sql<{ readonly day: string; readonly spent: unknown }>`SELECT day AS "day", spent AS "spent" FROM ${days}
+          WHERE account = ${account} AND day > ${day} AND spent > 0 ORDER BY day DESC LIMIT 1`,
+        ([row]) => (row === undefined ? undefined : { day: row.day, spent: Number(row.spent) })
+      ),
+
+    /** Whether a request of a payout may be sent, as SQL for the statement that marks it. */
+    allows: (key: string, fingerprint: string | undefined): Fragment => {
+      const same = fingerprint === undefined ? sql.literal("") : sql`AND fingerprint = ${fingerprint}`
+      return sql`EXISTS (SELECT 1 FROM ${accounts} WHERE account = ${account} AND NOT paused
+        AND (blocked_at IS NULL OR probe_key = ${key}) ${same})`
+    }
+  }
+}

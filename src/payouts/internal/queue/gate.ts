@@ -1,0 +1,107 @@
+/**
+ * Decides when a worker may send a payout. Nothing is sent during a pause. After a 401 or a redirect, which every payout of the
+ * account would meet, one payout is tried at a time until another answer comes. The permit to try it is a lease in the
+ * account's row, so that the end of its process stops no other one.
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Semaphore from "effect/Semaphore"
+import type { SqlError } from "effect/sql/SqlError"
+import type { RequestWithdrawalError } from "../../../contract/PaymentsError.ts"
+import type { Withdrawal } from "../../../contract/Withdrawal.ts"
+import { errorType, log } from "../../../internal/spans.ts"
+import type { ParkedBecause } from "../../PayoutStatus.ts"
+import { causeForAll, isAnswer } from "../machine.ts"
+import type { Account } from "./account.ts"
+import type { ReadAccount } from "./accountStore.ts"
+import type { Row } from "./row.ts"
+import type { Settings } from "./settings.ts"
+import type { Store } from "./store.ts"
+
+/** A payout may be sent. With `isProbe` it is the one that is tried. */
+export interface Permit {
+  readonly account: Account
+  readonly isProbe: boolean
+}
+
+/** How long after a failed try the next payout is tried, in milliseconds. */
+const probeDelay = (probes: number) => Math.min(1000 * 2 ** probes, 300_000)
+
+export type Gate = Effect.Success<ReturnType<typeof makeGate>>
+
+export const makeGate = Effect.fnUntraced(function* ({ accounts }: Store, settings: Settings) {
+  const scope = yield* Effect.scope
+  const reading = Semaphore.makeUnsafe(1)
+  const probing = Semaphore.makeUnsafe(1)
+  let known: ReadAccount | undefined
+  const forget = Effect.sync(() => {
+    known = undefined
+  })
+  /** The account, read at most once a second. A timer ends that second, since the wall clock may go back. */
+  const current: Effect.Effect<ReadAccount, SqlError> = reading.withPermit(
+    Effect.suspend(() =>
+      known === undefined
+        ? Effect.tap(Effect.withTracerEnabled(accounts.get, false), (read) => {
+            known = read
+            return Effect.forkIn(Effect.delay(forget, "1 second"), scope)
+          })
+        : Effect.succeed(known)
+    )
+  )
+
+  const takeProbe = (account: ReadAccount, key: string) =>
+    (account.probeAt ?? 0) > account.readAt
+      ? Effect.succeed(false)
+      : Effect.map(
+          probing.withPermitsIfAvailable(1)(Effect.tap(accounts.takeProbe(key, settings.lease), forget)),
+          (taken) => taken._tag === "Some" && taken.value
+        )
+
+  /** Waits until a payout may be sent, or until there is a reason to park it. */
+  const untilAllowed = (
+    row: Row,
+    obstacle: (row: Row, account: Account, now: number) => ParkedBecause | undefined
+  ): Effect.Effect<Permit | ParkedBecause, SqlError> =>
+    Effect.gen(function* () {
+      for (;;) {
+        const account = yield* current
+        const because = obstacle(row, account, yield* Clock.currentTimeMillis)
+        if (because !== undefined) return because
+        if (!account.paused && account.blockedAt === null) return { account, isProbe: false }
+        if (!account.paused && (yield* takeProbe(account, row.idempotencyKey))) return { account, isProbe: true }
+        yield* Effect.sleep("1 second")
+      }
+    })
+
+  const begin = Effect.fnUntraced(function* (error: RequestWithdrawalError, because: string) {
+    if (!(yield* accounts.block(because, probeDelay(0)))) return
+    yield* log(
+      "Warn",
+      `The service refuses every payout of the account ${settings.account}: ${because}. One payout at a time is tried until it gives another answer.`,
+      { "payments.account": settings.account, "error.type": errorType(error) }
+    )
+  })
+
+  /** Stores what an answer says about all payouts of the account. Without one, the next payout is tried later. */
+  const report = (
+    { account, isProbe }: Permit,
+    key: string,
+    answer?: Result.Result<Withdrawal, RequestWithdrawalError>
+  ) =>
+    Effect.gen(function* () {
+      const error = answer !== undefined && Result.isFailure(answer) ? answer.failure : undefined
+      const because = error && causeForAll(error)
+      if (!isProbe) return error && because !== undefined ? yield* Effect.tap(begin(error, because), forget) : undefined
+      if (answer === undefined || (error !== undefined && (because !== undefined || !isAnswer(error)))) {
+        yield* accounts.endProbe(key, probeDelay(account.probes + 1))
+      } else if (yield* accounts.unblock(key)) {
+        yield* log("Info", `The service takes the requests of the account ${settings.account} again.`, {
+          "payments.account": settings.account
+        })
+      }
+      return yield* forget
+    })
+
+  return { current, forget, untilAllowed, report }
+})

@@ -1,0 +1,269 @@
+/**
+ * Sends one payout: commits the mark that a request may have left, sends it, stores the answer, and says when to try again.
+ */
+import * as Clock from "effect/Clock"
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Schedule from "effect/Schedule"
+import * as Semaphore from "effect/Semaphore"
+import type { PersistedQueueError } from "effect/persistence/PersistedQueue"
+import type { SqlError } from "effect/sql/SqlError"
+import type { Payments } from "../../../client/Payments.ts"
+import { PaymentsPolicy } from "../../../client/PaymentsPolicy.ts"
+import type { RequestWithdrawalError } from "../../../contract/PaymentsError.ts"
+import type { Withdrawal, WithdrawalRequest, WithdrawalRequestBody } from "../../../contract/Withdrawal.ts"
+import { TryAgain } from "../../../durable/Work.ts"
+import { millisOf } from "../../../internal/duration.ts"
+import { NotAfter } from "../../../internal/notAfter.ts"
+import { makeBudget, OwnBudget } from "../../../internal/retryBudget.ts"
+import { type Sender, SenderCheck } from "../../../internal/sender.ts"
+import { log } from "../../../internal/spans.ts"
+import type { ParkedBecause } from "../../PayoutStatus.ts"
+import { afterAnswer, causeForAll, inWords, optionsOf } from "../machine.ts"
+import type { Account } from "./account.ts"
+import type { Core } from "./core.ts"
+import { answeredEvent } from "./entries.ts"
+import type { Gate, Permit } from "./gate.ts"
+import * as Row from "./row.ts"
+import { currentSender, isOf } from "./sender.ts"
+import type { Settings } from "./settings.ts"
+import { attributesOf, causeOf } from "./signals.ts"
+
+/** The row was changed by another process since it was read, or the account does not allow the request any more. */
+export const changedMeanwhile = () => new TryAgain({ reason: "ChangedMeanwhile" })
+
+type Answer = Result.Result<Withdrawal, RequestWithdrawalError>
+
+/** The day of a time, and how long it is until the next day. */
+const dayOf = (now: number, zone: DateTime.TimeZone) => {
+  const day = DateTime.setZone(DateTime.makeUnsafe(now), zone)
+  const tomorrow = DateTime.startOf(DateTime.add(day, { days: 1 }), "day")
+  return { day: DateTime.formatIsoDate(day), left: Duration.millis(DateTime.toEpochMillis(tomorrow) - now) }
+}
+
+/** How long a payout waits for a balance that covers it: as long as it has been waiting, from 1 to 15 minutes. */
+const waitForBalance = ({ waitsSince }: Row.Row, now: number) =>
+  Duration.clamp(Duration.millis(now - (waitsSince ?? now)), {
+    minimum: Duration.minutes(1),
+    maximum: Duration.minutes(15)
+  })
+
+export const makeSend = ({
+  core,
+  gate,
+  obstacle,
+  park,
+  payments,
+  settings
+}: {
+  readonly core: Core
+  readonly gate: Gate
+  readonly obstacle: (row: Row.Row, account: Account, now: number) => ParkedBecause | undefined
+  readonly park: (
+    row: Row.Row,
+    because: ParkedBecause
+  ) => Effect.Effect<void, SqlError | PersistedQueueError | TryAgain>
+  readonly payments: Payments["Service"]
+  readonly settings: Settings
+}) => {
+  const { store } = core
+  const { accounts } = store
+  // All workers count on one row. A process that is suspended while it holds the row's lock blocks the others until the
+  // database ends its transaction, so a process has at most one such transaction, and not one for each connection.
+  const counting = Semaphore.makeUnsafe(1)
+  // The retries of the queue do not spend those of a checkout on the same client.
+  const budget = makeBudget()
+
+  /** Commits the mark; `undefined` where the cap of the day is reached. */
+  const commitMark = Effect.fnUntraced(function* (row: Row.Row, account: Account, fingerprint: string | undefined) {
+    const now = yield* Clock.currentTimeMillis
+    const { deadline } = yield* PaymentsPolicy
+    const { dailyCap, horizon, lease, zone } = settings
+    const underWayUntil = now + Math.min(lease + (millisOf(deadline) ?? horizon), horizon)
+    const change = (day: string | null) =>
+      Effect.filterOrFail(
+        core.change(
+          row,
+          Row.mark(row, account, now, { day, fingerprint, underWayUntil }),
+          { _tag: "Marked", request: row.sends + 1 },
+          { only: accounts.allows(row.idempotencyKey, fingerprint) }
+        ),
+        (marked) => marked !== undefined,
+        changedMeanwhile
+      )
+    if (dailyCap === undefined || row.countedDay !== null) return yield* change(null)
+    return yield* counting.withPermit(
+      store.shortTransaction(
+        Effect.flatMap(accounts.spend(row.amount, dailyCap, zone), (day) =>
+          day === undefined ? Effect.undefined : change(day)
+        )
+      )
+    )
+  })
+
+  /** Stores the answer of a request. */
+  const record = (marked: Row.Row, isInDoubt: boolean, answer: Answer, now: number) => {
+    const { countedDay, idempotencyKey, sends } = marked
+    // A refusal proves that no request was executed only if this request's mark is the last one.
+    const knownOf = (row: Row.Row) => afterAnswer(answer, idempotencyKey, isInDoubt || row.sends !== sends)
+    const changed = core.changeBy(
+      marked,
+      (row) => Effect.succeed(Row.answered(row, knownOf(row), now)),
+      (row) => answeredEvent(row, knownOf(row))
+    )
+    const stored = countedDay === null ? changed : counting.withPermit(store.shortTransaction(changed))
+    // The answer is stored nowhere else, so this is retried for a minute.
+    return Effect.retry(stored, { schedule: Schedule.spaced("500 millis"), times: 120 })
+  }
+
+  /** A payout waits for the next day, by the clock of the database. */
+  const waitForTomorrow = Effect.fnUntraced(function* (row: Row.Row, account: Account) {
+    const { readAt } = yield* accounts.get
+    const { day, left } = dayOf(readAt, settings.zone)
+    yield* core.requeue(row, left, Row.wait(row, account, yield* Clock.currentTimeMillis, "DailyCap"))
+    yield* Effect.annotateCurrentSpan(attributesOf(row))
+    yield* log(
+      "Warn",
+      `The daily cap of ${day} is reached: a payout waits for the next day (${inWords(row)}).`,
+      attributesOf(row)
+    )
+  })
+
+  /** The worker's credentials are not those of the account: the payout waits for them. */
+  const waitForSender = Effect.fnUntraced(function* (row: Row.Row, account: Account, fingerprint: string) {
+    yield* gate.forget
+    if (row.mayHaveLeftAt === null && row.waitsFor !== "OtherClientId") {
+      const now = yield* Clock.currentTimeMillis
+      yield* core.change(row, Row.wait(row, account, now, "OtherClientId"), undefined)
+      yield* log(
+        "Error",
+        `A payout is not sent: the worker's credentials (fingerprint ${fingerprint}) are not those of the account ${account.account} (${account.fingerprint}) (${inWords(row)}).`,
+        attributesOf(row)
+      )
+    }
+    return "OtherClientId"
+  })
+
+  /** Logs that a payout is tried again: as a warning where its state or the cause is new, and otherwise for debugging. */
+  const logAgain = (before: Row.Row, after: Row.Row, failure: RequestWithdrawalError, wait?: Duration.Duration) => {
+    const isNew = before.state !== after.state || causeOf(before) !== causeOf(after)
+    // The client warns of a doubt that begins in its call, and the gate of what refuses all payouts.
+    const isKnown =
+      (failure.outcome === "Unknown" && before.mayHaveLeftAt === null) || causeForAll(failure) !== undefined
+    const isRequested = "retryAfter" in failure && wait !== undefined
+    const when =
+      wait === undefined
+        ? ""
+        : ` in ${Math.round(Duration.toSeconds(wait))} seconds${isRequested ? ", as the service asked" : ""}`
+    return log(
+      isNew && !isKnown ? "Warn" : "Debug",
+      `A payout is tried again${when}: ${failure._tag} (${inWords(after)})`,
+      { ...attributesOf(after), "payments.retry_after": isRequested ? Duration.toSeconds(wait) : undefined }
+    )
+  }
+
+  /** How long a payout that is still open waits for its next try; `undefined`: the queue's own schedule decides. */
+  const waitOf = (row: Row.Row, account: Account, failure: RequestWithdrawalError, now: number) => {
+    const requested = "retryAfter" in failure ? failure.retryAfter : undefined
+    const wait =
+      requested !== undefined && Duration.toMillis(requested) >= 1000
+        ? Duration.min(requested, Duration.hours(1))
+        : row.waitsFor === "InsufficientBalance"
+          ? waitForBalance(row, now)
+          : undefined
+    if (wait === undefined || row.mayHaveLeftAt !== null) return wait
+    // It is parked in time.
+    const left = Math.max(0, settings.horizon - Row.waited(row, account, now)) + 1000
+    return Duration.min(wait, Duration.millis(left))
+  }
+
+  /** Stores the company of the first recorded withdrawal: then another secret of the same client id changes nothing. */
+  const learnCompany = Effect.fnUntraced(function* (from: string, sender: Sender, companyId: number) {
+    const to = sender.fingerprint(companyId)
+    const learned = yield* accounts.learnCompany(from, to, companyId)
+    const other = learned ? undefined : yield* accounts.otherOf(to)
+    if (other !== undefined) {
+      yield* log("Error", `The accounts ${settings.account} and ${other} are paid by one company.`, {
+        "payments.account": settings.account
+      })
+    }
+    yield* gate.forget
+  })
+
+  /** Returns why the payout has to be tried again by the queue's own schedule, if it has to. */
+  return Effect.fnUntraced(function* (row: Row.Row, stored: WithdrawalRequestBody, permit: Permit) {
+    // Of a key and its kind, both or none was written.
+    const request = stored as WithdrawalRequest
+    const { account } = permit
+    const giveBack = permit.isProbe ? gate.report(permit, row.idempotencyKey) : Effect.void
+    const now = yield* currentSender(payments)
+    const isInDoubt = row.mayHaveLeftAt !== null
+    const fingerprint = now?.fingerprint(account.companyId ?? undefined)
+    if (now !== undefined && fingerprint !== undefined) {
+      if (isInDoubt && !isOf(now, account, row.fingerprint)) {
+        return yield* Effect.andThen(giveBack, Effect.as(park(row, "OtherClientId"), undefined))
+      }
+      if (account.fingerprint !== fingerprint) {
+        return yield* Effect.andThen(giveBack, waitForSender(row, account, fingerprint))
+      }
+    }
+    const marked = yield* commitMark(row, account, fingerprint)
+    if (marked === undefined) {
+      return yield* Effect.andThen(giveBack, Effect.as(waitForTomorrow(row, account), undefined))
+    }
+    // Since the first check it may have waited for the end of a pause, or for a suspended process.
+    const because = obstacle(marked, account, yield* Clock.currentTimeMillis)
+    if (because !== undefined) return yield* Effect.andThen(giveBack, Effect.as(park(marked, because), undefined))
+    let used: Sender | undefined
+    const { horizon } = settings
+    const result: Answer = yield* payments
+      .requestWithdrawal(request, optionsOf(row.idempotencyKey, row.mayHaveLeftAt))
+      .pipe(
+        Effect.provideService(OwnBudget, budget),
+      Effect.provideService(NotAfter, (marked.mayHaveLeftAt ?? 0) + horizon),
+        Effect.provideService(SenderCheck, (sender) => {
+          used = sender
+          return isOf(sender, account, account.fingerprint) && isOf(sender, account, marked.fingerprint)
+        }),
+        Effect.updateService(PaymentsPolicy, (policy) => ({ ...policy, horizon: Duration.millis(horizon) })),
+        Effect.result
+      )
+    const end = yield* Clock.currentTimeMillis
+    const after = yield* record(marked, isInDoubt, result, end)
+    if (after !== undefined) yield* Effect.annotateCurrentSpan(attributesOf(after))
+    yield* gate.report(permit, row.idempotencyKey, result)
+    if (Result.isSuccess(result)) {
+      const { companyId } = result.success
+      if (account.companyId === null && fingerprint !== undefined && used !== undefined && companyId !== undefined) {
+        yield* learnCompany(fingerprint, used, companyId)
+      }
+      if (after?.state === "failed") {
+        yield* log(
+          "Error",
+          `The service recorded a payout that somebody settled as failed (${inWords(row)}). MONEY MAY HAVE MOVED.`,
+          attributesOf(after)
+        )
+      }
+      return undefined
+    }
+    const { failure } = result
+    if (after?.state === "refused") {
+      yield* log(
+        "Warn",
+        `A payout was refused, and is not sent again: ${failure._tag} (${inWords(after)}). No money moved.`,
+        attributesOf(after)
+      )
+    }
+    if (after === undefined || !Row.isOpen(after)) return undefined
+    if (after.mayHaveLeftAt !== null && "reason" in failure && failure.reason === "OtherClientId") {
+      return yield* Effect.as(park(after, "OtherClientId"), undefined)
+    }
+    const wait = waitOf(after, account, failure, end)
+    yield* logAgain(row, after, failure, wait)
+    if (wait === undefined) return failure._tag
+    yield* core.requeue(after, wait)
+    return undefined
+  })
+}

@@ -1,0 +1,56 @@
+/**
+ * The sender of an account: the base URL, the client id and the company under which its payouts are sent. The first worker
+ * stores it. A worker of another sender does not start, and sends nothing where its credentials change while it runs.
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import { type Sender, senderOf } from "../../../internal/sender.ts"
+import type { Payments } from "../../../client/Payments.ts"
+import * as Check from "../../../contract/Settings.ts"
+import type { Account } from "./account.ts"
+import type { Settings } from "./settings.ts"
+import type { Store } from "./store.ts"
+
+/** Whether a request under a fingerprint was sent by this sender. Without a fingerprint nothing is compared. */
+export const isOf = (sender: Sender, { companyId }: Account, fingerprint: string | null | undefined): boolean =>
+  fingerprint === null ||
+  fingerprint === undefined ||
+  fingerprint === sender.fingerprint(companyId ?? undefined) ||
+  // Before the company was known, the secret was a part of it.
+  fingerprint === sender.fingerprint()
+
+/** Reads the sender of the worker's `Payments`. `undefined` where that is a mock or a wrapper. */
+export const currentSender = (payments: Payments["Service"]): Effect.Effect<Sender | undefined> =>
+  senderOf(payments) ?? Effect.undefined
+
+/** Begins to serve an account. Fails with `ConfigurationError` where the account is of another sender. */
+export const serve = Effect.fnUntraced(function* (
+  { accounts }: Store,
+  { account, horizon }: Settings,
+  payments: Payments["Service"]
+) {
+  yield* accounts.serve(yield* Clock.currentTimeMillis, Math.min(horizon, Number.MAX_SAFE_INTEGER))
+  const sender = yield* currentSender(payments)
+  if (sender === undefined) return
+  const { companyId, fingerprint: stored } = yield* accounts.get
+  const fingerprint = sender.fingerprint(companyId ?? undefined)
+  if (stored === null) {
+    const other = yield* accounts.otherOf(fingerprint)
+    if (other !== undefined) {
+      return yield* Check.wrong(
+        "account",
+        `is ${account}, but the worker's credentials are those of the account ${other}: two accounts have two client ids or companies`
+      )
+    }
+    yield* accounts.bind(fingerprint, sender.companyId ?? null)
+  }
+  const known = stored ?? (yield* accounts.get).fingerprint
+  if (known !== fingerprint) {
+    return yield* Check.wrong(
+      "account",
+      `is ${account}, whose payouts are sent under another client id, base URL or company (fingerprint ${known}) than those of this worker (${fingerprint}). ` +
+        "This worker sends nothing. Correct its credentials or the database; or, if the change is meant and no payout is unknown, " +
+        `say so once: effect-pix payouts change-sender ${fingerprint} --account ${account}`
+    )
+  }
+})
