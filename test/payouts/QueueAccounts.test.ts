@@ -341,7 +341,7 @@ describe("an account that no worker ever served", () => {
       const submitting = Effect.gen(function* () {
         const queue = yield* PayoutQueue
         yield* Effect.forEach(payouts(5), queue.submit)
-      }).pipe(Effect.provide(PayoutQueue.layerClient({ account: "shosp" })), Effect.provide(layer))
+      }).pipe(Effect.provide(Layer.provideMerge(PayoutQueue.layerClient({ account: "shosp" }), layer)))
       yield* submitting
       assert.deepStrictEqual(lines, ["Payouts are submitted to the account shosp, which no worker ever served."])
       lines.length = 0

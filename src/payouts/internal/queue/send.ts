@@ -43,11 +43,13 @@ const dayOf = (now: number, zone: DateTime.TimeZone) => {
   return { day: DateTime.formatIsoDate(day), left: Duration.millis(DateTime.toEpochMillis(tomorrow) - now) }
 }
 
+const longestWait = Duration.minutes(15)
+
 /** How long a payout waits for a balance that covers it: as long as it has been waiting, from 1 to 15 minutes. */
 const waitForBalance = ({ waitsSince }: Row.Row, now: number) =>
   Duration.clamp(Duration.millis(now - (waitsSince ?? now)), {
     minimum: Duration.minutes(1),
-    maximum: Duration.minutes(15)
+    maximum: longestWait
   })
 
 export const makeSend = ({
@@ -146,12 +148,27 @@ export const makeSend = ({
     return "OtherClientId"
   })
 
+  let shortAt = Number.NEGATIVE_INFINITY
+  /** Warns that the balance covers no more. A payout that waits for it is tried at least every 15 minutes. */
+  const warnOfBalance = Effect.fnUntraced(function* (row: Row.Row, now: number) {
+    const isNew = now - shortAt > Duration.toMillis(longestWait) + 300_000
+    shortAt = now
+    if (!isNew) return
+    yield* log(
+      "Warn",
+      `The balance of the account ${settings.account} does not cover a payout (${inWords(row)}). Payouts wait for it, and are sent when it covers them.`,
+      attributesOf(row)
+    )
+  })
+
   /** Logs that a payout is tried again: as a warning where its state or the cause is new, and otherwise for debugging. */
   const logAgain = (before: Row.Row, after: Row.Row, failure: RequestWithdrawalError, wait?: Duration.Duration) => {
     const isNew = before.state !== after.state || causeOf(before) !== causeOf(after)
-    // The client warns of a doubt that begins in its call, and the gate of what refuses all payouts.
+    // The client warns of a doubt that begins in its call, and one line of what concerns the whole account.
     const isKnown =
-      (failure.outcome === "Unknown" && before.mayHaveLeftAt === null) || causeForAll(failure) !== undefined
+      (failure.outcome === "Unknown" && before.mayHaveLeftAt === null) ||
+      causeForAll(failure) !== undefined ||
+      after.waitsFor === "InsufficientBalance"
     const isRequested = "retryAfter" in failure && wait !== undefined
     const when =
       wait === undefined
@@ -260,6 +277,7 @@ export const makeSend = ({
     if (after.mayHaveLeftAt !== null && "reason" in failure && failure.reason === "OtherClientId") {
       return yield* Effect.as(park(after, "OtherClientId"), undefined)
     }
+    if (after.waitsFor === "InsufficientBalance") yield* warnOfBalance(after, end)
     const wait = waitOf(after, account, failure, end)
     yield* logAgain(row, after, failure, wait)
     if (wait === undefined) return failure._tag

@@ -1,0 +1,148 @@
+/**
+ * The cap of a day: many workers, and clocks that are wrong.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Clock, DateTime, Effect, Layer, Schedule, Stream } from "effect"
+import { PaymentsPolicy } from "effect-pix"
+import { PayoutQueue, type PayoutQueueOptions } from "effect-pix/payouts"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { makeBank } from "../support/bank.ts"
+import { databases, layerPostgres } from "../support/database.ts"
+import { makeWarnings, memory, payout, payouts } from "../support/payoutQueue.ts"
+import { noPostgres } from "../support/postgres.ts"
+import { seed, seeded } from "../support/seed.ts"
+
+const cap = 100_000
+const fast = { poll: "50 millis", lease: "5 seconds" } as const
+
+const begin = (bank: ReturnType<typeof makeBank>, options: PayoutQueueOptions) =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) =>
+    Layer.build(
+      PayoutQueue.layerWorker(options).pipe(
+        Layer.provide([
+          bank.makeClient("client-a", { companyId: 1 }).layer,
+          PaymentsPolicy.layer(PaymentsPolicy.once),
+          Layer.succeed(SqlClient.SqlClient, sql)
+        ])
+      )
+    )
+  )
+
+/** The sums of days, and those of the rows that count. */
+const sums = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const spent = yield* sql<{ readonly day: string; readonly sum: unknown }>`
+    SELECT day AS "day", spent AS "sum" FROM effect_pix_payout_days WHERE spent > 0 ORDER BY day`
+  const rows = yield* sql<{ readonly day: string; readonly sum: unknown }>`
+    SELECT counted_day AS "day", SUM(amount) AS "sum" FROM effect_pix_payouts
+    WHERE counted_day IS NOT NULL GROUP BY counted_day ORDER BY counted_day`
+  const plain = (found: typeof rows) => found.map(({ day, sum }) => [day, Number(sum)] as const)
+  return { spent: plain(spent), rows: plain(rows) }
+})
+
+describe("twenty workers", () => {
+  for (const { client: database, name, skip } of databases) {
+    it.live.skipIf(skip)(
+      `together never pass the cap by a centavo, and their sum is that of the rows, on ${name}`,
+      () =>
+        Effect.gen(function* () {
+          const random = seeded(seed)
+          const bank = makeBank(() => {
+            const drawn = random.next()
+            if (drawn < 0.2) return { status: 422, body: { message: "Chave PIX bloqueada" } }
+            return drawn < 0.4 ? "lose the answer" : drawn < 0.45 ? "no connection" : undefined
+          })
+          const queue = yield* PayoutQueue
+          const items = payouts(100).map((item, index) => payout(item.reference, 1000 + 37 * index))
+          yield* queue.submitMany(items)
+          yield* Effect.replicateEffect(begin(bank, { ...fast, dailyCap: cap, concurrency: 3 }), 20, { discard: true })
+          const sql = yield* SqlClient.SqlClient
+          const open = sql`SELECT 1 FROM effect_pix_payouts
+          WHERE state = 'unknown' OR (state = 'accepted' AND (waits_for IS NULL OR waits_for <> 'DailyCap'))`
+          yield* Effect.repeat(open, { until: (rows) => rows.length === 0, schedule: Schedule.spaced("100 millis") })
+          const { rows, spent } = yield* sums
+          assert.deepStrictEqual(spent, rows)
+          assert.strictEqual(spent.length, 1)
+          const paid = [...bank.paid.values()].reduce((sum, { amount }) => sum + amount, 0)
+          assert.strictEqual(paid, spent[0]?.[1])
+          assert.isAtMost(paid, cap)
+          assert.isAbove(yield* Stream.runCount(queue.list({ state: "accepted" })), 0)
+        }).pipe(Effect.scoped, Effect.provide(Layer.provideMerge(PayoutQueue.layerClient(), database())))
+    )
+  }
+})
+
+describe("a clock that was a day ahead", () => {
+  it.effect("leaves today's cap as it is, and the day that lies ahead is named as such", () => {
+    const { layer: logger, lines } = makeWarnings()
+    const bank = makeBank()
+    return Effect.gen(function* () {
+      const queue = yield* PayoutQueue
+      const now = yield* Clock.currentTimeMillis
+      yield* TestClock.adjust("25 hours")
+      yield* queue.submit(payout("ahead", 2000))
+      assert.strictEqual((yield* queue.await("ahead")).state, "posted")
+      yield* TestClock.setTime(now)
+      yield* queue.submit(payout("now", 2000))
+      yield* TestClock.adjust("5 seconds")
+      assert.strictEqual((yield* queue.await("now")).state, "posted")
+      // A process measures when it starts, and every minute.
+      yield* Layer.build(PayoutQueue.layerClient())
+      yield* TestClock.adjust("1 second")
+      assert.lengthOf(lines, 1)
+      assert.match(
+        lines[0] ?? "",
+        /^R\$ 20,00 of the account default are counted on 1970-01-\d\d, which lies ahead: a clock/
+      )
+      assert.strictEqual((yield* sums).spent.length, 2)
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(
+        PayoutQueue.layer({ dailyCap: 2000 }).pipe(
+          Layer.provide(bank.makeClient("client-a", { companyId: 1 }).layer),
+          Layer.provideMerge(Layer.fresh(memory)),
+          Layer.provideMerge(logger)
+        )
+      )
+    )
+  })
+
+  const absent = noPostgres()
+  it.live.skipIf(absent !== undefined)("of one worker counts on the day of PostgreSQL, and stops nobody", () =>
+    Effect.gen(function* () {
+      const clock = yield* Clock.Clock
+      const ahead = 25 * 3_600_000
+      const wrong: Clock.Clock = Object.create(clock, {
+        currentTimeMillisUnsafe: { value: () => clock.currentTimeMillisUnsafe() + ahead },
+        currentTimeMillis: { value: Effect.map(clock.currentTimeMillis, (now) => now + ahead) }
+      })
+      const bank = makeBank()
+      const queue = yield* PayoutQueue
+      const sql = yield* SqlClient.SqlClient
+      const [today] = yield* sql<{ readonly day: string }>`
+        SELECT to_char(now() AT TIME ZONE 'America/Sao_Paulo', 'YYYY-MM-DD') AS day`
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          yield* Effect.provideService(begin(bank, { ...fast, dailyCap: 3000 }), Clock.Clock, wrong)
+          yield* queue.submit(payout("ahead", 2000))
+          assert.strictEqual((yield* queue.await("ahead")).state, "posted")
+        })
+      )
+      yield* begin(bank, { ...fast, dailyCap: 3000 })
+      yield* queue.submit(payout("now", 1000))
+      assert.strictEqual((yield* queue.await("now")).state, "posted")
+      const { spent } = yield* sums
+      const tomorrow = DateTime.formatIsoDate(DateTime.add(DateTime.makeUnsafe(`${today?.day}T00:00:00Z`), { days: 1 }))
+      // Midnight in São Paulo may have passed meanwhile.
+      assert.includeMembers(
+        [today?.day ?? "", tomorrow],
+        spent.map(([day]) => day)
+      )
+      assert.strictEqual(
+        spent.reduce((sum, [, amount]) => sum + amount, 0),
+        3000
+      )
+    }).pipe(Effect.scoped, Effect.provide(Layer.provideMerge(PayoutQueue.layerClient(), Layer.orDie(layerPostgres))))
+  )
+})
