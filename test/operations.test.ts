@@ -135,7 +135,7 @@ describe("the runbook of docs/operations", () => {
       const named = quoted(unwrapped).filter((text) => text.startsWith("effect-pix "))
       const flags = new Map<string, Set<string>>()
       for (const line of named) {
-        const command = /^effect-pix((?: [a-z]+)+)/.exec(line)?.[1]?.trim() ?? ""
+        const command = /^effect-pix((?: [a-z][a-z-]*)+)/.exec(line)?.[1]?.trim() ?? ""
         const isStep = /^(?:payouts|webhooks) (?!list|show|dead|export)/.test(command)
         const given = flags.get(command) ?? new Set(isStep ? ["--by", "--note"] : [])
         for (const [flag] of line.matchAll(/--[a-z-]+/g)) given.add(flag)

@@ -77,6 +77,14 @@ const incidents = Effect.gen(function* () {
     yield* sandbox.fault("requestWithdrawal", Fault.retryAfter("1 second"))
     yield* queue.submit(payout("limited"))
     yield* queue.await("limited")
+    yield* sandbox.fault("requestWithdrawal", Fault.refusal(401, person.name))
+    yield* queue.submit(payout("unauthorised"))
+    yield* queue.await("unauthorised")
+    yield* sandbox.fault("requestWithdrawal", Fault.refusal(422, "Saldo insuficiente"))
+    yield* queue.submit(payout("not covered"))
+    yield* until("not covered", "Answered")
+    yield* queue.retry("not covered", operator)
+    yield* queue.await("not covered")
     yield* sandbox.fault("requestWithdrawal", Fault.latency("1 second"))
     yield* queue.submit(payout("contradicted"))
     yield* until("contradicted", "Marked")
@@ -95,7 +103,10 @@ const incidents = Effect.gen(function* () {
     assert.isTrue(Option.isSome(yield* queue.status("posted")))
     // The database may not grow any more.
     yield* sql`PRAGMA max_page_count = 1`
-    const full = yield* Effect.flip(Effect.forever(queue.setPaused(true, operator)))
+    let more = 0
+    const full = yield* Effect.flip(
+      Effect.forever(Effect.suspend(() => queue.submit(payout(`more than fits ${more++}`))))
+    )
     assert.deepInclude(full, { _tag: "DatabaseError", reason: "DiskFull" })
     yield* sql`PRAGMA max_page_count = 1000000`
     yield* sql`ALTER TABLE effect_pix_queue RENAME TO effect_pix_elsewhere`
@@ -123,7 +134,13 @@ const metric = /^effect_pix_(?:payout|database)/
 const effectsOwn = /^(?:Running migration|Migrations complete)/
 
 /** Lines that the tests of the worker and of an unreachable database cause. */
-const elsewhere = new Set(["the queue did not answer", "The database cannot be reached"])
+const elsewhere = new Set([
+  "the queue did not answer",
+  "The database cannot be reached",
+  "are not those of the account",
+  "which lies ahead",
+  "are paid by one company"
+])
 
 /** One run for all tests. */
 const exported = Effect.runSync(Effect.cached(exportedBy(incidents)))

@@ -12,7 +12,7 @@ import { item, keyOf } from "../support/payouts.ts"
 import { platformClock, testClock } from "../support/suspendFor.ts"
 import { record } from "../support/operations.ts"
 import { apiKey, clientId, credentials, lostConnection, respond, scripted } from "../support/Wire.ts"
-import { memory, settle } from "../support/payoutQueue.ts"
+import { memory } from "../support/payoutQueue.ts"
 
 const hours = 3_600_000
 
@@ -188,20 +188,23 @@ describe("an attempt that is not answered", () => {
 describe("a worker of the queue that is suspended until the horizon is over", () => {
   const stateOf = (queue: PayoutQueue["Service"]) => Effect.map(queue.status("invoice-1"), Option.getOrThrow)
 
-  it.effect("does not send the suspended request, and then sends the payout: the service gets one request", () =>
+  it.effect("sends nothing, and parks the payout, until a person wants it sent", () =>
     Effect.gen(function* () {
       const { clock, suspendFor } = yield* testClock
       const gateway = scripted(paid)
-      const payments = paymentsOver(gateway.layer, (attempt) => {
-        if (attempt === 1) suspendFor(13 * hours)
+      // A worker reads the credentials when it starts and before each mark. Each attempt reads them again.
+      const payments = paymentsOver(gateway.layer, (read) => {
+        if (read === 3) suspendFor(13 * hours)
       })
       yield* Effect.gen(function* () {
         const queue = yield* PayoutQueue
         yield* queue.submit(item("invoice-1"))
-        yield* settle
+        yield* TestClock.adjust("1 minute")
         assert.strictEqual(gateway.sent.length, 0)
-        const waiting = yield* stateOf(queue)
-        assert.isTrue(waiting._tag === "Accepted" && waiting.mayHaveLeftAt === undefined)
+        const parked = yield* stateOf(queue)
+        assert.isTrue(parked._tag === "Parked" && parked.because === "WaitedTooLong")
+        assert.isTrue(parked._tag === "Parked" && parked.mayHaveLeftAt === undefined)
+        yield* queue.resume("invoice-1")
         yield* TestClock.adjust("1 minute")
         assert.strictEqual((yield* stateOf(queue)).state, "posted")
         assert.strictEqual(gateway.sent.length, 1)
@@ -216,8 +219,8 @@ describe("a worker of the queue that is suspended until the horizon is over", ()
     Effect.gen(function* () {
       const { clock, suspendFor } = yield* testClock
       const gateway = scripted(lostConnection, paid)
-      const payments = paymentsOver(gateway.layer, (attempt) => {
-        if (attempt === 2) suspendFor(13 * hours)
+      const payments = paymentsOver(gateway.layer, (read) => {
+        if (read === 5) suspendFor(13 * hours)
       })
       yield* Effect.gen(function* () {
         const queue = yield* PayoutQueue

@@ -13,7 +13,7 @@ import * as Schedule from "effect/Schedule"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Stream from "effect/Stream"
 import { Centavos } from "../../../pix/Money.ts"
-import { inSpan, log } from "../../../internal/spans.ts"
+import { inSpan } from "../../../internal/spans.ts"
 import { DatabaseError, mapDatabaseError } from "../../../durable/Database.ts"
 import type { StepOptions } from "../../../durable/Step.ts"
 import { type PayoutItem, PayoutsNotAccepted } from "../../Payout.ts"
@@ -21,22 +21,13 @@ import type { Seal } from "../../PayoutQueueOptions.ts"
 import { PayoutNotFound, type PayoutState, PayoutStateConflict, type PayoutStatus } from "../../PayoutStatus.ts"
 import type { PayoutChange } from "../../PayoutHistory.ts"
 import { conflictOf, nameOf, payoutKey } from "../content.ts"
+import { accountOperations, makeServedWarning } from "./accountClient.ts"
 import { type Core, OfferedBy } from "./core.ts"
-import {
-  accountOf,
-  checkedFingerprint,
-  checkedPerson,
-  type Event,
-  readEntries,
-  submittedOf,
-  writePause,
-  writeSender,
-  wrongFingerprint
-} from "./entries.ts"
+import { checkedPerson, type Event, readEntries, submittedOf } from "./entries.ts"
 import { isSameRequest, type Submission, submission } from "./request.ts"
 import * as Row from "./row.ts"
 import type { Settings } from "./settings.ts"
-import { accountKey, type Place } from "./store.ts"
+import type { Place } from "./store.ts"
 
 const { isOpen, statusOf } = Row
 
@@ -85,19 +76,7 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
       () => new PayoutNotFound({ reference: typeof reference === "string" ? reference : "" })
     )
 
-  let isServed = false
-  let warnedAt = Number.NEGATIVE_INFINITY
-  /** Warns, at most once a minute, of payouts that no worker will send, as where the name of the account is misspelt. */
-  const warnIfUnserved = Effect.gen(function* () {
-    if (isServed) return
-    isServed = (yield* store.accounts.get).servedAt !== null
-    const now = yield* Clock.currentTimeMillis
-    if (isServed || now - warnedAt < 60_000) return
-    warnedAt = now
-    yield* log("Warn", `Payouts are submitted to the account ${account}, which no worker ever served.`, {
-      "payouts.account": account
-    })
-  })
+  const warnIfUnserved = makeServedWarning(store, account)
 
   /** An operation that writes, in the caller's transaction where there is one. */
   const writing = <A, E, R>(operation: string, effect: Effect.Effect<A, E, R>) =>
@@ -290,30 +269,6 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
     },
     settle: (reference: string, options: StepOptions & { readonly as?: "settled" | "failed" | undefined } = {}) =>
       steer("settle", reference, options, (row) => Row.settle(row, options.as ?? "settled"), { _tag: "Settled" }),
-    setPaused: (paused: boolean, options: StepOptions = {}) =>
-      writing(
-        "setPaused",
-        Effect.flatMap(Effect.all([checkedPerson(options), DateTime.now]), ([person, at]) =>
-          store.accounts.setPaused(paused, DateTime.toEpochMillis(at), writePause({ at, paused, ...person }))
-        )
-      ),
-    isPaused: mapDatabaseError("isPaused")(Effect.map(store.accounts.get, ({ paused }) => paused)),
-    changeSender: (fingerprint: string, options: StepOptions = {}) =>
-      writing(
-        "changeSender",
-        Effect.gen(function* () {
-          const person = yield* checkedPerson(options)
-          const at = yield* DateTime.now
-          yield* checkedFingerprint(fingerprint)
-          const other = yield* store.accounts.otherOf(fingerprint)
-          if (other !== undefined) return yield* wrongFingerprint(`is that of the account ${other}`)
-          yield* store.changeSender(fingerprint, writeSender({ at, fingerprint, ...person }))
-        })
-      ),
-    account: guard("account")(
-      Effect.map(Effect.all([store.accounts.get, store.history(accountKey)]), ([row, senders]) =>
-        accountOf(row, senders)
-      )
-    )
+    ...accountOperations(store, guard, writing)
   }
 }

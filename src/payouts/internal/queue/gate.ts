@@ -10,13 +10,14 @@ import * as Semaphore from "effect/Semaphore"
 import type { SqlError } from "effect/sql/SqlError"
 import type { RequestWithdrawalError } from "../../../contract/PaymentsError.ts"
 import type { Withdrawal } from "../../../contract/Withdrawal.ts"
-import { errorType, log } from "../../../internal/spans.ts"
+import { log } from "../../../internal/spans.ts"
 import type { ParkedBecause } from "../../PayoutStatus.ts"
 import { causeForAll, isAnswer } from "../machine.ts"
 import type { Account } from "./account.ts"
 import type { ReadAccount } from "./accountStore.ts"
 import type { Row } from "./row.ts"
 import type { Settings } from "./settings.ts"
+import { attributesOf } from "./signals.ts"
 import type { Store } from "./store.ts"
 
 /** A payout may be sent. With `isProbe` it is the one that is tried. */
@@ -74,31 +75,28 @@ export const makeGate = Effect.fnUntraced(function* ({ accounts }: Store, settin
       }
     })
 
-  const begin = Effect.fnUntraced(function* (error: RequestWithdrawalError, because: string) {
+  /** The attributes of a line about the account, in the send of a payout. */
+  const attributes = (row: Row) => ({ ...attributesOf(row), "payments.account": settings.account })
+
+  const begin = Effect.fnUntraced(function* (row: Row, because: string) {
     if (!(yield* accounts.block(because, probeDelay(0)))) return
     yield* log(
       "Warn",
       `The service refuses every payout of the account ${settings.account}: ${because}. One payout at a time is tried until it gives another answer.`,
-      { "payments.account": settings.account, "error.type": errorType(error) }
+      attributes(row)
     )
   })
 
   /** Stores what an answer says about all payouts of the account. Without one, the next payout is tried later. */
-  const report = (
-    { account, isProbe }: Permit,
-    key: string,
-    answer?: Result.Result<Withdrawal, RequestWithdrawalError>
-  ) =>
+  const report = ({ account, isProbe }: Permit, row: Row, answer?: Result.Result<Withdrawal, RequestWithdrawalError>) =>
     Effect.gen(function* () {
       const error = answer !== undefined && Result.isFailure(answer) ? answer.failure : undefined
       const because = error && causeForAll(error)
-      if (!isProbe) return error && because !== undefined ? yield* Effect.tap(begin(error, because), forget) : undefined
+      if (!isProbe) return error && because !== undefined ? yield* Effect.tap(begin(row, because), forget) : undefined
       if (answer === undefined || (error !== undefined && (because !== undefined || !isAnswer(error)))) {
-        yield* accounts.endProbe(key, probeDelay(account.probes + 1))
-      } else if (yield* accounts.unblock(key)) {
-        yield* log("Info", `The service takes the requests of the account ${settings.account} again.`, {
-          "payments.account": settings.account
-        })
+        yield* accounts.endProbe(row.idempotencyKey, probeDelay(account.probes + 1))
+      } else if (yield* accounts.unblock(row.idempotencyKey)) {
+        yield* log("Info", `The service takes the requests of the account ${settings.account} again.`, attributes(row))
       }
       return yield* forget
     })

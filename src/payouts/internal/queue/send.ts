@@ -214,7 +214,7 @@ export const makeSend = ({
     // Of a key and its kind, both or none was written.
     const request = stored as WithdrawalRequest
     const { account } = permit
-    const giveBack = permit.isProbe ? gate.report(permit, row.idempotencyKey) : Effect.void
+    const giveBack = permit.isProbe ? gate.report(permit, row) : Effect.void
     const now = yield* currentSender(payments)
     const isInDoubt = row.mayHaveLeftAt !== null
     const fingerprint = now?.fingerprint(account.companyId ?? undefined)
@@ -239,7 +239,7 @@ export const makeSend = ({
       .requestWithdrawal(request, optionsOf(row.idempotencyKey, row.mayHaveLeftAt))
       .pipe(
         Effect.provideService(OwnBudget, budget),
-      Effect.provideService(NotAfter, (marked.mayHaveLeftAt ?? 0) + horizon),
+        Effect.provideService(NotAfter, (marked.mayHaveLeftAt ?? 0) + horizon),
         Effect.provideService(SenderCheck, (sender) => {
           used = sender
           return isOf(sender, account, account.fingerprint) && isOf(sender, account, marked.fingerprint)
@@ -250,7 +250,7 @@ export const makeSend = ({
     const end = yield* Clock.currentTimeMillis
     const after = yield* record(marked, isInDoubt, result, end)
     if (after !== undefined) yield* Effect.annotateCurrentSpan(attributesOf(after))
-    yield* gate.report(permit, row.idempotencyKey, result)
+    yield* gate.report(permit, after ?? marked, result)
     if (Result.isSuccess(result)) {
       const { companyId } = result.success
       if (account.companyId === null && fingerprint !== undefined && used !== undefined && companyId !== undefined) {
