@@ -87,6 +87,8 @@ CREATE TABLE effect_pix_payouts (
   waits_since BIGINT,
   counted_day VARCHAR(10),
   withdrawal_id BIGINT,
+  withdrawal_status VARCHAR(40),
+  payee TEXT,
   error TEXT,
   parked_because VARCHAR(20),
   submitted_at BIGINT NOT NULL DEFAULT (CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)) CHECK (submitted_at BETWEEN 0 AND 8640000000000000),

@@ -74,7 +74,7 @@ import { makeWorker } from "./internal/queue/worker.ts"
 import type { PayoutItem, PayoutsNotAccepted, ReferenceConflict } from "./Payout.ts"
 import type { PayoutAccount, PayoutChange } from "./PayoutHistory.ts"
 import type { PayoutClientOptions, PayoutQueueOptions, Seal } from "./PayoutQueueOptions.ts"
-import type { PayoutNotFound, PayoutState, PayoutStateConflict, PayoutStatus } from "./PayoutStatus.ts"
+import type { PayoutNotFound, PayoutPayee, PayoutState, PayoutStateConflict, PayoutStatus } from "./PayoutStatus.ts"
 
 type Steering = Effect.Effect<
   PayoutStatus,
@@ -113,6 +113,12 @@ export class PayoutQueue extends Context.Service<
      * Fails with `DatabaseError`.
      */
     readonly status: (reference: string) => Effect.Effect<Option.Option<PayoutStatus>, DatabaseError>
+    /**
+     * Whom the service's record names as the payee of a posted payout, opened by the queue's `seal`: a person's data. `None`
+     * where nothing was recorded, the record names nobody, or the data was deleted (`forget.data`). `Document.matches`
+     * compares its `creditorDocument` with the document of the person whom you meant to pay. Fails with `DatabaseError`.
+     */
+    readonly payee: (reference: string) => Effect.Effect<Option.Option<PayoutPayee>, DatabaseError>
     /**
      * Waits until the payout is neither accepted nor unknown: then it is posted, refused, parked, settled or failed. That
      * may never happen, for example while the workers are paused: see `Effect.timeout`. Not in the transaction that

@@ -24,6 +24,8 @@ export type PayoutState = typeof PayoutState.Type
  *   now. A key belongs to these, so another request could pay twice.
  * - `WaitedTooLong`: it could not be sent for longer than the horizon after its first request, or after the last step of a
  *   person who wanted it sent. No money moved. Waiting for a cap or a pause is not counted.
+ * - `OtherPayee`: the service answered with success, but for another PIX key or another company than those that were asked
+ *   for. MONEY MAY HAVE MOVED. Another company pauses the account too.
  */
 export const ParkedBecause = Schema.Literals([
   "Operator",
@@ -32,7 +34,8 @@ export const ParkedBecause = Schema.Literals([
   "OverDailyCap",
   "Unreadable",
   "OtherClientId",
-  "WaitedTooLong"
+  "WaitedTooLong",
+  "OtherPayee"
 ])
 /** See the schema of the same name. */
 export type ParkedBecause = typeof ParkedBecause.Type
@@ -86,7 +89,13 @@ const Accepted = Schema.TaggedStruct("Accepted", {
   error: Schema.optionalKey(PayoutRefusal)
 })
 interface Accepted extends Schema.Schema.Type<typeof Accepted> {}
-const Posted = Schema.TaggedStruct("Posted", { state: Schema.Literal("posted"), ...common, withdrawalId })
+const Posted = Schema.TaggedStruct("Posted", {
+  state: Schema.Literal("posted"),
+  ...common,
+  withdrawalId,
+  /** The service's word for its state when it recorded it. `Awaiting` is the only documented one. */
+  withdrawalStatus: Schema.optionalKey(Schema.String)
+})
 interface Posted extends Schema.Schema.Type<typeof Posted> {}
 const Settled = Schema.TaggedStruct("Settled", { state: Schema.Literal("settled"), ...common, withdrawalId })
 interface Settled extends Schema.Schema.Type<typeof Settled> {}
@@ -128,6 +137,19 @@ interface Parked extends Schema.Schema.Type<typeof Parked> {}
 export const PayoutStatus = Schema.Union([Accepted, Posted, Settled, Failed, Refused, Unknown, Parked])
 /** See the schema of the same name. */
 export type PayoutStatus = Accepted | Posted | Settled | Failed | Refused | Unknown | Parked
+
+/**
+ * Whom a recorded withdrawal names as its payee. It is a person's data, stored as the request is: under the queue's `seal`,
+ * and as long. `Document.matches` compares the document with the one of the person whom you meant to pay.
+ */
+export const PayoutPayee = Schema.Struct({
+  /** The document of the creditor, which the service may mask. */
+  creditorDocument: Schema.optionalKey(Schema.String),
+  /** The PIX key of the record, as the service writes it. */
+  pixKey: Schema.optionalKey(Schema.String)
+})
+/** See the schema of the same name. */
+export interface PayoutPayee extends Schema.Schema.Type<typeof PayoutPayee> {}
 
 /** No payout of this reference was submitted, or it was forgotten since. */
 export class PayoutNotFound extends legible(

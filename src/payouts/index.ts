@@ -14,6 +14,7 @@ export type { PayoutClientOptions, PayoutQueueOptions, Seal } from "./PayoutQueu
 export {
   ParkedBecause,
   PayoutNotFound,
+  PayoutPayee,
   PayoutState,
   PayoutStateConflict,
   PayoutStatus,

@@ -74,6 +74,34 @@ export const afterAnswer = (
     : { _tag: "Refused", error: failure }
 }
 
+/** What an answer with success is about in the place of what was asked: another company, or another PIX key. */
+export const mismatchOf = (error: Unclear): "companyId" | "pixKey" | undefined => {
+  if (error._tag !== "OutcomeUnknown" || error.reason !== "NotAsAsked") return undefined
+  return (["companyId", "pixKey"] as const).find((field) => error.issues?.some(({ path }) => path === field))
+}
+
+/**
+ * A success about another company than that of the account is none. The client compares the company only where its own is
+ * configured; the account learns it from its first withdrawal.
+ */
+export const ofCompany = (
+  answer: Result.Result<Withdrawal, RequestWithdrawalError>,
+  idempotencyKey: string,
+  companyId: number | null
+): Result.Result<Withdrawal, RequestWithdrawalError> => {
+  const isOther =
+    Result.isSuccess(answer) &&
+    companyId !== null &&
+    answer.success.companyId !== undefined &&
+    answer.success.companyId !== companyId
+  if (!isOther) return answer
+  const issues = [{ path: "companyId", problem: "is not the company of the account" }]
+  const seen = { id: String(answer.success.id) }
+  return Result.fail(
+    new OutcomeUnknown({ ...unseen(idempotencyKey, "Unrecognised"), reason: "NotAsAsked", issues, seen })
+  )
+}
+
 /** The attributes of each log line about a payout, also of the client's warnings. The amount is in centavos. */
 export const namesOf = ({ amount, reference }: { readonly reference: string; readonly amount: number }) => ({
   "payments.reference": reference,

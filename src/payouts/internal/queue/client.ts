@@ -24,6 +24,7 @@ import { conflictOf, nameOf, payoutKey } from "../content.ts"
 import { accountOperations, makeServedWarning } from "./accountClient.ts"
 import { type Core, OfferedBy } from "./core.ts"
 import { checkedPerson, type Event, readEntries, submittedOf } from "./entries.ts"
+import { readPayee } from "./record.ts"
 import { isSameRequest, type Submission, submission } from "./request.ts"
 import * as Row from "./row.ts"
 import type { Settings } from "./settings.ts"
@@ -231,6 +232,15 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
         Effect.map(statusOf),
         guard("status"),
         Effect.asSome,
+        Effect.catchTag("PayoutNotFound", () => Effect.succeedNone)
+      ),
+    payee: (reference: string) =>
+      find(reference).pipe(
+        Effect.flatMap(({ payee }) =>
+          payee === null ? Effect.succeedNone : Effect.asSome(seal.open(payee, reference))
+        ),
+        Effect.map(Option.flatMap(readPayee)),
+        guard("payee"),
         Effect.catchTag("PayoutNotFound", () => Effect.succeedNone)
       ),
     await: (reference: string) =>

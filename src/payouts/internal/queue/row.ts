@@ -19,7 +19,7 @@ import { Centavos } from "../../../pix/Money.ts"
 import { IdempotencyConflict, OutcomeUnknown } from "../../../contract/PaymentsError.ts"
 import { PayoutRefusal } from "../../Payout.ts"
 import { type ParkedBecause, PayoutState, PayoutStatus, WaitsFor } from "../../PayoutStatus.ts"
-import { causeOfWait, type Known, unseen } from "../machine.ts"
+import { causeOfWait, type Known, mismatchOf, unseen } from "../machine.ts"
 import { type Account, pausedUntil } from "./account.ts"
 import { Int, orNull, startingAt } from "./columns.ts"
 
@@ -59,6 +59,10 @@ export const Row = Schema.Struct({
   /** The day whose cap it counts against, while it may have moved money. */
   countedDay: orNull(Schema.String),
   withdrawalId: orNull(Int),
+  /** The service's word for the state of its withdrawal. */
+  withdrawalStatus: orNull(Schema.String),
+  /** The payee that the record names, as JSON, sealed as the request is; deleted with it. */
+  payee: orNull(Schema.String),
   /** The last failure, as JSON. */
   error: orNull(Schema.String),
   /** A `ParkedBecause`; a newer version may have written another word. */
@@ -150,17 +154,21 @@ export const wait = (row: Row, account: Account, now: number, waitsFor: WaitsFor
   waitsSince: row.waitsFor === waitsFor && waitsFor !== "DailyCap" ? row.waitsSince : now
 })
 
+/** A word that may be stored as the state of a withdrawal: a longer text of the service may hold a person's data. */
+const stateWord = /^[\p{L}_ -]{1,40}$/u
+
 /**
  * What an answer changes, or `undefined` where it changes nothing. The service's record of a payout is true whatever was
  * written to the row meanwhile, also where a person settled it.
  */
-export const answered = (row: Row, known: Known, now: number): Changes | undefined => {
+export const answered = (row: Row, known: Known, now: number, payee: string | null): Changes | undefined => {
   switch (known._tag) {
     case "Recorded": {
-      const { id: withdrawalId } = known.withdrawal
-      if (row.state === "settled" || row.state === "failed") return { withdrawalId }
+      const { enTransaction, id: withdrawalId } = known.withdrawal
+      const recorded = { withdrawalId, payee, withdrawalStatus: stateWord.test(enTransaction) ? enTransaction : null }
+      if (row.state === "settled" || row.state === "failed") return recorded
       const ended = { mayHaveLeftAt: null, error: null, parkedBecause: null, ...waitsForNothing } as const
-      return { state: "posted", withdrawalId, ...ended }
+      return { state: "posted", ...recorded, ...ended }
     }
     case "Refused": {
       const cleared = { mayHaveLeftAt: null, countedDay: null, error: writeFailure(known.error) } as const
@@ -170,8 +178,14 @@ export const answered = (row: Row, known: Known, now: number): Changes | undefin
       const waitsSince = row.waitsFor === waitsFor ? row.waitsSince : now
       return { ...cleared, state: "accepted", waitsFor, waitsSince }
     }
-    case "Unknown":
-      return isOpen(row) ? { state: "unknown", error: writeFailure(known.error), ...waitsForNothing } : undefined
+    case "Unknown": {
+      if (!isOpen(row)) return undefined
+      const isOther = mismatchOf(known.error) !== undefined
+      return {
+        ...(isOther ? park("OtherPayee") : { state: "unknown", ...waitsForNothing }),
+        error: writeFailure(known.error)
+      }
+    }
   }
 }
 

@@ -6,7 +6,6 @@ import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import * as Schedule from "effect/Schedule"
 import * as Semaphore from "effect/Semaphore"
 import type { PersistedQueueError } from "effect/persistence/PersistedQueue"
 import type { SqlError } from "effect/sql/SqlError"
@@ -20,12 +19,13 @@ import { NotAfter } from "../../../internal/notAfter.ts"
 import { makeBudget, OwnBudget } from "../../../internal/retryBudget.ts"
 import { type Sender, SenderCheck } from "../../../internal/sender.ts"
 import { log } from "../../../internal/spans.ts"
+import type { Seal } from "../../PayoutQueueOptions.ts"
 import type { ParkedBecause } from "../../PayoutStatus.ts"
-import { afterAnswer, causeForAll, inWords, optionsOf } from "../machine.ts"
+import { causeForAll, inWords, mismatchOf, ofCompany, optionsOf } from "../machine.ts"
 import type { Account } from "./account.ts"
 import type { Core } from "./core.ts"
-import { answeredEvent } from "./entries.ts"
 import type { Gate, Permit } from "./gate.ts"
+import { makeRecord } from "./record.ts"
 import * as Row from "./row.ts"
 import { currentSender, isOf } from "./sender.ts"
 import type { Settings } from "./settings.ts"
@@ -58,6 +58,7 @@ export const makeSend = ({
   obstacle,
   park,
   payments,
+  seal,
   settings
 }: {
   readonly core: Core
@@ -68,6 +69,7 @@ export const makeSend = ({
     because: ParkedBecause
   ) => Effect.Effect<void, SqlError | PersistedQueueError | TryAgain>
   readonly payments: Payments["Service"]
+  readonly seal: Seal
   readonly settings: Settings
 }) => {
   const { store } = core
@@ -75,6 +77,7 @@ export const makeSend = ({
   // All workers count on one row. A process that is suspended while it holds the row's lock blocks the others until the
   // database ends its transaction, so a process has at most one such transaction, and not one for each connection.
   const counting = Semaphore.makeUnsafe(1)
+  const { record, reportMismatch } = makeRecord({ core, counting, gate, seal })
   // The retries of the queue do not spend those of a checkout on the same client.
   const budget = makeBudget()
 
@@ -104,21 +107,6 @@ export const makeSend = ({
       )
     )
   })
-
-  /** Stores the answer of a request. */
-  const record = (marked: Row.Row, isInDoubt: boolean, answer: Answer, now: number) => {
-    const { countedDay, idempotencyKey, sends } = marked
-    // A refusal proves that no request was executed only if this request's mark is the last one.
-    const knownOf = (row: Row.Row) => afterAnswer(answer, idempotencyKey, isInDoubt || row.sends !== sends)
-    const changed = core.changeBy(
-      marked,
-      (row) => Effect.succeed(Row.answered(row, knownOf(row), now)),
-      (row) => answeredEvent(row, knownOf(row))
-    )
-    const stored = countedDay === null ? changed : counting.withPermit(store.shortTransaction(changed))
-    // The answer is stored nowhere else, so this is retried for a minute.
-    return Effect.retry(stored, { schedule: Schedule.spaced("500 millis"), times: 120 })
-  }
 
   /** A payout waits for the next day, by the clock of the database. */
   const waitForTomorrow = Effect.fnUntraced(function* (row: Row.Row, account: Account) {
@@ -235,7 +223,7 @@ export const makeSend = ({
     if (because !== undefined) return yield* Effect.andThen(giveBack, Effect.as(park(marked, because), undefined))
     let used: Sender | undefined
     const { horizon } = settings
-    const result: Answer = yield* payments
+    const answer: Answer = yield* payments
       .requestWithdrawal(request, optionsOf(row.idempotencyKey, row.mayHaveLeftAt))
       .pipe(
         Effect.provideService(OwnBudget, budget),
@@ -247,6 +235,7 @@ export const makeSend = ({
         Effect.updateService(PaymentsPolicy, (policy) => ({ ...policy, horizon: Duration.millis(horizon) })),
         Effect.result
       )
+    const result = ofCompany(answer, row.idempotencyKey, account.companyId)
     const end = yield* Clock.currentTimeMillis
     const after = yield* record(marked, isInDoubt, result, end)
     if (after !== undefined) yield* Effect.annotateCurrentSpan(attributesOf(after))
@@ -266,6 +255,8 @@ export const makeSend = ({
       return undefined
     }
     const { failure } = result
+    const mismatch = failure.outcome === "Unknown" ? mismatchOf(failure) : undefined
+    if (mismatch !== undefined) yield* reportMismatch(after ?? marked, mismatch, end)
     if (after?.state === "refused") {
       yield* log(
         "Warn",

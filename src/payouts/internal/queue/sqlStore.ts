@@ -167,7 +167,7 @@ export const make = (database: Database, account: string): Store => {
         drain(
           data,
           "AND request IS NOT NULL",
-          (rows) => sql`UPDATE ${payouts} SET request = NULL WHERE ${rows} RETURNING version`
+          (rows) => sql`UPDATE ${payouts} SET request = NULL, payee = NULL WHERE ${rows} RETURNING version`
         ),
         rows === undefined ? Effect.void : drain(rows, "", forgetRows)
       ),

@@ -43,6 +43,8 @@ const create = (types: { readonly now: string; readonly boolean: string; readonl
   waits_since BIGINT,
   counted_day VARCHAR(10),
   withdrawal_id BIGINT,
+  withdrawal_status VARCHAR(40),
+  payee TEXT,
   error TEXT,
   parked_because VARCHAR(20),
   submitted_at BIGINT NOT NULL DEFAULT (${types.now}) CHECK (submitted_at BETWEEN 0 AND ${lastTime}),

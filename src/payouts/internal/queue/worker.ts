@@ -66,7 +66,7 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
           Effect.timeoutOrElse({ duration: "30 seconds", orElse: () => new TryAgain({ reason: "SealTimeout" }) })
         )
 
-  const send = makeSend({ core, settings, gate, payments, park, obstacle })
+  const send = makeSend({ core, settings, gate, payments, park, obstacle, seal })
 
   const sendIfAllowed = Effect.fnUntraced(
     function* (row: Row.Row) {

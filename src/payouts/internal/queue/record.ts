@@ -1,0 +1,106 @@
+/**
+ * Stores the answer of a request, with the payee that a record names, and tells a person of a record that is about another
+ * payee or company.
+ */
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Schedule from "effect/Schedule"
+import * as Schema from "effect/Schema"
+import type * as Semaphore from "effect/Semaphore"
+import type { RequestWithdrawalError } from "../../../contract/PaymentsError.ts"
+import type { Withdrawal } from "../../../contract/Withdrawal.ts"
+import { log } from "../../../internal/spans.ts"
+import type { Seal } from "../../PayoutQueueOptions.ts"
+import { PayoutPayee } from "../../PayoutStatus.ts"
+import { afterAnswer, inWords } from "../machine.ts"
+import type { Core } from "./core.ts"
+import { answeredEvent, writePause } from "./entries.ts"
+import type { Gate } from "./gate.ts"
+import * as Row from "./row.ts"
+import { attributesOf } from "./signals.ts"
+
+const StoredPayee = Schema.fromJsonString(PayoutPayee)
+const writePayee = Schema.encodeSync(StoredPayee)
+/** Reads a stored payee; none where the text is not one. */
+export const readPayee = Schema.decodeUnknownOption(StoredPayee)
+
+const payeeOf = ({ creditorDocument, pixKey }: Withdrawal): PayoutPayee => ({
+  ...(creditorDocument !== undefined && { creditorDocument }),
+  ...(pixKey !== undefined && { pixKey })
+})
+
+export const makeRecord = ({
+  core,
+  counting,
+  gate,
+  seal
+}: {
+  readonly core: Core
+  /** Of the transactions that count against the cap of a day. */
+  readonly counting: Semaphore.Semaphore
+  readonly gate: Gate
+  readonly seal: Seal
+}) => {
+  const { store } = core
+
+  /** The payee of a record, sealed. The record is stored also where the seal fails, without its payee. */
+  const sealPayee = (row: Row.Row, withdrawal: Withdrawal): Effect.Effect<string | null> => {
+    const payee = payeeOf(withdrawal)
+    return Object.keys(payee).length === 0
+      ? Effect.succeed(null)
+      : Effect.suspend(() => seal.seal(writePayee(payee), row.reference)).pipe(
+          Effect.timeoutOrElse({ duration: "5 seconds", orElse: () => Effect.die("the seal took too long") }),
+          Effect.catchDefect(() =>
+            Effect.as(
+              log(
+                "Warn",
+                `The payee of a record could not be sealed, and is not stored (${inWords(row)}).`,
+                attributesOf(row)
+              ),
+              null
+            )
+          )
+        )
+  }
+
+  /**
+   * Tells a person that the service recorded the payout for another PIX key or company. Another company means that the
+   * credentials are not those of the account, so the account is paused.
+   */
+  const reportMismatch = Effect.fnUntraced(function* (row: Row.Row, mismatch: "companyId" | "pixKey", now: number) {
+    const other = mismatch === "pixKey" ? "another PIX key" : "another company"
+    yield* log(
+      "Error",
+      `The service recorded a payout for ${other} than was asked for (${inWords(row)}). MONEY MAY HAVE MOVED. Look in the panel.`,
+      attributesOf(row)
+    )
+    if (mismatch !== "companyId") return
+    const note = `The service recorded the payout ${row.reference} for another company than that of the account.`
+    yield* store.accounts.setPaused(true, now, writePause({ at: DateTime.makeUnsafe(now), paused: true, note }))
+    yield* gate.forget
+  })
+
+  /** Stores the answer of a request. */
+  const record = Effect.fnUntraced(function* (
+    marked: Row.Row,
+    isInDoubt: boolean,
+    answer: Result.Result<Withdrawal, RequestWithdrawalError>,
+    now: number
+  ) {
+    const { countedDay, idempotencyKey, sends } = marked
+    const payee = Result.isSuccess(answer) ? yield* sealPayee(marked, answer.success) : null
+    // A refusal proves that no request was executed only if this request's mark is the last one.
+    const knownOf = (row: Row.Row) => afterAnswer(answer, idempotencyKey, isInDoubt || row.sends !== sends)
+    const changed = core.changeBy(
+      marked,
+      (row) => Effect.succeed(Row.answered(row, knownOf(row), now, payee)),
+      (row) => answeredEvent(row, knownOf(row))
+    )
+    const stored = countedDay === null ? changed : counting.withPermit(store.shortTransaction(changed))
+    // The answer is stored nowhere else, so this is retried for a minute.
+    return yield* Effect.retry(stored, { schedule: Schedule.spaced("500 millis"), times: 120 })
+  })
+
+  return { record, reportMismatch }
+}
