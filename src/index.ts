@@ -36,6 +36,7 @@ export {
 export * as PixKey from "./pix/PixKey.ts"
 export * as QrCode from "./pix/QrCode.ts"
 export * as Reconcile from "./transactions/Reconcile.ts"
+export * as Rehearsed from "./client/Rehearsed.ts"
 export * as Status from "./contract/Status.ts"
 export {
   BoletoTransactionRequest,

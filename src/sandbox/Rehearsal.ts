@@ -7,12 +7,17 @@
  * Details:
  * - Faults meet the first request of a call, or each of them, since the client's own retries hide a single one: not sent, refused
  *   for each cause, executed and the answer lost, executed and answered with 500, later than the timeout, an answer cut
- *   off, rate limited. The process also dies before and after each call. A death runs no finalizer: the program is
- *   started again, with the same `stores`.
- * - Webhooks of the gateway go to the handler of `receive`. They are also delivered twice, late, out of order and never, and one is forged.
+ *   off, rate limited. A doubt goes on: each later call under its key is refused. An outage lasts for a day.
+ * - The process dies before and after each call, at each fact that it declares, and at each step of the `SqlClient` of its
+ *   `stores`. A death runs no finalizer: the program is started again, with the same `stores`.
+ * - With `pairs` each run goes on, and a place that it came to later is disturbed too. With `processes` several processes run the
+ *   program at once, and one of them stands still.
+ * - Webhooks of the gateway go to `Webhook`, or to the handler of `Rehearsed.receive`. They are also delivered twice, late, out of
+ *   order, never, and once but half handled, and one is forged.
  * - Some rules are about actions outside of the gateway. They are checked where the program declares its actions, with
- *   `fact` and `owes`. Both do nothing outside of a rehearsal, so they may stay in production code.
- * - The same program gives the same report, byte for byte, if it takes the time and random numbers from Effect.
+ *   `Rehearsed` of `effect-pix`.
+ * - The same program gives the same report, byte for byte, if it takes the time and random numbers from Effect, and if `pairs`
+ *   is long enough for all of them.
  *
  * Gotchas:
  * - `ManagedRuntime`, `Effect.runPromise` and `Webhook.toWebHandler` inside of the program use the real clock.
@@ -47,14 +52,12 @@
  */
 declare module "./Rehearsal.ts" {}
 
-import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
-import type * as Schema from "effect/Schema"
 import type { Payments } from "../client/Payments.ts"
-import { Rehearsed } from "./internal/rehearsal/declared.ts"
 import { learn, run as runAll } from "./internal/rehearsal/run.ts"
 import { formatReport, formatFinding } from "./internal/rehearsal/format.ts"
+import { relevantRules } from "./internal/rehearsal/rules.ts"
 import type { RehearsalOptions } from "./RehearsalOptions.ts"
 import { RehearsalFailed } from "./RehearsalFailed.ts"
 import type { RehearsalFinding, RehearsalReport } from "./RehearsalReport.ts"
@@ -81,52 +84,13 @@ export function run<A, E, S>(
   return runAll(program, options)
 }
 
-/**
- * Declares an action of the program that the rehearsal cannot see. Outside of a rehearsal it does nothing.
- *
- * - `shipped` with `transactionId`: the goods of a charge were shipped. `amount`, in centavos, is their price.
- * - `paid`, `failed` or `parked` with `reference`: the state of a payout, as the program now knows it.
- * - `told` with `reference` or `transactionId`: a person was told to look after it.
- * - Any other name: for rules of your own.
- */
-export const fact = (name: string, detail: Readonly<Record<string, Schema.Json>>): Effect.Effect<void> =>
-  Effect.map(Rehearsed, (rehearsed) => rehearsed?.fact(name, detail))
-
-/**
- * Declares a debt: a payout of this amount is owed for a reference. Outside of a rehearsal it does nothing. To declare the
- * same reference again, as after a restart, changes nothing.
- */
-export const owes = (debt: {
-  readonly reference: string
-  /** In centavos. */
-  readonly amount: number
-}): Effect.Effect<void> => Effect.map(Rehearsed, (rehearsed) => rehearsed?.owes(debt.reference, debt.amount))
-
-/**
- * Receives the gateway's webhooks in this process from now on, as `webhook.answer` or a handler of your own does. A handler
- * that fails is answered with 500. Outside of a rehearsal it does nothing.
- */
-export const receive = <E, R>(
-  handler: (request: Request) => Effect.Effect<Response, E, R>
-): Effect.Effect<void, never, R> =>
-  Effect.contextWith((context: Context.Context<R>) =>
-    Effect.map(Rehearsed, (rehearsed) =>
-      rehearsed?.receive((request) =>
-        handler(request).pipe(
-          Effect.catchCause(() => Effect.succeed(new Response(undefined, { status: 500 }))),
-          Effect.provideContext(context)
-        )
-      )
-    )
-  )
-
 /** How a test runner makes a test: `test` and `it` of vitest, Jest and others. */
 type MakeTest = (name: string, run: () => Promise<void>, timeout: number) => unknown
 
 /** Options of `test`. */
 interface TestOptions {
   /**
-   * Whether each schedule is a test of its own. The program then runs once before, so the promise has to be awaited where the
+   * Whether each schedule is a test of its own, and all pairs are one more. The program then runs once before, so the promise has to be awaited where the
    * runner collects its tests. Default: one test for all.
    */
   readonly each?: boolean | undefined
@@ -135,23 +99,26 @@ interface TestOptions {
 }
 
 /**
- * Makes a test of a rehearsal: it fails with the stories of the findings, or if a schedule is undecided. `it` is the runner's
- * own function, so that this library needs no runner. The clock of the runner has to be the real one.
+ * Makes a test of a rehearsal: it fails with the stories of the findings, if a schedule is undecided, or if a rule that the
+ * program's calls make relevant was not checked. `it` is the runner's own function, so that this library needs no runner. The
+ * clock of the runner has to be the real one.
  *
  * ```ts
  * import { it } from "vitest"
  * import { Effect } from "effect"
- * import { IdempotencyKey, Money, Payments } from "effect-pix"
+ * import { IdempotencyKey, Money, Payments, Rehearsed } from "effect-pix"
  * import { Rehearsal } from "effect-pix/sandbox"
  *
  * const payInvoice = Effect.gen(function* () {
  *   const payments = yield* Payments
- *   const idempotencyKey = IdempotencyKey.fromReference("payout", "invoice-1")
+ *   const reference = "invoice-1"
+ *   yield* Rehearsed.owes({ reference, amount: 1000 })
+ *   const idempotencyKey = IdempotencyKey.fromReference("payout", reference)
  *   return yield* payments.requestWithdrawal({ amount: Money.centavos(1000) }, { idempotencyKey })
  * })
  *
  * const tests = async () => {
- *   Rehearsal.test(it, "an invoice is paid once", payInvoice)
+ *   void Rehearsal.test(it, "an invoice is paid once", payInvoice, { pairs: "10 seconds" })
  *   await Rehearsal.test(it, "an invoice is paid once", payInvoice, { each: true })
  * }
  * ```
@@ -176,13 +143,15 @@ export function test<A, E, S>(
   { each = false, timeout = 300_000, ...options }: RehearsalOptions<S> & TestOptions = {}
 ): Promise<void> {
   if (!each) {
-    it(name, () => Effect.runPromise(Effect.flatMap(runAll(program, options), requireClean)), timeout)
+    it(name, () => Effect.runPromise(Effect.flatMap(runAll(program, options, relevantRules), requireClean)), timeout)
     return Promise.resolve()
   }
-  const makeTests = Effect.map(learn(program, options), ({ report, schedules }) => {
-    for (const schedule of schedules) {
-      const one = Effect.flatMap(report([schedule]), requireClean)
-      it(`${name}: ${schedule}`, () => Effect.runPromise(one), timeout)
+  const makeTests = Effect.map(learn(program, options, relevantRules), ({ hasPairs, names, report }) => {
+    for (const [what, played] of [
+      ...names.map((schedule) => [schedule, report([schedule], false)] as const),
+      ...(hasPairs ? [["pairs", report(names, true)] as const] : [])
+    ]) {
+      it(`${name}: ${what}`, () => Effect.runPromise(Effect.flatMap(played, requireClean)), timeout)
     }
   })
   return Effect.runPromise(makeTests)
@@ -192,8 +161,11 @@ export function test<A, E, S>(
 const requireClean = (report: RehearsalReport) =>
   report.findings.length + report.undecided.length === 0 ? Effect.void : Effect.fail(new RehearsalFailed({ report }))
 
-/** A finding as text: what happened in order, the rule that is broken, and the option that plays its schedule again. */
+/**
+ * A finding as text: the rule that is broken, what happened in order, and the option that plays its schedule again. Ids have short
+ * names, with a legend at the end.
+ */
 export const story = (finding: RehearsalFinding): string => formatFinding(finding)
 
-/** A report as text: the story of the first finding of each rule, and the rules that were not checked. */
+/** A report as text: what was played, the story of one finding of each rule, and what was not checked or played. */
 export const text = (report: RehearsalReport): string => formatReport(report)

@@ -4,6 +4,7 @@
 import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
+import type { RuleName } from "./RehearsalReport.ts"
 import type { RehearsalWorld } from "./RehearsalWorld.ts"
 import type { Sandbox } from "./Sandbox.ts"
 import type { SandboxOptions } from "./SandboxOptions.ts"
@@ -26,6 +27,21 @@ export interface RehearsalOptions<S> {
    * A payer pays each charge whose creation was answered, this long after the answer. Default: nobody pays.
    */
   readonly payAfter?: Duration.Input | undefined
+  /**
+   * How long pairs of disturbances are played, in real time, after all single ones: "10 seconds" is enough for a program of one
+   * call or two. The report says how many of how many were played. Default: none is.
+   */
+  readonly pairs?: Duration.Input | undefined
+  /**
+   * How many processes run the program at once on the same `stores`. Each of them also stands still for 15 minutes at each
+   * call. Default: 1.
+   */
+  readonly processes?: number | undefined
+  /**
+   * The rules that have to be checked: one that was not is a finding. Default: none, and for `Rehearsal.test` those that the calls
+   * of the program make relevant.
+   */
+  readonly checks?: ReadonlyArray<RuleName> | undefined
   /** Rules of your own, by their names. Default: none. */
   readonly rules?: Readonly<Record<string, RehearsalRule<S>>> | undefined
   /** How long each process may run, by the rehearsal's clock. A death starts another process. Default: 2 days. */
@@ -37,10 +53,10 @@ export interface RehearsalOptions<S> {
   readonly stopAfter?: Duration.Input | undefined
   /** The most calls of one run: a program that makes more does not end. Default: 10,000. */
   readonly mostCalls?: number | undefined
-  /** Plays this schedule alone: the name that a finding has. Default: all. */
+  /** Plays this schedule alone, which may be a pair: the name that a finding has. Default: all. */
   readonly only?: string | undefined
   /** The options of the gateway. Default: a balance of R$ 1.000.000,00. */
   readonly sandbox?: SandboxOptions | undefined
-  /** Another seed for the numbers that the program takes from `Random`. Default: the name of the schedule alone. */
+  /** Another seed for the numbers that the program takes from `Random`, which are the same in each schedule. Default: none. */
   readonly seed?: string | undefined
 }

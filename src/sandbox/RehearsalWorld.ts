@@ -13,12 +13,14 @@ import type { SandboxTransaction, SandboxWithdrawal } from "./SandboxLedger.ts"
 export interface RehearsalCall {
   /** Its number in the run, from 1. */
   readonly number: number
-  /** The number of its process, from 1: a program that died is started again as the next process. */
+  /** The number of its process, from 1: a program that died is started again, with the next number. */
   readonly process: number
   /** The operation of `Payments`. */
   readonly operation: Operation
   /** The idempotency key of a write. */
   readonly key: string | undefined
+  /** The amount of a write, in centavos. */
+  readonly amount: number | undefined
   /** When it was called, in milliseconds since 1970. */
   readonly startedAt: number
   /** How many requests of it were sent. */
@@ -35,7 +37,7 @@ export interface RehearsalCall {
   readonly status: string | undefined
 }
 
-/** A declaration by `Rehearsal.fact`. */
+/** A declaration by `Rehearsed.fact` or `Rehearsed.note`. */
 export interface RehearsalFact {
   /** The name that the program gave it. */
   readonly name: string
@@ -47,7 +49,7 @@ export interface RehearsalFact {
   readonly process: number
 }
 
-/** A declaration by `Rehearsal.owes`. */
+/** A declaration by `Rehearsed.owes`. */
 export interface RehearsalDebt {
   /** The reference of the payout that is owed. */
   readonly reference: string
@@ -71,6 +73,8 @@ export interface RehearsalWorld {
   readonly calls: ReadonlyArray<RehearsalCall>
   /** The facts that it declared, in order. */
   readonly facts: ReadonlyArray<RehearsalFact>
+  /** What it declared by `Rehearsed.note`, in order. */
+  readonly notes: ReadonlyArray<RehearsalFact>
   /** The debts that it declared, in order. */
   readonly owed: ReadonlyArray<RehearsalDebt>
   /** How the program ended. */

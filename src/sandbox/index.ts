@@ -11,6 +11,7 @@ export type {
   RehearsalReport,
   RehearsedRule,
   RuleName,
+  ShortName,
   StoryLine,
   UndecidedSchedule
 } from "./RehearsalReport.ts"

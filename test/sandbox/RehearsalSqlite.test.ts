@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { Money, Payments, PixKey } from "effect-pix"
+import { Money, Payments, PixKey, Rehearsed } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
 import { PayoutQueue } from "effect-pix/payouts"
 import { Rehearsal } from "effect-pix/sandbox"
@@ -46,13 +46,14 @@ describe("a rehearsal on SQLite", () => {
       const program = Effect.gen(function* () {
         const queue = yield* PayoutQueue
         const reference = "invoice-1"
-        yield* Rehearsal.owes({ reference, amount: 1000 })
+        yield* Rehearsed.owes({ reference, amount: 1000 })
         yield* queue.submit({ reference, amount: Money.centavos(1000), pixKey })
         const { state } = yield* queue.await(reference)
-        yield* Rehearsal.fact(state === "posted" ? "paid" : "told", { reference, state })
+        yield* Rehearsed.fact(state === "posted" ? "paid" : "told", { reference, state })
       }).pipe(Effect.provide(PayoutQueue.layer()))
       const report = yield* Rehearsal.run(program, { stores })
-      expect(report).toMatchObject({ schedules: 22, findings: [], undecided: [] })
+      expect(report).toMatchObject({ findings: [], undecided: [] })
+      expect(report.steps).toBeGreaterThan(10)
     })
   )
 })

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
+import { Rehearsed } from "effect-pix"
 import { Rehearsal, Sandbox } from "effect-pix/sandbox"
 import { Webhook } from "effect-pix/webhook"
 import { chargeOrder, schedulesOf } from "../support/rehearsals.ts"
@@ -13,7 +14,7 @@ const stores = Layer.sync(Shop, () => ({ shipped: new Set<string>(), deliveries:
 
 const ship = (transactionId: string) =>
   Effect.andThen(
-    Rehearsal.fact("shipped", { transactionId, amount: 2500 }),
+    Rehearsed.fact("shipped", { transactionId, amount: 2500 }),
     Shop.use(({ shipped }) => Effect.sync(() => void shipped.add(transactionId)))
   )
 
@@ -35,7 +36,7 @@ const received = (request: Request) =>
   Effect.promise((): Promise<{ readonly transactionId: string; readonly status: string }> => request.json())
 
 const byItsWord = Effect.andThen(
-  Rehearsal.receive((request) =>
+  Rehearsed.receive((request) =>
     Effect.gen(function* () {
       const { status, transactionId } = yield* received(request)
       if (status === "Paid") yield* ship(transactionId)
@@ -47,7 +48,6 @@ const byItsWord = Effect.andThen(
 
 const byLookup = Effect.gen(function* () {
   const webhook = yield* Webhook
-  yield* Rehearsal.receive(webhook.answer)
   yield* sell(webhook.check)
 }).pipe(Effect.provide(Webhook.layer({ onPaid: ({ transaction }) => shipOnce(transaction.transactionId) })))
 
@@ -59,7 +59,10 @@ describe("webhooks in a rehearsal", () => {
         const report = yield* Rehearsal.run(byItsWord, { stores, payAfter: "1 minute" })
         expect(schedulesOf(report, "shipped-unpaid")).toEqual(["call 1 createTransaction: a forged webhook says Paid"])
         expect(schedulesOf(report, "shipped-twice")).toContain("webhook 1: twice")
-        expect(schedulesOf(report, "not-shipped")).toEqual(["webhook 1: never"])
+        expect(schedulesOf(report, "not-shipped")).toEqual([
+          "webhook 1: never",
+          "fact 1 shipped: death before it, and webhook 1 is not repeated"
+        ])
         expect(schedulesOf(report, "shipped-unchecked")).toContain("undisturbed")
       })
   )
@@ -79,7 +82,7 @@ describe("webhooks in a rehearsal", () => {
         const deliveries = new Map<string, ReadonlyArray<string>>()
         let answers = 0
         const program = Effect.gen(function* () {
-          yield* Rehearsal.receive((request) =>
+          yield* Rehearsed.receive((request) =>
             Effect.gen(function* () {
               const { status } = yield* received(request)
               yield* Shop.use((shop) => Effect.sync(() => void shop.deliveries.push(status)))

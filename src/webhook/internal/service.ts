@@ -16,6 +16,7 @@ import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Semaphore from "effect/Semaphore"
 import { Payments } from "../../client/Payments.ts"
+import { receive } from "../../client/Rehearsed.ts"
 import { invalidRequest } from "../../contract/CallChecks.ts"
 import { getTransaction } from "../../contract/Endpoints.ts"
 import { issuesOf } from "../../contract/RequestIssues.ts"
@@ -196,18 +197,20 @@ const serviceOf = Effect.fnUntraced(function* <P, M, R>(
       return inRequest === undefined || (yield* processInRequest(inRequest, recorded.value))
     })
   })
+  const answer = (request: Request, { remoteAddress }: DeliveryInfo = {}) => {
+    const delivery = HttpServerRequest.fromWeb(request)
+    return respond.pipe(
+      Effect.provideService(
+        HttpServerRequest.HttpServerRequest,
+        remoteAddress === undefined ? delivery : delivery.modify({ remoteAddress: Option.some(remoteAddress) })
+      ),
+      Effect.map((response) => HttpServerResponse.toWeb(response))
+    )
+  }
+  yield* receive(answer)
   return {
     handle: respond,
-    answer: (request: Request, { remoteAddress }: DeliveryInfo = {}) => {
-      const delivery = HttpServerRequest.fromWeb(request)
-      return respond.pipe(
-        Effect.provideService(
-          HttpServerRequest.HttpServerRequest,
-          remoteAddress === undefined ? delivery : delivery.modify({ remoteAddress: Option.some(remoteAddress) })
-        ),
-        Effect.map((response) => HttpServerResponse.toWeb(response))
-      )
-    },
+    answer,
     check: Effect.fnUntraced(function* (transactionId: string) {
       const input = checkedInput({ transactionId })
       if (Result.isFailure(input)) {

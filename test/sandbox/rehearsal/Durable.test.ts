@@ -1,12 +1,12 @@
 /** What survives a death in a database, under every fault and death: the queue of payouts, and webhooks. */
 import { assert, describe, test } from "@effect/vitest"
-import { Effect, Layer, Schedule } from "effect"
+import { Effect, Layer, Option, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
-import { IdempotencyKey, Money, Payments, PixKey } from "effect-pix"
+import { IdempotencyKey, Money, Payments, PixKey, Rehearsed } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
 import { PayoutQueue } from "effect-pix/payouts"
 import { Webhook } from "effect-pix/webhook"
-import { Rehearsal, type RehearsalReport } from "effect-pix/sandbox"
+import { Rehearsal, type RehearsalReport, type RehearsalWorld } from "effect-pix/sandbox"
 
 const requireClean = (report: RehearsalReport, least: number) => {
   assert.strictEqual(report.findings.length, 0, Rehearsal.text(report))
@@ -25,18 +25,18 @@ describe("under every fault and death", () => {
     }))
     const program = Effect.gen(function* () {
       const queue = yield* PayoutQueue
-      for (const item of items) yield* Rehearsal.owes(item)
+      for (const item of items) yield* Rehearsed.owes(item)
       yield* queue.submitMany(items)
       for (const { reference } of items) {
         const { state } = yield* queue.await(reference)
         const name = state === "posted" ? "paid" : state === "refused" ? "failed" : "parked"
-        yield* Rehearsal.fact(name, { reference })
+        yield* Rehearsed.fact(name, { reference })
       }
     }).pipe(Effect.provide(PayoutQueue.layer({ concurrency: 2 })))
     requireClean(await Effect.runPromise(Rehearsal.run(program, { stores })), 35)
   })
 
-  test("Webhook.layerSql hands a paid charge out once, with a sweep of what is open", async () => {
+  test("Webhook.layerSql hands a paid charge out once in the database, and at least once outside of it", async () => {
     const key = IdempotencyKey.fromReference("order", "42")
     const later = Schedule.upTo(Schedule.spaced("1 minute"), { times: 3 })
     const table = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`CREATE TABLE closed (id TEXT)`)
@@ -45,7 +45,6 @@ describe("under every fault and death", () => {
       const payments = yield* Payments
       const sql = yield* SqlClient.SqlClient
       const webhook = yield* Webhook
-      yield* Rehearsal.receive((request) => webhook.answer(request))
       const { id } = yield* IdempotencyKey.retry(key, later, (options) =>
         payments.createTransaction(
           {
@@ -61,7 +60,8 @@ describe("under every fault and death", () => {
         yield* Effect.sleep("1 minute")
         return (yield* sql`SELECT id FROM closed`).length > 0
       })
-      yield* Effect.timeoutOption(Effect.repeat(isClosed, { until: (yes) => yes }), "2 hours")
+      const closed = yield* Effect.timeoutOption(Effect.repeat(isClosed, { until: (yes) => yes }), "2 hours")
+      if (Option.isNone(closed)) yield* Rehearsed.fact("told", { transactionId: id })
     }).pipe(
       Effect.provide(
         Webhook.layerSql({
@@ -69,12 +69,26 @@ describe("under every fault and death", () => {
           onStatus: Effect.fnUntraced(function* ({ transaction: { enStatusTransaction, transactionId } }) {
             const sql = yield* SqlClient.SqlClient
             yield* sql`INSERT INTO closed (id) VALUES (${transactionId})`
-            if (enStatusTransaction === "Paid") yield* Rehearsal.fact("shipped", { transactionId })
+            // Outside of the database: the carrier knows the key, and ships once for it.
+            if (enStatusTransaction === "Paid") yield* Rehearsed.fact("shipped", { transactionId, key: transactionId })
           })
         })
       )
     )
-    const report = await Effect.runPromise(Rehearsal.run(program, { stores: database, payAfter: "1 minute" }))
-    requireClean(report, 35)
+    let shipments = 0
+    const isOnce = ({ facts }: RehearsalWorld) =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        shipments = Math.max(shipments, facts.filter(({ name }) => name === "shipped").length)
+        const { length } = yield* Effect.orDie(sql`SELECT id FROM closed`)
+        if (length > 1) return yield* Effect.fail(`The event was handed out ${length} times.`)
+      })
+    const report = await Effect.runPromise(
+      Rehearsal.run(program, { stores: database, payAfter: "1 minute", rules: { isOnce } })
+    )
+    requireClean(report, 50)
+    assert.isAtLeast(report.steps, 10)
+    // The handler acts, and the process dies before its transaction commits.
+    assert.strictEqual(shipments, 2)
   })
 })

@@ -2,7 +2,7 @@
 import { assert, describe, test } from "@effect/vitest"
 import { Context, Effect, Layer, Schedule, Schema, Stream } from "effect"
 import { HttpRouter, HttpServer, HttpServerRequest } from "effect/http"
-import { Money, type Payments, TransactionWait } from "effect-pix"
+import { Money, type Payments, Rehearsed, TransactionWait } from "effect-pix"
 import { PayoutEvent, Payouts } from "effect-pix/payouts"
 import { Rehearsal, type RehearsalReport } from "effect-pix/sandbox"
 import { checkout, Orders } from "../../../docs/examples/checkout.ts"
@@ -33,7 +33,7 @@ describe("under every fault and death", () => {
       const transactionId = orders.get("42")?.charge?.transactionId ?? ""
       const { enStatusTransaction } = yield* TransactionWait.final(transactionId, { deadline: "2 days" })
       const name = enStatusTransaction === "Paid" ? "shipped" : "told"
-      yield* Rehearsal.fact(name, { transactionId, amount: 2500 })
+      yield* Rehearsed.fact(name, { transactionId, amount: 2500 })
     }).pipe(Effect.scoped)
     const isOneCharge = ({ transactions }: { readonly transactions: ReadonlyArray<unknown> }) =>
       transactions.length === 1 ? Effect.void : Effect.fail(`There are ${transactions.length} charges of one order.`)
@@ -53,14 +53,14 @@ describe("under every fault and death", () => {
         Effect.map(Schema.encodeEffect(Line)(event), (line) => {
           lines.push(line)
         })
-      for (const item of items) yield* Rehearsal.owes(item)
+      for (const item of items) yield* Rehearsed.owes(item)
       const previous = yield* Effect.forEach(lines, (line) => Schema.decodeEffect(Line)(line))
       const events = yield* Payouts.stream(items, { previous, concurrency: 1, stopOn: [] }).pipe(
         Stream.tap(store),
         Stream.runCollect
       )
       const done = events.flatMap((event) => (event._tag === "Done" ? [event.reference] : []))
-      for (const reference of done) yield* Rehearsal.fact("paid", { reference })
+      for (const reference of done) yield* Rehearsed.fact("paid", { reference })
       if (done.length < items.length) return yield* Effect.fail("open" as const)
     })
     const later = Schedule.upTo(Schedule.spaced("1 minute"), { times: 3 })

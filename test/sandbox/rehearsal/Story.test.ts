@@ -7,7 +7,8 @@ const finding = (texts: ReadonlyArray<string>) =>
     rule: "mine",
     page: undefined,
     problems: ["Something is wrong."],
-    story: texts.map((text, second) => ({ at: second * 1000, text }))
+    story: texts.map((text, second) => ({ at: second * 1000, text })),
+    legend: []
   })
 
 const lookup = (number: number, status: string) => [
@@ -21,7 +22,7 @@ test("a story shows the first of the lookups that repeat each other, their numbe
    00:00:00.000  process 1 starts
    00:00:01.000  call 1 getTransaction: charge 1
    00:00:02.000  call 1 getTransaction: Succeeded: Awaiting
-   00:00:08.000  the same 3 times more, until now
+   00:00:08.000  these 2 lines 3 times more, until now
    00:00:09.000  call 5 getTransaction: charge 1
    00:00:10.000  call 5 getTransaction: Succeeded: Paid
 To play it alone: { only: "undisturbed" }`)

@@ -2,7 +2,7 @@
  * Mistakes of programs that pay many, and are started again after a death.
  */
 import { Context, Effect, Layer, Random, Schedule } from "effect"
-import { IdempotencyKey, Money, Payments, PixKey } from "effect-pix"
+import { IdempotencyKey, Money, Payments, PixKey, Rehearsed } from "effect-pix"
 import { Payouts } from "effect-pix/payouts"
 import { Rehearsal } from "effect-pix/sandbox"
 import type { Mistake } from "./Mistake.ts"
@@ -31,7 +31,7 @@ const itemOf = ({ amount, pixKey, reference }: Invoice) => ({ reference, amount,
 /** Declares all that is owed, and gives what is not marked as sent. */
 const open = Effect.gen(function* () {
   const invoices = yield* Invoices
-  for (const invoice of invoices) yield* Rehearsal.owes(invoice)
+  for (const invoice of invoices) yield* Rehearsed.owes(invoice)
   return invoices.filter(({ isSent }) => !isSent)
 })
 
@@ -126,7 +126,7 @@ export const batchMistakes: ReadonlyArray<Mistake> = [
       Effect.gen(function* () {
         const { notStarted, refused, unknown } = yield* Payouts.run((yield* open).map(itemOf))
         for (const { reference } of [...notStarted, ...refused, ...unknown]) {
-          yield* Rehearsal.fact("failed", { reference })
+          yield* Rehearsed.fact("failed", { reference })
         }
       }),
       { stores }
@@ -134,8 +134,10 @@ export const batchMistakes: ReadonlyArray<Mistake> = [
     mended: Rehearsal.run(
       Effect.gen(function* () {
         const { notStarted, refused, unknown } = yield* Payouts.run((yield* open).map(itemOf))
-        for (const { reference } of [...notStarted, ...refused]) yield* Rehearsal.fact("failed", { reference })
-        for (const { reference } of unknown) yield* Rehearsal.fact("parked", { reference })
+        // The process that died before this one may have sent what is refused or not sent now.
+        for (const { reference } of [...notStarted, ...refused, ...unknown]) {
+          yield* Rehearsed.fact("parked", { reference })
+        }
       }),
       { stores }
     )

@@ -2,7 +2,7 @@
  * Mistakes of programs that charge, and ship what is paid.
  */
 import { Context, Deferred, Effect, Layer, Schedule } from "effect"
-import { IdempotencyKey, Money, Payments, TransactionWait } from "effect-pix"
+import { IdempotencyKey, Money, Payments, Rehearsed, TransactionWait } from "effect-pix"
 import { Rehearsal } from "effect-pix/sandbox"
 import type { Mistake } from "./Mistake.ts"
 
@@ -36,7 +36,7 @@ const charge = Effect.fnUntraced(function* (order: string, amount: Money.Centavo
   return id
 })
 
-const ship = (transactionId: string) => Rehearsal.fact("shipped", { transactionId })
+const ship = (transactionId: string) => Rehearsed.fact("shipped", { transactionId })
 
 /** Ships, unless the table says that it was. */
 const shipOnce = Effect.fnUntraced(function* (transactionId: string) {
@@ -83,7 +83,7 @@ const shop = <E, R, F, S>(
   meanwhile: Effect.Effect<unknown, F, S>
 ) =>
   Effect.gen(function* () {
-    yield* Rehearsal.receive(answer(handle))
+    yield* Rehearsed.receive(answer(handle))
     yield* charge("42")
     yield* meanwhile
   })
@@ -104,14 +104,14 @@ const waitAndShip = (transactionId: string) =>
   Effect.gen(function* () {
     const { enStatusTransaction } = yield* TransactionWait.final(transactionId, { deadline: "2 hours" })
     if (enStatusTransaction === "Paid") yield* shipOnce(transactionId)
-  }).pipe(Effect.catchTag("TimedOut", () => Rehearsal.fact("told", { transactionId })))
+  }).pipe(Effect.catchTag("TimedOut", () => Rehearsed.fact("told", { transactionId })))
 const afterWait = Rehearsal.run(afterCharge(waitAndShip), payment)
 
 /** Goods that cost R$ 25,00. */
 const sell = Effect.fnUntraced(function* (amount: Money.Centavos) {
   const transactionId = yield* charge("42", amount)
   yield* TransactionWait.final(transactionId, { deadline: "2 hours" })
-  if (yield* isPaid(transactionId)) yield* Rehearsal.fact("shipped", { transactionId, amount: 2500 })
+  if (yield* isPaid(transactionId)) yield* Rehearsed.fact("shipped", { transactionId, amount: 2500 })
 })
 
 export const checkoutMistakes: ReadonlyArray<Mistake> = [
@@ -222,7 +222,7 @@ export const checkoutMistakes: ReadonlyArray<Mistake> = [
     mistaken: Rehearsal.run(
       Effect.gen(function* () {
         const paid = yield* Deferred.make<void>()
-        yield* Rehearsal.receive(
+        yield* Rehearsed.receive(
           answer(({ transactionId }) => Effect.andThen(lookUp(transactionId), Deferred.succeed(paid, undefined)))
         )
         yield* charge("42")

@@ -2,17 +2,17 @@
  * Mistakes around one payout: keys, doubts, amounts and timeouts.
  */
 import { Effect, Schedule } from "effect"
-import { IdempotencyKey, Money, Payments, PixKey } from "effect-pix"
+import { IdempotencyKey, Money, Payments, PixKey, Rehearsed } from "effect-pix"
 import { Rehearsal } from "effect-pix/sandbox"
 import type { Mistake } from "./Mistake.ts"
 
 const reference = "invoice-1"
 const request = { amount: Money.centavos(2500), pixKey: PixKey.email("maria@example.com") }
 const idempotencyKey = IdempotencyKey.fromReference("payout", reference)
-const owed = Rehearsal.owes({ reference, amount: request.amount })
-const paid = Rehearsal.fact("paid", { reference })
-const failed = Rehearsal.fact("failed", { reference })
-const parked = Rehearsal.fact("parked", { reference })
+const owed = Rehearsed.owes({ reference, amount: request.amount })
+const paid = Rehearsed.fact("paid", { reference })
+const failed = Rehearsed.fact("failed", { reference })
+const parked = Rehearsed.fact("parked", { reference })
 
 const atOnce = Schedule.recurs(2)
 
@@ -161,14 +161,14 @@ export const payoutMistakes: ReadonlyArray<Mistake> = [
     rule: "amount-differs",
     mistaken: Rehearsal.run(
       Effect.gen(function* () {
-        yield* Rehearsal.owes({ reference, amount: 250_000 })
+        yield* Rehearsed.owes({ reference, amount: 250_000 })
         const payments = yield* Payments
         yield* payments.requestWithdrawal({ ...request, amount: Money.centavos(2500) }, { idempotencyKey })
       })
     ),
     mended: Rehearsal.run(
       Effect.gen(function* () {
-        yield* Rehearsal.owes({ reference, amount: 250_000 })
+        yield* Rehearsed.owes({ reference, amount: 250_000 })
         const payments = yield* Payments
         const amount = Money.fromReais("2500.00")
         yield* payments.requestWithdrawal({ ...request, amount }, { idempotencyKey })

@@ -54,6 +54,7 @@ const textOf = (value: unknown): string | undefined => (Predicate.isString(value
 interface Asked {
   readonly operation: Operation
   readonly question: string
+  readonly amount?: number | undefined
   readonly key?: string | undefined
   readonly transactionId?: string | undefined
 }
@@ -62,26 +63,30 @@ interface Asked {
 const asWrite = (operation: Operation, noun: string, amount: number, options: WriteOptions | undefined): Asked => ({
   operation,
   question: `a ${noun} of ${amount} centavos`,
+  amount,
   key: options?.idempotencyKey ?? options?.after?.idempotencyKey
 })
 
 interface Options {
   readonly now: () => number
   readonly story: Story
+  /** Called when a call begins. */
+  readonly onBegin: (call: Call, context: Context.Context<never>) => void
   /** Called when a call has an answer, before the program gets it. */
   readonly onEnd: (call: Call) => void
 }
 
-export const makeCalls = ({ now, onEnd, story }: Options) => {
+export const makeCalls = ({ now, onBegin, onEnd, story }: Options) => {
   const calls: Array<Call> = []
   let keys = 0
 
-  const begin = (process: number, { key, operation, question, transactionId }: Asked): Call => {
+  const begin = (process: number, { amount, key, operation, question, transactionId }: Asked): Call => {
     const call: Call = {
       number: calls.length + 1,
       process,
       operation,
       question,
+      amount,
       key,
       startedAt: now(),
       requests: 0,
@@ -120,7 +125,7 @@ export const makeCalls = ({ now, onEnd, story }: Options) => {
           const key = `${prefix}_${++keys}`
           if (call !== undefined) {
             call.key = key
-            story.add(`call ${call.number} ${call.operation}: its key is ${key}, made for this call alone`)
+            story.add(`call ${call.number} ${call.operation}: ${story.key(key)} is made for this call alone`)
           }
           return key
         })
@@ -133,9 +138,12 @@ export const makeCalls = ({ now, onEnd, story }: Options) => {
         effect: Effect.Effect<A, E>,
         read: (value: A) => Partial<Call>
       ): Effect.Effect<A, E> =>
-        Effect.suspend(() => {
+        Effect.contextWith((context) => {
           const call = begin(process, asked)
-          const key = call.key === undefined ? "" : ` under the key ${call.key}`
+          onBegin(call, context)
+          const earlier = call.key === undefined ? undefined : calls.find(({ key }) => key === call.key)
+          const again = earlier === call ? "" : `, as call ${earlier?.number}`
+          const key = call.key === undefined ? "" : ` under ${story.key(call.key)}${again}`
           story.add(`call ${call.number} ${asked.operation}: ${asked.question}${key}`)
           return Effect.onExit(Effect.provideService(effect, CurrentCall, call), (exit) =>
             Effect.sync(() => end(call, exit, read))
@@ -146,7 +154,7 @@ export const makeCalls = ({ now, onEnd, story }: Options) => {
         run(
           asWrite("createTransaction", "charge", request.amount, options),
           inner.createTransaction(request, options),
-          ({ id, status }) => ({ transactionId: id, status, answer: `charge ${id}` })
+          ({ id, status }) => ({ transactionId: id, status, answer: story.charge(id) })
         )) as Payments["Service"]["createTransaction"]
       return Payments.of({
         createTransaction,

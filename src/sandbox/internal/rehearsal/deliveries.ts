@@ -1,13 +1,20 @@
 /**
- * Delivers the gateway's webhooks to the current process, and disturbs one of them. Where no process receives, the gateway
- * is answered with 502 and repeats the webhook.
+ * Delivers the gateway's webhooks to the processes that receive, by turns, and disturbs one of them. Where no process receives,
+ * the gateway is answered with 502 and repeats the webhook.
  */
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { waits } from "../webhooks.ts"
-import type { Handler } from "./declared.ts"
+import type { Disturber } from "./disturber.ts"
 import type { DeliveryDisturbance } from "./schedules.ts"
 import type { Story } from "./story.ts"
+import type { Life } from "./time.ts"
+
+/** The number of the webhook that the current fiber handles. */
+export const CurrentWebhook = Context.Reference<number | undefined>("effect-pix/RehearsalWebhook", {
+  defaultValue: () => undefined
+})
 
 /** Bodies are the gateway's own. The forged one has the same form. */
 const fromBody = Schema.decodeUnknownSync(
@@ -20,13 +27,16 @@ const fromBody = Schema.decodeUnknownSync(
   )
 )
 
+/** Answers a webhook in the process. */
+type Handler = (request: Request) => Effect.Effect<Response>
+
 interface Options {
   readonly story: Story
+  readonly disturber: Disturber
   /** Runs an effect in the world. */
   readonly forkInWorld: (effect: Effect.Effect<unknown>) => void
-  /** Runs an effect in the current process, and returns its answer. It never ends where the process dies. */
-  readonly forkInProcess: (effect: Effect.Effect<Response>) => Effect.Effect<Response>
-  readonly disturbed?: { readonly delivery: number; readonly how: DeliveryDisturbance } | undefined
+  /** Runs an effect in a process, and returns its answer. It never ends where the process dies. */
+  readonly forkInProcess: (life: Life, effect: Effect.Effect<Response>) => Effect.Effect<Response>
 }
 
 const answerWith = (status: number) => new Response(undefined, { status })
@@ -40,19 +50,20 @@ const subjectOf = (body: string): string => {
 /** How long a late delivery waits, and how long one out of order waits at most for the next. */
 const late = "1 hour"
 
-export const makeDeliveries = ({ disturbed, forkInProcess, forkInWorld, story }: Options) => {
+export const makeDeliveries = ({ disturber, forkInProcess, forkInWorld, story }: Options) => {
   /** The numbers of the deliveries by their bodies: a repeated attempt is the same delivery. */
   const sent = new Map<string, number>()
-  let received = 0
+  const handlers = new Map<Life, Handler>()
   let hasReceived = false
-  let handler: Handler | undefined
+  let turn = 0
   let held: Effect.Effect<void> | undefined
 
-  /** Passes a delivery to the process. */
+  /** Passes a delivery to a process. */
   const forward = (name: string, body: string) =>
     Effect.suspend(() => {
-      if (handler === undefined) {
-        story.add(`${name} finds no process that receives`)
+      const [life, handler] = [...handlers][turn++ % handlers.size] ?? []
+      if (life === undefined || handler === undefined) {
+        if (hasReceived) story.add(`${name} finds no process that receives`)
         return Effect.succeed(answerWith(502))
       }
       const request = new Request("https://shop.example/webhooks/pix", {
@@ -60,8 +71,10 @@ export const makeDeliveries = ({ disturbed, forkInProcess, forkInWorld, story }:
         headers: { "content-type": "application/json" },
         body
       })
-      story.add(`${name} is delivered: ${subjectOf(body)}`)
-      return Effect.tap(forkInProcess(handler(request)), ({ status }) =>
+      const to = handlers.size === 1 ? "" : ` to ${life.name}`
+      story.add(`${name} is delivered${to}: ${subjectOf(body)}`)
+      const handled = Effect.provideService(handler(request), CurrentWebhook, sent.get(body))
+      return Effect.tap(forkInProcess(life, handled), ({ status }) =>
         Effect.sync(() => story.add(`${name} is answered ${status}`))
       )
     })
@@ -90,6 +103,10 @@ export const makeDeliveries = ({ disturbed, forkInProcess, forkInWorld, story }:
         break
       case "never":
         story.add(`${name} never comes`)
+        break
+      case "once":
+        story.add(`${name} comes once, and is not repeated`)
+        forkInWorld(forward(name, body))
     }
     return Effect.succeed(answerWith(200))
   }
@@ -100,17 +117,17 @@ export const makeDeliveries = ({ disturbed, forkInProcess, forkInWorld, story }:
     return one
   }
 
-  const isReceiving = () => handler !== undefined
-
   return {
-    /** The number of deliveries while a process received, and whether a process ever did. */
-    received: () => received,
+    /** Whether a process ever received. */
     hasReceived: () => hasReceived,
 
-    receive: (given: Handler | undefined): void => {
-      handler = given
-      if (given !== undefined) hasReceived = true
+    receive: (life: Life, handler: Handler): void => {
+      handlers.set(life, handler)
+      hasReceived = true
     },
+
+    /** A process no longer receives. */
+    forget: (life: Life): void => void handlers.delete(life),
 
     /** The target of the gateway's webhooks. */
     target: (request: Request): Effect.Effect<Response> =>
@@ -119,9 +136,10 @@ export const makeDeliveries = ({ disturbed, forkInProcess, forkInWorld, story }:
         const number = sent.get(body) ?? sent.size + 1
         const isNew = !sent.has(body)
         sent.set(body, number)
-        if (isNew && isReceiving()) received = number
+        if (isNew && handlers.size > 0) disturber.add({ kind: "webhook", number, name: "", webhook: undefined })
         const name = `webhook ${number}`
-        if (disturbed?.delivery === number && isNew) return yield* disturb(disturbed.how, name, body)
+        const disturbed = isNew ? disturber.at("Delivery", "webhook", number) : undefined
+        if (disturbed !== undefined) return yield* disturb(disturbed.how, name, body)
         const response = yield* forward(name, body)
         if (isNew) forkInWorld(Effect.suspend(release))
         return response
@@ -130,7 +148,7 @@ export const makeDeliveries = ({ disturbed, forkInProcess, forkInWorld, story }:
     /** Delivers a forged body. */
     forge: (body: string): Effect.Effect<void> =>
       Effect.gen(function* () {
-        for (let second = 0; !isReceiving() && second < 60; second++) yield* Effect.sleep("1 second")
+        for (let second = 0; handlers.size === 0 && second < 60; second++) yield* Effect.sleep("1 second")
         yield* forward("a forged webhook", body)
       })
   }

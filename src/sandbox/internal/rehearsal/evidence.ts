@@ -5,7 +5,7 @@ import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import type { RehearsalCall, RehearsalFact, RehearsalWorld } from "../../RehearsalWorld.ts"
 import type { SandboxTransaction, SandboxWithdrawal } from "../../SandboxLedger.ts"
-import { matchDebts } from "./references.ts"
+import { matchDebts, names } from "./references.ts"
 
 export const textOf = ({ detail }: RehearsalFact, name: string): string | undefined => {
   const value = detail[name]
@@ -16,25 +16,33 @@ export const factsOf = ({ facts }: RehearsalWorld, ...names: ReadonlyArray<strin
   facts.filter(({ name }) => names.includes(name))
 
 export const withoutFact = (name: string) => (world: RehearsalWorld) =>
-  factsOf(world, name).length === 0 ? `the undisturbed run declared no Rehearsal.fact("${name}", ...)` : undefined
+  factsOf(world, name).length === 0 ? `the undisturbed run declared no Rehearsed.fact("${name}", ...)` : undefined
 
 export const withoutDebts = ({ owed }: RehearsalWorld) =>
-  owed.length === 0 ? "the undisturbed run declared no Rehearsal.owes(...)" : undefined
+  owed.length === 0 ? "the undisturbed run declared no Rehearsed.owes(...)" : undefined
 
 export const withoutPayouts = ({ calls }: RehearsalWorld) =>
   calls.some(({ operation }) => operation === "requestWithdrawal")
     ? undefined
     : "the undisturbed run asked for no payout"
 
+/** A run, as the rules read it. */
+export interface Evidence extends RehearsalWorld {
+  /** Whether a failure of the program is one that somebody hears of. */
+  readonly isExcused: boolean
+}
+
 /** A program that is stopped may leave work undone that is not older than this. */
 const unfinished = 2 * 60 * 60 * 1000
 
 /**
- * Whether the program had to act on an event at a time. A program that failed has reported that, and for one that does not
- * end, that is the only finding.
+ * Whether the program had to act on an event at a time. A program that failed has reported that, but not if it was started
+ * again and fails though nothing disturbs it. For one that does not end, that is the only finding.
  */
-export const isDue = ({ end, endedAt }: RehearsalWorld, at: number) =>
-  (end === "Succeeded" && at <= endedAt) || (end === "Stopped" && at <= endedAt - unfinished)
+export const isDue = ({ end, endedAt, isExcused }: Evidence, at: number) => {
+  const hasEnded = end === "Succeeded" || (end === "Failed" && !isExcused)
+  return (hasEnded && at <= endedAt) || (end === "Stopped" && at <= endedAt - unfinished)
+}
 
 /** Whether the program declared that a person knows. */
 export const isReported = (world: RehearsalWorld, isAbout: (fact: RehearsalFact) => boolean) =>
@@ -54,7 +62,8 @@ export const rowsOf = ({ transactions, withdrawals }: RehearsalWorld, { key, ope
 /** Whether the program cannot know if a call was executed: its answer is `Unknown`, or it was executed without an answer. */
 export const isInDoubt = (world: RehearsalWorld, call: RehearsalCall) =>
   call.outcome === "Unknown" ||
-  ((call.result === undefined || call.result === "Interrupted") && rowsOf(world, call).length > 0)
+  ((call.result === undefined || call.result === "Interrupted") &&
+    rowsOf(world, call).some(({ createdAt }) => isExecutedBy(world, call, createdAt.epochMilliseconds)))
 
 export const isDenied = ({ outcome }: RehearsalCall) => outcome === "NotSent" || outcome === "Rejected"
 
@@ -73,7 +82,8 @@ export const isExecutedBy = ({ calls }: RehearsalWorld, call: RehearsalCall, at:
   return at >= call.startedAt && !isOfOther
 }
 
-export const nameOf = ({ key, number, operation }: RehearsalCall) => `Call ${number} (${operation}, key ${key})`
+export const nameOf = ({ key, number, operation }: RehearsalCall) =>
+  `Call ${number} (${operation}, ${key === undefined ? "without a key" : `key ${key}`})`
 
 /** The last fact of the program about each reference. */
 export const lastFacts = (world: RehearsalWorld) => {
@@ -85,16 +95,19 @@ export const lastFacts = (world: RehearsalWorld) => {
   return words
 }
 
+/** The payouts of a reference. Where no debt is declared, a payout that names no reference may be one of it. */
 export const payoutsOf = (world: RehearsalWorld, reference: string) => {
-  const debt = world.owed.find((debt) => debt.reference === reference) ?? { reference, amount: Number.NaN, at: 0 }
-  const owed = world.owed.includes(debt) ? world.owed : [...world.owed, debt]
-  return matchDebts(owed, world.withdrawals).byDebt.get(debt) ?? []
+  const declared = world.owed.find((debt) => debt.reference === reference)
+  const debt = declared ?? { reference, amount: Number.NaN, at: 0 }
+  const owed = declared === undefined ? [...world.owed, debt] : world.owed
+  const { byDebt } = matchDebts(owed, world.withdrawals)
+  return (byDebt.get(debt) ?? []).filter((payout) => world.owed.length === 0 || names(payout, reference) || declared)
 }
 
-/** The number of payouts that belong to no declared reference, by amount and receiver. */
-export const countUnowed = ({ owed, withdrawals }: RehearsalWorld) => {
+/** The number of payouts of one amount to one receiver. */
+export const countAlike = (withdrawals: ReadonlyArray<SandboxWithdrawal>) => {
   const counts = new Map<string, { readonly amount: number; count: number }>()
-  for (const { amount, pixKey } of matchDebts(owed, withdrawals).unowed) {
+  for (const { amount, pixKey } of withdrawals) {
     const name = `${amount} ${Redacted.value(pixKey)}`
     const entry = counts.get(name) ?? { amount, count: 0 }
     entry.count += 1
@@ -103,7 +116,10 @@ export const countUnowed = ({ owed, withdrawals }: RehearsalWorld) => {
   return counts
 }
 
-export const idsOf = (withdrawals: ReadonlyArray<SandboxWithdrawal>) => withdrawals.map(({ id }) => id).join(", ")
+/** `once`, `twice` or `3 times`. */
+export const timesOf = (count: number) => (count < 3 ? (["never", "once", "twice"][count] ?? "") : `${count} times`)
+
+export const idsOf = (withdrawals: ReadonlyArray<SandboxWithdrawal>) => withdrawals.map(({ id }) => id).join(" and ")
 
 export const statusAt = (transaction: SandboxTransaction | undefined, at: number) => {
   if (transaction === undefined) return "not in the ledger"

@@ -1,67 +1,111 @@
 /**
  * Writes a report as text.
  */
-import type { RehearsalFinding, RehearsalReport } from "../../RehearsalReport.ts"
-import { formatLine, type StoryLine } from "./story.ts"
+import type { RehearsalFinding, RehearsalReport, RehearsedRule } from "../../RehearsalReport.ts"
+import { fold } from "./fold.ts"
+import { betterRules } from "./rules.ts"
+import { formatLine, type ShortName } from "./story.ts"
 
-/** The words of a lookup's line without its number. Repeated lookups have the same words. */
-const wordsOf = ({ text }: StoryLine) => /^call \d+ getTransaction: (.*)$/.exec(text)?.[1]
-
-/** How many lines after the lookup at an index repeat it. A lookup has two lines: a question and its answer. */
-const repeatedFrom = (story: ReadonlyArray<StoryLine>, index: number): number => {
-  const [question, answer] = story.slice(index, index + 2).map(wordsOf)
-  if (question === undefined || answer === undefined) return 0
-  let end = index + 2
-  while (
-    story
-      .slice(end, end + 2)
-      .map(wordsOf)
-      .join("\n") === `${question}\n${answer}`
-  )
-    end += 2
-  return end - index - 2
+/** Writes the short names of ids. Only those that the text has are in the legend. */
+const shorten = (text: string, legend: ReadonlyArray<ShortName>): string => {
+  const used = legend.filter(({ id }) => text.includes(id))
+  // A longer id first: another one may be its beginning.
+  const byLength = used.toSorted((a, b) => b.id.length - a.id.length)
+  const short = byLength.reduce((short, { id, name }) => {
+    const [noun = ""] = name.split(" ")
+    const after = name.slice(noun.length)
+    return short
+      .replaceAll(` ${noun} ${id}`, ` ${name}`)
+      .replaceAll(`Charge ${id}`, `Charge${after}`)
+      .replaceAll(id, name)
+  }, text)
+  return [short, ...used.map(({ id, name }) => `${name.padStart(15)}  ${id}`)].join("\n")
 }
 
-/** The lines of a story. Repeated lookups with one answer are shown as the first one and their number. */
-const formatStory = (story: ReadonlyArray<StoryLine>): ReadonlyArray<string> => {
-  const lines: Array<string> = []
-  for (let index = 0; index < story.length; index++) {
-    const repeated = repeatedFrom(story, index)
-    lines.push(...story.slice(index, index + 1).map(formatLine))
-    if (repeated < 4) continue
-    const last = story.slice(index + 1 + repeated, index + 2 + repeated)
-    lines.push(...story.slice(index + 1, index + 2).map(formatLine))
-    lines.push(...last.map(({ at }) => formatLine({ at, text: `the same ${repeated / 2} times more, until now` })))
-    index += repeated + 1
-  }
-  return lines
-}
-
-export const formatFinding = ({ page, problems, rule, schedule, story }: RehearsalFinding): string =>
-  [
-    `${rule}: ${problems.join(" ")}`,
-    ...formatStory(story),
+export const formatFinding = ({ legend, page, problems, rule, schedule, story }: RehearsalFinding): string => {
+  const disturbed = schedule.split(" + ")
+  return [
+    shorten(
+      [
+        `${rule}: ${problems.join(" ")}`,
+        ...(disturbed.length === 1 ? [] : [`First ${disturbed.join("; then ")}.`]),
+        ...fold(story).map(formatLine)
+      ].join("\n"),
+      legend
+    ),
     ...(page === undefined ? [] : [`The rule: ${page}`]),
     `To play it alone: { only: ${JSON.stringify(schedule)} }`
   ].join("\n")
+}
 
 const count = (number: number, noun: string) => `${number} ${noun}${number === 1 ? "" : "s"}`
 
-const firstOfEachRule = (findings: ReadonlyArray<RehearsalFinding>) =>
-  findings
-    .filter(({ rule }, index) => findings.findIndex((other) => other.rule === rule) === index)
-    .flatMap((first) => {
-      const others = findings.filter((other) => other !== first && other.rule === first.rule)
-      return ["", formatFinding(first)].concat(others.map(({ schedule }) => `  also in: ${schedule}`))
-    })
+/** How many schedules with the same finding are listed. */
+const mostListed = 5
 
-export const formatReport = ({ calls, findings, rules, schedules, undecided }: RehearsalReport): string =>
-  [
-    `${count(schedules, "schedule")} of ${count(calls.length, "call")}: ${count(findings.length, "finding")}.`,
-    ...firstOfEachRule(findings),
-    ...(findings.length === 0 ? [] : [""]),
-    ...rules.flatMap(({ notChecked, rule }) =>
-      notChecked === undefined ? [] : [`Not checked: ${rule}, ${notChecked}.`]
-    ),
-    ...undecided.map(({ schedule, why }) => `Undecided: ${schedule}. ${why}`)
+/** The story of one finding of a rule, and the other schedules that break it. */
+const formatRule = ([first, ...others]: ReadonlyArray<RehearsalFinding>): ReadonlyArray<string> => {
+  if (first === undefined) return []
+  const isAlways = first.schedule === "undisturbed"
+  const listed = isAlways ? [] : others.slice(0, mostListed)
+  const left = others.length - listed.length
+  return [
+    "",
+    formatFinding(first),
+    ...listed.map(({ schedule }) => `  also in: ${schedule}`),
+    ...(left > 0
+      ? [`  also in ${left} ${isAlways ? "disturbed" : "more"} ${left === 1 ? "schedule" : "schedules"}`]
+      : [])
+  ]
+}
+
+/**
+ * The findings rule by rule. The story of a rule is of a schedule in which no other rule tells the cause better. Where there is
+ * none, the rule comes last, in one line.
+ */
+const formatFindings = (findings: ReadonlyArray<RehearsalFinding>): ReadonlyArray<string> => {
+  const broken = new Map<string, Set<string>>()
+  for (const { rule, schedule } of findings) broken.set(schedule, (broken.get(schedule) ?? new Set()).add(rule))
+  const better: Readonly<Record<string, ReadonlyArray<string>>> = betterRules
+  const betterThan = ({ rule, schedule }: RehearsalFinding) =>
+    (better[rule] ?? []).find((other) => broken.get(schedule)?.has(other))
+  const rules = [...new Set(findings.map(({ rule }) => rule))].map((rule) => {
+    const all = findings.filter((finding) => finding.rule === rule)
+    return { all, rule, own: all.filter((finding) => betterThan(finding) === undefined) }
+  })
+  const secondary = rules
+    .filter(({ own }) => own.length === 0)
+    .map(({ all, rule }) => {
+      const causes = new Set(all.map(betterThan))
+      return `${rule} is broken too, in ${count(all.length, "schedule")}: see ${[...causes].join(", ")}.`
+    })
+  return [...rules.flatMap(({ own }) => formatRule(own)), ...(secondary.length === 0 ? [] : ["", ...secondary])]
+}
+
+/** The rules that were not checked, with the reason that several of them may have. */
+const formatUnchecked = (rules: ReadonlyArray<RehearsedRule>): ReadonlyArray<string> =>
+  [...new Set(rules.map(({ notChecked }) => notChecked).filter((reason) => reason !== undefined))].map((reason) => {
+    const names = rules.filter(({ notChecked }) => notChecked === reason).map(({ rule }) => rule)
+    return `Not checked: ${names.join(", ")}: ${reason}.`
+  })
+
+export const formatReport = ({ findings, pairs, rules, schedules, steps, undecided }: RehearsalReport): string => {
+  const unchecked = rules.filter(({ notChecked }) => notChecked !== undefined).map(({ rule }) => rule)
+  const missing = findings.filter(({ story }) => story.length === 0)
+  const found = findings.filter(({ story }) => story.length > 0)
+  const left = pairs.all - pairs.played
+  return [
+    `${count(schedules - steps, "schedule")}, ${pairs.played} of ${count(pairs.all, "pair")}, ${count(steps, "step")}. Not checked: ${unchecked.length === 0 ? "nothing" : unchecked.join(", ")}.`,
+    `${count(found.length, "finding")}.`,
+    ...(missing.length === 0
+      ? []
+      : [
+          `Has to be checked, and was not: ${missing.map(({ rule }) => rule).join(", ")}. Declare what they need, or name the rules that have to be checked: { checks: [...] }.`
+        ]),
+    ...formatFindings(found),
+    ...(found.length === 0 ? [] : [""]),
+    ...formatUnchecked(rules),
+    ...undecided.map(({ schedule, why }) => `Undecided: ${schedule}. ${why}`),
+    ...(left > 0 ? [`Not played: ${count(left, "pair")}. Give them time: { pairs: "1 minute" }.`] : [])
   ].join("\n")
+}

@@ -11,34 +11,39 @@ import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import * as References from "effect/References"
 import { Scheduler } from "effect/Scheduler"
 import * as Scope from "effect/Scope"
+import { SqlClient } from "effect/sql/SqlClient"
 import * as Stream from "effect/Stream"
 import { Credentials } from "../../../client/Credentials.ts"
 import { IdempotencyKeyGen } from "../../../client/IdempotencyKeyGen.ts"
 import { Payments } from "../../../client/Payments.ts"
 import { OnDeath } from "../../../internal/onDeath.ts"
+import { CurrentRehearsal } from "../../../internal/rehearsal.ts"
 import type { RehearsalOptions } from "../../RehearsalOptions.ts"
-import type { RehearsalDebt, RehearsalEnd, RehearsalFact, RehearsalWorld } from "../../RehearsalWorld.ts"
+import type { RehearsalEnd, RehearsalWorld } from "../../RehearsalWorld.ts"
 import { Sandbox } from "../../Sandbox.ts"
-import type { SandboxChange } from "../../SandboxChange.ts"
 import { SandboxOptions } from "../../SandboxOptions.ts"
-import { type Call, makeCalls, nameOfFailure } from "./calls.ts"
-import { Rehearsed } from "./declared.ts"
-import { makeDeliveries } from "./deliveries.ts"
-import type { Schedule } from "./schedules.ts"
-import { makeStory, type Story, type StoryLine } from "./story.ts"
+import { makeCalls, nameOfFailure } from "./calls.ts"
+import { makeDeclarations } from "./declarations.ts"
+import { CurrentWebhook, makeDeliveries } from "./deliveries.ts"
+import { makeDisturber } from "./disturber.ts"
+import type { Schedule, Trace } from "./schedules.ts"
+import { countSteps, OnStep } from "./steps.ts"
+import { makeStory, type ShortName, noteChange, type StoryLine } from "./story.ts"
 import { type Life, makeTime } from "./time.ts"
 import { makeTransport } from "./transport.ts"
 
 /** The result of a run. */
-export interface Played extends RehearsalWorld {
-  readonly calls: ReadonlyArray<Call>
-  readonly deliveries: number
-  readonly receives: boolean
+export interface Played extends RehearsalWorld, Trace {
+  readonly calls: Trace["calls"]
+  /** Whether a failure of the program is one that somebody hears of. */
+  readonly isExcused: boolean
   readonly story: ReadonlyArray<StoryLine>
+  readonly legend: ReadonlyArray<ShortName>
   /** The problems that the user's own rules found, by the name of the rule. */
   readonly own: Readonly<Record<string, string | undefined>>
 }
@@ -57,10 +62,10 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
   schedule: Schedule,
   isSlow = false
 ) {
+  const processes = options.processes ?? 1
   const time = makeTime(start, isSlow)
   const story = makeStory(time.now)
-  const world: Life = { name: "world", isDead: false }
-  const { disturbance } = schedule
+  const world: Life = { name: "world", isDead: false, turns: 0 }
 
   const contextOf = (life: Life) =>
     Context.make(Clock.Clock, time.clock(life)).pipe(
@@ -75,9 +80,9 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
     yield* time.until(() => fiber.pollUnsafe() !== undefined, Infinity, worldWait)
     return yield* fiber.pollUnsafe() ?? Effect.die(new Error("Rehearsal: the world stopped. Does a store never end?"))
   })
-
+  // The same numbers in each schedule: a run goes on as another one until it is disturbed.
   const seeded = <B, F, R>(effect: Effect.Effect<B, F, R>, part: string) =>
-    Random.withSeed(effect, `${options.seed ?? ""}/${schedule.name}/${part}`)
+    Random.withSeed(effect, `${options.seed ?? ""}/${part}`)
 
   // The world has the gateway, and the stores that survive a process.
   const scope = Scope.makeUnsafe()
@@ -98,6 +103,8 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
       (build) => seeded(build, "stores")
     )
   )
+  const sql = Context.getOption(stores as Context.Context<unknown>, SqlClient) // a store may give it or not
+  if (Option.isSome(sql)) onDeath.push(yield* inWorld(Effect.orDie(Effect.scoped(countSteps(sql.value)))))
   const credentials = Credentials.layer(yield* inWorld(sandbox.credentials))
 
   yield* inWorld(
@@ -107,24 +114,25 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
     })
   )
 
-  // The current process.
-  const facts: Array<RehearsalFact> = []
-  const owed: Array<RehearsalDebt> = []
-  let process = 0
-  let life: Life = { name: "no process", isDead: true }
-  const die = (why: string) => {
+  const patience = Duration.toMillis(Duration.fromInputUnsafe(options.stopAfter ?? options.within ?? "2 days"))
+  const stopAt = options.stopAfter === undefined ? undefined : time.now() + patience
+  let limit = time.now() + patience
+
+  const disturber = makeDisturber(schedule, { now: time.now, story, calls: () => calls.all(), end: () => limit })
+  const stall = (life: Life) => (why: string) => {
+    story.add(`${life.name} stands still ${why}`)
+    time.stall(life)
+  }
+  const die = (life: Life) => (why: string) => {
+    if (life.isDead) return
     story.add(`${life.name} dies ${why}`)
     time.kill(life)
-    deliveries.receive(undefined)
+    deliveries.forget(life)
     for (const action of onDeath) action()
   }
 
-  const forge = (transactionId: string) => {
-    const text = JSON.stringify({ event: "transaction.updated", transactionId, status: "Paid" })
-    forkInWorld(deliveries.forge(text))
-  }
   const pay = (call: number, transactionId: string, after: Duration.Input) => {
-    const how = disturbance?._tag === "Charge" && disturbance.call === call ? disturbance.how : undefined
+    const how = disturber.at("Charge", "call", call)?.how
     if (how === "lapses") return
     const step = how === "fails" ? sandbox.fail : sandbox.markPaid
     forkInWorld(Effect.delay(Effect.ignore(step(transactionId)), after))
@@ -132,24 +140,31 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
   const calls = makeCalls({
     now: time.now,
     story,
+    onBegin: ({ number, operation }, context) =>
+      disturber.add({ kind: "call", number, name: operation, webhook: Context.get(context, CurrentWebhook) }),
     onEnd: ({ number, operation, result, transactionId }) => {
       if (operation !== "createTransaction" || result !== "Succeeded" || transactionId === undefined) return
-      if (disturbance?._tag === "Forgery" && disturbance.call === number) forge(transactionId)
+      if (disturber.at("Forgery", "call", number) !== undefined) {
+        const body = { event: "transaction.updated", transactionId, status: "Paid" }
+        forkInWorld(deliveries.forge(JSON.stringify(body)))
+      }
       if (options.payAfter !== undefined) pay(number, transactionId, options.payAfter)
     }
   })
   const deliveries = makeDeliveries({
     story,
+    disturber,
     forkInWorld,
-    forkInProcess: (effect) =>
+    forkInProcess: (life, effect) =>
       Effect.callback((resume) => {
-        const here = life
-        Effect.runForkWith(contextOf(here))(effect).addObserver((exit) => {
-          if (!here.isDead) resume(exit)
-        })
-      }),
-    disturbed: disturbance?._tag === "Delivery" ? disturbance : undefined
+        time.enter(life, () =>
+          Effect.runForkWith(contextOf(life))(effect).addObserver((exit) => {
+            if (!life.isDead) resume(exit)
+          })
+        )
+      })
   })
+  const declarations = makeDeclarations({ now: time.now, story, disturber })
   yield* inWorld(sandbox.subscribe(deliveries.target))
   if (options.meanwhile !== undefined) {
     const outside = Context.merge(contextOf(world), Context.add(stores, Sandbox, sandbox))
@@ -158,19 +173,35 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
     })
   }
 
-  /** Starts a process, and returns its fiber. */
-  const startProcess = Effect.fnUntraced(function* () {
-    process += 1
-    const number = process
-    life = { name: `process ${number}`, isDead: false }
-    const here = life
-    story.add(`${here.name} starts`)
+  interface Running {
+    readonly number: number
+    readonly life: Life
+    readonly fiber: Fiber.Fiber<A, E>
+  }
+  const running: Array<Running> = []
+  const hasEnded = ({ fiber }: Running) => fiber.pollUnsafe() !== undefined
+  let started = 0
+  /** Starts a process at an index of those that run. */
+  const startProcess = Effect.fnUntraced(function* (index: number) {
+    const number = ++started
+    const life: Life = {
+      name: `process ${number}`,
+      isDead: false,
+      turns: 0,
+      onTurn: (turn) => {
+        const place = disturber.deathAt({ process: number, turn })
+        if (place !== undefined) die(life)(place)
+      }
+    }
+    story.add(`${life.name} starts`)
+    limit = stopAt ?? time.now() + patience
     const transport = makeTransport({
       gateway: Context.get(gateway, HttpClient.HttpClient),
-      life: here,
-      disturbance,
+      enter: (run) => time.enter(life, run),
+      disturber,
       forkInWorld,
-      die,
+      die: die(life),
+      stall: stall(life),
       story
     })
     const client = yield* inWorld(
@@ -181,73 +212,65 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
         Effect.orDie
       )
     )
-    const services = Context.merge(contextOf(here), Context.add(stores, Payments, calls.count(client, number))).pipe(
-      Context.add(Rehearsed, {
-        fact: (name, detail) => {
-          facts.push({ name, detail, at: time.now(), process: number })
-          story.add(`fact ${name}: ${JSON.stringify(detail)}`)
-        },
-        owes: (reference, amount) => {
-          if (owed.some((debt) => debt.reference === reference)) return
-          owed.push({ reference, amount, at: time.now() })
-          story.add(`owed: ${amount} centavos for ${JSON.stringify(reference)}`)
-        },
+    const services = Context.merge(contextOf(life), Context.add(stores, Payments, calls.count(client, number))).pipe(
+      Context.add(OnStep, declarations.onStep(life, die(life))),
+      Context.add(CurrentRehearsal, {
+        // A program that ends in this turn is not started again.
+        ...declarations.of(number, life, (why) =>
+          time.atEndOfTurn(() => {
+            if (running.some((one) => one.life === life && !hasEnded(one))) die(life)(why)
+          })
+        ),
         receive: (handler) => {
-          if (here.isDead) return
-          deliveries.receive(handler)
-          story.add(`${here.name} receives webhooks`)
+          if (life.isDead) return
+          deliveries.receive(life, handler)
+          story.add(`${life.name} receives webhooks`)
         }
       })
     )
-    return Effect.runForkWith(services)(seeded(program, here.name))
+    running[index] = { number, life, fiber: Effect.runForkWith(services)(seeded(program, life.name)) }
   })
-
   const most = options.mostCalls ?? 10_000
-  const patience = Duration.toMillis(Duration.fromInputUnsafe(options.stopAfter ?? options.within ?? "2 days"))
-  const stopAt = options.stopAfter === undefined ? undefined : time.now() + patience
   if (stopAt !== undefined) forkInWorld(Effect.sleep(patience))
-  let exit: Exit.Exit<A, E> | undefined
-  let isStopped = false
+  const isOver = () => stopAt !== undefined && time.now() >= stopAt
+  for (let index = 0; index < processes; index++) yield* startProcess(index)
   for (;;) {
-    const fiber = yield* startProcess()
-    const here = life
-    const isOver = () => stopAt !== undefined && time.now() >= stopAt
-    yield* time.until(
-      () => here.isDead || fiber.pollUnsafe() !== undefined || calls.all().length > most || isOver(),
-      stopAt ?? time.now() + patience
-    )
-    if (here.isDead) {
-      yield* inWorld(Effect.sleep(restartAfter))
-      continue
-    }
-    exit = fiber.pollUnsafe()
-    isStopped = exit === undefined && isOver()
-    if (isStopped) {
-      fiber.interruptUnsafe()
-      yield* time.until(() => fiber.pollUnsafe() !== undefined, time.now() + tail)
-      story.add(`${here.name} is stopped`)
-    }
-    break
+    const isDone = () =>
+      running.some(({ life }) => life.isDead) || running.every(hasEnded) || calls.all().length > most || isOver()
+    yield* time.until(isDone, limit)
+    const dead = running.findIndex(({ life }) => life.isDead)
+    if (dead === -1) break
+    yield* inWorld(Effect.sleep(restartAfter))
+    yield* startProcess(dead)
   }
-
-  const end = endOf(exit, isStopped)
+  // One that does not end says more than one that failed, and that one more than one that succeeded.
+  const last =
+    running.find((one) => !hasEnded(one)) ??
+    running.find(({ fiber }) => fiber.pollUnsafe()?._tag === "Failure") ??
+    running[0]
+  const exit = last?.fiber.pollUnsafe()
+  const isStopped = exit === undefined && isOver()
+  if (isStopped) {
+    for (const { fiber } of running) fiber.interruptUnsafe()
+    yield* time.until(() => running.every(hasEnded), time.now() + tail)
+  }
+  for (const one of running) story.add(`${one.life.name} ${isStopped ? "is stopped" : wordsOf(one.fiber.pollUnsafe())}`)
   const cause = exit !== undefined && Exit.isFailure(exit) ? exit.cause : undefined
-  if (end === "NotEnded") story.add(`${life.name} does not end`)
-  else if (end !== "Stopped") {
-    story.add(`${life.name} ends: ${cause === undefined ? "it succeeded" : `it failed with ${nameOfFailure(cause)}`}`)
-  }
   const endedAt = time.now()
-  deliveries.receive(undefined)
-  time.kill(life)
+  for (const { life } of running) {
+    deliveries.forget(life)
+    time.kill(life)
+  }
   // The gateway still executes late requests.
   yield* time.until(() => false, time.now() + tail, 0)
 
   const ledger: RehearsalWorld = {
     schedule: schedule.name,
     calls: calls.all(),
-    facts,
-    owed,
-    end,
+    facts: declarations.facts,
+    notes: declarations.notes,
+    owed: declarations.owed,
+    end: endOf(exit, isStopped),
     endedAt,
     result: exit !== undefined && Exit.isSuccess(exit) ? exit.value : cause && Cause.squash(cause),
     transactions: yield* inWorld(sandbox.transactions),
@@ -263,30 +286,26 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
   }
   yield* inWorld(Scope.close(scope, Exit.void))
   time.kill(world)
+  const number = last?.number ?? 0
   const played: Played = {
     ...ledger,
     calls: calls.all(),
-    deliveries: deliveries.received(),
+    isExcused: number <= processes || disturber.excuses(number),
+    places: disturber.places(),
     receives: deliveries.hasReceived(),
+    isPaid: options.payAfter !== undefined,
+    processes,
     story: story.lines(),
+    legend: story.legend(),
     own
   }
   return played
 })
 
-/** Writes the changes of the ledger into the story. */
-const noteChange = (story: Story) => (change: SandboxChange) =>
-  Effect.sync(() => {
-    if (change._tag === "Withdrawal") {
-      const { amount, id, idempotencyKey, status } = change.withdrawal
-      const executed = status === "Awaiting" ? "is executed" : `is ${status}`
-      story.add(`ledger: payout ${id} of ${amount} centavos ${executed}, key ${idempotencyKey}`)
-    }
-    if (change._tag === "Transaction") {
-      const { amount, status, transactionId } = change.transaction
-      story.add(`ledger: charge ${transactionId} of ${amount} centavos is ${status}`)
-    }
-  })
+const wordsOf = (exit: Exit.Exit<unknown, unknown> | undefined): string => {
+  if (exit === undefined) return "does not end"
+  return `ends: ${Exit.isSuccess(exit) ? "it succeeded" : `it failed with ${nameOfFailure(exit.cause)}`}`
+}
 
 const endOf = (exit: Exit.Exit<unknown, unknown> | undefined, isStopped: boolean): RehearsalEnd => {
   if (exit === undefined) return isStopped ? "Stopped" : "NotEnded"

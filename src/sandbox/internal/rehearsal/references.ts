@@ -21,7 +21,8 @@ const mentions = (value: unknown, reference: string): boolean => {
   return plain === reference || (Predicate.isObject(plain) && Object.values(plain).includes(reference))
 }
 
-const names = ({ description, idempotencyKey, metadata }: SandboxWithdrawal, reference: string) =>
+/** Whether a payout names a reference. */
+export const names = ({ description, idempotencyKey, metadata }: SandboxWithdrawal, reference: string) =>
   isKeyOf(idempotencyKey, reference) || mentions(description, reference) || mentions(metadata, reference)
 
 export interface Matched {

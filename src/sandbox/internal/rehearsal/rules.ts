@@ -2,6 +2,7 @@
  * The rules of a rehearsal. Each is checked after each run, against the gateway's ledger. A rule about actions that the
  * rehearsal cannot see is checked only where the program declares them.
  */
+import * as Redacted from "effect/Redacted"
 import type { RehearsalFact, RehearsalWorld } from "../../RehearsalWorld.ts"
 import {
   textOf,
@@ -19,42 +20,72 @@ import {
   nameOf,
   lastFacts,
   payoutsOf,
-  countUnowed,
+  countAlike,
+  timesOf,
+  type Evidence,
   idsOf,
   statusAt,
   transactionOf,
   byTransaction
 } from "./evidence.ts"
 import { isWrite } from "./calls.ts"
-import { isKeyOf, matchDebts } from "./references.ts"
+import type { SandboxWithdrawal } from "../../SandboxLedger.ts"
+import { isKeyOf, type Matched, matchDebts } from "./references.ts"
 import { undisturbed } from "./schedules.ts"
 
 /** A rule: the problems of a world, each as a sentence. */
 interface Rule {
   /** Why the rule is not checked for a program, by its undisturbed run. */
   readonly reasonToSkip?: (undisturbed: RehearsalWorld) => string | undefined
-  readonly check: (world: RehearsalWorld, undisturbed: RehearsalWorld) => ReadonlyArray<string>
+  readonly check: (world: Evidence, undisturbed: RehearsalWorld) => ReadonlyArray<string>
 }
+
+/** A payout that no debt explains: one more to a receiver who is owed something, or one to somebody else. */
+const problemOfUnowed = (payout: SandboxWithdrawal, byDebt: Matched["byDebt"]): string => {
+  const { amount, id, pixKey } = payout
+  const isTo = (other: SandboxWithdrawal) => Redacted.value(other.pixKey) === Redacted.value(pixKey)
+  const isOwed = Array.from(byDebt.values()).flat().some(isTo)
+  return isOwed
+    ? `A receiver was paid once more than is owed: payout ${id} of ${amount} centavos.`
+    : `Payout ${id} of ${amount} centavos went to somebody who is owed nothing.`
+}
+
+/** Where several calls succeeded under one key and one amount: two references that share a key are paid as one. */
+const sharedKeys = ({ calls }: RehearsalWorld, amount: number): string =>
+  [...new Set(calls.map(({ key }) => key))]
+    .map((key) => calls.filter((call) => call.key === key && call.amount === amount && call.result === "Succeeded"))
+    .filter(({ length }) => length > 1)
+    .map(
+      (same) =>
+        ` Calls ${same.map(({ number }) => number).join(" and ")} have the same key ${same[0]?.key}: references that share a key are paid as one.`
+    )
+    .join("")
+
+/** The shipments that facts about one charge declare: those with the same `key` are one. */
+const countShipments = (facts: ReadonlyArray<RehearsalFact>): number =>
+  new Set(facts.map((fact, index) => textOf(fact, "key") ?? index)).size
 
 /** All rules by their names. The page `docs/rehearsal.md` explains each. */
 const rules = {
   "paid-twice": {
     reasonToSkip: withoutPayouts,
     check: (world, undisturbed) => {
-      const usual = countUnowed(undisturbed)
-      const named = Array.from(matchDebts(world.owed, world.withdrawals).byDebt)
+      const { byDebt, unowed } = matchDebts(world.owed, world.withdrawals)
+      const named = Array.from(byDebt)
         .filter(([, payouts]) => payouts.length > 1)
         .map(
           ([{ reference }, payouts]) =>
-            `${JSON.stringify(reference)} was paid ${payouts.length} times: payouts ${idsOf(payouts)}.`
+            `The receiver of ${JSON.stringify(reference)} was paid ${timesOf(payouts.length - 1)} more than is owed: payouts ${idsOf(payouts)}.`
         )
-      const unnamed = Array.from(countUnowed(world))
-        .filter(([name, { count }]) => count > (usual.get(name)?.count ?? 0))
-        .map(
-          ([name, { amount, count }]) =>
-            `${count} ${count === 1 ? "payout" : "payouts"} of ${amount} centavos ${world.owed.length > 0 ? "more than is owed " : ""}went to one receiver, and ${usual.get(name)?.count ?? 0} where nothing goes wrong.`
-        )
-      return [...named, ...unnamed]
+      if (undisturbed.owed.length > 0) return [...named, ...unowed.map((payout) => problemOfUnowed(payout, byDebt))]
+      const usual = countAlike(matchDebts([], undisturbed.withdrawals).unowed)
+      const more = Array.from(countAlike(unowed)).flatMap(([name, { amount, count }]) => {
+        const extra = count - (usual.get(name)?.count ?? 0)
+        return extra > 0
+          ? [`A receiver was paid ${amount} centavos ${timesOf(extra)} more than where nothing goes wrong.`]
+          : []
+      })
+      return [...named, ...more]
     }
   },
 
@@ -80,9 +111,10 @@ const rules = {
         .map((call) => `${nameOf(call)} was answered as done, and the ledger has nothing of it.`)
       const facts = Array.from(lastFacts(world))
         .filter(([reference, { name }]) => name === "paid" && payoutsOf(world, reference).length === 0)
-        .map(
-          ([reference]) =>
-            `The program declared ${JSON.stringify(reference)} as paid, and the ledger has no payout of it.`
+        .map(([reference]) =>
+          world.owed.length === 0 || world.owed.some((debt) => debt.reference === reference)
+            ? `The program declared ${JSON.stringify(reference)} as paid, and the ledger has no payout of it.`
+            : `The program declared ${JSON.stringify(reference)} as paid, and nobody is owed it.`
         )
       return [...calls, ...facts]
     }
@@ -126,7 +158,7 @@ const rules = {
         .filter(({ reference }) => !isReported(world, (fact) => textOf(fact, "reference") === reference))
         .map(
           ({ amount, reference }) =>
-            `${JSON.stringify(reference)} is owed ${amount} centavos. It was not paid, and nobody was told.`
+            `${JSON.stringify(reference)} is owed ${amount} centavos. It was not paid, and nobody was told.${sharedKeys(world, amount)}`
         )
     }
   },
@@ -146,7 +178,7 @@ const rules = {
         const due = fact.detail["amount"]
         const charged = transactionOf(world, fact)?.amount
         return typeof due === "number" && charged !== undefined && due !== charged
-          ? [`${textOf(fact, "transactionId")} was shipped for ${due} centavos, and its charge is of ${charged}.`]
+          ? [`Charge ${textOf(fact, "transactionId")} was shipped for ${due} centavos, and it is of ${charged}.`]
           : []
       })
       return [...payouts, ...shipped]
@@ -158,7 +190,7 @@ const rules = {
     check: (world) =>
       factsOf(world, "shipped").flatMap((fact) => {
         const status = statusAt(transactionOf(world, fact), fact.at)
-        return status === "Paid" ? [] : [`${textOf(fact, "transactionId")} was shipped, and it was ${status}.`]
+        return status === "Paid" ? [] : [`Charge ${textOf(fact, "transactionId")} was shipped, and it was ${status}.`]
       })
   },
 
@@ -176,15 +208,16 @@ const rules = {
                 endedAt <= fact.at
             )
         )
-        .map((fact) => `${textOf(fact, "transactionId")} was shipped, and no lookup had said that it is Paid.`)
+        .map((fact) => `Charge ${textOf(fact, "transactionId")} was shipped, and no lookup had said that it is Paid.`)
   },
 
   "shipped-twice": {
     reasonToSkip: withoutFact("shipped"),
     check: (world) =>
       Array.from(byTransaction(factsOf(world, "shipped")))
-        .filter(([, facts]) => facts.length > 1)
-        .map(([id, facts]) => `${id} was shipped ${facts.length} times.`)
+        .map(([id, facts]) => [id, countShipments(facts)] as const)
+        .filter(([, count]) => count > 1)
+        .map(([id, count]) => `Charge ${id} was shipped ${timesOf(count)}.`)
   },
 
   "not-shipped": {
@@ -197,7 +230,7 @@ const rules = {
             !factsOf(world, "shipped").some((fact) => textOf(fact, "transactionId") === transactionId) &&
             !isReported(world, (fact) => textOf(fact, "transactionId") === transactionId)
         )
-        .map(({ transactionId }) => `${transactionId} was paid. It was not shipped, and nobody was told.`)
+        .map(({ transactionId }) => `Charge ${transactionId} was paid. It was not shipped, and nobody was told.`)
   }
 } satisfies Record<string, Rule>
 
@@ -206,3 +239,28 @@ export type RuleName = keyof typeof rules
 
 /** The rules, as a list. */
 export const allRules: ReadonlyArray<readonly [RuleName, Rule]> = Object.entries(rules) as Array<[RuleName, Rule]> // the names of a record are its keys
+
+const payoutRules = ["paid-twice", "unknown-dropped", "owed-not-paid", "amount-differs"] as const
+const shipmentRules = ["shipped-unpaid", "shipped-unchecked", "shipped-twice", "not-shipped"] as const
+
+/** The rules that a program makes relevant: those of payouts where it pays out, and those of shipments where it charges. */
+export const relevantRules = ({
+  calls,
+  receives
+}: RehearsalWorld & { readonly receives: boolean }): ReadonlyArray<RuleName> => {
+  const operations = new Set(calls.map(({ operation }) => operation))
+  return [
+    ...(operations.has("requestWithdrawal") ? payoutRules : []),
+    ...(operations.has("createTransaction") || receives ? shipmentRules : [])
+  ]
+}
+
+/** Rules that tell the cause better, where they are broken in the same run. */
+export const betterRules: { readonly [Rule in RuleName]?: ReadonlyArray<RuleName> } = {
+  "shipped-unchecked": ["shipped-unpaid"],
+  "owed-not-paid": ["told-done-but-absent", "unknown-dropped", "never-ends"],
+  "unknown-dropped": ["paid-twice", "told-not-executed-but-executed", "told-done-but-absent"],
+  "told-done-but-absent": ["amount-differs"],
+  "not-shipped": ["never-ends"],
+  "amount-differs": ["paid-twice"]
+}

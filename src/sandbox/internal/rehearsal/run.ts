@@ -1,44 +1,49 @@
 /**
  * Plays all schedules of a program, one after the other, and collects the findings.
  */
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { Payments } from "../../../client/Payments.ts"
 import type { RehearsalOptions } from "../../RehearsalOptions.ts"
 import type { RehearsalFinding, RehearsalReport, RehearsedRule, UndecidedSchedule } from "../../RehearsalReport.ts"
+import { pairsOf, type Traced, tracedOf } from "./pairs.ts"
 import { play, type Played } from "./play.ts"
-import { allRules } from "./rules.ts"
-import { type Schedule, schedulesOf, undisturbed } from "./schedules.ts"
+import type { relevantRules } from "./rules.ts"
+import { allRules, type RuleName } from "./rules.ts"
+import { isOfStep, type Schedule, schedulesOf, undisturbed } from "./schedules.ts"
 
 /** The page of the package that explains a rule. */
 const pageOf = (rule: string) => `node_modules/effect-pix/docs/rehearsal.md#${rule}`
 
-const findingsOf = (played: Played, plain: Played): ReadonlyArray<RehearsalFinding> => {
-  const { schedule, story } = played
-  const library = allRules
+const finding = (
+  { legend, schedule, story }: Pick<Played, "schedule" | "story" | "legend">,
+  rule: string,
+  problems: ReadonlyArray<string>,
+  page?: string
+): ReadonlyArray<RehearsalFinding> => (problems.length === 0 ? [] : [{ schedule, rule, page, problems, story, legend }])
+
+const findingsOf = (played: Played, plain: Played): ReadonlyArray<RehearsalFinding> => [
+  ...allRules
     .filter(([, { reasonToSkip }]) => reasonToSkip?.(plain) === undefined)
-    .map(([rule, { check }]) => ({ schedule, rule, page: pageOf(rule), problems: check(played, plain), story }))
-  const own = Object.entries(played.own).map(([rule, problem]) => ({
-    schedule,
-    rule,
-    page: undefined,
-    problems: problem === undefined ? [] : [problem],
-    story
-  }))
-  return [...library, ...own].filter(({ problems }) => problems.length > 0)
-}
+    .flatMap(([rule, { check }]) => finding(played, rule, check(played, plain), pageOf(rule))),
+  ...Object.entries(played.own).flatMap(([rule, problem]) =>
+    finding(played, rule, problem === undefined ? [] : [problem])
+  )
+]
 
 const checkedRules = (plain: Played): ReadonlyArray<RehearsedRule> => [
   ...allRules.map(([rule, { reasonToSkip }]) => ({ rule, notChecked: reasonToSkip?.(plain) })),
   ...Object.keys(plain.own).map((rule) => ({ rule, notChecked: undefined }))
 ]
 
-const choose = (schedules: ReadonlyArray<Schedule>, only: string | undefined): ReadonlyArray<Schedule> => {
-  if (only === undefined) return schedules
-  const chosen = schedules.filter(({ name }) => name === only)
-  if (chosen.length > 0) return chosen
-  const known = schedules.map(({ name }) => `\n  ${name}`).join("")
-  throw new Error(`Rehearsal: the program has no schedule ${JSON.stringify(only)}. It has these:${known}`)
-}
+/** A finding for each rule that has to be checked and was not. It has no story. */
+const uncheckedOf = (rules: ReadonlyArray<RehearsedRule>, checks: ReadonlyArray<string>) =>
+  rules
+    .filter(({ notChecked, rule }) => notChecked !== undefined && checks.includes(rule))
+    .flatMap(({ notChecked, rule }) => {
+      const problem = `This rule has to be checked, and was not: ${notChecked}.`
+      return finding({ schedule: undisturbed.name, story: [], legend: [] }, rule, [problem], pageOf(rule))
+    })
 
 const undecidedReason =
   "It ends only where real work is waited for: a file, a socket or a thread, which is not in the rehearsal's time."
@@ -58,44 +63,80 @@ const makePlayer = <A, E, S>(program: Effect.Effect<A, E, Payments | S>, options
   })
 }
 
+const unknownSchedule = (only: string, schedules: ReadonlyArray<Schedule>) => {
+  const known = schedules.map(({ name }) => `\n  ${name}`).join("")
+  return new Error(`Rehearsal: the program has no schedule ${JSON.stringify(only)}. It has these:${known}`)
+}
+
 /** Plays the undisturbed run, and returns its schedules and how to play them. */
 export const learn = Effect.fnUntraced(function* <A, E, S>(
   program: Effect.Effect<A, E, Payments | S>,
-  options: RehearsalOptions<S>
+  options: RehearsalOptions<S>,
+  /** The rules that have to be checked, where the options name none. */
+  defaultChecks: (plain: Played) => ReadonlyArray<RuleName> = () => []
 ) {
   const player = makePlayer(program, options)
   const plain = yield* player(undisturbed)
   // A run that does not end may not have made all its calls.
-  const known = plain.played.end === "NotEnded" ? [] : schedulesOf(plain.played, options.payAfter !== undefined)
-  const schedules = choose([undisturbed, ...known], options.only)
-  return {
-    schedules: schedules.map(({ name }) => name),
-    /** The report of some of the schedules. */
-    report: Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
-      const findings: Array<RehearsalFinding> = []
-      const undecided: Array<UndecidedSchedule> = []
-      for (const schedule of schedules.filter(({ name }) => names.includes(name))) {
-        const { isDecided, played } = schedule === undisturbed ? plain : yield* player(schedule)
-        if (isDecided) findings.push(...findingsOf(played, plain.played))
-        else undecided.push({ schedule: schedule.name, why: undecidedReason })
-      }
-      const report: RehearsalReport = {
-        schedules: names.length,
-        calls: plain.played.calls.map(({ number, operation }) => `${number} ${operation}`),
-        rules: checkedRules(plain.played),
-        findings,
-        undecided
-      }
-      return report
+  const all = [undisturbed, ...(plain.played.end === "NotEnded" ? [] : schedulesOf(plain.played))]
+  const { only } = options
+  const first = all.find(({ name }) => only === name || only?.startsWith(`${name} + `))
+  if (only !== undefined && first === undefined) return yield* Effect.die(unknownSchedule(only, all))
+  const schedules = first === undefined ? all : [first]
+  const hasPairs = only === undefined ? options.pairs !== undefined : only !== first?.name
+
+  /** The report of some of the schedules, and of the pairs that continue them. */
+  const report = Effect.fnUntraced(function* (names: ReadonlyArray<string>, withPairs: boolean) {
+    const findings: Array<RehearsalFinding> = []
+    const undecided: Array<UndecidedSchedule> = []
+    const runs: Array<Traced> = []
+    const add = Effect.fnUntraced(function* (schedule: Schedule, known?: ReadonlySet<string>) {
+      const { isDecided, played } = schedule === undisturbed ? plain : yield* player(schedule)
+      if (!isDecided) undecided.push({ schedule: schedule.name, why: undecidedReason })
+      // A rule that one disturbance breaks needs no pair.
+      else findings.push(...findingsOf(played, plain.played).filter(({ rule }) => known?.has(rule) !== true))
+      return played
     })
-  }
+    const singles = schedules.filter(({ name }) => names.includes(name))
+    for (const schedule of singles) runs.push(tracedOf(schedule, yield* add(schedule)))
+
+    const pairs = pairsOf(runs).filter(({ name }) => only === undefined || only === first?.name || only === name)
+    if (withPairs && only !== undefined) {
+      if (pairs.length === 0) return yield* Effect.die(unknownSchedule(only, pairsOf(runs)))
+      findings.length = 0
+    }
+    const known = new Set(findings.map(({ rule }) => rule))
+    const end = performance.now() + Duration.toMillis(Duration.fromInputUnsafe(options.pairs ?? "1 minute"))
+    let count = 0
+    for (const pair of withPairs ? pairs : []) {
+      if (performance.now() > end) break
+      yield* add(pair, known)
+      count++
+    }
+
+    const rules = checkedRules(plain.played)
+    const checks = options.checks ?? defaultChecks(plain.played)
+    const result: RehearsalReport = {
+      schedules: singles.length,
+      steps: singles.filter(isOfStep).length,
+      pairs: { played: count, all: pairs.length },
+      calls: plain.played.calls.map(({ number, operation }) => `${number} ${operation}`),
+      rules,
+      findings: [...uncheckedOf(rules, checks), ...findings],
+      undecided
+    }
+    return result
+  })
+  const names = schedules.map(({ name }) => name)
+  return { names, hasPairs, report }
 })
 
 /** See `Rehearsal.run`. */
 export const run = Effect.fnUntraced(function* <A, E, S>(
   program: Effect.Effect<A, E, Payments | S>,
-  options: RehearsalOptions<S>
+  options: RehearsalOptions<S>,
+  defaultChecks?: typeof relevantRules
 ) {
-  const { report, schedules } = yield* learn(program, options)
-  return yield* report(schedules)
+  const { hasPairs, names, report } = yield* learn(program, options, defaultChecks)
+  return yield* report(names, hasPairs)
 })

@@ -1,154 +1,241 @@
 /**
- * The schedules of a rehearsal. Each disturbs one call or one delivery of the undisturbed run. `only` takes the name of a
- * schedule.
+ * The schedules of a rehearsal, made from the trace of a run: each disturbs one place of it, such as a call, and some two.
+ * `only` takes the name of a schedule.
  */
-import type { RehearsalCall } from "../../RehearsalWorld.ts"
-import * as Fault from "../../Fault.ts"
-import * as Refusal from "../refusal.ts"
 import { type Call, isWrite } from "./calls.ts"
+import { badRequest, conflict, lost, lostRead, type NamedFault, notSent, refusals, transient } from "./faults.ts"
 
-/** How a delivery of a webhook is disturbed. */
-export type DeliveryDisturbance = "twice" | "late" | "out of order" | "never"
+/** A place of a run where it can be disturbed. Each kind is counted from 1. */
+export interface Place {
+  readonly kind: "call" | "webhook" | "fact" | "step"
+  readonly number: number
+  /** The operation, the fact, or the statement. */
+  readonly name: string
+  /** The number of the webhook that the process was handling. */
+  readonly webhook: number | undefined
+  /** The turn of the process in which a fact was declared. */
+  readonly turn?: Turn
+}
 
-export type Disturbance =
-  /** The first request of a call meets a fault. The later ones meet none, the same, or another. */
+/** A turn of a process: see `Life`. */
+export interface Turn {
+  readonly process: number
+  readonly turn: number
+}
+
+/** How a delivery of a webhook is disturbed. `once`: it is not repeated, whatever its answer is. */
+export type DeliveryDisturbance = "twice" | "late" | "out of order" | "never" | "once"
+
+export type How =
+  /**
+   * The first request of a call meets a fault. The later ones meet none, the same, or another. `onward` is met by each later
+   * call under the key of this one.
+   */
   | {
       readonly _tag: "Fault"
-      readonly call: number
       readonly first: NamedFault
-      readonly later: NamedFault | undefined
+      readonly later?: NamedFault | undefined
+      readonly onward?: NamedFault | undefined
     }
-  /** The process dies before the first request of a call is sent, or after it was executed. */
-  | { readonly _tag: "Death"; readonly call: number; readonly isAfter: boolean }
+  /** From this call on, each request of any call meets a fault, until the outage ends. */
+  | { readonly _tag: "Outage"; readonly fault: NamedFault }
+  /** The process dies right before the place, or right after it. For a fact that is before or after its whole turn. */
+  | { readonly _tag: "Death"; readonly isAfter: boolean; readonly before?: Turn | undefined }
+  /** The process stands still there, while the others continue. */
+  | { readonly _tag: "Stall"; readonly isAfter: boolean }
   /** The payer of a charge does not pay it. */
-  | { readonly _tag: "Charge"; readonly call: number; readonly how: "lapses" | "fails" }
+  | { readonly _tag: "Charge"; readonly how: "lapses" | "fails" }
   /** After a charge was created, a stranger delivers that it is paid. */
-  | { readonly _tag: "Forgery"; readonly call: number }
-  | { readonly _tag: "Delivery"; readonly delivery: number; readonly how: DeliveryDisturbance }
+  | { readonly _tag: "Forgery" }
+  | { readonly _tag: "Delivery"; readonly how: DeliveryDisturbance }
+
+/** What happens at a place. */
+export interface Disturbance extends Pick<Place, "kind" | "number"> {
+  readonly how: How
+}
 
 export interface Schedule {
   readonly name: string
-  readonly disturbance?: Disturbance
+  readonly disturbances: ReadonlyArray<Disturbance>
+  /** Its name without the number of the place: schedules of one kind do the same to places of one kind. */
+  readonly kind: string
 }
 
-export const undisturbed: Schedule = { name: "undisturbed" }
+export const undisturbed: Schedule = { name: "undisturbed", disturbances: [], kind: "undisturbed" }
 
-/** A fault with its name. */
-interface NamedFault {
-  readonly name: string
-  readonly fault: Fault.Fault
-}
-
-const lost: NamedFault = { name: "executed, answer lost", fault: Fault.resetAfter }
-
-/** The faults of any call. They also meet each request of a call, since the client repeats some requests after one fault. */
-const transient = (write: boolean): ReadonlyArray<NamedFault> => [
-  { name: "not sent", fault: Fault.refuse },
-  ...(write
-    ? [lost, { name: "executed, answered 500", fault: Fault.refusal(500, "Erro interno.", { executed: true }) }]
-    : [{ name: "answered 500", fault: Fault.refusal(500, "Erro interno.") }]),
-  { name: write ? "executed 10 minutes late" : "answered 10 minutes late", fault: Fault.latency("10 minutes") },
-  { name: "answer cut off", fault: Fault.truncated },
-  { name: "rate limited", fault: Fault.retryAfter("20 seconds") }
-]
-
-const refused = (name: string, { message, status }: Refusal.Refusal): NamedFault => ({
-  name: `refused, ${name}`,
-  fault: Fault.refusal(status, message)
-})
-
-const badRequest: Refusal.Refusal = { status: 400, message: "Requisição recusada pela política da empresa." }
-const conflict: Refusal.Refusal = { status: 409, message: "Requisição em processamento." }
-
-const common = [refused("credentials", Refusal.unauthorized)]
-
-const refusals: Record<RehearsalCall["operation"], ReadonlyArray<NamedFault>> = {
-  createTransaction: [...common, refused("request", badRequest), refused("conflict", conflict)],
-  requestWithdrawal: [
-    ...common,
-    refused("request", badRequest),
-    refused("conflict", conflict),
-    refused("no PIX key", Refusal.noPixKey),
-    refused("balance", Refusal.insufficientBalance),
-    refused("minimum", Refusal.belowMinimum)
-  ],
-  getTransaction: [...common, refused("not found", Refusal.transactionNotFound)],
-  listTransactions: common,
-  getBalance: common
-}
-
-/** The result of the undisturbed run. */
-interface Learned {
+/** The trace of a run, as the schedules need it. */
+export interface Trace {
+  readonly places: ReadonlyArray<Place>
   readonly calls: ReadonlyArray<Call>
-  /** How many webhooks were delivered to the program. */
-  readonly deliveries: number
   /** Whether the program received webhooks. */
   readonly receives: boolean
+  /** Whether a payer pays the charges. */
+  readonly isPaid: boolean
+  /** How many processes run the program at once. */
+  readonly processes: number
 }
 
-const schedulesOfCall = (call: RehearsalCall, { receives }: Learned, isPaid: boolean): ReadonlyArray<Schedule> => {
+/** A schedule of one place. `and` happens at other places. */
+const at = ({ kind, name, number }: Place, what: string, how: How, ...and: ReadonlyArray<Disturbance>): Schedule => ({
+  name: `${kind} ${number}${name === "" ? "" : ` ${name}`}: ${what}`,
+  disturbances: [{ kind, number, how }, ...and],
+  kind: `${kind} ${name}: ${what}`
+})
+
+const death = (isAfter: boolean, before?: Turn): How => ({ _tag: "Death", isAfter, before })
+
+/** The same schedules, where the webhook that is handled meanwhile is delivered once and never again. */
+const withoutRepetition = ({ webhook }: Place, schedules: ReadonlyArray<Schedule>): ReadonlyArray<Schedule> =>
+  webhook === undefined
+    ? []
+    : schedules.map((schedule) => ({
+        name: `${schedule.name}, and webhook ${webhook} is not repeated`,
+        kind: `${schedule.kind}, not repeated`,
+        disturbances: [
+          ...schedule.disturbances,
+          { kind: "webhook", number: webhook, how: { _tag: "Delivery", how: "once" } }
+        ]
+      }))
+
+const schedulesOfCall = (place: Place, call: Call, { isPaid, processes, receives }: Trace): ReadonlyArray<Schedule> => {
   const write = isWrite(call)
-  const named = (name: string, disturbance: Disturbance): Schedule => ({
-    name: `call ${call.number} ${call.operation}: ${name}`,
-    disturbance
-  })
-  const meets = (first: NamedFault, later?: NamedFault) => {
+  const meets = (first: NamedFault, later?: NamedFault, onward?: NamedFault) => {
     const rest = later === first ? ", each request" : `, then ${later?.name}`
-    return named(`${first.name}${later === undefined ? "" : rest}`, { _tag: "Fault", call: call.number, first, later })
+    const after = onward === undefined ? "" : `, then each later call under its key ${onward.name}`
+    const what = `${first.name}${later === undefined ? "" : rest}${after}`
+    return at(place, what, { _tag: "Fault", first, later, onward })
   }
-  const dies = (isAfter: boolean) =>
-    named(isAfter ? "death after it was executed" : "death before it is sent", {
-      _tag: "Death",
-      call: call.number,
-      isAfter
-    })
+  const outage = (fault: NamedFault) => at(place, `an outage begins, ${fault.name}`, { _tag: "Outage", fault })
+  const before = at(place, "death before it is sent", death(false))
+  const after = at(place, "death after it was executed", death(true))
+  const next: Disturbance = { kind: "call", number: place.number + 1, how: death(true) }
+  const unanswered = write ? lost : lostRead
   return [
     ...transient(write).flatMap((fault) => [meets(fault), meets(fault, fault)]),
     ...refusals[call.operation].map((fault) => meets(fault)),
     // The refusal is about the later request. The first one may have been executed.
-    ...(write ? [meets(lost, refused("request", badRequest))] : []),
-    dies(false),
+    ...(write
+      ? [
+          meets(lost, badRequest),
+          meets(lost, lost, badRequest),
+          meets(lost, lost, conflict),
+          outage(lost),
+          outage(notSent)
+        ]
+      : [outage(notSent)]),
+    before,
     // A read executes nothing, so a death after it is the same as a death before it.
-    ...(write ? [dies(true)] : []),
+    ...(write
+      ? [after, at(place, "death after it was executed, and again after the next call", death(true), next)]
+      : []),
+    ...(processes > 1
+      ? [
+          at(place, "its process stands still before it is sent", { _tag: "Stall", isAfter: false }),
+          at(place, "its process stands still before it is answered", { _tag: "Stall", isAfter: true })
+        ]
+      : []),
+    ...withoutRepetition(place, [meets(unanswered, unanswered), before, ...(write ? [after] : [])]),
     ...(call.operation === "createTransaction" && isPaid
       ? [
-          named("nobody pays, the charge lapses", { _tag: "Charge", call: call.number, how: "lapses" }),
-          named("the charge fails", { _tag: "Charge", call: call.number, how: "fails" })
+          at(place, "nobody pays, the charge lapses", { _tag: "Charge", how: "lapses" }),
+          at(place, "the charge fails", { _tag: "Charge", how: "fails" })
         ]
       : []),
     ...(call.operation === "createTransaction" && receives
-      ? [named("a forged webhook says Paid", { _tag: "Forgery", call: call.number })]
+      ? [at(place, "a forged webhook says Paid", { _tag: "Forgery" })]
       : [])
   ]
 }
 
-const schedulesOfDelivery = (delivery: number, isLast: boolean): ReadonlyArray<Schedule> =>
-  (["twice", "late", ...(isLast ? [] : ["out of order" as const]), "never"] as const).map((how) => ({
-    name: `webhook ${delivery}: ${how}`,
-    disturbance: { _tag: "Delivery", delivery, how }
-  }))
+const schedulesOfWebhook = (place: Place, isLast: boolean): ReadonlyArray<Schedule> =>
+  (["twice", "late", ...(isLast ? [] : ["out of order" as const]), "never"] as const).map((how) =>
+    at(place, how, { _tag: "Delivery", how })
+  )
 
-/**
- * The calls that are disturbed. A read that repeats the read before it with the same answer belongs to the same poll, and is
- * not disturbed. Neither is a call without a request.
- */
-const distinct = (calls: ReadonlyArray<Call>): ReadonlyArray<Call> => {
-  const answers = new Map<string, string>()
-  return calls.filter((call) => {
-    if (call.requests === 0) return false
-    if (isWrite(call)) return true
-    const question = `${call.operation} ${call.question}`
-    const answer = `${call.result} ${call.answer}`
-    const isRepeated = answers.get(question) === answer
-    answers.set(question, answer)
-    return !isRepeated
-  })
+const schedulesOfFact = (place: Place): ReadonlyArray<Schedule> => {
+  const deaths = [at(place, "death before it", death(false, place.turn)), at(place, "death after it", death(true))]
+  return [...deaths, ...withoutRepetition(place, deaths)]
 }
 
-/** All schedules of a program, by its undisturbed run. `isPaid`: a payer pays the charges. */
-export const schedulesOf = (learned: Learned, isPaid: boolean): ReadonlyArray<Schedule> => [
-  ...distinct(learned.calls).flatMap((call) => schedulesOfCall(call, learned, isPaid)),
-  ...Array.from({ length: learned.deliveries }, (_, index) =>
-    schedulesOfDelivery(index + 1, index + 1 === learned.deliveries)
-  ).flat()
-]
+const schedulesOfStep = (place: Place): ReadonlyArray<Schedule> => {
+  const dies = at(place, "death", death(false))
+  return [dies, ...withoutRepetition(place, [dies])]
+}
+
+/**
+ * The calls that are disturbed. A call that repeats the one before it with the same answer belongs to the same poll, and is not
+ * disturbed; of writes only those that fail are a poll. Neither is a call without a request.
+ */
+const distinctCalls = (calls: ReadonlyArray<Call>): ReadonlySet<number> => {
+  const answers = new Map<string, string>()
+  const isDistinct = (call: Call) => {
+    if (call.requests === 0) return false
+    const question = `${call.operation} ${call.key ?? ""} ${call.question}`
+    const answer = `${call.process} ${call.result} ${call.answer}`
+    const isRepeated = answers.get(question) === answer
+    answers.set(question, answer)
+    return !isRepeated || (isWrite(call) && call.result === "Succeeded")
+  }
+  return new Set(calls.filter(isDistinct).map(({ number }) => number))
+}
+
+/** How often the same step after the same one is disturbed: rows that are worked on alike are alike. */
+const mostAlike = 2
+
+const distinctSteps = (places: ReadonlyArray<Place>): ReadonlySet<Place> => {
+  const counts = new Map<string, number>()
+  return new Set(
+    places.filter((place, index) => {
+      const before = places[index - 1]
+      const name = `${before?.kind} ${before?.name} ${place.kind} ${place.name}`
+      const count = (counts.get(name) ?? 0) + 1
+      counts.set(name, count)
+      return place.kind === "step" && count <= mostAlike
+    })
+  )
+}
+
+const order: ReadonlyArray<Place["kind"]> = ["call", "webhook", "fact", "step"]
+
+/** All schedules of a run, place by place: those of calls come first, and those of the database last. */
+export const schedulesOf = (trace: Trace): ReadonlyArray<Schedule> => {
+  const { calls, places } = trace
+  const answered = distinctCalls(calls)
+  const steps = distinctSteps(places)
+  const webhooks = places.filter(({ kind }) => kind === "webhook").length
+  const of = (place: Place): ReadonlyArray<Schedule> => {
+    switch (place.kind) {
+      case "call":
+        return calls
+          .filter(({ number }) => number === place.number && answered.has(number))
+          .flatMap((call) => schedulesOfCall(place, call, trace))
+      case "webhook":
+        return schedulesOfWebhook(place, place.number === webhooks)
+      case "fact":
+        return schedulesOfFact(place)
+      case "step":
+        return steps.has(place) ? schedulesOfStep(place) : []
+    }
+  }
+  return order.flatMap((kind) => places.filter((place) => place.kind === kind).flatMap(of))
+}
+
+export const isOfStep = ({ disturbances: [first] }: Schedule): boolean => first?.kind === "step"
+
+/** The index of the last place that a schedule disturbs, in the trace of its run; -1 where nothing was disturbed. */
+export const strikeOf = ({ disturbances }: Schedule, places: ReadonlyArray<Place>): number =>
+  Math.max(
+    ...disturbances.map(({ kind, number }) =>
+      places.findIndex((place) => place.kind === kind && place.number === number)
+    )
+  )
+
+/** Both schedules in one. */
+export const both = (first: Schedule, second: Schedule): Schedule => ({
+  name: `${first.name} + ${second.name}`,
+  disturbances: [...first.disturbances, ...second.disturbances],
+  kind: `${first.kind} + ${second.kind}`
+})
+
+/** Whether an effect of a disturbance outlasts the process that it struck. */
+export const isLasting = ({ how }: Disturbance): boolean => how._tag === "Charge" || how._tag === "Delivery"

@@ -19,7 +19,19 @@ import { startTimer, stopTimer } from "../../../internal/timer.ts"
 export interface Life {
   readonly name: string
   isDead: boolean
+  /** Its tasks and sleeps wait until then. */
+  stalledUntil?: number
+  /**
+   * The number of its turns: in each it runs until all its fibers wait. What it does in one turn is one step, which a death never
+   * divides: a store in memory has no other transaction.
+   */
+  turns: number
+  /** Called at the begin of each turn; it may kill the process. */
+  readonly onTurn?: (turn: number) => void
 }
+
+/** How long a process stands still, in milliseconds: longer than a lease, and than a timeout of the client. */
+export const stallFor = 15 * 60 * 1000
 
 interface Task {
   readonly life: Life
@@ -48,6 +60,8 @@ export const makeTime = (start: number, isSlow: boolean) => {
   let tasks: Array<Task> = []
   let ran = 0
   let slowJumps = isSlow ? mostSlowJumps : 0
+  /** What happens at the end of the current turn. */
+  const later: Array<() => void> = []
   let onTask: (() => void) | undefined
   /** Sleeps by the time of their end, and equal ones in the order of their start. */
   let sleeps: Array<Sleep> = []
@@ -61,6 +75,22 @@ export const makeTime = (start: number, isSlow: boolean) => {
 
   const isBusy = () => tasks.length > 0 && ran < mostTasks
 
+  /** Runs a turn of a process: at once, or when it no longer stands still. */
+  const enter = (life: Life, run: () => void): void => {
+    if (life.isDead) return
+    if (life.stalledUntil !== undefined && now < life.stalledUntil) {
+      addSleep({ life, at: life.stalledUntil, wake: run })
+      return
+    }
+    life.turns += 1
+    life.onTurn?.(life.turns)
+    if (!life.isDead) run()
+  }
+
+  const runLater = () => {
+    for (const action of later.splice(0)) action()
+  }
+
   const drain = (isDone: () => boolean) => {
     for (;;) {
       if (!isBusy() || isDone()) return
@@ -68,7 +98,10 @@ export const makeTime = (start: number, isSlow: boolean) => {
       tasks = []
       if (batch.some(({ priority }) => priority !== 0)) batch.sort((a, b) => a.priority - b.priority)
       ran += batch.length
-      for (const { life, run } of batch) if (!life.isDead) run()
+      for (const { life, run } of batch) {
+        enter(life, run)
+        runLater()
+      }
     }
   }
 
@@ -79,6 +112,7 @@ export const makeTime = (start: number, isSlow: boolean) => {
       drain(isDone)
       // One turn of the event loop: the scheduler of the caller continues after the promises.
       yield* Effect.yieldNow
+      runLater()
     } while (isBusy() && !isDone())
   })
 
@@ -132,6 +166,16 @@ export const makeTime = (start: number, isSlow: boolean) => {
       }
     }),
 
+    enter,
+
+    /** Does something at the end of the current turn. */
+    atEndOfTurn: (action: () => void): void => void later.push(action),
+
+    /** Lets a process stand still, as a suspended machine does. */
+    stall: (life: Life): void => {
+      life.stalledUntil = now + stallFor
+    },
+
     /** Kills a process: its fibers never continue, and run no finalizer. */
     kill: (life: Life): void => {
       life.isDead = true
@@ -159,7 +203,8 @@ export const makeTime = (start: number, isSlow: boolean) => {
         }
         sleeps.shift()
         now = Math.max(now, next.at)
-        next.wake()
+        enter(next.life, next.wake)
+        runLater()
       }
     })
   }

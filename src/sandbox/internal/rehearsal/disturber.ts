@@ -1,0 +1,96 @@
+/**
+ * Disturbs one run as its schedule says: which fault a request meets, and where a process dies or stands still. It also knows
+ * the places of the run, which may be disturbed in the next.
+ */
+import * as Duration from "effect/Duration"
+import type { Call } from "./calls.ts"
+import type { NamedFault } from "./faults.ts"
+import { type How, isLasting, type Place, type Schedule, type Turn } from "./schedules.ts"
+import type { Story } from "./story.ts"
+
+type HowOf<Tag> = Extract<How, { readonly _tag: Tag }>
+
+/**
+ * What lasts, such as an outage, is over after this time, or in the middle of the time that is left, or after so many requests: a
+ * program that tries again for ever has to see the end of it.
+ */
+const longest = Duration.toMillis("26 hours")
+const mostRequests = 500
+
+interface Options {
+  readonly now: () => number
+  readonly story: Story
+  readonly calls: () => ReadonlyArray<Call>
+  /** When the run is stopped at the latest. */
+  readonly end: () => number
+}
+
+export const makeDisturber = (schedule: Schedule, { calls, end, now, story }: Options) => {
+  const places: Array<Place> = []
+  const struck = new Set<number>()
+  let outage: NamedFault | undefined
+  let lasting: { readonly until: number; left: number } | undefined
+
+  /** How the schedule disturbs a place. A process that it disturbs by itself is struck. */
+  const at = <Tag extends How["_tag"]>(tag: Tag, kind: Place["kind"], number: number): HowOf<Tag> | undefined =>
+    schedule.disturbances
+      .filter((one) => one.kind === kind && one.number === number)
+      .map(({ how }) => how)
+      .find((how): how is HowOf<Tag> => how._tag === tag)
+
+  /** The fault that later calls under the key of an earlier one meet. */
+  const onwardOf = (call: Call): NamedFault | undefined =>
+    schedule.disturbances
+      .filter(({ kind, number }) => kind === "call" && number < call.number)
+      .filter(({ number }) => calls()[number - 1]?.key === call.key)
+      .map(({ how }) => (how._tag === "Fault" ? how.onward : undefined))
+      .find((fault) => fault !== undefined)
+
+  /** The fault of the outage, which may begin with this call. */
+  const outageOf = (call: Call): NamedFault | undefined => {
+    if (outage !== undefined) return outage
+    outage = at("Outage", "call", call.number)?.fault
+    if (outage !== undefined) story.add(`an outage begins: each request is ${outage.name}`)
+    return outage
+  }
+
+  /** Whether what lasts still does. It is asked once for each request that would meet it. */
+  const lasts = (): boolean => {
+    lasting ??= { until: now() + Math.min(longest, (end() - now()) / 2), left: mostRequests }
+    if (lasting.left === 0) return false
+    lasting.left = now() < lasting.until ? lasting.left - 1 : 0
+    if (lasting.left === 0) story.add("the gateway is well again")
+    return lasting.left > 0
+  }
+
+  return {
+    at,
+
+    /** The place before which a process dies at the begin of a turn. */
+    deathAt: ({ process, turn }: Turn): string | undefined =>
+      schedule.disturbances
+        .filter(({ how }) => how._tag === "Death" && how.before?.process === process && how.before.turn === turn)
+        .map(({ kind, number }) => `before ${kind} ${number}`)[0],
+
+    /** Adds a place of the run. */
+    add: (place: Place): void => void places.push(place),
+
+    places: (): ReadonlyArray<Place> => places,
+
+    /** The fault that the next request of a call meets. */
+    faultOf: (call: Call, isFirst: boolean): NamedFault | undefined => {
+      const own = at("Fault", "call", call.number)
+      const lastingFault = outageOf(call) ?? (own === undefined ? onwardOf(call) : undefined)
+      const met = isFirst ? own?.first : own?.later
+      const fault = lastingFault !== undefined && lasts() ? lastingFault : met
+      if (fault !== undefined) struck.add(call.process)
+      return fault
+    },
+
+    /** Whether a failure of this process has another reason than the program: it was disturbed itself, or what it depends on is. */
+    excuses: (process: number): boolean => struck.has(process) || schedule.disturbances.some(isLasting)
+  }
+}
+
+/** See `makeDisturber`. */
+export type Disturber = ReturnType<typeof makeDisturber>
