@@ -3,6 +3,18 @@
  * them, although they are one process of the operating system.
  */
 import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import type { SqlClient } from "effect/sql/SqlClient"
 
 /** The name of the process. Outside of a rehearsal there is one. */
 export const SimulatedProcess = Context.Reference<string>("effect-pix/SimulatedProcess", { defaultValue: () => "" })
+
+/** Connects a process to a store that is built for several. */
+export type Connect = (process: string) => Effect.Effect<SqlClient, Error, Scope.Scope>
+
+/** Takes the way to connect further processes. Outside of a rehearsal of several processes it is `undefined`. */
+export const OfferConnection = Context.Reference<((connect: Connect) => void) | undefined>(
+  "effect-pix/OfferConnection",
+  { defaultValue: () => undefined }
+)

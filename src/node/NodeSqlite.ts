@@ -48,7 +48,7 @@ import * as Stream from "effect/Stream"
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from "node:sqlite"
 import type { ConfigurationError } from "../contract/ConfigurationError.ts"
 import { OnDeath } from "../internal/onDeath.ts"
-import { SimulatedProcess } from "../internal/simulatedProcess.ts"
+import { OfferConnection, SimulatedProcess } from "../internal/simulatedProcess.ts"
 import { makeWrites, setSoleWriter, type Writes } from "../internal/soleWriter.ts"
 import { attempt, isLocked, openReading, openWriting, own, pathOf } from "./internal/sqliteFile.ts"
 
@@ -208,6 +208,9 @@ const opened = Layer.makeMemoMapUnsafe()
 
 const inMemory = ":memory:"
 
+/** How many databases in memory were made that several connections share. */
+let memories = 0
+
 /**
  * A database in a file, or in memory. The file is created if it is absent. Layers of one file in one process share one
  * client, so that work which builds a layer for itself, such as a webhook inside requests, may overlap. If another process
@@ -227,10 +230,20 @@ export const layer = ({
 }): Layer.Layer<SqlClient.SqlClient, ConfigurationError> => {
   const client = Effect.gen(function* () {
     if (readOnly) return yield* clientOf(yield* openReading(filename), yield* makeWrites)
-    if (filename === inMemory) return yield* writerOf(filename, yield* makeWrites)
+    const offer = yield* OfferConnection
+    if (filename === inMemory) {
+      const writes = yield* makeWrites
+      const memory = offer === undefined ? inMemory : `file:effect-pix-${++memories}?mode=memory&cache=shared`
+      offer?.(() => writerOf(memory, writes))
+      return yield* writerOf(memory, writes)
+    }
     const path = yield* pathOf(filename)
-    const shared = clientsOf(path)(yield* SimulatedProcess)
-    return Context.get(yield* Layer.buildWithMemoMap(shared, opened, yield* Effect.scope), SqlClient.SqlClient)
+    const connect = Effect.fnUntraced(function* (process: string) {
+      const shared = yield* Layer.buildWithMemoMap(clientsOf(path)(process), opened, yield* Effect.scope)
+      return Context.get(shared, SqlClient.SqlClient)
+    })
+    offer?.(connect)
+    return yield* connect(yield* SimulatedProcess)
   })
   return Layer.effect(SqlClient.SqlClient, client)
 }

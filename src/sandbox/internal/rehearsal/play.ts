@@ -23,6 +23,7 @@ import { IdempotencyKeyGen } from "../../../client/IdempotencyKeyGen.ts"
 import { Payments } from "../../../client/Payments.ts"
 import { OnDeath } from "../../../internal/onDeath.ts"
 import { CurrentRehearsal } from "../../../internal/rehearsal.ts"
+import { type Connect, OfferConnection } from "../../../internal/simulatedProcess.ts"
 import type { RehearsalOptions } from "../../RehearsalOptions.ts"
 import type { RehearsalEnd, RehearsalWorld } from "../../RehearsalWorld.ts"
 import { Sandbox } from "../../Sandbox.ts"
@@ -47,6 +48,10 @@ export interface Played extends RehearsalWorld, Trace {
   /** The problems that the user's own rules found, by the name of the rule. */
   readonly own: Readonly<Record<string, string | undefined>>
 }
+
+const oneConnection = new Error(
+  "Rehearsal: the SqlClient of `stores` has one connection, and each of several processes needs one of its own. NodeSqlite gives them; with another client leave `processes` out."
+)
 
 const start = Date.UTC(2026, 0, 31, 12)
 const restartAfter = 5000
@@ -87,6 +92,7 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
   // The world has the gateway, and the stores that survive a process.
   const scope = Scope.makeUnsafe()
   const onDeath: Array<() => void> = []
+  let connect: Connect | undefined
   const gateway = yield* inWorld(
     Layer.buildWithScope(
       Layer.provide(Sandbox.layer, Layer.succeed(SandboxOptions, { balance: 100_000_000, ...options.sandbox })),
@@ -100,11 +106,14 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
     Layer.buildWithScope(layer, scope).pipe(
       Effect.orDie,
       Effect.provideService(OnDeath, (action) => void onDeath.push(action)),
+      Effect.provideService(OfferConnection, processes === 1 ? undefined : (offered) => void (connect = offered)),
       (build) => seeded(build, "stores")
     )
   )
-  const sql = Context.getOption(stores as Context.Context<unknown>, SqlClient) // a store may give it or not
-  if (Option.isSome(sql)) onDeath.push(yield* inWorld(Effect.orDie(Effect.scoped(countSteps(sql.value)))))
+  // A store may give it or not.
+  const sql = Option.getOrUndefined(Context.getOption(stores as Context.Context<unknown>, SqlClient))
+  if (sql !== undefined && processes === 1) onDeath.push(yield* inWorld(Effect.orDie(Effect.scoped(countSteps(sql)))))
+  if (sql !== undefined && processes > 1 && connect === undefined) return yield* Effect.die(oneConnection)
   const credentials = Credentials.layer(yield* inWorld(sandbox.credentials))
 
   yield* inWorld(
@@ -128,8 +137,26 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
     story.add(`${life.name} dies ${why}`)
     time.kill(life)
     deliveries.forget(life)
-    for (const action of onDeath) action()
+    for (const action of processes === 1 ? onDeath : []) action()
+    const own = connections.get(life)
+    if (own !== undefined) forkInWorld(Scope.close(own, Exit.void))
   }
+  /** The connections of processes of which several run, by the process. */
+  const connections = new Map<Life, Scope.Closeable>()
+  /** The stores of a process: several processes have a connection each. */
+  const storesOf = Effect.fnUntraced(function* (life: Life) {
+    if (connect === undefined) return stores
+    const own = Scope.makeUnsafe()
+    connections.set(life, own)
+    const client = yield* inWorld(
+      connect(life.name).pipe(
+        Effect.tap((client) => Effect.scoped(countSteps(client))),
+        Scope.provide(own),
+        Effect.orDie
+      )
+    )
+    return Context.add(stores, SqlClient, client)
+  })
 
   const pay = (call: number, transactionId: string, after: Duration.Input) => {
     const how = disturber.at("Charge", "call", call)?.how
@@ -212,7 +239,10 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
         Effect.orDie
       )
     )
-    const services = Context.merge(contextOf(life), Context.add(stores, Payments, calls.count(client, number))).pipe(
+    const services = Context.merge(
+      contextOf(life),
+      Context.add(yield* storesOf(life), Payments, calls.count(client, number))
+    ).pipe(
       Context.add(OnStep, declarations.onStep(life, die(life))),
       Context.add(CurrentRehearsal, {
         // A program that ends in this turn is not started again.
@@ -260,6 +290,7 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
   for (const { life } of running) {
     deliveries.forget(life)
     time.kill(life)
+    yield* inWorld(Scope.close(connections.get(life) ?? Scope.makeUnsafe(), Exit.void))
   }
   // The gateway still executes late requests.
   yield* time.until(() => false, time.now() + tail, 0)

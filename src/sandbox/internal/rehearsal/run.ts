@@ -100,7 +100,7 @@ export const learn = Effect.fnUntraced(function* <A, E, S>(
     const singles = schedules.filter(({ name }) => names.includes(name))
     for (const schedule of singles) runs.push(tracedOf(schedule, yield* add(schedule)))
 
-    const pairs = pairsOf(runs).filter(({ name }) => only === undefined || only === first?.name || only === name)
+    const pairs = only === undefined || withPairs ? pairsOf(runs).filter(({ name }) => (only ?? name) === name) : []
     if (withPairs && only !== undefined) {
       if (pairs.length === 0) return yield* Effect.die(unknownSchedule(only, pairsOf(runs)))
       findings.length = 0
