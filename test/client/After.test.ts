@@ -142,7 +142,7 @@ describe("a write after the error of an earlier one", () => {
       const merchants = Merchants.layer({
         baseUrl: gateway,
         load: (merchant) =>
-          Effect.succeed({ clientId: `client-${merchant}`, apiKey: Redacted.make("key"), companyId: 1 })
+          Effect.succeed({ clientId: `client-${merchant}`, apiKey: Redacted.make("key"), companyId: 7 })
       }).pipe(Layer.provide([layer, IdempotencyKeyGen.layerSequential]))
       const as = (merchant: string, options?: WriteOptions) =>
         Effect.flatMap(Merchants, ({ get }) => Effect.provide(Effect.result(withdraw(options)), get(merchant)))
