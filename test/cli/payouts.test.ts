@@ -1,5 +1,5 @@
 /** `effect-pix payouts`, run as a process on a program's own database. */
-import { describe, expect, it } from "@effect/vitest"
+import { assert, describe, expect, it } from "@effect/vitest"
 import { DateTime, Effect, Layer, Option } from "effect"
 import { Money, PixKey } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
@@ -96,6 +96,50 @@ describe.each(databases)("payouts in %s", (_, database) => {
       const missing = yield* run(["payouts", "show", "nothing"], env)
       expect([missing.code, missing.stdout, missing.stderr]).toEqual([4, "", expect.stringContaining("No payout")])
     })
+  )
+
+  it.live(
+    "the account of --account is meant by every command, and one that the database does not know is refused",
+    () =>
+      Effect.gen(function* () {
+        const { client, env } = yield* database
+        yield* Effect.orDie(Effect.provide(fill, asking(client)))
+        const padaria = Layer.provideMerge(PayoutQueue.layerClient({ account: "padaria" }), client)
+        const submitted = PayoutQueue.use((queue) =>
+          queue.submit({ reference: "accepted", amount: Money.centavos(7000), pixKey })
+        )
+        yield* Effect.orDie(Effect.provide(submitted, padaria))
+        const listed = yield* run(["payouts", "list", "--account", "padaria"], env)
+        assert.match(listed.stdout, /accepted +R\$ 70,00/)
+        assert.notInclude(listed.stdout, "R$ 10,00")
+        const step = (name: string) =>
+          run(["payouts", name, "accepted", "--account", "padaria", "--yes", ...person], env)
+        assert.strictEqual((yield* step("park")).code, 0)
+        assert.strictEqual((yield* statusOf(client, "accepted")).state, "accepted")
+        assert.strictEqual((yield* run(["payouts", "pause", "--account", "padaria", "--yes"], env)).code, 0)
+        assert.notInclude((yield* run(["payouts", "list"], env)).stderr, "paused")
+        const wrong = yield* run(["payouts", "pause", "--account", "padria", "--yes"], env)
+        assert.notStrictEqual(wrong.code, 0)
+        assert.match(wrong.stderr, /padria has no payouts in this database, which has the accounts: default, padaria/)
+        const fingerprint = "a".repeat(40)
+        const change = (flags: ReadonlyArray<string>) =>
+          run(["payouts", "change-sender", fingerprint, "--account", "padaria", ...flags], env)
+        assert.include((yield* change([])).stderr, "MONEY WILL MOVE FROM ANOTHER ACCOUNT OF THE GATEWAY")
+        assert.strictEqual((yield* change(["--yes", ...person])).code, 0)
+        const { senders } = yield* Effect.orDie(
+          Effect.provide(
+            PayoutQueue.use((queue) => queue.account),
+            padaria
+          )
+        )
+        assert.deepStrictEqual(
+          senders.map((sender) => [sender.fingerprint, sender.by]),
+          [[fingerprint, "ana"]]
+        )
+        const same = yield* run(["payouts", "change-sender", fingerprint, "--yes"], env)
+        assert.notStrictEqual(same.code, 0)
+        assert.include(same.stderr, "is that of the account padaria")
+      })
   )
 
   it.live("payouts are refused if their tables are of another version or absent, and no table is made or changed", () =>

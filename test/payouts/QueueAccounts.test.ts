@@ -115,6 +115,27 @@ describe("two accounts", () => {
   )
 })
 
+describe("two accounts whose company is not known", () => {
+  test(
+    "are named in an error when the first withdrawals show that it is one company",
+    Effect.gen(function* () {
+      const bank = makeBank()
+      const { layer, lines } = makeWarnings()
+      const [one, other] = [bank.makeClient("client-a"), bank.makeClient("client-a")]
+      yield* other.use("client-a", "sk_2")
+      yield* Effect.gen(function* () {
+        const shops = yield* begin(one, { account: "shops" })
+        const outlet = yield* begin(other, { account: "outlet" })
+        for (const queue of [shops, outlet]) {
+          yield* queue.submit(payout("invoice-1"))
+          assert.strictEqual((yield* queue.await("invoice-1")).state, "posted")
+        }
+      }).pipe(Effect.provide(layer))
+      assert.deepStrictEqual(lines, ["The accounts outlet and shops are paid by one company."])
+    })
+  )
+})
+
 describe("the key of a reference", () => {
   test(
     "differs in each account, whatever the names and the references are",
@@ -253,6 +274,41 @@ describe("credentials that change while a worker runs", () => {
       yield* TestClock.adjust("10 seconds")
       assert.strictEqual(yield* stateOf(queue, "lost"), "posted")
       assert.strictEqual(bank.paid.size, 2)
+    })
+  )
+
+  test(
+    "between the mark and the request send nothing: they are compared before the first byte",
+    Effect.gen(function* () {
+      const bank = makeBank()
+      // A worker reads them when it starts and before the mark. The attempt reads them again.
+      const client = bank.makeClient("client-a", {
+        companyId: 1,
+        onRead: (read) => (read === 3 ? "client-b" : undefined)
+      })
+      const queue = yield* begin(client)
+      yield* queue.submit(payout("invoice-1"))
+      yield* TestClock.adjust("1 minute")
+      const waiting = Option.getOrThrow(yield* queue.status("invoice-1"))
+      assert.isTrue(waiting._tag === "Accepted" && waiting.waitsFor === "OtherClientId")
+      assert.isTrue(waiting._tag === "Accepted" && waiting.mayHaveLeftAt === undefined)
+      assert.strictEqual(bank.received.length, 0)
+    })
+  )
+
+  test(
+    "between the mark and the repeated request of one in doubt send nothing, and it is parked",
+    Effect.gen(function* () {
+      const bank = makeBank(() => "lose the answer")
+      const client = bank.makeClient("client-a", {
+        companyId: 1,
+        onRead: (read) => (read === 5 ? "client-b" : undefined)
+      })
+      const queue = yield* begin(client)
+      yield* queue.submit(payout("invoice-1"))
+      yield* TestClock.adjust("1 minute")
+      assert.strictEqual(yield* stateOf(queue, "invoice-1"), "parked OtherClientId")
+      assert.strictEqual(bank.received.length, 1)
     })
   )
 

@@ -2,7 +2,7 @@
  * Payouts that cannot be sent now: what they wait for, for how long, and what a person may say of one that may have left.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Effect, Exit, Layer, Logger, Option, References, Scope, Stream } from "effect"
+import { Context, Effect, Exit, Layer, Logger, Metric, Option, References, Scope, Stream } from "effect"
 import { PaymentsPolicy } from "effect-pix"
 import { PayoutQueue, type PayoutQueueOptions } from "effect-pix/payouts"
 import { SqlClient } from "effect/sql"
@@ -56,7 +56,8 @@ const test = (
           Layer.provideMerge(Layer.fresh(memory)),
           Layer.provideMerge(layer)
         )
-      )
+      ),
+      Effect.provideService(Metric.MetricRegistry, new Map())
     )
   })
 
@@ -71,6 +72,19 @@ const shownOf = (queue: PayoutQueue["Service"], reference = "invoice-1") =>
 const count = (queue: PayoutQueue["Service"], state: "accepted" | "parked" | "posted") =>
   Stream.runCount(queue.list({ state }))
 
+/** How many payouts are delayed and how much, by their cause. */
+const delayed = Effect.map(Metric.snapshot, (metrics) => {
+  const found: Record<string, Array<unknown>> = {}
+  for (const { attributes, id, state, type } of metrics) {
+    if (!id.startsWith("effect_pix_payout_queue_delayed") || type !== "Gauge" || Number(state.value) === 0) continue
+    const cause = String(attributes?.["cause"])
+    found[cause] = id.endsWith("centavos")
+      ? [...(found[cause] ?? []), state.value]
+      : [state.value, ...(found[cause] ?? [])]
+  }
+  return found
+})
+
 /** A poll that does not slow hours of the test's clock down. */
 const slow = { poll: "5 minutes", lease: "10 minutes" } as const
 
@@ -84,6 +98,7 @@ describe("an account without a balance", () => {
         yield* TestClock.adjust("2 hours")
         assert.strictEqual(yield* count(queue, "accepted"), 20)
         assert.strictEqual(yield* shownOf(queue), "accepted InsufficientBalance")
+        assert.deepStrictEqual(yield* delayed, { InsufficientBalance: [20, 20_000] })
         // At first after 1, 2, 4, 8 and then every 15 minutes.
         assert.isAtMost(bank.received.length, 20 * 13)
         assert.deepStrictEqual(lines, ["The balance of the account default does not cover a payout"])

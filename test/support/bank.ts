@@ -60,10 +60,26 @@ export const makeBank = (decide: (request: Received, index: number) => Misbehavi
     })
   })
   /** A `Payments` of a client id, whose credentials may change. */
-  const makeClient = (clientId: string, options: { readonly companyId?: number; readonly baseUrl?: string } = {}) => {
+  const makeClient = (
+    clientId: string,
+    {
+      onRead = () => undefined,
+      ...options
+    }: {
+      readonly companyId?: number
+      readonly baseUrl?: string
+      /** Runs at each read of the credentials, and may name another client id from then on. */
+      readonly onRead?: (read: number) => string | undefined
+    } = {}
+  ) => {
     let current = { clientId, apiKey: Redacted.make("sk_1") }
+    let reads = 0
     const credentials = Layer.succeed(Credentials, {
-      current: Effect.sync(() => current),
+      current: Effect.sync(() => {
+        const other = onRead(++reads)
+        if (other !== undefined) current = { ...current, clientId: other }
+        return current
+      }),
       reload: () => Effect.succeed(false)
     })
     return {

@@ -7,7 +7,10 @@ export const GivenAccount = Context.Reference<string>("effect-pix/GivenAccount",
 
 export const account = Flag.String("account").pipe(
   Flag.withMetavar("name"),
-  Flag.filter(isAccountName, (name) => `The account ${name} ${badAccountName}`),
+  Flag.filter(
+    (name) => isAccountName(name),
+    (name) => `The account ${name} ${badAccountName}`
+  ),
   Flag.withDescription("Whose payouts, as the option `account` of your program. Default: default"),
   Flag.withDefault(defaultAccount)
 )

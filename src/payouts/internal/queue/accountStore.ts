@@ -22,6 +22,10 @@ const Read = Schema.Struct({ ...Account.fields, readAt: Int })
 export interface ReadAccount extends Schema.Schema.Type<typeof Read> {}
 const decode = Schema.decodeUnknownEffect(Schema.Array(Read))
 
+/** Whether a statement that returns rows found one. */
+const found = <E>(rows: Effect.Effect<ReadonlyArray<unknown>, E>): Effect.Effect<boolean, E> =>
+  Effect.map(rows, ({ length }) => length > 0)
+
 export type AccountStore = ReturnType<typeof makeAccountStore>
 
 export const makeAccountStore = (database: Database, account: string) => {
@@ -35,9 +39,6 @@ export const makeAccountStore = (database: Database, account: string) => {
   )
   const insertIfAbsent = sql`INSERT INTO ${accounts} (account) VALUES (${account}) ON CONFLICT DO NOTHING`
 
-  /** Whether a statement that returns rows found one. */
-  const found = <E>(rows: Effect.Effect<ReadonlyArray<unknown>, E>): Effect.Effect<boolean, E> =>
-    Effect.map(rows, ({ length }) => length > 0)
   const update = (changes: Fragment, where: Fragment) =>
     found(sql`UPDATE ${accounts} SET ${changes} WHERE account = ${account} AND ${where} RETURNING account`)
 
