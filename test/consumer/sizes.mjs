@@ -7,6 +7,10 @@ import { build } from "esbuild"
 const programs = {
   "a program that charges and lists": { most: 102_000, entry: "./size.ts" },
   "one error class": { most: 32_000, code: `import { NoPixKey } from "effect-pix"; console.log(NoPixKey)` },
+  "a mark of a rehearsal, without a sandbox": {
+    most: 33_500,
+    code: `import { Effect } from "effect"; import { Rehearsed } from "effect-pix"; Effect.runFork(Rehearsed.fact("told", { reference: "1" }))`
+  },
   Money: { most: 27_500, code: `import { Money } from "effect-pix"; console.log(Money.centavos(1))` }
 }
 

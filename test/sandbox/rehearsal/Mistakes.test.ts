@@ -3,10 +3,11 @@ import { Effect } from "effect"
 import { Rehearsal, type RehearsalReport } from "effect-pix/sandbox"
 import { batchMistakes } from "./batchMistakes.ts"
 import { checkoutMistakes } from "./checkoutMistakes.ts"
+import { faultMistakes } from "./faultMistakes.ts"
 import type { Mistake } from "./Mistake.ts"
 import { payoutMistakes } from "./payoutMistakes.ts"
 
-const mistakes = [...payoutMistakes, ...batchMistakes, ...checkoutMistakes]
+const mistakes = [...payoutMistakes, ...batchMistakes, ...checkoutMistakes, ...faultMistakes]
 
 describe("a rehearsal names the mistake of", () => {
   test.for(mistakes)("$name: $rule", async ({ mistaken, rule }) => {

@@ -1,7 +1,7 @@
 /**
  * The pairs of a rehearsal: a run that was disturbed goes on, and a place that it came to later is disturbed too.
  */
-import { both, type Schedule, schedulesOf, strikeOf, type Trace, undisturbed } from "./schedules.ts"
+import { both, isLong, type Schedule, schedulesOf, strikeOf, type Trace, undisturbed } from "./schedules.ts"
 import type { Played } from "./play.ts"
 
 /** What is kept of a run for its pairs. */
@@ -14,16 +14,12 @@ export interface Traced {
 
 export const tracedOf = (schedule: Schedule, played: Played): Traced => {
   const { calls, end, facts, isPaid, places, processes, receives, transactions, withdrawals } = played
+  const rows = [...transactions, ...withdrawals]
+  const executedAt = (at: number) => rows.filter(({ createdAt }) => createdAt.epochMilliseconds <= at).length
   const seen = JSON.stringify([
-    calls.map(({ answer, key, operation, outcome, process, question, result }) => [
-      process,
-      operation,
-      question,
-      key,
-      result,
-      outcome,
-      answer
-    ]),
+    calls.map(({ answer, key, operation, outcome, process, question, result, startedAt }) =>
+      [process, operation, question, key, result, outcome, answer, executedAt(startedAt)].join(" ")
+    ),
     facts.map(({ detail, name, process }) => [process, name, detail]),
     transactions.map(({ amount, idempotencyKey, status }) => [amount, idempotencyKey, status]),
     withdrawals.map(({ amount, idempotencyKey, status }) => [amount, idempotencyKey, status]),
@@ -44,13 +40,13 @@ const continued = ({ schedule, trace }: Traced, isDull: (second: Schedule) => bo
   const strike = strikeOf(schedule, trace.places)
   return schedulesOf(trace)
     .filter(({ disturbances }) => disturbances.length === 1)
-    .filter((second) => !isDull(second))
+    .filter((second) => !isDull(second) && !(isLong(schedule) && isLong(second)))
     .map((second) => ({ pair: both(schedule, second), distance: strikeOf(second, trace.places) - strike }))
     .filter(({ distance }) => strike >= 0 && distance > 0)
 }
 
 /**
- * The pairs of some runs, the nearest places first. A run that showed what another one did is not continued. Neither does a kind
+ * The pairs of some runs: the simplest first, and of these the nearest places. A run that showed what another one did is not continued. Neither does a kind
  * of disturbance come second that never showed anything new alone.
  */
 export const pairsOf = (runs: ReadonlyArray<Traced>): ReadonlyArray<Schedule> => {
@@ -60,6 +56,6 @@ export const pairsOf = (runs: ReadonlyArray<Traced>): ReadonlyArray<Schedule> =>
   return different
     .filter(({ schedule }) => schedule !== undisturbed)
     .flatMap((run) => continued(run, ({ kind }) => dull.has(kind)))
-    .toSorted((a, b) => a.distance - b.distance)
+    .toSorted((a, b) => a.pair.disturbances.length - b.pair.disturbances.length || a.distance - b.distance)
     .map(({ pair }) => pair)
 }

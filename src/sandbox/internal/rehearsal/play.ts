@@ -110,10 +110,21 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
       (build) => seeded(build, "stores")
     )
   )
-  // A store may give it or not.
+  // A store may give it or not. Several processes have a connection each.
   const sql = Option.getOrUndefined(Context.getOption(stores as Context.Context<unknown>, SqlClient))
-  if (sql !== undefined && processes === 1) onDeath.push(yield* inWorld(Effect.orDie(Effect.scoped(countSteps(sql)))))
   if (sql !== undefined && processes > 1 && connect === undefined) return yield* Effect.die(oneConnection)
+  const connections: Array<{ readonly stores: Context.Context<S>; readonly onDeath: Array<() => void> }> = []
+  for (let index = 0; index < processes; index++) {
+    const own = connect === undefined ? onDeath : []
+    const connected = connect?.(`process ${index + 1}`).pipe(
+      Effect.provideService(OnDeath, (action) => void own.push(action)),
+      Scope.provide(scope),
+      Effect.orDie
+    )
+    const client = connected === undefined ? sql : yield* inWorld(connected)
+    if (client !== undefined) own.push(yield* inWorld(Effect.orDie(Effect.scoped(countSteps(client)))))
+    connections.push({ stores: client === undefined ? stores : Context.add(stores, SqlClient, client), onDeath: own })
+  }
   const credentials = Credentials.layer(yield* inWorld(sandbox.credentials))
 
   yield* inWorld(
@@ -137,26 +148,8 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
     story.add(`${life.name} dies ${why}`)
     time.kill(life)
     deliveries.forget(life)
-    for (const action of processes === 1 ? onDeath : []) action()
-    const own = connections.get(life)
-    if (own !== undefined) forkInWorld(Scope.close(own, Exit.void))
+    for (const action of connections[running.findIndex((one) => one.life === life)]?.onDeath ?? []) action()
   }
-  /** The connections of processes of which several run, by the process. */
-  const connections = new Map<Life, Scope.Closeable>()
-  /** The stores of a process: several processes have a connection each. */
-  const storesOf = Effect.fnUntraced(function* (life: Life) {
-    if (connect === undefined) return stores
-    const own = Scope.makeUnsafe()
-    connections.set(life, own)
-    const client = yield* inWorld(
-      connect(life.name).pipe(
-        Effect.tap((client) => Effect.scoped(countSteps(client))),
-        Scope.provide(own),
-        Effect.orDie
-      )
-    )
-    return Context.add(stores, SqlClient, client)
-  })
 
   const pay = (call: number, transactionId: string, after: Duration.Input) => {
     const how = disturber.at("Charge", "call", call)?.how
@@ -241,7 +234,7 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
     )
     const services = Context.merge(
       contextOf(life),
-      Context.add(yield* storesOf(life), Payments, calls.count(client, number))
+      Context.add(connections[index]?.stores ?? stores, Payments, calls.count(client, number))
     ).pipe(
       Context.add(OnStep, declarations.onStep(life, die(life))),
       Context.add(CurrentRehearsal, {
@@ -290,7 +283,6 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
   for (const { life } of running) {
     deliveries.forget(life)
     time.kill(life)
-    yield* inWorld(Scope.close(connections.get(life) ?? Scope.makeUnsafe(), Exit.void))
   }
   // The gateway still executes late requests.
   yield* time.until(() => false, time.now() + tail, 0)
