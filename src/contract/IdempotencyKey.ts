@@ -1,6 +1,7 @@
 /**
  * Idempotency keys as values: their schema, and the key of a business reference.
  */
+
 import { sha256 } from "@noble/hashes/sha2.js"
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js"
 import type * as Option from "effect/Option"
