@@ -106,9 +106,15 @@ const renderingsOfExit = (exit: Exit.Exit<unknown, unknown>): Record<string, str
 
 /** The span of the program belongs to the user, so its exit may have a value. */
 const renderingsOfEnd = (name: string, exit: Exit.Exit<unknown, unknown>): Record<string, string> =>
-  Exit.isSuccess(exit) && name !== program ? renderings(exit.value) : renderingsOfExit(exit)
+  statements.test(name)
+    ? {}
+    : Exit.isSuccess(exit) && name !== program
+      ? renderings(exit.value)
+      : renderingsOfExit(exit)
 
 const program = "program"
+/** Effect's spans of statements end with rows: those of the user's own store. */
+const statements = /^sql/
 
 /** Whether the end of a span shows more than success, interruption, or an error's tag and outcome. */
 const hasValue = (status: Tracer.SpanStatus): boolean => {
@@ -165,7 +171,9 @@ export const printedBy = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effec
       exit,
       lines: lines.length / 4,
       spans: spans.length,
-      valuesInSpans: spans.filter(({ name, status }) => name !== program && hasValue(status)).map(({ name }) => name),
+      valuesInSpans: spans
+        .filter(({ name, status }) => name !== program && !statements.test(name) && hasValue(status))
+        .map(({ name }) => name),
       texts: {
         ...renderingsOfExit(exit),
         logs: lines.join("\n"),
