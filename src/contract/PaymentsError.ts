@@ -154,12 +154,13 @@ export class TransactionNotFound extends paymentsError<TransactionNotFound>()(
  */
 export class IdempotencyConflict extends paymentsError<IdempotencyConflict>()(
   "IdempotencyConflict",
-  answerFields({
-    outcome: Schema.Literal("Unknown"),
-    ...doubtFields,
-    /** The time that the service asked to wait before another attempt, if it did. */
-    retryAfter: Schema.optionalKey(Schema.Duration)
-  })
+  answerFields(
+    doubtFields({
+      outcome: Schema.Literal("Unknown"),
+      /** The time that the service asked to wait before another attempt, if it did. */
+      retryAfter: Schema.optionalKey(Schema.Duration)
+    })
+  )
 ) {
   get concerns(): "Request" {
     return "Request"
@@ -246,15 +247,16 @@ export class UnexpectedResponse extends paymentsError<UnexpectedResponse>()(
  */
 export class OutcomeUnknown extends paymentsError<OutcomeUnknown>()(
   "OutcomeUnknown",
-  failureFields({
-    idempotencyKey: Schema.String,
-    outcome: Schema.Literal("Unknown"),
-    ...doubtFields,
-    /** The differences of an answer with success from the contract. They never hold a value. */
-    issues: Schema.optionalKey(Schema.Array(RequestIssue)),
-    /** The values of the charge or the withdrawal in an answer with success that the client did not accept. */
-    seen: Schema.optionalKey(Seen)
-  })
+  failureFields(
+    doubtFields({
+      idempotencyKey: Schema.String,
+      outcome: Schema.Literal("Unknown"),
+      /** The differences of an answer with success from the contract. They never hold a value. */
+      issues: Schema.optionalKey(Schema.Array(RequestIssue)),
+      /** The values of the charge or the withdrawal in an answer with success that the client did not accept. */
+      seen: Schema.optionalKey(Seen)
+    })
+  )
 ) {
   get concerns(): "Setup" | "Service" {
     return this.reason === "OtherClientId" ? "Setup" : "Service"

@@ -58,8 +58,8 @@ export const failureFields = withFields(
   })
 )
 
-/** What the next call needs to know of a write in doubt: see `after` of `WriteOptions`. */
-export const doubtFields = {
+/** Adds what the next call needs to know of a write in doubt: see `after` of `WriteOptions`. */
+export const doubtFields = withFields({
   /**
    * A hash of the base URL, the client id and the company under which the key was sent, without a secret. Absent if the
    * error was not made by a client, or no request of it is known.
@@ -67,7 +67,7 @@ export const doubtFields = {
   fingerprint: Schema.optionalKey(Schema.String),
   /** The time of the first request with the key that is known. */
   firstSentAt: Schema.optionalKey(Schema.DateTimeUtcFromString)
-}
+})
 
 export const serviceSaid = ({
   serviceCode,
