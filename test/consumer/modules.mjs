@@ -11,12 +11,12 @@ const [, self, given] = process.argv
 
 /** The most modules, and the rooms of which none is loaded. */
 const budgets = {
-  ".": { most: 97, never: /^(cli|durable|node|payouts|sandbox|webhook)\// },
+  ".": { most: 106, never: /^(cli|durable|node|payouts|sandbox|webhook)\// },
   "./api": { most: 25, never: /^(cli|client|durable|node|payouts|sandbox|transactions|webhook)\// },
-  "./node": { most: 90, never: /^(cli|durable|payouts|sandbox|transactions|webhook)\// },
-  "./payouts": { most: 118, never: /^(cli|node|sandbox|transactions|webhook)\// },
-  "./sandbox": { most: 140, never: /^(cli|durable|node|payouts|sandbox\/server|transactions|webhook)\// },
-  "./webhook": { most: 112, never: /^(cli|node|payouts|sandbox)\// }
+  "./node": { most: 102, never: /^(cli|durable|payouts|sandbox|transactions|webhook)\// },
+  "./payouts": { most: 136, never: /^(cli|node|sandbox|transactions|webhook)\// },
+  "./sandbox": { most: 148, never: /^(cli|durable|node|payouts|sandbox\/server|transactions|webhook)\// },
+  "./webhook": { most: 124, never: /^(cli|node|payouts|sandbox)\// }
 }
 
 if (given?.startsWith("import:")) {
