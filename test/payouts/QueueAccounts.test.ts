@@ -248,6 +248,32 @@ describe("a worker of another client id", () => {
   )
 })
 
+describe("a running worker that has just read its account", () => {
+  test(
+    "sends nothing from the moment at which a pause or another sender is stored",
+    Effect.gen(function* () {
+      const bank = makeBank()
+      const queue = yield* begin(bank.makeClient("client-a", { companyId: 1 }))
+      const sendOne = (reference: string) =>
+        Effect.gen(function* () {
+          yield* queue.submit(payout(reference))
+          yield* settle
+          return bank.received.length
+        })
+      assert.strictEqual(yield* sendOne("first"), 1)
+      yield* queue.setPaused(true)
+      assert.strictEqual(yield* sendOne("paused"), 1)
+      yield* queue.setPaused(false)
+      yield* TestClock.adjust("10 seconds")
+      assert.strictEqual(yield* sendOne("second"), 3)
+      yield* queue.changeSender("a".repeat(40))
+      assert.strictEqual(yield* sendOne("third"), 3)
+      yield* TestClock.adjust("1 hour")
+      assert.strictEqual(bank.received.length, 3)
+    })
+  )
+})
+
 describe("credentials that change while a worker runs", () => {
   test(
     "send nothing under another client id: what is in doubt is parked, and the rest waits for the right ones",

@@ -52,6 +52,26 @@ const waitForBalance = ({ waitsSince }: Row.Row, now: number) =>
     maximum: longestWait
   })
 
+/** Logs that a payout is tried again: as a warning where its state or the cause is new, and otherwise for debugging. */
+const logAgain = (before: Row.Row, after: Row.Row, failure: RequestWithdrawalError, wait?: Duration.Duration) => {
+  const isNew = before.state !== after.state || causeOf(before) !== causeOf(after)
+  // The client warns of a doubt that begins in its call, and one line of what concerns the whole account.
+  const isKnown =
+    (failure.outcome === "Unknown" && before.mayHaveLeftAt === null) ||
+    causeForAll(failure) !== undefined ||
+    after.waitsFor === "InsufficientBalance"
+  const isRequested = "retryAfter" in failure && wait !== undefined
+  const when =
+    wait === undefined
+      ? ""
+      : ` in ${Math.round(Duration.toSeconds(wait))} seconds${isRequested ? ", as the service asked" : ""}`
+  return log(
+    isNew && !isKnown ? "Warn" : "Debug",
+    `A payout is tried again${when}: ${failure._tag} (${inWords(after)})`,
+    { ...attributesOf(after), "payments.retry_after": isRequested ? Duration.toSeconds(wait) : undefined }
+  )
+}
+
 export const makeSend = ({
   core,
   gate,
@@ -148,26 +168,6 @@ export const makeSend = ({
       attributesOf(row)
     )
   })
-
-  /** Logs that a payout is tried again: as a warning where its state or the cause is new, and otherwise for debugging. */
-  const logAgain = (before: Row.Row, after: Row.Row, failure: RequestWithdrawalError, wait?: Duration.Duration) => {
-    const isNew = before.state !== after.state || causeOf(before) !== causeOf(after)
-    // The client warns of a doubt that begins in its call, and one line of what concerns the whole account.
-    const isKnown =
-      (failure.outcome === "Unknown" && before.mayHaveLeftAt === null) ||
-      causeForAll(failure) !== undefined ||
-      after.waitsFor === "InsufficientBalance"
-    const isRequested = "retryAfter" in failure && wait !== undefined
-    const when =
-      wait === undefined
-        ? ""
-        : ` in ${Math.round(Duration.toSeconds(wait))} seconds${isRequested ? ", as the service asked" : ""}`
-    return log(
-      isNew && !isKnown ? "Warn" : "Debug",
-      `A payout is tried again${when}: ${failure._tag} (${inWords(after)})`,
-      { ...attributesOf(after), "payments.retry_after": isRequested ? Duration.toSeconds(wait) : undefined }
-    )
-  }
 
   /** How long a payout that is still open waits for its next try; `undefined`: the queue's own schedule decides. */
   const waitOf = (row: Row.Row, account: Account, failure: RequestWithdrawalError, now: number) => {
