@@ -1,9 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { Money, Payments, PixKey, Rehearsed } from "effect-pix"
+import { Money, Payments, PixKey } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
-import { PayoutQueue } from "effect-pix/payouts"
 import { Rehearsal } from "effect-pix/sandbox"
 
 const stores = NodeSqlite.layer({ filename: ":memory:" })
@@ -38,22 +37,6 @@ describe("a rehearsal on SQLite", () => {
         "paid-twice",
         "call 1 requestWithdrawal: death after it was executed"
       ])
-    })
-  )
-
-  it.live("a payout of the queue is paid once, whatever happens to its request", () =>
-    Effect.gen(function* () {
-      const program = Effect.gen(function* () {
-        const queue = yield* PayoutQueue
-        const reference = "invoice-1"
-        yield* Rehearsed.owes({ reference, amount: 1000 })
-        yield* queue.submit({ reference, amount: Money.centavos(1000), pixKey })
-        const { state } = yield* queue.await(reference)
-        yield* Rehearsed.fact(state === "posted" ? "paid" : "told", { reference, state })
-      }).pipe(Effect.provide(PayoutQueue.layer()))
-      const report = yield* Rehearsal.run(program, { stores })
-      expect(report).toMatchObject({ findings: [], undecided: [] })
-      expect(report.steps).toBeGreaterThan(10)
     })
   )
 })

@@ -70,7 +70,9 @@ const seconds = () => {
 }
 
 /** Coverage, which is measured in `npm run full`, doubles what a test takes. */
-const most = process.env["EFFECT_PIX_FULL"] === "1" ? 40 : 20
+const usual = process.env["EFFECT_PIX_FULL"] === "1" ? 40 : 20
+/** `npm run soak` repeats what takes long. */
+const most = process.env["EFFECT_PIX_SOAK"] === "1" ? 250 : usual
 
 aroundEach(async (runTest, { task }) => {
   const began = seconds()

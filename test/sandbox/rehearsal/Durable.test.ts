@@ -6,6 +6,8 @@ import { IdempotencyKey, Money, Payments, PixKey, Rehearsed } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
 import { PayoutQueue } from "effect-pix/payouts"
 import { Webhook } from "effect-pix/webhook"
+import { budget } from "../../support/rehearsals.ts"
+import { runs } from "../../support/seed.ts"
 import { Rehearsal, type RehearsalReport, type RehearsalWorld } from "effect-pix/sandbox"
 
 const requireClean = (report: RehearsalReport, least: number) => {
@@ -17,13 +19,14 @@ const requireClean = (report: RehearsalReport, least: number) => {
 const stores = NodeSqlite.layer({ filename: ":memory:" })
 
 describe("under every fault and death", () => {
-  test("PayoutQueue on SQLite pays each reference once, and its states are what the gateway did", async () => {
-    const items = ["invoice-1", "invoice-2"].map((reference) => ({
+  /** Submits the invoices, waits for each, and writes down what became of it. */
+  const payAll = (references: ReadonlyArray<string>) => {
+    const items = references.map((reference) => ({
       reference,
       amount: Money.centavos(1000),
       pixKey: PixKey.email("maria@example.com")
     }))
-    const program = Effect.gen(function* () {
+    return Effect.gen(function* () {
       const queue = yield* PayoutQueue
       for (const item of items) yield* Rehearsed.owes(item)
       yield* queue.submitMany(items)
@@ -33,7 +36,33 @@ describe("under every fault and death", () => {
         yield* Rehearsed.fact(name, { reference })
       }
     }).pipe(Effect.provide(PayoutQueue.layer({ concurrency: 2 })))
-    requireClean(await Effect.runPromise(Rehearsal.run(program, { stores })), 35)
+  }
+
+  /** Nothing is sent under a key that was in doubt for longer than the queue's horizon of 12 hours. */
+  const isWithinHorizon = ({ calls }: RehearsalWorld) => {
+    const doubt = calls.find(({ outcome, result }) => outcome === "Unknown" || result === undefined)
+    const last = calls.findLast(({ requests }) => requests > 0)
+    const hours = ((last?.startedAt ?? 0) - (doubt?.startedAt ?? 0)) / 3_600_000
+    return doubt !== undefined && hours > 12.5
+      ? Effect.fail(`A request left ${hours} hours after a doubt.`)
+      : Effect.void
+  }
+
+  test("PayoutQueue on SQLite pays each reference once, and its states are what the gateway did", async () => {
+    const invoices = ["invoice-1", "invoice-2"].slice(0, runs(1, 2))
+    const report = await Effect.runPromise(
+      Rehearsal.run(payAll(invoices), { stores, rules: { isWithinHorizon }, ...budget })
+    )
+    requireClean(report, 40)
+    assert.isAtLeast(report.steps, 10)
+  })
+
+  test.for([
+    "call 1 requestWithdrawal: its process stands still before it is sent",
+    "call 1 requestWithdrawal: its process stands still before it is answered"
+  ])("PayoutQueue in two processes pays once, in %s", async (only) => {
+    const two = { stores, processes: 2, ...(runs(0, 1) === 0 ? { only } : budget) }
+    requireClean(await Effect.runPromise(Rehearsal.run(payAll(["invoice-1"]), two)), 1)
   })
 
   test("Webhook.layerSql hands a paid charge out once in the database, and at least once outside of it", async () => {
@@ -84,7 +113,7 @@ describe("under every fault and death", () => {
         if (length > 1) return yield* Effect.fail(`The event was handed out ${length} times.`)
       })
     const report = await Effect.runPromise(
-      Rehearsal.run(program, { stores: database, payAfter: "1 minute", rules: { isOnce } })
+      Rehearsal.run(program, { stores: database, payAfter: "1 minute", rules: { isOnce }, ...budget })
     )
     requireClean(report, 50)
     assert.isAtLeast(report.steps, 10)

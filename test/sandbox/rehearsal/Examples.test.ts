@@ -5,6 +5,7 @@ import { HttpRouter, HttpServer, HttpServerRequest } from "effect/http"
 import { Money, type Payments, Rehearsed, TransactionWait } from "effect-pix"
 import { PayoutEvent, Payouts } from "effect-pix/payouts"
 import { Rehearsal, type RehearsalReport } from "effect-pix/sandbox"
+import { budget } from "../../support/rehearsals.ts"
 import { checkout, Orders } from "../../../docs/examples/checkout.ts"
 
 const requireClean = (report: RehearsalReport, least: number) => {
@@ -38,7 +39,13 @@ describe("under every fault and death", () => {
     const isOneCharge = ({ transactions }: { readonly transactions: ReadonlyArray<unknown> }) =>
       transactions.length === 1 ? Effect.void : Effect.fail(`There are ${transactions.length} charges of one order.`)
     const report = await Effect.runPromise(
-      Rehearsal.run(program, { stores: Orders.layer, payAfter: "1 minute", rules: { isOneCharge }, within: "4 days" })
+      Rehearsal.run(program, {
+        stores: Orders.layer,
+        payAfter: "1 minute",
+        rules: { isOneCharge },
+        within: "4 days",
+        ...budget
+      })
     )
     requireClean(report, 30)
   })
@@ -65,7 +72,7 @@ describe("under every fault and death", () => {
     })
     const later = Schedule.upTo(Schedule.spaced("1 minute"), { times: 3 })
     const report = await Effect.runPromise(
-      Rehearsal.run(Effect.retry(program, later), { stores: Layer.sync(Journal, () => []) })
+      Rehearsal.run(Effect.retry(program, later), { stores: Layer.sync(Journal, () => []), ...budget })
     )
     requireClean(report, 50)
   })

@@ -5,6 +5,7 @@ import { IdempotencyKey, Money, Payments, PixKey, Reconcile, Rehearsed, Transact
 import { Payouts } from "effect-pix/payouts"
 import { Webhook } from "effect-pix/webhook"
 import { Rehearsal, type RehearsalReport } from "effect-pix/sandbox"
+import { budget } from "../../support/rehearsals.ts"
 
 /** Fails with the stories of what was found. */
 const requireClean = (report: RehearsalReport, least: number) => {
@@ -57,9 +58,9 @@ describe("under every fault and death", () => {
       for (const { reference } of [...report.refused, ...report.unknown]) yield* Rehearsed.fact("parked", { reference })
       if (report.done.length < items.length) return yield* Effect.fail("open" as const)
     })
-    const once = await Effect.runPromise(Rehearsal.run(program))
+    const once = await Effect.runPromise(Rehearsal.run(program, budget))
     requireClean(once, 50)
-    const again = await Effect.runPromise(Rehearsal.run(Effect.retry(program, later)))
+    const again = await Effect.runPromise(Rehearsal.run(Effect.retry(program, later), budget))
     requireClean(again, 50)
   })
 
@@ -72,7 +73,7 @@ describe("under every fault and death", () => {
     }).pipe(Effect.repeat(Schedule.spaced("1 hour")))
     const program = Effect.provide(Effect.andThen(charge, sweep), webhooks)
     const report = await Effect.runPromise(
-      Rehearsal.run(program, { stores: Orders.layer, payAfter: "1 minute", stopAfter: "6 hours" })
+      Rehearsal.run(program, { stores: Orders.layer, payAfter: "1 minute", stopAfter: "6 hours", ...budget })
     )
     requireClean(report, 40)
   })
@@ -84,7 +85,9 @@ describe("under every fault and death", () => {
       if (detail.enStatusTransaction === "Paid") yield* shipOnce(transactionId)
       else yield* Rehearsed.fact("told", { transactionId })
     })
-    const report = await Effect.runPromise(Rehearsal.run(program, { stores: Orders.layer, payAfter: "1 minute" }))
+    const report = await Effect.runPromise(
+      Rehearsal.run(program, { stores: Orders.layer, payAfter: "1 minute", ...budget })
+    )
     requireClean(report, 40)
   })
 
@@ -100,7 +103,9 @@ describe("under every fault and death", () => {
       yield* charge
       yield* Effect.delay(reconcile, "8 hours")
     })
-    const report = await Effect.runPromise(Rehearsal.run(program, { stores: Orders.layer, payAfter: "1 minute" }))
+    const report = await Effect.runPromise(
+      Rehearsal.run(program, { stores: Orders.layer, payAfter: "1 minute", ...budget })
+    )
     requireClean(report, 30)
   })
 })

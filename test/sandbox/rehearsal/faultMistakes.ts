@@ -7,6 +7,7 @@ import { SqlClient } from "effect/sql"
 import { IdempotencyKey, Money, Payments, PixKey, Rehearsed, TransactionWait } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
 import { Rehearsal, type RehearsalOptions } from "effect-pix/sandbox"
+import { budget } from "../../support/rehearsals.ts"
 import type { Mistake } from "./Mistake.ts"
 
 const reference = "invoice-1"
@@ -149,12 +150,8 @@ const worker = (name: (attempt: number) => string) =>
 
 const today = Effect.map(DateTime.now, (now) => `${reference}/${DateTime.formatIsoDate(now)}`)
 
-/** The mistake in the schedule that shows it, and its twin in all schedules, with as many pairs as a short time allows. */
-const played = (schedule: string) => {
-  const soaks = process.env["EFFECT_PIX_SOAK"] === "1"
-  const pairs = soaks ? ({ pairs: "2 minutes" } as const) : {}
-  return { mistaken: { only: schedule }, mended: pairs }
-}
+/** The mistake is played in the schedule that shows it, and its twin in all. */
+const played = (schedule: string) => ({ mistaken: { only: schedule }, mended: budget })
 
 const doubt = played(
   "call 1 requestWithdrawal: executed, answer lost, each request, then each later call under its key refused, request"

@@ -1,7 +1,7 @@
 /**
  * The pairs of a rehearsal: a run that was disturbed goes on, and a place that it came to later is disturbed too.
  */
-import { both, isLong, type Schedule, schedulesOf, strikeOf, type Trace, undisturbed } from "./schedules.ts"
+import { both, isLong, type Schedule, schedulesOf, strikeOf, type Trace } from "./schedules.ts"
 import type { Played } from "./play.ts"
 
 /** What is kept of a run for its pairs. */
@@ -40,22 +40,22 @@ const continued = ({ schedule, trace }: Traced, isDull: (second: Schedule) => bo
   const strike = strikeOf(schedule, trace.places)
   return schedulesOf(trace)
     .filter(({ disturbances }) => disturbances.length === 1)
-    .filter((second) => !isDull(second) && !(isLong(schedule) && isLong(second)))
+    .filter((second) => !isDull(second))
     .map((second) => ({ pair: both(schedule, second), distance: strikeOf(second, trace.places) - strike }))
     .filter(({ distance }) => strike >= 0 && distance > 0)
 }
 
 /**
- * The pairs of some runs: the simplest first, and of these the nearest places. A run that showed what another one did is not continued. Neither does a kind
- * of disturbance come second that never showed anything new alone.
+ * The pairs of some runs, the nearest places first. A run that showed what another one did is not continued, and neither is one
+ * with several disturbances. A kind of disturbance that never showed anything new alone does not come second.
  */
 export const pairsOf = (runs: ReadonlyArray<Traced>): ReadonlyArray<Schedule> => {
   const different = firsts(runs)
   const useful = new Set(different.map(({ schedule }) => schedule.kind))
   const dull = new Set(runs.map(({ schedule }) => schedule.kind).filter((kind) => !useful.has(kind)))
   return different
-    .filter(({ schedule }) => schedule !== undisturbed)
+    .filter(({ schedule }) => schedule.disturbances.length === 1 && !isLong(schedule))
     .flatMap((run) => continued(run, ({ kind }) => dull.has(kind)))
-    .toSorted((a, b) => a.pair.disturbances.length - b.pair.disturbances.length || a.distance - b.distance)
+    .toSorted((a, b) => a.distance - b.distance)
     .map(({ pair }) => pair)
 }

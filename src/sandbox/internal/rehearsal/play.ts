@@ -11,19 +11,15 @@ import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import * as References from "effect/References"
 import { Scheduler } from "effect/Scheduler"
 import * as Scope from "effect/Scope"
-import { SqlClient } from "effect/sql/SqlClient"
 import * as Stream from "effect/Stream"
 import { Credentials } from "../../../client/Credentials.ts"
 import { IdempotencyKeyGen } from "../../../client/IdempotencyKeyGen.ts"
 import { Payments } from "../../../client/Payments.ts"
-import { OnDeath } from "../../../internal/onDeath.ts"
 import { CurrentRehearsal } from "../../../internal/rehearsal.ts"
-import { type Connect, OfferConnection } from "../../../internal/simulatedProcess.ts"
 import type { RehearsalOptions } from "../../RehearsalOptions.ts"
 import type { RehearsalEnd, RehearsalWorld } from "../../RehearsalWorld.ts"
 import { Sandbox } from "../../Sandbox.ts"
@@ -33,7 +29,8 @@ import { makeDeclarations } from "./declarations.ts"
 import { CurrentWebhook, makeDeliveries } from "./deliveries.ts"
 import { makeDisturber } from "./disturber.ts"
 import type { Schedule, Trace } from "./schedules.ts"
-import { countSteps, OnStep } from "./steps.ts"
+import { OnStep } from "./steps.ts"
+import { buildStores } from "./stores.ts"
 import { makeStory, type ShortName, noteChange, type StoryLine } from "./story.ts"
 import { type Life, makeTime } from "./time.ts"
 import { makeTransport } from "./transport.ts"
@@ -48,10 +45,6 @@ export interface Played extends RehearsalWorld, Trace {
   /** The problems that the user's own rules found, by the name of the rule. */
   readonly own: Readonly<Record<string, string | undefined>>
 }
-
-const oneConnection = new Error(
-  "Rehearsal: the SqlClient of `stores` has one connection, and each of several processes needs one of its own. NodeSqlite gives them; with another client leave `processes` out."
-)
 
 const start = Date.UTC(2026, 0, 31, 12)
 const restartAfter = 5000
@@ -91,8 +84,6 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
 
   // The world has the gateway, and the stores that survive a process.
   const scope = Scope.makeUnsafe()
-  const onDeath: Array<() => void> = []
-  let connect: Connect | undefined
   const gateway = yield* inWorld(
     Layer.buildWithScope(
       Layer.provide(Sandbox.layer, Layer.succeed(SandboxOptions, { balance: 100_000_000, ...options.sandbox })),
@@ -102,29 +93,9 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
   const sandbox = Context.get(gateway, Sandbox)
   // Without stores the program needs none: `S` is never.
   const layer = options.stores ?? (Layer.empty as Layer.Layer<S>)
-  const stores = yield* inWorld(
-    Layer.buildWithScope(layer, scope).pipe(
-      Effect.orDie,
-      Effect.provideService(OnDeath, (action) => void onDeath.push(action)),
-      Effect.provideService(OfferConnection, processes === 1 ? undefined : (offered) => void (connect = offered)),
-      (build) => seeded(build, "stores")
-    )
+  const { connections, stores } = yield* inWorld(
+    Scope.provide(seeded(buildStores(layer, options.processes ?? 1), "stores"), scope)
   )
-  // A store may give it or not. Several processes have a connection each.
-  const sql = Option.getOrUndefined(Context.getOption(stores as Context.Context<unknown>, SqlClient))
-  if (sql !== undefined && processes > 1 && connect === undefined) return yield* Effect.die(oneConnection)
-  const connections: Array<{ readonly stores: Context.Context<S>; readonly onDeath: Array<() => void> }> = []
-  for (let index = 0; index < processes; index++) {
-    const own = connect === undefined ? onDeath : []
-    const connected = connect?.(`process ${index + 1}`).pipe(
-      Effect.provideService(OnDeath, (action) => void own.push(action)),
-      Scope.provide(scope),
-      Effect.orDie
-    )
-    const client = connected === undefined ? sql : yield* inWorld(connected)
-    if (client !== undefined) own.push(yield* inWorld(Effect.orDie(Effect.scoped(countSteps(client)))))
-    connections.push({ stores: client === undefined ? stores : Context.add(stores, SqlClient, client), onDeath: own })
-  }
   const credentials = Credentials.layer(yield* inWorld(sandbox.credentials))
 
   yield* inWorld(
@@ -139,10 +110,6 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
   let limit = time.now() + patience
 
   const disturber = makeDisturber(schedule, { now: time.now, story, calls: () => calls.all(), end: () => limit })
-  const stall = (life: Life) => (why: string) => {
-    story.add(`${life.name} stands still ${why}`)
-    time.stall(life)
-  }
   const die = (life: Life) => (why: string) => {
     if (life.isDead) return
     story.add(`${life.name} dies ${why}`)
@@ -151,12 +118,6 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
     for (const action of connections[running.findIndex((one) => one.life === life)]?.onDeath ?? []) action()
   }
 
-  const pay = (call: number, transactionId: string, after: Duration.Input) => {
-    const how = disturber.at("Charge", "call", call)?.how
-    if (how === "lapses") return
-    const step = how === "fails" ? sandbox.fail : sandbox.markPaid
-    forkInWorld(Effect.delay(Effect.ignore(step(transactionId)), after))
-  }
   const calls = makeCalls({
     now: time.now,
     story,
@@ -168,7 +129,10 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
         const body = { event: "transaction.updated", transactionId, status: "Paid" }
         forkInWorld(deliveries.forge(JSON.stringify(body)))
       }
-      if (options.payAfter !== undefined) pay(number, transactionId, options.payAfter)
+      const how = disturber.at("Charge", "call", number)?.how
+      if (options.payAfter === undefined || how === "lapses") return
+      const step = how === "fails" ? sandbox.fail : sandbox.markPaid
+      forkInWorld(Effect.delay(Effect.ignore(step(transactionId)), options.payAfter))
     }
   })
   const deliveries = makeDeliveries({
@@ -196,10 +160,11 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
   interface Running {
     readonly number: number
     readonly life: Life
-    readonly fiber: Fiber.Fiber<A, E>
+    /** It may die before its first wait, and then it has none. */
+    fiber?: Fiber.Fiber<A, E>
   }
   const running: Array<Running> = []
-  const hasEnded = ({ fiber }: Running) => fiber.pollUnsafe() !== undefined
+  const hasEnded = ({ fiber }: Running) => fiber?.pollUnsafe() !== undefined
   let started = 0
   /** Starts a process at an index of those that run. */
   const startProcess = Effect.fnUntraced(function* (index: number) {
@@ -221,7 +186,10 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
       disturber,
       forkInWorld,
       die: die(life),
-      stall: stall(life),
+      stall: (why) => {
+        story.add(`${life.name} stands still ${why}`)
+        time.stall(life)
+      },
       story
     })
     const client = yield* inWorld(
@@ -251,7 +219,9 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
         }
       })
     )
-    running[index] = { number, life, fiber: Effect.runForkWith(services)(seeded(program, life.name)) }
+    const one: Running = { number, life }
+    running[index] = one
+    one.fiber = Effect.runForkWith(services)(seeded(program, life.name))
   })
   const most = options.mostCalls ?? 10_000
   if (stopAt !== undefined) forkInWorld(Effect.sleep(patience))
@@ -269,15 +239,16 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
   // One that does not end says more than one that failed, and that one more than one that succeeded.
   const last =
     running.find((one) => !hasEnded(one)) ??
-    running.find(({ fiber }) => fiber.pollUnsafe()?._tag === "Failure") ??
+    running.find(({ fiber }) => fiber?.pollUnsafe()?._tag === "Failure") ??
     running[0]
-  const exit = last?.fiber.pollUnsafe()
+  const exit = last?.fiber?.pollUnsafe()
   const isStopped = exit === undefined && isOver()
   if (isStopped) {
-    for (const { fiber } of running) fiber.interruptUnsafe()
+    for (const { fiber } of running) fiber?.interruptUnsafe()
     yield* time.until(() => running.every(hasEnded), time.now() + tail)
   }
-  for (const one of running) story.add(`${one.life.name} ${isStopped ? "is stopped" : wordsOf(one.fiber.pollUnsafe())}`)
+  for (const one of running)
+    story.add(`${one.life.name} ${isStopped ? "is stopped" : wordsOf(one.fiber?.pollUnsafe())}`)
   const cause = exit !== undefined && Exit.isFailure(exit) ? exit.cause : undefined
   const endedAt = time.now()
   for (const { life } of running) {
@@ -327,7 +298,7 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
 
 const wordsOf = (exit: Exit.Exit<unknown, unknown> | undefined): string => {
   if (exit === undefined) return "does not end"
-  return `ends: ${Exit.isSuccess(exit) ? "it succeeded" : `it failed with ${nameOfFailure(exit.cause)}`}`
+  return Exit.isSuccess(exit) ? "ends: it succeeded" : `ends: it failed with ${nameOfFailure(exit.cause)}`
 }
 
 const endOf = (exit: Exit.Exit<unknown, unknown> | undefined, isStopped: boolean): RehearsalEnd => {

@@ -240,6 +240,6 @@ export const both = (first: Schedule, second: Schedule): Schedule => ({
 /** Whether an effect of a disturbance outlasts the process that it struck. */
 export const isLasting = ({ how }: Disturbance): boolean => how._tag === "Charge" || how._tag === "Delivery"
 
-/** Whether it makes the gateway fail for long. A second such disturbance would change nothing. */
+/** Whether it makes the gateway fail for long, at call after call. */
 export const isLong = ({ disturbances }: Schedule): boolean =>
   disturbances.some(({ how }) => how._tag === "Outage" || (how._tag === "Fault" && how.onward !== undefined))
