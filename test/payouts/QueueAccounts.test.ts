@@ -223,7 +223,7 @@ describe("a worker of another client id", () => {
       yield* queue.submit(payout("invoice-1"))
       assert.strictEqual((yield* queue.await("invoice-1")).state, "posted")
       yield* stop
-      const other = bank.makeClient("client-b", { companyId: 1 })
+      const other = bank.makeClient("client-b", { companyId: 2 })
       const error = yield* Effect.flip(begin(other))
       const fingerprint = /than those of this worker \(([0-9a-f]{40})\)/.exec(error.message)?.[1] ?? ""
       const client = yield* Effect.provide(PayoutQueue, PayoutQueue.layerClient())
@@ -347,7 +347,7 @@ describe("credentials that change while a worker runs", () => {
       yield* first.submit(payout("lost"))
       yield* settle
       yield* stop
-      const other = bank.makeClient("client-b", { companyId: 1 })
+      const other = bank.makeClient("client-b", { companyId: 2 })
       const error = yield* Effect.flip(begin(other))
       const fingerprint = /than those of this worker \(([0-9a-f]{40})\)/.exec(error.message)?.[1] ?? ""
       yield* (yield* Effect.provide(PayoutQueue, PayoutQueue.layerClient())).changeSender(fingerprint)

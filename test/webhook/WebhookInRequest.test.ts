@@ -278,7 +278,7 @@ describe("a handler that works inside the request", () => {
         ids.map((id) => `${id}:Paid`)
       )
       // While the file is open, SQLite has two more files.
-      assert.deepStrictEqual(readdirSync(dirname(filename)), ["shop.db"])
+      assert.deepStrictEqual(readdirSync(dirname(filename)), ["shop.db", "shop.db-lock"])
     })
   )
 

@@ -46,11 +46,13 @@ export const serve = Effect.fnUntraced(function* (
   }
   const known = stored ?? (yield* accounts.get).fingerprint
   if (known !== fingerprint) {
+    // The company of the account may not be that of the changed sender.
+    const changed = sender.fingerprint()
     return yield* Check.wrong(
       "account",
-      `is ${account}, whose payouts are sent under another client id, base URL or company (fingerprint ${known}) than those of this worker (${fingerprint}). ` +
+      `is ${account}, whose payouts are sent under another client id, base URL or company (fingerprint ${known}) than those of this worker (${changed}). ` +
         "This worker sends nothing. Correct its credentials or the database; or, if the change is meant and no payout is unknown, " +
-        `say so once: effect-pix payouts change-sender ${fingerprint} --account ${account}`
+        `say so once: effect-pix payouts change-sender ${changed} --account ${account}`
     )
   }
 })
