@@ -93,11 +93,18 @@ export const make = (database: Database, account: string): Store => {
         (rows) => sql`DELETE FROM ${histories} WHERE ${hasKeyOf(unpacked(JSON.stringify(rows.map(({ key }) => key))))}`
       )
     )
+  // Found by its place, a row costs one page. By its key, PostgreSQL may read the account's whole index for it, as long as it has
+  // no statistics of the accounts.
+  const place = dialect === "pg" ? "ctid" : "rowid"
   /** Runs a statement on the oldest 1,000 rows that ended before a time, until there are no more. */
   const drain = (before: number, which: string, statement: (rows: Fragment) => Stored<ReadonlyArray<unknown>>) =>
     statement(
-      hasKeyOf(sql`SELECT idempotency_key FROM ${payouts}
-        WHERE ${ofAccount} AND ${ended} ${sql.literal(which)} AND updated_at < ${before} ORDER BY updated_at LIMIT 1000 ${locked(database)}`)
+      isOneOf(
+        database,
+        place,
+        sql`SELECT ${sql(place)} FROM ${payouts}
+          WHERE ${ofAccount} AND ${ended} ${sql.literal(which)} AND updated_at < ${before} ORDER BY updated_at LIMIT 1000 ${locked(database)}`
+      )
     ).pipe(Effect.repeat({ while: ({ length }) => length === 1000 }), Effect.asVoid)
 
   const heal =
