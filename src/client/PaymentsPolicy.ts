@@ -61,6 +61,7 @@ export interface FailedAttempt {
  * Gotcha: `message`, `code` and `words` are not masked, and may hold values of the request. Log none of them.
  */
 export interface ServiceRefusal {
+  /** The write that was refused. */
   readonly operation: Operation
   /** The HTTP status: a 4xx, or 301, 307 or 308. */
   readonly status: number
