@@ -160,6 +160,19 @@ describe("pairs", () => {
     })
   )
 
+  it.live("a later call that was not sent has not lied where the earlier one under its key is executed late", () =>
+    Effect.gen(function* () {
+      const again = Effect.andThen(
+        owed,
+        Effect.catch(pay("a"), () => Effect.delay(pay("a"), "1 minute"))
+      )
+      const only =
+        "call 1 requestWithdrawal: executed 10 minutes late, each request + call 2 requestWithdrawal: not sent, each request"
+      const { findings, pairs } = yield* Rehearsal.run(again, { only })
+      expect([findings, pairs]).toEqual([[], { played: 1, all: 1 }])
+    })
+  )
+
   it.live("a rule that one fault breaks has no pair, and a pair that does not exist is a defect", () =>
     Effect.gen(function* () {
       const wrong = Effect.andThen(owed, Effect.ignore(pay("a")))

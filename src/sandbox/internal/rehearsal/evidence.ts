@@ -69,7 +69,8 @@ export const isDenied = ({ outcome }: RehearsalCall) => outcome === "NotSent" ||
 
 /**
  * Whether a row that was created at a time was made by this call. Under the same key it may have been made by a later call,
- * also in the same millisecond, or by an earlier one that still ran and was not refused.
+ * also in the same millisecond, or by an earlier one that was not refused, and that still ran or is in doubt: its request may be
+ * executed late.
  */
 export const isExecutedBy = ({ calls }: RehearsalWorld, call: RehearsalCall, at: number) => {
   const isOfOther = calls.some(
@@ -77,7 +78,9 @@ export const isExecutedBy = ({ calls }: RehearsalWorld, call: RehearsalCall, at:
       other.key === call.key &&
       other.startedAt <= at &&
       (other.number > call.number ||
-        (other.number < call.number && !isDenied(other) && at <= (other.endedAt ?? Infinity)))
+        (other.number < call.number &&
+          !isDenied(other) &&
+          (other.outcome === "Unknown" || at <= (other.endedAt ?? Infinity))))
   )
   return at >= call.startedAt && !isOfOther
 }
