@@ -132,8 +132,11 @@ const rules = {
             !world.calls.some((later) => later.number > number && later.key === key && later.outcome !== "Unknown")
         )
         .filter(({ key = "" }) => {
-          const isAbout = (fact: RehearsalFact) =>
-            contains(fact.detail, key) || isKeyOf(key, textOf(fact, "reference") ?? "")
+          const isAbout = (fact: RehearsalFact) => {
+            const reference = textOf(fact, "reference") ?? ""
+            const isOfDebt = payoutsOf(world, reference).some(({ idempotencyKey }) => idempotencyKey === key)
+            return isOfDebt || contains(fact.detail, key) || isKeyOf(key, reference)
+          }
           return !contains(world.result, key) && !isReported(world, isAbout)
         })
         .map((call) => `${nameOf(call)} was left in doubt, and it was neither asked again under its key nor reported.`)
