@@ -45,10 +45,12 @@ for (const write of [
   "writeFile"
 ]) {
   Object.assign(fs, { [write]: refuse("a file to write"), [`${write}Sync`]: refuse("a file to write") })
-  // The worker writes its coverage by this one.
   if (write !== "writeFile") Object.assign(fs.promises, { [write]: refuse("a file to write") })
 }
 fs.createWriteStream = refuse("a file to write")
+// The worker writes its coverage by this one, when no test runs.
+const { writeFile } = fs.promises
+const refuseWriteFile = refuse("a file to write")
 syncBuiltinESMExports()
 
 // Those who import the class have it before this runs, so its methods refuse, and keep what they were in a property.
@@ -85,7 +87,11 @@ aroundEach(async (runTest, { task }) => {
     if (seconds() - began <= most) return
     late.abort(new Error(`A fast test has ${most} s, computing or waiting, and this one needs more.`))
   }, 250)
-  await Promise.race([runTest(), isLate]).finally(() => clearInterval(timer))
+  fs.promises.writeFile = refuseWriteFile
+  await Promise.race([runTest(), isLate]).finally(() => {
+    clearInterval(timer)
+    fs.promises.writeFile = writeFile
+  })
   late.signal.throwIfAborted()
   const error = refused
   refused = undefined
