@@ -10,9 +10,11 @@ import config from "../vitest.config.ts"
 
 const folders = (process.env["EFFECT_PIX_MUTANTS_FOLDERS"] ?? "").split(",")
 
-/** Rehearsals play whole programs hundreds of times, and `pix` imports nothing of the others: half of the fast time. */
-const isLeftOut = (file: string) =>
-  file.startsWith("test/sandbox/rehearsal/") || (file.startsWith("test/pix/") && !folders.includes("pix"))
+/** These tests are of other things, or of the tests themselves, and take half of the time of all fast tests. */
+const isLeftOut = (file: string) => {
+  const [, folder = ""] = /^test\/(\w+)\//.exec(file) ?? []
+  return ["", "pix", "sandbox", "support"].includes(folder) && !folders.includes(folder)
+}
 const fast = (config.test?.projects ?? [])
   .flatMap((project) =>
     typeof project === "object" && "test" in project && project.test?.name === "fast"
