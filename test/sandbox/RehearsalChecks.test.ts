@@ -171,6 +171,17 @@ describe("pairs", () => {
     })
   )
 
+  it.live("a payout in doubt is not dropped where an earlier call under its key succeeds later", () =>
+    Effect.gen(function* () {
+      const second = Effect.ignore(Effect.delay(pay("a"), "1 second"))
+      const both = Effect.all([owed, pay("a"), second], { concurrency: "unbounded", discard: true })
+      const only =
+        "call 1 requestWithdrawal: executed 10 minutes late + call 2 requestWithdrawal: executed, answer lost, each request"
+      const { findings, pairs } = yield* Rehearsal.run(both, { only })
+      expect([findings, pairs]).toEqual([[], { played: 1, all: 1 }])
+    })
+  )
+
   it.live("a rule that one fault breaks has no pair, and a pair that does not exist is a defect", () =>
     Effect.gen(function* () {
       const wrong = Effect.andThen(owed, Effect.ignore(pay("a")))

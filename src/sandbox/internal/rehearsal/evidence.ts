@@ -65,6 +65,15 @@ export const isInDoubt = (world: RehearsalWorld, call: RehearsalCall) =>
   ((call.result === undefined || call.result === "Interrupted") &&
     rowsOf(world, call).some(({ createdAt }) => isExecutedBy(world, call, createdAt.epochMilliseconds)))
 
+/** Whether another call under the key of one in doubt has an answer, or may get it: a later one, or one that ended later. */
+export const isAskedAgain = ({ calls }: RehearsalWorld, { endedAt, key, number, startedAt }: RehearsalCall) =>
+  calls.some(
+    (other) =>
+      other.key === key &&
+      other.outcome !== "Unknown" &&
+      (other.number > number || (other.number < number && (other.endedAt ?? 0) >= (endedAt ?? startedAt)))
+  )
+
 export const isDenied = ({ outcome }: RehearsalCall) => outcome === "NotSent" || outcome === "Rejected"
 
 /**

@@ -15,6 +15,7 @@ import {
   contains,
   rowsOf,
   isInDoubt,
+  isAskedAgain,
   isDenied,
   isExecutedBy,
   nameOf,
@@ -127,10 +128,7 @@ const rules = {
         .filter(
           (call) => call.operation === "requestWithdrawal" && isInDoubt(world, call) && isDue(world, call.startedAt)
         )
-        .filter(
-          ({ key, number }) =>
-            !world.calls.some((later) => later.number > number && later.key === key && later.outcome !== "Unknown")
-        )
+        .filter((call) => !isAskedAgain(world, call))
         .filter(({ key = "" }) => {
           const isAbout = (fact: RehearsalFact) => {
             const reference = textOf(fact, "reference") ?? ""
