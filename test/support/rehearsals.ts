@@ -1,6 +1,7 @@
-/** A charge for programs under rehearsal, how long their pairs are played, and the schedules in which a rule is broken. */
+/** A charge for programs under rehearsal, how long their pairs are played, and what their reports have to be. */
+import { assert } from "@effect/vitest"
 import { IdempotencyKey, Payments } from "effect-pix"
-import type { RehearsalReport } from "effect-pix/sandbox"
+import { Rehearsal, type RehearsalReport } from "effect-pix/sandbox"
 import { charge } from "./operations.ts"
 import { runs } from "./seed.ts"
 
@@ -15,3 +16,10 @@ export const schedulesOf = ({ findings }: RehearsalReport, rule: string): Readon
 
 /** How long pairs are played: a moment in `npm test`, and all of them in `npm run soak`. */
 export const budget = { pairs: `${runs(1, 60)} seconds` } as const
+
+/** Fails with the stories of what was found, and where fewer schedules were played than expected. */
+export const requireClean = (report: RehearsalReport, least: number): void => {
+  assert.strictEqual(report.findings.length, 0, Rehearsal.text(report))
+  assert.deepStrictEqual(report.undecided, [])
+  assert.isAtLeast(report.schedules, least)
+}

@@ -1,18 +1,12 @@
 /** Programs of the documentation under every fault and death. */
-import { assert, describe, test } from "@effect/vitest"
+import { describe, test } from "@effect/vitest"
 import { Context, Effect, Layer, Schedule, Schema, Stream } from "effect"
 import { HttpRouter, HttpServer, HttpServerRequest } from "effect/http"
 import { Money, type Payments, Rehearsed, TransactionWait } from "effect-pix"
 import { PayoutEvent, Payouts } from "effect-pix/payouts"
-import { Rehearsal, type RehearsalReport } from "effect-pix/sandbox"
-import { budget } from "../../support/rehearsals.ts"
+import { Rehearsal } from "effect-pix/sandbox"
+import { budget, requireClean } from "../../support/rehearsals.ts"
 import { checkout, Orders } from "../../../docs/examples/checkout.ts"
-
-const requireClean = (report: RehearsalReport, least: number) => {
-  assert.strictEqual(report.findings.length, 0, Rehearsal.text(report))
-  assert.deepStrictEqual(report.undecided, [])
-  assert.isAtLeast(report.schedules, least)
-}
 
 describe("under every fault and death", () => {
   test("the checkout of the docs makes one charge, though its button is pressed until it answers", async () => {

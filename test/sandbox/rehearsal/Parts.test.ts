@@ -1,18 +1,11 @@
 /** What the library has above the client, in programs as its users write them, under every fault and death. */
-import { assert, describe, test } from "@effect/vitest"
-import { Context, Effect, Layer, Schedule, Stream } from "effect"
-import { IdempotencyKey, Money, Payments, PixKey, Reconcile, Rehearsed, TransactionWait } from "effect-pix"
+import { describe, test } from "@effect/vitest"
+import { Context, Effect, Layer, Predicate, Schedule, Stream } from "effect"
+import { IdempotencyKey, Money, Payments, PixKey, Reconcile, Rehearsed, TransactionWait, type WriteOptions } from "effect-pix"
 import { Payouts } from "effect-pix/payouts"
 import { Webhook } from "effect-pix/webhook"
-import { Rehearsal, type RehearsalReport } from "effect-pix/sandbox"
-import { budget } from "../../support/rehearsals.ts"
-
-/** Fails with the stories of what was found. */
-const requireClean = (report: RehearsalReport, least: number) => {
-  assert.strictEqual(report.findings.length, 0, Rehearsal.text(report))
-  assert.deepStrictEqual(report.undecided, [])
-  assert.isAtLeast(report.schedules, least)
-}
+import { Rehearsal, type RehearsalWorld } from "effect-pix/sandbox"
+import { budget, requireClean } from "../../support/rehearsals.ts"
 
 class Orders extends Context.Service<Orders, { readonly charges: Set<string>; readonly shipped: Set<string> }>()(
   "Orders"
@@ -21,6 +14,7 @@ class Orders extends Context.Service<Orders, { readonly charges: Set<string>; re
 }
 
 const later = Schedule.upTo(Schedule.spaced("1 minute"), { times: 3 })
+const pixKey = PixKey.email("maria@example.com")
 const customer = { name: "Maria Silva", email: "maria@example.com" }
 const amount = Money.centavos(2500)
 
@@ -45,10 +39,40 @@ const shipOnce = Effect.fnUntraced(function* (transactionId: string) {
 const items = ["invoice-1", "invoice-2", "invoice-3"].map((reference, index) => ({
   reference,
   amount: Money.centavos(1000 + index),
-  pixKey: PixKey.email("maria@example.com")
+  pixKey
 }))
 
+/** Asks for a payout as `send` does, and writes down what became of it. It remembers what it asked before a death. */
+const payOnce = (send: (past: WriteOptions) => Effect.Effect<unknown, { readonly outcome: string }, Payments>) =>
+  Effect.gen(function* () {
+    const reference = "invoice-1"
+    const { charges: asked } = yield* Orders
+    yield* Rehearsed.owes({ reference, amount })
+    const idempotencyKey = IdempotencyKey.fromReference("payout", reference)
+    const past = asked.has(reference) ? ({ earlier: "Unknown" } as const) : {}
+    asked.add(reference)
+    yield* Effect.yieldNow
+    const paid = yield* Effect.result(send({ idempotencyKey, ...past }))
+    if (paid._tag === "Success") return yield* Rehearsed.fact("paid", { reference })
+    yield* Rehearsed.fact(paid.failure.outcome === "Unknown" ? "parked" : "failed", { reference })
+  })
+
 describe("under every fault and death", () => {
+  test("a payout says what became of it, and so do its retries under its key", async () => {
+    const once = payOnce((options) => Payments.use((payments) => payments.requestWithdrawal({ amount, pixKey }, options)))
+    const again = payOnce(({ idempotencyKey = "", ...past }) =>
+      Payments.use((payments) =>
+        IdempotencyKey.retry(idempotencyKey, later, (options) =>
+          payments.requestWithdrawal({ amount, pixKey }, { ...past, ...options })
+        )
+      )
+    )
+    for (const program of [once, again]) {
+      const report = await Effect.runPromise(Rehearsal.run(program, { stores: Orders.layer, ...budget }))
+      requireClean(report, 25)
+    }
+  })
+
   test("a run of payouts that is repeated while one is open pays each once, and knows what it paid", async () => {
     const program = Effect.gen(function* () {
       for (const item of items) yield* Rehearsed.owes(item)
@@ -85,8 +109,12 @@ describe("under every fault and death", () => {
       if (detail.enStatusTransaction === "Paid") yield* shipOnce(transactionId)
       else yield* Rehearsed.fact("told", { transactionId })
     })
+    const isPatient = ({ result }: RehearsalWorld) =>
+      Predicate.isTagged(result, "ServiceUnavailable") && Predicate.hasProperty(result, "outcome") && result.outcome === "NoEffect"
+        ? Effect.fail("The wait ended because the service did not answer.")
+        : Effect.void
     const report = await Effect.runPromise(
-      Rehearsal.run(program, { stores: Orders.layer, payAfter: "1 minute", ...budget })
+      Rehearsal.run(program, { stores: Orders.layer, payAfter: "1 minute", rules: { isPatient }, ...budget })
     )
     requireClean(report, 40)
   })
