@@ -21,13 +21,14 @@ import { IdempotencyKeyGen } from "../../../client/IdempotencyKeyGen.ts"
 import { Payments } from "../../../client/Payments.ts"
 import { CurrentRehearsal } from "../../../internal/rehearsal.ts"
 import type { RehearsalOptions } from "../../RehearsalOptions.ts"
-import type { RehearsalEnd, RehearsalWorld } from "../../RehearsalWorld.ts"
+import type { RehearsalWorld } from "../../RehearsalWorld.ts"
 import { Sandbox } from "../../Sandbox.ts"
 import { SandboxOptions } from "../../SandboxOptions.ts"
 import { makeCalls, nameOfFailure } from "./calls.ts"
 import { makeDeclarations } from "./declarations.ts"
 import { CurrentWebhook, makeDeliveries } from "./deliveries.ts"
 import { makeDisturber } from "./disturber.ts"
+import { endOf, hasEnded, lastOf, type Running, wordsOf } from "./processes.ts"
 import type { Schedule, Trace } from "./schedules.ts"
 import { OnStep } from "./steps.ts"
 import { buildStores } from "./stores.ts"
@@ -157,14 +158,7 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
     })
   }
 
-  interface Running {
-    readonly number: number
-    readonly life: Life
-    /** It may die before its first wait, and then it has none. */
-    fiber?: Fiber.Fiber<A, E>
-  }
-  const running: Array<Running> = []
-  const hasEnded = ({ fiber }: Running) => fiber?.pollUnsafe() !== undefined
+  const running: Array<Running<A, E>> = []
   let started = 0
   /** Starts a process at an index of those that run. */
   const startProcess = Effect.fnUntraced(function* (index: number) {
@@ -219,7 +213,7 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
         }
       })
     )
-    const one: Running = { number, life }
+    const one: Running<A, E> = { number, life }
     running[index] = one
     one.fiber = Effect.runForkWith(services)(seeded(program, life.name))
   })
@@ -236,11 +230,7 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
     yield* inWorld(Effect.sleep(restartAfter))
     yield* startProcess(dead)
   }
-  // One that does not end says more than one that failed, and that one more than one that succeeded.
-  const last =
-    running.find((one) => !hasEnded(one)) ??
-    running.find(({ fiber }) => fiber?.pollUnsafe()?._tag === "Failure") ??
-    running[0]
+  const last = lastOf(running)
   const exit = last?.fiber?.pollUnsafe()
   const isStopped = exit === undefined && isOver()
   if (isStopped) {
@@ -295,13 +285,3 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
   }
   return played
 })
-
-const wordsOf = (exit: Exit.Exit<unknown, unknown> | undefined): string => {
-  if (exit === undefined) return "does not end"
-  return Exit.isSuccess(exit) ? "ends: it succeeded" : `ends: it failed with ${nameOfFailure(exit.cause)}`
-}
-
-const endOf = (exit: Exit.Exit<unknown, unknown> | undefined, isStopped: boolean): RehearsalEnd => {
-  if (exit === undefined) return isStopped ? "Stopped" : "NotEnded"
-  return Exit.isSuccess(exit) ? "Succeeded" : "Failed"
-}

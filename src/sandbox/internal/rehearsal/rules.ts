@@ -51,16 +51,20 @@ const problemOfUnowed = (payout: SandboxWithdrawal, byDebt: Matched["byDebt"]): 
     : `Payout ${id} of ${amount} centavos went to somebody who is owed nothing.`
 }
 
-/** Where several calls succeeded under one key and one amount: two references that share a key are paid as one. */
-const sharedKeys = ({ calls }: RehearsalWorld, amount: number): string =>
-  [...new Set(calls.map(({ key }) => key))]
-    .map((key) => calls.filter((call) => call.key === key && call.amount === amount && call.result === "Succeeded"))
-    .filter(({ length }) => length > 1)
-    .map(
-      (same) =>
-        ` Calls ${same.map(({ number }) => number).join(" and ")} have the same key ${same[0]?.key}: references that share a key are paid as one.`
-    )
+/** Where several calls of one process succeeded under one key, each with the amount of a debt: two references share the key. */
+const sharedKeys = ({ calls, owed }: RehearsalWorld, reference: string): string => {
+  const debt = owed.find((one) => one.reference === reference)
+  if (debt === undefined) return ""
+  const paid = calls.filter(({ amount, result }) => result === "Succeeded" && amount === debt.amount)
+  return paid
+    .flatMap(({ key, number, process }) => {
+      const first = paid.find((other) => other.key === key && other.process === process)
+      return first === undefined || first.number === number
+        ? []
+        : ` Calls ${first.number} and ${number} have the same key ${key}: references that share a key are paid as one.`
+    })
     .join("")
+}
 
 /** The shipments that facts about one charge declare: those with the same `key` are one. */
 const countShipments = (facts: ReadonlyArray<RehearsalFact>): number =>
@@ -114,7 +118,7 @@ const rules = {
         .filter(([reference, { name }]) => name === "paid" && payoutsOf(world, reference).length === 0)
         .map(([reference]) =>
           world.owed.length === 0 || world.owed.some((debt) => debt.reference === reference)
-            ? `The program declared ${JSON.stringify(reference)} as paid, and the ledger has no payout of it.`
+            ? `The program declared ${JSON.stringify(reference)} as paid, and the ledger has no payout of it.${sharedKeys(world, reference)}`
             : `The program declared ${JSON.stringify(reference)} as paid, and nobody is owed it.`
         )
       return [...calls, ...facts]
@@ -159,7 +163,7 @@ const rules = {
         .filter(({ reference }) => !isReported(world, (fact) => textOf(fact, "reference") === reference))
         .map(
           ({ amount, reference }) =>
-            `${JSON.stringify(reference)} is owed ${amount} centavos. It was not paid, and nobody was told.${sharedKeys(world, amount)}`
+            `${JSON.stringify(reference)} is owed ${amount} centavos. It was not paid, and nobody was told.${sharedKeys(world, reference)}`
         )
     }
   },
