@@ -48,7 +48,9 @@ describe("under every fault and death", () => {
   /** A service that asks for a pause, or does not answer, has not refused a payout. */
   const isPatient = ({ calls, facts }: RehearsalWorld) => {
     const isGivenUp = ["RateLimited", "ServiceUnavailable"].includes(calls.at(-1)?.result ?? "")
-    return isGivenUp && facts.some(({ name }) => name === "failed") ? Effect.fail("A payout was given up.") : Effect.void
+    return isGivenUp && facts.some(({ name }) => name === "failed")
+      ? Effect.fail("A payout was given up.")
+      : Effect.void
   }
 
   const options = { stores, rules: { isWithinHorizon, isPatient }, ...budget }

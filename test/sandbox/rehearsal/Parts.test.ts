@@ -1,7 +1,16 @@
 /** What the library has above the client, in programs as its users write them, under every fault and death. */
 import { describe, test } from "@effect/vitest"
 import { Context, Effect, Layer, Predicate, Schedule, Stream } from "effect"
-import { IdempotencyKey, Money, Payments, PixKey, Reconcile, Rehearsed, TransactionWait, type WriteOptions } from "effect-pix"
+import {
+  IdempotencyKey,
+  Money,
+  Payments,
+  PixKey,
+  Reconcile,
+  Rehearsed,
+  TransactionWait,
+  type WriteOptions
+} from "effect-pix"
 import { Payouts } from "effect-pix/payouts"
 import { Webhook } from "effect-pix/webhook"
 import { Rehearsal, type RehearsalWorld } from "effect-pix/sandbox"
@@ -59,7 +68,9 @@ const payOnce = (send: (past: WriteOptions) => Effect.Effect<unknown, { readonly
 
 describe("under every fault and death", () => {
   test("a payout says what became of it, and so do its retries under its key", async () => {
-    const once = payOnce((options) => Payments.use((payments) => payments.requestWithdrawal({ amount, pixKey }, options)))
+    const once = payOnce((options) =>
+      Payments.use((payments) => payments.requestWithdrawal({ amount, pixKey }, options))
+    )
     const again = payOnce(({ idempotencyKey = "", ...past }) =>
       Payments.use((payments) =>
         IdempotencyKey.retry(idempotencyKey, later, (options) =>
@@ -110,7 +121,9 @@ describe("under every fault and death", () => {
       else yield* Rehearsed.fact("told", { transactionId })
     })
     const isPatient = ({ result }: RehearsalWorld) =>
-      Predicate.isTagged(result, "ServiceUnavailable") && Predicate.hasProperty(result, "outcome") && result.outcome === "NoEffect"
+      Predicate.isTagged(result, "ServiceUnavailable") &&
+      Predicate.hasProperty(result, "outcome") &&
+      result.outcome === "NoEffect"
         ? Effect.fail("The wait ended because the service did not answer.")
         : Effect.void
     const report = await Effect.runPromise(

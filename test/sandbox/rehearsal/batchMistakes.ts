@@ -5,6 +5,7 @@ import { Context, Effect, Layer, Random, Schedule } from "effect"
 import { IdempotencyKey, Money, Payments, PixKey, Rehearsed } from "effect-pix"
 import { Payouts } from "effect-pix/payouts"
 import { Rehearsal } from "effect-pix/sandbox"
+import { budget } from "../../support/rehearsals.ts"
 import type { Mistake } from "./Mistake.ts"
 
 interface Invoice {
@@ -70,6 +71,8 @@ const cron = <E, R>(job: Effect.Effect<unknown, E, R>) =>
     discard: true
   })
 
+const twin = Rehearsal.run(right, { stores, ...budget })
+
 export const batchMistakes: ReadonlyArray<Mistake> = [
   {
     name: "an own queue that marks after it has sent, without a key of the row",
@@ -78,7 +81,7 @@ export const batchMistakes: ReadonlyArray<Mistake> = [
       sendEach((invoice) => Effect.andThen(send(invoice), mark(invoice))),
       { stores }
     ),
-    mended: Rehearsal.run(right, { stores })
+    mended: twin
   },
   {
     name: "an own queue that marks before it sends",
@@ -87,7 +90,7 @@ export const batchMistakes: ReadonlyArray<Mistake> = [
       sendEach((invoice) => Effect.andThen(mark(invoice), send(invoice, keyOf(invoice.reference)))),
       { stores }
     ),
-    mended: Rehearsal.run(right, { stores })
+    mended: twin
   },
   {
     name: "a key of the row's number in the list of what is open",
@@ -96,7 +99,7 @@ export const batchMistakes: ReadonlyArray<Mistake> = [
       sendEach((invoice, index) => Effect.andThen(send(invoice, keyOf(`row-${index}`)), mark(invoice))),
       { stores }
     ),
-    mended: Rehearsal.run(right, { stores })
+    mended: twin
   },
   {
     name: "a batch that is started again without a journal",
@@ -116,7 +119,7 @@ export const batchMistakes: ReadonlyArray<Mistake> = [
         const report = yield* Payouts.run((yield* open).map(itemOf))
         if (report.done.length < 2) return yield* Effect.fail(report)
       }),
-      { stores }
+      { stores, ...budget }
     )
   },
   {
@@ -139,7 +142,7 @@ export const batchMistakes: ReadonlyArray<Mistake> = [
           yield* Rehearsed.fact("parked", { reference })
         }
       }),
-      { stores }
+      { stores, ...budget }
     )
   },
   {
@@ -151,13 +154,13 @@ export const batchMistakes: ReadonlyArray<Mistake> = [
     ),
     mended: Rehearsal.run(
       Effect.suspend(() => transaction(right)),
-      { stores }
+      { stores, ...budget }
     )
   },
   {
     name: "a job that is started while the last one still runs",
     rule: "paid-twice",
     mistaken: Rehearsal.run(cron(sendEach((invoice) => Effect.andThen(send(invoice), mark(invoice)))), { stores }),
-    mended: Rehearsal.run(cron(right), { stores })
+    mended: Rehearsal.run(cron(right), { stores, ...budget })
   }
 ]

@@ -4,6 +4,7 @@
 import { Context, Deferred, Effect, Layer, Schedule } from "effect"
 import { IdempotencyKey, Money, Payments, Rehearsed, TransactionWait } from "effect-pix"
 import { Rehearsal } from "effect-pix/sandbox"
+import { budget } from "../../support/rehearsals.ts"
 import type { Mistake } from "./Mistake.ts"
 
 /** Stands for a table of orders: it survives a death. */
@@ -91,7 +92,7 @@ const shop = <E, R, F, S>(
 const options = { stores: Orders.layer, payAfter: "1 minute", stopAfter: "12 hours" } as const
 const right = Rehearsal.run(
   shop(({ transactionId }) => lookUp(transactionId), sweep),
-  options
+  { ...options, ...budget }
 )
 
 const afterCharge = <E, R>(handle: (transactionId: string) => Effect.Effect<unknown, E, R>) =>
@@ -105,7 +106,7 @@ const waitAndShip = (transactionId: string) =>
     const { enStatusTransaction } = yield* TransactionWait.final(transactionId, { deadline: "2 hours" })
     if (enStatusTransaction === "Paid") yield* shipOnce(transactionId)
   }).pipe(Effect.catchTag("TimedOut", () => Rehearsed.fact("told", { transactionId })))
-const afterWait = Rehearsal.run(afterCharge(waitAndShip), payment)
+const afterWait = Rehearsal.run(afterCharge(waitAndShip), { ...payment, ...budget })
 
 /** Goods that cost R$ 25,00. */
 const sell = Effect.fnUntraced(function* (amount: Money.Centavos) {
@@ -214,7 +215,7 @@ export const checkoutMistakes: ReadonlyArray<Mistake> = [
     name: "a charge in reais for goods in centavos",
     rule: "amount-differs",
     mistaken: Rehearsal.run(sell(Money.centavos(25)), payment),
-    mended: Rehearsal.run(sell(Money.fromReais("25.00")), payment)
+    mended: Rehearsal.run(sell(Money.fromReais("25.00")), { ...payment, ...budget })
   },
   {
     name: "a shop that waits for the webhook alone",
