@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Layer, References, Schedule, Stream } from "effect"
-import { type InvalidRequest, Money, Payments, PaymentsPolicy, type WithdrawalRequest } from "effect-pix"
+import { type InvalidRequest, PaymentsPolicy, type WithdrawalRequest } from "effect-pix"
 import { type PayoutEvent, Payouts } from "effect-pix/payouts"
 import { Fault, Sandbox, SandboxOptions } from "effect-pix/sandbox"
 import { TestClock } from "effect/testing"
-import { failures, item, keyOf, make, makeModel, referencesOf, resultsOf, yields } from "../support/payouts.ts"
+import { failures, item, make, makeModel, referencesOf, resultsOf, yields } from "../support/payouts.ts"
 import { runs, seeded } from "../support/seed.ts"
 
 /** Some 12 references, some of them twice, in a shuffled order. The description has the payout's reference. */
@@ -86,66 +86,6 @@ describe("batches interrupted at random points and run again", () => {
       }
       assert.isAbove(interruptions, 2 * modelled)
     }).pipe(quiet)
-  )
-
-  const whole = runs(12, 60)
-  it.effect(`pay each reference once, through the client and the sandbox, in ${whole} seeded schedules`, () =>
-    Effect.gen(function* () {
-      let interruptions = 0
-      for (let seed = 1; seed <= whole; seed++) {
-        const random = seeded(seed)
-        const { distinct, list } = batchOf(random)
-        const faults = [
-          Fault.none,
-          Fault.none,
-          Fault.refuse,
-          Fault.resetBefore,
-          Fault.resetAfter,
-          Fault.hangUpAfter,
-          Fault.truncated,
-          Fault.refusal(503, "Fora do ar"),
-          Fault.refusal(500, "Erro", { executed: true }),
-          Fault.malformed(201)
-        ]
-        yield* Effect.gen(function* () {
-          const payments = yield* Payments
-          const sandbox = yield* Sandbox
-          const { stream } = make(payments)
-          const { interrupted, last } = yield* torture(random, (isLast) =>
-            Stream.unwrap(
-              Effect.gen(function* () {
-                yield* sandbox.clearFaults
-                if (!isLast) {
-                  const planned = Array.from({ length: 40 }, () => faults[random.below(faults.length)] ?? Fault.none)
-                  yield* sandbox.fault("requestWithdrawal", planned)
-                }
-                return stream(list, { concurrency: 1 + random.below(8), stopOn: [] })
-              })
-            )
-          )
-          interruptions += interrupted
-          const paid = yield* sandbox.withdrawals
-          assert.deepStrictEqual(
-            paid.map(({ idempotencyKey }) => idempotencyKey ?? "none").toSorted(),
-            distinct.map(({ reference }) => keyOf(reference)).toSorted(),
-            `seed ${seed}: one payout each`
-          )
-          assert.strictEqual(yield* sandbox.balance, 1_000_000 - Money.sum(distinct.map(({ amount }) => amount)))
-          assert.strictEqual(resultsOf(last).filter(({ _tag }) => _tag === "Done").length, distinct.length)
-        }).pipe(
-          Effect.provide(Layer.provide(Sandbox.layerPayments, Layer.succeed(SandboxOptions, { balance: 1_000_000 })), {
-            local: true
-          })
-        )
-      }
-      assert.isAbove(interruptions, whole)
-    }).pipe(
-      Effect.provideService(
-        PaymentsPolicy,
-        PaymentsPolicy.make({ retryWrites: Schedule.recurs(1), retryBudget: "unlimited" })
-      ),
-      quiet
-    )
   )
 })
 
