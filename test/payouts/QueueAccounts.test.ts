@@ -111,6 +111,9 @@ describe("two accounts", () => {
       const error = yield* Effect.flip(begin(bank.makeClient("client-a", { companyId: 1 }), { account: "outlet" }))
       assert(error._tag === "ConfigurationError")
       assert.include(error.message, "those of the account shops")
+      // Nobody serves it: a submit to it has to be logged.
+      const outlet = yield* Effect.provide(PayoutQueue, PayoutQueue.layerClient({ account: "outlet" }))
+      assert.isUndefined((yield* outlet.account).servedAt)
     })
   )
 })
@@ -205,10 +208,15 @@ describe("a worker of another client id", () => {
         yield* stop
         const client = yield* Effect.provide(PayoutQueue, PayoutQueue.layerClient())
         yield* client.submit(payout("invoice-1"))
-        const error = yield* Effect.flip(begin(other(bank)))
+        const sql = yield* SqlClient.SqlClient
+        const stored = sql`SELECT * FROM effect_pix_payout_accounts`
+        const before = yield* stored
+        const error = yield* Effect.flip(begin(other(bank), { horizon: "1 minute" }))
         assert(error._tag === "ConfigurationError")
         assert.include(error.message, `fingerprint ${fingerprint}`)
         assert.include(error.message, "effect-pix payouts change-sender")
+        // Not the horizon either, by which an operator's steps are judged.
+        assert.deepStrictEqual(yield* stored, before)
         yield* TestClock.adjust("1 hour")
         assert.strictEqual(bank.received.length, 0)
       })

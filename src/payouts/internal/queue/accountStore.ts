@@ -64,7 +64,10 @@ export const makeAccountStore = (database: Database, account: string) => {
       ),
     /** Stores the sender of an account that has none. */
     bind: (fingerprint: string, companyId: number | null) =>
-      update(sql`fingerprint = ${fingerprint}, company_id = ${companyId}`, sql`fingerprint IS NULL`),
+      Effect.andThen(
+        insertIfAbsent,
+        update(sql`fingerprint = ${fingerprint}, company_id = ${companyId}`, sql`fingerprint IS NULL`)
+      ),
     /** Stores the company of the first recorded withdrawal, and the fingerprint with it. */
     learnCompany: (from: string, to: string, companyId: number) =>
       update(

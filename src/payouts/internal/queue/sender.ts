@@ -23,13 +23,11 @@ export const isOf = (sender: Sender, { companyId }: Account, fingerprint: string
 export const currentSender = (payments: Payments["Service"]): Effect.Effect<Sender | undefined> =>
   senderOf(payments) ?? Effect.undefined
 
-/** Begins to serve an account. Fails with `ConfigurationError` where the account is of another sender. */
-export const serve = Effect.fnUntraced(function* (
+const checkSender = Effect.fnUntraced(function* (
   { accounts }: Store,
-  { account, horizon }: Settings,
+  account: string,
   payments: Payments["Service"]
 ) {
-  yield* accounts.serve(yield* Clock.currentTimeMillis, Math.min(horizon, Number.MAX_SAFE_INTEGER))
   const sender = yield* currentSender(payments)
   if (sender === undefined) return
   const { companyId, fingerprint: stored } = yield* accounts.get
@@ -55,4 +53,14 @@ export const serve = Effect.fnUntraced(function* (
         `say so once: effect-pix payouts change-sender ${changed} --account ${account}`
     )
   }
+})
+
+/** Begins to serve an account. Fails with `ConfigurationError`, and has not served, where the account is of another sender. */
+export const serve = Effect.fnUntraced(function* (
+  store: Store,
+  { account, horizon }: Settings,
+  payments: Payments["Service"]
+) {
+  yield* checkSender(store, account, payments)
+  yield* store.accounts.serve(yield* Clock.currentTimeMillis, Math.min(horizon, Number.MAX_SAFE_INTEGER))
 })
