@@ -17,7 +17,7 @@ const inTime =
 const timedOut = new RegExp(
   [
     "time[ -]?outs?\\b|timeout|\\btim(?:ed|es|ing)[ -]?out|timedout|context deadline exceeded",
-    `\\b(?:tempo|prazo de (?:resposta|retorno|espera|comunicacao|conexao))\\b(?! (?:\\w+ ){0,2}para\\b)[^.;\\n]{0,50}\\b${over}|\\b${over} (?:\\w+ ){0,3}tempo\\b(?! (?:\\w+ )?para\\b)`,
+    `\\b(?:tempo|prazo de (?:resposta|retorno|espera|comunicacao|conexao))\\b(?! (?:\\w+ ){0,2}para\\b)(?:(?!\\bnao\\b)[^.;\\n]){0,50}\\b${over}|\\b${over} (?:\\w+ ){0,3}tempo\\b(?! (?:\\w+ )?para\\b)`,
     "\\btime ?limit\\b(?! (?:for|to)\\b)[^.;\\n]{0,30}\\b(?:exceed|expir|reach|elaps)|\\bexceed\\w*[^.;\\n]{0,30}\\btime ?limit\\b(?! (?:for|to)\\b)",
     "\\b(?:response|wait|waiting|processing|execution) (?:time|period)\\b[^.;\\n]{0,30}\\b(?:exceed|expir|elaps|ran out|over)|\\bexceed\\w*[^.;\\n]{0,30}\\b(?:response|wait|waiting|processing|execution) time",
     `\\b(?:conex\\w*|comunicac\\w*|connection)\\b[^.;\\n]{0,40}\\b(?:expirou|expirada|expired)\\b|\\bpor tempo de (?:resposta|espera)|\\b(?:exced|ultrapass)\\w* (?:\\w+ ){0,2}\\d+ ?(?:ms|s|seg\\w*|sec\\w*)\\b|\\btook too long to (?:respond|answer|reply|complete|process)|\\btime (?:has |had )?(?:ran out|run out|elapsed|expired)|\\bran out of time`,

@@ -52,7 +52,7 @@ const more =
 const withdrawalCauses: Readonly<Record<WithdrawalCause, Entry>> = {
   InsufficientBalance: {
     says: anyOf(
-      `\\b${funds}\\b(?:(?!\\b${not}\\b)[^.;!?]){0,40}\\b(?:insuf\\w*|zerad\\w*|negativ\\w*|esgotad\\w*|acabou|acabaram|empty|too low|baixo)\\b|\\binsuf\\w*${gap}\\b${funds}\\b|\\b(?:sem|falta\\w*|ausencia|lack\\w*|low|out|zero) ${few}${funds}\\b|\\bno ${few}(?:balance|funds|money)\\b(?! (?:account|transfer)s?\\b)`,
+      `\\b${funds}\\b(?:(?!\\b${not}\\b)[^.;!?]){0,40}\\b(?:insuf\\w*|zerad\\w*|negativ\\w*|esgotad\\w*|acabou|acabaram|empty|too low|baixo)\\b|\\binsuf\\w*${gap}\\b${funds}\\b|\\b(?:sem|falta\\w*|ausencia|lack\\w*|low|out|zero) ${few}${funds}\\b|\\bno ${few}(?:balance|funds|money)\\b(?! (?:(?:account|transfer)s?|was|were)\\b)`,
       `\\b${not}\\b${gap}\\b(?:suficien\\w*|enough|sufficient)\\b${gap}\\b${funds}\\b|\\b${funds}\\b${gap}\\b${not}\\b${gap}\\b(?:suficien\\w*|enough|sufficient|cobr\\w*|cover\\w*)\\b|\\bnao (?:ha|tem|possui|existem?|dispoe|temos) ${few}${funds}\\b|\\b(?:not|dont|doesnt) have ${few}${funds}\\b`,
       `\\b${funds}\\b${gap}\\b${less}\\b${gap}\\b${asked}\\b|\\b${more}\\b${gap}\\b${funds}\\b|\\boverdra\\w*|\\bnsf\\b`
     ),
@@ -73,14 +73,13 @@ const withdrawalCauses: Readonly<Record<WithdrawalCause, Entry>> = {
   },
   BelowMinimum: {
     says: anyOf(
-      `\\b(?:${amount}|${less})\\b${gap}\\b${minimum}\\b|\\b${minimum}\\b${gap}(?:\\b${amount}\\b|${figure})|\\b(?:at least|pelo menos|maior ou igual|greater than or equal|a partir de)\\b${gap}${figure}`,
-      `\\b${amount}\\b${gap}\\b${less}\\b${gap}(?:\\b${minimum}\\b|\\bpermitid\\w*|\\ballowed\\b|${figure})`,
-      `\\b${amount}\\b${gap}\\b(?:too (?:low|small)|muito (?:baixo|pequeno)|(?:baixo|pequeno) demais)\\b|\\b(?:nao|not|cannot)\\b${gap}\\b(?:menos de|menor que|less than)\\b${gap}${figure}`,
-      `\\b(?:deve|must|should|precisa)\\b${gap}\\b(?:maior|superior|acima|greater|higher|above|more)\\b${gap}${figure}|\\b(?:menor|smallest|least|lowest) ${amount}\\b${gap}${figure}`
+      `\\b(?:${amount}|${less})\\b${gap}\\b${minimum}\\b|\\b${minimum} (?:(?:de|do|da|para|por|of|for|an?|o|the|to) ){0,2}${amount}\\b|\\b${minimum}\\b${gap}${figure}|\\b${less} (?:(?:do|que|ao|than|the|what|o|is) ){0,3}(?:${amount} )?(?:permitid\\w*|allowed)\\b`,
+      `\\b${amount}\\b${gap}\\b(?:too (?:low|small)|muito (?:baixo|pequeno)|(?:baixo|pequeno) demais)\\b|\\b(?:nao|not|cannot) (?!is |e )(?:\\w+ ){0,2}${less}\\b${gap}${figure}`,
+      `\\b(?:deve|must|should|precisa) (?:\\w+ ){0,2}(?:maior|superior|acima|greater|higher|above|more)\\b${gap}${figure}|\\b(?:at least|pelo menos|a partir de)\\b${gap}${figure}(?![^;!?]*\\b(?:nao|not|recus|rejei|reject|refus|decl|deni))|\\b(?:menor|smallest|least|lowest) ${amount}\\b${gap}${figure}`
     ),
-    // A ceiling: the amount must be less than a figure.
+    // A ceiling: the amount must be less, or not more; or what the account has to hold.
     unless:
-      /(?<!\b(?:nao|not) )\b(?:deve\w*|precisa\w*|tem que|pode\w*|must|should|needs?|has|have|can|may)\b(?! not\b)[^.;!?]{0,30}\b(?:menor|menos|inferior|abaixo|below|less|lower|under|smaller)\b/,
+      /(?<!\b(?:nao|not) )\b(?:deve\w*|precisa\w*|tem que|pode\w*|must|should|needs?|has|have|can|may)\b(?! not\b)[^.;!?]{0,30}\b(?:menor|menos|inferior|abaixo|below|less|lower|under|smaller)\b|\b(?:nao|not|cannot)\b[^.;!?]{0,30}\b(?:maior|superior|acima|greater|higher|above|more|tem|possui|have)\b/,
     words: oneOf(
       `${minimum}|${less}|maior|superior|acima|greater|higher|above|more|igual|equal|or|ou|least|menos|pelo|partir|menor|smallest|lowest|too|low|small|muito|baixo|pequeno|demais|deve\\w*|must|should|precisa|permitid\\w*|allowed|inform\\w*|meets?|atingi\\w*|so|only|dez|cents|cada`
     )
