@@ -23,11 +23,7 @@ export const isOf = (sender: Sender, { companyId }: Account, fingerprint: string
 export const currentSender = (payments: Payments["Service"]): Effect.Effect<Sender | undefined> =>
   senderOf(payments) ?? Effect.undefined
 
-const checkSender = Effect.fnUntraced(function* (
-  { accounts }: Store,
-  account: string,
-  payments: Payments["Service"]
-) {
+const checkSender = Effect.fnUntraced(function* ({ accounts }: Store, account: string, payments: Payments["Service"]) {
   const sender = yield* currentSender(payments)
   if (sender === undefined) return
   const { companyId, fingerprint: stored } = yield* accounts.get
