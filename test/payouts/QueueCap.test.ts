@@ -1,14 +1,15 @@
 /**
  * The cap of a day: many workers, and clocks that are wrong.
  */
+import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Effect, Layer, Schedule, Stream } from "effect"
+import { Clock, Effect, Layer, Redacted, Schedule, Stream } from "effect"
 import { PaymentsPolicy } from "effect-pix"
 import { PayoutQueue, type PayoutQueueOptions } from "effect-pix/payouts"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { makeBank } from "../support/bank.ts"
-import { databases, layerPostgres } from "../support/database.ts"
+import { databases, layerPostgres, postgres } from "../support/database.ts"
 import { makeWarnings, memory, payout, payouts } from "../support/payoutQueue.ts"
 import { noPostgres } from "../support/postgres.ts"
 import { seed, seeded } from "../support/seed.ts"
@@ -147,4 +148,38 @@ describe("a clock that was a day ahead", () => {
       )
     }).pipe(Effect.scoped, Effect.provide(Layer.provideMerge(PayoutQueue.layerClient(), Layer.orDie(layerPostgres))))
   )
+})
+
+/** A new database whose sessions have a time zone, and whose clock is at a moment. */
+const postgresAt = (moment: string, zone: string) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const { url } = yield* postgres
+      const connect = (settings: string) => PgClient.layer({ url: Redacted.make(`${url}?options=${settings}`) })
+      yield* Effect.flatMap(SqlClient.SqlClient, (sql) =>
+        sql.unsafe(
+          `CREATE FUNCTION clock_timestamp() RETURNS timestamptz LANGUAGE sql AS $$ SELECT timestamptz '${moment}' $$`
+        )
+      ).pipe(Effect.provide(Layer.fresh(connect(""))))
+      // Functions of the schema `public` come before those of PostgreSQL.
+      return connect(encodeURIComponent(`-c TimeZone=${zone} -c search_path=public,pg_catalog`))
+    })
+  ).pipe(Layer.orDie)
+
+describe("the day of the cap on PostgreSQL", () => {
+  const absent = noPostgres()
+  for (const [moment, zone, day] of [
+    ["2026-03-01T02:59:59Z", "Etc/GMT-14", "2026-02-28"],
+    ["2026-03-01T03:00:00Z", "Etc/GMT+12", "2026-03-01"]
+  ] as const) {
+    it.live.skipIf(absent !== undefined)(`is that of São Paulo at ${moment}, in a session of the zone ${zone}`, () =>
+      Effect.gen(function* () {
+        const queue = yield* PayoutQueue
+        yield* begin(makeBank(), { ...fast, dailyCap: 3000 })
+        yield* queue.submit(payout("invoice-1", 2000))
+        assert.strictEqual((yield* queue.await("invoice-1")).state, "posted")
+        assert.deepStrictEqual((yield* sums).spent, [[day, 2000]])
+      }).pipe(Effect.scoped, Effect.provide(Layer.provideMerge(PayoutQueue.layerClient(), postgresAt(moment, zone))))
+    )
+  }
 })

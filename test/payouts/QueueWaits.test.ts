@@ -2,29 +2,20 @@
  * Payouts that cannot be sent now: what they wait for, for how long, and what a person may say of one that may have left.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Effect, Exit, Layer, Logger, Metric, Option, References, Scope, Stream } from "effect"
+import { Context, Effect, Exit, Layer, Metric, Option, References, Scope, Stream } from "effect"
 import { PaymentsPolicy } from "effect-pix"
 import { PayoutQueue, type PayoutQueueOptions } from "effect-pix/payouts"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { makeBank, type Misbehaviour } from "../support/bank.ts"
 import { databases } from "../support/database.ts"
-import { memory, payout, payouts, settle } from "../support/payoutQueue.ts"
+import { makeWarnings, memory, payout, payouts, settle } from "../support/payoutQueue.ts"
 
 const broke: Misbehaviour = { status: 422, body: { message: "Saldo insuficiente" } }
 const unauthorised: Misbehaviour = { status: 401, body: { message: "Não autorizado" } }
 const redirected: Misbehaviour = { status: 301 }
 const forbidden: Misbehaviour = { status: 403, body: { message: "Proibido" } }
 const limited: Misbehaviour = { status: 429 }
-
-/** The warnings and errors, without the amounts and keys of their payouts. */
-const makeLines = () => {
-  const lines: Array<string> = []
-  const logger = Logger.make(({ logLevel, message }) => {
-    if (logLevel === "Warn" || logLevel === "Error") lines.push(String(message).replace(/ \(reference.*$/, ""))
-  })
-  return { lines, layer: Logger.layer([logger]) }
-}
 
 interface World {
   readonly queue: PayoutQueue["Service"]
@@ -43,7 +34,8 @@ const test = (
   it.effect(name, () => {
     let next: Misbehaviour | undefined
     const bank = makeBank(() => next)
-    const { layer, lines } = makeLines()
+    // Without the amounts and keys of their payouts.
+    const { layer, lines } = makeWarnings((line) => line.replace(/ \(reference.*$/, ""))
     const answer = (misbehaviour: Misbehaviour | undefined) => {
       next = misbehaviour
     }
