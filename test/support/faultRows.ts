@@ -6,7 +6,7 @@ import { NodePayments } from "effect-pix/node"
 import { Fault } from "effect-pix/sandbox"
 import { FetchHttpClient, type HttpClient } from "effect/http"
 import * as FetchTransport from "../../src/client/internal/transport/fetchTransport.ts"
-import type { OperationCall } from "./operations.ts"
+import { type OperationCall, requestWithdrawal } from "./operations.ts"
 import type { Play } from "./RawServer.ts"
 
 /** The real transports, each built as a program would build it. */
@@ -227,11 +227,44 @@ const words: ReadonlyArray<Row> = [
   }))
 ]
 
+/** A 201 with the record of the withdrawal, but for these fields. No other operation can read it. */
+const recorded = (change: object, withdrawal: Partial<Outcome>): Row => ({
+  name: `a record of the withdrawal with ${JSON.stringify(change)}`,
+  faults: Fault.answer(201, { body: JSON.stringify({ ...JSON.parse(requestWithdrawal.answer), ...change }) }),
+  ...unusable("Unreadable", 201),
+  executed: 0,
+  but: ({ operation }) => (operation === "requestWithdrawal" ? withdrawal : undefined)
+})
+
+/** What a record says of a withdrawal that was asked for. */
+const records: ReadonlyArray<Row> = [
+  ...[
+    {},
+    { result: 0 },
+    { status: 0 },
+    { code: 500 },
+    { success: false, error: null },
+    { enTransaction: "Cancelable" },
+    { pixKey: null },
+    { pixKey: "m***@example.com" },
+    { pixKey: "Maria@Example.com", pixKeyType: "PHONE" }
+  ].map((change) => recorded(change, { result: "Success" })),
+  ...[
+    { pixKey: "joao@example.com" },
+    { pixKey: "390.533.447-05", pixKeyType: "EMAIL" },
+    { companyId: 99 },
+    { value: 20 },
+    { enTransaction: "Failed" },
+    { enTransaction: "REJECTED" }
+  ].map((change) => recorded(change, { reason: "NotAsAsked" }))
+]
+
 /** The rows about status, headers and words of an answer, whose outcome is the same over every transport. */
 export const answeredRows: ReadonlyArray<Row> = [
   ...statuses,
   ...sticky,
   ...words,
+  ...records,
 
   ...["null", "{}", "[]", "0", '"ok"', "\u0000", '{"data":null}', `{"__proto__":{"id":1}}`].map((body): Row => ({
     name: `200 with ${JSON.stringify(body)}`,
