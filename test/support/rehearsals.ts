@@ -15,7 +15,7 @@ export const schedulesOf = ({ findings }: RehearsalReport, rule: string): Readon
   findings.filter((finding) => finding.rule === rule).map(({ schedule }) => schedule)
 
 /** How long pairs are played: a moment in `npm test`, and all of them in `npm run soak`. */
-export const budget = { pairs: `${runs(1, 60)} seconds` } as const
+export const budget = { pairs: `${runs(0.25, 60)} seconds` } as const
 
 /** Fails with the stories of what was found, and where fewer schedules were played than expected. */
 export const requireClean = (report: RehearsalReport, least: number): void => {
