@@ -85,9 +85,10 @@ describe("submit", () => {
       const conflict = yield* Effect.flip(queue.submitMany([payout("invoice-4"), payout("invoice-3", 5000)]))
       assert(conflict._tag === "PayoutsNotAccepted")
       assert.deepStrictEqual(
-        conflict.wrong.map(({ error, reference }) => [reference, error._tag]),
-        [["invoice-3", "ReferenceConflict"]]
+        conflict.wrong.map(({ error, reference }) => [reference, error._tag, error.concerns]),
+        [["invoice-3", "ReferenceConflict", "Request"]]
       )
+      assert.strictEqual(conflict.concerns, "Request")
       const listed = yield* Stream.runCollect(queue.list())
       assert.deepStrictEqual(
         listed.map(({ reference }) => reference),

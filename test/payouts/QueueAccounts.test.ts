@@ -241,6 +241,9 @@ describe("a worker of another client id", () => {
       for (const by of ["ana", "bia"]) yield* client.changeSender(fingerprint, { by, note: "ticket 812" })
       const { senders, ...account } = yield* client.account
       assert.strictEqual(account.fingerprint, fingerprint)
+      const shops = yield* Effect.provide(PayoutQueue, PayoutQueue.layerClient({ account: "shops" }))
+      const taken = yield* Effect.flip(shops.changeSender(fingerprint))
+      assert.include(taken.message, "is that of the account default")
       assert.deepStrictEqual(
         senders.map(({ by, note }) => [by, note]),
         [["ana", "ticket 812"]]

@@ -7,7 +7,7 @@ import { SqlClient } from "effect/sql"
 import { IdempotencyKey, PixKey } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
 import { PayoutQueue } from "effect-pix/payouts"
-import { requests, requireTables, type Stored } from "../../src/payouts/StoredPayouts.ts"
+import { requests, requireAccount, requireTables, type Stored, totals } from "../../src/payouts/StoredPayouts.ts"
 import { payout } from "../support/payoutQueue.ts"
 
 const keyOf = (reference: string) => IdempotencyKey.fromReference("payout", reference)
@@ -66,6 +66,37 @@ describe("stored payouts", () => {
       assert.match(error.message, /table/)
       yield* Layer.build(PayoutQueue.layerClient())
       yield* requireTables
+    }).pipe(Effect.scoped, Effect.provide(client))
+  )
+
+  it.effect("are summed by their state and their account, exactly also beyond the safe integers", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* submitted
+      const largest = Number.MAX_SAFE_INTEGER
+      yield* sql`UPDATE effect_pix_payouts SET amount = ${largest}, state = 'parked' WHERE reference <> 'plain'`
+      assert.deepStrictEqual(
+        yield* totals("default"),
+        new Map([
+          ["accepted", { count: 1, centavos: BigInt(payout("any").amount) }],
+          ["parked", { count: 3, centavos: 3n * BigInt(largest) }]
+        ])
+      )
+      assert.deepStrictEqual(yield* totals("another"), new Map())
+    }).pipe(Effect.scoped, Effect.provide(client))
+  )
+
+  it.effect("of an account that nobody knows are refused, and the known accounts are named", () =>
+    Effect.gen(function* () {
+      const plain = yield* Layer.build(PayoutQueue.layerClient({ account: "shops" }))
+      yield* Effect.provide(
+        PayoutQueue.use((queue) => Effect.andThen(queue.submit(payout("1")), queue.setPaused(true))),
+        plain
+      )
+      yield* requireAccount("shops")
+      yield* requireAccount("default")
+      const error = yield* Effect.flip(requireAccount("shop"))
+      assert.include(error.message, "shop has no payouts in this database, which has the accounts: default, shops")
     }).pipe(Effect.scoped, Effect.provide(client))
   )
 })

@@ -9,7 +9,7 @@ import * as SchemaGetter from "effect/SchemaGetter"
 export const Int = Schema.Union([Schema.Finite, Schema.BigInt, Schema.String]).pipe(
   Schema.decodeTo(Schema.Int, {
     decode: SchemaGetter.transform(Number),
-    encode: SchemaGetter.transform((int: number) => int)
+    encode: SchemaGetter.passthroughSubtype()
   })
 )
 
@@ -17,7 +17,7 @@ export const Int = Schema.Union([Schema.Finite, Schema.BigInt, Schema.String]).p
 export const Bool = Schema.Union([Schema.Boolean, Schema.Finite]).pipe(
   Schema.decodeTo(Schema.Boolean, {
     decode: SchemaGetter.transform(Boolean),
-    encode: SchemaGetter.transform((is: boolean) => is)
+    encode: SchemaGetter.passthroughSubtype()
   })
 )
 
