@@ -1,5 +1,8 @@
 import { expect, test } from "@effect/vitest"
-import { Rehearsal } from "effect-pix/sandbox"
+import { IdempotencyKey } from "effect-pix"
+import { Rehearsal, type RehearsalReport } from "effect-pix/sandbox"
+import { isKeyOf } from "../../../src/sandbox/internal/rehearsal/references.ts"
+import { makeStory } from "../../../src/sandbox/internal/rehearsal/story.ts"
 
 const finding = (texts: ReadonlyArray<string>) =>
   Rehearsal.story({
@@ -32,4 +35,54 @@ test("a story shows few lookups one by one, and those between which something ha
   const story = finding([...lookup(1, "Awaiting"), ...lookup(2, "Awaiting"), "process 1 is stopped"])
   expect(story).toContain("call 2 getTransaction: Succeeded: Awaiting")
   expect(story).not.toContain("times more")
+})
+
+test("the 27th charge of a story is AA, and the 28th AB", () => {
+  const story = makeStory(() => 0)
+  for (let n = 0; n < 28; n++) story.charge(`id-${n}`)
+  expect(
+    story
+      .legend()
+      .map(({ name }) => name)
+      .filter((name) => /(?: A| Z|[A-Z]{2})$/.test(name))
+  ).toEqual(["charge A", "charge Z", "charge AA", "charge AB"])
+})
+
+const report = (...schedules: ReadonlyArray<string>): RehearsalReport => ({
+  schedules: 30,
+  steps: 0,
+  calls: [],
+  pairs: { played: 0, all: 0 },
+  findings: schedules.map((schedule) => ({
+    schedule,
+    rule: "mine",
+    page: undefined,
+    problems: ["Something is wrong."],
+    story: [{ at: 0, text: "process 1 starts" }],
+    legend: []
+  })),
+  rules: [],
+  undecided: []
+})
+
+test("a report tells the story of a rule once, names five more schedules, and counts the rest", () => {
+  const many = Array.from({ length: 8 }, (_, index) => `call ${index + 1}`)
+  const text = Rehearsal.text(report(...many))
+  expect(text.split("process 1 starts")).toHaveLength(2)
+  expect(text).toContain("  also in: call 6\n  also in 2 more schedules")
+  expect(Rehearsal.text(report(...many.slice(1)))).toContain("  also in 1 more schedule\n")
+  expect(Rehearsal.text(report("undisturbed", "call 1"))).toContain("  also in 1 disturbed schedule\n")
+  expect(Rehearsal.text(report())).toContain("30 schedules, 0 of 0 pairs, 0 steps. Not checked: nothing.")
+})
+
+test("a report names the rules that had to be checked and were not", () => {
+  const [unchecked] = report("undisturbed").findings.map((finding) => ({ ...finding, story: [] }))
+  const text = Rehearsal.text({ ...report(), findings: unchecked === undefined ? [] : [unchecked] })
+  expect(text).toContain("Has to be checked, and was not: mine.")
+})
+
+test("a key is that of a reference with any kind, and no key is that of none", () => {
+  expect(isKeyOf(IdempotencyKey.fromReference("bonus", "invoice-1"), "invoice-1")).toBe(true)
+  expect(isKeyOf(IdempotencyKey.fromReference("bonus", "invoice-1"), "invoice-2")).toBe(false)
+  expect([isKeyOf("random", "invoice-1"), isKeyOf(undefined, "invoice-1")]).toEqual([false, false])
 })
