@@ -52,7 +52,6 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Option from "effect/Option"
-import * as PersistedQueue from "effect/persistence/PersistedQueue"
 import type * as SqlClient from "effect/sql/SqlClient"
 import type * as Stream from "effect/Stream"
 import type { Payments } from "../client/Payments.ts"
@@ -61,14 +60,13 @@ import type { BelowMinimum, InvalidRequest } from "../contract/PaymentsError.ts"
 import { database, type DatabaseError, type ForeignTransaction, mapDatabaseError } from "../durable/Database.ts"
 import type { StepOptions } from "../durable/Step.ts"
 import { migrate } from "../durable/Tables.ts"
-import { layerQueue } from "../durable/Queue.ts"
 import { makeClient } from "./internal/queue/client.ts"
 import { makeCore } from "./internal/queue/core.ts"
+import { forgetting } from "./internal/queue/forgetting.ts"
 import { type Settings, settingsOf } from "./internal/queue/settings.ts"
-import { make as makeSqlStore, queueNameOf } from "./internal/queue/sqlStore.ts"
+import { make as makeSqlStore } from "./internal/queue/sqlStore.ts"
 import { measures } from "./internal/queue/signals.ts"
 import type { Store } from "./internal/queue/store.ts"
-import { sweeps } from "./internal/queue/sweeps.ts"
 import { tables } from "./internal/queue/tables.ts"
 import { makeWorker } from "./internal/queue/worker.ts"
 import type { PayoutItem, PayoutsNotAccepted, ReferenceConflict } from "./Payout.ts"
@@ -232,13 +230,10 @@ const unsealed: Seal = { seal: Effect.succeed, open: Effect.succeed }
 const make = Effect.fnUntraced(function* (store: Store, settings: Settings, { seal = unsealed }: PayoutClientOptions) {
   const core = yield* makeCore(store, settings)
   yield* Effect.forkScoped(measures(store, settings))
-  const queueStore = yield* PersistedQueue.PersistedQueueStore
   const start = Effect.gen(function* () {
     const worker = yield* mapDatabaseError("serve")(makeWorker(core, settings, seal))
     yield* Effect.forkScoped(worker.run)
-    yield* Effect.forkScoped(
-      Effect.provideService(sweeps(core, settings), PersistedQueue.PersistedQueueStore, queueStore)
-    )
+    yield* Effect.forkScoped(forgetting(store, settings))
   })
   return { client: makeClient(core, settings, seal), start }
 })
@@ -247,6 +242,5 @@ const makeSql = Effect.fnUntraced(function* (options: PayoutQueueOptions) {
   const settings = yield* settingsOf(options)
   const db = yield* database
   yield* mapDatabaseError("migrate")(migrate(tables))
-  const queue = yield* mapDatabaseError("migrate")(Layer.build(layerQueue(queueNameOf(settings.account), settings)))
-  return yield* Effect.provideContext(make(makeSqlStore(db, settings.account), settings, options), queue)
+  return yield* make(makeSqlStore(db, settings), settings, options)
 })

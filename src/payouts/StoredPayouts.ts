@@ -7,7 +7,6 @@ import * as Option from "effect/Option"
 import * as SqlClient from "effect/sql/SqlClient"
 import { mapDatabaseError } from "../durable/Database.ts"
 import { requireNewest } from "../durable/Tables.ts"
-import { requireQueue } from "../durable/Queue.ts"
 import * as PixKey from "../pix/PixKey.ts"
 import * as Check from "../contract/Settings.ts"
 import { readRequest } from "./internal/queue/request.ts"
@@ -17,7 +16,7 @@ import type { PayoutState } from "./PayoutStatus.ts"
 export { badAccountName, defaultAccount, isAccountName } from "./internal/queue/account.ts"
 
 /** Fails unless the tables are of this version, and changes none. */
-export const requireTables = mapDatabaseError("look")(Effect.andThen(requireNewest(tables), requireQueue))
+export const requireTables = mapDatabaseError("look")(requireNewest(tables))
 
 /** The destination and the description of a stored request. Without a key it pays the company's own. */
 interface StoredRequest {

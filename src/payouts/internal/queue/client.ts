@@ -44,7 +44,7 @@ const guard =
       Effect.provideService(
         mapDatabaseError(operation)(effect),
         OfferedBy,
-        span && { traceId: span.traceId, spanId: span.spanId }
+        span === undefined ? null : `${span.traceId}-${span.spanId}`
       )
     )
 
@@ -97,7 +97,7 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
   const insert = Effect.fnUntraced(function* (submitted: Submission, request: string) {
     const { text: _, ...wanted } = submitted
     const now = yield* Clock.currentTimeMillis
-    const row = Row.Row.make({ ...wanted, request, generation: 1, submittedAt: now, updatedAt: now })
+    const row = Row.Row.make({ ...wanted, request, submittedAt: now, updatedAt: now })
     if (yield* core.insert(row)) return Result.succeed(statusOf(row))
     const earlier = yield* store.get(row.idempotencyKey)
     if (earlier === undefined) {
@@ -171,10 +171,10 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
             if (typeof changes === "string") {
               return new PayoutStateConflict({ operation, reference, state: row.state, problem: changes })
             }
-            const generation = isOpen({ ...row, ...changes }) ? { generation: row.generation + 1 } : {}
-            return Effect.succeed({ ...changes, ...generation })
+            return Effect.succeed(changes)
           },
-          () => ({ ...event, ...person })
+          () => ({ ...event, ...person }),
+          isOpen
         )
         // The person may have corrected the credentials.
         const tries = operation === "retry" || operation === "resume"

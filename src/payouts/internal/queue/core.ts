@@ -1,56 +1,36 @@
 /**
- * The rows, their queue and the notices of their changes, for clients and workers. Only `insert` and `change` write the
- * state of a row.
+ * The rows, and the notices of their changes, for clients and workers. Only `insert` and `change` write the state of a row.
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
-import * as PersistedQueue from "effect/persistence/PersistedQueue"
 import * as PubSub from "effect/PubSub"
 import * as RcMap from "effect/RcMap"
-import * as Schema from "effect/Schema"
 import type { Fragment } from "effect/sql/Statement"
 import * as Tracer from "effect/Tracer"
-import { unlimited } from "../../../durable/Queue.ts"
 import { repeatedly } from "../../../durable/Work.ts"
 import { entryOf, type Event } from "./entries.ts"
 import type { Changes, Row } from "./row.ts"
 import type { Settings } from "./settings.ts"
 import { countChange } from "./signals.ts"
-import { queueNameOf } from "./sqlStore.ts"
 import type { Store } from "./store.ts"
 
-/**
- * An element of the queue: the key of a payout, the generation that its row must have, and the span that offered it. It
- * holds no person's data.
- */
-export const Element = Schema.Struct({
-  key: Schema.String,
-  generation: Schema.Int,
-  span: Schema.optionalKey(Schema.Struct({ traceId: Schema.String, spanId: Schema.String }))
-})
-export type Element = typeof Element.Type
+/** The span of the operation by which a payout is to be sent, as `traceId-spanId`. */
+export const OfferedBy = Context.Reference<string | null>("effect-pix/OfferedBy", { defaultValue: () => null })
 
-/**
- * The span of the submit, or of the operator's step, by which a payout is queued. A worker that queues it anew uses the same
- * span.
- */
-export const OfferedBy = Context.Reference<Element["span"]>("effect-pix/OfferedBy", { defaultValue: () => undefined })
-
-/** The links of the span in which an element is handled. */
-export const linksOf = ({ span }: Element): Array<Tracer.SpanLink> =>
-  span === undefined ? [] : [{ span: Tracer.externalSpan(span), attributes: {} }]
-
-/** The id of the element that a row waits for. A reference that was forgotten and is submitted again gets new ids. */
-export const elementId = ({ generation, idempotencyKey, submittedAt }: Row) =>
-  `${idempotencyKey}#${submittedAt}#${generation}`
+/** The links of the span in which a row is handled. */
+export const linksOf = ({ offeredBy }: Row): Array<Tracer.SpanLink> => {
+  const [traceId, spanId] = offeredBy?.split("-") ?? []
+  return traceId === undefined || spanId === undefined
+    ? []
+    : [{ span: Tracer.externalSpan({ traceId, spanId }), attributes: {} }]
+}
 
 export type Core = Effect.Success<ReturnType<typeof makeCore>>
 
-export const makeCore = Effect.fnUntraced(function* (store: Store, { account, poll }: Settings) {
-  const queue = yield* PersistedQueue.make({ name: queueNameOf(account), schema: Element, maxAttempts: unlimited })
+export const makeCore = Effect.fnUntraced(function* (store: Store, { poll }: Settings) {
   /** The rows that this process inserted or changed, published after the commit. */
   const written = yield* PubSub.sliding<Row>(1024)
   const awaited = yield* RcMap.make({ lookup: (_key: string) => Latch.make() })
@@ -78,34 +58,30 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { account, po
   })
   yield* Effect.forkScoped(repeatedly("Looking for awaited payouts", Duration.millis(poll), look, store.followWrites))
 
-  /** Offers the element that a new row, or a row of a new generation, waits for. */
-  const offer = Effect.fnUntraced(
-    function* (row: Row, delay?: Duration.Input) {
-      const span = yield* OfferedBy
-      const { generation, idempotencyKey: key } = row
-      const element = { key, generation, ...(span !== undefined && { span }) }
-      return yield* queue.offer(element, { id: elementId(row), delay })
-    },
-    // Texts and a number can always be written.
-    Effect.catchTag("SchemaError", Effect.die)
-  )
-  const publish = (row: Row) =>
-    store.afterCommit(Effect.asVoid(Effect.andThen(PubSub.publish(written, row), wake(row.idempotencyKey))))
+  /** Opened when this process writes a row that is due. */
+  const isDue = Latch.makeUnsafe()
+  const publish = (row: Row, isQueued: boolean) =>
+    store.afterCommit(
+      Effect.gen(function* () {
+        if (isQueued) yield* isDue.open
+        yield* PubSub.publish(written, row)
+        yield* wake(row.idempotencyKey)
+      })
+    )
 
-  /** Inserts and queues a row; false where there is a row with its key. */
-  const insert = Effect.fnUntraced(function* (row: Row) {
+  /** Inserts a row, which is due at once; false where there is a row with its key. */
+  const insert = Effect.fnUntraced(function* (wanted: Row) {
+    const row = { ...wanted, offeredBy: yield* OfferedBy }
     if (!(yield* store.insert(row))) return false
-    yield* offer(row)
-    yield* publish(row)
+    yield* publish(row, true)
     yield* store.afterCommit(countChange(row))
     return true
   })
 
   /**
    * Changes a row, and writes the event of its history if there is one; `undefined` where another process changed it
-   * first. A row of a new generation gets a new element, after `delay`, and a worker drops the element that it had. A row
-   * that no longer counts against the cap of a day is subtracted from the sum of that day. Either needs a transaction
-   * around the change.
+   * first. A row that no longer counts against the cap of a day is subtracted from the sum of that day, which needs a
+   * transaction around the change.
    */
   const change = Effect.fnUntraced(function* (
     row: Row,
@@ -114,40 +90,42 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { account, po
     options: {
       /** Another condition: see `update` of the store. */
       readonly only?: Fragment
-      readonly delay?: Duration.Input | undefined
+      /** A worker takes the row after this time. Default: when its lease ends, or when the worker gives it back. */
+      readonly dueIn?: Duration.Duration | undefined
     } = {}
   ) {
-    const to: Row = { ...row, ...changes, updatedAt: yield* Clock.currentTimeMillis, version: row.version + 1 }
-    if (!(yield* store.update(row, to, event && entryOf(event, to), options.only))) return undefined
+    const { dueIn, only } = options
+    const offeredBy = dueIn === undefined ? row.offeredBy : ((yield* OfferedBy) ?? row.offeredBy)
+    const updatedAt = yield* Clock.currentTimeMillis
+    const to: Row = { ...row, ...changes, offeredBy, updatedAt, version: row.version + 1 }
+    const conditions = { dueIn: dueIn && Duration.toMillis(dueIn), only }
+    if (!(yield* store.update(row, to, event && entryOf(event, to), conditions))) return undefined
     if (row.countedDay !== null && to.countedDay === null) yield* store.accounts.unspend(row.countedDay, row.amount)
-    if (to.generation !== row.generation) yield* offer(to, options.delay)
-    yield* publish(to)
+    yield* publish(to, dueIn !== undefined)
     if (to.state !== row.state) yield* store.afterCommit(countChange(to))
     return to
   })
 
-  /** Queues a row anew. */
-  const requeue = (row: Row, delay?: Duration.Input, changes: Changes = {}) =>
-    store.shortTransaction(change(row, { ...changes, generation: row.generation + 1 }, undefined, { delay }))
-
   /**
    * Changes a row by a step, and repeats it where another process changed the row first. `undefined` of a step changes
-   * nothing.
+   * nothing. A row that `isQueued` is due at once.
    */
   const changeBy = Effect.fnUntraced(function* <E>(
     row: Row | undefined,
     step: (row: Row) => Effect.Effect<Changes | undefined, E>,
-    eventOf: (row: Row) => Event
+    eventOf: (row: Row) => Event,
+    isQueued: (row: Row) => boolean = () => false
   ) {
     let current = row
     while (current !== undefined) {
       const changes = yield* step(current)
-      const next = changes === undefined ? current : yield* change(current, changes, eventOf(current))
+      const dueIn = isQueued({ ...current, ...changes }) ? Duration.zero : undefined
+      const next = changes === undefined ? current : yield* change(current, changes, eventOf(current), { dueIn })
       if (next !== undefined) return next
       current = yield* store.get(current.idempotencyKey)
     }
     return undefined
   })
 
-  return { store, queue, written, changeOf, insert, change, requeue, changeBy }
+  return { store, isDue, written, changeOf, insert, change, changeBy }
 })

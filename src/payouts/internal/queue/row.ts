@@ -35,8 +35,8 @@ export const Row = Schema.Struct({
   /** A short check of the request, which is compared after the request was deleted. */
   requestCheck: Schema.String,
   state: PayoutState.pipe(Schema.withConstructorDefault(Effect.succeed("accepted" as const))),
-  /** The number of its current element in the queue. 0: it has none. */
-  generation: startingAt(0),
+  /** The span of the operation by which it is to be sent, as `traceId-spanId`. */
+  offeredBy: orNull(Schema.String),
   sends: startingAt(0),
   /** When the first request whose result is not known may have left. */
   mayHaveLeftAt: orNull(Int),

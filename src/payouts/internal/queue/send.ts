@@ -7,7 +7,6 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Semaphore from "effect/Semaphore"
-import type { PersistedQueueError } from "effect/persistence/PersistedQueue"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Payments } from "../../../client/Payments.ts"
 import { PaymentsPolicy } from "../../../client/PaymentsPolicy.ts"
@@ -84,10 +83,7 @@ export const makeSend = ({
   readonly core: Core
   readonly gate: Gate
   readonly obstacle: (row: Row.Row, account: Account, now: number) => ParkedBecause | undefined
-  readonly park: (
-    row: Row.Row,
-    because: ParkedBecause
-  ) => Effect.Effect<void, SqlError | PersistedQueueError | TryAgain>
+  readonly park: (row: Row.Row, because: ParkedBecause) => Effect.Effect<void, SqlError | TryAgain>
   readonly payments: Payments["Service"]
   readonly seal: Seal
   readonly settings: Settings
@@ -132,7 +128,8 @@ export const makeSend = ({
   const waitForTomorrow = Effect.fnUntraced(function* (row: Row.Row, account: Account) {
     const { readAt } = yield* accounts.get
     const { day, left } = dayOf(readAt, settings.zone)
-    yield* core.requeue(row, left, Row.wait(row, account, yield* Clock.currentTimeMillis, "DailyCap"))
+    const changes = Row.wait(row, account, yield* Clock.currentTimeMillis, "DailyCap")
+    yield* core.change(row, changes, undefined, { dueIn: left })
     yield* Effect.annotateCurrentSpan(attributesOf(row))
     yield* log(
       "Warn",
@@ -272,7 +269,7 @@ export const makeSend = ({
     const wait = waitOf(after, account, failure, end)
     yield* logAgain(row, after, failure, wait)
     if (wait === undefined) return failure._tag
-    yield* core.requeue(after, wait)
+    yield* core.change(after, {}, undefined, { dueIn: wait })
     return undefined
   })
 }

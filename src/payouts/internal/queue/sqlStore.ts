@@ -8,28 +8,25 @@ import type { Fragment, Statement } from "effect/sql/Statement"
 import * as Str from "effect/String"
 import * as Struct from "effect/Struct"
 import { type Database, inTransaction, isOneOf, locked, requireOwnTransaction } from "../../../durable/Database.ts"
-import { healLost } from "../../../durable/Lost.ts"
+import { makeDue } from "../../../durable/Due.ts"
 import { followWrites, soleWritesOf } from "../../../internal/soleWriter.ts"
-import { defaultAccount } from "./account.ts"
 import { makeAccountStore } from "./accountStore.ts"
 import { Count, Row } from "./row.ts"
+import type { Settings } from "./settings.ts"
 import { accountKey, type Place, type Store, type Stored } from "./store.ts"
 import { ended as endedStates, open as openStates } from "./tables.ts"
-
-/** The name of an account's queue of payouts. The number is the version of its elements. */
-export const queueNameOf = (account: string) =>
-  account === defaultAccount ? "effect-pix/payouts/1" : `effect-pix/payouts/1/${account}`
 
 const table = "effect_pix_payouts"
 const historyTable = "effect_pix_payout_history"
 
+const decodeRow = Schema.decodeUnknownEffect(Row)
 const decodeRows = Schema.decodeUnknownEffect(Schema.Array(Row))
 const decodeCounts = Schema.decodeUnknownEffect(Schema.Array(Count))
 
 /** The column of a field. */
 const columnOf = (field: string) => Str.camelToSnake(field)
 
-export const make = (database: Database, account: string): Store => {
+export const make = (database: Database, { account, lease }: Settings): Store => {
   const { dialect, sql } = database
   const payouts = sql(table)
   const accounts = makeAccountStore(database, account)
@@ -40,13 +37,14 @@ export const make = (database: Database, account: string): Store => {
       .map((field) => `${columnOf(field)} AS "${field}"`)
       .join(", ")
   )
+  const nothing = sql.literal("")
   const open = sql.literal(openStates)
   const ended = sql.literal(endedStates)
   const select = (rest: ReturnType<typeof sql.literal>) =>
     Effect.flatMap(sql`SELECT ${all} FROM ${payouts} ${rest}`, (rows) => Effect.orDie(decodeRows(rows)))
   const page = (column: "submitted_at" | "updated_at", state: string | undefined, after: Place, limit: number) => {
     const at = sql(column)
-    const inState = state === undefined ? sql.literal("") : sql`state = ${state} AND`
+    const inState = state === undefined ? nothing : sql`state = ${state} AND`
     return select(sql`WHERE ${ofAccount} AND ${inState} (${at}, idempotency_key) > (${after.at}, ${after.key})
       ORDER BY ${at}, idempotency_key LIMIT ${limit}`)
   }
@@ -107,22 +105,14 @@ export const make = (database: Database, account: string): Store => {
       )
     ).pipe(Effect.repeat({ while: ({ length }) => length === 1000 }), Effect.asVoid)
 
-  const heal =
-    (where: string): Store["healLost"] =>
-    (healRow) =>
-      healLost(
-        database,
-        {
-          queueName: queueNameOf(account),
-          table,
-          key: "idempotency_key",
-          element: sql.literal(
-            "(idempotency_key || '#' || CAST(submitted_at AS VARCHAR(20)) || '#' || CAST(generation AS VARCHAR(20)))"
-          ),
-          where: sql`${ofAccount} AND ${open} AND ${sql.literal(where)}`
-        },
-        healRow
-      )
+  const due = makeDue(database, {
+    table,
+    key: "idempotency_key",
+    where: sql`${ofAccount} AND ${open}`,
+    columns: all,
+    // A payout waits at most for the next day.
+    longest: Math.max(lease, 25 * 3_600_000)
+  })
 
   return {
     accounts,
@@ -137,16 +127,17 @@ export const make = (database: Database, account: string): Store => {
         ({ length }) => length > 0
       ),
     get: (key) => Effect.map(select(sql`WHERE ${ofAccount} AND idempotency_key = ${key}`), ([row]) => row),
-    update: (from, to, entry, only) => {
+    update: Effect.fnUntraced(function* (from, to, entry, { dueIn, only }) {
       const changed = Record.filter({ ...to }, (value, field) => value !== from[field as keyof Row]) // a field of a row
-      const statement = sql<{ readonly version: unknown }>`UPDATE ${payouts} SET ${sql.update(
+      const isDue = dueIn === undefined ? nothing : sql`${yield* due.dueIn(dueIn)},`
+      const statement = sql<{ readonly version: unknown }>`UPDATE ${payouts} SET ${isDue} ${sql.update(
         Record.mapKeys(changed, columnOf)
       )} WHERE ${ofAccount} AND idempotency_key = ${from.idempotencyKey} AND version = ${from.version}
-        ${only === undefined ? sql.literal("") : sql`AND ${only}`} RETURNING version`
+        ${only === undefined ? nothing : sql`AND ${only}`} RETURNING version`
       return entry === undefined
-        ? Effect.map(statement, ({ length }) => length > 0)
-        : recorded(statement, from.idempotencyKey, entry)
-    },
+        ? (yield* statement).length > 0
+        : yield* recorded(statement, from.idempotencyKey, entry)
+    }),
     history: (key) =>
       Effect.map(
         sql<{ readonly entry: string }>`SELECT entry AS "entry" FROM ${histories}
@@ -161,8 +152,8 @@ export const make = (database: Database, account: string): Store => {
           WHERE ${open} AND ${hasKeyOf(unpacked(JSON.stringify(keys)))}`,
         (rows) => rows.map(({ key }) => key)
       ),
-    healInserted: heal("generation = 0"),
-    healLost: heal("generation > 0"),
+    due,
+    readTaken: (row) => Effect.orDie(decodeRow(row)),
     counts: Effect.flatMap(
       sql`SELECT state AS "state", waits_for AS "waitsFor", COUNT(*) AS "count", MIN(submitted_at) AS "oldest",
           SUM(amount) AS "amount" FROM ${payouts}

@@ -6,7 +6,7 @@ import type * as Scope from "effect/Scope"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 import type { ForeignTransaction } from "../../../durable/Database.ts"
-import type { LostRow } from "../../../durable/Lost.ts"
+import type { Due } from "../../../durable/Due.ts"
 import type { NextWrite } from "../../../internal/soleWriter.ts"
 import type { PayoutState } from "../../PayoutStatus.ts"
 import type { AccountStore } from "./accountStore.ts"
@@ -20,9 +20,6 @@ export interface Place {
   readonly at: number
   readonly key: string
 }
-
-/** Calls `heal` for each row that it finds, and returns their number. */
-type Heal = <E>(heal: (row: LostRow) => Effect.Effect<unknown, E>) => Effect.Effect<number, E | SqlError>
 
 /** The key of an account's own changes in the history. No payout has it, since the keys of payouts have a hash. */
 export const accountKey = "account"
@@ -45,9 +42,14 @@ export interface Store {
   readonly get: (key: string) => Stored<Row | undefined>
   /**
    * Whether the row was changed, with its entry of the history: another process may have changed it first. `only` is one
-   * more condition.
+   * more condition. With `dueIn`, in milliseconds, nobody has taken it then, and it is due after that time.
    */
-  readonly update: (from: Row, to: Row, entry: string | undefined, only?: Fragment) => Stored<boolean>
+  readonly update: (
+    from: Row,
+    to: Row,
+    entry: string | undefined,
+    options: { readonly only?: Fragment | undefined; readonly dueIn?: number | undefined }
+  ) => Stored<boolean>
   /** The entries of a key, the oldest first. */
   readonly history: (key: string) => Stored<ReadonlyArray<string>>
   /** The oldest first. */
@@ -56,10 +58,10 @@ export interface Store {
   readonly changed: (after: Place, limit: number) => Stored<ReadonlyArray<Row>>
   /** The given keys whose rows are open. */
   readonly open: (keys: ReadonlyArray<string>) => Stored<ReadonlyArray<string>>
-  /** The open rows that have never had an element: another program inserted them. */
-  readonly healInserted: Heal
-  /** The open rows whose element is no longer in the queue. */
-  readonly healLost: Heal
+  /** The open rows, which wait for a worker. */
+  readonly due: Due
+  /** A row that was taken. One that cannot be read is a defect. */
+  readonly readTaken: (row: unknown) => Effect.Effect<Row>
   /** How many payouts are accepted, unknown and parked, by what they wait for. */
   readonly counts: Stored<ReadonlyArray<Count>>
   /**

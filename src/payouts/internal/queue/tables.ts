@@ -9,6 +9,7 @@
  *
  * A migration that was published is never edited.
  */
+import { dueColumns } from "../../../durable/Due.ts"
 import type { Tables } from "../../../durable/Tables.ts"
 
 const states = "'accepted', 'posted', 'settled', 'failed', 'refused', 'unknown', 'parked'"
@@ -31,7 +32,8 @@ const create = (types: { readonly now: string; readonly boolean: string; readonl
   request TEXT,
   request_check TEXT NOT NULL,
   state VARCHAR(10) NOT NULL DEFAULT 'accepted' CHECK (state IN (${states})),
-  generation INTEGER NOT NULL DEFAULT 0,
+  ${dueColumns(types.now)},
+  offered_by VARCHAR(49),
   sends INTEGER NOT NULL DEFAULT 0,
   may_have_left_at BIGINT,
   fingerprint VARCHAR(40),
@@ -55,8 +57,7 @@ const create = (types: { readonly now: string; readonly boolean: string; readonl
   "CREATE INDEX effect_pix_payouts_submitted ON effect_pix_payouts (account, submitted_at, idempotency_key)",
   "CREATE INDEX effect_pix_payouts_state ON effect_pix_payouts (account, state, submitted_at, idempotency_key)",
   "CREATE INDEX effect_pix_payouts_changed ON effect_pix_payouts (account, updated_at, idempotency_key)",
-  `CREATE INDEX effect_pix_payouts_open ON effect_pix_payouts (account, idempotency_key) WHERE ${open}`,
-  "CREATE INDEX effect_pix_payouts_unqueued ON effect_pix_payouts (account, idempotency_key) WHERE generation = 0",
+  `CREATE INDEX effect_pix_payouts_open ON effect_pix_payouts (account, due_at) WHERE ${open}`,
   `CREATE INDEX effect_pix_payouts_data ON effect_pix_payouts (account, updated_at) WHERE ${ended} AND request IS NOT NULL`,
   `CREATE TABLE effect_pix_payout_accounts (
   account VARCHAR(32) PRIMARY KEY,

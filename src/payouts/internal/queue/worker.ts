@@ -6,19 +6,20 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import type { PersistedQueueError } from "effect/persistence/PersistedQueue"
 import * as Predicate from "effect/Predicate"
 import type { SqlError } from "effect/sql/SqlError"
 import { inSpan, log } from "../../../internal/spans.ts"
 import { Payments } from "../../../client/Payments.ts"
 import { mapDatabaseError } from "../../../durable/Database.ts"
-import { orTryAgain, TryAgain, delayInterrupt, work } from "../../../durable/Work.ts"
+import type { DueRow } from "../../../durable/Due.ts"
+import { orTryAgain, TryAgain, delayInterrupt } from "../../../durable/Work.ts"
+import { workRows } from "../../../durable/WorkRows.ts"
 import type { ParkedBecause } from "../../PayoutStatus.ts"
 import type { Seal } from "../../PayoutQueueOptions.ts"
 import { payoutKey } from "../content.ts"
 import { inWords, namesOf } from "../machine.ts"
 import type { Account } from "./account.ts"
-import { type Core, type Element, linksOf, OfferedBy } from "./core.ts"
+import { type Core, linksOf } from "./core.ts"
 import { makeGate } from "./gate.ts"
 import { readRequest } from "./request.ts"
 import * as Row from "./row.ts"
@@ -31,7 +32,7 @@ import { attributesOf, attributesOfKey, identityOf } from "./signals.ts"
 const name = "Payouts"
 
 /** Tries again later where the database fails. */
-const retrying = <A, R>(effect: Effect.Effect<A, SqlError | PersistedQueueError | TryAgain, R>) =>
+const retrying = <A, R>(effect: Effect.Effect<A, SqlError | TryAgain, R>) =>
   Effect.catchTag(mapDatabaseError("send")(effect), "DatabaseError", ({ reason }) => new TryAgain({ reason }))
 
 export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Settings, seal: Seal) {
@@ -87,24 +88,17 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
     (effect, row) => Effect.annotateLogs(orTryAgain(name, attributesOf(row))(retrying(effect)), namesOf(row))
   )
 
-  const handle = (element: Element) =>
+  const handle = (taken: DueRow) =>
     Effect.gen(function* () {
-      const row = yield* retrying(store.get(element.key))
-      // The element was delivered twice, or was replaced by a newer one.
-      if (row === undefined || row.generation !== element.generation || !Row.isOpen(row)) return
+      const row = yield* store.readTaken(taken)
       yield* inSpan(
         "PayoutQueue.send",
-        { kind: "internal", attributes: identityOf(row), root: true, links: linksOf(element) },
+        { kind: "internal", attributes: identityOf(row), root: true, links: linksOf(row) },
         () => sendIfAllowed(row)
       )
-    }).pipe(Effect.provideService(OfferedBy, element.span))
+    }).pipe(orTryAgain(name, attributesOfKey(taken.key)))
 
-  return {
-    run: work(core.queue, {
-      name,
-      concurrency: settings.concurrency,
-      attributesOf: ({ key }) => attributesOfKey(key),
-      handle
-    })
-  }
+  const { concurrency, lease, poll } = settings
+  const { due, followWrites } = store
+  return { run: workRows({ name, due, concurrency, lease, poll, isDue: core.isDue, followWrites, handle }) }
 })

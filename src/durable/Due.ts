@@ -1,0 +1,100 @@
+/**
+ * Rows that wait for a worker, leased by the database itself. The time in `due_at` is a delay, a back-off and a lease in one: a
+ * worker that takes a row moves it by the lease, a retry moves it by its delay, and a person's step moves it to now. So a row is
+ * never in a queue that has lost it.
+ *
+ * Details: delivery is at least once. If a process dies or is suspended, the leases of its rows end, and they are due again.
+ * PostgreSQL compares times by its own clock; a SQLite file belongs to one process, whose `Clock` decides.
+ */
+import * as Effect from "effect/Effect"
+import type { Fragment } from "effect/sql/Statement"
+import type { SqlError } from "effect/sql/SqlError"
+import { type Database, isOneOf, locked } from "./Database.ts"
+import { databaseNow } from "./Now.ts"
+
+/** The columns of a table whose rows wait, as SQL. A row that another program inserts is due at once. */
+export const dueColumns = (now: string): string =>
+  `due_at BIGINT NOT NULL DEFAULT (${now}),\n  taken_by VARCHAR(36),\n  tries INTEGER NOT NULL DEFAULT 0`
+
+/** The rows of one table that wait. */
+export interface DueOptions {
+  readonly table: string
+  /** The column that names a row among those of `where`. */
+  readonly key: string
+  /** Which rows wait, as SQL. An index on `due_at` has the same condition. */
+  readonly where: Fragment
+  /** What is read of a row that is taken, as SQL. */
+  readonly columns: Fragment
+  /** The longest wait of a row, in milliseconds. */
+  readonly longest: number
+}
+
+/** A row that is due, as the driver gives it, with the columns that were asked for. */
+export interface DueRow {
+  readonly key: string
+  /** How often it was taken since it was written last, with this time. */
+  readonly tries: number
+}
+
+/** A row that was taken: only its taker renews it and gives it back. */
+export interface Taken {
+  readonly key: string
+  /** A token of this take. */
+  readonly taker: string
+}
+
+export type Due = ReturnType<typeof makeDue>
+
+export const makeDue = (database: Database, { columns, key, longest, table, where }: DueOptions) => {
+  const { dialect, sql } = database
+  const rows = sql(table)
+  const place = dialect === "pg" ? "ctid" : "rowid"
+  /** A number of milliseconds from now, as SQL. */
+  const fromNow = (millis: number): Effect.Effect<Fragment> =>
+    Effect.map(databaseNow(database), (now) => sql`${now} + CAST(${Math.ceil(millis)} AS BIGINT)`)
+  /** The program's clock may have been ahead when a row was written: it waits no longer than a row may. */
+  const bringForward = (now: Fragment): Effect.Effect<number, SqlError> =>
+    Effect.as(sql`UPDATE ${rows} SET due_at = ${now} WHERE ${where} AND due_at > ${now} + ${longest}`, 0)
+
+  return {
+    /** What a row has that is due after a number of milliseconds, and that nobody has taken, as SQL for an UPDATE. */
+    dueIn: (millis: number): Effect.Effect<Fragment> =>
+      Effect.map(fromNow(millis), (at) => sql`due_at = ${at}, taken_by = NULL, tries = 0`),
+    /** Takes at most so many of the rows that are due, the oldest first, for the time of the lease in milliseconds. */
+    take: (taker: string, lease: number, most: number): Effect.Effect<ReadonlyArray<DueRow>, SqlError> =>
+      Effect.flatMap(Effect.all([fromNow(0), fromNow(lease)]), ([now, until]) => {
+        const due = sql`SELECT ${sql(place)} FROM ${rows} WHERE ${where} AND due_at <= ${now}
+          ORDER BY due_at LIMIT ${most} ${locked(database)}`
+        return sql<DueRow>`UPDATE ${rows} SET due_at = ${until}, taken_by = ${taker}, tries = tries + 1
+          WHERE ${isOneOf(database, place, due)} RETURNING ${columns}, ${sql(key)} AS "key", tries AS "tries"`
+      }),
+    /** Renews the leases of rows, for the time of the lease in milliseconds. */
+    renew: (held: ReadonlyArray<Taken>, lease: number): Effect.Effect<unknown, SqlError> =>
+      Effect.flatMap(fromNow(lease), (until) => {
+        const keys = held.map((taken) => taken.key)
+        const takers = new Set(held.map(({ taker }) => taker))
+        return sql`UPDATE ${rows} SET due_at = ${until}
+          WHERE ${where} AND ${sql.in(key, keys)} AND ${sql.in("taken_by", [...takers])}`
+      }),
+    /** Gives a row back, which is due after a number of milliseconds. */
+    giveBack: (taken: Taken, millis: number): Effect.Effect<unknown, SqlError> =>
+      Effect.flatMap(
+        fromNow(millis),
+        (at) => sql`UPDATE ${rows} SET due_at = ${at}, taken_by = NULL
+          WHERE ${where} AND ${sql(key)} = ${taken.key} AND taken_by = ${taken.taker}`
+      ),
+    /** In how many milliseconds the next row is due; `Infinity` where none waits. */
+    untilNext: Effect.flatMap(databaseNow(database), (now) =>
+      Effect.flatMap(
+        sql<{ readonly first: unknown; readonly last: unknown }>`
+          SELECT MIN(due_at) - ${now} AS "first", MAX(due_at) - ${now} AS "last" FROM ${rows} WHERE ${where}`,
+        ([row]) => {
+          if (row === undefined || row.first === null) return Effect.succeed(Infinity)
+          return dialect === "sqlite" && Number(row.last) > longest
+            ? bringForward(now)
+            : Effect.succeed(Math.max(0, Number(row.first)))
+        }
+      )
+    )
+  }
+}

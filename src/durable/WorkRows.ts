@@ -1,0 +1,99 @@
+/**
+ * The fibers that handle the rows that are due.
+ *
+ * Gotcha: a row may be handled twice, even while its earlier handler runs. Its last write has to be conditional.
+ */
+import * as SecureRandom from "effect/crypto/SecureRandom"
+import * as Cause from "effect/Cause"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as FiberSet from "effect/FiberSet"
+import * as Latch from "effect/Latch"
+import type * as Scope from "effect/Scope"
+import type { NextWrite } from "../internal/soleWriter.ts"
+import type { Due, DueRow, Taken } from "./Due.ts"
+import { makeWarn, noAnswer, repeatedly, type TryAgain } from "./Work.ts"
+
+/** How the rows of a table are taken and handled. Times are in milliseconds. */
+export interface WorkOptions<R> {
+  /** The name of the worker in the log. */
+  readonly name: string
+  readonly due: Due
+  readonly concurrency: number
+  /** How long a row is leased without a renewal. */
+  readonly lease: number
+  /** How often it looks for rows that other processes have written. */
+  readonly poll: number
+  /** Opened when this process writes a row that is due. */
+  readonly isDue: Latch.Latch
+  readonly followWrites: Effect.Effect<NextWrite, never, Scope.Scope>
+  /** Success: the handler has written what becomes of the row. A failure gives the row back, for a later try. */
+  readonly handle: (row: DueRow) => Effect.Effect<void, TryAgain, R>
+}
+
+/** After how many milliseconds a row is tried again: 1, 2, 4 seconds, and so on, up to 5 minutes. */
+const backoff = (tries: number) => Math.min(1000 * 2 ** (tries - 1), 300_000)
+
+/** Takes rows and handles `concurrency` of them at the same time, until it is interrupted. */
+export const workRows = <R>(options: WorkOptions<R>): Effect.Effect<never, never, R> =>
+  Effect.gen(function* () {
+    const { concurrency, due, isDue, lease, name, poll } = options
+    const held = new Set<Taken>()
+    const isFree = Latch.makeUnsafe(true)
+    const isHolding = Latch.makeUnsafe()
+    const handling = yield* FiberSet.make<void>()
+    const nextWrite = yield* options.followWrites
+    const warn = makeWarn(noAnswer(name))
+    // Most looks find nothing, so they make no spans.
+    const quietly = Effect.withTracerEnabled(false)
+
+    const giveBack = (taken: Taken, { tries }: DueRow, cause: Cause.Cause<TryAgain>) => {
+      const millis = Cause.hasInterrupts(cause) ? 0 : backoff(tries)
+      // Where the database does not answer, the lease ends.
+      return Effect.andThen(Effect.ignore(quietly(due.giveBack(taken, millis))), isDue.open)
+    }
+    const handle = (row: DueRow, taken: Taken) =>
+      Effect.uninterruptibleMask((restore) =>
+        Effect.flatMap(Effect.exit(restore(options.handle(row))), (exit) =>
+          Exit.isSuccess(exit) ? Effect.void : giveBack(taken, row, exit.cause)
+        )
+      ).pipe(
+        Effect.ensuring(
+          Effect.sync(() => {
+            held.delete(taken)
+            if (held.size === 0) isHolding.closeUnsafe()
+            isFree.openUnsafe()
+          })
+        )
+      )
+
+    const takeSome = Effect.gen(function* () {
+      yield* isFree.await
+      isDue.closeUnsafe()
+      const most = concurrency - held.size
+      const taker = SecureRandom.uuidV4Unsafe()
+      const rows = yield* quietly(due.take(taker, lease, most))
+      for (const row of rows) {
+        const taken = { key: row.key, taker }
+        held.add(taken)
+        isHolding.openUnsafe()
+        if (held.size >= concurrency) isFree.closeUnsafe()
+        yield* FiberSet.run(handling, handle(row, taken))
+      }
+      if (rows.length === most) return
+      const millis = yield* quietly(due.untilNext)
+      // While the machine is suspended its clock goes on, and the timers do not.
+      const nextDue = millis === Infinity ? Effect.never : Effect.sleep(Duration.millis(Math.min(millis, 60_000)))
+      const written = Effect.andThen(Effect.sleep(Duration.millis(poll)), nextWrite)
+      yield* Effect.raceAllFirst([isDue.await, nextDue, written])
+    })
+
+    const renew = Effect.suspend(() => (held.size === 0 ? Effect.void : due.renew([...held], lease)))
+    const whileHolding = Effect.succeed(isHolding.await)
+    yield* Effect.forkScoped(repeatedly(`${name}: renewing leases`, Duration.millis(lease / 5), renew, whileHolding))
+    const taking = Effect.catchCause(takeSome, (cause) =>
+      Cause.hasInterrupts(cause) ? Effect.interrupt : Effect.andThen(warn(cause), Effect.sleep("1 second"))
+    )
+    return yield* Effect.forever(taking)
+  }).pipe(Effect.scoped)
