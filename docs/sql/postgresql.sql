@@ -75,7 +75,10 @@ CREATE TABLE effect_pix_payouts (
   request TEXT,
   request_check TEXT NOT NULL,
   state VARCHAR(10) NOT NULL DEFAULT 'accepted' CHECK (state IN ('accepted', 'posted', 'settled', 'failed', 'refused', 'unknown', 'parked')),
-  generation INTEGER NOT NULL DEFAULT 0,
+  due_at BIGINT NOT NULL DEFAULT (CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)),
+  taken_by VARCHAR(36),
+  tries INTEGER NOT NULL DEFAULT 0,
+  offered_by VARCHAR(49),
   sends INTEGER NOT NULL DEFAULT 0,
   may_have_left_at BIGINT,
   fingerprint VARCHAR(40),
@@ -103,9 +106,7 @@ CREATE INDEX effect_pix_payouts_state ON effect_pix_payouts (account, state, sub
 
 CREATE INDEX effect_pix_payouts_changed ON effect_pix_payouts (account, updated_at, idempotency_key);
 
-CREATE INDEX effect_pix_payouts_open ON effect_pix_payouts (account, idempotency_key) WHERE state IN ('accepted', 'unknown');
-
-CREATE INDEX effect_pix_payouts_unqueued ON effect_pix_payouts (account, idempotency_key) WHERE generation = 0;
+CREATE INDEX effect_pix_payouts_open ON effect_pix_payouts (account, due_at) WHERE state IN ('accepted', 'unknown');
 
 CREATE INDEX effect_pix_payouts_data ON effect_pix_payouts (account, updated_at) WHERE state IN ('posted', 'settled', 'failed', 'refused') AND request IS NOT NULL;
 

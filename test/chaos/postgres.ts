@@ -75,15 +75,14 @@ const judged = async ({ gateway, query }: Stage, count: number) => {
   return { violations: violations(count, payouts, ledger), ledger, payouts }
 }
 
-/** The caller's transaction rolls back: nothing may be stored, queued or sent. */
+/** The caller's transaction rolls back: nothing may be stored or sent. */
 export const rollBack = () =>
   onStage(async (stage) => {
     await stage.start("work")
     await stage.run("rollback")
     await pause(500)
-    const queued = await stage.query("SELECT id FROM effect_pix_queue")
     const { ledger, payouts } = await judged(stage, 0)
-    return { stored: payouts.length, queued: queued.length, requests: ledger.requests }
+    return { stored: payouts.length, requests: ledger.requests }
   })
 
 /**

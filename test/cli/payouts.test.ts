@@ -159,7 +159,8 @@ describe.each(databases)("payouts in %s", (_, database) => {
       expect(yield* Effect.orDie(Effect.provide(tablesOf, client))).toBe(count)
 
       yield* Effect.orDie(Effect.provide(fill, asking(client)))
-      for (const table of ["effect_pix_payouts", "effect_pix_queue"]) {
+      {
+        const table = "effect_pix_payouts"
         const newer = Effect.flatMap(
           SqlClient.SqlClient,
           (sql) => sql`INSERT INTO ${sql(`${table}_migrations`)} (migration_id, name) VALUES (99, 'later')`

@@ -120,14 +120,14 @@ describe("a queue whose polls fail", () => {
       const queue = yield* PayoutQueue
       const sql = yield* SqlClient.SqlClient
       const counted = yield* failuresOf("ConstraintError")
-      yield* sql`CREATE TRIGGER broken BEFORE UPDATE ON effect_pix_queue BEGIN SELECT RAISE(ABORT, 'maria@example.com'); END`
+      yield* sql`CREATE TRIGGER broken BEFORE UPDATE ON effect_pix_payouts BEGIN SELECT RAISE(ABORT, 'maria@example.com'); END`
       yield* queue.submit(payout("invoice-1"))
       yield* minutes(3)
       assert.isAbove((yield* failuresOf("ConstraintError")) - counted, 100)
       assert.deepStrictEqual(
         lines,
-        Array.from({ length: 3 }, () => ({
-          text: "effect-pix/payouts/1: the queue did not answer, it is polled again",
+        Array.from({ length: 4 }, () => ({
+          text: "Payouts: the queue did not answer, it is polled again",
           level: "Warn",
           hasCause: false
         }))

@@ -17,11 +17,10 @@ const options: PayoutQueueOptions = { lease: "1 second", poll: "20 millis", conc
 const startWorker = (service: Layer.Layer<Payments>, given = options) =>
   Layer.build(Layer.fresh(Layer.provide(PayoutQueue.layerWorker(given), service)))
 
-/** Ends the lease of an element, so that another worker takes it. */
+/** Ends the lease of a payout, so that another worker takes it. */
 const expireLease = Effect.flatMap(
   SqlClient.SqlClient,
-  (sql) =>
-    sql`UPDATE effect_pix_queue SET acquired_at = NULL, acquired_by = 'another', visible_at = '2000-01-01 00:00:00'`
+  (sql) => sql`UPDATE effect_pix_payouts SET due_at = 0, taken_by = 'another'`
 )
 
 const sqlite = Layer.provideMerge(PayoutQueue.layerClient(options), NodeSqlite.layer({ filename: ":memory:" }))

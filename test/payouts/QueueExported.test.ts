@@ -54,19 +54,18 @@ const incidents = Effect.gen(function* () {
     // After the warning.
     if (logLevel === "Debug" && String(message).includes("failed, and will run again")) hasFailedAgain.openUnsafe()
   })
-  // An earlier process has left a parked payout and a payout whose element is lost.
+  // An earlier process has left a parked payout, and two that wait.
   yield* Effect.gen(function* () {
     const queue = yield* PayoutQueue
-    yield* queue.submitMany([payout("parked"), payout("not queued"), payout("resumed")])
+    yield* queue.submitMany([payout("parked"), payout("waiting"), payout("resumed")])
     yield* queue.park("resumed", operator)
     yield* queue.resume("resumed", operator)
     yield* queue.park("parked", operator)
-    yield* sql`DELETE FROM effect_pix_queue`
   }).pipe(Effect.provide(Layer.fresh(PayoutQueue.layerClient())))
   yield* Effect.gen(function* () {
     const queue = yield* PayoutQueue
     yield* queue.submit(payout("posted"))
-    for (const reference of ["posted", "not queued", "resumed"]) yield* queue.await(reference)
+    for (const reference of ["posted", "waiting", "resumed"]) yield* queue.await(reference)
     yield* queue.submit(payout("too much", cap + 1))
     yield* queue.await("too much")
     yield* queue.submit(payout("tomorrow", cap))
@@ -109,7 +108,7 @@ const incidents = Effect.gen(function* () {
     )
     assert.deepInclude(full, { _tag: "DatabaseError", reason: "DiskFull" })
     yield* sql`PRAGMA max_page_count = 1000000`
-    yield* sql`ALTER TABLE effect_pix_queue RENAME TO effect_pix_elsewhere`
+    yield* sql`ALTER TABLE effect_pix_payouts RENAME TO effect_pix_elsewhere`
     yield* hasFailedAgain.await
   }).pipe(
     Effect.provide(
@@ -185,7 +184,7 @@ describe("what the queue of payouts exports", () => {
       ])
       assert.deepStrictEqual(linked("refused"), [["PayoutQueue.submit"], ["PayoutQueue.retry"]])
       // Its element was lost, and with it the span that made it.
-      assert.deepStrictEqual(linked("not queued"), [[]])
+      assert.deepStrictEqual(linked("waiting"), [[]])
     })
   )
 

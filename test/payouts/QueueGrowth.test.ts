@@ -7,8 +7,7 @@ import { Effect, Fiber, Latch, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { database } from "../../src/durable/Database.ts"
 import { migrate } from "../../src/durable/Tables.ts"
-import { forgetDone, layerQueue } from "../../src/durable/Queue.ts"
-import { make as makeStore, queueNameOf } from "../../src/payouts/internal/queue/sqlStore.ts"
+import { make as makeStore } from "../../src/payouts/internal/queue/sqlStore.ts"
 import type { Store } from "../../src/payouts/internal/queue/store.ts"
 import { tables } from "../../src/payouts/internal/queue/tables.ts"
 import { makeStatements } from "../support/statements.ts"
@@ -26,32 +25,24 @@ const thousands = (count: number) => count * runs(250, 1000)
 const prepare = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* migrate(tables)
-  for (const table of ["effect_pix_payouts", "effect_pix_queue"]) {
-    yield* sql`ALTER TABLE ${sql(table)} SET (autovacuum_enabled = FALSE)`
-  }
-  return { sql, store: makeStore(yield* database, "default") }
+  yield* sql`ALTER TABLE effect_pix_payouts SET (autovacuum_enabled = FALSE)`
+  return { sql, store: makeStore(yield* database, { account: "default", lease: 30_000 }) }
 })
 
-/** Payouts in a state, `from` to `to`, and their elements of the queue. */
+/** Payouts in a state, `from` to `to`. They are due since they were submitted. */
 const insert = (from: number, to: number, state: string, age = 0) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const submitted = Date.now() - age
     // Keys are hashes, so payouts of one time are apart in the index.
     yield* sql`INSERT INTO effect_pix_payouts
-      (idempotency_key, reference, amount, request, request_check, state, generation, submitted_at, updated_at)
-      SELECT 'payout_' || md5(n::text), 'invoice-' || n, 1000, '{"amount":1000,"currency":"BRL"}', 'abc', ${state}, 1,
-        ${submitted} + n / 3, ${submitted} + n / 3
-      FROM generate_series(${sql.literal(`${from}`)}, ${sql.literal(`${to}`)}) AS n`
-    const isOpen = state === "accepted"
-    yield* sql`INSERT INTO effect_pix_queue
-      (id, queue_name, element, state, visible_at, created_at, updated_at)
-      SELECT 'payout_' || md5(n::text) || '#' || (${submitted}::bigint + n / 3) || '#1', ${queueNameOf("default")}, '{}', ${isOpen ? "pending" : "completed"},
-        now(), now(), now() - ${age} * interval '1 millisecond'
+      (idempotency_key, reference, amount, request, request_check, state, due_at, submitted_at, updated_at)
+      SELECT 'payout_' || md5(n::text), 'invoice-' || n, 1000, '{"amount":1000,"currency":"BRL"}', 'abc', ${state},
+        ${submitted} + n / 3, ${submitted} + n / 3, ${submitted} + n / 3
       FROM generate_series(${sql.literal(`${from}`)}, ${sql.literal(`${to}`)}) AS n`
   })
 
-/** The pages of both tables and of their indexes that an effect reads. */
+/** The pages of the table and of its indexes that an effect reads. */
 const pagesOf = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -60,8 +51,8 @@ const pagesOf = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
       yield* sql`SELECT 1`
       const [row] = yield* sql<{ readonly pages: number; readonly scans: number }>`
         SELECT SUM(heap_blks_hit + heap_blks_read + idx_blks_hit + idx_blks_read)::float8 AS pages,
-          (SELECT SUM(seq_scan)::float8 FROM pg_stat_user_tables WHERE relname IN ('effect_pix_payouts', 'effect_pix_queue')) AS scans
-        FROM pg_statio_user_tables WHERE relname IN ('effect_pix_payouts', 'effect_pix_queue')`
+          (SELECT SUM(seq_scan)::float8 FROM pg_stat_user_tables WHERE relname = 'effect_pix_payouts') AS scans
+        FROM pg_statio_user_tables WHERE relname = 'effect_pix_payouts'`
       return row ?? { pages: 0, scans: 0 }
     })
     const before = yield* read
@@ -88,80 +79,48 @@ describe.skipIf(absent !== undefined)(`a payout queue that grows${absent === und
     const { url } = yield* postgres
     // With one connection, the statistics are read after the statements that they count.
     const client = PgClient.layer({ url: Redacted.make(url), maxConnections: 1 })
-    return Layer.provideMerge(layerQueue("test"), client)
+    return client
   })
   const test = (name: string, effect: Effect.Effect<void, unknown, Layer.Success<Effect.Success<typeof connect>>>) =>
     it.live(name, () => Effect.scoped(Effect.flatMap(connect, (layer) => Effect.provide(effect, layer))), 240_000)
 
   for (const statistics of ["none", "stale", "fresh"] as const)
     test(
-      `a search for lost elements reads at most 6 pages for each waiting payout, however many payouts wait (statistics: ${statistics})`,
+      `a worker takes the oldest payouts that are due at a cost that does not depend on how many wait or have ended (statistics: ${statistics})`,
       Effect.gen(function* () {
         const { sql, store } = yield* prepare
-        const search = Effect.map(
-          Effect.flatMap(
-            Effect.sync(() => new Array<string>()),
-            (lost) =>
-              Effect.as(
-                store.healLost(({ key }) => Effect.sync(() => lost.push(key))),
-                lost
-              )
-          ),
-          (lost) => lost.length
-        )
-        // Many more payouts ended than wait.
         yield* insert(1_000_000, 1_000_000 + thousands(40), "posted", day)
         if (statistics === "stale") yield* sql`ANALYZE`
-        const perRow: Array<number> = []
+        const perTake: Array<number> = []
         for (const [from, to] of [
           [1, thousands(5)],
           [thousands(5) + 1, thousands(20)]
         ] as const) {
-          yield* insert(from, to, "accepted")
+          yield* insert(from, to, "accepted", 60_000)
           if (statistics === "fresh") yield* sql`ANALYZE`
-          const { pages } = yield* pagesOf(search)
-          perRow.push(pages / to)
+          const take = Effect.andThen(store.due.take("worker", 30_000, 20), store.due.untilNext)
+          const { pages, scans } = yield* pagesOf(take)
+          assert.strictEqual(scans, 0)
+          perTake.push(pages)
         }
-        assert.isTrue(
-          perRow.every((pages) => pages <= 6),
-          String(perRow)
-        )
-        yield* sql`DELETE FROM effect_pix_queue WHERE sequence % 4 = 0`
-        const [gone] = yield* sql<{ readonly count: number }>`
-          SELECT ${thousands(20)}::int - COUNT(*)::int AS count FROM effect_pix_queue WHERE state = 'pending'`
-        assert.strictEqual(yield* search, gone?.count, "each lost one is found")
-        assert.isAbove(gone?.count ?? 0, thousands(4))
-      })
-    )
-
-  for (const statistics of ["none", "fresh"] as const)
-    test(
-      `a search for inserted payouts reads no payout that waits in the queue (statistics: ${statistics})`,
-      Effect.gen(function* () {
-        const { sql, store } = yield* prepare
-        yield* insert(1, 20_000, "accepted")
-        yield* insert(20_001, 30_000, "posted")
-        if (statistics === "fresh") yield* sql`ANALYZE`
-        const found: Array<string> = []
-        const search = store.healInserted(({ key }) => Effect.sync(() => found.push(key)))
-        const { pages } = yield* pagesOf(search)
-        assert.isAtMost(pages, 20)
-        yield* sql`UPDATE effect_pix_payouts SET generation = 0 WHERE reference IN ('invoice-7', 'invoice-20007')`
-        yield* search
-        assert.deepStrictEqual(found, ["payout_8f14e45fceea167a5a36dedd4bea2543"])
+        const [few = 0, many = 0] = perTake
+        assert.isAtMost(many / few, 2)
+        const taken = yield* sql`SELECT reference FROM effect_pix_payouts WHERE taken_by IS NOT NULL`
+        assert.lengthOf(taken, 40)
       })
     )
 
   for (const state of ["posted", undefined] as const)
     test(
-      `a list of ${state ?? "all"} of four times as many payouts reads at most five times the pages`,
+      `a list of ${state ?? "all"} payouts reads at most one page for four of them, however many there are`,
       Effect.gen(function* () {
         const { store } = yield* prepare
         yield* insert(1, thousands(20), "posted")
         const few = yield* pagesOf(listAll(store, state))
         yield* insert(thousands(20) + 1, thousands(80), "posted")
         const many = yield* pagesOf(listAll(store, state))
-        assert.isAtMost(many.pages / few.pages, 5)
+        assert.isAtMost(few.pages / thousands(20), 0.25)
+        assert.isAtMost(many.pages / thousands(80), 0.25)
         assert.strictEqual(many.scans, 0, "by an index")
         assert.strictEqual(yield* listAll(store, state), thousands(80))
       })
@@ -182,9 +141,8 @@ describe.skipIf(absent !== undefined)(`a payout queue that grows${absent === und
         const rows = yield* pagesOf(
           Effect.provide(store.forget({ data: now - 90 * day, rows: now - 365 * day }), layer)
         )
-        const queue = yield* pagesOf(Effect.provide(forgetDone, layer))
         assert.deepStrictEqual([data.scans, rows.scans], [0, 0], "the payouts are not read from start to end")
-        const perRow = [data.pages / 2500, rows.pages / 2500, queue.pages / 3000]
+        const perRow = [data.pages / 2500, rows.pages / 2500]
         assert.isTrue(
           perRow.every((pages) => pages <= 50),
           String(perRow)
@@ -201,8 +159,6 @@ describe.skipIf(absent !== undefined)(`a payout queue that grows${absent === und
           { state: "parked", count: 500 },
           { state: "posted", count: thousands(57) }
         ])
-        const [elements] = yield* sql<{ readonly count: number }>`SELECT COUNT(*)::int AS count FROM effect_pix_queue`
-        assert.strictEqual(elements?.count, thousands(57))
       })
     )
 
@@ -233,25 +189,7 @@ describe.skipIf(absent !== undefined)(`a payout queue that grows${absent === und
         yield* Fiber.join(forgetting)
         const left = yield* sql`SELECT reference, request IS NOT NULL AS "isWhole" FROM effect_pix_payouts`
         assert.deepStrictEqual(left, [{ reference: "invoice-1", isWhole: true }])
-      }).pipe(Effect.provide(Layer.provideMerge(layerQueue("test"), client)))
+      }).pipe(Effect.provide(client))
     }).pipe(Effect.scoped)
-  )
-
-  test(
-    "finished elements of a large queue are forgotten by an index",
-    Effect.gen(function* () {
-      const { sql } = yield* prepare
-      // One element in a hundred is old enough, at any place in the table.
-      yield* sql`INSERT INTO effect_pix_queue (id, queue_name, element, state, visible_at, created_at, updated_at)
-        SELECT 'payout_' || n || '#1', ${queueNameOf("default")}, '{}', 'completed', now(), now(),
-          now() - CASE WHEN n % 100 = 0 THEN interval '25 hours' ELSE interval '1 hour' END
-        FROM generate_series(1, 300000) AS n`
-      yield* sql`VACUUM ANALYZE effect_pix_queue`
-      const { pages, scans } = yield* pagesOf(forgetDone)
-      assert.strictEqual(scans, 0)
-      assert.isAtMost(pages / 3000, 15)
-      const [left] = yield* sql<{ readonly count: number }>`SELECT COUNT(*)::int AS count FROM effect_pix_queue`
-      assert.strictEqual(left?.count, 297_000)
-    })
   )
 })

@@ -44,7 +44,7 @@ describe("PayoutQueue on SQLite under TestClock", () => {
       const queue = yield* PayoutQueue
       const sql = yield* SqlClient.SqlClient
       yield* queue.submit(payout("invoice-1"))
-      yield* sql`UPDATE effect_pix_queue SET acquired_by = 'dead', acquired_at = CURRENT_TIMESTAMP, attempts = 1`
+      yield* sql`UPDATE effect_pix_payouts SET taken_by = 'dead', due_at = due_at + 30000, tries = 1`
       yield* Layer.build(PayoutQueue.layerWorker({ lease: "30 seconds" }))
       yield* TestClock.adjust("29 seconds")
       assert.strictEqual(yield* stateOf("invoice-1"), "accepted")

@@ -55,7 +55,6 @@ for (const { client, dialect, name, skip } of databases) {
         yield* sql.withTransaction(bill("invoice-2"))
         yield* queue.await("invoice-2")
         assert.isTrue(Option.isNone(yield* queue.status("invoice-1")))
-        assert.strictEqual((yield* sql`SELECT * FROM effect_pix_queue`).length, 1)
         assert.strictEqual((yield* sql`SELECT * FROM invoices`).length, 1)
         assert.strictEqual((yield* paid).length, 1)
       })
@@ -129,7 +128,7 @@ for (const { client, dialect, name, skip } of databases) {
     )
 
     test(
-      "every state is stored and read again, and neither the queue nor an error has a person's data",
+      "every state is stored and read again, and no stored error has a person's data",
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const queue = yield* PayoutQueue
@@ -152,9 +151,6 @@ for (const { client, dialect, name, skip } of databases) {
           ({ reference }) => listed.find((status) => status.reference === reference)?.state
         )
         assert.deepStrictEqual([first, third, fourth], ["refused", "parked", "failed"])
-        const text = print(yield* sql`SELECT * FROM effect_pix_queue`)
-        assert.notInclude(text, "maria")
-        assert.notInclude(text, "invoice-")
         const rows = yield* sql`SELECT error, state FROM effect_pix_payouts`
         assert.notInclude(print(rows), "maria")
       })
@@ -172,22 +168,6 @@ for (const { client, dialect, name, skip } of databases) {
           assert.strictEqual((yield* Effect.flip(insert("k", amount)))._tag, "SqlError")
         }
         assert.strictEqual((yield* Effect.flip(insert("k".repeat(65), "1000")))._tag, "SqlError")
-      })
-    )
-
-    test(
-      "a lost element of the queue is made anew",
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        const queue = yield* PayoutQueue
-        const { parameters, text } = yield* Effect.fromResult(PayoutInsert.make(payout("invoice-1"), { dialect }))
-        // The row now waits for an element that does not exist.
-        yield* sql.withTransaction(
-          Effect.andThen(sql.unsafe(text, parameters), sql`UPDATE effect_pix_payouts SET generation = 5`)
-        )
-        // A worker looks for them when it starts, and every minute.
-        yield* Layer.build(PayoutQueue.layerWorker(fast))
-        assert.strictEqual((yield* queue.await("invoice-1")).state, "posted")
       })
     )
 
@@ -243,7 +223,7 @@ for (const { client, dialect, name, skip } of databases) {
         yield* queue.submitMany(payouts(40))
         const sql = yield* SqlClient.SqlClient
         // Each is either paid by now, or waits for another day.
-        const finished = sql`SELECT 1 FROM effect_pix_payouts WHERE state = 'posted' OR (generation > 1 AND state = 'accepted')`
+        const finished = sql`SELECT 1 FROM effect_pix_payouts WHERE state = 'posted' OR waits_for = 'DailyCap'`
         yield* Effect.repeat(finished, { until: (rows) => rows.length === 40, schedule: Schedule.spaced("50 millis") })
         assert.strictEqual((yield* paid).length, 20)
       }),
@@ -260,7 +240,7 @@ describe("a worker that is stopped", () => {
       const connect = Effect.gen(function* () {
         const client = yield* Layer.build(Layer.fresh(PgClient.layer({ url: Redacted.make(url) })))
         yield* Effect.provide(migrate(tables), client)
-        return makeStore(yield* Effect.provide(database, client), "default")
+        return makeStore(yield* Effect.provide(database, client), { account: "default", lease: 30_000 })
       })
       const [stopped, other] = [yield* connect, yield* connect]
       const holds = yield* Deferred.make<void>()

@@ -2,13 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Logger, Option, Queue, Schedule, Stream } from "effect"
 import { type Payments, PaymentsPolicy } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
-import {
-  PayoutInsert,
-  type PayoutItem,
-  PayoutQueue,
-  type PayoutQueueOptions,
-  type PayoutStatus
-} from "effect-pix/payouts"
+import { PayoutQueue, type PayoutQueueOptions, type PayoutStatus } from "effect-pix/payouts"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
@@ -199,8 +193,8 @@ describe("a payout that its owner settled while its request was under way", () =
   )
 })
 
-describe("an element of the queue that was replaced by a newer one", () => {
-  it.effect("is not sent: a payout that is retried while it waits has one request under way", () =>
+describe("a payout that is retried", () => {
+  it.effect("while it waits has one request under way", () =>
     steering({}, (queue, calls) =>
       Effect.gen(function* () {
         yield* queue.setPaused(true)
@@ -221,12 +215,11 @@ describe("an element of the queue that was replaced by a newer one", () => {
     )
   )
 
-  it.effect("is not sent before the time that the service named for the newer one", () =>
+  it.effect("is not sent again before the time that the service named then", () =>
     Effect.gen(function* () {
       const queue = yield* PayoutQueue
       const sandbox = yield* Sandbox
       const requests = Effect.map(sandbox.requests, ({ length }) => length)
-      // The first element waits for its next attempt, and the element of the operator's retry for the time that the service named.
       yield* sandbox.fault("requestWithdrawal", Fault.resetAfter)
       yield* sandbox.fault("requestWithdrawal", Fault.retryAfter("10 minutes"))
       yield* queue.submit(payout("invoice-1"))
@@ -362,7 +355,7 @@ describe("a database that another program changes", () => {
     )
   )
 
-  it.live("a payout is not accepted where its row or its element cannot be inserted", () =>
+  it.live("a payout is not accepted where its row cannot be inserted", () =>
     onSqlite((calls, sql) =>
       Effect.gen(function* () {
         const queue = yield* PayoutQueue
@@ -370,7 +363,7 @@ describe("a database that another program changes", () => {
         const unkept = yield* Effect.flip(queue.submit(payout("invoice-1")))
         assert.isTrue(unkept._tag === "DatabaseError" && unkept.isRetryable)
         yield* sql`DROP TRIGGER none`
-        yield* sql`CREATE TRIGGER none BEFORE INSERT ON effect_pix_queue BEGIN SELECT RAISE(ABORT, 'maria'); END`
+        yield* sql`CREATE TRIGGER none BEFORE INSERT ON effect_pix_payouts BEGIN SELECT RAISE(ABORT, 'maria'); END`
         const unqueued = yield* Effect.flip(queue.submit(payout("invoice-1")))
         assert.isTrue(unqueued._tag === "DatabaseError" && unqueued.operation === "submit" && !unqueued.isRetryable)
         assert.notInclude(JSON.stringify(unqueued), "maria")
@@ -450,8 +443,7 @@ describe("workers that run one after another on one database", () => {
       yield* queue.submitMany([payout("invoice-3"), payout("invoice-4")])
       const third = yield* Queue.take(calls)
       yield* Deferred.succeed(third.answer, record(third.key))
-      // The other one waits for tomorrow, under another element.
-      yield* Effect.repeat(sql`SELECT 1 FROM effect_pix_payouts WHERE generation = 2`, {
+      yield* Effect.repeat(sql`SELECT 1 FROM effect_pix_payouts WHERE waits_for = 'DailyCap'`, {
         until: (rows) => rows.length === 1,
         schedule: Schedule.spaced("10 millis")
       })
@@ -474,37 +466,6 @@ describe("workers that run one after another on one database", () => {
       yield* take("invoice-2 parked")
       yield* sql`UPDATE effect_pix_payouts SET version = 2, state = 'settled' WHERE reference = 'invoice-1'`
       yield* take("invoice-1 settled")
-    }).pipe(Effect.scoped, Effect.provide(client))
-  )
-
-  it.live("more payouts than two batches that another program inserted are queued at once", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const { layer } = yield* makeService
-      const insert = Effect.fnUntraced(function* (item: PayoutItem) {
-        const { parameters, text } = yield* Effect.fromResult(PayoutInsert.make(item, { dialect: "sqlite" }))
-        yield* sql.unsafe(text, parameters)
-      })
-      yield* sql.withTransaction(Effect.forEach(payouts(1001), insert, { discard: true }))
-      yield* begin(layer, { poll: "1 hour" })
-      yield* Effect.repeat(sql`SELECT 1 FROM effect_pix_payouts WHERE generation = 0`, {
-        until: (rows) => rows.length === 0,
-        schedule: Schedule.spaced("10 millis")
-      })
-    }).pipe(Effect.scoped, Effect.provide(client))
-  )
-
-  it.live("an open payout whose element is marked as done is queued again", () =>
-    Effect.gen(function* () {
-      const queue = yield* PayoutQueue
-      const sql = yield* SqlClient.SqlClient
-      const { calls, layer } = yield* makeService
-      yield* queue.submit(payout("invoice-1"))
-      yield* sql`UPDATE effect_pix_queue SET state = 'completed'`
-      yield* begin(layer, {})
-      const { answer, key } = yield* Queue.take(calls)
-      yield* Deferred.succeed(answer, record(key))
-      assert.strictEqual((yield* queue.await("invoice-1")).state, "posted")
     }).pipe(Effect.scoped, Effect.provide(client))
   )
 })

@@ -26,7 +26,7 @@ const decodeCounts = Schema.decodeUnknownEffect(Schema.Array(Count))
 /** The column of a field. */
 const columnOf = (field: string) => Str.camelToSnake(field)
 
-export const make = (database: Database, { account, lease }: Settings): Store => {
+export const make = (database: Database, { account, lease }: Pick<Settings, "account" | "lease">): Store => {
   const { dialect, sql } = database
   const payouts = sql(table)
   const accounts = makeAccountStore(database, account)
@@ -121,11 +121,17 @@ export const make = (database: Database, { account, lease }: Settings): Store =>
     shortTransaction: (effect) => transaction(dialect === "pg" ? Effect.andThen(idleTimeout, effect) : effect),
     followWrites: followWrites(soleWritesOf(sql)),
     afterCommit: sql.afterCommit,
-    insert: (row) =>
-      Effect.map(
-        sql`INSERT INTO ${payouts} ${sql.insert(Record.mapKeys({ ...row }, columnOf))} ON CONFLICT DO NOTHING RETURNING version`,
+    insert: (row) => {
+      // On PostgreSQL it is due by the clock of the database, which is the column's default.
+      const columns = {
+        ...Record.mapKeys({ ...row }, columnOf),
+        ...(dialect === "sqlite" && { due_at: row.submittedAt })
+      }
+      return Effect.map(
+        sql`INSERT INTO ${payouts} ${sql.insert(columns)} ON CONFLICT DO NOTHING RETURNING version`,
         ({ length }) => length > 0
-      ),
+      )
+    },
     get: (key) => Effect.map(select(sql`WHERE ${ofAccount} AND idempotency_key = ${key}`), ([row]) => row),
     update: Effect.fnUntraced(function* (from, to, entry, { dueIn, only }) {
       const changed = Record.filter({ ...to }, (value, field) => value !== from[field as keyof Row]) // a field of a row
