@@ -183,8 +183,7 @@ describe("what the queue of payouts exports", () => {
         ["PayoutQueue.submit"]
       ])
       assert.deepStrictEqual(linked("refused"), [["PayoutQueue.submit"], ["PayoutQueue.retry"]])
-      // Its element was lost, and with it the span that made it.
-      assert.deepStrictEqual(linked("waiting"), [[]])
+      assert.deepStrictEqual(linked("waiting"), [["PayoutQueue.submitMany"]])
     })
   )
 
