@@ -104,8 +104,6 @@ CREATE INDEX effect_pix_payouts_submitted ON effect_pix_payouts (account, submit
 
 CREATE INDEX effect_pix_payouts_state ON effect_pix_payouts (account, state, submitted_at, idempotency_key);
 
-CREATE INDEX effect_pix_payouts_changed ON effect_pix_payouts (account, updated_at, idempotency_key);
-
 CREATE INDEX effect_pix_payouts_open ON effect_pix_payouts (account, due_at) WHERE state IN ('accepted', 'unknown');
 
 CREATE INDEX effect_pix_payouts_data ON effect_pix_payouts (account, updated_at) WHERE state IN ('posted', 'settled', 'failed', 'refused') AND request IS NOT NULL;

@@ -6,7 +6,6 @@
  * Gotchas:
  * - `by` and `note` are the words of your operators. They are stored and shown as they were given: put no person's data
  *   into them, such as the name or the PIX key of a payee.
- * - The history of a payout is forgotten together with its row (`forget.references`).
  */
 import * as Schema from "effect/Schema"
 import { IdempotencyConflict, OutcomeUnknown } from "../contract/PaymentsError.ts"

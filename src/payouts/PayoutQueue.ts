@@ -130,12 +130,6 @@ export class PayoutQueue extends Context.Service<
       readonly state?: PayoutState | undefined
     }) => Stream.Stream<PayoutStatus, DatabaseError>
     /**
-     * Every payout that is submitted or changes from now on, whichever process changes it. The same state may be emitted
-     * again, as after another attempt; of changes that follow each other quickly only the last may be emitted. The stream
-     * never ends. Amounts are in centavos. Fails with `DatabaseError`.
-     */
-    readonly changes: Stream.Stream<PayoutStatus, DatabaseError>
-    /**
      * What happened to a payout, in order: one entry for each change, with the person and the reason of a step. Amounts
      * are in centavos. Empty where the reference was never submitted, or was forgotten. Fails with `DatabaseError`.
      */

@@ -49,25 +49,18 @@ export interface PayoutQueueOptions extends PayoutClientOptions {
   /** The largest amount of one payout, in centavos; a payout above it is parked. Default: no limit. */
   readonly maxAmount?: number | undefined
   /**
-   * The sum that all processes together may send in a day for the account, in centavos. Unknown payouts count. The rest
-   * waits for the next day. Default: no limit.
+   * The sum that all processes together may send in a day of São Paulo for the account, in centavos. Unknown payouts count. The
+   * rest waits for the next day. Default: no limit.
    */
   readonly dailyCap?: number | undefined
-  /** Where a day begins. Default `America/Sao_Paulo`. */
-  readonly zone?: string | undefined
   /** When the data of payouts that are posted, settled, failed or refused is deleted. */
   readonly forget?:
     | {
         /**
          * How long the request is stored: its PIX key, description and metadata. A refused payout cannot be sent after it.
-         * Default 90 days.
+         * The rest of the row stays, so that a reference is never new again. Default 90 days.
          */
         readonly data?: Duration.Input | undefined
-        /**
-         * How long the rest of the row is stored, longer than `data`. A reference that was forgotten can be paid again.
-         * Default: for ever.
-         */
-        readonly references?: Duration.Input | undefined
       }
     | undefined
 }

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Layer, Metric, Option, Stream } from "effect"
+import { Effect, Layer, Metric, Option, Stream } from "effect"
 import { Money, PaymentsPolicy } from "effect-pix"
 import { type PayoutItem, PayoutQueue, type PayoutQueueOptions } from "effect-pix/payouts"
 import { Fault, Sandbox } from "effect-pix/sandbox"
@@ -338,7 +338,7 @@ describe("an operator", () => {
   )
 })
 
-describe("list and changes", () => {
+describe("a list", () => {
   it.effect("all payouts are listed, the oldest first, beyond the size of a page", () =>
     Effect.gen(function* () {
       const queue = yield* PayoutQueue
@@ -350,23 +350,6 @@ describe("list and changes", () => {
       assert.strictEqual(new Set(listed.map(({ reference }) => reference)).size, 451)
       assert.strictEqual(listed.at(-1)?.reference, "last")
       assert.strictEqual((yield* Stream.runCollect(queue.list({ state: "posted" }))).length, 0)
-    }).pipe(Effect.provide(layerMemory()))
-  )
-
-  it.effect("the last state of every payout is emitted as a change", () =>
-    Effect.gen(function* () {
-      const queue = yield* PayoutQueue
-      const last = new Map<string, string>()
-      const fiber = yield* Effect.forkChild(
-        Stream.runForEach(queue.changes, ({ reference, state }) => Effect.sync(() => last.set(reference, state)))
-      )
-      yield* settle
-      yield* queue.submitMany(payouts(300))
-      yield* Effect.forEach(payouts(300), ({ reference }) => queue.await(reference))
-      yield* TestClock.adjust("10 seconds")
-      assert.strictEqual(last.size, 300)
-      assert.deepStrictEqual([...new Set(last.values())], ["posted"])
-      yield* Fiber.interrupt(fiber)
     }).pipe(Effect.provide(layerMemory()))
   )
 })
@@ -392,9 +375,8 @@ describe("the log and the settings", () => {
           layerMemory({
             concurrency: 0,
             lease: "-1 seconds",
-            zone: "Mars/Olympus",
             dailyCap: 0.5,
-            forget: { data: "10 days", references: "9 days" }
+            forget: { data: "-1 days" }
           })
         )
       )
@@ -402,9 +384,8 @@ describe("the log and the settings", () => {
       assert.deepStrictEqual(error.settings.map(({ setting }) => setting).toSorted(), [
         "concurrency",
         "dailyCap",
-        "forget.references",
-        "lease",
-        "zone"
+        "forget.data",
+        "lease"
       ])
       const endless = yield* Effect.flip(Effect.provide(Effect.asVoid(PayoutQueue), layerMemory({ lease: "Infinity" })))
       assert.include(endless.message, "lease")

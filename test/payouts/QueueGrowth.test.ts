@@ -128,7 +128,7 @@ describe.skipIf(absent !== undefined)(`a payout queue that grows${absent === und
 
   for (const statistics of ["none", "fresh"] as const)
     test(
-      `old payouts are forgotten by an index, 1,000 at a time, at a cost that does not depend on the other payouts (statistics: ${statistics})`,
+      `the requests of old payouts are forgotten by an index, 1,000 at a time, at a cost that does not depend on the other payouts (statistics: ${statistics})`,
       Effect.gen(function* () {
         const { sql, store } = yield* prepare
         yield* insert(1, 2500, "posted", 400 * day)
@@ -137,21 +137,12 @@ describe.skipIf(absent !== undefined)(`a payout queue that grows${absent === und
         if (statistics === "fresh") yield* sql`ANALYZE`
         const { layer, texts } = makeStatements()
         const now = Date.now()
-        const data = yield* pagesOf(Effect.provide(store.forget({ data: now - 90 * day, rows: undefined }), layer))
-        const rows = yield* pagesOf(
-          Effect.provide(store.forget({ data: now - 90 * day, rows: now - 365 * day }), layer)
-        )
-        assert.deepStrictEqual([data.scans, rows.scans], [0, 0], "the payouts are not read from start to end")
-        const perRow = [data.pages / 2500, rows.pages / 2500]
-        assert.isTrue(
-          perRow.every((pages) => pages <= 50),
-          String(perRow)
-        )
-        assert.deepStrictEqual(
-          ["UPDATE", 'DELETE FROM "effect_pix_payouts"'].map(
-            (start) => texts.filter((text) => text.startsWith(start)).length
-          ),
-          [4, 3]
+        const data = yield* pagesOf(Effect.provide(store.forget(now - 90 * day), layer))
+        assert.strictEqual(data.scans, 0, "the payouts are not read from start to end")
+        assert.isAtMost(data.pages / 2500, 50)
+        assert.lengthOf(
+          texts.filter((text) => text.startsWith("UPDATE")),
+          3
         )
         const left = yield* sql<{ readonly state: string; readonly count: number }>`
           SELECT state, COUNT(*)::int AS count FROM effect_pix_payouts WHERE request IS NOT NULL GROUP BY 1 ORDER BY 1`
@@ -171,7 +162,7 @@ describe.skipIf(absent !== undefined)(`a payout queue that grows${absent === und
         yield* insert(1, 2, "refused", 400 * day)
         const before = Date.now() - 90 * day
         const begins = Latch.makeUnsafe()
-        const forget = Effect.andThen(begins.await, store.forget({ data: before, rows: before }))
+        const forget = Effect.andThen(begins.await, store.forget(before))
         // Begun here, it is outside of the transaction.
         const forgetting = yield* Effect.forkScoped(forget)
         const retrying = sql`UPDATE effect_pix_payouts SET state = 'accepted' WHERE reference = 'invoice-1'`

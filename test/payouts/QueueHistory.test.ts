@@ -213,22 +213,6 @@ for (const { layer, name, skip } of sqlStores)
         ])
       })
     )
-
-    test(
-      "is forgotten with the payout, and no other history is",
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        const queue = yield* PayoutQueue
-        yield* scenario
-        yield* sql`UPDATE effect_pix_payouts SET updated_at = updated_at - 60000 WHERE reference = 'refused'`
-        yield* Layer.build(PayoutQueue.layerWorker({ ...fast, forget: { data: "1 second", references: "30 seconds" } }))
-        yield* Effect.repeat(queue.status("refused"), { until: Option.isNone, schedule: Schedule.spaced("20 millis") })
-        assert.deepStrictEqual(yield* queue.history("refused"), [])
-        assert.lengthOf(yield* queue.history("lost"), 7)
-        yield* queue.submit(payout("refused"))
-        assert.deepStrictEqual(yield* linesOf("refused"), ["Submitted > accepted"])
-      })
-    )
   })
 
 describe("tables of an older version", () => {
@@ -285,8 +269,11 @@ describe("a process that is killed before any statement on its database", () => 
         yield* sql.withTransaction(queue.submitMany([payout("invoice-1"), payout("invoice-2")]))
         yield* queue.await("invoice-1")
         yield* sql`UPDATE effect_pix_payouts SET updated_at = updated_at - 60000 WHERE reference = 'lost'`
-        yield* Layer.build(PayoutQueue.layerWorker({ ...fast, forget: { data: "1 second", references: "30 seconds" } }))
-        yield* Effect.repeat(queue.status("lost"), { until: Option.isNone, schedule: Schedule.spaced("20 millis") })
+        yield* Layer.build(PayoutQueue.layerWorker({ ...fast, forget: { data: "1 second" } }))
+        yield* Effect.repeat(sql`SELECT 1 FROM effect_pix_payouts WHERE reference = 'lost' AND request IS NULL`, {
+          until: ({ length }) => length === 1,
+          schedule: Schedule.spaced("20 millis")
+        })
         return stop()
       }).pipe(Effect.scoped, Effect.provide(queueOn(PayoutQueue.layer(fast), file)))
       assert.isAbove(snapshots.length, 30)

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Layer, Logger, Option, Queue, Schedule, Stream } from "effect"
+import { Deferred, Effect, Layer, Logger, Option, Queue, Schedule } from "effect"
 import { type Payments, PaymentsPolicy } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
-import { PayoutQueue, type PayoutQueueOptions, type PayoutStatus } from "effect-pix/payouts"
+import { PayoutQueue, type PayoutQueueOptions } from "effect-pix/payouts"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
@@ -146,32 +146,23 @@ describe("a payout that its owner settled while its request was under way", () =
     )
   }
 
-  it.effect(
-    "as failed during a repeated request has the id of the recorded withdrawal, and is emitted as changed",
-    () =>
-      steering({}, (queue, calls) =>
-        Effect.gen(function* () {
-          yield* queue.submit(payout("invoice-1"))
-          const first = yield* Queue.take(calls)
-          yield* Deferred.fail(first.answer, lost(first.key))
-          yield* TestClock.adjust("10 seconds")
-          const second = yield* Queue.take(calls)
-          const settled = yield* queue.settle("invoice-1", { as: "failed" })
-          assert.isTrue(settled._tag === "Failed" && settled.withdrawalId === undefined)
-          yield* TestClock.adjust("1 millis")
-          const emitted: Array<PayoutStatus> = []
-          yield* Effect.forkChild(
-            Stream.runForEach(queue.changes, (status) => Effect.sync(() => emitted.push(status))),
-            { startImmediately: true }
-          )
-          yield* Deferred.succeed(second.answer, record(second.key))
-          yield* TestClock.adjust("1 minute")
-          assert.deepStrictEqual(
-            emitted.map((status) => status._tag === "Failed" && status.withdrawalId),
-            [record(second.key).id]
-          )
-        })
-      )
+  it.effect("as failed during a repeated request has the id of the recorded withdrawal", () =>
+    steering({}, (queue, calls) =>
+      Effect.gen(function* () {
+        yield* queue.submit(payout("invoice-1"))
+        const first = yield* Queue.take(calls)
+        yield* Deferred.fail(first.answer, lost(first.key))
+        yield* TestClock.adjust("10 seconds")
+        const second = yield* Queue.take(calls)
+        const settled = yield* queue.settle("invoice-1", { as: "failed" })
+        assert.isTrue(settled._tag === "Failed" && settled.withdrawalId === undefined)
+        yield* TestClock.adjust("1 millis")
+        yield* Deferred.succeed(second.answer, record(second.key))
+        yield* TestClock.adjust("1 minute")
+        const failed = yield* statusOf("invoice-1")
+        assert.isTrue(failed._tag === "Failed" && failed.withdrawalId === record(second.key).id)
+      })
+    )
   )
 
   it.effect("is not settled while it is accepted: it is parked first", () =>
@@ -270,32 +261,6 @@ describe("the cap of a day", () => {
         assert.strictEqual(yield* Queue.size(calls), 1)
       })
     )
-  )
-})
-
-describe("changes", () => {
-  it.effect("are emitted once each, however long a reader listens", () =>
-    Effect.gen(function* () {
-      const queue = yield* PayoutQueue
-      const emitted: Array<string> = []
-      const listening = yield* Effect.forkChild(
-        Stream.runForEach(queue.changes, (status) =>
-          Effect.sync(() => emitted.push(`${status.reference} ${"mayHaveLeftAt" in status ? "sent" : status.state}`))
-        )
-      )
-      yield* TestClock.adjust("1 millis")
-      for (const { reference } of payouts(8)) {
-        yield* queue.submit(payout(reference))
-        yield* TestClock.adjust("4 seconds")
-      }
-      yield* TestClock.adjust("1 minute")
-      yield* Fiber.interrupt(listening)
-      assert.strictEqual(new Set(emitted).size, emitted.length)
-      assert.deepStrictEqual(
-        emitted.filter((line) => line.endsWith("posted")),
-        payouts(8).map(({ reference }) => `${reference} posted`)
-      )
-    }).pipe(Effect.provide(layerMemory()))
   )
 })
 
@@ -424,12 +389,14 @@ describe("workers that run one after another on one database", () => {
       const queue = yield* PayoutQueue
       const sql = yield* SqlClient.SqlClient
       const { calls, layer } = yield* makeService
-      // They are 25 hours apart: it is never the same day in both.
-      yield* begin(layer, { dailyCap: 1000, zone: "Pacific/Pago_Pago" })
+      yield* begin(layer, { dailyCap: 1000 })
       yield* queue.submit(payout("invoice-1"))
       const first = yield* Queue.take(calls)
+      // It was counted on the day before.
+      yield* sql`UPDATE effect_pix_payout_days SET day = '2001-01-01'`
+      yield* sql`UPDATE effect_pix_payouts SET counted_day = '2001-01-01'`
       yield* Effect.gen(function* () {
-        yield* begin(layer, { dailyCap: 1000, zone: "Pacific/Kiritimati" })
+        yield* begin(layer, { dailyCap: 1000 })
         yield* queue.submit(payout("invoice-2"))
         const second = yield* Queue.take(calls)
         yield* Deferred.succeed(second.answer, record(second.key))
@@ -448,24 +415,6 @@ describe("workers that run one after another on one database", () => {
         schedule: Schedule.spaced("10 millis")
       })
       assert.strictEqual(yield* Queue.size(calls), 0)
-    }).pipe(Effect.scoped, Effect.provide(client))
-  )
-
-  it.live("a change is emitted also where its time is before that of the last one", () =>
-    Effect.gen(function* () {
-      const queue = yield* PayoutQueue
-      const sql = yield* SqlClient.SqlClient
-      const emitted = yield* Queue.unbounded<string>()
-      yield* Effect.forkScoped(
-        Stream.runForEach(queue.changes, ({ reference, state }) => Queue.offer(emitted, `${reference} ${state}`))
-      )
-      yield* Effect.yieldNow
-      yield* queue.submitMany(payouts(2))
-      yield* sql`UPDATE effect_pix_payouts SET updated_at = updated_at + 1000, version = 2, state = 'parked' WHERE reference = 'invoice-2'`
-      const take = (line: string) => Effect.repeat(Queue.take(emitted), { until: (found) => found === line })
-      yield* take("invoice-2 parked")
-      yield* sql`UPDATE effect_pix_payouts SET version = 2, state = 'settled' WHERE reference = 'invoice-1'`
-      yield* take("invoice-1 settled")
     }).pipe(Effect.scoped, Effect.provide(client))
   )
 })

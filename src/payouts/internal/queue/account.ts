@@ -2,6 +2,7 @@
  * An account as it is in the table, which all its workers share: the sender of its payouts, its pause, and the wait that
  * begins where the service refuses every request alike. Nothing here reads or writes.
  */
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
@@ -17,6 +18,9 @@ export const isAccountName = (name: unknown): name is string =>
 /** What is wrong with another name. */
 export const badAccountName =
   "must be 1 to 32 letters, digits, dots, hyphens or underscores, and begin with a letter or a digit"
+
+/** Where the day of a cap begins. */
+export const zone = DateTime.zoneMakeNamedUnsafe("America/Sao_Paulo")
 
 /** One account. Times are in milliseconds since 1970. */
 export const Account = Schema.Struct({

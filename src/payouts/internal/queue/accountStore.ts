@@ -11,7 +11,7 @@ import * as Str from "effect/String"
 import * as Struct from "effect/Struct"
 import type { Database } from "../../../durable/Database.ts"
 import { databaseNow } from "../../../durable/Now.ts"
-import { Account } from "./account.ts"
+import { Account, zone } from "./account.ts"
 import { Int } from "./columns.ts"
 
 const table = "effect_pix_payout_accounts"
@@ -42,10 +42,10 @@ export const makeAccountStore = (database: Database, account: string) => {
   const update = (changes: Fragment, where: Fragment) =>
     found(sql`UPDATE ${accounts} SET ${changes} WHERE account = ${account} AND ${where} RETURNING account`)
 
-  const todayIn = ({ id }: DateTime.TimeZone.Named): Effect.Effect<Fragment> =>
+  const today: Effect.Effect<Fragment> =
     dialect === "pg"
-      ? Effect.succeed(sql`to_char(clock_timestamp() AT TIME ZONE ${id}, 'YYYY-MM-DD')`)
-      : Effect.map(DateTime.now, (now) => sql`${DateTime.formatIsoDate(DateTime.setZoneNamedUnsafe(now, id))}`)
+      ? Effect.succeed(sql`to_char(clock_timestamp() AT TIME ZONE ${zone.id}, 'YYYY-MM-DD')`)
+      : Effect.map(DateTime.now, (now) => sql`${DateTime.formatIsoDate(DateTime.setZone(now, zone))}`)
 
   return {
     /** The account as it is now. Where it has no row, nobody served or paused it. */
@@ -152,11 +152,11 @@ export const makeAccountStore = (database: Database, account: string) => {
       ),
 
     /** Adds to the sum of today and returns the day; `undefined` where the sum would exceed the cap. */
-    spend: (amount: number, cap: number, zone: DateTime.TimeZone.Named): Effect.Effect<string | undefined, SqlError> =>
+    spend: (amount: number, cap: number): Effect.Effect<string | undefined, SqlError> =>
       Effect.flatMap(
-        todayIn(zone),
-        (today) => sql<{ readonly day: string }>`INSERT INTO ${days} (account, day, spent)
-          SELECT ${account}, ${today}, CAST(${amount} AS BIGINT) WHERE CAST(${amount} AS BIGINT) <= CAST(${cap} AS BIGINT)
+        today,
+        (day) => sql<{ readonly day: string }>`INSERT INTO ${days} (account, day, spent)
+          SELECT ${account}, ${day}, CAST(${amount} AS BIGINT) WHERE CAST(${amount} AS BIGINT) <= CAST(${cap} AS BIGINT)
           ON CONFLICT (account, day) DO UPDATE SET spent = ${days}.spent + excluded.spent
           WHERE ${days}.spent + excluded.spent <= CAST(${cap} AS BIGINT) RETURNING day AS "day"`
       ).pipe(Effect.map(([row]) => row?.day)),

@@ -4,12 +4,9 @@
 import * as Arr from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as PubSub from "effect/PubSub"
 import * as Result from "effect/Result"
-import * as Schedule from "effect/Schedule"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Stream from "effect/Stream"
 import { Centavos } from "../../../pix/Money.ts"
@@ -32,8 +29,6 @@ import type { Place } from "./store.ts"
 
 const { isOpen, statusOf } = Row
 
-/** In milliseconds: `changes` misses no row if the clocks of processes differ by less, and transactions take less time. */
-const overlap = 5000
 const pageSize = 200
 
 /** Runs one operation in its span. Its failures of the database name the operation and drop the database's message. */
@@ -50,19 +45,14 @@ const guard =
 
 type Wrong = PayoutsNotAccepted["wrong"][number]
 
-const paged = (
-  operation: string,
-  page: (after: Place) => Effect.Effect<ReadonlyArray<Row.Row>, SqlError>,
-  first: Place,
-  of: "submittedAt" | "updatedAt"
-) =>
-  Stream.paginate(first, (after) =>
+const paged = (operation: string, page: (after: Place) => Effect.Effect<ReadonlyArray<Row.Row>, SqlError>) =>
+  Stream.paginate({ at: -1, key: "" }, (after: Place) =>
     Effect.map(mapDatabaseError(operation)(page(after)), (rows) => {
       const last = rows.at(-1)
       const next =
         last === undefined || rows.length < pageSize
           ? Option.none<Place>()
-          : Option.some({ at: last[of], key: last.idempotencyKey })
+          : Option.some({ at: last.submittedAt, key: last.idempotencyKey })
       return [rows, next] as const
     })
   )
@@ -184,34 +174,6 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
       })
     )
 
-  const changedAfter = (after: Place) => Effect.withTracerEnabled(store.changed(after, pageSize), false)
-  const changes: Stream.Stream<PayoutStatus, DatabaseError> = Stream.unwrap(
-    Effect.gen(function* () {
-      const nextWrite = yield* store.followWrites
-      const ownChanges = Stream.fromSubscription(yield* PubSub.subscribe(core.written))
-      const began = yield* Clock.currentTimeMillis
-      const emitted = new Map<string, Row.Row>()
-      let lookedAt = began
-      const look = Effect.map(Effect.andThen(nextWrite, Clock.currentTimeMillis), (now) => {
-        // The clocks of other processes differ and their transactions take time, so each look also reads the rows of the time
-        // before the last look, and skips those that were emitted.
-        const since = lookedAt - overlap
-        for (const [key, row] of emitted) if (row.updatedAt < since - overlap) emitted.delete(key)
-        lookedAt = now
-        return paged("changes", changedAfter, { at: since, key: "" }, "updatedAt")
-      })
-      const looks = Stream.repeat(Stream.unwrap(look), Schedule.spaced(Duration.millis(settings.poll)))
-      return Stream.merge(ownChanges, looks).pipe(
-        Stream.filter((row) => {
-          const isNew = row.updatedAt >= began && row.version > (emitted.get(row.idempotencyKey)?.version ?? 0)
-          if (isNew) emitted.set(row.idempotencyKey, row)
-          return isNew
-        }),
-        Stream.map(statusOf)
-      )
-    })
-  )
-
   return {
     // One payout has one status.
     submit: (payout: PayoutItem) =>
@@ -252,10 +214,9 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
       }).pipe(Effect.scoped, Effect.repeat({ while: isOpen }), Effect.map(statusOf), guard("await")),
     list: ({ state }: { readonly state?: PayoutState | undefined } = {}) =>
       Stream.map(
-        paged("list", (after) => store.list(state, after, pageSize), { at: -1, key: "" }, "submittedAt"),
+        paged("list", (after) => store.list(state, after, pageSize)),
         statusOf
       ),
-    changes,
     /** The entries of the table are the library's own: one that cannot be read is a defect. */
     history: (reference: string): Effect.Effect<ReadonlyArray<PayoutChange>, DatabaseError> =>
       find(reference).pipe(

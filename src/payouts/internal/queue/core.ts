@@ -6,7 +6,6 @@ import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
-import * as PubSub from "effect/PubSub"
 import * as RcMap from "effect/RcMap"
 import type { Fragment } from "effect/sql/Statement"
 import * as Tracer from "effect/Tracer"
@@ -31,8 +30,6 @@ export const linksOf = ({ offeredBy }: Row): Array<Tracer.SpanLink> => {
 export type Core = Effect.Success<ReturnType<typeof makeCore>>
 
 export const makeCore = Effect.fnUntraced(function* (store: Store, { poll }: Settings) {
-  /** The rows that this process inserted or changed, published after the commit. */
-  const written = yield* PubSub.sliding<Row>(1024)
   const awaited = yield* RcMap.make({ lookup: (_key: string) => Latch.make() })
   /**
    * A latch that opens when this process changes the payout, or sees that it is not open any more. All waiting fibers of
@@ -61,13 +58,7 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { poll }: Set
   /** Opened when this process writes a row that is due. */
   const isDue = Latch.makeUnsafe()
   const publish = (row: Row, isQueued: boolean) =>
-    store.afterCommit(
-      Effect.gen(function* () {
-        if (isQueued) yield* isDue.open
-        yield* PubSub.publish(written, row)
-        yield* wake(row.idempotencyKey)
-      })
-    )
+    store.afterCommit(Effect.andThen(isQueued ? isDue.open : Effect.void, Effect.asVoid(wake(row.idempotencyKey))))
 
   /** Inserts a row, which is due at once; false where there is a row with its key. */
   const insert = Effect.fnUntraced(function* (wanted: Row) {
@@ -127,5 +118,5 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { poll }: Set
     return undefined
   })
 
-  return { store, isDue, written, changeOf, insert, change, changeBy }
+  return { store, isDue, changeOf, insert, change, changeBy }
 })

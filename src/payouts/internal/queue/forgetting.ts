@@ -7,11 +7,9 @@ import { repeatedly } from "../../../durable/Work.ts"
 import type { Settings } from "./settings.ts"
 import type { Store } from "./store.ts"
 
-export const forgetting = (store: Store, { forget: { data, references } }: Settings) =>
+export const forgetting = (store: Store, { forgetData }: Settings) =>
   repeatedly(
     "Forgetting payouts",
     "1 hour",
-    Effect.flatMap(Clock.currentTimeMillis, (now) =>
-      store.forget({ data: now - data, rows: references === undefined ? undefined : now - references })
-    )
+    Effect.flatMap(Clock.currentTimeMillis, (now) => store.forget(now - forgetData))
   )

@@ -21,7 +21,7 @@ import { log } from "../../../internal/spans.ts"
 import type { Seal } from "../../PayoutQueueOptions.ts"
 import type { ParkedBecause } from "../../PayoutStatus.ts"
 import { causeForAll, inWords, mismatchOf, ofCompany, optionsOf } from "../machine.ts"
-import type { Account } from "./account.ts"
+import { type Account, zone } from "./account.ts"
 import type { Core } from "./core.ts"
 import type { Gate, Permit } from "./gate.ts"
 import { makeRecord } from "./record.ts"
@@ -36,7 +36,7 @@ export const changedMeanwhile = () => new TryAgain({ reason: "ChangedMeanwhile" 
 type Answer = Result.Result<Withdrawal, RequestWithdrawalError>
 
 /** The day of a time, and how long it is until the next day. */
-const dayOf = (now: number, zone: DateTime.TimeZone) => {
+const dayOf = (now: number) => {
   const day = DateTime.setZone(DateTime.makeUnsafe(now), zone)
   const tomorrow = DateTime.startOf(DateTime.add(day, { days: 1 }), "day")
   return { day: DateTime.formatIsoDate(day), left: Duration.millis(DateTime.toEpochMillis(tomorrow) - now) }
@@ -101,7 +101,7 @@ export const makeSend = ({
   const commitMark = Effect.fnUntraced(function* (row: Row.Row, account: Account, fingerprint: string | undefined) {
     const now = yield* Clock.currentTimeMillis
     const { deadline } = yield* PaymentsPolicy
-    const { dailyCap, horizon, lease, zone } = settings
+    const { dailyCap, horizon, lease } = settings
     const underWayUntil = now + Math.min(lease + (millisOf(deadline) ?? horizon), horizon)
     const change = (day: string | null) =>
       Effect.filterOrFail(
@@ -117,7 +117,7 @@ export const makeSend = ({
     if (dailyCap === undefined || row.countedDay !== null) return yield* change(null)
     return yield* counting.withPermit(
       store.shortTransaction(
-        Effect.flatMap(accounts.spend(row.amount, dailyCap, zone), (day) =>
+        Effect.flatMap(accounts.spend(row.amount, dailyCap), (day) =>
           day === undefined ? Effect.undefined : change(day)
         )
       )
@@ -127,7 +127,7 @@ export const makeSend = ({
   /** A payout waits for the next day, by the clock of the database. */
   const waitForTomorrow = Effect.fnUntraced(function* (row: Row.Row, account: Account) {
     const { readAt } = yield* accounts.get
-    const { day, left } = dayOf(readAt, settings.zone)
+    const { day, left } = dayOf(readAt)
     const changes = Row.wait(row, account, yield* Clock.currentTimeMillis, "DailyCap")
     yield* core.change(row, changes, undefined, { dueIn: left })
     yield* Effect.annotateCurrentSpan(attributesOf(row))

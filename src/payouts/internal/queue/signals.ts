@@ -11,7 +11,7 @@ import { errorType, log } from "../../../internal/spans.ts"
 import { namesOf } from "../machine.ts"
 import { Centavos, format } from "../../../pix/Money.ts"
 import { WaitsFor } from "../../PayoutStatus.ts"
-import type { Account } from "./account.ts"
+import { type Account, zone } from "./account.ts"
 import { type Count, failureOf, type Row } from "./row.ts"
 import type { Settings } from "./settings.ts"
 import type { Store } from "./store.ts"
@@ -109,7 +109,7 @@ const total = (counts: ReadonlyArray<Count>) => ({
 })
 
 /** Measures the payouts of an account that wait every minute, also in a process without a worker: two statements. */
-export const measures = Effect.fnUntraced(function* (store: Store, { account, zone }: Settings) {
+export const measures = Effect.fnUntraced(function* (store: Store, { account }: Settings) {
   const nextWrite = yield* store.followWrites
   /** While the database cannot be reached, the gauges have their last values and this gauge is not updated. */
   const markMeasured = setToNow(measured, { account })

@@ -13,7 +13,7 @@ import { followWrites, soleWritesOf } from "../../../internal/soleWriter.ts"
 import { makeAccountStore } from "./accountStore.ts"
 import { Count, Row } from "./row.ts"
 import type { Settings } from "./settings.ts"
-import { accountKey, type Place, type Store, type Stored } from "./store.ts"
+import { accountKey, type Store, type Stored } from "./store.ts"
 import { ended as endedStates, open as openStates } from "./tables.ts"
 
 const table = "effect_pix_payouts"
@@ -42,12 +42,6 @@ export const make = (database: Database, { account, lease }: Pick<Settings, "acc
   const ended = sql.literal(endedStates)
   const select = (rest: ReturnType<typeof sql.literal>) =>
     Effect.flatMap(sql`SELECT ${all} FROM ${payouts} ${rest}`, (rows) => Effect.orDie(decodeRows(rows)))
-  const page = (column: "submitted_at" | "updated_at", state: string | undefined, after: Place, limit: number) => {
-    const at = sql(column)
-    const inState = state === undefined ? nothing : sql`state = ${state} AND`
-    return select(sql`WHERE ${ofAccount} AND ${inState} (${at}, idempotency_key) > (${after.at}, ${after.key})
-      ORDER BY ${at}, idempotency_key LIMIT ${limit}`)
-  }
   /** The rows whose keys a SELECT finds, by the primary key. */
   const hasKeyOf = (keys: Fragment) => sql`${ofAccount} AND ${isOneOf(database, "idempotency_key", keys)}`
   /** Many values in one parameter, so that one prepared statement serves any number of them. */
@@ -83,28 +77,9 @@ export const make = (database: Database, { account, lease }: Pick<Settings, "acc
                 )
           )
         )
-  /** Deletes rows that ended before a time, with their histories. */
-  const forgetRows = (old: Fragment) =>
-    transaction(
-      Effect.tap(
-        sql<{ readonly key: string }>`DELETE FROM ${payouts} WHERE ${old} RETURNING idempotency_key AS "key"`,
-        (rows) => sql`DELETE FROM ${histories} WHERE ${hasKeyOf(unpacked(JSON.stringify(rows.map(({ key }) => key))))}`
-      )
-    )
   // Found by its place, a row costs one page. By its key, PostgreSQL may read the account's whole index for it, as long as it has
   // no statistics of the accounts.
   const place = dialect === "pg" ? "ctid" : "rowid"
-  /** Runs a statement on the oldest 1,000 rows that ended before a time, until there are no more. */
-  const drain = (before: number, which: string, statement: (rows: Fragment) => Stored<ReadonlyArray<unknown>>) =>
-    statement(
-      isOneOf(
-        database,
-        place,
-        sql`SELECT ${sql(place)} FROM ${payouts}
-          WHERE ${ofAccount} AND ${ended} ${sql.literal(which)} AND updated_at < ${before} ORDER BY updated_at LIMIT 1000 ${locked(database)}`
-      )
-    ).pipe(Effect.repeat({ while: ({ length }) => length === 1000 }), Effect.asVoid)
-
   const due = makeDue(database, {
     table,
     key: "idempotency_key",
@@ -150,8 +125,11 @@ export const make = (database: Database, { account, lease }: Pick<Settings, "acc
           WHERE ${ofAccount} AND idempotency_key = ${key} ORDER BY version`,
         (rows) => rows.map(({ entry }) => entry)
       ),
-    list: (state, after, limit) => page("submitted_at", state, after, limit),
-    changed: (after, limit) => page("updated_at", undefined, after, limit),
+    list: (state, after, limit) => {
+      const inState = state === undefined ? nothing : sql`state = ${state} AND`
+      return select(sql`WHERE ${ofAccount} AND ${inState} (submitted_at, idempotency_key) > (${after.at}, ${after.key})
+        ORDER BY submitted_at, idempotency_key LIMIT ${limit}`)
+    },
     open: (keys) =>
       Effect.map(
         sql<{ readonly key: string }>`SELECT idempotency_key AS "key" FROM ${payouts}
@@ -166,15 +144,13 @@ export const make = (database: Database, { account, lease }: Pick<Settings, "acc
         WHERE ${ofAccount} AND state IN ('accepted', 'unknown', 'parked') GROUP BY state, waits_for`,
       (rows) => Effect.orDie(decodeCounts(rows))
     ),
-    forget: ({ data, rows }) =>
-      Effect.andThen(
-        drain(
-          data,
-          "AND request IS NOT NULL",
-          (rows) => sql`UPDATE ${payouts} SET request = NULL, payee = NULL WHERE ${rows} RETURNING version`
-        ),
-        rows === undefined ? Effect.void : drain(rows, "", forgetRows)
-      ),
+    forget: (before) => {
+      const old = sql`SELECT ${sql(place)} FROM ${payouts}
+        WHERE ${ofAccount} AND ${ended} AND request IS NOT NULL AND updated_at < ${before}
+        ORDER BY updated_at LIMIT 1000 ${locked(database)}`
+      const some = sql`UPDATE ${payouts} SET request = NULL, payee = NULL WHERE ${isOneOf(database, place, old)} RETURNING version`
+      return Effect.asVoid(Effect.repeat(some, { while: ({ length }) => length === 1000 }))
+    },
     changeSender: (fingerprint, entry) =>
       transaction(
         Effect.gen(function* () {

@@ -54,8 +54,6 @@ export interface Store {
   readonly history: (key: string) => Stored<ReadonlyArray<string>>
   /** The oldest first. */
   readonly list: (state: PayoutState | undefined, after: Place, limit: number) => Stored<ReadonlyArray<Row>>
-  /** By the time of the last change. */
-  readonly changed: (after: Place, limit: number) => Stored<ReadonlyArray<Row>>
   /** The given keys whose rows are open. */
   readonly open: (keys: ReadonlyArray<string>) => Stored<ReadonlyArray<string>>
   /** The open rows, which wait for a worker. */
@@ -64,10 +62,8 @@ export interface Store {
   readonly readTaken: (row: unknown) => Effect.Effect<Row>
   /** How many payouts are accepted, unknown and parked, by what they wait for. */
   readonly counts: Stored<ReadonlyArray<Count>>
-  /**
-   * Deletes the requests of payouts that ended before `data`, and the rows and histories of those that ended before `rows`.
-   */
-  readonly forget: (before: { readonly data: number; readonly rows: number | undefined }) => Stored<void>
+  /** Deletes the requests of payouts that ended before a time. */
+  readonly forget: (before: number) => Stored<void>
   /** Replaces the sender of the account, with its entry of the history; false where it is so already. */
   readonly changeSender: (fingerprint: string, entry: string) => Stored<boolean>
 }

@@ -56,7 +56,6 @@ const create = (types: { readonly now: string; readonly boolean: string; readonl
 )`,
   "CREATE INDEX effect_pix_payouts_submitted ON effect_pix_payouts (account, submitted_at, idempotency_key)",
   "CREATE INDEX effect_pix_payouts_state ON effect_pix_payouts (account, state, submitted_at, idempotency_key)",
-  "CREATE INDEX effect_pix_payouts_changed ON effect_pix_payouts (account, updated_at, idempotency_key)",
   `CREATE INDEX effect_pix_payouts_open ON effect_pix_payouts (account, due_at) WHERE ${open}`,
   `CREATE INDEX effect_pix_payouts_data ON effect_pix_payouts (account, updated_at) WHERE ${ended} AND request IS NOT NULL`,
   `CREATE TABLE effect_pix_payout_accounts (
