@@ -3,32 +3,31 @@
  * does, a secret in a header or in the path, or a list of addresses, refuses deliveries of strangers.
  *
  * - A verifier only reduces load and noise. An accepted delivery is still a hint: `Webhook` confirms it by a lookup. So a
- *   repeated delivery does no harm, and no verifier checks the time of a signature.
- * - {@link hmac} is the usual form of a signature, for a proxy of your own that signs. When the service documents another
- *   one, write a verifier for it: an object with `verify`.
+ *   repeated delivery does no harm.
+ * - A verifier is a function. For a signature, write your own: it gets the headers and the body byte for byte.
+ * - A secret may be an `Effect`, which is run at each delivery: so it is exchanged without a restart.
  *
  * Gotchas:
- * - Prefer {@link headerSecret}. With {@link pathSecret} the address is the secret, and addresses are written down by
+ * - Prefer {@link sharedSecret}. With {@link pathSecret} the address is the secret, and addresses are written down by
  *   proxies and by the server's own tracer: set `HttpMiddleware.TracerDisabledWhen` for that path.
  * - {@link ipAllowList} believes the connection, never a header. Behind a proxy use Effect's
  *   `HttpMiddleware.xForwardedHeaders` with the proxies that you trust, or pass `remoteAddress` to the web handler.
  *
  * @example
  * ```ts
- * import { Redacted } from "effect"
+ * import { Config } from "effect"
  * import { WebhookVerifier } from "effect-pix/webhook"
  *
  * const verifier = WebhookVerifier.all([
  *   WebhookVerifier.ipAllowList(["203.0.113.0/24", "2001:db8::/32"]),
- *   WebhookVerifier.headerSecret({ header: "X-Webhook-Secret", secret: Redacted.make("kept-in-a-secret-store") })
+ *   WebhookVerifier.sharedSecret({ header: "X-Webhook-Secret", secret: Config.Redacted("WEBHOOK_SECRET") })
  * ])
  * ```
  */
 declare module "./WebhookVerifier.ts" {}
 
-import { hmac as macOf } from "@noble/hashes/hmac.js"
 import { sha256 } from "@noble/hashes/sha2.js"
-import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js"
+import { utf8ToBytes } from "@noble/hashes/utils.js"
 import * as Arr from "effect/Array"
 import * as Mac from "effect/crypto/Mac"
 import * as Effect from "effect/Effect"
@@ -59,8 +58,11 @@ export class WebhookRefused extends legible(
   Schema.TaggedError<WebhookRefused>("effect-pix/WebhookRefused")("WebhookRefused", {
     /** The name of the verifier. */
     by: Schema.String,
-    /** `Missing`: the delivery does not have the checked part. */
-    reason: Schema.Literals(["Missing", "Mismatch"])
+    /**
+     * `Missing`: the delivery does not have the checked part. `NoSecret`: the verifier's own secret could not be read, or is
+     * empty, so the delivery is answered with 503 and not with 401.
+     */
+    reason: Schema.Literals(["Missing", "Mismatch", "NoSecret"])
   })
 ) {
   override get message(): string {
@@ -68,10 +70,12 @@ export class WebhookRefused extends legible(
   }
 }
 
-/** Decides whose deliveries are accepted. Write your own with an object of this shape. */
+/**
+ * Decides whose deliveries are accepted: accepts the delivery, or fails with `WebhookRefused`. Your own verifier is a function
+ * of this shape.
+ */
 export interface WebhookVerifier {
-  /** Accepts the delivery, or fails with `WebhookRefused`. */
-  readonly verify: (request: WebhookRequest) => Effect.Effect<void, WebhookRefused>
+  (request: WebhookRequest): Effect.Effect<void, WebhookRefused>
   /** Whether the path holds a secret: the delivery is then left out of the server's access log. Default: no. */
   readonly secretInPath?: boolean | undefined
   /** The verifier's own settings are wrong: it accepts no delivery, and the layer of `Webhook` fails with this. */
@@ -81,50 +85,62 @@ export interface WebhookVerifier {
 /** One secret, or several: the old and the new one, while they are exchanged. */
 export type Secrets = Redacted.Redacted | ReadonlyArray<Redacted.Redacted>
 
+/** The secrets, or an effect that reads them: it is run at each delivery, and may take 10 seconds. */
+export type SecretsInput<E> = Secrets | Effect.Effect<Secrets, E>
+
 const refuse = (by: string, reason: WebhookRefused["reason"]) => new WebhookRefused({ by, reason })
 const accept = (by: string, good: boolean) => (good ? Effect.void : refuse(by, "Mismatch"))
 
-const wrong = (by: string, problem: string): WebhookVerifier => ({
-  verify: () => refuse(by, "Mismatch"),
-  problem: Settings.wrong(`WebhookVerifier.${by}`, problem)
-})
+const wrong = (by: string, problem: string): WebhookVerifier =>
+  Object.assign(() => refuse(by, "Mismatch"), { problem: Settings.wrong(`WebhookVerifier.${by}`, problem) })
 
 const digest = (text: string) => sha256(utf8ToBytes(text))
 
+/** The texts of the secrets; `undefined` if there is none, or one is empty. */
+const textsOf = (secrets: Secrets): ReadonlyArray<string> | undefined => {
+  const texts = (Redacted.isRedacted(secrets) ? [secrets] : secrets).map((secret) => Redacted.value(secret))
+  return texts.length === 0 || texts.some((text) => text.trim() === "") ? undefined : texts
+}
+
+/** The same of secrets that are read. Why they could not be read is not shown: the failure may hold them. */
+const readTexts = <E>(read: Effect.Effect<Secrets, E>): Effect.Effect<ReadonlyArray<string> | undefined> =>
+  Effect.timeout(read, "10 seconds").pipe(
+    Effect.map(textsOf),
+    Effect.catchCause(() => Effect.undefined)
+  )
+
 /**
- * The delivery must have the `expected` value of one of the secrets. The comparison takes constant time for any length,
- * because it compares digests.
+ * The delivery must have one of the secrets. The comparison takes constant time for any length, because it compares digests.
  */
-const bySecret = (
+const bySecret = <E>(
   by: string,
-  secrets: Secrets,
-  given: (request: WebhookRequest) => string | undefined,
-  expected: (secret: string, request: WebhookRequest) => string = (secret) => secret
+  input: SecretsInput<E>,
+  given: (request: WebhookRequest) => string | undefined
 ): WebhookVerifier => {
-  const all = (Redacted.isRedacted(secrets) ? [secrets] : secrets).map((secret) => Redacted.value(secret))
-  if (all.length === 0 || all.some((secret) => secret.trim() === "")) return wrong(by, "has an empty secret")
-  return {
-    verify: (request) => {
-      const value = given(request)
-      if (value === undefined) return refuse(by, "Missing")
-      const found = digest(value)
-      const matches = all.filter((secret) => Mac.timingSafeEqual(digest(expected(secret, request)), found))
-      return accept(by, matches.length > 0)
-    }
-  }
+  if (!Effect.isEffect(input) && textsOf(input) === undefined) return wrong(by, "has an empty secret")
+  const texts = Effect.isEffect(input) ? readTexts(input) : Effect.succeed(textsOf(input))
+  return Effect.fnUntraced(function* (request) {
+    const value = given(request)
+    if (value === undefined) return yield* refuse(by, "Missing")
+    const secrets = yield* texts
+    if (secrets === undefined) return yield* refuse(by, "NoSecret")
+    const found = digest(value)
+    const matches = secrets.filter((secret) => Mac.timingSafeEqual(digest(secret), found))
+    return yield* accept(by, matches.length > 0)
+  })
 }
 
 /** Accepts every delivery. */
-export const none: WebhookVerifier = { verify: () => Effect.void }
+export const none: WebhookVerifier = () => Effect.void
 
 /** The delivery must carry a secret in a header. The comparison takes constant time. */
-export const headerSecret = (options: {
+export const sharedSecret = <E>(options: {
   /** Which header, as `X-Webhook-Secret`. */
   readonly header: string
-  readonly secret: Secrets
+  readonly secret: SecretsInput<E>
 }): WebhookVerifier => {
   const header = options.header.toLowerCase()
-  return bySecret("headerSecret", options.secret, ({ headers }) => headers[header])
+  return bySecret("sharedSecret", options.secret, ({ headers }) => headers[header])
 }
 
 const lastSegment = (path: string): string | undefined => {
@@ -137,27 +153,11 @@ const lastSegment = (path: string): string | undefined => {
  * The last segment of the path must be a secret, as in `/webhooks/pix/<secret>`: route it with `/webhooks/pix/:secret`.
  * The comparison takes constant time.
  */
-export const pathSecret = (options: { readonly secret: Secrets }): WebhookVerifier => ({
-  ...bySecret("pathSecret", options.secret, ({ path }) => lastSegment(path)),
-  secretInPath: true
-})
-
-/**
- * The body must be signed with a shared secret: HMAC-SHA-256 (RFC 2104), in hexadecimal with small letters. The comparison
- * takes constant time.
- */
-export const hmac = (options: {
-  /** The header of the signature. */
-  readonly header: string
-  readonly secret: Secrets
-  /** The text before the signature in the header, as `sha256=`. Default: none. */
-  readonly prefix?: string | undefined
-}): WebhookVerifier => {
-  const header = options.header.toLowerCase()
-  const signature = (secret: string, { body }: WebhookRequest) =>
-    `${options.prefix ?? ""}${bytesToHex(macOf(sha256, utf8ToBytes(secret), body))}`
-  return bySecret("hmac", options.secret, ({ headers }) => headers[header], signature)
-}
+export const pathSecret = <E>(options: { readonly secret: SecretsInput<E> }): WebhookVerifier =>
+  Object.assign(
+    bySecret("pathSecret", options.secret, ({ path }) => lastSegment(path)),
+    { secretInPath: true }
+  )
 
 const mapped = /^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i
 
@@ -175,25 +175,25 @@ export const ipAllowList = (networks: ReadonlyArray<string>): WebhookVerifier =>
   )
   if (Result.isFailure(read)) return wrong(by, "names what is not an address or a network as 10.0.0.0/8")
   const allowed = read.success
-  return {
-    verify: ({ remoteAddress }) => {
-      if (Option.isNone(remoteAddress)) return refuse(by, "Missing")
-      // A server that listens on both families shows an IPv4 peer in its IPv6 form.
-      const address = NetAddress.ipFromString(remoteAddress.value.replace(mapped, ""))
-      return accept(
-        by,
-        Result.isSuccess(address) && allowed.some((network) => IpNetwork.contains(network, address.success))
-      )
-    }
+  return ({ remoteAddress }) => {
+    if (Option.isNone(remoteAddress)) return refuse(by, "Missing")
+    // A server that listens on both families shows an IPv4 peer in its IPv6 form.
+    const address = NetAddress.ipFromString(remoteAddress.value.replace(mapped, ""))
+    return accept(
+      by,
+      Result.isSuccess(address) && allowed.some((network) => IpNetwork.contains(network, address.success))
+    )
   }
 }
 
 /** Each of these verifiers must accept the delivery. An empty list accepts every delivery. */
 export const all = (verifiers: ReadonlyArray<WebhookVerifier>): WebhookVerifier => {
   const settings = verifiers.flatMap(({ problem }) => problem?.settings ?? [])
-  return {
-    verify: (request) => Effect.forEach(verifiers, ({ verify }) => verify(request), { discard: true }),
-    secretInPath: verifiers.some(({ secretInPath }) => secretInPath === true),
-    problem: Arr.isArrayNonEmpty(settings) ? new ConfigurationError({ settings }) : undefined
-  }
+  return Object.assign(
+    (request: WebhookRequest) => Effect.forEach(verifiers, (verify) => verify(request), { discard: true }),
+    {
+      secretInPath: verifiers.some(({ secretInPath }) => secretInPath === true),
+      problem: Arr.isArrayNonEmpty(settings) ? new ConfigurationError({ settings }) : undefined
+    }
+  )
 }

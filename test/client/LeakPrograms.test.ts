@@ -125,7 +125,7 @@ const programs: Record<string, Program> = {
       Effect.provide([
         Webhook.layer({
           payload: Schema.Json,
-          verifier: WebhookVerifier.headerSecret({ header: "x-secret", secret: Redacted.make(secrets.apiKey) }),
+          verifier: WebhookVerifier.sharedSecret({ header: "x-secret", secret: Redacted.make(secrets.apiKey) }),
           onPaid: () => Effect.fail(`${name} is not in the books of ${email}`)
         }),
         TransactionHints.layer

@@ -321,7 +321,7 @@ describe("with the webhook handler", () => {
     return { events, reports, layer }
   }
   const secret = Redacted.make("a-shared-secret")
-  const verifier = WebhookVerifier.headerSecret({ header: "X-Webhook-Secret", secret })
+  const verifier = WebhookVerifier.sharedSecret({ header: "X-Webhook-Secret", secret })
 
   it.effect(
     "a paid charge becomes one Confirmed event though its webhook is repeated, and a forged webhook becomes none",

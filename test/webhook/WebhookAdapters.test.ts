@@ -70,7 +70,7 @@ describe("NodeWebhook.toListener", () => {
       Effect.gen(function* () {
         const webhook = yield* shop({
           verifier: WebhookVerifier.all([
-            WebhookVerifier.headerSecret({ header: "X-Webhook-Secret", secret: Redacted.make("open sesame") }),
+            WebhookVerifier.sharedSecret({ header: "X-Webhook-Secret", secret: Redacted.make("open sesame") }),
             WebhookVerifier.pathSecret({ secret: Redacted.make("p a t h") }),
             WebhookVerifier.ipAllowList(["203.0.113.0/24"])
           ])

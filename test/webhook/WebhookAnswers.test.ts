@@ -113,9 +113,19 @@ describe("the answer of a webhook", () => {
   testWebhook(
     "the answer is 503 with a retry-after if the verifier itself dies",
     Effect.gen(function* () {
-      const { answer } = yield* recording({ verifier: { verify: () => Effect.die("a bug") } })
+      const { answer } = yield* recording({ verifier: () => Effect.die("a bug") })
       const { headers, status } = yield* answer(request({ body: "{}" }))
       assert.deepStrictEqual([status, headers.get("retry-after")], [503, "30"])
+    })
+  )
+
+  testWebhook(
+    "the answer is 503 if the verifier's secret cannot be read",
+    Effect.gen(function* () {
+      const { post } = yield* recording({
+        verifier: WebhookVerifier.sharedSecret({ header: "s", secret: Effect.fail("the secret store is away") })
+      })
+      assert.deepStrictEqual([yield* post({}, { s: "x" }), yield* post({})], [503, 401])
     })
   )
 
@@ -136,12 +146,10 @@ describe("the answer of a webhook", () => {
   testWebhook(
     "the answer is 401 if the verifier refuses, and nothing is recorded",
     Effect.gen(function* () {
-      const verifier: WebhookVerifier.WebhookVerifier = {
-        verify: ({ headers }) =>
-          headers["x-test"] === "yes"
-            ? Effect.void
-            : Effect.fail(new WebhookVerifier.WebhookRefused({ by: "test", reason: "Missing" }))
-      }
+      const verifier: WebhookVerifier.WebhookVerifier = ({ headers }) =>
+        headers["x-test"] === "yes"
+          ? Effect.void
+          : Effect.fail(new WebhookVerifier.WebhookRefused({ by: "test", reason: "Missing" }))
       const { idle, post, reports } = yield* recording({ verifier })
       assert.strictEqual(yield* post("not even json"), 401)
       assert.strictEqual(yield* post({ withdrawalId: 1 }), 401)

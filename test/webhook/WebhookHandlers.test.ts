@@ -569,7 +569,7 @@ describe("the settings", () => {
         handlerTimeout: "-1 seconds",
         verifier: WebhookVerifier.all([
           WebhookVerifier.ipAllowList(["nowhere"]),
-          WebhookVerifier.all([WebhookVerifier.hmac({ header: "X", secret: [] })])
+          WebhookVerifier.all([WebhookVerifier.pathSecret({ secret: [] })])
         ])
       })
       const error = yield* Effect.flip(Effect.scoped(Layer.build(layer)))
@@ -579,7 +579,7 @@ describe("the settings", () => {
         "Webhook.concurrency",
         "Webhook.handlerTimeout",
         "Webhook.maxBodyBytes",
-        "WebhookVerifier.hmac",
+        "WebhookVerifier.pathSecret",
         "WebhookVerifier.ipAllowList"
       ])
     }).pipe(Effect.provide(world))

@@ -28,7 +28,7 @@ const post = (body: unknown, headers: Record<string, string> = { "x-webhook-secr
 
 const world = Layer.mergeAll(Sandbox.layerPayments, TransactionHints.layer)
 
-const verifier = WebhookVerifier.headerSecret({ header: "X-Webhook-Secret", secret: Redacted.make(secret) })
+const verifier = WebhookVerifier.sharedSecret({ header: "X-Webhook-Secret", secret: Redacted.make(secret) })
 
 const onSqlite = (options: WebhookOptions) =>
   Layer.provideMerge(Webhook.layerSql({ verifier, ...options }), NodeSqlite.layer({ filename: ":memory:" }))

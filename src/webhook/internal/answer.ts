@@ -14,7 +14,7 @@ import * as Stream from "effect/Stream"
 import type { DatabaseError } from "../../durable/Database.ts"
 import { inSpan } from "../../internal/spans.ts"
 import type { Hint } from "../WebhookHint.ts"
-import type { WebhookVerifier } from "../WebhookVerifier.ts"
+import type { WebhookRefused, WebhookVerifier } from "../WebhookVerifier.ts"
 import type { HandlerFailed } from "./handlers.ts"
 import type { Reading } from "./reader.ts"
 import { makeAnswered, type Refusal, type Refusals } from "./signals.ts"
@@ -52,6 +52,9 @@ const byFailure = (failed: DatabaseError | HandlerFailed) => {
     : busy(failed.reason, failed.message)
 }
 
+const byRefusal = ({ message, reason }: WebhookRefused) =>
+  reason === "NoSecret" ? busy(reason, message) : new NotTaken({ status: 401, errorType: reason, message })
+
 const pathOf = (address: string): string => address.replace(/^[a-z][\w+.-]*:\/\/[^/?#]*/i, "").replace(/[?#].*/s, "")
 
 const readBody = (request: HttpServerRequest.HttpServerRequest, limit: number) =>
@@ -78,9 +81,7 @@ export const makeAnswer = <P, M>(options: AnswerOptions<P, M>) => {
     )
     const { headers, remoteAddress } = request
     const delivery = { headers, body, remoteAddress, path: pathOf(request.originalUrl) }
-    yield* options.verifier
-      .verify(delivery)
-      .pipe(Effect.mapError(({ message, reason }) => new NotTaken({ status: 401, errorType: reason, message })))
+    yield* Effect.mapError(options.verifier(delivery), byRefusal)
     const text = yield* Effect.fromResult(Result.try({ try: () => decoder.decode(body), catch: unreadable }))
     const reading = yield* Effect.mapError(Effect.fromOption(options.read(text)), unreadable)
     const accepted = yield* Effect.mapError(options.accept(text, reading.hint), byFailure)
