@@ -12,7 +12,7 @@ import { join } from "node:path"
 import { migrate } from "../src/durable/Tables.ts"
 import { layerQueue } from "../src/durable/Queue.ts"
 import { tables as payouts } from "../src/payouts/internal/queue/tables.ts"
-import { webhookTables } from "../src/webhook/internal/storeSql.ts"
+import { webhookTables } from "../src/webhook/internal/table.ts"
 
 export const dialects = ["postgresql", "sqlite"] as const
 

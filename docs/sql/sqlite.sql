@@ -166,16 +166,15 @@ CREATE TABLE IF NOT EXISTS "effect_pix_webhooks_migrations" (
 
 INSERT INTO "effect_pix_webhooks_migrations" ("migration_id","name") VALUES (1,'create');
 
-CREATE TABLE IF NOT EXISTS effect_pix_webhooks (
-  webhook TEXT NOT NULL,
-  name TEXT NOT NULL,
-  state TEXT NOT NULL,
+CREATE TABLE effect_pix_webhooks (
+  webhook VARCHAR(64) NOT NULL,
+  name VARCHAR(80) NOT NULL,
+  state VARCHAR(10) NOT NULL,
   value TEXT NOT NULL,
-  job TEXT,
-  updated_at INTEGER NOT NULL,
+  due_at BIGINT NOT NULL DEFAULT (CAST(unixepoch('subsec') * 1000 AS INTEGER)),
+  taken_by VARCHAR(36),
+  tries INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (webhook, name)
 );
 
-CREATE INDEX IF NOT EXISTS idx_effect_pix_webhooks_state ON effect_pix_webhooks (webhook, state, updated_at);
-
-CREATE INDEX IF NOT EXISTS idx_effect_pix_webhooks_open ON effect_pix_webhooks (webhook, name) WHERE state = 'Open';
+CREATE INDEX effect_pix_webhooks_state ON effect_pix_webhooks (webhook, state, due_at);

@@ -20,21 +20,15 @@ import type { SqlError } from "effect/sql/SqlError"
 import type { ConfigurationError } from "../contract/ConfigurationError.ts"
 import { followWrites, soleWritesOf, type Writes } from "../internal/soleWriter.ts"
 import { failWithDefect, untilReachable } from "./Database.ts"
-import { migrate, requireNewest, requireVersion, type Tables } from "./Tables.ts"
+import { migrate, type Tables } from "./Tables.ts"
 import { makeWarn, noAnswer, repeatedly } from "./Work.ts"
 
 /** The table of the queue, for payouts and webhooks. */
-export const queueTable = "effect_pix_queue"
+const queueTable = "effect_pix_queue"
 
 const index = [`CREATE INDEX ${queueTable}_ended ON ${queueTable} (state, updated_at)`]
 /** The index by which finished elements are deleted. */
 const indexes: Tables = { name: `${queueTable}_ended`, migrations: { "0001_create": { pg: index, sqlite: index } } }
-
-/** The version of the queue's table, which Effect makes and versions. */
-const queueVersion = 2
-
-/** Fails unless the queue's tables are as `layerQueue` makes them: it then finds nothing to migrate. */
-export const requireQueue = Effect.andThen(requireVersion(queueTable, queueVersion), requireNewest(indexes))
 
 /** How a worker shares the queue with others. */
 export interface LeaseOptions {

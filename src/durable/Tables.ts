@@ -96,7 +96,7 @@ export const migrate = (tables: Tables): Effect.Effect<void, SqlError | Configur
  * Fails unless a set of tables has exactly this version, and changes nothing. It is for programs that must not migrate, such
  * as the command, which may be older or newer than the program that made the tables.
  */
-export const requireVersion = (
+const requireVersion = (
   name: string,
   version: number
 ): Effect.Effect<void, ConfigurationError | SqlError, SqlClient.SqlClient> =>

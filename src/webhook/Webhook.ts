@@ -1,20 +1,21 @@
 /**
  * Receives the deliveries of the service. Each is a hint: the transaction is looked up, and your code is called with the
  * result of the lookup. The service documents neither payload, nor signature, nor retries (`docs/service.md`), so the text
- * of a delivery proves nothing.
+ * of a delivery proves nothing, and a delivery that is not taken may never come again: sweep your open orders with `check`.
  *
+ * - `layer` stores nothing. It looks up and calls your code, and answers then: 200 if the delivery is finished, or 503 for
+ *   another try. Every status reaches your code at least once, or not at all without a sweep.
+ * - `layerSql` records a delivery on your database and answers 200; the rest is done in the background. Several processes
+ *   share the work. Each status is handed out in order and once, with the writes of your code on that database.
  * - Your code is called by the meaning of the status: `onPaid` for a paid transaction and nothing else.
- * - A delivery is recorded before it is answered; the rest is done in the background. `layerSql` does both on your database:
- *   several processes share the work, and the writes of your code commit with the note that the event was handed out.
- * - Each status of a transaction that is no longer open is handed out in order and, by that note, once.
- * - A delivery that claims more than the lookup shows is looked up again for about a minute.
+ * - A delivery that claims more than the lookup shows is looked up again: for 8 seconds, or a minute where it is recorded.
  * - A delivery that is not confirmed is reported to `onUnconfirmed`. Every delivery about a withdrawal is reported there,
  *   because the service documents no lookup for withdrawals.
  * - Answers: 200 accepted, 400 unreadable, 401 refused by the verifier, 405 not a POST, 408 too slow, 413 too large,
- *   503 the database failed or took 10 seconds, or, inside a request, the delivery is not finished. None has a body.
+ *   503 for another try. None has a body.
  *
  * Gotchas:
- * - Effects of your code outside that database, and all effects in memory, happen at least once: dedupe by `event.id`.
+ * - Effects of your code outside that database, and all effects with `layer`, happen at least once: dedupe by `event.id`.
  * - A payout cannot be looked up: do not mark it as done, or as failed, because of a delivery.
  *
  * @example
@@ -43,7 +44,6 @@
  *
  *   const delivery = { method: "POST", body: JSON.stringify({ transactionId: charge.id, status: "Paid" }) }
  *   const response = yield* webhook.answer(new Request("https://shop.example/webhooks/pix", delivery))
- *   yield* webhook.idle
  *   return response.status
  * })
  *
@@ -64,10 +64,10 @@ import type { ConfigurationError } from "../contract/ConfigurationError.ts"
 import type { InvalidRequest } from "../contract/PaymentsError.ts"
 import type { DatabaseError } from "../durable/Database.ts"
 import type { StepOptions } from "../durable/Step.ts"
-import { makeMemoryService, makeSqlService } from "./internal/service.ts"
+import { makeClientService, makeEdgeService, makeSqlService } from "./internal/service.ts"
 import { type WebHandler, toWebHandler, type WebHandlerOptions } from "./internal/webHandler.ts"
-import type { DeadLetter } from "./WebhookEvent.ts"
-import type { DeliveryInfo, WebhookOptions, WebhookSqlOptions } from "./WebhookOptions.ts"
+import type { DeadLetter, StoredDelivery } from "./WebhookEvent.ts"
+import type { DeliveryInfo, WebhookClientOptions, WebhookOptions, WebhookSqlOptions } from "./WebhookOptions.ts"
 
 /** The services that the user's code needs. */
 type ServicesOf<O> = {
@@ -77,67 +77,78 @@ type ServicesOf<O> = {
 /** The given options. An option with another name is a type error, so that no handler is misspelt. */
 type Given<O, Options> = O & Options & { readonly [K in Exclude<keyof O, keyof Options>]: never }
 
+/** What is recorded on the database. With `Webhook.layer` nothing is. */
+interface Recorded {
+  /** The deliveries for which your code failed for a day, the oldest first. */
+  readonly deadLetters: Effect.Effect<ReadonlyArray<DeadLetter>, DatabaseError>
+  /** What is stored about a transaction, or about a dead letter by its id: in each webhook that has it. */
+  readonly find: (id: string) => Effect.Effect<ReadonlyArray<StoredDelivery>, DatabaseError>
+  /**
+   * Looks a dead letter's transaction up and hands it out again; `false` where there is no such letter. A log line has `by`;
+   * `note` is not stored. `InvalidRequest`: one of them is too long or blank.
+   */
+  readonly retry: (id: string, options?: StepOptions) => Effect.Effect<boolean, InvalidRequest | DatabaseError>
+  /** Ends a dead letter that you dealt with elsewhere; `false` where there is no such letter. See `retry` for the rest. */
+  readonly discard: (id: string, options?: StepOptions) => Effect.Effect<boolean, InvalidRequest | DatabaseError>
+}
+
+/** The dead letters of webhooks, for a process that handles no deliveries: see `Webhook.layerClient`. */
+export class WebhookClient extends Context.Service<WebhookClient, Recorded>()("effect-pix/Webhook/WebhookClient") {}
+
 /** The webhook handler. */
 export class Webhook extends Context.Service<
   Webhook,
-  {
+  Recorded & {
     /** Answers the request in context: for a server of Effect's. See also `Webhook.route`. */
     readonly handle: Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest>
     /** Answers a web `Request`. */
     readonly answer: (request: Request, info?: DeliveryInfo) => Effect.Effect<Response>
     /**
      * Looks a transaction up without a delivery: deliveries get lost, so check each open order every hour. The lookup and
-     * the handlers are those of a delivery, and a status is handed out once by deliveries and checks together. A
-     * transaction that is still open is looked up once, and nothing is reported. `untrusted` of the event is empty.
+     * the handlers are those of a delivery. A transaction that is still open is looked up once, and nothing is reported.
+     * `untrusted` of the event is empty.
      *
-     * It ends when the check is recorded, in the transaction in which you call it; the lookup follows in the background.
-     * Inside a request (see `toWebHandler`) it ends after the lookup and your code. If the check is not finished then, the
-     * next check or delivery finishes it.
+     * With `layer` it ends after the lookup and your code; a failure of these was reported to `onUnconfirmed` or `onFailure`,
+     * and the next check tries again. With `layerSql` it ends when the check is recorded, in the transaction in which you call
+     * it, and a status is handed out once by deliveries and checks together.
      *
-     * `InvalidRequest`: the id cannot be one, and nothing was recorded. `DatabaseError`: nothing was recorded; inside a
-     * request it may have been.
+     * `InvalidRequest`: the id cannot be one. `DatabaseError`: the check was not recorded.
      */
     readonly check: (transactionId: string) => Effect.Effect<void, InvalidRequest | DatabaseError>
-    /** Waits until every delivery is finished or a dead letter. Fails with `DatabaseError`. */
+    /** Waits until every recorded delivery is finished or a dead letter. Fails with `DatabaseError`. */
     readonly idle: Effect.Effect<void, DatabaseError>
-    /** The deliveries for which your code failed until the end of `retry`, the oldest first. */
-    readonly deadLetters: Effect.Effect<ReadonlyArray<DeadLetter>, DatabaseError>
-    /**
-     * Looks a dead letter's transaction up and hands it out again; `false` where there is no such letter. `by` and `note`
-     * are stored, and `effect-pix webhooks show` prints them. `InvalidRequest`: one of them is too long or blank.
-     */
-    readonly retry: (id: string, options?: StepOptions) => Effect.Effect<boolean, InvalidRequest | DatabaseError>
-    /**
-     * Deletes a dead letter that you dealt with elsewhere; `false` where there is no such letter. `by` and `note` are
-     * stored for `retention`, as for `retry`.
-     */
-    readonly discard: (id: string, options?: StepOptions) => Effect.Effect<boolean, InvalidRequest | DatabaseError>
   }
 >()("effect-pix/Webhook") {
   /**
-   * In memory, for tests and for programs that may lose deliveries when they end. It fails with `ConfigurationError` if an
-   * option is wrong.
+   * Stores nothing: a delivery is looked up and handed out, and then answered. It fails with `ConfigurationError` if an option
+   * is wrong.
    */
-  static readonly layer = <P = unknown, M = unknown, const O extends WebhookOptions<P, M, unknown> = {}>(
-    options: Given<O, WebhookOptions<P, M, unknown>>
+  static readonly layer = <M = unknown, const O extends WebhookOptions<M, unknown> = {}>(
+    options: Given<O, WebhookOptions<M, unknown>>
   ): Layer.Layer<Webhook, ConfigurationError, Payments | ServicesOf<O>> =>
-    Layer.effect(Webhook, makeMemoryService<P, M, ServicesOf<O>>(options as WebhookOptions<P, M, ServicesOf<O>>))
+    Layer.effect(Webhook, makeEdgeService<M, ServicesOf<O>>(options as WebhookOptions<M, ServicesOf<O>>))
 
   /**
-   * On the `SqlClient` in context: PostgreSQL or SQLite. It makes its tables. Your code runs in a transaction of that
-   * client: its writes commit with the note that the event was handed out, or neither does.
+   * On the `SqlClient` in context: PostgreSQL or SQLite. It makes its table. Your code runs in a transaction of that client: its
+   * writes commit with the status that was handed out, or neither does.
    */
-  static readonly layerSql = <
-    P = unknown,
-    M = unknown,
-    const O extends WebhookOptions<P, M, unknown> & WebhookSqlOptions = {}
-  >(
-    options: Given<O, WebhookOptions<P, M, unknown> & WebhookSqlOptions>
+  static readonly layerSql = <M = unknown, const O extends WebhookOptions<M, unknown> & WebhookSqlOptions = {}>(
+    options: Given<O, WebhookOptions<M, unknown> & WebhookSqlOptions>
   ): Layer.Layer<Webhook, ConfigurationError | DatabaseError, Payments | SqlClient.SqlClient | ServicesOf<O>> =>
     Layer.effect(
       Webhook,
-      makeSqlService<P, M, ServicesOf<O>>(options as WebhookOptions<P, M, ServicesOf<O>> & WebhookSqlOptions)
+      makeSqlService<M, ServicesOf<O>>(options as WebhookOptions<M, ServicesOf<O>> & WebhookSqlOptions)
     )
+
+  /**
+   * The dead letters of `layerSql`, for a process that handles no deliveries, such as an operator's command. It makes no table,
+   * and fails with `ConfigurationError` where the table is not of this version. A letter that is retried here is handled by a
+   * process with `layerSql`.
+   */
+  static readonly layerClient = (
+    options: WebhookClientOptions = {}
+  ): Layer.Layer<WebhookClient, ConfigurationError | DatabaseError, SqlClient.SqlClient> =>
+    Layer.effect(WebhookClient, makeClientService(options))
 
   /**
    * A route for the handler on Effect's `HttpRouter`. Provide the webhook after the server, so that it is built first: a
@@ -151,9 +162,9 @@ export class Webhook extends Context.Service<
    * `dispose` ends the work in the background and closes the layer. A call rejects only if the layer could not be built, or
    * after `dispose`. For Express and `node:http` there is `NodeWebhook.toListener` of `effect-pix/node`.
    *
-   * On Cloudflare's workers, and with `waitUntil` or `inRequest`, nothing runs beside a request: the layer is built for
-   * each delivery, and the delivery is looked up and handed out before the answer. The answer is 503 if it is not finished
-   * then.
+   * On Cloudflare's workers, and with `waitUntil`, nothing runs beside a request: the layer is built for each delivery. With
+   * `Webhook.layer` all is done before the answer. With `layerSql` the recorded deliveries are processed for at most 30 seconds
+   * after it, in `waitUntil`; what is left waits for a process that goes on.
    *
    * ```ts
    * import { Effect, Layer } from "effect"

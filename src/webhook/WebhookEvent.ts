@@ -9,20 +9,17 @@ declare module "./WebhookEvent.ts" {}
 
 import type * as Cause from "effect/Cause"
 import type * as DateTime from "effect/DateTime"
-import type { Metadata } from "../contract/Metadata.ts"
 import type { Centavos } from "../pix/Money.ts"
 import type { GetTransactionError } from "../contract/PaymentsError.ts"
 import type { DetailStatus } from "../contract/Status.ts"
 import type { TransactionDetail } from "../contract/Transaction.ts"
 
 /** The content of the delivery. Anybody who knows the address may have written it: do not act on it. */
-export interface Untrusted<P = unknown, M = unknown> {
+export interface Untrusted<M = unknown> {
   /** The claimed status, in the words of the delivery. */
   readonly status?: string | undefined
   /** Its metadata, read by your schema. Absent if you gave no schema, or the metadata does not fit it. */
   readonly metadata?: M | undefined
-  /** Its payload, read by your schema. Absent if you gave no schema: without one no body is stored. */
-  readonly payload?: P | undefined
 }
 
 /**
@@ -30,18 +27,18 @@ export interface Untrusted<P = unknown, M = unknown> {
  * longer open. `Webhook.layerSql` commits that note with what your code writes on the same `SqlClient`: exactly once.
  * Effects of your code elsewhere, and all effects in memory, happen at least once: dedupe by `id`.
  */
-export interface Confirmed<P = unknown, M = unknown> {
+export interface Confirmed<M = unknown> {
   readonly _tag: "Confirmed"
   /** The same for the same transaction and status, in every process and at every repetition: dedupe by it. */
   readonly id: string
   /** The answer of the lookup. Its `value` is in centavos. */
   readonly transaction: TransactionDetail
   /** The content of the delivery, for data that the lookup does not have. */
-  readonly untrusted: Untrusted<P, M>
+  readonly untrusted: Untrusted<M>
 }
 
 /** A delivery about a transaction that the lookup did not confirm. */
-export interface UnconfirmedTransaction<P = unknown, M = unknown> {
+export interface UnconfirmedTransaction<M = unknown> {
   readonly _tag: "UnconfirmedTransaction"
   /** The same for the same transaction and reason: a report may be repeated. */
   readonly id: string
@@ -73,53 +70,36 @@ export interface UnconfirmedTransaction<P = unknown, M = unknown> {
   /** Why the lookup failed, for `LookupFailed`. */
   readonly error?: GetTransactionError | undefined
   /** The content of the delivery. Anybody who knows the address may have written it. */
-  readonly untrusted: Untrusted<P, M>
-}
-
-/** The names of a withdrawal in a delivery: one of them, or both. */
-export interface WithdrawalNames {
-  /** The key that it was sent with. */
-  readonly idempotencyKey?: string | undefined
-  /** The `id` of its record, as the service answered it. */
-  readonly withdrawalId?: number | undefined
-}
-
-/** The entry of your own books about a withdrawal that you requested. */
-export interface WithdrawalNote {
-  /** In centavos. */
-  readonly amount: Centavos
-  /** The metadata of the request. */
-  readonly metadata?: Metadata | undefined
+  readonly untrusted: Untrusted<M>
 }
 
 /**
  * A delivery about a withdrawal. The service documents no way to look one up, so nothing here can be checked: find out in
  * the panel, or in the balance.
  */
-export interface UnconfirmedWithdrawal<P = unknown, M = unknown> extends WithdrawalNames {
+export interface UnconfirmedWithdrawal<M = unknown> {
   readonly _tag: "UnconfirmedWithdrawal"
   /** The same for the same delivery: a delivery that the service repeats is reported again. */
   readonly id: string
-  /** Your own note of it: what the option `noted` answered. It does not prove what became of the withdrawal. */
-  readonly noted?: WithdrawalNote | undefined
+  /** The key that it was sent with, if the delivery names it: your own books have the payout by it. */
+  readonly idempotencyKey?: string | undefined
+  /** The `id` of its record, as the service answered it, if the delivery names it. */
+  readonly withdrawalId?: number | undefined
   /** The content of the delivery. Anybody who knows the address may have written it. */
-  readonly untrusted: Untrusted<P, M>
+  readonly untrusted: Untrusted<M>
 }
 
 /** A delivery that names nothing which can be looked up. */
-export interface Unrecognised<P = unknown, M = unknown> {
+export interface Unrecognised<M = unknown> {
   readonly _tag: "Unrecognised"
   /** The same for the same delivery. */
   readonly id: string
   /** The content of the delivery. Anybody who knows the address may have written it. */
-  readonly untrusted: Untrusted<P, M>
+  readonly untrusted: Untrusted<M>
 }
 
 /** A report of a delivery that is not confirmed. */
-export type Unconfirmed<P = unknown, M = unknown> =
-  | UnconfirmedTransaction<P, M>
-  | UnconfirmedWithdrawal<P, M>
-  | Unrecognised<P, M>
+export type Unconfirmed<M = unknown> = UnconfirmedTransaction<M> | UnconfirmedWithdrawal<M> | Unrecognised<M>
 
 /** The pieces of your code. */
 export const handlerNames = [
@@ -129,10 +109,7 @@ export const handlerNames = [
   "onStatus",
   "onUnconfirmed",
   "expectedAmount",
-  "isKnown",
-  "noted",
-  "seal",
-  "open"
+  "isKnown"
 ] as const
 /** Which piece of your code failed. */
 export type HandlerName = (typeof handlerNames)[number]
@@ -151,9 +128,11 @@ export interface HandlerFailure {
   readonly cause: Cause.Cause<unknown>
 }
 
-/** A delivery for which your code failed until the end of `retry`. */
+/** A delivery for which your code failed for a day. */
 export interface DeadLetter {
-  /** For `Webhook.retry`. */
+  /** The name of its webhook. */
+  readonly webhook: string
+  /** For `Webhook.retry`: the transaction's id in small letters, or a digest of the body. */
   readonly id: string
   /** The subject of the delivery. */
   readonly about: "Transaction" | "Withdrawal" | "Unknown"
@@ -165,4 +144,37 @@ export interface DeadLetter {
   readonly attempts: number
   /** When it became a dead letter. */
   readonly at: DateTime.Utc
+}
+
+/** What is stored about a transaction, or about a delivery that names none. It has no text of a body but the claimed statuses. */
+export interface StoredDelivery {
+  /** The name of its webhook. */
+  readonly webhook: string
+  /** For `Webhook.retry` and `Webhook.discard`. */
+  readonly id: string
+  /** `Finished`: no delivery waits. `Unreadable`: another version wrote the row. */
+  readonly state: "Waiting" | "Dead" | "Finished" | "Unreadable"
+  /** When it is due, for one that waits; when it ended, for one that is finished or dead. */
+  readonly at: DateTime.Utc
+  /** The statuses of the transaction that were handed out, in order. */
+  readonly handedOut: ReadonlyArray<string>
+  readonly transactionId?: string | undefined
+  /** The number of the withdrawal. */
+  readonly withdrawalId?: number | undefined
+  readonly idempotencyKey?: string | undefined
+  /** How many deliveries and checks were recorded since the last one was finished. */
+  readonly deliveries?: number | undefined
+  /** The statuses that waiting deliveries claim. `undefined`: a delivery claims none. */
+  readonly claimed?: ReadonlyArray<string | undefined> | undefined
+  /**
+   * Why it waits: for a first lookup, because the claim is early, the service does not answer, or the user's code failed.
+   * Absent: it waits for a worker.
+   */
+  readonly waits?: "first" | "early" | "outage" | "failed" | undefined
+  /** How often your code failed. */
+  readonly failures?: number | undefined
+  /** Which code failed last, for a dead letter. */
+  readonly handler?: HandlerName | undefined
+  /** When the first of these deliveries and checks was recorded. */
+  readonly since?: DateTime.Utc | undefined
 }

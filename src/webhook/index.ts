@@ -1,10 +1,10 @@
 /**
- * Webhooks: deliveries of the service, taken as hints, recorded, and confirmed by a lookup.
+ * Webhooks: deliveries of the service, taken as hints and confirmed by a lookup.
  */
 export { DatabaseError } from "../durable/Database.ts"
 export type { StepOptions } from "../durable/Step.ts"
-export { Webhook } from "./Webhook.ts"
+export { Webhook, WebhookClient } from "./Webhook.ts"
 export * as WebhookEvent from "./WebhookEvent.ts"
 export * as WebhookHint from "./WebhookHint.ts"
-export type { DeliveryInfo, WebhookOptions, WebhookSqlOptions } from "./WebhookOptions.ts"
+export type { DeliveryInfo, WebhookClientOptions, WebhookOptions, WebhookSqlOptions } from "./WebhookOptions.ts"
 export * as WebhookVerifier from "./WebhookVerifier.ts"

@@ -2,7 +2,7 @@
 // port. It writes a row for each time that it ships, with nothing of its own against a second time.
 import { NodeHttpServer, NodeRuntime } from "@effect/platform-node"
 import { PgClient } from "@effect/sql-pg"
-import { Console, Effect, Layer, Logger, Redacted, Schedule } from "effect"
+import { Console, Effect, Layer, Logger, Redacted } from "effect"
 import { FetchHttpClient, HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { createServer } from "node:http"
@@ -28,8 +28,6 @@ const payments = Payments.layer({ baseUrl: env("GATEWAY"), companyId: 1 }).pipe(
 const webhook = Webhook.layerSql({
   lease: "2 seconds",
   poll: "100 millis",
-  confirm: Schedule.spaced("300 millis"),
-  retryLookup: Schedule.spaced("300 millis"),
   onPaid: Effect.fn("onPaid")(function* ({ transaction }) {
     const sql = yield* SqlClient.SqlClient
     yield* sql`INSERT INTO shipped (charge) VALUES (${transaction.transactionId})`

@@ -1,10 +1,11 @@
 /** `effect-pix webhooks`, run as a process on a program's own database. */
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Layer, Schedule } from "effect"
+import { Effect, Layer } from "effect"
 import type { Payments } from "effect-pix"
 import { Sandbox } from "effect-pix/sandbox"
 import { Webhook } from "effect-pix/webhook"
 import type { SqlClient } from "effect/sql"
+import { exhaust } from "../support/webhooks.ts"
 import { charge } from "../support/charges.ts"
 import { run } from "../support/command.ts"
 import { databases } from "../support/operated.ts"
@@ -22,13 +23,11 @@ const dead = (client: Client, ids: ReadonlyArray<string>, name: string) =>
   Effect.gen(function* () {
     const { answer, idle } = yield* Webhook
     for (const id of ids) yield* answer(delivery(id))
+    yield* exhaust("failed", ids.length)
     yield* idle
   }).pipe(
     Effect.provide(
-      Layer.provide(
-        Webhook.layerSql({ name, poll: "20 millis", onPaid: () => Effect.fail("away"), retry: Schedule.recurs(1) }),
-        client
-      )
+      Layer.provideMerge(Webhook.layerSql({ name, poll: "20 millis", onPaid: () => Effect.fail("away") }), client)
     ),
     Effect.orDie
   )

@@ -3,7 +3,8 @@
  * and the webhook.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Layer, Option, Redacted, Schema, Stream } from "effect"
+import { Effect, Exit, Layer, Option, Redacted, Stream } from "effect"
+import { NodeSqlite } from "effect-pix/node"
 import { Money, Payments, TransactionHints, TransactionStream, TransactionWait } from "effect-pix"
 import { type PayoutItem, PayoutQueue, Payouts } from "effect-pix/payouts"
 import { Fault, Sandbox } from "effect-pix/sandbox"
@@ -123,11 +124,10 @@ const programs: Record<string, Program> = {
       return [statuses, yield* webhook.deadLetters]
     }).pipe(
       Effect.provide([
-        Webhook.layer({
-          payload: Schema.Json,
+        Webhook.layerSql({
           verifier: WebhookVerifier.sharedSecret({ header: "x-secret", secret: Redacted.make(secrets.apiKey) }),
           onPaid: () => Effect.fail(`${name} is not in the books of ${email}`)
-        }),
+        }).pipe(Layer.provide(NodeSqlite.layer({ filename: ":memory:" }))),
         TransactionHints.layer
       ])
     )

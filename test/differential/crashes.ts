@@ -251,10 +251,6 @@ const webhookProgram = (
   const webhook = Webhook.layerSql({
     lease: "1 second",
     poll: "100 millis",
-    // A delivery that says Paid of a cancelled charge is looked up again for as long as this says.
-    confirm: Schedule.upTo(Schedule.spaced("200 millis"), { times: 3 }),
-    retryLookup: Schedule.spaced("200 millis"),
-    retry: Schedule.spaced("200 millis"),
     onPaid: ({ transaction }) => ship(`paid ${transaction.enStatusTransaction}`),
     onClosed: ({ transaction }) => ship(`closed ${transaction.enStatusTransaction}`),
     onUnconfirmed: (report) => ship(`unconfirmed ${"reason" in report ? report.reason : report._tag}`)

@@ -1,8 +1,8 @@
 /** Webhooks in memory: what is handed out for each payload, each lookup, and each way in which handlers fail. */
-import { Effect, Exit, Layer, Schedule } from "effect"
+import { Effect, Exit, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { detail, json } from "./calls.ts"
-import { once, PaymentsPolicy, paymentsOver, Webhook } from "./doors.ts"
+import { NodeSqlite, once, PaymentsPolicy, paymentsOver, Webhook } from "./doors.ts"
 import { type Answer, memoryGateway } from "./gateway.ts"
 import { jumping, type Observation, resultOf, seeded, shownBy } from "./observation.ts"
 
@@ -57,12 +57,6 @@ const handlers: Readonly<Record<string, (turn: number) => Effect.Effect<void, st
   "that never end": () => Effect.never
 }
 
-const settings = {
-  retry: Schedule.upTo(Schedule.spaced("5 seconds"), { times: 4 }),
-  retryLookup: Schedule.upTo(Schedule.spaced("5 seconds"), { times: 4 }),
-  confirm: Schedule.upTo(Schedule.spaced("5 seconds"), { times: 4 })
-}
-
 const makeHandlers = (handle: (turn: number) => Effect.Effect<void, string>) => {
   const events: Array<string> = []
   let turn = 0
@@ -80,7 +74,6 @@ const makeHandlers = (handle: (turn: number) => Effect.Effect<void, string>) => 
   return {
     events,
     options: {
-      ...settings,
       onPaid: (event: Parameters<typeof record>[1]) => record("onPaid", event),
       onRefunded: (event: Parameters<typeof record>[1]) => record("onRefunded", event),
       onClosed: (event: Parameters<typeof record>[1]) => record("onClosed", event),
@@ -122,7 +115,12 @@ const delivered = (payload: string, lookup: string, handler: string) =>
           return `answered ${first.status} ${second.status}, dead letters ${(yield* webhook.deadLetters).length}`
         }).pipe(
           Effect.provide(
-            Layer.orDie(Layer.provide(Webhook.layer(options), paymentsOver("https://gateway.example", layer)))
+            Layer.orDie(
+              Layer.provide(Webhook.layerSql(options), [
+                paymentsOver("https://gateway.example", layer),
+                NodeSqlite.layer({ filename: ":memory:" })
+              ])
+            )
           ),
           Effect.provideService(PaymentsPolicy, once)
         ),
@@ -191,7 +189,12 @@ const mixed = (seed: number) =>
     const exit = yield* jumping(
       Effect.exit(program).pipe(
         Effect.provide(
-          Layer.orDie(Layer.provide(Webhook.layer(options), paymentsOver("https://gateway.example", layer)))
+          Layer.orDie(
+            Layer.provide(Webhook.layerSql(options), [
+              paymentsOver("https://gateway.example", layer),
+              NodeSqlite.layer({ filename: ":memory:" })
+            ])
+          )
         ),
         Effect.provideService(PaymentsPolicy, once)
       ),

@@ -3,7 +3,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Cause, DateTime, Deferred, Effect, Fiber, Layer, Logger, Redacted, type Schema } from "effect"
 import { FetchHttpClient, HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
 import { TestClock } from "effect/testing"
-import { Credentials, IdempotencyKeyGen, Money, Payments } from "effect-pix"
+import { NodeSqlite } from "effect-pix/node"
+import { Credentials, IdempotencyKeyGen, Payments } from "effect-pix"
 import { Webhook, WebhookVerifier } from "effect-pix/webhook"
 import { Sandbox, SandboxNotFound, SandboxOptions } from "effect-pix/sandbox"
 import { createServer } from "node:http"
@@ -305,19 +306,15 @@ describe("with the webhook handler", () => {
   const confirming = (verifier = WebhookVerifier.none) => {
     const events: Array<string> = []
     const reports: Array<string> = []
-    const layer = Webhook.layer({
+    const layer = Webhook.layerSql({
       verifier,
-      noted: ({ idempotencyKey }) =>
-        Effect.succeed(
-          idempotencyKey === "wd_42" ? { amount: Money.centavos(1000), metadata: { batch: 7 } } : undefined
-        ),
       onStatus: ({ transaction }) => Effect.sync(() => events.push(transaction.enStatusTransaction)),
       onUnconfirmed: (report) =>
         Effect.sync(() => {
-          const amount = report._tag === "UnconfirmedWithdrawal" ? report.noted?.amount : undefined
-          reports.push([report._tag, report.untrusted.status, amount].join(" "))
+          const key = report._tag === "UnconfirmedWithdrawal" ? report.idempotencyKey : undefined
+          reports.push([report._tag, report.untrusted.status, key].join(" "))
         })
-    })
+    }).pipe(Layer.provide(NodeSqlite.layer({ filename: ":memory:" })))
     return { events, reports, layer }
   }
   const secret = Redacted.make("a-shared-secret")
@@ -349,7 +346,7 @@ describe("with the webhook handler", () => {
     }
   )
 
-  it.effect("a payout stays unconfirmed, with our own note of it as evidence", () => {
+  it.effect("a payout stays unconfirmed, and its report has the key by which your books have it", () => {
     const { events, layer, reports } = confirming()
     return Effect.gen(function* () {
       const sandbox = yield* Sandbox
@@ -358,7 +355,7 @@ describe("with the webhook handler", () => {
       yield* sandbox.settleWithdrawal((yield* payout({ batch: 7 })).id)
       yield* sandbox.awaitWebhooks
       yield* idle
-      assert.deepStrictEqual([events, reports], [[], ["UnconfirmedWithdrawal Settled 1000"]])
+      assert.deepStrictEqual([events, reports], [[], ["UnconfirmedWithdrawal Settled wd_42"]])
     }).pipe(Effect.provide(Layer.provideMerge(layer, rich())))
   })
 

@@ -9,10 +9,8 @@ import type { databases } from "./database.ts"
 import { recording, world } from "./webhooks.ts"
 
 /** Starts a webhook on the database of the test, as a process of its own. */
-export const starting = (options: WebhookOptions = {}, settings: WebhookSqlOptions = {}) =>
-  recording<SqlClient.SqlClient>(options, (wrapped) =>
-    Webhook.layerSql({ poll: "50 millis", lease: "2 seconds", ...settings, ...wrapped })
-  )
+export const starting = (options: WebhookOptions & WebhookSqlOptions = {}, settings: WebhookSqlOptions = {}) =>
+  recording(options, (wrapped) => Webhook.layerSql({ poll: "50 millis", lease: "2 seconds", ...settings, ...wrapped }))
 
 /** A test on a new database and a gateway of its own. */
 export const testOn =

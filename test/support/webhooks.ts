@@ -5,10 +5,17 @@ import { it } from "@effect/vitest"
 import { Context, Effect, Exit, Layer, Logger, Scope } from "effect"
 import { type Payments, TransactionHints } from "effect-pix"
 import { Sandbox } from "effect-pix/sandbox"
-import { Webhook, type WebhookEvent, type WebhookOptions } from "effect-pix/webhook"
+import { NodeSqlite } from "effect-pix/node"
+import { Webhook, type WebhookEvent, type WebhookOptions, type WebhookSqlOptions } from "effect-pix/webhook"
+import { SqlClient } from "effect/sql"
 
-/** A gateway, separate hints, and no log. */
-export const world = Layer.mergeAll(Sandbox.layerPayments, TransactionHints.layer, Logger.layer([]))
+/** A gateway, separate hints, a database in memory, and no log. */
+export const world = Layer.mergeAll(
+  Sandbox.layerPayments,
+  TransactionHints.layer,
+  NodeSqlite.layer({ filename: ":memory:" }),
+  Logger.layer([])
+)
 
 /** A test on a gateway of its own, under `TestClock`. */
 export const testWebhook = <E>(
@@ -16,14 +23,17 @@ export const testWebhook = <E>(
   effect: Effect.Effect<void, E, Scope.Scope | Layer.Success<typeof world>>
 ): void => it.effect(name, () => effect.pipe(Effect.provide(Layer.fresh(world))))
 
-type Built<R> = (options: WebhookOptions) => Layer.Layer<Webhook, unknown, Payments | R>
+type Built<R> = (options: WebhookOptions & WebhookSqlOptions) => Layer.Layer<Webhook, unknown, Payments | R>
 
-const inMemory: Built<never> = (options) => Webhook.layer(options)
+const recorded: Built<SqlClient.SqlClient> = (options) => Webhook.layerSql(options)
+
+/** The webhook that stores nothing. */
+export const edge: Built<never> = (options: WebhookOptions) => Webhook.layer(options)
 
 /** Starts a webhook, which ends with the test or at its `crash`. */
-export const recording = Effect.fnUntraced(function* <R = never>(
-  options: WebhookOptions = {},
-  layer: Built<R> = inMemory
+export const recording = Effect.fnUntraced(function* <R = SqlClient.SqlClient>(
+  options: WebhookOptions & WebhookSqlOptions = {},
+  layer: Built<R | SqlClient.SqlClient> = recorded
 ) {
   const events: Array<WebhookEvent.Confirmed> = []
   const reports: Array<WebhookEvent.Unconfirmed> = []
@@ -81,3 +91,19 @@ export const isWithdrawal = (
 
 /** An id of no transaction. */
 export const nobody = (n = 0): string => `9f1c8c52-6a3e-4b1f-9d57-${String(n).padStart(12, "0")}`
+
+/** Waits until so many rows wait for this reason, and makes their next try the last one, which is due now. */
+export const exhaust = Effect.fnUntraced(function* (
+  reason: "early" | "outage" | "failed",
+  rows = 1,
+  pause: Effect.Effect<void> = Effect.sleep("20 millis")
+) {
+  const sql = yield* SqlClient.SqlClient
+  const waiting = sql<{ readonly webhook: string; readonly name: string; readonly value: string }>`
+    SELECT webhook, name, value FROM effect_pix_webhooks WHERE value LIKE ${`%"waits":"${reason}"%`}`
+  const found = yield* Effect.repeat(Effect.andThen(pause, waiting), { until: ({ length }) => length >= rows })
+  for (const { name, value, webhook } of found) {
+    const last = value.replace(new RegExp(`"${reason}":\\d+`), `"${reason}":999`)
+    yield* sql`UPDATE effect_pix_webhooks SET value = ${last}, due_at = 0 WHERE webhook = ${webhook} AND name = ${name}`
+  }
+})

@@ -39,7 +39,7 @@ describe("a webhook on a full disk", () => {
       assert.match(said[0] ?? "", /^The database fails: /)
       assert.match(
         said[1] ?? "",
-        /^Webhook: a delivery was answered with 503: webhook failed on the database \(DiskFull\)/
+        /^Webhook: a delivery was answered with 503: record failed on the database \(DiskFull\)/
       )
 
       yield* sql`PRAGMA max_page_count = 1000000`

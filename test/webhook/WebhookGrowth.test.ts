@@ -7,7 +7,7 @@ import { Duration, Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { database } from "../../src/durable/Database.ts"
 import { migrate } from "../../src/durable/Tables.ts"
-import { sqlStore, webhookTables } from "../../src/webhook/internal/storeSql.ts"
+import { makeStore, webhookTables } from "../../src/webhook/internal/table.ts"
 import { postgres } from "../support/database.ts"
 import { noPostgres } from "../support/postgres.ts"
 
@@ -18,7 +18,7 @@ describe.skipIf(absent !== undefined)(
   () => {
     for (const statistics of ["none", "fresh"] as const)
       it.live(
-        `old notes are forgotten by an index, 1,000 at a time, and what each costs does not depend on their number (statistics: ${statistics})`,
+        `old rows are forgotten by an index, 1,000 at a time, and what each costs does not depend on their number (statistics: ${statistics})`,
         () =>
           Effect.gen(function* () {
             const { url } = yield* postgres
@@ -28,10 +28,10 @@ describe.skipIf(absent !== undefined)(
               const sql = yield* SqlClient.SqlClient
               yield* migrate(webhookTables)
               yield* sql`ALTER TABLE effect_pix_webhooks SET (autovacuum_enabled = FALSE)`
-              const store = yield* sqlStore(yield* database, "default", Duration.seconds(30))
+              const store = makeStore(yield* database, "default")
               // Names are random: neighbours in time are none in the index.
-              yield* sql`INSERT INTO effect_pix_webhooks (webhook, name, state, value, updated_at)
-              SELECT 'default', 'handed:' || md5(n::text), 'Kept', '["Paid"]', CASE WHEN n <= 5500 THEN n ELSE ${Date.now()} END
+              yield* sql`INSERT INTO effect_pix_webhooks (webhook, name, state, value, due_at)
+              SELECT 'default', md5(n::text), 'Done', '{}', CASE WHEN n <= 5500 THEN n ELSE ${Date.now()} END
               FROM generate_series(1, 25000) AS n`
               if (statistics === "fresh") yield* sql`ANALYZE`
               const read = Effect.gen(function* () {
@@ -44,7 +44,7 @@ describe.skipIf(absent !== undefined)(
                 return row ?? { pages: Number.NaN, scans: Number.NaN }
               })
               const before = yield* read
-              yield* store.forget("Kept", Duration.days(180))
+              yield* store.forget(Duration.days(180))
               const after = yield* read
               assert.strictEqual(after.scans, before.scans, "the table is not read from start to end")
               assert.isAtMost((after.pages - before.pages) / 5500, 20)

@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Deferred, Effect, Exit, Layer, Logger, Option, References, Schedule, Schema } from "effect"
+import { Context, Deferred, Effect, Exit, Layer, Logger, Option, References, Schema } from "effect"
+import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { ConfigurationError, Metadata, Money, Payments } from "effect-pix"
-import { NodeSqlite } from "effect-pix/node"
 import { Sandbox } from "effect-pix/sandbox"
 import { Webhook, type WebhookEvent, type WebhookOptions, WebhookVerifier } from "effect-pix/webhook"
-import { charge } from "../support/charges.ts"
-import { isTransaction, nobody, recording, testWebhook, world } from "../support/webhooks.ts"
+import { charge, paidCharge } from "../support/charges.ts"
+import { exhaust, isTransaction, nobody, recording, testWebhook, world } from "../support/webhooks.ts"
 
 /** A gateway that answers this status for every transaction. */
 const saying = (status: () => string) =>
@@ -212,29 +212,27 @@ describe("the handlers", () => {
   )
 
   testWebhook(
-    "at most `concurrency` handlers run at once",
+    "at most `concurrency` transactions are worked on at once",
     Effect.gen(function* () {
-      const sandbox = yield* Sandbox
+      const payments = yield* Payments
       let running = 0
       let most = 0
-      const { events, idle, post } = yield* recording({
-        concurrency: 3,
-        onStatus: () =>
-          Effect.gen(function* () {
-            most = Math.max(most, ++running)
-            yield* Effect.sleep("1 second")
-            running--
-          })
-      })
-      for (let i = 0; i < 10; i++) {
-        const { id } = yield* charge
-        yield* sandbox.markPaid(id)
-        yield* post({ transactionId: id })
-      }
-      yield* TestClock.adjust("10 seconds")
+      const { events, idle, post } = yield* recording({ concurrency: 3 }).pipe(
+        Effect.provideService(Payments, {
+          ...payments,
+          getTransaction: (id) =>
+            Effect.gen(function* () {
+              most = Math.max(most, ++running)
+              yield* Effect.sleep("1 second")
+              running--
+              return yield* payments.getTransaction(id)
+            })
+        })
+      )
+      for (let i = 0; i < 10; i++) yield* post({ transactionId: yield* paidCharge })
+      for (let n = 0; n < 10; n++) yield* TestClock.adjust("1 second")
       yield* idle
-      assert.strictEqual(events.length, 10)
-      assert.strictEqual(most, 3)
+      assert.deepStrictEqual([events.length, most], [10, 3])
     })
   )
 
@@ -255,170 +253,128 @@ describe("the handlers", () => {
       assert.strictEqual(new Set(reports.map(({ id }) => id)).size, 1)
     })
   )
+})
 
+describe("the metadata of a delivery", () => {
   testWebhook(
-    "metadata and payload are read by the user's own schemas, and found by the user's own finder",
+    "it is read by the user's own schema, and found by the user's own finder",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
-      const seen: Array<[string, string | undefined, number | undefined]> = []
-      const sealed: Array<string> = []
-      const context = yield* Layer.build(
-        Webhook.layer({
-          payload: Schema.Struct({ pedido: Schema.Struct({ codigo: Schema.String, extra: Schema.String }) }),
-          metadata: Metadata.codec(Schema.Struct({ invoice: Schema.Int })),
-          find: ({ pedido }) => ({ about: "Transaction", transactionId: pedido.codigo, metadata: pedido.extra }),
-          seal: {
-            seal: (text) => Effect.sync(() => `sealed-${sealed.push(text) - 1}`),
-            open: (text) => Effect.fromNullishOr(sealed[Number(text.slice("sealed-".length))])
-          },
-          onStatus: ({ transaction, untrusted: { metadata, payload } }) =>
-            Effect.sync(() => seen.push([transaction.enStatusTransaction, payload?.pedido.codigo, metadata?.invoice]))
-        })
-      )
-      const { answer, idle } = Context.get(context, Webhook)
-      const post = (body: unknown) =>
-        Effect.map(
-          answer(new Request("https://shop.example", { method: "POST", body: JSON.stringify(body) })),
-          ({ status }) => status
-        )
-      const { id } = yield* charge
-      yield* sandbox.markPaid(id)
-      assert.strictEqual(yield* post({ pedido: { codigo: id, extra: '{"invoice":42}' } }), 200)
+      const { events, idle, post } = yield* recording({
+        metadata: Metadata.codec(Schema.Struct({ invoice: Schema.Int })),
+        find: (json) => {
+          const { codigo, extra } = Schema.decodeUnknownSync(
+            Schema.Struct({ codigo: Schema.String, extra: Schema.String })
+          )(json)
+          return { about: "Transaction", transactionId: codigo, metadata: extra }
+        }
+      })
+      const id = yield* paidCharge
+      assert.strictEqual(yield* post({ codigo: id, extra: '{"invoice":42,"name":"Maria"}' }), 200)
       yield* idle
       yield* sandbox.refund(id)
-      yield* post({ pedido: { codigo: id, extra: "no json" } })
+      yield* post({ codigo: id, extra: "no json" })
       yield* idle
       assert.strictEqual(yield* post({ transactionId: id }), 400)
-      assert.deepStrictEqual(seen, [
-        ["Paid", id, 42],
-        ["Refunded", id, undefined]
-      ])
-      assert.strictEqual(sealed.length, 2)
+      assert.deepStrictEqual(
+        events.map(({ untrusted }) => untrusted),
+        [{ metadata: { invoice: 42 } }, {}]
+      )
     })
   )
 
   testWebhook(
-    "without a schema of the user's no payload is stored",
+    "it is not read without a schema, and nothing of it is stored; with one, only what the schema reads",
     Effect.gen(function* () {
-      const sandbox = yield* Sandbox
-      const { events, idle, post } = yield* recording()
+      const sql = yield* SqlClient.SqlClient
+      const body = { status: "Paid", metadata: { order: 7, name: "Maria" }, customer: "Maria" }
       const { id } = yield* charge
-      yield* sandbox.markPaid(id)
-      yield* post({ transactionId: id, status: "Paid", metadata: { order: 7 } })
-      yield* idle
-      assert.deepStrictEqual(events[0]?.untrusted, { status: "Paid" })
+      const none = yield* recording()
+      yield* none.post({ transactionId: id, ...body })
+      const some = yield* recording({ name: "some", metadata: Schema.Struct({ order: Schema.Int }) })
+      yield* some.post({ transactionId: id, ...body })
+      yield* (yield* Sandbox).markPaid(id)
+      const stored = JSON.stringify(yield* sql`SELECT webhook, value FROM effect_pix_webhooks ORDER BY webhook`)
+      assert.notInclude(stored, "Maria")
+      yield* TestClock.adjust("2 seconds")
+      yield* Effect.all([none.idle, some.idle])
+      assert.deepStrictEqual(
+        [none, some].map(({ events }) => events[0]?.untrusted),
+        [{ status: "Paid" }, { status: "Paid", metadata: { order: 7 } }]
+      )
     })
   )
 })
 
 describe("an event for which a handler fails", () => {
   testWebhook(
-    "it becomes a dead letter when the schedule ends, which can be listed and run again",
+    "it becomes a dead letter after a day, which can be listed, found and run again with all tries",
     Effect.gen(function* () {
-      const sandbox = yield* Sandbox
       let broken = true
-      const { deadLetters, discard, events, failures, idle, post, retry } = yield* recording({
-        retry: Schedule.recurs(2),
+      const { deadLetters, discard, events, failures, find, idle, post, retry } = yield* recording({
         onPaid: () => (broken ? Effect.fail("a bad row") : Effect.void)
       })
-      const { id } = yield* charge
-      yield* sandbox.markPaid(id)
+      const id = yield* paidCharge
       yield* post({ transactionId: id, status: "Paid" })
+      yield* TestClock.adjust("20 hours")
+      assert.deepStrictEqual(yield* deadLetters, [])
+      yield* TestClock.adjust("10 hours")
       yield* idle
       const [letter, ...others] = yield* deadLetters
       assert(letter !== undefined)
       assert.deepStrictEqual(others, [])
-      const { about, attempts, handler, transactionId } = letter
-      assert.deepStrictEqual([about, transactionId, handler, attempts], ["Transaction", id, "onPaid", 3])
+      const { about, attempts, handler, transactionId, webhook } = letter
+      assert.deepStrictEqual([webhook, about, transactionId, handler], ["default", "Transaction", id, "onPaid"])
+      assert.strictEqual(attempts, failures.length)
+      assert.deepStrictEqual(failures.map(({ isDead }) => isDead).indexOf(true), failures.length - 1)
       assert.deepStrictEqual(
-        failures.map(({ isDead }) => isDead),
-        [false, false, true]
+        (yield* find(id.toUpperCase())).map(({ failures, handler, state }) => [state, handler, failures]),
+        [["Dead", "onPaid", attempts]]
       )
-      assert.isFalse(yield* retry("delivery:nothing"))
-      assert.isFalse(yield* discard("delivery:nothing"))
+      for (const step of [retry, discard]) {
+        assert.isFalse(yield* step("nothing"))
+        assert.strictEqual((yield* Effect.flip(step(letter.id, { by: " " })))._tag, "InvalidRequest")
+      }
+      assert.isTrue(yield* retry(letter.id, { by: "ana", note: "the row is mended" }))
+      yield* TestClock.adjust("1 hour")
+      assert.deepStrictEqual(yield* deadLetters, [])
+      assert.isAbove(failures.length, attempts + 5)
       broken = false
-      assert.isTrue(yield* retry(letter.id))
+      yield* TestClock.adjust("10 minutes")
       yield* idle
       assert.deepStrictEqual(
         events.map((event) => event.id),
         [`${id}:Paid`]
       )
-      assert.deepStrictEqual(yield* deadLetters, [])
       assert.isFalse(yield* discard(letter.id))
-    })
-  )
-
-  testWebhook(
-    "a discarded dead letter is deleted, and another delivery about its transaction is looked up",
-    Effect.gen(function* () {
-      const sandbox = yield* Sandbox
-      const { deadLetters, discard, failures, idle, post } = yield* recording({
-        retry: Schedule.recurs(0),
-        onPaid: () => Effect.fail("a bad row")
-      })
-      const { id } = yield* charge
-      yield* sandbox.markPaid(id)
-      yield* post({ transactionId: id, status: "Paid" })
-      yield* idle
-      for (const letter of yield* deadLetters) assert.isTrue(yield* discard(letter.id))
-      assert.deepStrictEqual(yield* deadLetters, [])
-      yield* post({ transactionId: id, status: "Paid" })
-      yield* idle
       assert.deepStrictEqual(
-        failures.map(({ attempt }) => attempt),
-        [1, 1]
+        (yield* find(id)).map(({ handedOut, state }) => [state, handedOut]),
+        [["Finished", ["Paid"]]]
       )
     })
   )
 
   testWebhook(
-    "it is retried by another delivery about the transaction",
+    "a dead letter is retried by another delivery about its transaction, also after it was discarded",
     Effect.gen(function* () {
-      const sandbox = yield* Sandbox
-      let broken = true
-      const { deadLetters, idle, post, statuses } = yield* recording({
-        retry: Schedule.recurs(0),
-        onPaid: () => (broken ? Effect.fail("a bad row") : Effect.void)
-      })
-      const { id } = yield* charge
-      yield* sandbox.markPaid(id)
-      yield* post({ transactionId: id })
-      yield* idle
-      assert.strictEqual((yield* deadLetters).length, 1)
-      broken = false
-      yield* post({ transactionId: id })
-      yield* idle
-      assert.deepStrictEqual(statuses(), ["Paid"])
-      assert.deepStrictEqual(yield* deadLetters, [])
-    })
-  )
-
-  testWebhook(
-    "it has the whole schedule again after each retry, by a delivery or by `retry`",
-    Effect.gen(function* () {
-      const sandbox = yield* Sandbox
-      const { deadLetters, failures, idle, post, retry } = yield* recording({
-        retry: Schedule.recurs(1),
+      const { deadLetters, discard, failures, idle, post } = yield* recording({
         onPaid: () => Effect.fail("a bad row")
       })
-      const { id } = yield* charge
-      yield* sandbox.markPaid(id)
-      const attempts = Effect.gen(function* () {
+      const id = yield* paidCharge
+      const dies = Effect.andThen(exhaust("failed", 1, TestClock.adjust("10 millis")), TestClock.adjust("1 second"))
+      for (let n = 0; n < 3; n++) {
+        yield* post({ transactionId: id, status: "Paid" })
+        yield* dies
         yield* idle
-        const [letter, ...others] = yield* deadLetters
-        assert.deepStrictEqual([letter?.attempts, others], [2, []])
-        return failures.splice(0).map(({ attempt, isDead }) => [attempt, isDead])
-      })
-      const whole = [
-        [1, false],
-        [2, true]
-      ]
-      yield* post({ transactionId: id })
-      assert.deepStrictEqual(yield* attempts, whole)
-      yield* post({ transactionId: id })
-      assert.deepStrictEqual(yield* attempts, whole)
-      for (const letter of yield* deadLetters) assert.isTrue(yield* retry(letter.id))
-      assert.deepStrictEqual(yield* attempts, whole)
+        const [letter] = yield* deadLetters
+        assert(letter !== undefined)
+        if (n === 1) assert.isTrue(yield* discard(letter.id))
+        assert.strictEqual((yield* deadLetters).length, n === 1 ? 0 : 1)
+      }
+      assert.deepStrictEqual(
+        failures.map(({ attempt }) => attempt),
+        [1, 1000, 1, 1000, 1, 1000]
+      )
     })
   )
 
@@ -453,7 +409,7 @@ describe("an event for which a handler fails", () => {
           const { id } = yield* charge
           yield* sandbox.markPaid(id)
           const context = yield* Layer.build(
-            Webhook.layer({ ...options, onPaid: () => Effect.fail("hush-1"), retry: Schedule.recurs(1) }).pipe(
+            Webhook.layerSql({ ...options, onPaid: () => Effect.fail("hush-1") }).pipe(
               Layer.provide(logger),
               Layer.provide(Layer.succeed(References.MinimumLogLevel, "All"))
             )
@@ -468,6 +424,8 @@ describe("an event for which a handler fails", () => {
             yield* answer(new Request("https://shop.example", { method: "POST", body: JSON.stringify(body) }))
           }
           yield* TestClock.adjust("2 minutes")
+          yield* exhaust("failed", 1, TestClock.adjust("10 millis"))
+          yield* TestClock.adjust("1 minute")
           yield* idle
           return lines.join("\n")
         })
@@ -486,65 +444,12 @@ describe("an event for which a handler fails", () => {
 
 describe("the user's code around a delivery", () => {
   testWebhook(
-    "a delivery is answered with 503 if seal or noted fails",
-    Effect.gen(function* () {
-      const unsealed = yield* recording({}, () =>
-        Webhook.layer({
-          payload: Schema.Unknown,
-          seal: { seal: () => Effect.fail("no key"), open: () => Effect.fail("no key") }
-        })
-      )
-      assert.strictEqual(yield* unsealed.post({ withdrawalId: 7 }), 503)
-      const unasked = yield* recording({ noted: () => Effect.die("the books are away") })
-      assert.strictEqual(yield* unasked.post({ transactionId: nobody(), idempotencyKey: "payout-7" }), 503)
-    })
-  )
-
-  testWebhook(
-    "a body for which open fails or never ends is opened again, and its event has the payload",
-    Effect.gen(function* () {
-      const sandbox = yield* Sandbox
-      const seen: Array<unknown> = []
-      const failures: Array<WebhookEvent.HandlerFailure> = []
-      let opened = 0
-      const { idle, post } = yield* recording({}, () =>
-        Webhook.layer({
-          payload: Schema.Struct({ order: Schema.Int }),
-          handlerTimeout: "3 seconds",
-          seal: {
-            seal: (text) => Effect.succeed(`sealed ${text}`),
-            open: (text) =>
-              Effect.suspend(() => {
-                opened++
-                if (opened === 1) return Effect.fail("the key store is away")
-                return opened === 2 ? Effect.never : Effect.succeed(text.slice("sealed ".length))
-              })
-          },
-          find: () => ({ about: "Transaction", transactionId: id, status: "Paid" }),
-          onPaid: ({ untrusted }) => Effect.sync(() => seen.push(untrusted)),
-          onFailure: (failure) => Effect.sync(() => failures.push(failure))
-        })
-      )
-      const { id } = yield* charge
-      yield* sandbox.markPaid(id)
-      yield* post({ order: 7 })
-      yield* TestClock.adjust("10 seconds")
-      yield* idle
-      assert.deepStrictEqual(seen, [{ payload: { order: 7 }, status: "Paid" }])
-      assert.deepStrictEqual(
-        failures.map(({ handler }) => handler),
-        ["open", "open"]
-      )
-    })
-  )
-
-  testWebhook(
     "an onFailure that fails itself changes nothing",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       let calls = 0
       const { idle, post } = yield* recording({}, () =>
-        Webhook.layer({
+        Webhook.layerSql({
           onPaid: () => Effect.suspend(() => (++calls < 2 ? Effect.fail("later") : Effect.void)),
           onFailure: () => Effect.die("a bug")
         })
@@ -563,7 +468,7 @@ describe("the settings", () => {
   it.effect("all wrong settings are in the layer's ConfigurationError", () =>
     Effect.gen(function* () {
       const layer = Webhook.layer({
-        concurrency: Number.NaN,
+        firstLookupsPerSecond: Number.NaN,
         maxBodyBytes: 1.5,
         bodyTimeout: 0,
         handlerTimeout: "-1 seconds",
@@ -576,27 +481,28 @@ describe("the settings", () => {
       assert.instanceOf(error, ConfigurationError)
       assert.deepStrictEqual(error.settings.map(({ setting }) => setting).toSorted(), [
         "Webhook.bodyTimeout",
-        "Webhook.concurrency",
+        "Webhook.firstLookupsPerSecond",
         "Webhook.handlerTimeout",
         "Webhook.maxBodyBytes",
-        "WebhookVerifier.pathSecret",
-        "WebhookVerifier.ipAllowList"
+        "WebhookVerifier.ipAllowList",
+        "WebhookVerifier.pathSecret"
       ])
     }).pipe(Effect.provide(world))
   )
 
   it.effect("the settings of a database are checked too", () =>
     Effect.gen(function* () {
-      const layer = Webhook.layerSql({ name: "a b", lease: 0, poll: 0, retention: 0 })
+      const layer = Webhook.layerSql({ name: "a b", concurrency: 0, lease: 0, poll: 0, retention: 0 })
       const error = yield* Effect.flip(Effect.scoped(Layer.build(layer)))
       assert.instanceOf(error, ConfigurationError)
       assert.deepStrictEqual(error.settings.map(({ setting }) => setting).toSorted(), [
+        "Webhook.concurrency",
         "Webhook.lease",
         "Webhook.name",
         "Webhook.poll",
         "Webhook.retention"
       ])
-    }).pipe(Effect.provide([world, NodeSqlite.layer({ filename: ":memory:" })]))
+    }).pipe(Effect.provide(world))
   )
 
   it("a handler that is misspelt does not compile", () => {

@@ -3,7 +3,7 @@
  * still works.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Logger, Schedule } from "effect"
+import { Effect, Layer, Logger } from "effect"
 import { SqlClient } from "effect/sql"
 import { Sandbox } from "effect-pix/sandbox"
 import { Webhook } from "effect-pix/webhook"
@@ -22,7 +22,6 @@ describe("a step of the database that another fiber interrupts", () => {
         let handled = 0
         const { deadLetters, failures, idle, post } = yield* recording<SqlClient.SqlClient>(
           {
-            retry: Schedule.recurs(0),
             onPaid: ({ transaction: { transactionId } }) =>
               sql`INSERT INTO shipped VALUES (${transactionId})`.pipe(
                 Effect.andThen(Effect.suspend(() => (++handled === 1 ? interruptNext : Effect.void)))

@@ -2,17 +2,15 @@
  * How long a webhook remembers the events that were handed out.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Schedule } from "effect"
-import type { SqlClient } from "effect/sql"
+import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { NodeSqlite } from "effect-pix/node"
-import { Sandbox } from "effect-pix/sandbox"
+import { Fault, Sandbox } from "effect-pix/sandbox"
 import { Webhook, type WebhookOptions, type WebhookSqlOptions } from "effect-pix/webhook"
 import { charge } from "../support/charges.ts"
-import { recording, world } from "../support/webhooks.ts"
+import { exhaust, recording, world } from "../support/webhooks.ts"
 
 const starting = (options: WebhookOptions, settings: WebhookSqlOptions) =>
-  recording<SqlClient.SqlClient>(options, (wrapped) =>
+  recording(options, (wrapped) =>
     // Deliveries of this process are processed at once. There is no other process.
     Webhook.layerSql({ poll: "1 hour", ...settings, ...wrapped })
   )
@@ -28,7 +26,6 @@ describe("Webhook.layerSql", () => {
         for (const { id } of [good, bad]) yield* sandbox.markPaid(id)
         const forgetful = yield* starting(
           {
-            retry: Schedule.recurs(0),
             onPaid: ({ transaction }) => (transaction.transactionId === bad.id ? Effect.fail("a bad row") : Effect.void)
           },
           { name: "forgetful", retention: "90 minutes" }
@@ -46,9 +43,10 @@ describe("Webhook.layerSql", () => {
         })
         assert.deepStrictEqual(yield* comes("20 minutes"), [1, 1])
         yield* forgetful.post({ transactionId: bad.id, status: "Paid" })
-        yield* TestClock.adjust(0)
+        yield* exhaust("failed", 1, TestClock.adjust("10 millis"))
+        yield* TestClock.adjust("10 minutes")
         // At 1:30, 2:10 and 3:20, each less than 90 minutes after the one before.
-        assert.deepStrictEqual(yield* comes("70 minutes"), [1, 1])
+        assert.deepStrictEqual(yield* comes("60 minutes"), [1, 1])
         assert.deepStrictEqual(yield* comes("40 minutes"), [1, 1])
         assert.deepStrictEqual(yield* comes("70 minutes"), [1, 1])
         // At 6:00, more than 90 minutes after the last one.
@@ -57,39 +55,30 @@ describe("Webhook.layerSql", () => {
           (yield* forgetful.deadLetters).map(({ transactionId }) => transactionId),
           [bad.id]
         )
-      }).pipe(Effect.provide([world, NodeSqlite.layer({ filename: ":memory:" })]))
+      }).pipe(Effect.provide(Layer.fresh(world)))
   )
 
   it.effect("a delivery that waits for longer than `retention` is not deleted", () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
-      const { idle, post, reports, statuses } = yield* starting(
-        { confirm: Schedule.spaced("5 hours") },
-        { retention: "90 minutes" }
-      )
+      const { post, statuses } = yield* starting({}, { retention: "90 minutes", poll: "1 second" })
       const { id } = yield* charge
-      yield* post({ transactionId: id, status: "Paid" })
-      // Old notes are forgotten each full hour.
-      for (let hour = 0; hour < 4; hour++) yield* TestClock.adjust("1 hour")
-      const idling = yield* Effect.forkChild(idle)
-      for (let n = 0; n < 10; n++) yield* TestClock.adjust("1 second")
-      assert.isUndefined(idling.pollUnsafe())
       yield* sandbox.markPaid(id)
-      yield* post({ transactionId: id, status: "Awaiting" })
-      yield* TestClock.adjust(0)
-      yield* idle
-      assert.deepStrictEqual([statuses(), reports], [["Paid"], []])
-    }).pipe(Effect.provide([world, NodeSqlite.layer({ filename: ":memory:" })]))
+      yield* sandbox.fault("getTransaction", Fault.refusal(401, "não"), { times: Infinity })
+      yield* post({ transactionId: id, status: "Paid" })
+      for (let hour = 0; hour < 4; hour++) yield* TestClock.adjust("1 hour")
+      assert.deepStrictEqual(statuses(), [])
+      yield* sandbox.clearFaults
+      yield* TestClock.adjust("10 minutes")
+      assert.deepStrictEqual(statuses(), ["Paid"])
+    }).pipe(Effect.provide(Layer.fresh(world)))
   )
 
   it.effect("dead letters are listed with the oldest first, however long their deliveries had waited", () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const charges = [yield* charge, yield* charge, yield* charge]
-      const { deadLetters, post } = yield* starting(
-        { retry: Schedule.recurs(0), onPaid: () => Effect.fail("a bad row") },
-        { poll: "1 second" }
-      )
+      const { deadLetters, post } = yield* starting({ onPaid: () => Effect.fail("a bad row") }, { poll: "1 second" })
       const ids = charges.map(({ id }) => id)
       // The order is not that of the ids, nor that of the calls.
       const order = [...ids.toSorted().slice(1), ...ids.toSorted().slice(0, 1)]
@@ -98,12 +87,13 @@ describe("Webhook.layerSql", () => {
       for (const id of order) {
         yield* sandbox.markPaid(id)
         yield* post({ transactionId: id, status: "Paid" })
+        yield* exhaust("failed", 1, TestClock.adjust("10 millis"))
         yield* TestClock.adjust("3 seconds")
       }
       assert.deepStrictEqual(
         (yield* deadLetters).map(({ transactionId }) => transactionId),
         order
       )
-    }).pipe(Effect.provide([world, NodeSqlite.layer({ filename: ":memory:" })]))
+    }).pipe(Effect.provide(Layer.fresh(world)))
   )
 })

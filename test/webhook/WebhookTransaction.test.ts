@@ -4,8 +4,8 @@ import { TestClock } from "effect/testing"
 import { Payments, TransactionHints, TransactionWait } from "effect-pix"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { centavos } from "../../src/pix/Money.ts"
-import { charge, lookups } from "../support/charges.ts"
-import { isTransaction, nobody, recording, testWebhook } from "../support/webhooks.ts"
+import { charge, lookups, paidCharge } from "../support/charges.ts"
+import { exhaust, isTransaction, nobody, recording, testWebhook } from "../support/webhooks.ts"
 
 describe("a hint about a transaction", () => {
   testWebhook(
@@ -110,16 +110,19 @@ describe("a hint about a transaction", () => {
   )
 
   testWebhook(
-    "a delivery that is repeated during its processing is looked up again afterwards",
+    "a delivery that is repeated during its lookup is looked up again afterwards",
     Effect.gen(function* () {
+      const payments = yield* Payments
       const sandbox = yield* Sandbox
       const atWork = yield* Latch.make()
       const go = yield* Latch.make()
-      const { idle, post, statuses } = yield* recording({
-        onStatus: () => Effect.andThen(atWork.open, go.await)
-      })
-      const { id } = yield* charge
-      yield* sandbox.markPaid(id)
+      const { idle, post, statuses } = yield* recording().pipe(
+        Effect.provideService(Payments, {
+          ...payments,
+          getTransaction: (id) => Effect.tap(payments.getTransaction(id), Effect.andThen(atWork.open, go.await))
+        })
+      )
+      const id = yield* paidCharge
       yield* post({ transactionId: id })
       yield* atWork.await
       yield* sandbox.refund(id)
@@ -420,9 +423,7 @@ describe("a hint about a transaction", () => {
     "many deliveries during an outage of the service cause few lookups, and do not shorten the time of its retries",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
-      const { idle, post, reports, statuses } = yield* recording({
-        retryLookup: Schedule.upTo(Schedule.spaced("1 minute"), { times: 3 })
-      })
+      const { idle, post, reports, statuses } = yield* recording()
       const { id } = yield* charge
       yield* sandbox.markPaid(id)
       yield* sandbox.fault("getTransaction", Fault.refusal(401, "não"), { times: 1000 })
@@ -432,9 +433,9 @@ describe("a hint about a transaction", () => {
           yield* Effect.all([call, call, call], { concurrency: "unbounded" })
           yield* TestClock.adjust(0)
         }
-        // At most two lookups a minute, and not three hundred.
-        assert.include([looks, 2 * looks], yield* lookups)
-        if (looks < 3) yield* TestClock.adjust("1 minute")
+        // One lookup for each wait, and not a hundred and fifty.
+        assert.strictEqual(yield* lookups, looks)
+        if (looks < 3) yield* TestClock.adjust(`${looks * 2400} millis`)
       }
       yield* sandbox.clearFaults
       yield* TestClock.adjust("1 minute")
@@ -447,7 +448,7 @@ describe("a hint about a transaction", () => {
     "a delivery after an outage is handed out by the next regular lookup, or when the service asked for, an hour later at most",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
-      const { post, statuses } = yield* recording({ retryLookup: Schedule.spaced("10 minutes") })
+      const { post, statuses } = yield* recording()
       const { id } = yield* charge
       yield* sandbox.markPaid(id)
       const call = Effect.suspend(() =>
@@ -457,7 +458,9 @@ describe("a hint about a transaction", () => {
       yield* call
       assert.deepStrictEqual(statuses(), [])
       yield* call
-      yield* TestClock.adjust("10 minutes")
+      yield* TestClock.adjust("1500 millis")
+      assert.deepStrictEqual(statuses(), [])
+      yield* TestClock.adjust("1 second")
       assert.deepStrictEqual(statuses(), ["Paid"])
 
       yield* sandbox.refund(id)
@@ -495,10 +498,12 @@ describe("a hint about a transaction", () => {
     "a hint whose lookups fail for too long is reported with the reason",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
-      const { idle, post, reports } = yield* recording({ retryLookup: Schedule.recurs(1) })
+      const { idle, post, reports } = yield* recording()
       const { id } = yield* charge
       yield* sandbox.rotateCredentials
       yield* post({ transactionId: id })
+      yield* exhaust("outage", 1, TestClock.adjust("10 millis"))
+      yield* TestClock.adjust("1 second")
       yield* idle
       const [report] = reports
       assert(isTransaction(report))
@@ -557,7 +562,7 @@ describe("a hint about a transaction", () => {
       const payments = yield* Payments
       const sandbox = yield* Sandbox
       let isHanging = true
-      const { post } = yield* recording({ lookupTimeout: "10 seconds", retryLookup: Schedule.recurs(1) }).pipe(
+      const { post } = yield* recording({ lookupTimeout: "10 seconds" }).pipe(
         Effect.provideService(Payments, {
           ...payments,
           getTransaction: (id) => (isHanging ? Effect.never : payments.getTransaction(id))

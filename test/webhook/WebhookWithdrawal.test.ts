@@ -1,10 +1,9 @@
 import { assert, describe } from "@effect/vitest"
-import { Effect, Schedule } from "effect"
+import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { Sandbox } from "effect-pix/sandbox"
-import { centavos } from "../../src/pix/Money.ts"
 import { charge, lookups } from "../support/charges.ts"
-import { isWithdrawal, recording, testWebhook } from "../support/webhooks.ts"
+import { exhaust, isWithdrawal, recording, testWebhook } from "../support/webhooks.ts"
 
 describe("a hint about a withdrawal", () => {
   testWebhook(
@@ -31,32 +30,35 @@ describe("a hint about a withdrawal", () => {
   )
 
   testWebhook(
-    "its report has the user's own note, found by the key or the id that the delivery names",
+    "its report has the key and the number that the delivery names",
     Effect.gen(function* () {
-      const sandbox = yield* Sandbox
-      const note = { amount: centavos(1000), metadata: { invoice: "A-42" } }
-      const { events, idle, post, reports } = yield* recording({
-        noted: ({ idempotencyKey, withdrawalId }) =>
-          Effect.succeed(idempotencyKey === "payout-key" || withdrawalId === 7 ? note : undefined)
-      })
-      const other = yield* charge
-      yield* sandbox.markPaid(other.id)
-      const deliveries = [
-        { idempotencyKey: "payout-key", status: "Paid" },
-        { withdrawalId: 7, status: "Paid", metadata: { invoice: "B-1" } },
-        // With a key of the user's books it is a withdrawal, though it names a transaction.
-        { transactionId: other.id, idempotencyKey: "payout-key" },
-        { withdrawalId: 8 }
-      ]
-      for (const delivery of deliveries) {
-        assert.strictEqual(yield* post(delivery), 200)
-        yield* idle
-      }
-      assert.deepStrictEqual(events, [])
+      const { idle, post, reports } = yield* recording()
+      for (const body of [{ idempotencyKey: "payout-key" }, { withdrawalId: 7 }]) yield* post(body)
+      yield* idle
       assert.deepStrictEqual(
-        reports.filter(isWithdrawal).map(({ noted }) => noted),
-        [note, note, note, undefined]
+        reports.filter(isWithdrawal).map(({ idempotencyKey, withdrawalId }) => [idempotencyKey, withdrawalId]),
+        [
+          ["payout-key", undefined],
+          [undefined, 7]
+        ]
       )
+    })
+  )
+
+  testWebhook(
+    "a report for which onUnconfirmed always fails is a dead letter, and the ids of both begin with delivery",
+    Effect.gen(function* () {
+      const { deadLetters, idle, post, reports } = yield* recording({ onUnconfirmed: () => Effect.fail("never") })
+      yield* post({ withdrawalId: 9 })
+      yield* exhaust("failed", 1, TestClock.adjust("10 millis"))
+      yield* TestClock.adjust("1 second")
+      yield* idle
+      const letters = yield* deadLetters
+      assert.deepStrictEqual(
+        letters.map(({ about, handler }) => [about, handler]),
+        [["Withdrawal", "onUnconfirmed"]]
+      )
+      for (const { id } of [...reports, ...letters]) assert.match(id, /^delivery:[\da-f]{64}$/)
     })
   )
 
@@ -75,53 +77,6 @@ describe("a hint about a withdrawal", () => {
       const [first, second, third] = reports.map(({ id }) => id)
       assert.strictEqual(first, second)
       assert.notStrictEqual(second, third)
-    })
-  )
-
-  testWebhook(
-    "a report for which onUnconfirmed always fails is a dead letter",
-    Effect.gen(function* () {
-      const { deadLetters, idle, post } = yield* recording({
-        onUnconfirmed: () => Effect.fail("never"),
-        retry: Schedule.recurs(0)
-      })
-      yield* post({ withdrawalId: 9 })
-      yield* idle
-      assert.deepStrictEqual(
-        (yield* deadLetters).map(({ about, handler }) => [about, handler]),
-        [["Withdrawal", "onUnconfirmed"]]
-      )
-    })
-  )
-
-  testWebhook(
-    "a delivery about a withdrawal is recorded while noted fails, and is reported when noted succeeds",
-    Effect.gen(function* () {
-      let isAway = true
-      const { idle, post, reports } = yield* recording({
-        noted: () => (isAway ? Effect.die("the books are away") : Effect.undefined)
-      })
-      assert.strictEqual(yield* post({ withdrawalId: 9 }), 200)
-      yield* TestClock.adjust("10 seconds")
-      assert.deepStrictEqual(reports, [])
-      isAway = false
-      yield* TestClock.adjust("1 minute")
-      yield* idle
-      assert.strictEqual(reports.length, 1)
-    })
-  )
-
-  testWebhook(
-    "the ids of its report and of its dead letter begin with delivery",
-    Effect.gen(function* () {
-      const { deadLetters, idle, post, reports } = yield* recording({
-        onUnconfirmed: () => Effect.fail("never"),
-        retry: Schedule.recurs(0)
-      })
-      yield* post({ withdrawalId: 9 })
-      yield* idle
-      const ids = [...reports, ...(yield* deadLetters)].map(({ id }) => id.replace(/[\da-f]{64}$/, "<digest>"))
-      assert.deepStrictEqual(ids, ["delivery:<digest>", "delivery:<digest>"])
     })
   )
 })

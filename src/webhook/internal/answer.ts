@@ -13,13 +13,13 @@ import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import type { DatabaseError } from "../../durable/Database.ts"
 import { inSpan } from "../../internal/spans.ts"
-import type { Hint } from "../WebhookHint.ts"
 import type { WebhookRefused, WebhookVerifier } from "../WebhookVerifier.ts"
+import type { End } from "./edge.ts"
 import type { HandlerFailed } from "./handlers.ts"
 import type { Reading } from "./reader.ts"
 import { makeAnswered, type Refusal, type Refusals } from "./signals.ts"
 
-export interface AnswerOptions<P, M> {
+export interface AnswerOptions {
   /** The webhook's name, for its signals. */
   readonly name: string
   /** The refusals that were logged. */
@@ -27,9 +27,9 @@ export interface AnswerOptions<P, M> {
   readonly verifier: WebhookVerifier
   readonly maxBodyBytes: number
   readonly bodyTimeout: Duration.Input
-  readonly read: (body: string) => Option.Option<Reading<P, M>>
-  /** Records the delivery. Inside a request, it processes it too, and returns whether it is finished. */
-  readonly accept: (body: string, hint: Hint) => Effect.Effect<boolean, DatabaseError | HandlerFailed>
+  readonly read: (body: string) => Option.Option<Reading>
+  /** Records the delivery, or processes it. */
+  readonly accept: (body: string, reading: Reading) => Effect.Effect<End, DatabaseError | HandlerFailed>
 }
 
 /** A delivery is refused with this status. */
@@ -39,17 +39,21 @@ class NotTaken extends Data.TaggedError("NotTaken")<
 
 const tooLarge = () => new NotTaken({ status: 413, errorType: "TooLarge", message: "its body is too large." })
 const unreadable = () =>
-  new NotTaken({ status: 400, errorType: "Unreadable", message: "its body does not fit `payload` or `find`." })
+  new NotTaken({ status: 400, errorType: "Unreadable", message: "its body is not JSON, or does not fit `find`." })
 const busy = (errorType: string, message: string) =>
   new NotTaken({ status: 503, headers: { "retry-after": "30" }, errorType, message })
 
 const tooSlow = () => new NotTaken({ status: 408, errorType: "Timeout", message: "its body did not arrive in time." })
 
-const byFailure = (failed: DatabaseError | HandlerFailed) => {
-  if (failed._tag === "HandlerFailed") return busy("HandlerFailed", `${failed.handler} failed.`)
-  return failed.reason === "Busy"
-    ? busy("Busy", "another request works on this transaction.")
+const byFailure = (failed: DatabaseError | HandlerFailed) =>
+  failed._tag === "HandlerFailed"
+    ? busy("HandlerFailed", `${failed.handler} failed.`)
     : busy(failed.reason, failed.message)
+
+/** What a delivery that was not finished is answered with. */
+const byEnd = {
+  NotFinished: () => busy("NotFinished", "the lookup did not confirm it."),
+  Refused: () => busy("Refused", "more ids arrive than may be looked up.")
 }
 
 const byRefusal = ({ message, reason }: WebhookRefused) =>
@@ -69,7 +73,7 @@ const decoder = new TextDecoder("utf-8", { fatal: true })
 const broken = () => busy("Defect", "it could not be processed.")
 
 /** The answer to the request in context. */
-export const makeAnswer = <P, M>(options: AnswerOptions<P, M>) => {
+export const makeAnswer = (options: AnswerOptions) => {
   const answered = makeAnswered(options.name, options.refusals)
   const take = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
     if (request.method !== "POST") {
@@ -84,8 +88,8 @@ export const makeAnswer = <P, M>(options: AnswerOptions<P, M>) => {
     yield* Effect.mapError(options.verifier(delivery), byRefusal)
     const text = yield* Effect.fromResult(Result.try({ try: () => decoder.decode(body), catch: unreadable }))
     const reading = yield* Effect.mapError(Effect.fromOption(options.read(text)), unreadable)
-    const accepted = yield* Effect.mapError(options.accept(text, reading.hint), byFailure)
-    if (!accepted) return yield* busy("NotFinished", "it is not finished yet.")
+    const end = yield* Effect.mapError(options.accept(text, reading), byFailure)
+    if (end !== "Finished") return yield* byEnd[end]()
     yield* answered(200)
     return HttpServerResponse.empty({ status: 200 })
   })

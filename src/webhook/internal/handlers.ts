@@ -10,9 +10,11 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Tracer from "effect/Tracer"
 import { errorType, log } from "../../internal/spans.ts"
-import type { Confirmed, HandlerFailure, HandlerName, Unconfirmed, WithdrawalNames } from "../WebhookEvent.ts"
+import type { TransactionDetail } from "../../contract/Transaction.ts"
+import type { Confirmed, HandlerFailure, HandlerName, Unconfirmed, Untrusted } from "../WebhookEvent.ts"
 import type { WebhookOptions } from "../WebhookOptions.ts"
-import { nameOf } from "./row.ts"
+import type { Doubt } from "./judge.ts"
+import { type Claim, nameOf, type Subject } from "./row.ts"
 import { causeType, countCall, transactionHash } from "./signals.ts"
 
 /**
@@ -60,8 +62,30 @@ const warnFailure = ({ attempt, cause, handler, id, isDead }: HandlerFailure) =>
   )
 }
 
-export const makeHandlers = <P, M, R>(
-  options: WebhookOptions<P, M, R>,
+/** The event of a transaction that was looked up. */
+export const eventOf = <M>(transaction: TransactionDetail, untrusted: Untrusted<M>): Confirmed<M> => {
+  const id = `${transaction.transactionId.toLowerCase()}:${transaction.enStatusTransaction}`
+  return { _tag: "Confirmed", id, transaction, untrusted }
+}
+
+/** The report of a claim. */
+export const reportOf = <M>(
+  { about, idempotencyKey, name, transactionId, withdrawalId }: Subject,
+  untrusted: Untrusted<M>,
+  doubt: Doubt | undefined
+): Unconfirmed<M> => {
+  if (doubt !== undefined && transactionId !== undefined) {
+    const id = `${transactionId.toLowerCase()}:${doubt.finding.reason}`
+    return { _tag: "UnconfirmedTransaction", id, transactionId, untrusted, ...doubt.finding }
+  }
+  return about === "Withdrawal"
+    ? { _tag: "UnconfirmedWithdrawal", id: name, withdrawalId, idempotencyKey, untrusted }
+    : { _tag: "Unrecognised", id: name, untrusted }
+}
+
+export const makeHandlers = <M, R>(
+  options: WebhookOptions<M, R>,
+  metadataOf: (encoded: string) => M | undefined,
   context: Context.Context<R>,
   timeout: Duration.Duration
 ) => {
@@ -80,10 +104,16 @@ export const makeHandlers = <P, M, R>(
     yield* countCall(handler, exit._tag, Exit.isFailure(exit) ? causeType(exit.cause) : undefined)
     return Exit.isSuccess(exit) ? exit.value : yield* new HandlerFailed({ handler, id, failure: exit.cause })
   })
-  const isBodyRead = options.payload !== undefined || options.metadata !== undefined
   return {
+    /** What a claim says, as the user's code gets it. */
+    untrustedOf: (claim: Claim | undefined): Untrusted<M> => {
+      if (claim === undefined || claim.isCheck === true) return {}
+      const { metadata, status } = claim
+      const decoded = metadata === undefined ? undefined : metadataOf(metadata)
+      return { ...(status !== undefined && { status }), ...(decoded !== undefined && { metadata: decoded }) }
+    },
     /** Calls the handlers. Returns the expected amount if it is another one: then no handler was called. */
-    handOut: Effect.fnUntraced(function* (event: Confirmed<P, M>) {
+    handOut: Effect.fnUntraced(function* (event: Confirmed<M>) {
       const { id, transaction } = event
       const handler = handlerOf(transaction.enStatusTransaction)
       if (handler === "onPaid" && options.expectedAmount !== undefined) {
@@ -96,25 +126,12 @@ export const makeHandlers = <P, M, R>(
       }
       return undefined
     }),
-    /** The body in its stored form; `undefined` if no schema of the user's reads it. */
-    seal: (body: string, id: string): Effect.Effect<string | undefined, HandlerFailed> => {
-      if (!isBodyRead) return Effect.undefined
-      return options.seal === undefined ? Effect.succeed(body) : guarded("seal", id, options.seal.seal, body)
-    },
-    /** The original body of a stored one. */
-    open: (sealed: string, id: string) =>
-      options.seal === undefined ? Effect.succeed(sealed) : guarded("open", id, options.seal.open, sealed),
-    report: (report: Unconfirmed<P, M>) => guarded("onUnconfirmed", report.id, options.onUnconfirmed ?? warn, report),
+    report: (report: Unconfirmed<M>) => guarded("onUnconfirmed", report.id, options.onUnconfirmed ?? warn, report),
     /** Whether the user's own books have a transaction. */
     isKnown: (transactionId: string) =>
       options.isKnown === undefined
         ? Effect.succeed(false)
         : Effect.map(guarded("isKnown", nameOf(transactionId), options.isKnown, transactionId), (known) => known),
-    /** The user's own note of a withdrawal. */
-    noted: ({ idempotencyKey, withdrawalId }: WithdrawalNames, id: string) =>
-      options.noted === undefined || (idempotencyKey === undefined && withdrawalId === undefined)
-        ? Effect.undefined
-        : guarded("noted", id, options.noted, { idempotencyKey, withdrawalId }),
     reportFailure: Effect.fnUntraced(function* (failure: HandlerFailure) {
       if (failure.isDead) yield* countCall(failure.handler, "Dead", causeType(failure.cause))
       const exit = yield* run(options.onFailure ?? warnFailure, failure)
@@ -130,4 +147,4 @@ export const makeHandlers = <P, M, R>(
 }
 
 /** The handlers with their services. */
-export type Handlers<P, M> = ReturnType<typeof makeHandlers<P, M, never>>
+export type Handlers<M> = ReturnType<typeof makeHandlers<M, never>>

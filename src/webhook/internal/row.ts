@@ -1,11 +1,11 @@
 /**
- * The row of all deliveries about one thing, and its steps. Nothing here reads or writes: a step is a function from a row
- * to the next row, or to `undefined` if nothing is left to do.
+ * The row of one transaction, or of one delivery that names none, and its steps. Nothing here reads or writes: a step is a
+ * function from a row to the next row, or to `undefined` if nothing has to be stored any more.
  *
- * - An open row has one element in the queue, its `job`. An element with another id is outdated and does nothing.
  * - For each claimed status, only the latest delivery is stored.
  * - Another delivery brings forward a row that waits because its claims are early. A row that waits for another reason is
  *   processed at its time: a delivery does not change why the service or the user's code failed.
+ * - A row whose claims are all finished is stored for `retention`, with the statuses that were handed out.
  */
 import { sha256 } from "@noble/hashes/sha2.js"
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js"
@@ -13,11 +13,12 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { type DetailWord, detailWords } from "../../contract/Status.ts"
 import { type HandlerName, handlerNames } from "../WebhookEvent.ts"
+import type { Reading } from "./reader.ts"
 
 const Claim = Schema.Struct({
   status: Schema.optional(Schema.String),
-  /** The body, sealed by the option `seal`. Only stored if the user gave a schema that reads it. */
-  body: Schema.optional(Schema.String),
+  /** What the user's schema read of the metadata, as JSON. */
+  metadata: Schema.optional(Schema.String),
   /** Whether a check made it, and no delivery. */
   isCheck: Schema.optional(Schema.Boolean)
 })
@@ -31,58 +32,69 @@ const reasons = ["early", "outage", "failed"] as const
 export type Reason = (typeof reasons)[number]
 
 /** How a row waits for a lookup of an id that no lookup has found: see firstLookups.ts. */
-export const ranks = ["Known", "Unseen", "Missed"] as const
+const ranks = ["Known", "Unseen", "Missed"] as const
 export type Rank = (typeof ranks)[number]
 
-const Row = Schema.Struct({
+const Stored = Schema.Struct({
   v: Schema.tag(1),
-  name: Schema.String,
   about: Schema.Literals(["Transaction", "Withdrawal", "Unknown"]),
   transactionId: Schema.optional(Schema.String),
   withdrawalId: Schema.optional(Schema.Natural),
   idempotencyKey: Schema.optional(Schema.String),
   /** When the first of these deliveries and checks was recorded, in milliseconds since 1970. */
   since: Schema.Finite,
-  /** How many deliveries and checks were recorded. */
+  /** How many deliveries and checks were recorded since then. */
   deliveries: Schema.Natural,
-  /** The last one is the claim of the latest delivery. */
+  /** What is not finished. The last one is the claim of the latest delivery. */
   claims: Schema.Array(Claim),
+  /** The statuses that were handed out, in order. */
+  handedOut: Schema.Array(Schema.String),
   /** How often it waited, by reason. */
   tries: Schema.Struct({ early: Schema.Natural, outage: Schema.Natural, failed: Schema.Natural }),
-  /** The id of the row's element in the queue. Absent for a dead letter. */
-  job: Schema.optional(Schema.String),
-  /** Why the row waits, and for how long. Absent: it is processed now. */
-  waits: Schema.optional(Schema.Struct({ reason: Schema.Literals(reasons), millis: Schema.Finite })),
-  /** Its job waits in this row, and not in the queue, until it may be looked up. */
-  rank: Schema.optional(Schema.Literals(ranks)),
+  /** Why it waits. Absent: it is due. */
+  waits: Schema.optional(Schema.Literals(reasons)),
   /** `Found`: a lookup found its transaction, or a check of the program named it. `Missed`: the last lookup did not find it. */
   lookup: Schema.optional(Schema.Literals(["Found", "Missed"])),
+  /** The handler that failed for the last time. */
   dead: Schema.optional(Schema.Struct({ handler: Schema.Literals(handlerNames), at: Schema.Finite }))
 })
-export type Row = typeof Row.Type
 
-const json = Schema.fromJsonString(Row)
+/** `rank`: the row is not due before it may be looked up. */
+export type Row = typeof Stored.Type & { readonly rank?: Rank | undefined }
+
+/** The state of a stored row. `Open`: it is due at its time. `Done`: it waits for nothing. */
+export type State = "Open" | Rank | "Dead" | "Done"
+
+export const stateOf = ({ claims, dead, rank }: Row): State =>
+  dead ? "Dead" : claims.length === 0 ? "Done" : (rank ?? "Open")
+
+/** The states of the rows that a worker has something to do with. */
+export const unfinished: ReadonlyArray<State> = ["Open", ...ranks]
+
+const json = Schema.fromJsonString(Stored)
 const decode = Schema.decodeOption(json)
 
 /** The stored text of a row. */
 export const writeRow: (row: Row) => string = Schema.encodeSync(json)
 
-/** The row of a stored text; `undefined` if another version wrote it and it cannot be read. */
-export const readRow = (value: string): Row | undefined => Option.getOrUndefined(decode(value))
+/** The row of a stored text and state; `undefined` if another version wrote it and it cannot be read. */
+export const readRow = (value: string, state: State): Row | undefined =>
+  Option.getOrUndefined(Option.map(decode(value), (row) => ({ ...row, rank: ranks.find((rank) => rank === state) })))
 
-/** When a step is taken, and the id of the row's next element, if the step needs one. */
-interface Moment {
-  readonly now: number
-  readonly job: string
+/** What a step makes of a row. */
+export interface Next {
+  /** `undefined`: nothing has to be stored. */
+  readonly row: Row | undefined
+  /** In how many milliseconds the row is due. It is nobody's then. Absent: when it is due, and who took it, do not change. */
+  readonly dueIn?: number
 }
-export type Step = (row: Row | undefined, moment: Moment) => Row | undefined
 
-/** The result of a look at a row. */
+/** The end of the work on a row. */
 export interface Outcome {
   /** The claims that may still become true, and those whose report failed. */
   readonly left: ReadonlyArray<Claim>
-  /** Why the row waits for the next look, and for how long. */
-  readonly again?: Row["waits"]
+  /** Why the row waits, and for how long. */
+  readonly again?: { readonly reason: Reason; readonly millis: number } | undefined
   /** The handler that failed for the last time. */
   readonly dead?: HandlerName | undefined
   /** Whether the lookup found the transaction. Absent: there was no answer. */
@@ -92,7 +104,7 @@ export interface Outcome {
 /** A name that does not show the text: SHA-256 in hexadecimal. */
 export const digest = (text: string): string => bytesToHex(sha256(utf8ToBytes(text)))
 
-/** The name of a transaction in the names of rows: its id if that is plain and short, else a digest. */
+/** The name of a transaction's row: its id if that is plain and short, else a digest. */
 export const nameOf = (transactionId: string): string => {
   const id = transactionId.toLowerCase()
   return /^[\da-z-]{1,64}$/.test(id) ? id : digest(id)
@@ -107,74 +119,89 @@ const isAmong = (claims: ReadonlyArray<Claim>, { status }: Claim) =>
 
 const noTries = { early: 0, outage: 0, failed: 0 }
 
-/** The subject of a row's deliveries, and the row's name. */
-export type Subject = Pick<Row, "name" | "about" | "transactionId" | "withdrawalId" | "idempotencyKey">
+/** What deliveries are about, and the name of their row. */
+export interface Subject extends Pick<Row, "about" | "transactionId" | "withdrawalId" | "idempotencyKey"> {
+  readonly name: string
+}
 
-/**
- * The claim of a check. A look finishes this status without a report, whether the transaction is still open or not.
- */
+/** The claim of a check. A lookup finishes it without a report, whether the transaction is still open or not. */
 export const checkClaim: Claim = { status: "Awaiting", isCheck: true }
 
-/**
- * Records a delivery or a check. A check adds no claim to a row that exists. Inside a request the row always gets a new
- * job, which is processed at once.
- */
-export const recorded =
-  (subject: Subject, claim: Claim, inRequest: boolean): Step =>
-  (row, { job, now }) => {
-    const lookup = claim.isCheck === true ? "Found" : row?.lookup
-    const begun = { v: 1, ...subject, tries: noTries, job, lookup } as const
-    if (row === undefined) return { ...begun, since: now, deliveries: 1, claims: [claim] }
-    const others = row.claims.filter((other) => wordOf(other.status) !== wordOf(claim.status))
-    const claims = claim.isCheck === true ? row.claims : [...others, claim]
-    const next = { ...begun, since: row.since, deliveries: row.deliveries + 1, claims }
-    if (row.job === undefined) return next
-    if (inRequest) return { ...next, tries: row.tries }
-    const tries = { ...row.tries, early: 0 }
-    if (row.rank !== undefined) return claim.isCheck === true ? next : { ...next, tries, job: row.job, rank: row.rank }
-    return row.waits?.reason === "early" ? { ...next, tries } : { ...next, tries, job: row.job, waits: row.waits }
+/** A status in any vocabulary. A text with a digit or a sign may be a person's data, and is not stored. */
+const statusWord = /^[\p{L} _-]{1,40}$/u
+
+/** The claim of a delivery. */
+export const claimOf = ({ hint: { status }, metadata }: Reading): Claim => ({
+  status: status !== undefined && statusWord.test(status) ? status : undefined,
+  metadata
+})
+
+/** What a delivery is about, and the name of its row. */
+export const subjectOf = (body: string, { hint }: Reading): Subject => {
+  const { about, idempotencyKey, transactionId, withdrawalId } = hint
+  if (about === "Transaction" && transactionId !== undefined) {
+    return { name: nameOf(transactionId), about, transactionId }
   }
+  const name = `delivery:${digest(body)}`
+  return about === "Withdrawal" ? { name, about, withdrawalId, idempotencyKey } : { name, about: "Unknown" }
+}
 
-/** Ends a look at the row as it was `seen`. If deliveries were recorded meanwhile, all claims are looked at again. */
-export const settled =
-  (seen: Row, { again, dead, left, lookup }: Outcome): Step =>
-  (found, { job, now }) => {
-    if (found === undefined || found.job !== seen.job) return found
-    const row = { ...found, rank: undefined, lookup: found.lookup === "Found" ? "Found" : (lookup ?? found.lookup) }
-    const isRepeated = row.deliveries > seen.deliveries
-    const claims = isRepeated ? row.claims : left
-    if (claims.length === 0) return undefined
-    const triedAs = (reason: Reason) => ({ ...row.tries, [reason]: row.tries[reason] + 1 })
-    if (dead !== undefined && claims.every((claim) => isAmong(seen.claims, claim))) {
-      return {
-        ...row,
-        claims,
-        tries: triedAs("failed"),
-        job: undefined,
-        waits: undefined,
-        dead: { handler: dead, at: now }
-      }
-    }
-    if (again === undefined || (isRepeated && again.reason === "early")) {
-      return { ...row, claims, job, waits: undefined }
-    }
-    return { ...row, claims, tries: triedAs(again.reason), job, waits: again }
+/** The row of a first delivery or check. */
+export const begun = ({ name: _name, ...subject }: Subject, claim: Claim, now: number): Row => ({
+  v: 1,
+  ...subject,
+  since: now,
+  deliveries: 1,
+  claims: [claim],
+  handedOut: [],
+  tries: noTries,
+  lookup: claim.isCheck === true ? "Found" : undefined
+})
+
+/** Records a delivery or a check. A check adds no claim to a row that has some. */
+export const recorded = (
+  subject: Subject,
+  claim: Claim,
+  { isTaken, now, row }: { readonly row: Row; readonly isTaken: boolean; readonly now: number }
+): Next => {
+  const isCheck = claim.isCheck === true
+  const { handedOut, rank, waits } = row
+  const first = { ...begun(subject, claim, now), handedOut, lookup: isCheck ? ("Found" as const) : row.lookup }
+  if (row.claims.length === 0) return { row: first, dueIn: 0 }
+  const others = row.claims.filter((other) => wordOf(other.status) !== wordOf(claim.status))
+  const claims = isCheck ? row.claims : [...others, claim]
+  const next = { ...first, since: row.since, deliveries: row.deliveries + 1, claims }
+  const same = { row: { ...next, tries: { ...row.tries, early: 0 }, waits, rank } }
+  if (row.dead !== undefined || (isCheck && rank !== undefined)) return { row: next, dueIn: 0 }
+  return !isTaken && waits === "early" ? { row: { ...same.row, waits: undefined }, dueIn: 0 } : same
+}
+
+/** A row that waits for nothing. One of which nothing is known is not stored. */
+const ended = (row: Row): Row | undefined =>
+  row.lookup === "Found" || row.handedOut.length > 0
+    ? { ...row, claims: [], tries: noTries, waits: undefined, dead: undefined }
+    : undefined
+
+/** Ends the work on a row as it was `seen`. If deliveries were recorded meanwhile, all claims are looked at again. */
+export const settled = (found: Row, seen: Row, { again, dead, left, lookup }: Outcome, now: number): Next => {
+  const row = { ...found, lookup: found.lookup === "Found" ? "Found" : (lookup ?? found.lookup) } as const
+  const isRepeated = row.deliveries > seen.deliveries
+  const claims = isRepeated ? row.claims : left
+  const triedAs = (reason: Reason) => ({ ...row.tries, [reason]: row.tries[reason] + 1 })
+  if (claims.length === 0) return { row: ended(row), dueIn: 0 }
+  if (dead !== undefined && claims.every((claim) => isAmong(seen.claims, claim))) {
+    const next = { ...row, claims, tries: triedAs("failed"), waits: undefined, dead: { handler: dead, at: now } }
+    return { row: next, dueIn: 0 }
   }
+  if (again === undefined || (isRepeated && again.reason === "early")) {
+    return { row: { ...row, claims, waits: undefined }, dueIn: 0 }
+  }
+  return { row: { ...row, claims, tries: triedAs(again.reason), waits: again.reason }, dueIn: again.millis }
+}
 
-/** Ends the job of a row as it was `seen`. The row waits by its rank for another one. */
-export const ranked =
-  (seen: Row, rank: Rank): Step =>
-  (row) =>
-    row === undefined || row.job !== seen.job ? row : { ...row, waits: undefined, rank }
+/** Retries a dead letter, with all tries. */
+export const revived = (row: Row): Next =>
+  row.dead === undefined ? { row } : { row: { ...row, dead: undefined, tries: noTries }, dueIn: 0 }
 
-/** Retries a dead letter, with the whole schedule. */
-export const revived: Step = (row, { job }) =>
-  row?.dead === undefined ? row : { ...row, dead: undefined, tries: noTries, job }
-
-/** Gives an open row another element in place of the lost one. */
-export const requeued =
-  (lost: string): Step =>
-  (row, { job }) =>
-    row?.job === lost ? { ...row, waits: undefined, job } : row
-
-export const discarded: Step = (row) => (row?.dead === undefined ? row : undefined)
+/** Ends a dead letter. */
+export const discarded = (row: Row): Next => (row.dead === undefined ? { row } : { row: ended(row), dueIn: 0 })

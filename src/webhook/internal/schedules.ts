@@ -1,25 +1,27 @@
 /**
- * Schedules whose state is a number of attempts. It is stored in a row, so another process can continue the schedule.
+ * When a row that waits is processed again, by the reason and the number of tries. The number is stored in the row, so
+ * another process continues where the last one ended.
  */
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
-import * as Schedule from "effect/Schedule"
+import * as Random from "effect/Random"
+import type { Reason } from "./row.ts"
 
-/** How many milliseconds to wait after this attempt, counted from 1; `undefined` after the end of the schedule. */
-export const delayOf = Effect.fnUntraced(function* (
-  schedule: Schedule.Schedule<unknown>,
-  attempt: number
-): Effect.fn.Return<number | undefined> {
-  const step = yield* Schedule.toStep(schedule)
-  let now = 0
-  let delay = 0
-  for (let n = 1; n <= attempt; n++) {
-    const next = yield* Effect.option(step(now, undefined))
-    if (Option.isNone(next)) return undefined
-    delay = Duration.toMillis(next.value[1])
-    now += delay
-  }
-  // The delays of the queue in memory are whole milliseconds.
-  return Math.ceil(delay)
-})
+/** The first wait, which is doubled up to the longest one, and the number of tries, in milliseconds. */
+const schedules: Readonly<Record<Reason, { first: number; longest: number; tries: number; isJittered: boolean }>> = {
+  // A minute.
+  early: { first: 1000, longest: 32_000, tries: 6, isJittered: false },
+  // Three days.
+  outage: { first: 2000, longest: 300_000, tries: 870, isJittered: true },
+  // A day.
+  failed: { first: 1000, longest: 300_000, tries: 295, isJittered: true }
+}
+
+/** How many milliseconds to wait after this try, counted from 1; `undefined` after the last one. */
+export const delayOf = (reason: Reason, attempt: number): Effect.Effect<number | undefined> => {
+  const { first, isJittered, longest, tries } = schedules[reason]
+  if (attempt > tries) return Effect.undefined
+  const millis = Math.min(first * 2 ** (attempt - 1), longest)
+  return isJittered
+    ? Effect.map(Random.nextBetween(0.8, 1.2), (factor) => Math.ceil(millis * factor))
+    : Effect.succeed(millis)
+}

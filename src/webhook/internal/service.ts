@@ -1,20 +1,17 @@
 /**
- * Builds the webhook: checks its settings, makes its store, and starts its workers. Inside requests there are no workers.
+ * Builds the webhooks: checks their settings, and starts the workers of the one that is recorded.
  */
+import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import * as Layer from "effect/Layer"
+import * as Latch from "effect/Latch"
 import * as Option from "effect/Option"
 import * as PubSub from "effect/PubSub"
-import * as Random from "effect/Random"
-import * as PersistedQueue from "effect/persistence/PersistedQueue"
-import * as References from "effect/References"
 import * as Result from "effect/Result"
-import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
-import * as Semaphore from "effect/Semaphore"
+import type { DueRow } from "../../durable/Due.ts"
 import { Payments } from "../../client/Payments.ts"
 import { receive } from "../../client/Rehearsed.ts"
 import { invalidRequest } from "../../contract/CallChecks.ts"
@@ -22,36 +19,50 @@ import { getTransaction } from "../../contract/Endpoints.ts"
 import { issuesOf } from "../../contract/RequestIssues.ts"
 import * as Settings from "../../contract/Settings.ts"
 import { database, DatabaseError, mapDatabaseError } from "../../durable/Database.ts"
-import { migrate } from "../../durable/Tables.ts"
-import { forgetDone, layerQueue, layerQueueMemory, unlimited } from "../../durable/Queue.ts"
-import { orTryAgain, repeatedly, TryAgain, work } from "../../durable/Work.ts"
-import { boundedExponential } from "../../internal/schedule.ts"
-import { followWrites, makeWrites } from "../../internal/soleWriter.ts"
-import { log } from "../../internal/spans.ts"
+import { migrate, requireNewest } from "../../durable/Tables.ts"
+import { repeatedly } from "../../durable/Work.ts"
+import { workRows } from "../../durable/WorkRows.ts"
+import { followWrites, makeWrites, soleWritesOf } from "../../internal/soleWriter.ts"
 import { TransactionHints } from "../../transactions/TransactionHints.ts"
-import type { DeliveryInfo, WebhookOptions, WebhookSqlOptions } from "../WebhookOptions.ts"
+import type { DeliveryInfo, WebhookClientOptions, WebhookOptions, WebhookSqlOptions } from "../WebhookOptions.ts"
 import { none } from "../WebhookVerifier.ts"
-import { makeAnswer } from "./answer.ts"
-import { type Due, Job } from "./changes.ts"
+import { type AnswerOptions, makeAnswer } from "./answer.ts"
+import { makeBound, type Starts } from "./bound.ts"
+import { makeEdge } from "./edge.ts"
 import { makeFirstLookups } from "./firstLookups.ts"
 import { makeHandlers } from "./handlers.ts"
-import { InRequest } from "./inRequest.ts"
+import { makeClient, makeLetters } from "./letters.ts"
 import { makeReader } from "./reader.ts"
-import { causeType, measures } from "./signals.ts"
-import { makeMemory, memoryStore, type Store, unfinished } from "./store.ts"
-import { queueNameOf, sqlStore, webhookTables } from "./storeSql.ts"
+import { unfinished } from "./row.ts"
+import { measures, type Refusals } from "./signals.ts"
+import { makeStore, type Taken, webhookTables } from "./table.ts"
 import { makeWork } from "./work.ts"
 
 /** How long a delivery waits for the database. */
 const patience = "10 seconds"
 
-type Options<P, M, R> = WebhookOptions<P, M, R> & WebhookSqlOptions
+/** What outlives a layer that is built for each request. */
+export interface Outliving {
+  /** The refusals that were logged. */
+  readonly refusals: Refusals
+  /** The latest lookups of ids that no lookup had found. */
+  readonly starts: Starts
+}
+
+export const makeOutliving = (): Outliving => ({ refusals: new Map(), starts: [] })
+
+export const Outliving = Context.Reference<Outliving | undefined>("effect-pix/WebhookOutliving", {
+  defaultValue: () => undefined
+})
 
 const checkedInput = Schema.decodeUnknownResult(getTransaction.params)
 
+const checkedName = (name: string) =>
+  Settings.checked("Webhook.name", name, /^[\w-]{1,64}$/.test(name), "is not one to 64 letters, digits, _ and -")
+
 /** The checked settings. The failure names every setting that is wrong. */
-const settingsOf = <P, M, R>(
-  { name = "default", verifier = none, ...options }: Options<P, M, R>,
+const settingsOf = <M, R>(
+  { name = "default", verifier = none, ...options }: WebhookOptions<M, R> & WebhookSqlOptions,
   handlerTimeout: Duration.Input = "30 seconds"
 ) =>
   Settings.all({
@@ -64,142 +75,42 @@ const settingsOf = <P, M, R>(
     lease: Settings.period("Webhook.lease", options.lease ?? "30 seconds"),
     poll: Settings.period("Webhook.poll", options.poll ?? "1 second"),
     retention: Settings.period("Webhook.retention", options.retention ?? "180 days"),
-    name: /^[\w-]{1,64}$/.test(name)
-      ? Effect.succeed(name)
-      : Settings.wrong("Webhook.name", "is not one to 64 letters, digits, _ and -"),
+    name: checkedName(name),
     verifier: verifier.problem === undefined ? Effect.succeed(verifier) : Effect.fail(verifier.problem)
   })
 
 type Checked = Effect.Success<ReturnType<typeof settingsOf>>
 
-const backoff = (first: Duration.Input) => Schedule.jittered(boundedExponential({ first, most: "5 minutes" }))
-
-/** Records each delivery before the answer and processes it in the background; with `inRequest`, before the answer too. */
-const serviceOf = Effect.fnUntraced(function* <P, M, R>(
-  options: WebhookOptions<P, M, R>,
-  settings: Checked,
-  store: Store,
-  inRequest: InRequest | undefined
-) {
-  const payments = yield* Payments
+/** What both webhooks are made of. */
+const partsOf = Effect.fnUntraced(function* <M, R>(options: WebhookOptions<M, R>, settings: Checked) {
   const hints = yield* TransactionHints
   const scope = yield* Effect.scope
-  const queue = yield* PersistedQueue.make({ name: queueNameOf(settings.name), schema: Job, maxAttempts: unlimited })
-  const handled = yield* makeWrites
-  const forgetOld = store.forget("Kept", settings.retention)
-  const read = makeReader(options)
-  const handlers = makeHandlers(options, yield* Effect.context<R>(), settings.handlerTimeout)
-  const firstLookups = makeFirstLookups({
-    name: settings.name,
-    perSecond: settings.firstLookupsPerSecond,
-    starts: inRequest?.starts ?? [],
-    store,
-    isKnown: handlers.isKnown,
-    isInRequest: inRequest !== undefined,
-    // A lookup, and three handlers one after the other.
-    lease: Duration.toMillis(settings.lookupTimeout) + 3 * Duration.toMillis(settings.handlerTimeout) + 5000
-  })
-  const { check, deadLetters, discard, heal, process, processTaken, record, retry } = makeWork({
-    name: settings.name,
-    store,
-    read,
-    lookupTimeout: settings.lookupTimeout,
-    payments,
-    // A delivery does not wait until its hint is published, because the listeners may be on other machines.
-    wake: (id) =>
-      Effect.asVoid(
-        Effect.forkIn(Effect.timeoutOption(hints.publish(id), patience), scope, { startImmediately: true })
-      ),
-    handlers,
-    firstLookups,
-    schedules: {
-      early: options.confirm ?? Schedule.upTo(Schedule.exponential("1 second"), { times: 6 }),
-      outage: options.retryLookup ?? Schedule.upTo(backoff("2 seconds"), { duration: "3 days" }),
-      failed: options.retry ?? Schedule.upTo(backoff("1 second"), { duration: "1 day" })
-    },
-    offer: inRequest
-      ? undefined
-      : ({ job, millis }) =>
-          queue.offer(job, { id: job.job, delay: millis }).pipe(
-            mapDatabaseError("webhook"),
-            // The encoding of two names and a number does not fail.
-            Effect.catchTag("SchemaError", Effect.die),
-            Effect.asVoid
-          )
-  })
-
-  if (inRequest === undefined) {
-    const places = yield* Semaphore.make(settings.concurrency)
-    /** Work in the background, `concurrency` of it at a time. */
-    const inPlace = <A>(effect: Effect.Effect<A, DatabaseError>) =>
-      effect.pipe(
-        Effect.catchTag("DatabaseError", ({ reason }) => Effect.fail(new TryAgain({ reason }))),
-        Effect.ensuring(PubSub.publish(handled, undefined)),
-        (handling) => places.withPermit(handling)
-      )
-    const handle = (job: Job) => Effect.asVoid(inPlace(process(job)))
-    const attributesOf = ({ name }: Job) => ({ "webhook.name": settings.name, "webhook.id": name })
-    yield* Effect.forkScoped(work(queue, { name: "Webhook", concurrency: settings.concurrency, attributesOf, handle }))
-    const isTraced = yield* References.TracerEnabled
-    const takeTurns = Effect.flatMap(firstLookups.take, (names) =>
-      Effect.forEach(
-        names,
-        (name) =>
-          processTaken(name).pipe(
-            inPlace,
-            orTryAgain("Webhook", { "webhook.name": settings.name, "webhook.id": name }),
-            // The row is taken again.
-            Effect.ignore,
-            Effect.ensuring(firstLookups.end(name)),
-            Effect.provideService(References.TracerEnabled, isTraced),
-            Effect.forkIn(scope)
-          ),
-        { discard: true }
-      )
-    )
-    yield* Effect.forkScoped(repeatedly("Webhook: first lookups", "1 second", takeTurns))
-    // Rows of a process that died may wait too.
-    const healAll = Effect.andThen(heal, firstLookups.look)
-    yield* Effect.forkScoped(repeatedly("Webhook: healing lost rows", "1 minute", healAll, store.followWrites))
-    yield* Effect.forkScoped(measures(settings.name, store))
-    yield* Effect.forkScoped(repeatedly("Webhook: forgetting", "1 hour", Effect.andThen(forgetOld, forgetDone)))
-  }
-
-  /** Processes the next jobs of a row after the answer, as long as the platform allows. */
-  const processLater = ({ job, millis }: Due): Effect.Effect<void> =>
-    Effect.andThen(Effect.sleep(millis), process(job)).pipe(
-      Effect.flatMap(({ due }) => (due === undefined ? Effect.void : processLater(due))),
-      Effect.catchCause((cause) =>
-        log("Warn", "Webhook: a transaction was not looked up again", {
-          "webhook.name": settings.name,
-          "error.type": causeType(cause)
-        })
-      )
-    )
-  /** Processes a job before the answer. */
-  const processInRequest = Effect.fnUntraced(function* ({ later }: InRequest, job: Job) {
-    const { due, isFinal } = yield* process(job)
-    // Nothing runs in the background, so one request of a thousand deletes old rows. Only the next delivery or check about
-    // a row works on it, and begins anew where it was deleted.
-    if ((yield* Random.next) < 0.001) yield* Effect.andThen(forgetOld, store.forget("Open", Duration.weeks(1)))
-    if (due !== undefined) later?.(processLater(due))
-    return isFinal
-  })
-  const respond = makeAnswer({
+  const { metadataOf, read } = makeReader(options)
+  const handlers = makeHandlers(options, metadataOf, yield* Effect.context<R>(), settings.handlerTimeout)
+  const { refusals, starts } = (yield* Outliving) ?? makeOutliving()
+  const { firstLookupsPerSecond: perSecond, name } = settings
+  return {
     ...settings,
-    refusals: inRequest?.refusals ?? new Map(),
+    payments: yield* Payments,
+    handlers,
     read,
-    accept: Effect.fnUntraced(function* (body, hint) {
-      const recorded = yield* Effect.timeoutOption(record(body, hint), patience)
-      if (Option.isNone(recorded)) {
-        return yield* new DatabaseError({ operation: "record", reason: "Timeout", isRetryable: true })
-      }
-      return inRequest === undefined || (yield* processInRequest(inRequest, recorded.value))
-    })
-  })
+    refusals,
+    bound: makeBound({ name, perSecond, starts, isKnown: handlers.isKnown }),
+    // A delivery does not wait until its hint is published, because the listeners may be on other machines.
+    wake: (id: string) =>
+      Effect.asVoid(Effect.forkIn(Effect.timeoutOption(hints.publish(id), patience), scope, { startImmediately: true }))
+  }
+})
+
+/** The ways in which a webhook is called. */
+const callsOf = Effect.fnUntraced(function* (
+  options: AnswerOptions,
+  check: (transactionId: string) => Effect.Effect<void, DatabaseError>
+) {
+  const handle = makeAnswer(options)
   const answer = (request: Request, { remoteAddress }: DeliveryInfo = {}) => {
     const delivery = HttpServerRequest.fromWeb(request)
-    return respond.pipe(
+    return handle.pipe(
       Effect.provideService(
         HttpServerRequest.HttpServerRequest,
         remoteAddress === undefined ? delivery : delivery.modify({ remoteAddress: Option.some(remoteAddress) })
@@ -209,49 +120,88 @@ const serviceOf = Effect.fnUntraced(function* <P, M, R>(
   }
   yield* receive(answer)
   return {
-    handle: respond,
+    handle,
     answer,
     check: Effect.fnUntraced(function* (transactionId: string) {
       const input = checkedInput({ transactionId })
-      if (Result.isFailure(input)) {
-        return yield* invalidRequest("getTransaction", issuesOf(input.failure))
-      }
-      const job = yield* check(transactionId)
-      if (inRequest !== undefined) yield* processInRequest(inRequest, job)
-    }),
+      if (Result.isFailure(input)) return yield* invalidRequest("getTransaction", issuesOf(input.failure))
+      yield* check(transactionId)
+    })
+  }
+})
+
+const no = () => Effect.succeed(false)
+
+/** Nothing is stored. */
+export const makeEdgeService = Effect.fnUntraced(function* <M, R>(options: WebhookOptions<M, R>) {
+  const parts = yield* partsOf(options, yield* settingsOf(options))
+  const edge = makeEdge(parts)
+  return {
+    ...(yield* callsOf({ ...parts, accept: edge.accept }, edge.check)),
+    idle: Effect.void,
+    deadLetters: Effect.succeed([]),
+    find: () => Effect.succeed([]),
+    retry: no,
+    discard: no
+  }
+})
+
+/** On the ambient `SqlClient`. */
+export const makeSqlService = Effect.fnUntraced(function* <M, R>(options: WebhookOptions<M, R> & WebhookSqlOptions) {
+  const db = yield* database
+  // While a handler runs on SQLite, no delivery can be recorded, and the service waits for its answer.
+  const settings = yield* settingsOf(options, db.dialect === "sqlite" ? "5 seconds" : undefined)
+  const { concurrency, lease, name, poll, retention } = settings
+  yield* mapDatabaseError("migrate")(migrate(webhookTables))
+  const parts = yield* partsOf(options, settings)
+  const store = makeStore(db, name, lease)
+  const isDue = Latch.makeUnsafe()
+  const firstLookups = makeFirstLookups(store, parts.bound, isDue)
+  const work = makeWork({ ...parts, database: db, store, firstLookups, wakeWorkers: isDue.open })
+  const handled = yield* makeWrites
+  const follow = followWrites(soleWritesOf(db.sql))
+  yield* Effect.forkScoped(
+    workRows({
+      name: "Webhook",
+      due: firstLookups.due,
+      concurrency,
+      lease: Duration.toMillis(lease),
+      poll: Duration.toMillis(poll),
+      isDue,
+      followWrites: follow,
+      // The store reads these columns of a row that it takes.
+      handle: (row: DueRow) => Effect.ensuring(work.handle(row as Taken), PubSub.publish(handled, undefined))
+    })
+  )
+  yield* Effect.forkScoped(measures(name, store, follow))
+  yield* Effect.forkScoped(repeatedly("Webhook: forgetting", "1 hour", store.forget(retention)))
+
+  return {
+    ...(yield* callsOf(
+      {
+        ...parts,
+        accept: Effect.fnUntraced(function* (body, reading) {
+          const recorded = yield* Effect.timeoutOption(mapDatabaseError("record")(work.record(body, reading)), patience)
+          if (Option.isSome(recorded)) return "Finished" as const
+          return yield* new DatabaseError({ operation: "record", reason: "Timeout", isRetryable: true })
+        })
+      },
+      (id) => mapDatabaseError("check")(work.check(id))
+    )),
     idle: Effect.gen(function* () {
       const nextHandled = yield* followWrites(handled)
       while ((yield* store.count(unfinished)) > 0) {
         yield* Effect.race(nextHandled, Effect.sleep("1 second"))
       }
-    }).pipe(Effect.scoped),
-    deadLetters,
-    retry,
-    discard
+    }).pipe(Effect.scoped, mapDatabaseError("idle")),
+    ...makeLetters(name, db, store, isDue.open)
   }
 })
 
-/** In memory. */
-export const makeMemoryService = Effect.fnUntraced(function* <P, M, R>(options: WebhookOptions<P, M, R>) {
-  const settings = yield* settingsOf(options)
-  const inRequest = yield* InRequest
-  // A request that the platform ended locks its note only for the time that its handlers may take.
-  const lease = Duration.toMillis(settings.handlerTimeout) * 3
-  const store = memoryStore(inRequest?.memory ?? makeMemory(), lease, inRequest ? undefined : yield* makeWrites)
-  const queue = yield* Layer.build(Layer.fresh(layerQueueMemory))
-  return yield* Effect.provideContext(serviceOf(options, settings, store, inRequest), queue)
-})
-
-/** On the ambient `SqlClient`. */
-export const makeSqlService = Effect.fnUntraced(function* <P, M, R>(options: Options<P, M, R>) {
-  const base = yield* database
-  // While a handler runs on SQLite, no delivery can be recorded, and the service waits for its answer.
-  const settings = yield* settingsOf(options, base.dialect === "sqlite" ? "5 seconds" : undefined)
-  yield* mapDatabaseError("migrate")(migrate(webhookTables))
-  const store = yield* sqlStore(base, settings.name, settings.handlerTimeout)
-  const inRequest = yield* InRequest
-  const queue = yield* mapDatabaseError("migrate")(
-    Layer.build(inRequest === undefined ? layerQueue(queueNameOf(settings.name), settings) : layerQueueMemory)
-  )
-  return yield* Effect.provideContext(serviceOf(options, settings, store, inRequest), queue)
+/** The dead letters on the ambient `SqlClient`. It makes no tables, and runs nothing. */
+export const makeClientService = Effect.fnUntraced(function* ({ name }: WebhookClientOptions) {
+  const db = yield* database
+  if (name !== undefined) yield* checkedName(name)
+  yield* mapDatabaseError("requireTables")(requireNewest(webhookTables))
+  return makeClient(db, name)
 })

@@ -6,12 +6,14 @@ import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import type * as Scope from "effect/Scope"
 import { repeatedly, reportUntil } from "../../durable/Work.ts"
 import { counter, gauge, setToNow, update } from "../../internal/metrics.ts"
+import type { NextWrite } from "../../internal/soleWriter.ts"
 import { log } from "../../internal/spans.ts"
 import type { HandlerName } from "../WebhookEvent.ts"
 import { digest } from "./row.ts"
-import type { Store } from "./store.ts"
+import type { Store } from "./table.ts"
 
 const deliveries = counter(
   "effect_pix_webhook_deliveries",
@@ -54,8 +56,12 @@ export const countCall = (
 ): Effect.Effect<void> => update(calls, 1, { handler, result, "error.type": errorType })
 
 /** Measures every minute which rows wait in the store, also those that other processes recorded. */
-export const measures = Effect.fnUntraced(function* (webhook: string, store: Store) {
-  const nextWrite = yield* store.followWrites
+export const measures = Effect.fnUntraced(function* (
+  webhook: string,
+  store: Store,
+  follow: Effect.Effect<NextWrite, never, Scope.Scope>
+) {
+  const nextWrite = yield* follow
   // While the database is away, the other gauges have their last values, and this one is not updated.
   const markMeasured = setToNow(measured, { webhook })
   const measure = Effect.gen(function* () {
@@ -95,8 +101,8 @@ export const makeAnswered = (webhook: string, refusals: Refusals) =>
     yield* update(deliveries, 1, labels)
     if (refusal === undefined) return
     const { errorType, message } = refusal
-    // Inside requests these are normal: the service sends the delivery again.
-    if (errorType === "Busy" || errorType === "NotFinished") return yield* Effect.logDebug(message)
+    // It was reported to the user's code.
+    if (errorType === "NotFinished") return yield* Effect.logDebug(message)
     const now = yield* Clock.currentTimeMillis
     const key = `${status} ${errorType}`
     const last = refusals.get(key)

@@ -1,6 +1,6 @@
 /**
- * A webhook as a plain function on web requests. It works in the background, or inside each request on platforms that stop
- * all work after the answer.
+ * A webhook as a plain function on web requests. Its layer is built once, or for each request on platforms that stop all work
+ * after the answer.
  */
 import * as Cause from "effect/Cause"
 import type * as Context from "effect/Context"
@@ -8,22 +8,20 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
+import * as Predicate from "effect/Predicate"
 import type { InvalidRequest } from "../../contract/PaymentsError.ts"
 import type { DeliveryInfo } from "../WebhookOptions.ts"
 import type { DatabaseError } from "../../durable/Database.ts"
-import type { Starts } from "./firstLookups.ts"
-import { InRequest, isWorkerd, makeRequestMemory } from "./inRequest.ts"
-import type { Refusals } from "./signals.ts"
+import { makeOutliving, Outliving } from "./service.ts"
 
 /** How the platform works. */
 export interface WebHandlerOptions {
   /**
-   * The platform's function for work after the answer: `ctx.waitUntil`, Vercel's `waitUntil`, Next's `after`. With it, a
-   * delivery that is answered with 503 because it is not finished is looked up again. Default: it is not.
+   * The platform's function for work after the answer: `ctx.waitUntil`, Vercel's `waitUntil`, Next's `after`. With it, the
+   * layer is built for each request, and what `layerSql` recorded is processed for at most 30 seconds after the answer. Default:
+   * the layer is built once, but on Cloudflare's workers for each request.
    */
   readonly waitUntil?: ((work: Promise<unknown>) => void) | undefined
-  /** Whether all work is done inside the request. Default: on Cloudflare's workers, and with `waitUntil`. */
-  readonly inRequest?: boolean | undefined
 }
 
 export interface WebHandler {
@@ -75,25 +73,29 @@ const inBackground = <I, E>(tag: Tag<I>, layer: Layer.Layer<I, E>): WebHandler =
   }
 }
 
+/** Whether this is a worker of Cloudflare, where one request cannot resume a fiber of another one. */
+const isWorkerd = (): boolean =>
+  Predicate.hasProperty(globalThis, "navigator") &&
+  Predicate.hasProperty(globalThis.navigator, "userAgent") &&
+  globalThis.navigator.userAgent === "Cloudflare-Workers"
+
 const inRequests = <I, E>(
   tag: Tag<I>,
   layer: Layer.Layer<I, E>,
   waitUntil: WebHandlerOptions["waitUntil"]
 ): WebHandler => {
-  const memory = makeRequestMemory()
-  const refusals: Refusals = new Map()
-  const starts: Starts = []
+  const outliving = makeOutliving()
+  const idle = Effect.flatMap(tag, ({ idle }) => idle)
   // The layer is built for each request: a request must not wait for another one, and bindings belong to one request.
   const run = <A>(use: (runtime: ManagedRuntime.ManagedRuntime<I, E>) => Promise<A>): Promise<A> => {
-    const rest: Array<Effect.Effect<void>> = []
-    const later = waitUntil && ((work: Effect.Effect<void>) => void rest.push(work))
-    const runtime = ManagedRuntime.make(
-      Layer.provide(layer, Layer.succeed(InRequest, { memory, refusals, starts, later }))
-    )
+    const runtime = ManagedRuntime.make(Layer.provide(layer, Layer.succeed(Outliving, outliving)))
     const close = () => runtime.dispose()
-    return use(runtime).finally(() =>
-      rest.length === 0 ? close() : waitUntil?.(runtime.runPromise(Effect.all(rest, { discard: true })).finally(close))
-    )
+    return use(runtime).finally(() => {
+      if (waitUntil === undefined) return close()
+      // A failure of the layer was the answer already.
+      waitUntil(runtime.runPromiseExit(Effect.timeoutOption(idle, "30 seconds")).then(close))
+      return undefined
+    })
   }
   return {
     handler: (request, info) => run((runtime) => answerBy(runtime, tag, request, info)),
@@ -107,6 +109,5 @@ const inRequests = <I, E>(
 export const toWebHandler = <I, E>(
   tag: Tag<I>,
   layer: Layer.Layer<I, E>,
-  { inRequest, waitUntil }: WebHandlerOptions
-): WebHandler =>
-  (inRequest ?? (waitUntil !== undefined || isWorkerd())) ? inRequests(tag, layer, waitUntil) : inBackground(tag, layer)
+  { waitUntil }: WebHandlerOptions
+): WebHandler => (waitUntil !== undefined || isWorkerd() ? inRequests(tag, layer, waitUntil) : inBackground(tag, layer))

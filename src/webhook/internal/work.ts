@@ -1,244 +1,242 @@
 /**
- * Records deliveries and checks as rows, and processes the jobs of these rows. A job is a look at its row: a lookup of the
- * transaction and the calls of the handlers (see confirm.ts), the reports, and a step of the row (see row.ts).
+ * Records deliveries and checks as rows, and processes the rows that are due: a lookup of the transaction, the calls of the
+ * handlers, the reports, and a step of the row (see row.ts). The lookup is made before a transaction begins. What was handed
+ * out, and the end of the work, commit with the writes of the user's code.
  */
-import type * as Cause from "effect/Cause"
-import * as Data from "effect/Data"
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
-import type * as Schedule from "effect/Schedule"
+import * as Result from "effect/Result"
+import * as Semaphore from "effect/Semaphore"
+import type { SqlError } from "effect/sql/SqlError"
 import type * as Tracer from "effect/Tracer"
-import { DatabaseError } from "../../durable/Database.ts"
-import { inSpan, log } from "../../internal/spans.ts"
-import type { HandlerName, Unconfirmed, Untrusted } from "../WebhookEvent.ts"
-import type { Hint } from "../WebhookHint.ts"
-import { type Due, Job, makeChanges } from "./changes.ts"
-import { type ConfirmOptions, makeConfirm } from "./confirm.ts"
-import type { HandlerFailed } from "./handlers.ts"
+import type { Payments } from "../../client/Payments.ts"
+import type { TransactionDetail } from "../../contract/Transaction.ts"
+import { type Database, type DatabaseError, inTransaction } from "../../durable/Database.ts"
+import { orTryAgain, TryAgain } from "../../durable/Work.ts"
+import { reasonOf } from "../../internal/databaseFailure.ts"
+import { inSpan } from "../../internal/spans.ts"
 import type { makeFirstLookups } from "./firstLookups.ts"
-import { type Doubt, lookupOf } from "./judge.ts"
+import { eventOf, type Handlers, HandlerFailed, handlerOf, reportOf } from "./handlers.ts"
+import { byStatus, type Judge, lookupOf } from "./judge.ts"
+import { lookUp } from "./lookup.ts"
 import type { Reading } from "./reader.ts"
 import * as Rows from "./row.ts"
 import { delayOf } from "./schedules.ts"
 import { causeType, transactionHash } from "./signals.ts"
-import { handedOutName, type Stored } from "./store.ts"
+import { type Overtaken, type Store, type Taken, unreadable } from "./table.ts"
 
-/** The end of a look. */
-interface Look extends Rows.Outcome {
-  /** Whether the latest delivery is finished for good. */
-  readonly isFinal: boolean
-  /** The handler that failed, and why. */
-  readonly failed?: { readonly handler: HandlerName; readonly cause: Cause.Cause<unknown> }
-}
-
-/** A look in which a handler failed. Its end is stored already: the error only makes its span fail. */
-class LookFailed extends Data.TaggedError("LookFailed")<{ readonly isFinal: boolean; readonly due: Due | undefined }> {}
-
-export interface WorkOptions<P, M> extends ConfirmOptions<P, M> {
+export interface WorkOptions<M> {
   /** The webhook's name, for its signals. */
   readonly name: string
-  readonly read: (body: string) => Option.Option<Reading<P, M>>
-  /** When a row that waits is looked at again. */
-  readonly schedules: Readonly<Record<Rows.Reason, Schedule.Schedule<unknown>>>
-  /** Puts a job into the queue. Absent inside requests: each delivery is processed in its own request. */
-  readonly offer: ((due: Due) => Effect.Effect<void, DatabaseError>) | undefined
+  readonly database: Database
+  readonly store: Store
+  readonly payments: Pick<Payments["Service"], "getTransaction">
+  /** Wakes the fibers that wait for the transaction. */
+  readonly wake: (transactionId: string) => Effect.Effect<void>
+  /** Runs after a row was recorded that is due. */
+  readonly wakeWorkers: Effect.Effect<void>
+  readonly handlers: Handlers<M>
   readonly firstLookups: ReturnType<typeof makeFirstLookups>
+  readonly lookupTimeout: Duration.Duration
+  readonly handlerTimeout: Duration.Duration
 }
 
-/** A status in any vocabulary. A text with a digit or a sign may be a person's data, and is not stored. */
-const statusWord = /^[\p{L} _-]{1,40}$/u
+/** What a judge says of the claims of a row: how the work ends, and which claims are reported before that. */
+const judged = Effect.fnUntraced(function* (row: Rows.Row, judge: Judge | undefined) {
+  const left: Array<Rows.Claim> = []
+  const reported: Array<Rows.Claim> = []
+  let again: Rows.Outcome["again"]
+  for (const claim of row.claims) {
+    const doubt = judge?.(claim.status)
+    const reason = doubt?.reason
+    const millis = reason && (yield* delayOf(reason, row.tries[reason] + 1))
+    if (reason !== undefined && millis !== undefined) {
+      again = { reason, millis: Math.max(millis, doubt?.retryAfter ?? 0) }
+      left.push(claim)
+    } else if (judge === undefined || doubt !== undefined) reported.push(claim)
+  }
+  const lookup = judge && lookupOf(judge(row.claims.at(-1)?.status))
+  const outcome: Rows.Outcome = { left, again, lookup }
+  return { outcome, reported }
+})
 
-export const makeWork = <P, M>(options: WorkOptions<P, M>) => {
-  const { firstLookups, handlers, offer, schedules, store } = options
-  const { change, deadLetters, discard, retry } = makeChanges(store, offer)
-  const confirm = makeConfirm(options)
+type Failure = SqlError | DatabaseError | Overtaken
+
+export const makeWork = <M>(options: WorkOptions<M>) => {
+  const { database, firstLookups, handlerTimeout, handlers, lookupTimeout, payments, store, wake } = options
+  const oneByOne = Semaphore.makeUnsafe(1)
+  /** SQLite has one transaction at a time: a delivery waits for at most one that runs the user's code. */
+  const inTurn = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    database.dialect === "sqlite" ? oneByOne.withPermit(effect) : effect
 
   const recordClaim = Effect.fnUntraced(function* (subject: Rows.Subject, claim: Rows.Claim) {
-    const { row } = yield* change(subject.name, Rows.recorded(subject, claim, offer === undefined))
-    return Job.make({ name: subject.name, job: row?.job ?? "" })
+    const now = yield* Clock.currentTimeMillis
+    const step = (row: Rows.Row, isTaken: boolean) => Rows.recorded(subject, claim, { row, isTaken, now })
+    yield* store.record(subject.name, Rows.begun(subject, claim, now), step)
+    yield* database.sql.afterCommit(options.wakeWorkers)
   })
 
-  /** Records a delivery, and returns the job of its row. */
-  const record = Effect.fnUntraced(function* (body: string, hint: Hint) {
-    const { idempotencyKey, status, transactionId, withdrawalId } = hint
-    const ofBody = `delivery:${Rows.digest(body)}`
-    // A delivery that names a payout of the user's books is about a withdrawal, even if it names a transaction too.
-    const isWithdrawal = hint.about === "Withdrawal" || (yield* handlers.noted(hint, ofBody)) !== undefined
-    const id = hint.about === "Transaction" && !isWithdrawal ? transactionId : undefined
-    const name = id === undefined ? ofBody : `delivery:${Rows.nameOf(id)}`
-    const claim = {
-      status: status !== undefined && statusWord.test(status) ? status : undefined,
-      body: yield* handlers.seal(body, name)
-    }
-    const about = isWithdrawal ? "Withdrawal" : id === undefined ? "Unknown" : "Transaction"
-    const key = id === undefined ? idempotencyKey : undefined
-    const job = yield* recordClaim({ name, about, transactionId: id, withdrawalId, idempotencyKey: key }, claim)
-    if (id !== undefined) yield* options.wake(id)
-    return job
+  /** Records a delivery. */
+  const record = Effect.fnUntraced(function* (body: string, reading: Reading) {
+    const subject = Rows.subjectOf(body, reading)
+    yield* recordClaim(subject, Rows.claimOf(reading))
+    if (subject.transactionId !== undefined) yield* wake(subject.transactionId)
   })
 
-  /** Records a check, and returns the job of its row. It wakes nobody who waits: nothing happened yet. */
-  const check = (transactionId: string) => {
-    const name = `delivery:${Rows.nameOf(transactionId)}`
-    return recordClaim({ name, about: "Transaction", transactionId }, Rows.checkClaim)
-  }
+  /** Records a check. It wakes nobody who waits: nothing happened yet. */
+  const check = (transactionId: string) =>
+    recordClaim({ name: Rows.nameOf(transactionId), about: "Transaction", transactionId }, Rows.checkClaim)
 
-  const untrustedOf = Effect.fnUntraced(function* (
-    { name }: Rows.Row,
-    { body, isCheck, status }: Rows.Claim
-  ): Effect.fn.Return<Untrusted<P, M>, HandlerFailed> {
-    if (isCheck === true) return {}
-    const text = body === undefined ? undefined : yield* handlers.open(body, name)
-    // The schema may have changed since the delivery was recorded. Its status is stored apart from its body.
-    return Option.match(text === undefined ? Option.none() : options.read(text), {
-      onNone: () => (status === undefined ? {} : { status }),
-      onSome: ({ untrusted }) => untrusted
-    })
+  /** A worker that waits for the next row that is due measures its time anew. */
+  const wakeIfOpen = (next: Rows.Next | undefined) =>
+    next?.row !== undefined && Rows.stateOf(next.row) === "Open" ? options.wakeWorkers : Effect.void
+
+  const settle = Effect.fnUntraced(function* (taken: Taken, row: Rows.Row, outcome: Rows.Outcome) {
+    const now = yield* Clock.currentTimeMillis
+    yield* wakeIfOpen(yield* store.changeTaken(taken, (found) => Rows.settled(found, row, outcome, now)))
   })
 
-  const reportOf = Effect.fnUntraced(function* (
+  /**
+   * Calls the handlers for the status of a transaction. The row ends in the same transaction, unless claims are to be
+   * reported. Returns what the claims are worth.
+   */
+  const handOut = Effect.fnUntraced(function* (
+    taken: Taken,
     row: Rows.Row,
-    claim: Rows.Claim,
-    doubt: Doubt | undefined
-  ): Effect.fn.Return<Unconfirmed<P, M>, HandlerFailed> {
-    const { about, idempotencyKey, name, transactionId, withdrawalId } = row
-    const untrusted = yield* untrustedOf(row, claim)
-    if (doubt !== undefined && transactionId !== undefined) {
-      const id = `${transactionId.toLowerCase()}:${doubt.finding.reason}`
-      return { _tag: "UnconfirmedTransaction", id, transactionId, untrusted, ...doubt.finding }
-    }
-    if (about !== "Withdrawal") return { _tag: "Unrecognised", id: name, untrusted }
-    const noted = yield* handlers.noted({ idempotencyKey, withdrawalId }, name)
-    return { _tag: "UnconfirmedWithdrawal", id: name, withdrawalId, idempotencyKey, noted, untrusted }
-  })
-
-  /** Looks at a row once. `note` is that of the statuses of its transaction that were handed out. */
-  const look = Effect.fnUntraced(function* (
-    row: Rows.Row,
-    note: Stored | undefined
-  ): Effect.fn.Return<Look, DatabaseError> {
-    const { claims, transactionId, tries } = row
-    const latest = claims.at(-1)
-    let left = claims
-    let again: Rows.Outcome["again"]
-    // The user's code is called with what a lookup found.
-    let lookup: Rows.Outcome["lookup"] = "Found"
-    const untrusted = (status: string) => {
-      const claim = claims.find((one) => Rows.wordOf(one.status) === status) ?? latest
-      return claim === undefined ? Effect.succeed({}) : untrustedOf(row, claim)
-    }
+    transaction: TransactionDetail
+  ): Effect.fn.Return<{ readonly judge: Judge; readonly ended?: Rows.Outcome }, Failure | HandlerFailed> {
+    const lastStatus = transaction.enStatusTransaction
+    const claim = row.claims.find(({ status }) => Rows.wordOf(status) === lastStatus) ?? row.claims.at(-1)
+    const event = eventOf(transaction, handlers.untrustedOf(claim))
+    let hasBegun = false
     const work = Effect.gen(function* () {
-      const judge = transactionId === undefined ? undefined : yield* confirm(transactionId, untrusted, note)
-      lookup = lookupOf(judge?.(latest?.status))
-      for (const claim of claims) {
-        const doubt = judge?.(claim.status)
-        const reason = doubt?.reason
-        const delay = reason && (yield* delayOf(schedules[reason], tries[reason] + 1))
-        if (reason !== undefined && delay !== undefined) {
-          again = { reason, millis: Math.max(delay, doubt?.retryAfter ?? 0) }
-          continue
-        }
-        if (judge === undefined || doubt !== undefined) yield* handlers.report(yield* reportOf(row, claim, doubt))
-        left = left.filter((other) => other !== claim)
+      // Three handlers may run one after the other without a statement.
+      yield* store.setIdleTimeout(Duration.toMillis(handlerTimeout) * 3 + 5000)
+      hasBegun = true
+      const expected = yield* handlers.handOut(event)
+      if (expected !== undefined) {
+        const finding = { reason: "OtherAmount", lastStatus, transaction, expected } as const
+        return { judge: () => ({ finding }) }
       }
-      return { isFinal: judge?.(latest?.status)?.reason === undefined, left, again, lookup }
+      const judge = byStatus(lastStatus)
+      const { outcome, reported } = yield* judged(row, judge)
+      const now = yield* Clock.currentTimeMillis
+      const isEnded = reported.length === 0
+      const step = (found: Rows.Row): Rows.Next => {
+        const next = { ...found, handedOut: [...row.handedOut, lastStatus] }
+        return isEnded ? Rows.settled(next, row, outcome, now) : { row: next }
+      }
+      const next = yield* store.changeTakenWithin(taken, step)
+      if (isEnded) yield* database.sql.afterCommit(wakeIfOpen(next))
+      return isEnded ? { judge, ended: outcome } : { judge }
+    })
+    return yield* work.pipe(
+      inTransaction(database),
+      inTurn,
+      // If the database refuses to commit the writes of the user's code, or closes the connection because of them, the
+      // handler failed. As a failure of the database it would be retried for ever, and never be a dead letter.
+      Effect.catchCause((cause): Effect.Effect<never, Failure | HandlerFailed> => {
+        if (!hasBegun || Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause)
+        const failure = Cause.findError(cause)
+        if (Result.isSuccess(failure) && ["HandlerFailed", "Overtaken"].includes(failure.success._tag)) {
+          return Effect.fail(failure.success)
+        }
+        return new HandlerFailed({ handler: handlerOf(lastStatus) ?? "onStatus", id: event.id, failure: cause })
+      })
+    )
+  })
+
+  /** Processes a row, and returns how that ended. */
+  const processRow = Effect.fnUntraced(function* (
+    taken: Taken,
+    row: Rows.Row
+  ): Effect.fn.Return<Rows.Outcome & { readonly failed?: HandlerFailed }, Failure> {
+    const { transactionId, tries } = row
+    // The user's code is called with what a lookup found.
+    let outcome: Rows.Outcome = { left: row.claims, lookup: transactionId === undefined ? undefined : "Found" }
+    const work = Effect.gen(function* () {
+      let judge: Judge | undefined
+      if (transactionId !== undefined) {
+        const found = yield* lookUp(payments, transactionId, row.handedOut, lookupTimeout)
+        if ("transaction" in found) {
+          yield* wake(transactionId)
+          const handedOut = yield* handOut(taken, row, found.transaction)
+          if (handedOut.ended !== undefined) return handedOut.ended
+          judge = handedOut.judge
+        } else judge = found.judge
+      }
+      const { outcome: last, reported } = yield* judged(row, judge)
+      outcome = { ...last, left: row.claims.filter((claim) => last.left.includes(claim) || reported.includes(claim)) }
+      for (const claim of reported) {
+        yield* handlers.report(
+          reportOf({ ...row, name: taken.key }, handlers.untrustedOf(claim), judge?.(claim.status))
+        )
+        outcome = { ...outcome, left: outcome.left.filter((other) => other !== claim) }
+      }
+      yield* settle(taken, row, outcome)
+      return outcome
     })
     return yield* Effect.catchTag(
       work,
       "HandlerFailed",
-      Effect.fnUntraced(function* ({ failure: cause, handler, id }): Effect.fn.Return<Look> {
+      Effect.fnUntraced(function* (failed) {
+        const { failure: cause, handler, id } = failed
         const attempt = tries.failed + 1
-        const millis = yield* delayOf(schedules.failed, attempt)
+        const millis = yield* delayOf("failed", attempt)
         yield* handlers.reportFailure({ handler, id, attempt, isDead: millis === undefined, cause })
         const next = millis === undefined ? { dead: handler } : { again: { reason: "failed", millis } as const }
-        return { isFinal: false, left, lookup, ...next, failed: { handler, cause } }
+        const { left, lookup } = outcome
+        yield* settle(taken, row, { left, lookup, ...next })
+        return { left, lookup, ...next, failed }
       })
     )
   })
 
-  /** Processes a job. Returns whether the latest delivery that it saw is finished for good, and the row's next job. */
-  const process = ({ job, name }: Job) => {
-    const work = (span: Tracer.Span | undefined) =>
-      Effect.gen(function* () {
-        const stored = yield* store.get(name)
-        const row = stored && Rows.readRow(stored.value)
-        // Another version wrote the row. The element returns to the queue, for a process that can read it.
-        if (stored !== undefined && row === undefined) {
-          return yield* new DatabaseError({ operation: "webhook", reason: "Unreadable", isRetryable: true })
+  const processTaken = (taken: Taken) => (span: Tracer.Span | undefined) =>
+    Effect.gen(function* () {
+      const row = Rows.readRow(taken.value, "Open")
+      // It is given back, for a process that can read it.
+      if (row === undefined) return yield* unreadable()
+      const { handedOut, lookup, transactionId } = row
+      if (transactionId !== undefined) span?.attribute("webhook.transaction_id_hash", transactionHash(transactionId))
+      span?.attribute("webhook.deliveries", row.deliveries)
+      if (transactionId !== undefined && lookup !== "Found" && handedOut.length === 0) {
+        const rank = yield* firstLookups.begin(taken.key, row, transactionId)
+        if (rank !== undefined) {
+          span?.attribute("webhook.outcome", "Waits")
+          span?.attribute("webhook.waits", "first")
+          yield* store.rank(taken, rank)
+          yield* firstLookups.waits
+          return
         }
-        if (row === undefined || row.job !== job) return { isFinal: row === undefined }
-        if (row.transactionId !== undefined) {
-          span?.attribute("webhook.transaction_id_hash", transactionHash(row.transactionId))
-        }
-        span?.attribute("webhook.deliveries", row.deliveries)
-        const { transactionId } = row
-        const note = transactionId && (yield* store.get(handedOutName(Rows.nameOf(transactionId))))
-        if (transactionId && note === undefined && row.lookup !== "Found") {
-          const rank = yield* firstLookups.begin(row, transactionId)
-          if (rank !== undefined) {
-            span?.attribute("webhook.outcome", "Waits")
-            span?.attribute("webhook.waits", "first")
-            // Inside a request nothing waits in the store.
-            if (offer === undefined) return { isFinal: false, due: { job: Job.make({ name, job }), millis: 1000 } }
-            yield* change(name, Rows.ranked(row, rank))
-            yield* firstLookups.waits
-            return { isFinal: false }
-          }
-        }
-        const { failed, isFinal, ...outcome } = yield* look(row, note || undefined)
-        const { due } = yield* change(name, Rows.settled(row, outcome))
-        const { again, dead } = outcome
-        span?.attribute("webhook.outcome", dead ? "Dead" : again ? "Waits" : "Finished")
-        if (again !== undefined) span?.attribute("webhook.waits", again.reason)
-        if (failed === undefined) return { isFinal, due }
-        span?.attribute("webhook.handler", failed.handler)
-        span?.attribute("error.type", causeType(failed.cause))
-        return yield* new LookFailed({ isFinal, due })
-      })
-    // In the background the span is a trace of its own: the span in which the layer was built ended long ago.
-    return inSpan(
-      "Webhook.process",
-      { kind: "internal", attributes: { "webhook.name": options.name }, root: offer !== undefined },
-      work
-    ).pipe(Effect.catchTag("LookFailed", ({ due, isFinal }) => Effect.succeed({ isFinal, due })))
-  }
+      }
+      const { again, dead, failed } = yield* processRow(taken, row)
+      span?.attribute("webhook.outcome", dead ? "Dead" : again ? "Waits" : "Finished")
+      if (again !== undefined) span?.attribute("webhook.waits", again.reason)
+      if (failed === undefined) return
+      span?.attribute("webhook.handler", failed.handler)
+      span?.attribute("error.type", causeType(failed.failure))
+      // Its end is stored already: it only makes the span fail.
+      return yield* failed
+    })
 
-  /** Processes a row that was taken for its first lookup. */
-  const processTaken = Effect.fnUntraced(function* (name: string) {
-    const stored = yield* store.get(name)
-    const row = stored && Rows.readRow(stored.value)
-    if (row?.job === undefined) return
-    // A step that changes nothing ends the row's lease.
-    const release = Effect.ignore(change(name, (unchanged) => unchanged))
-    yield* Effect.tapError(process(Job.make({ name, job: row.job })), () => release)
-  })
-
-  /** Puts rows into the queue again whose element was lost. */
-  const heal = Effect.gen(function* () {
-    let healed = 0
-    yield* store.lost((name, element) =>
-      // A row that another process has locked is left to the next run, and delays no other row.
-      Effect.ignore(
-        Effect.map(change(name, Rows.requeued(element)), ({ isChanged }) => {
-          if (isChanged) healed++
-        })
-      )
+  /** Handles a row that was taken. The span is a trace of its own: the one in which the layer was built ended long ago. */
+  const handle = (taken: Taken): Effect.Effect<void, TryAgain> => {
+    const name = { "webhook.name": options.name }
+    return inSpan("Webhook.process", { kind: "internal", attributes: name, root: true }, processTaken(taken)).pipe(
+      Effect.catchTags({
+        HandlerFailed: () => Effect.void,
+        // Another process has taken the row, and works on it.
+        Overtaken: () => Effect.void,
+        SqlError: (error) => Effect.fail(new TryAgain({ reason: reasonOf(error) })),
+        DatabaseError: ({ reason }) => Effect.fail(new TryAgain({ reason }))
+      }),
+      orTryAgain("Webhook", { ...name, "webhook.id": taken.key }),
+      Effect.ensuring(firstLookups.end(taken.key))
     )
-    if (healed > 0)
-      yield* log("Warn", `Webhook: ${healed} row(s) were not in the queue. They are now.`, {
-        "webhook.name": options.name,
-        "webhook.healed": healed
-      })
-  })
-
-  return {
-    record,
-    check,
-    process,
-    processTaken,
-    heal,
-    deadLetters,
-    retry,
-    discard
   }
+
+  return { record, check, handle }
 }

@@ -2,28 +2,25 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as StoredWebhooks from "../../../webhook/StoredWebhooks.ts"
+import { Webhook, WebhookClient } from "../../../webhook/Webhook.ts"
+import type { StoredDelivery } from "../../../webhook/WebhookEvent.ts"
 import { failingAs, layerDatabase, notReadable } from "../database.ts"
 import { codes, failed } from "../exit.ts"
 import { hasReader, note, write, writeResult } from "../output.ts"
 import { ageOf, fieldLines, jsonLine, plain, tableRow, time } from "../text.ts"
 
-/** The database, if its tables of webhooks are of this version. */
-export const layerTables = (access: "read" | "write") =>
-  failingAs(Layer.effectDiscard(StoredWebhooks.requireTables), notReadable).pipe(
-    Layer.provideMerge(layerDatabase(access))
-  )
+/** The webhooks of the database, or the one of this name, if its table is of this version. */
+export const layerNamed = (name?: string) => failingAs(Webhook.layerClient({ name }), notReadable)
+
+export const layerClient = (access: "read" | "write") => Layer.provideMerge(layerNamed(), layerDatabase(access))
 
 /** What is stored about an id, or the failure of an unknown id. */
 export const find = Effect.fnUntraced(function* (id: string) {
-  const found = yield* Effect.mapError(StoredWebhooks.show(id), notReadable)
+  const webhooks = yield* WebhookClient
+  const found = yield* Effect.mapError(webhooks.find(id), notReadable)
   if (found.length > 0) return found
   return yield* failed("No webhook on this database stores anything of this id.", codes.Rejected)
 })
-
-/** A person's step in one line. */
-const lineOf = ({ at, by, note, step }: StoredWebhooks.StoredDelivery["steps"][number]) =>
-  `\n  ${time(at)} ${step}${by === undefined ? "" : ` by ${plain(by)}`}${note === undefined ? "" : `: ${plain(note)}`}`
 
 const wordsOfWait = {
   first: "more ids arrive than may be looked up",
@@ -33,8 +30,10 @@ const wordsOfWait = {
 } as const
 
 /** What is stored, in lines. */
-export const textOf = (stored: StoredWebhooks.StoredDelivery, now: number): string => {
-  const fields = fieldLines({
+export const textOf = (stored: StoredDelivery, now: number): string => {
+  const at = `${time(stored.at)} (${ageOf(stored.at, now)} ago)`
+  const isWaiting = stored.state === "Waiting"
+  return fieldLines({
     Webhook: stored.webhook,
     Id: stored.id,
     Transaction: stored.transactionId,
@@ -43,14 +42,14 @@ export const textOf = (stored: StoredWebhooks.StoredDelivery, now: number): stri
     State: stored.state,
     "Failed at": stored.handler,
     Failures: stored.failures || undefined,
-    "Waits since": stored.waits && wordsOfWait[stored.waits],
+    "Waits because": stored.waits && wordsOfWait[stored.waits],
+    "Due at": isWaiting ? time(stored.at) : undefined,
+    "Ended at": isWaiting ? undefined : at,
     Since: stored.since && `${time(stored.since)} (${ageOf(stored.since, now)} ago)`,
     Deliveries: stored.deliveries,
-    Claimed: stored.claimed?.map((claim) => claim ?? "(no status)").join(", "),
-    "Handed out": stored.handedOut.join(", ") || "nothing",
-    Changed: `${time(stored.at)} (${ageOf(stored.at, now)} ago)`
+    Claimed: stored.claimed?.map((claim) => claim ?? "(no status)").join(", ") || undefined,
+    "Handed out": stored.handedOut.map(plain).join(", ") || "nothing"
   })
-  return fields.concat(...stored.steps.map(lineOf))
 }
 
 const row = tableRow(14, -8, -11, 12, 0)
@@ -61,7 +60,8 @@ interface Input {
 
 export const dead = Effect.fnUntraced(
   function* ({ json }: Input) {
-    const letters = yield* Effect.mapError(StoredWebhooks.deadLetters, notReadable)
+    const webhooks = yield* WebhookClient
+    const letters = yield* Effect.mapError(webhooks.deadLetters, notReadable)
     const now = yield* Clock.currentTimeMillis
     if (!json) yield* write(row("FAILED AT", "ATTEMPTS", "DEAD FOR", "WEBHOOK", "ID"))
     for (const letter of letters) {
@@ -70,7 +70,7 @@ export const dead = Effect.fnUntraced(
     }
     if (hasReader()) yield* note(`${letters.length} dead letter(s)`)
   },
-  Effect.provide(layerTables("read"))
+  Effect.provide(layerClient("read"))
 )
 
 export const show = Effect.fnUntraced(
@@ -81,5 +81,5 @@ export const show = Effect.fnUntraced(
       yield* writeResult(json, stored, `${index === 0 ? "" : "\n"}${textOf(stored, now)}`)
     }
   },
-  Effect.provide(layerTables("read"))
+  Effect.provide(layerClient("read"))
 )

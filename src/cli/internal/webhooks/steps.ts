@@ -2,14 +2,14 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as StoredWebhooks from "../../../webhook/StoredWebhooks.ts"
-import { doubtful, notReadable } from "../database.ts"
+import { WebhookClient } from "../../../webhook/Webhook.ts"
+import { doubtful } from "../database.ts"
 import { codes, failed } from "../exit.ts"
 import { whyOf, type Words } from "../flags.ts"
 import { writeResult } from "../output.ts"
 import { perform } from "../perform.ts"
 import { plain } from "../text.ts"
-import { find, layerTables, textOf } from "./read.ts"
+import { find, layerClient, layerNamed, textOf } from "./read.ts"
 
 interface Input extends Words {
   readonly id: string
@@ -20,16 +20,14 @@ interface Input extends Words {
 
 const isNone = () => failed("No dead letter has this id. Nothing was changed.", codes.Rejected)
 
-/** The steps: the call, its effect, and the text that is printed when it is done. */
+/** The steps: their effect, and the text that is printed when it is done. */
 const steps = {
   retry: {
-    take: StoredWebhooks.retry,
     effect:
-      "its transaction is looked up again within a minute, and what the lookup says is handed to your code again.",
+      "its transaction is looked up again within a second, and what the lookup says is handed to your code again.",
     done: "It is tried again."
   },
   discard: {
-    take: StoredWebhooks.discard,
     effect: "it is forgotten. Your code is not called for it, until another delivery or check arrives.",
     done: "It is forgotten."
   }
@@ -47,15 +45,13 @@ const runStep = Effect.fnUntraced(
       return yield* failed(`Several webhooks have a dead letter of this id: choose one by --webhook, of ${names}.`)
     }
     const { id: name, webhook: of } = letter
-    const { done, effect, take } = steps[step]
+    const { done, effect } = steps[step]
     yield* perform({
       plan: `${textOf(letter, yield* Clock.currentTimeMillis)}\n${step}: ${effect}`,
       confirm: { noun: step, question: `${step} ${plain(id)}?`, unconfirmed: "Nothing was changed.", yes },
-      run: take(of, name, whyOf({ by, note })).pipe(
-        Effect.catchTags({
-          ConfigurationError: (error) => Effect.fail(notReadable(error)),
-          DatabaseError: (error) => Effect.fail(doubtful(error, `webhooks show ${plain(id)}`))
-        }),
+      run: Effect.flatMap(WebhookClient, (client) => client[step](name, whyOf({ by, note }))).pipe(
+        Effect.provide(layerNamed(of)),
+        Effect.catchTag("DatabaseError", (error) => Effect.fail(doubtful(error, `webhooks show ${plain(id)}`))),
         // Another process changed it meanwhile.
         Effect.filterOrFail((isDone) => isDone, isNone)
       ),
@@ -63,7 +59,7 @@ const runStep = Effect.fnUntraced(
       print: () => writeResult(json, { webhook: of, id: name, step }, done)
     })
   },
-  Effect.provide(layerTables("write"))
+  Effect.provide(layerClient("write"))
 )
 
 export const retry = (input: Input) => runStep("retry", input)

@@ -1,0 +1,106 @@
+/**
+ * The webhook that stores nothing: each delivery is looked up and handed out before it is answered.
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Duration from "effect/Duration"
+import type { Payments } from "../../client/Payments.ts"
+import { inSpan } from "../../internal/spans.ts"
+import type { Bound } from "./bound.ts"
+import { eventOf, type Handlers, reportOf } from "./handlers.ts"
+import { byStatus, type Doubt, type Judge } from "./judge.ts"
+import { lookUp } from "./lookup.ts"
+import type { Reading } from "./reader.ts"
+import { checkClaim, type Claim, claimOf, nameOf, type Subject, subjectOf } from "./row.ts"
+import { causeType, transactionHash } from "./signals.ts"
+
+/** For how long a transaction is looked up again, in milliseconds: a sender waits for the answer. */
+const patience = 8000
+
+/** How a delivery ended. `Refused`: no lookup of it could begin. */
+export type End = "Finished" | "NotFinished" | "Refused"
+
+export interface EdgeOptions<M> {
+  /** The webhook's name, for its signals. */
+  readonly name: string
+  readonly payments: Pick<Payments["Service"], "getTransaction">
+  /** Wakes the fibers that wait for the transaction. */
+  readonly wake: (transactionId: string) => Effect.Effect<void>
+  readonly handlers: Handlers<M>
+  readonly bound: Bound
+  readonly lookupTimeout: Duration.Duration
+}
+
+export const makeEdge = <M>({ bound, handlers, lookupTimeout, name, payments, wake }: EdgeOptions<M>) => {
+  /** Looks the transaction up until the claim is confirmed, and hands each status out once. Returns the last doubt. */
+  const confirm = Effect.fnUntraced(function* (transactionId: string, claim: Claim) {
+    const handedOut: Array<string> = []
+    const start = yield* Clock.currentTimeMillis
+    const elapsed = Effect.map(Clock.currentTimeMillis, (now) => now - start)
+    let last: Doubt | "Refused" | undefined = "Refused"
+    for (let wait = 1000; ; wait *= 2) {
+      const left = patience - (yield* elapsed)
+      // The program itself asks for a check, and knows the id.
+      if (claim.isCheck !== true && !(yield* bound.begin(transactionId, left))) return last
+      const timeout = Duration.min(lookupTimeout, Duration.millis(patience - (yield* elapsed)))
+      const found = yield* lookUp(payments, transactionId, handedOut, timeout)
+      let judge: Judge
+      if ("transaction" in found) {
+        const { transaction } = found
+        const lastStatus = transaction.enStatusTransaction
+        yield* wake(transactionId)
+        const expected = yield* handlers.handOut(eventOf(transaction, handlers.untrustedOf(claim)))
+        if (expected !== undefined)
+          return { finding: { reason: "OtherAmount", lastStatus, transaction, expected } } as const
+        handedOut.push(lastStatus)
+        judge = byStatus(lastStatus)
+      } else judge = found.judge
+      last = judge(claim.status)
+      if (last?.reason === undefined) return last
+      const millis = Math.max(wait, last.retryAfter ?? 0)
+      if ((yield* elapsed) + millis >= patience) return last
+      yield* Effect.sleep(millis)
+    }
+  })
+
+  const process = Effect.fnUntraced(function* (subject: Subject, claim: Claim) {
+    const { transactionId } = subject
+    const doubt = transactionId === undefined ? undefined : yield* confirm(transactionId, claim)
+    if (doubt === "Refused") return doubt
+    if (transactionId === undefined || doubt !== undefined) {
+      yield* handlers.report(reportOf(subject, handlers.untrustedOf(claim), doubt))
+    }
+    return doubt?.reason === undefined ? "Finished" : "NotFinished"
+  })
+
+  /** Processes a delivery or a check before it is answered. */
+  const inRequest = (subject: Subject, claim: Claim) =>
+    inSpan("Webhook.process", { kind: "internal", attributes: { "webhook.name": name } }, (span) => {
+      if (subject.transactionId !== undefined) {
+        span?.attribute("webhook.transaction_id_hash", transactionHash(subject.transactionId))
+      }
+      return process(subject, claim).pipe(
+        Effect.tap((end) => Effect.sync(() => span?.attribute("webhook.outcome", end))),
+        Effect.tapErrorTag("HandlerFailed", ({ failure: cause, handler, id }) => {
+          span?.attribute("webhook.handler", handler)
+          span?.attribute("error.type", causeType(cause))
+          return handlers.reportFailure({ handler, id, attempt: 1, isDead: false, cause })
+        })
+      )
+    })
+
+  return {
+    accept: (body: string, reading: Reading) =>
+      Effect.suspend(() => {
+        const subject = subjectOf(body, reading)
+        const woken = subject.transactionId === undefined ? Effect.void : wake(subject.transactionId)
+        return Effect.andThen(woken, inRequest(subject, claimOf(reading)))
+      }),
+    /** A failure of the user's code was reported. */
+    check: (transactionId: string) =>
+      inRequest({ name: nameOf(transactionId), about: "Transaction", transactionId }, checkClaim).pipe(
+        Effect.catchTag("HandlerFailed", () => Effect.void),
+        Effect.asVoid
+      )
+  }
+}

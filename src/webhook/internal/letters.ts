@@ -1,0 +1,125 @@
+/**
+ * Reads what is stored, and takes the steps of persons with dead letters.
+ */
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import { invalidRequest } from "../../contract/CallChecks.ts"
+import { type Database, mapDatabaseError } from "../../durable/Database.ts"
+import { issuesOfStep, type StepOptions } from "../../durable/Step.ts"
+import { log } from "../../internal/spans.ts"
+import type { DeadLetter, StoredDelivery } from "../WebhookEvent.ts"
+import * as Rows from "./row.ts"
+import { makeStore, namesOf, type Store, type Stored } from "./table.ts"
+
+const states = {
+  Done: "Finished",
+  Dead: "Dead",
+  Open: "Waiting",
+  Known: "Waiting",
+  Unseen: "Waiting",
+  Missed: "Waiting"
+} as const
+
+const deliveryOf = (webhook: string, id: string, { due, state, value }: Stored): StoredDelivery => {
+  const row = Rows.readRow(value, state)
+  const at = DateTime.makeUnsafe(Number(due))
+  if (row === undefined) return { webhook, id, state: "Unreadable", at, handedOut: [] }
+  const {
+    claims,
+    dead,
+    deliveries,
+    handedOut,
+    idempotencyKey,
+    rank,
+    since,
+    transactionId,
+    tries,
+    waits,
+    withdrawalId
+  } = row
+  return {
+    webhook,
+    id,
+    state: states[state],
+    at,
+    handedOut,
+    transactionId,
+    withdrawalId,
+    idempotencyKey,
+    deliveries,
+    claimed: claims.flatMap(({ isCheck, status }) => (isCheck === true ? [] : [status])),
+    waits: rank === undefined ? waits : "first",
+    failures: tries.failed,
+    handler: dead?.handler,
+    since: DateTime.makeUnsafe(since)
+  }
+}
+
+export const makeLetters = (webhook: string, { sql }: Database, store: Store, wakeWorkers: Effect.Effect<void>) => {
+  /** Takes a step with a dead letter. Returns whether there was such a letter. */
+  const takeStep = (step: "retry" | "discard", made: (row: Rows.Row) => Rows.Next) =>
+    Effect.fnUntraced(function* (id: string, options: StepOptions = {}) {
+      const issues = issuesOfStep(options)
+      if (issues.length > 0) return yield* invalidRequest("getTransaction", issues)
+      let isDead = false
+      const take = store.change(id, (row) => {
+        isDead = row.dead !== undefined
+        return isDead ? made(row) : { row }
+      })
+      yield* mapDatabaseError(step)(take)
+      if (!isDead) return false
+      yield* sql.afterCommit(wakeWorkers)
+      const names = { "webhook.name": webhook, "webhook.id": id, "webhook.by": options.by }
+      yield* log("Info", `Webhook: ${step} of a dead letter`, names)
+      return true
+    })
+  return {
+    deadLetters: mapDatabaseError("deadLetters")(
+      Effect.map(store.dead, (found) =>
+        found.flatMap(({ name, value }): ReadonlyArray<DeadLetter> => {
+          const row = Rows.readRow(value, "Dead")
+          if (row?.dead === undefined) return []
+          const { about, dead, transactionId, tries } = row
+          const { at, handler } = dead
+          return [
+            { webhook, id: name, about, transactionId, handler, attempts: tries.failed, at: DateTime.makeUnsafe(at) }
+          ]
+        })
+      )
+    ),
+    /** What is stored about a transaction, or about a dead letter by its id. */
+    find: (id: string) => {
+      const name = id.startsWith("delivery:") ? id : Rows.nameOf(id)
+      const found = Effect.map(store.find(name), (stored) => stored.map((one) => deliveryOf(webhook, name, one)))
+      return mapDatabaseError("find")(found)
+    },
+    retry: takeStep("retry", Rows.revived),
+    discard: takeStep("discard", Rows.discarded)
+  }
+}
+
+/** The letters of all webhooks on the database, or of one. */
+export const makeClient = (database: Database, webhook: string | undefined) => {
+  const each = Effect.fnUntraced(function* <A, E>(
+    use: (letters: ReturnType<typeof makeLetters>) => Effect.Effect<A, E>
+  ) {
+    const names = webhook === undefined ? yield* mapDatabaseError("find")(namesOf(database)) : [webhook]
+    return yield* Effect.forEach(names, (name) =>
+      use(makeLetters(name, database, makeStore(database, name), Effect.void))
+    )
+  })
+  const isAny = Effect.map((done: ReadonlyArray<boolean>) => done.includes(true))
+  return {
+    deadLetters: Effect.map(
+      each(({ deadLetters }) => deadLetters),
+      (found) => found.flat()
+    ),
+    find: (id: string) =>
+      Effect.map(
+        each(({ find }) => find(id)),
+        (found) => found.flat()
+      ),
+    retry: (id: string, options?: StepOptions) => isAny(each(({ retry }) => retry(id, options))),
+    discard: (id: string, options?: StepOptions) => isAny(each(({ discard }) => discard(id, options)))
+  }
+}

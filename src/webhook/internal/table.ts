@@ -1,0 +1,204 @@
+/**
+ * The table on the user's own database: one row for each transaction, and for each delivery that names none. A change locks
+ * its row for as long as its own statements take, never while a lookup or the user's code runs.
+ */
+import * as Data from "effect/Data"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import { type Database, DatabaseError, inTransaction, isOneOf, locked } from "../../durable/Database.ts"
+import { dueColumns, type DueRow, makeDue } from "../../durable/Due.ts"
+import { databaseNow } from "../../durable/Now.ts"
+import type { Tables } from "../../durable/Tables.ts"
+import { type Next, type Rank, readRow, type Row, type State, stateOf, unfinished, writeRow } from "./row.ts"
+
+const table = "effect_pix_webhooks"
+
+const statements = (now: string) => [
+  `CREATE TABLE ${table} (
+  webhook VARCHAR(64) NOT NULL,
+  name VARCHAR(80) NOT NULL,
+  state VARCHAR(10) NOT NULL,
+  value TEXT NOT NULL,
+  ${dueColumns(now)},
+  PRIMARY KEY (webhook, name)
+)`,
+  `CREATE INDEX ${table}_state ON ${table} (webhook, state, due_at)`
+]
+
+/** What the webhook stores. `due_at` is in milliseconds since 1970; of a row that waits for nothing, it is when it ended. */
+export const webhookTables: Tables = {
+  name: table,
+  migrations: {
+    "0001_create": {
+      pg: statements("CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)"),
+      sqlite: statements("CAST(unixepoch('subsec') * 1000 AS INTEGER)")
+    }
+  }
+}
+
+/** The longest time for which a row waits, in milliseconds: the service may ask for an hour. */
+const longestWait = 3_600_000
+
+/** The largest number of rows that one statement deletes. */
+const mostDeleted = 1000
+
+/** A row as it is stored. */
+export interface Stored {
+  readonly state: State
+  readonly value: string
+  /** The token of the take. `null`: nobody has taken it. */
+  readonly taker: string | null
+  /** In milliseconds since 1970. */
+  readonly due: number | string
+}
+
+/** A row that a worker has taken. */
+export interface Taken extends DueRow {
+  readonly value: string
+  readonly taker: string
+}
+
+type Step = (row: Row, isTaken: boolean) => Next
+
+/** Another version wrote the row. */
+export const unreadable = () => new DatabaseError({ operation: "webhook", reason: "Unreadable", isRetryable: true })
+
+/** The lease of the row ended, and another process has taken it: it does the work. */
+export class Overtaken extends Data.TaggedError("Overtaken") {}
+
+/** Which rows are taken for a first lookup. */
+interface Ranked {
+  readonly rank: Rank
+  readonly isNewest: boolean
+  readonly most: number
+}
+
+export type Store = ReturnType<typeof makeStore>
+
+/** The names of all webhooks on the database. Each name costs one lookup in the primary key's index. */
+export const namesOf = Effect.fnUntraced(function* ({ sql }: Database) {
+  const names: Array<string> = []
+  for (let after = ""; ;) {
+    const [next] = yield* sql<{ readonly name: string | null }>`
+      SELECT MIN(webhook) AS name FROM ${sql(table)} WHERE webhook > ${after}`
+    if (typeof next?.name !== "string") return names
+    names.push(next.name)
+    after = next.name
+  }
+})
+
+/** The rows of one webhook. Other webhooks on the same database have other names. */
+export const makeStore = (database: Database, webhook: string, lease: Duration.Duration = Duration.zero) => {
+  const { dialect, sql } = database
+  const rows = sql(table)
+  const isOf = (states: ReadonlyArray<State>) => sql`webhook = ${webhook} AND ${sql.in("state", states)}`
+  // The state is part of the statement's text, so that PostgreSQL finds the rows by the index.
+  const isIn = (state: State) => sql`webhook = ${webhook} AND state = ${sql.literal(`'${state}'`)}`
+  const columns = sql`state, value, taken_by AS taker, due_at AS due`
+  const taken = sql`value, taken_by AS taker, name AS "key", tries AS "tries"`
+  const longest = longestWait + Duration.toMillis(lease)
+  const due = makeDue(database, {
+    table,
+    key: "name",
+    where: isIn("Open"),
+    columns: sql`value, taken_by AS taker`,
+    longest
+  })
+  const waits = dialect === "pg" ? "value::json ->> 'waits'" : "json_extract(value, '$.waits')"
+  const reason = sql.literal(`CASE WHEN state = 'Open' THEN COALESCE(${waits}, 'due') ELSE 'first' END`)
+  const since = sql.literal(
+    dialect === "pg" ? "CAST(value::json ->> 'since' AS NUMERIC)" : "json_extract(value, '$.since')"
+  )
+
+  const insert = Effect.fnUntraced(function* (name: string, row: Row) {
+    const at = yield* databaseNow(database)
+    const inserted = yield* sql`INSERT INTO ${rows} (webhook, name, state, value, due_at)
+      VALUES (${webhook}, ${name}, ${stateOf(row)}, ${writeRow(row)}, ${at}) ON CONFLICT DO NOTHING RETURNING name`
+    return inserted.length > 0
+  })
+
+  const write = Effect.fnUntraced(function* (name: string, { dueIn, row }: Next) {
+    const where = sql`WHERE webhook = ${webhook} AND name = ${name}`
+    if (row === undefined) return yield* sql`DELETE FROM ${rows} ${where}`
+    const isDue = dueIn === undefined ? sql`` : sql`, ${yield* due.dueIn(dueIn)}`
+    return yield* sql`UPDATE ${rows} SET state = ${stateOf(row)}, value = ${writeRow(row)}${isDue} ${where}`
+  })
+
+  const read = (name: string) =>
+    sql<Stored>`SELECT ${columns} FROM ${rows} WHERE webhook = ${webhook} AND name = ${name}
+      ${sql.literal(dialect === "pg" ? "FOR UPDATE" : "")}`
+
+  const changeStored = Effect.fnUntraced(function* (name: string, stored: Stored | undefined, step: Step) {
+    if (stored === undefined) return undefined
+    const row = readRow(stored.value, stored.state)
+    if (row === undefined) return yield* unreadable()
+    const next = step(row, stored.taker !== null)
+    yield* write(name, next)
+    return next
+  })
+  /** Changes a row if it exists. */
+  const change = (name: string, step: Step) =>
+    inTransaction(database)(Effect.flatMap(read(name), ([stored]) => changeStored(name, stored, step)))
+  /** Changes a row that is taken, in the caller's transaction. */
+  const changeTakenWithin = Effect.fnUntraced(function* ({ key, taker }: Taken, step: Step) {
+    const [stored] = yield* read(key)
+    return stored?.taker === taker ? yield* changeStored(key, stored, step) : yield* new Overtaken()
+  })
+
+  return {
+    due,
+    change,
+    changeTakenWithin,
+    changeTaken: (row: Taken, step: Step) => inTransaction(database)(changeTakenWithin(row, step)),
+    /** Inserts the row, or changes the one that is there. */
+    record: Effect.fnUntraced(function* (name: string, row: Row, step: Step) {
+      while (!(yield* insert(name, row))) {
+        // It may have been deleted since.
+        if ((yield* change(name, step)) !== undefined) return
+      }
+    }),
+    /** PostgreSQL ends a transaction in which nothing happens for so long: a process may be suspended in the user's code. */
+    setIdleTimeout: (millis: number) =>
+      dialect === "pg"
+        ? sql`SELECT set_config('idle_in_transaction_session_timeout', ${`${millis}`}, TRUE)`
+        : Effect.void,
+    /** Gives a row back, which waits by its rank for a first lookup. */
+    rank: Effect.fnUntraced(function* ({ key, taker }: Taken, rank: Rank) {
+      yield* sql`UPDATE ${rows} SET state = ${rank}, ${yield* due.dueIn(0)}
+        WHERE webhook = ${webhook} AND name = ${key} AND taken_by = ${taker}`
+    }),
+    /** Takes rows that wait for a first lookup. */
+    takeRanked: Effect.fnUntraced(function* ({ isNewest, most, rank }: Ranked, taker: string, millis: number) {
+      const now = yield* databaseNow(database)
+      const order = sql.literal(isNewest ? "due_at DESC" : "due_at")
+      const some = sql`SELECT name FROM ${rows} WHERE ${isIn(rank)} ORDER BY ${order} LIMIT ${most} ${locked(database)}`
+      return yield* sql<Taken>`UPDATE ${rows} SET state = 'Open', due_at = ${now} + ${millis}, taken_by = ${taker}, tries = 1
+        WHERE webhook = ${webhook} AND ${isOneOf(database, "name", some)} RETURNING ${taken}`
+    }),
+    count: (states: ReadonlyArray<State>) =>
+      Effect.map(
+        sql<{ readonly count: number | string }>`SELECT COUNT(*) AS count FROM ${rows} WHERE ${isOf(states)}`,
+        ([found]) => Number(found?.count)
+      ),
+    /** The number of unfinished rows and the age of the oldest, by why they wait: `due` and `first` are no reason of a row. */
+    waiting: Effect.map(
+      sql<{ readonly reason: string; readonly count: number | string; readonly oldest: number | string }>`
+        SELECT ${reason} AS reason, COUNT(*) AS count, MIN(${since}) AS oldest FROM ${rows}
+        WHERE ${isOf(unfinished)} GROUP BY 1`,
+      (found) => found.map(({ count, oldest, reason }) => ({ reason, count: Number(count), oldest: Number(oldest) }))
+    ),
+    /** The dead letters, the oldest first. */
+    dead: sql<
+      Stored & { readonly name: string }
+    >`SELECT name, ${columns} FROM ${rows} WHERE ${isIn("Dead")} ORDER BY due_at`,
+    find: (name: string) => sql<Stored>`SELECT ${columns} FROM ${rows} WHERE webhook = ${webhook} AND name = ${name}`,
+    /** Deletes the rows that ended so long ago. */
+    forget: Effect.fnUntraced(function* (age: Duration.Duration) {
+      const now = yield* databaseNow(database)
+      const old = sql`SELECT name FROM ${rows} WHERE ${isIn("Done")} AND due_at < ${now} - ${Duration.toMillis(age)} ORDER BY due_at
+        LIMIT ${mostDeleted} ${locked(database)}`
+      const some = sql`DELETE FROM ${rows} WHERE webhook = ${webhook} AND ${isOneOf(database, "name", old)} RETURNING name`
+      yield* Effect.repeat(some, { while: ({ length }) => length === mostDeleted })
+    })
+  }
+}
