@@ -17,5 +17,5 @@ export const testOn =
   ({ client, skip }: Pick<(typeof databases)[number], "client" | "skip">) =>
   <E>(title: string, effect: Effect.Effect<void, E, SqlClient.SqlClient | Layer.Success<typeof world> | Scope.Scope>) =>
     it.live.skipIf(skip)(title, () =>
-      Effect.provide(Effect.scoped(effect), Layer.mergeAll(Layer.fresh(client()), Layer.fresh(world)))
+      Effect.provide(Effect.scoped(effect), Layer.mergeAll(Layer.fresh(world), Layer.fresh(client())))
     )

@@ -118,7 +118,6 @@ describe("a flood of ids that nobody knows", () => {
           if (isTold && second % 3 === 2) assert.strictEqual(webhook.events.length, own.size, `second ${second}`)
         }
         assert.isAbove(forgedAsked.size, 50)
-        if (!isTold) assert.isBelow(webhook.events.length, own.size)
         for (let n = 0; n < 120 && webhook.events.length < own.size; n++) yield* pass(1)
         assert.deepStrictEqual(new Set(webhook.events.map(({ id }) => id)), new Set([...own].map((id) => `${id}:Paid`)))
         assert.strictEqual(webhook.events.length, own.size)
