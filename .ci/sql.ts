@@ -10,7 +10,6 @@ import { SqlClient, Statement } from "effect/sql"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { migrate } from "../src/durable/Tables.ts"
-import { layerQueue } from "../src/durable/Queue.ts"
 import { tables as payouts } from "../src/payouts/internal/queue/tables.ts"
 import { webhookTables } from "../src/webhook/internal/table.ts"
 
@@ -56,8 +55,7 @@ export const record = (dialect: (typeof dialects)[number]) =>
         spanAttributes: []
       })
     ).pipe(Layer.provide(Reactivity.layer))
-    const queue = Effect.scoped(Layer.build(layerQueue("any")))
-    yield* Effect.provide(Effect.all([queue, migrate(payouts), migrate(webhookTables)], { discard: true }), client)
+    yield* Effect.provide(Effect.all([migrate(payouts), migrate(webhookTables)], { discard: true }), client)
     return `-- Made by \`npm run sql\`. What the layers of effect-pix do on an empty database, for ${dialect}.\n\n${texts.map((text) => `${text};`).join("\n\n")}\n`
   })
 

@@ -8,7 +8,6 @@
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import type { PersistedQueueError } from "effect/persistence/PersistedQueue"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
@@ -160,39 +159,23 @@ export const inTransaction =
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R> =>
     failWithDefect(sql.withTransaction(effect))
 
-/** A failure of the database: the client's own, or the queue's, which wraps it. */
-type Failure = SqlError | PersistedQueueError
-
-const isQueueError = (error: unknown): error is PersistedQueueError => Predicate.isTagged(error, "PersistedQueueError")
-
-/** The database's error, also if the queue has wrapped it in a cause. */
-export const sqlErrorOf = (error: unknown): SqlError | undefined => {
-  if (isSqlError(error)) return error
-  if (!isQueueError(error) || !Cause.isCause(error.cause)) return undefined
-  const inner = Cause.squash(error.cause)
-  return isSqlError(inner) ? inner : undefined
-}
-
 /**
  * Turns failures of the database into a `DatabaseError` with the name of the operation, without the database's message, and
  * reports them.
  */
 export const mapDatabaseError =
   (operation: string) =>
-  <A, E, R>(effect: Effect.Effect<A, E | Failure, R>): Effect.Effect<A, Exclude<E, Failure> | DatabaseError, R> =>
+  <A, E, R>(effect: Effect.Effect<A, E | SqlError, R>): Effect.Effect<A, Exclude<E, SqlError> | DatabaseError, R> =>
     effect.pipe(
-      Effect.tapError((error) => {
-        const failure = sqlErrorOf(error)
-        return failure === undefined ? Effect.void : report(failure)
-      }),
+      Effect.tapError((error) => (isSqlError(error) ? report(error) : Effect.void)),
       Effect.mapError((error) => {
-        const failure = sqlErrorOf(error)
-        if (failure === undefined && !isQueueError(error)) {
-          // The error is neither of the two.
-          return error as Exclude<E, Failure>
-        }
-        const reason = failure === undefined ? "QueueError" : reasonOf(failure)
-        const isRetryable = failureOf(reason)?.isRetryable ?? failure?.isRetryable ?? true
-        return new DatabaseError({ operation, reason, isRetryable })
+        // The compiler does not narrow a type parameter.
+        if (!isSqlError(error)) return error as Exclude<E, SqlError>
+        const reason = reasonOf(error)
+        return new DatabaseError({
+          operation,
+          reason,
+          isRetryable: failureOf(reason)?.isRetryable ?? error.isRetryable
+        })
       })
     )

@@ -1,7 +1,5 @@
 /**
- * The fibers that handle the elements of a queue, and periodic work.
- *
- * Gotcha: a handler may run twice, even while its earlier run continues. Its last write has to be conditional.
+ * What workers share: a try that follows later, periodic work, and the end of a process.
  */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -9,19 +7,18 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Predicate from "effect/Predicate"
-import type * as PersistedQueue from "effect/persistence/PersistedQueue"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { followWrites, type NextWrite } from "../internal/soleWriter.ts"
 import { reasonOf } from "../internal/databaseFailure.ts"
 import { log } from "../internal/spans.ts"
-import { DatabaseError, sqlErrorOf } from "./Database.ts"
+import { isSqlError } from "effect/sql/SqlError"
+import { DatabaseError } from "./Database.ts"
 import { report } from "./Failures.ts"
 
 /**
- * The element is tried again later, by the queue's schedule. The queue stores the text of the failure in its table, so
- * `reason` is one of this library's own names and has no text of the user's error.
+ * A row is tried again later. `reason` is one of this library's own names and has no text of the user's error.
  */
 export class TryAgain extends Schema.TaggedError<TryAgain>("effect-pix/TryAgain")("TryAgain", {
   reason: Schema.String
@@ -45,9 +42,8 @@ const traceOf = (cause: Cause.Cause<unknown>): string => {
 const causeType = (cause: Cause.Cause<unknown>): string => {
   if (Cause.hasInterruptsOnly(cause)) return "Interrupted"
   const error = Cause.squash(cause)
-  const sqlError = sqlErrorOf(error)
-  const reason = error instanceof DatabaseError ? error.reason : sqlError && reasonOf(sqlError)
-  return reason ?? (Predicate.isError(error) ? error.name : "Defect")
+  const reason = error instanceof DatabaseError ? error.reason : isSqlError(error) && reasonOf(error)
+  return reason || (Predicate.isError(error) ? error.name : "Defect")
 }
 
 /** The attributes of a cause in a log line. */
@@ -63,8 +59,8 @@ const causeAttributes = (cause: Cause.Cause<unknown>) => ({
 export const makeWarn = (text: string): ((cause: Cause.Cause<unknown>) => Effect.Effect<void>) => {
   let warnedAt = -Infinity
   return Effect.fnUntraced(function* (cause) {
-    const error = sqlErrorOf(Cause.squash(cause))
-    const isReported = error !== undefined && (yield* report(error))
+    const error = Cause.squash(cause)
+    const isReported = isSqlError(error) && (yield* report(error))
     const now = yield* Clock.currentTimeMillis
     const isQuiet = isReported || now - warnedAt < 60_000
     if (!isQuiet) warnedAt = now
@@ -83,7 +79,7 @@ export const orTryAgain =
   (
     /** The name of the worker in the log. */
     name: string,
-    /** The attributes of the element in the log line. */
+    /** The attributes of the row in the log line. */
     attributes: Readonly<Record<string, unknown>> = {}
   ) =>
   <A, R>(effect: Effect.Effect<A, TryAgain, R>): Effect.Effect<A, TryAgain, R> =>
@@ -99,40 +95,6 @@ export const orTryAgain =
         Effect.fail(new TryAgain({ reason: isInterrupted ? "Interrupted" : "Defect" }))
       )
     })
-
-/** Takes elements and handles `concurrency` of them at the same time, until it is interrupted. */
-export const work = <A, R, HR>(
-  queue: PersistedQueue.PersistedQueue<A, R>,
-  options: {
-    /** The name of the worker in the log. */
-    readonly name: string
-    readonly concurrency: number
-    /** The attributes of an element in log lines. Default: none. */
-    readonly attributesOf?: (value: A) => Readonly<Record<string, unknown>>
-    /** Success removes the element. For a defect and an interruption, see `orTryAgain`. */
-    readonly handle: (value: A, metadata: { readonly attempts: number }) => Effect.Effect<void, TryAgain, HR>
-  }
-): Effect.Effect<never, never, R | HR> => {
-  const { handle, name } = options
-  const warn = makeWarn(noAnswer(name))
-  // If the database cannot be reached for longer than the lease, a take cannot settle its element and dies. The next take
-  // follows, and the element is taken again when its lease is over.
-  const taker = queue
-    .take((value, metadata) => orTryAgain(name, options.attributesOf?.(value))(handle(value, metadata)))
-    .pipe(
-      Effect.catchCause((cause) => {
-        const failure = Cause.findError(cause)
-        return Result.isSuccess(failure) && failure.success._tag === "TryAgain"
-          ? Effect.void
-          : Effect.andThen(warn(cause), Effect.sleep("1 second"))
-      }),
-      Effect.forever
-    )
-  return Effect.andThen(
-    Effect.replicateEffect(taker, options.concurrency, { concurrency: options.concurrency, discard: true }),
-    Effect.never
-  )
-}
 
 /**
  * Runs the effect at once, and then every `interval` in which something was written, until it is interrupted. A failure is

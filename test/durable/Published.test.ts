@@ -105,17 +105,18 @@ describe("docs/sql", () => {
           ),
           PgClient.layer({ url: Redacted.make(url) })
         )
-        for (const role of ["auditor", "guest"]) {
-          const client = PgClient.layer({ url: Redacted.make(url.replace("postgres@", `${role}@`)) })
-          const error = yield* Effect.flip(
-            Effect.scoped(Layer.build(Layer.provide(Layer.fresh(PayoutQueue.layerClient()), client)))
-          )
-          assert.deepInclude(error, { _tag: "DatabaseError", reason: "AuthorizationError" })
-        }
-        const guest = PgClient.layer({ url: Redacted.make(url.replace("postgres@", "guest@")) })
+        const clientOf = (role: string) => PgClient.layer({ url: Redacted.make(url.replace("postgres@", `${role}@`)) })
+        const refused = { _tag: "DatabaseError", reason: "AuthorizationError" } as const
+        const guest = clientOf("guest")
+        const unbuilt = Layer.build(Layer.provide(Layer.fresh(PayoutQueue.layerClient()), guest))
+        assert.deepInclude(yield* Effect.flip(Effect.scoped(unbuilt)), refused)
+        const unwritten = PayoutQueue.use((queue) => queue.submit(payout("invoice-1"))).pipe(
+          Effect.provide(Layer.provide(Layer.fresh(PayoutQueue.layerClient()), clientOf("auditor")))
+        )
+        assert.deepInclude(yield* Effect.flip(unwritten), refused)
         // They are there: only a database without them may be called so.
         const looked = yield* Effect.flip(Effect.provide(requireTables, guest))
-        assert.deepInclude(looked, { _tag: "DatabaseError", reason: "AuthorizationError" })
+        assert.deepInclude(looked, refused)
       })
   )
 })

@@ -67,7 +67,7 @@ export const unreadable = () => new DatabaseError({ operation: "webhook", reason
 export class Overtaken extends Data.TaggedError("Overtaken") {}
 
 /** Which rows are taken for a first lookup. */
-interface Ranked {
+export interface Ranked {
   readonly rank: Rank
   readonly isNewest: boolean
   readonly most: number
