@@ -61,6 +61,7 @@ import { database, type DatabaseError, type ForeignTransaction, mapDatabaseError
 import type { StepOptions } from "../durable/Step.ts"
 import { migrate } from "../durable/Tables.ts"
 import { makeClient } from "./internal/queue/client.ts"
+import { makeSheet, registerSheet } from "./internal/sheet.ts"
 import { makeCore } from "./internal/queue/core.ts"
 import { forgetting } from "./internal/queue/forgetting.ts"
 import { type Settings, settingsOf } from "./internal/queue/settings.ts"
@@ -229,7 +230,9 @@ const make = Effect.fnUntraced(function* (store: Store, settings: Settings, { se
     yield* Effect.forkScoped(worker.run)
     yield* Effect.forkScoped(forgetting(store, settings))
   })
-  return { client: makeClient(core, settings, seal), start }
+  const client = makeClient(core, settings, seal)
+  registerSheet(client, makeSheet(core, settings, seal))
+  return { client, start }
 })
 
 const makeSql = Effect.fnUntraced(function* (options: PayoutQueueOptions) {

@@ -34,6 +34,12 @@ export interface PayoutClientOptions {
    * credentials or the service, before it is parked. Default 12 hours. A client takes the workers' horizon once they began.
    */
   readonly horizon?: Duration.Input | undefined
+  /**
+   * What becomes of a submitted payout that looks like another one of the account: the same PIX key and the same amount, submitted
+   * `within` this time under another reference. `park`: it waits for a person, as `LooksAlike`. Default: nothing, since one
+   * payee may be owed equal amounts. `Payouts.run` compares always, and the rows of `PayoutInsert` are not compared.
+   */
+  readonly alike?: { readonly within: Duration.Input; readonly then: "park" } | undefined
 }
 
 /** How the payouts are sent. Workers that share an account need the same limits. */

@@ -26,6 +26,10 @@ export type PayoutState = typeof PayoutState.Type
  *   person who wanted it sent. No money moved. Waiting for a cap or a pause is not counted.
  * - `OtherPayee`: the service answered with success, but for another PIX key or another company than those that were asked
  *   for. MONEY MAY HAVE MOVED. Another company pauses the account too.
+ * - `RunEnded`: the `Payouts.run` whose sheet it is on ended before it was sent. No money moved. The next run of its reference
+ *   takes it up.
+ * - `LooksAlike`: another reference of the last hours has the same PIX key and the same amount (`alike` of the queue). Nothing
+ *   was sent. Resume it if it is another payout.
  */
 export const ParkedBecause = Schema.Literals([
   "Operator",
@@ -35,7 +39,9 @@ export const ParkedBecause = Schema.Literals([
   "Unreadable",
   "OtherClientId",
   "WaitedTooLong",
-  "OtherPayee"
+  "OtherPayee",
+  "RunEnded",
+  "LooksAlike"
 ])
 /** See the schema of the same name. */
 export type ParkedBecause = typeof ParkedBecause.Type

@@ -1,5 +1,5 @@
 /**
- * Many payouts: in one run (`Payouts`), or stored in your own database until they are answered (`PayoutQueue`).
+ * Payouts that survive a crash: rows in your own database or in a file (`PayoutQueue`), one by one or a sheet (`Payouts`).
  */
 export { DatabaseError, ForeignTransaction } from "../durable/Database.ts"
 export * from "./Payout.ts"
@@ -7,7 +7,6 @@ export type { StepOptions } from "../durable/Step.ts"
 export { PauseChange, PayoutAccount, PayoutChange, SenderChange } from "./PayoutHistory.ts"
 export * as Payouts from "./Payouts.ts"
 export * as PayoutInsert from "./PayoutInsert.ts"
-export * as PayoutJournal from "./PayoutJournal.ts"
 export { PayoutQueue } from "./PayoutQueue.ts"
 export type { PayoutClientOptions, PayoutQueueOptions, Seal } from "./PayoutQueueOptions.ts"
 export {

@@ -48,11 +48,8 @@ const badReference = invalid(
   "must be a text that is not blank, without space around it, in composed form (NFC), and without characters that a person cannot see or tell apart"
 )
 
-/** The error of an item of a run whose amount cannot be compared with a limit. */
-export const badAmount = invalid("amount", "must be a whole number of centavos, from 0")
-
 /** Whether the amount of a caller is a whole number of centavos. */
-export const isCentavos = Schema.is(Centavos)
+const isCentavos = Schema.is(Centavos)
 
 /** An item whose reference makes a key. Its request is not checked yet. */
 export interface ReadItem {
@@ -111,19 +108,18 @@ export const readItem = (
   }).pipe(Result.flatMap(identity))
 
 /** A payout that is compared with an earlier one. */
-interface Wanted extends Pick<ReadItem, "reference" | "idempotencyKey"> {
+interface Wanted extends Pick<ReadItem, "reference"> {
   /** In centavos. */
   readonly amount: number
 }
 
 /** The conflict of a payout with an earlier one of its reference, if there is one. */
 export const conflictOf = (
-  { amount, idempotencyKey, reference }: Wanted,
+  { amount, reference }: Wanted,
   isSameContent: boolean,
   earlier: ReferenceConflict["earlier"]
 ): ReferenceConflict | undefined => {
   const differs = [
-    ...(earlier.idempotencyKey === idempotencyKey ? [] : ["key" as const]),
     ...(earlier.amount === amount ? [] : ["amount" as const]),
     ...(isSameContent ? [] : ["content" as const])
   ]

@@ -3,29 +3,26 @@
  */
 import * as Arr from "effect/Array"
 import * as Clock from "effect/Clock"
-import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Result from "effect/Result"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Stream from "effect/Stream"
-import { Centavos } from "../../../pix/Money.ts"
 import { inSpan } from "../../../internal/spans.ts"
-import { DatabaseError, mapDatabaseError } from "../../../durable/Database.ts"
+import { type DatabaseError, mapDatabaseError } from "../../../durable/Database.ts"
 import type { StepOptions } from "../../../durable/Step.ts"
 import { type PayoutItem, PayoutsNotAccepted } from "../../Payout.ts"
 import type { Seal } from "../../PayoutQueueOptions.ts"
 import { PayoutNotFound, type PayoutState, PayoutStateConflict, type PayoutStatus } from "../../PayoutStatus.ts"
 import type { PayoutChange } from "../../PayoutHistory.ts"
-import { conflictOf, nameOf, payoutKey } from "../content.ts"
-import { accountOperations, makeServedWarning } from "./accountClient.ts"
+import { payoutKey } from "../content.ts"
+import { accountOperations } from "./accountClient.ts"
 import { type Core, OfferedBy } from "./core.ts"
 import { checkedPerson, type Event, readEntries, submittedOf } from "./entries.ts"
 import { readPayee } from "./record.ts"
-import { isSameRequest, type Submission, submission } from "./request.ts"
 import * as Row from "./row.ts"
 import type { Settings } from "./settings.ts"
 import type { Place } from "./store.ts"
+import { makeAccept } from "./submit.ts"
 
 const { isOpen, statusOf } = Row
 
@@ -42,8 +39,6 @@ const guard =
         span === undefined ? null : `${span.traceId}-${span.spanId}`
       )
     )
-
-type Wrong = PayoutsNotAccepted["wrong"][number]
 
 const paged = (operation: string, page: (after: Place) => Effect.Effect<ReadonlyArray<Row.Row>, SqlError>) =>
   Stream.paginate({ at: -1, key: "" }, (after: Place) =>
@@ -67,67 +62,22 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
       () => new PayoutNotFound({ reference: typeof reference === "string" ? reference : "" })
     )
 
-  const warnIfUnserved = makeServedWarning(store, account)
-
   /** An operation that writes, in the caller's transaction where there is one. */
   const writing = <A, E, R>(operation: string, effect: Effect.Effect<A, E, R>) =>
     guard(operation)(Effect.andThen(store.requireOwnTransaction(operation), effect))
 
-  const isSameContent = Effect.fnUntraced(function* (row: Row.Row, wanted: Submission) {
-    // The stored request holds the amount too, so the rest can be compared only where the amounts are equal.
-    const isComparable = row.request !== null && row.amount === wanted.amount
-    const stored = isComparable ? yield* seal.open(row.request, row.reference) : undefined
-    return (
-      (stored === undefined ? undefined : isSameRequest(stored, wanted.text)) ??
-      row.requestCheck === wanted.requestCheck
-    )
-  })
-
-  /** Inserts one payout. A conflict is a value, so that the transaction goes on to the next payout. */
-  const insert = Effect.fnUntraced(function* (submitted: Submission, request: string) {
-    const { text: _, ...wanted } = submitted
-    const now = yield* Clock.currentTimeMillis
-    const row = Row.Row.make({ ...wanted, request, submittedAt: now, updatedAt: now })
-    if (yield* core.insert(row)) return Result.succeed(statusOf(row))
-    const earlier = yield* store.get(row.idempotencyKey)
-    if (earlier === undefined) {
-      // The row was committed after this transaction had begun, so this transaction does not see it.
-      return yield* new DatabaseError({ operation: "submit", reason: "SerializationError", isRetryable: true })
-    }
-    const conflict = conflictOf(wanted, yield* isSameContent(earlier, submitted), {
-      state: "Submitted",
-      idempotencyKey: earlier.idempotencyKey,
-      amount: Centavos.make(earlier.amount),
-      check: earlier.requestCheck,
-      since: DateTime.makeUnsafe(earlier.submittedAt)
-    })
-    return conflict === undefined ? Result.succeed(statusOf(earlier)) : Result.fail(conflict)
-  })
-
-  /** Checks and seals all, before the transaction begins. */
-  const sealAll = Effect.forEach((payout: PayoutItem) =>
-    Effect.flatMap(Effect.fromResult(submission(account, payout)), (one) =>
-      Effect.map(seal.seal(one.text, one.reference), (sealed) => [one, sealed] as const)
-    ).pipe(Effect.result)
-  )
-
-  /** Accepts all or none. It inserts the right payouts also where another one is wrong, to find every conflict. */
+  const { acceptAll } = makeAccept(core, settings, seal)
+  /** Accepts all or none. */
   const submitAll = Effect.fnUntraced(function* (payouts: ReadonlyArray<PayoutItem>) {
-    const wanted = yield* sealAll(payouts)
-    const insertAll = Effect.gen(function* () {
-      yield* warnIfUnserved
-      const statuses: Array<PayoutStatus> = []
-      const wrong: Array<Wrong> = []
-      for (const [index, one] of wanted.entries()) {
-        const inserted: Result.Result<PayoutStatus, Wrong["error"]> = Result.isFailure(one)
-          ? Result.fail(one.failure)
-          : yield* insert(...one.success)
-        if (Result.isSuccess(inserted)) statuses.push(inserted.success)
-        else wrong.push({ index, ...nameOf(payouts[index]), error: inserted.failure })
-      }
-      return Arr.isArrayNonEmpty(wrong) ? yield* new PayoutsNotAccepted({ outcome: "NotSent", wrong }) : statuses
-    })
-    return yield* store.transaction(insertAll)
+    const rows = yield* acceptAll(payouts, undefined, ({ rows, wrong }) =>
+      Arr.isReadonlyArrayNonEmpty(wrong)
+        ? Effect.fail(new PayoutsNotAccepted({ outcome: "NotSent", wrong }))
+        : Effect.succeed(rows)
+    )
+    // One that looks like another may have been parked since it was inserted.
+    const changed = settings.alike === undefined ? rows : yield* store.find(rows.map((row) => row.idempotencyKey))
+    const byKey = new Map(changed.map((row) => [row.idempotencyKey, row]))
+    return rows.map((row) => statusOf(byKey.get(row.idempotencyKey) ?? row))
   })
 
   const find = (reference: string) =>
@@ -181,7 +131,10 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
         "submit",
         submitAll([payout]).pipe(
           Effect.map(([status]) => status as PayoutStatus),
-          Effect.catchTag("PayoutsNotAccepted", ({ wrong: [{ error }] }) => Effect.fail(error))
+          Effect.catchTag("PayoutsNotAccepted", ({ wrong: [{ error }] }) =>
+            // Only a run is refused for what looks like another payout.
+            error._tag === "LooksAlike" ? Effect.die(error) : Effect.fail(error)
+          )
         )
       ),
     submitMany: (payouts: Iterable<PayoutItem>) =>

@@ -80,7 +80,7 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { poll }: Set
     event: Event | undefined,
     options: {
       /** Another condition: see `update` of the store. */
-      readonly only?: Fragment
+      readonly only?: Fragment | undefined
       /** A worker takes the row after this time. Default: when its lease ends, or when the worker gives it back. */
       readonly dueIn?: Duration.Duration | undefined
     } = {}

@@ -13,7 +13,6 @@ import type { Withdrawal } from "../../../contract/Withdrawal.ts"
 import { log } from "../../../internal/spans.ts"
 import type { ParkedBecause } from "../../PayoutStatus.ts"
 import { causeForAll, isAnswer } from "../machine.ts"
-import type { Account } from "./account.ts"
 import type { ReadAccount } from "./accountStore.ts"
 import type { Row } from "./row.ts"
 import type { Settings } from "./settings.ts"
@@ -22,7 +21,7 @@ import type { Store } from "./store.ts"
 
 /** A payout may be sent. With `isProbe` it is the one that is tried. */
 export interface Permit {
-  readonly account: Account
+  readonly account: ReadAccount
   readonly isProbe: boolean
 }
 
@@ -62,7 +61,7 @@ export const makeGate = Effect.fnUntraced(function* ({ accounts }: Store, settin
   /** Waits until a payout may be sent, or until there is a reason to park it. */
   const untilAllowed = (
     row: Row,
-    obstacle: (row: Row, account: Account, now: number) => ParkedBecause | undefined
+    obstacle: (row: Row, account: ReadAccount, now: number) => ParkedBecause | undefined
   ): Effect.Effect<Permit | ParkedBecause, SqlError> =>
     Effect.gen(function* () {
       for (;;) {

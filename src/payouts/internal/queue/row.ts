@@ -53,6 +53,10 @@ export const Row = Schema.Struct({
   wantedAt: orNull(Int),
   /** How long its account had been paused until then, in milliseconds. */
   pausedMillis: startingAt(0),
+  /** The run whose sheet it is on: it is sent only while that run is at work. Null: the queue alone sends it. */
+  runBy: orNull(Schema.String),
+  /** The end of that run's lease, by the clock of the database. */
+  runUntil: orNull(Int),
   /** What it waits for, as a `WaitsFor`; a newer version may have written another word. */
   waitsFor: orNull(Schema.String),
   waitsSince: orNull(Int),
@@ -90,6 +94,14 @@ export type Changes = Partial<
 
 /** The states in which the worker has something to do. */
 export const isOpen = ({ state }: Pick<Row, "state">): boolean => state === "accepted" || state === "unknown"
+
+/** Whether the run whose sheet it is on was over at a time. What is in doubt goes on without it. */
+export const hasRunEnded = ({ mayHaveLeftAt, runUntil }: Row, now: number): boolean =>
+  mayHaveLeftAt === null && runUntil !== null && runUntil <= now
+
+/** Whether a run that lists it takes it up: the run that it was accepted in is over. */
+export const isLeftByRun = (row: Row, now: number): boolean =>
+  row.state === "accepted" ? hasRunEnded(row, now) : row.state === "parked" && row.parkedBecause === "RunEnded"
 
 /** Whether a request may have left so long ago that another one could pay twice. */
 export const mustNotRepeat = ({ mayHaveLeftAt }: Row, now: number, horizon: number): boolean =>
@@ -191,6 +203,18 @@ export const answered = (row: Row, known: Known, now: number, payee: string | nu
 
 export const park = (parkedBecause: ParkedBecause): Changes => ({ state: "parked", parkedBecause, ...waitsForNothing })
 
+/** The queue alone sends it, as a person wants. */
+const ofNoRun = { runBy: null, runUntil: null } as const
+
+/** Another run takes it up: its lease begins when the run renews it. */
+export const takeUp = (account: Account, now: number, runBy: string): Changes => ({
+  state: "accepted",
+  parkedBecause: null,
+  runBy,
+  runUntil: 0,
+  ...wantedSince(account, now)
+})
+
 /** The fields of a payout without an executed request. */
 const clean = {
   state: "accepted",
@@ -218,8 +242,8 @@ export interface Deciding {
 }
 
 export const retry = (row: Row, { account, now }: Deciding): Step => {
-  if (isOpen(row)) return { ...wantedSince(account, now), ...waitsForNothing }
-  if (row.state === "refused") return { ...clean, ...wantedSince(account, now) }
+  if (isOpen(row)) return { ...wantedSince(account, now), ...waitsForNothing, ...ofNoRun }
+  if (row.state === "refused") return { ...clean, ...wantedSince(account, now), ...ofNoRun }
   return row.state === "parked" ? "Resume it when you know that it may be sent." : isOver
 }
 
@@ -244,13 +268,13 @@ export const resume = (row: Row, deciding: Deciding, notExecuted: boolean): Step
   const { account, horizon, now } = deciding
   if (row.state !== "parked") return "Only a parked payout can be resumed."
   if (notExecuted && row.mayHaveLeftAt !== null) {
-    return tooEarly(row, deciding) ?? { ...clean, ...wantedSince(account, now) }
+    return tooEarly(row, deciding) ?? { ...clean, ...wantedSince(account, now), ...ofNoRun }
   }
   if (mustNotRepeat(row, now, horizon)) {
     return "A request left longer ago than the horizon, so another one may pay twice. Look in the panel: settle it, or resume it with notExecuted: true."
   }
   const isUnknown = row.mayHaveLeftAt !== null && row.error !== null
-  return { state: isUnknown ? "unknown" : "accepted", parkedBecause: null, ...wantedSince(account, now) }
+  return { state: isUnknown ? "unknown" : "accepted", parkedBecause: null, ...wantedSince(account, now), ...ofNoRun }
 }
 
 export const settle = (row: Row, as: "settled" | "failed"): Step => {

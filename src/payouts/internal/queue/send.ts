@@ -22,6 +22,7 @@ import type { Seal } from "../../PayoutQueueOptions.ts"
 import type { ParkedBecause } from "../../PayoutStatus.ts"
 import { causeForAll, inWords, mismatchOf, ofCompany, optionsOf } from "../machine.ts"
 import { type Account, zone } from "./account.ts"
+import type { ReadAccount } from "./accountStore.ts"
 import type { Core } from "./core.ts"
 import type { Gate, Permit } from "./gate.ts"
 import { makeRecord } from "./record.ts"
@@ -82,7 +83,7 @@ export const makeSend = ({
 }: {
   readonly core: Core
   readonly gate: Gate
-  readonly obstacle: (row: Row.Row, account: Account, now: number) => ParkedBecause | undefined
+  readonly obstacle: (row: Row.Row, account: ReadAccount, now: number) => ParkedBecause | undefined
   readonly park: (row: Row.Row, because: ParkedBecause) => Effect.Effect<void, SqlError | TryAgain>
   readonly payments: Payments["Service"]
   readonly seal: Seal
@@ -103,13 +104,14 @@ export const makeSend = ({
     const { deadline } = yield* PaymentsPolicy
     const { dailyCap, horizon, lease } = settings
     const underWayUntil = now + Math.min(lease + (millisOf(deadline) ?? horizon), horizon)
+    const only = yield* store.maySend(row.idempotencyKey, fingerprint)
     const change = (day: string | null) =>
       Effect.filterOrFail(
         core.change(
           row,
           Row.mark(row, account, now, { day, fingerprint, underWayUntil }),
           { _tag: "Marked", request: row.sends + 1 },
-          { only: accounts.allows(row.idempotencyKey, fingerprint) }
+          { only }
         ),
         (marked) => marked !== undefined,
         changedMeanwhile

@@ -9,6 +9,7 @@ import * as Str from "effect/String"
 import * as Struct from "effect/Struct"
 import { type Database, inTransaction, isOneOf, locked, requireOwnTransaction } from "../../../durable/Database.ts"
 import { makeDue } from "../../../durable/Due.ts"
+import { databaseNow } from "../../../durable/Now.ts"
 import { followWrites, soleWritesOf } from "../../../internal/soleWriter.ts"
 import { makeAccountStore } from "./accountStore.ts"
 import { Count, Row } from "./row.ts"
@@ -136,6 +137,26 @@ export const make = (database: Database, { account, lease }: Pick<Settings, "acc
           WHERE ${open} AND ${hasKeyOf(unpacked(JSON.stringify(keys)))}`,
         (rows) => rows.map(({ key }) => key)
       ),
+    find: (keys) => select(sql`WHERE ${hasKeyOf(unpacked(JSON.stringify(keys)))}`),
+    ofAmount: (amount, since) =>
+      select(sql`WHERE ${ofAccount} AND amount = ${amount} AND submitted_at >= ${since}
+        AND state NOT IN ('failed', 'refused') ORDER BY submitted_at, idempotency_key`),
+    lockAmount: (amount) =>
+      dialect === "pg"
+        ? Effect.asVoid(sql`SELECT pg_advisory_xact_lock(hashtextextended(${`effect-pix/${account}/${amount}`}, 0))`)
+        : Effect.void,
+    renewRun: (run, lease) =>
+      Effect.flatMap(databaseNow(database), (now) =>
+        Effect.asVoid(sql`UPDATE ${payouts} SET run_until = ${now} + CAST(${lease} AS BIGINT)
+          WHERE ${ofAccount} AND run_by = ${run} AND ${open}`)
+      ),
+    maySend: (key, fingerprint) =>
+      Effect.map(
+        databaseNow(database),
+        (now) => sql`${accounts.allows(key, fingerprint)}
+          AND (run_until IS NULL OR may_have_left_at IS NOT NULL OR run_until > ${now})`
+      ),
+    isRunOver: Effect.map(databaseNow(database), (now) => sql`run_until <= ${now}`),
     due,
     readTaken: (row) => Effect.orDie(decodeRow(row)),
     counts: Effect.flatMap(

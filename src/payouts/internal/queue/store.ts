@@ -56,6 +56,18 @@ export interface Store {
   readonly list: (state: PayoutState | undefined, after: Place, limit: number) => Stored<ReadonlyArray<Row>>
   /** The given keys whose rows are open. */
   readonly open: (keys: ReadonlyArray<string>) => Stored<ReadonlyArray<string>>
+  /** The rows of these keys. */
+  readonly find: (keys: ReadonlyArray<string>) => Stored<ReadonlyArray<Row>>
+  /** The rows of an amount that were submitted since a time, and that were or may be paid. */
+  readonly ofAmount: (amount: number, since: number) => Stored<ReadonlyArray<Row>>
+  /** No other transaction judges the payouts of this amount until the caller's transaction ends. */
+  readonly lockAmount: (amount: number) => Stored<void>
+  /** Begins or renews the lease of a run on its open rows. */
+  readonly renewRun: (run: string, lease: number) => Stored<void>
+  /** Whether a request of a payout may be sent, as SQL for the statement that marks it: its account allows it, and its run. */
+  readonly maySend: (key: string, fingerprint: string | undefined) => Effect.Effect<Fragment>
+  /** Whether the run of a payout is over, as SQL for the statement that changes it. */
+  readonly isRunOver: Effect.Effect<Fragment>
   /** The open rows, which wait for a worker. */
   readonly due: Due
   /** A row that was taken. One that cannot be read is a defect. */

@@ -41,6 +41,8 @@ const create = (types: { readonly now: string; readonly boolean: string; readonl
   under_way_until BIGINT,
   wanted_at BIGINT,
   paused_millis BIGINT NOT NULL DEFAULT 0,
+  run_by VARCHAR(36),
+  run_until BIGINT,
   waits_for VARCHAR(30),
   waits_since BIGINT,
   counted_day VARCHAR(10),
@@ -57,6 +59,8 @@ const create = (types: { readonly now: string; readonly boolean: string; readonl
   "CREATE INDEX effect_pix_payouts_submitted ON effect_pix_payouts (account, submitted_at, idempotency_key)",
   "CREATE INDEX effect_pix_payouts_state ON effect_pix_payouts (account, state, submitted_at, idempotency_key)",
   `CREATE INDEX effect_pix_payouts_open ON effect_pix_payouts (account, due_at) WHERE ${open}`,
+  "CREATE INDEX effect_pix_payouts_amount ON effect_pix_payouts (account, amount, submitted_at)",
+  `CREATE INDEX effect_pix_payouts_run ON effect_pix_payouts (account, run_by) WHERE run_by IS NOT NULL AND ${open}`,
   `CREATE INDEX effect_pix_payouts_data ON effect_pix_payouts (account, updated_at) WHERE ${ended} AND request IS NOT NULL`,
   `CREATE TABLE effect_pix_payout_accounts (
   account VARCHAR(32) PRIMARY KEY,

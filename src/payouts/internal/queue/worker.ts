@@ -18,7 +18,7 @@ import type { ParkedBecause } from "../../PayoutStatus.ts"
 import type { Seal } from "../../PayoutQueueOptions.ts"
 import { payoutKey } from "../content.ts"
 import { inWords, namesOf } from "../machine.ts"
-import type { Account } from "./account.ts"
+import type { ReadAccount } from "./accountStore.ts"
 import { type Core, linksOf } from "./core.ts"
 import { makeGate } from "./gate.ts"
 import { readRequest } from "./request.ts"
@@ -42,16 +42,23 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
   const gate = yield* makeGate(store, settings)
 
   const park = Effect.fnUntraced(function* (row: Row.Row, because: ParkedBecause) {
-    if ((yield* core.change(row, Row.park(because), { _tag: "Parked", because })) === undefined)
-      return yield* changedMeanwhile()
+    // Its run may have renewed its lease since the row was read.
+    const only = because === "RunEnded" ? yield* store.isRunOver : undefined
+    const parked = yield* core.change(row, Row.park(because), { _tag: "Parked", because }, { only })
+    if (parked === undefined) return yield* changedMeanwhile()
     yield* Effect.annotateCurrentSpan(attributesOf(row))
     const money = row.mayHaveLeftAt === null ? "No money moved." : "MONEY MAY HAVE MOVED."
-    yield* log("Error", `A payout waits for a person: ${because} (${inWords(row)}). ${money}`, attributesOf(row))
+    const isOfRun = because === "RunEnded"
+    const text = isOfRun
+      ? "A payout is not sent: the run of its sheet is over"
+      : `A payout waits for a person: ${because}`
+    yield* log(isOfRun ? "Warn" : "Error", `${text} (${inWords(row)}). ${money}`, attributesOf(row))
   })
 
   /** Why a payout must not be sent. */
-  const obstacle = (row: Row.Row, account: Account, now: number): ParkedBecause | undefined => {
+  const obstacle = (row: Row.Row, account: ReadAccount, now: number): ParkedBecause | undefined => {
     if (Row.mustNotRepeat(row, now, settings.horizon)) return "PastHorizon"
+    if (Row.hasRunEnded(row, account.readAt)) return "RunEnded"
     if (row.mayHaveLeftAt === null && Row.waited(row, account, now) > settings.horizon) return "WaitedTooLong"
     if (settings.maxAmount !== undefined && row.amount > settings.maxAmount) return "OverMaxAmount"
     return settings.dailyCap !== undefined && row.amount > settings.dailyCap ? "OverDailyCap" : undefined
