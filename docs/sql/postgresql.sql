@@ -27,6 +27,8 @@ CREATE TABLE effect_pix_payouts (
   under_way_until BIGINT,
   wanted_at BIGINT,
   paused_millis BIGINT NOT NULL DEFAULT 0,
+  run_by VARCHAR(36),
+  run_until BIGINT,
   waits_for VARCHAR(30),
   waits_since BIGINT,
   counted_day VARCHAR(10),
@@ -46,6 +48,10 @@ CREATE INDEX effect_pix_payouts_submitted ON effect_pix_payouts (account, submit
 CREATE INDEX effect_pix_payouts_state ON effect_pix_payouts (account, state, submitted_at, idempotency_key);
 
 CREATE INDEX effect_pix_payouts_open ON effect_pix_payouts (account, due_at) WHERE state IN ('accepted', 'unknown');
+
+CREATE INDEX effect_pix_payouts_amount ON effect_pix_payouts (account, amount, submitted_at);
+
+CREATE INDEX effect_pix_payouts_run ON effect_pix_payouts (account, run_by) WHERE run_by IS NOT NULL AND state IN ('accepted', 'unknown');
 
 CREATE INDEX effect_pix_payouts_data ON effect_pix_payouts (account, updated_at) WHERE state IN ('posted', 'settled', 'failed', 'refused') AND request IS NOT NULL;
 
