@@ -178,8 +178,11 @@ describe.skipIf(absent !== undefined)(`a payout queue that grows${absent === und
           })
         )
         yield* Fiber.join(forgetting)
-        const left = yield* sql`SELECT reference, request IS NOT NULL AS "isWhole" FROM effect_pix_payouts`
-        assert.deepStrictEqual(left, [{ reference: "invoice-1", isWhole: true }])
+        const left = yield* sql`SELECT reference, request IS NOT NULL AS "isWhole" FROM effect_pix_payouts ORDER BY 1`
+        assert.deepStrictEqual(left, [
+          { reference: "invoice-1", isWhole: true },
+          { reference: "invoice-2", isWhole: false }
+        ])
       }).pipe(Effect.provide(client))
     }).pipe(Effect.scoped)
   )

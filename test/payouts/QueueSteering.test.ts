@@ -394,7 +394,7 @@ describe("workers that run one after another on one database", () => {
       const first = yield* Queue.take(calls)
       // It was counted on the day before.
       yield* sql`UPDATE effect_pix_payout_days SET day = '2001-01-01'`
-      yield* sql`UPDATE effect_pix_payouts SET counted_day = '2001-01-01'`
+      yield* sql`UPDATE effect_pix_payouts SET counted_day = '2001-01-01', version = version + 1`
       yield* Effect.gen(function* () {
         yield* begin(layer, { dailyCap: 1000 })
         yield* queue.submit(payout("invoice-2"))
@@ -407,9 +407,8 @@ describe("workers that run one after another on one database", () => {
       yield* Deferred.fail(first.answer, refusal(first.key))
       yield* until("invoice-1", "refused")
       assert.deepStrictEqual(yield* sums, [0, 1000])
-      yield* queue.submitMany([payout("invoice-3"), payout("invoice-4")])
-      const third = yield* Queue.take(calls)
-      yield* Deferred.succeed(third.answer, record(third.key))
+      // The sum of today is as it was.
+      yield* queue.submit(payout("invoice-3"))
       yield* Effect.repeat(sql`SELECT 1 FROM effect_pix_payouts WHERE waits_for = 'DailyCap'`, {
         until: (rows) => rows.length === 1,
         schedule: Schedule.spaced("10 millis")
