@@ -146,7 +146,7 @@ export const requireOwnTransaction = ({ sql }: Database, operation: string): Eff
   )
 
 /** Fails with the database's error where Effect has made a defect of it, which no retry would see. */
-export const failWithDefect = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R> =>
+const failWithDefect = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R> =>
   Effect.catchCause(effect, (cause): Effect.Effect<never, E | SqlError> => {
     const defects = cause.reasons.filter(Cause.isDieReason).map(({ defect }) => defect)
     const error = defects.find(isSqlError)

@@ -3,7 +3,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
-import { Effect, Fiber, Latch, Layer, Redacted } from "effect"
+import { Effect, Fiber, Latch, type Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { database } from "../../src/durable/Database.ts"
 import { migrate } from "../../src/durable/Tables.ts"

@@ -28,7 +28,7 @@ const sorted = (_: string, value: unknown): unknown =>
 export const canonical = (value: unknown): string => JSON.stringify(value, sorted)
 
 /** The check of a request: three hexadecimal digits, which differ for the same request under another key. */
-export const checkOf = (request: WithdrawalRequest, idempotencyKey: string): string => {
+const checkOf = (request: WithdrawalRequest, idempotencyKey: string): string => {
   const { currency = "BRL", description, metadata } = request
   const { pixKey, pixKeyType } = request
   // A key that can be sent is compared in the form in which it is sent.
