@@ -82,9 +82,14 @@ export const workRows = <R>(options: WorkOptions<R>): Effect.Effect<never, never
         yield* FiberSet.run(handling, handle(row, taken))
       }
       if (rows.length === most) return
-      const millis = yield* quietly(due.untilNext)
-      // While the machine is suspended its clock goes on, and the timers do not.
-      const nextDue = millis === Infinity ? Effect.never : Effect.sleep(Duration.millis(Math.min(millis, 60_000)))
+      const nextDue = Effect.gen(function* () {
+        // In a burst of rows of this process the next one is taken before this.
+        yield* Effect.sleep("50 millis")
+        const millis = yield* quietly(due.untilNext)
+        // While the machine is suspended its clock goes on, and the timers do not.
+        if (millis === Infinity) return yield* Effect.never
+        yield* Effect.sleep(Duration.millis(Math.min(millis, 60_000)))
+      })
       const written = Effect.andThen(Effect.sleep(Duration.millis(poll)), nextWrite)
       yield* Effect.raceAllFirst([isDue.await, nextDue, written])
     })

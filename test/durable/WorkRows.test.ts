@@ -208,6 +208,7 @@ describe("a row that is due", () => {
           )
         )
       )
+      yield* TestClock.adjust("1 second")
       yield* settle
       assert.deepStrictEqual(seen, ["ahead"])
     }))
