@@ -133,7 +133,7 @@ interface Parked extends Schema.Schema.Type<typeof Parked> {}
  * | `accepted` | it will be sent; `error` is why the last request moved no money, with `mayHaveLeftAt` one is under way |
  * | `posted` | the service recorded it. That is not paid: it shows only `Awaiting`, and has no lookup of a withdrawal |
  * | `settled`, `failed` | a person who knows how it ended used `settle`; with `withdrawalId` the service recorded it |
- * | `refused` | no money moved, and it is not sent again: `error` says why |
+ * | `refused` | no request of this queue moved money; a single call, or another file, may have used the reference. `error` says why; `retry` sends it again |
  * | `unknown` | money may have moved. It is sent again with the same key |
  * | `parked` | it waits for a person, and is not sent; with `mayHaveLeftAt` money may have moved |
  *

@@ -43,6 +43,7 @@
 declare module "./Payouts.ts" {}
 
 import * as Arr from "effect/Array"
+import * as Clock from "effect/Clock"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -55,15 +56,17 @@ import type { DatabaseError, ForeignTransaction } from "../durable/Database.ts"
 import { millisOf } from "../internal/duration.ts"
 import { inSpan } from "../internal/spans.ts"
 import { Centavos } from "../pix/Money.ts"
+import { nameOf } from "./internal/content.ts"
+import { type Row, statusOf } from "./internal/queue/row.ts"
 import type { Run } from "./internal/queue/submit.ts"
-import { type Sheet, sheetOf } from "./internal/sheet.ts"
-import { type PayoutItem, PayoutsNotAccepted } from "./Payout.ts"
+import { type AtWork, sheetOf } from "./internal/sheet.ts"
+import type { PayoutItem, PayoutsNotAccepted } from "./Payout.ts"
 import { PayoutQueue } from "./PayoutQueue.ts"
 import { PayoutStatus } from "./PayoutStatus.ts"
 
 /** How a sheet is run. */
 export interface RunOptions {
-  /** How long a run waits without any line being done. Then it ends. Default 5 minutes. */
+  /** How long a run waits while no line ends: then it ends itself, and parks what was not sent. Default 5 minutes. */
   readonly waitFor?: Duration.Input | undefined
   /**
    * The references that may have the same PIX key and the same amount as another payout of the last 24 hours, or as another line;
@@ -87,7 +90,7 @@ export interface PayoutReport extends Schema.Schema.Type<typeof PayoutReport> {}
 export interface PayoutPlan {
   /** How many lines it has. */
   readonly count: number
-  /** The sum of the lines whose amounts are whole numbers of centavos, in centavos. */
+  /** The sum of the lines whose amounts are whole numbers of centavos, in centavos. The same reference twice counts once. */
   readonly sum: Centavos
   /** The lines for which nothing would be accepted: wrong ones, and those that look like another payout (`LooksAlike`). */
   readonly wrong: PayoutsNotAccepted["wrong"] | readonly []
@@ -107,7 +110,11 @@ const settingsOf = Effect.fnUntraced(function* ({ allowAlike = [], waitFor = "5 
   if (wait === undefined) return yield* invalid("waitFor", "must be a duration")
   if (allowAlike !== true && !isReferences(allowAlike))
     return yield* invalid("allowAlike", "must be true or a list of references")
-  const run: Run = { id: SecureRandom.uuidV4Unsafe(), allowAlike }
+  const allowed = new Set(allowAlike === true ? [] : allowAlike)
+  const run: Run = {
+    id: SecureRandom.uuidV4Unsafe(),
+    isAllowed: (reference) => allowAlike === true || allowed.has(reference)
+  }
   return { run, wait }
 })
 
@@ -118,17 +125,35 @@ const theSheet = Effect.flatMap(PayoutQueue, (queue) => {
     : Effect.succeed(sheet)
 })
 
-const isOpen = ({ state }: PayoutStatus) => state === "accepted" || state === "unknown"
+/** Milliseconds on a clock that nobody sets. */
+const elapsed = Effect.map(Clock.currentTimeNanos, (nanos) => Number(nanos) / 1e6)
 
-/** Accepts the sheet, or fails with all that is wrong. */
-const begin = Effect.fnUntraced(function* (sheet: Sheet, items: ReadonlyArray<PayoutItem>, run: Run) {
-  const wrong = yield* sheet.accept(items, run)
-  if (Arr.isReadonlyArrayNonEmpty(wrong)) return yield* new PayoutsNotAccepted({ outcome: "NotSent", wrong })
+/** The next statuses of rows that are not open, or all where none came for `wait` milliseconds. */
+const nextOf = Effect.fnUntraced(function* (sheet: AtWork, keys: ReadonlyArray<string>, wait: number) {
+  const [first] = keys
+  if (first === undefined) return []
+  const start = yield* elapsed
+  let rows: ReadonlyArray<Row> = []
+  while (rows.length === 0) {
+    const left = start + wait - (yield* elapsed)
+    if (left <= 0) return yield* sheet.end(keys)
+    rows = yield* Effect.scoped(
+      Effect.gen(function* () {
+        // Before the look, so that no change is missed.
+        const change = yield* sheet.changeOf(first)
+        const closed = yield* sheet.closed(keys)
+        if (closed.length > 0) return closed
+        yield* Effect.raceFirst(change.await, Effect.sleep(Duration.millis(Math.min(sheet.poll, left))))
+        return []
+      })
+    )
+  }
+  return rows
 })
 
 /**
- * Pays the lines of a sheet, and emits the status of each as soon as it is no longer open, or when the stream ends. It fails as
- * `run` does. A reader that ends ends the run.
+ * Pays the lines of a sheet, and emits the status of each as soon as it is no longer open; those that are still open when no line
+ * was done for `waitFor`, at the end. It fails as `run` does. A reader that ends ends the run.
  */
 export const stream = (
   items: Iterable<PayoutItem>,
@@ -137,29 +162,14 @@ export const stream = (
   Effect.gen(function* () {
     const { run, wait } = yield* settingsOf(options)
     const sheet = yield* theSheet
-    const lines = [...items]
-    yield* begin(sheet, lines, run)
-    const emitted = new Set<string>()
-    let idle = 0
-    /** The statuses that are new since the last look; nothing after the last one. */
-    const next = Effect.gen(function* () {
-      for (;;) {
-        const isLast = idle >= wait
-        if (isLast) yield* sheet.end(lines, run)
-        const statuses = yield* sheet.look(lines, run)
-        const news = statuses.filter((status) => !emitted.has(status.reference) && (isLast || !isOpen(status)))
-        for (const { reference } of news) emitted.add(reference)
-        const isOver = isLast || emitted.size === statuses.length
-        if (news.length > 0 || isOver) {
-          idle = 0
-          return [news, isOver] as const
-        }
-        yield* Effect.sleep(Duration.millis(Math.min(sheet.poll, wait - idle)))
-        idle += sheet.poll
-      }
-    })
-    return Stream.paginate(undefined, () =>
-      Effect.map(next, ([news, isOver]) => [news, isOver ? Option.none() : Option.some(undefined)] as const)
+    const atWork = yield* sheet.begin([...items], run)
+    return Stream.paginate(atWork.keys, (keys) =>
+      Effect.map(nextOf(atWork, keys, wait), (rows) => {
+        const known = new Set(rows.map((row) => row.idempotencyKey))
+        const rest = keys.filter((key) => !known.has(key))
+        const isOver = known.size === 0 || rest.length === 0
+        return [rows.map((row) => statusOf(row)), isOver ? Option.none() : Option.some(rest)] as const
+      })
     )
   }).pipe(Stream.unwrap)
 
@@ -167,8 +177,11 @@ export const stream = (
  * Pays the lines of a sheet: accepts all of them or none, waits, and returns what became of each. A second run of the same sheet
  * pays what is missing, and repeats nothing.
  *
+ * A line that was refused is not sent again by a second run: `queue.retry` sends it, when its cause is gone.
+ *
  * It fails with `PayoutsNotAccepted`, which names each wrong line and each that looks like another payout: nothing was sent then;
- * with `InvalidRequest` where an option is wrong, with `ForeignTransaction` and with `DatabaseError`.
+ * with `InvalidRequest` where an option is wrong or it is called in a transaction, with `ForeignTransaction` and with
+ * `DatabaseError`.
  */
 export const run = (
   items: Iterable<PayoutItem>,
@@ -177,10 +190,10 @@ export const run = (
   inSpan("Payouts.run", { kind: "internal", attributes: {} }, (span) =>
     Effect.gen(function* () {
       const lines = [...items]
-      const places = new Map(lines.map(({ reference }, index) => [reference, index]))
-      const statuses = (yield* Stream.runCollect(stream(lines, options))).toSorted(
-        (a, b) => (places.get(a.reference) ?? 0) - (places.get(b.reference) ?? 0)
-      )
+      const found = yield* Stream.runCollect(stream(lines, options))
+      const byReference = new Map(found.map((status) => [status.reference, status]))
+      const references = new Set(lines.map(({ reference }) => reference))
+      const statuses = [...references].flatMap((reference) => byReference.get(reference) ?? [])
       const inState = (...states: ReadonlyArray<PayoutStatus["state"]>) =>
         statuses.filter(({ state }) => states.includes(state))
       const report = {
@@ -208,10 +221,10 @@ export const plan = (
     const sheet = yield* theSheet
     const lines = [...items]
     const { earlier, wrong } = yield* sheet.plan(lines, run)
-    const total = lines
-      .map(({ amount }) => amount)
-      .filter(Schema.is(Centavos))
-      .reduce((sum, amount) => sum + amount, 0)
+    // The same line twice is one payout.
+    const named = lines.map((line) => nameOf(line))
+    const amounts = new Map(named.map(({ amount = 0, reference }, index) => [reference || index, amount]))
+    const total = [...amounts.values()].reduce((sum, amount) => sum + amount, 0)
     if (!Number.isSafeInteger(total)) return yield* invalid("amount", "is too large a sum")
     return {
       count: lines.length,

@@ -17,6 +17,7 @@ import type { DatabaseSync } from "node:sqlite"
 import type { ConfigurationError } from "../../contract/ConfigurationError.ts"
 import * as Settings from "../../contract/Settings.ts"
 import { failureOf, reasonOf } from "../../internal/databaseFailure.ts"
+import { log } from "../../internal/spans.ts"
 
 /** `node:sqlite` has SQLite's error number in `errcode`. Effect's classification reads it from `code`. */
 const withCode = (cause: unknown) =>
@@ -83,13 +84,15 @@ export const pathOf = (filename: string): Effect.Effect<string, ConfigurationErr
     )
   )
 
-/** Makes this process the only writer of a file, until the scope ends. */
+/** Makes this process the only writer of a file, until the scope ends, and logs which file it is. */
 export const own = (path: string): Effect.Effect<void, ConfigurationError, Scope.Scope> =>
   Effect.gen(function* () {
     const lock = `${path}-lock`
     const isNew = !existsSync(lock)
     // The owner never writes to the lock, so it needs no journal beside it.
     yield* connect(lock, "PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE")
+    // A container without a volume has a new file at each start, and the rows of the last one are gone.
+    yield* log("Info", `NodeSqlite: ${path} ${statSync(path).size === 0 ? "was created" : "was opened"}.`, {})
     if (!isNew) return
     // As SQLite does for -wal and -shm: an operator's command, also of root, leaves no lock that the program cannot open.
     const { gid, mode, uid } = statSync(path)

@@ -2,19 +2,21 @@
  * What a run does on the tables of a queue. The rows of its sheet are sent only while it is at work: it holds a lease on them,
  * which the statement that marks a request checks.
  */
+import * as Arr from "effect/Array"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
+import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
-import type { SqlError } from "effect/sql/SqlError"
+import { isSqlError, type SqlError } from "effect/sql/SqlError"
+import type { InvalidRequest } from "../../contract/PaymentsError.ts"
+import { invalidWithdrawal } from "../../contract/WithdrawalCheck.ts"
 import { type DatabaseError, type ForeignTransaction, mapDatabaseError } from "../../durable/Database.ts"
 import { repeatedly } from "../../durable/Work.ts"
-import type { PayoutItem } from "../Payout.ts"
-import type { PayoutStatus } from "../PayoutStatus.ts"
+import { type PayoutItem, PayoutsNotAccepted } from "../Payout.ts"
 import type { Seal } from "../PayoutQueueOptions.ts"
+import type { PayoutStatus } from "../PayoutStatus.ts"
 import type { Core } from "./queue/core.ts"
-import { payoutKey } from "./content.ts"
 import * as Row from "./queue/row.ts"
 import type { Settings } from "./queue/settings.ts"
 import { makeAccept, type Run, type Wrong } from "./queue/submit.ts"
@@ -25,103 +27,124 @@ interface Planned {
   readonly earlier: ReadonlyArray<PayoutStatus>
 }
 
-/** Some payouts are wrong: the transaction is rolled back. */
+/** The transaction is rolled back: nothing is accepted. */
 class RollBack extends Data.TaggedError("RollBack")<Planned> {}
 
-export interface Sheet {
-  /** In milliseconds. */
+/** A run at work on the rows of its sheet. */
+export interface AtWork {
+  /** The keys of the sheet, in its order, each once. */
+  readonly keys: ReadonlyArray<string>
+  /** The rows of these keys that are not open. What another run has left since is taken up. */
+  readonly closed: (keys: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Row.Row>, DatabaseError>
+  /** A latch that opens when this process changes the payout of a key, or sees that it is not open any more. */
+  readonly changeOf: Core["changeOf"]
+  /** How often another process's changes are looked for, in milliseconds. */
   readonly poll: number
-  /** What `accept` would do. It writes nothing. */
+  /** Ends the run: parks what was not sent, and returns the rows of these keys. */
+  readonly end: (keys: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Row.Row>, DatabaseError>
+}
+
+export interface Sheet {
+  /** What `begin` would do. It writes nothing. */
   readonly plan: (
     items: ReadonlyArray<PayoutItem>,
     run: Run
   ) => Effect.Effect<Planned, ForeignTransaction | DatabaseError>
-  /** Accepts all or none, and sends them until the scope closes. Then what was not sent is parked. */
-  readonly accept: (
+  /** Accepts all or none. They are sent until the scope closes; then a worker parks what was not sent. */
+  readonly begin: (
     items: ReadonlyArray<PayoutItem>,
     run: Run
-  ) => Effect.Effect<ReadonlyArray<Wrong>, ForeignTransaction | DatabaseError, Scope.Scope>
-  /** The statuses of the sheet, a reference once. What another run has left since is taken up. */
-  readonly look: (
-    items: ReadonlyArray<PayoutItem>,
-    run: Run
-  ) => Effect.Effect<ReadonlyArray<PayoutStatus>, DatabaseError>
-  /** Parks what was not sent. */
-  readonly end: (items: ReadonlyArray<PayoutItem>, run: Run) => Effect.Effect<void, DatabaseError>
+  ) => Effect.Effect<AtWork, InvalidRequest | PayoutsNotAccepted | ForeignTransaction | DatabaseError, Scope.Scope>
 }
+
+const inTransaction = invalidWithdrawal([
+  { path: "", problem: "must not be run in a transaction: nothing is sent before that commits" }
+])
 
 export const makeSheet = (core: Core, settings: Settings, seal: Seal): Sheet => {
   const { store } = core
+  const { lease } = settings
   const { acceptAll, judge, takeUp } = makeAccept(core, settings, seal)
-  const keysOf = (items: ReadonlyArray<PayoutItem>) => [
-    ...new Set(items.flatMap(({ reference }) => Option.toArray(payoutKey(settings.account, reference))))
-  ]
-  const rowsOf = (items: ReadonlyArray<PayoutItem>) =>
-    Effect.map(store.find(keysOf(items)), (rows) => {
+
+  /** The rows of keys, in their order. */
+  const find = (keys: ReadonlyArray<string>) =>
+    Effect.map(store.find(keys), (rows) => {
       const byKey = new Map(rows.map((row) => [row.idempotencyKey, row]))
-      return keysOf(items).flatMap((key) => byKey.get(key) ?? [])
+      return keys.flatMap((key) => byKey.get(key) ?? [])
     })
 
-  /** Takes up what another run has left, but for what looks like another payout. */
-  const takeUpLeft = Effect.fnUntraced(function* (rows: ReadonlyArray<Row.Row>, run: Run) {
-    const { readAt } = yield* store.accounts.get
-    const left = rows.filter((row) => Row.isLeftByRun(row, readAt)).map((row, index) => ({ index, row }))
-    if (left.length === 0) return
-    const alike = yield* judge(left, run)
-    const rest = left.map(({ row }) => row).filter((row) => !alike.some((one) => one.row === row))
-    yield* takeUp(rest, run)
-    yield* store.renewRun(run.id, settings.lease)
+  const closed = Effect.fnUntraced(function* (keys: ReadonlyArray<string>, run: Run) {
+    const open = new Set(yield* store.open(keys))
+    const rows = yield* find(keys.filter((key) => !open.has(key)))
+    const left = rows.filter(Row.isParkedByRun)
+    if (left.length === 0) return rows
+    const taken = yield* store.transaction(
+      Effect.gen(function* () {
+        const judged = left.map((row, index) => ({ index, row }))
+        const alike = new Set((yield* judge(judged, run)).map(({ row }) => row))
+        const rest = left.filter((row) => !alike.has(row))
+        yield* takeUp(rest, run)
+        return new Set(rest)
+      })
+    )
+    return rows.filter((row) => !taken.has(row))
   })
 
-  const end = (items: ReadonlyArray<PayoutItem>, run: Run): Effect.Effect<void, SqlError> =>
-    Effect.flatMap(rowsOf(items), (rows) =>
-      Effect.forEach(
-        rows.filter((row) => row.runBy === run.id && Row.isOpen(row)),
-        (row) =>
-          core.changeBy(
-            row,
-            (current) =>
-              Effect.succeed(
-                Row.isOpen(current) && current.mayHaveLeftAt === null && current.runBy === run.id
-                  ? Row.park("RunEnded")
-                  : undefined
-              ),
-            () => ({ _tag: "Parked", because: "RunEnded" })
-          ),
-        { discard: true }
-      )
+  /** Parks a row of the run whose lease is over, unless somebody else has changed that meanwhile. */
+  const park = (row: Row.Row, run: Run) =>
+    core.changeBy(
+      row,
+      (current) =>
+        Effect.succeed(
+          Row.isOpen(current) && Row.hasRunEnded(current, 0) && current.runBy === run.id
+            ? Row.park("RunEnded")
+            : undefined
+        ),
+      () => ({ _tag: "Parked", because: "RunEnded" })
     )
 
-  const accepted = (items: ReadonlyArray<PayoutItem>, run: Run, isPlan: boolean) =>
-    acceptAll(items, run, ({ earlier, wrong }) => {
-      const planned = { wrong, earlier: earlier.map((row) => Row.statusOf(row)) }
-      return isPlan || wrong.length > 0 ? Effect.fail(new RollBack(planned)) : Effect.succeed(planned)
-    }).pipe(Effect.catchTag("RollBack", ({ earlier, wrong }) => Effect.succeed({ earlier, wrong })))
+  const end = Effect.fnUntraced(function* (keys: ReadonlyArray<string>, run: Run) {
+    yield* store.endRun(run.id)
+    yield* Effect.forEach(yield* find(keys), (row) => park(row, run), { discard: true })
+    return yield* find(keys)
+  })
+
+  const plan = (items: ReadonlyArray<PayoutItem>, run: Run): Effect.Effect<Planned, SqlError | DatabaseError> =>
+    acceptAll(items, run, ({ earlier, wrong }) =>
+      Effect.fail(new RollBack({ wrong, earlier: earlier.map((row) => Row.statusOf(row)) }))
+    ).pipe(Effect.catchTag("RollBack", Effect.succeed))
+
+  const begin = Effect.fnUntraced(function* (items: ReadonlyArray<PayoutItem>, run: Run) {
+    yield* store.requireOwnTransaction("run")
+    if (yield* store.isInTransaction) return yield* inTransaction
+    // Where the database does not answer, the lease ends by itself.
+    yield* Effect.addFinalizer(() => Effect.ignore(mapDatabaseError("run")(store.endRun(run.id))))
+    const rows = yield* acceptAll(items, run, ({ rows, wrong }) =>
+      Arr.isReadonlyArrayNonEmpty(wrong)
+        ? Effect.fail(new PayoutsNotAccepted({ outcome: "NotSent", wrong }))
+        : Effect.succeed(rows)
+    ).pipe(
+      // Two runs have the same lines in another order: the database ends one of the transactions, and the other one goes on.
+      Effect.retry({ times: 3, while: (error) => isSqlError(error) && error.reason._tag === "DeadlockError" })
+    )
+    const renew = store.renewRun(run.id, lease)
+    const renewing = yield* Effect.forkScoped(
+      repeatedly("Payouts.run: renewing leases", Duration.millis(lease / 5), renew)
+    )
+    return {
+      keys: [...new Set(rows.map((row) => row.idempotencyKey))],
+      closed: (keys: ReadonlyArray<string>) => mapDatabaseError("run")(closed(keys, run)),
+      changeOf: core.changeOf,
+      poll: settings.poll,
+      end: (keys: ReadonlyArray<string>) =>
+        Effect.andThen(Fiber.interrupt(renewing), mapDatabaseError("run")(end(keys, run)))
+    }
+  })
 
   return {
-    poll: settings.poll,
     plan: (items, run) =>
-      Effect.andThen(store.requireOwnTransaction("plan"), mapDatabaseError("plan")(accepted(items, run, true))),
-    accept: (items, run) =>
-      Effect.gen(function* () {
-        yield* store.requireOwnTransaction("run")
-        const ending = Effect.ignore(mapDatabaseError("run")(end(items, run)))
-        const { wrong } = yield* Effect.acquireRelease(accepted(items, run, false), () => ending)
-        if (wrong.length > 0) return wrong
-        const renew = store.renewRun(run.id, settings.lease)
-        yield* Effect.forkScoped(repeatedly("Payouts.run: renewing leases", Duration.millis(settings.lease / 5), renew))
-        return wrong
-      }).pipe(mapDatabaseError("run")),
-    look: (items, run) =>
-      mapDatabaseError("run")(
-        Effect.flatMap(rowsOf(items), (rows) =>
-          Effect.as(
-            store.transaction(takeUpLeft(rows, run)),
-            rows.map((row) => Row.statusOf(row))
-          )
-        )
-      ),
-    end: (items, run) => mapDatabaseError("run")(end(items, run))
+      Effect.andThen(store.requireOwnTransaction("plan"), mapDatabaseError("plan")(plan(items, run))),
+    begin: (items, run) => mapDatabaseError("run")(begin(items, run))
   }
 }
 

@@ -31,6 +31,24 @@ const pairOf = (text: string): string | undefined =>
     Option.map(readRequest(text), ({ pixKey = null, pixKeyType = null }) => JSON.stringify([pixKey, pixKeyType]))
   )
 
+/** The first payout that a judged one looks like. */
+const otherOf = (
+  { index, row }: Judged,
+  rows: ReadonlyArray<Row>,
+  pairs: ReadonlyMap<string, string | undefined>,
+  places: ReadonlyMap<string, number>
+) => {
+  const own = pairs.get(row.idempotencyKey)
+  return rows.find(({ idempotencyKey }) => {
+    const pair = pairs.get(idempotencyKey)
+    return (
+      idempotencyKey !== row.idempotencyKey &&
+      (places.get(idempotencyKey) ?? -1) < index &&
+      (pair === undefined || own === undefined || pair === own)
+    )
+  })
+}
+
 export const makeFindAlike = (store: Store, seal: Seal) => {
   const openPair = ({ reference, request }: Row): Effect.Effect<string | undefined> =>
     request === null
@@ -47,24 +65,27 @@ export const makeFindAlike = (store: Store, seal: Seal) => {
    */
   return Effect.fnUntraced(function* (
     judged: ReadonlyArray<Judged>,
-    since: number
+    since: number,
+    isAllowed: (reference: string) => boolean = () => false
   ): Effect.fn.Return<ReadonlyArray<Alike>, SqlError> {
     const places = new Map(judged.map(({ index, row }) => [row.idempotencyKey, index]))
     const found: Array<Alike> = []
     // In one order, so that two transactions do not wait for each other.
     for (const amount of [...new Set(judged.map(({ row }) => row.amount))].toSorted((a, b) => a - b)) {
       yield* store.lockAmount(amount)
-      const rows = yield* store.ofAmount(amount, since)
-      const pairs = rows.length < 2 ? [] : yield* Effect.forEach(rows, openPair)
-      for (const one of judged.filter(({ row }) => row.amount === amount)) {
-        const key = one.row.idempotencyKey
-        const own = pairs[rows.findIndex((row) => row.idempotencyKey === key)]
-        const other = rows.find(
-          (row, at) =>
-            row.idempotencyKey !== key &&
-            (places.get(row.idempotencyKey) ?? -1) < one.index &&
-            (pairs[at] === undefined || own === undefined || pairs[at] === own)
-        )
+      const own = judged.filter(({ row }) => row.amount === amount)
+      const compared = own.filter(({ row }) => !isAllowed(row.reference))
+      if (compared.length === 0) continue
+      const stored = yield* store.ofAmount(amount, Math.max(0, since))
+      // One that is resumed may be older.
+      const byKey = new Map([...stored, ...own.map(({ row }) => row)].map((row) => [row.idempotencyKey, row]))
+      const rows = [...byKey.values()]
+      if (rows.length < 2) continue
+      const pairs = new Map(
+        yield* Effect.forEach(rows, (row) => Effect.map(openPair(row), (pair) => [row.idempotencyKey, pair] as const))
+      )
+      for (const one of compared) {
+        const other = otherOf(one, rows, pairs, places)
         if (other !== undefined) found.push({ ...one, other: other.reference })
       }
     }

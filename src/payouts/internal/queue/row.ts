@@ -99,9 +99,13 @@ export const isOpen = ({ state }: Pick<Row, "state">): boolean => state === "acc
 export const hasRunEnded = ({ mayHaveLeftAt, runUntil }: Row, now: number): boolean =>
   mayHaveLeftAt === null && runUntil !== null && runUntil <= now
 
+/** Whether it is parked since its run is over. */
+export const isParkedByRun = ({ parkedBecause, state }: Row): boolean =>
+  state === "parked" && parkedBecause === "RunEnded"
+
 /** Whether a run that lists it takes it up: the run that it was accepted in is over. */
 export const isLeftByRun = (row: Row, now: number): boolean =>
-  row.state === "accepted" ? hasRunEnded(row, now) : row.state === "parked" && row.parkedBecause === "RunEnded"
+  row.state === "accepted" ? hasRunEnded(row, now) : isParkedByRun(row)
 
 /** Whether a request may have left so long ago that another one could pay twice. */
 export const mustNotRepeat = ({ mayHaveLeftAt }: Row, now: number, horizon: number): boolean =>
@@ -206,12 +210,13 @@ export const park = (parkedBecause: ParkedBecause): Changes => ({ state: "parked
 /** The queue alone sends it, as a person wants. */
 const ofNoRun = { runBy: null, runUntil: null } as const
 
-/** Another run takes it up: its lease begins when the run renews it. */
+/** Another run takes it up. Its lease begins when that run renews it, in the same transaction. */
 export const takeUp = (account: Account, now: number, runBy: string): Changes => ({
   state: "accepted",
   parkedBecause: null,
   runBy,
   runUntil: 0,
+  ...waitsForNothing,
   ...wantedSince(account, now)
 })
 

@@ -259,7 +259,7 @@ export const makeSend = ({
     if (after?.state === "refused") {
       yield* log(
         "Warn",
-        `A payout was refused, and is not sent again: ${failure._tag} (${inWords(after)}). No money moved.`,
+        `A payout was refused, and is not sent again: ${failure._tag} (${inWords(after)}). No request of this queue moved money. When its cause is gone, send it again with retry.`,
         attributesOf(after)
       )
     }

@@ -28,7 +28,7 @@ export const settingsOf = (options: PayoutQueueOptions) =>
     drain: millis("drain", options.drain ?? "10 seconds"),
     maxAmount: Check.ifGiven(options.maxAmount, (value) => Check.count("maxAmount", value)),
     dailyCap: Check.ifGiven(options.dailyCap, (value) => Check.count("dailyCap", value)),
-    alike: Check.ifGiven(options.alike?.within, (input) => millis("alike.within", input)),
+    alike: Check.ifGiven(options.alike, ({ within }) => millis("alike.within", within)),
     forgetData: millis("forget.data", options.forget?.data ?? "90 days")
   })
 

@@ -7,7 +7,14 @@ import * as Schema from "effect/Schema"
 import type { Fragment, Statement } from "effect/sql/Statement"
 import * as Str from "effect/String"
 import * as Struct from "effect/Struct"
-import { type Database, inTransaction, isOneOf, locked, requireOwnTransaction } from "../../../durable/Database.ts"
+import {
+  type Database,
+  inTransaction,
+  isInTransaction,
+  isOneOf,
+  locked,
+  requireOwnTransaction
+} from "../../../durable/Database.ts"
 import { makeDue } from "../../../durable/Due.ts"
 import { databaseNow } from "../../../durable/Now.ts"
 import { followWrites, soleWritesOf } from "../../../internal/soleWriter.ts"
@@ -41,6 +48,7 @@ export const make = (database: Database, { account, lease }: Pick<Settings, "acc
   const nothing = sql.literal("")
   const open = sql.literal(openStates)
   const ended = sql.literal(endedStates)
+  const ofRun = (run: string) => sql`${ofAccount} AND run_by = ${run} AND ${open}`
   const select = (rest: ReturnType<typeof sql.literal>) =>
     Effect.flatMap(sql`SELECT ${all} FROM ${payouts} ${rest}`, (rows) => Effect.orDie(decodeRows(rows)))
   /** The rows whose keys a SELECT finds, by the primary key. */
@@ -93,6 +101,7 @@ export const make = (database: Database, { account, lease }: Pick<Settings, "acc
   return {
     accounts,
     requireOwnTransaction: (operation) => requireOwnTransaction(database, operation),
+    isInTransaction: isInTransaction(database),
     transaction,
     shortTransaction: (effect) => transaction(dialect === "pg" ? Effect.andThen(idleTimeout, effect) : effect),
     followWrites: followWrites(soleWritesOf(sql)),
@@ -147,9 +156,11 @@ export const make = (database: Database, { account, lease }: Pick<Settings, "acc
         : Effect.void,
     renewRun: (run, lease) =>
       Effect.flatMap(databaseNow(database), (now) =>
+        // A statement that waited for one row after another could wait for a worker that renews its own leases, and that for it.
         Effect.asVoid(sql`UPDATE ${payouts} SET run_until = ${now} + CAST(${lease} AS BIGINT)
-          WHERE ${ofAccount} AND run_by = ${run} AND ${open}`)
+          WHERE ${isOneOf(database, place, sql`SELECT ${sql(place)} FROM ${payouts} WHERE ${ofRun(run)} ${locked(database)}`)}`)
       ),
+    endRun: (run) => Effect.asVoid(sql`UPDATE ${payouts} SET run_until = 0 WHERE ${ofRun(run)}`),
     maySend: (key, fingerprint) =>
       Effect.map(
         databaseNow(database),

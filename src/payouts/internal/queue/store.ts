@@ -29,6 +29,8 @@ export interface Store {
   readonly accounts: AccountStore
   /** Fails where the caller is in a transaction of another database client. */
   readonly requireOwnTransaction: (operation: string) => Effect.Effect<void, ForeignTransaction>
+  /** Whether the caller is in a transaction of this client. */
+  readonly isInTransaction: Effect.Effect<boolean>
   /** Joins the caller's transaction, or makes one. */
   readonly transaction: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | SqlError, R>
   /** A transaction of a worker. PostgreSQL ends it 2 seconds after its last statement, in case its process is suspended. */
@@ -62,8 +64,10 @@ export interface Store {
   readonly ofAmount: (amount: number, since: number) => Stored<ReadonlyArray<Row>>
   /** No other transaction judges the payouts of this amount until the caller's transaction ends. */
   readonly lockAmount: (amount: number) => Stored<void>
-  /** Begins or renews the lease of a run on its open rows. */
+  /** Begins or renews the lease of a run on its open rows, in milliseconds. A row that somebody changes now is left out. */
   readonly renewRun: (run: string, lease: number) => Stored<void>
+  /** Ends the lease of a run: no request of its rows is marked from now on, but for those in doubt. */
+  readonly endRun: (run: string) => Stored<void>
   /** Whether a request of a payout may be sent, as SQL for the statement that marks it: its account allows it, and its run. */
   readonly maySend: (key: string, fingerprint: string | undefined) => Effect.Effect<Fragment>
   /** Whether the run of a payout is over, as SQL for the statement that changes it. */

@@ -23,8 +23,8 @@ export type Wrong = PayoutsNotAccepted["wrong"][number]
 /** A run of a sheet. */
 export interface Run {
   readonly id: string
-  /** The references that may look like another one; `true`: all. */
-  readonly allowAlike: true | ReadonlyArray<string>
+  /** Whether a reference may look like another one. */
+  readonly isAllowed: (reference: string) => boolean
 }
 
 interface Inserted {
@@ -78,31 +78,22 @@ export const makeAccept = (core: Core, settings: Settings, seal: Seal) => {
     return conflict === undefined ? Result.succeed({ row: earlier, isNew: false }) : Result.fail(conflict)
   })
 
-  /** Takes up the rows that another run has left, and returns their keys. */
-  const takeUp = Effect.fnUntraced(function* (rows: ReadonlyArray<Row.Row>, run: Run) {
+  /** Takes up the rows that another run has left, and begins the run's lease on all its rows. */
+  const takeUp = Effect.fnUntraced(function* (left: ReadonlyArray<Row.Row>, { id }: Run) {
     const served = yield* store.accounts.get
     const now = yield* Clock.currentTimeMillis
     const isOver = yield* store.isRunOver
-    const taken: Array<Row.Row> = []
-    for (const row of rows.filter((one) => Row.isLeftByRun(one, served.readAt))) {
+    for (const row of left) {
       const only = row.state === "accepted" ? isOver : undefined
-      const changed = yield* core.change(
-        row,
-        Row.takeUp(served, now, run.id),
-        { _tag: "Resumed", notExecuted: false },
-        { only, dueIn: Duration.zero }
-      )
-      if (changed !== undefined) taken.push(changed)
+      const changes = Row.takeUp(served, now, id)
+      yield* core.change(row, changes, { _tag: "Resumed", notExecuted: false }, { only, dueIn: Duration.zero })
     }
-    return taken
+    yield* store.renewRun(id, lease)
   })
 
-  /** What a run may not do without being asked: pay what looks like another payout. */
-  const judge = Effect.fnUntraced(function* (judged: ReadonlyArray<Judged>, { allowAlike }: Run) {
-    if (allowAlike === true) return []
-    const asked = judged.filter(({ row }) => !allowAlike.includes(row.reference))
-    return yield* findAlike(asked, (yield* Clock.currentTimeMillis) - aDay)
-  })
+  /** Those that look like another payout, and may not. */
+  const judge = (judged: ReadonlyArray<Judged>, { isAllowed }: Run) =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) => findAlike(judged, now - aDay, isAllowed))
 
   /** Parks what looks like another payout, where the queue is told to. */
   const parkAlike = Effect.fnUntraced(function* (judged: ReadonlyArray<Judged>) {
@@ -112,16 +103,18 @@ export const makeAccept = (core: Core, settings: Settings, seal: Seal) => {
     }
   })
 
-  /** Inserts all, and judges them. */
+  /** Inserts all, and compares what is new, and what another run has left. */
   const insertAll = Effect.fnUntraced(function* (
     payouts: ReadonlyArray<PayoutItem>,
     wanted: Effect.Success<ReturnType<typeof sealAll>>,
     run: Run | undefined
   ) {
     yield* warnIfUnserved
+    const { readAt } = yield* store.accounts.get
     const rows: Array<Row.Row> = []
     const judged: Array<Judged> = []
-    const earlier: Array<Row.Row> = []
+    /** By key, since the same line twice is one payout. */
+    const earlier = new Map<string, Row.Row>()
     const wrong: Array<Wrong> = []
     for (const [index, one] of wanted.entries()) {
       const inserted: Result.Result<Inserted, Wrong["error"]> = Result.isFailure(one)
@@ -133,28 +126,27 @@ export const makeAccept = (core: Core, settings: Settings, seal: Seal) => {
       }
       const { isNew, row } = inserted.success
       rows.push(row)
-      // The same line twice is one payout.
-      const isOfRun = run !== undefined && row.runBy === run.id
       if (isNew) judged.push({ index, row })
-      else if (!isOfRun) earlier.push(row)
-      const taken = isOfRun || run === undefined ? [] : yield* takeUp([row], run)
-      judged.push(...taken.map((one) => ({ index, row: one })))
+      else if (run !== undefined && row.runBy !== run.id && !earlier.has(row.idempotencyKey)) {
+        earlier.set(row.idempotencyKey, row)
+        if (Row.isLeftByRun(row, readAt)) judged.push({ index, row })
+      }
     }
     if (run === undefined) yield* parkAlike(judged)
     else {
       for (const { index, other, row } of yield* judge(judged, run)) {
         const { reference } = row
         const amount = Centavos.make(row.amount)
-        wrong.push({
-          index,
-          reference,
-          amount,
-          error: new LooksAlike({ outcome: "NotSent", reference, amount, other })
-        })
+        const error = new LooksAlike({ outcome: "NotSent", reference, amount, other })
+        wrong.push({ index, reference, amount, error })
       }
-      yield* store.renewRun(run.id, lease)
     }
-    return { rows, earlier, wrong: wrong.toSorted((a, b) => a.index - b.index) }
+    return {
+      rows,
+      earlier: [...earlier.values()],
+      left: judged.map(({ row }) => row).filter((row) => earlier.has(row.idempotencyKey)),
+      wrong: wrong.toSorted((a, b) => a.index - b.index)
+    }
   })
 
   /**
@@ -167,7 +159,14 @@ export const makeAccept = (core: Core, settings: Settings, seal: Seal) => {
     decide: (accepted: Effect.Success<ReturnType<typeof insertAll>>) => Effect.Effect<A, E>
   ) =>
     Effect.flatMap(sealAll(payouts), (wanted) =>
-      store.transaction(Effect.flatMap(insertAll(payouts, wanted, run), decide))
+      store.transaction(
+        Effect.gen(function* () {
+          const accepted = yield* insertAll(payouts, wanted, run)
+          const decided = yield* decide(accepted)
+          if (run !== undefined) yield* takeUp(accepted.left, run)
+          return decided
+        })
+      )
     )
 
   return { acceptAll, takeUp, judge }
