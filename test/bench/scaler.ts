@@ -5,7 +5,8 @@ import { setImmediate } from "node:timers/promises"
 import { Context, Effect, Layer, ManagedRuntime, Stream } from "effect"
 import { HttpClient } from "effect/http"
 import { Money, Payments, PixKey, TransactionStream } from "effect-pix"
-import { Payouts } from "effect-pix/payouts"
+import { NodeSqlite } from "effect-pix/node"
+import { PayoutQueue, Payouts } from "effect-pix/payouts"
 import { node, paymentsOn } from "./contenders.ts"
 import { charge } from "./payloads.ts"
 import type { Point } from "./scale.ts"
@@ -75,7 +76,8 @@ const measure: Record<string, (at: number) => Promise<Point>> = {
   batch: async (at) => {
     run++
     const items = Array.from({ length: at }, (_, index) => payout(index))
-    const pay = Payouts.run(items, { concurrency: 16 })
+    const queue = Layer.provide(PayoutQueue.layer({ concurrency: 16 }), NodeSqlite.layer({ filename: ":memory:" }))
+    const pay = Effect.provide(Payouts.run(items, { allowAlike: true }), queue)
     await cpuOf(at, pay)
     return { at, value: await cpuOf(at, pay) }
   }

@@ -49,10 +49,13 @@ const items: ReadonlyArray<PayoutItem> = Object.values(keys).map((pixKey, index)
 
 const withinTwoMinutes = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.timeoutOption(effect, "2 minutes")
 
+const queue = Layer.provide(PayoutQueue.layer({ poll: "1 minute", drain: "1 second" }), database)
+
 const withQueue = <A, E>(use: (queue: PayoutQueue["Service"]) => Effect.Effect<A, E>) =>
-  Effect.flatMap(PayoutQueue, use).pipe(
-    Effect.provide(Layer.provide(PayoutQueue.layer({ poll: "1 minute", drain: "1 second" }), database))
-  )
+  Effect.provide(Effect.flatMap(PayoutQueue, use), queue)
+
+/** A line that looks like another one. */
+const renamed = (item: PayoutItem): PayoutItem => ({ ...item, reference: `twin of ${item.reference}` })
 
 const post = (body: string, headers: Record<string, string> = {}) =>
   new Request(`https://shop.example/webhooks/pix?key=${secrets.apiKey}&payer=${cpf}`, { method: "POST", body, headers })
@@ -84,13 +87,16 @@ const programs: Record<string, Program> = {
   },
   "Payouts.run": {
     call: callOf("requestWithdrawal"),
-    run: Effect.map(Payouts.run(items, { checkBalance: true, stopOn: [] }), (report) => ({ ...report, done: [] }))
+    run: Effect.gen(function* () {
+      const plan = yield* Payouts.plan(items)
+      const twins = yield* Effect.flip(Payouts.run([...items, ...items.map(renamed)]))
+      const report = yield* Payouts.run(items, { waitFor: "2 minutes" })
+      return [plan, twins, report]
+    }).pipe(Effect.provide(queue))
   },
   "Payouts.stream": {
     call: callOf("requestWithdrawal"),
-    run: Stream.runCollect(
-      Stream.filter(Payouts.stream(items, { maxTotal: Money.centavos(4000) }), ({ _tag }) => _tag !== "Done")
-    )
+    run: Effect.provide(Stream.runCollect(Payouts.stream(items, { waitFor: "2 minutes" })), queue)
   },
   PayoutQueue: {
     call: callOf("requestWithdrawal"),

@@ -19,7 +19,6 @@ export const { Webhook } = webhook
 export type Payments = root.Payments
 export type Service = root.Payments["Service"]
 export type Queue = payouts.PayoutQueue["Service"]
-export type PayoutEvent = payouts.PayoutEvent
 export type PayoutItem = payouts.PayoutItem
 
 const { Credentials, IdempotencyKeyGen } = root

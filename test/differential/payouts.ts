@@ -1,5 +1,5 @@
 /**
- * Payouts: compares how a queue and a run end after each answer, after earlier runs, and after an operator's
+ * Payouts: compares how a queue and a sheet end after each answer, after earlier runs, and after an operator's
  * steps.
  */
 import { Effect, Exit, Layer, Option, Stream } from "effect"
@@ -10,7 +10,6 @@ import {
   Money,
   NodeSqlite,
   once,
-  type PayoutEvent,
   type PayoutItem,
   PayoutQueue,
   Payouts,
@@ -148,61 +147,51 @@ const queued = (script: Script) =>
     return observation
   }).pipe(Effect.provide(TestClock.layer()))
 
-/** Two runs in a row: the second run gets the events of the first. */
+/** Two runs of a sheet in a row, on one database. */
 const ran = (script: Script) =>
   Effect.gen(function* () {
     const { layer, paid, turns } = makeLedger((_, turn) => script.reply(turn))
-    const run = (previous: ReadonlyArray<PayoutEvent>) =>
+    const run = (...items: ReadonlyArray<PayoutItem>) =>
       jumping(
-        Effect.exit(
-          Stream.runCollect(
-            Payouts.stream([item("invoice-1"), item("invoice-2")], { previous, concurrency: 1, stopOn: [] })
-          ).pipe(
-            Effect.provide(paymentsOver("https://gateway.example", layer)),
-            Effect.provideService(PaymentsPolicy, impatient)
-          )
-        ),
+        Effect.exit(Stream.runCollect(Payouts.stream(items, { allowAlike: true, waitFor: "1 minute" }))),
         TestClock.adjust("20 seconds"),
         30
       )
-    const tell = (exit: Exit.Exit<ReadonlyArray<PayoutEvent>, unknown> | undefined) => {
-      if (exit === undefined || Exit.isFailure(exit)) return [resultOf(exit)]
-      return exit.value.flatMap((event) => {
-        if (event._tag === "Started") return []
-        return [`${event._tag}${"error" in event ? ` ${errorName(event.error)}` : ""}`]
-      })
-    }
-    const first = yield* run([])
-    const events = first !== undefined && Exit.isSuccess(first) ? first.value : []
-    const between = payoutOf(paid, turns).requests
-    const second = yield* run(events)
-    // A third run has another amount under the same key, so it must send nothing.
-    const sent = payoutOf(paid, turns).requests
-    const other = yield* jumping(
-      Effect.exit(
-        Stream.runCollect(Payouts.stream([item("invoice-1", 2000)], { previous: events, stopOn: [] })).pipe(
-          Effect.provide(paymentsOver("https://gateway.example", layer)),
-          Effect.provideService(PaymentsPolicy, impatient)
-        )
+    const statesOf = (exit: Exit.Exit<ReadonlyArray<unknown>, unknown> | undefined) =>
+      exit === undefined || Exit.isFailure(exit) ? [resultOf(exit)] : exit.value.map(stateOf)
+    const observe = Effect.gen(function* () {
+      const first = yield* run(item("invoice-1"), item("invoice-2"))
+      const between = payoutOf(paid, turns).requests
+      const second = yield* run(item("invoice-1"), item("invoice-2"))
+      // A third run has another amount under the same key, so it must send nothing.
+      const sent = payoutOf(paid, turns).requests
+      const other = yield* run(item("invoice-1", 2000))
+      const after = payoutOf(paid, turns)
+      const observation: Observation = {
+        id: `run | ${script.name}`,
+        kind: `run, ${script.family}`,
+        dims: { status: script.status, words: script.words },
+        exact: {
+          result: statesOf(first).join(" + "),
+          "run again": statesOf(second).join(" + "),
+          "with another amount": statesOf(other).join(" + "),
+          paid: after.paid,
+          requests: `${between}, ${sent - between}, ${after.requests - sent}`
+        },
+        note: script.name
+      }
+      return observation
+    })
+    return yield* observe.pipe(
+      Effect.provide(
+        Layer.provide(PayoutQueue.layer({ poll: "1 minute", concurrency: 1 }), [
+          paymentsOver("https://gateway.example", layer),
+          NodeSqlite.layer({ filename: ":memory:" })
+        ])
       ),
-      TestClock.adjust("20 seconds"),
-      30
+      Effect.provideService(PaymentsPolicy, impatient),
+      Effect.orDie
     )
-    const after = payoutOf(paid, turns)
-    const observation: Observation = {
-      id: `run | ${script.name}`,
-      kind: `run, ${script.family}`,
-      dims: { status: script.status, words: script.words },
-      exact: {
-        result: tell(first).join(" + "),
-        "run again": tell(second).join(" + "),
-        "with another amount": tell(other).join(" + "),
-        paid: after.paid,
-        requests: `${between}, ${sent - between}, ${after.requests - sent}`
-      },
-      note: script.name
-    }
-    return observation
   }).pipe(Effect.provide(TestClock.layer()))
 
 const replies: ReadonlyArray<Turn> = [

@@ -2,7 +2,7 @@
  * What the queue of payouts exports over Effect's own OTLP layers, compared with the tables of docs/observability.md.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Latch, Layer, Logger, Option, Schedule, Stream } from "effect"
+import { Effect, Fiber, Latch, Layer, Logger, Option, Schedule, Stream } from "effect"
 import { Money, PaymentsPolicy } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
 import { PayoutQueue, type PayoutQueueOptions, Payouts, type Seal } from "effect-pix/payouts"
@@ -95,6 +95,13 @@ const incidents = Effect.gen(function* () {
     yield* queue.await("refused")
     yield* queue.retry("refused", operator)
     yield* queue.await("refused")
+    yield* Payouts.run([payout("once", 3000)])
+    yield* queue.setPaused(true, operator)
+    const run = yield* Effect.forkChild(Payouts.run([payout("left", 4000)]))
+    yield* Effect.repeat(queue.status("left"), { until: Option.isSome, schedule: Schedule.spaced("10 millis") })
+    yield* Fiber.interrupt(run)
+    yield* queue.setPaused(false, operator)
+    yield* until("left", "Parked")
     yield* queue.setPaused(true, operator)
     yield* queue.isPaused
     yield* queue.account
@@ -108,7 +115,11 @@ const incidents = Effect.gen(function* () {
     )
     assert.deepInclude(full, { _tag: "DatabaseError", reason: "DiskFull" })
     yield* sql`PRAGMA max_page_count = 1000000`
+    yield* Effect.forkChild(queue.await("tomorrow"), { startImmediately: true })
+    yield* queue.status("tomorrow")
     yield* sql`ALTER TABLE effect_pix_payouts RENAME TO effect_pix_elsewhere`
+    // The payouts that somebody waits for are looked for after a write.
+    yield* sql`UPDATE effect_pix_payout_accounts SET version = version`
     yield* hasFailedAgain.await
   }).pipe(
     Effect.provide(
@@ -118,7 +129,6 @@ const incidents = Effect.gen(function* () {
       ])
     )
   )
-  yield* Payouts.run([payout("once")])
 }).pipe(
   Effect.provide([
     Layer.fresh(NodeSqlite.layer({ filename: ":memory:" })),

@@ -2,7 +2,7 @@
  * What the queue of payouts exports and logs.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Logger, References } from "effect"
+import { Effect, Fiber, Layer, Logger, References } from "effect"
 import { PaymentsPolicy } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
 import { Payouts, PayoutQueue } from "effect-pix/payouts"
@@ -11,7 +11,7 @@ import { FetchHttpClient } from "effect/http"
 import { OtlpMetrics, OtlpSerialization } from "effect/observability"
 import { TestClock } from "effect/testing"
 import { Collector } from "../support/Collector.ts"
-import { gateway, layerMemory, payout, payouts, submitRateLimited } from "../support/payoutQueue.ts"
+import { layerMemory, payout, payouts, submitRateLimited } from "../support/payoutQueue.ts"
 import { recordingTracer } from "../support/spans.ts"
 
 const once = PaymentsPolicy.layer(PaymentsPolicy.once)
@@ -106,15 +106,20 @@ describe("the span of Payouts.run", () => {
   it.effect("has the number of results of each kind", () => {
     const { layer, spans } = recordingTracer()
     return Effect.gen(function* () {
-      yield* Payouts.run([...payouts(2), payout("small", 1)])
+      const sandbox = yield* Sandbox
+      yield* sandbox.fault("requestWithdrawal", Fault.refusal(422, "Conta bloqueada"), { times: 1 })
+      const sheet = [payout("first"), payout("second", 2000), payout("third", 3000)]
+      const run = yield* Effect.forkChild(Payouts.run(sheet))
+      yield* TestClock.adjust("10 seconds")
+      yield* Fiber.join(run)
       const span = spans.find(({ name }) => name === "Payouts.run")
       assert.deepInclude(Object.fromEntries(span?.attributes ?? []), {
         "payouts.done": 2,
+        "payouts.failed": 0,
         "payouts.refused": 1,
-        "payouts.unknown": 0,
-        "payouts.not_started": 0,
-        "payouts.repeated": 0
+        "payouts.parked": 0,
+        "payouts.open": 0
       })
-    }).pipe(Effect.provide(Layer.merge(gateway, layer)))
+    }).pipe(Effect.provide(Layer.provideMerge(layerMemory(), layer)))
   })
 })

@@ -1,10 +1,10 @@
 /**
- * One reference has one key in single calls, runs and the queue, so a refusal may be about an earlier call that paid.
+ * One reference has one key in single calls and the queue, so a refusal may be about an earlier call that paid.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
 import { IdempotencyKey, Payments, PaymentsPolicy, PixKey } from "effect-pix"
-import { PayoutQueue, Payouts } from "effect-pix/payouts"
+import { PayoutQueue } from "effect-pix/payouts"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { TestClock } from "effect/testing"
 import { layerMemory, payout, settle } from "../support/payoutQueue.ts"
@@ -52,28 +52,6 @@ describe("a reference that a single call paid", () => {
       yield* TestClock.adjust("1 hour")
       assert.strictEqual((yield* queue.await(reference)).state, "posted")
       assert.strictEqual((yield* sandbox.withdrawals).length, 1)
-    }).pipe(Effect.provide(layer))
-  )
-
-  it.effect.each(refusals)("is Unknown in a run when the service refuses it %s", ([, refusal]) =>
-    Effect.gen(function* () {
-      const sandbox = yield* paidThenRefused(refusal)
-      const report = yield* Payouts.run([payout(reference)])
-      assert.deepStrictEqual([report.unknown.length, report.refused.length], [1, 0])
-      const again = yield* Payouts.run([payout(reference)], { previous: report.unknown })
-      assert.deepStrictEqual([again.done.length, again.unknown.length], [1, 0])
-      assert.strictEqual((yield* sandbox.withdrawals).length, 1)
-    }).pipe(Effect.provide(layer))
-  )
-
-  it.effect("is Unknown in a run that is given the first one as previous, whatever the service refuses it with", () =>
-    Effect.gen(function* () {
-      const sandbox = yield* Sandbox
-      yield* sandbox.fault("requestWithdrawal", Fault.resetAfter, { times: 1 })
-      const first = yield* Payouts.run([payout(reference)])
-      yield* sandbox.fault("requestWithdrawal", Fault.refusal(422, "Saldo insuficiente"), { times: 1 })
-      const again = yield* Payouts.run([payout(reference)], { previous: first.unknown })
-      assert.deepStrictEqual([again.unknown.length, again.refused.length], [1, 0])
     }).pipe(Effect.provide(layer))
   )
 

@@ -1,9 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, DateTime, Effect, Exit, Fiber, Layer, Option, Redacted, Schedule } from "effect"
+import { Clock, Effect, Layer, Option, Redacted, Schedule } from "effect"
 import { FetchHttpClient, type HttpClient } from "effect/http"
 import { Credentials, IdempotencyKeyGen, Payments, PaymentsPolicy } from "effect-pix"
 import { NodePayments } from "effect-pix/node"
-import { type PayoutEvent, PayoutQueue, Payouts } from "effect-pix/payouts"
+import { PayoutQueue, type PayoutQueueOptions } from "effect-pix/payouts"
+import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { Agent, buildConnector } from "undici"
 import * as FetchTransport from "../../src/client/internal/transport/fetchTransport.ts"
@@ -43,51 +44,61 @@ const transports: Record<
     })
 }
 
-const started = (reference: string, at: DateTime.Utc): PayoutEvent => ({
-  _tag: "Started",
-  index: 0,
-  reference,
-  idempotencyKey: keyOf(reference),
-  amount: item(reference).amount,
-  at
-})
+const once = PaymentsPolicy.layer(PaymentsPolicy.once)
+
+const statusOf = Effect.flatMap(PayoutQueue, (queue) => Effect.map(queue.status("invoice-1"), Option.getOrThrow))
+
+/** Why the payout is parked, and whether a request of it may have left. */
+const parkedOf = Effect.map(statusOf, (status) =>
+  status._tag === "Parked" ? [status.because, status.mayHaveLeftAt !== undefined] : [status.state]
+)
+
+/** A queue of these payments under a policy. */
+const queueOf = (
+  payments: Layer.Layer<Payments, unknown>,
+  policy: Layer.Layer<never> = once,
+  options: PayoutQueueOptions = {}
+) =>
+  PayoutQueue.layer(options).pipe(
+    Layer.provide(payments),
+    Layer.provideMerge(memory),
+    Layer.provideMerge(policy),
+    Layer.orDie
+  )
 
 describe("a process that is suspended until the horizon is over, when it has a connection and has sent nothing", () => {
   for (const [name, make] of Object.entries(transports)) {
-    const paying = Effect.fnUntraced(function* (standsFor: number, previous: ReadonlyArray<PayoutEvent>) {
+    const paying = Effect.fnUntraced(function* (suspendedFor: number, isInDoubt: boolean) {
       const { suspendFor } = yield* platformClock
       const gateway = yield* makeGateway
       gateway.script(json(record(keyOf("invoice-1")), 201))
       const payments = Payments.layer({ baseUrl: gateway.url }).pipe(
-        Layer.provide([yield* make(() => suspendFor(standsFor)), credentials, IdempotencyKeyGen.layerSequential])
+        Layer.provide([yield* make(() => suspendFor(suspendedFor)), credentials, IdempotencyKeyGen.layerSequential])
       )
-      const report = yield* Payouts.run([item("invoice-1")], { previous }).pipe(Effect.provide(payments))
-      return { report, requests: gateway.requests.length }
+      const found = yield* Effect.gen(function* () {
+        const queue = yield* PayoutQueue
+        const sql = yield* SqlClient.SqlClient
+        yield* queue.setPaused(true)
+        yield* queue.submit(item("invoice-1"))
+        const at = yield* Clock.currentTimeMillis
+        if (isInDoubt) yield* sql`UPDATE effect_pix_payouts SET may_have_left_at = ${at}, version = version + 1`
+        yield* queue.setPaused(false)
+        yield* queue.await("invoice-1")
+        return yield* parkedOf
+      }).pipe(Effect.provide(queueOf(payments)))
+      return [found, gateway.requests.length]
     })
 
-    it.live(`sends nothing over ${name}, and the payout is not sent`, () =>
-      Effect.gen(function* () {
-        const { report, requests } = yield* paying(13 * hours, [])
-        assert.deepStrictEqual(
-          report.refused.map(({ error }) => error.outcome),
-          ["NotSent"]
-        )
-        assert.strictEqual(requests, 0)
-      })
+    it.live(`sends nothing over ${name}, and no request is in doubt`, () =>
+      Effect.map(paying(13 * hours, false), (found) => assert.deepStrictEqual(found, [["WaitedTooLong", false], 0]))
     )
 
-    it.live(`sends nothing over ${name}, and a payout that an earlier run may have paid stays unknown`, () =>
-      Effect.gen(function* () {
-        const { report, requests } = yield* paying(13 * hours, [started("invoice-1", yield* DateTime.now)])
-        assert.deepStrictEqual([report.unknown.length, requests], [1, 0])
-      })
+    it.live(`sends nothing over ${name}, and a payout that may have been paid before stays in doubt`, () =>
+      Effect.map(paying(13 * hours, true), (found) => assert.deepStrictEqual(found, [["PastHorizon", true], 0]))
     )
 
     it.live(`sends over ${name} a payout whose horizon is not over`, () =>
-      Effect.gen(function* () {
-        const { report, requests } = yield* paying(0, [])
-        assert.deepStrictEqual([report.done.length, requests], [1, 1])
-      })
+      Effect.map(paying(0, false), (found) => assert.deepStrictEqual(found, [["posted"], 1]))
     )
   }
 })
@@ -112,54 +123,33 @@ const paymentsOver = (
   )
 }
 
-const once = PaymentsPolicy.layer(PaymentsPolicy.once)
 const paid = respond(201, record(keyOf("invoice-1")))
 
 describe("a process that is suspended until the horizon is over, between two steps of a call", () => {
-  it.effect("sends nothing where that is before the first attempt", () =>
-    Effect.gen(function* () {
-      const { clock, suspendFor } = yield* testClock
-      const gateway = scripted(paid)
-      const report = yield* Payouts.run([item("invoice-1")]).pipe(
-        Effect.provide(paymentsOver(gateway.layer, () => suspendFor(13 * hours))),
-        Effect.provideService(Clock.Clock, clock)
-      )
-      assert.deepStrictEqual(
-        report.refused.map(({ error }) => error.outcome),
-        ["NotSent"]
-      )
-      assert.strictEqual(gateway.sent.length, 0)
-    })
-  )
-
   for (const [when, step, attempts] of [
     ["in the wait before a retry", "wait", 1],
     ["after the wait before a retry", "attempt", 2]
   ] as const)
-    it.effect(`sends nothing more where that is ${when}, and the payout stays unknown`, () =>
+    it.effect(`sends nothing more where that is ${when}, and the payout stays in doubt`, () =>
       Effect.gen(function* () {
         const { clock, suspendFor } = yield* testClock
         const gateway = scripted(lostConnection, paid)
-        const payments = paymentsOver(gateway.layer, (attempt) => {
-          if (step === "attempt" && attempt === 2) suspendFor(13 * hours)
+        // A worker reads the credentials when it starts and before each mark, and each attempt reads them again.
+        const payments = paymentsOver(gateway.layer, (read) => {
+          if (step === "attempt" && read === 4) suspendFor(13 * hours)
         })
-        const run = yield* Payouts.run([item("invoice-1")]).pipe(
-          Effect.provide([
-            payments,
-            PaymentsPolicy.layer({ deadline: "3 days", retryWrites: Schedule.spaced("10 seconds") })
-          ]),
-          Effect.provideService(Clock.Clock, clock),
-          Effect.forkChild
-        )
-        yield* TestClock.adjust("5 seconds")
-        if (step === "wait") suspendFor(13 * hours)
-        yield* TestClock.adjust("1 minute")
-        const report = yield* Fiber.join(run)
-        assert.deepStrictEqual(
-          report.unknown.map(({ error }) => error.attempts),
-          [attempts]
-        )
-        assert.strictEqual(gateway.sent.length, 1)
+        const policy = PaymentsPolicy.layer({ deadline: "3 days", retryWrites: Schedule.spaced("10 seconds") })
+        yield* Effect.gen(function* () {
+          const queue = yield* PayoutQueue
+          yield* queue.submit(item("invoice-1"))
+          yield* TestClock.adjust("5 seconds")
+          if (step === "wait") suspendFor(13 * hours)
+          yield* TestClock.adjust("1 minute")
+          const status = yield* statusOf
+          assert.deepStrictEqual(yield* parkedOf, ["PastHorizon", true])
+          assert.strictEqual(status._tag === "Parked" && status.error?.attempts, attempts)
+          assert.strictEqual(gateway.sent.length, 1)
+        }).pipe(Effect.provide(queueOf(payments, policy)), Effect.provideService(Clock.Clock, clock))
       })
     )
 })
@@ -168,19 +158,18 @@ describe("an attempt that is not answered", () => {
   it.effect("ends at the horizon, however long the attempt timeout of the policy is", () =>
     Effect.gen(function* () {
       const gateway = scripted("silence")
-      const run = yield* Payouts.run([item("invoice-1")], { keyHorizon: "10 minutes" }).pipe(
-        Effect.provide([
-          paymentsOver(gateway.layer),
-          PaymentsPolicy.layer({ attemptTimeout: "1 hour", deadline: "2 hours" })
-        ]),
-        Effect.forkChild
-      )
-      yield* TestClock.adjust("599 seconds")
-      assert.isUndefined(run.pollUnsafe())
-      yield* TestClock.adjust("1 second")
-      const ended = run.pollUnsafe()
-      assert.isTrue(ended !== undefined && Exit.isSuccess(ended) && ended.value.unknown.length === 1)
-      assert.strictEqual(gateway.sent.length, 1)
+      const policy = PaymentsPolicy.layer({ attemptTimeout: "1 hour", deadline: "2 hours" })
+      yield* Effect.gen(function* () {
+        const queue = yield* PayoutQueue
+        yield* queue.submit(item("invoice-1"))
+        yield* TestClock.adjust("599 seconds")
+        assert.strictEqual((yield* statusOf).state, "accepted")
+        yield* TestClock.adjust("2 seconds")
+        assert.notStrictEqual((yield* statusOf).state, "accepted")
+        yield* TestClock.adjust("1 minute")
+        assert.deepStrictEqual(yield* parkedOf, ["PastHorizon", true])
+        assert.strictEqual(gateway.sent.length, 1)
+      }).pipe(Effect.provide(queueOf(paymentsOver(gateway.layer), policy, { horizon: "10 minutes" })))
     })
   )
 })

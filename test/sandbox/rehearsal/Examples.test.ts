@@ -1,9 +1,8 @@
 /** Programs of the documentation under every fault and death. */
 import { describe, test } from "@effect/vitest"
-import { Context, Effect, Layer, Schedule, Schema, Stream } from "effect"
+import { Effect, Layer, Schedule } from "effect"
 import { HttpRouter, HttpServer, HttpServerRequest } from "effect/http"
-import { Money, type Payments, Rehearsed, TransactionWait } from "effect-pix"
-import { PayoutEvent, Payouts } from "effect-pix/payouts"
+import { type Payments, Rehearsed, TransactionWait } from "effect-pix"
 import { Rehearsal } from "effect-pix/sandbox"
 import { budget, requireClean } from "../../support/rehearsals.ts"
 import { checkout, Orders } from "../../../docs/examples/checkout.ts"
@@ -42,32 +41,5 @@ describe("under every fault and death", () => {
       })
     )
     requireClean(report, 30)
-  })
-
-  test("the journal of payouts.md knows after each death what was paid", async () => {
-    class Journal extends Context.Service<Journal, Array<string>>()("Journal") {}
-    const items = Array.from({ length: 3 }, (_, i) => ({ reference: `invoice-${i}`, amount: Money.centavos(1000) }))
-    const Line = Schema.fromJsonString(Schema.toCodecJson(PayoutEvent))
-    const program = Effect.gen(function* () {
-      const lines = yield* Journal
-      const store = (event: PayoutEvent) =>
-        Effect.map(Schema.encodeEffect(Line)(event), (line) => {
-          lines.push(line)
-        })
-      for (const item of items) yield* Rehearsed.owes(item)
-      const previous = yield* Effect.forEach(lines, (line) => Schema.decodeEffect(Line)(line))
-      const events = yield* Payouts.stream(items, { previous, concurrency: 1, stopOn: [] }).pipe(
-        Stream.tap(store),
-        Stream.runCollect
-      )
-      const done = events.flatMap((event) => (event._tag === "Done" ? [event.reference] : []))
-      for (const reference of done) yield* Rehearsed.fact("paid", { reference })
-      if (done.length < items.length) return yield* Effect.fail("open" as const)
-    })
-    const later = Schedule.upTo(Schedule.spaced("1 minute"), { times: 3 })
-    const report = await Effect.runPromise(
-      Rehearsal.run(Effect.retry(program, later), { stores: Layer.sync(Journal, () => []), ...budget })
-    )
-    requireClean(report, 50)
   })
 })
