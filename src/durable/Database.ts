@@ -145,6 +145,10 @@ export const requireOwnTransaction = ({ sql }: Database, operation: string): Eff
       : Effect.fail(new ForeignTransaction({ operation }))
   )
 
+/** Whether the calling fiber is in a transaction of this client. */
+export const isInTransaction = ({ sql }: Database): Effect.Effect<boolean> =>
+  Effect.map(CurrentTransaction, (current) => current?.key === sql.transactionService.key)
+
 /** Fails with the database's error where Effect has made a defect of it, which no retry would see. */
 const failWithDefect = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R> =>
   Effect.catchCause(effect, (cause): Effect.Effect<never, E | SqlError> => {
