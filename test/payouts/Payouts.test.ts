@@ -406,27 +406,39 @@ describe("a row of a sheet", () => {
     }).pipe(Effect.provide(queueOver(bank)))
   })
 
-  it.effect("that is under way when its run ends, and is told to wait, is not sent again without a run", () => {
-    const goOn = Deferred.makeUnsafe<void>()
-    const bank = bankOf({ a: [{ status: 429, headers: { "retry-after": "1" } }] })
-    const slow = Layer.effect(
-      Payments,
-      Effect.map(Payments, (payments) => ({
-        ...payments,
-        requestWithdrawal: (...given: Parameters<typeof payments.requestWithdrawal>) =>
-          Effect.andThen(Deferred.await(goOn), payments.requestWithdrawal(...given))
-      }))
-    )
-    const payments = Layer.provideMerge(slow, bank.payments)
-    return Effect.gen(function* () {
-      const report = yield* run(sheet("a"), { waitFor: "2 seconds" })
-      assert.deepStrictEqual(report, { open: ["a"] })
-      yield* Deferred.succeed(goOn, undefined)
-      yield* settle
-      yield* TestClock.adjust("1 hour")
-      assert.deepStrictEqual([yield* becauseOf("a"), bank.requests("a")], ["RunEnded", 1])
-    }).pipe(Effect.provide(queueOver({ payments })))
-  })
+  it.effect(
+    "that is under way when its run ends, and is told to wait, is not sent again, also while its end is read",
+    () => {
+      const goOn = Deferred.makeUnsafe<void>()
+      const bank = bankOf({ a: [{ status: 429, headers: { "retry-after": "1" } }] })
+      const slow = Layer.effect(
+        Payments,
+        Effect.map(Payments, (payments) => ({
+          ...payments,
+          requestWithdrawal: (...given: Parameters<typeof payments.requestWithdrawal>) =>
+            Effect.andThen(Deferred.await(goOn), payments.requestWithdrawal(...given))
+        }))
+      )
+      const payments = Layer.provideMerge(slow, bank.payments)
+      return Effect.gen(function* () {
+        const states: Array<string> = []
+        const reading = Stream.runForEach(Payouts.stream(sheet("a"), { waitFor: "2 seconds" }), ({ state }) => {
+          states.push(state)
+          return Effect.sleep("1 hour")
+        })
+        yield* Effect.forkChild(reading)
+        yield* settle
+        yield* TestClock.adjust("3 seconds")
+        yield* settle
+        assert.deepStrictEqual(states, ["accepted"])
+        yield* TestClock.adjust("10 seconds")
+        yield* Deferred.succeed(goOn, undefined)
+        yield* settle
+        yield* TestClock.adjust("10 minutes")
+        assert.deepStrictEqual([yield* becauseOf("a"), bank.requests("a")], ["RunEnded", 1])
+      }).pipe(Effect.provide(queueOver({ payments })))
+    }
+  )
 
   it.effect("that submit accepted is not bound to a run that lists it", () => {
     const bank = bankOf({ a: [{ status: 429, headers: { "retry-after": "30" } }] })
