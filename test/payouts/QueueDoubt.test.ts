@@ -143,7 +143,7 @@ describe("a worker that is stopped", () => {
       yield* Deferred.await(locked)
       yield* Deferred.succeed(call.answer, record(call.key))
       const writing = sql`SELECT 1 FROM pg_stat_activity
-        WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%UPDATE "effect_pix_payouts"%'`
+        WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%INSERT INTO "effect_pix_payout_history"%'`
       yield* Effect.repeat(writing, { until: (rows) => rows.length === 1 })
       const stopped = yield* stop
       for (const rows of yield* Effect.replicateEffect(writing, 50)) assert.strictEqual(rows.length, 1)

@@ -1,6 +1,6 @@
 // Opens a SQLite file in another process, and prints the result: `node openSqlite.ts <filename>`. With `hold` it then writes
 // rows until it is killed, and prints the number of each that was committed.
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Logger } from "effect"
 import { SqlClient } from "effect/sql"
 import { layer } from "../../src/node/NodeSqlite.ts"
 
@@ -22,6 +22,8 @@ await Effect.runPromise(
   (hold === undefined ? Layer.build(layer({ filename })) : Effect.provide(write, layer({ filename }))).pipe(
     Effect.andThen(opened),
     Effect.scoped,
+    // The line that names the file is no row.
+    Effect.provide(Logger.layer([])),
     Effect.catch((error) => Effect.sync(() => console.log(`${error._tag}: ${error.message}`)))
   )
 )
