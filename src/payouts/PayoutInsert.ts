@@ -24,9 +24,9 @@ declare module "./PayoutInsert.ts" {}
 import * as Result from "effect/Result"
 import { invalidWithdrawal } from "../contract/WithdrawalCheck.ts"
 import type { BelowMinimum, InvalidRequest } from "../contract/PaymentsError.ts"
-import { badAccountName, defaultAccount, isAccountName } from "./internal/queue/account.ts"
 import { type Submission, submission } from "./internal/queue/request.ts"
 import type { PayoutItem } from "./Payout.ts"
+import { badAccountName, defaultAccount, isAccountName } from "./PayoutQueueOptions.ts"
 
 const columns = Object.values({
   account: "account",

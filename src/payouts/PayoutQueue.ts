@@ -59,7 +59,7 @@ import type { ConfigurationError } from "../contract/ConfigurationError.ts"
 import type { BelowMinimum, InvalidRequest } from "../contract/PaymentsError.ts"
 import { database, type DatabaseError, type ForeignTransaction, mapDatabaseError } from "../durable/Database.ts"
 import type { StepOptions } from "../durable/Step.ts"
-import { migrate } from "../durable/Tables.ts"
+import { migrate, requireNewest } from "../durable/Tables.ts"
 import { makeClient } from "./internal/queue/client.ts"
 import { makeSheet, registerSheet } from "./internal/sheet.ts"
 import { makeCore } from "./internal/queue/core.ts"
@@ -218,6 +218,10 @@ export class PayoutQueue extends Context.Service<
       Effect.flatMap(makeSql(options), ({ client, start }) => Effect.as(start, client))
     )
 }
+
+/** Fails unless the tables are of this version, and changes none: for the command. */
+export const requireTables: Effect.Effect<void, ConfigurationError | DatabaseError, SqlClient.SqlClient> =
+  mapDatabaseError("open")(requireNewest(tables))
 
 const unsealed: Seal = { seal: Effect.succeed, open: Effect.succeed }
 

@@ -98,6 +98,31 @@ describe.each(databases)("payouts in %s", (_, database) => {
     })
   )
 
+  it.live("whom a payout pays is shown as far as it is stored, and sums are exact beyond the safe integers", () =>
+    Effect.gen(function* () {
+      const { client, env } = yield* database
+      yield* Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        yield* fill
+        yield* PayoutQueue.use((queue) => queue.submit({ reference: "own", amount: Money.centavos(1000) }))
+        yield* sql`UPDATE effect_pix_payouts SET request = NULL WHERE reference = 'posted'`
+        yield* sql`UPDATE effect_pix_payouts SET request = 'sealed:1f8b' WHERE reference = 'refused'`
+        yield* sql`UPDATE effect_pix_payouts SET amount = ${Number.MAX_SAFE_INTEGER} WHERE state = 'accepted'`
+      }).pipe(Effect.provide(asking(client)), Effect.orDie)
+      for (const [reference, payee] of [
+        ["parked", "***"],
+        ["own", "the company's own PIX key"],
+        ["posted", "forgotten"],
+        ["refused", "sealed by the program"]
+      ] as const) {
+        const shown = yield* run(["payouts", "show", reference], env)
+        expect(lines(shown.stdout).find((line) => line.startsWith("To "))).toContain(payee)
+      }
+      const { stderr } = yield* run(["payouts", "list", "--state", "accepted"], env)
+      expect(lines(stderr)).toEqual(["2 accepted, R$ 180.143.985.094.819,82"])
+    })
+  )
+
   it.live(
     "the account of --account is meant by every command, and one that the database does not know is refused",
     () =>

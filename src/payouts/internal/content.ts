@@ -16,7 +16,7 @@ import type { WithdrawalRequest } from "../../contract/Withdrawal.ts"
 import { invalidWithdrawal, pairOf } from "../../contract/WithdrawalCheck.ts"
 import { Centavos } from "../../pix/Money.ts"
 import { type PayoutItem, ReferenceConflict } from "../Payout.ts"
-import { defaultAccount } from "./queue/account.ts"
+import { defaultAccount } from "../PayoutQueueOptions.ts"
 
 /** Sorts the fields of an object, so that their order does not change the text. */
 const sorted = (_: string, value: unknown): unknown =>

@@ -1,7 +1,7 @@
 /** The account of `--account`, for every command of the queue. */
 import * as Flag from "effect/cli/Flag"
 import * as Context from "effect/Context"
-import { badAccountName, defaultAccount, isAccountName } from "../../../payouts/StoredPayouts.ts"
+import { badAccountName, defaultAccount, isAccountName } from "../../../payouts/PayoutQueueOptions.ts"
 
 export const GivenAccount = Context.Reference<string>("effect-pix/GivenAccount", { defaultValue: () => defaultAccount })
 

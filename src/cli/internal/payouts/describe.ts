@@ -1,9 +1,7 @@
-/** A payout of the queue in words and as data. Its reference is shown, since it is the user's own. Its payee is masked. */
+/** A payout of the queue in words and as data. Its reference is shown, since it is the user's own. */
 import type * as DateTime from "effect/DateTime"
 import type { PauseChange } from "../../../payouts/PayoutHistory.ts"
 import type { PayoutStatus } from "../../../payouts/PayoutStatus.ts"
-import type { Stored } from "../../../payouts/StoredPayouts.ts"
-import * as PixKey from "../../../pix/PixKey.ts"
 import { inBoth } from "../amount.ts"
 import { ageOf, fieldLines, plain, time } from "../text.ts"
 
@@ -12,15 +10,6 @@ export const reasonOf = (status: PayoutStatus): string => {
   const because = "because" in status ? [status.because] : []
   const error = "error" in status && status.error !== undefined ? [status.error._tag] : []
   return [...because, ...error].join(", ")
-}
-
-/** The payee of a stored request: masked, or with `full` as it was given. */
-export const payeeOf = (stored: Stored | undefined, full: boolean): string => {
-  if (stored === undefined || stored === "Forgotten") return "forgotten"
-  if (stored === "Sealed") return "sealed by the program"
-  const { pixKey } = stored
-  if (pixKey === undefined) return "the company's own PIX key"
-  return full ? `${pixKey._tag === "PixKey" ? pixKey.type : "key"} ${PixKey.value(pixKey)}` : String(pixKey)
 }
 
 /** A pause in one sentence. */

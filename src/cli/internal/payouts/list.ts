@@ -5,15 +5,13 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { PayoutQueue } from "../../../payouts/PayoutQueue.ts"
 import { PayoutState, type PayoutStatus } from "../../../payouts/PayoutStatus.ts"
-import { totals } from "../../../payouts/StoredPayouts.ts"
 import * as Money from "../../../pix/Money.ts"
 import { notRead } from "../database.ts"
 import { hasReader, note, write } from "../output.ts"
 import { ageOf, jsonLine, tableRow } from "../text.ts"
-import { GivenAccount } from "./account.ts"
 import { dataOf, reasonOf, textOfPause } from "./describe.ts"
 import { layerReading, pauseOf } from "./queue.ts"
-import { textOfState } from "./sum.ts"
+import { textOfState, totals } from "./sum.ts"
 
 /** The states that need a person, the most urgent first. */
 const waiting: ReadonlyArray<PayoutState> = ["parked", "unknown", "accepted"]
@@ -64,7 +62,7 @@ export const run = Effect.fnUntraced(function* ({
     Stream.runForEachWhile((statuses) => Effect.map(write(statuses.map(lineOf).join("")), hasReader))
   )
   if (!hasReader()) return
-  const sums = yield* Effect.mapError(totals(yield* GivenAccount), notRead)
+  const sums = yield* totals
   const found = statesOf(state).flatMap((one) => {
     const sum = sums.get(one)
     return sum === undefined ? [] : [{ state: one, ...sum }]

@@ -2,15 +2,13 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { PayoutQueue } from "../../../payouts/PayoutQueue.ts"
-import { totals } from "../../../payouts/StoredPayouts.ts"
-import { doubtful, notRead } from "../database.ts"
+import { doubtful } from "../database.ts"
 import { whyOf, type Words } from "../flags.ts"
 import { writeResult } from "../output.ts"
 import { perform } from "../perform.ts"
-import { GivenAccount } from "./account.ts"
 import { textOfPause } from "./describe.ts"
 import { layerQueue, pauseOf } from "./queue.ts"
-import { textOfSum } from "./sum.ts"
+import { textOfSum, totals } from "./sum.ts"
 
 interface Input extends Words {
   readonly json: boolean
@@ -20,7 +18,7 @@ interface Input extends Words {
 const running = "The workers are not paused."
 
 /** What is sent when the workers continue. */
-const waitingText = Effect.map(Effect.mapError(Effect.flatMap(GivenAccount, totals), notRead), (sums) => {
+const waitingText = Effect.map(totals, (sums) => {
   const texts = [
     ["never answered", sums.get("accepted")],
     ["in doubt, under the same key", sums.get("unknown")]

@@ -2,13 +2,29 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type { DatabaseError } from "../../../durable/Database.ts"
-import { PayoutQueue } from "../../../payouts/PayoutQueue.ts"
+import * as SqlClient from "effect/sql/SqlClient"
+import * as Settings from "../../../contract/Settings.ts"
+import { type DatabaseError, mapDatabaseError } from "../../../durable/Database.ts"
+import { PayoutQueue, requireTables } from "../../../payouts/PayoutQueue.ts"
 import { PayoutNotFound } from "../../../payouts/PayoutStatus.ts"
-import { requireAccount, requireTables } from "../../../payouts/StoredPayouts.ts"
 import { failingAs, layerDatabase, notRead, notReadable } from "../database.ts"
 import { codes, type Failed, failed } from "../exit.ts"
 import { GivenAccount } from "./account.ts"
+
+/** Fails unless the account is known: a step on another one would change nothing, and look as if it had. */
+const requireAccount = Effect.fnUntraced(function* (account: string) {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql<{ readonly account: string }>`SELECT account AS "account" 
+    FROM effect_pix_payout_accounts
+    UNION SELECT CAST(${account} AS VARCHAR(32)) WHERE EXISTS (SELECT 1 FROM effect_pix_payouts WHERE account = ${account})
+    ORDER BY account`
+  const known = rows.map((row) => row.account)
+  if (known.includes(account)) return
+  return yield* Settings.wrong(
+    "account",
+    `${account} has no payouts in this database, which has the accounts: ${known.join(", ")}`
+  )
+}, mapDatabaseError("open"))
 
 /**
  * The horizon is that of the workers, which is stored. Where none began yet it is endless, since one that is shorter than

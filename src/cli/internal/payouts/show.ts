@@ -1,22 +1,38 @@
-/** Runs `effect-pix payouts show`. */
+/** Runs `effect-pix payouts show`: a payout, its history, and whom it pays, masked unless `--full` is given. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import * as SqlClient from "effect/sql/SqlClient"
+import { WithdrawalRequestBody } from "../../../contract/Withdrawal.ts"
+import { mapDatabaseError } from "../../../durable/Database.ts"
 import { PayoutChange } from "../../../payouts/PayoutHistory.ts"
 import { PayoutQueue } from "../../../payouts/PayoutQueue.ts"
 import * as PixKey from "../../../pix/PixKey.ts"
-import { requests, type Stored } from "../../../payouts/StoredPayouts.ts"
 import { notRead } from "../database.ts"
 import { writeResult } from "../output.ts"
 import { plain, time } from "../text.ts"
 import { GivenAccount } from "./account.ts"
-import { dataOf, payeeOf, textOf } from "./describe.ts"
+import { dataOf, textOf } from "./describe.ts"
 import { find, layerReading } from "./queue.ts"
 
-const keyOf = (stored: Stored | undefined, full: boolean) => {
-  if (typeof stored !== "object" || stored.pixKey === undefined) return undefined
-  return full ? PixKey.value(stored.pixKey) : String(stored.pixKey)
-}
+const decodeRequest = Schema.decodeUnknownOption(Schema.fromJsonString(WithdrawalRequestBody))
+
+/** Whom a payout pays, by its stored request, and the PIX key of that: masked, or with `full` as it was given. */
+const payeeOf = Effect.fnUntraced(function* (key: string, full: boolean) {
+  const sql = yield* SqlClient.SqlClient
+  const [row] = yield* sql<{ readonly request: string | null }>`SELECT request AS "request" FROM effect_pix_payouts
+    WHERE account = ${yield* GivenAccount} AND idempotency_key = ${key}`
+  if (row === undefined || row.request === null) return { text: "forgotten" }
+  const request = decodeRequest(row.request)
+  // It was sealed, or a newer version wrote it.
+  if (Option.isNone(request)) return { text: "sealed by the program" }
+  const { pixKey, pixKeyType = "" } = request.value
+  if (pixKey === undefined) return { text: "the company's own PIX key" }
+  const read = PixKey.read(pixKey, pixKeyType)
+  if (!full) return { text: String(read), pixKey: String(read) }
+  return { text: `${read._tag === "PixKey" ? read.type : "key"} ${PixKey.value(read)}`, pixKey: PixKey.value(read) }
+}, mapDatabaseError("read"))
 
 const encodeChange = Schema.encodeSync(Schema.toCodecJson(PayoutChange))
 
@@ -46,19 +62,15 @@ export const run = Effect.fnUntraced(function* ({
   readonly reference: string
 }) {
   const status = yield* find(reference)
-  const stored = (yield* Effect.mapError(requests(yield* GivenAccount, [status.idempotencyKey]), notRead)).get(
-    status.idempotencyKey
-  )
+  const payee = yield* Effect.mapError(payeeOf(status.idempotencyKey, full), notRead)
   const history = yield* Effect.flatMap(PayoutQueue, (queue) =>
     Effect.mapError(queue.history(status.reference), notRead)
   )
   const now = yield* Clock.currentTimeMillis
-  const text = [textOf(status, now, payeeOf(stored, full)), ...history.map((change) => `  ${lineOf(change)}`)].join(
-    "\n"
-  )
+  const text = [textOf(status, now, payee.text), ...history.map((change) => `  ${lineOf(change)}`)].join("\n")
   yield* writeResult(
     json,
-    { ...dataOf(status), pixKey: keyOf(stored, full), history: history.map((change) => encodeChange(change)) },
+    { ...dataOf(status), pixKey: payee.pixKey, history: history.map((change) => encodeChange(change)) },
     text
   )
 }, Effect.provide(layerReading))

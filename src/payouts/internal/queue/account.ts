@@ -4,20 +4,8 @@
  */
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { Bool, Int, orNull, startingAt } from "./columns.ts"
-
-/** The account of a queue without the option `account`. */
-export const defaultAccount = "default"
-
-/** The name of an account: it has no slash, so that no key is that of two accounts. */
-export const isAccountName = (name: unknown): name is string =>
-  Predicate.isString(name) && /^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$/.test(name)
-
-/** What is wrong with another name. */
-export const badAccountName =
-  "must be 1 to 32 letters, digits, dots, hyphens or underscores, and begin with a letter or a digit"
 
 /** Where the day of a cap begins. */
 export const zone = DateTime.zoneMakeNamedUnsafe("America/Sao_Paulo")

@@ -4,8 +4,7 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Check from "../../../contract/Settings.ts"
-import { badAccountName, defaultAccount, isAccountName } from "./account.ts"
-import type { PayoutQueueOptions } from "../../PayoutQueueOptions.ts"
+import { badAccountName, defaultAccount, isAccountName, type PayoutQueueOptions } from "../../PayoutQueueOptions.ts"
 
 const millis = (setting: string, input: Duration.Input) => Effect.map(Check.period(setting, input), Duration.toMillis)
 
