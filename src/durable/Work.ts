@@ -72,8 +72,8 @@ export const makeWarn = (text: string): ((cause: Cause.Cause<unknown>) => Effect
 export const noAnswer = (name: string): string => `${name}: the queue did not answer, it is polled again`
 
 /**
- * Makes `TryAgain` of a defect, and of a step that was interrupted by another fiber, for example when the user's pool closed.
- * It is logged in the trace of the calling fiber, without the defect's message.
+ * A defect fails with `TryAgain`, and so does a step that was interrupted by another fiber, for example when the user's pool
+ * closed. It is logged in the trace of the calling fiber, without the defect's message.
  */
 export const orTryAgain =
   (

@@ -123,7 +123,7 @@ export class PayoutsNotAccepted extends legible(
   }
 }
 
-/** Why no money moved: every failure of `requestWithdrawal` whose outcome is `NotSent` or `Rejected`. */
+/** Why a request moved no money: every failure of `requestWithdrawal` whose outcome is `NotSent` or `Rejected`. */
 export const PayoutRefusal = Schema.Union([
   InvalidRequest,
   ...WithdrawalRefusal.members,

@@ -7,7 +7,10 @@ import { IdempotencyConflict, OutcomeUnknown } from "../contract/PaymentsError.t
 import { Centavos } from "../pix/Money.ts"
 import { PayoutRefusal } from "./Payout.ts"
 
-/** The states of a payout in the queue, as the table spells them. */
+/**
+ * The states of a payout in the queue, as the table spells them: see `PayoutStatus`. `refused` means that no request of this queue
+ * moved money; a single call, or another file, may have used the reference.
+ */
 export const PayoutState = Schema.Literals(["accepted", "posted", "settled", "failed", "refused", "unknown", "parked"])
 /** See the schema of the same name. */
 export type PayoutState = typeof PayoutState.Type
@@ -23,11 +26,11 @@ export type PayoutState = typeof PayoutState.Type
  * - `OtherClientId`: a request of it may have left under another client id, base URL or company than those of the worker
  *   now. A key belongs to these, so another request could pay twice.
  * - `WaitedTooLong`: it could not be sent for longer than the horizon after its first request, or after the last step of a
- *   person who wanted it sent. No money moved. Waiting for a cap or a pause is not counted.
+ *   person who wanted it sent. No request of this queue moved money. Waiting for a cap or a pause is not counted.
  * - `OtherPayee`: the service answered with success, but for another PIX key or another company than those that were asked
  *   for. MONEY MAY HAVE MOVED. Another company pauses the account too.
- * - `RunEnded`: the `Payouts.run` whose sheet it is on ended before it was sent. No money moved. The next run of its reference
- *   takes it up.
+ * - `RunEnded`: the `Payouts.run` whose sheet it is on ended before it was sent. No request of this queue moved money. The
+ *   next run of its reference takes it up.
  * - `LooksAlike`: another reference of the last hours has the same PIX key and the same amount (`alike` of the queue). Nothing
  *   was sent. Resume it if it is another payout.
  */
@@ -79,7 +82,7 @@ const common = {
   /** In centavos. */
   amount: Centavos,
   submittedAt: Schema.DateTimeUtcFromString,
-  /** When its state was last written. */
+  /** When its row was last changed: by a step, a request or an answer, or since it has to wait. */
   updatedAt: Schema.DateTimeUtcFromString
 }
 /** When the first request whose result is not known may have left. Absent: no request of it is in doubt. */
@@ -130,7 +133,7 @@ interface Parked extends Schema.Schema.Type<typeof Parked> {}
  *
  * | state | meaning |
  * |---|---|
- * | `accepted` | it will be sent; `error` is why the last request moved no money, with `mayHaveLeftAt` one is under way |
+ * | `accepted` | it will be sent; `error` is why its last request moved none, with `mayHaveLeftAt` one is under way |
  * | `posted` | the service recorded it. That is not paid: it shows only `Awaiting`, and has no lookup of a withdrawal |
  * | `settled`, `failed` | a person who knows how it ended used `settle`; with `withdrawalId` the service recorded it |
  * | `refused` | no request of this queue moved money; a single call, or another file, may have used the reference. `error` says why; `retry` sends it again |

@@ -118,7 +118,7 @@ const settingsOf = Effect.fnUntraced(function* ({ allowAlike = [], waitFor = "5 
   return { run, wait }
 })
 
-const theSheet = Effect.flatMap(PayoutQueue, (queue) => {
+const findSheet = Effect.flatMap(PayoutQueue, (queue) => {
   const sheet = sheetOf(queue)
   return sheet === undefined
     ? Effect.die(new Error("A run needs the PayoutQueue of its own layers, and this one is wrapped or a mock."))
@@ -161,7 +161,7 @@ export const stream = (
 ): Stream.Stream<PayoutStatus, Failure, PayoutQueue> =>
   Effect.gen(function* () {
     const { run, wait } = yield* settingsOf(options)
-    const sheet = yield* theSheet
+    const sheet = yield* findSheet
     const atWork = yield* sheet.begin([...items], run)
     return Stream.paginate(atWork.keys, (keys) =>
       Effect.map(nextOf(atWork, keys, wait), (rows) => {
@@ -218,7 +218,7 @@ export const plan = (
 ): Effect.Effect<PayoutPlan, InvalidRequest | ForeignTransaction | DatabaseError, PayoutQueue> =>
   Effect.gen(function* () {
     const { run } = yield* settingsOf(options)
-    const sheet = yield* theSheet
+    const sheet = yield* findSheet
     const lines = [...items]
     const { earlier, wrong } = yield* sheet.plan(lines, run)
     // The same line twice is one payout.

@@ -2,7 +2,7 @@
  * Sheets: rows of the queue that are sent only while a run of them is at work.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Exit, Fiber, Layer, Logger, Option, Scope, Stream } from "effect"
+import { Deferred, Effect, Exit, Fiber, Layer, Logger, Option, References, Scope, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { mkdtempSync } from "node:fs"
@@ -21,6 +21,7 @@ import {
 } from "effect-pix/payouts"
 import { makeBank, type Misbehaviour, type Received } from "../support/bank.ts"
 import { databases } from "../support/database.ts"
+import { compareLines } from "../support/documented.ts"
 import { makeWarnings, settle } from "../support/payoutQueue.ts"
 
 /** A line of its own amount and key. */
@@ -704,8 +705,14 @@ describe("a payout that looks like another", () => {
 describe("the embedded database", () => {
   it.live("logs the absolute path of its file, and whether it was created", () =>
     Effect.gen(function* () {
-      const lines: Array<string> = []
-      const logger = Logger.layer([Logger.make(({ message }) => void lines.push(String(message)))])
+      const lines: Array<Parameters<typeof compareLines>[0][number]> = []
+      const logger = Logger.layer([
+        Logger.make(({ fiber, logLevel, message }) => {
+          const attributes = fiber.getRef(References.CurrentLogAnnotations)
+          const line = { level: logLevel, message: String(message), attributes, traceId: undefined, spanId: undefined }
+          if (line.message.startsWith("NodeSqlite")) lines.push(line)
+        })
+      ])
       const folder = mkdtempSync(join(tmpdir(), "effect-pix-"))
       const filename = join(folder, "folha.db")
       const open = Effect.asVoid(
@@ -714,9 +721,11 @@ describe("the embedded database", () => {
       yield* open
       yield* open
       assert.deepStrictEqual(
-        lines.filter((text) => text.startsWith("NodeSqlite")),
+        lines.map(({ message }) => message),
         [`NodeSqlite: ${filename} was created.`, `NodeSqlite: ${filename} was opened.`]
       )
+      const page = compareLines(lines, "node")
+      assert.deepStrictEqual(page.exported, page.documented)
     })
   )
 })

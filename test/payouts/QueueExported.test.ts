@@ -64,6 +64,11 @@ const incidents = Effect.gen(function* () {
   }).pipe(Effect.provide(Layer.fresh(PayoutQueue.layerClient())))
   yield* Effect.gen(function* () {
     const queue = yield* PayoutQueue
+    yield* queue.submitMany([payout("twin", 5000), payout("other twin", 5000)])
+    // oxlint-disable-next-line no-thenable -- the name of the option; no promise resolves with it
+  }).pipe(Effect.provide(Layer.fresh(PayoutQueue.layerClient({ alike: { within: "1 hour", then: "park" } }))))
+  yield* Effect.gen(function* () {
+    const queue = yield* PayoutQueue
     yield* queue.submit(payout("posted"))
     for (const reference of ["posted", "waiting", "resumed"]) yield* queue.await(reference)
     yield* queue.submit(payout("too much", cap + 1))
@@ -197,20 +202,23 @@ describe("what the queue of payouts exports", () => {
     })
   )
 
-  it.live("a line about one payout has the trace of its send, and the attributes that its span has", () =>
-    Effect.gen(function* () {
-      const { lines, spans } = yield* exported
-      const about = lines.filter(
-        ({ attributes, message }) => "payments.reference" in attributes && /payout|Payouts/.test(message)
-      )
-      assert.isAtLeast(about.length, 8)
-      for (const { attributes, message, traceId } of about) {
-        const send = spans.find((span) => span.name === "PayoutQueue.send" && span.traceId === traceId)
-        for (const name of ["payments.reference", "payments.operation", "payments.idempotency_key_hash"]) {
-          assert.strictEqual(send?.attributes[name], attributes[name], message)
+  it.live(
+    "a line about one payout that a worker handles has the trace of its send, and the attributes that its span has",
+    () =>
+      Effect.gen(function* () {
+        const { lines, spans } = yield* exported
+        const about = lines.filter(
+          ({ attributes, message }) =>
+            "payments.reference" in attributes && /payout|Payouts/.test(message) && !message.includes("LooksAlike")
+        )
+        assert.isAtLeast(about.length, 8)
+        for (const { attributes, message, traceId } of about) {
+          const send = spans.find((span) => span.name === "PayoutQueue.send" && span.traceId === traceId)
+          for (const name of ["payments.reference", "payments.operation", "payments.idempotency_key_hash"]) {
+            assert.strictEqual(send?.attributes[name], attributes[name], message)
+          }
         }
-      }
-    })
+      })
   )
 
   it.live("no span, line or metric has the words of an operator's step, or a payee's data", () =>

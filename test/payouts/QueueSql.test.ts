@@ -243,11 +243,11 @@ describe("a worker that is stopped", () => {
       })
       const [stopped, other] = [yield* connect, yield* connect]
       const holds = yield* Deferred.make<void>()
-      const spends = Effect.andThen(stopped.accounts.spend(1000, 5000), Deferred.succeed(holds, undefined))
+      const spends = Effect.andThen(stopped.accounts.addToDay(1000, 5000), Deferred.succeed(holds, undefined))
       yield* Effect.forkScoped(stopped.shortTransaction(Effect.andThen(spends, Effect.never)))
       yield* Deferred.await(holds)
       // What the other one counted is undone.
-      assert.isDefined(yield* other.shortTransaction(other.accounts.spend(5000, 5000)))
+      assert.isDefined(yield* other.shortTransaction(other.accounts.addToDay(5000, 5000)))
     })
   )
 })

@@ -2,9 +2,9 @@
  * Payouts that cannot be sent now: what they wait for, for how long, and what a person may say of one that may have left.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Effect, Exit, Layer, Metric, Option, References, Scope, Stream } from "effect"
+import { Context, Effect, Exit, Fiber, Layer, Metric, Option, References, Scope, Stream } from "effect"
 import { PaymentsPolicy } from "effect-pix"
-import { PayoutQueue, type PayoutQueueOptions } from "effect-pix/payouts"
+import { PayoutQueue, type PayoutQueueOptions, Payouts } from "effect-pix/payouts"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { makeBank, type Misbehaviour } from "../support/bank.ts"
@@ -77,8 +77,39 @@ const delayed = Effect.map(Metric.snapshot, (metrics) => {
   return found
 })
 
+/** How many payouts are counted as parked for a person. */
+const parked = Effect.map(Metric.snapshot, (metrics) => {
+  const found = metrics.find(
+    ({ attributes, id }) => id === "effect_pix_payout_queue_waiting" && attributes?.["state"] === "parked"
+  )
+  return found?.type === "Gauge" ? Number(found.state.value) : undefined
+})
+
 /** A poll that does not slow hours of the test's clock down. */
 const slow = { poll: "5 minutes", lease: "10 minutes" } as const
+
+describe("a line of a sheet whose run has ended", () => {
+  test("waits for the next run, and is not counted with the payouts that wait for a person", ({ lines, queue }) =>
+    Effect.gen(function* () {
+      yield* queue.submit(payout("invoice-1"))
+      yield* queue.setPaused(true)
+      yield* queue.park("invoice-1")
+      const run = yield* Effect.forkChild(
+        Effect.provideService(Payouts.run([payout("line-1", 2000)]), PayoutQueue, queue)
+      )
+      yield* TestClock.adjust("1 second")
+      yield* Fiber.interrupt(run)
+      yield* queue.setPaused(false)
+      yield* TestClock.adjust("2 minutes")
+      assert.strictEqual(yield* shownOf(queue, "line-1"), "parked RunEnded")
+      assert.deepStrictEqual(yield* delayed, { RunEnded: [1, 2000] })
+      assert.strictEqual(yield* parked, 1)
+      assert.sameMembers(lines, [
+        "A payout is not sent: the run of its sheet is over",
+        '1 payout(s) wait for a person: list({ state: "parked" }) names them.'
+      ])
+    }))
+})
 
 describe("an account without a balance", () => {
   test(

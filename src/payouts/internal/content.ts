@@ -1,9 +1,9 @@
 /**
- * A short check of the request of a payout, so that a later run notices another request under the same reference without a
- * stored PIX key.
+ * A short check of the request of a payout, by which another request under the same reference is noticed without a stored PIX
+ * key.
  *
  * The check has only twelve bits. There are so few CPFs and phone numbers that a full hash of a PIX key would reveal the
- * key. A reader of the events learns twelve bits of the request. One change in 4096 is missed.
+ * key. A reader of the table learns twelve bits of the request. One change in 4096 is missed.
  */
 import { identity } from "effect/Function"
 import * as Option from "effect/Option"

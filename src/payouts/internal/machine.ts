@@ -1,6 +1,5 @@
 /**
- * The state machine of a payout, for runs and for the queue: what is known of it, how it may be sent next, and what is known
- * after an answer. Nothing here reads or writes.
+ * The state machine of a payout: what is known of it, how it may be sent next, and what is known after an answer. Nothing here reads or writes.
  *
  * A payout is clean while no request of it can have been executed, and in doubt since the first request that may have
  * been. In doubt no refusal proves that nothing moved; only a success ends a doubt.
@@ -27,7 +26,11 @@ export type Known =
   | { readonly _tag: "Unknown"; readonly error: Unclear }
 
 /** The failure of a request whose result is not known, or whose stored failure cannot be read. */
-export const unseen = (idempotencyKey: string, reason: "Interrupted" | "Unrecognised", attempts = 1): OutcomeUnknown =>
+export const makeOutcomeUnknown = (
+  idempotencyKey: string,
+  reason: "Interrupted" | "Unrecognised",
+  attempts = 1
+): OutcomeUnknown =>
   new OutcomeUnknown({ operation: "requestWithdrawal", attempts, idempotencyKey, outcome: "Unknown", reason })
 
 /**
@@ -37,7 +40,7 @@ export const unseen = (idempotencyKey: string, reason: "Interrupted" | "Unrecogn
 export const optionsOf = (idempotencyKey: string, mayHaveLeftAt: number | null): WriteOptions => {
   if (mayHaveLeftAt === null) return { idempotencyKey }
   const after = new OutcomeUnknown({
-    ...unseen(idempotencyKey, "Interrupted"),
+    ...makeOutcomeUnknown(idempotencyKey, "Interrupted"),
     firstSentAt: DateTime.makeUnsafe(mayHaveLeftAt)
   })
   return { idempotencyKey, earlier: "Unknown", after }
@@ -98,7 +101,7 @@ export const ofCompany = (
   const issues = [{ path: "companyId", problem: "is not the company of the account" }]
   const seen = { id: String(answer.success.id) }
   return Result.fail(
-    new OutcomeUnknown({ ...unseen(idempotencyKey, "Unrecognised"), reason: "NotAsAsked", issues, seen })
+    new OutcomeUnknown({ ...makeOutcomeUnknown(idempotencyKey, "Unrecognised"), reason: "NotAsAsked", issues, seen })
   )
 }
 

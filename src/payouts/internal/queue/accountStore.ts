@@ -152,7 +152,7 @@ export const makeAccountStore = (database: Database, account: string) => {
       ),
 
     /** Adds to the sum of today and returns the day; `undefined` where the sum would exceed the cap. */
-    spend: (amount: number, cap: number): Effect.Effect<string | undefined, SqlError> =>
+    addToDay: (amount: number, cap: number): Effect.Effect<string | undefined, SqlError> =>
       Effect.flatMap(
         today,
         (day) => sql<{ readonly day: string }>`INSERT INTO ${days} (account, day, spent)
@@ -161,7 +161,7 @@ export const makeAccountStore = (database: Database, account: string) => {
           WHERE ${days}.spent + excluded.spent <= CAST(${cap} AS BIGINT) RETURNING day AS "day"`
       ).pipe(Effect.map(([row]) => row?.day)),
     /** Subtracts from the sum of a day. */
-    unspend: (day: string, amount: number) =>
+    subtractFromDay: (day: string, amount: number) =>
       Effect.asVoid(
         sql`UPDATE ${days} SET spent = spent - CAST(${amount} AS BIGINT) WHERE account = ${account} AND day = ${day}`
       ),

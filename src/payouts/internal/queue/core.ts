@@ -43,7 +43,7 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { poll }: Set
       Effect.scoped,
       Effect.when(RcMap.has(awaited, key))
     )
-  const look = Effect.gen(function* () {
+  const wakeClosed = Effect.gen(function* () {
     const keys = [...(yield* RcMap.keys(awaited))]
     if (keys.length === 0) return
     const open = new Set(yield* store.open(keys))
@@ -53,7 +53,9 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { poll }: Set
       { discard: true }
     )
   })
-  yield* Effect.forkScoped(repeatedly("Looking for awaited payouts", Duration.millis(poll), look, store.followWrites))
+  yield* Effect.forkScoped(
+    repeatedly("Looking for awaited payouts", Duration.millis(poll), wakeClosed, store.followWrites)
+  )
 
   /** Opened when this process writes a row that is due. */
   const isDue = Latch.makeUnsafe()
@@ -91,7 +93,8 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { poll }: Set
     const to: Row = { ...row, ...changes, offeredBy, updatedAt, version: row.version + 1 }
     const conditions = { dueIn: dueIn && Duration.toMillis(dueIn), only }
     if (!(yield* store.update(row, to, event && entryOf(event, to), conditions))) return undefined
-    if (row.countedDay !== null && to.countedDay === null) yield* store.accounts.unspend(row.countedDay, row.amount)
+    if (row.countedDay !== null && to.countedDay === null)
+      yield* store.accounts.subtractFromDay(row.countedDay, row.amount)
     yield* publish(to, dueIn !== undefined)
     if (to.state !== row.state) yield* store.afterCommit(countChange(to))
     return to

@@ -1,6 +1,6 @@
 /**
- * Stores the answer of a request, with the payee that a record names, and tells a person of a record that is about another
- * payee or company.
+ * Stores the answer of a request, with the payee that a record names, and reports a record that is about another payee or
+ * company.
  */
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
@@ -65,7 +65,7 @@ export const makeRecord = ({
   }
 
   /**
-   * Tells a person that the service recorded the payout for another PIX key or company. Another company means that the
+   * Logs that the service recorded the payout for another PIX key or company. Another company means that the
    * credentials are not those of the account, so the account is paused.
    */
   const reportMismatch = Effect.fnUntraced(function* (row: Row.Row, mismatch: "companyId" | "pixKey", now: number) {

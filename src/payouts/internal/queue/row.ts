@@ -19,7 +19,7 @@ import { Centavos } from "../../../pix/Money.ts"
 import { IdempotencyConflict, OutcomeUnknown } from "../../../contract/PaymentsError.ts"
 import { PayoutRefusal } from "../../Payout.ts"
 import { type ParkedBecause, PayoutState, PayoutStatus, WaitsFor } from "../../PayoutStatus.ts"
-import { causeOfWait, type Known, mismatchOf, unseen } from "../machine.ts"
+import { causeOfWait, type Known, makeOutcomeUnknown, mismatchOf } from "../machine.ts"
 import { type Account, pausedUntil } from "./account.ts"
 import { Int, orNull, startingAt } from "./columns.ts"
 
@@ -78,12 +78,13 @@ export const Row = Schema.Struct({
 })
 export interface Row extends Schema.Schema.Type<typeof Row> {}
 
-/** The number of payouts of a state and a cause, the time of the oldest, and their sum in centavos. */
+/** The number of payouts of a state and of what they wait for or why they are parked, the time of the oldest, and their sum. */
 export const Count = Schema.Struct({
   state: PayoutState,
-  waitsFor: orNull(Schema.String),
+  cause: orNull(Schema.String),
   count: Int,
   oldest: Int,
+  /** In centavos. */
   amount: Int
 })
 export interface Count extends Schema.Schema.Type<typeof Count> {}
@@ -317,7 +318,8 @@ export const statusOf = (row: Row): PayoutStatus => {
     error: failure
   }
   if (state === "accepted" && isUnclear) known["error"] = undefined
-  if (state === "unknown" && !isUnclear) known["error"] = unseen(row.idempotencyKey, "Unrecognised", row.sends)
+  if (state === "unknown" && !isUnclear)
+    known["error"] = makeOutcomeUnknown(row.idempotencyKey, "Unrecognised", row.sends)
   const shown = fieldsOf[state]?.filter((field) => known[field] !== null && known[field] !== undefined) ?? []
   // A test compares the statuses of all kinds of rows with the schema.
   return Struct.pick(known, shown) as unknown as PayoutStatus

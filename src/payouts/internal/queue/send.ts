@@ -119,7 +119,7 @@ export const makeSend = ({
     if (dailyCap === undefined || row.countedDay !== null) return yield* change(null)
     return yield* counting.withPermit(
       store.shortTransaction(
-        Effect.flatMap(accounts.spend(row.amount, dailyCap), (day) =>
+        Effect.flatMap(accounts.addToDay(row.amount, dailyCap), (day) =>
           day === undefined ? Effect.undefined : change(day)
         )
       )

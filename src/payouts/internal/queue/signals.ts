@@ -8,9 +8,9 @@ import { fingerprint } from "../../../contract/IdempotencyKey.ts"
 import { repeatedly, reportUntil } from "../../../durable/Work.ts"
 import { counter, gauge, setToNow, update } from "../../../internal/metrics.ts"
 import { errorType, log } from "../../../internal/spans.ts"
-import { namesOf } from "../machine.ts"
+import { inWords, namesOf } from "../machine.ts"
 import { Centavos, format } from "../../../pix/Money.ts"
-import { WaitsFor } from "../../PayoutStatus.ts"
+import { type ParkedBecause, WaitsFor } from "../../PayoutStatus.ts"
 import { type Account, zone } from "./account.ts"
 import { type Count, failureOf, type Row } from "./row.ts"
 import type { Settings } from "./settings.ts"
@@ -19,7 +19,7 @@ import type { Store } from "./store.ts"
 const waiting = gauge(
   "effect_pix_payout_queue_waiting",
   "{payout}",
-  "Payouts that wait, by their state: accepted, unknown, or parked"
+  "Payouts that wait, by their state: accepted, unknown, or parked for a person"
 )
 const oldest = gauge("effect_pix_payout_queue_oldest", "s", "How long the oldest payout of a state has been waiting")
 const centavos = gauge(
@@ -30,12 +30,12 @@ const centavos = gauge(
 const delayed = gauge(
   "effect_pix_payout_queue_delayed",
   "{payout}",
-  "Accepted payouts that cannot be sent now, by what they wait for"
+  "Payouts that cannot be sent now, by what they wait for"
 )
 const delayedCentavos = gauge(
   "effect_pix_payout_queue_delayed_centavos",
   "{centavo}",
-  "The sum of the accepted payouts that cannot be sent now, by what they wait for"
+  "The sum of the payouts that cannot be sent now, by what they wait for"
 )
 const served = gauge(
   "effect_pix_payout_queue_served",
@@ -95,13 +95,27 @@ export const attributesOf = (row: Row): Readonly<Record<string, unknown>> => {
   }
 }
 
+/** Logs that a payout was parked. Of a line whose run is over its next run decides; of all others a person. */
+export const logParked = (row: Row, because: ParkedBecause): Effect.Effect<void> => {
+  const isOfRun = because === "RunEnded"
+  const text = isOfRun
+    ? "A payout is not sent: the run of its sheet is over"
+    : `A payout waits for a person: ${because}`
+  const money = row.mayHaveLeftAt === null ? "No request of this queue moved money." : "MONEY MAY HAVE MOVED."
+  const isExpected = isOfRun || because === "LooksAlike"
+  return log(isExpected ? "Warn" : "Error", `${text} (${inWords(row)}). ${money}`, attributesOf(row))
+}
+
 const states = ["accepted", "unknown", "parked"] as const
-const causes = ["Paused", ...WaitsFor.literals] as const
+const causes = ["Paused", ...WaitsFor.literals, "RunEnded"] as const
 type Cause = (typeof causes)[number]
 
 /** What the accepted payouts wait for that have no cause of their own, because of their account. */
 const causeOfAll = ({ blockedBecause, paused: isPaused }: Account): Cause | undefined =>
   isPaused ? "Paused" : causes.find((cause) => cause === blockedBecause)
+
+/** The lines of a sheet that wait for its next run. No person need decide about them. */
+const waitsForRun = ({ cause, state }: Count) => state === "parked" && cause === "RunEnded"
 
 const total = (counts: ReadonlyArray<Count>) => ({
   count: counts.reduce((sum, of) => sum + of.count, 0),
@@ -132,7 +146,7 @@ export const measures = Effect.fnUntraced(function* (store: Store, { account }: 
     const counts = yield* store.counts
     const row = yield* store.accounts.get
     for (const state of states) {
-      const found = counts.filter((of) => of.state === state)
+      const found = counts.filter((of) => of.state === state && !waitsForRun(of))
       const { amount, count } = total(found)
       yield* update(waiting, count, { account, state })
       yield* update(oldest, count === 0 ? 0 : (now - Math.min(...found.map((of) => of.oldest))) / 1000, {
@@ -151,7 +165,7 @@ export const measures = Effect.fnUntraced(function* (store: Store, { account }: 
     const ofAll = causeOfAll(row)
     for (const cause of causes) {
       const { amount, count } = total(
-        counts.filter((of) => of.state === "accepted" && (of.waitsFor ?? ofAll) === cause)
+        counts.filter((of) => (of.state === "accepted" || waitsForRun(of)) && (of.cause ?? ofAll) === cause)
       )
       yield* update(delayed, count, { account, cause })
       yield* update(delayedCentavos, amount, { account, cause })

@@ -171,9 +171,9 @@ export const make = (database: Database, { account, lease }: Pick<Settings, "acc
     due,
     readTaken: (row) => Effect.orDie(decodeRow(row)),
     counts: Effect.flatMap(
-      sql`SELECT state AS "state", waits_for AS "waitsFor", COUNT(*) AS "count", MIN(submitted_at) AS "oldest",
+      sql`SELECT state AS "state", COALESCE(waits_for, parked_because) AS "cause", COUNT(*) AS "count", MIN(submitted_at) AS "oldest",
           SUM(amount) AS "amount" FROM ${payouts}
-        WHERE ${ofAccount} AND state IN ('accepted', 'unknown', 'parked') GROUP BY state, waits_for`,
+        WHERE ${ofAccount} AND state IN ('accepted', 'unknown', 'parked') GROUP BY state, COALESCE(waits_for, parked_because)`,
       (rows) => Effect.orDie(decodeCounts(rows))
     ),
     forget: (before) => {

@@ -76,7 +76,7 @@ export interface Store {
   readonly due: Due
   /** A row that was taken. One that cannot be read is a defect. */
   readonly readTaken: (row: unknown) => Effect.Effect<Row>
-  /** How many payouts are accepted, unknown and parked, by what they wait for. */
+  /** How many payouts are accepted, unknown and parked, by what they wait for or why they are parked. */
   readonly counts: Stored<ReadonlyArray<Count>>
   /** Deletes the requests of payouts that ended before a time. */
   readonly forget: (before: number) => Stored<void>

@@ -17,6 +17,7 @@ import type { Core } from "./core.ts"
 import { isSameRequest, type Submission, submission } from "./request.ts"
 import * as Row from "./row.ts"
 import type { Settings } from "./settings.ts"
+import { logParked } from "./signals.ts"
 
 export type Wrong = PayoutsNotAccepted["wrong"][number]
 
@@ -100,6 +101,7 @@ export const makeAccept = (core: Core, settings: Settings, seal: Seal) => {
     if (alike === undefined) return
     for (const { row } of yield* findAlike(judged, (yield* Clock.currentTimeMillis) - alike)) {
       yield* core.change(row, Row.park("LooksAlike"), { _tag: "Parked", because: "LooksAlike" })
+      yield* store.afterCommit(logParked(row, "LooksAlike"))
     }
   })
 

@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import type { SqlError } from "effect/sql/SqlError"
-import { inSpan, log } from "../../../internal/spans.ts"
+import { inSpan } from "../../../internal/spans.ts"
 import { Payments } from "../../../client/Payments.ts"
 import { mapDatabaseError } from "../../../durable/Database.ts"
 import type { DueRow } from "../../../durable/Due.ts"
@@ -17,7 +17,7 @@ import { workRows } from "../../../durable/WorkRows.ts"
 import type { ParkedBecause } from "../../PayoutStatus.ts"
 import type { Seal } from "../../PayoutQueueOptions.ts"
 import { payoutKey } from "../content.ts"
-import { inWords, namesOf } from "../machine.ts"
+import { namesOf } from "../machine.ts"
 import type { ReadAccount } from "./accountStore.ts"
 import { type Core, linksOf } from "./core.ts"
 import { makeGate } from "./gate.ts"
@@ -26,7 +26,7 @@ import * as Row from "./row.ts"
 import { changedMeanwhile, makeSend } from "./send.ts"
 import { serve } from "./sender.ts"
 import type { Settings } from "./settings.ts"
-import { attributesOf, attributesOfKey, identityOf } from "./signals.ts"
+import { attributesOf, attributesOfKey, identityOf, logParked } from "./signals.ts"
 
 /** The name of the worker in the log. */
 const name = "Payouts"
@@ -47,12 +47,7 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
     const parked = yield* core.change(row, Row.park(because), { _tag: "Parked", because }, { only })
     if (parked === undefined) return yield* changedMeanwhile()
     yield* Effect.annotateCurrentSpan(attributesOf(row))
-    const money = row.mayHaveLeftAt === null ? "No money moved." : "MONEY MAY HAVE MOVED."
-    const isOfRun = because === "RunEnded"
-    const text = isOfRun
-      ? "A payout is not sent: the run of its sheet is over"
-      : `A payout waits for a person: ${because}`
-    yield* log(isOfRun ? "Warn" : "Error", `${text} (${inWords(row)}). ${money}`, attributesOf(row))
+    yield* logParked(row, because)
   })
 
   /** Why a payout must not be sent. */
