@@ -92,7 +92,10 @@ export interface PayoutPlan {
   readonly count: number
   /** The sum of the lines whose amounts are whole numbers of centavos, in centavos. The same reference twice counts once. */
   readonly sum: Centavos
-  /** The lines for which nothing would be accepted: wrong ones, and those that look like another payout (`LooksAlike`). */
+  /**
+   * The lines for which nothing would be accepted: wrong ones, and those that look like another payout (`LooksAlike`). Amounts
+   * are in centavos.
+   */
   readonly wrong: PayoutsNotAccepted["wrong"] | readonly []
   /** What is stored already of its references, and how it ended. */
   readonly stored: ReadonlyArray<PayoutStatus>
