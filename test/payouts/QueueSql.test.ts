@@ -12,6 +12,7 @@ import { migrate } from "../../src/durable/Tables.ts"
 import { make as makeStore } from "../../src/payouts/internal/queue/sqlStore.ts"
 import { tables } from "../../src/payouts/internal/queue/tables.ts"
 import { layerPostgres, postgres } from "../support/database.ts"
+import { makeStatements } from "../support/statements.ts"
 import { noPostgres } from "../support/postgres.ts"
 
 const absent = noPostgres()
@@ -58,6 +59,37 @@ for (const { client, dialect, name, skip } of databases) {
         assert.strictEqual((yield* sql`SELECT * FROM invoices`).length, 1)
         assert.strictEqual((yield* paid).length, 1)
       })
+    )
+
+    it.live.skipIf(skip)(
+      "a paid payout costs one statement to submit, and two writes with their entries to send",
+      () => {
+        const { layer: counting, texts } = makeStatements()
+        /** The statements so far, but for takes and renewals, which are of many payouts. */
+        const counted = () => {
+          const own = texts.splice(0).filter((text) => !text.startsWith('UPDATE "effect_pix_payouts" SET due_at'))
+          const isRead = (text: string) => text.startsWith("SELECT")
+          return { reads: own.filter(isRead).length, writes: own.filter((text) => !isRead(text)).length }
+        }
+        const worker = PayoutQueue.layerWorker(fast).pipe(Layer.provide([counting, gateway]))
+        const all = payouts(100)
+        return Effect.gen(function* () {
+          const queue = yield* PayoutQueue
+          yield* Effect.provide(Effect.forEach(all, queue.submit), counting)
+          // It looks once whether a worker ever served the account.
+          assert.deepStrictEqual(counted(), { reads: 1, writes: 100 })
+          yield* Layer.build(worker)
+          yield* Effect.forEach(all, ({ reference }) => queue.await(reference))
+          const { reads, writes } = counted()
+          const perPayout = dialect === "pg" ? 2 : 4
+          // A worker that begins writes its account.
+          assert.strictEqual(Math.floor(writes / 100), perPayout)
+          assert.isBelow(reads, 50)
+        }).pipe(
+          Effect.scoped,
+          Effect.provide(Layer.provideMerge(PayoutQueue.layerClient({ poll: "50 millis" }), client()))
+        )
+      }
     )
 
     // SQLite has one connection, so every other statement waits for the commit.

@@ -20,16 +20,16 @@ type Writing = <A>(
   effect: Effect.Effect<A, SqlError | InvalidRequest>
 ) => Effect.Effect<A, InvalidRequest | ForeignTransaction | DatabaseError>
 
-/** Warns, at most once a minute, of payouts that no worker will send, as where the name of the account is misspelt. */
+/** Warns of payouts that no worker will send, as where the name of the account is misspelt: it looks once a minute. */
 export const makeServedWarning = ({ accounts }: Store, account: string): Effect.Effect<void, SqlError> => {
   let isServed = false
-  let warnedAt = Number.NEGATIVE_INFINITY
+  let readAt = Number.NEGATIVE_INFINITY
   return Effect.gen(function* () {
-    if (isServed) return
-    isServed = (yield* accounts.get).servedAt !== null
     const now = yield* Clock.currentTimeMillis
-    if (isServed || now - warnedAt < 60_000) return
-    warnedAt = now
+    if (isServed || now - readAt < 60_000) return
+    readAt = now
+    isServed = (yield* accounts.get).servedAt !== null
+    if (isServed) return
     yield* log("Warn", `Payouts are submitted to the account ${account}, which no worker ever served.`, {
       "payments.account": account
     })

@@ -112,7 +112,7 @@ export const makeAccept = (core: Core, settings: Settings, seal: Seal) => {
     run: Run | undefined
   ) {
     yield* warnIfUnserved
-    const { readAt } = yield* store.accounts.get
+    const readAt = run === undefined ? 0 : (yield* store.accounts.get).readAt
     const rows: Array<Row.Row> = []
     const judged: Array<Judged> = []
     /** By key, since the same line twice is one payout. */
