@@ -1,11 +1,13 @@
 /** `effect-pix webhooks`: the deliveries that a program stored in its own database, and their dead letters. */
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
-import { json, person, text, yes } from "./internal/flags.ts"
+import { json, text, yes } from "./internal/flags.ts"
 import { lazily } from "./internal/lazily.ts"
 
 const id = Argument.String("id").pipe(Argument.withDescription("A transaction's id, or the id of a dead letter"))
 const webhook = text("webhook", "name", "The name of the webhook, where several have a dead letter of this id")
+
+const by = text("by", "name", "Who takes this step: a line on stderr has it. No data of a payer or a payee")
 
 const reads = () => import("./internal/webhooks/read.ts")
 const steps = () => import("./internal/webhooks/steps.ts")
@@ -24,13 +26,13 @@ const show = Command.make(
 
 const retry = Command.make(
   "retry",
-  { id, webhook, ...person, yes, json },
+  { id, webhook, by, yes, json },
   lazily(() => steps().then(({ retry }) => retry))
 ).pipe(Command.withDescription("Look a dead letter's transaction up again, and hand it to your code"))
 
 const discard = Command.make(
   "discard",
-  { id, webhook, ...person, yes, json },
+  { id, webhook, by, yes, json },
   lazily(() => steps().then(({ discard }) => discard))
 ).pipe(Command.withDescription("Forget a dead letter that you dealt with elsewhere"))
 

@@ -1,5 +1,5 @@
 /**
- * A step that a person takes: who, and why. Both are stored as they are given, and shown to operators alone: they are in no
+ * A step that a person takes with payouts: who, and why. Both are stored as they are given, and shown to operators alone: they are in no
  * log, span or metric.
  */
 

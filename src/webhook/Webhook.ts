@@ -63,11 +63,16 @@ import type { Payments } from "../client/Payments.ts"
 import type { ConfigurationError } from "../contract/ConfigurationError.ts"
 import type { InvalidRequest } from "../contract/PaymentsError.ts"
 import type { DatabaseError } from "../durable/Database.ts"
-import type { StepOptions } from "../durable/Step.ts"
 import { makeClientService, makeEdgeService, makeSqlService } from "./internal/service.ts"
 import { type WebHandler, toWebHandler, type WebHandlerOptions } from "./internal/webHandler.ts"
 import type { DeadLetter, StoredDelivery } from "./WebhookEvent.ts"
-import type { DeliveryInfo, WebhookClientOptions, WebhookOptions, WebhookSqlOptions } from "./WebhookOptions.ts"
+import type {
+  DeadLetterOptions,
+  DeliveryInfo,
+  WebhookClientOptions,
+  WebhookOptions,
+  WebhookSqlOptions
+} from "./WebhookOptions.ts"
 
 /** The services that the user's code needs. */
 type ServicesOf<O> = {
@@ -79,17 +84,17 @@ type Given<O, Options> = O & Options & { readonly [K in Exclude<keyof O, keyof O
 
 /** What is recorded on the database. With `Webhook.layer` nothing is. */
 interface Recorded {
-  /** The deliveries for which your code failed for a day, the oldest first. */
+  /** The deliveries for which your code failed for a day, the oldest first. Fails with `DatabaseError`. */
   readonly deadLetters: Effect.Effect<ReadonlyArray<DeadLetter>, DatabaseError>
-  /** What is stored about a transaction, or about a dead letter by its id: in each webhook that has it. */
+  /** What is stored about a transaction, or about a dead letter by its id: in each webhook that has it. Fails with `DatabaseError`. */
   readonly find: (id: string) => Effect.Effect<ReadonlyArray<StoredDelivery>, DatabaseError>
   /**
-   * Looks a dead letter's transaction up and hands it out again; `false` where there is no such letter. A log line has `by`;
-   * `note` is not stored. `InvalidRequest`: one of them is too long or blank.
+   * Looks a dead letter's transaction up and hands it out again; `false` where there is no such letter. A log line has `by`.
+   * `InvalidRequest`: `by` is too long or blank. `DatabaseError`: the database failed.
    */
-  readonly retry: (id: string, options?: StepOptions) => Effect.Effect<boolean, InvalidRequest | DatabaseError>
+  readonly retry: (id: string, options?: DeadLetterOptions) => Effect.Effect<boolean, InvalidRequest | DatabaseError>
   /** Ends a dead letter that you dealt with elsewhere; `false` where there is no such letter. See `retry` for the rest. */
-  readonly discard: (id: string, options?: StepOptions) => Effect.Effect<boolean, InvalidRequest | DatabaseError>
+  readonly discard: (id: string, options?: DeadLetterOptions) => Effect.Effect<boolean, InvalidRequest | DatabaseError>
 }
 
 /** The dead letters of webhooks, for a process that handles no deliveries: see `Webhook.layerClient`. */

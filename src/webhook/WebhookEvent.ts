@@ -158,9 +158,11 @@ export interface StoredDelivery {
   readonly at: DateTime.Utc
   /** The statuses of the transaction that were handed out, in order. */
   readonly handedOut: ReadonlyArray<string>
+  /** The id of the transaction, for a delivery that names one. */
   readonly transactionId?: string | undefined
   /** The number of the withdrawal. */
   readonly withdrawalId?: number | undefined
+  /** The key that a withdrawal was sent with, if the delivery names it. */
   readonly idempotencyKey?: string | undefined
   /** How many deliveries and checks were recorded since the last one was finished. */
   readonly deliveries?: number | undefined

@@ -91,6 +91,15 @@ export interface WebhookClientOptions {
   readonly name?: string | undefined
 }
 
+/** The options of a step with a dead letter. */
+export interface DeadLetterOptions {
+  /**
+   * Who takes the step, as your program names its operators: 1 to 100 characters. A log line has it, and nothing is stored. It
+   * must not hold the data of a payer or a payee. Default: nobody is named.
+   */
+  readonly by?: string | undefined
+}
+
 /** The data of a delivery that its `Request` does not have. */
 export interface DeliveryInfo {
   /** The sender's address, for `WebhookVerifier.ipAllowList`. A web `Request` does not have it. */

@@ -75,6 +75,7 @@ export class WebhookRefused extends legible(
  * of this shape.
  */
 export interface WebhookVerifier {
+  /** Accepts the delivery, or fails with `WebhookRefused`. */
   (request: WebhookRequest): Effect.Effect<void, WebhookRefused>
   /** Whether the path holds a secret: the delivery is then left out of the server's access log. Default: no. */
   readonly secretInPath?: boolean | undefined
@@ -130,7 +131,7 @@ const bySecret = <E>(
   })
 }
 
-/** Accepts every delivery. */
+/** Accepts every delivery: it never fails with `WebhookRefused`. */
 export const none: WebhookVerifier = () => Effect.void
 
 /** The delivery must carry a secret in a header. The comparison takes constant time. */

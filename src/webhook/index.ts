@@ -2,9 +2,14 @@
  * Webhooks: deliveries of the service, taken as hints and confirmed by a lookup.
  */
 export { DatabaseError } from "../durable/Database.ts"
-export type { StepOptions } from "../durable/Step.ts"
 export { Webhook, WebhookClient } from "./Webhook.ts"
 export * as WebhookEvent from "./WebhookEvent.ts"
 export * as WebhookHint from "./WebhookHint.ts"
-export type { DeliveryInfo, WebhookClientOptions, WebhookOptions, WebhookSqlOptions } from "./WebhookOptions.ts"
+export type {
+  DeadLetterOptions,
+  DeliveryInfo,
+  WebhookClientOptions,
+  WebhookOptions,
+  WebhookSqlOptions
+} from "./WebhookOptions.ts"
 export * as WebhookVerifier from "./WebhookVerifier.ts"

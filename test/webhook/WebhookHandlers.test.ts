@@ -335,7 +335,7 @@ describe("an event for which a handler fails", () => {
         assert.isFalse(yield* step("nothing"))
         assert.strictEqual((yield* Effect.flip(step(letter.id, { by: " " })))._tag, "InvalidRequest")
       }
-      assert.isTrue(yield* retry(letter.id, { by: "ana", note: "the row is mended" }))
+      assert.isTrue(yield* retry(letter.id, { by: "ana" }))
       yield* TestClock.adjust("1 hour")
       assert.deepStrictEqual(yield* deadLetters, [])
       assert.isAbove(failures.length, attempts + 5)

@@ -5,9 +5,10 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import { invalidRequest } from "../../contract/CallChecks.ts"
 import { type Database, mapDatabaseError } from "../../durable/Database.ts"
-import { issuesOfStep, type StepOptions } from "../../durable/Step.ts"
+import { issuesOfStep } from "../../durable/Step.ts"
 import { log } from "../../internal/spans.ts"
 import type { DeadLetter, StoredDelivery } from "../WebhookEvent.ts"
+import type { DeadLetterOptions } from "../WebhookOptions.ts"
 import * as Rows from "./row.ts"
 import { makeStore, namesOf, type Store, type Stored } from "./table.ts"
 
@@ -58,8 +59,8 @@ const deliveryOf = (webhook: string, id: string, { due, state, value }: Stored):
 export const makeLetters = (webhook: string, { sql }: Database, store: Store, wakeWorkers: Effect.Effect<void>) => {
   /** Takes a step with a dead letter. Returns whether there was such a letter. */
   const takeStep = (step: "retry" | "discard", made: (row: Rows.Row) => Rows.Next) =>
-    Effect.fnUntraced(function* (id: string, options: StepOptions = {}) {
-      const issues = issuesOfStep(options)
+    Effect.fnUntraced(function* (id: string, { by }: DeadLetterOptions = {}) {
+      const issues = issuesOfStep({ by })
       if (issues.length > 0) return yield* invalidRequest("getTransaction", issues)
       let isDead = false
       const take = store.change(id, (row) => {
@@ -69,7 +70,7 @@ export const makeLetters = (webhook: string, { sql }: Database, store: Store, wa
       yield* mapDatabaseError(step)(take)
       if (!isDead) return false
       yield* sql.afterCommit(wakeWorkers)
-      const names = { "webhook.name": webhook, "webhook.id": id, "webhook.by": options.by }
+      const names = { "webhook.name": webhook, "webhook.id": id, "webhook.by": by }
       yield* log("Info", `Webhook: ${step} of a dead letter`, names)
       return true
     })
@@ -119,7 +120,7 @@ export const makeClient = (database: Database, webhook: string | undefined) => {
         each(({ find }) => find(id)),
         (found) => found.flat()
       ),
-    retry: (id: string, options?: StepOptions) => isAny(each(({ retry }) => retry(id, options))),
-    discard: (id: string, options?: StepOptions) => isAny(each(({ discard }) => discard(id, options)))
+    retry: (id: string, options?: DeadLetterOptions) => isAny(each(({ retry }) => retry(id, options))),
+    discard: (id: string, options?: DeadLetterOptions) => isAny(each(({ discard }) => discard(id, options)))
   }
 }

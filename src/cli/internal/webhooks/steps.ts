@@ -2,16 +2,17 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as References from "effect/References"
 import { WebhookClient } from "../../../webhook/Webhook.ts"
 import { doubtful } from "../database.ts"
 import { codes, failed } from "../exit.ts"
-import { whyOf, type Words } from "../flags.ts"
 import { writeResult } from "../output.ts"
 import { perform } from "../perform.ts"
 import { plain } from "../text.ts"
 import { find, layerClient, layerNamed, textOf } from "./read.ts"
 
-interface Input extends Words {
+interface Input {
+  readonly by: Option.Option<string>
   readonly id: string
   readonly json: boolean
   readonly webhook: Option.Option<string>
@@ -34,7 +35,7 @@ const steps = {
 } as const
 
 const runStep = Effect.fnUntraced(
-  function* (step: keyof typeof steps, { by, id, json, note, webhook, yes }: Input) {
+  function* (step: keyof typeof steps, { by, id, json, webhook, yes }: Input) {
     const letters = (yield* find(id)).filter(
       (stored) => stored.state === "Dead" && Option.getOrElse(webhook, () => stored.webhook) === stored.webhook
     )
@@ -49,8 +50,10 @@ const runStep = Effect.fnUntraced(
     yield* perform({
       plan: `${textOf(letter, yield* Clock.currentTimeMillis)}\n${step}: ${effect}`,
       confirm: { noun: step, question: `${step} ${plain(id)}?`, unconfirmed: "Nothing was changed.", yes },
-      run: Effect.flatMap(WebhookClient, (client) => client[step](name, whyOf({ by, note }))).pipe(
+      run: Effect.flatMap(WebhookClient, (client) => client[step](name, { by: Option.getOrUndefined(by) })).pipe(
         Effect.provide(layerNamed(of)),
+        // The line that says who took the step.
+        Effect.provideService(References.MinimumLogLevel, "Info"),
         Effect.catchTag("DatabaseError", (error) => Effect.fail(doubtful(error, `webhooks show ${plain(id)}`))),
         // Another process changed it meanwhile.
         Effect.filterOrFail((isDone) => isDone, isNone)
