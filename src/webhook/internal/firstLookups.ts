@@ -32,6 +32,8 @@ export const makeFirstLookups = (store: Store, bound: Bound, isDue: Latch.Latch)
   let mayWait = true
   let isWaiting = false
   let foundAllAt = -Infinity
+  /** Whether a row began to wait since the last rows were taken by their rank: that take may not have seen it. */
+  let isRanked = false
   let isFirst = false
 
   const takeRanked = Effect.fnUntraced(function* (taker: string, lease: number, most: number) {
@@ -39,13 +41,16 @@ export const makeFirstLookups = (store: Store, bound: Bound, isDue: Latch.Latch)
     if (!mayWait && Math.abs(now - foundAllAt) < interval) return []
     const places = Math.min(bound.free(now) - taken.size, most)
     const rows: Array<DueRow> = []
+    isRanked = false
+    // The places are theirs until they are counted.
+    isWaiting = true
     for (const { isNewest, rank, share } of order) {
       const left = places - rows.length
       if (left <= 0) break
       rows.push(...(yield* store.takeRanked({ rank, isNewest, most: Math.ceil(left * share) }, taker, lease)))
     }
     for (const { key } of rows) taken.add(key)
-    mayWait = rows.length >= places
+    mayWait = isRanked || rows.length >= places
     isWaiting = mayWait
     if (!mayWait) foundAllAt = now
     return rows
@@ -84,6 +89,7 @@ export const makeFirstLookups = (store: Store, bound: Bound, isDue: Latch.Latch)
     }),
     /** A row waits by its rank now. */
     waits: Effect.suspend(() => {
+      isRanked = true
       mayWait = true
       isWaiting = true
       return isDue.open
