@@ -68,13 +68,14 @@ export const makeDue = (database: Database, { columns, key, longest, table, wher
         return sql<DueRow>`UPDATE ${rows} SET due_at = ${until}, taken_by = ${taker}, tries = tries + 1
           WHERE ${isOneOf(database, place, due)} RETURNING ${columns}, ${sql(key)} AS "key", tries AS "tries"`
       }),
-    /** Renews the leases of rows, for the time of the lease in milliseconds. */
+    /** Renews the leases of rows, for the time of the lease in milliseconds. Nobody takes a row that is locked. */
     renew: (held: ReadonlyArray<Taken>, lease: number): Effect.Effect<unknown, SqlError> =>
       Effect.flatMap(fromNow(lease), (until) => {
         const keys = held.map((taken) => taken.key)
         const takers = new Set(held.map(({ taker }) => taker))
-        return sql`UPDATE ${rows} SET due_at = ${until}
-          WHERE ${where} AND ${sql.in(key, keys)} AND ${sql.in("taken_by", [...takers])}`
+        const own = sql`SELECT ${sql(key)} FROM ${rows}
+          WHERE ${where} AND ${sql.in(key, keys)} AND ${sql.in("taken_by", [...takers])} ${locked(database)}`
+        return sql`UPDATE ${rows} SET due_at = ${until} WHERE ${where} AND ${isOneOf(database, key, own)}`
       }),
     /** Gives a row back, which is due after a number of milliseconds. */
     giveBack: (taken: Taken, millis: number): Effect.Effect<unknown, SqlError> =>

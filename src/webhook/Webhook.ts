@@ -115,7 +115,8 @@ export class Webhook extends Context.Service<
      *
      * With `layer` it ends after the lookup and your code; a failure of these was reported to `onUnconfirmed` or `onFailure`,
      * and the next check tries again. With `layerSql` it ends when the check is recorded, in the transaction in which you call
-     * it, and a status is handed out once by deliveries and checks together.
+     * it, and a status is handed out once by deliveries and checks together. Until that transaction ends, a delivery about the
+     * same charge waits for it, and is answered with 503 after 10 seconds: so keep it short.
      *
      * `InvalidRequest`: the id cannot be one. `DatabaseError`: the check was not recorded.
      */

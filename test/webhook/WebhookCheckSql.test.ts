@@ -2,8 +2,9 @@
  * Checks on a database: beside deliveries of other processes, and in the caller's transaction.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Deferred, Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { Sandbox } from "effect-pix/sandbox"
 import type { WebhookOptions } from "effect-pix/webhook"
 import { lookups, paidCharge } from "../support/charges.ts"
 import { databases } from "../support/database.ts"
@@ -51,6 +52,34 @@ for (const { client, name, skip } of databases) {
         yield* sql.withTransaction(check(id))
         yield* idle
         assert.deepStrictEqual(statuses(), ["Paid"])
+      }).pipe(Effect.scoped, Effect.provide([Layer.fresh(client()), Layer.fresh(world)]))
+    )
+
+    it.live("a delivery about a charge that an open transaction checks waits for its end, and is recorded then", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { check, idle, post, statuses } = yield* starting()
+        const id = yield* paidCharge
+        yield* post({ transactionId: id, status: "Paid" })
+        yield* idle
+        const checked = yield* Deferred.make<void>()
+        const mayEnd = yield* Deferred.make<void>()
+        const open = check(id).pipe(
+          Effect.andThen(Deferred.succeed(checked, undefined)),
+          Effect.andThen(Deferred.await(mayEnd)),
+          sql.withTransaction
+        )
+        const transaction = yield* Effect.forkChild(open)
+        yield* Deferred.await(checked)
+        yield* (yield* Sandbox).refund(id)
+        const delivery = yield* Effect.forkChild(post({ transactionId: id, status: "Refunded" }))
+        yield* Effect.sleep("200 millis")
+        assert.isUndefined(delivery.pollUnsafe())
+        yield* Deferred.succeed(mayEnd, undefined)
+        yield* Fiber.join(transaction)
+        assert.strictEqual(yield* Fiber.join(delivery), 200)
+        yield* idle
+        assert.deepStrictEqual(statuses(), ["Paid", "Refunded"])
       }).pipe(Effect.scoped, Effect.provide([Layer.fresh(client()), Layer.fresh(world)]))
     )
   })

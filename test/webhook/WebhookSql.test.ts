@@ -1,9 +1,10 @@
 import { assert, describe } from "@effect/vitest"
-import { Deferred, Effect, Latch } from "effect"
+import { PgClient } from "@effect/sql-pg"
+import { Context, Deferred, Effect, Latch, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { Sandbox } from "effect-pix/sandbox"
 import { charge, paidCharge } from "../support/charges.ts"
-import { databases } from "../support/database.ts"
+import { databases, postgres } from "../support/database.ts"
 import { starting, testOn } from "../support/databaseWebhooks.ts"
 import { runs } from "../support/seed.ts"
 import { exhaust, nobody } from "../support/webhooks.ts"
@@ -279,7 +280,6 @@ describe.skipIf(onPostgres.skip)("Webhook.layerSql on a PostgreSQL that goes wro
       const first = yield* starting({
         // It cannot be interrupted and takes no other job, like a suspended process.
         concurrency: held.length,
-        handlerTimeout: "100 millis",
         onPaid: ({ transaction: { transactionId } }) =>
           Effect.uninterruptible(
             ship(transactionId).pipe(
@@ -301,10 +301,53 @@ describe.skipIf(onPostgres.skip)("Webhook.layerSql on a PostgreSQL that goes wro
       })
       yield* second.idle
       assert.deepStrictEqual(second.failures, [])
-      // It resumes, and what it wrote is rolled back.
+      // It resumes and ends its handlers: what they wrote is rolled back.
       yield* goesOn.open
+      const begun = sql`SELECT pid FROM pg_stat_activity
+        WHERE datname = current_database() AND state LIKE 'idle in transaction%'`
+      yield* Effect.repeat(begun, { until: ({ length }) => length === 0 })
       yield* first.crash
+      assert.deepStrictEqual(first.failures, [])
       assert.deepStrictEqual(yield* shipped, [...held, ...others].toSorted())
+    })
+  )
+
+  test(
+    "a handler that runs for longer than its lease hands out once where transactions are repeatable read",
+    Effect.gen(function* () {
+      const { url } = yield* postgres
+      const setting = encodeURIComponent("-c default_transaction_isolation=repeatable\\ read")
+      const strict = PgClient.layer({ url: Redacted.make(`${url}?options=${setting}`) })
+      const sql = Context.get(yield* Layer.build(Layer.fresh(strict)), SqlClient.SqlClient)
+      const elsewhere = yield* SqlClient.SqlClient
+      assert.deepStrictEqual(yield* sql`SHOW transaction_isolation`, [{ transaction_isolation: "repeatable read" }])
+      yield* sql`CREATE TABLE shipped (charge VARCHAR(60))`
+      const begun = yield* Deferred.make<void>()
+      const start = starting(
+        {
+          onPaid: ({ transaction }) =>
+            sql`INSERT INTO shipped VALUES (${transaction.transactionId})`.pipe(
+              Effect.andThen(Deferred.succeed(begun, undefined)),
+              Effect.andThen(elsewhere`SELECT pg_sleep(1.5)`)
+            )
+        },
+        { lease: "500 millis" }
+      ).pipe(Effect.provideService(SqlClient.SqlClient, sql))
+      const [one, two] = yield* Effect.all([start, start])
+      const [id = "", ...ids] = yield* Effect.replicateEffect(paidCharge, 3)
+      assert.strictEqual(yield* one.post({ transactionId: id, status: "Paid" }), 200)
+      yield* Deferred.await(begun)
+      // A delivery during the handler waits for its end, and is recorded then.
+      for (const transactionId of [...ids, id]) {
+        assert.strictEqual(yield* two.post({ transactionId, status: "Paid" }), 200)
+      }
+      yield* Effect.all([one.idle, two.idle])
+      assert.deepStrictEqual([...one.failures, ...two.failures], [])
+      const shipped = yield* sql<{ readonly charge: string }>`SELECT charge FROM shipped ORDER BY charge`
+      assert.deepStrictEqual(
+        shipped.map((row) => row.charge),
+        [id, ...ids].toSorted()
+      )
     })
   )
 })

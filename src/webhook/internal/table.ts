@@ -5,6 +5,7 @@
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import { isSqlError } from "effect/sql/SqlError"
 import { type Database, DatabaseError, inTransaction, isOneOf, locked } from "../../durable/Database.ts"
 import { dueColumns, type DueRow, makeDue } from "../../durable/Due.ts"
 import { databaseNow } from "../../durable/Now.ts"
@@ -74,6 +75,9 @@ export interface Ranked {
 }
 
 export type Store = ReturnType<typeof makeStore>
+
+/** Whether another transaction changed the row meanwhile, where transactions are stricter than READ COMMITTED. */
+const wasChanged = (error: unknown) => isSqlError(error) && error.reason._tag === "SerializationError"
 
 /** The names of all webhooks on the database. Each name costs one lookup in the primary key's index. */
 export const namesOf = Effect.fnUntraced(function* ({ sql }: Database) {
@@ -151,17 +155,26 @@ export const makeStore = (database: Database, webhook: string, lease: Duration.D
     changeTakenWithin,
     changeTaken: (row: Taken, step: Step) => inTransaction(database)(changeTakenWithin(row, step)),
     /** Inserts the row, or changes the one that is there. */
-    record: Effect.fnUntraced(function* (name: string, row: Row, step: Step) {
-      while (!(yield* insert(name, row))) {
-        // It may have been deleted since.
-        if ((yield* change(name, step)) !== undefined) return
-      }
+    record: Effect.fnUntraced(
+      function* (name: string, row: Row, step: Step) {
+        while (!(yield* insert(name, row))) {
+          // It may have been deleted since.
+          if ((yield* change(name, step)) !== undefined) return
+        }
+      },
+      Effect.retry({ while: wasChanged, times: 10 })
+    ),
+    /**
+     * Begins the transaction of the user's code. PostgreSQL ends it if nothing happens in it for so long: a process may be
+     * suspended there. A transaction that is stricter than READ COMMITTED may not change a row that another one changed since
+     * its begin: it locks the row, so that renewals pass it over, deliveries wait, and nobody takes it.
+     */
+    beginHandOut: Effect.fnUntraced(function* ({ key }: Taken, millis: number) {
+      if (dialect !== "pg") return
+      const [settings] = yield* sql`SELECT current_setting('transaction_isolation') AS isolation,
+        set_config('idle_in_transaction_session_timeout', ${`${millis}`}, TRUE)`
+      if (settings?.["isolation"] !== "read committed") yield* read(key)
     }),
-    /** PostgreSQL ends a transaction in which nothing happens for so long: a process may be suspended in the user's code. */
-    setIdleTimeout: (millis: number) =>
-      dialect === "pg"
-        ? sql`SELECT set_config('idle_in_transaction_session_timeout', ${`${millis}`}, TRUE)`
-        : Effect.void,
     /** Gives a row back, which waits by its rank for a first lookup. */
     rank: Effect.fnUntraced(function* ({ key, taker }: Taken, rank: Rank) {
       yield* sql`UPDATE ${rows} SET state = ${rank}, ${yield* due.dueIn(0)}

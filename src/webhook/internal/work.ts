@@ -113,7 +113,7 @@ export const makeWork = <M>(options: WorkOptions<M>) => {
     let hasBegun = false
     const work = Effect.gen(function* () {
       // Three handlers may run one after the other without a statement.
-      yield* store.setIdleTimeout(Duration.toMillis(handlerTimeout) * 3 + 5000)
+      yield* store.beginHandOut(taken, Duration.toMillis(handlerTimeout) * 3 + 5000)
       hasBegun = true
       const expected = yield* handlers.handOut(event)
       if (expected !== undefined) {
