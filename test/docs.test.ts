@@ -10,6 +10,19 @@ import { blocks, files, read, root, writeBlocks } from "./support/docBlocks.ts"
 
 writeBlocks()
 
+/** The anchors of a page, as GitHub makes them of its headings, and those that it sets itself. */
+const anchorsOf = (file: string) => {
+  const prose = read(file).replaceAll(/^```.*?^```$/gms, "")
+  const headings = Array.from(prose.matchAll(/^#+ (.+)$/gm), ([, text = ""]) =>
+    text
+      .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1")
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, "")
+      .replaceAll(" ", "-")
+  )
+  return [...headings, ...Array.from(prose.matchAll(/<a id="([^"]+)">/g), ([, id = ""]) => id)]
+}
+
 describe("docs", () => {
   test("the blocks are found", () => {
     assert.isAbove(blocks.length, 20)
@@ -37,6 +50,21 @@ describe("docs", () => {
       for (const [, target = ""] of read(file).matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)) {
         assert.isTrue(existsSync(join(root, dirname(file), target)), `${file} links to ${target}`)
       }
+    }
+  })
+
+  test("every link to a section leads to a heading", () => {
+    for (const file of globSync(["*.md", "docs/**/*.{md,yml}"], { cwd: root })) {
+      for (const [, target = "", anchor = ""] of read(file).matchAll(/\]\((?!https?:)([^)#\s]*)#([^)\s]+)\)/g)) {
+        const page = target === "" ? file : join(dirname(file), target)
+        assert.include(anchorsOf(page), anchor, `${file} links to ${target}#${anchor}`)
+      }
+    }
+  })
+
+  test("no page has more than 250 lines", () => {
+    for (const file of globSync(["README.md", "docs/**/*.md"], { cwd: root })) {
+      assert.isAtMost(read(file).trimEnd().split("\n").length, 250, file)
     }
   })
 
