@@ -18,7 +18,7 @@ type Body = typeof WithdrawalRequestBody.Encoded
 const fail = (path: string, problem: string) => Result.fail([{ path, problem }])
 
 /** The key of a request in the form of the PIX directory; `{}` if it has none. Fails with the mistake in the key. */
-export const pairOf = ({ pixKey, pixKeyType }: WithdrawalRequest): Result.Result<Pair | {}, Issues> => {
+const pairOf = ({ pixKey, pixKeyType }: WithdrawalRequest): Result.Result<Pair | {}, Issues> => {
   if (pixKey === undefined) {
     return pixKeyType === undefined ? Result.succeed({}) : fail("pixKeyType", "is given, and pixKey is missing")
   }

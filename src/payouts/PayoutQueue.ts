@@ -63,11 +63,9 @@ import { migrate, requireNewest } from "../durable/Tables.ts"
 import { makeClient } from "./internal/queue/client.ts"
 import { makeSheet, registerSheet } from "./internal/sheet.ts"
 import { makeCore } from "./internal/queue/core.ts"
-import { forgetting } from "./internal/queue/forgetting.ts"
-import { type Settings, settingsOf } from "./internal/queue/settings.ts"
-import { make as makeSqlStore } from "./internal/queue/sqlStore.ts"
+import { settingsOf } from "./internal/queue/settings.ts"
 import { measures } from "./internal/queue/signals.ts"
-import type { Store } from "./internal/queue/store.ts"
+import { makeStore } from "./internal/queue/store.ts"
 import { tables } from "./internal/queue/tables.ts"
 import { makeWorker } from "./internal/queue/worker.ts"
 import type { PayoutItem, PayoutsNotAccepted, ReferenceConflict } from "./Payout.ts"
@@ -197,14 +195,14 @@ export class PayoutQueue extends Context.Service<
   ): Layer.Layer<PayoutQueue, ConfigurationError | DatabaseError, SqlClient.SqlClient> =>
     Layer.effect(
       PayoutQueue,
-      Effect.map(makeSql(options), ({ client }) => client)
+      Effect.map(makeQueue(options), ({ client }) => client)
     )
 
   /** Sends what was submitted, and offers no service: for a process that only sends. It fails as `layerClient` does. */
   static readonly layerWorker = (
     options: PayoutQueueOptions = {}
   ): Layer.Layer<never, ConfigurationError | DatabaseError, SqlClient.SqlClient | Payments> =>
-    Layer.effectDiscard(Effect.flatMap(makeSql(options), ({ start }) => start))
+    Layer.effectDiscard(Effect.flatMap(makeQueue(options), ({ start }) => start))
 
   /**
    * Submits, reads and sends: all that one process needs. It needs the `SqlClient` that your own code writes with, and fails
@@ -215,7 +213,7 @@ export class PayoutQueue extends Context.Service<
   ): Layer.Layer<PayoutQueue, ConfigurationError | DatabaseError, SqlClient.SqlClient | Payments> =>
     Layer.effect(
       PayoutQueue,
-      Effect.flatMap(makeSql(options), ({ client, start }) => Effect.as(start, client))
+      Effect.flatMap(makeQueue(options), ({ client, start }) => Effect.as(start, client))
     )
 }
 
@@ -226,22 +224,20 @@ export const requireTables: Effect.Effect<void, ConfigurationError | DatabaseErr
 const unsealed: Seal = { seal: Effect.succeed, open: Effect.succeed }
 
 /** The service, and an effect that starts a worker in the scope. */
-const make = Effect.fnUntraced(function* (store: Store, settings: Settings, { seal = unsealed }: PayoutClientOptions) {
+const makeQueue = Effect.fnUntraced(function* (options: PayoutQueueOptions) {
+  const settings = yield* settingsOf(options)
+  const { seal = unsealed } = options
+  const db = yield* database
+  yield* mapDatabaseError("migrate")(migrate(tables))
+  const store = makeStore(db, settings)
   const core = yield* makeCore(store, settings)
   yield* Effect.forkScoped(measures(store, settings))
   const start = Effect.gen(function* () {
     const worker = yield* mapDatabaseError("serve")(makeWorker(core, settings, seal))
     yield* Effect.forkScoped(worker.run)
-    yield* Effect.forkScoped(forgetting(store, settings))
+    yield* Effect.forkScoped(worker.forget)
   })
   const client = makeClient(core, settings, seal)
   registerSheet(client, makeSheet(core, settings, seal))
   return { client, start }
-})
-
-const makeSql = Effect.fnUntraced(function* (options: PayoutQueueOptions) {
-  const settings = yield* settingsOf(options)
-  const db = yield* database
-  yield* mapDatabaseError("migrate")(migrate(tables))
-  return yield* make(makeSqlStore(db, settings), settings, options)
 })

@@ -9,7 +9,7 @@ import { SqlClient } from "effect/sql"
 import { gateway, payout, payouts } from "../support/payoutQueue.ts"
 import { database } from "../../src/durable/Database.ts"
 import { migrate } from "../../src/durable/Tables.ts"
-import { make as makeStore } from "../../src/payouts/internal/queue/sqlStore.ts"
+import { makeStore } from "../../src/payouts/internal/queue/store.ts"
 import { tables } from "../../src/payouts/internal/queue/tables.ts"
 import { layerPostgres, postgres } from "../support/database.ts"
 import { makeStatements } from "../support/statements.ts"
@@ -276,10 +276,10 @@ describe("a worker that is stopped", () => {
       const [stopped, other] = [yield* connect, yield* connect]
       const holds = yield* Deferred.make<void>()
       const spends = Effect.andThen(stopped.accounts.addToDay(1000, 5000), Deferred.succeed(holds, undefined))
-      yield* Effect.forkScoped(stopped.shortTransaction(Effect.andThen(spends, Effect.never)))
+      yield* Effect.forkScoped(stopped.countingTransaction(Effect.andThen(spends, Effect.never)))
       yield* Deferred.await(holds)
       // What the other one counted is undone.
-      assert.isDefined(yield* other.shortTransaction(other.accounts.addToDay(5000, 5000)))
+      assert.isDefined(yield* other.countingTransaction(other.accounts.addToDay(5000, 5000)))
     })
   )
 })

@@ -7,11 +7,9 @@ import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import type * as Scope from "effect/Scope"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
-import type { InvalidRequest } from "../../contract/PaymentsError.ts"
 import { invalidWithdrawal } from "../../contract/WithdrawalCheck.ts"
-import { type DatabaseError, type ForeignTransaction, mapDatabaseError } from "../../durable/Database.ts"
+import { type DatabaseError, mapDatabaseError } from "../../durable/Database.ts"
 import { repeatedly } from "../../durable/Work.ts"
 import { type PayoutItem, PayoutsNotAccepted } from "../Payout.ts"
 import type { Seal } from "../PayoutQueueOptions.ts"
@@ -30,38 +28,16 @@ interface Planned {
 /** The transaction is rolled back: nothing is accepted. */
 class RollBack extends Data.TaggedError("RollBack")<Planned> {}
 
-/** A run at work on the rows of its sheet. */
-export interface AtWork {
-  /** The keys of the sheet, in its order, each once. */
-  readonly keys: ReadonlyArray<string>
-  /** The rows of these keys that are not open. What another run has left since is taken up. */
-  readonly closed: (keys: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Row.Row>, DatabaseError>
-  /** A latch that opens when this process changes the payout of a key, or sees that it is not open any more. */
-  readonly changeOf: Core["changeOf"]
-  /** How often another process's changes are looked for, in milliseconds. */
-  readonly poll: number
-  /** Ends the run: parks what was not sent, and returns the rows of these keys. */
-  readonly end: (keys: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Row.Row>, DatabaseError>
-}
-
-export interface Sheet {
-  /** What `begin` would do. It writes nothing. */
-  readonly plan: (
-    items: ReadonlyArray<PayoutItem>,
-    run: Run
-  ) => Effect.Effect<Planned, ForeignTransaction | DatabaseError>
-  /** Accepts all or none. They are sent until the scope closes; then a worker parks what was not sent. */
-  readonly begin: (
-    items: ReadonlyArray<PayoutItem>,
-    run: Run
-  ) => Effect.Effect<AtWork, InvalidRequest | PayoutsNotAccepted | ForeignTransaction | DatabaseError, Scope.Scope>
-}
-
 const inTransaction = invalidWithdrawal([
   { path: "", problem: "must not be run in a transaction: nothing is sent before that commits" }
 ])
 
-export const makeSheet = (core: Core, settings: Settings, seal: Seal): Sheet => {
+type Sheet = ReturnType<typeof makeSheet>
+
+/** A run at work on the rows of its sheet. */
+export type AtWork = Effect.Success<ReturnType<Sheet["begin"]>>
+
+export const makeSheet = (core: Core, settings: Settings, seal: Seal) => {
   const { store } = core
   const { lease } = settings
   const { acceptAll, judge, takeUp } = makeAccept(core, settings, seal)
@@ -132,19 +108,26 @@ export const makeSheet = (core: Core, settings: Settings, seal: Seal): Sheet => 
       repeatedly("Payouts.run: renewing leases", Duration.millis(lease / 5), renew)
     )
     return {
+      /** The keys of the sheet, in its order, each once. */
       keys: [...new Set(rows.map((row) => row.idempotencyKey))],
+      /** The rows of these keys that are not open. What another run has left since is taken up. */
       closed: (keys: ReadonlyArray<string>) => mapDatabaseError("run")(closed(keys, run)),
+      /** A latch that opens when this process changes the payout of a key, or sees that it is not open any more. */
       changeOf: core.changeOf,
+      /** How often another process's changes are looked for, in milliseconds. */
       poll: settings.poll,
+      /** Ends the run: parks what was not sent, and returns the rows of these keys. */
       end: (keys: ReadonlyArray<string>) =>
         Effect.andThen(Fiber.interrupt(renewing), mapDatabaseError("run")(end(keys, run)))
     }
   })
 
   return {
-    plan: (items, run) =>
+    /** What `begin` would do. It writes nothing. */
+    plan: (items: ReadonlyArray<PayoutItem>, run: Run) =>
       Effect.andThen(store.requireOwnTransaction("plan"), mapDatabaseError("plan")(plan(items, run))),
-    begin: (items, run) => mapDatabaseError("run")(begin(items, run))
+    /** Accepts all or none. They are sent until the scope closes; then a worker parks what was not sent. */
+    begin: (items: ReadonlyArray<PayoutItem>, run: Run) => mapDatabaseError("run")(begin(items, run))
   }
 }
 

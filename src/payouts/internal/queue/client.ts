@@ -1,8 +1,9 @@
 /**
- * The operations of the queue that need no worker: submitting, reading and steering.
+ * The operations of the queue that need no worker: submitting, reading and steering payouts, and the account's pause and sender.
  */
 import * as Arr from "effect/Array"
 import * as Clock from "effect/Clock"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { SqlError } from "effect/sql/SqlError"
@@ -14,14 +15,23 @@ import { type PayoutItem, PayoutsNotAccepted } from "../../Payout.ts"
 import type { Seal } from "../../PayoutQueueOptions.ts"
 import { PayoutNotFound, type PayoutState, PayoutStateConflict, type PayoutStatus } from "../../PayoutStatus.ts"
 import type { PayoutChange } from "../../PayoutHistory.ts"
-import { payoutKey } from "../content.ts"
-import { accountOperations } from "./accountClient.ts"
 import { type Core, OfferedBy } from "./core.ts"
-import { checkedPerson, type Event, readEntries, submittedOf } from "./entries.ts"
+import {
+  accountOf,
+  checkedFingerprint,
+  checkedPerson,
+  type Event,
+  readEntries,
+  submittedOf,
+  wrongFingerprint,
+  writePause,
+  writeSender
+} from "./entries.ts"
 import { readPayee } from "./record.ts"
+import { payoutKey } from "./request.ts"
 import * as Row from "./row.ts"
 import type { Settings } from "./settings.ts"
-import type { Place } from "./store.ts"
+import { accountKey, type Place } from "./store.ts"
 import { makeAccept } from "./submit.ts"
 
 const { isOpen, statusOf } = Row
@@ -193,6 +203,30 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
     },
     settle: (reference: string, options: StepOptions & { readonly as?: "settled" | "failed" | undefined } = {}) =>
       steer("settle", reference, options, (row) => Row.settle(row, options.as ?? "settled"), { _tag: "Settled" }),
-    ...accountOperations(store, guard, writing)
+    setPaused: (paused: boolean, options: StepOptions = {}) =>
+      writing(
+        "setPaused",
+        Effect.flatMap(Effect.all([checkedPerson(options), DateTime.now]), ([person, at]) =>
+          store.accounts.setPaused(paused, DateTime.toEpochMillis(at), writePause({ at, paused, ...person }))
+        )
+      ),
+    isPaused: mapDatabaseError("isPaused")(Effect.map(store.accounts.get, ({ paused }) => paused)),
+    changeSender: (fingerprint: string, options: StepOptions = {}) =>
+      writing(
+        "changeSender",
+        Effect.gen(function* () {
+          const person = yield* checkedPerson(options)
+          const at = yield* DateTime.now
+          yield* checkedFingerprint(fingerprint)
+          const other = yield* store.accounts.otherOf(fingerprint)
+          if (other !== undefined) return yield* wrongFingerprint(`is that of the account ${other}`)
+          yield* store.changeSender(fingerprint, writeSender({ at, fingerprint, ...person }))
+        })
+      ),
+    account: guard("account")(
+      Effect.map(Effect.all([store.accounts.get, store.history(accountKey)]), ([row, senders]) =>
+        accountOf(row, senders)
+      )
+    )
   }
 }

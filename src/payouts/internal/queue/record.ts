@@ -7,7 +7,6 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
-import type * as Semaphore from "effect/Semaphore"
 import type { RequestWithdrawalError } from "../../../contract/PaymentsError.ts"
 import type { Withdrawal } from "../../../contract/Withdrawal.ts"
 import { log } from "../../../internal/spans.ts"
@@ -30,18 +29,7 @@ const payeeOf = ({ creditorDocument, pixKey }: Withdrawal): PayoutPayee => ({
   ...(pixKey !== undefined && { pixKey })
 })
 
-export const makeRecord = ({
-  core,
-  counting,
-  gate,
-  seal
-}: {
-  readonly core: Core
-  /** Of the transactions that count against the cap of a day. */
-  readonly counting: Semaphore.Semaphore
-  readonly gate: Gate
-  readonly seal: Seal
-}) => {
+export const makeRecord = (core: Core, gate: Gate, seal: Seal) => {
   const { store } = core
 
   /** The payee of a record, sealed. The record is stored also where the seal fails, without its payee. */
@@ -97,7 +85,7 @@ export const makeRecord = ({
       (row) => Effect.succeed(Row.answered(row, knownOf(row), now, payee)),
       (row) => answeredEvent(row, knownOf(row))
     )
-    const stored = countedDay === null ? changed : counting.withPermit(store.shortTransaction(changed))
+    const stored = countedDay === null ? changed : store.countingTransaction(changed)
     // The answer is stored nowhere else, so this is retried for a minute.
     return yield* Effect.retry(stored, { schedule: Schedule.spaced("500 millis"), times: 120 })
   })

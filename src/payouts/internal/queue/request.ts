@@ -2,13 +2,17 @@
  * The request of a payout. It is checked when it is submitted, so that every payout of the queue can be sent, and stored as
  * the JSON of its contract.
  */
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import { fingerprint, fromReferenceOption } from "../../../contract/IdempotencyKey.ts"
 import type { BelowMinimum, InvalidRequest } from "../../../contract/PaymentsError.ts"
 import { WithdrawalRequestBody } from "../../../contract/Withdrawal.ts"
-import { checkWithdrawal } from "../../../contract/WithdrawalCheck.ts"
+import { checkWithdrawal, invalidWithdrawal } from "../../../contract/WithdrawalCheck.ts"
+import { Centavos } from "../../../pix/Money.ts"
 import type { PayoutItem } from "../../Payout.ts"
-import { canonical, payoutKey, readItem } from "../content.ts"
+import { defaultAccount } from "../../PayoutQueueOptions.ts"
 
 /** A checked payout, as it is stored. */
 export interface Submission {
@@ -21,23 +25,83 @@ export interface Submission {
   readonly requestCheck: string
 }
 
+/** Sorts the fields of an object, so that their order does not change the text. */
+const sorted = (_: string, value: unknown): unknown =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+    : value
+
+/** A value as JSON with sorted fields. */
+const canonical = (value: unknown): string => JSON.stringify(value, sorted)
+
+/**
+ * A short check of a request but for its amount: three hexadecimal digits, which differ for the same request under another
+ * key. By it another request under the same reference is noticed when the request was deleted or cannot be opened.
+ *
+ * It has only twelve bits. There are so few CPFs and phone numbers that a full hash of a PIX key would reveal the key. A
+ * reader of the table learns twelve bits of the request. One change in 4096 is missed.
+ */
+const checkOf = (body: typeof WithdrawalRequestBody.Encoded, idempotencyKey: string): string =>
+  fingerprint(`${idempotencyKey}\n${canonical({ ...body, amount: undefined })}`).slice(0, 3)
+
+/**
+ * The key of a reference in an account; none where the reference makes no key. One reference in two accounts has two keys,
+ * and so have `a/b` in the default account and `b` in the account `a`: their kinds differ, and the name of an account has no
+ * slash.
+ */
+export const payoutKey = (account: string, reference: string): Option.Option<string> =>
+  Option.flatMap(fromReferenceOption("payout", reference), (key) =>
+    account === defaultAccount ? Option.some(key) : fromReferenceOption("payout-account", `${account}/${reference}`)
+  )
+
+/** Whether the amount of a caller is a whole number of centavos. */
+const isCentavos = Schema.is(Centavos)
+
+/**
+ * The reference of an item where it is a text, and its amount where it is a whole number of centavos. A caller without types may
+ * give anything, and reading it may throw.
+ */
+export const nameOf = (
+  item: Partial<PayoutItem> | undefined
+): { readonly reference: string; readonly amount?: Centavos } =>
+  Result.getOrElse(
+    Result.try(() => {
+      const { amount, reference } = item ?? {}
+      return { reference: Predicate.isString(reference) ? reference : "", ...(isCentavos(amount) && { amount }) }
+    }),
+    () => ({ reference: "" })
+  )
+
+const invalid = (path: string, problem: string) => invalidWithdrawal([{ path, problem }])
+
+/** Separates an item. A caller without types may give anything, and reading it may throw. */
+const readItem = (item: PayoutItem) =>
+  Result.try({
+    try: () => {
+      const { reference, ...request } = item
+      return { reference, request }
+    },
+    catch: () => invalid("", "must be an object with a reference, an amount, and plain data")
+  })
+
 /** Checks every field of a payout. */
 export const submission = (
   account: string,
   payout: PayoutItem
-): Result.Result<Submission, InvalidRequest | BelowMinimum> => {
-  const read = readItem((reference) => payoutKey(account, reference), payout)
-  if (Result.isFailure(read)) return Result.fail(read.failure.error)
-  const { check, idempotencyKey, reference, request } = read.success
-  return Result.map(checkWithdrawal(request, idempotencyKey), (body) => ({
-    account,
-    idempotencyKey,
-    reference,
-    amount: body.amount,
-    text: JSON.stringify(body),
-    requestCheck: check
-  }))
-}
+): Result.Result<Submission, InvalidRequest | BelowMinimum> =>
+  Result.gen(function* () {
+    const { reference, request } = yield* readItem(payout)
+    const idempotencyKey = yield* Result.fromOption(payoutKey(account, reference), () =>
+      invalid(
+        "reference",
+        "must be a text that is not blank, without space around it, in composed form (NFC), and without characters that a person cannot see or tell apart"
+      )
+    )
+    const body = yield* checkWithdrawal(request, idempotencyKey)
+    const { amount } = body
+    const text = JSON.stringify(body)
+    return { account, idempotencyKey, reference, amount, text, requestCheck: checkOf(body, idempotencyKey) }
+  })
 
 /** Reads a stored request; none where the text is not a request. */
 export const readRequest = Schema.decodeUnknownOption(Schema.fromJsonString(WithdrawalRequestBody))

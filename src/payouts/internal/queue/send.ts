@@ -6,7 +6,6 @@ import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import * as Semaphore from "effect/Semaphore"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Payments } from "../../../client/Payments.ts"
 import { PaymentsPolicy } from "../../../client/PaymentsPolicy.ts"
@@ -91,10 +90,7 @@ export const makeSend = ({
 }) => {
   const { store } = core
   const { accounts } = store
-  // All workers count on one row. A process that is suspended while it holds the row's lock blocks the others until the
-  // database ends its transaction, so a process has at most one such transaction, and not one for each connection.
-  const counting = Semaphore.makeUnsafe(1)
-  const { record, reportMismatch } = makeRecord({ core, counting, gate, seal })
+  const { record, reportMismatch } = makeRecord(core, gate, seal)
   // The retries of the queue do not spend those of a checkout on the same client.
   const budget = makeBudget()
 
@@ -117,11 +113,9 @@ export const makeSend = ({
         changedMeanwhile
       )
     if (dailyCap === undefined || row.countedDay !== null) return yield* change(null)
-    return yield* counting.withPermit(
-      store.shortTransaction(
-        Effect.flatMap(accounts.addToDay(row.amount, dailyCap), (day) =>
-          day === undefined ? Effect.undefined : change(day)
-        )
+    return yield* store.countingTransaction(
+      Effect.flatMap(accounts.addToDay(row.amount, dailyCap), (day) =>
+        day === undefined ? Effect.undefined : change(day)
       )
     )
   })

@@ -1,19 +1,37 @@
 /**
- * What is read and written of the rows.
+ * What is read and written of the rows in the user's database.
  */
-import type * as Effect from "effect/Effect"
-import type * as Scope from "effect/Scope"
+import * as Effect from "effect/Effect"
+import * as Record from "effect/Record"
+import * as Schema from "effect/Schema"
+import * as Semaphore from "effect/Semaphore"
 import type { SqlError } from "effect/sql/SqlError"
-import type { Fragment } from "effect/sql/Statement"
-import type { ForeignTransaction } from "../../../durable/Database.ts"
-import type { Due } from "../../../durable/Due.ts"
-import type { NextWrite } from "../../../internal/soleWriter.ts"
+import type { Fragment, Statement } from "effect/sql/Statement"
+import * as Str from "effect/String"
+import * as Struct from "effect/Struct"
+import {
+  type Database,
+  inTransaction,
+  isInTransaction,
+  isOneOf,
+  locked,
+  requireOwnTransaction
+} from "../../../durable/Database.ts"
+import { makeDue } from "../../../durable/Due.ts"
+import { databaseNow } from "../../../durable/Now.ts"
+import { followWrites, soleWritesOf } from "../../../internal/soleWriter.ts"
 import type { PayoutState } from "../../PayoutStatus.ts"
-import type { AccountStore } from "./accountStore.ts"
-import type { Count, Row } from "./row.ts"
+import { makeAccountStore } from "./accountStore.ts"
+import { Count, Row } from "./row.ts"
+import type { Settings } from "./settings.ts"
+import { ended as endedStates, open as openStates } from "./tables.ts"
 
-/** An operation on the database. */
-export type Stored<A> = Effect.Effect<A, SqlError>
+const table = "effect_pix_payouts"
+const historyTable = "effect_pix_payout_history"
+
+const decodeRow = Schema.decodeUnknownEffect(Row)
+const decodeRows = Schema.decodeUnknownEffect(Schema.Array(Row))
+const decodeCounts = Schema.decodeUnknownEffect(Schema.Array(Count))
 
 /** A place in a list that is ordered by a time and then by the key. */
 export interface Place {
@@ -24,62 +42,209 @@ export interface Place {
 /** The key of an account's own changes in the history. No payout has it, since the keys of payouts have a hash. */
 export const accountKey = "account"
 
-export interface Store {
-  /** The row of the account, and its sums of days. */
-  readonly accounts: AccountStore
-  /** Fails where the caller is in a transaction of another database client. */
-  readonly requireOwnTransaction: (operation: string) => Effect.Effect<void, ForeignTransaction>
-  /** Whether the caller is in a transaction of this client. */
-  readonly isInTransaction: Effect.Effect<boolean>
-  /** Joins the caller's transaction, or makes one. */
-  readonly transaction: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | SqlError, R>
-  /** A transaction of a worker. PostgreSQL ends it 2 seconds after its last statement, in case its process is suspended. */
-  readonly shortTransaction: Store["transaction"]
-  /** Follows the writes from now on. */
-  readonly followWrites: Effect.Effect<NextWrite, never, Scope.Scope>
-  /** Runs an effect when the caller's transaction is committed; at once where there is none. */
-  readonly afterCommit: (effect: Effect.Effect<void>) => Effect.Effect<void>
-  /** Whether it was inserted: there may be a row with this key. */
-  readonly insert: (row: Row) => Stored<boolean>
-  readonly get: (key: string) => Stored<Row | undefined>
+/** The column of a field. */
+const columnOf = (field: string) => Str.camelToSnake(field)
+
+export type Store = ReturnType<typeof makeStore>
+
+export const makeStore = (database: Database, { account, lease }: Pick<Settings, "account" | "lease">) => {
+  const { dialect, sql } = database
+  const payouts = sql(table)
+  const accounts = makeAccountStore(database, account)
+  const ofAccount = sql`account = ${account}`
+  const histories = sql(historyTable)
+  const all = sql.literal(
+    Struct.keys(Row.fields)
+      .map((field) => `${columnOf(field)} AS "${field}"`)
+      .join(", ")
+  )
+  const nothing = sql.literal("")
+  const open = sql.literal(openStates)
+  const ended = sql.literal(endedStates)
+  const ofRun = (run: string) => sql`${ofAccount} AND run_by = ${run} AND ${open}`
+  const select = (rest: ReturnType<typeof sql.literal>) =>
+    Effect.flatMap(sql`SELECT ${all} FROM ${payouts} ${rest}`, (rows) => Effect.orDie(decodeRows(rows)))
+  /** The rows whose keys a SELECT finds, by the primary key. */
+  const hasKeyOf = (keys: Fragment) => sql`${ofAccount} AND ${isOneOf(database, "idempotency_key", keys)}`
+  /** Many values in one parameter, so that one prepared statement serves any number of them. */
+  const unpacked = (json: string) =>
+    dialect === "pg"
+      ? sql`SELECT json_array_elements_text(CAST(${json} AS JSON))`
+      : sql`SELECT value FROM json_each(${json})`
+  const transaction = inTransaction(database)
+  // All workers count on one row. A process that is suspended while it holds the row's lock blocks the others until the
+  // database ends its transaction, so a process has at most one such transaction, and not one for each connection.
+  const counting = Semaphore.makeUnsafe(1)
+  // PostgreSQL ends a transaction whose process sends no statement for this long, and with it the locks.
+  const idleTimeout = sql`SELECT set_config('idle_in_transaction_session_timeout', '2000', true)`
+  // A row that was deleted by hand has left its entries, and its reference can be submitted again.
+  const replacing = sql.literal("ON CONFLICT (account, idempotency_key, version) DO UPDATE SET entry = excluded.entry")
   /**
-   * Whether the row was changed, with its entry of the history: another process may have changed it first. `only` is one
-   * more condition. With `dueIn`, in milliseconds, nobody has taken it then, and it is due after that time.
+   * Runs a statement that returns the version of one row, and writes the entry of that version; false where there was no
+   * such row. On PostgreSQL both are one statement, since a process that is suspended between two statements would hold
+   * the lock of the row.
    */
-  readonly update: (
-    from: Row,
-    to: Row,
-    entry: string | undefined,
-    options: { readonly only?: Fragment | undefined; readonly dueIn?: number | undefined }
-  ) => Stored<boolean>
-  /** The entries of a key, the oldest first. */
-  readonly history: (key: string) => Stored<ReadonlyArray<string>>
-  /** The oldest first. */
-  readonly list: (state: PayoutState | undefined, after: Place, limit: number) => Stored<ReadonlyArray<Row>>
-  /** The given keys whose rows are open. */
-  readonly open: (keys: ReadonlyArray<string>) => Stored<ReadonlyArray<string>>
-  /** The rows of these keys. */
-  readonly find: (keys: ReadonlyArray<string>) => Stored<ReadonlyArray<Row>>
-  /** The rows of an amount that were submitted since a time, and that were or may be paid. */
-  readonly ofAmount: (amount: number, since: number) => Stored<ReadonlyArray<Row>>
-  /** No other transaction judges the payouts of this amount until the caller's transaction ends. */
-  readonly lockAmount: (amount: number) => Stored<void>
-  /** Begins or renews the lease of a run on its open rows, in milliseconds. A row that somebody changes now is left out. */
-  readonly renewRun: (run: string, lease: number) => Stored<void>
-  /** Ends the lease of a run: no request of its rows is marked from now on, but for those in doubt. */
-  readonly endRun: (run: string) => Stored<void>
-  /** Whether a request of a payout may be sent, as SQL for the statement that marks it: its account allows it, and its run. */
-  readonly maySend: (key: string, fingerprint: string | undefined) => Effect.Effect<Fragment>
-  /** Whether the run of a payout is over, as SQL for the statement that changes it. */
-  readonly isRunOver: Effect.Effect<Fragment>
-  /** The open rows, which wait for a worker. */
-  readonly due: Due
-  /** A row that was taken. One that cannot be read is a defect. */
-  readonly readTaken: (row: unknown) => Effect.Effect<Row>
-  /** How many payouts are accepted, unknown and parked, by what they wait for or why they are parked. */
-  readonly counts: Stored<ReadonlyArray<Count>>
-  /** Deletes the requests of payouts that ended before a time. */
-  readonly forget: (before: number) => Stored<void>
-  /** Replaces the sender of the account, with its entry of the history; false where it is so already. */
-  readonly changeSender: (fingerprint: string, entry: string) => Stored<boolean>
+  const recorded = (
+    statement: Statement<{ readonly version: unknown }>,
+    key: string,
+    entry: string
+  ): Effect.Effect<boolean, SqlError> =>
+    dialect === "pg"
+      ? Effect.map(
+          sql`WITH changed AS (${statement}) INSERT INTO ${histories} (account, idempotency_key, version, entry)
+            SELECT CAST(${account} AS VARCHAR(32)), CAST(${key} AS VARCHAR(64)), version, CAST(${entry} AS TEXT) FROM changed ${replacing} RETURNING version`,
+          ({ length }) => length > 0
+        )
+      : transaction(
+          Effect.flatMap(statement, ([row]) =>
+            row === undefined
+              ? Effect.succeed(false)
+              : Effect.as(
+                  sql`INSERT INTO ${histories} (account, idempotency_key, version, entry)
+                    VALUES (${account}, ${key}, ${row.version}, ${entry}) ${replacing}`,
+                  true
+                )
+          )
+        )
+  // Found by its place, a row costs one page. By its key, PostgreSQL may read the account's whole index for it, as long as it has
+  // no statistics of the accounts.
+  const place = dialect === "pg" ? "ctid" : "rowid"
+  const due = makeDue(database, {
+    table,
+    key: "idempotency_key",
+    where: sql`${ofAccount} AND ${open}`,
+    columns: all,
+    // A payout waits at most for the next day.
+    longest: Math.max(lease, 25 * 3_600_000)
+  })
+
+  return {
+    /** The row of the account, and its sums of days. */
+    accounts,
+    /** Fails where the caller is in a transaction of another database client. */
+    requireOwnTransaction: (operation: string) => requireOwnTransaction(database, operation),
+    /** Whether the caller is in a transaction of this client. */
+    isInTransaction: isInTransaction(database),
+    /** Joins the caller's transaction, or makes one. */
+    transaction,
+    /** A transaction that counts on the sum of a day. PostgreSQL ends it where its process is suspended. */
+    countingTransaction: <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+      counting.withPermit(transaction(dialect === "pg" ? Effect.andThen(idleTimeout, effect) : effect)),
+    /** Follows the writes from now on. */
+    followWrites: followWrites(soleWritesOf(sql)),
+    /** Runs an effect when the caller's transaction is committed; at once where there is none. */
+    afterCommit: sql.afterCommit,
+    /** Whether it was inserted: there may be a row with this key. */
+    insert: (row: Row) => {
+      // On PostgreSQL it is due by the clock of the database, which is the column's default.
+      const columns = {
+        ...Record.mapKeys({ ...row }, columnOf),
+        ...(dialect === "sqlite" && { due_at: row.submittedAt })
+      }
+      return Effect.map(
+        sql`INSERT INTO ${payouts} ${sql.insert(columns)} ON CONFLICT DO NOTHING RETURNING version`,
+        ({ length }) => length > 0
+      )
+    },
+    get: (key: string) => Effect.map(select(sql`WHERE ${ofAccount} AND idempotency_key = ${key}`), ([row]) => row),
+    /**
+     * Whether the row was changed, with its entry of the history: another process may have changed it first. `only` is one
+     * more condition. With `dueIn`, in milliseconds, nobody has taken it then, and it is due after that time.
+     */
+    update: Effect.fnUntraced(function* (
+      from: Row,
+      to: Row,
+      entry: string | undefined,
+      { dueIn, only }: { readonly only?: Fragment | undefined; readonly dueIn?: number | undefined }
+    ) {
+      const changed = Record.filter({ ...to }, (value, field) => value !== from[field as keyof Row]) // a field of a row
+      const isDue = dueIn === undefined ? nothing : sql`${yield* due.dueIn(dueIn)},`
+      const statement = sql<{ readonly version: unknown }>`UPDATE ${payouts} SET ${isDue} ${sql.update(
+        Record.mapKeys(changed, columnOf)
+      )} WHERE ${ofAccount} AND idempotency_key = ${from.idempotencyKey} AND version = ${from.version}
+        ${only === undefined ? nothing : sql`AND ${only}`} RETURNING version`
+      return entry === undefined
+        ? (yield* statement).length > 0
+        : yield* recorded(statement, from.idempotencyKey, entry)
+    }),
+    /** The entries of a key, the oldest first. */
+    history: (key: string) =>
+      Effect.map(
+        sql<{ readonly entry: string }>`SELECT entry AS "entry" FROM ${histories}
+          WHERE ${ofAccount} AND idempotency_key = ${key} ORDER BY version`,
+        (rows) => rows.map(({ entry }) => entry)
+      ),
+    /** The oldest first. */
+    list: (state: PayoutState | undefined, after: Place, limit: number) => {
+      const inState = state === undefined ? nothing : sql`state = ${state} AND`
+      return select(sql`WHERE ${ofAccount} AND ${inState} (submitted_at, idempotency_key) > (${after.at}, ${after.key})
+        ORDER BY submitted_at, idempotency_key LIMIT ${limit}`)
+    },
+    /** The given keys whose rows are open. */
+    open: (keys: ReadonlyArray<string>) =>
+      Effect.map(
+        sql<{ readonly key: string }>`SELECT idempotency_key AS "key" FROM ${payouts}
+          WHERE ${open} AND ${hasKeyOf(unpacked(JSON.stringify(keys)))}`,
+        (rows) => rows.map(({ key }) => key)
+      ),
+    /** The rows of these keys. */
+    find: (keys: ReadonlyArray<string>) => select(sql`WHERE ${hasKeyOf(unpacked(JSON.stringify(keys)))}`),
+    /** The rows of an amount that were submitted since a time, and that were or may be paid. */
+    ofAmount: (amount: number, since: number) =>
+      select(sql`WHERE ${ofAccount} AND amount = ${amount} AND submitted_at >= ${since}
+        AND state NOT IN ('failed', 'refused') ORDER BY submitted_at, idempotency_key`),
+    /** No other transaction judges the payouts of this amount until the caller's transaction ends. */
+    lockAmount: (amount: number): Effect.Effect<void, SqlError> =>
+      dialect === "pg"
+        ? Effect.asVoid(sql`SELECT pg_advisory_xact_lock(hashtextextended(${`effect-pix/${account}/${amount}`}, 0))`)
+        : Effect.void,
+    /** Begins or renews the lease of a run on its open rows, in milliseconds. A row that somebody changes now is left out. */
+    renewRun: (run: string, lease: number) =>
+      Effect.flatMap(databaseNow(database), (now) =>
+        // A statement that waited for one row after another could wait for a worker that renews its own leases, and that for it.
+        Effect.asVoid(sql`UPDATE ${payouts} SET run_until = ${now} + CAST(${lease} AS BIGINT)
+          WHERE ${isOneOf(database, place, sql`SELECT ${sql(place)} FROM ${payouts} WHERE ${ofRun(run)} ${locked(database)}`)}`)
+      ),
+    /** Ends the lease of a run: no request of its rows is marked from now on, but for those in doubt. */
+    endRun: (run: string) => Effect.asVoid(sql`UPDATE ${payouts} SET run_until = 0 WHERE ${ofRun(run)}`),
+    /** Whether a request of a payout may be sent, as SQL for the statement that marks it: its account allows it, and its run. */
+    maySend: (key: string, fingerprint: string | undefined) =>
+      Effect.map(
+        databaseNow(database),
+        (now) => sql`${accounts.allows(key, fingerprint)}
+          AND (run_until IS NULL OR may_have_left_at IS NOT NULL OR run_until > ${now})`
+      ),
+    /** Whether the run of a payout is over, as SQL for the statement that changes it. */
+    isRunOver: Effect.map(databaseNow(database), (now) => sql`run_until <= ${now}`),
+    /** The open rows, which wait for a worker. */
+    due,
+    /** A row that was taken. One that cannot be read is a defect. */
+    readTaken: (row: unknown) => Effect.orDie(decodeRow(row)),
+    /** How many payouts are accepted, unknown and parked, by what they wait for or why they are parked. */
+    counts: Effect.flatMap(
+      sql`SELECT state AS "state", COALESCE(waits_for, parked_because) AS "cause", COUNT(*) AS "count", MIN(submitted_at) AS "oldest",
+          SUM(amount) AS "amount" FROM ${payouts}
+        WHERE ${ofAccount} AND state IN ('accepted', 'unknown', 'parked') GROUP BY state, COALESCE(waits_for, parked_because)`,
+      (rows) => Effect.orDie(decodeCounts(rows))
+    ),
+    /** Deletes the requests of payouts that ended before a time. */
+    forget: (before: number) => {
+      const old = sql`SELECT ${sql(place)} FROM ${payouts}
+        WHERE ${ofAccount} AND ${ended} AND request IS NOT NULL AND updated_at < ${before}
+        ORDER BY updated_at LIMIT 1000 ${locked(database)}`
+      const some = sql`UPDATE ${payouts} SET request = NULL, payee = NULL WHERE ${isOneOf(database, place, old)} RETURNING version`
+      return Effect.asVoid(Effect.repeat(some, { while: ({ length }) => length === 1000 }))
+    },
+    /** Replaces the sender of the account, with its entry of the history; false where it is so already. */
+    changeSender: (fingerprint: string, entry: string) =>
+      transaction(
+        Effect.gen(function* () {
+          const version = yield* accounts.changeSender(fingerprint)
+          if (version === undefined) return false
+          yield* sql`INSERT INTO ${histories} (account, idempotency_key, version, entry)
+            VALUES (${account}, ${accountKey}, ${version}, ${entry}) ${replacing}`
+          return true
+        })
+      )
+  }
 }

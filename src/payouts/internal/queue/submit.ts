@@ -6,18 +6,19 @@ import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import type { SqlError } from "effect/sql/SqlError"
 import { Centavos } from "../../../pix/Money.ts"
 import { DatabaseError } from "../../../durable/Database.ts"
-import { LooksAlike, type PayoutItem, type PayoutsNotAccepted } from "../../Payout.ts"
+import { log } from "../../../internal/spans.ts"
+import { LooksAlike, type PayoutItem, type PayoutsNotAccepted, ReferenceConflict } from "../../Payout.ts"
 import type { Seal } from "../../PayoutQueueOptions.ts"
-import { conflictOf, nameOf } from "../content.ts"
 import { type Judged, makeFindAlike } from "./alike.ts"
-import { makeServedWarning } from "./accountClient.ts"
 import type { Core } from "./core.ts"
-import { isSameRequest, type Submission, submission } from "./request.ts"
+import { isSameRequest, nameOf, type Submission, submission } from "./request.ts"
 import * as Row from "./row.ts"
 import type { Settings } from "./settings.ts"
 import { logParked } from "./signals.ts"
+import type { Store } from "./store.ts"
 
 export type Wrong = PayoutsNotAccepted["wrong"][number]
 
@@ -35,6 +36,22 @@ interface Inserted {
 
 /** How long a run compares its payouts with earlier ones, in milliseconds. */
 const aDay = 86_400_000
+
+/** Warns of payouts that no worker will send, as where the name of the account is misspelt: it looks once a minute. */
+const makeServedWarning = ({ accounts }: Store, account: string): Effect.Effect<void, SqlError> => {
+  let isServed = false
+  let readAt = Number.NEGATIVE_INFINITY
+  return Effect.gen(function* () {
+    const now = yield* Clock.currentTimeMillis
+    if (isServed || now - readAt < 60_000) return
+    readAt = now
+    isServed = (yield* accounts.get).servedAt !== null
+    if (isServed) return
+    yield* log("Warn", `Payouts are submitted to the account ${account}, which no worker ever served.`, {
+      "payments.account": account
+    })
+  })
+}
 
 export const makeAccept = (core: Core, settings: Settings, seal: Seal) => {
   const { store } = core
@@ -71,12 +88,23 @@ export const makeAccept = (core: Core, settings: Settings, seal: Seal) => {
       // The row was committed after this transaction had begun, so this transaction does not see it.
       return yield* new DatabaseError({ operation: "submit", reason: "SerializationError", isRetryable: true })
     }
-    const conflict = conflictOf(wanted, yield* isSameContent(earlier, submitted), {
-      idempotencyKey: earlier.idempotencyKey,
-      amount: Centavos.make(earlier.amount),
-      since: DateTime.makeUnsafe(earlier.submittedAt)
-    })
-    return conflict === undefined ? Result.succeed({ row: earlier, isNew: false }) : Result.fail(conflict)
+    const isSame = yield* isSameContent(earlier, submitted)
+    const differs = [
+      ...(earlier.amount === row.amount ? [] : ["amount" as const]),
+      ...(isSame ? [] : ["content" as const])
+    ]
+    if (differs.length === 0) return Result.succeed({ row: earlier, isNew: false })
+    const { amount, idempotencyKey, submittedAt } = earlier
+    const since = DateTime.makeUnsafe(submittedAt)
+    return Result.fail(
+      new ReferenceConflict({
+        outcome: "NotSent",
+        reference: row.reference,
+        amount: Centavos.make(row.amount),
+        differs,
+        earlier: { idempotencyKey, amount: Centavos.make(amount), since }
+      })
+    )
   })
 
   /** Takes up the rows that another run has left, and begins the run's lease on all its rows. */

@@ -12,16 +12,15 @@ import { inSpan } from "../../../internal/spans.ts"
 import { Payments } from "../../../client/Payments.ts"
 import { mapDatabaseError } from "../../../durable/Database.ts"
 import type { DueRow } from "../../../durable/Due.ts"
-import { orTryAgain, TryAgain, delayInterrupt } from "../../../durable/Work.ts"
+import { delayInterrupt, orTryAgain, repeatedly, TryAgain } from "../../../durable/Work.ts"
 import { workRows } from "../../../durable/WorkRows.ts"
 import type { ParkedBecause } from "../../PayoutStatus.ts"
 import type { Seal } from "../../PayoutQueueOptions.ts"
-import { payoutKey } from "../content.ts"
 import { namesOf } from "../machine.ts"
 import type { ReadAccount } from "./accountStore.ts"
 import { type Core, linksOf } from "./core.ts"
 import { makeGate } from "./gate.ts"
-import { readRequest } from "./request.ts"
+import { payoutKey, readRequest } from "./request.ts"
 import * as Row from "./row.ts"
 import { changedMeanwhile, makeSend } from "./send.ts"
 import { serve } from "./sender.ts"
@@ -102,5 +101,11 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
 
   const { concurrency, lease, poll } = settings
   const { due, followWrites } = store
-  return { run: workRows({ name, due, concurrency, lease, poll, isDue: core.isDue, followWrites, handle }) }
+  /** Deletes the data of payouts that ended long ago. */
+  const forget = repeatedly(
+    "Forgetting payouts",
+    "1 hour",
+    Effect.flatMap(Clock.currentTimeMillis, (now) => store.forget(now - settings.forgetData))
+  )
+  return { run: workRows({ name, due, concurrency, lease, poll, isDue: core.isDue, followWrites, handle }), forget }
 })
