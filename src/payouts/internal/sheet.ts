@@ -2,7 +2,6 @@
  * What a run does on the tables of a queue. The rows of its sheet are sent only while it is at work: it holds a lease on them,
  * which the statement that marks a request checks.
  */
-import * as Arr from "effect/Array"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -11,13 +10,13 @@ import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import { invalidWithdrawal } from "../../contract/WithdrawalCheck.ts"
 import { type DatabaseError, mapDatabaseError } from "../../durable/Database.ts"
 import { repeatedly } from "../../durable/Work.ts"
-import { type PayoutItem, PayoutsNotAccepted } from "../Payout.ts"
+import type { PayoutItem } from "../Payout.ts"
 import type { Seal } from "../PayoutQueueOptions.ts"
 import type { PayoutStatus } from "../PayoutStatus.ts"
 import type { Core } from "./queue/core.ts"
 import * as Row from "./queue/row.ts"
 import type { Settings } from "./queue/settings.ts"
-import { makeAccept, type Run, type Wrong } from "./queue/submit.ts"
+import { allOrNone, makeAccept, type Run, type Wrong } from "./queue/submit.ts"
 
 /** What would be accepted, what is wrong, and what is stored already. */
 interface Planned {
@@ -95,11 +94,7 @@ export const makeSheet = (core: Core, settings: Settings, seal: Seal) => {
     if (yield* store.isInTransaction) return yield* inTransaction
     // Where the database does not answer, the lease ends by itself.
     yield* Effect.addFinalizer(() => Effect.ignore(mapDatabaseError("run")(store.endRun(run.id))))
-    const rows = yield* acceptAll(items, run, ({ rows, wrong }) =>
-      Arr.isReadonlyArrayNonEmpty(wrong)
-        ? Effect.fail(new PayoutsNotAccepted({ outcome: "NotSent", wrong }))
-        : Effect.succeed(rows)
-    ).pipe(
+    const rows = yield* acceptAll(items, run, allOrNone).pipe(
       // Two runs have the same lines in another order: the database ends one of the transactions, and the other one goes on.
       Effect.retry({ times: 3, while: (error) => isSqlError(error) && error.reason._tag === "DeadlockError" })
     )

@@ -1,7 +1,6 @@
 /**
  * The operations of the queue that need no worker: submitting, reading and steering payouts, and the account's pause and sender.
  */
-import * as Arr from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
@@ -11,7 +10,7 @@ import * as Stream from "effect/Stream"
 import { inSpan } from "../../../internal/spans.ts"
 import { type DatabaseError, mapDatabaseError } from "../../../durable/Database.ts"
 import type { StepOptions } from "../../../durable/Step.ts"
-import { type PayoutItem, PayoutsNotAccepted } from "../../Payout.ts"
+import type { PayoutItem } from "../../Payout.ts"
 import type { Seal } from "../../PayoutQueueOptions.ts"
 import { PayoutNotFound, type PayoutState, PayoutStateConflict, type PayoutStatus } from "../../PayoutStatus.ts"
 import type { PayoutChange } from "../../PayoutHistory.ts"
@@ -32,7 +31,7 @@ import { payoutKey } from "./request.ts"
 import * as Row from "./row.ts"
 import type { Settings } from "./settings.ts"
 import { accountKey, type Place } from "./store.ts"
-import { makeAccept } from "./submit.ts"
+import { allOrNone, makeAccept } from "./submit.ts"
 
 const { isOpen, statusOf } = Row
 
@@ -79,11 +78,7 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
   const { acceptAll } = makeAccept(core, settings, seal)
   /** Accepts all or none. */
   const submitAll = Effect.fnUntraced(function* (payouts: ReadonlyArray<PayoutItem>) {
-    const rows = yield* acceptAll(payouts, undefined, ({ rows, wrong }) =>
-      Arr.isReadonlyArrayNonEmpty(wrong)
-        ? Effect.fail(new PayoutsNotAccepted({ outcome: "NotSent", wrong }))
-        : Effect.succeed(rows)
-    )
+    const rows = yield* acceptAll(payouts, undefined, allOrNone)
     // One that looks like another may have been parked since it was inserted.
     const changed = settings.alike === undefined ? rows : yield* store.find(rows.map((row) => row.idempotencyKey))
     const byKey = new Map(changed.map((row) => [row.idempotencyKey, row]))

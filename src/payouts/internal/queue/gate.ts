@@ -14,7 +14,7 @@ import { log } from "../../../internal/spans.ts"
 import type { ParkedBecause } from "../../PayoutStatus.ts"
 import { causeForAll, isAnswer } from "../machine.ts"
 import type { ReadAccount } from "./accountStore.ts"
-import type { Row } from "./row.ts"
+import * as Row from "./row.ts"
 import type { Settings } from "./settings.ts"
 import { attributesOf } from "./signals.ts"
 import type { Store } from "./store.ts"
@@ -58,15 +58,23 @@ export const makeGate = Effect.fnUntraced(function* ({ accounts }: Store, settin
           (taken) => taken._tag === "Some" && taken.value
         )
 
+  /** Why a payout must not be sent. */
+  const obstacle = (row: Row.Row, account: ReadAccount): Effect.Effect<ParkedBecause | undefined> =>
+    Effect.map(Clock.currentTimeMillis, (now) => {
+      const { dailyCap, horizon, maxAmount } = settings
+      if (Row.mustNotRepeat(row, now, horizon)) return "PastHorizon"
+      if (Row.hasRunEnded(row, account.readAt)) return "RunEnded"
+      if (row.mayHaveLeftAt === null && Row.waited(row, account, now) > horizon) return "WaitedTooLong"
+      if (maxAmount !== undefined && row.amount > maxAmount) return "OverMaxAmount"
+      return dailyCap !== undefined && row.amount > dailyCap ? "OverDailyCap" : undefined
+    })
+
   /** Waits until a payout may be sent, or until there is a reason to park it. */
-  const untilAllowed = (
-    row: Row,
-    obstacle: (row: Row, account: ReadAccount, now: number) => ParkedBecause | undefined
-  ): Effect.Effect<Permit | ParkedBecause, SqlError> =>
+  const untilAllowed = (row: Row.Row): Effect.Effect<Permit | ParkedBecause, SqlError> =>
     Effect.gen(function* () {
       for (;;) {
         const account = yield* current
-        const because = obstacle(row, account, yield* Clock.currentTimeMillis)
+        const because = yield* obstacle(row, account)
         if (because !== undefined) return because
         if (!account.paused && account.blockedAt === null) return { account, isProbe: false }
         if (!account.paused && (yield* takeProbe(account, row.idempotencyKey))) return { account, isProbe: true }
@@ -75,9 +83,9 @@ export const makeGate = Effect.fnUntraced(function* ({ accounts }: Store, settin
     })
 
   /** The attributes of a line about the account, in the send of a payout. */
-  const attributes = (row: Row) => ({ ...attributesOf(row), "payments.account": settings.account })
+  const attributes = (row: Row.Row) => ({ ...attributesOf(row), "payments.account": settings.account })
 
-  const begin = Effect.fnUntraced(function* (row: Row, because: string) {
+  const begin = Effect.fnUntraced(function* (row: Row.Row, because: string) {
     if (!(yield* accounts.block(because, probeDelay(0)))) return
     yield* log(
       "Warn",
@@ -87,7 +95,11 @@ export const makeGate = Effect.fnUntraced(function* ({ accounts }: Store, settin
   })
 
   /** Stores what an answer says about all payouts of the account. Without one, the next payout is tried later. */
-  const report = ({ account, isProbe }: Permit, row: Row, answer?: Result.Result<Withdrawal, RequestWithdrawalError>) =>
+  const report = (
+    { account, isProbe }: Permit,
+    row: Row.Row,
+    answer?: Result.Result<Withdrawal, RequestWithdrawalError>
+  ) =>
     Effect.gen(function* () {
       const error = answer !== undefined && Result.isFailure(answer) ? answer.failure : undefined
       const because = error && causeForAll(error)
@@ -100,5 +112,5 @@ export const makeGate = Effect.fnUntraced(function* ({ accounts }: Store, settin
       return yield* forget
     })
 
-  return { current, forget, untilAllowed, report }
+  return { current, forget, obstacle, untilAllowed, report }
 })

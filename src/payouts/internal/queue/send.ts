@@ -21,7 +21,6 @@ import type { Seal } from "../../PayoutQueueOptions.ts"
 import type { ParkedBecause } from "../../PayoutStatus.ts"
 import { causeForAll, inWords, mismatchOf, ofCompany, optionsOf } from "../machine.ts"
 import { type Account, zone } from "./account.ts"
-import type { ReadAccount } from "./accountStore.ts"
 import type { Core } from "./core.ts"
 import type { Gate, Permit } from "./gate.ts"
 import { makeRecord } from "./record.ts"
@@ -74,7 +73,6 @@ const logAgain = (before: Row.Row, after: Row.Row, failure: RequestWithdrawalErr
 export const makeSend = ({
   core,
   gate,
-  obstacle,
   park,
   payments,
   seal,
@@ -82,7 +80,6 @@ export const makeSend = ({
 }: {
   readonly core: Core
   readonly gate: Gate
-  readonly obstacle: (row: Row.Row, account: ReadAccount, now: number) => ParkedBecause | undefined
   readonly park: (row: Row.Row, because: ParkedBecause) => Effect.Effect<void, SqlError | TryAgain>
   readonly payments: Payments["Service"]
   readonly seal: Seal
@@ -212,7 +209,7 @@ export const makeSend = ({
       return yield* Effect.andThen(giveBack, Effect.as(waitForTomorrow(row, account), undefined))
     }
     // Since the first check it may have waited for the end of a pause, or for a suspended process.
-    const because = obstacle(marked, account, yield* Clock.currentTimeMillis)
+    const because = yield* gate.obstacle(marked, account)
     if (because !== undefined) return yield* Effect.andThen(giveBack, Effect.as(park(marked, because), undefined))
     let used: Sender | undefined
     const { horizon } = settings

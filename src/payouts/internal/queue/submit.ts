@@ -1,6 +1,7 @@
 /**
  * Accepts payouts: checks and seals all of them, and inserts all or none.
  */
+import * as Arr from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
@@ -10,7 +11,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import { Centavos } from "../../../pix/Money.ts"
 import { DatabaseError } from "../../../durable/Database.ts"
 import { log } from "../../../internal/spans.ts"
-import { LooksAlike, type PayoutItem, type PayoutsNotAccepted, ReferenceConflict } from "../../Payout.ts"
+import { LooksAlike, type PayoutItem, PayoutsNotAccepted, ReferenceConflict } from "../../Payout.ts"
 import type { Seal } from "../../PayoutQueueOptions.ts"
 import { type Judged, makeFindAlike } from "./alike.ts"
 import type { Core } from "./core.ts"
@@ -52,6 +53,12 @@ const makeServedWarning = ({ accounts }: Store, account: string): Effect.Effect<
     })
   })
 }
+
+/** Rolls back where a payout is wrong. */
+export const allOrNone = <A>({ rows, wrong }: { readonly rows: A; readonly wrong: ReadonlyArray<Wrong> }) =>
+  Arr.isReadonlyArrayNonEmpty(wrong)
+    ? Effect.fail(new PayoutsNotAccepted({ outcome: "NotSent", wrong }))
+    : Effect.succeed(rows)
 
 export const makeAccept = (core: Core, settings: Settings, seal: Seal) => {
   const { store } = core

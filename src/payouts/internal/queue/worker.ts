@@ -17,7 +17,6 @@ import { workRows } from "../../../durable/WorkRows.ts"
 import type { ParkedBecause } from "../../PayoutStatus.ts"
 import type { Seal } from "../../PayoutQueueOptions.ts"
 import { namesOf } from "../machine.ts"
-import type { ReadAccount } from "./accountStore.ts"
 import { type Core, linksOf } from "./core.ts"
 import { makeGate } from "./gate.ts"
 import { payoutKey, readRequest } from "./request.ts"
@@ -49,15 +48,6 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
     yield* logParked(row, because)
   })
 
-  /** Why a payout must not be sent. */
-  const obstacle = (row: Row.Row, account: ReadAccount, now: number): ParkedBecause | undefined => {
-    if (Row.mustNotRepeat(row, now, settings.horizon)) return "PastHorizon"
-    if (Row.hasRunEnded(row, account.readAt)) return "RunEnded"
-    if (row.mayHaveLeftAt === null && Row.waited(row, account, now) > settings.horizon) return "WaitedTooLong"
-    if (settings.maxAmount !== undefined && row.amount > settings.maxAmount) return "OverMaxAmount"
-    return settings.dailyCap !== undefined && row.amount > settings.dailyCap ? "OverDailyCap" : undefined
-  }
-
   /** The stored request, if it is that of this payout. */
   const open = (row: Row.Row) =>
     row.request === null
@@ -68,11 +58,11 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
           Effect.timeoutOrElse({ duration: "30 seconds", orElse: () => new TryAgain({ reason: "SealTimeout" }) })
         )
 
-  const send = makeSend({ core, settings, gate, payments, park, obstacle, seal })
+  const send = makeSend({ core, settings, gate, payments, park, seal })
 
   const sendIfAllowed = Effect.fnUntraced(
     function* (row: Row.Row) {
-      const because = obstacle(row, yield* gate.current, yield* Clock.currentTimeMillis)
+      const because = yield* gate.obstacle(row, yield* gate.current)
       if (because !== undefined) return yield* park(row, because)
       const request = yield* open(row)
       if (
@@ -81,7 +71,7 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
       ) {
         return yield* park(row, "Unreadable")
       }
-      const permit = yield* gate.untilAllowed(row, obstacle)
+      const permit = yield* gate.untilAllowed(row)
       if (Predicate.isString(permit)) return yield* park(row, permit)
       const failure = yield* delayInterrupt(settings.drain)(send(row, request, permit))
       if (failure !== undefined) return yield* new TryAgain({ reason: failure })
