@@ -90,7 +90,8 @@ export class PayoutQueue extends Context.Service<
   {
     /**
      * Accepts a payout, in the caller's transaction where there is one. The same reference and content again is the same
-     * payout, and returns its status. `amount` is in centavos.
+     * payout, and returns its status; where a run of a sheet accepted it and it is still open, it is sent without that run from
+     * now on. `amount` is in centavos.
      */
     readonly submit: (
       payout: PayoutItem

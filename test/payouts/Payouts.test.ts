@@ -453,6 +453,24 @@ describe("a row of a sheet", () => {
     }).pipe(Effect.provide(queueOver(bank)))
   })
 
+  it.effect("that submit accepts too is sent without the run", () => {
+    const bank = bankOf()
+    return Effect.gen(function* () {
+      const queue = yield* PayoutQueue
+      yield* queue.setPaused(true)
+      const fiber = yield* Effect.forkChild(Payouts.run(sheet("a", "b")))
+      yield* settle
+      assert.strictEqual((yield* queue.submit(line("a"))).state, "accepted")
+      yield* Fiber.interrupt(fiber)
+      yield* queue.setPaused(false)
+      yield* TestClock.adjust("1 minute")
+      yield* settle
+      assert.deepStrictEqual([yield* becauseOf("a"), yield* becauseOf("b")], ["posted", "RunEnded"])
+      // The status of one that is parked says so, and submit sends it no more than before.
+      assert.strictEqual((yield* queue.submit(line("b"))).state, "parked")
+    }).pipe(Effect.provide(queueOver(bank)))
+  })
+
   it.effect("that is parked for another reason is not resumed by a run, and RunEnded replaces no reason", () => {
     const bank = bankOf()
     return Effect.gen(function* () {

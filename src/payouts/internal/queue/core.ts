@@ -107,7 +107,7 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { poll }: Set
   const changeBy = Effect.fnUntraced(function* <E>(
     row: Row | undefined,
     step: (row: Row) => Effect.Effect<Changes | undefined, E>,
-    eventOf: (row: Row) => Event,
+    eventOf: (row: Row) => Event | undefined,
     isQueued: (row: Row) => boolean = () => false
   ) {
     let current = row

@@ -209,7 +209,7 @@ export const answered = (row: Row, known: Known, now: number, payee: string | nu
 export const park = (parkedBecause: ParkedBecause): Changes => ({ state: "parked", parkedBecause, ...waitsForNothing })
 
 /** The queue alone sends it, as a person wants. */
-const ofNoRun = { runBy: null, runUntil: null } as const
+export const ofNoRun = { runBy: null, runUntil: null } as const
 
 /** Another run takes it up. Its lease begins when that run renews it, in the same transaction. */
 export const takeUp = (account: Account, now: number, runBy: string): Changes => ({

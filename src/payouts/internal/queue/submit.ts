@@ -114,6 +114,17 @@ export const makeAccept = (core: Core, settings: Settings, seal: Seal) => {
     )
   })
 
+  /** The queue alone sends what is submitted, also where a run has accepted it. */
+  const leaveRun = (row: Row.Row) =>
+    Effect.map(
+      core.changeBy(
+        row,
+        (current) => Effect.succeed(Row.isOpen(current) && current.runBy !== null ? Row.ofNoRun : undefined),
+        () => undefined
+      ),
+      (changed) => changed ?? row
+    )
+
   /** Takes up the rows that another run has left, and begins the run's lease on all its rows. */
   const takeUp = Effect.fnUntraced(function* (left: ReadonlyArray<Row.Row>, { id }: Run) {
     const served = yield* store.accounts.get
@@ -161,7 +172,8 @@ export const makeAccept = (core: Core, settings: Settings, seal: Seal) => {
         wrong.push({ index, ...nameOf(payouts[index]), error: inserted.failure })
         continue
       }
-      const { isNew, row } = inserted.success
+      const { isNew } = inserted.success
+      const row = run === undefined ? yield* leaveRun(inserted.success.row) : inserted.success.row
       rows.push(row)
       if (isNew) judged.push({ index, row })
       else if (run !== undefined && row.runBy !== run.id && !earlier.has(row.idempotencyKey)) {
