@@ -471,6 +471,24 @@ describe("a row of a sheet", () => {
     }).pipe(Effect.provide(queueOver(bank)))
   })
 
+  it.effect("is not sent by the next process of its file, whatever the clock said to the one that was killed", () => {
+    const bank = bankOf()
+    return Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const killed = yield* Layer.build(Layer.orDie(PayoutQueue.layerClient()))
+      const fiber = yield* Effect.forkChild(Effect.provideContext(Payouts.run(sheet("a")), killed))
+      yield* settle
+      const [row] = yield* sql<Record<string, unknown>>`SELECT run_until FROM effect_pix_payouts`
+      yield* Fiber.interrupt(fiber)
+      // It is as kill -9 leaves it, and that clock was a day ahead.
+      yield* sql`UPDATE effect_pix_payouts SET run_until = ${Number(row?.["run_until"]) + aDay}`
+      const next = yield* Layer.build(Layer.provide(Layer.orDie(PayoutQueue.layer()), bank.payments))
+      yield* settle
+      const because = Effect.provideContext(becauseOf("a"), next)
+      assert.deepStrictEqual([yield* because, bank.received.length], ["RunEnded", 0])
+    }).pipe(Effect.scoped, Effect.provide(memory))
+  })
+
   it.effect("that is parked for another reason is not resumed by a run, and RunEnded replaces no reason", () => {
     const bank = bankOf()
     return Effect.gen(function* () {

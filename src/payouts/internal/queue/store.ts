@@ -207,6 +207,11 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
       ),
     /** Ends the lease of a run: no request of its rows is marked from now on, but for those in doubt. */
     endRun: (run: string) => Effect.asVoid(sql`UPDATE ${payouts} SET run_until = 0 WHERE ${ofRun(run)}`),
+    /** Ends the leases of the runs of a process that is gone: a SQLite file belongs to one. On PostgreSQL they end by themselves. */
+    endLeftRuns:
+      dialect === "pg"
+        ? Effect.void
+        : Effect.asVoid(sql`UPDATE ${payouts} SET run_until = 0 WHERE ${ofAccount} AND run_by IS NOT NULL AND ${open}`),
     /** Whether a request of a payout may be sent, as SQL for the statement that marks it: its account allows it, and its run. */
     maySend: (key: string, fingerprint: string | undefined) =>
       Effect.map(

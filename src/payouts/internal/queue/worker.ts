@@ -37,6 +37,7 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
   const { store } = core
   const payments = yield* Payments
   yield* serve(store, settings, payments)
+  yield* store.endLeftRuns
   const gate = yield* makeGate(store, settings)
 
   const park = Effect.fnUntraced(function* (row: Row.Row, because: ParkedBecause) {
