@@ -49,7 +49,8 @@ export interface PayoutClientOptions {
   /**
    * What becomes of a submitted payout that looks like another one of the account: the same PIX key and the same amount, submitted
    * `within` this time under another reference. `park`: it waits for a person, as `LooksAlike`. Default: nothing, since one
-   * payee may be owed equal amounts. `Payouts.run` compares always, and the rows of `PayoutInsert` are not compared.
+   * payee may be owed equal amounts. `Payouts.run` compares always, and the rows of `PayoutInsert` are not compared. In a
+   * transaction of yours that reads one snapshot (`REPEATABLE READ`), one that is committed meanwhile is not found.
    */
   readonly alike?: { readonly within: Duration.Input; readonly then: "park" } | undefined
 }

@@ -2,7 +2,8 @@
  * Sheets: rows of the queue that are sent only while a run of them is at work.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Exit, Fiber, Layer, Logger, Option, References, Scope, Stream } from "effect"
+import { PgClient } from "@effect/sql-pg"
+import { Deferred, Effect, Exit, Fiber, Layer, Logger, Option, Redacted, References, Scope, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { mkdtempSync } from "node:fs"
@@ -20,9 +21,10 @@ import {
   type Seal
 } from "effect-pix/payouts"
 import { makeBank, type Misbehaviour, type Received } from "../support/bank.ts"
-import { databases } from "../support/database.ts"
+import { databases, postgres } from "../support/database.ts"
 import { compareLines } from "../support/documented.ts"
 import { makeWarnings, settle } from "../support/payoutQueue.ts"
+import { noPostgres } from "../support/postgres.ts"
 
 /** A line of its own amount and key. */
 const line = (reference: string, amount = 1000, name = reference): PayoutItem => ({
@@ -392,6 +394,36 @@ for (const { client, name, skip } of databases) {
     })
   })
 }
+
+const absent = noPostgres()
+
+describe.skipIf(absent !== undefined)("a sheet on a PostgreSQL of other settings", () => {
+  /** A database whose connections have these settings. */
+  const clientOf = (...settings: ReadonlyArray<string>) =>
+    Effect.map(postgres, ({ url }) => {
+      const options = encodeURIComponent(settings.map((setting) => `-c ${setting}`).join(" "))
+      return Layer.orDie(PgClient.layer({ url: Redacted.make(`${url}?options=${options}`) }))
+    })
+  const queueOn = (bank: { readonly payments: Layer.Layer<Payments> }, client: Layer.Layer<SqlClient.SqlClient>) =>
+    Layer.provide(Layer.orDie(PayoutQueue.layer({ poll: "50 millis" })), [bank.payments, client])
+
+  it.live("has its look-alikes found at the same moment, also where each transaction reads one snapshot", () => {
+    const bank = bankOf()
+    return Effect.gen(function* () {
+      const client = yield* clientOf(String.raw`default_transaction_isolation=repeatable\ read`)
+      const queue = yield* Layer.build(queueOn(bank, client))
+      for (const round of [1, 2, 3, 4, 5]) {
+        const exits = yield* Effect.forEach(
+          ["x", "y", "z"],
+          (side) => Effect.exit(Effect.provideContext(Payouts.run([toMaria(`${side}/${round}`, 1000 + round)]), queue)),
+          { concurrency: "unbounded" }
+        )
+        assert.deepStrictEqual(exits.filter(Exit.isSuccess).length, 1, `round ${round}`)
+      }
+      assert.strictEqual(bank.paid.size, 5)
+    }).pipe(Effect.scoped)
+  })
+})
 
 describe("a row of a sheet", () => {
   it.effect("goes on without a run while it is in doubt, under its key", () => {

@@ -53,7 +53,7 @@ export const makeSheet = (core: Core, settings: Settings, seal: Seal) => {
     const rows = yield* find(keys.filter((key) => !open.has(key)))
     const left = rows.filter(Row.isParkedByRun)
     if (left.length === 0) return rows
-    const taken = yield* store.transaction(
+    const taken = yield* store.readCommitted(
       Effect.gen(function* () {
         const judged = left.map((row, index) => ({ index, row }))
         const alike = new Set((yield* judge(judged, run)).map(({ row }) => row))

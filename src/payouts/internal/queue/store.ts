@@ -77,6 +77,7 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
   const counting = Semaphore.makeUnsafe(1)
   // PostgreSQL ends a transaction whose process sends no statement for this long, and with it the locks.
   const idleTimeout = sql`SELECT set_config('idle_in_transaction_session_timeout', '2000', true)`
+  const readCommitted = sql`SET TRANSACTION ISOLATION LEVEL READ COMMITTED`
   // A row that was deleted by hand has left its entries, and its reference can be submitted again.
   const replacing = sql.literal("ON CONFLICT (account, idempotency_key, version) DO UPDATE SET entry = excluded.entry")
   /**
@@ -127,6 +128,14 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
     isInTransaction: isInTransaction(database),
     /** Joins the caller's transaction, or makes one. */
     transaction,
+    /**
+     * The same. Where it makes one, its statements find what others have committed while it waited for a lock, whatever the
+     * database's default level of isolation is.
+     */
+    readCommitted: <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+      Effect.flatMap(isInTransaction(database), (isInside) =>
+        transaction(dialect === "pg" && !isInside ? Effect.andThen(readCommitted, effect) : effect)
+      ),
     /** A transaction that counts on the sum of a day. PostgreSQL ends it where its process is suspended. */
     countingTransaction: <A, E, R>(effect: Effect.Effect<A, E, R>) =>
       counting.withPermit(transaction(dialect === "pg" ? Effect.andThen(idleTimeout, effect) : effect)),

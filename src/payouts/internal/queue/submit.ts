@@ -65,6 +65,9 @@ export const makeAccept = (core: Core, settings: Settings, seal: Seal) => {
   const { account, alike, lease } = settings
   const warnIfUnserved = makeServedWarning(store, account)
   const findAlike = makeFindAlike(store, seal)
+  /** Of the payouts that `run`, or the queue, compares with others. */
+  const transactionOf = (run: Run | undefined) =>
+    run === undefined && alike === undefined ? store.transaction : store.readCommitted
 
   const isSameContent = Effect.fnUntraced(function* (row: Row.Row, wanted: Submission) {
     // The stored request holds the amount too, so the rest can be compared only where the amounts are equal.
@@ -208,7 +211,7 @@ export const makeAccept = (core: Core, settings: Settings, seal: Seal) => {
     decide: (accepted: Effect.Success<ReturnType<typeof insertAll>>) => Effect.Effect<A, E>
   ) =>
     Effect.flatMap(sealAll(payouts), (wanted) =>
-      store.transaction(
+      transactionOf(run)(
         Effect.gen(function* () {
           const accepted = yield* insertAll(payouts, wanted, run)
           const decided = yield* decide(accepted)
