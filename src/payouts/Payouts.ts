@@ -144,7 +144,12 @@ const nextOf = Effect.fnUntraced(function* (sheet: AtWork, keys: ReadonlyArray<s
       Effect.gen(function* () {
         // Before the look, so that no change is missed.
         const change = yield* sheet.changeOf(first)
-        const closed = yield* sheet.closed(keys)
+        // While the database does not answer, no line ends.
+        const closed = yield* Effect.catchIf(
+          sheet.closed(keys),
+          ({ isRetryable }) => isRetryable,
+          () => Effect.succeed([])
+        )
         if (closed.length > 0) return closed
         yield* Effect.raceFirst(change.await, Effect.sleep(Duration.millis(Math.min(sheet.poll, left))))
         return []
@@ -152,6 +157,22 @@ const nextOf = Effect.fnUntraced(function* (sheet: AtWork, keys: ReadonlyArray<s
     )
   }
   return rows
+})
+
+/** Begins a run. Its statuses are those of the lines as they end, and at the end of those that are still open. */
+const begin = Effect.fnUntraced(function* (items: Iterable<PayoutItem>, options: RunOptions) {
+  const { run, wait } = yield* settingsOf(options)
+  const sheet = yield* findSheet
+  const atWork = yield* sheet.begin([...items], run)
+  const statuses = Stream.paginate(atWork.keys, (keys) =>
+    Effect.map(nextOf(atWork, keys, wait), (rows) => {
+      const known = new Set(rows.map((row) => row.idempotencyKey))
+      const rest = keys.filter((key) => !known.has(key))
+      const isOver = known.size === 0 || rest.length === 0
+      return [rows.map((row) => statusOf(row)), isOver ? Option.none() : Option.some(rest)] as const
+    })
+  )
+  return { atWork, statuses }
 })
 
 /**
@@ -162,19 +183,7 @@ export const stream = (
   items: Iterable<PayoutItem>,
   options: RunOptions = {}
 ): Stream.Stream<PayoutStatus, Failure, PayoutQueue> =>
-  Effect.gen(function* () {
-    const { run, wait } = yield* settingsOf(options)
-    const sheet = yield* findSheet
-    const atWork = yield* sheet.begin([...items], run)
-    return Stream.paginate(atWork.keys, (keys) =>
-      Effect.map(nextOf(atWork, keys, wait), (rows) => {
-        const known = new Set(rows.map((row) => row.idempotencyKey))
-        const rest = keys.filter((key) => !known.has(key))
-        const isOver = known.size === 0 || rest.length === 0
-        return [rows.map((row) => statusOf(row)), isOver ? Option.none() : Option.some(rest)] as const
-      })
-    )
-  }).pipe(Stream.unwrap)
+  Stream.unwrap(Effect.map(begin(items, options), ({ statuses }) => statuses))
 
 /**
  * Pays the lines of a sheet: accepts all of them or none, waits, and returns what became of each. A second run of the same sheet
@@ -192,11 +201,10 @@ export const run = (
 ): Effect.Effect<PayoutReport, Failure, PayoutQueue> =>
   inSpan("Payouts.run", { kind: "internal", attributes: {} }, (span) =>
     Effect.gen(function* () {
-      const lines = [...items]
-      const found = yield* Stream.runCollect(stream(lines, options))
-      const byReference = new Map(found.map((status) => [status.reference, status]))
-      const references = new Set(lines.map(({ reference }) => reference))
-      const statuses = [...references].flatMap((reference) => byReference.get(reference) ?? [])
+      const { atWork, statuses: ended } = yield* begin(items, options)
+      yield* Stream.runDrain(ended)
+      // A person may have retried or resumed a line since it ended.
+      const statuses = (yield* atWork.end(atWork.keys)).map((row) => statusOf(row))
       const inState = (...states: ReadonlyArray<PayoutStatus["state"]>) =>
         statuses.filter(({ state }) => states.includes(state))
       const report = {
@@ -208,7 +216,7 @@ export const run = (
       }
       for (const [name, list] of Object.entries(report)) span?.attribute(`payouts.${name}`, list.length)
       return report
-    })
+    }).pipe(Effect.scoped)
   )
 
 /**

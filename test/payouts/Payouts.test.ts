@@ -183,6 +183,21 @@ describe("a sheet", () => {
     }).pipe(Effect.provide(queueOver(bank)))
   })
 
+  it.effect("is reported as its lines are at its end, also one that a person sent again meanwhile", () => {
+    const bank = bankOf({ a: [refused], b: [{ status: 429, headers: { "retry-after": "20" } }] })
+    return Effect.gen(function* () {
+      const queue = yield* PayoutQueue
+      const items = sheet("a", "b")
+      const fiber = yield* Effect.forkChild(run(items))
+      yield* settle
+      assert.strictEqual(yield* becauseOf("a"), "refused")
+      yield* queue.retry("a")
+      // The caller's list may change meanwhile.
+      items.length = 0
+      assert.deepStrictEqual(yield* Fiber.join(fiber), { done: ["a", "b"] })
+    }).pipe(Effect.provide(queueOver(bank)))
+  })
+
   it.effect("needs no clock where every line is answered", () => {
     const bank = bankOf()
     return Effect.gen(function* () {
@@ -421,6 +436,22 @@ describe.skipIf(absent !== undefined)("a sheet on a PostgreSQL of other settings
         assert.deepStrictEqual(exits.filter(Exit.isSuccess).length, 1, `round ${round}`)
       }
       assert.strictEqual(bank.paid.size, 5)
+    }).pipe(Effect.scoped)
+  })
+
+  it.live("goes on while the database does not answer", () => {
+    const bank = bankOf({ a: [{ status: 429, headers: { "retry-after": "2" } }] })
+    return Effect.gen(function* () {
+      const client = yield* Layer.build(yield* clientOf("statement_timeout=300"))
+      const sql = yield* Effect.provideContext(SqlClient.SqlClient, client)
+      const queue = yield* Layer.build(queueOn(bank, Layer.succeedContext(client)))
+      const fiber = yield* Effect.forkChild(Effect.provideContext(Effect.map(Payouts.run(sheet("a")), shown), queue))
+      yield* Effect.repeat(Effect.sleep("10 millis"), { until: () => bank.received.length > 0 })
+      yield* sql.withTransaction(
+        Effect.andThen(sql`LOCK TABLE effect_pix_payouts IN ACCESS EXCLUSIVE MODE`, Effect.sleep("1 second"))
+      )
+      assert.isUndefined(fiber.pollUnsafe())
+      assert.deepStrictEqual(yield* Fiber.join(fiber), { done: ["a"] })
     }).pipe(Effect.scoped)
   })
 })
