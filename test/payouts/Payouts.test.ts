@@ -369,6 +369,29 @@ for (const { client, name, skip } of databases) {
       }).pipe(Effect.scoped)
     })
 
+    it.live("whose lease ended, as while its process was stopped, is neither renewed nor taken up by that run", () => {
+      const bank = bankOf()
+      return Effect.gen(function* () {
+        const { process, sql } = yield* world({ poll: "50 millis", lease: "2 seconds" })
+        const { queue } = yield* process(bank)
+        const { setPaused } = yield* Effect.provideContext(PayoutQueue, queue)
+        yield* setPaused(true)
+        const fiber = yield* Effect.forkChild(Effect.provideContext(Payouts.run(sheet("a", "b")), queue))
+        const until = Effect.map(
+          sql<Record<string, unknown>>`SELECT run_until FROM effect_pix_payouts WHERE reference = 'b'`,
+          ([row]) => Number(row?.["run_until"] ?? 0)
+        )
+        const later = (than: number) =>
+          Effect.repeat(Effect.andThen(Effect.sleep("10 millis"), until), { until: (at) => at > than })
+        const begun = yield* later(0)
+        yield* sql`UPDATE effect_pix_payouts SET run_until = 1 WHERE reference = 'a'`
+        yield* later(yield* later(begun))
+        yield* setPaused(false)
+        assert.deepStrictEqual(shown(yield* Fiber.join(fiber)), { done: ["b"], parked: ["a"] })
+        assert.strictEqual(bank.requests("a"), 0)
+      }).pipe(Effect.scoped)
+    })
+
     it.live("that two runs list at a time is paid once, and the second one takes it up when the first one ends", () => {
       const bank = bankOf({ c: [{ status: 429, headers: { "retry-after": "1" } }] })
       return Effect.gen(function* () {

@@ -51,7 +51,8 @@ export const makeSheet = (core: Core, settings: Settings, seal: Seal) => {
   const closed = Effect.fnUntraced(function* (keys: ReadonlyArray<string>, run: Run) {
     const open = new Set(yield* store.open(keys))
     const rows = yield* find(keys.filter((key) => !open.has(key)))
-    const left = rows.filter(Row.isParkedByRun)
+    // This run's own lease may have ended too, as while its process was stopped: a person may have paid such a line since.
+    const left = rows.filter((row) => Row.isParkedByRun(row) && row.runBy !== run.id)
     if (left.length === 0) return rows
     const taken = yield* store.readCommitted(
       Effect.gen(function* () {
@@ -71,7 +72,7 @@ export const makeSheet = (core: Core, settings: Settings, seal: Seal) => {
       row,
       (current) =>
         Effect.succeed(
-          Row.isOpen(current) && Row.hasRunEnded(current, 0) && current.runBy === run.id
+          Row.isOpen(current) && Row.hasRunEnded(current, Row.runOver) && current.runBy === run.id
             ? Row.park("RunEnded")
             : undefined
         ),

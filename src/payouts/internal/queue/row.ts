@@ -55,7 +55,7 @@ export const Row = Schema.Struct({
   pausedMillis: startingAt(0),
   /** The run whose sheet it is on: it is sent only while that run is at work. Null: the queue alone sends it. */
   runBy: orNull(Schema.String),
-  /** The end of that run's lease, by the clock of the database. */
+  /** The end of that run's lease, by the clock of the database; 0 until the run begins it. */
   runUntil: orNull(Int),
   /** What it waits for, as a `WaitsFor`; a newer version may have written another word. */
   waitsFor: orNull(Schema.String),
@@ -95,6 +95,9 @@ export type Changes = Partial<
 
 /** The states in which the worker has something to do. */
 export const isOpen = ({ state }: Pick<Row, "state">): boolean => state === "accepted" || state === "unknown"
+
+/** The end of the lease of a run that ended, before any clock's time: no renewal begins it again. */
+export const runOver = -1
 
 /** Whether the run whose sheet it is on was over at a time. What is in doubt goes on without it. */
 export const hasRunEnded = ({ mayHaveLeftAt, runUntil }: Row, now: number): boolean =>

@@ -22,7 +22,7 @@ import { databaseNow } from "../../../durable/Now.ts"
 import { followWrites, soleWritesOf } from "../../../internal/soleWriter.ts"
 import type { PayoutState } from "../../PayoutStatus.ts"
 import { makeAccountStore } from "./accountStore.ts"
-import { Count, Row } from "./row.ts"
+import { Count, Row, runOver } from "./row.ts"
 import type { Settings } from "./settings.ts"
 import { ended as endedStates, open as openStates } from "./tables.ts"
 
@@ -207,16 +207,27 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
       dialect === "pg"
         ? Effect.asVoid(sql`SELECT pg_advisory_xact_lock(hashtextextended(${`effect-pix/${account}/${amount}`}, 0))`)
         : Effect.void,
-    /** Begins or renews the lease of a run on its open rows, in milliseconds. A row that somebody changes now is left out. */
+    /**
+     * Begins or renews the lease of a run on its open rows, in milliseconds, but for one whose lease is over. A row that somebody
+     * changes now is left out.
+     */
     renewRun: (run: string, lease: number) =>
       Effect.flatMap(databaseNow(database), (now) =>
         // A statement that waited for one row after another could wait for a worker that renews its own leases, and that for it.
         Effect.asVoid(sql`UPDATE ${payouts} SET run_until = ${now} + CAST(${lease} AS BIGINT)
-          WHERE ${isOneOf(database, place, sql`SELECT ${sql(place)} FROM ${payouts} WHERE ${ofRun(run)} ${locked(database)}`)}`)
+          WHERE ${isOneOf(
+            database,
+            place,
+            sql`SELECT ${sql(place)} FROM ${payouts}
+              WHERE ${ofRun(run)} AND (run_until = 0 OR run_until > ${now}) ${locked(database)}`
+          )}`)
       ),
     /** Ends the lease of a run: no request of its rows is marked from now on, but for those in doubt. */
-    endRun: (run: string) => Effect.asVoid(sql`UPDATE ${payouts} SET run_until = 0 WHERE ${ofRun(run)}`),
-    /** Ends the leases of the runs of a process that is gone: a SQLite file belongs to one. On PostgreSQL they end by themselves. */
+    endRun: (run: string) => Effect.asVoid(sql`UPDATE ${payouts} SET run_until = ${runOver} WHERE ${ofRun(run)}`),
+    /**
+     * Ends the leases of the runs of a process that is gone: a SQLite file belongs to one, and a run at work in it begins them
+     * again. On PostgreSQL they end by themselves.
+     */
     endLeftRuns:
       dialect === "pg"
         ? Effect.void
