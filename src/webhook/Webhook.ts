@@ -63,9 +63,9 @@ import type { Payments } from "../client/Payments.ts"
 import type { ConfigurationError } from "../contract/ConfigurationError.ts"
 import type { InvalidRequest } from "../contract/PaymentsError.ts"
 import type { DatabaseError } from "../durable/Database.ts"
-import { makeClientService, makeEdgeService, makeSqlService } from "./internal/service.ts"
+import { makeClientService, makeEdgeService, makeOutliving, makeSqlService } from "./internal/service.ts"
 import { type WebHandler, toWebHandler, type WebHandlerOptions } from "./internal/webHandler.ts"
-import type { DeadLetter, StoredDelivery } from "./WebhookEvent.ts"
+import type { StoredDelivery } from "./WebhookEvent.ts"
 import type {
   DeadLetterOptions,
   DeliveryInfo,
@@ -85,7 +85,7 @@ type Given<O, Options> = O & Options & { readonly [K in Exclude<keyof O, keyof O
 /** What is recorded on the database. With `Webhook.layer` nothing is. */
 interface Recorded {
   /** The deliveries for which your code failed for a day, the oldest first. Fails with `DatabaseError`. */
-  readonly deadLetters: Effect.Effect<ReadonlyArray<DeadLetter>, DatabaseError>
+  readonly deadLetters: Effect.Effect<ReadonlyArray<StoredDelivery>, DatabaseError>
   /** What is stored about a transaction, or about a dead letter by its id: in each webhook that has it. Fails with `DatabaseError`. */
   readonly find: (id: string) => Effect.Effect<ReadonlyArray<StoredDelivery>, DatabaseError>
   /**
@@ -132,7 +132,10 @@ export class Webhook extends Context.Service<
   static readonly layer = <M = unknown, const O extends WebhookOptions<M, unknown> = {}>(
     options: Given<O, WebhookOptions<M, unknown>>
   ): Layer.Layer<Webhook, ConfigurationError, Payments | ServicesOf<O>> =>
-    Layer.effect(Webhook, makeEdgeService<M, ServicesOf<O>>(options as WebhookOptions<M, ServicesOf<O>>))
+    Layer.effect(
+      Webhook,
+      makeEdgeService<M, ServicesOf<O>>(options as WebhookOptions<M, ServicesOf<O>>, makeOutliving())
+    )
 
   /**
    * On the `SqlClient` in context: PostgreSQL or SQLite. It makes its table. Your code runs in a transaction of that client: its
@@ -143,7 +146,7 @@ export class Webhook extends Context.Service<
   ): Layer.Layer<Webhook, ConfigurationError | DatabaseError, Payments | SqlClient.SqlClient | ServicesOf<O>> =>
     Layer.effect(
       Webhook,
-      makeSqlService<M, ServicesOf<O>>(options as WebhookOptions<M, ServicesOf<O>> & WebhookSqlOptions)
+      makeSqlService<M, ServicesOf<O>>(options as WebhookOptions<M, ServicesOf<O>> & WebhookSqlOptions, makeOutliving())
     )
 
   /**

@@ -128,31 +128,18 @@ export interface HandlerFailure {
   readonly cause: Cause.Cause<unknown>
 }
 
-/** A delivery for which your code failed for a day. */
-export interface DeadLetter {
-  /** The name of its webhook. */
-  readonly webhook: string
-  /** For `Webhook.retry`: the transaction's id in small letters, or a digest of the body. */
-  readonly id: string
-  /** The subject of the delivery. */
-  readonly about: "Transaction" | "Withdrawal" | "Unknown"
-  /** The id of the transaction, for one. */
-  readonly transactionId?: string | undefined
-  /** Which code failed last. */
-  readonly handler: HandlerName
-  /** How often it failed. */
-  readonly attempts: number
-  /** When it became a dead letter. */
-  readonly at: DateTime.Utc
-}
-
 /** What is stored about a transaction, or about a delivery that names none. It has no text of a body but the claimed statuses. */
 export interface StoredDelivery {
   /** The name of its webhook. */
   readonly webhook: string
-  /** For `Webhook.retry` and `Webhook.discard`. */
+  /** For `Webhook.retry` and `Webhook.discard`: the transaction's id in small letters, or a digest of the body. */
   readonly id: string
-  /** `Finished`: no delivery waits. `Unreadable`: another version wrote the row. */
+  /** The subject of the delivery. Absent if the row is unreadable. */
+  readonly about?: "Transaction" | "Withdrawal" | "Unknown" | undefined
+  /**
+   * `Dead`: your code failed for a day, and is not called again by itself: a dead letter. `Finished`: no delivery waits.
+   * `Unreadable`: another version wrote the row.
+   */
   readonly state: "Waiting" | "Dead" | "Finished" | "Unreadable"
   /** When it is due, for one that waits; when it ended, for one that is finished or dead. */
   readonly at: DateTime.Utc

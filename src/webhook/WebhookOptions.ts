@@ -49,18 +49,12 @@ export interface WebhookOptions<M = unknown, R = never> {
   readonly metadata?: Schema.ConstraintCodec<M, unknown> | undefined
   /** Decides whose deliveries are accepted. Default: everybody's. */
   readonly verifier?: WebhookVerifier | undefined
-  /** The largest body, in bytes. Default 64 KiB. */
-  readonly maxBodyBytes?: number | undefined
   /**
    * How many lookups a second each process begins for ids that no lookup has found: anybody whose deliveries are accepted can
    * invent such ids. An id that was found is looked up at once, and so is one that you `check`. What exceeds the number waits
    * and is not lost: first the ids that `isKnown` knows, then new ones, then those that were not found. Default 20.
    */
   readonly firstLookupsPerSecond?: number | undefined
-  /** How long the body may take. Default 10 seconds. */
-  readonly bodyTimeout?: Duration.Input | undefined
-  /** How long a lookup may take. One that takes longer is repeated. Default 10 seconds. */
-  readonly lookupTimeout?: Duration.Input | undefined
   /**
    * How long each piece of your code may take. After that it is interrupted and counts as failed. Default 30 seconds; on
    * SQLite, where no delivery is recorded meanwhile, 5.

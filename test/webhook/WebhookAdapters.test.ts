@@ -1,7 +1,7 @@
 import { Agent, createServer, type IncomingMessage, request, type RequestListener } from "node:http"
 import { type AddressInfo, connect } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Redacted, Deferred } from "effect"
+import { Clock, Deferred, Duration, Effect, Layer, Redacted } from "effect"
 import { Hono } from "hono"
 import { ConfigurationError, Money, Payments } from "effect-pix"
 import { NodeWebhook } from "effect-pix/node"
@@ -9,7 +9,7 @@ import { Webhook, type WebhookOptions, WebhookVerifier } from "effect-pix/webhoo
 import { Sandbox } from "effect-pix/sandbox"
 
 /** A web handler, a sandbox with one paid charge, and the ids that the handler confirmed. */
-const shop = Effect.fnUntraced(function* (options: Partial<WebhookOptions> = {}) {
+const shop = Effect.fnUntraced(function* (options: Partial<WebhookOptions> = {}, clock?: Clock.Clock) {
   const sandbox = yield* Layer.build(Sandbox.layerPayments)
   const paid = yield* Effect.gen(function* () {
     const payments = yield* Payments
@@ -29,7 +29,10 @@ const shop = Effect.fnUntraced(function* (options: Partial<WebhookOptions> = {})
           ...options,
           onPaid: ({ id }) => Effect.sync(() => confirmed.push(id)),
           onUnconfirmed: () => Effect.void
-        }).pipe(Layer.provide(Layer.succeedContext(sandbox)))
+        }).pipe(
+          Layer.provide(Layer.succeedContext(sandbox)),
+          Layer.merge(clock === undefined ? Layer.empty : Layer.succeed(Clock.Clock, clock))
+        )
       )
     ),
     ({ dispose }) => Effect.promise(dispose)
@@ -124,7 +127,11 @@ describe("NodeWebhook.toListener", () => {
 
   it.live("a listener answers 408 to a body that stops, and the connection is usable when the rest arrives", () =>
     Effect.gen(function* () {
-      const webhook = yield* shop({ bodyTimeout: "50 millis" })
+      const clock = yield* Clock.Clock
+      // A body may take 10 seconds: here these are 50 milliseconds.
+      const sleep: Clock.Clock["sleep"] = (duration) => clock.sleep(Duration.millis(Duration.toMillis(duration) / 200))
+      // `Object.create` has no type of its own: the clock's other methods are those of the prototype.
+      const webhook = yield* shop({}, Object.assign(Object.create(clock) as Clock.Clock, { sleep }))
       const { port } = yield* serve(NodeWebhook.toListener(webhook.handler))
       const { rest, status } = yield* Effect.callback<{ readonly status: string; readonly rest: string }>((resume) => {
         const socket = connect(port, "127.0.0.1", () => {

@@ -39,10 +39,8 @@ describe("the answer of a webhook", () => {
     "the answer to a body that is too large is 413, by its content-length or while it streams",
     Effect.gen(function* () {
       const { answer, post } = yield* recording()
-      const { post: small } = yield* recording({ maxBodyBytes: 10 })
       assert.strictEqual(yield* post(`"${"x".repeat(64 * 1024)}"`), 413)
       assert.strictEqual(yield* post(`"${"x".repeat(64 * 1024 - 2)}"`), 200)
-      assert.strictEqual(yield* small("[1,2,3,4,5]"), 413)
       assert.strictEqual(yield* post("{}", { "Content-Length": "65537" }), 413)
       const endless = stream(1_000_000, 1024)
       const init: RequestInit & { duplex: "half" } = { body: endless.body, duplex: "half" }

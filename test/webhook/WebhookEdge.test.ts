@@ -2,9 +2,9 @@
  * The webhook that stores nothing: what it does before it answers.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Layer } from "effect"
+import { Effect, Fiber, Layer, Schedule } from "effect"
 import { TestClock } from "effect/testing"
-import { Money, Payments } from "effect-pix"
+import { Money, Payments, TransactionWait } from "effect-pix"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { Webhook } from "effect-pix/webhook"
 import { charge, lookups, paidCharge } from "../support/charges.ts"
@@ -72,6 +72,7 @@ describe("Webhook.layer", () => {
       yield* TestClock.adjust("1 second")
       assert.strictEqual(yield* Fiber.join(fiber), 200)
       assert.deepStrictEqual([events.length, reports, yield* lookups], [1, [], 3])
+      assert.deepStrictEqual(events[0]?.untrusted, { status: "Paid" })
     })
   )
 
@@ -100,6 +101,56 @@ describe("Webhook.layer", () => {
       const busy = yield* starting()
       yield* (yield* Sandbox).fault("getTransaction", Fault.retryAfter("1 hour"), { times: Infinity })
       assert.strictEqual(yield* answered(busy.post({ transactionId: yield* paidCharge }), 30), 503)
+    })
+  )
+
+  testWebhook(
+    "a service that asks for a wait of 3 seconds is looked up again after it",
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const { post } = yield* starting()
+      const id = yield* paidCharge
+      yield* sandbox.fault("getTransaction", Fault.retryAfter("3 seconds"), { times: 1 })
+      const fiber = yield* Effect.forkChild(post({ transactionId: id, status: "Paid" }))
+      yield* TestClock.adjust("2900 millis")
+      assert.strictEqual(yield* lookups, 1)
+      yield* TestClock.adjust("1100 millis")
+      assert.deepStrictEqual([yield* Fiber.join(fiber), yield* lookups], [200, 2])
+    })
+  )
+
+  testWebhook(
+    "a delivery wakes whoever waits for the transaction before its own lookup, and again when a later lookup shows it",
+    Effect.gen(function* () {
+      const payments = yield* Payments
+      const waiting = Effect.fnUntraced(function* (id: string) {
+        const wait = TransactionWait.final(id, { schedule: Schedule.spaced("1 hour") })
+        const fiber = yield* Effect.forkChild(wait)
+        yield* TestClock.adjust(0)
+        return { hasEnded: () => fiber.pollUnsafe() !== undefined }
+      })
+      let isHanging = true
+      const { post } = yield* starting().pipe(
+        Effect.provideService(Payments, {
+          ...payments,
+          getTransaction: (id) => (isHanging ? Effect.never : payments.getTransaction(id))
+        })
+      )
+      const one = yield* charge
+      const first = yield* waiting(one.id)
+      yield* (yield* Sandbox).markPaid(one.id)
+      yield* Effect.forkChild(post({ transactionId: one.id, status: "Paid" }))
+      yield* TestClock.adjust(0)
+      assert.isTrue(first.hasEnded())
+      isHanging = false
+      const two = yield* charge
+      const second = yield* waiting(two.id)
+      yield* Effect.forkChild(post({ transactionId: two.id, status: "Paid" }))
+      yield* TestClock.adjust(0)
+      assert.isFalse(second.hasEnded())
+      yield* (yield* Sandbox).markPaid(two.id)
+      yield* TestClock.adjust("1 second")
+      assert.isTrue(second.hasEnded())
     })
   )
 
@@ -158,13 +209,16 @@ describe("Webhook.layer", () => {
   testWebhook(
     "a check looks up and hands out before it ends, and looks an open charge up once, without a report",
     Effect.gen(function* () {
-      const { check, failures, reports, statuses } = yield* starting({ onRefunded: () => Effect.fail("away") })
+      const { check, events, failures, reports, statuses } = yield* starting({
+        onRefunded: () => Effect.fail("away")
+      })
       const { id } = yield* charge
       yield* check(id)
       assert.deepStrictEqual([statuses(), reports, yield* lookups], [[], [], 1])
       yield* (yield* Sandbox).markPaid(id)
       yield* check(id)
       assert.deepStrictEqual(statuses(), ["Paid"])
+      assert.deepStrictEqual(events[0]?.untrusted, {})
       yield* (yield* Sandbox).refund(id)
       yield* check(id)
       assert.deepStrictEqual(
@@ -176,10 +230,10 @@ describe("Webhook.layer", () => {
   )
 
   testWebhook(
-    "a flood of unknown ids begins firstLookupsPerSecond lookups in a second: an id that isKnown knows does not wait, and what waits for 8 seconds is answered with 503",
+    "a flood of unknown ids begins firstLookupsPerSecond lookups in a second: an id that isKnown knows and one that is checked do not wait, and what waits for 8 seconds is answered with 503",
     Effect.gen(function* () {
       const own = new Set<string>()
-      const { events, post } = yield* starting({
+      const { check, events, post } = yield* starting({
         firstLookupsPerSecond: 4,
         isKnown: (id) => Effect.sync(() => own.has(id))
       })
@@ -196,10 +250,14 @@ describe("Webhook.layer", () => {
       yield* TestClock.adjust(0)
       assert.strictEqual(events.length, 1)
       assert.strictEqual(yield* Fiber.join(own1), 200)
+      const checked = yield* Effect.forkChild(check(yield* paidCharge))
+      yield* TestClock.adjust(0)
+      yield* Fiber.join(checked)
+      assert.strictEqual(events.length, 2)
       yield* TestClock.adjust("10 seconds")
       const statuses = yield* Effect.forEach(flood, Fiber.join)
       assert.deepStrictEqual(new Set(statuses), new Set([503]))
-      assert.isAtMost(yield* lookups, 4 * 9 + 1)
+      assert.isAtMost(yield* lookups, 4 * 9 + 2)
     })
   )
 })

@@ -323,7 +323,7 @@ describe("an event for which a handler fails", () => {
       const [letter, ...others] = yield* deadLetters
       assert(letter !== undefined)
       assert.deepStrictEqual(others, [])
-      const { about, attempts, handler, transactionId, webhook } = letter
+      const { about, failures: attempts, handler, transactionId, webhook } = letter
       assert.deepStrictEqual([webhook, about, transactionId, handler], ["default", "Transaction", id, "onPaid"])
       assert.strictEqual(attempts, failures.length)
       assert.deepStrictEqual(failures.map(({ isDead }) => isDead).indexOf(true), failures.length - 1)
@@ -338,7 +338,7 @@ describe("an event for which a handler fails", () => {
       assert.isTrue(yield* retry(letter.id, { by: "ana" }))
       yield* TestClock.adjust("1 hour")
       assert.deepStrictEqual(yield* deadLetters, [])
-      assert.isAbove(failures.length, attempts + 5)
+      assert.isAbove(failures.length, (attempts ?? 0) + 5)
       broken = false
       yield* TestClock.adjust("10 minutes")
       yield* idle
@@ -469,8 +469,6 @@ describe("the settings", () => {
     Effect.gen(function* () {
       const layer = Webhook.layer({
         firstLookupsPerSecond: Number.NaN,
-        maxBodyBytes: 1.5,
-        bodyTimeout: 0,
         handlerTimeout: "-1 seconds",
         verifier: WebhookVerifier.all([
           WebhookVerifier.ipAllowList(["nowhere"]),
@@ -480,10 +478,8 @@ describe("the settings", () => {
       const error = yield* Effect.flip(Effect.scoped(Layer.build(layer)))
       assert.instanceOf(error, ConfigurationError)
       assert.deepStrictEqual(error.settings.map(({ setting }) => setting).toSorted(), [
-        "Webhook.bodyTimeout",
         "Webhook.firstLookupsPerSecond",
         "Webhook.handlerTimeout",
-        "Webhook.maxBodyBytes",
         "WebhookVerifier.ipAllowList",
         "WebhookVerifier.pathSecret"
       ])

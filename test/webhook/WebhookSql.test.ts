@@ -255,7 +255,7 @@ describe.skipIf(onPostgres.skip)("Webhook.layerSql on a PostgreSQL that goes wro
       yield* exhaust("failed")
       yield* idle
       assert.deepStrictEqual(
-        (yield* deadLetters).map(({ attempts, handler }) => [handler, attempts]),
+        (yield* deadLetters).map(({ failures, handler }) => [handler, failures]),
         [["onPaid", 1000]]
       )
       assert.deepStrictEqual(

@@ -562,7 +562,7 @@ describe("a hint about a transaction", () => {
       const payments = yield* Payments
       const sandbox = yield* Sandbox
       let isHanging = true
-      const { post } = yield* recording({ lookupTimeout: "10 seconds" }).pipe(
+      const { post } = yield* recording().pipe(
         Effect.provideService(Payments, {
           ...payments,
           getTransaction: (id) => (isHanging ? Effect.never : payments.getTransaction(id))

@@ -4,7 +4,6 @@
 import * as Cause from "effect/Cause"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import type * as Duration from "effect/Duration"
 import * as HttpMiddleware from "effect/http/HttpMiddleware"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
@@ -25,8 +24,6 @@ export interface AnswerOptions {
   /** The refusals that were logged. */
   readonly refusals: Refusals
   readonly verifier: WebhookVerifier
-  readonly maxBodyBytes: number
-  readonly bodyTimeout: Duration.Input
   readonly read: (body: string) => Option.Option<Reading>
   /** Records the delivery, or processes it. */
   readonly accept: (body: string, reading: Reading) => Effect.Effect<End, DatabaseError | HandlerFailed>
@@ -59,13 +56,16 @@ const byEnd = {
 const byRefusal = ({ message, reason }: WebhookRefused) =>
   reason === "NoSecret" ? busy(reason, message) : new NotTaken({ status: 401, errorType: reason, message })
 
+/** The largest body: 64 KiB. */
+const maxBodyBytes = 65_536
+
 const pathOf = (address: string): string => address.replace(/^[a-z][\w+.-]*:\/\/[^/?#]*/i, "").replace(/[?#].*/s, "")
 
-const readBody = (request: HttpServerRequest.HttpServerRequest, limit: number) =>
-  Number(request.headers["content-length"] ?? 0) > limit
+const readBody = (request: HttpServerRequest.HttpServerRequest) =>
+  Number(request.headers["content-length"] ?? 0) > maxBodyBytes
     ? tooLarge()
     : Stream.mkUint8Array(
-        Stream.limitBytes(Stream.mapError(request.stream, unreadable), limit, () => Stream.fail(tooLarge()))
+        Stream.limitBytes(Stream.mapError(request.stream, unreadable), maxBodyBytes, () => Stream.fail(tooLarge()))
       )
 
 const decoder = new TextDecoder("utf-8", { fatal: true })
@@ -80,9 +80,7 @@ export const makeAnswer = (options: AnswerOptions) => {
       const refusal = { status: 405, errorType: "NotPost", message: "it is not a POST." }
       return yield* new NotTaken({ ...refusal, headers: { allow: "POST" } })
     }
-    const body = yield* readBody(request, options.maxBodyBytes).pipe(
-      Effect.timeoutOrElse({ duration: options.bodyTimeout, orElse: tooSlow })
-    )
+    const body = yield* readBody(request).pipe(Effect.timeoutOrElse({ duration: "10 seconds", orElse: tooSlow }))
     const { headers, remoteAddress } = request
     const delivery = { headers, body, remoteAddress, path: pathOf(request.originalUrl) }
     yield* Effect.mapError(options.verifier(delivery), byRefusal)

@@ -3,7 +3,6 @@
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Duration from "effect/Duration"
 import type { Payments } from "../../client/Payments.ts"
 import { inSpan } from "../../internal/spans.ts"
 import type { Bound } from "./bound.ts"
@@ -28,10 +27,9 @@ export interface EdgeOptions<M> {
   readonly wake: (transactionId: string) => Effect.Effect<void>
   readonly handlers: Handlers<M>
   readonly bound: Bound
-  readonly lookupTimeout: Duration.Duration
 }
 
-export const makeEdge = <M>({ bound, handlers, lookupTimeout, name, payments, wake }: EdgeOptions<M>) => {
+export const makeEdge = <M>({ bound, handlers, name, payments, wake }: EdgeOptions<M>) => {
   /** Looks the transaction up until the claim is confirmed, and hands each status out once. Returns the last doubt. */
   const confirm = Effect.fnUntraced(function* (transactionId: string, claim: Claim) {
     const handedOut: Array<string> = []
@@ -42,8 +40,7 @@ export const makeEdge = <M>({ bound, handlers, lookupTimeout, name, payments, wa
       const left = patience - (yield* elapsed)
       // The program itself asks for a check, and knows the id.
       if (claim.isCheck !== true && !(yield* bound.begin(transactionId, left))) return last
-      const timeout = Duration.min(lookupTimeout, Duration.millis(patience - (yield* elapsed)))
-      const found = yield* lookUp(payments, transactionId, handedOut, timeout)
+      const found = yield* lookUp(payments, transactionId, handedOut, patience - (yield* elapsed))
       let judge: Judge
       if ("transaction" in found) {
         const { transaction } = found

@@ -7,7 +7,7 @@ import { invalidRequest } from "../../contract/CallChecks.ts"
 import { type Database, mapDatabaseError } from "../../durable/Database.ts"
 import { issuesOfStep } from "../../durable/Step.ts"
 import { log } from "../../internal/spans.ts"
-import type { DeadLetter, StoredDelivery } from "../WebhookEvent.ts"
+import type { StoredDelivery } from "../WebhookEvent.ts"
 import type { DeadLetterOptions } from "../WebhookOptions.ts"
 import * as Rows from "./row.ts"
 import { makeStore, namesOf, type Store, type Stored } from "./table.ts"
@@ -21,26 +21,15 @@ const states = {
   Missed: "Waiting"
 } as const
 
-const deliveryOf = (webhook: string, id: string, { due, state, value }: Stored): StoredDelivery => {
+const deliveryOf = (webhook: string, { due, name: id, state, value }: Stored): StoredDelivery => {
   const row = Rows.readRow(value, state)
   const at = DateTime.makeUnsafe(Number(due))
   if (row === undefined) return { webhook, id, state: "Unreadable", at, handedOut: [] }
-  const {
-    claims,
-    dead,
-    deliveries,
-    handedOut,
-    idempotencyKey,
-    rank,
-    since,
-    transactionId,
-    tries,
-    waits,
-    withdrawalId
-  } = row
+  const { about, deliveries, handedOut, idempotencyKey, transactionId, withdrawalId } = row
   return {
     webhook,
     id,
+    about,
     state: states[state],
     at,
     handedOut,
@@ -48,11 +37,11 @@ const deliveryOf = (webhook: string, id: string, { due, state, value }: Stored):
     withdrawalId,
     idempotencyKey,
     deliveries,
-    claimed: claims.flatMap(({ isCheck, status }) => (isCheck === true ? [] : [status])),
-    waits: rank === undefined ? waits : "first",
-    failures: tries.failed,
-    handler: dead?.handler,
-    since: DateTime.makeUnsafe(since)
+    claimed: row.claims.flatMap(({ isCheck, status }) => (isCheck === true ? [] : [status])),
+    waits: row.rank === undefined ? row.waits : "first",
+    failures: row.tries.failed,
+    handler: row.dead,
+    since: DateTime.makeUnsafe(row.since)
   }
 }
 
@@ -74,52 +63,34 @@ export const makeLetters = (webhook: string, { sql }: Database, store: Store, wa
       yield* log("Info", `Webhook: ${step} of a dead letter`, names)
       return true
     })
+  const deliveriesOf = (found: ReadonlyArray<Stored>) => found.map((stored) => deliveryOf(webhook, stored))
   return {
-    deadLetters: mapDatabaseError("deadLetters")(
-      Effect.map(store.dead, (found) =>
-        found.flatMap(({ name, value }): ReadonlyArray<DeadLetter> => {
-          const row = Rows.readRow(value, "Dead")
-          if (row?.dead === undefined) return []
-          const { about, dead, transactionId, tries } = row
-          const { at, handler } = dead
-          return [
-            { webhook, id: name, about, transactionId, handler, attempts: tries.failed, at: DateTime.makeUnsafe(at) }
-          ]
-        })
-      )
-    ),
+    deadLetters: mapDatabaseError("deadLetters")(Effect.map(store.dead, deliveriesOf)),
     /** What is stored about a transaction, or about a dead letter by its id. */
     find: (id: string) => {
       const name = id.startsWith("delivery:") ? id : Rows.nameOf(id)
-      const found = Effect.map(store.find(name), (stored) => stored.map((one) => deliveryOf(webhook, name, one)))
-      return mapDatabaseError("find")(found)
+      return mapDatabaseError("find")(Effect.map(store.find(name), deliveriesOf))
     },
     retry: takeStep("retry", Rows.revived),
     discard: takeStep("discard", Rows.discarded)
   }
 }
 
+type Letters = ReturnType<typeof makeLetters>
+
 /** The letters of all webhooks on the database, or of one. */
 export const makeClient = (database: Database, webhook: string | undefined) => {
-  const each = Effect.fnUntraced(function* <A, E>(
-    use: (letters: ReturnType<typeof makeLetters>) => Effect.Effect<A, E>
-  ) {
+  const each = Effect.fnUntraced(function* <A, E>(use: (letters: Letters) => Effect.Effect<A, E>) {
     const names = webhook === undefined ? yield* mapDatabaseError("find")(namesOf(database)) : [webhook]
     return yield* Effect.forEach(names, (name) =>
       use(makeLetters(name, database, makeStore(database, name), Effect.void))
     )
   })
+  const found = (use: (letters: Letters) => Letters["deadLetters"]) => Effect.map(each(use), (lists) => lists.flat())
   const isAny = Effect.map((done: ReadonlyArray<boolean>) => done.includes(true))
   return {
-    deadLetters: Effect.map(
-      each(({ deadLetters }) => deadLetters),
-      (found) => found.flat()
-    ),
-    find: (id: string) =>
-      Effect.map(
-        each(({ find }) => find(id)),
-        (found) => found.flat()
-      ),
+    deadLetters: found(({ deadLetters }) => deadLetters),
+    find: (id: string) => found(({ find }) => find(id)),
     retry: (id: string, options?: DeadLetterOptions) => isAny(each(({ retry }) => retry(id, options))),
     discard: (id: string, options?: DeadLetterOptions) => isAny(each(({ discard }) => discard(id, options)))
   }

@@ -1,7 +1,6 @@
 /**
  * Looks a transaction up, and tells which of its statuses is handed out. Both kinds of webhook use it.
  */
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
@@ -13,14 +12,14 @@ import { byFailure, byStatus, type Judge } from "./judge.ts"
 /** The result of a lookup: a transaction whose status is handed out, or what the claims about it are worth. */
 export type Found = { readonly transaction: TransactionDetail } | { readonly judge: Judge }
 
-/** `handedOut`: the statuses that were handed out before. */
+/** `handedOut`: the statuses that were handed out before. The lookup may take so many milliseconds. */
 export const lookUp = Effect.fnUntraced(function* (
   payments: Pick<Payments["Service"], "getTransaction">,
   transactionId: string,
   handedOut: ReadonlyArray<string>,
-  timeout: Duration.Input
+  millis: number
 ): Effect.fn.Return<Found> {
-  const answer = yield* Effect.result(Effect.timeoutOption(payments.getTransaction(transactionId), timeout))
+  const answer = yield* Effect.result(Effect.timeoutOption(payments.getTransaction(transactionId), millis))
   if (Result.isFailure(answer)) return { judge: () => byFailure(answer.failure) }
   if (Option.isNone(answer.success)) return { judge: () => byFailure() }
   const transaction = answer.success.value

@@ -56,7 +56,7 @@ const Stored = Schema.Struct({
   /** `Found`: a lookup found its transaction, or a check of the program named it. `Missed`: the last lookup did not find it. */
   lookup: Schema.optional(Schema.Literals(["Found", "Missed"])),
   /** The handler that failed for the last time. */
-  dead: Schema.optional(Schema.Struct({ handler: Schema.Literals(handlerNames), at: Schema.Finite }))
+  dead: Schema.optional(Schema.Literals(handlerNames))
 })
 
 /** `rank`: the row is not due before it may be looked up. */
@@ -183,15 +183,14 @@ const ended = (row: Row): Row | undefined =>
     : undefined
 
 /** Ends the work on a row as it was `seen`. If deliveries were recorded meanwhile, all claims are looked at again. */
-export const settled = (found: Row, seen: Row, { again, dead, left, lookup }: Outcome, now: number): Next => {
+export const settled = (found: Row, seen: Row, { again, dead, left, lookup }: Outcome): Next => {
   const row = { ...found, lookup: found.lookup === "Found" ? "Found" : (lookup ?? found.lookup) } as const
   const isRepeated = row.deliveries > seen.deliveries
   const claims = isRepeated ? row.claims : left
   const triedAs = (reason: Reason) => ({ ...row.tries, [reason]: row.tries[reason] + 1 })
   if (claims.length === 0) return { row: ended(row), dueIn: 0 }
   if (dead !== undefined && claims.every((claim) => isAmong(seen.claims, claim))) {
-    const next = { ...row, claims, tries: triedAs("failed"), waits: undefined, dead: { handler: dead, at: now } }
-    return { row: next, dueIn: 0 }
+    return { row: { ...row, claims, tries: triedAs("failed"), waits: undefined, dead }, dueIn: 0 }
   }
   if (again === undefined || (isRepeated && again.reason === "early")) {
     return { row: { ...row, claims, waits: undefined }, dueIn: 0 }

@@ -1,7 +1,6 @@
 /**
  * Builds the webhooks: checks their settings, and starts the workers of the one that is recorded.
  */
-import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
@@ -41,8 +40,8 @@ import { makeWork } from "./work.ts"
 /** How long a delivery waits for the database. */
 const patience = "10 seconds"
 
-/** What outlives a layer that is built for each request. */
-export interface Outliving {
+/** What a process shares of all builds of one layer: on some platforms it is built for each request. */
+interface Outliving {
   /** The refusals that were logged. */
   readonly refusals: Refusals
   /** The latest lookups of ids that no lookup had found. */
@@ -50,10 +49,6 @@ export interface Outliving {
 }
 
 export const makeOutliving = (): Outliving => ({ refusals: new Map(), starts: [] })
-
-export const Outliving = Context.Reference<Outliving | undefined>("effect-pix/WebhookOutliving", {
-  defaultValue: () => undefined
-})
 
 const checkedInput = Schema.decodeUnknownResult(getTransaction.params)
 
@@ -66,11 +61,8 @@ const settingsOf = <M, R>(
   handlerTimeout: Duration.Input = "30 seconds"
 ) =>
   Settings.all({
-    maxBodyBytes: Settings.count("Webhook.maxBodyBytes", options.maxBodyBytes ?? 64 * 1024),
     concurrency: Settings.count("Webhook.concurrency", options.concurrency ?? 8),
     firstLookupsPerSecond: Settings.count("Webhook.firstLookupsPerSecond", options.firstLookupsPerSecond ?? 20),
-    bodyTimeout: Settings.period("Webhook.bodyTimeout", options.bodyTimeout ?? "10 seconds"),
-    lookupTimeout: Settings.period("Webhook.lookupTimeout", options.lookupTimeout ?? "10 seconds"),
     handlerTimeout: Settings.period("Webhook.handlerTimeout", options.handlerTimeout ?? handlerTimeout),
     lease: Settings.period("Webhook.lease", options.lease ?? "30 seconds"),
     poll: Settings.period("Webhook.poll", options.poll ?? "1 second"),
@@ -82,12 +74,15 @@ const settingsOf = <M, R>(
 type Checked = Effect.Success<ReturnType<typeof settingsOf>>
 
 /** What both webhooks are made of. */
-const partsOf = Effect.fnUntraced(function* <M, R>(options: WebhookOptions<M, R>, settings: Checked) {
+const partsOf = Effect.fnUntraced(function* <M, R>(
+  options: WebhookOptions<M, R>,
+  settings: Checked,
+  { refusals, starts }: Outliving
+) {
   const hints = yield* TransactionHints
   const scope = yield* Effect.scope
   const { metadataOf, read } = makeReader(options)
   const handlers = makeHandlers(options, metadataOf, yield* Effect.context<R>(), settings.handlerTimeout)
-  const { refusals, starts } = (yield* Outliving) ?? makeOutliving()
   const { firstLookupsPerSecond: perSecond, name } = settings
   return {
     ...settings,
@@ -133,8 +128,8 @@ const callsOf = Effect.fnUntraced(function* (
 const no = () => Effect.succeed(false)
 
 /** Nothing is stored. */
-export const makeEdgeService = Effect.fnUntraced(function* <M, R>(options: WebhookOptions<M, R>) {
-  const parts = yield* partsOf(options, yield* settingsOf(options))
+export const makeEdgeService = Effect.fnUntraced(function* <M, R>(options: WebhookOptions<M, R>, outliving: Outliving) {
+  const parts = yield* partsOf(options, yield* settingsOf(options), outliving)
   const edge = makeEdge(parts)
   return {
     ...(yield* callsOf({ ...parts, accept: edge.accept }, edge.check)),
@@ -147,13 +142,16 @@ export const makeEdgeService = Effect.fnUntraced(function* <M, R>(options: Webho
 })
 
 /** On the ambient `SqlClient`. */
-export const makeSqlService = Effect.fnUntraced(function* <M, R>(options: WebhookOptions<M, R> & WebhookSqlOptions) {
+export const makeSqlService = Effect.fnUntraced(function* <M, R>(
+  options: WebhookOptions<M, R> & WebhookSqlOptions,
+  outliving: Outliving
+) {
   const db = yield* database
   // While a handler runs on SQLite, no delivery can be recorded, and the service waits for its answer.
   const settings = yield* settingsOf(options, db.dialect === "sqlite" ? "5 seconds" : undefined)
   const { concurrency, lease, name, poll, retention } = settings
   yield* mapDatabaseError("migrate")(migrate(webhookTables))
-  const parts = yield* partsOf(options, settings)
+  const parts = yield* partsOf(options, settings, outliving)
   const store = makeStore(db, name, lease)
   const isDue = Latch.makeUnsafe()
   const firstLookups = makeFirstLookups(store, parts.bound, isDue)

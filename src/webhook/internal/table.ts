@@ -45,6 +45,7 @@ const mostDeleted = 1000
 
 /** A row as it is stored. */
 export interface Stored {
+  readonly name: string
   readonly state: State
   readonly value: string
   /** The token of the take. `null`: nobody has taken it. */
@@ -98,7 +99,7 @@ export const makeStore = (database: Database, webhook: string, lease: Duration.D
   const isOf = (states: ReadonlyArray<State>) => sql`webhook = ${webhook} AND ${sql.in("state", states)}`
   // The state is part of the statement's text, so that PostgreSQL finds the rows by the index.
   const isIn = (state: State) => sql`webhook = ${webhook} AND state = ${sql.literal(`'${state}'`)}`
-  const columns = sql`state, value, taken_by AS taker, due_at AS due`
+  const columns = sql`name, state, value, taken_by AS taker, due_at AS due`
   const taken = sql`value, taken_by AS taker, name AS "key", tries AS "tries"`
   const longest = longestWait + Duration.toMillis(lease)
   const due = makeDue(database, {
@@ -201,9 +202,7 @@ export const makeStore = (database: Database, webhook: string, lease: Duration.D
       (found) => found.map(({ count, oldest, reason }) => ({ reason, count: Number(count), oldest: Number(oldest) }))
     ),
     /** The dead letters, the oldest first. */
-    dead: sql<
-      Stored & { readonly name: string }
-    >`SELECT name, ${columns} FROM ${rows} WHERE ${isIn("Dead")} ORDER BY due_at`,
+    dead: sql<Stored>`SELECT ${columns} FROM ${rows} WHERE ${isIn("Dead")} ORDER BY due_at`,
     find: (name: string) => sql<Stored>`SELECT ${columns} FROM ${rows} WHERE webhook = ${webhook} AND name = ${name}`,
     /** Deletes the rows that ended so long ago. */
     forget: Effect.fnUntraced(function* (age: Duration.Duration) {

@@ -6,13 +6,12 @@ import * as Cause from "effect/Cause"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as Layer from "effect/Layer"
+import type * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as Predicate from "effect/Predicate"
 import type { InvalidRequest } from "../../contract/PaymentsError.ts"
 import type { DeliveryInfo } from "../WebhookOptions.ts"
 import type { DatabaseError } from "../../durable/Database.ts"
-import { makeOutliving, Outliving } from "./service.ts"
 
 /** How the platform works. */
 export interface WebHandlerOptions {
@@ -84,11 +83,10 @@ const inRequests = <I, E>(
   layer: Layer.Layer<I, E>,
   waitUntil: WebHandlerOptions["waitUntil"]
 ): WebHandler => {
-  const outliving = makeOutliving()
   const idle = Effect.flatMap(tag, ({ idle }) => idle)
   // The layer is built for each request: a request must not wait for another one, and bindings belong to one request.
   const run = <A>(use: (runtime: ManagedRuntime.ManagedRuntime<I, E>) => Promise<A>): Promise<A> => {
-    const runtime = ManagedRuntime.make(Layer.provide(layer, Layer.succeed(Outliving, outliving)))
+    const runtime = ManagedRuntime.make(layer)
     const close = () => runtime.dispose()
     return use(runtime).finally(() => {
       if (waitUntil === undefined) return close()

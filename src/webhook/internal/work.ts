@@ -39,9 +39,11 @@ export interface WorkOptions<M> {
   readonly wakeWorkers: Effect.Effect<void>
   readonly handlers: Handlers<M>
   readonly firstLookups: ReturnType<typeof makeFirstLookups>
-  readonly lookupTimeout: Duration.Duration
   readonly handlerTimeout: Duration.Duration
 }
+
+/** How long a lookup may take, in milliseconds. One that takes longer is repeated. */
+const lookupTimeout = 10_000
 
 /** What a judge says of the claims of a row: how the work ends, and which claims are reported before that. */
 const judged = Effect.fnUntraced(function* (row: Rows.Row, judge: Judge | undefined) {
@@ -65,7 +67,7 @@ const judged = Effect.fnUntraced(function* (row: Rows.Row, judge: Judge | undefi
 type Failure = SqlError | DatabaseError | Overtaken
 
 export const makeWork = <M>(options: WorkOptions<M>) => {
-  const { database, firstLookups, handlerTimeout, handlers, lookupTimeout, payments, store, wake } = options
+  const { database, firstLookups, handlerTimeout, handlers, payments, store, wake } = options
   const oneByOne = Semaphore.makeUnsafe(1)
   /** SQLite has one transaction at a time: a delivery waits for at most one that runs the user's code. */
   const inTurn = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
@@ -94,8 +96,7 @@ export const makeWork = <M>(options: WorkOptions<M>) => {
     next?.row !== undefined && Rows.stateOf(next.row) === "Open" ? options.wakeWorkers : Effect.void
 
   const settle = Effect.fnUntraced(function* (taken: Taken, row: Rows.Row, outcome: Rows.Outcome) {
-    const now = yield* Clock.currentTimeMillis
-    yield* wakeIfOpen(yield* store.changeTaken(taken, (found) => Rows.settled(found, row, outcome, now)))
+    yield* wakeIfOpen(yield* store.changeTaken(taken, (found) => Rows.settled(found, row, outcome)))
   })
 
   /**
@@ -122,11 +123,10 @@ export const makeWork = <M>(options: WorkOptions<M>) => {
       }
       const judge = byStatus(lastStatus)
       const { outcome, reported } = yield* judged(row, judge)
-      const now = yield* Clock.currentTimeMillis
       const isEnded = reported.length === 0
       const step = (found: Rows.Row): Rows.Next => {
         const next = { ...found, handedOut: [...row.handedOut, lastStatus] }
-        return isEnded ? Rows.settled(next, row, outcome, now) : { row: next }
+        return isEnded ? Rows.settled(next, row, outcome) : { row: next }
       }
       const next = yield* store.changeTakenWithin(taken, step)
       if (isEnded) yield* database.sql.afterCommit(wakeIfOpen(next))

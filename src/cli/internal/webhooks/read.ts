@@ -65,8 +65,9 @@ export const dead = Effect.fnUntraced(
     const now = yield* Clock.currentTimeMillis
     if (!json) yield* write(row("FAILED AT", "ATTEMPTS", "DEAD FOR", "WEBHOOK", "ID"))
     for (const letter of letters) {
-      const { at, attempts, handler, id, transactionId = id, webhook } = letter
-      yield* write(json ? jsonLine(letter) : row(handler, `${attempts}`, ageOf(at, now), webhook, transactionId))
+      const { at, failures, handler, id, transactionId = id, webhook } = letter
+      const cells = [handler ?? "?", `${failures ?? "?"}`, ageOf(at, now), webhook, transactionId]
+      yield* write(json ? jsonLine(letter) : row(...cells))
     }
     if (hasReader()) yield* note(`${letters.length} dead letter(s)`)
   },
