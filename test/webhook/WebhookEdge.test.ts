@@ -2,7 +2,7 @@
  * The webhook that stores nothing: what it does before it answers.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Layer, Schedule } from "effect"
+import { Clock, Effect, Fiber, Layer, Logger, Schedule } from "effect"
 import { TestClock } from "effect/testing"
 import { Money, Payments, TransactionWait } from "effect-pix"
 import { Fault, Sandbox } from "effect-pix/sandbox"
@@ -175,8 +175,12 @@ describe("Webhook.layer", () => {
       const { deadLetters, failures, post, statuses } = yield* starting({
         onPaid: () => (isBroken ? Effect.fail("away") : Effect.void)
       })
+      const lines: Array<string> = []
+      const logged = Logger.layer([Logger.map(Logger.formatJson, (line) => void lines.push(line))])
       const id = yield* paidCharge
-      assert.strictEqual(yield* post({ transactionId: id }), 503)
+      assert.strictEqual(yield* Effect.provide(post({ transactionId: id }), logged), 503)
+      assert.match(lines.join("\n"), /answered with 503: onPaid failed\..*"error\.type":"HandlerFailed"/)
+      assert.notInclude(lines.join("\n"), "away")
       isBroken = false
       assert.strictEqual(yield* post({ transactionId: id }), 200)
       assert.deepStrictEqual(
@@ -266,6 +270,16 @@ describe("a plain handler of Webhook.layer", () => {
   it.live("a layer that is built for each request shares the bound of lookups, and is closed after the answer", () =>
     Effect.gen(function* () {
       const services = yield* Effect.context<Payments>()
+      const payments = yield* Payments
+      const at: Array<number> = []
+      const timed: Payments["Service"] = {
+        ...payments,
+        getTransaction: (id) =>
+          Effect.andThen(
+            Effect.map(Clock.currentTimeMillis, (now) => void at.push(now)),
+            payments.getTransaction(id)
+          )
+      }
       const waiting: Array<Promise<unknown>> = []
       const events: Array<string> = []
       let open = 0
@@ -275,7 +289,11 @@ describe("a plain handler of Webhook.layer", () => {
           () => Effect.sync(() => void open--)
         )
       )
-      const layer = Webhook.layer({ onPaid: ({ id }) => Effect.sync(() => events.push(id)) }).pipe(
+      const layer = Webhook.layer({
+        firstLookupsPerSecond: 1,
+        onPaid: ({ id }) => Effect.sync(() => events.push(id))
+      }).pipe(
+        Layer.provide(Layer.succeed(Payments, timed)),
         Layer.provide(Layer.succeedContext(services)),
         Layer.merge(counted)
       )
@@ -284,8 +302,11 @@ describe("a plain handler of Webhook.layer", () => {
       const delivery = () => new Request("https://shop.example", { method: "POST", body: JSON.stringify({ id }) })
       assert.strictEqual((yield* Effect.promise(() => handler(delivery()))).status, 200)
       yield* Effect.promise(() => check(id))
+      assert.strictEqual((yield* Effect.promise(() => handler(delivery()))).status, 200)
+      // The second delivery waited for its place.
+      assert.isAtLeast((at[2] ?? 0) - (at[0] ?? 0), 500)
       yield* Effect.promise(() => Promise.all(waiting))
-      assert.deepStrictEqual([events, open, waiting.length], [[`${id}:Paid`, `${id}:Paid`], 0, 2])
+      assert.deepStrictEqual([events, open, waiting.length], [[`${id}:Paid`, `${id}:Paid`, `${id}:Paid`], 0, 3])
     }).pipe(Effect.provide(Layer.fresh(Sandbox.layerPayments)))
   )
 })

@@ -486,6 +486,20 @@ describe("the settings", () => {
     }).pipe(Effect.provide(world))
   )
 
+  it.effect("a client of a name that none can have, or of a database without a table, is refused", () =>
+    Effect.gen(function* () {
+      const refused = (name?: string) =>
+        Effect.map(Effect.flip(Effect.scoped(Layer.build(Webhook.layerClient({ name })))), (error) => {
+          assert.instanceOf(error, ConfigurationError)
+          return error.settings.map(({ setting }) => setting)
+        })
+      assert.deepStrictEqual(yield* refused("a b"), ["Webhook.name"])
+      assert.deepStrictEqual(yield* refused(), ["effect_pix_webhooks"])
+      yield* recording()
+      yield* Effect.scoped(Layer.build(Webhook.layerClient()))
+    }).pipe(Effect.provide(Layer.fresh(world)))
+  )
+
   it.effect("the settings of a database are checked too", () =>
     Effect.gen(function* () {
       const layer = Webhook.layerSql({ name: "a b", concurrency: 0, lease: 0, poll: 0, retention: 0 })

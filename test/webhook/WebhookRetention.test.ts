@@ -2,10 +2,10 @@
  * How long a webhook remembers the events that were handed out.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { Fault, Sandbox } from "effect-pix/sandbox"
-import { Webhook, type WebhookOptions, type WebhookSqlOptions } from "effect-pix/webhook"
+import { Webhook, WebhookClient, type WebhookOptions, type WebhookSqlOptions } from "effect-pix/webhook"
 import { charge } from "../support/charges.ts"
 import { exhaust, recording, world } from "../support/webhooks.ts"
 
@@ -95,5 +95,40 @@ describe("Webhook.layerSql", () => {
         order
       )
     }).pipe(Effect.provide(Layer.fresh(world)))
+  )
+
+  it.effect(
+    "a dead letter that is retried is handed out at once, and by a client of another process within `poll`",
+    () =>
+      Effect.gen(function* () {
+        const sandbox = yield* Sandbox
+        let isBroken = true
+        const options: WebhookOptions = { onPaid: () => (isBroken ? Effect.fail("a bad row") : Effect.void) }
+        const { deadLetters, idle, post, retry, statuses } = yield* starting(options, { poll: "1 minute" })
+        const client = Context.get(yield* Layer.build(Webhook.layerClient()), WebhookClient)
+        const charges = [yield* charge, yield* charge]
+        for (const { id } of charges) {
+          yield* sandbox.markPaid(id)
+          yield* post({ transactionId: id, status: "Paid" })
+        }
+        yield* exhaust("failed", 2, TestClock.adjust("10 millis"))
+        yield* TestClock.adjust("2 minutes")
+        yield* idle
+        assert.deepStrictEqual(yield* client.deadLetters, yield* deadLetters)
+        isBroken = false
+        const [one, two] = charges.map(({ id }) => id)
+        assert.isTrue(yield* retry(one ?? ""))
+        yield* TestClock.adjust(0)
+        assert.strictEqual(statuses().length, 1)
+        assert.deepStrictEqual(
+          (yield* client.find(two ?? "")).map(({ handler, state }) => [state, handler]),
+          [["Dead", "onPaid"]]
+        )
+        assert.isTrue(yield* client.retry(two ?? ""))
+        assert.isFalse(yield* client.discard(two ?? ""))
+        yield* TestClock.adjust("1 minute")
+        yield* idle
+        assert.deepStrictEqual([statuses().length, yield* client.deadLetters], [2, []])
+      }).pipe(Effect.provide(Layer.fresh(world)))
   )
 })

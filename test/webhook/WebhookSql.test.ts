@@ -277,12 +277,16 @@ describe.skipIf(onPostgres.skip)("Webhook.layerSql on a PostgreSQL that goes wro
       const entered = yield* Latch.make()
       const goesOn = yield* Latch.make()
       let waiting = 0
+      const limits: Array<unknown> = []
       const first = yield* starting({
         // It cannot be interrupted and takes no other job, like a suspended process.
         concurrency: held.length,
+        handlerTimeout: "20 seconds",
         onPaid: ({ transaction: { transactionId } }) =>
           Effect.uninterruptible(
             ship(transactionId).pipe(
+              Effect.andThen(sql`SHOW idle_in_transaction_session_timeout`),
+              Effect.map(([row]) => void limits.push(row?.["idle_in_transaction_session_timeout"])),
               Effect.andThen(Effect.sync(() => ++waiting === held.length && entered.openUnsafe())),
               Effect.andThen(goesOn.await)
             )
@@ -292,6 +296,8 @@ describe.skipIf(onPostgres.skip)("Webhook.layerSql on a PostgreSQL that goes wro
       yield* Effect.addFinalizer(() => goesOn.open)
       for (const transactionId of held) yield* first.post({ transactionId })
       yield* entered.await
+      // PostgreSQL ends the transaction of a process that does not resume, after three handlers and 5 seconds.
+      assert.deepStrictEqual(limits, ["65s", "65s", "65s"])
       // Its lease is no longer renewed, and another process takes the transaction.
       yield* sql`UPDATE effect_pix_webhooks SET due_at = 0, taken_by = NULL`
       const second = yield* starting({ onPaid: ({ transaction }) => ship(transaction.transactionId) })
