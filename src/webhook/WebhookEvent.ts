@@ -23,9 +23,9 @@ export interface Untrusted<M = unknown> {
 }
 
 /**
- * A transaction whose status was looked up after a delivery hinted at it. It is handed out once for each status that is no
- * longer open. `Webhook.layerSql` commits that note with what your code writes on the same `SqlClient`: exactly once.
- * Effects of your code elsewhere, and all effects in memory, happen at least once: dedupe by `id`.
+ * A transaction whose status was looked up after a delivery hinted at it, and is no longer open. `Webhook.layerSql` hands each
+ * status out once: what was handed out commits with what your code writes on the same `SqlClient`. Effects of your code
+ * elsewhere, and all effects with `Webhook.layer`, happen at least once: dedupe by `id`.
  */
 export interface Confirmed<M = unknown> {
   readonly _tag: "Confirmed"

@@ -3,7 +3,8 @@
  * long. The lookups are counted at the gateway.
  */
 import { assert, describe } from "@effect/vitest"
-import { Clock, Effect, Random } from "effect"
+import { Clock, Effect, Latch, Random } from "effect"
+import { Statement } from "effect/sql"
 import { Payments } from "effect-pix"
 import { Sandbox } from "effect-pix/sandbox"
 import { TestClock } from "effect/testing"
@@ -207,6 +208,33 @@ describe("a flood of ids that nobody knows", () => {
       yield* webhook.post({ transactionId: yield* paidCharge, status: "Paid" })
       yield* TestClock.adjust("2 seconds")
       assert.deepStrictEqual(webhook.statuses(), ["Paid"])
+    })
+  )
+
+  testWebhook(
+    "a row that begins to wait while others are taken is looked up at once if the bound allows it",
+    Effect.gen(function* () {
+      const mayAnswer = yield* Latch.make()
+      let isTaking = false
+      // The rows of the last rank are taken after those of the rank that the row gets.
+      const transformer: Statement.Transformer = (statement) => {
+        if (!isTaking || !statement.compile()[0].includes("state = 'Missed'")) return Effect.succeed(statement)
+        isTaking = false
+        return mayAnswer.open.pipe(Effect.andThen(Effect.repeat(Effect.yieldNow, { times: 500 })), Effect.as(statement))
+      }
+      const webhook = yield* recording({
+        firstLookupsPerSecond: 1,
+        handlerTimeout: "10 minutes",
+        isKnown: () => Effect.as(mayAnswer.await, false)
+      }).pipe(Effect.provideService(Statement.CurrentTransformer, transformer))
+      yield* webhook.post({ transactionId: nobody(), status: "Awaiting" })
+      yield* until(() => false)
+      yield* webhook.post({ transactionId: yield* paidCharge, status: "Paid" })
+      yield* until(() => false)
+      isTaking = true
+      for (let second = 0; isTaking && second < 70; second++) yield* pass(1)
+      yield* pass(5)
+      assert.deepStrictEqual([isTaking, webhook.statuses()], [false, ["Paid"]])
     })
   )
 

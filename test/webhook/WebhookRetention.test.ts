@@ -31,7 +31,7 @@ describe("Webhook.layerSql", () => {
           { name: "forgetful", retention: "90 minutes" }
         )
         const other = yield* starting({}, { name: "other" })
-        /** Old notes are forgotten each full hour. */
+        /** Old rows are forgotten each full hour. */
         const comes = Effect.fnUntraced(function* (after: `${number} minutes`) {
           yield* TestClock.adjust(after)
           for (const { post } of [forgetful, other]) {

@@ -254,7 +254,7 @@ describe("the exported signals of a webhook", () => {
         const flood = Effect.gen(function* () {
           for (let n = 0; n < 30; n++) yield* post({ transactionId: nobody(n), status: "Paid" })
           const sql = yield* SqlClient.SqlClient
-          yield* Effect.repeat(sql`SELECT 1 FROM effect_pix_webhooks WHERE state = 'Unseen'`, {
+          yield* Effect.repeat(sql`SELECT 1 FROM effect_pix_webhooks WHERE state = 'New'`, {
             until: ({ length }) => length > 20
           })
         }).pipe(Effect.provide(started({ isKnown: () => Effect.fail(`${person} has no order`) })))

@@ -33,7 +33,7 @@ for (const database of databases) {
 
   describe(`Webhook.layerSql on ${database.name}`, () => {
     test(
-      "what a handler writes commits once, with the note that the event was handed out",
+      "what a handler writes commits once, with the status that was handed out",
       Effect.gen(function* () {
         const { ship, shipped } = yield* shop
         let failures = 2

@@ -17,8 +17,8 @@ import type { Store } from "./table.ts"
  */
 const order = [
   { rank: "Known", isNewest: false, share: 1 },
-  { rank: "Unseen", isNewest: true, share: 1 / 2 },
-  { rank: "Unseen", isNewest: false, share: 1 },
+  { rank: "New", isNewest: true, share: 1 / 2 },
+  { rank: "New", isNewest: false, share: 1 },
   { rank: "Missed", isNewest: false, share: 1 }
 ] as const
 
@@ -85,7 +85,7 @@ export const makeFirstLookups = (store: Store, bound: Bound, isDue: Latch.Latch)
       const now = yield* Clock.currentTimeMillis
       if (taken.delete(name) || (!isWaiting && bound.free(now) > taken.size)) return bound.count(now)
       if (yield* bound.isOwn(transactionId)) return "Known"
-      return row.lookup === "Missed" ? "Missed" : "Unseen"
+      return row.lookup === "Missed" ? "Missed" : "New"
     }),
     /** A row waits by its rank now. */
     waits: Effect.suspend(() => {

@@ -50,6 +50,6 @@ export const byFailure = (error?: GetTransactionError): Doubt => {
   if (error?._tag === "TransactionNotFound") return { finding: { reason: "NotFound", error }, reason: "early" }
   const finding: Doubt["finding"] = { reason: "LookupFailed", error }
   if (error?._tag === "InvalidRequest") return { finding }
-  const asked = (error && "retryAfter" in error && error.retryAfter) || Duration.zero
-  return { finding, reason: "outage", retryAfter: Math.min(Duration.toMillis(asked), 3_600_000) }
+  const retryAfter = (error && "retryAfter" in error && error.retryAfter) || Duration.zero
+  return { finding, reason: "outage", retryAfter: Math.min(Duration.toMillis(retryAfter), 3_600_000) }
 }

@@ -17,7 +17,7 @@ const states = {
   Dead: "Dead",
   Open: "Waiting",
   Known: "Waiting",
-  Unseen: "Waiting",
+  New: "Waiting",
   Missed: "Waiting"
 } as const
 

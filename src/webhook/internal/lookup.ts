@@ -1,5 +1,5 @@
 /**
- * Looks a transaction up, and tells which of its statuses is handed out. Both kinds of webhook use it.
+ * Looks a transaction up, and decides whether its status is handed out. Both kinds of webhook use it.
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"

@@ -32,7 +32,7 @@ const reasons = ["early", "outage", "failed"] as const
 export type Reason = (typeof reasons)[number]
 
 /** How a row waits for a lookup of an id that no lookup has found: see firstLookups.ts. */
-const ranks = ["Known", "Unseen", "Missed"] as const
+const ranks = ["Known", "New", "Missed"] as const
 export type Rank = (typeof ranks)[number]
 
 const Stored = Schema.Struct({
