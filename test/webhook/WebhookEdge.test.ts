@@ -101,21 +101,7 @@ describe("Webhook.layer", () => {
       const busy = yield* starting()
       yield* (yield* Sandbox).fault("getTransaction", Fault.retryAfter("1 hour"), { times: Infinity })
       assert.strictEqual(yield* answered(busy.post({ transactionId: yield* paidCharge }), 30), 503)
-    })
-  )
-
-  testWebhook(
-    "a service that asks for a wait of 3 seconds is looked up again after it",
-    Effect.gen(function* () {
-      const sandbox = yield* Sandbox
-      const { post } = yield* starting()
-      const id = yield* paidCharge
-      yield* sandbox.fault("getTransaction", Fault.retryAfter("3 seconds"), { times: 1 })
-      const fiber = yield* Effect.forkChild(post({ transactionId: id, status: "Paid" }))
-      yield* TestClock.adjust("2900 millis")
       assert.strictEqual(yield* lookups, 1)
-      yield* TestClock.adjust("1100 millis")
-      assert.deepStrictEqual([yield* Fiber.join(fiber), yield* lookups], [200, 2])
     })
   )
 

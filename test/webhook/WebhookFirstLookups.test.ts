@@ -232,7 +232,7 @@ describe("a flood of ids that nobody knows", () => {
       yield* webhook.post({ transactionId: yield* paidCharge, status: "Paid" })
       yield* until(() => false)
       isTaking = true
-      for (let second = 0; isTaking && second < 70; second++) yield* pass(1)
+      yield* Effect.repeat(pass(1), { until: () => !isTaking, times: 70 })
       yield* pass(5)
       assert.deepStrictEqual([isTaking, webhook.statuses()], [false, ["Paid"]])
     })
