@@ -1,10 +1,10 @@
 /**
- * The history of payouts in memory, on SQLite and on PostgreSQL, and after a process was killed.
+ * The history of payouts on SQLite and on PostgreSQL, and after a process was killed.
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Layer, Option, Redacted, Schedule, type Scope, Stream } from "effect"
-import { type Payments, PaymentsPolicy } from "effect-pix"
+import { PaymentsPolicy } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
 import { type PayoutChange, PayoutInsert, PayoutQueue, type PayoutQueueOptions } from "effect-pix/payouts"
 import { Fault, Sandbox } from "effect-pix/sandbox"
@@ -15,7 +15,7 @@ import { join } from "node:path"
 import { migrate } from "../../src/durable/Tables.ts"
 import { tables } from "../../src/payouts/internal/queue/tables.ts"
 import { recorder } from "../differential/snapshots.ts"
-import { layerPostgres, postgres } from "../support/database.ts"
+import { databases, postgres } from "../support/database.ts"
 import { gateway, payout } from "../support/payoutQueue.ts"
 import { noPostgres } from "../support/postgres.ts"
 
@@ -63,27 +63,14 @@ const scenario = Effect.gen(function* () {
 })
 
 const absent = noPostgres()
-const stores = [
-  {
-    name: "on SQLite",
-    skip: false,
-    layer: (options: PayoutQueueOptions) =>
-      Layer.provideMerge(PayoutQueue.layer(options), NodeSqlite.layer({ filename: ":memory:" }))
-  },
-  {
-    name: absent === undefined ? "on PostgreSQL" : `on PostgreSQL (${absent})`,
-    skip: absent !== undefined,
-    layer: (options: PayoutQueueOptions) => Layer.provideMerge(PayoutQueue.layer(options), Layer.orDie(layerPostgres))
-  }
-]
+for (const { client, dialect, name, skip } of databases) {
+  const layer = () => Layer.provideMerge(PayoutQueue.layer(fast), Layer.mergeAll(client(), gateway, policy))
+  const test = (
+    title: string,
+    effect: Effect.Effect<void, unknown, PayoutQueue | Sandbox | SqlClient.SqlClient | Scope.Scope>
+  ) => it.live.skipIf(skip)(title, () => Effect.provide(Effect.scoped(effect), layer()))
 
-for (const { layer, name, skip } of stores) {
-  const test = (title: string, effect: Effect.Effect<void, unknown, PayoutQueue | Sandbox | Scope.Scope>) =>
-    it.live.skipIf(skip)(title, () =>
-      Effect.provide(Effect.scoped(effect), Layer.provideMerge(layer(fast), Layer.mergeAll(gateway, policy)))
-    )
-
-  describe(`the history of a payout ${name}`, () => {
+  describe(`the history of a payout on ${name}`, () => {
     test(
       "has one entry for each change, in order, with the person and the reason of a step",
       Effect.gen(function* () {
@@ -167,21 +154,6 @@ for (const { layer, name, skip } of stores) {
         assert.deepInclude(parked, longest)
       })
     )
-  })
-}
-
-const sqlStores = stores.filter(({ name }) => name !== "in memory")
-
-for (const { layer, name, skip } of sqlStores)
-  describe(`the table of the history ${name}`, () => {
-    const sqlLayer = Layer.provideMerge(layer(fast), Layer.mergeAll(gateway, policy)) as Layer.Layer<
-      // Both stores here are on a `SqlClient`.
-      PayoutQueue | Payments | Sandbox | SqlClient.SqlClient
-    >
-    const test = (
-      title: string,
-      effect: Effect.Effect<void, unknown, PayoutQueue | Payments | Sandbox | SqlClient.SqlClient | Scope.Scope>
-    ) => it.live.skipIf(skip)(title, () => Effect.provide(Effect.scoped(effect), sqlLayer))
 
     test(
       "has no person's data, and nothing of a submit that was rolled back",
@@ -202,7 +174,6 @@ for (const { layer, name, skip } of sqlStores)
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const queue = yield* PayoutQueue
-        const dialect = sql.onDialectOrElse({ pg: () => "pg" as const, orElse: () => "sqlite" as const })
         const { parameters, text } = yield* Effect.fromResult(PayoutInsert.make(payout("invoice-1"), { dialect }))
         yield* sql.unsafe(text, parameters)
         yield* queue.await("invoice-1")
@@ -214,6 +185,7 @@ for (const { layer, name, skip } of sqlStores)
       })
     )
   })
+}
 
 describe("tables of an older version", () => {
   const more = ["ALTER TABLE effect_pix_payouts ADD COLUMN more TEXT"]

@@ -11,20 +11,11 @@ import { database } from "../../src/durable/Database.ts"
 import { migrate } from "../../src/durable/Tables.ts"
 import { makeStore } from "../../src/payouts/internal/queue/store.ts"
 import { tables } from "../../src/payouts/internal/queue/tables.ts"
-import { layerPostgres, postgres } from "../support/database.ts"
+import { databases, postgres } from "../support/database.ts"
 import { makeStatements } from "../support/statements.ts"
 import { noPostgres } from "../support/postgres.ts"
 
 const absent = noPostgres()
-const databases = [
-  { name: "SQLite", dialect: "sqlite", skip: false, client: () => NodeSqlite.layer({ filename: ":memory:" }) },
-  {
-    name: absent === undefined ? "PostgreSQL" : `PostgreSQL (${absent})`,
-    dialect: "pg",
-    skip: absent !== undefined,
-    client: () => Layer.orDie(layerPostgres)
-  }
-] as const
 
 const fast: PayoutQueueOptions = { poll: "50 millis", lease: "2 seconds" }
 

@@ -28,9 +28,10 @@ export const layerPostgres = Layer.unwrap(
 
 /** The databases that a test runs on, with clients of new ones. Where PostgreSQL is not installed, its name says so. */
 export const databases = [
-  { name: "SQLite", skip: false, client: () => NodeSqlite.layer({ filename: ":memory:" }) },
+  { name: "SQLite", dialect: "sqlite", skip: false, client: () => NodeSqlite.layer({ filename: ":memory:" }) },
   {
     name: absent === undefined ? "PostgreSQL" : `PostgreSQL (${absent})`,
+    dialect: "pg",
     skip: absent !== undefined,
     client: () => Layer.orDie(layerPostgres)
   }
