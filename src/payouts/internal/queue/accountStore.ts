@@ -26,8 +26,6 @@ const decode = Schema.decodeUnknownEffect(Schema.Array(Read))
 const found = <E>(rows: Effect.Effect<ReadonlyArray<unknown>, E>): Effect.Effect<boolean, E> =>
   Effect.map(rows, ({ length }) => length > 0)
 
-export type AccountStore = ReturnType<typeof makeAccountStore>
-
 export const makeAccountStore = (database: Database, account: string) => {
   const { dialect, sql } = database
   const accounts = sql(table)
