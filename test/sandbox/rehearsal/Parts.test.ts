@@ -85,21 +85,23 @@ describe("under every fault and death", () => {
     }
   })
 
-  test("a sheet of payouts that is run again after a death pays each line once, and knows what it paid", async () => {
-    const program = Effect.gen(function* () {
-      for (const item of items) yield* Rehearsed.owes(item)
-      const { done, open, parked, refused } = yield* Payouts.run(items)
-      for (const { reference } of done) yield* Rehearsed.fact("paid", { reference })
-      for (const { reference } of refused) yield* Rehearsed.fact("failed", { reference })
-      for (const { reference } of [...open, ...parked]) yield* Rehearsed.fact("parked", { reference })
-      if (done.length < items.length) return yield* Effect.fail("open" as const)
-    })
+  const sheet = Effect.gen(function* () {
+    for (const item of items) yield* Rehearsed.owes(item)
+    const { done, open, parked, refused } = yield* Payouts.run(items)
+    for (const { reference } of done) yield* Rehearsed.fact("paid", { reference })
+    for (const { reference } of refused) yield* Rehearsed.fact("failed", { reference })
+    for (const { reference } of [...open, ...parked]) yield* Rehearsed.fact("parked", { reference })
+    if (done.length < items.length) return yield* Effect.fail("open" as const)
+  })
+  test.each([
+    ["that is run once in each process", sheet],
+    ["that is run until all is paid", Effect.retry(sheet, later)]
+  ])("a sheet of payouts %s pays each line once, and knows what it paid", async (_, run) => {
     const stores = NodeSqlite.layer({ filename: ":memory:" })
-    for (const run of [program, Effect.retry(program, later)]) {
-      const sheet = Effect.provide(run, PayoutQueue.layer())
-      const report = await Effect.runPromise(Rehearsal.run(sheet, { stores, ...budget }))
-      requireClean(report, 50)
-    }
+    const report = await Effect.runPromise(
+      Rehearsal.run(Effect.provide(run, PayoutQueue.layer()), { stores, ...budget })
+    )
+    requireClean(report, 50)
   })
 
   test("a shop with a Webhook in memory, which asks again after a restart and every hour, ships what is paid", async () => {
