@@ -3,6 +3,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { Webhook, WebhookClient, type WebhookOptions, type WebhookSqlOptions } from "effect-pix/webhook"
@@ -129,6 +130,36 @@ describe("Webhook.layerSql", () => {
         yield* TestClock.adjust("1 minute")
         yield* idle
         assert.deepStrictEqual([statuses().length, yield* client.deadLetters], [2, []])
+      }).pipe(Effect.provide(Layer.fresh(world)))
+  )
+
+  it.effect(
+    "what is stored is found by the id of a transaction or of a letter, by a client of one webhook or of all",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const clientOf = (options: { readonly name?: string }) =>
+          Effect.map(Layer.build(Webhook.layerClient(options)), (context) => Context.get(context, WebhookClient))
+        const options: WebhookOptions = { onUnconfirmed: () => Effect.fail("never") }
+        const { post } = yield* starting(options, { name: "shop" })
+        const [all, shop, other] = [
+          yield* clientOf({}),
+          yield* clientOf({ name: "shop" }),
+          yield* clientOf({ name: "x" })
+        ]
+        const { id } = yield* charge
+        yield* post({ transactionId: id, status: "Paid" })
+        yield* post({ withdrawalId: 9 })
+        yield* exhaust("failed", 1, TestClock.adjust("10 millis"))
+        yield* TestClock.adjust("1 second")
+        const [letter] = yield* all.deadLetters
+        assert.match(letter?.id ?? "", /^delivery:/)
+        for (const client of [all, shop]) assert.deepStrictEqual(yield* client.find(letter?.id ?? ""), [letter])
+        assert.deepStrictEqual(yield* other.find(id), [])
+
+        yield* sql`UPDATE effect_pix_webhooks SET value = '{"of":"a newer version"}'`
+        const unreadable = (yield* all.find(id)).map(({ handedOut, state, webhook }) => [webhook, state, handedOut])
+        assert.deepStrictEqual(unreadable, [["shop", "Unreadable", []]])
       }).pipe(Effect.provide(Layer.fresh(world)))
   )
 })

@@ -199,8 +199,7 @@ export const settled = (found: Row, seen: Row, { again, dead, left, lookup }: Ou
 }
 
 /** Retries a dead letter, with all tries. */
-export const revived = (row: Row): Next =>
-  row.dead === undefined ? { row } : { row: { ...row, dead: undefined, tries: noTries }, dueIn: 0 }
+export const revived = (row: Row): Next => ({ row: { ...row, dead: undefined, tries: noTries }, dueIn: 0 })
 
 /** Ends a dead letter. */
-export const discarded = (row: Row): Next => (row.dead === undefined ? { row } : { row: ended(row), dueIn: 0 })
+export const discarded = (row: Row): Next => ({ row: ended(row), dueIn: 0 })
