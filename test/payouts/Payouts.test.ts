@@ -230,6 +230,17 @@ describe("a sheet", () => {
     }).pipe(Effect.provide(queueOver(bank)))
   })
 
+  it.effect("dies with a sentence where the queue is a mock, which has no rows", () =>
+    Effect.gen(function* () {
+      const exit = yield* Payouts.run([{ reference: "line-1", amount: Money.centavos(2500) }]).pipe(
+        // Nothing of it is called.
+        Effect.provideService(PayoutQueue, {} as PayoutQueue["Service"]),
+        Effect.exit
+      )
+      assert.include(String(exit), "A run needs the PayoutQueue of its own layers")
+    })
+  )
+
   it.effect("fails with the option that is wrong, and sends nothing", () => {
     const bank = bankOf()
     return Effect.gen(function* () {

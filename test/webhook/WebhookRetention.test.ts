@@ -153,8 +153,9 @@ describe("Webhook.layerSql", () => {
         yield* exhaust("failed", 1, TestClock.adjust("10 millis"))
         yield* TestClock.adjust("1 second")
         const [letter] = yield* all.deadLetters
-        assert.match(letter?.id ?? "", /^delivery:/)
-        for (const client of [all, shop]) assert.deepStrictEqual(yield* client.find(letter?.id ?? ""), [letter])
+        assert(letter !== undefined)
+        assert.match(letter.id, /^delivery:/)
+        for (const client of [all, shop]) assert.deepStrictEqual(yield* client.find(letter.id), [letter])
         assert.deepStrictEqual(yield* other.find(id), [])
 
         yield* sql`UPDATE effect_pix_webhooks SET value = '{"of":"a newer version"}'`

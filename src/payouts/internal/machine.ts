@@ -8,6 +8,7 @@
  * never with `earlier: "None"`.
  */
 import * as DateTime from "effect/DateTime"
+import * as Record from "effect/Record"
 import * as Result from "effect/Result"
 import { type IdempotencyConflict, OutcomeUnknown, type RequestWithdrawalError } from "../../contract/PaymentsError.ts"
 import type { WriteOptions } from "../../contract/WriteOptions.ts"
@@ -46,21 +47,22 @@ export const optionsOf = (idempotencyKey: string, mayHaveLeftAt: number | null):
   return { idempotencyKey, earlier: "Unknown", after }
 }
 
-/** The refusal of a payout in doubt proves nothing about the earlier request. */
+type UnknownFields = ConstructorParameters<typeof OutcomeUnknown>[0]
+
+/** The refusal of a payout in doubt proves nothing about the earlier request. What the service said is the same. */
 const afterDoubt = (error: RequestWithdrawalError, idempotencyKey: string): Unclear => {
   if (error.outcome === "Unknown") return error
+  const { _tag: _, ...fields } = error
+  // A field of both errors has one type.
+  const said = Record.filter(fields, (_, field) => field in OutcomeUnknown.fields) as Partial<UnknownFields>
   const { attempts, operation } = error
   return new OutcomeUnknown({
+    ...said,
     operation,
     attempts,
     idempotencyKey,
     outcome: "Unknown",
-    reason: "RefusedAfterUnknown",
-    ...("issues" in error && { issues: error.issues }),
-    ...("status" in error && error.status !== undefined && { status: error.status }),
-    ...("serviceMessage" in error && error.serviceMessage !== undefined && { serviceMessage: error.serviceMessage }),
-    ...("serviceCode" in error && error.serviceCode !== undefined && { serviceCode: error.serviceCode }),
-    ...("retryAfter" in error && error.retryAfter !== undefined && { retryAfter: error.retryAfter })
+    reason: "RefusedAfterUnknown"
   })
 }
 
