@@ -9,7 +9,8 @@ const post = (transactionId) =>
   workerd.dispatchFetch("http://worker.example/webhook", { method: "POST", body: JSON.stringify({ transactionId }) })
 
 const { paid } = await get("/start")
-// A burst, each call twice, and then all of them again: what was answered with 503 is sent until it is not.
+// A burst, each call twice, and then all of them again: what was answered with 503 is sent until it is not. A webhook that stores
+// nothing ships at least once.
 let waiting = [...paid, ...paid]
 for (let round = 0; round < 20 && waiting.length > 0; round++) {
   const answers = await Promise.all(waiting.map((id) => post(id).then(({ status }) => ({ id, status }))))
@@ -19,5 +20,5 @@ for (let round = 0; round < 20 && waiting.length > 0; round++) {
   waiting = answers.filter(({ status }) => status !== 200).map(({ id }) => id)
 }
 const { shipped } = await get("/")
-console.log(`${waiting.length} refused, ${shipped.length} shipped, ${new Set(shipped).size} different`)
+console.log(`${waiting.length} refused, ${new Set(shipped).size} shipped`)
 await workerd.dispose()
