@@ -12,13 +12,19 @@ CREATE TABLE effect_pix_payouts (
   account VARCHAR(32) NOT NULL DEFAULT 'default',
   idempotency_key VARCHAR(64) NOT NULL CHECK (LENGTH(idempotency_key) <= 64),
   reference TEXT NOT NULL,
-  amount BIGINT NOT NULL CHECK (amount BETWEEN 1 AND 9007199254740991),
+  amount BIGINT CHECK (amount BETWEEN 1 AND 9007199254740991),
   request TEXT,
   request_check TEXT NOT NULL,
   state VARCHAR(10) NOT NULL DEFAULT 'accepted' CHECK (state IN ('accepted', 'posted', 'settled', 'failed', 'refused', 'unknown', 'parked')),
   due_at BIGINT NOT NULL DEFAULT (CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)),
   taken_by VARCHAR(36),
   tries INTEGER NOT NULL DEFAULT 0,
+  submitted_by VARCHAR(100),
+  needs_approval BOOLEAN NOT NULL DEFAULT FALSE,
+  approved_by VARCHAR(100),
+  approved_at BIGINT,
+  asked_step VARCHAR(10),
+  asked_by VARCHAR(100),
   offered_by VARCHAR(49),
   sends INTEGER NOT NULL DEFAULT 0,
   may_have_left_at BIGINT,
@@ -40,7 +46,8 @@ CREATE TABLE effect_pix_payouts (
   submitted_at BIGINT NOT NULL DEFAULT (CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)) CHECK (submitted_at BETWEEN 0 AND 8640000000000000),
   updated_at BIGINT NOT NULL DEFAULT (CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)) CHECK (updated_at BETWEEN 0 AND 8640000000000000),
   version INTEGER NOT NULL DEFAULT 1,
-  PRIMARY KEY (account, idempotency_key)
+  PRIMARY KEY (account, idempotency_key),
+  CHECK (amount IS NOT NULL OR state IN ('posted', 'settled', 'failed', 'refused'))
 );
 
 CREATE INDEX effect_pix_payouts_submitted ON effect_pix_payouts (account, submitted_at, idempotency_key);
@@ -70,7 +77,10 @@ CREATE TABLE effect_pix_payout_accounts (
   probes INTEGER NOT NULL DEFAULT 0,
   probe_at BIGINT,
   probe_key VARCHAR(64),
-  version INTEGER NOT NULL DEFAULT 0
+  four_eyes_above BIGINT,
+  asked TEXT,
+  identity VARCHAR(100),
+  beat_at BIGINT
 );
 
 INSERT INTO effect_pix_payout_accounts (account) VALUES ('default');
@@ -83,12 +93,13 @@ CREATE TABLE effect_pix_payout_days (
 );
 
 CREATE TABLE effect_pix_payout_history (
+  id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   account VARCHAR(32) NOT NULL,
   idempotency_key VARCHAR(64) NOT NULL,
-  version INTEGER NOT NULL,
-  entry TEXT NOT NULL,
-  PRIMARY KEY (account, idempotency_key, version)
+  entry TEXT NOT NULL
 );
+
+CREATE INDEX effect_pix_payout_history_key ON effect_pix_payout_history (account, idempotency_key, id);
 
 CREATE TABLE "effect_pix_webhooks_migrations" (
   migration_id integer primary key,

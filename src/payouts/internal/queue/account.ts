@@ -40,7 +40,14 @@ export const Account = Schema.Struct({
   probeAt: orNull(Int),
   /** The key of the payout that is tried. */
   probeKey: orNull(Schema.String),
-  version: startingAt(0)
+  /** The amount above which a payout is sent after a second person approved it, in centavos. Null: none needs it. */
+  fourEyesAbove: orNull(Int),
+  /** The change of the account that one person asked for and another one has to confirm, as JSON. */
+  asked: orNull(Schema.String),
+  /** The database in which a worker served the account last: see `identity.ts`. */
+  identity: orNull(Schema.String),
+  /** When a worker served it last, by the clock of the database. */
+  beatAt: orNull(Int)
 })
 export interface Account extends Schema.Schema.Type<typeof Account> {}
 

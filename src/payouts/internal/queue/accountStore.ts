@@ -81,19 +81,13 @@ export const makeAccountStore = (database: Database, account: string) => {
         }>`SELECT account AS "account" FROM ${accounts} WHERE fingerprint = ${fingerprint} AND account <> ${account}`,
         ([row]) => row?.account
       ),
-    /**
-     * Replaces the sender, as a person says, and returns the number of the change; `undefined` where it is so already. Its
-     * company is that of its first recorded withdrawal.
-     */
+    /** Replaces the sender, as a person says; false where it is so already. Its company is that of its first recorded withdrawal. */
     changeSender: (fingerprint: string) =>
       Effect.andThen(
         insertIfAbsent,
-        Effect.map(
-          sql<{ readonly version: unknown }>`UPDATE ${accounts}
-            SET fingerprint = ${fingerprint}, company_id = NULL, version = version + 1
-            WHERE account = ${account} AND (fingerprint IS NULL OR fingerprint <> ${fingerprint})
-            RETURNING version AS "version"`,
-          ([row]) => (row === undefined ? undefined : Number(row.version))
+        update(
+          sql`fingerprint = ${fingerprint}, company_id = NULL`,
+          sql`(fingerprint IS NULL OR fingerprint <> ${fingerprint})`
         )
       ),
 

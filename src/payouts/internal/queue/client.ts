@@ -215,7 +215,10 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
           yield* checkedFingerprint(fingerprint)
           const other = yield* store.accounts.otherOf(fingerprint)
           if (other !== undefined) return yield* wrongFingerprint(`is that of the account ${other}`)
-          yield* store.changeSender(fingerprint, writeSender({ at, fingerprint, ...person }))
+          yield* store.changeAccount(
+            store.accounts.changeSender(fingerprint),
+            writeSender({ at, fingerprint, ...person })
+          )
         })
       ),
     account: guard("account")(

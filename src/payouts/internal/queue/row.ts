@@ -21,7 +21,7 @@ import { PayoutRefusal } from "../../Payout.ts"
 import { type ParkedBecause, PayoutState, PayoutStatus, WaitsFor } from "../../PayoutStatus.ts"
 import { causeOfWait, type Known, makeOutcomeUnknown, mismatchOf } from "../machine.ts"
 import { type Account, pausedUntil } from "./account.ts"
-import { Int, orNull, startingAt } from "./columns.ts"
+import { Bool, Int, orNull, startingAt } from "./columns.ts"
 
 /** One row. What `Row.make` is not given has the default of the table. Times are in milliseconds since 1970. */
 export const Row = Schema.Struct({
@@ -35,6 +35,16 @@ export const Row = Schema.Struct({
   /** A short check of the request, which is compared after the request was deleted. */
   requestCheck: Schema.String,
   state: PayoutState.pipe(Schema.withConstructorDefault(Effect.succeed("accepted" as const))),
+  /** Who submitted it, as the item's `by` says. */
+  submittedBy: orNull(Schema.String),
+  /** Whether it, or the list that it was submitted with, is above `fourEyesAbove`. It stays so. */
+  needsApproval: Bool.pipe(Schema.withConstructorDefault(Effect.succeed(false))),
+  /** The second person, who approved it. */
+  approvedBy: orNull(Schema.String),
+  approvedAt: orNull(Int),
+  /** The step that one person asked for and another one has to confirm. */
+  askedStep: orNull(Schema.String),
+  askedBy: orNull(Schema.String),
   /** The span of the operation by which it is to be sent, as `traceId-spanId`. */
   offeredBy: orNull(Schema.String),
   sends: startingAt(0),

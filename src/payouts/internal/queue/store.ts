@@ -78,11 +78,11 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
   // PostgreSQL ends a transaction whose process sends no statement for this long, and with it the locks.
   const idleTimeout = sql`SELECT set_config('idle_in_transaction_session_timeout', '2000', true)`
   const readCommitted = sql`SET TRANSACTION ISOLATION LEVEL READ COMMITTED`
-  // A row that was deleted by hand has left its entries, and its reference can be submitted again.
-  const replacing = sql.literal("ON CONFLICT (account, idempotency_key, version) DO UPDATE SET entry = excluded.entry")
+  const insertEntry = (key: string, entry: string) =>
+    sql`INSERT INTO ${histories} (account, idempotency_key, entry) VALUES (${account}, ${key}, ${entry})`
   /**
-   * Runs a statement that returns the version of one row, and writes the entry of that version; false where there was no
-   * such row. On PostgreSQL both are one statement, since a process that is suspended between two statements would hold
+   * Runs a statement that returns the version of one row, and writes an entry of its change; false where there was no such
+   * row. On PostgreSQL both are one statement, since a process that is suspended between two statements would hold
    * the lock of the row.
    */
   const recorded = (
@@ -92,19 +92,13 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
   ): Effect.Effect<boolean, SqlError> =>
     dialect === "pg"
       ? Effect.map(
-          sql`WITH changed AS (${statement}) INSERT INTO ${histories} (account, idempotency_key, version, entry)
-            SELECT CAST(${account} AS VARCHAR(32)), CAST(${key} AS VARCHAR(64)), version, CAST(${entry} AS TEXT) FROM changed ${replacing} RETURNING version`,
+          sql`WITH changed AS (${statement}) INSERT INTO ${histories} (account, idempotency_key, entry)
+            SELECT CAST(${account} AS VARCHAR(32)), CAST(${key} AS VARCHAR(64)), CAST(${entry} AS TEXT) FROM changed RETURNING id`,
           ({ length }) => length > 0
         )
       : transaction(
           Effect.flatMap(statement, ([row]) =>
-            row === undefined
-              ? Effect.succeed(false)
-              : Effect.as(
-                  sql`INSERT INTO ${histories} (account, idempotency_key, version, entry)
-                    VALUES (${account}, ${key}, ${row.version}, ${entry}) ${replacing}`,
-                  true
-                )
+            row === undefined ? Effect.succeed(false) : Effect.as(insertEntry(key, entry), true)
           )
         )
   // Found by its place, a row costs one page. By its key, PostgreSQL may read the account's whole index for it, as long as it has
@@ -180,7 +174,7 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
     history: (key: string) =>
       Effect.map(
         sql<{ readonly entry: string }>`SELECT entry AS "entry" FROM ${histories}
-          WHERE ${ofAccount} AND idempotency_key = ${key} ORDER BY version`,
+          WHERE ${ofAccount} AND idempotency_key = ${key} ORDER BY id`,
         (rows) => rows.map(({ entry }) => entry)
       ),
     /** The oldest first. */
@@ -260,16 +254,12 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
       const some = sql`UPDATE ${payouts} SET request = NULL, payee = NULL WHERE ${isOneOf(database, place, old)} RETURNING version`
       return Effect.asVoid(Effect.repeat(some, { while: ({ length }) => length === 1000 }))
     },
-    /** Replaces the sender of the account, with its entry of the history; false where it is so already. */
-    changeSender: (fingerprint: string, entry: string) =>
+    /** Changes the row of the account, with its entry of the history; false where it is so already. */
+    changeAccount: (change: Effect.Effect<boolean, SqlError>, entry: string) =>
       transaction(
-        Effect.gen(function* () {
-          const version = yield* accounts.changeSender(fingerprint)
-          if (version === undefined) return false
-          yield* sql`INSERT INTO ${histories} (account, idempotency_key, version, entry)
-            VALUES (${account}, ${accountKey}, ${version}, ${entry}) ${replacing}`
-          return true
-        })
+        Effect.flatMap(change, (changed) =>
+          changed ? Effect.as(insertEntry(accountKey, entry), true) : Effect.succeed(false)
+        )
       )
   }
 }

@@ -2,8 +2,8 @@
  * The tables of the payout queue:
  *
  * - `effect_pix_payouts`: a row for each account and reference.
- * - `effect_pix_payout_history`: an entry for each change of a payout, by the version of the row that the change made; and
- *   under the key `account` one for each change of the account's sender.
+ * - `effect_pix_payout_history`: an entry for each change of a payout, in the order in which they were written; and under the
+ *   key `account` one for each change of the account itself. Nothing of it is updated.
  * - `effect_pix_payout_accounts`: a row for each account, which all its workers share.
  * - `effect_pix_payout_days`: the sum of an account and a day, for the cap of a day.
  *
@@ -23,16 +23,30 @@ export const ended = "state IN ('posted', 'settled', 'failed', 'refused')"
 /** The last time that a `Date` has, in milliseconds: a row with a later one, as in nanoseconds, could not be read. */
 const lastTime = 8_640_000_000_000_000
 
-const create = (types: { readonly now: string; readonly boolean: string; readonly no: string }) => [
+interface Types {
+  readonly now: string
+  readonly boolean: string
+  readonly no: string
+  /** The column `id` of the history, which is in the order of the inserts. */
+  readonly id: string
+}
+
+const create = (types: Types) => [
   `CREATE TABLE effect_pix_payouts (
   account VARCHAR(32) NOT NULL DEFAULT 'default',
   idempotency_key VARCHAR(64) NOT NULL CHECK (LENGTH(idempotency_key) <= 64),
   reference TEXT NOT NULL,
-  amount BIGINT NOT NULL CHECK (amount BETWEEN 1 AND ${Number.MAX_SAFE_INTEGER}),
+  amount BIGINT CHECK (amount BETWEEN 1 AND ${Number.MAX_SAFE_INTEGER}),
   request TEXT,
   request_check TEXT NOT NULL,
   state VARCHAR(10) NOT NULL DEFAULT 'accepted' CHECK (state IN (${states})),
   ${dueColumns(types.now)},
+  submitted_by VARCHAR(100),
+  needs_approval ${types.boolean} NOT NULL DEFAULT ${types.no},
+  approved_by VARCHAR(100),
+  approved_at BIGINT,
+  asked_step VARCHAR(10),
+  asked_by VARCHAR(100),
   offered_by VARCHAR(49),
   sends INTEGER NOT NULL DEFAULT 0,
   may_have_left_at BIGINT,
@@ -54,7 +68,8 @@ const create = (types: { readonly now: string; readonly boolean: string; readonl
   submitted_at BIGINT NOT NULL DEFAULT (${types.now}) CHECK (submitted_at BETWEEN 0 AND ${lastTime}),
   updated_at BIGINT NOT NULL DEFAULT (${types.now}) CHECK (updated_at BETWEEN 0 AND ${lastTime}),
   version INTEGER NOT NULL DEFAULT 1,
-  PRIMARY KEY (account, idempotency_key)
+  PRIMARY KEY (account, idempotency_key),
+  CHECK (amount IS NOT NULL OR ${ended})
 )`,
   "CREATE INDEX effect_pix_payouts_submitted ON effect_pix_payouts (account, submitted_at, idempotency_key)",
   "CREATE INDEX effect_pix_payouts_state ON effect_pix_payouts (account, state, submitted_at, idempotency_key)",
@@ -77,7 +92,10 @@ const create = (types: { readonly now: string; readonly boolean: string; readonl
   probes INTEGER NOT NULL DEFAULT 0,
   probe_at BIGINT,
   probe_key VARCHAR(64),
-  version INTEGER NOT NULL DEFAULT 0
+  four_eyes_above BIGINT,
+  asked TEXT,
+  identity VARCHAR(100),
+  beat_at BIGINT
 )`,
   "INSERT INTO effect_pix_payout_accounts (account) VALUES ('default')",
   `CREATE TABLE effect_pix_payout_days (
@@ -87,12 +105,12 @@ const create = (types: { readonly now: string; readonly boolean: string; readonl
   PRIMARY KEY (account, day)
 )`,
   `CREATE TABLE effect_pix_payout_history (
+  id ${types.id} PRIMARY KEY,
   account VARCHAR(32) NOT NULL,
   idempotency_key VARCHAR(64) NOT NULL,
-  version INTEGER NOT NULL,
-  entry TEXT NOT NULL,
-  PRIMARY KEY (account, idempotency_key, version)
-)`
+  entry TEXT NOT NULL
+)`,
+  "CREATE INDEX effect_pix_payout_history_key ON effect_pix_payout_history (account, idempotency_key, id)"
 ]
 
 export const tables: Tables = {
@@ -102,9 +120,10 @@ export const tables: Tables = {
       pg: create({
         now: "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)",
         boolean: "BOOLEAN",
-        no: "FALSE"
+        no: "FALSE",
+        id: "BIGINT GENERATED ALWAYS AS IDENTITY"
       }),
-      sqlite: create({ now: "CAST(unixepoch('subsec') * 1000 AS INTEGER)", boolean: "INTEGER", no: "0" })
+      sqlite: create({ now: "CAST(unixepoch('subsec') * 1000 AS INTEGER)", boolean: "INTEGER", no: "0", id: "INTEGER" })
     }
   }
 }
