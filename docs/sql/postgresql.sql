@@ -23,7 +23,7 @@ CREATE TABLE effect_pix_payouts (
   needs_approval BOOLEAN NOT NULL DEFAULT FALSE,
   approved_by VARCHAR(100),
   approved_at BIGINT,
-  asked_step VARCHAR(10),
+  asked_step VARCHAR(20),
   asked_by VARCHAR(100),
   offered_by VARCHAR(49),
   sends INTEGER NOT NULL DEFAULT 0,

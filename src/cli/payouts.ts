@@ -3,6 +3,7 @@ import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import { ParkedBecause, PayoutState } from "../payouts/PayoutStatus.ts"
+import { amountHelp } from "./internal/amount.ts"
 import { flag, full, json, limit, person, text, yes } from "./internal/flags.ts"
 import { lazily } from "./internal/lazily.ts"
 import { account, GivenAccount } from "./internal/payouts/account.ts"
@@ -118,8 +119,21 @@ const changeSender = Command.make(
     yes,
     json
   },
-  lazily(() => import("./internal/payouts/changeSender.ts").then(({ run }) => run))
+  lazily(() => import("./internal/payouts/accountSteps.ts").then(({ changeSender }) => changeSender))
 ).pipe(Command.withDescription("Say that the account's payouts are sent under another client id, base URL or company"))
+
+const fourEyes = Command.make(
+  "four-eyes",
+  {
+    above: Argument.String("amount").pipe(
+      Argument.withDescription(`The amount above which a payout needs a second person: ${amountHelp}; or none`)
+    ),
+    ...person,
+    yes,
+    json
+  },
+  lazily(() => import("./internal/payouts/accountSteps.ts").then(({ fourEyes }) => fourEyes))
+).pipe(Command.withDescription("Set the amount above which a payout is sent after a second person approved it"))
 
 export const payouts = Command.make("payouts").pipe(
   Command.withDescription(
@@ -130,7 +144,7 @@ export const payouts = Command.make("payouts").pipe(
   ),
   Command.withShortDescription("Look after the queue of payouts in your database"),
   Command.withSharedFlags({ account }),
-  Command.withSubcommands([list, exported, show, retry, park, resume, settle, pause, goOn, changeSender]),
+  Command.withSubcommands([list, exported, show, retry, park, resume, settle, pause, goOn, changeSender, fourEyes]),
   Command.provideSync(GivenAccount, (given) => given.account),
   Command.withExamples([
     { command: "effect-pix payouts list", description: "the payouts that wait, and for how long" },

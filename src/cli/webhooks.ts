@@ -1,13 +1,11 @@
 /** `effect-pix webhooks`: the deliveries that a program stored in its own database, and their dead letters. */
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
-import { json, text, yes } from "./internal/flags.ts"
+import { by, json, text, yes } from "./internal/flags.ts"
 import { lazily } from "./internal/lazily.ts"
 
 const id = Argument.String("id").pipe(Argument.withDescription("A transaction's id, or the id of a dead letter"))
 const webhook = text("webhook", "name", "The name of the webhook, where several have a dead letter of this id")
-
-const by = text("by", "name", "Who takes this step: a line on stderr has it. No data of a payer or a payee")
 
 const reads = () => import("./internal/webhooks/read.ts")
 const steps = () => import("./internal/webhooks/steps.ts")

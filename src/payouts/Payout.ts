@@ -20,7 +20,14 @@ import type { WithdrawalRequest } from "../contract/Withdrawal.ts"
  * One payout: a withdrawal request (amount in centavos) and your own reference for it, such as an invoice number. The
  * reference is not sent; the key that is made from it is.
  */
-export type PayoutItem = WithdrawalRequest & { readonly reference: string }
+export type PayoutItem = WithdrawalRequest & {
+  readonly reference: string
+  /**
+   * Who submits it, as your program names its users: 1 to 100 characters. It is stored and not sent, and is no part of the request:
+   * the first one stays. Above the queue's `fourEyesAbove`, another person has to approve the payout.
+   */
+  readonly by?: string | undefined
+}
 
 /**
  * The reference was submitted before, with another amount or another content. This payout was not accepted: one reference is one

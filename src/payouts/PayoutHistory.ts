@@ -12,7 +12,7 @@ import { IdempotencyConflict, OutcomeUnknown } from "../contract/PaymentsError.t
 import { Person } from "../durable/Step.ts"
 import { Centavos } from "../pix/Money.ts"
 import { PayoutRefusal } from "./Payout.ts"
-import { ParkedBecause, PayoutState } from "./PayoutStatus.ts"
+import { ParkedBecause, PayoutAsked, PayoutState } from "./PayoutStatus.ts"
 
 const changed = {
   /** When it was written, by the clock of the process that wrote it. */
@@ -28,17 +28,19 @@ const changed = {
  *
  * | change | meaning |
  * |---|---|
- * | `Submitted` | it was accepted; `amount` is in centavos |
+ * | `Submitted` | it was accepted, from the person that its item named; `amount` is in centavos |
  * | `Marked` | its request number `request` was about to be sent |
  * | `Answered` | what the answer made of it: `Recorded` with a `withdrawalId`, `Refused` or `Unknown` with an `error` |
  * | `Contradicted` | the service recorded it after it had been settled as failed: money may have moved |
  * | `Parked` | a worker parked it, or a person where `because` is `Operator` |
  * | `Retried`, `Resumed`, `Settled` | a person's step. `notExecuted` is what the person said; `state` is that of the step |
+ * | `Approved` | a second person resumed a payout above `fourEyesAbove` |
+ * | `Asked` | the first of two people took a step, which changed nothing else |
  *
  * A result that changes nothing has no entry, such as a request that is lost after its payout was parked or settled.
  */
 export const PayoutChange = Schema.Union([
-  Schema.TaggedStruct("Submitted", { ...changed, amount: Centavos }),
+  Schema.TaggedStruct("Submitted", { ...changed, amount: Centavos, by: Schema.optionalKey(Schema.String) }),
   Schema.TaggedStruct("Marked", { ...changed, request: Schema.Int }),
   Schema.TaggedStruct("Answered", {
     ...changed,
@@ -50,7 +52,9 @@ export const PayoutChange = Schema.Union([
   Schema.TaggedStruct("Parked", { ...changed, because: ParkedBecause, ...Person.fields }),
   Schema.TaggedStruct("Retried", { ...changed, ...Person.fields }),
   Schema.TaggedStruct("Resumed", { ...changed, notExecuted: Schema.Boolean, ...Person.fields }),
-  Schema.TaggedStruct("Settled", { ...changed, ...Person.fields })
+  Schema.TaggedStruct("Settled", { ...changed, ...Person.fields }),
+  Schema.TaggedStruct("Approved", { ...changed, ...Person.fields }),
+  Schema.TaggedStruct("Asked", { ...changed, step: PayoutAsked.fields.step, ...Person.fields })
 ])
 /** See the schema of the same name. */
 export type PayoutChange = typeof PayoutChange.Type
@@ -65,16 +69,46 @@ export const PauseChange = Schema.Struct({
 /** See the schema of the same name. */
 export interface PauseChange extends Schema.Schema.Type<typeof PauseChange> {}
 
-/** One call of `changeSender`, after which the account's payouts are sent under another client id, base URL or company. */
-export const SenderChange = Schema.Struct({
+const Sender = Schema.TaggedStruct("Sender", {
+  /** The fingerprint of the new sender. */
+  fingerprint: Schema.String
+})
+const FourEyes = Schema.TaggedStruct("FourEyes", {
+  /** The new limit in centavos; null: none. */
+  above: Schema.NullOr(Centavos)
+})
+/** What becomes of an account: its sender is another one (`changeSender`), or its limit (`setFourEyes`). */
+export const AccountStep = Schema.Union([Sender, FourEyes])
+/** See the schema of the same name. */
+export type AccountStep = typeof AccountStep.Type
+
+const stepped = {
   /** When it was written, by the clock of the process that wrote it. */
   at: Schema.DateTimeUtcFromString,
-  /** The fingerprint of the new sender. */
-  fingerprint: Schema.String,
   ...Person.fields
-})
+}
+
+/**
+ * One change of an account:
+ *
+ * | change | meaning |
+ * |---|---|
+ * | `Sender` | `changeSender`: its payouts are sent under another client id, base URL or company |
+ * | `FourEyes` | `setFourEyes`, or without a person the option `fourEyesAbove` of the first layer that had it |
+ * | `Asked` | the first of two people took the step `wanted`, which changed nothing else |
+ */
+export const AccountChange = Schema.Union([
+  Schema.Struct({ ...Sender.fields, ...stepped }),
+  Schema.Struct({ ...FourEyes.fields, ...stepped }),
+  Schema.TaggedStruct("Asked", { wanted: AccountStep, ...stepped })
+])
 /** See the schema of the same name. */
-export interface SenderChange extends Schema.Schema.Type<typeof SenderChange> {}
+export type AccountChange = typeof AccountChange.Type
+
+/** A change of an account that the first of two people asked for. */
+export const AccountAsked = Schema.Struct({ wanted: AccountStep, at: Schema.DateTimeUtcFromString, by: Schema.String })
+/** See the schema of the same name. */
+export interface AccountAsked extends Schema.Schema.Type<typeof AccountAsked> {}
 
 /** An account of the queue. All of it can be stored. */
 export const PayoutAccount = Schema.Struct({
@@ -98,8 +132,12 @@ export const PayoutAccount = Schema.Struct({
   refusedSince: Schema.optionalKey(
     Schema.Struct({ at: Schema.DateTimeUtcFromString, because: Schema.Literals(["AuthError", "Redirect"]) })
   ),
-  /** Each `changeSender`, the oldest first. */
-  senders: Schema.Array(SenderChange)
+  /** The amount above which a payout needs a second person, in centavos. Absent: none does. */
+  fourEyesAbove: Schema.optionalKey(Centavos),
+  /** The change that waits for its second person. Absent: none does. */
+  asked: Schema.optionalKey(AccountAsked),
+  /** Each change of its sender and of its limit, the oldest first. */
+  changes: Schema.Array(AccountChange)
 })
 /** See the schema of the same name. */
 export interface PayoutAccount extends Schema.Schema.Type<typeof PayoutAccount> {}

@@ -16,7 +16,7 @@
  * )
  * // await client.query(text, parameters)
  * const start = text.slice(0, 30) // => "INSERT INTO effect_pix_payouts"
- * const count = parameters.length // => 6
+ * const count = parameters.length // => 7
  * ```
  */
 declare module "./PayoutInsert.ts" {}
@@ -34,13 +34,14 @@ const columns = Object.values({
   reference: "reference",
   amount: "amount",
   text: "request",
-  requestCheck: "request_check"
+  requestCheck: "request_check",
+  submittedBy: "submitted_by"
 } satisfies Record<keyof Submission, string>)
 
 const insert = (placeholder: (column: string, index: number) => string) =>
   `INSERT INTO effect_pix_payouts (${columns.join(", ")}) VALUES (${columns.map(placeholder).join(", ")}) ON CONFLICT DO NOTHING`
 
-/** The statement, for each dialect: its parameters are account, key, reference, amount, request and the request's check. */
+/** The statement, for each dialect: its parameters are account, key, reference, amount, request, the request's check, and who submits it. */
 export const statements = { pg: insert((_, index) => `$${index + 1}`), sqlite: insert(() => "?") } as const
 
 /** A statement and its parameters, in order. */
@@ -54,7 +55,8 @@ export interface PayoutStatement {
     reference: string,
     amount: number,
     request: string,
-    check: string
+    check: string,
+    submittedBy: string | null
   ]
 }
 
@@ -72,8 +74,14 @@ export const make = (
 ): Result.Result<PayoutStatement, InvalidRequest | BelowMinimum> => {
   const of = options.account ?? defaultAccount
   if (!isAccountName(of)) return Result.fail(invalidWithdrawal([{ path: "account", problem: badAccountName }]))
-  return Result.map(submission(of, payout), ({ account, amount, idempotencyKey, reference, requestCheck, text }) => ({
-    text: statements[options.dialect],
-    parameters: [account, idempotencyKey, reference, amount, options.seal?.(text, reference) ?? text, requestCheck]
-  }))
+  return Result.map(
+    submission(of, payout),
+    ({ account, amount, idempotencyKey, reference, requestCheck, submittedBy, text }) => {
+      const request = options.seal?.(text, reference) ?? text
+      return {
+        text: statements[options.dialect],
+        parameters: [account, idempotencyKey, reference, amount, request, requestCheck, submittedBy]
+      }
+    }
+  )
 }

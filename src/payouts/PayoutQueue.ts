@@ -62,6 +62,7 @@ import type { StepOptions } from "../durable/Step.ts"
 import { migrate, requireNewest } from "../durable/Tables.ts"
 import { makeClient } from "./internal/queue/client.ts"
 import { makeSheet, registerSheet } from "./internal/sheet.ts"
+import { requireLimit } from "./internal/queue/limit.ts"
 import { makeCore } from "./internal/queue/core.ts"
 import { settingsOf } from "./internal/queue/settings.ts"
 import { measures } from "./internal/queue/signals.ts"
@@ -71,11 +72,25 @@ import { makeWorker } from "./internal/queue/worker.ts"
 import type { PayoutItem, PayoutsNotAccepted, ReferenceConflict } from "./Payout.ts"
 import type { PayoutAccount, PayoutChange } from "./PayoutHistory.ts"
 import type { PayoutClientOptions, PayoutQueueOptions, Seal } from "./PayoutQueueOptions.ts"
-import type { PayoutNotFound, PayoutPayee, PayoutState, PayoutStateConflict, PayoutStatus } from "./PayoutStatus.ts"
+import type { Centavos } from "../pix/Money.ts"
+import type {
+  PayoutAccountConflict,
+  PayoutNotFound,
+  PayoutPayee,
+  PayoutState,
+  PayoutStateConflict,
+  PayoutStatus
+} from "./PayoutStatus.ts"
 
 type Steering = Effect.Effect<
   PayoutStatus,
   PayoutNotFound | PayoutStateConflict | InvalidRequest | ForeignTransaction | DatabaseError
+>
+
+/** Whether the account was changed, or one of two people asked for it. */
+type AccountSteering = Effect.Effect<
+  "Changed" | "Asked",
+  InvalidRequest | PayoutAccountConflict | ForeignTransaction | DatabaseError
 >
 
 /**
@@ -147,6 +162,10 @@ export class PayoutQueue extends Context.Service<
      * may have left longer ago than the horizon, or under another client id, it needs `notExecuted: true`: you looked in the
      * panel, and the service did not execute it. That is refused while the service still knows the key, and until the lease
      * and the deadline of its last request are over.
+     *
+     * One that needs approval (`NeedsApproval`, whatever it is parked for) is approved by it, and then sent without a run: `by` has
+     * to be another person than the one who submitted it. Where nobody is named there, and for `notExecuted` on an account with
+     * `fourEyesAbove`, two people take the step: the first call changes only `asked` of the status.
      */
     readonly resume: (
       reference: string,
@@ -156,7 +175,8 @@ export class PayoutQueue extends Context.Service<
      * Stores how a payout ended, as you learned it from the panel, a statement or a webhook that you trust, or corrects it.
      * Default `settled`. An accepted or refused payout has to be parked first. A request that is under way is not
      * interrupted: if the service records the payout all the same, its status has the `withdrawalId`, and where it was
-     * settled as failed an error is logged.
+     * settled as failed an error is logged. On an account with `fourEyesAbove` two people say that it failed: the first call
+     * changes only `asked` of the status.
      */
     readonly settle: (
       reference: string,
@@ -180,11 +200,17 @@ export class PayoutQueue extends Context.Service<
      * that may have left under the earlier one is parked as `OtherClientId`: before a client id changes, nothing may be
      * unknown. Fails with `InvalidRequest` where the fingerprint is wrong or that of another account, or `by` or `note` is
      * wrong; with `ForeignTransaction` and with `DatabaseError`.
+     *
+     * Where the account has `fourEyesAbove`, two people do it: the first call returns `Asked` and changes nothing else, and the
+     * same call by another person returns `Changed`. It fails with `PayoutAccountConflict` where `by` is absent, or asked before.
      */
-    readonly changeSender: (
-      fingerprint: string,
-      options?: StepOptions
-    ) => Effect.Effect<void, InvalidRequest | ForeignTransaction | DatabaseError>
+    readonly changeSender: (fingerprint: string, options?: StepOptions) => AccountSteering
+    /**
+     * Sets the amount in centavos above which a payout needs a second person; `null`: none does. Where the account has a limit
+     * already, two people do it, as above. Fails with `InvalidRequest` where the amount, `by` or `note` is wrong; with
+     * `ForeignTransaction` and with `DatabaseError`.
+     */
+    readonly setFourEyes: (above: Centavos | null, options?: StepOptions) => AccountSteering
   }
 >()("effect-pix/PayoutQueue") {
   /**
@@ -231,6 +257,7 @@ const makeQueue = Effect.fnUntraced(function* (options: PayoutQueueOptions) {
   const db = yield* database
   yield* mapDatabaseError("migrate")(migrate(tables))
   const store = makeStore(db, settings)
+  yield* mapDatabaseError("open")(requireLimit(store, settings))
   const core = yield* makeCore(store, settings)
   yield* Effect.forkScoped(measures(store, settings))
   const start = Effect.gen(function* () {

@@ -53,6 +53,12 @@ export interface PayoutClientOptions {
    * transaction of yours that reads one snapshot (`REPEATABLE READ`), one that is committed meanwhile is not found.
    */
   readonly alike?: { readonly within: Duration.Input; readonly then: "park" } | undefined
+  /**
+   * The amount in centavos above which a payout, or each payout of a list whose sum is above it, waits for a second person:
+   * it is parked as `NeedsApproval`. The account stores it: the first layer that has it sets it, another value fails to start,
+   * and a layer without it has the stored one. Two people change it, by `setFourEyes`. Default: none.
+   */
+  readonly fourEyesAbove?: number | undefined
 }
 
 /** How the payouts are sent. Workers that share an account need the same limits. */

@@ -33,6 +33,8 @@ export type PayoutState = typeof PayoutState.Type
  *   next run of its reference takes it up.
  * - `LooksAlike`: another reference of the last hours has the same PIX key and the same amount (`alike` of the queue). Nothing
  *   was sent. Resume it if it is another payout.
+ * - `NeedsApproval`: it, or the list that it was submitted with, is above the account's `fourEyesAbove`. No request of this
+ *   queue moved money. `resume` by a person other than the one who submitted it approves and sends it.
  */
 export const ParkedBecause = Schema.Literals([
   "Operator",
@@ -44,7 +46,8 @@ export const ParkedBecause = Schema.Literals([
   "WaitedTooLong",
   "OtherPayee",
   "RunEnded",
-  "LooksAlike"
+  "LooksAlike",
+  "NeedsApproval"
 ])
 /** See the schema of the same name. */
 export type ParkedBecause = typeof ParkedBecause.Type
@@ -72,6 +75,19 @@ export const WaitsFor = Schema.Literals([
 /** See the schema of the same name. */
 export type WaitsFor = typeof WaitsFor.Type
 
+/**
+ * A step that two people have to take, by its first one. The same step by another person is the second one; any other change
+ * of the payout ends it.
+ */
+export const PayoutAsked = Schema.Struct({
+  /** `Approve`: `resume`. `NotExecuted`: `resume` with `notExecuted: true`. `SettleFailed`: `settle` as failed. */
+  step: Schema.Literals(["Approve", "NotExecuted", "SettleFailed"]),
+  /** Who took it first. */
+  by: Schema.String
+})
+/** See the schema of the same name. */
+export interface PayoutAsked extends Schema.Schema.Type<typeof PayoutAsked> {}
+
 const Unclear = Schema.Union([OutcomeUnknown, IdempotencyConflict])
 
 const common = {
@@ -83,7 +99,9 @@ const common = {
   amount: Centavos,
   submittedAt: Schema.DateTimeUtcFromString,
   /** When its row was last changed: by a step, a request or an answer, or since it has to wait. */
-  updatedAt: Schema.DateTimeUtcFromString
+  updatedAt: Schema.DateTimeUtcFromString,
+  /** The step that waits for its second person. Absent: none does. */
+  asked: Schema.optionalKey(PayoutAsked)
 }
 /** When the first request whose result is not known may have left. Absent: no request of it is in doubt. */
 const mayHaveLeftAt = Schema.optionalKey(Schema.DateTimeUtcFromString)
@@ -184,5 +202,21 @@ export class PayoutStateConflict extends legible(
 ) {
   override get message(): string {
     return `${this.operation} changed nothing: the payout ${this.reference} is ${this.state}. ${this.problem}`
+  }
+}
+
+/**
+ * The account needs two people for this step (`fourEyesAbove`), and the one who took it is not named, or took it before.
+ * Nothing was changed.
+ */
+export class PayoutAccountConflict extends legible(
+  Schema.TaggedError<PayoutAccountConflict>("effect-pix/PayoutAccountConflict")("PayoutAccountConflict", {
+    operation: Schema.Literals(["changeSender", "setFourEyes"]),
+    account: Schema.String,
+    problem: Schema.String
+  })
+) {
+  override get message(): string {
+    return `${this.operation} changed nothing of the account ${this.account}. ${this.problem}`
   }
 }

@@ -151,14 +151,14 @@ describe.each(databases)("payouts in %s", (_, database) => {
           run(["payouts", "change-sender", fingerprint, "--account", "padaria", ...flags], env)
         assert.include((yield* change([])).stderr, "MONEY WILL MOVE FROM ANOTHER ACCOUNT OF THE GATEWAY")
         assert.strictEqual((yield* change(["--yes", ...person])).code, 0)
-        const { senders } = yield* Effect.orDie(
+        const { changes } = yield* Effect.orDie(
           Effect.provide(
             PayoutQueue.use((queue) => queue.account),
             padaria
           )
         )
         assert.deepStrictEqual(
-          senders.map((sender) => [sender.fingerprint, sender.by]),
+          changes.map((each) => [each._tag === "Sender" && each.fingerprint, each.by]),
           [[fingerprint, "ana"]]
         )
         const same = yield* run(["payouts", "change-sender", fingerprint, "--yes"], env)
@@ -506,7 +506,7 @@ describe("the database of DATABASE_URL", () => {
     Effect.gen(function* () {
       const path = yield* folder
       const filename = join(path, "payments.sqlite")
-      const env = { DATABASE_URL: filename }
+      const env = { DATABASE_URL: filename, EFFECT_PIX_BY: "ops" }
       yield* Effect.gen(function* () {
         yield* Effect.orDie(fill)
         const queue = yield* PayoutQueue
@@ -540,7 +540,7 @@ describe("the database of DATABASE_URL", () => {
       const filename = join(yield* folder, "payments.sqlite")
       const client = Layer.fresh(NodeSqlite.layer({ filename }))
       yield* Effect.orDie(Effect.provide(fill, asking(client)))
-      const env = { DATABASE_URL: filename }
+      const env = { DATABASE_URL: filename, EFFECT_PIX_BY: "ops" }
       const no = yield* runOnTerminal(["payouts", "park", "accepted"], [["park accepted?", "n"]], env)
       expect([no.code, no.stdout]).toEqual([2, expect.stringContaining("Nothing was changed.")])
       const yes = yield* runOnTerminal(["payouts", "park", "accepted"], [["park accepted?", "y"]], env)

@@ -239,14 +239,14 @@ describe("a worker of another client id", () => {
         assert.strictEqual((yield* Effect.flip(client.changeSender(wrong)))._tag, "InvalidRequest")
       }
       for (const by of ["ana", "bia"]) yield* client.changeSender(fingerprint, { by, note: "ticket 812" })
-      const { senders, ...account } = yield* client.account
+      const { changes, ...account } = yield* client.account
       assert.strictEqual(account.fingerprint, fingerprint)
       const shops = yield* Effect.provide(PayoutQueue, PayoutQueue.layerClient({ account: "shops" }))
       const taken = yield* Effect.flip(shops.changeSender(fingerprint))
       assert.include(taken.message, "is that of the account default")
       assert.deepStrictEqual(
-        senders.map(({ by, note }) => [by, note]),
-        [["ana", "ticket 812"]]
+        changes.map(({ _tag, by, note }) => [_tag, by, note]),
+        [["Sender", "ana", "ticket 812"]]
       )
       const again = yield* begin(other)
       yield* again.submit(payout("invoice-2"))

@@ -33,7 +33,7 @@ const untilState = (reference: string, state: string) =>
 /** A change in one line, without its times. */
 const line = ({ _tag, state, ...change }: PayoutChange) => {
   const mark = change.mayHaveLeftAt === undefined ? "" : ", may have left"
-  const person = "by" in change ? ` by ${change.by}: ${change.note}` : ""
+  const person = "by" in change ? ` by ${change.by}: ${"note" in change ? change.note : undefined}` : ""
   const answer = "answer" in change ? ` ${change.answer} ${change.error?._tag ?? change.withdrawalId}` : ""
   const rest = "request" in change ? ` ${change.request}` : "because" in change ? ` ${change.because}` : ""
   const said = "notExecuted" in change && change.notExecuted ? " as not executed" : ""

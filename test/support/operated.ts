@@ -16,17 +16,17 @@ export const folder = Effect.acquireRelease(
 
 const sqlite = Effect.map(folder, (path) => {
   const filename = join(path, "payments.sqlite")
-  return { env: { DATABASE_URL: filename }, client: Layer.fresh(NodeSqlite.layer({ filename })) }
+  return { env: { DATABASE_URL: filename, EFFECT_PIX_BY: "ops" }, client: Layer.fresh(NodeSqlite.layer({ filename })) }
 })
 
 const postgresql = Effect.map(postgres, ({ url }) => ({
-  env: { DATABASE_URL: url },
+  env: { DATABASE_URL: url, EFFECT_PIX_BY: "ops" },
   client: Layer.fresh(PgClient.layer({ url: Redacted.make(url), maxConnections: 2 }))
 }))
 
 interface Operated {
-  /** The settings of the command. */
-  readonly env: { readonly DATABASE_URL: string }
+  /** The settings of the command, with who takes its steps. */
+  readonly env: { readonly DATABASE_URL: string; readonly EFFECT_PIX_BY: string }
   /** The client of the program. It must be closed before a command takes a step on a file. */
   readonly client: Layer.Layer<SqlClient.SqlClient, unknown>
 }

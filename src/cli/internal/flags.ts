@@ -1,13 +1,14 @@
 /** Flags and arguments that several commands share. */
 import * as Argument from "effect/cli/Argument"
 import * as Flag from "effect/cli/Flag"
+import * as Config from "effect/Config"
 import * as Option from "effect/Option"
-import type { StepOptions } from "../../durable/Step.ts"
+import { issuesOfStep, type StepOptions } from "../../durable/Step.ts"
 import { amountHelp } from "./amount.ts"
 
 /** The flags of `person`, as they were given. */
 export interface Words {
-  readonly by: Option.Option<string>
+  readonly by: string
   readonly note: Option.Option<string>
 }
 
@@ -19,15 +20,26 @@ export const flag = (name: string, description: string) =>
 export const text = (name: string, metavar: string, description: string) =>
   Flag.String(name).pipe(Flag.withMetavar(metavar), Flag.withDescription(description), Flag.optional)
 
+/** Who takes a step. Nothing is read from a database where nobody is named. */
+export const by = Flag.String("by").pipe(
+  Flag.withMetavar("name"),
+  Flag.withDescription("Who takes this step, or EFFECT_PIX_BY; it is stored. No data of a payer or a payee"),
+  Flag.withFallbackConfig(Config.String("EFFECT_PIX_BY")),
+  Flag.filter(
+    (name) => issuesOfStep({ by: name }).length === 0,
+    () => "Expected the name of who takes this step, of 1 to 100 characters"
+  )
+)
+
 /** Who takes a step, and why: both are stored. */
 export const person = {
-  by: text("by", "name", "Who takes this step; it is stored. No data of a payer or a payee"),
+  by,
   note: text("note", "text", "Why; it is stored. No data of a payer or a payee")
 }
 
 /** The options of a step, from its flags. */
 export const whyOf = ({ by, note }: Words): StepOptions => ({
-  by: Option.getOrUndefined(by),
+  by,
   note: Option.getOrUndefined(note)
 })
 

@@ -16,7 +16,7 @@ import type { PayoutStatus } from "../PayoutStatus.ts"
 import type { Core } from "./queue/core.ts"
 import * as Row from "./queue/row.ts"
 import type { Settings } from "./queue/settings.ts"
-import { allOrNone, makeAccept, type Run, type Wrong } from "./queue/submit.ts"
+import { allOrNone, makeAccept, type Run, sumOf, type Wrong } from "./queue/submit.ts"
 
 /** What would be accepted, what is wrong, and what is stored already. */
 interface Planned {
@@ -48,7 +48,7 @@ export const makeSheet = (core: Core, settings: Settings, seal: Seal) => {
       return keys.flatMap((key) => byKey.get(key) ?? [])
     })
 
-  const closed = Effect.fnUntraced(function* (keys: ReadonlyArray<string>, run: Run) {
+  const closed = Effect.fnUntraced(function* (keys: ReadonlyArray<string>, run: Run, sum: number) {
     const open = new Set(yield* store.open(keys))
     const rows = yield* find(keys.filter((key) => !open.has(key)))
     // This run's own lease may have ended too, as while its process was stopped: a person may have paid such a line since.
@@ -59,7 +59,7 @@ export const makeSheet = (core: Core, settings: Settings, seal: Seal) => {
         const judged = left.map((row, index) => ({ index, row }))
         const alike = new Set((yield* judge(judged, run)).map(({ row }) => row))
         const rest = left.filter((row) => !alike.has(row))
-        yield* takeUp(rest, run)
+        yield* takeUp(rest, run, sum)
         return new Set(rest)
       })
     )
@@ -99,6 +99,7 @@ export const makeSheet = (core: Core, settings: Settings, seal: Seal) => {
       // Two runs have the same lines in another order: the database ends one of the transactions, and the other one goes on.
       Effect.retry({ times: 3, while: (error) => isSqlError(error) && error.reason._tag === "DeadlockError" })
     )
+    const sum = sumOf(rows)
     const renew = store.renewRun(run.id, lease)
     const renewing = yield* Effect.forkScoped(
       repeatedly("Payouts.run: renewing leases", Duration.millis(lease / 5), renew)
@@ -107,7 +108,7 @@ export const makeSheet = (core: Core, settings: Settings, seal: Seal) => {
       /** The keys of the sheet, in its order, each once. */
       keys: [...new Set(rows.map((row) => row.idempotencyKey))],
       /** The rows of these keys that are not open. What another run has left since is taken up. */
-      closed: (keys: ReadonlyArray<string>) => mapDatabaseError("run")(closed(keys, run)),
+      closed: (keys: ReadonlyArray<string>) => mapDatabaseError("run")(closed(keys, run, sum)),
       /** A latch that opens when this process changes the payout of a key, or sees that it is not open any more. */
       changeOf: core.changeOf,
       /** How often another process's changes are looked for, in milliseconds. */

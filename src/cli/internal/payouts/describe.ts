@@ -20,12 +20,17 @@ export const textOfPause = (pause: PauseChange | "Unrecorded", now: number): str
   return `The workers are paused since ${time(pause.at)} (${ageOf(pause.at, now)} ago)${by}${note}`
 }
 
+/** What is said after a step that only its first person took. */
+export const waitsForSecond = (step: string): string =>
+  `${step}: this is the step's first person. Nothing is changed until another person runs the same command.`
+
 /** A status for machines: amounts in centavos; JSON writes times in ISO 8601. */
 export const dataOf = (status: PayoutStatus) => ({
   reference: status.reference,
   state: status.state,
   amount: status.amount,
   because: "because" in status ? status.because : undefined,
+  asked: status.asked,
   error: "error" in status ? status.error?._tag : undefined,
   withdrawalId: "withdrawalId" in status ? status.withdrawalId : undefined,
   mayHaveLeftAt: "mayHaveLeftAt" in status ? status.mayHaveLeftAt : undefined,
@@ -42,6 +47,8 @@ export const textOf = (status: PayoutStatus, now: number, payee?: string): strin
     Amount: inBoth(status.amount),
     State: status.state,
     Parked: "because" in status ? status.because : undefined,
+    Asked:
+      status.asked && `${status.asked.step} by ${plain(status.asked.by)}: another person has to take the same step`,
     Error: "error" in status ? status.error?.message : undefined,
     Withdrawal: "withdrawalId" in status ? status.withdrawalId : undefined,
     "May have left": "mayHaveLeftAt" in status ? since(status.mayHaveLeftAt) : undefined,

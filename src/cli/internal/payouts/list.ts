@@ -8,7 +8,7 @@ import { PayoutState, type PayoutStatus } from "../../../payouts/PayoutStatus.ts
 import * as Money from "../../../pix/Money.ts"
 import { notRead } from "../database.ts"
 import { hasReader, note, write } from "../output.ts"
-import { ageOf, jsonLine, tableRow } from "../text.ts"
+import { ageOf, jsonLine, plain, tableRow } from "../text.ts"
 import { dataOf, reasonOf, textOfPause } from "./describe.ts"
 import { layerReading, pauseOf } from "./queue.ts"
 import { textOfState, totals } from "./sum.ts"
@@ -76,5 +76,10 @@ export const run = Effect.fnUntraced(function* ({
   if (pause !== undefined) {
     yield* note("The workers are paused: nothing is sent until `effect-pix payouts continue`.")
     yield* note(textOfPause(pause, now))
+  }
+  const { asked } = yield* Effect.mapError(queue.account, notRead)
+  if (asked !== undefined) {
+    const step = asked.wanted._tag === "Sender" ? "change-sender" : "four-eyes"
+    yield* note(`${plain(asked.by)} asked for ${step} ${ageOf(asked.at, now)} ago: it waits for a second person.`)
   }
 }, Effect.provide(layerReading))

@@ -14,7 +14,7 @@ import { whyOf, type Words } from "../flags.ts"
 import { note, write, writeResult } from "../output.ts"
 import { perform } from "../perform.ts"
 import { ageOf, jsonLine, plain } from "../text.ts"
-import { dataOf, reasonOf, textOf } from "./describe.ts"
+import { dataOf, reasonOf, textOf, waitsForSecond } from "./describe.ts"
 import { tableHead, tableLine } from "./list.ts"
 import { layerQueue, notFound, pauseOf } from "./queue.ts"
 import { selected, type Selection } from "./selection.ts"
@@ -111,6 +111,8 @@ const runStep = Effect.fnUntraced(function* (
     summary: ({ done }) => done.map(({ reference, state }) => `Payout ${plain(reference)} is ${state}.`).join("\n"),
     print: Effect.fnUntraced(function* ({ done: [one, ...others] }) {
       if (one === undefined) return
+      const asked = [one, ...others].filter((status) => status.asked !== undefined)
+      if (asked.length > 0) yield* note(`${textOfSum(sumOf(asked))}: ${waitsForSecond(step.name)}`)
       const now = yield* Clock.currentTimeMillis
       if (isOne) return yield* writeResult(json, dataOf(one), textOf(one, now))
       const lines = [one, ...others].map((status) => (json ? jsonLine(dataOf(status)) : tableLine(status, now)))

@@ -12,7 +12,7 @@ import { plain } from "../text.ts"
 import { find, layerClient, layerNamed, textOf } from "./read.ts"
 
 interface Input {
-  readonly by: Option.Option<string>
+  readonly by: string
   readonly id: string
   readonly json: boolean
   readonly webhook: Option.Option<string>
@@ -50,7 +50,7 @@ const runStep = Effect.fnUntraced(
     yield* perform({
       plan: `${textOf(letter, yield* Clock.currentTimeMillis)}\n${step}: ${effect}`,
       confirm: { noun: step, question: `${step} ${plain(id)}?`, unconfirmed: "Nothing was changed.", yes },
-      run: Effect.flatMap(WebhookClient, (client) => client[step](name, { by: Option.getOrUndefined(by) })).pipe(
+      run: Effect.flatMap(WebhookClient, (client) => client[step](name, { by })).pipe(
         Effect.provide(layerNamed(of)),
         // The line that says who took the step.
         Effect.provideService(References.MinimumLogLevel, "Info"),

@@ -11,6 +11,7 @@ import * as Str from "effect/String"
 import * as Struct from "effect/Struct"
 import type { Database } from "../../../durable/Database.ts"
 import { databaseNow } from "../../../durable/Now.ts"
+import type { AccountStep } from "../../PayoutHistory.ts"
 import { Account, zone } from "./account.ts"
 import { Int } from "./columns.ts"
 
@@ -40,6 +41,16 @@ export const makeAccountStore = (database: Database, account: string) => {
   const update = (changes: Fragment, where: Fragment) =>
     found(sql`UPDATE ${accounts} SET ${changes} WHERE account = ${account} AND ${where} RETURNING account`)
 
+  const changeAsked = (changes: Fragment, { asked, fourEyesAbove }: Account) =>
+    Effect.andThen(
+      insertIfAbsent,
+      update(
+        changes,
+        sql`asked IS NOT DISTINCT FROM CAST(${asked} AS TEXT)
+          AND four_eyes_above IS NOT DISTINCT FROM CAST(${fourEyesAbove} AS BIGINT)`
+      )
+    )
+
   const today: Effect.Effect<Fragment> =
     dialect === "pg"
       ? Effect.succeed(sql`to_char(clock_timestamp() AT TIME ZONE ${zone.id}, 'YYYY-MM-DD')`)
@@ -54,6 +65,8 @@ export const makeAccountStore = (database: Database, account: string) => {
       return read ?? { ...Account.make({ account }), readAt: 0 }
     }),
 
+    /** The limit above which a payout needs a second person, as SQL. */
+    limit: sql`(SELECT four_eyes_above FROM ${accounts} WHERE account = ${account})`,
     /** A worker begins. */
     serve: (at: number, horizon: number) =>
       Effect.andThen(
@@ -81,15 +94,19 @@ export const makeAccountStore = (database: Database, account: string) => {
         }>`SELECT account AS "account" FROM ${accounts} WHERE fingerprint = ${fingerprint} AND account <> ${account}`,
         ([row]) => row?.account
       ),
-    /** Replaces the sender, as a person says; false where it is so already. Its company is that of its first recorded withdrawal. */
-    changeSender: (fingerprint: string) =>
-      Effect.andThen(
-        insertIfAbsent,
-        update(
-          sql`fingerprint = ${fingerprint}, company_id = NULL`,
-          sql`(fingerprint IS NULL OR fingerprint <> ${fingerprint})`
-        )
+    /**
+     * Replaces the sender or the limit, as people say; false where the limit, or what was asked for, changed since the account was
+     * read. The company of another sender is that of its first recorded withdrawal.
+     */
+    take: (step: AccountStep, from: Account) =>
+      changeAsked(
+        step._tag === "Sender"
+          ? sql`fingerprint = ${step.fingerprint}, company_id = NULL, asked = NULL`
+          : sql`four_eyes_above = CAST(${step.above} AS BIGINT), asked = NULL`,
+        from
       ),
+    /** Stores what the first of two people asks for; false as above. */
+    ask: (asked: string, from: Account) => changeAsked(sql`asked = ${asked}`, from),
 
     /** Sets the pause. A pause that ends is added to the sum of all, and moves `blocked_at` forward. */
     setPaused: (paused: boolean, at: number, pause: string) => {
@@ -165,11 +182,16 @@ export const makeAccountStore = (database: Database, account: string) => {
         ([row]) => (row === undefined ? undefined : { day: row.day, spent: Number(row.spent) })
       ),
 
-    /** Whether a request of a payout may be sent, as SQL for the statement that marks it. */
+    /**
+     * Whether a request of a payout may be sent, as SQL for the statement that marks it, whose row is read too. The limit is that
+     * of this moment, whatever the worker knows of it.
+     */
     allows: (key: string, fingerprint: string | undefined): Fragment => {
       const same = fingerprint === undefined ? sql.literal("") : sql`AND fingerprint = ${fingerprint}`
       return sql`EXISTS (SELECT 1 FROM ${accounts} WHERE account = ${account} AND NOT paused
-        AND (blocked_at IS NULL OR probe_key = ${key}) ${same})`
+        AND (blocked_at IS NULL OR probe_key = ${key})
+        AND (approved_at IS NOT NULL OR may_have_left_at IS NOT NULL
+          OR NOT needs_approval AND (four_eyes_above IS NULL OR amount <= four_eyes_above)) ${same})`
     }
   }
 }

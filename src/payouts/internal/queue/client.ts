@@ -10,6 +10,7 @@ import * as Stream from "effect/Stream"
 import { inSpan } from "../../../internal/spans.ts"
 import { type DatabaseError, mapDatabaseError } from "../../../durable/Database.ts"
 import type { StepOptions } from "../../../durable/Step.ts"
+import type { Centavos } from "../../../pix/Money.ts"
 import type { PayoutItem } from "../../Payout.ts"
 import type { Seal } from "../../PayoutQueueOptions.ts"
 import { PayoutNotFound, type PayoutState, PayoutStateConflict, type PayoutStatus } from "../../PayoutStatus.ts"
@@ -18,14 +19,16 @@ import { type Core, OfferedBy } from "./core.ts"
 import {
   accountOf,
   checkedFingerprint,
+  checkedLimit,
   checkedPerson,
   type Event,
   readEntries,
   submittedOf,
   wrongFingerprint,
-  writePause,
-  writeSender
+  writePause
 } from "./entries.ts"
+import * as Approval from "./approval.ts"
+import { takeStep } from "./limit.ts"
 import { readPayee } from "./record.ts"
 import { payoutKey } from "./request.ts"
 import * as Row from "./row.ts"
@@ -48,6 +51,8 @@ const guard =
         span === undefined ? null : `${span.traceId}-${span.spanId}`
       )
     )
+
+type Step = (row: Row.Row, deciding: Row.Deciding, by: string | undefined) => Row.Step
 
 const paged = (operation: string, page: (after: Place) => Effect.Effect<ReadonlyArray<Row.Row>, SqlError>) =>
   Stream.paginate({ at: -1, key: "" }, (after: Place) =>
@@ -99,7 +104,7 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
     operation: PayoutStateConflict["operation"],
     reference: string,
     options: StepOptions,
-    step: (row: Row.Row, deciding: Row.Deciding) => Row.Step,
+    step: Step,
     event: Event
   ) =>
     writing(
@@ -112,13 +117,13 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
         const changed = core.changeBy(
           yield* find(reference),
           (row) => {
-            const changes = step(row, deciding)
+            const changes = step(row, deciding, person.by)
             if (typeof changes === "string") {
               return new PayoutStateConflict({ operation, reference, state: row.state, problem: changes })
             }
             return Effect.succeed(changes)
           },
-          () => ({ ...event, ...person }),
+          (_, changes) => ({ ...Approval.eventOf(event, changes), ...person }),
           isOpen
         )
         // The person may have corrected the credentials.
@@ -193,11 +198,14 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
       steer("park", reference, options, Row.parkByOperator, { _tag: "Parked", because: "Operator" }),
     resume: (reference: string, options: StepOptions & { readonly notExecuted?: boolean | undefined } = {}) => {
       const { notExecuted = false } = options
-      const step = (row: Row.Row, deciding: Row.Deciding) => Row.resume(row, deciding, notExecuted)
+      const step: Step = (row, deciding, by) => Approval.resume(row, deciding, { by, notExecuted })
       return steer("resume", reference, options, step, { _tag: "Resumed", notExecuted })
     },
-    settle: (reference: string, options: StepOptions & { readonly as?: "settled" | "failed" | undefined } = {}) =>
-      steer("settle", reference, options, (row) => Row.settle(row, options.as ?? "settled"), { _tag: "Settled" }),
+    settle: (reference: string, options: StepOptions & { readonly as?: "settled" | "failed" | undefined } = {}) => {
+      const { as = "settled" } = options
+      const step: Step = (row, deciding, by) => Approval.settle(row, deciding, { as, by })
+      return steer("settle", reference, options, step, { _tag: "Settled" })
+    },
     setPaused: (paused: boolean, options: StepOptions = {}) =>
       writing(
         "setPaused",
@@ -211,19 +219,24 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
         "changeSender",
         Effect.gen(function* () {
           const person = yield* checkedPerson(options)
-          const at = yield* DateTime.now
           yield* checkedFingerprint(fingerprint)
           const other = yield* store.accounts.otherOf(fingerprint)
           if (other !== undefined) return yield* wrongFingerprint(`is that of the account ${other}`)
-          yield* store.changeAccount(
-            store.accounts.changeSender(fingerprint),
-            writeSender({ at, fingerprint, ...person })
-          )
+          return yield* takeStep(store, "changeSender", { _tag: "Sender", fingerprint }, person)
+        })
+      ),
+    setFourEyes: (above: Centavos | null, options: StepOptions = {}) =>
+      writing(
+        "setFourEyes",
+        Effect.gen(function* () {
+          const person = yield* checkedPerson(options)
+          yield* checkedLimit(above)
+          return yield* takeStep(store, "setFourEyes", { _tag: "FourEyes", above }, person)
         })
       ),
     account: guard("account")(
-      Effect.map(Effect.all([store.accounts.get, store.history(accountKey)]), ([row, senders]) =>
-        accountOf(row, senders)
+      Effect.map(Effect.all([store.accounts.get, store.history(accountKey)]), ([row, changes]) =>
+        accountOf(row, changes)
       )
     )
   }

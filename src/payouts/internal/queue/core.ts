@@ -10,10 +10,11 @@ import * as RcMap from "effect/RcMap"
 import type { Fragment } from "effect/sql/Statement"
 import * as Tracer from "effect/Tracer"
 import { repeatedly } from "../../../durable/Work.ts"
+import { parked } from "./approval.ts"
 import { entryOf, type Event } from "./entries.ts"
-import type { Changes, Row } from "./row.ts"
+import { type Changes, park, type Row } from "./row.ts"
 import type { Settings } from "./settings.ts"
-import { countChange } from "./signals.ts"
+import { countChange, logParked } from "./signals.ts"
 import type { Store } from "./store.ts"
 
 /** The span of the operation by which a payout is to be sent, as `traceId-spanId`. */
@@ -62,13 +63,22 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { poll }: Set
   const publish = (row: Row, isQueued: boolean) =>
     store.afterCommit(Effect.andThen(isQueued ? isDue.open : Effect.void, Effect.asVoid(wake(row.idempotencyKey))))
 
-  /** Inserts a row, which is due at once; false where there is a row with its key. */
-  const insert = Effect.fnUntraced(function* (wanted: Row) {
-    const row = { ...wanted, offeredBy: yield* OfferedBy }
-    if (!(yield* store.insert(row))) return false
-    yield* publish(row, true)
+  /**
+   * Inserts a row of a list with this sum, which is due at once, or parked where the sum is above the account's limit; `undefined`
+   * where there is a row with its key.
+   */
+  const insert = Effect.fnUntraced(function* (wanted: Row, sum: number) {
+    const offered = { ...wanted, offeredBy: yield* OfferedBy }
+    const inserted = yield* store.insert(offered, sum)
+    if (inserted === undefined) return undefined
+    const row = inserted.needsApproval ? { ...offered, ...park(parked.because) } : offered
+    if (row.needsApproval) {
+      yield* store.addEntry(row.idempotencyKey, entryOf(parked, row))
+      yield* store.afterCommit(logParked(row, parked.because))
+    }
+    yield* publish(row, !row.needsApproval)
     yield* store.afterCommit(countChange(row))
-    return true
+    return row
   })
 
   /**
@@ -90,7 +100,16 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { poll }: Set
     const { dueIn, only } = options
     const offeredBy = dueIn === undefined ? row.offeredBy : ((yield* OfferedBy) ?? row.offeredBy)
     const updatedAt = yield* Clock.currentTimeMillis
-    const to: Row = { ...row, ...changes, offeredBy, updatedAt, version: row.version + 1 }
+    // What the first of two people asked for was about the row as it was.
+    const to: Row = {
+      ...row,
+      askedStep: null,
+      askedBy: null,
+      ...changes,
+      offeredBy,
+      updatedAt,
+      version: row.version + 1
+    }
     const conditions = { dueIn: dueIn && Duration.toMillis(dueIn), only }
     if (!(yield* store.update(row, to, event && entryOf(event, to), conditions))) return undefined
     if (row.countedDay !== null && to.countedDay === null)
@@ -107,14 +126,15 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { poll }: Set
   const changeBy = Effect.fnUntraced(function* <E>(
     row: Row | undefined,
     step: (row: Row) => Effect.Effect<Changes | undefined, E>,
-    eventOf: (row: Row) => Event | undefined,
+    eventOf: (row: Row, changes: Changes) => Event | undefined,
     isQueued: (row: Row) => boolean = () => false
   ) {
     let current = row
     while (current !== undefined) {
       const changes = yield* step(current)
       const dueIn = isQueued({ ...current, ...changes }) ? Duration.zero : undefined
-      const next = changes === undefined ? current : yield* change(current, changes, eventOf(current), { dueIn })
+      const next =
+        changes === undefined ? current : yield* change(current, changes, eventOf(current, changes), { dueIn })
       if (next !== undefined) return next
       current = yield* store.get(current.idempotencyKey)
     }

@@ -3,13 +3,14 @@
  */
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type { InvalidRequest } from "../../../contract/PaymentsError.ts"
 import { invalidWithdrawal } from "../../../contract/WithdrawalCheck.ts"
 import { Centavos } from "../../../pix/Money.ts"
 import { issuesOfStep, type Person, personOf, type StepOptions } from "../../../durable/Step.ts"
-import { PauseChange, type PayoutAccount, PayoutChange, SenderChange } from "../../PayoutHistory.ts"
+import { AccountAsked, AccountChange, PauseChange, type PayoutAccount, PayoutChange } from "../../PayoutHistory.ts"
 import type { Known } from "../machine.ts"
 import type { Account } from "./account.ts"
 import type { Row } from "./row.ts"
@@ -28,15 +29,32 @@ export const readEntries = Schema.decodeUnknownEffect(Schema.Array(Entry))
 const PauseEntry = Schema.fromJsonString(Schema.toCodecJson(PauseChange))
 export const writePause = Schema.encodeSync(PauseEntry)
 
-const SenderEntry = Schema.fromJsonString(Schema.toCodecJson(SenderChange))
-export const writeSender = Schema.encodeSync(SenderEntry)
+const AccountEntry = Schema.fromJsonString(Schema.toCodecJson(AccountChange))
+export const writeChange = Schema.encodeSync(AccountEntry)
 
+const Asked = Schema.fromJsonString(Schema.toCodecJson(AccountAsked))
+export const writeAsked = Schema.encodeSync(Asked)
+/** Reads the change of an account that one person asked for; none where a newer version wrote another one. */
+export const readAsked = Schema.decodeUnknownOption(Asked)
+
+const isCentavos = Schema.is(Centavos)
 const isBecause = Schema.is(Schema.Literals(["AuthError", "Redirect"]))
 
 /** The account as its users see it. The entries of its table are the library's own: one that cannot be read is a defect. */
 export const accountOf = (
-  { account, blockedAt, blockedBecause, companyId, fingerprint, pause, paused, servedAt }: Account,
-  senders: ReadonlyArray<string>
+  {
+    account,
+    asked,
+    blockedAt,
+    blockedBecause,
+    companyId,
+    fingerprint,
+    fourEyesAbove,
+    pause,
+    paused,
+    servedAt
+  }: Account,
+  changes: ReadonlyArray<string>
 ): PayoutAccount => ({
   account,
   paused,
@@ -46,7 +64,9 @@ export const accountOf = (
   ...(pause !== null && { lastPause: Schema.decodeSync(PauseEntry)(pause) }),
   ...(blockedAt !== null &&
     isBecause(blockedBecause) && { refusedSince: { at: DateTime.makeUnsafe(blockedAt), because: blockedBecause } }),
-  senders: senders.map((entry) => Schema.decodeSync(SenderEntry)(entry))
+  ...(fourEyesAbove !== null && { fourEyesAbove: Centavos.make(fourEyesAbove) }),
+  ...Option.match(readAsked(asked), { onNone: () => ({}), onSome: (found) => ({ asked: found }) }),
+  changes: changes.map((entry) => Schema.decodeSync(AccountEntry)(entry))
 })
 
 /** The entry of an event, with the fields of the changed row. */
@@ -59,11 +79,12 @@ export const entryOf = (event: Event, { mayHaveLeftAt, state, updatedAt }: Row):
   })
 
 /** The first change of a payout. Its row shows it, so the table has no entry for it. */
-export const submittedOf = ({ amount, submittedAt }: Row): PayoutChange => ({
+export const submittedOf = ({ amount, submittedAt, submittedBy }: Row): PayoutChange => ({
   _tag: "Submitted",
   at: DateTime.makeUnsafe(submittedAt),
   state: "accepted",
-  amount: Centavos.make(amount)
+  amount: Centavos.make(amount),
+  ...(submittedBy !== null && { by: submittedBy })
 })
 
 /** The event of an answer to a request of a row. */
@@ -89,3 +110,9 @@ export const checkedFingerprint = (fingerprint: unknown): Effect.Effect<void, In
   Predicate.isString(fingerprint) && /^[0-9a-f]{40}$/.test(fingerprint)
     ? Effect.void
     : wrongFingerprint("must be the 40 letters and digits that the worker shows when it does not start")
+
+/** Checks the limit of an account, which a caller without types may have given. */
+export const checkedLimit = (above: unknown): Effect.Effect<void, InvalidRequest> =>
+  above === null || isCentavos(above)
+    ? Effect.void
+    : Effect.fail(invalidWithdrawal([{ path: "above", problem: "must be a whole number of centavos from 0, or null" }]))

@@ -14,6 +14,7 @@ import { log } from "../../../internal/spans.ts"
 import type { ParkedBecause } from "../../PayoutStatus.ts"
 import { causeForAll, isAnswer } from "../machine.ts"
 import type { ReadAccount } from "./accountStore.ts"
+import { needsApproval } from "./approval.ts"
 import * as Row from "./row.ts"
 import type { Settings } from "./settings.ts"
 import { attributesOf } from "./signals.ts"
@@ -63,6 +64,7 @@ export const makeGate = Effect.fnUntraced(function* ({ accounts }: Store, settin
     Effect.map(Clock.currentTimeMillis, (now) => {
       const { dailyCap, horizon, maxAmount } = settings
       if (Row.mustNotRepeat(row, now, horizon)) return "PastHorizon"
+      if (row.mayHaveLeftAt === null && needsApproval(row, account.fourEyesAbove)) return "NeedsApproval"
       if (Row.hasRunEnded(row, account.readAt)) return "RunEnded"
       if (row.mayHaveLeftAt === null && Row.waited(row, account, now) > horizon) return "WaitedTooLong"
       if (maxAmount !== undefined && row.amount > maxAmount) return "OverMaxAmount"

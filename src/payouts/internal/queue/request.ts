@@ -11,6 +11,7 @@ import type { BelowMinimum, InvalidRequest } from "../../../contract/PaymentsErr
 import { WithdrawalRequestBody } from "../../../contract/Withdrawal.ts"
 import { checkWithdrawal, invalidWithdrawal } from "../../../contract/WithdrawalCheck.ts"
 import { Centavos } from "../../../pix/Money.ts"
+import { issuesOfStep } from "../../../durable/Step.ts"
 import type { PayoutItem } from "../../Payout.ts"
 import { defaultAccount } from "../../PayoutQueueOptions.ts"
 
@@ -23,6 +24,7 @@ export interface Submission {
   /** The request as JSON, its fields in the order of the contract. */
   readonly text: string
   readonly requestCheck: string
+  readonly submittedBy: string | null
 }
 
 /** Sorts the fields of an object, so that their order does not change the text. */
@@ -78,8 +80,8 @@ const invalid = (path: string, problem: string) => invalidWithdrawal([{ path, pr
 const readItem = (item: PayoutItem) =>
   Result.try({
     try: () => {
-      const { reference, ...request } = item
-      return { reference, request }
+      const { by, reference, ...request } = item
+      return { by, reference, request }
     },
     catch: () => invalid("", "must be an object with a reference, an amount, and plain data")
   })
@@ -90,7 +92,9 @@ export const submission = (
   payout: PayoutItem
 ): Result.Result<Submission, InvalidRequest | BelowMinimum> =>
   Result.gen(function* () {
-    const { reference, request } = yield* readItem(payout)
+    const { by, reference, request } = yield* readItem(payout)
+    const issues = issuesOfStep({ by })
+    if (issues.length > 0) return yield* Result.fail(invalidWithdrawal(issues))
     const idempotencyKey = yield* Result.fromOption(payoutKey(account, reference), () =>
       invalid(
         "reference",
@@ -100,7 +104,8 @@ export const submission = (
     const body = yield* checkWithdrawal(request, idempotencyKey)
     const { amount } = body
     const text = JSON.stringify(body)
-    return { account, idempotencyKey, reference, amount, text, requestCheck: checkOf(body, idempotencyKey) }
+    const requestCheck = checkOf(body, idempotencyKey)
+    return { account, idempotencyKey, reference, amount, text, requestCheck, submittedBy: by ?? null }
   })
 
 /** Reads a stored request; none where the text is not a request. */

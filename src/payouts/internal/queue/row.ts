@@ -18,7 +18,7 @@ import { isPastHorizon } from "../../../internal/horizon.ts"
 import { Centavos } from "../../../pix/Money.ts"
 import { IdempotencyConflict, OutcomeUnknown } from "../../../contract/PaymentsError.ts"
 import { PayoutRefusal } from "../../Payout.ts"
-import { type ParkedBecause, PayoutState, PayoutStatus, WaitsFor } from "../../PayoutStatus.ts"
+import { type ParkedBecause, PayoutAsked, PayoutState, PayoutStatus, WaitsFor } from "../../PayoutStatus.ts"
 import { causeOfWait, type Known, makeOutcomeUnknown, mismatchOf } from "../machine.ts"
 import { type Account, pausedUntil } from "./account.ts"
 import { Bool, Int, orNull, startingAt } from "./columns.ts"
@@ -219,7 +219,12 @@ export const answered = (row: Row, known: Known, now: number, payee: string | nu
   }
 }
 
-export const park = (parkedBecause: ParkedBecause): Changes => ({ state: "parked", parkedBecause, ...waitsForNothing })
+export const park = (parkedBecause: ParkedBecause): Changes => ({
+  state: "parked",
+  parkedBecause,
+  ...(parkedBecause === "NeedsApproval" && { needsApproval: true }),
+  ...waitsForNothing
+})
 
 /** The queue alone sends it, as a person wants. */
 export const ofNoRun = { runBy: null, runUntil: null } as const
@@ -306,6 +311,7 @@ export const settle = (row: Row, as: "settled" | "failed"): Step => {
 }
 
 const isWaitsFor = Schema.is(WaitsFor)
+const isAsked = Schema.is(PayoutAsked)
 const fieldsOf = Object.fromEntries(
   PayoutStatus.members.map(({ fields }) => [fields.state.literal, Object.keys(fields)])
 )
@@ -317,6 +323,7 @@ export const statusOf = (row: Row): PayoutStatus => {
   // A newer version may have written a failure that cannot be read. A person has to find out why the payout was refused.
   const isUnreadable = row.state === "refused" && (failure === undefined || isUnclear)
   const state = isUnreadable ? "parked" : row.state
+  const asked = { step: row.askedStep, by: row.askedBy }
   const known: Record<string, unknown> = {
     ...row,
     _tag: String.capitalize(state),
@@ -328,7 +335,8 @@ export const statusOf = (row: Row): PayoutStatus => {
     mayHaveLeftAt: row.mayHaveLeftAt === null ? null : time(row.mayHaveLeftAt),
     waitsFor: isWaitsFor(row.waitsFor) ? row.waitsFor : null,
     because: isUnreadable ? "Unreadable" : (row.parkedBecause ?? "Operator"),
-    error: failure
+    error: failure,
+    asked: isAsked(asked) ? asked : null
   }
   if (state === "accepted" && isUnclear) known["error"] = undefined
   if (state === "unknown" && !isUnclear)

@@ -137,16 +137,30 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
     followWrites: followWrites(soleWritesOf(sql)),
     /** Runs an effect when the caller's transaction is committed; at once where there is none. */
     afterCommit: sql.afterCommit,
-    /** Whether it was inserted: there may be a row with this key. */
-    insert: (row: Row) => {
-      // On PostgreSQL it is due by the clock of the database, which is the column's default.
-      const columns = {
-        ...Record.mapKeys({ ...row }, columnOf),
-        ...(dialect === "sqlite" && { due_at: row.submittedAt })
+    /**
+     * Inserts a row of a list with this sum, and returns whether it is above the account's limit, and parked; `undefined` where
+     * there is a row with its key.
+     */
+    insert: (row: Row, sum: number) => {
+      // What is null is left out, so that a role need not be allowed to write an approval. On PostgreSQL a row is due by the clock of
+      // the database, which is the default.
+      const known = Record.filter(
+        { ...row, dueAt: dialect === "sqlite" ? row.submittedAt : null },
+        (value) => value !== null
+      )
+      const above = sql`COALESCE(CAST(${sum} AS BIGINT) > ${accounts.limit}, ${false})`
+      const columns: Record<string, unknown> = {
+        ...known,
+        state: sql`CASE WHEN ${above} THEN 'parked' ELSE 'accepted' END`,
+        parkedBecause: sql`CASE WHEN ${above} THEN 'NeedsApproval' END`,
+        needsApproval: above
       }
+      const names = sql.csv(Struct.keys(columns).map((field) => sql`${sql(columnOf(field))}`))
+      const values = sql.csv(Object.values(columns).map((value) => sql`${value}`))
       return Effect.map(
-        sql`INSERT INTO ${payouts} ${sql.insert(columns)} ON CONFLICT DO NOTHING RETURNING version`,
-        ({ length }) => length > 0
+        sql`INSERT INTO ${payouts} (${names}) VALUES (${values}) ON CONFLICT DO NOTHING
+          RETURNING needs_approval AS "needsApproval"`,
+        ([inserted]) => inserted && { needsApproval: Boolean(inserted["needsApproval"]) }
       )
     },
     get: (key: string) => Effect.map(select(sql`WHERE ${ofAccount} AND idempotency_key = ${key}`), ([row]) => row),
@@ -170,6 +184,8 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
         ? (yield* statement).length > 0
         : yield* recorded(statement, from.idempotencyKey, entry)
     }),
+    /** Writes an entry of a key. */
+    addEntry: (key: string, entry: string) => Effect.asVoid(insertEntry(key, entry)),
     /** The entries of a key, the oldest first. */
     history: (key: string) =>
       Effect.map(

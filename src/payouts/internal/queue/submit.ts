@@ -16,6 +16,7 @@ import type { Seal } from "../../PayoutQueueOptions.ts"
 import { type Judged, makeFindAlike } from "./alike.ts"
 import type { Core } from "./core.ts"
 import { isSameRequest, nameOf, type Submission, submission } from "./request.ts"
+import * as Approval from "./approval.ts"
 import * as Row from "./row.ts"
 import type { Settings } from "./settings.ts"
 import { logParked } from "./signals.ts"
@@ -54,6 +55,15 @@ const makeServedWarning = ({ accounts }: Store, account: string): Effect.Effect<
   })
 }
 
+/** The sum of payouts in centavos, each key once. Beyond the safe integers it is above every limit. */
+export const sumOf = (payouts: ReadonlyArray<Pick<Submission, "amount" | "idempotencyKey">>): number => {
+  const amounts = new Map(payouts.map(({ amount, idempotencyKey }) => [idempotencyKey, amount]))
+  return Math.min(
+    [...amounts.values()].reduce((sum, amount) => sum + amount, 0),
+    Number.MAX_SAFE_INTEGER
+  )
+}
+
 /** Rolls back where a payout is wrong. */
 export const allOrNone = <A>({ rows, wrong }: { readonly rows: A; readonly wrong: ReadonlyArray<Wrong> }) =>
   Arr.isReadonlyArrayNonEmpty(wrong)
@@ -87,12 +97,13 @@ export const makeAccept = (core: Core, settings: Settings, seal: Seal) => {
   )
 
   /** Inserts one payout, or finds it. A conflict is a value, so that the transaction goes on to the next payout. */
-  const insert = Effect.fnUntraced(function* (submitted: Submission, request: string, run: Run | undefined) {
+  const insert = Effect.fnUntraced(function* (submitted: Submission, request: string, sum: number, run?: Run) {
     const { text: _, ...wanted } = submitted
     const now = yield* Clock.currentTimeMillis
     const ofRun = run === undefined ? {} : { runBy: run.id, runUntil: 0 }
     const row = Row.Row.make({ ...wanted, ...ofRun, request, submittedAt: now, updatedAt: now })
-    if (yield* core.insert(row)) return Result.succeed({ row, isNew: true })
+    const inserted = yield* core.insert(row, sum)
+    if (inserted !== undefined) return Result.succeed({ row: inserted, isNew: true })
     const earlier = yield* store.get(row.idempotencyKey)
     if (earlier === undefined) {
       // The row was committed after this transaction had begun, so this transaction does not see it.
@@ -129,14 +140,16 @@ export const makeAccept = (core: Core, settings: Settings, seal: Seal) => {
     )
 
   /** Takes up the rows that another run has left, and begins the run's lease on all its rows. */
-  const takeUp = Effect.fnUntraced(function* (left: ReadonlyArray<Row.Row>, { id }: Run) {
-    const served = yield* store.accounts.get
-    const now = yield* Clock.currentTimeMillis
+  const takeUp = Effect.fnUntraced(function* (left: ReadonlyArray<Row.Row>, { id }: Run, sum: number) {
+    const deciding = { account: yield* store.accounts.get, now: yield* Clock.currentTimeMillis }
     const isOver = yield* store.isRunOver
     for (const row of left) {
       const only = row.state === "accepted" ? isOver : undefined
-      const changes = Row.takeUp(served, now, id)
-      yield* core.change(row, changes, { _tag: "Resumed", notExecuted: false }, { only, dueIn: Duration.zero })
+      const changes = Approval.takeUp(row, deciding, id, sum)
+      const isParked = changes.state === "parked"
+      const event = isParked ? Approval.parked : ({ _tag: "Resumed", notExecuted: false } as const)
+      const changed = yield* core.change(row, changes, event, { only, dueIn: isParked ? undefined : Duration.zero })
+      if (changed !== undefined && isParked) yield* store.afterCommit(logParked(changed, Approval.parked.because))
     }
     yield* store.renewRun(id, lease)
   })
@@ -161,6 +174,7 @@ export const makeAccept = (core: Core, settings: Settings, seal: Seal) => {
     run: Run | undefined
   ) {
     yield* warnIfUnserved
+    const sum = sumOf(wanted.filter(Result.isSuccess).map(({ success: [one] }) => one))
     const readAt = run === undefined ? 0 : (yield* store.accounts.get).readAt
     const rows: Array<Row.Row> = []
     const judged: Array<Judged> = []
@@ -170,7 +184,7 @@ export const makeAccept = (core: Core, settings: Settings, seal: Seal) => {
     for (const [index, one] of wanted.entries()) {
       const inserted: Result.Result<Inserted, Wrong["error"]> = Result.isFailure(one)
         ? Result.fail(one.failure)
-        : yield* insert(...one.success, run)
+        : yield* insert(...one.success, sum, run)
       if (Result.isFailure(inserted)) {
         wrong.push({ index, ...nameOf(payouts[index]), error: inserted.failure })
         continue
@@ -195,6 +209,7 @@ export const makeAccept = (core: Core, settings: Settings, seal: Seal) => {
     }
     return {
       rows,
+      sum,
       earlier: [...earlier.values()],
       left: judged.map(({ row }) => row).filter((row) => earlier.has(row.idempotencyKey)),
       wrong: wrong.toSorted((a, b) => a.index - b.index)
@@ -215,7 +230,7 @@ export const makeAccept = (core: Core, settings: Settings, seal: Seal) => {
         Effect.gen(function* () {
           const accepted = yield* insertAll(payouts, wanted, run)
           const decided = yield* decide(accepted)
-          if (run !== undefined) yield* takeUp(accepted.left, run)
+          if (run !== undefined) yield* takeUp(accepted.left, run, accepted.sum)
           return decided
         })
       )

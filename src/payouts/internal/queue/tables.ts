@@ -45,7 +45,7 @@ const create = (types: Types) => [
   needs_approval ${types.boolean} NOT NULL DEFAULT ${types.no},
   approved_by VARCHAR(100),
   approved_at BIGINT,
-  asked_step VARCHAR(10),
+  asked_step VARCHAR(20),
   asked_by VARCHAR(100),
   offered_by VARCHAR(49),
   sends INTEGER NOT NULL DEFAULT 0,

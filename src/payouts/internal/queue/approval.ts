@@ -1,0 +1,110 @@
+/**
+ * Who has to agree: a payout above the account's limit is sent after a person other than its submitter approved it, and where
+ * there is a limit, some steps need two people. Nothing here reads or writes.
+ *
+ * A name is what a caller says: it is compared, and not proved.
+ */
+import * as Schema from "effect/Schema"
+import { PayoutAsked } from "../../PayoutStatus.ts"
+import type { Event } from "./entries.ts"
+import * as Row from "./row.ts"
+
+/** What nobody sees: control and format characters but for spaces, fillers, and characters that are not assigned. */
+const invisible = /(?!\s)[\p{C}\p{Default_Ignorable_Code_Point}\u2800]/gu
+
+/** A name as it is compared: two ways to write one name are one. Empty: nobody is named. */
+export const foldName = (name: string | null | undefined): string =>
+  (name ?? "")
+    .normalize("NFKC")
+    .replaceAll(invisible, "")
+    .replaceAll(/\s+/gu, " ")
+    .trim()
+    // Both, so that `ß` and `SS`, and both small sigmas, are one.
+    .toUpperCase()
+    .toLowerCase()
+    .normalize("NFKC")
+
+/** Whether a person is the first or the second one of a step, or why the person is neither. */
+export const placeOf = (
+  first: string | null | undefined,
+  by: string | undefined
+): "First" | "Second" | { readonly problem: string } => {
+  const name = foldName(by)
+  if (name === "") return { problem: "Two people have to agree to it: say who takes this step (by)." }
+  if (foldName(first) === "") return "First"
+  return foldName(first) === name
+    ? { problem: "Two people have to agree to it, and this one did: another person has to take the same step." }
+    : "Second"
+}
+
+/** Whether no request of a payout may be sent before another person approved it. What is in doubt goes on. */
+export const needsApproval = ({ amount, approvedAt, needsApproval: needs }: Row.Row, limit: number | null): boolean =>
+  approvedAt === null && (needs || (limit !== null && amount > limit))
+
+type Asked = typeof PayoutAsked.Type.step
+
+/** Changes that the second of two people makes. The first one's name is stored, and changes nothing else. */
+const byTwo = (step: Asked, first: string | null, by: string | undefined, changes: Row.Changes): Row.Step => {
+  const place = placeOf(first, by)
+  if (typeof place !== "string") return place.problem
+  return place === "Second" ? changes : { askedStep: step, askedBy: by ?? null }
+}
+
+const askerOf = ({ askedBy, askedStep }: Row.Row, step: Asked) => (askedStep === step ? askedBy : null)
+
+/** As `resume` of the row: by two people where it needs approval, and with `notExecuted` where there is a limit. */
+export const resume = (
+  row: Row.Row,
+  deciding: Row.Deciding,
+  { by, notExecuted }: { readonly by: string | undefined; readonly notExecuted: boolean }
+): Row.Step => {
+  const resumed = Row.resume(row, deciding, notExecuted)
+  const limit = deciding.account.fourEyesAbove
+  const needs = needsApproval(row, limit)
+  const isAsked = notExecuted && limit !== null
+  if (typeof resumed === "string" || !(needs || isAsked)) return resumed
+  const step = notExecuted ? "NotExecuted" : "Approve"
+  const asker = askerOf(row, step)
+  const { submittedBy } = row
+  const isNamed = foldName(submittedBy) !== ""
+  // Of two people one is not the submitter.
+  const approvedBy = isNamed && foldName(submittedBy) === foldName(by) ? asker : by
+  const approved = needs ? { needsApproval: true, approvedBy: approvedBy ?? null, approvedAt: deciding.now } : {}
+  return byTwo(step, isNamed && !isAsked ? submittedBy : asker, by, { ...resumed, ...approved })
+}
+
+/** As `settle` of the row: as failed by two people where there is a limit, since it may then be paid another way. */
+export const settle = (
+  row: Row.Row,
+  { account }: Row.Deciding,
+  { as, by }: { readonly as: "settled" | "failed"; readonly by: string | undefined }
+): Row.Step => {
+  const settled = Row.settle(row, as)
+  if (typeof settled === "string" || as === "settled" || account.fourEyesAbove === null) return settled
+  return Row.isOpen(row)
+    ? "Two people have to say that it failed. Park it first, so that nothing of it changes between them."
+    : byTwo("SettleFailed", askerOf(row, "SettleFailed"), by, settled)
+}
+
+const isStep = Schema.is(PayoutAsked.fields.step)
+
+/** The event of what a person's step changed. */
+export const eventOf = (event: Event, { approvedAt, askedStep }: Row.Changes): Event => {
+  if (isStep(askedStep)) return { _tag: "Asked", step: askedStep }
+  const isApproval = typeof approvedAt === "number" && event._tag === "Resumed" && !event.notExecuted
+  return isApproval ? { _tag: "Approved" } : event
+}
+
+/** What a list above the limit makes of a payout. */
+export const parked = { _tag: "Parked", because: "NeedsApproval" } as const
+
+/** A payout that a run takes up. With the run's list above the limit it waits for a second person, who sends it without the run. */
+export const takeUp = (
+  row: Row.Row,
+  { account, now }: Pick<Row.Deciding, "account" | "now">,
+  run: string,
+  sum: number
+) =>
+  needsApproval(row, account.fourEyesAbove) || (row.approvedAt === null && (account.fourEyesAbove ?? sum) < sum)
+    ? { ...Row.park("NeedsApproval"), ...Row.ofNoRun }
+    : Row.takeUp(account, now, run)
