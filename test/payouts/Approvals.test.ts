@@ -177,6 +177,16 @@ const ways: Readonly<Record<string, Way>> = {
       assert.strictEqual((yield* queue.resume(reference, { by: "ana" })).state, "parked")
     }
   }),
+  "two people who each take another step of it": Effect.gen(function* () {
+    const queue = yield* PayoutQueue
+    yield* queue.submit({ ...payout("a", 5001), by: undefined })
+    yield* queue.settle("a", { as: "failed", by: "bia" })
+    assert.strictEqual((yield* queue.resume("a", { by: "ana" })).state, "parked")
+    yield* queue.resume("a", { by: "bia", notExecuted: true })
+    assert.strictEqual((yield* queue.settle("a", { as: "failed", by: "ana" })).state, "parked")
+    assert.strictEqual((yield* queue.resume("a", { by: "bia" })).state, "parked")
+    assert.strictEqual(yield* shownOf("a"), "parked NeedsApproval Approve")
+  }),
   "a payout of any amount that was not executed, as one person says": Effect.gen(function* () {
     const queue = yield* PayoutQueue
     for (const [reference, amount] of [

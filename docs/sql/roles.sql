@@ -1,0 +1,105 @@
+-- Three roles with the least rights each, for PostgreSQL. Run it as the owner of the tables, after postgresql.sql, and again after
+-- a new version: docs/approvals.md says what it does, and what no role can promise.
+--
+-- A login is a member of what it does: a process with PayoutQueue.layer of the application and the worker, a process with
+-- layerClient of the application, the command of the operator. For example:
+--   CREATE ROLE shop LOGIN PASSWORD '...' IN ROLE effect_pix_application, effect_pix_worker;
+
+DO $$
+DECLARE
+  name TEXT;
+BEGIN
+  FOREACH name IN ARRAY ARRAY['effect_pix_application', 'effect_pix_worker', 'effect_pix_operator'] LOOP
+    IF NOT EXISTS (SELECT 1 FROM pg_roles WHERE rolname = name) THEN EXECUTE format('CREATE ROLE %I', name); END IF;
+  END LOOP;
+END $$;
+
+-- All of them read.
+GRANT SELECT ON effect_pix_payouts, effect_pix_payout_accounts, effect_pix_payout_days, effect_pix_payout_history,
+  effect_pix_payouts_migrations, effect_pix_webhooks, effect_pix_webhooks_migrations
+  TO effect_pix_application, effect_pix_worker, effect_pix_operator;
+
+-- All of them add to the history, and none changes it.
+GRANT INSERT (account, idempotency_key, entry) ON effect_pix_payout_history
+  TO effect_pix_application, effect_pix_worker, effect_pix_operator;
+
+-- The application submits, also by PayoutInsert, and runs sheets. It approves nothing, and says of nothing that it left.
+GRANT INSERT (account, idempotency_key, reference, amount, request, request_check, state, submitted_by, needs_approval,
+  offered_by, sends, paused_millis, run_by, run_until, parked_because, submitted_at, updated_at, version)
+  ON effect_pix_payouts TO effect_pix_application;
+
+GRANT UPDATE (state, due_at, taken_by, tries, needs_approval, asked_step, asked_by, offered_by, wanted_at, paused_millis,
+  run_by, run_until, waits_for, waits_since, parked_because, updated_at, version)
+  ON effect_pix_payouts TO effect_pix_application;
+
+-- The worker sends, and deletes what is to be forgotten. The trigger below bounds what it may write.
+GRANT UPDATE ON effect_pix_payouts TO effect_pix_worker;
+
+GRANT DELETE ON effect_pix_payout_history TO effect_pix_worker;
+
+GRANT INSERT, UPDATE ON effect_pix_payout_days TO effect_pix_worker;
+
+GRANT INSERT (account) ON effect_pix_payout_accounts TO effect_pix_worker, effect_pix_operator;
+
+GRANT UPDATE (served_at, fingerprint, company_id, horizon, paused, paused_at, paused_millis, pause, blocked_at,
+  blocked_because, probes, probe_at, probe_key, identity, beat_at) ON effect_pix_payout_accounts TO effect_pix_worker;
+
+-- The operator takes the steps of the command.
+GRANT UPDATE (state, due_at, taken_by, tries, needs_approval, approved_by, approved_at, asked_step, asked_by, offered_by,
+  may_have_left_at, fingerprint, wanted_at, paused_millis, run_by, run_until, waits_for, waits_since, counted_day,
+  parked_because, error, request, request_check, payee, updated_at, version) ON effect_pix_payouts TO effect_pix_operator;
+
+GRANT UPDATE (spent) ON effect_pix_payout_days TO effect_pix_operator;
+
+GRANT UPDATE (fingerprint, company_id, paused, paused_at, paused_millis, pause, blocked_at, probe_at, four_eyes_above,
+  asked) ON effect_pix_payout_accounts TO effect_pix_operator;
+
+-- Deliveries: the application stores them, the worker looks them up, the operator deals with dead letters.
+GRANT INSERT, UPDATE, DELETE ON effect_pix_webhooks TO effect_pix_application, effect_pix_worker;
+
+GRANT UPDATE, DELETE ON effect_pix_webhooks TO effect_pix_operator;
+
+-- What is accepted stays as it is until it is forgotten; only the operator approves; and no request leaves without an approval that
+-- it needs, whatever program writes. It binds the owner of the tables too, until the owner drops it.
+CREATE OR REPLACE FUNCTION effect_pix_payouts_guard() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF (NEW.account, NEW.idempotency_key) <> (OLD.account, OLD.idempotency_key)
+    OR NEW.amount IS NOT NULL AND NEW.amount IS DISTINCT FROM OLD.amount
+    OR NEW.reference <> '' AND NEW.reference <> OLD.reference
+    OR NEW.request IS NOT NULL AND NEW.request IS DISTINCT FROM OLD.request
+    OR NEW.submitted_by IS NOT NULL AND NEW.submitted_by IS DISTINCT FROM OLD.submitted_by
+    OR NEW.amount IS NOT NULL AND OLD.needs_approval AND NOT NEW.needs_approval
+  THEN
+    RAISE insufficient_privilege USING MESSAGE = 'what was accepted of a payout is not changed';
+  END IF;
+  IF (NEW.approved_at IS NOT NULL AND NEW.approved_at IS DISTINCT FROM OLD.approved_at
+    OR NEW.approved_by IS NOT NULL AND NEW.approved_by IS DISTINCT FROM OLD.approved_by
+    OR NEW.asked_by IS NOT NULL AND NEW.asked_by IS DISTINCT FROM OLD.asked_by)
+    AND NOT pg_has_role(current_user, 'effect_pix_operator', 'USAGE')
+  THEN
+    RAISE insufficient_privilege USING MESSAGE = 'only an operator approves a payout';
+  END IF;
+  IF NEW.may_have_left_at IS NOT NULL AND OLD.may_have_left_at IS NULL AND NEW.approved_at IS NULL
+    AND (NEW.needs_approval OR NEW.amount > (SELECT four_eyes_above FROM effect_pix_payout_accounts WHERE account = NEW.account))
+  THEN
+    RAISE insufficient_privilege USING MESSAGE = 'the payout needs the approval of a second person';
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE OR REPLACE TRIGGER effect_pix_payouts_guard BEFORE UPDATE ON effect_pix_payouts
+  FOR EACH ROW EXECUTE FUNCTION effect_pix_payouts_guard();
+
+-- The history is added to. Only the entries of a payout whose record was deleted (`forget.record`) are deleted.
+CREATE OR REPLACE FUNCTION effect_pix_payout_history_guard() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF TG_OP = 'DELETE' AND EXISTS (SELECT 1 FROM effect_pix_payouts
+    WHERE account = OLD.account AND idempotency_key = OLD.idempotency_key AND amount IS NULL)
+  THEN
+    RETURN OLD;
+  END IF;
+  RAISE insufficient_privilege USING MESSAGE = 'the history is added to, and not changed';
+END $$;
+
+CREATE OR REPLACE TRIGGER effect_pix_payout_history_guard BEFORE UPDATE OR DELETE ON effect_pix_payout_history
+  FOR EACH ROW EXECUTE FUNCTION effect_pix_payout_history_guard();
