@@ -444,6 +444,88 @@ describe.each(databases.slice(0, runs(1, 2)))("a step about many payouts in %s",
   )
 })
 
+describe.each(databases)("the two people of a step in %s", (_, database) => {
+  it.live(
+    "are told apart by their names: the first one's step changes nothing and says so, and the second one's is done",
+    () =>
+      Effect.gen(function* () {
+        const { client, env } = yield* database
+        yield* Effect.orDie(Effect.provide(fill, asking(client)))
+        const step = (by: string, ...words: ReadonlyArray<string>) =>
+          run(["payouts", ...words, "--yes", "--by", by], env)
+        const set = yield* step("carla", "four-eyes", "15,00")
+        expect([set.code, set.stdout]).toEqual([
+          0,
+          "Payouts of the account default: A payout above R$ 15,00 (1500 centavos) needs a second person.\n"
+        ])
+        const asked = yield* step("ana", "four-eyes", "none", "--json")
+        expect([asked.code, JSON.parse(asked.stdout)]).toEqual([
+          0,
+          { account: "default", step: "Asked", fourEyesAbove: null }
+        ])
+        const same = yield* step("ANA", "four-eyes", "none")
+        expect([same.code, same.stderr]).toEqual([
+          4,
+          expect.stringContaining("another person has to take the same step")
+        ])
+        expect((yield* run(["payouts", "list"], env)).stderr).toMatch(
+          /ana asked for four-eyes .* ago: it waits for a second/
+        )
+        const failed = yield* step("ana", "settle", "posted", "--as", "failed")
+        expect([failed.code, failed.stdout]).toEqual([
+          0,
+          expect.stringMatching(/^Asked +SettleFailed by ana: another person/m)
+        ])
+        expect(failed.stderr).toContain(
+          "settle: this is the step's first person. Nothing is changed until another person runs"
+        )
+        expect((yield* statusOf(client, "posted")).state).toBe("posted")
+        expect((yield* step("ana", "settle", "posted", "--as", "failed")).code).toBe(4)
+        const done = yield* step("bia", "settle", "posted", "--as", "failed")
+        expect([done.code, done.stderr.includes("first person")]).toEqual([0, false])
+        expect((yield* statusOf(client, "posted")).state).toBe("failed")
+        expect((yield* run(["payouts", "show", "posted"], env)).stdout).toMatch(
+          /Asked SettleFailed \(posted\) by ana\n.*Settled \(failed\) by bia/
+        )
+        const none = yield* step("bia", "four-eyes", "none")
+        expect(none.stdout).toBe("Payouts of the account default: None needs a second person.\n")
+        const wrong = yield* step("bia", "four-eyes", "much")
+        expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining("The amount cannot be read")])
+      })
+  )
+})
+
+describe("a step that nobody takes", () => {
+  it.live("is refused before anything is read, for every step of payouts and webhooks", () =>
+    Effect.gen(function* () {
+      const steps = [
+        ...[
+          "retry x",
+          "park x",
+          "resume x",
+          "settle x --as settled",
+          "pause",
+          "continue",
+          "change-sender x",
+          "four-eyes 100"
+        ].map((step) => `payouts ${step}`),
+        ...["retry x", "discard x"].map((step) => `webhooks ${step}`)
+      ]
+      for (const step of steps) {
+        // Without DATABASE_URL, which is the next thing that each needs.
+        const nobody = yield* run([...step.split(" "), "--yes"])
+        expect([nobody.code, nobody.stderr]).toEqual([1, expect.stringContaining("Missing required flag: --by")])
+      }
+      for (const by of [" ", "x".repeat(101)]) {
+        const blank = yield* run(["payouts", "pause", "--yes"], { EFFECT_PIX_BY: by })
+        expect([blank.code, blank.stderr]).toEqual([1, expect.stringContaining("the name of who takes this step")])
+      }
+      const named = yield* run(["payouts", "pause", "--yes"], { EFFECT_PIX_BY: "ana" })
+      expect(named.stderr).toContain("DATABASE_URL is not set")
+    })
+  )
+})
+
 describe("the database of DATABASE_URL", () => {
   it.live("the error of a wrong database says what is wrong, without its password", () =>
     Effect.gen(function* () {

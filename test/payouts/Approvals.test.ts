@@ -8,7 +8,9 @@ import { NodeSqlite } from "effect-pix/node"
 import { PayoutInsert, type PayoutItem, PayoutQueue, type PayoutQueueOptions, Payouts } from "effect-pix/payouts"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
+import { database } from "../../src/durable/Database.ts"
 import { foldName } from "../../src/payouts/internal/queue/approval.ts"
+import { makeStore } from "../../src/payouts/internal/queue/store.ts"
 import { makeBank } from "../support/bank.ts"
 import { databases } from "../support/database.ts"
 import { makeWarnings, payout, payouts, settle } from "../support/payoutQueue.ts"
@@ -52,14 +54,14 @@ type Way = Effect.Effect<void, unknown, PayoutQueue | SqlClient.SqlClient | Scop
 
 /** A queue with the limit, whose worker does not have the option; and the payouts that the gateway paid. */
 const under =
-  (database: Layer.Layer<SqlClient.SqlClient, unknown>, options: PayoutQueueOptions = {}) =>
+  (client: Layer.Layer<SqlClient.SqlClient, unknown>, options: PayoutQueueOptions = {}) =>
   <A, E>(
     use: (paid: () => ReadonlyArray<number>) => Effect.Effect<A, E, PayoutQueue | SqlClient.SqlClient | Scope.Scope>
   ) => {
     const bank = makeBank()
     const layer = PayoutQueue.layer({ poll: "20 millis", ...options }).pipe(
       Layer.provide([bank.makeClient("client-a", { companyId: 1 }).layer, PaymentsPolicy.layer(PaymentsPolicy.once)]),
-      Layer.provideMerge(database)
+      Layer.provideMerge(client)
     )
     return Effect.gen(function* () {
       const queue = yield* PayoutQueue
@@ -447,6 +449,20 @@ describe("the limit of an account", () => {
         })
       ).pipe(Effect.provide(layer))
     }
+  )
+
+  it.effect("is not changed by a step whose people saw another account", () =>
+    Effect.gen(function* () {
+      yield* Layer.build(PayoutQueue.layerClient({ fourEyesAbove: limit }))
+      const { accounts } = makeStore(yield* database, { account: "default", lease: 30_000 })
+      const seen = yield* accounts.get
+      assert.isTrue(yield* accounts.ask("{}", seen))
+      const step = { _tag: "FourEyes", above: null } as const
+      assert.isFalse(yield* accounts.take(step, seen))
+      const now = yield* accounts.get
+      assert.isFalse(yield* accounts.take(step, { ...now, fourEyesAbove: 6000 }))
+      assert.isTrue(yield* accounts.take(step, now))
+    }).pipe(Effect.scoped, Effect.provide(memory()))
   )
 
   it.effect(

@@ -44,6 +44,7 @@ const lineOf = (change: PayoutChange): string => {
     "answer" in change ? change.answer : undefined,
     "error" in change ? change.error?._tag : undefined,
     "because" in change ? change.because : undefined,
+    "step" in change ? change.step : undefined,
     "withdrawalId" in change ? `withdrawal ${change.withdrawalId}` : undefined,
     `(${change.state})`,
     "by" in change ? `by ${change.by}` : undefined,
