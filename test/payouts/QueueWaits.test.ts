@@ -3,7 +3,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Exit, Fiber, Layer, Metric, Option, References, Scope, Stream } from "effect"
-import { PaymentsPolicy } from "effect-pix"
+import { Money, PaymentsPolicy } from "effect-pix"
 import { PayoutQueue, type PayoutQueueOptions, Payouts } from "effect-pix/payouts"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
@@ -108,6 +108,18 @@ describe("a line of a sheet whose run has ended", () => {
         "A payout is not sent: the run of its sheet is over",
         '1 payout(s) wait for a person: list({ state: "parked" }) names them.'
       ])
+    }))
+})
+
+describe("a payout above the limit", () => {
+  test("waits for a second person, and is not counted with the payouts that are an alarm", ({ lines, queue }) =>
+    Effect.gen(function* () {
+      yield* queue.setFourEyes(Money.centavos(1500), { by: "carla" })
+      yield* queue.submit({ ...payout("invoice-1", 2000), by: "ana" })
+      yield* TestClock.adjust("2 minutes")
+      assert.deepStrictEqual(yield* delayed, { NeedsApproval: [1, 2000] })
+      assert.strictEqual(yield* parked, 0)
+      assert.deepStrictEqual(lines, ["A payout waits for a person: NeedsApproval"])
     }))
 })
 

@@ -102,20 +102,21 @@ export const logParked = (row: Row, because: ParkedBecause): Effect.Effect<void>
     ? "A payout is not sent: the run of its sheet is over"
     : `A payout waits for a person: ${because}`
   const money = row.mayHaveLeftAt === null ? "No request of this queue moved money." : "MONEY MAY HAVE MOVED."
-  const isExpected = isOfRun || because === "LooksAlike" || because === "NeedsApproval"
-  return log(isExpected ? "Warn" : "Error", `${text} (${inWords(row)}). ${money}`, attributesOf(row))
+  const isWarning = isOfRun || because === "LooksAlike" || because === "NeedsApproval"
+  return log(isWarning ? "Warn" : "Error", `${text} (${inWords(row)}). ${money}`, attributesOf(row))
 }
 
 const states = ["accepted", "unknown", "parked"] as const
-const causes = ["Paused", ...WaitsFor.literals, "RunEnded"] as const
+/** Why what is parked is no alarm: a sheet waits for its next run, and a payout for the second of two people. */
+const expected = ["RunEnded", "NeedsApproval"] as const
+const causes = ["Paused", ...WaitsFor.literals, ...expected] as const
 type Cause = (typeof causes)[number]
 
 /** What the accepted payouts wait for that have no cause of their own, because of their account. */
 const causeOfAll = ({ blockedBecause, paused: isPaused }: Account): Cause | undefined =>
   isPaused ? "Paused" : causes.find((cause) => cause === blockedBecause)
 
-/** The lines of a sheet that wait for its next run. No person need decide about them. */
-const waitsForRun = ({ cause, state }: Count) => state === "parked" && cause === "RunEnded"
+const isExpected = ({ cause, state }: Count) => state === "parked" && expected.some((one) => one === cause)
 
 const total = (counts: ReadonlyArray<Count>) => ({
   count: counts.reduce((sum, of) => sum + of.count, 0),
@@ -146,7 +147,7 @@ export const measures = Effect.fnUntraced(function* (store: Store, { account }: 
     const counts = yield* store.counts
     const row = yield* store.accounts.get
     for (const state of states) {
-      const found = counts.filter((of) => of.state === state && !waitsForRun(of))
+      const found = counts.filter((of) => of.state === state && !isExpected(of))
       const { amount, count } = total(found)
       yield* update(waiting, count, { account, state })
       yield* update(oldest, count === 0 ? 0 : (now - Math.min(...found.map((of) => of.oldest))) / 1000, {
@@ -165,7 +166,7 @@ export const measures = Effect.fnUntraced(function* (store: Store, { account }: 
     const ofAll = causeOfAll(row)
     for (const cause of causes) {
       const { amount, count } = total(
-        counts.filter((of) => (of.state === "accepted" || waitsForRun(of)) && (of.cause ?? ofAll) === cause)
+        counts.filter((of) => (of.state === "accepted" || isExpected(of)) && (of.cause ?? ofAll) === cause)
       )
       yield* update(delayed, count, { account, cause })
       yield* update(delayedCentavos, amount, { account, cause })
