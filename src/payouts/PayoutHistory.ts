@@ -69,46 +69,23 @@ export const PauseChange = Schema.Struct({
 /** See the schema of the same name. */
 export interface PauseChange extends Schema.Schema.Type<typeof PauseChange> {}
 
-const Sender = Schema.TaggedStruct("Sender", {
-  /** The fingerprint of the new sender. */
-  fingerprint: Schema.String
-})
-const FourEyes = Schema.TaggedStruct("FourEyes", {
-  /** The new limit in centavos; null: none. */
-  above: Schema.NullOr(Centavos)
-})
-/** What becomes of an account: its sender is another one (`changeSender`), or its limit (`setFourEyes`). */
-export const AccountStep = Schema.Union([Sender, FourEyes])
-/** See the schema of the same name. */
-export type AccountStep = typeof AccountStep.Type
-
-const stepped = {
+/**
+ * One step of an account, which changed what it has: its `fingerprint` (`changeSender`), or its `fourEyesAbove` (`setFourEyes`, or
+ * without a person the option of the first layer that had it).
+ */
+export const AccountChange = Schema.Struct({
   /** When it was written, by the clock of the process that wrote it. */
   at: Schema.DateTimeUtcFromString,
+  /** `Asked`: the first of two people took the step, which changed nothing else. */
+  step: Schema.Literals(["Changed", "Asked"]),
+  /** The fingerprint of the new sender. */
+  fingerprint: Schema.optionalKey(Schema.String),
+  /** The new limit in centavos; null: none. */
+  fourEyesAbove: Schema.optionalKey(Schema.NullOr(Centavos)),
   ...Person.fields
-}
-
-/**
- * One change of an account:
- *
- * | change | meaning |
- * |---|---|
- * | `Sender` | `changeSender`: its payouts are sent under another client id, base URL or company |
- * | `FourEyes` | `setFourEyes`, or without a person the option `fourEyesAbove` of the first layer that had it |
- * | `Asked` | the first of two people took the step `wanted`, which changed nothing else |
- */
-export const AccountChange = Schema.Union([
-  Schema.Struct({ ...Sender.fields, ...stepped }),
-  Schema.Struct({ ...FourEyes.fields, ...stepped }),
-  Schema.TaggedStruct("Asked", { wanted: AccountStep, ...stepped })
-])
+})
 /** See the schema of the same name. */
-export type AccountChange = typeof AccountChange.Type
-
-/** A change of an account that the first of two people asked for. */
-export const AccountAsked = Schema.Struct({ wanted: AccountStep, at: Schema.DateTimeUtcFromString, by: Schema.String })
-/** See the schema of the same name. */
-export interface AccountAsked extends Schema.Schema.Type<typeof AccountAsked> {}
+export interface AccountChange extends Schema.Schema.Type<typeof AccountChange> {}
 
 /** An account of the queue. All of it can be stored. */
 export const PayoutAccount = Schema.Struct({
@@ -134,8 +111,8 @@ export const PayoutAccount = Schema.Struct({
   ),
   /** The amount above which a payout needs a second person, in centavos. Absent: none does. */
   fourEyesAbove: Schema.optionalKey(Centavos),
-  /** The change that waits for its second person. Absent: none does. */
-  asked: Schema.optionalKey(AccountAsked),
+  /** The step that waits for its second person. Absent: none does. */
+  asked: Schema.optionalKey(AccountChange),
   /** Each change of its sender and of its limit, the oldest first. */
   changes: Schema.Array(AccountChange)
 })

@@ -73,14 +73,7 @@ import type { PayoutItem, PayoutsNotAccepted, ReferenceConflict } from "./Payout
 import type { PayoutAccount, PayoutChange } from "./PayoutHistory.ts"
 import type { PayoutClientOptions, PayoutQueueOptions, Seal } from "./PayoutQueueOptions.ts"
 import type { Centavos } from "../pix/Money.ts"
-import type {
-  PayoutAccountConflict,
-  PayoutNotFound,
-  PayoutPayee,
-  PayoutState,
-  PayoutStateConflict,
-  PayoutStatus
-} from "./PayoutStatus.ts"
+import type { PayoutNotFound, PayoutPayee, PayoutState, PayoutStateConflict, PayoutStatus } from "./PayoutStatus.ts"
 
 type Steering = Effect.Effect<
   PayoutStatus,
@@ -88,10 +81,7 @@ type Steering = Effect.Effect<
 >
 
 /** Whether the account was changed, or one of two people asked for it. */
-type AccountSteering = Effect.Effect<
-  "Changed" | "Asked",
-  InvalidRequest | PayoutAccountConflict | ForeignTransaction | DatabaseError
->
+type AccountSteering = Effect.Effect<"Changed" | "Asked", InvalidRequest | ForeignTransaction | DatabaseError>
 
 /**
  * The queue of payouts in your own database: submits payouts, reads their states, and steers them. Amounts are in
@@ -202,7 +192,7 @@ export class PayoutQueue extends Context.Service<
      * wrong; with `ForeignTransaction` and with `DatabaseError`.
      *
      * Where the account has `fourEyesAbove`, two people do it: the first call returns `Asked` and changes nothing else, and the
-     * same call by another person returns `Changed`. It fails with `PayoutAccountConflict` where `by` is absent, or asked before.
+     * same call by another person returns `Changed`. It fails with `InvalidRequest` where `by` is absent, or asked before.
      */
     readonly changeSender: (fingerprint: string, options?: StepOptions) => AccountSteering
     /**

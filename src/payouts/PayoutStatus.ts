@@ -204,19 +204,3 @@ export class PayoutStateConflict extends legible(
     return `${this.operation} changed nothing: the payout ${this.reference} is ${this.state}. ${this.problem}`
   }
 }
-
-/**
- * The account needs two people for this step (`fourEyesAbove`), and the one who took it is not named, or took it before.
- * Nothing was changed.
- */
-export class PayoutAccountConflict extends legible(
-  Schema.TaggedError<PayoutAccountConflict>("effect-pix/PayoutAccountConflict")("PayoutAccountConflict", {
-    operation: Schema.Literals(["changeSender", "setFourEyes"]),
-    account: Schema.String,
-    problem: Schema.String
-  })
-) {
-  override get message(): string {
-    return `${this.operation} changed nothing of the account ${this.account}. ${this.problem}`
-  }
-}

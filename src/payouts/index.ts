@@ -4,14 +4,13 @@
 export { DatabaseError, ForeignTransaction } from "../durable/Database.ts"
 export * from "./Payout.ts"
 export type { StepOptions } from "../durable/Step.ts"
-export { AccountAsked, AccountChange, AccountStep, PauseChange, PayoutAccount, PayoutChange } from "./PayoutHistory.ts"
+export { AccountChange, PauseChange, PayoutAccount, PayoutChange } from "./PayoutHistory.ts"
 export * as Payouts from "./Payouts.ts"
 export * as PayoutInsert from "./PayoutInsert.ts"
 export { PayoutQueue } from "./PayoutQueue.ts"
 export type { PayoutClientOptions, PayoutQueueOptions, Seal } from "./PayoutQueueOptions.ts"
 export {
   ParkedBecause,
-  PayoutAccountConflict,
   PayoutAsked,
   PayoutNotFound,
   PayoutPayee,

@@ -223,10 +223,10 @@ const ways: Readonly<Record<string, Way>> = {
       changeSender: (by?: string) => queue.changeSender(fingerprint, { by })
     }
     for (const step of Object.values(steps)) {
-      assert.strictEqual((yield* Effect.flip(step()))._tag, "PayoutAccountConflict")
+      assert.strictEqual((yield* Effect.flip(step()))._tag, "InvalidRequest")
       assert.strictEqual(yield* step("ana"), "Asked")
       for (const by of [...ofAna, ...ofNobody.slice(1)]) {
-        assert.strictEqual((yield* Effect.flip(step(by)))._tag, "PayoutAccountConflict")
+        assert.strictEqual((yield* Effect.flip(step(by)))._tag, "InvalidRequest")
       }
     }
     // Two steps by two people are not one step by both.
@@ -345,7 +345,7 @@ for (const { client, name, skip } of databases) {
         const queue = yield* PayoutQueue
         assert.strictEqual(yield* queue.setFourEyes(null, { by: "ana", note: "audit" }), "Asked")
         const { asked } = yield* queue.account
-        assert.deepStrictEqual([asked?.wanted, asked?.by], [{ _tag: "FourEyes", above: null }, "ana"])
+        assert.deepStrictEqual([asked?.fourEyesAbove, asked?.by], [null, "ana"])
         assert.strictEqual(yield* queue.changeSender(fingerprint, { by: "carla" }), "Asked")
         assert.strictEqual(yield* queue.setFourEyes(null, { by: "bia" }), "Asked")
         assert.strictEqual(yield* queue.setFourEyes(null, { by: "ana" }), "Changed")
@@ -356,8 +356,17 @@ for (const { client, name, skip } of databases) {
           [undefined, undefined, fingerprint]
         )
         assert.deepStrictEqual(
-          account.changes.map(({ _tag, by }) => `${_tag} ${by}`),
-          ["FourEyes carla", "Asked ana", "Asked carla", "Asked bia", "FourEyes ana", "Sender undefined"]
+          account.changes.map(
+            ({ by, fingerprint: sender, step }) => `${step} ${sender === undefined ? "limit" : "sender"} ${by}`
+          ),
+          [
+            "Changed limit carla",
+            "Asked limit ana",
+            "Asked sender carla",
+            "Asked limit bia",
+            "Changed limit ana",
+            "Changed sender undefined"
+          ]
         )
       }))
 
@@ -456,29 +465,29 @@ describe("the limit of an account", () => {
       yield* Layer.build(PayoutQueue.layerClient({ fourEyesAbove: limit }))
       const { accounts } = makeStore(yield* database, { account: "default", lease: 30_000 })
       const seen = yield* accounts.get
-      assert.isTrue(yield* accounts.ask("{}", seen))
-      const step = { _tag: "FourEyes", above: null } as const
-      assert.isFalse(yield* accounts.take(step, seen))
+      assert.isTrue(yield* accounts.agree({ asked: "{}" }, seen))
+      const step = { fourEyesAbove: null }
+      assert.isFalse(yield* accounts.agree(step, seen))
       const now = yield* accounts.get
-      assert.isFalse(yield* accounts.take(step, { ...now, fourEyesAbove: 6000 }))
-      assert.isTrue(yield* accounts.take(step, now))
+      assert.isFalse(yield* accounts.agree(step, { ...now, fourEyesAbove: 6000 }))
+      assert.isTrue(yield* accounts.agree(step, now))
     }).pipe(Effect.scoped, Effect.provide(memory()))
   )
 
   it.effect(
-    "that two layers set at once is that of the first, is 0 where every payout needs approval, and is never half a centavo",
+    "that an option sets is written without a person, may be 1 so that every payout needs approval, and is a whole number",
     () =>
       Effect.gen(function* () {
-        yield* Layer.build(PayoutQueue.layerClient({ fourEyesAbove: 0 }))
+        yield* Layer.build(PayoutQueue.layerClient({ fourEyesAbove: 1 }))
         const queue = yield* Effect.provide(PayoutQueue, yield* Layer.build(PayoutQueue.layerClient({})))
         assert.deepStrictEqual(
-          (yield* queue.account).changes.map(({ _tag, by }) => [_tag, by]),
-          [["FourEyes", undefined]]
+          (yield* queue.account).changes.map(({ by, fourEyesAbove }) => [fourEyesAbove, by]),
+          [[Money.centavos(1), undefined]]
         )
         assert.strictEqual((yield* queue.submit(item("a", 1000))).state, "parked")
-        for (const fourEyesAbove of [-1, 0.5, Number.NaN]) {
+        for (const fourEyesAbove of [0, -1, 0.5, Number.NaN]) {
           const error = yield* Effect.flip(Layer.build(PayoutQueue.layerClient({ fourEyesAbove })))
-          assert.include(error.message, "fourEyesAbove is not a whole number of centavos from 0")
+          assert.include(error.message, "fourEyesAbove is not a whole number from 1")
         }
         // A caller without types may give anything.
         const wrong = yield* Effect.flip(queue.setFourEyes(0.5 as Money.Centavos, { by: "ana" }))

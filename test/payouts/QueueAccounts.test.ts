@@ -245,8 +245,8 @@ describe("a worker of another client id", () => {
       const taken = yield* Effect.flip(shops.changeSender(fingerprint))
       assert.include(taken.message, "is that of the account default")
       assert.deepStrictEqual(
-        changes.map(({ _tag, by, note }) => [_tag, by, note]),
-        [["Sender", "ana", "ticket 812"]]
+        changes.map(({ by, note, step }) => [step, by, note]),
+        [["Changed", "ana", "ticket 812"]]
       )
       const again = yield* begin(other)
       yield* again.submit(payout("invoice-2"))

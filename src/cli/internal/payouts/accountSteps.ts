@@ -37,7 +37,6 @@ const runStep = ({ account, data, name, now, plan, take }: Step, { json, yes }: 
     run: take.pipe(
       Effect.catchTags({
         InvalidRequest: ({ message }) => failed(message, codes.Rejected),
-        PayoutAccountConflict: ({ message }) => failed(message, codes.Rejected),
         DatabaseError: (error) => doubtful(error, "payouts list"),
         // The command opens no transaction.
         ForeignTransaction: Effect.die

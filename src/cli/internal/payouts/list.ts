@@ -79,7 +79,7 @@ export const run = Effect.fnUntraced(function* ({
   }
   const { asked } = yield* Effect.mapError(queue.account, notRead)
   if (asked !== undefined) {
-    const step = asked.wanted._tag === "Sender" ? "change-sender" : "four-eyes"
-    yield* note(`${plain(asked.by)} asked for ${step} ${ageOf(asked.at, now)} ago: it waits for a second person.`)
+    const step = asked.fingerprint !== undefined ? "change-sender" : "four-eyes"
+    yield* note(`${plain(asked.by ?? "")} asked for ${step} ${ageOf(asked.at, now)} ago: it waits for a second person.`)
   }
 }, Effect.provide(layerReading))

@@ -4,6 +4,7 @@
  */
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
+import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import type { Fragment } from "effect/sql/Statement"
 import type { SqlError } from "effect/sql/SqlError"
@@ -11,7 +12,6 @@ import * as Str from "effect/String"
 import * as Struct from "effect/Struct"
 import type { Database } from "../../../durable/Database.ts"
 import { databaseNow } from "../../../durable/Now.ts"
-import type { AccountStep } from "../../PayoutHistory.ts"
 import { Account, zone } from "./account.ts"
 import { Int } from "./columns.ts"
 
@@ -22,6 +22,9 @@ const Read = Schema.Struct({ ...Account.fields, readAt: Int })
 /** An account, and the time at which it was read, by the clock of the database. */
 export interface ReadAccount extends Schema.Schema.Type<typeof Read> {}
 const decode = Schema.decodeUnknownEffect(Schema.Array(Read))
+
+/** What people agree on, and what the first of them asked for. */
+type Agreed = Pick<Account, "asked" | "fingerprint" | "fourEyesAbove">
 
 /** Whether a statement that returns rows found one. */
 const found = <E>(rows: Effect.Effect<ReadonlyArray<unknown>, E>): Effect.Effect<boolean, E> =>
@@ -40,16 +43,6 @@ export const makeAccountStore = (database: Database, account: string) => {
 
   const update = (changes: Fragment, where: Fragment) =>
     found(sql`UPDATE ${accounts} SET ${changes} WHERE account = ${account} AND ${where} RETURNING account`)
-
-  const changeAsked = (changes: Fragment, { asked, fourEyesAbove }: Account) =>
-    Effect.andThen(
-      insertIfAbsent,
-      update(
-        changes,
-        sql`asked IS NOT DISTINCT FROM CAST(${asked} AS TEXT)
-          AND four_eyes_above IS NOT DISTINCT FROM CAST(${fourEyesAbove} AS BIGINT)`
-      )
-    )
 
   const today: Effect.Effect<Fragment> =
     dialect === "pg"
@@ -95,18 +88,23 @@ export const makeAccountStore = (database: Database, account: string) => {
         ([row]) => row?.account
       ),
     /**
-     * Replaces the sender or the limit, as people say; false where the limit, or what was asked for, changed since the account was
-     * read. The company of another sender is that of its first recorded withdrawal.
+     * Changes what people agree on, or what the first of them asks for; false where the limit, or what was asked for, changed since the
+     * account was read. The company of another sender is that of its first recorded withdrawal.
      */
-    take: (step: AccountStep, from: Account) =>
-      changeAsked(
-        step._tag === "Sender"
-          ? sql`fingerprint = ${step.fingerprint}, company_id = NULL, asked = NULL`
-          : sql`four_eyes_above = CAST(${step.above} AS BIGINT), asked = NULL`,
-        from
+    agree: ({ fingerprint, ...changes }: Partial<Agreed>, from: Account) =>
+      Effect.andThen(
+        insertIfAbsent,
+        update(
+          sql`${sql.update(
+            Record.mapKeys(
+              { ...changes, ...(fingerprint !== undefined && { fingerprint, companyId: null }) },
+              Str.camelToSnake
+            )
+          )}`,
+          sql`asked IS NOT DISTINCT FROM CAST(${from.asked} AS TEXT)
+            AND four_eyes_above IS NOT DISTINCT FROM CAST(${from.fourEyesAbove} AS BIGINT)`
+        )
       ),
-    /** Stores what the first of two people asks for; false as above. */
-    ask: (asked: string, from: Account) => changeAsked(sql`asked = ${asked}`, from),
 
     /** Sets the pause. A pause that ends is added to the sum of all, and moves `blocked_at` forward. */
     setPaused: (paused: boolean, at: number, pause: string) => {

@@ -30,7 +30,7 @@ export const placeOf = (
   by: string | undefined
 ): "First" | "Second" | { readonly problem: string } => {
   const name = foldName(by)
-  if (name === "") return { problem: "Two people have to agree to it: say who takes this step (by)." }
+  if (name === "") return { problem: "Two people have to take this step: it has to name who does." }
   if (foldName(first) === "") return "First"
   return foldName(first) === name
     ? { problem: "Two people have to agree to it, and this one did: another person has to take the same step." }

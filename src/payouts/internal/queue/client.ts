@@ -24,7 +24,7 @@ import {
   type Event,
   readEntries,
   submittedOf,
-  wrongFingerprint,
+  wrong,
   writePause
 } from "./entries.ts"
 import * as Approval from "./approval.ts"
@@ -221,8 +221,8 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
           const person = yield* checkedPerson(options)
           yield* checkedFingerprint(fingerprint)
           const other = yield* store.accounts.otherOf(fingerprint)
-          if (other !== undefined) return yield* wrongFingerprint(`is that of the account ${other}`)
-          return yield* takeStep(store, "changeSender", { _tag: "Sender", fingerprint }, person)
+          if (other !== undefined) return yield* wrong("fingerprint", `is that of the account ${other}`)
+          return yield* takeStep(store, { fingerprint }, person)
         })
       ),
     setFourEyes: (above: Centavos | null, options: StepOptions = {}) =>
@@ -231,7 +231,7 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
         Effect.gen(function* () {
           const person = yield* checkedPerson(options)
           yield* checkedLimit(above)
-          return yield* takeStep(store, "setFourEyes", { _tag: "FourEyes", above }, person)
+          return yield* takeStep(store, { fourEyesAbove: above }, person)
         })
       ),
     account: guard("account")(

@@ -3,14 +3,13 @@
  */
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type { InvalidRequest } from "../../../contract/PaymentsError.ts"
 import { invalidWithdrawal } from "../../../contract/WithdrawalCheck.ts"
 import { Centavos } from "../../../pix/Money.ts"
 import { issuesOfStep, type Person, personOf, type StepOptions } from "../../../durable/Step.ts"
-import { AccountAsked, AccountChange, PauseChange, type PayoutAccount, PayoutChange } from "../../PayoutHistory.ts"
+import { AccountChange, PauseChange, type PayoutAccount, PayoutChange } from "../../PayoutHistory.ts"
 import type { Known } from "../machine.ts"
 import type { Account } from "./account.ts"
 import type { Row } from "./row.ts"
@@ -31,13 +30,8 @@ export const writePause = Schema.encodeSync(PauseEntry)
 
 const AccountEntry = Schema.fromJsonString(Schema.toCodecJson(AccountChange))
 export const writeChange = Schema.encodeSync(AccountEntry)
+export const readChange = Schema.decodeSync(AccountEntry)
 
-const Asked = Schema.fromJsonString(Schema.toCodecJson(AccountAsked))
-export const writeAsked = Schema.encodeSync(Asked)
-/** Reads the change of an account that one person asked for; none where a newer version wrote another one. */
-export const readAsked = Schema.decodeUnknownOption(Asked)
-
-const isCentavos = Schema.is(Centavos)
 const isBecause = Schema.is(Schema.Literals(["AuthError", "Redirect"]))
 
 /** The account as its users see it. The entries of its table are the library's own: one that cannot be read is a defect. */
@@ -65,8 +59,8 @@ export const accountOf = (
   ...(blockedAt !== null &&
     isBecause(blockedBecause) && { refusedSince: { at: DateTime.makeUnsafe(blockedAt), because: blockedBecause } }),
   ...(fourEyesAbove !== null && { fourEyesAbove: Centavos.make(fourEyesAbove) }),
-  ...Option.match(readAsked(asked), { onNone: () => ({}), onSome: (found) => ({ asked: found }) }),
-  changes: changes.map((entry) => Schema.decodeSync(AccountEntry)(entry))
+  ...(asked !== null && { asked: readChange(asked) }),
+  changes: changes.map((entry) => readChange(entry))
 })
 
 /** The entry of an event, with the fields of the changed row. */
@@ -102,17 +96,17 @@ export const checkedPerson = (options: StepOptions): Effect.Effect<Person, Inval
   return issues.length === 0 ? Effect.succeed(personOf(options)) : Effect.fail(invalidWithdrawal(issues))
 }
 
-export const wrongFingerprint = (problem: string): Effect.Effect<never, InvalidRequest> =>
-  Effect.fail(invalidWithdrawal([{ path: "fingerprint", problem }]))
+export const wrong = (path: string, problem: string): Effect.Effect<never, InvalidRequest> =>
+  Effect.fail(invalidWithdrawal([{ path, problem }]))
 
 /** Checks the fingerprint of a sender, which a person copied. */
 export const checkedFingerprint = (fingerprint: unknown): Effect.Effect<void, InvalidRequest> =>
   Predicate.isString(fingerprint) && /^[0-9a-f]{40}$/.test(fingerprint)
     ? Effect.void
-    : wrongFingerprint("must be the 40 letters and digits that the worker shows when it does not start")
+    : wrong("fingerprint", "must be the 40 letters and digits that the worker shows when it does not start")
 
 /** Checks the limit of an account, which a caller without types may have given. */
 export const checkedLimit = (above: unknown): Effect.Effect<void, InvalidRequest> =>
-  above === null || isCentavos(above)
+  above === null || (Number.isSafeInteger(above) && Number(above) > 0)
     ? Effect.void
-    : Effect.fail(invalidWithdrawal([{ path: "above", problem: "must be a whole number of centavos from 0, or null" }]))
+    : wrong("above", "must be a whole number of centavos from 1, or null")

@@ -4,56 +4,41 @@
  */
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
+import * as Struct from "effect/Struct"
 import * as Check from "../../../contract/Settings.ts"
 import type { Person } from "../../../durable/Step.ts"
 import { Centavos, format } from "../../../pix/Money.ts"
-import type { AccountStep } from "../../PayoutHistory.ts"
-import { PayoutAccountConflict } from "../../PayoutStatus.ts"
-import type { Account } from "./account.ts"
+import type { AccountChange } from "../../PayoutHistory.ts"
 import { placeOf } from "./approval.ts"
-import { readAsked, writeAsked, writeChange } from "./entries.ts"
+import { readChange, writeChange, wrong } from "./entries.ts"
 import type { Settings } from "./settings.ts"
 import type { Store } from "./store.ts"
 
-const isSame = (one: AccountStep, other: AccountStep) =>
-  one._tag === "Sender"
-    ? other._tag === "Sender" && one.fingerprint === other.fingerprint
-    : other._tag === "FourEyes" && one.above === other.above
+/** What a step wants of the account. */
+type Wanted = Pick<AccountChange, "fingerprint" | "fourEyesAbove">
 
-/** Whether an account has what a step wants. */
-const isDone = ({ fingerprint, fourEyesAbove }: Account, wanted: AccountStep) =>
-  wanted._tag === "Sender" ? fingerprint === wanted.fingerprint : fourEyesAbove === wanted.above
+const isSame = (
+  wanted: Wanted,
+  other: { readonly fingerprint?: string | null; readonly fourEyesAbove?: number | null }
+) => wanted.fingerprint === other.fingerprint && wanted.fourEyesAbove === other.fourEyesAbove
 
 /**
  * Takes a step of the account: at once where it has no limit, else with the second of two people, and returns whether it was
  * `Changed` or only `Asked` for. The account is what both people saw, also where another process changes it meanwhile.
  */
-export const takeStep = Effect.fnUntraced(function* (
-  store: Store,
-  operation: PayoutAccountConflict["operation"],
-  wanted: AccountStep,
-  person: Person
-) {
-  const { accounts } = store
+export const takeStep = Effect.fnUntraced(function* (store: Store, wanted: Wanted, person: Person) {
   const at = yield* DateTime.now
   for (;;) {
-    const from = yield* accounts.get
-    if (isDone(from, wanted)) return "Changed"
-    const asked = readAsked(from.asked)
-    const first = asked._tag === "Some" && isSame(asked.value.wanted, wanted) ? asked.value.by : null
+    const from = yield* store.accounts.get
+    if (isSame(wanted, { ...wanted, ...Struct.pick(from, Struct.keys(wanted)) })) return "Changed"
+    const asked = from.asked === null ? undefined : readChange(from.asked)
+    const first = asked !== undefined && isSame(wanted, asked) ? asked.by : undefined
     const place = from.fourEyesAbove === null ? "Second" : placeOf(first, person.by)
-    if (typeof place !== "string") {
-      return yield* new PayoutAccountConflict({ operation, account: from.account, problem: place.problem })
-    }
-    const [change, entry] =
-      place === "Second"
-        ? [accounts.take(wanted, from), { ...wanted, at, ...person }]
-        : // The first of two people has a name.
-          [
-            accounts.ask(writeAsked({ wanted, at, by: person.by ?? "" }), from),
-            { _tag: "Asked" as const, wanted, at, ...person }
-          ]
-    if (yield* store.changeAccount(change, writeChange(entry))) return place === "Second" ? "Changed" : "Asked"
+    if (typeof place !== "string") return yield* wrong("by", place.problem)
+    const step = place === "Second" ? "Changed" : "Asked"
+    const entry = writeChange({ ...wanted, ...person, at, step })
+    const changes = place === "Second" ? { ...wanted, asked: null } : { asked: entry }
+    if (yield* store.changeAccount(store.accounts.agree(changes, from), entry)) return step
   }
 })
 
@@ -63,9 +48,11 @@ const inWords = (limit: number) => `${limit} (${format(Centavos.make(limit))})`
 export const requireLimit = Effect.fnUntraced(function* (store: Store, { account, fourEyesAbove }: Settings) {
   if (fourEyesAbove === undefined) return
   if ((yield* store.accounts.get).fourEyesAbove === null) {
-    yield* takeStep(store, "setFourEyes", { _tag: "FourEyes", above: Centavos.make(fourEyesAbove) }, {}).pipe(
-      // Another process stored one meanwhile.
-      Effect.catchTag("PayoutAccountConflict", () => Effect.void)
+    // Another process may have stored one meanwhile.
+    yield* Effect.catchTag(
+      takeStep(store, { fourEyesAbove: Centavos.make(fourEyesAbove) }, {}),
+      "InvalidRequest",
+      () => Effect.void
     )
   }
   const stored = (yield* store.accounts.get).fourEyesAbove

@@ -3,14 +3,10 @@
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 import * as Check from "../../../contract/Settings.ts"
-import { Centavos } from "../../../pix/Money.ts"
 import { badAccountName, defaultAccount, isAccountName, type PayoutQueueOptions } from "../../PayoutQueueOptions.ts"
 
 const millis = (setting: string, input: Duration.Input) => Effect.map(Check.period(setting, input), Duration.toMillis)
-
-const isCentavos = Schema.is(Centavos)
 
 const leaseOf = (lease: number) =>
   Check.checked("lease", lease, Number.isFinite(lease), "must end: after it another process takes over from a dead one")
@@ -31,9 +27,7 @@ export const settingsOf = (options: PayoutQueueOptions) =>
     drain: millis("drain", options.drain ?? "10 seconds"),
     maxAmount: Check.ifGiven(options.maxAmount, (value) => Check.count("maxAmount", value)),
     dailyCap: Check.ifGiven(options.dailyCap, (value) => Check.count("dailyCap", value)),
-    fourEyesAbove: Check.ifGiven(options.fourEyesAbove, (value) =>
-      Check.checked("fourEyesAbove", value, isCentavos(value), "is not a whole number of centavos from 0")
-    ),
+    fourEyesAbove: Check.ifGiven(options.fourEyesAbove, (value) => Check.count("fourEyesAbove", value)),
     alike: Check.ifGiven(options.alike, ({ within }) => millis("alike.within", within)),
     forgetData: millis("forget.data", options.forget?.data ?? "90 days")
   })
