@@ -50,9 +50,9 @@ CREATE TABLE effect_pix_payouts (
   CHECK (amount IS NOT NULL OR state IN ('posted', 'settled', 'failed', 'refused'))
 );
 
-CREATE INDEX effect_pix_payouts_submitted ON effect_pix_payouts (account, submitted_at, idempotency_key);
+CREATE INDEX effect_pix_payouts_submitted ON effect_pix_payouts (account, submitted_at, idempotency_key) WHERE amount IS NOT NULL;
 
-CREATE INDEX effect_pix_payouts_state ON effect_pix_payouts (account, state, submitted_at, idempotency_key);
+CREATE INDEX effect_pix_payouts_state ON effect_pix_payouts (account, state, submitted_at, idempotency_key) WHERE amount IS NOT NULL;
 
 CREATE INDEX effect_pix_payouts_open ON effect_pix_payouts (account, due_at) WHERE state IN ('accepted', 'unknown');
 

@@ -41,9 +41,13 @@ const exported = Command.make(
 
 const show = Command.make(
   "show",
-  { reference, full, json },
+  { reference, full, ...person, by: Flag.optional(person.by), json },
   lazily(() => import("./internal/payouts/show.ts").then(({ run }) => run))
-).pipe(Command.withDescription("Show one payout: its state, its history and its payee"))
+).pipe(
+  Command.withDescription(
+    "Show one payout: its state, its history and its payee. --full is an entry of the history, and needs --by"
+  )
+)
 
 const retry = Command.make(
   "retry",
@@ -97,6 +101,12 @@ const settle = Command.make(
   lazily(() => steps().then(({ settle }) => settle))
 ).pipe(Command.withDescription("Say how payouts ended, as you learned it elsewhere"))
 
+const forget = Command.make(
+  "forget",
+  { references, ...person, yes, json },
+  lazily(() => steps().then(({ forget }) => forget))
+).pipe(Command.withDescription("Delete the payee's data of payouts that are over; their amounts and histories stay"))
+
 const pause = Command.make(
   "pause",
   { ...person, yes, json },
@@ -144,7 +154,20 @@ export const payouts = Command.make("payouts").pipe(
   ),
   Command.withShortDescription("Look after the queue of payouts in your database"),
   Command.withSharedFlags({ account }),
-  Command.withSubcommands([list, exported, show, retry, park, resume, settle, pause, goOn, changeSender, fourEyes]),
+  Command.withSubcommands([
+    list,
+    exported,
+    show,
+    retry,
+    park,
+    resume,
+    settle,
+    forget,
+    pause,
+    goOn,
+    changeSender,
+    fourEyes
+  ]),
   Command.provideSync(GivenAccount, (given) => given.account),
   Command.withExamples([
     { command: "effect-pix payouts list", description: "the payouts that wait, and for how long" },

@@ -36,6 +36,8 @@ const changed = {
  * | `Retried`, `Resumed`, `Settled` | a person's step. `notExecuted` is what the person said; `state` is that of the step |
  * | `Approved` | a second person resumed a payout above `fourEyesAbove` |
  * | `Asked` | the first of two people took a step, which changed nothing else |
+ * | `Shown` | a person was shown the data of its payee |
+ * | `Forgotten` | the data of its payee was deleted at once, as a person wanted |
  *
  * A result that changes nothing has no entry, such as a request that is lost after its payout was parked or settled.
  */
@@ -54,7 +56,9 @@ export const PayoutChange = Schema.Union([
   Schema.TaggedStruct("Resumed", { ...changed, notExecuted: Schema.Boolean, ...Person.fields }),
   Schema.TaggedStruct("Settled", { ...changed, ...Person.fields }),
   Schema.TaggedStruct("Approved", { ...changed, ...Person.fields }),
-  Schema.TaggedStruct("Asked", { ...changed, step: PayoutAsked.fields.step, ...Person.fields })
+  Schema.TaggedStruct("Asked", { ...changed, step: PayoutAsked.fields.step, ...Person.fields }),
+  Schema.TaggedStruct("Shown", { ...changed, ...Person.fields }),
+  Schema.TaggedStruct("Forgotten", { ...changed, ...Person.fields })
 ])
 /** See the schema of the same name. */
 export type PayoutChange = typeof PayoutChange.Type

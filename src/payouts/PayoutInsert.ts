@@ -21,11 +21,13 @@
  */
 declare module "./PayoutInsert.ts" {}
 
+import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { invalidWithdrawal } from "../contract/WithdrawalCheck.ts"
 import type { BelowMinimum, InvalidRequest } from "../contract/PaymentsError.ts"
 import { type Submission, submission } from "./internal/queue/request.ts"
 import type { PayoutItem } from "./Payout.ts"
+import type { Seal } from "./Seal.ts"
 import { badAccountName, defaultAccount, isAccountName } from "./PayoutQueueOptions.ts"
 
 const columns = Object.values({
@@ -60,28 +62,43 @@ export interface PayoutStatement {
   ]
 }
 
-/** Checks every field of a payout, and returns the statement that submits it. `amount` is in centavos. */
+/** Where a payout is inserted. */
+export interface PayoutInsertOptions {
+  /** The dialect of the database: `pg` is PostgreSQL. */
+  readonly dialect: keyof typeof statements
+  /** Whose payout it is, as the option `account` of the workers. Default `default`. */
+  readonly account?: string | undefined
+}
+
+const submissionOf = (payout: PayoutItem, { account = defaultAccount }: PayoutInsertOptions) =>
+  isAccountName(account)
+    ? submission(account, payout)
+    : Result.fail(invalidWithdrawal([{ path: "account", problem: badAccountName }]))
+
+const statementOf = (
+  { account, amount, idempotencyKey, reference, requestCheck, submittedBy }: Submission,
+  { dialect }: PayoutInsertOptions,
+  request: string
+): PayoutStatement => ({
+  text: statements[dialect],
+  parameters: [account, idempotencyKey, reference, amount, request, requestCheck, submittedBy]
+})
+
+/**
+ * Checks every field of a payout, and returns the statement that submits it. `amount` is in centavos. The request is stored
+ * in clear: where the workers have a `seal`, use `makeSealed`.
+ */
 export const make = (
   payout: PayoutItem,
-  options: {
-    /** The dialect of the database: `pg` is PostgreSQL. */
-    readonly dialect: keyof typeof statements
-    /** Whose payout it is, as the option `account` of the workers. Default `default`. */
-    readonly account?: string | undefined
-    /** Seals the stored request as the worker's `seal` opens it. Default: it is stored as it is. */
-    readonly seal?: ((request: string, reference: string) => string) | undefined
-  }
-): Result.Result<PayoutStatement, InvalidRequest | BelowMinimum> => {
-  const of = options.account ?? defaultAccount
-  if (!isAccountName(of)) return Result.fail(invalidWithdrawal([{ path: "account", problem: badAccountName }]))
-  return Result.map(
-    submission(of, payout),
-    ({ account, amount, idempotencyKey, reference, requestCheck, submittedBy, text }) => {
-      const request = options.seal?.(text, reference) ?? text
-      return {
-        text: statements[options.dialect],
-        parameters: [account, idempotencyKey, reference, amount, request, requestCheck, submittedBy]
-      }
-    }
+  options: PayoutInsertOptions
+): Result.Result<PayoutStatement, InvalidRequest | BelowMinimum> =>
+  Result.map(submissionOf(payout, options), (one) => statementOf(one, options, one.text))
+
+/** Does as `make`, and seals the stored request with the `seal` of the workers. */
+export const makeSealed = (
+  payout: PayoutItem,
+  options: PayoutInsertOptions & { readonly seal: Seal }
+): Effect.Effect<PayoutStatement, InvalidRequest | BelowMinimum> =>
+  Effect.flatMap(Effect.fromResult(submissionOf(payout, options)), (one) =>
+    Effect.map(options.seal.seal(one.text, one.reference), (request) => statementOf(one, options, request))
   )
-}

@@ -16,7 +16,8 @@
  * - Everything is written with the `SqlClient` that the layer is built with. Your code has to use the same one: two
  *   layers of one database are two clients, and do not commit together. A submit in a transaction of another client
  *   fails with `ForeignTransaction`.
- * - The stored request holds a person's data: give a `seal`, and say with `forget` how long it is stored.
+ * - The stored request holds a person's data: give a `seal`, and say with `forget` how long it is stored. Without a `seal` a
+ *   warning is logged at the start.
  *
  * ```ts
  * import { Effect, Layer } from "effect"
@@ -60,6 +61,7 @@ import type { BelowMinimum, InvalidRequest } from "../contract/PaymentsError.ts"
 import { database, type DatabaseError, type ForeignTransaction, mapDatabaseError } from "../durable/Database.ts"
 import type { StepOptions } from "../durable/Step.ts"
 import { migrate, requireNewest } from "../durable/Tables.ts"
+import { log } from "../internal/spans.ts"
 import { makeClient } from "./internal/queue/client.ts"
 import { makeSheet, registerSheet } from "./internal/sheet.ts"
 import { requireLimit } from "./internal/queue/limit.ts"
@@ -71,8 +73,9 @@ import { tables } from "./internal/queue/tables.ts"
 import { makeWorker } from "./internal/queue/worker.ts"
 import type { PayoutItem, PayoutsNotAccepted, ReferenceConflict } from "./Payout.ts"
 import type { PayoutAccount, PayoutChange } from "./PayoutHistory.ts"
-import type { PayoutClientOptions, PayoutQueueOptions, Seal } from "./PayoutQueueOptions.ts"
+import type { PayoutClientOptions, PayoutQueueOptions } from "./PayoutQueueOptions.ts"
 import type { Centavos } from "../pix/Money.ts"
+import type { Seal } from "./Seal.ts"
 import type { PayoutNotFound, PayoutPayee, PayoutState, PayoutStateConflict, PayoutStatus } from "./PayoutStatus.ts"
 
 type Steering = Effect.Effect<
@@ -112,16 +115,22 @@ export class PayoutQueue extends Context.Service<
       payouts: Iterable<PayoutItem>
     ) => Effect.Effect<ReadonlyArray<PayoutStatus>, PayoutsNotAccepted | ForeignTransaction | DatabaseError>
     /**
-     * The status of a payout; `None` where its reference was never submitted, or was forgotten. Amounts are in centavos.
+     * The status of a payout; `None` where its reference was never submitted, or its record was deleted. Amounts are in centavos.
      * Fails with `DatabaseError`.
      */
     readonly status: (reference: string) => Effect.Effect<Option.Option<PayoutStatus>, DatabaseError>
     /**
      * Whom the service's record names as the payee of a posted payout, opened by the queue's `seal`: a person's data. `None`
-     * where nothing was recorded, the record names nobody, or the data was deleted (`forget.data`). `Document.matches`
-     * compares its `creditorDocument` with the document of the person whom you meant to pay. Fails with `DatabaseError`.
+     * where nothing was recorded, the record names nobody, or the data was deleted (`forget`). `Document.matches`
+     * compares its `creditorDocument` with the document of the person whom you meant to pay.
+     *
+     * Where a person is shown it, say with `by` who: then the history has an entry `Shown`. Fails with `InvalidRequest` where
+     * `by` or `note` is wrong, with `ForeignTransaction` and with `DatabaseError`.
      */
-    readonly payee: (reference: string) => Effect.Effect<Option.Option<PayoutPayee>, DatabaseError>
+    readonly payee: (
+      reference: string,
+      options?: StepOptions
+    ) => Effect.Effect<Option.Option<PayoutPayee>, InvalidRequest | ForeignTransaction | DatabaseError>
     /**
      * Waits until the payout is neither accepted nor unknown: then it is posted, refused, parked, settled or failed. That
      * may never happen, for example while the workers are paused: see `Effect.timeout`. Not in the transaction that
@@ -136,7 +145,7 @@ export class PayoutQueue extends Context.Service<
     }) => Stream.Stream<PayoutStatus, DatabaseError>
     /**
      * What happened to a payout, in order: one entry for each change, with the person and the reason of a step. Amounts
-     * are in centavos. Empty where the reference was never submitted, or was forgotten. Fails with `DatabaseError`.
+     * are in centavos. Empty where the reference was never submitted, or its record was deleted. Fails with `DatabaseError`.
      */
     readonly history: (reference: string) => Effect.Effect<ReadonlyArray<PayoutChange>, DatabaseError>
 
@@ -172,6 +181,13 @@ export class PayoutQueue extends Context.Service<
       reference: string,
       options?: StepOptions & { readonly as?: "settled" | "failed" | undefined }
     ) => Steering
+    /**
+     * Deletes the personal data of a payout that is posted, settled, failed or refused at once: its request, its payee, and the
+     * check of its request, by which a CPF could be guessed. Its reference, amount, state and history stay until
+     * `forget.record`. A refused one cannot be sent any more. A later submit of the reference with the same amount is the same
+     * payout, whatever else it asks for. A second `forget` changes nothing.
+     */
+    readonly forget: (reference: string, options?: StepOptions) => Steering
     /**
      * Stops all workers of the account within a second, or starts them again. Requests that are under way are finished. Fails with
      * `InvalidRequest` where `by` or `note` is wrong, with `ForeignTransaction` and with `DatabaseError`.
@@ -240,12 +256,21 @@ export const requireTables: Effect.Effect<void, ConfigurationError | DatabaseErr
 
 const unsealed: Seal = { seal: Effect.succeed, open: Effect.succeed }
 
+const warnUnsealed = (account: string) =>
+  log(
+    "Warn",
+    `PayoutQueue: the requests of the account ${account} are stored in clear, with the PIX keys and CPFs of their payees. Give the layer the option seal: Seal.aesGcm(key).`,
+    { "payments.account": account }
+  )
+
 /** The service, and an effect that starts a worker in the scope. */
 const makeQueue = Effect.fnUntraced(function* (options: PayoutQueueOptions) {
   const settings = yield* settingsOf(options)
-  const { seal = unsealed } = options
+  const given = options.seal
+  const seal = given === undefined ? unsealed : Effect.isEffect(given) ? yield* given : given
   const db = yield* database
   yield* mapDatabaseError("migrate")(migrate(tables))
+  if (given === undefined) yield* warnUnsealed(settings.account)
   const store = makeStore(db, settings)
   yield* mapDatabaseError("open")(requireLimit(store, settings))
   const core = yield* makeCore(store, settings)

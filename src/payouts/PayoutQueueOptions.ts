@@ -4,6 +4,8 @@
 import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
+import type { ConfigurationError } from "../contract/ConfigurationError.ts"
+import type { Seal } from "./Seal.ts"
 
 /** The account of a queue without the option `account`. */
 export const defaultAccount = "default"
@@ -16,18 +18,6 @@ export const isAccountName = (name: unknown): name is string =>
 export const badAccountName =
   "must be 1 to 32 letters, digits, dots, hyphens or underscores, and begin with a letter or a digit"
 
-/**
- * How the stored request is sealed and opened, for example with a key of yours. `reference` is that of the payout: a text
- * that was sealed for one reference must not open for another. A failure, such as a key service that cannot be reached, is
- * a defect: a submit dies, and a worker tries again.
- */
-export interface Seal {
-  /** From the request as JSON to the text that is stored. */
-  readonly seal: (request: string, reference: string) => Effect.Effect<string>
-  /** From the stored text to the request as JSON. It is interrupted after 30 seconds, and tried again later. */
-  readonly open: (sealed: string, reference: string) => Effect.Effect<string>
-}
-
 /** The settings that all processes of one queue share. */
 export interface PayoutClientOptions {
   /**
@@ -36,8 +26,11 @@ export interface PayoutClientOptions {
    * Letters, digits, dots, hyphens and underscores, at most 32. Default `default`.
    */
   readonly account?: string | undefined
-  /** How the stored request is sealed. Default: it is stored as it is. */
-  readonly seal?: Seal | undefined
+  /**
+   * How the stored request is sealed: `Seal.aesGcm(key)`, or functions of your own. Default: it is stored as it is, and a
+   * warning says so at the start.
+   */
+  readonly seal?: Seal | Effect.Effect<Seal, ConfigurationError> | undefined
   /** How often the database is read for changes of other processes. Default 1 second. */
   readonly poll?: Duration.Input | undefined
   /**
@@ -78,14 +71,20 @@ export interface PayoutQueueOptions extends PayoutClientOptions {
    * rest waits for the next day. Default: no limit.
    */
   readonly dailyCap?: number | undefined
-  /** When the data of payouts that are posted, settled, failed or refused is deleted. */
+  /** When the data of payouts that are posted, settled, failed or refused is deleted. Both count from the last change. */
   readonly forget?:
     | {
         /**
          * How long the request is stored: its PIX key, description and metadata. A refused payout cannot be sent after it.
-         * The rest of the row stays, so that a reference is never new again. Default 90 days.
+         * The rest of the row stays, and its history. Default 90 days.
          */
         readonly data?: Duration.Input | undefined
+        /**
+         * How long the record is stored: the reference, the amount, the history and all else. The key, the account and the
+         * state stay for ever: `status` and `list` do not show them, and a submit of the reference fails with `InvalidRequest`,
+         * so that a reference is never new again. Default: for ever.
+         */
+        readonly record?: Duration.Input | undefined
       }
     | undefined
 }

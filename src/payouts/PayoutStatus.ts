@@ -120,7 +120,10 @@ const Posted = Schema.TaggedStruct("Posted", {
   state: Schema.Literal("posted"),
   ...common,
   withdrawalId,
-  /** The service's word for its state when it recorded it. `Awaiting` is the only documented one. */
+  /**
+   * The service's word for its state when it recorded it: `Awaiting`, or another word that it documents for a transaction.
+   * Any other text may be a person's name, and is not stored.
+   */
   withdrawalStatus: Schema.optionalKey(Schema.String)
 })
 interface Posted extends Schema.Schema.Type<typeof Posted> {}
@@ -158,8 +161,11 @@ interface Parked extends Schema.Schema.Type<typeof Parked> {}
  * | `unknown` | money may have moved. It is sent again with the same key |
  * | `parked` | it waits for a person, and is not sent; with `mayHaveLeftAt` money may have moved |
  *
- * Gotcha: a `failed` payout with a `withdrawalId` was recorded by the service, perhaps after it was settled as failed. Look
- * in the panel before you pay it in another way.
+ * Gotchas:
+ * - A `failed` payout with a `withdrawalId` was recorded by the service, perhaps after it was settled as failed. Look in the
+ *   panel before you pay it in another way.
+ * - `error` has the cause, the status and the code of the service, and not its words, which may name a person. The log line of
+ *   the request has them, masked.
  */
 export const PayoutStatus = Schema.Union([Accepted, Posted, Settled, Failed, Refused, Unknown, Parked])
 /** See the schema of the same name. */
@@ -178,7 +184,7 @@ export const PayoutPayee = Schema.Struct({
 /** See the schema of the same name. */
 export interface PayoutPayee extends Schema.Schema.Type<typeof PayoutPayee> {}
 
-/** No payout of this reference was submitted, or it was forgotten since. */
+/** No payout of this reference was submitted, or its record was deleted since. */
 export class PayoutNotFound extends legible(
   Schema.TaggedError<PayoutNotFound>("effect-pix/PayoutNotFound")("PayoutNotFound", {
     reference: Schema.String
@@ -187,14 +193,14 @@ export class PayoutNotFound extends legible(
   override get message(): string {
     return this.reference === ""
       ? "The reference is not a text that a payout can have."
-      : `No payout of the reference ${this.reference} was submitted to the queue, or it was forgotten since.`
+      : `No payout of the reference ${this.reference} was submitted to the queue, or its record was deleted since.`
   }
 }
 
 /** The step is not possible for a payout in this state. Nothing was changed. */
 export class PayoutStateConflict extends legible(
   Schema.TaggedError<PayoutStateConflict>("effect-pix/PayoutStateConflict")("PayoutStateConflict", {
-    operation: Schema.Literals(["retry", "park", "resume", "settle"]),
+    operation: Schema.Literals(["retry", "park", "resume", "settle", "forget"]),
     reference: Schema.String,
     state: PayoutState,
     problem: Schema.String

@@ -8,7 +8,8 @@ export { AccountChange, PauseChange, PayoutAccount, PayoutChange } from "./Payou
 export * as Payouts from "./Payouts.ts"
 export * as PayoutInsert from "./PayoutInsert.ts"
 export { PayoutQueue } from "./PayoutQueue.ts"
-export type { PayoutClientOptions, PayoutQueueOptions, Seal } from "./PayoutQueueOptions.ts"
+export type { PayoutClientOptions, PayoutQueueOptions } from "./PayoutQueueOptions.ts"
+export * as Seal from "./Seal.ts"
 export {
   ParkedBecause,
   PayoutAsked,

@@ -91,11 +91,40 @@ describe.each(databases)("payouts in %s", (_, database) => {
       expect(shown.stdout).toMatch(/^Amount +R\$ 50,00 \(5000 centavos\)$/m)
       expect(shown.stdout).toMatch(/^May have left +\S+Z \(3 h ago\)$/m)
       expect(shown.stdout + waiting.stdout + all.stdout).not.toContain("maria@example.com")
-      const full = yield* run(["payouts", "show", "unknown", "--full", "--json"], env)
+      const full = yield* run(["payouts", "show", "unknown", "--full", "--json", ...person], env)
       expect(JSON.parse(full.stdout)).toMatchObject({ state: "unknown", pixKey: "maria@example.com" })
+      expect(JSON.parse(full.stdout).history.at(-1)).toMatchObject({ _tag: "Shown", by: "ana", note: "asked twice" })
+      const unnamed = yield* run(["payouts", "show", "unknown", "--full"], env)
+      expect([unnamed.code, unnamed.stdout]).toEqual([1, ""])
+      expect(unnamed.stderr).toContain("--by")
+      const again = yield* run(["payouts", "show", "unknown"], env)
+      expect(again.stdout.match(/ Shown /g)).toHaveLength(1)
       const missing = yield* run(["payouts", "show", "nothing"], env)
       expect([missing.code, missing.stdout, missing.stderr]).toEqual([4, "", expect.stringContaining("No payout")])
     })
+  )
+
+  it.live(
+    "forget deletes the payee's data of a payout that is over, with who and why, and is refused for one in doubt",
+    () =>
+      Effect.gen(function* () {
+        const { client, env } = yield* database
+        yield* Effect.orDie(Effect.provide(fill, asking(client)))
+        const unconfirmed = yield* run(["payouts", "forget", "posted", ...person], env)
+        expect(unconfirmed.code).toBe(2)
+        const both = yield* run(["payouts", "forget", "posted", "unknown", "--yes", ...person], env)
+        expect(both.code).toBe(4)
+        expect(both.stderr).toContain("are deleted for ever. Its reference, amount and history stay.")
+        expect(both.stderr).toContain("forget changed nothing: the payout unknown is unknown.")
+        const shown = yield* run(["payouts", "show", "posted"], env)
+        expect(shown.stdout).toMatch(/^To +forgotten$/m)
+        expect(shown.stdout).toMatch(/^Amount +R\$ 30,00 /m)
+        expect(shown.stdout).toMatch(/ Forgotten \(posted\) by ana : asked twice$/m)
+        const refused = yield* run(["payouts", "forget", "refused", "--yes", ...person], env)
+        expect(refused.stderr).toContain("It cannot be sent any more.")
+        const retried = yield* run(["payouts", "retry", "refused", "--yes", ...person], env)
+        expect([retried.code, retried.stderr]).toEqual([4, expect.stringContaining("Its request was deleted")])
+      })
   )
 
   it.live("whom a payout pays is shown as far as it is stored, and sums are exact beyond the safe integers", () =>

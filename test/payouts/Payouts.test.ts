@@ -361,7 +361,7 @@ for (const { client, name, skip } of databases) {
         const opened = yield* Deferred.make<void>()
         const goOn = yield* Deferred.make<void>()
         // A worker opens the request after it has looked at the lease, and before it marks.
-        const seal: Seal = {
+        const seal: Seal.Seal = {
           seal: Effect.succeed,
           open: (text) => Effect.as(Effect.andThen(Deferred.succeed(opened, undefined), Deferred.await(goOn)), text)
         }
@@ -752,7 +752,7 @@ describe("a payout that looks like another", () => {
   it.effect("may be one whose key was forgotten, or cannot be opened", () => {
     const bank = bankOf()
     const lost = new Set<string>()
-    const seal: Seal = {
+    const seal: Seal.Seal = {
       seal: (text) => Effect.succeed(`sealed ${text}`),
       open: (text, reference) =>
         lost.has(reference) ? Effect.die(new Error("no key")) : Effect.succeed(text.replace("sealed ", ""))

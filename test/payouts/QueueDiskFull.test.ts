@@ -9,7 +9,7 @@ import { Sandbox } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { postgres } from "../support/database.ts"
-import { gateway, payout } from "../support/payoutQueue.ts"
+import { gateway, isOfNoSeal, payout } from "../support/payoutQueue.ts"
 import { noPostgres } from "../support/postgres.ts"
 
 interface Line {
@@ -23,7 +23,12 @@ const makeLines = () => {
   const lines: Array<Line> = []
   const logger = Logger.make(({ cause, logLevel, message }) => {
     // A loaded machine makes the test clock warn.
-    if ((logLevel !== "Warn" && logLevel !== "Error") || String(message).includes("test clock")) return
+    if (
+      (logLevel !== "Warn" && logLevel !== "Error") ||
+      String(message).includes("test clock") ||
+      isOfNoSeal(String(message))
+    )
+      return
     lines.push({ text: String(message), level: logLevel, hasCause: cause.reasons.length > 0 })
   })
   return { lines, layer: Logger.layer([logger]) }

@@ -18,8 +18,8 @@ const layer = (options: PayoutQueueOptions = {}) =>
 const insert = (text: (text: string) => string, reference = "invoice-1") =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const seal = (request: string) => text(request)
-    const found = yield* Effect.fromResult(PayoutInsert.make(payout(reference), { dialect: "sqlite", seal }))
+    const seal = { seal: (request: string) => Effect.succeed(text(request)), open: Effect.succeed }
+    const found = yield* PayoutInsert.makeSealed(payout(reference), { dialect: "sqlite", seal })
     yield* sql.unsafe(found.text, found.parameters)
   })
 

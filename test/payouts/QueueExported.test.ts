@@ -23,7 +23,7 @@ const payout = (reference: string, amount = 1000) => ({
 })
 
 /** A seal that dies once for one reference, and is interrupted once for another. */
-const brokenSeal = (): Seal => {
+const brokenSeal = (): Seal.Seal => {
   const failed = new Set<string>()
   return {
     seal: Effect.succeed,

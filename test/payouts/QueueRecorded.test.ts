@@ -135,7 +135,8 @@ describe("a record of a withdrawal", () => {
   )
 
   for (const [enTransaction, stored] of [
-    ["Processing", "Processing"],
+    ["Awaiting", "Awaiting"],
+    ["MARIA", undefined],
     ["paid to CPF 52998224725", undefined]
   ] as const) {
     test(

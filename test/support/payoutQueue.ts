@@ -49,16 +49,19 @@ export const parkOne = Effect.gen(function* () {
 /** The line that the queue logs about the parked payout within a minute. */
 export const parkedLine = '1 payout(s) wait for a person: list({ state: "parked" }) names them.'
 
+/** The line of a queue without a `seal`, which most queues of tests are. */
+export const isOfNoSeal = (line: string): boolean => /^PayoutQueue: .* are stored in clear/.test(line)
+
 /**
- * The warnings and errors that are logged under the layer, but for that of a `TestClock` which no test moved for a second of
- * the machine's time.
+ * The warnings and errors that are logged under the layer, but for those of a queue without a `seal`, and of a `TestClock` which
+ * no test moved for a second of the machine's time.
  */
 export const makeWarnings = (edit: (line: string) => string = (line) => line) => {
   const lines: Array<string> = []
   const logger = Logger.make(({ logLevel, message }) => {
     const line = String(message)
     const isOfClock = line.startsWith("A test is using time, but is not advancing the test clock")
-    if ((logLevel === "Warn" || logLevel === "Error") && !isOfClock) lines.push(edit(line))
+    if ((logLevel === "Warn" || logLevel === "Error") && !isOfClock && !isOfNoSeal(line)) lines.push(edit(line))
   })
   return { lines, layer: Logger.layer([logger]) }
 }

@@ -8,9 +8,12 @@
  * never with `earlier: "None"`.
  */
 import * as DateTime from "effect/DateTime"
+import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Result from "effect/Result"
 import { type IdempotencyConflict, OutcomeUnknown, type RequestWithdrawalError } from "../../contract/PaymentsError.ts"
+import type { Seen } from "../../contract/Seen.ts"
+import { isDetailWord } from "../../contract/Status.ts"
 import type { WriteOptions } from "../../contract/WriteOptions.ts"
 import type { Withdrawal } from "../../contract/Withdrawal.ts"
 import { Centavos, format } from "../../pix/Money.ts"
@@ -66,14 +69,42 @@ const afterDoubt = (error: RequestWithdrawalError, idempotencyKey: string): Uncl
   })
 }
 
-/** What is known of a payout after an answer. */
+/** The service's word for a state where it is one that the service documents: another text may be a person's name. */
+export const documentedWord = (status: string | undefined): string | undefined =>
+  status !== undefined && isDetailWord(status) ? status : undefined
+
+/** A code of the service that is no sentence. */
+const isCode = (code: unknown): code is string => Predicate.isString(code) && /^[A-Za-z0-9_.-]{1,40}$/.test(code)
+
+/** The fields of a failure that the service may have written. */
+interface Worded extends Pick<RequestWithdrawalError, "outcome"> {
+  readonly serviceCode?: string
+  readonly serviceMessage?: string
+  readonly seen?: Seen
+}
+
+/** A failure as it is stored: without the words of the service, which may name a person. The log line of the call has them. */
+const withoutWords = <E extends RequestWithdrawalError>(error: E): E => {
+  const { seen, serviceCode, serviceMessage: _, ...rest }: Worded = error
+  const { status, ...place } = seen ?? {}
+  const word = documentedWord(status)
+  // The class of an error makes its copy from its own fields.
+  const make = error.constructor as new (fields: object) => E
+  return new make({
+    ...rest,
+    ...(isCode(serviceCode) && { serviceCode }),
+    ...(seen !== undefined && { seen: word === undefined ? place : { ...place, status: word } })
+  })
+}
+
+/** What is known of a payout after an answer, without the words of the service. */
 export const afterAnswer = (
   answer: Result.Result<Withdrawal, RequestWithdrawalError>,
   idempotencyKey: string,
   isInDoubt: boolean
 ): Known => {
   if (Result.isSuccess(answer)) return { _tag: "Recorded", withdrawal: answer.success }
-  const { failure } = answer
+  const failure = withoutWords(answer.failure)
   return isInDoubt || failure.outcome === "Unknown"
     ? { _tag: "Unknown", error: afterDoubt(failure, idempotencyKey) }
     : { _tag: "Refused", error: failure }

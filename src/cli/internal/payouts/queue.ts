@@ -6,6 +6,7 @@ import * as SqlClient from "effect/sql/SqlClient"
 import * as Settings from "../../../contract/Settings.ts"
 import { type DatabaseError, mapDatabaseError } from "../../../durable/Database.ts"
 import { PayoutQueue, requireTables } from "../../../payouts/PayoutQueue.ts"
+import type { Seal } from "../../../payouts/Seal.ts"
 import { PayoutNotFound } from "../../../payouts/PayoutStatus.ts"
 import { failingAs, layerDatabase, notRead, notReadable } from "../database.ts"
 import { codes, type Failed, failed } from "../exit.ts"
@@ -26,6 +27,9 @@ const requireAccount = Effect.fnUntraced(function* (account: string) {
   )
 }, mapDatabaseError("open"))
 
+/** A command submits nothing, and does not know the program's seal: it opens nothing. */
+const none: Seal = { seal: Effect.succeed, open: Effect.succeed }
+
 /**
  * The horizon is that of the workers, which is stored. Where none began yet it is endless, since one that is shorter than
  * theirs would refuse a safe `resume`, and suggest `--not-executed`.
@@ -34,7 +38,7 @@ const layerOn = (access: "read" | "write") =>
   Layer.unwrap(
     Effect.gen(function* () {
       const account = yield* GivenAccount
-      return PayoutQueue.layerClient({ account, horizon: Duration.infinity }).pipe(
+      return PayoutQueue.layerClient({ account, horizon: Duration.infinity, seal: none }).pipe(
         Layer.provide(Layer.effectDiscard(Effect.andThen(requireTables, requireAccount(account)))),
         (layer) => failingAs(layer, notReadable)
       )

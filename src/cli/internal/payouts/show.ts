@@ -1,4 +1,7 @@
-/** Runs `effect-pix payouts show`: a payout, its history, and whom it pays, masked unless `--full` is given. */
+/**
+ * Runs `effect-pix payouts show`: a payout, its history, and whom it pays, masked unless `--full` is given. Then the history has
+ * an entry of who was shown it, before it is shown.
+ */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -9,12 +12,14 @@ import { mapDatabaseError } from "../../../durable/Database.ts"
 import { PayoutChange } from "../../../payouts/PayoutHistory.ts"
 import { PayoutQueue } from "../../../payouts/PayoutQueue.ts"
 import * as PixKey from "../../../pix/PixKey.ts"
-import { notRead } from "../database.ts"
+import { doubtful, notRead } from "../database.ts"
+import { failed } from "../exit.ts"
+import { whyOf, type Words } from "../flags.ts"
 import { writeResult } from "../output.ts"
 import { plain, time } from "../text.ts"
 import { GivenAccount } from "./account.ts"
 import { dataOf, textOf } from "./describe.ts"
-import { find, layerReading } from "./queue.ts"
+import { find, layerQueue, layerReading } from "./queue.ts"
 
 const decodeRequest = Schema.decodeUnknownOption(Schema.fromJsonString(WithdrawalRequestBody))
 
@@ -53,20 +58,28 @@ const lineOf = (change: PayoutChange): string => {
   return plain(words.filter((word) => word !== undefined).join(" "))
 }
 
-export const run = Effect.fnUntraced(function* ({
-  full,
-  json,
-  reference
-}: {
+interface Input extends Pick<Words, "note"> {
+  /** Needed for `full` alone. */
+  readonly by: Option.Option<string>
   readonly full: boolean
   readonly json: boolean
   readonly reference: string
-}) {
+}
+
+const show = Effect.fnUntraced(function* ({ by, full, json, note, reference }: Input) {
   const status = yield* find(reference)
+  const queue = yield* PayoutQueue
+  if (full && Option.isSome(by)) {
+    yield* queue.payee(reference, whyOf({ by: by.value, note })).pipe(
+      Effect.catchTags({
+        DatabaseError: (error) => doubtful(error, `payouts show ${plain(reference)}`),
+        // The command opens no transaction.
+        ForeignTransaction: Effect.die
+      })
+    )
+  }
   const payee = yield* Effect.mapError(payeeOf(status.idempotencyKey, full), notRead)
-  const history = yield* Effect.flatMap(PayoutQueue, (queue) =>
-    Effect.mapError(queue.history(status.reference), notRead)
-  )
+  const history = yield* Effect.mapError(queue.history(status.reference), notRead)
   const now = yield* Clock.currentTimeMillis
   const text = [textOf(status, now, payee.text), ...history.map((change) => `  ${lineOf(change)}`)].join("\n")
   yield* writeResult(
@@ -74,4 +87,11 @@ export const run = Effect.fnUntraced(function* ({
     { ...dataOf(status), pixKey: payee.pixKey, history: history.map((change) => encodeChange(change)) },
     text
   )
-}, Effect.provide(layerReading))
+})
+
+export const run = (input: Input) =>
+  input.full && Option.isNone(input.by)
+    ? failed(
+        "--full shows personal data, so it needs --by: who is shown it. That is stored in the history of the payout."
+      )
+    : Effect.provide(show(input), input.full ? layerQueue : layerReading)

@@ -125,6 +125,17 @@ const runStep = Effect.fnUntraced(function* (
 
 const untilContinue = " The workers are paused: nothing is sent until `effect-pix payouts continue`."
 
+export const forget = (input: Input) =>
+  runStep(
+    (queue) => ({
+      name: "forget",
+      effectOf: ({ state }) =>
+        `Its PIX key, description, metadata and payee are deleted for ever.${state === "refused" ? " It cannot be sent any more." : ""} Its reference, amount and history stay.`,
+      take: queue.forget
+    }),
+    input
+  )
+
 export const retry = (input: Input) =>
   runStep(
     (queue) => ({

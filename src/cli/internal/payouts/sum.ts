@@ -24,7 +24,7 @@ export const totals = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql<{ readonly state: PayoutState; readonly count: number | string; readonly sum: string }>`
     SELECT state AS "state", COUNT(*) AS "count", CAST(SUM(amount) AS TEXT) AS "sum" FROM effect_pix_payouts
-    WHERE account = ${yield* GivenAccount} GROUP BY state`
+    WHERE account = ${yield* GivenAccount} AND amount IS NOT NULL GROUP BY state`
   return new Map<PayoutState, Sum>(
     rows.map(({ count, state, sum }) => [state, { count: Number(count), centavos: BigInt(sum) }])
   )

@@ -8,7 +8,7 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { SqlError } from "effect/sql/SqlError"
-import type { Seal } from "../../PayoutQueueOptions.ts"
+import type { Seal } from "../../Seal.ts"
 import { readRequest } from "./request.ts"
 import type { Row } from "./row.ts"
 import type { Store } from "./store.ts"

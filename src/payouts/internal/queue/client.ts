@@ -12,7 +12,7 @@ import { type DatabaseError, mapDatabaseError } from "../../../durable/Database.
 import type { StepOptions } from "../../../durable/Step.ts"
 import type { Centavos } from "../../../pix/Money.ts"
 import type { PayoutItem } from "../../Payout.ts"
-import type { Seal } from "../../PayoutQueueOptions.ts"
+import type { Seal } from "../../Seal.ts"
 import { PayoutNotFound, type PayoutState, PayoutStateConflict, type PayoutStatus } from "../../PayoutStatus.ts"
 import type { PayoutChange } from "../../PayoutHistory.ts"
 import { type Core, OfferedBy } from "./core.ts"
@@ -21,6 +21,7 @@ import {
   checkedFingerprint,
   checkedLimit,
   checkedPerson,
+  entryOf,
   type Event,
   readEntries,
   submittedOf,
@@ -52,7 +53,7 @@ const guard =
       )
     )
 
-type Step = (row: Row.Row, deciding: Row.Deciding, by: string | undefined) => Row.Step
+type Step = (row: Row.Row, deciding: Row.Deciding, by: string | undefined) => Row.Step | undefined
 
 const paged = (operation: string, page: (after: Place) => Effect.Effect<ReadonlyArray<Row.Row>, SqlError>) =>
   Stream.paginate({ at: -1, key: "" }, (after: Place) =>
@@ -159,12 +160,17 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
         Effect.asSome,
         Effect.catchTag("PayoutNotFound", () => Effect.succeedNone)
       ),
-    payee: (reference: string) =>
-      find(reference).pipe(
-        Effect.flatMap(({ payee }) =>
-          payee === null ? Effect.succeedNone : Effect.asSome(seal.open(payee, reference))
-        ),
-        Effect.map(Option.flatMap(readPayee)),
+    payee: (reference: string, options: StepOptions = {}) =>
+      Effect.gen(function* () {
+        const person = yield* checkedPerson(options)
+        const row = yield* find(reference)
+        if (person.by !== undefined) {
+          const at = yield* Clock.currentTimeMillis
+          yield* store.requireOwnTransaction("payee")
+          yield* store.insertEntry(row.idempotencyKey, entryOf({ _tag: "Shown", ...person }, { ...row, updatedAt: at }))
+        }
+        return row.payee === null ? Option.none() : readPayee(yield* seal.open(row.payee, reference))
+      }).pipe(
         guard("payee"),
         Effect.catchTag("PayoutNotFound", () => Effect.succeedNone)
       ),
@@ -206,6 +212,8 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
       const step: Step = (row, deciding, by) => Approval.settle(row, deciding, { as, by })
       return steer("settle", reference, options, step, { _tag: "Settled" })
     },
+    forget: (reference: string, options: StepOptions = {}) =>
+      steer("forget", reference, options, Row.forget, { _tag: "Forgotten" }),
     setPaused: (paused: boolean, options: StepOptions = {}) =>
       writing(
         "setPaused",

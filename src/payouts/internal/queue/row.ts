@@ -19,7 +19,7 @@ import { Centavos } from "../../../pix/Money.ts"
 import { IdempotencyConflict, OutcomeUnknown } from "../../../contract/PaymentsError.ts"
 import { PayoutRefusal } from "../../Payout.ts"
 import { type ParkedBecause, PayoutAsked, PayoutState, PayoutStatus, WaitsFor } from "../../PayoutStatus.ts"
-import { causeOfWait, type Known, makeOutcomeUnknown, mismatchOf } from "../machine.ts"
+import { causeOfWait, documentedWord, type Known, makeOutcomeUnknown, mismatchOf } from "../machine.ts"
 import { type Account, pausedUntil } from "./account.ts"
 import { Bool, Int, orNull, startingAt } from "./columns.ts"
 
@@ -30,9 +30,9 @@ export const Row = Schema.Struct({
   reference: Schema.String,
   /** In centavos. */
   amount: Int,
-  /** The request as JSON, sealed where the user seals it; deleted after `forget.data`. */
+  /** The request as JSON, sealed where the user seals it; deleted after `forget.data`, or by `forget`. */
   request: orNull(Schema.String),
-  /** A short check of the request, which is compared after the request was deleted. */
+  /** A short check of the request, which is compared after the request was deleted. Empty: `forget` deleted it too. */
   requestCheck: Schema.String,
   state: PayoutState.pipe(Schema.withConstructorDefault(Effect.succeed("accepted" as const))),
   /** Who submitted it, as the item's `by` says. */
@@ -73,7 +73,7 @@ export const Row = Schema.Struct({
   /** The day whose cap it counts against, while it may have moved money. */
   countedDay: orNull(Schema.String),
   withdrawalId: orNull(Int),
-  /** The service's word for the state of its withdrawal. */
+  /** The service's word for the state of its withdrawal, if it is a documented one. */
   withdrawalStatus: orNull(Schema.String),
   /** The payee that the record names, as JSON, sealed as the request is; deleted with it. */
   payee: orNull(Schema.String),
@@ -184,9 +184,6 @@ export const wait = (row: Row, account: Account, now: number, waitsFor: WaitsFor
   waitsSince: row.waitsFor === waitsFor && waitsFor !== "DailyCap" ? row.waitsSince : now
 })
 
-/** A word that may be stored as the state of a withdrawal: a longer text of the service may hold a person's data. */
-const stateWord = /^[\p{L}_ -]{1,40}$/u
-
 /**
  * What an answer changes, or `undefined` where it changes nothing. The service's record of a payout is true whatever was
  * written to the row meanwhile, also where a person settled it.
@@ -195,7 +192,12 @@ export const answered = (row: Row, known: Known, now: number, payee: string | nu
   switch (known._tag) {
     case "Recorded": {
       const { enTransaction, id: withdrawalId } = known.withdrawal
-      const recorded = { withdrawalId, payee, withdrawalStatus: stateWord.test(enTransaction) ? enTransaction : null }
+      const recorded = {
+        withdrawalId,
+        withdrawalStatus: documentedWord(enTransaction) ?? null,
+        // It may have been forgotten since the request left.
+        payee: row.request === null ? null : payee
+      }
       if (row.state === "settled" || row.state === "failed") return recorded
       const ended = { mayHaveLeftAt: null, error: null, parkedBecause: null, ...waitsForNothing } as const
       return { state: "posted", ...recorded, ...ended }
@@ -254,6 +256,7 @@ const clean = {
 export type Step = Changes | string
 
 const isOver = "It was recorded or settled, and is not sent any more."
+const isForgotten = "Its request was deleted, so it cannot be sent."
 
 const time = (millis: number) => DateTime.makeUnsafe(millis)
 
@@ -267,7 +270,9 @@ export interface Deciding {
 
 export const retry = (row: Row, { account, now }: Deciding): Step => {
   if (isOpen(row)) return { ...wantedSince(account, now), ...waitsForNothing, ...ofNoRun }
-  if (row.state === "refused") return { ...clean, ...wantedSince(account, now), ...ofNoRun }
+  if (row.state === "refused") {
+    return row.request === null ? isForgotten : { ...clean, ...wantedSince(account, now), ...ofNoRun }
+  }
   return row.state === "parked" ? "Resume it when you know that it may be sent." : isOver
 }
 
@@ -291,6 +296,7 @@ const tooEarly = (row: Row, { horizon, now }: Deciding): string | undefined => {
 export const resume = (row: Row, deciding: Deciding, notExecuted: boolean): Step => {
   const { account, horizon, now } = deciding
   if (row.state !== "parked") return "Only a parked payout can be resumed."
+  if (row.request === null) return `${isForgotten} Settle it.`
   if (notExecuted && row.mayHaveLeftAt !== null) {
     return tooEarly(row, deciding) ?? { ...clean, ...wantedSince(account, now), ...ofNoRun }
   }
@@ -308,6 +314,13 @@ export const settle = (row: Row, as: "settled" | "failed"): Step => {
   return row.mayHaveLeftAt === null
     ? "No request of it is in doubt. If you know that it was paid, park it and then settle it."
     : "A request of it may be under way. Wait for its answer, or park it and then settle it."
+}
+
+/** Deletes what is a person's: its record stays. `undefined`: it is deleted already. */
+export const forget = (row: Row): Step | undefined => {
+  if (row.state === "parked") return "It waits for a person: settle it when you know how it ended, and then forget it."
+  if (isOpen(row)) return "It may still be sent. Park it, settle it when you know how it ended, and then forget it."
+  return row.requestCheck === "" ? undefined : { request: null, payee: null, requestCheck: "" }
 }
 
 const isWaitsFor = Schema.is(WaitsFor)

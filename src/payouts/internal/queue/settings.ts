@@ -29,7 +29,8 @@ export const settingsOf = (options: PayoutQueueOptions) =>
     dailyCap: Check.ifGiven(options.dailyCap, (value) => Check.count("dailyCap", value)),
     fourEyesAbove: Check.ifGiven(options.fourEyesAbove, (value) => Check.count("fourEyesAbove", value)),
     alike: Check.ifGiven(options.alike, ({ within }) => millis("alike.within", within)),
-    forgetData: millis("forget.data", options.forget?.data ?? "90 days")
+    forgetData: millis("forget.data", options.forget?.data ?? "90 days"),
+    forgetRecord: Check.ifGiven(options.forget?.record, (record) => millis("forget.record", record))
   })
 
 export type Settings = Effect.Success<ReturnType<typeof settingsOf>>

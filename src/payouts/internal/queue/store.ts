@@ -24,7 +24,7 @@ import type { PayoutState } from "../../PayoutStatus.ts"
 import { makeAccountStore } from "./accountStore.ts"
 import { Count, Row, runOver } from "./row.ts"
 import type { Settings } from "./settings.ts"
-import { ended as endedStates, open as openStates } from "./tables.ts"
+import { ended as endedStates, open as openStates, recorded as recordedPayouts } from "./tables.ts"
 
 const table = "effect_pix_payouts"
 const historyTable = "effect_pix_payout_history"
@@ -45,6 +45,27 @@ export const accountKey = "account"
 /** The column of a field. */
 const columnOf = (field: string) => Str.camelToSnake(field)
 
+/** What a payout has after its record was deleted, but for its account, key, state and times. */
+const withoutRecord = {
+  ...Struct.omit(
+    Row.make({
+      account: "",
+      idempotencyKey: "",
+      reference: "",
+      amount: 0,
+      requestCheck: "",
+      submittedAt: 0,
+      updatedAt: 0
+    }),
+    ["account", "idempotencyKey", "state", "submittedAt", "updatedAt", "version"]
+  ),
+  amount: null
+}
+
+/** Repeats a statement that changes at most 1,000 rows, until it finds fewer. */
+const inBatches = (batch: Effect.Effect<ReadonlyArray<unknown>, SqlError>) =>
+  Effect.asVoid(Effect.repeat(batch, { while: ({ length }) => length === 1000 }))
+
 export type Store = ReturnType<typeof makeStore>
 
 export const makeStore = (database: Database, { account, lease }: Pick<Settings, "account" | "lease">) => {
@@ -62,8 +83,12 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
   const open = sql.literal(openStates)
   const ended = sql.literal(endedStates)
   const ofRun = (run: string) => sql`${ofAccount} AND run_by = ${run} AND ${open}`
-  const select = (rest: ReturnType<typeof sql.literal>) =>
-    Effect.flatMap(sql`SELECT ${all} FROM ${payouts} ${rest}`, (rows) => Effect.orDie(decodeRows(rows)))
+  /** The record of a payout is there until `forget.record`. */
+  const hasRecord = sql.literal(recordedPayouts)
+  const select = (where: Fragment) =>
+    Effect.flatMap(sql`SELECT ${all} FROM ${payouts} WHERE ${hasRecord} AND ${where}`, (rows) =>
+      Effect.orDie(decodeRows(rows))
+    )
   /** The rows whose keys a SELECT finds, by the primary key. */
   const hasKeyOf = (keys: Fragment) => sql`${ofAccount} AND ${isOneOf(database, "idempotency_key", keys)}`
   /** Many values in one parameter, so that one prepared statement serves any number of them. */
@@ -104,6 +129,12 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
   // Found by its place, a row costs one page. By its key, PostgreSQL may read the account's whole index for it, as long as it has
   // no statistics of the accounts.
   const place = dialect === "pg" ? "ctid" : "rowid"
+  /** Changes at most 1,000 of the payouts that ended, and returns their keys. */
+  const changeOld = (changes: Fragment, where: Fragment) => {
+    const old = sql`SELECT ${sql(place)} FROM ${payouts} WHERE ${ofAccount} AND ${ended} AND ${where} LIMIT 1000 ${locked(database)}`
+    return sql<{ readonly key: string }>`UPDATE ${payouts} SET ${changes}, version = version + 1
+      WHERE ${isOneOf(database, place, old)} RETURNING idempotency_key AS "key"`
+  }
   const due = makeDue(database, {
     table,
     key: "idempotency_key",
@@ -163,7 +194,16 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
         ([inserted]) => inserted && { needsApproval: Boolean(inserted["needsApproval"]) }
       )
     },
-    get: (key: string) => Effect.map(select(sql`WHERE ${ofAccount} AND idempotency_key = ${key}`), ([row]) => row),
+    get: (key: string) => Effect.map(select(sql`${ofAccount} AND idempotency_key = ${key}`), ([row]) => row),
+    /** The state of a payout whose record was deleted. */
+    endedState: (key: string) =>
+      Effect.map(
+        sql<{ readonly state: PayoutState }>`SELECT state AS "state" FROM ${payouts}
+          WHERE ${ofAccount} AND idempotency_key = ${key} AND amount IS NULL`,
+        ([row]) => row?.state
+      ),
+    /** Writes an entry of something that changes no row. */
+    insertEntry,
     /**
      * Whether the row was changed, with its entry of the history: another process may have changed it first. `only` is one
      * more condition. With `dueIn`, in milliseconds, nobody has taken it then, and it is due after that time.
@@ -196,7 +236,7 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
     /** The oldest first. */
     list: (state: PayoutState | undefined, after: Place, limit: number) => {
       const inState = state === undefined ? nothing : sql`state = ${state} AND`
-      return select(sql`WHERE ${ofAccount} AND ${inState} (submitted_at, idempotency_key) > (${after.at}, ${after.key})
+      return select(sql`${ofAccount} AND ${inState} (submitted_at, idempotency_key) > (${after.at}, ${after.key})
         ORDER BY submitted_at, idempotency_key LIMIT ${limit}`)
     },
     /** The given keys whose rows are open. */
@@ -207,10 +247,10 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
         (rows) => rows.map(({ key }) => key)
       ),
     /** The rows of these keys. */
-    find: (keys: ReadonlyArray<string>) => select(sql`WHERE ${hasKeyOf(unpacked(JSON.stringify(keys)))}`),
+    find: (keys: ReadonlyArray<string>) => select(hasKeyOf(unpacked(JSON.stringify(keys)))),
     /** The rows of an amount that were submitted since a time, and that were or may be paid. */
     ofAmount: (amount: number, since: number) =>
-      select(sql`WHERE ${ofAccount} AND amount = ${amount} AND submitted_at >= ${since}
+      select(sql`${ofAccount} AND amount = ${amount} AND submitted_at >= ${since}
         AND state NOT IN ('failed', 'refused') ORDER BY submitted_at, idempotency_key`),
     /** No other transaction judges the payouts of this amount until the caller's transaction ends. */
     lockAmount: (amount: number): Effect.Effect<void, SqlError> =>
@@ -259,17 +299,32 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
     counts: Effect.flatMap(
       sql`SELECT state AS "state", COALESCE(waits_for, parked_because) AS "cause", COUNT(*) AS "count", MIN(submitted_at) AS "oldest",
           SUM(amount) AS "amount" FROM ${payouts}
-        WHERE ${ofAccount} AND state IN ('accepted', 'unknown', 'parked') GROUP BY state, COALESCE(waits_for, parked_because)`,
+        WHERE ${ofAccount} AND ${hasRecord} AND state IN ('accepted', 'unknown', 'parked') GROUP BY state, COALESCE(waits_for, parked_because)`,
       (rows) => Effect.orDie(decodeCounts(rows))
     ),
     /** Deletes the requests of payouts that ended before a time. */
-    forget: (before: number) => {
-      const old = sql`SELECT ${sql(place)} FROM ${payouts}
-        WHERE ${ofAccount} AND ${ended} AND request IS NOT NULL AND updated_at < ${before}
-        ORDER BY updated_at LIMIT 1000 ${locked(database)}`
-      const some = sql`UPDATE ${payouts} SET request = NULL, payee = NULL WHERE ${isOneOf(database, place, old)} RETURNING version`
-      return Effect.asVoid(Effect.repeat(some, { while: ({ length }) => length === 1000 }))
-    },
+    forget: (before: number) =>
+      inBatches(
+        changeOld(
+          sql`request = NULL, payee = NULL`,
+          sql`request IS NOT NULL AND updated_at < ${before} ORDER BY updated_at`
+        )
+      ),
+    /** Deletes the records of payouts that ended before a time: their account, key and state stay. */
+    forgetRecord: (before: number) =>
+      inBatches(
+        transaction(
+          Effect.tap(
+            changeOld(
+              sql`${sql.update(Record.mapKeys(withoutRecord, columnOf))}`,
+              // The index of the list has no payout whose record was deleted.
+              sql`${hasRecord} AND submitted_at < ${before} AND updated_at < ${before} ORDER BY submitted_at`
+            ),
+            (rows) => sql`DELETE FROM ${histories}
+              WHERE ${hasKeyOf(unpacked(JSON.stringify(rows.map(({ key }) => key))))}`
+          )
+        )
+      ),
     /** Changes the row of the account, with its entry of the history; false where it is so already. */
     changeAccount: (change: Effect.Effect<boolean, SqlError>, entry: string) =>
       transaction(

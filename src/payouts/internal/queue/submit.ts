@@ -8,11 +8,12 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { SqlError } from "effect/sql/SqlError"
+import { invalidWithdrawal } from "../../../contract/WithdrawalCheck.ts"
 import { Centavos } from "../../../pix/Money.ts"
 import { DatabaseError } from "../../../durable/Database.ts"
 import { log } from "../../../internal/spans.ts"
 import { LooksAlike, type PayoutItem, PayoutsNotAccepted, ReferenceConflict } from "../../Payout.ts"
-import type { Seal } from "../../PayoutQueueOptions.ts"
+import type { Seal } from "../../Seal.ts"
 import { type Judged, makeFindAlike } from "./alike.ts"
 import type { Core } from "./core.ts"
 import { isSameRequest, nameOf, type Submission, submission } from "./request.ts"
@@ -85,7 +86,8 @@ export const makeAccept = (core: Core, settings: Settings, seal: Seal) => {
     const stored = isComparable ? yield* seal.open(row.request, row.reference) : undefined
     return (
       (stored === undefined ? undefined : isSameRequest(stored, wanted.text)) ??
-      row.requestCheck === wanted.requestCheck
+      // Nothing is left to compare of one that a person has forgotten.
+      ["", wanted.requestCheck].includes(row.requestCheck)
     )
   })
 
@@ -105,6 +107,11 @@ export const makeAccept = (core: Core, settings: Settings, seal: Seal) => {
     const inserted = yield* core.insert(row, sum)
     if (inserted !== undefined) return Result.succeed({ row: inserted, isNew: true })
     const earlier = yield* store.get(row.idempotencyKey)
+    const ended = earlier === undefined ? yield* store.endedState(row.idempotencyKey) : undefined
+    if (ended !== undefined) {
+      const problem = `is that of an earlier payout (${ended}), whose record was deleted: a reference is never new again`
+      return Result.fail(invalidWithdrawal([{ path: "reference", problem }]))
+    }
     if (earlier === undefined) {
       // The row was committed after this transaction had begun, so this transaction does not see it.
       return yield* new DatabaseError({ operation: "submit", reason: "SerializationError", isRetryable: true })

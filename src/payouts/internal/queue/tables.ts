@@ -3,7 +3,7 @@
  *
  * - `effect_pix_payouts`: a row for each account and reference.
  * - `effect_pix_payout_history`: an entry for each change of a payout, in the order in which they were written; and under the
- *   key `account` one for each change of the account itself. Nothing of it is updated.
+ *   key `account` one for each change of the account itself. Nothing of it is updated, and only `forget.record` deletes of it.
  * - `effect_pix_payout_accounts`: a row for each account, which all its workers share.
  * - `effect_pix_payout_days`: the sum of an account and a day, for the cap of a day.
  *
@@ -19,6 +19,9 @@ export const open = "state IN ('accepted', 'unknown')"
 
 /** The states in which nobody has anything to do, as SQL. */
 export const ended = "state IN ('posted', 'settled', 'failed', 'refused')"
+
+/** The payouts whose record was not deleted, as SQL. */
+export const recorded = "amount IS NOT NULL"
 
 /** The last time that a `Date` has, in milliseconds: a row with a later one, as in nanoseconds, could not be read. */
 const lastTime = 8_640_000_000_000_000
@@ -71,8 +74,8 @@ const create = (types: Types) => [
   PRIMARY KEY (account, idempotency_key),
   CHECK (amount IS NOT NULL OR ${ended})
 )`,
-  "CREATE INDEX effect_pix_payouts_submitted ON effect_pix_payouts (account, submitted_at, idempotency_key)",
-  "CREATE INDEX effect_pix_payouts_state ON effect_pix_payouts (account, state, submitted_at, idempotency_key)",
+  `CREATE INDEX effect_pix_payouts_submitted ON effect_pix_payouts (account, submitted_at, idempotency_key) WHERE ${recorded}`,
+  `CREATE INDEX effect_pix_payouts_state ON effect_pix_payouts (account, state, submitted_at, idempotency_key) WHERE ${recorded}`,
   `CREATE INDEX effect_pix_payouts_open ON effect_pix_payouts (account, due_at) WHERE ${open}`,
   "CREATE INDEX effect_pix_payouts_amount ON effect_pix_payouts (account, amount, submitted_at)",
   `CREATE INDEX effect_pix_payouts_run ON effect_pix_payouts (account, run_by) WHERE run_by IS NOT NULL AND ${open}`,

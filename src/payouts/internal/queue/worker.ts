@@ -15,7 +15,7 @@ import type { DueRow } from "../../../durable/Due.ts"
 import { delayInterrupt, orTryAgain, repeatedly, TryAgain } from "../../../durable/Work.ts"
 import { workRows } from "../../../durable/WorkRows.ts"
 import type { ParkedBecause } from "../../PayoutStatus.ts"
-import type { Seal } from "../../PayoutQueueOptions.ts"
+import type { Seal } from "../../Seal.ts"
 import { namesOf } from "../machine.ts"
 import { type Core, linksOf } from "./core.ts"
 import { makeGate } from "./gate.ts"
@@ -92,11 +92,14 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
 
   const { concurrency, lease, poll } = settings
   const { due, followWrites } = store
-  /** Deletes the data of payouts that ended long ago. */
-  const forget = repeatedly(
-    "Forgetting payouts",
-    "1 hour",
-    Effect.flatMap(Clock.currentTimeMillis, (now) => store.forget(now - settings.forgetData))
+  const { forgetData, forgetRecord } = settings
+  /** Deletes the data of payouts that ended long ago, and their records. */
+  const forgetOld = Effect.flatMap(Clock.currentTimeMillis, (now) =>
+    Effect.andThen(
+      store.forget(now - forgetData),
+      forgetRecord === undefined ? Effect.void : store.forgetRecord(now - forgetRecord)
+    )
   )
+  const forget = repeatedly("Forgetting payouts", "1 hour", forgetOld)
   return { run: workRows({ name, due, concurrency, lease, poll, isDue: core.isDue, followWrites, handle }), forget }
 })

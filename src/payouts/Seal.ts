@@ -1,0 +1,140 @@
+/**
+ * How the personal data of payouts is sealed before it is stored: the request, and the payee of its record.
+ *
+ * `Seal.aesGcm` seals with AES-256-GCM on the platform's own crypto, under a key of yours:
+ *
+ * ```ts
+ * import { Effect, Layer, Redacted } from "effect"
+ * import { Money, PixKey } from "effect-pix"
+ * import { NodeSqlite } from "effect-pix/node"
+ * import { PayoutQueue, Seal } from "effect-pix/payouts"
+ * import { SqlClient } from "effect/sql"
+ *
+ * // Yours comes from a secret store: openssl rand -base64 32
+ * const key = Redacted.make("MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=")
+ *
+ * const program = Effect.gen(function* () {
+ *   const queue = yield* PayoutQueue
+ *   const sql = yield* SqlClient.SqlClient
+ *   yield* queue.submit({ reference: "invoice-42", amount: Money.centavos(2500), pixKey: PixKey.email("maria@example.com") })
+ *   const [row] = yield* sql<{ request: string }>`SELECT request FROM effect_pix_payouts`
+ *   return row?.request.slice(0, 12)
+ * })
+ *
+ * const queue = PayoutQueue.layerClient({ seal: Seal.aesGcm(key) })
+ * const layer = Layer.provideMerge(queue, NodeSqlite.layer({ filename: ":memory:" }))
+ * const stored = await Effect.runPromise(Effect.provide(program, layer)) // => "v1.3eb1bd43."
+ * ```
+ */
+declare module "./Seal.ts" {}
+
+import { sha256 } from "@noble/hashes/sha2.js"
+import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js"
+import * as Aead from "effect/crypto/Aead"
+import * as SecureRandom from "effect/crypto/SecureRandom"
+import * as Effect from "effect/Effect"
+import * as Base64Url from "effect/encoding/Base64Url"
+import * as Hex from "effect/encoding/Hex"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
+import type { ConfigurationError } from "../contract/ConfigurationError.ts"
+import * as Settings from "../contract/Settings.ts"
+
+/**
+ * How the stored request is sealed and opened. `reference` is that of the payout: a text that was sealed for one reference must
+ * not open for another. A failure, such as a key service that cannot be reached, is a defect: a submit dies, and a worker tries
+ * again.
+ */
+export interface Seal {
+  /** From the request as JSON to the text that is stored. */
+  readonly seal: (request: string, reference: string) => Effect.Effect<string>
+  /** From the stored text to the request as JSON. It is interrupted after 30 seconds, and tried again later. */
+  readonly open: (sealed: string, reference: string) => Effect.Effect<string>
+}
+
+/** The bytes of a key, as base64 in either alphabet, or as hexadecimal digits. */
+const bytesOf = (text: string) =>
+  Option.filter(
+    Result.getSuccess(
+      /^[\da-f]{64}$/i.test(text)
+        ? Hex.decode(text)
+        : Base64Url.decode(
+            text
+              .replaceAll("+", "-")
+              .replaceAll("/", "_")
+              .replace(/={1,2}$/, "")
+          )
+    ),
+    ({ length }) => length === Aead.aes256Gcm.keyLength
+  )
+
+const nonceLength = Aead.aes256Gcm.nonceLength
+const crypto = Layer.provideMerge(Aead.layerWebCrypto, SecureRandom.layerWebCrypto)
+
+/** The defect of a text that cannot be opened. A worker's log has its name, and not its message. */
+const cannotOpen = (name: string, message: string) => Effect.die(Object.assign(new Error(message), { name }))
+
+/**
+ * A seal with AES-256-GCM on the platform's own crypto. Each text has a random nonce, and is bound to its reference: it opens
+ * under no other, and not where a byte of it was changed.
+ *
+ * `key` is 32 random bytes, as base64 or as 64 hexadecimal digits: `openssl rand -base64 32`. It is the same in every process of
+ * the account. Fails with `ConfigurationError` where a key is not so; the key is never shown.
+ *
+ * Details: the stored text is `v1.<key id>.<nonce and ciphertext>`, the last part in base64url. The id is the first 8 hexadecimal
+ * digits of the key's SHA-256. For another key, give the new one first and the earlier ones after it: all of them open, and the
+ * first seals.
+ *
+ * Gotchas:
+ * - A text of a key that is not given cannot be opened: a submit of the same reference dies, and a worker tries again until the
+ *   key is there. The defect is named `UnknownSealKey`; of a text that was changed or moved, `SealBroken`; of one that was stored
+ *   without this seal, `NotSealed`.
+ * - A key is good for 2^32 texts.
+ */
+export const aesGcm = (
+  key: Redacted.Redacted,
+  ...earlier: ReadonlyArray<Redacted.Redacted>
+): Effect.Effect<Seal, ConfigurationError> =>
+  Effect.gen(function* () {
+    const aead = yield* Aead.Aead
+    const random = yield* SecureRandom.SecureRandom
+    const keyOf = Effect.fnUntraced(function* (text: Redacted.Redacted) {
+      const bytes = yield* Effect.mapError(Effect.fromOption(bytesOf(Redacted.value(text).trim())), () =>
+        Settings.wrong("seal", "has a key that is not 32 bytes, as base64 or as 64 hexadecimal digits")
+      )
+      const id = bytesToHex(sha256(bytes)).slice(0, 8)
+      // The length was checked.
+      return { id, key: yield* Effect.orDie(Aead.key(Aead.aes256Gcm, bytes)) }
+    })
+    const first = yield* keyOf(key)
+    const keys = [first, ...(yield* Effect.forEach(earlier, keyOf))]
+    return {
+      seal: Effect.fnUntraced(function* (request, reference) {
+        const nonce = yield* random.randomBytes(nonceLength)
+        const aad = utf8ToBytes(reference)
+        const sealed = yield* Effect.orDie(aead.encrypt(first.key, utf8ToBytes(request), { nonce, aad }))
+        return `v1.${first.id}.${Base64Url.encode(Uint8Array.of(...nonce, ...sealed))}`
+      }),
+      open: Effect.fnUntraced(function* (text, reference) {
+        const [, id, encoded = ""] = /^v1\.([\da-f]{8})\.([\w-]+)$/.exec(text) ?? []
+        if (id === undefined) return yield* cannotOpen("NotSealed", "The stored text was not sealed by Seal.aesGcm.")
+        const used = keys.find((known) => known.id === id)
+        if (used === undefined) {
+          return yield* cannotOpen(
+            "UnknownSealKey",
+            `The stored text was sealed with the key ${id}, which Seal.aesGcm was not given: it has ${keys.map((known) => known.id).join(", ")}.`
+          )
+        }
+        const bytes = Result.getOrElse(Base64Url.decode(encoded), () => new Uint8Array())
+        const nonce = bytes.subarray(0, nonceLength)
+        const opened = aead.decrypt(used.key, bytes.subarray(nonceLength), { nonce, aad: utf8ToBytes(reference) })
+        return yield* Effect.matchEffect(opened, {
+          onSuccess: (request) => Effect.succeed(new TextDecoder().decode(request)),
+          onFailure: () =>
+            cannotOpen("SealBroken", "The stored text was changed, or sealed for another reference: it does not open.")
+        })
+      })
+    } satisfies Seal
+  }).pipe(Effect.provide(crypto))
