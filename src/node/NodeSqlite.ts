@@ -13,6 +13,8 @@
  *   SQLite's functions is the machine's time.
  * - A commit is on the disk (`synchronous = FULL`) before it is answered, so it survives kill -9. It survives a loss of power
  *   on a disk that does what it says; on macOS, disks may answer before.
+ * - What is deleted is overwritten with zeros (`secure_delete = ON`), but copies may be left in `-wal`, and where SQLite moved
+ *   rows. `VACUUM` and then `PRAGMA wal_checkpoint(TRUNCATE)` leave nothing of it.
  * - `node:sqlite` is loaded when the layer is built. Node 22 prints an ExperimentalWarning then.
  *
  * ```ts

@@ -101,7 +101,8 @@ export const own = (path: string): Effect.Effect<void, ConfigurationError, Scope
   }).pipe(Effect.mapError(wrong(path)))
 
 /**
- * `FULL` syncs the log at each commit. A reader may lock the file for a moment while it repairs the log of a process that
+ * `FULL` syncs the log at each commit. With `secure_delete`, what is deleted is overwritten with zeros, but for what
+ * SQLite left where it moved rows to other pages. A reader may lock the file for a moment while it repairs the log of a process that
  * was killed, so opening it waits for that. Later waits are asynchronous.
  */
 const writing = `
@@ -109,6 +110,7 @@ const writing = `
   PRAGMA journal_mode = WAL;
   PRAGMA synchronous = FULL;
   PRAGMA foreign_keys = ON;
+  PRAGMA secure_delete = ON;
   BEGIN IMMEDIATE;
   COMMIT;
   PRAGMA busy_timeout = 0;

@@ -10,7 +10,7 @@ import { eventOf, type Handlers, reportOf } from "./handlers.ts"
 import { byStatus, type Doubt, type Judge } from "./judge.ts"
 import { lookUp } from "./lookup.ts"
 import type { Reading } from "./reader.ts"
-import { checkClaim, type Claim, claimOf, nameOf, type Subject, subjectOf } from "./row.ts"
+import { checkClaim, type Claim, claimOf, nameOf, storedStatus, type Subject, subjectOf } from "./row.ts"
 import { causeType, transactionHash } from "./signals.ts"
 
 /** For how long a transaction is looked up again, in milliseconds: a sender waits for the answer. */
@@ -49,7 +49,7 @@ export const makeEdge = <M>({ bound, handlers, name, payments, wake }: EdgeOptio
         const expected = yield* handlers.handOut(eventOf(transaction, handlers.untrustedOf(claim)))
         if (expected !== undefined)
           return { finding: { reason: "OtherAmount", lastStatus, transaction, expected } } as const
-        handedOut.push(lastStatus)
+        handedOut.push(storedStatus(lastStatus))
         judge = byStatus(lastStatus)
       } else judge = found.judge
       last = judge(claim.status)

@@ -8,11 +8,12 @@ import type { Payments } from "../../client/Payments.ts"
 import { progressOfDetail } from "../../contract/Status.ts"
 import type { TransactionDetail } from "../../contract/Transaction.ts"
 import { byFailure, byStatus, type Judge } from "./judge.ts"
+import { storedStatus } from "./row.ts"
 
 /** The result of a lookup: a transaction whose status is handed out, or what the claims about it are worth. */
 export type Found = { readonly transaction: TransactionDetail } | { readonly judge: Judge }
 
-/** `handedOut`: the statuses that were handed out before. The lookup may take so many milliseconds. */
+/** `handedOut`: the statuses that were handed out before, as they are stored. The lookup may take so many milliseconds. */
 export const lookUp = Effect.fnUntraced(function* (
   payments: Pick<Payments["Service"], "getTransaction">,
   transactionId: string,
@@ -31,6 +32,6 @@ export const lookUp = Effect.fnUntraced(function* (
   if (lastStatus === "Paid" && handedOut.includes("Refunded")) {
     return { judge: () => ({ finding: { reason: "WentBack", lastStatus }, reason: "early" }) }
   }
-  const isNews = progressOfDetail(lastStatus) !== "Open" && !handedOut.includes(lastStatus)
+  const isNews = progressOfDetail(lastStatus) !== "Open" && !handedOut.includes(storedStatus(lastStatus))
   return isNews ? { transaction } : { judge: byStatus(lastStatus) }
 })

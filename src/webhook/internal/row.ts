@@ -11,6 +11,7 @@ import { sha256 } from "@noble/hashes/sha2.js"
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import { IdempotencyKey } from "../../contract/IdempotencyKey.ts"
 import { type DetailWord, detailWords } from "../../contract/Status.ts"
 import { type HandlerName, handlerNames } from "../WebhookEvent.ts"
 import type { Reading } from "./reader.ts"
@@ -47,7 +48,7 @@ const Stored = Schema.Struct({
   deliveries: Schema.Natural,
   /** What is not finished. The last one is the claim of the latest delivery. */
   claims: Schema.Array(Claim),
-  /** The statuses that were handed out, in order. */
+  /** The statuses that were handed out, in order, as `storedStatus` names them. */
   handedOut: Schema.Array(Schema.String),
   /** How often it waited, by reason. */
   tries: Schema.Struct({ early: Schema.Natural, outage: Schema.Natural, failed: Schema.Natural }),
@@ -127,14 +128,19 @@ export interface Subject extends Pick<Row, "about" | "transactionId" | "withdraw
 /** The claim of a check. A lookup finishes it without a report, whether the transaction is still open or not. */
 export const checkClaim: Claim = { status: "Awaiting", isCheck: true }
 
-/** A status in any vocabulary. A text with a digit or a sign may be a person's data, and is not stored. */
-const statusWord = /^[\p{L} _-]{1,40}$/u
+/** A status of one word, in any vocabulary. Any other text may be a person's data or name, and is not stored. */
+const statusWord = /^[\p{L}_-]{1,40}$/u
+
+/** The name by which the status of a lookup is stored: the word itself, or a digest of any other text. */
+export const storedStatus = (status: string): string => (statusWord.test(status) ? status : digest(status))
 
 /** The claim of a delivery. */
 export const claimOf = ({ hint: { status }, metadata }: Reading): Claim => ({
   status: status !== undefined && statusWord.test(status) ? status : undefined,
   metadata
 })
+
+const isKey = Schema.is(IdempotencyKey)
 
 /** What a delivery is about, and the name of its row. */
 export const subjectOf = (body: string, { hint }: Reading): Subject => {
@@ -143,7 +149,8 @@ export const subjectOf = (body: string, { hint }: Reading): Subject => {
     return { name: nameOf(transactionId), about, transactionId }
   }
   const name = `delivery:${digest(body)}`
-  return about === "Withdrawal" ? { name, about, withdrawalId, idempotencyKey } : { name, about: "Unknown" }
+  const key = isKey(idempotencyKey) ? idempotencyKey : undefined
+  return about === "Withdrawal" ? { name, about, withdrawalId, idempotencyKey: key } : { name, about: "Unknown" }
 }
 
 /** The row of a first delivery or check. */

@@ -125,7 +125,7 @@ export const makeWork = <M>(options: WorkOptions<M>) => {
       const { outcome, reported } = yield* judged(row, judge)
       const isEnded = reported.length === 0
       const step = (found: Rows.Row): Rows.Next => {
-        const next = { ...found, handedOut: [...row.handedOut, lastStatus] }
+        const next = { ...found, handedOut: [...row.handedOut, Rows.storedStatus(lastStatus)] }
         return isEnded ? Rows.settled(next, row, outcome) : { row: next }
       }
       const next = yield* store.changeTakenWithin(taken, step)
