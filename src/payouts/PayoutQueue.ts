@@ -152,8 +152,8 @@ export class PayoutQueue extends Context.Service<
     /** Sends a refused payout again under its key, or one that waits for its next attempt at once. */
     readonly retry: (reference: string, options?: StepOptions) => Steering
     /**
-     * Stops the sending of a payout until it is resumed. A request that is under way is not interrupted. What was parked for
-     * another reason is parked by an operator then.
+     * Stops the sending of a payout until it is resumed, and takes its approval back. A request that is under way is not
+     * interrupted. What was parked for another reason is parked by an operator then.
      */
     readonly park: (reference: string, options?: StepOptions) => Steering
     /**

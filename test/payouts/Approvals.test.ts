@@ -189,6 +189,15 @@ const ways: Readonly<Record<string, Way>> = {
     assert.strictEqual((yield* queue.resume("a", { by: "bia" })).state, "parked")
     assert.strictEqual(yield* shownOf("a"), "parked NeedsApproval Approve")
   }),
+  "a payout whose approval a person took back by parking it": Effect.gen(function* () {
+    const queue = yield* PayoutQueue
+    yield* queue.setPaused(true)
+    yield* queue.submit(item("a", 5001))
+    assert.strictEqual((yield* queue.resume("a", { by: "bia" })).state, "accepted")
+    yield* queue.park("a", { by: "bia", note: "not this one" })
+    yield* resumedByAna("a")
+    yield* queue.setPaused(false)
+  }),
   "a payout of any amount that was not executed, as one person says": Effect.gen(function* () {
     const queue = yield* PayoutQueue
     for (const [reference, amount] of [

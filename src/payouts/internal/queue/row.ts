@@ -277,9 +277,9 @@ export const retry = (row: Row, { account, now }: Deciding): Step => {
 }
 
 export const parkByOperator = (row: Row): Step => {
-  // A person takes it over from whatever parked it, so that nobody resumes it for that other reason.
-  if (row.state === "parked") return park("Operator")
-  return isOpen(row) || row.state === "refused" ? park("Operator") : isOver
+  // A person takes it over from whatever parked it, so that nobody resumes it for that other reason, and takes an approval back.
+  const parked = { ...park("Operator"), approvedBy: null, approvedAt: null }
+  return row.state === "parked" || isOpen(row) || row.state === "refused" ? parked : isOver
 }
 
 /** Why nobody can know yet that no request of a payout was executed. */
