@@ -1,5 +1,7 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
+import { Payments } from "effect-pix"
+import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { Sandbox } from "effect-pix/sandbox"
 import { charge, lookups } from "../support/charges.ts"
@@ -77,6 +79,57 @@ describe("a hint about a withdrawal", () => {
       const [first, second, third] = reports.map(({ id }) => id)
       assert.strictEqual(first, second)
       assert.notStrictEqual(second, third)
+    })
+  )
+})
+
+describe("what a delivery says of a person", () => {
+  testWebhook(
+    "is stored nowhere: a status of several words, and a key that is none",
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { deadLetters, idle, post } = yield* recording({ onUnconfirmed: () => Effect.fail("never") })
+      const body = { withdrawalId: 9, idempotencyKey: "Zulmira Quixada", status: "ZULMIRA DA CONCEICAO" }
+      yield* post({ ...body, status: "Completed", idempotencyKey: "wd_1" })
+      yield* post(body)
+      yield* exhaust("failed", 2, TestClock.adjust("10 millis"))
+      yield* TestClock.adjust("1 second")
+      yield* idle
+      assert.notMatch(JSON.stringify(yield* sql`SELECT * FROM effect_pix_webhooks`), /zulmira/i)
+      assert.deepStrictEqual(
+        (yield* deadLetters).map(({ claimed, idempotencyKey }) => [claimed, idempotencyKey]).toSorted(),
+        [
+          [[undefined], undefined],
+          [["Completed"], "wd_1"]
+        ]
+      )
+    })
+  )
+
+  testWebhook(
+    "a lookup's status of several words is handed out once, and stored as a digest",
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const payments = yield* Payments
+      const shown = "DEVOLVIDO PARA ZULMIRA"
+      const { id } = yield* charge
+      const { events, idle, post } = yield* recording().pipe(
+        Effect.provideService(Payments, {
+          ...payments,
+          getTransaction: (wanted) =>
+            Effect.map(payments.getTransaction(wanted), (detail) => ({ ...detail, enStatusTransaction: shown }))
+        })
+      )
+      for (const status of ["Awaiting", "Canceled"]) {
+        yield* post({ transactionId: id, status })
+        yield* TestClock.adjust("2 minutes")
+        yield* idle
+      }
+      assert.deepStrictEqual(
+        events.map(({ transaction }) => transaction.enStatusTransaction),
+        [shown]
+      )
+      assert.notMatch(JSON.stringify(yield* sql`SELECT * FROM effect_pix_webhooks`), /zulmira/i)
     })
   )
 })
