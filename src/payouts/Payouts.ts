@@ -48,6 +48,7 @@ import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { invalidWithdrawal } from "../contract/WithdrawalCheck.ts"
@@ -58,9 +59,9 @@ import { inSpan } from "../internal/spans.ts"
 import { Centavos } from "../pix/Money.ts"
 import { nameOf } from "./internal/queue/request.ts"
 import { type Row, statusOf } from "./internal/queue/row.ts"
-import type { Run } from "./internal/queue/submit.ts"
-import { type AtWork, sheetOf } from "./internal/sheet.ts"
-import type { PayoutItem, PayoutsNotAccepted } from "./Payout.ts"
+import { allOrNone, type Run } from "./internal/queue/submit.ts"
+import { type AtWork, type Sheet, sheetOf } from "./internal/sheet.ts"
+import { type PayoutItem, type PayoutsNotAccepted, PayoutsNotConfirmed } from "./Payout.ts"
 import { PayoutQueue } from "./PayoutQueue.ts"
 import { PayoutStatus } from "./PayoutStatus.ts"
 
@@ -73,6 +74,12 @@ export interface RunOptions {
    * `true`: all. Default: none, and a run with such a line is not accepted.
    */
   readonly allowAlike?: true | ReadonlyArray<string> | undefined
+  /**
+   * Gets what the run would do, before anything is accepted, and returns whether it may: `false` ends the run with
+   * `PayoutsNotConfirmed`. On a restored or copied file the plan has less in `stored` than was sent. A sheet with wrong lines is
+   * not asked about. Default: nobody is asked, and a line is logged with the count, the sum, and how many are stored already.
+   */
+  readonly confirm?: ((plan: PayoutPlan) => Effect.Effect<boolean>) | undefined
 }
 
 /** What became of the lines of a sheet, each list in the order of the sheet. Amounts are in centavos. It can be stored. */
@@ -101,24 +108,25 @@ export interface PayoutPlan {
   readonly stored: ReadonlyArray<PayoutStatus>
 }
 
-type Failure = InvalidRequest | PayoutsNotAccepted | ForeignTransaction | DatabaseError
+type Failure = InvalidRequest | PayoutsNotAccepted | PayoutsNotConfirmed | ForeignTransaction | DatabaseError
 
 const invalid = (path: string, problem: string) => Effect.fail(invalidWithdrawal([{ path, problem }]))
 
 const isReferences = Schema.is(Schema.Array(Schema.String))
 
 /** Checks the options, which a caller without types may have given, and names the run. */
-const settingsOf = Effect.fnUntraced(function* ({ allowAlike = [], waitFor = "5 minutes" }: RunOptions) {
+const settingsOf = Effect.fnUntraced(function* ({ allowAlike = [], confirm, waitFor = "5 minutes" }: RunOptions) {
   const wait = millisOf(waitFor)
   if (wait === undefined) return yield* invalid("waitFor", "must be a duration")
   if (allowAlike !== true && !isReferences(allowAlike))
     return yield* invalid("allowAlike", "must be true or a list of references")
+  if (confirm !== undefined && !Predicate.isFunction(confirm)) return yield* invalid("confirm", "must be a function")
   const allowed = new Set(allowAlike === true ? [] : allowAlike)
   const run: Run = {
     id: SecureRandom.uuidV4Unsafe(),
     isAllowed: (reference) => allowAlike === true || allowed.has(reference)
   }
-  return { run, wait }
+  return { confirm, run, wait }
 })
 
 const findSheet = Effect.flatMap(PayoutQueue, (queue) => {
@@ -159,11 +167,35 @@ const nextOf = Effect.fnUntraced(function* (sheet: AtWork, keys: ReadonlyArray<s
   return rows
 })
 
+/** What a run would do. */
+const planOf = Effect.fnUntraced(function* (sheet: Sheet, lines: ReadonlyArray<PayoutItem>, run: Run) {
+  const { earlier, wrong } = yield* sheet.plan(lines, run)
+  // The same line twice is one payout.
+  const named = lines.map((line) => nameOf(line))
+  const amounts = new Map(named.map(({ amount = 0, reference }, index) => [reference || index, amount]))
+  const total = [...amounts.values()].reduce((sum, amount) => sum + amount, 0)
+  if (!Number.isSafeInteger(total)) return yield* invalid("amount", "is too large a sum")
+  const found: PayoutPlan = {
+    count: lines.length,
+    sum: Centavos.make(total),
+    wrong: Arr.isReadonlyArrayNonEmpty(wrong) ? wrong : [],
+    stored: earlier
+  }
+  return found
+})
+
 /** Begins a run. Its statuses are those of the lines as they end, and at the end of those that are still open. */
 const begin = Effect.fnUntraced(function* (items: Iterable<PayoutItem>, options: RunOptions) {
-  const { run, wait } = yield* settingsOf(options)
+  const { confirm, run, wait } = yield* settingsOf(options)
   const sheet = yield* findSheet
-  const atWork = yield* sheet.begin([...items], run)
+  const lines = [...items]
+  const ask = Effect.fnUntraced(function* (decide: (plan: PayoutPlan) => Effect.Effect<boolean>) {
+    const { count, sum, wrong, ...rest } = yield* planOf(sheet, lines, run)
+    yield* allOrNone({ rows: undefined, wrong })
+    const isConfirmed = yield* decide({ count, sum, wrong, ...rest })
+    if (!isConfirmed) return yield* new PayoutsNotConfirmed({ outcome: "NotSent", count, sum })
+  })
+  const atWork = yield* sheet.begin(lines, run, confirm && ask(confirm))
   const statuses = Stream.paginate(atWork.keys, (keys) =>
     Effect.map(nextOf(atWork, keys, wait), (rows) => {
       const known = new Set(rows.map((row) => row.idempotencyKey))
@@ -192,7 +224,7 @@ export const stream = (
  * A line that was refused is not sent again by a second run: `queue.retry` sends it, when its cause is gone.
  *
  * It fails with `PayoutsNotAccepted`, which names each wrong line and each that looks like another payout: nothing was sent then;
- * with `InvalidRequest` where an option is wrong or it is called in a transaction, with `ForeignTransaction` and with
+ * with `PayoutsNotConfirmed` where `confirm` returns false, with `InvalidRequest` where an option is wrong or it is called in a transaction, with `ForeignTransaction` and with
  * `DatabaseError`.
  */
 export const run = (
@@ -229,18 +261,5 @@ export const plan = (
 ): Effect.Effect<PayoutPlan, InvalidRequest | ForeignTransaction | DatabaseError, PayoutQueue> =>
   Effect.gen(function* () {
     const { run } = yield* settingsOf(options)
-    const sheet = yield* findSheet
-    const lines = [...items]
-    const { earlier, wrong } = yield* sheet.plan(lines, run)
-    // The same line twice is one payout.
-    const named = lines.map((line) => nameOf(line))
-    const amounts = new Map(named.map(({ amount = 0, reference }, index) => [reference || index, amount]))
-    const total = [...amounts.values()].reduce((sum, amount) => sum + amount, 0)
-    if (!Number.isSafeInteger(total)) return yield* invalid("amount", "is too large a sum")
-    return {
-      count: lines.length,
-      sum: Centavos.make(total),
-      wrong: Arr.isReadonlyArrayNonEmpty(wrong) ? wrong : [],
-      stored: earlier
-    }
+    return yield* planOf(yield* findSheet, [...items], run)
   })

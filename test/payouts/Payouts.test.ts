@@ -216,6 +216,57 @@ describe("a sheet", () => {
     }).pipe(Effect.provide(queueOver(bank)))
   })
 
+  it.effect("is shown as its plan to confirm, and without a yes nothing is accepted", () => {
+    const bank = bankOf()
+    return Effect.gen(function* () {
+      yield* run(sheet("a"))
+      const shownPlans: Array<unknown> = []
+      const answer = (isConfirmed: boolean) => ({
+        confirm: ({ count, stored, sum }: Payouts.PayoutPlan) =>
+          Effect.sync(() => {
+            shownPlans.push([count, sum, stored.map(({ reference }) => reference)])
+            return isConfirmed
+          })
+      })
+      const items = sheet("a", "b", "c")
+      const error = yield* Effect.flip(Payouts.run(items, answer(false)))
+      assert.strictEqual(error._tag, "PayoutsNotConfirmed")
+      assert.include(error.message, "3 line(s) (R$ 30,00) was not confirmed")
+      assert.strictEqual(yield* becauseOf("b"), "absent")
+      const sql = yield* SqlClient.SqlClient
+      const refused = [
+        sql.withTransaction(Payouts.run(items, answer(true))),
+        Payouts.run([...items, line("d", 1)], answer(true))
+      ]
+      const errors = yield* Effect.forEach(refused, (one) => Effect.flip(one))
+      assert.deepStrictEqual(
+        errors.map(({ _tag }) => _tag),
+        ["InvalidRequest", "PayoutsNotAccepted"]
+      )
+      assert.lengthOf(bank.received, 1)
+      // Nobody is asked in a transaction, nor about a sheet with a wrong line.
+      assert.deepStrictEqual(shownPlans, [[3, 3000, ["a"]]])
+      yield* over(Payouts.run(items, answer(true)))
+      assert.lengthOf(bank.received, 3)
+    }).pipe(Effect.provide(queueOver(bank)))
+  })
+
+  it.effect("is logged with its sum and what is stored already, where nobody is asked", () => {
+    const lines: Array<string> = []
+    const logger = Logger.make(({ message }) => void lines.push(String(message)))
+    const logged = () => lines.filter((text) => text.startsWith("Payouts.run"))
+    return Effect.gen(function* () {
+      yield* run(sheet("a"))
+      yield* run(sheet("a", "b", "b"))
+      assert.deepStrictEqual(logged(), [
+        "Payouts.run: 1 payout(s) (R$ 10,00), of which 0 were stored already.",
+        "Payouts.run: 2 payout(s) (R$ 20,00), of which 1 were stored already."
+      ])
+      yield* over(Payouts.run(sheet("c"), { confirm: () => Effect.succeed(true) }))
+      assert.lengthOf(logged(), 2)
+    }).pipe(Effect.provide(Layer.provideMerge(queueOver(bankOf()), Logger.layer([logger]))))
+  })
+
   it.effect("is streamed, each line when it ends, and a reader that stops ends the run", () => {
     const bank = bankOf({ b: [{ status: 429, headers: { "retry-after": "20" } }] })
     return Effect.gen(function* () {

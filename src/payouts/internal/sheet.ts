@@ -10,6 +10,8 @@ import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import { invalidWithdrawal } from "../../contract/WithdrawalCheck.ts"
 import { type DatabaseError, mapDatabaseError } from "../../durable/Database.ts"
 import { repeatedly } from "../../durable/Work.ts"
+import { log } from "../../internal/spans.ts"
+import { Centavos, format } from "../../pix/Money.ts"
 import type { PayoutItem } from "../Payout.ts"
 import type { Seal } from "../Seal.ts"
 import type { PayoutStatus } from "../PayoutStatus.ts"
@@ -31,7 +33,7 @@ const inTransaction = invalidWithdrawal([
   { path: "", problem: "must not be run in a transaction: nothing is sent before that commits" }
 ])
 
-type Sheet = ReturnType<typeof makeSheet>
+export type Sheet = ReturnType<typeof makeSheet>
 
 /** A run at work on the rows of its sheet. */
 export type AtWork = Effect.Success<ReturnType<Sheet["begin"]>>
@@ -90,16 +92,33 @@ export const makeSheet = (core: Core, settings: Settings, seal: Seal) => {
       Effect.fail(new RollBack({ wrong, earlier: earlier.map((row) => Row.statusOf(row)) }))
     ).pipe(Effect.catchTag("RollBack", Effect.succeed))
 
-  const begin = Effect.fnUntraced(function* (items: ReadonlyArray<PayoutItem>, run: Run) {
+  /** Logs what nobody was asked about: a sheet that was paid on another file has nothing here. */
+  const logPlan = (rows: ReadonlyArray<Row.Row>, stored: number) => {
+    const byKey = new Map(rows.map((row) => [row.idempotencyKey, row.amount]))
+    const sum = Centavos.make([...byKey.values()].reduce((total, amount) => total + amount, 0))
+    return log(
+      "Info",
+      `Payouts.run: ${byKey.size} payout(s) (${format(sum)}), of which ${stored} were stored already.`,
+      { "payments.account": settings.account }
+    )
+  }
+
+  const begin = Effect.fnUntraced(function* <E>(
+    items: ReadonlyArray<PayoutItem>,
+    run: Run,
+    ask: Effect.Effect<void, E> | undefined
+  ) {
     yield* store.requireOwnTransaction("run")
     if (yield* store.isInTransaction) return yield* inTransaction
+    if (ask !== undefined) yield* ask
     // Where the database does not answer, the lease ends by itself.
     yield* Effect.addFinalizer(() => Effect.ignore(mapDatabaseError("run")(store.endRun(run.id))))
-    const rows = yield* acceptAll(items, run, allOrNone).pipe(
+    const { earlier, rows } = yield* acceptAll(items, run, (accepted) => Effect.as(allOrNone(accepted), accepted)).pipe(
       // Two runs have the same lines in another order: the database ends one of the transactions, and the other one goes on.
       Effect.retry({ times: 3, while: (error) => isSqlError(error) && error.reason._tag === "DeadlockError" })
     )
     const sum = sumOf(rows)
+    if (ask === undefined) yield* logPlan(rows, earlier.length)
     const renew = store.renewRun(run.id, lease)
     const renewing = yield* Effect.forkScoped(
       repeatedly("Payouts.run: renewing leases", Duration.millis(lease / 5), renew)
@@ -123,8 +142,9 @@ export const makeSheet = (core: Core, settings: Settings, seal: Seal) => {
     /** What `begin` would do. It writes nothing. */
     plan: (items: ReadonlyArray<PayoutItem>, run: Run) =>
       Effect.andThen(store.requireOwnTransaction("plan"), mapDatabaseError("plan")(plan(items, run))),
-    /** Accepts all or none. They are sent until the scope closes; then a worker parks what was not sent. */
-    begin: (items: ReadonlyArray<PayoutItem>, run: Run) => mapDatabaseError("run")(begin(items, run))
+    /** Accepts all or none, where `ask` does not fail. They are sent until the scope closes; then a worker parks what was not sent. */
+    begin: <E = never>(items: ReadonlyArray<PayoutItem>, run: Run, ask?: Effect.Effect<void, E>) =>
+      mapDatabaseError("run")(begin(items, run, ask))
   }
 }
 
