@@ -32,6 +32,7 @@ const changed = {
  * | `Marked` | its request number `request` was about to be sent |
  * | `Answered` | what the answer made of it: `Recorded` with a `withdrawalId`, `Refused` or `Unknown` with an `error` |
  * | `Contradicted` | the service recorded it after it had been settled as failed: money may have moved |
+ * | `Doubted` | the database moved, as after a failover, and may have lost the mark of a request: it is sent again under its key |
  * | `Parked` | a worker parked it, or a person where `because` is `Operator` |
  * | `Retried`, `Resumed`, `Settled` | a person's step. `notExecuted` is what the person said; `state` is that of the step |
  * | `Approved` | a second person resumed a payout above `fourEyesAbove` |
@@ -51,6 +52,7 @@ export const PayoutChange = Schema.Union([
     error: Schema.optionalKey(Schema.Union([PayoutRefusal, OutcomeUnknown, IdempotencyConflict]))
   }),
   Schema.TaggedStruct("Contradicted", { ...changed, withdrawalId: Schema.Int }),
+  Schema.TaggedStruct("Doubted", changed),
   Schema.TaggedStruct("Parked", { ...changed, because: ParkedBecause, ...Person.fields }),
   Schema.TaggedStruct("Retried", { ...changed, ...Person.fields }),
   Schema.TaggedStruct("Resumed", { ...changed, notExecuted: Schema.Boolean, ...Person.fields }),

@@ -71,6 +71,12 @@ export interface PayoutQueueOptions extends PayoutClientOptions {
    * rest waits for the next day. Default: no limit.
    */
   readonly dailyCap?: number | undefined
+  /**
+   * How long no worker may have served the account. A worker that starts after that pauses it and logs an error, since the database
+   * may be a restored backup: `setPaused(false)` goes on. A file whose queue has it is written each minute. Default 24 hours; on
+   * a SQLite file none.
+   */
+  readonly pausedAfter?: Duration.Input | undefined
   /** When the data of payouts that are posted, settled, failed or refused is deleted. Both count from the last change. */
   readonly forget?:
     | {

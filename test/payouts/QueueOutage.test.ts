@@ -15,7 +15,10 @@ describe("a worker that starts while PostgreSQL is down", () => {
     `logs that it waits, and pays as soon as PostgreSQL answers${absent === undefined ? "" : ` (${absent})`}`,
     () =>
       Effect.gen(function* () {
-        const server = yield* Effect.acquireRelease(Effect.promise(startPostgres), ({ stop }) => Effect.promise(stop))
+        const server = yield* Effect.acquireRelease(
+          Effect.promise(() => startPostgres()),
+          ({ stop }) => Effect.promise(stop)
+        )
         yield* Effect.promise(server.crash)
         const lines = yield* Queue.unbounded<string>()
         const logger = Logger.make(({ message }) => void Queue.offerUnsafe(lines, String(message)))

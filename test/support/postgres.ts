@@ -3,7 +3,7 @@
  * is the program of the machine (on the PATH, or in the folder of Debian), else the one that `debian.ts` unpacked. If
  * the tests run as root, the server gets another user id.
  */
-import { type ChildProcess, spawn, spawnSync } from "node:child_process"
+import { type ChildProcess, spawn } from "node:child_process"
 import { chownSync, cpSync, existsSync, globSync, mkdirSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { delimiter, join } from "node:path"
@@ -41,14 +41,20 @@ export const noPostgres = (): string | undefined => (binaries() === undefined ? 
 /** A running server. */
 export interface Postgres {
   readonly url: string
+  /** The folder of its data. */
+  readonly data: string
+  /** Runs a program of PostgreSQL, such as `pg_dump`, with this server as its default, and returns what it wrote. */
+  readonly run: (program: string, args: ReadonlyArray<string>, input?: string) => Promise<string>
   /** Ends the server as a power cut does. */
   readonly crash: () => Promise<void>
   readonly start: () => Promise<void>
   readonly stop: () => Promise<void>
 }
 
-/** Starts a server with an empty database. */
-export const startPostgres = async (): Promise<Postgres> => {
+/** Starts a server with an empty database, or with the data that `prepare` puts into the folder by a program of PostgreSQL. */
+export const startPostgres = async (
+  prepare?: (data: string, run: Postgres["run"]) => Promise<unknown>
+): Promise<Postgres> => {
   const has = binaries()
   if (has === undefined) throw new Error(noPostgres())
   const dir = mkdtempSync(join(tmpdir(), "effect-pix-postgres-"))
@@ -76,12 +82,23 @@ export const startPostgres = async (): Promise<Postgres> => {
     TZ: "UTC",
     ...(root === undefined ? {} : { LD_LIBRARY_PATH: libraries(root) })
   }
-  const init = spawnSync(
-    join(bin, "initdb"),
-    ["-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync"],
-    { ...userId, cwd: dir, env, encoding: "utf8" }
-  )
-  if (init.status !== 0) throw new Error(`initdb: ${init.error?.message ?? init.stderr}`)
+  // Not spawnSync: a program may wait for a transaction of this process.
+  const run: Postgres["run"] = (program, args, input = "") =>
+    new Promise((done, failed) => {
+      const path = existsSync(join(bin, program)) ? join(bin, program) : program
+      const child = spawn(path, args, { ...userId, cwd: dir, env: { ...env, PGHOST: dir, PGUSER: "postgres" } })
+      const [out, err]: [Array<string>, Array<string>] = [[], []]
+      child.stdout.on("data", (chunk) => void out.push(String(chunk)))
+      child.stderr.on("data", (chunk) => void err.push(String(chunk)))
+      child.once("error", failed)
+      child.once("close", (code) =>
+        code === 0 ? done(out.join("")) : failed(new Error(`${program}: ${err.join("")}`))
+      )
+      child.stdin.end(input)
+    })
+  const init = (into: string) =>
+    run("initdb", ["-D", into, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync"])
+  await (prepare ?? init)(data, run)
   let server: ChildProcess | undefined
   const start = () =>
     new Promise<void>((done, failed) => {
@@ -96,7 +113,7 @@ export const startPostgres = async (): Promise<Postgres> => {
       server = child
       child.stderr.on("data", (chunk) => {
         log += String(chunk)
-        if (log.includes("ready to accept connections")) done()
+        if (/ready to accept (read-only )?connections/.test(log)) done()
       })
       child.once("exit", () => failed(new Error(`postgres ended before it was ready: ${log}`)))
     })
@@ -110,6 +127,8 @@ export const startPostgres = async (): Promise<Postgres> => {
   await start()
   return {
     url: `postgres://postgres@${encodeURIComponent(dir)}/postgres`,
+    data,
+    run,
     crash: () => end("SIGKILL"),
     start,
     stop: async () => {

@@ -93,15 +93,12 @@ export const makeSheet = (core: Core, settings: Settings, seal: Seal) => {
     ).pipe(Effect.catchTag("RollBack", Effect.succeed))
 
   /** Logs what nobody was asked about: a sheet that was paid on another file has nothing here. */
-  const logPlan = (rows: ReadonlyArray<Row.Row>, stored: number) => {
-    const byKey = new Map(rows.map((row) => [row.idempotencyKey, row.amount]))
-    const sum = Centavos.make([...byKey.values()].reduce((total, amount) => total + amount, 0))
-    return log(
+  const logPlan = (count: number, sum: number, stored: number) =>
+    log(
       "Info",
-      `Payouts.run: ${byKey.size} payout(s) (${format(sum)}), of which ${stored} were stored already.`,
+      `Payouts.run: ${count} payout(s) (${format(Centavos.make(sum))}), of which ${stored} were stored already.`,
       { "payments.account": settings.account }
     )
-  }
 
   const begin = Effect.fnUntraced(function* <E>(
     items: ReadonlyArray<PayoutItem>,
@@ -117,15 +114,16 @@ export const makeSheet = (core: Core, settings: Settings, seal: Seal) => {
       // Two runs have the same lines in another order: the database ends one of the transactions, and the other one goes on.
       Effect.retry({ times: 3, while: (error) => isSqlError(error) && error.reason._tag === "DeadlockError" })
     )
+    /** The keys of the sheet, in its order, each once. */
+    const keys = [...new Set(rows.map((row) => row.idempotencyKey))]
     const sum = sumOf(rows)
-    if (ask === undefined) yield* logPlan(rows, earlier.length)
+    if (ask === undefined) yield* logPlan(keys.length, sum, earlier.length)
     const renew = store.renewRun(run.id, lease)
     const renewing = yield* Effect.forkScoped(
       repeatedly("Payouts.run: renewing leases", Duration.millis(lease / 5), renew)
     )
     return {
-      /** The keys of the sheet, in its order, each once. */
-      keys: [...new Set(rows.map((row) => row.idempotencyKey))],
+      keys,
       /** The rows of these keys that are not open. What another run has left since is taken up. */
       closed: (keys: ReadonlyArray<string>) => mapDatabaseError("run")(closed(keys, run, sum)),
       /** A latch that opens when this process changes the payout of a key, or sees that it is not open any more. */

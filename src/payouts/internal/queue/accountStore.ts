@@ -13,13 +13,14 @@ import * as Struct from "effect/Struct"
 import type { Database } from "../../../durable/Database.ts"
 import { databaseNow } from "../../../durable/Now.ts"
 import { Account, zone } from "./account.ts"
-import { Int } from "./columns.ts"
+import { Int, orNull } from "./columns.ts"
+import { makeIdentityStore } from "./identityStore.ts"
 
 const table = "effect_pix_payout_accounts"
 const daysTable = "effect_pix_payout_days"
 
-const Read = Schema.Struct({ ...Account.fields, readAt: Int })
-/** An account, and the time at which it was read, by the clock of the database. */
+const Read = Schema.Struct({ ...Account.fields, readAt: Int, session: orNull(Schema.String) })
+/** An account, and the time at which it was read, by the clock of the database, and in which session. */
 export interface ReadAccount extends Schema.Schema.Type<typeof Read> {}
 const decode = Schema.decodeUnknownEffect(Schema.Array(Read))
 
@@ -34,6 +35,7 @@ export const makeAccountStore = (database: Database, account: string) => {
   const { dialect, sql } = database
   const accounts = sql(table)
   const days = sql(daysTable)
+  const identity = makeIdentityStore(database, account)
   const all = sql.literal(
     Struct.keys(Account.fields)
       .map((field) => `${Str.camelToSnake(field)} AS "${field}"`)
@@ -50,16 +52,22 @@ export const makeAccountStore = (database: Database, account: string) => {
       : Effect.map(DateTime.now, (now) => sql`${DateTime.formatIsoDate(DateTime.setZone(now, zone))}`)
 
   return {
+    /** The identity of the database, and the heartbeat of the workers. */
+    identity,
     /** The account as it is now. Where it has no row, nobody served or paused it. */
     get: Effect.gen(function* () {
       const now = yield* databaseNow(database)
-      const rows = yield* sql`SELECT ${all}, ${now} AS "readAt" FROM ${accounts} WHERE account = ${account}`
+      const rows =
+        yield* sql`SELECT ${all}, ${now} AS "readAt", ${identity.session} AS "session" FROM ${accounts} WHERE account = ${account}`
       const [read] = yield* Effect.orDie(decode(rows))
-      return read ?? { ...Account.make({ account }), readAt: 0 }
+      return read ?? { ...Account.make({ account }), readAt: 0, session: null }
     }),
 
     /** The limit above which a payout needs a second person, as SQL. */
     limit: sql`(SELECT four_eyes_above FROM ${accounts} WHERE account = ${account})`,
+
+    insertIfAbsent,
+
     /** A worker begins. */
     serve: (at: number, horizon: number) =>
       Effect.andThen(
@@ -106,25 +114,24 @@ export const makeAccountStore = (database: Database, account: string) => {
         )
       ),
 
-    /** Sets the pause. A pause that ends is added to the sum of all, and moves `blocked_at` forward. */
-    setPaused: (paused: boolean, at: number, pause: string) => {
+    /**
+     * Sets the pause. A pause that ends is added to the sum of all, and moves `blocked_at` forward. Whoever ends it says that this
+     * database is the right one.
+     */
+    setPaused: Effect.fnUntraced(function* (paused: boolean, at: number, pause: string) {
       const now = sql`CAST(${at} AS BIGINT)`
       const later = sql.literal(dialect === "pg" ? "GREATEST" : "MAX")
       const began = sql`COALESCE(paused_at, ${now})`
-      return Effect.asVoid(
-        Effect.andThen(
-          insertIfAbsent,
-          paused
-            ? update(sql`paused = ${true}, paused_at = ${began}, pause = ${pause}`, sql`1 = 1`)
-            : update(
-                sql`paused = ${false}, paused_at = NULL, pause = ${pause},
-                  paused_millis = paused_millis + ${later}(0, ${now} - ${began}),
-                  blocked_at = blocked_at + ${later}(0, ${now} - ${later}(blocked_at, ${began}))`,
-                sql`1 = 1`
-              )
-        )
-      )
-    },
+      yield* insertIfAbsent
+      yield* paused
+        ? update(sql`paused = ${true}, paused_at = ${began}, pause = ${pause}`, sql`1 = 1`)
+        : update(
+            sql`paused = ${false}, paused_at = NULL, pause = ${pause}, beat_at = ${yield* databaseNow(database)},
+              identity = ${yield* identity.read}, paused_millis = paused_millis + ${later}(0, ${now} - ${began}),
+              blocked_at = blocked_at + ${later}(0, ${now} - ${later}(blocked_at, ${began}))`,
+            sql`1 = 1`
+          )
+    }),
 
     /** Begins the wait, of which one payout at a time is tried; false where it had begun. */
     block: (because: string, delay: number) =>
@@ -184,12 +191,13 @@ export const makeAccountStore = (database: Database, account: string) => {
      * Whether a request of a payout may be sent, as SQL for the statement that marks it, whose row is read too. The limit is that
      * of this moment, whatever the worker knows of it.
      */
-    allows: (key: string, fingerprint: string | undefined): Fragment => {
+    allows: (key: string, fingerprint: string | undefined, session: string | null): Fragment => {
       const same = fingerprint === undefined ? sql.literal("") : sql`AND fingerprint = ${fingerprint}`
       return sql`EXISTS (SELECT 1 FROM ${accounts} WHERE account = ${account} AND NOT paused
         AND (blocked_at IS NULL OR probe_key = ${key})
         AND (approved_at IS NOT NULL OR may_have_left_at IS NOT NULL
-          OR NOT needs_approval AND (four_eyes_above IS NULL OR amount <= four_eyes_above)) ${same})`
+          OR NOT needs_approval AND (four_eyes_above IS NULL OR amount <= four_eyes_above))
+        ${same} AND ${identity.inSession(session)})`
     }
   }
 }

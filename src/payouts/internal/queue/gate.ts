@@ -15,6 +15,7 @@ import type { ParkedBecause } from "../../PayoutStatus.ts"
 import { causeForAll, isAnswer } from "../machine.ts"
 import type { ReadAccount } from "./accountStore.ts"
 import { needsApproval } from "./approval.ts"
+import { makeJudged } from "./heartbeat.ts"
 import * as Row from "./row.ts"
 import type { Settings } from "./settings.ts"
 import { attributesOf } from "./signals.ts"
@@ -31,7 +32,9 @@ const probeDelay = (probes: number) => Math.min(1000 * 2 ** probes, 300_000)
 
 export type Gate = Effect.Success<ReturnType<typeof makeGate>>
 
-export const makeGate = Effect.fnUntraced(function* ({ accounts }: Store, settings: Settings) {
+export const makeGate = Effect.fnUntraced(function* (store: Store, settings: Settings) {
+  const { accounts } = store
+  const judged = makeJudged(store, settings)
   const scope = yield* Effect.scope
   const reading = Semaphore.makeUnsafe(1)
   const probing = Semaphore.makeUnsafe(1)
@@ -39,11 +42,11 @@ export const makeGate = Effect.fnUntraced(function* ({ accounts }: Store, settin
   const forget = Effect.sync(() => {
     known = undefined
   })
-  /** The account, read at most once a second. A timer ends that second, since the wall clock may go back. */
+  /** The account in a database that was judged, read at most once a second. A timer ends that second, since the wall clock may go back. */
   const current: Effect.Effect<ReadAccount, SqlError> = reading.withPermit(
     Effect.suspend(() =>
       known === undefined
-        ? Effect.tap(Effect.withTracerEnabled(accounts.get, false), (read) => {
+        ? Effect.tap(Effect.withTracerEnabled(judged, false), (read) => {
             known = read
             return Effect.forkIn(Effect.delay(forget, "1 second"), scope)
           })

@@ -21,6 +21,7 @@ import type { Seal } from "../../Seal.ts"
 import type { ParkedBecause } from "../../PayoutStatus.ts"
 import { causeForAll, inWords, mismatchOf, ofCompany, optionsOf } from "../machine.ts"
 import { type Account, zone } from "./account.ts"
+import type { ReadAccount } from "./accountStore.ts"
 import type { Core } from "./core.ts"
 import type { Gate, Permit } from "./gate.ts"
 import { makeRecord } from "./record.ts"
@@ -92,12 +93,12 @@ export const makeSend = ({
   const budget = makeBudget()
 
   /** Commits the mark; `undefined` where the cap of the day is reached. */
-  const commitMark = Effect.fnUntraced(function* (row: Row.Row, account: Account, fingerprint: string | undefined) {
+  const commitMark = Effect.fnUntraced(function* (row: Row.Row, account: ReadAccount, fingerprint: string | undefined) {
     const now = yield* Clock.currentTimeMillis
     const { deadline } = yield* PaymentsPolicy
     const { dailyCap, horizon, lease } = settings
     const underWayUntil = now + Math.min(lease + (millisOf(deadline) ?? horizon), horizon)
-    const only = yield* store.maySend(row.idempotencyKey, fingerprint)
+    const only = yield* store.maySend(row.idempotencyKey, fingerprint, account.session)
     const change = (day: string | null) =>
       Effect.filterOrFail(
         core.change(

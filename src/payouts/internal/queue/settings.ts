@@ -28,6 +28,7 @@ export const settingsOf = (options: PayoutQueueOptions) =>
     maxAmount: Check.ifGiven(options.maxAmount, (value) => Check.count("maxAmount", value)),
     dailyCap: Check.ifGiven(options.dailyCap, (value) => Check.count("dailyCap", value)),
     fourEyesAbove: Check.ifGiven(options.fourEyesAbove, (value) => Check.count("fourEyesAbove", value)),
+    pausedAfter: Check.ifGiven(options.pausedAfter, (value) => millis("pausedAfter", value)),
     alike: Check.ifGiven(options.alike, ({ within }) => millis("alike.within", within)),
     forgetData: millis("forget.data", options.forget?.data ?? "90 days"),
     forgetRecord: Check.ifGiven(options.forget?.record, (record) => millis("forget.record", record))

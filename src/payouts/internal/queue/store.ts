@@ -282,11 +282,11 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
       dialect === "pg"
         ? Effect.void
         : Effect.asVoid(sql`UPDATE ${payouts} SET run_until = 0 WHERE ${ofAccount} AND run_by IS NOT NULL AND ${open}`),
-    /** Whether a request of a payout may be sent, as SQL for the statement that marks it: its account allows it, and its run. */
-    maySend: (key: string, fingerprint: string | undefined) =>
+    /** Whether a request of a payout may be sent, as SQL for the statement that marks it: in a session that was judged, its account allows it, and its run. */
+    maySend: (key: string, fingerprint: string | undefined, session: string | null) =>
       Effect.map(
         databaseNow(database),
-        (now) => sql`${accounts.allows(key, fingerprint)}
+        (now) => sql`${accounts.allows(key, fingerprint, session)}
           AND (run_until IS NULL OR may_have_left_at IS NOT NULL OR run_until > ${now})`
       ),
     /** Whether the run of a payout is over, as SQL for the statement that changes it. */

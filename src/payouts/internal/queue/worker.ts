@@ -19,6 +19,7 @@ import type { Seal } from "../../Seal.ts"
 import { namesOf } from "../machine.ts"
 import { type Core, linksOf } from "./core.ts"
 import { makeGate } from "./gate.ts"
+import { makeBeat } from "./heartbeat.ts"
 import { payoutKey, readRequest } from "./request.ts"
 import * as Row from "./row.ts"
 import { changedMeanwhile, makeSend } from "./send.ts"
@@ -39,6 +40,7 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
   yield* serve(store, settings, payments)
   yield* store.endLeftRuns
   const gate = yield* makeGate(store, settings)
+  yield* gate.current
 
   const park = Effect.fnUntraced(function* (row: Row.Row, because: ParkedBecause) {
     // Its run may have renewed its lease since the row was read.
@@ -101,5 +103,6 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
     )
   )
   const forget = repeatedly("Forgetting payouts", "1 hour", forgetOld)
-  return { run: workRows({ name, due, concurrency, lease, poll, isDue: core.isDue, followWrites, handle }), forget }
+  const run = workRows({ name, due, concurrency, lease, poll, isDue: core.isDue, followWrites, handle })
+  return { run, forget, beat: makeBeat(store, settings, gate.current) }
 })
