@@ -21,7 +21,7 @@ const page = (path: string) => {
 /** The index of the current docs. */
 export const index = (): string => {
   const { description, name } = JSON.parse(read("package.json"))
-  const others = find("docs/**/*.{ts,sql,yml}")
+  const others = find("docs/**/*.{ts,sql,yml,json}")
   return [
     `# ${name}`,
     `> ${description}`,

@@ -1,11 +1,13 @@
 /**
- * Prometheus's own checks of the alert rules, and tests of them: which alert fires for which signals, after which time. They
- * need `promtool`: of the machine, else the one that `debian.ts` unpacked.
+ * Prometheus's own checks of the alert rules and of the dashboard's queries, and tests of them: which alert fires for which
+ * signals, after which time, and what a panel shows. They need `promtool`: of the machine, else the one that `debian.ts` unpacked.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { spawnSync } from "node:child_process"
-import { existsSync } from "node:fs"
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
 import { delimiter, join, resolve } from "node:path"
+import { sentQueries } from "./support/dashboard.ts"
 import { unpacked } from "./support/debian.ts"
 import { missing } from "./support/missing.ts"
 
@@ -27,6 +29,42 @@ const run = (...args: ReadonlyArray<string>) => {
   return stdout
 }
 
+/** Runs promtool on a file of YAML, which JSON is. */
+const runOn = (args: ReadonlyArray<string>, content: unknown) => {
+  const folder = mkdtempSync(join(tmpdir(), "effect-pix-"))
+  try {
+    const file = join(folder, "promtool.yml")
+    writeFileSync(file, JSON.stringify(content))
+    return run(...args, file)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+/** Tests what the queries of a panel show half an hour after these series began. */
+const testPanel = (
+  title: string,
+  values: Readonly<Record<string, string>>,
+  shown: Readonly<Record<string, number>>
+) => {
+  const found = sentQueries.filter((query) => query.title === title)
+  assert.isNotEmpty(found, title)
+  return runOn(["test", "rules"], {
+    evaluation_interval: "1m",
+    tests: [
+      {
+        interval: "1m",
+        input_series: Object.entries(values).map(([series, given]) => ({ series, values: given })),
+        promql_expr_test: found.map(({ expr }) => ({
+          expr,
+          eval_time: "30m",
+          exp_samples: Object.entries(shown).map(([labels, value]) => ({ labels, value }))
+        }))
+      }
+    ]
+  })
+}
+
 describe.skipIf(absent !== undefined)(
   `the alert rules in Prometheus${absent === undefined ? "" : ` (${absent})`}`,
   () => {
@@ -36,6 +74,37 @@ describe.skipIf(absent !== undefined)(
 
     it("each alert fires for its signals after its time, and for no others", () => {
       assert.include(run("test", "rules", resolve("test/alerts-test.yml")), "SUCCESS")
+    })
+
+    it("each query of the dashboard is one that Prometheus takes", () => {
+      const rules = sentQueries.map(({ expr }, index) => ({ record: `query:${index}`, expr }))
+      const checked = runOn(["check", "rules"], { groups: [{ name: "dashboard", rules }] })
+      assert.include(checked, `SUCCESS: ${rules.length} rules found`)
+    })
+
+    it("the dashboard shows the money of all accounts in reais, once for all processes of a program", () => {
+      const labels = (instance: string, account: string, state: string) =>
+        `effect_pix_payout_queue_centavos{job="shop", instance="${instance}", account="${account}", state="${state}"}`
+      const values = {
+        [labels("a", "default", "unknown")]: "123456x60",
+        [labels("b", "default", "unknown")]: "123456x60",
+        [labels("a", "padaria", "unknown")]: "44x60",
+        [labels("a", "padaria", "parked")]: "1000x60"
+      }
+      assert.include(testPanel("Money in doubt", values, { "{}": 1235 }), "SUCCESS")
+      assert.include(
+        testPanel("Money that waits, by state", values, { '{state="unknown"}': 1235, '{state="parked"}': 10 }),
+        "SUCCESS"
+      )
+    })
+
+    it("the dashboard shows the first refused payout of a process", () => {
+      const values = {
+        'effect_pix_payout_queue_changes_total{job="shop", account="default", state="posted"}': "90x60",
+        'effect_pix_payout_queue_changes_total{job="shop", account="default", state="refused"}': "_x28 1x30"
+      }
+      const shown = { '{state="posted"}': 0, '{state="refused"}': 1 }
+      assert.include(testPanel("Outcomes of payouts", values, shown), "SUCCESS")
     })
   }
 )

@@ -1,6 +1,6 @@
 /**
- * Compares the alert rules and the runbook of docs/operations with the exported signals, with the log lines in the code
- * and with the command. The signals are read from the tables of docs/observability.md, which other tests compare with a
+ * Compares the alert rules, the runbook, the page for on-call and the monitors of docs/operations with the exported signals, with
+ * the log lines in the code and with the command. The signals are read from the tables of docs/observability.md, which other tests compare with a
  * run.
  */
 import { assert, describe, it } from "@effect/vitest"
@@ -8,7 +8,10 @@ import { Effect, Schema } from "effect"
 import * as Yaml from "effect/encoding/Yaml"
 import { existsSync, globSync, readFileSync } from "node:fs"
 import { resolve } from "node:path"
+import { WaitsFor } from "../src/payouts/PayoutStatus.ts"
 import { run } from "./support/command.ts"
+import { panels } from "./support/dashboard.ts"
+import { metrics, quoted, readExpression, requireExported, series } from "./support/promql.ts"
 
 const root = resolve(import.meta.dirname, "..")
 const read = (file: string) => readFileSync(resolve(root, file), "utf8")
@@ -34,41 +37,6 @@ const sections = runbook
   .slice(1)
   .map((text) => ({ title: text.split("\n")[0] ?? "", text }))
 
-const quoted = (cell = "") => Array.from(cell.matchAll(/`([^`]+)`/g), ([, text = ""]) => text)
-const metrics = (read("docs/observability.md").split("\n## Metrics\n")[1]?.split("\n## ")[0] ?? "")
-  .split("\n")
-  .filter((line) => line.startsWith("| `"))
-  .map((line) => {
-    const [, name, , unit, attributes, says = ""] = line.split("|")
-    return { name: quoted(name)[0] ?? "", unit: quoted(unit)[0] ?? "", attributes: quoted(attributes), says }
-  })
-
-/** The series of a metric by the names that Prometheus gives them after OTLP, with their labels. */
-const series = new Map(
-  metrics.flatMap(({ attributes, name, says, unit }) => {
-    const isGauge = /^\s*a gauge/.test(says)
-    const base = name.replaceAll(".", "_") + (unit === "s" ? "_seconds" : unit === "1" && isGauge ? "_ratio" : "")
-    const labels = attributes.map((attribute) => attribute.replaceAll(".", "_"))
-    const suffixes = /^\s*a histogram/.test(says) ? ["_bucket", "_count", "_sum"] : isGauge ? [""] : ["_total"]
-    return suffixes.map((suffix) => [base + suffix, labels] as const)
-  })
-)
-
-const words = /^(absent|by|group_left|increase|last_over_time|max|offset|on|or|rate|sum|time|unless)$/
-const matchers = (inBraces = "") =>
-  Array.from(inBraces.matchAll(/(\w+)\s*(?:=~|!~|!=|=)\s*"/g), ([, label = ""]) => label)
-
-/** The metrics of an expression with the labels that it selects, and the labels of its result. */
-const readExpression = (expr: string) => {
-  const grouped = Array.from(expr.matchAll(/\b(?:by|on)\s*\(([^)]*)\)/g), ([, labels = ""]) => labels.split(/\s*,\s*/))
-  const rest = expr.replaceAll(/\b(?:by|on)\s*\([^)]*\)/g, " ").replaceAll(/\[[^\]]*\]/g, " ")
-  const used = Array.from(rest.matchAll(/\b([a-z]\w*)\s*(?:\{([^}]*)\})?/gi), ([, name = "", inBraces]) => ({
-    name,
-    labels: matchers(inBraces)
-  })).filter(({ name }) => !words.test(name))
-  return { used, grouped }
-}
-
 /** The one heading without an alert. */
 const restored = "A restored backup, or a failover to a lagging replica"
 
@@ -81,17 +49,9 @@ describe("the alert rules of docs/operations", () => {
   })
 
   it.each(alerts)("the metrics and labels of $alert are exported", ({ annotations, expr }) => {
-    const { grouped, used } = readExpression(expr)
-    const possible = new Set(["job"])
-    for (const { labels, name } of used) {
-      const exported = series.get(name)
-      assert.isDefined(exported, `${name} is no metric of the page`)
-      for (const label of labels) assert.include(exported, label, `${name} has no such label`)
-      for (const label of exported) possible.add(label)
-    }
-    for (const label of grouped.flat()) assert.isTrue(possible.has(label), `nothing in it has the label ${label}`)
+    const labels = requireExported(expr)
     for (const [, label = ""] of annotations.summary.matchAll(/\$labels\.(\w+)/g)) {
-      assert.isTrue(grouped[0]?.includes(label), `the summary names ${label}, which the expression leaves out`)
+      assert.isTrue(labels.has(label), `the summary names ${label}, which the expression leaves out`)
     }
   })
 
@@ -104,6 +64,29 @@ describe("the alert rules of docs/operations", () => {
       assert.strictEqual(anchor, alert.toLowerCase())
     }
   })
+})
+
+/** The commands that a page names, with the flags that it uses of each. */
+const commandsOf = (page: string, flagsOfSteps: Readonly<Record<string, ReadonlyArray<string>>> = {}) => {
+  const flags = new Map<string, Set<string>>()
+  for (const line of quoted(page.replaceAll(/\n\s+/g, " ")).filter((text) => text.startsWith("effect-pix "))) {
+    const command = /^effect-pix((?: [a-z][a-z-]*)+)/.exec(line)?.[1]?.trim() ?? ""
+    const [, room = ""] = /^(payouts|webhooks) (?!list|show|dead|export)/.exec(command) ?? []
+    const given = flags.get(command) ?? new Set(flagsOfSteps[room])
+    for (const [flag] of line.matchAll(/--[a-z-]+/g)) given.add(flag)
+    flags.set(command, given)
+  }
+  return flags
+}
+
+/** Fails where there is no such command, or where it has no such flag. */
+const requireCommands = Effect.fnUntraced(function* (commands: ReturnType<typeof commandsOf>) {
+  for (const [command, given] of commands) {
+    const { code, stdout } = yield* run([...command.split(" "), "--help"])
+    assert.strictEqual(code, 0, command)
+    assert.include(stdout, `effect-pix ${command} `, "it is another command's help")
+    for (const flag of given) assert.include(stdout, flag, command)
+  }
 })
 
 describe("the runbook of docs/operations", () => {
@@ -130,26 +113,80 @@ describe("the runbook of docs/operations", () => {
     for (const line of named) assert.include(code, line)
   })
 
-  it.live("the commands that it names exist, and have the flags that it uses", () =>
-    Effect.gen(function* () {
-      const named = quoted(unwrapped).filter((text) => text.startsWith("effect-pix "))
-      const flags = new Map<string, Set<string>>()
-      for (const line of named) {
-        const command = /^effect-pix((?: [a-z][a-z-]*)+)/.exec(line)?.[1]?.trim() ?? ""
-        const [, room] = /^(payouts|webhooks) (?!list|show|dead|export)/.exec(command) ?? []
-        // The runbook says so of all steps.
-        const ofSteps = room === "payouts" ? ["--by", "--note"] : room === "webhooks" ? ["--by"] : []
-        const given = flags.get(command) ?? new Set(ofSteps)
-        for (const [flag] of line.matchAll(/--[a-z-]+/g)) given.add(flag)
-        flags.set(command, given)
+  it.live("the commands that it names exist, and have the flags that it uses", () => {
+    // The runbook says so of all steps.
+    const commands = commandsOf(runbook, { payouts: ["--by", "--note"], webhooks: ["--by"] })
+    assert.isAbove(commands.size, 8)
+    return requireCommands(commands)
+  })
+})
+
+describe("the page for on-call of docs/operations", () => {
+  const page = read("docs/operations/on-call.md")
+  const questions = page.split(/^## /m).slice(1)
+
+  it("each of its three questions has one panel of the dashboard and one command", () => {
+    const titles = panels.map(({ title }) => title)
+    const lines = questions.map((text) => [
+      text.split("\n")[0],
+      ...Array.from(text.matchAll(/^- \*\*(?:Panel|Command):\*\* .*$/gm), ([line]) => line)
+    ])
+    assert.deepStrictEqual(
+      lines.map(([question]) => question),
+      ["Is money at risk?", "How much?", "What next?"]
+    )
+    for (const [question, panel = "", command = "", ...others] of lines) {
+      assert.isEmpty(others, question)
+      assert.include(titles, /^- \*\*Panel:\*\* "(.+)"$/.exec(panel)?.[1], question)
+      assert.match(command, /^- \*\*Command:\*\* `effect-pix [^`]+`$/, question)
+    }
+    for (const [, title] of page.matchAll(/"([A-Z][^"]+)"/g)) assert.include(titles, title)
+  })
+
+  it.live("the commands that it names exist, and have the flags that it uses", () => {
+    const commands = commandsOf(page)
+    assert.isAbove(commands.size, 3)
+    return requireCommands(commands)
+  })
+
+  it("its table names each cause for which a payout waits", () => {
+    for (const cause of WaitsFor.literals) assert.include(questions[2], `\`${cause}\``)
+  })
+})
+
+describe("the monitors for Datadog of docs/operations", () => {
+  const rows = read("docs/operations/datadog.md")
+    .split("\n")
+    .filter((line) => line.startsWith("| `"))
+    .map((line) => line.split("|").map((cell) => cell.trim()))
+    .map(([, monitor, queries, severity]) => ({ monitor: quoted(monitor)[0], queries: quoted(queries), severity }))
+
+  it("there is one for each alert, of its severity", () => {
+    assert.deepStrictEqual(
+      rows.map(({ monitor, severity }) => [monitor, severity]),
+      alerts.map(({ alert, labels }) => [alert, labels.severity])
+    )
+  })
+
+  it.each(rows)("the metrics and tags of $monitor are exported, and its threshold is that of the alert", (row) => {
+    const thresholdOf = (text: string) => Number(/\s> ([\d.]+)$/.exec(text.trim())?.[1])
+    const expr = alerts.find(({ alert }) => alert === row.monitor)?.expr ?? ""
+    for (const query of row.queries) {
+      if (query.includes(" > ")) assert.strictEqual(thresholdOf(query), thresholdOf(expr))
+      const used = Array.from(query.matchAll(/(?:count|max|sum):([\w.]+)\{([^}]*)\} by \{([^}]*)\}/g))
+      assert.isNotEmpty(used, query)
+      for (const [, name = "", filter = "", by = ""] of used) {
+        const exported = metrics.find((metric) => metric.name === name)
+        assert.isDefined(exported, `${name} is no metric of the page`)
+        // The series of the alert are those of the same metrics.
+        assert.include(expr, name.replaceAll(".", "_"))
+        const filtered = Array.from(filter.matchAll(/([\w.]+)(?::| (?:NOT )?IN )/g), ([, tag = ""]) => tag)
+        for (const tag of [...filtered, ...by.split(",")]) {
+          if (tag !== "service") assert.include(exported.attributes, tag, name)
+        }
+        const values = filter.replaceAll(/AND|NOT|IN/g, "")
+        assert.strictEqual(values, values.toLowerCase(), "the values of tags are in lower case")
       }
-      assert.isAbove(flags.size, 8)
-      for (const [command, given] of flags) {
-        const { code, stdout } = yield* run([...command.split(" "), "--help"])
-        assert.strictEqual(code, 0, command)
-        assert.include(stdout, `effect-pix ${command} `, "it is another command's help")
-        for (const flag of given) assert.include(stdout, flag, command)
-      }
-    })
-  )
+    }
+  })
 })

@@ -73,7 +73,7 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { poll }: Set
     if (inserted === undefined) return undefined
     const row = inserted.needsApproval ? { ...offered, ...park(parked.because) } : offered
     if (row.needsApproval) {
-      yield* store.addEntry(row.idempotencyKey, entryOf(parked, row))
+      yield* store.insertEntry(row.idempotencyKey, entryOf(parked, row))
       yield* store.afterCommit(logParked(row, parked.because))
     }
     yield* publish(row, !row.needsApproval)

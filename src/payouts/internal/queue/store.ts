@@ -224,8 +224,6 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
         ? (yield* statement).length > 0
         : yield* recorded(statement, from.idempotencyKey, entry)
     }),
-    /** Writes an entry of a key. */
-    addEntry: (key: string, entry: string) => Effect.asVoid(insertEntry(key, entry)),
     /** The entries of a key, the oldest first. */
     history: (key: string) =>
       Effect.map(

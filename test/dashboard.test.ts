@@ -1,0 +1,109 @@
+/**
+ * Compares the dashboard of docs/operations with the exported signals, and the page for on-call with the dashboard. The signals
+ * are read from the tables of docs/observability.md, which other tests compare with a run.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { globSync, readFileSync } from "node:fs"
+import { resolve } from "node:path"
+import { dashboard, dashboardText, panels, sentQueries } from "./support/dashboard.ts"
+import { readExpression, requireExported, series } from "./support/promql.ts"
+
+const root = resolve(import.meta.dirname, "..")
+const code = globSync("src/**/*.ts", { cwd: root })
+  .map((file) => readFileSync(resolve(root, file), "utf8"))
+  .join("\n")
+const variables = dashboard.templating.list
+const namesOf = (expr: string) => readExpression(expr).used.map(({ name }) => name)
+
+/** The unit of a query's values, by what it reads. Money is exported in centavos, and shown in reais. */
+const unitOf = (expr: string) => {
+  const names = namesOf(expr)
+  if (names.some((name) => name.endsWith("_centavos"))) return expr.endsWith(") / 100") ? "currencyBRL" : "centavos"
+  if (/\) \/ sum /.test(expr)) return "percentunit"
+  if (names.every((name) => /_seconds(_bucket)?$/.test(name))) return "s"
+  return expr.includes("rate(") ? "reqps" : "short"
+}
+
+describe("the dashboard of docs/operations", () => {
+  it("every metric that is exported is on a panel", () => {
+    const shown = new Set(sentQueries.flatMap(({ expr }) => namesOf(expr)))
+    const bases = new Set([...series.keys()].map((name) => name.replace(/_(bucket|count|sum)$/, "")))
+    for (const base of bases) {
+      assert.isTrue(
+        [...shown].some((name) => name.startsWith(base)),
+        base
+      )
+    }
+  })
+
+  it.each(panels)("the metrics and labels of $title are exported, and its legend has labels of its query", (panel) => {
+    for (const { expr, legendFormat } of panel.targets) {
+      const labels = requireExported(expr)
+      for (const [, label = ""] of legendFormat.matchAll(/\{\{(\w+)\}\}/g)) assert.isTrue(labels.has(label), label)
+    }
+  })
+
+  it.each(sentQueries)("the values of $title have its unit: $unit", ({ expr, unit }) => {
+    assert.strictEqual(unit, unitOf(expr))
+  })
+
+  it("the values of labels that its queries select are in the code", () => {
+    const values = sentQueries.flatMap(({ expr }) =>
+      Array.from(expr.matchAll(/(\w+)(?:=~|!~|!=|=)"([^"]+)"/g)).flatMap(([, label = "", value = ""]) =>
+        value === ".*" || value === "4.." ? [] : value.split("|").map((one) => ({ label, value: one }))
+      )
+    )
+    assert.isAbove(values.length, 5)
+    for (const { label, value } of values) assert.include(code, `"${value}"`, label)
+  })
+
+  it("a counter of a rare thing is counted from its first case, once in each step", () => {
+    const counted = panels.filter(({ targets }) => targets.some(({ expr }) => expr.includes("increase(")))
+    assert.isAbove(counted.length, 5)
+    for (const { interval, targets, title } of counted) {
+      assert.strictEqual(interval, "5m", title)
+      for (const { expr } of targets) {
+        const [, metric = ""] = /increase\((.+?)\[\$__interval\]\)/.exec(expr) ?? []
+        assert.include(expr, `((${metric} unless ${metric} offset $__interval) or increase(${metric}[$__interval]))`)
+      }
+    }
+  })
+
+  it("the gauges that every process exports are counted once for each queue", () => {
+    const gauges = sentQueries.filter(({ expr }) =>
+      namesOf(expr).some((name) => /_(waiting|centavos|delayed)/.test(name))
+    )
+    assert.isAbove(gauges.length, 5)
+    for (const { expr, title } of gauges) assert.match(expr, /\(max by \(job, (account|webhook)\b/, title)
+  })
+
+  it("Grafana can import it: it has its own variables, and places and ids that differ", () => {
+    const names = variables.map(({ name }) => name)
+    assert.deepStrictEqual(names, ["datasource", "job", "account"])
+    const used = Array.from(dashboardText.matchAll(/\$\{?([a-z]\w*)/g), ([, name = ""]) => name)
+    assert.deepStrictEqual(new Set(used), new Set(names))
+    const { panels: all } = dashboard
+    assert.strictEqual(new Set(all.map(({ id }) => id)).size, all.length)
+    assert.strictEqual(new Set(all.map(({ title }) => title)).size, all.length)
+    const cells = all.flatMap(({ gridPos: { h, w, x, y } }) => {
+      assert.isAtMost(x + w, 24)
+      return Array.from({ length: h * w }, (_, cell) => `${x + (cell % w)},${y + Math.floor(cell / w)}`)
+    })
+    assert.strictEqual(new Set(cells).size, cells.length, "two panels overlap")
+  })
+
+  it("its variables are filled from metrics that are exported", () => {
+    for (const variable of variables) {
+      if (variable.type === "datasource") continue
+      const [, selector = "", label = ""] = /^label_values\((.+), (\w+)\)$/.exec(variable.query.query) ?? []
+      const pattern = /^\{__name__=~"(.+)"\}$/.exec(selector)?.[1]
+      const names = pattern?.replace(/^(.*)\((.*)\)$/, (_, start: string, ends: string) =>
+        ends
+          .split("|")
+          .map((end) => start + end)
+          .join(" or ")
+      )
+      requireExported(`max by (${label}) (${names ?? selector})`)
+    }
+  })
+})

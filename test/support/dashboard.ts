@@ -1,0 +1,78 @@
+/** Reads docs/operations/grafana.json: its panels, with their queries. */
+import { Schema } from "effect"
+import { readFileSync } from "node:fs"
+import { resolve } from "node:path"
+
+const Datasource = Schema.Struct({
+  type: Schema.Literal("prometheus"),
+  // That of the variable: the id of a data source is another one in each Grafana.
+  uid: Schema.Literal("${datasource}")
+})
+const Position = Schema.Struct({ x: Schema.Int, y: Schema.Int, w: Schema.Int, h: Schema.Int })
+const Target = Schema.Struct({
+  refId: Schema.String,
+  datasource: Datasource,
+  expr: Schema.String,
+  legendFormat: Schema.String
+})
+const Row = Schema.Struct({
+  id: Schema.Int,
+  type: Schema.Literal("row"),
+  title: Schema.String,
+  gridPos: Position,
+  panels: Schema.Tuple([])
+})
+const Panel = Schema.Struct({
+  id: Schema.Int,
+  type: Schema.Literals(["stat", "timeseries"]),
+  title: Schema.String,
+  description: Schema.String,
+  datasource: Datasource,
+  gridPos: Position,
+  interval: Schema.optional(Schema.String),
+  fieldConfig: Schema.Struct({ defaults: Schema.Struct({ unit: Schema.String }) }),
+  targets: Schema.NonEmptyArray(Target)
+})
+const Variable = Schema.Union([
+  Schema.Struct({
+    name: Schema.String,
+    type: Schema.Literal("datasource"),
+    query: Schema.Literal("prometheus"),
+    current: Schema.Struct({})
+  }),
+  Schema.Struct({
+    name: Schema.String,
+    type: Schema.Literal("query"),
+    datasource: Datasource,
+    query: Schema.Struct({ query: Schema.String, refId: Schema.String }),
+    allValue: Schema.Literal(".*")
+  })
+])
+/** What Grafana needs to import a dashboard. `id` is that of an installation. */
+const Dashboard = Schema.Struct({
+  id: Schema.Null,
+  uid: Schema.String,
+  title: Schema.String,
+  schemaVersion: Schema.Literal(39),
+  templating: Schema.Struct({ list: Schema.Array(Variable) }),
+  panels: Schema.Array(Schema.Union([Row, Panel]))
+})
+
+/** The text of the file. */
+export const dashboardText = readFileSync(resolve(import.meta.dirname, "../../docs/operations/grafana.json"), "utf8")
+
+export const dashboard = Schema.decodeUnknownSync(Schema.fromJsonString(Dashboard))(dashboardText)
+
+/** The panels that show something, with the unit of their values. */
+export const panels = dashboard.panels.flatMap((panel) =>
+  panel.type === "row" ? [] : [{ ...panel, unit: panel.fieldConfig.defaults.unit }]
+)
+
+/** The queries of all panels as Grafana sends them where every program and account is chosen, in steps of five minutes. */
+export const sentQueries = panels.flatMap(({ targets, title, unit }) =>
+  targets.map(({ expr }) => ({
+    title,
+    unit,
+    expr: expr.replaceAll(/\$__(rate_)?interval/g, "5m").replaceAll(/\$(job|account)/g, ".*")
+  }))
+)

@@ -1,0 +1,63 @@
+/**
+ * The series that a program exports, by the names that Prometheus gives them, and what an expression reads of them. They are
+ * read from the table of docs/observability.md, which other tests compare with a run.
+ */
+import { readFileSync } from "node:fs"
+import { resolve } from "node:path"
+
+const page = readFileSync(resolve(import.meta.dirname, "../../docs/observability.md"), "utf8")
+
+/** The texts in backquotes. */
+export const quoted = (cell = "") => Array.from(cell.matchAll(/`([^`]+)`/g), ([, text = ""]) => text)
+
+/** The rows of the table of metrics. */
+export const metrics = (page.split("\n## Metrics\n")[1]?.split("\n## ")[0] ?? "")
+  .split("\n")
+  .filter((line) => line.startsWith("| `"))
+  .map((line) => {
+    const [, name, , unit, attributes, says = ""] = line.split("|")
+    return { name: quoted(name)[0] ?? "", unit: quoted(unit)[0] ?? "", attributes: quoted(attributes), says }
+  })
+
+/** The series of a metric by the names that Prometheus gives them after OTLP, with their labels. */
+export const series = new Map(
+  metrics.flatMap(({ attributes, name, says, unit }) => {
+    const isGauge = /^\s*a gauge/.test(says)
+    const base = name.replaceAll(".", "_") + (unit === "s" ? "_seconds" : unit === "1" && isGauge ? "_ratio" : "")
+    const labels = attributes.map((attribute) => attribute.replaceAll(".", "_"))
+    const suffixes = /^\s*a histogram/.test(says) ? ["_bucket", "_count", "_sum"] : isGauge ? [""] : ["_total"]
+    return suffixes.map((suffix) => [base + suffix, suffix === "_bucket" ? [...labels, "le"] : labels] as const)
+  })
+)
+
+const words =
+  /^(absent|by|group_left|histogram_quantile|increase|last_over_time|max|min|offset|on|or|rate|sum|time|unless)$/
+const matchers = (inBraces = "") =>
+  Array.from(inBraces.matchAll(/(\w+)\s*(?:=~|!~|!=|=)\s*"/g), ([, label = ""]) => label)
+
+/** The metrics of an expression with the labels that it selects, and the labels of its result. */
+export const readExpression = (expr: string) => {
+  const grouped = Array.from(expr.matchAll(/\b(?:by|on)\s*\(([^)]*)\)/g), ([, labels = ""]) => labels.split(/\s*,\s*/))
+  const rest = expr.replaceAll(/\b(?:by|on)\s*\([^)]*\)/g, " ").replaceAll(/\[[^\]]*\]/g, " ")
+  const used = Array.from(rest.matchAll(/\b([a-z]\w*)\s*(?:\{([^}]*)\})?/gi), ([, name = "", inBraces]) => ({
+    name,
+    labels: matchers(inBraces)
+  })).filter(({ name }) => !words.test(name))
+  return { used, grouped }
+}
+
+/** Fails if an expression reads a metric or a label that no program exports; returns the labels that its result may have. */
+export const requireExported = (expr: string): ReadonlySet<string> => {
+  const { grouped, used } = readExpression(expr)
+  const possible = new Set(["job"])
+  for (const { labels, name } of used) {
+    const exported = series.get(name)
+    if (exported === undefined) throw new Error(`${name} is no metric of the page`)
+    for (const label of exported) possible.add(label)
+    for (const label of labels) {
+      if (label !== "job" && !exported.includes(label)) throw new Error(`${name} has no label ${label}`)
+    }
+  }
+  for (const label of grouped.flat()) if (!possible.has(label)) throw new Error(`nothing has the label ${label}`)
+  return new Set(grouped[0])
+}
