@@ -1,17 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
-import { PgClient } from "@effect/sql-pg"
-import { Deferred, Effect, Fiber, Layer, Option, Redacted, Schedule, type Scope, Stream } from "effect"
+import { Deferred, Effect, Fiber, Layer, Option, Schedule, type Scope, Stream } from "effect"
 import { type Payments, PaymentsPolicy } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
 import { PayoutInsert, PayoutQueue, type PayoutQueueOptions } from "effect-pix/payouts"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
+import type { Fragment } from "effect/sql/Statement"
 import { gateway, payout, payouts } from "../support/payoutQueue.ts"
 import { database } from "../../src/durable/Database.ts"
-import { migrate } from "../../src/durable/Tables.ts"
 import { makeStore } from "../../src/payouts/internal/queue/store.ts"
-import { tables } from "../../src/payouts/internal/queue/tables.ts"
-import { databases, postgres } from "../support/database.ts"
+import { databases } from "../support/database.ts"
 import { makeStatements } from "../support/statements.ts"
 import { noPostgres } from "../support/postgres.ts"
 
@@ -239,6 +237,41 @@ for (const { client, dialect, name, skip } of databases) {
     )
 
     test(
+      "nothing is counted of a payout that changed meanwhile or may not be sent, or where the cap is reached",
+      Effect.gen(function* () {
+        const queue = yield* PayoutQueue
+        const sql = yield* SqlClient.SqlClient
+        yield* queue.setPaused(true)
+        const { idempotencyKey } = yield* queue.submit(payout("invoice-1", 2000))
+        const store = makeStore(yield* database, { account: "default", lease: 30_000 })
+        const row = yield* Effect.flatMap(store.get(idempotencyKey), Effect.fromNullishOr)
+        const spent = Effect.map(sql`SELECT spent AS "spent" FROM effect_pix_payout_days`, (rows) =>
+          rows.map((found) => Number(found["spent"]))
+        )
+        const change = (cap: number, only?: Fragment) =>
+          store.update(row, { ...row, sends: 1, version: row.version + 1 }, "{}", { cap, only })
+        assert.isUndefined(
+          yield* change(2000, yield* store.maySend(idempotencyKey, undefined, (yield* store.accounts.get).session))
+        )
+        assert.strictEqual(yield* change(1999), row)
+        assert.deepStrictEqual(yield* spent, [])
+        const counted = yield* change(3000)
+        assert.deepStrictEqual(yield* store.get(idempotencyKey), counted)
+        assert.match(String(counted?.countedDay), /^\d{4}-\d\d-\d\d$/)
+        assert.isUndefined(yield* change(9000))
+        assert.deepStrictEqual(yield* spent, [2000])
+        assert.lengthOf(yield* store.history(idempotencyKey), 1)
+        if (counted === undefined) return
+        const free = (from: typeof row) =>
+          store.update(from, { ...from, countedDay: null, version: from.version + 1 }, "{}", {})
+        assert.isUndefined(yield* free({ ...counted, version: 1 }))
+        assert.deepStrictEqual(yield* spent, [2000])
+        assert.isDefined(yield* free(counted))
+        assert.deepStrictEqual(yield* spent, [0])
+      })
+    )
+
+    test(
       "two workers with a cap together send no more than the cap",
       Effect.gen(function* () {
         const queue = yield* PayoutQueue
@@ -255,22 +288,53 @@ for (const { client, dialect, name, skip } of databases) {
   })
 }
 
-describe("a worker that is stopped", () => {
-  it.live.skipIf(absent !== undefined)("while it counts against the cap of the day does not block the others", () =>
-    Effect.gen(function* () {
-      const { url } = yield* postgres
-      const connect = Effect.gen(function* () {
-        const client = yield* Layer.build(Layer.fresh(PgClient.layer({ url: Redacted.make(url) })))
-        yield* Effect.provide(migrate(tables), client)
-        return makeStore(yield* Effect.provide(database, client), { account: "default", lease: 30_000 })
-      })
-      const [stopped, other] = [yield* connect, yield* connect]
-      const holds = yield* Deferred.make<void>()
-      const spends = Effect.andThen(stopped.accounts.addToDay(1000, 5000), Deferred.succeed(holds, undefined))
-      yield* Effect.forkScoped(stopped.countingTransaction(Effect.andThen(spends, Effect.never)))
-      yield* Deferred.await(holds)
-      // What the other one counted is undone.
-      assert.isDefined(yield* other.countingTransaction(other.accounts.addToDay(5000, 5000)))
+describe("a worker that is suspended while it counts against the cap of a day", () => {
+  /** The client, and how many transactions were begun with it. */
+  const observed = (sql: SqlClient.SqlClient) => {
+    const begun = { count: 0 }
+    const client: SqlClient.SqlClient = new Proxy(sql, {
+      get: (target, property) => {
+        if (property === "withoutTransforms") return () => client
+        if (property === "withTransaction") begun.count += 1
+        return Reflect.get(target, property) as unknown
+      }
     })
+    return { client, begun }
+  }
+
+  // What PostgreSQL locks for a statement that is a transaction by itself does not wait for the process.
+  it.live.skipIf(absent !== undefined)("holds no lock: a payout costs two statements and no transaction", () =>
+    Effect.gen(function* () {
+      const { layer: counting, texts } = makeStatements()
+      const queue = yield* PayoutQueue
+      const { begun, client } = observed(yield* SqlClient.SqlClient)
+      yield* Layer.build(
+        PayoutQueue.layerWorker({ ...fast, dailyCap: 120_000 }).pipe(
+          Layer.provide([counting, Layer.succeed(SqlClient.SqlClient, client)])
+        )
+      )
+      begun.count = 0
+      texts.length = 0
+      const sandbox = yield* Sandbox
+      // It counts no more: that is of the statement that stores its answer.
+      yield* sandbox.fault("requestWithdrawal", Fault.refusal(422, "Chave PIX bloqueada"))
+      const all = payouts(100)
+      yield* Effect.forEach(all, queue.submit)
+      const ended = yield* Effect.forEach(all, ({ reference }) => queue.await(reference))
+      assert.lengthOf(
+        ended.filter(({ state }) => state === "refused"),
+        1
+      )
+      const writes = texts.filter((text) => /^(INSERT|WITH)/.test(text))
+      assert.strictEqual(writes.length, 200)
+      assert.strictEqual(begun.count, 0)
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(
+        PayoutQueue.layerClient({ poll: "50 millis" }).pipe(
+          Layer.provideMerge(Layer.mergeAll(gateway, databases[1].client()))
+        )
+      )
+    )
   )
 })

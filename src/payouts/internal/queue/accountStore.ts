@@ -7,7 +7,6 @@ import * as Effect from "effect/Effect"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import type { Fragment } from "effect/sql/Statement"
-import type { SqlError } from "effect/sql/SqlError"
 import * as Str from "effect/String"
 import * as Struct from "effect/Struct"
 import type { Database } from "../../../durable/Database.ts"
@@ -165,20 +164,18 @@ export const makeAccountStore = (database: Database, account: string) => {
         sql`probe_key = ${key}`
       ),
 
-    /** Adds to the sum of today and returns the day; `undefined` where the sum would exceed the cap. */
-    addToDay: (amount: number, cap: number): Effect.Effect<string | undefined, SqlError> =>
-      Effect.flatMap(
+    /** The statement that adds the `amount` of a table's row to the sum of today. It returns no day where that would exceed the cap. */
+    addToDay: (table: Fragment, cap: number) =>
+      Effect.map(
         today,
         (day) => sql<{ readonly day: string }>`INSERT INTO ${days} (account, day, spent)
-          SELECT ${account}, ${day}, CAST(${amount} AS BIGINT) WHERE CAST(${amount} AS BIGINT) <= CAST(${cap} AS BIGINT)
+          SELECT ${account}, ${day}, amount FROM ${table} WHERE amount <= CAST(${cap} AS BIGINT)
           ON CONFLICT (account, day) DO UPDATE SET spent = ${days}.spent + excluded.spent
           WHERE ${days}.spent + excluded.spent <= CAST(${cap} AS BIGINT) RETURNING day AS "day"`
-      ).pipe(Effect.map(([row]) => row?.day)),
-    /** Subtracts from the sum of a day. */
-    subtractFromDay: (day: string, amount: number) =>
-      Effect.asVoid(
-        sql`UPDATE ${days} SET spent = spent - CAST(${amount} AS BIGINT) WHERE account = ${account} AND day = ${day}`
       ),
+    /** The statement that subtracts from the sum of a day. */
+    subtractFromDay: (day: string, amount: number) =>
+      sql`UPDATE ${days} SET spent = spent - CAST(${amount} AS BIGINT) WHERE account = ${account} AND day = ${day}`,
     /** The last day that has a sum, if it is after a day. */
     dayAfter: (day: string) =>
       Effect.map(

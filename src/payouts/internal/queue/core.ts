@@ -83,8 +83,7 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { poll }: Set
 
   /**
    * Changes a row, and writes the event of its history if there is one; `undefined` where another process changed it
-   * first. A row that no longer counts against the cap of a day is subtracted from the sum of that day, which needs a
-   * transaction around the change.
+   * first, and the row as it was where a cap is reached.
    */
   const change = Effect.fnUntraced(function* (
     row: Row,
@@ -93,15 +92,17 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { poll }: Set
     options: {
       /** Another condition: see `update` of the store. */
       readonly only?: Fragment | undefined
+      /** The cap of a day on which the row is counted by the change. */
+      readonly cap?: number | undefined
       /** A worker takes the row after this time. Default: when its lease ends, or when the worker gives it back. */
       readonly dueIn?: Duration.Duration | undefined
     } = {}
   ) {
-    const { dueIn, only } = options
+    const { cap, dueIn, only } = options
     const offeredBy = dueIn === undefined ? row.offeredBy : ((yield* OfferedBy) ?? row.offeredBy)
     const updatedAt = yield* Clock.currentTimeMillis
     // What the first of two people asked for was about the row as it was.
-    const to: Row = {
+    const wanted: Row = {
       ...row,
       askedStep: null,
       askedBy: null,
@@ -110,10 +111,9 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { poll }: Set
       updatedAt,
       version: row.version + 1
     }
-    const conditions = { dueIn: dueIn && Duration.toMillis(dueIn), only }
-    if (!(yield* store.update(row, to, event && entryOf(event, to), conditions))) return undefined
-    if (row.countedDay !== null && to.countedDay === null)
-      yield* store.accounts.subtractFromDay(row.countedDay, row.amount)
+    const conditions = { cap, dueIn: dueIn && Duration.toMillis(dueIn), only }
+    const to = yield* store.update(row, wanted, event && entryOf(event, wanted), conditions)
+    if (to === undefined || to === row) return to
     yield* publish(to, dueIn !== undefined)
     if (to.state !== row.state) yield* store.afterCommit(countChange(to))
     return to

@@ -76,7 +76,7 @@ export const makeRecord = (core: Core, gate: Gate, seal: Seal) => {
     answer: Result.Result<Withdrawal, RequestWithdrawalError>,
     now: number
   ) {
-    const { countedDay, idempotencyKey, sends } = marked
+    const { idempotencyKey, sends } = marked
     const payee = Result.isSuccess(answer) ? yield* sealPayee(marked, answer.success) : null
     // A refusal proves that no request was executed only if this request's mark is the last one.
     const knownOf = (row: Row.Row) => afterAnswer(answer, idempotencyKey, isInDoubt || row.sends !== sends)
@@ -85,9 +85,8 @@ export const makeRecord = (core: Core, gate: Gate, seal: Seal) => {
       (row) => Effect.succeed(Row.answered(row, knownOf(row), now, payee)),
       (row) => answeredEvent(row, knownOf(row))
     )
-    const stored = countedDay === null ? changed : store.countingTransaction(changed)
     // The answer is stored nowhere else, so this is retried for a minute.
-    return yield* Effect.retry(stored, { schedule: Schedule.spaced("500 millis"), times: 120 })
+    return yield* Effect.retry(changed, { schedule: Schedule.spaced("500 millis"), times: 120 })
   })
 
   return { record, reportMismatch }

@@ -159,7 +159,6 @@ export const mark = (
   account: Account,
   now: number,
   request: {
-    readonly day: string | null
     /** The fingerprint of its sender, if it is known. */
     readonly fingerprint: string | undefined
     readonly underWayUntil: number
@@ -171,7 +170,6 @@ export const mark = (
   fingerprint: row.mayHaveLeftAt === null ? (request.fingerprint ?? null) : row.fingerprint,
   markedAt: now,
   underWayUntil: request.underWayUntil,
-  countedDay: row.countedDay ?? request.day,
   ...(row.waitsFor === "DailyCap" && waitsForNothing)
 })
 

@@ -99,23 +99,14 @@ export const makeSend = ({
     const { dailyCap, horizon, lease } = settings
     const underWayUntil = now + Math.min(lease + (millisOf(deadline) ?? horizon), horizon)
     const only = yield* store.maySend(row.idempotencyKey, fingerprint, account.session)
-    const change = (day: string | null) =>
-      Effect.filterOrFail(
-        core.change(
-          row,
-          Row.mark(row, account, now, { day, fingerprint, underWayUntil }),
-          { _tag: "Marked", request: row.sends + 1 },
-          { only }
-        ),
-        (marked) => marked !== undefined,
-        changedMeanwhile
-      )
-    if (dailyCap === undefined || row.countedDay !== null) return yield* change(null)
-    return yield* store.countingTransaction(
-      Effect.flatMap(accounts.addToDay(row.amount, dailyCap), (day) =>
-        day === undefined ? Effect.undefined : change(day)
-      )
+    const marked = yield* core.change(
+      row,
+      Row.mark(row, account, now, { fingerprint, underWayUntil }),
+      { _tag: "Marked", request: row.sends + 1 },
+      { only, cap: row.countedDay === null ? dailyCap : undefined }
     )
+    if (marked === undefined) return yield* changedMeanwhile()
+    return marked === row ? undefined : marked
   })
 
   /** A payout waits for the next day, by the clock of the database. */

@@ -4,9 +4,8 @@
 import * as Effect from "effect/Effect"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
-import * as Semaphore from "effect/Semaphore"
 import type { SqlError } from "effect/sql/SqlError"
-import type { Fragment, Statement } from "effect/sql/Statement"
+import type { Fragment } from "effect/sql/Statement"
 import * as Str from "effect/String"
 import * as Struct from "effect/Struct"
 import {
@@ -66,6 +65,13 @@ const withoutRecord = {
 const inBatches = (batch: Effect.Effect<ReadonlyArray<unknown>, SqlError>) =>
   Effect.asVoid(Effect.repeat(batch, { while: ({ length }) => length === 1000 }))
 
+/** Under which other conditions a row is changed: see `update`. */
+interface Conditions {
+  readonly cap?: number | undefined
+  readonly dueIn?: number | undefined
+  readonly only?: Fragment | undefined
+}
+
 export type Store = ReturnType<typeof makeStore>
 
 export const makeStore = (database: Database, { account, lease }: Pick<Settings, "account" | "lease">) => {
@@ -80,6 +86,7 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
       .join(", ")
   )
   const nothing = sql.literal("")
+  const isPg = dialect === "pg"
   const open = sql.literal(openStates)
   const ended = sql.literal(endedStates)
   const ofRun = (run: string) => sql`${ofAccount} AND run_by = ${run} AND ${open}`
@@ -97,35 +104,10 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
       ? sql`SELECT json_array_elements_text(CAST(${json} AS JSON))`
       : sql`SELECT value FROM json_each(${json})`
   const transaction = inTransaction(database)
-  // All workers count on one row. A process that is suspended while it holds the row's lock blocks the others until the
-  // database ends its transaction, so a process has at most one such transaction, and not one for each connection.
-  const counting = Semaphore.makeUnsafe(1)
-  // PostgreSQL ends a transaction whose process sends no statement for this long, and with it the locks.
-  const idleTimeout = sql`SELECT set_config('idle_in_transaction_session_timeout', '2000', true)`
   const readCommitted = sql`SET TRANSACTION ISOLATION LEVEL READ COMMITTED`
-  const insertEntry = (key: string, entry: string) =>
-    sql`INSERT INTO ${histories} (account, idempotency_key, entry) VALUES (${account}, ${key}, ${entry})`
-  /**
-   * Runs a statement that returns the version of one row, and writes an entry of its change; false where there was no such
-   * row. On PostgreSQL both are one statement, since a process that is suspended between two statements would hold
-   * the lock of the row.
-   */
-  const recorded = (
-    statement: Statement<{ readonly version: unknown }>,
-    key: string,
-    entry: string
-  ): Effect.Effect<boolean, SqlError> =>
-    dialect === "pg"
-      ? Effect.map(
-          sql`WITH changed AS (${statement}) INSERT INTO ${histories} (account, idempotency_key, entry)
-            SELECT CAST(${account} AS VARCHAR(32)), CAST(${key} AS VARCHAR(64)), CAST(${entry} AS TEXT) FROM changed RETURNING id`,
-          ({ length }) => length > 0
-        )
-      : transaction(
-          Effect.flatMap(statement, ([row]) =>
-            row === undefined ? Effect.succeed(false) : Effect.as(insertEntry(key, entry), true)
-          )
-        )
+  const insertEntry = (key: string, entry: string, from = nothing) =>
+    sql`INSERT INTO ${histories} (account, idempotency_key, entry)
+      SELECT CAST(${account} AS VARCHAR(32)), CAST(${key} AS VARCHAR(64)), CAST(${entry} AS TEXT) ${from}`
   // Found by its place, a row costs one page. By its key, PostgreSQL may read the account's whole index for it, as long as it has
   // no statistics of the accounts.
   const place = dialect === "pg" ? "ctid" : "rowid"
@@ -161,9 +143,6 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
       Effect.flatMap(isInTransaction(database), (isInside) =>
         transaction(dialect === "pg" && !isInside ? Effect.andThen(readCommitted, effect) : effect)
       ),
-    /** A transaction that counts on the sum of a day. PostgreSQL ends it where its process is suspended. */
-    countingTransaction: <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-      counting.withPermit(transaction(dialect === "pg" ? Effect.andThen(idleTimeout, effect) : effect)),
     /** Follows the writes from now on. */
     followWrites: followWrites(soleWritesOf(sql)),
     /** Runs an effect when the caller's transaction is committed; at once where there is none. */
@@ -205,24 +184,53 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
     /** Writes an entry of something that changes no row. */
     insertEntry,
     /**
-     * Whether the row was changed, with its entry of the history: another process may have changed it first. `only` is one
-     * more condition. With `dueIn`, in milliseconds, nobody has taken it then, and it is due after that time.
+     * Changes a row, with its entry of the history, and returns it; `undefined` where another process changed it first. `only` is
+     * one more condition. With `dueIn`, in milliseconds, nobody has taken it then, and it is due after that time. With `cap` its
+     * amount is added to the sum of today; where that would exceed the cap, the row is returned as it was. A row that counts
+     * no more is subtracted from the sum of its day. On PostgreSQL all of it is one statement, since a process that is suspended
+     * between two statements would hold the locks of the row and of the sum, which all workers share.
      */
-    update: Effect.fnUntraced(function* (
-      from: Row,
-      to: Row,
-      entry: string | undefined,
-      { dueIn, only }: { readonly only?: Fragment | undefined; readonly dueIn?: number | undefined }
-    ) {
-      const changed = Record.filter({ ...to }, (value, field) => value !== from[field as keyof Row]) // a field of a row
+    update: Effect.fnUntraced(function* (from: Row, to: Row, entry: string | undefined, conditions: Conditions) {
+      const { cap, dueIn, only = sql`1 = 1` } = conditions
+      const { countedDay, idempotencyKey: key } = from
+      const changes = Record.filter({ ...to }, (value, field) => value !== from[field as keyof Row]) // a field of a row
       const isDue = dueIn === undefined ? nothing : sql`${yield* due.dueIn(dueIn)},`
-      const statement = sql<{ readonly version: unknown }>`UPDATE ${payouts} SET ${isDue} ${sql.update(
-        Record.mapKeys(changed, columnOf)
-      )} WHERE ${ofAccount} AND idempotency_key = ${from.idempotencyKey} AND version = ${from.version}
-        ${only === undefined ? nothing : sql`AND ${only}`} RETURNING version`
-      return entry === undefined
-        ? (yield* statement).length > 0
-        : yield* recorded(statement, from.idempotencyKey, entry)
+      const set = sql`UPDATE ${payouts} SET ${isDue} ${sql.update(Record.mapKeys(changes, columnOf))}`
+      const where = sql`${ofAccount} AND idempotency_key = ${key} AND version = ${from.version} AND ${only}`
+      const found = sql`SELECT amount FROM ${payouts} WHERE ${where}`
+      const change = sql`${set} WHERE ${where} RETURNING version`
+      if (entry === undefined) return (yield* change).length > 0 ? to : undefined
+      const counts = cap === undefined ? undefined : yield* accounts.addToDay(isPg ? sql`found` : sql`(${found})`, cap)
+      const frees = countedDay !== null && to.countedDay === null
+      const subtracts = frees ? accounts.subtractFromDay(countedDay, from.amount) : undefined
+      const read = (rows: ReadonlyArray<unknown>) => {
+        // The statements below return one row for a row that they found.
+        const [row] = rows as ReadonlyArray<{ readonly day: string | null }>
+        if (row === undefined || counts === undefined) return row && to
+        return row.day === null ? from : { ...to, countedDay: row.day }
+      }
+      if (isPg) {
+        const written = sql`written AS (${insertEntry(key, entry, sql`FROM changed`)})`
+        const subtracted = subtracts && sql`subtracted AS (${subtracts} AND EXISTS (SELECT 1 FROM changed)),`
+        return read(
+          counts === undefined
+            ? yield* sql`WITH changed AS (${change}), ${subtracted ?? nothing} ${written} SELECT version FROM changed`
+            : yield* sql`WITH found AS (${found} FOR UPDATE), counted AS (${counts}), changed AS (${set}, counted_day = counted.day
+                FROM counted WHERE ${ofAccount} AND idempotency_key = ${key} RETURNING version), ${written}
+                SELECT (SELECT day FROM counted) AS "day" FROM found`
+        )
+      }
+      return yield* transaction(
+        Effect.gen(function* () {
+          const day = counts && (yield* counts)[0]?.day
+          if (counts !== undefined && day === undefined) return (yield* found).length > 0 ? from : undefined
+          const counted = sql`${set}, counted_day = ${day} WHERE ${where} RETURNING version`
+          if ((yield* day === undefined ? change : counted).length === 0) return undefined
+          if (subtracts !== undefined) yield* subtracts
+          yield* insertEntry(key, entry)
+          return day === undefined ? to : { ...to, countedDay: day }
+        })
+      )
     }),
     /** The entries of a key, the oldest first. */
     history: (key: string) =>
