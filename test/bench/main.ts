@@ -6,6 +6,7 @@
  * - `npm run bench -- --write` also writes the tables into docs/benchmarks.md and the chart into docs/performance.svg.
  * - `npm run bench -- --check` compares our ratios with those in test/bench/ratios.json, and fails where one is more
  *   than a quarter above.
+ * - `npm run bench -- payouts` measures the queue of payouts on a PostgreSQL instead, in two minutes at most.
  */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { availableParallelism } from "node:os"
@@ -18,6 +19,7 @@ import { calls, listShapes } from "./calls.ts"
 import { cold } from "./cold.ts"
 import { heap } from "./memory.ts"
 import { install, peerVersions } from "./peers.ts"
+import { throughput, throughputTable } from "./payouts.ts"
 import { chart, markdown, type Results } from "./report.ts"
 import { scale } from "./scale.ts"
 import { checks, sizes } from "./sizes.ts"
@@ -98,4 +100,6 @@ const program = Effect.gen(function* () {
   if (has("--check")) yield* check(ratiosOf(results))
 }).pipe(Effect.timeout("20 minutes"))
 
-NodeRuntime.runMain(program)
+NodeRuntime.runMain(
+  has("payouts") ? Effect.flatMap(Effect.map(throughput(2000), throughputTable), Console.log) : program
+)

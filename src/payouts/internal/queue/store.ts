@@ -66,7 +66,7 @@ const inBatches = (batch: Effect.Effect<ReadonlyArray<unknown>, SqlError>) =>
   Effect.asVoid(Effect.repeat(batch, { while: ({ length }) => length === 1000 }))
 
 /** Under which other conditions a row is changed: see `update`. */
-interface Conditions {
+export interface Conditions {
   readonly cap?: number | undefined
   readonly dueIn?: number | undefined
   readonly only?: Fragment | undefined
