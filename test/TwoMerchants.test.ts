@@ -132,7 +132,8 @@ describe.each(databases)("two companies in %s", (_, database) => {
         })
       )
 
-      // A person looks, sends the refused payout again, and stops the other company.
+      // A person looks, registers the key, sends the refused payout again, and stops the other company.
+      yield* both.of("mercado").setPixKey(pixKey)
       const listed = yield* command("payouts", "list", "--account", "mercado", "--state", "refused", "--json")
       assert.deepInclude(JSON.parse(listed.stdout), { reference: "invoice-3", state: "refused", amount: 30_000 })
       assert.strictEqual(
@@ -151,7 +152,6 @@ describe.each(databases)("two companies in %s", (_, database) => {
         Effect.gen(function* () {
           if (padaria === undefined || mercado === undefined) return yield* Effect.die("no companies")
           yield* padaria.owe(itemOf("invoice-3", 30_000))
-          yield* both.of("mercado").setPixKey(pixKey)
           assert.strictEqual((yield* mercado.queue.await("invoice-3")).state, "posted")
           assert.lengthOf(yield* both.of("padaria").withdrawals, 2)
           yield* padaria.queue.setPaused(false)

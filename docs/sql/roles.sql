@@ -52,7 +52,7 @@ GRANT UPDATE (state, due_at, taken_by, tries, needs_approval, approved_by, appro
 GRANT UPDATE (spent) ON effect_pix_payout_days TO effect_pix_operator;
 
 GRANT UPDATE (fingerprint, company_id, paused, paused_at, paused_millis, pause, blocked_at, probe_at, four_eyes_above,
-  asked) ON effect_pix_payout_accounts TO effect_pix_operator;
+  asked, identity, beat_at) ON effect_pix_payout_accounts TO effect_pix_operator;
 
 -- Deliveries: the application stores them, the worker looks them up, the operator deals with dead letters.
 GRANT INSERT, UPDATE, DELETE ON effect_pix_webhooks TO effect_pix_application, effect_pix_worker;

@@ -76,7 +76,7 @@ export const PauseChange = Schema.Struct({
 export interface PauseChange extends Schema.Schema.Type<typeof PauseChange> {}
 
 /**
- * One step of an account, which changed what it has: its `fingerprint` (`changeSender`), or its `fourEyesAbove` (`setFourEyes`, or
+ * One step of an account, which changed what it has: its `fingerprint` (`changeSender`), or its `fourEyesAbove` in centavos (`setFourEyes`, or
  * without a person the option of the first layer that had it).
  */
 export const AccountChange = Schema.Struct({
@@ -93,7 +93,7 @@ export const AccountChange = Schema.Struct({
 /** See the schema of the same name. */
 export interface AccountChange extends Schema.Schema.Type<typeof AccountChange> {}
 
-/** An account of the queue. All of it can be stored. */
+/** An account of the queue. Its limit is in centavos. All of it can be stored. */
 export const PayoutAccount = Schema.Struct({
   /** Its name: the option `account`. */
   account: Schema.String,

@@ -95,9 +95,10 @@ describe("a queue of payouts on a full disk", () => {
         yield* queue.setPaused(false)
         yield* minutes(3)
         assert.isAbove((yield* failuresOf("DiskFull")) - counted, 100)
+        // At its begin, and at the end of each of the three minutes.
         assert.lengthOf(
           lines.filter(({ text }) => sentence.test(text)),
-          3
+          4
         )
         // Nothing else is said of it, and no line is without a text.
         assert.deepStrictEqual(
