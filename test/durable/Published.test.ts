@@ -4,9 +4,13 @@ import { Effect, Layer, Redacted } from "effect"
 import { NodeSqlite } from "effect-pix/node"
 import { PayoutQueue } from "effect-pix/payouts"
 import { SqlClient } from "effect/sql"
+import { createHash } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
+import type { Tables } from "../../src/durable/Tables.ts"
+import { tables } from "../../src/payouts/internal/queue/tables.ts"
 import { requireTables } from "../../src/payouts/PayoutQueue.ts"
+import { webhookTables } from "../../src/webhook/internal/table.ts"
 import { dialects, folder, record } from "../../.ci/sql.ts"
 import { gateway, payout } from "../support/payoutQueue.ts"
 import { postgres } from "../support/database.ts"
@@ -38,6 +42,12 @@ describe("docs/sql", () => {
         assert.strictEqual(published(dialect), yield* record(dialect))
       })
     )
+
+  it("the first migration is as it was published: a change of a table is a migration of its own", () => {
+    const digestOf = ({ migrations }: Tables) =>
+      createHash("sha256").update(JSON.stringify(migrations["0001_create"])).digest("hex").slice(0, 16)
+    assert.deepStrictEqual([tables, webhookTables].map(digestOf), ["d675fc2dc45e79cf", "479812ae847d7051"])
+  })
 
   it.live("a time that is not in milliseconds is refused, and not stored in a row that nobody can read", () =>
     Effect.gen(function* () {
