@@ -6,7 +6,8 @@
  * - `npm run bench -- --write` also writes the tables into docs/benchmarks.md and the chart into docs/performance.svg.
  * - `npm run bench -- --check` compares our ratios with those in test/bench/ratios.json, and fails where one is more
  *   than a quarter above.
- * - `npm run bench -- payouts` measures the queue of payouts on a PostgreSQL instead, in two minutes at most.
+ * - `npm run bench -- payouts` measures the queue of payouts on a PostgreSQL instead, in two minutes at most, and
+ *   `-- payout-sizes` what 1,000,000 payouts take there.
  */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { availableParallelism } from "node:os"
@@ -19,6 +20,7 @@ import { calls, listShapes } from "./calls.ts"
 import { cold } from "./cold.ts"
 import { heap } from "./memory.ts"
 import { install, peerVersions } from "./peers.ts"
+import { payoutSizes } from "./payoutSizes.ts"
 import { throughput, throughputTable } from "./payouts.ts"
 import { chart, markdown, type Results } from "./report.ts"
 import { scale } from "./scale.ts"
@@ -100,6 +102,10 @@ const program = Effect.gen(function* () {
   if (has("--check")) yield* check(ratiosOf(results))
 }).pipe(Effect.timeout("20 minutes"))
 
-NodeRuntime.runMain(
-  has("payouts") ? Effect.flatMap(Effect.map(throughput(2000), throughputTable), Console.log) : program
-)
+const queue = has("payouts")
+  ? Effect.map(throughput(2000), throughputTable)
+  : has("payout-sizes")
+    ? payoutSizes(1_000_000, 10_000)
+    : undefined
+
+NodeRuntime.runMain(queue === undefined ? program : Effect.flatMap(queue, Console.log))

@@ -20,8 +20,20 @@ interface Throughput {
   readonly statements: number
 }
 
-const connect = (url: string) =>
+export const connect = (url: string) =>
   Layer.orDie(Layer.fresh(PgClient.layer({ url: Redacted.make(url), maxConnections: 10 })))
+
+/** Builds a worker with connections of its own. */
+export const buildWorker = (url: string, bank: ReturnType<typeof makeBank>, options: PayoutQueueOptions) =>
+  Layer.build(
+    Layer.fresh(PayoutQueue.layerWorker({ poll: "50 millis", ...options })).pipe(
+      Layer.provide([
+        bank.makeClient("client-a", { companyId: 1 }).layer,
+        PaymentsPolicy.layer(PaymentsPolicy.once),
+        connect(url)
+      ])
+    )
+  )
 
 /** Pays payouts that were submitted before the workers begin. */
 const pay = Effect.fnUntraced(function* (server: string, count: number, workers: number, options: PayoutQueueOptions) {
@@ -37,19 +49,7 @@ const pay = Effect.fnUntraced(function* (server: string, count: number, workers:
     const queue = yield* PayoutQueue
     const sql = yield* SqlClient.SqlClient
     yield* queue.setPaused(true)
-    yield* Effect.replicateEffect(
-      Layer.build(
-        Layer.fresh(PayoutQueue.layerWorker({ poll: "50 millis", ...options })).pipe(
-          Layer.provide([
-            counting,
-            bank.makeClient("client-a", { companyId: 1 }).layer,
-            PaymentsPolicy.layer(PaymentsPolicy.once),
-            connect(url)
-          ])
-        )
-      ),
-      workers
-    )
+    yield* Effect.replicateEffect(Effect.provide(buildWorker(url, bank, options), counting), workers)
     yield* queue.submitMany(payouts(count))
     // Workers that read the pause look again a second later.
     yield* Effect.sleep("1500 millis")
