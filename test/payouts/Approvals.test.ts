@@ -212,6 +212,19 @@ const ways: Readonly<Record<string, Way>> = {
       assert.strictEqual(yield* shownOf(reference), "parked OtherClientId NotExecuted")
     }
   }),
+  "a payout in doubt that one person settles as refused, to retry it, or resumes with a text": Effect.gen(function* () {
+    const queue = yield* PayoutQueue
+    yield* early("a", 1000, "state = 'parked', parked_because = 'PastHorizon', may_have_left_at = 1")
+    // A caller without types may give anything.
+    for (const as of ["refused", "accepted", "unknown", "FAILED", null] as ReadonlyArray<unknown>) {
+      const options = { by: "ana", as: as as "failed" }
+      assert.strictEqual(yield* taken(queue.settle("a", options)), "InvalidRequest", String(as))
+    }
+    const options = { by: "ana", notExecuted: "false" as unknown as boolean }
+    assert.strictEqual(yield* taken(queue.resume("a", options)), "InvalidRequest")
+    assert.strictEqual(yield* taken(queue.retry("a", { by: "ana" })), "PayoutStateConflict")
+    assert.strictEqual(yield* shownOf("a"), "parked PastHorizon")
+  }),
   "a payout in doubt that failed, as one person says": Effect.gen(function* () {
     const queue = yield* PayoutQueue
     yield* early("a", 1000, "state = 'parked', parked_because = 'PastHorizon', may_have_left_at = 1")
@@ -531,7 +544,11 @@ describe("a person's name", () => {
       ["José", "JOSE\u0301"],
       ["Ana  Maria", "ana\u00a0maria"],
       ["Strauß", "STRAUSS"],
-      ["ΟΔΥΣΣΕΥΣ", "οδυσσευς"]
+      ["ΟΔΥΣΣΕΥΣ", "οδυσσευς"],
+      // One person writes one name with its accents and without them.
+      ["João Conceição", "joao conceicao"],
+      ["\u0130REM", "irem"],
+      ["ana", "a\u0336na"]
     ] as const
     for (const [one, other] of pairs) assert.strictEqual(foldName(one), foldName(other))
     assert.notStrictEqual(foldName("ana"), foldName("anna"))

@@ -5,6 +5,7 @@
  * A name is what a caller says: it is compared, and not proved.
  */
 import * as Schema from "effect/Schema"
+import { withoutAccents } from "../../../internal/withoutAccents.ts"
 import { PayoutAsked } from "../../PayoutStatus.ts"
 import type { Event } from "./entries.ts"
 import * as Row from "./row.ts"
@@ -14,8 +15,7 @@ const invisible = /(?!\s)[\p{C}\p{Default_Ignorable_Code_Point}\u2800]/gu
 
 /** A name as it is compared: two ways to write one name are one. Empty: nobody is named. */
 export const foldName = (name: string | null | undefined): string =>
-  (name ?? "")
-    .normalize("NFKC")
+  withoutAccents(name ?? "")
     .replaceAll(invisible, "")
     .replaceAll(/\s+/gu, " ")
     .trim()

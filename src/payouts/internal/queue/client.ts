@@ -5,6 +5,7 @@ import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Stream from "effect/Stream"
 import { inSpan } from "../../../internal/spans.ts"
@@ -204,11 +205,13 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
       steer("park", reference, options, Row.parkByOperator, { _tag: "Parked", because: "Operator" }),
     resume: (reference: string, options: StepOptions & { readonly notExecuted?: boolean | undefined } = {}) => {
       const { notExecuted = false } = options
+      if (!Predicate.isBoolean(notExecuted)) return wrong("notExecuted", "must be true or false")
       const step: Step = (row, deciding, by) => Approval.resume(row, deciding, { by, notExecuted })
       return steer("resume", reference, options, step, { _tag: "Resumed", notExecuted })
     },
     settle: (reference: string, options: StepOptions & { readonly as?: "settled" | "failed" | undefined } = {}) => {
       const { as = "settled" } = options
+      if (as !== "settled" && as !== "failed") return wrong("as", "must be settled or failed")
       const step: Step = (row, deciding, by) => Approval.settle(row, deciding, { as, by })
       return steer("settle", reference, options, step, { _tag: "Settled" })
     },
