@@ -83,6 +83,8 @@ const answers: Record<string, Misbehaviour> = {
   "a 422": refusal,
   "a 422 of plain text": { status: 422, body: sentence },
   "a 422 whose code is a sentence": { status: 422, body: { message: sentence, code: sentence.replaceAll(" ", ":") } },
+  "a 422 whose code is a name": { status: 422, body: { message: "Recusado", code: "ZULMIRA" } },
+  "a 500 whose code is a name": { status: 500, body: { error: { code: "Zulmira-Quixada" } } },
   "a 422 with details": {
     status: 422,
     body: { message: "Recusado", errors: [{ detail: sentence, field: "ZULMIRA" }] }
