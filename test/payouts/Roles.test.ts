@@ -3,9 +3,9 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Redacted, Result } from "effect"
+import { Context, Effect, Layer, Option, Redacted, Result, Schedule } from "effect"
 import { Money, PaymentsPolicy } from "effect-pix"
-import { PayoutInsert, PayoutQueue, Payouts } from "effect-pix/payouts"
+import { PayoutInsert, PayoutQueue, type PayoutQueueOptions, Payouts } from "effect-pix/payouts"
 import { Sandbox } from "effect-pix/sandbox"
 import { Webhook } from "effect-pix/webhook"
 import { SqlClient } from "effect/sql"
@@ -119,6 +119,67 @@ describe.skipIf(noPostgres() !== undefined)("the roles of docs/sql/roles.sql", (
         const refused = yield* Effect.flip(Layer.build(application))
         assert.include(refused.message, "open failed on the database (AuthorizationError)")
       }).pipe(Effect.scoped)
+  )
+
+  it.live("let the worker doubt what a failover may have lost, pause a restored backup, and delete a record", () =>
+    Effect.gen(function* () {
+      const { client, owner } = yield* made
+      const bank = makeBank()
+      const gateway = Layer.merge(
+        bank.makeClient("client-a", { companyId: 1 }).layer,
+        PaymentsPolicy.layer(PaymentsPolicy.once)
+      )
+      const work = (options: PayoutQueueOptions = {}) =>
+        Layer.build(
+          Layer.fresh(PayoutQueue.layerWorker({ poll: "20 millis", dailyCap: 100_000, ...options })).pipe(
+            Layer.provide([client("worker"), gateway])
+          )
+        )
+      const sql = yield* Effect.map(Layer.build(owner), Context.get(SqlClient.SqlClient))
+      yield* Effect.scoped(work())
+      const queue = Context.get(
+        yield* Layer.build(
+          Layer.fresh(PayoutQueue.layerClient({ poll: "20 millis" })).pipe(
+            Layer.provide(Layer.succeed(SqlClient.SqlClient, sql))
+          )
+        ),
+        PayoutQueue
+      )
+      yield* queue.setFourEyes(Money.centavos(5000), { by: "carla" })
+      yield* queue.submit(sheet("small", 5000))
+      yield* queue.submit(sheet("big", 5001))
+      yield* queue.submitMany([sheet("one", 2501), sheet("two", 2500)])
+      // As of before there was a limit.
+      yield* sql`UPDATE effect_pix_payouts SET state = 'accepted', parked_because = NULL WHERE state = 'parked'`
+      yield* sql`UPDATE effect_pix_payout_accounts SET identity = 'x/' || SPLIT_PART(identity, '/', 2) || '/' ||
+        SPLIT_PART(identity, '/', 3) || '/' || SPLIT_PART(identity, '/', 4)`
+      yield* Effect.gen(function* () {
+        yield* work()
+        for (const reference of ["small", "big", "one", "two"]) yield* queue.await(reference)
+      }).pipe(Effect.scoped)
+      const tags = (reference: string) =>
+        Effect.map(queue.history(reference), (changes) => changes.map(({ _tag }) => _tag))
+      assert.deepStrictEqual(yield* tags("small"), ["Submitted", "Doubted", "Marked", "Answered"])
+      for (const reference of ["big", "one", "two"]) assert.notInclude(yield* tags(reference), "Marked")
+      assert.deepStrictEqual([...bank.paid.values()].map(({ amount }) => amount), [5000])
+      // A restored backup.
+      yield* sql`UPDATE effect_pix_payout_accounts SET beat_at = beat_at - 3600000, identity = 'x' || identity`
+      yield* queue.submit(sheet("later", 1000))
+      yield* Effect.gen(function* () {
+        yield* work()
+        yield* Effect.repeat(queue.isPaused, { until: (isPaused) => isPaused, schedule: Schedule.spaced("20 millis") })
+      }).pipe(Effect.scoped)
+      assert.lengthOf(bank.received, 1)
+      // The end of a record.
+      yield* queue.forget("small", { by: "bia" })
+      yield* sql`UPDATE effect_pix_payouts SET submitted_at = 1, updated_at = 1 WHERE reference = 'small'`
+      yield* Effect.gen(function* () {
+        yield* work({ forget: { data: "1 day", record: "30 days" } })
+        yield* Effect.repeat(queue.status("small"), { until: Option.isNone, schedule: Schedule.spaced("20 millis") })
+      }).pipe(Effect.scoped)
+      const again = yield* Effect.flip(queue.submit(sheet("small", 5000)))
+      assert.strictEqual(again._tag, "InvalidRequest")
+    }).pipe(Effect.scoped)
   )
 
   it.live("let a program store deliveries and look them up, and the operator deal with a dead letter", () =>
