@@ -143,7 +143,7 @@ export interface StoredDelivery {
   readonly state: "Waiting" | "Dead" | "Finished" | "Unreadable"
   /** When it is due, for one that waits; when it ended, for one that is finished or dead. */
   readonly at: DateTime.Utc
-  /** The statuses of the transaction that were handed out, in order. One that is not of one word is shown as a digest. */
+  /** The statuses of the transaction that were handed out, in order. One that is no documented word is shown as a digest. */
   readonly handedOut: ReadonlyArray<string>
   /** The id of the transaction, for a delivery that names one. */
   readonly transactionId?: string | undefined

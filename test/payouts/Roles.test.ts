@@ -161,7 +161,10 @@ describe.skipIf(noPostgres() !== undefined)("the roles of docs/sql/roles.sql", (
         Effect.map(queue.history(reference), (changes) => changes.map(({ _tag }) => _tag))
       assert.deepStrictEqual(yield* tags("small"), ["Submitted", "Doubted", "Marked", "Answered"])
       for (const reference of ["big", "one", "two"]) assert.notInclude(yield* tags(reference), "Marked")
-      assert.deepStrictEqual([...bank.paid.values()].map(({ amount }) => amount), [5000])
+      assert.deepStrictEqual(
+        [...bank.paid.values()].map(({ amount }) => amount),
+        [5000]
+      )
       // A restored backup.
       yield* sql`UPDATE effect_pix_payout_accounts SET beat_at = beat_at - 3600000, identity = 'x' || identity`
       yield* queue.submit(sheet("later", 1000))

@@ -74,7 +74,8 @@ export const documentedWord = (status: string | undefined): string | undefined =
   status !== undefined && isDetailWord(status) ? status : undefined
 
 /** A code of the service: no sentence, and no word alone, which may be a name. */
-const isCode = (code: unknown): code is string => Predicate.isString(code) && /^(?=.*[\d_])[A-Za-z0-9_.-]{1,40}$/.test(code)
+const isCode = (code: unknown): code is string =>
+  Predicate.isString(code) && /^(?=.*[\d_])[A-Za-z0-9_.-]{1,40}$/.test(code)
 
 /** The fields of a failure that the service may have written. */
 interface Worded extends Pick<RequestWithdrawalError, "outcome"> {

@@ -128,11 +128,11 @@ export interface Subject extends Pick<Row, "about" | "transactionId" | "withdraw
 /** The claim of a check. A lookup finishes it without a report, whether the transaction is still open or not. */
 export const checkClaim: Claim = { status: "Awaiting", isCheck: true }
 
-/** A status of one word, in any vocabulary. Any other text may be a person's data or name, and is not stored. */
-const statusWord = /^[\p{L}_-]{1,40}$/u
+/** The name by which the status of a lookup is stored: a documented word itself, or a digest of any other text, which may be a name. */
+export const storedStatus = (status: string): string => (wordOf(status) === undefined ? digest(status) : status)
 
-/** The name by which the status of a lookup is stored: the word itself, or a digest of any other text. */
-export const storedStatus = (status: string): string => (statusWord.test(status) ? status : digest(status))
+/** A status of one word: your code may know it. It is stored until the claim is finished; any other text is not. */
+const statusWord = /^[\p{L}_-]{1,40}$/u
 
 /** The claim of a delivery. */
 export const claimOf = ({ hint: { status }, metadata }: Reading): Claim => ({
