@@ -74,7 +74,8 @@ BEGIN
   END IF;
   IF (NEW.approved_at IS NOT NULL AND NEW.approved_at IS DISTINCT FROM OLD.approved_at
     OR NEW.approved_by IS NOT NULL AND NEW.approved_by IS DISTINCT FROM OLD.approved_by
-    OR NEW.asked_by IS NOT NULL AND NEW.asked_by IS DISTINCT FROM OLD.asked_by)
+    OR NEW.asked_by IS NOT NULL AND NEW.asked_by IS DISTINCT FROM OLD.asked_by
+    OR NEW.asked_step IS NOT NULL AND NEW.asked_step IS DISTINCT FROM OLD.asked_step)
     AND NOT pg_has_role(current_user, 'effect_pix_operator', 'USAGE')
   THEN
     RAISE insufficient_privilege USING MESSAGE = 'only an operator approves a payout';

@@ -144,7 +144,7 @@ for (const { client, dialect, name, skip } of databases) {
           errors.map((error) => (error._tag === "InvalidRequest" ? error.issues.map(({ path }) => path) : error._tag)),
           [["by"], ["by", "note"], ["note"]]
         )
-        const paused = yield* Effect.flip(queue.setPaused(false, { by: "" }))
+        const paused = yield* Effect.flip(queue.setPaused(false, { by: "\u200b\u2060" }))
         assert.strictEqual(paused._tag, "InvalidRequest")
         assert.isTrue(yield* queue.isPaused)
         assert.deepStrictEqual(yield* linesOf("invoice-1"), ["Submitted > accepted"])

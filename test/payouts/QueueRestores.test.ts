@@ -122,7 +122,8 @@ const recovered = (prepare: Parameters<typeof startPostgres>[0], name: string, h
   Effect.gen(function* () {
     const other = yield* another(prepare)
     const url = within(other, name)
-    yield* age(url, heartbeat)
+    // A recovery goes on after the server answers, and nothing can be written until it ends.
+    yield* Effect.retry(age(url, heartbeat), { times: 600, schedule: Schedule.spaced("100 millis") })
     return url
   })
 
