@@ -26,7 +26,7 @@ const lengths = { by: 100, note: 1000 } as const
 const names = ["by", "note"] as const
 
 /** A character that a person sees. */
-const isSeen = /[^\s\p{C}\p{Default_Ignorable_Code_Point}]/u
+const isSeen = /[^\s\p{C}\p{Default_Ignorable_Code_Point}\u2800]/u
 
 /** The issues of a step's options, which a caller without types may have given. */
 export const issuesOfStep = (options: StepOptions): ReadonlyArray<RequestIssue> =>
