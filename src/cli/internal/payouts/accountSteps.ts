@@ -12,7 +12,7 @@ import { whyOf, type Words } from "../flags.ts"
 import { writeResult } from "../output.ts"
 import { perform } from "../perform.ts"
 import { waitsForSecond } from "./describe.ts"
-import { layerQueue } from "./queue.ts"
+import { layerQueue, readAccount } from "./queue.ts"
 
 interface Input extends Words {
   readonly json: boolean
@@ -51,7 +51,7 @@ const runStep = ({ account, data, name, now, plan, take }: Step, { json, yes }: 
 export const changeSender = Effect.fnUntraced(function* (input: Input & { readonly fingerprint: string }) {
   const { fingerprint } = input
   const queue = yield* PayoutQueue
-  const { account, fingerprint: before } = yield* Effect.mapError(queue.account, notRead)
+  const { account, fingerprint: before } = yield* readAccount
   const unknown = yield* Effect.mapError(Stream.runCount(queue.list({ state: "unknown" })), notRead)
   const inDoubt =
     unknown === 0
@@ -83,7 +83,7 @@ export const fourEyes = Effect.fnUntraced(function* (input: Input & { readonly a
   const above = input.above === "none" ? null : yield* parseAmount(input.above)
   yield* Effect.gen(function* () {
     const queue = yield* PayoutQueue
-    const { account, fourEyesAbove } = yield* Effect.mapError(queue.account, notRead)
+    const { account, fourEyesAbove } = yield* readAccount
     yield* runStep(
       {
         name: "four-eyes",

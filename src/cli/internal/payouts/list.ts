@@ -10,7 +10,7 @@ import { notRead } from "../database.ts"
 import { hasReader, note, write } from "../output.ts"
 import { ageOf, jsonLine, plain, tableRow } from "../text.ts"
 import { dataOf, reasonOf, textOfPause } from "./describe.ts"
-import { layerReading, pauseOf } from "./queue.ts"
+import { layerReading, pauseOf, readAccount } from "./queue.ts"
 import { textOfState, totals } from "./sum.ts"
 
 /** The states that need a person, the most urgent first. */
@@ -71,13 +71,13 @@ export const run = Effect.fnUntraced(function* ({
   if (shown < all) yield* note(`Shown are ${shown} of ${all}. The sums are of all:`)
   for (const sum of found) yield* note(textOfState(sum.state, sum))
   if (found.length === 0) yield* note(state === "waiting" ? "No payout waits." : "There is none.")
-  const queue = yield* PayoutQueue
-  const pause = yield* pauseOf(queue)
+  const account = yield* readAccount
+  const pause = pauseOf(account)
   if (pause !== undefined) {
     yield* note("The workers are paused: nothing is sent until `effect-pix payouts continue`.")
     yield* note(textOfPause(pause, now))
   }
-  const { asked } = yield* Effect.mapError(queue.account, notRead)
+  const { asked } = account
   if (asked !== undefined) {
     const step = asked.fingerprint !== undefined ? "change-sender" : "four-eyes"
     yield* note(`${plain(asked.by ?? "")} asked for ${step} ${ageOf(asked.at, now)} ago: it waits for a second person.`)

@@ -7,7 +7,7 @@ import { whyOf, type Words } from "../flags.ts"
 import { writeResult } from "../output.ts"
 import { perform } from "../perform.ts"
 import { textOfPause } from "./describe.ts"
-import { layerQueue, pauseOf } from "./queue.ts"
+import { layerQueue, pauseOf, readAccount } from "./queue.ts"
 import { textOfSum, totals } from "./sum.ts"
 
 interface Input extends Words {
@@ -31,7 +31,7 @@ const waitingText = Effect.map(totals, (sums) => {
 
 const runPause = Effect.fnUntraced(function* (paused: boolean, { by, json, note, yes }: Input) {
   const queue = yield* PayoutQueue
-  const was = yield* pauseOf(queue)
+  const was = pauseOf(yield* readAccount)
   const name = paused ? "pause" : "continue"
   const now = paused ? "The workers are paused." : running
   yield* perform({

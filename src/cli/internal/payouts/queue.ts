@@ -5,6 +5,7 @@ import * as Layer from "effect/Layer"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as Settings from "../../../contract/Settings.ts"
 import { type DatabaseError, mapDatabaseError } from "../../../durable/Database.ts"
+import type { PauseChange, PayoutAccount } from "../../../payouts/PayoutHistory.ts"
 import { PayoutQueue, requireTables } from "../../../payouts/PayoutQueue.ts"
 import type { Seal } from "../../../payouts/Seal.ts"
 import { PayoutNotFound } from "../../../payouts/PayoutStatus.ts"
@@ -51,13 +52,15 @@ export const layerReading = layerOn("read")
 /** For a step. */
 export const layerQueue = layerOn("write")
 
+/** The account of the queue. */
+export const readAccount = Effect.flatMap(PayoutQueue, ({ account }) => Effect.mapError(account, notRead))
+
 /** The pause of the workers, with the person and the reason; `undefined` if they are not paused. */
-export const pauseOf = Effect.fnUntraced(function* (queue: PayoutQueue["Service"]) {
-  const { lastPause, paused } = yield* queue.account
+export const pauseOf = ({ lastPause, paused }: PayoutAccount): PauseChange | "Unrecorded" | undefined => {
   if (!paused) return undefined
   // Another program may have paused them by SQL.
   return lastPause?.paused === true ? lastPause : "Unrecorded"
-}, Effect.mapError(notRead))
+}
 
 export const notFound = ({ message }: PayoutNotFound): Failed => failed(message, codes.Rejected)
 

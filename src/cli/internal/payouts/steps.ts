@@ -16,7 +16,7 @@ import { perform } from "../perform.ts"
 import { ageOf, jsonLine, plain } from "../text.ts"
 import { dataOf, reasonOf, textOf, waitsForSecond } from "./describe.ts"
 import { tableHead, tableLine } from "./list.ts"
-import { layerQueue, notFound, pauseOf } from "./queue.ts"
+import { layerQueue, notFound, pauseOf, readAccount } from "./queue.ts"
 import { selected, type Selection } from "./selection.ts"
 import { sumOf, textOfSum } from "./sum.ts"
 
@@ -93,7 +93,7 @@ const runStep = Effect.fnUntraced(function* (
   const [first] = statuses
   if (first === undefined) return yield* note(`${step.name}: there is no such payout. Nothing was changed.`)
   const began = yield* Clock.currentTimeMillis
-  const isPaused = (yield* pauseOf(queue)) !== undefined
+  const isPaused = pauseOf(yield* readAccount) !== undefined
   const effects = Object.entries(Arr.groupBy(statuses, (status) => step.effectOf(status, isPaused)))
   const isOne = statuses.length === 1
   const { failures } = yield* perform({
