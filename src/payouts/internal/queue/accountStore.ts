@@ -14,6 +14,7 @@ import { databaseNow } from "../../../durable/Now.ts"
 import { Account, zone } from "./account.ts"
 import { Int, orNull } from "./columns.ts"
 import { makeIdentityStore } from "./identityStore.ts"
+import { isApproved } from "./tables.ts"
 
 const table = "effect_pix_payout_accounts"
 const daysTable = "effect_pix_payout_days"
@@ -50,7 +51,12 @@ export const makeAccountStore = (database: Database, account: string) => {
       ? Effect.succeed(sql`to_char(clock_timestamp() AT TIME ZONE ${zone.id}, 'YYYY-MM-DD')`)
       : Effect.map(DateTime.now, (now) => sql`${DateTime.formatIsoDate(DateTime.setZone(now, zone))}`)
 
+  /** What a pause changes, as SQL: one that has begun goes on since then. */
+  const pausing = (at: number, pause: string) =>
+    sql`paused = ${true}, paused_at = COALESCE(paused_at, CAST(${at} AS BIGINT)), pause = ${pause}`
+
   return {
+    pausing,
     /** The identity of the database, and the heartbeat of the workers. */
     identity,
     /** The account as it is now. Where it has no row, nobody served or paused it. */
@@ -123,7 +129,7 @@ export const makeAccountStore = (database: Database, account: string) => {
       const began = sql`COALESCE(paused_at, ${now})`
       yield* insertIfAbsent
       yield* paused
-        ? update(sql`paused = ${true}, paused_at = ${began}, pause = ${pause}`, sql`1 = 1`)
+        ? update(pausing(at, pause), sql`1 = 1`)
         : update(
             sql`paused = ${false}, paused_at = NULL, pause = ${pause}, beat_at = ${yield* databaseNow(database)},
               identity = ${yield* identity.read}, paused_millis = paused_millis + ${later}(0, ${now} - ${began}),
@@ -192,8 +198,7 @@ export const makeAccountStore = (database: Database, account: string) => {
       const same = fingerprint === undefined ? sql.literal("") : sql`AND fingerprint = ${fingerprint}`
       return sql`EXISTS (SELECT 1 FROM ${accounts} WHERE account = ${account} AND NOT paused
         AND (blocked_at IS NULL OR probe_key = ${key})
-        AND (approved_at IS NOT NULL OR may_have_left_at IS NOT NULL
-          OR NOT needs_approval AND (four_eyes_above IS NULL OR amount <= four_eyes_above))
+        AND (may_have_left_at IS NOT NULL OR ${sql.literal(isApproved)})
         ${same} AND ${identity.inSession(session)})`
     }
   }

@@ -13,10 +13,11 @@ import type { ReadAccount } from "./accountStore.ts"
 import { writePause } from "./entries.ts"
 import { aDay, findingOf, mergedIdentity } from "./identity.ts"
 import type { Settings } from "./settings.ts"
+import { total } from "./signals.ts"
 import type { Store } from "./store.ts"
 
 /** A number of payouts, and their sum in centavos. */
-const inWords = (count: number, amount: number) => `${count} payout(s) (${format(Centavos.make(amount))})`
+const inWords = ({ amount, count }: ReturnType<typeof total>) => `${count} payout(s) (${format(Centavos.make(amount))})`
 
 /** Reads the account, and judges its database where this worker has not judged the session. */
 export const makeJudged = (
@@ -35,16 +36,15 @@ export const makeJudged = (
     now: number
   ) {
     const since = read.beatAt === null ? "an unknown time" : DateTime.formatIso(DateTime.makeUnsafe(read.beatAt))
-    const open = (yield* counts).filter(({ state }) => state !== "parked")
-    const [count, amount] = open.reduce(([count, sum], of) => [count + of.count, sum + of.amount], [0, 0])
+    const open = total((yield* counts).filter(({ state }) => state !== "parked"))
     const why = isRestored
       ? `The database of the account ${account} is a restored backup or a copy, last written by a worker at ${since}`
       : `No worker has served the account ${account} since ${since}, so its database may be a restored backup`
     const note =
-      `${why}. The account is paused: ${inWords(count, amount)} wait, and may have been paid since. ` +
+      `${why}. The account is paused: ${inWords(open)} wait, and may have been paid since. ` +
       `Follow "A restored backup" of the runbook, and then go on: effect-pix payouts continue --account ${account}`
     const entry = writePause({ at: DateTime.makeUnsafe(now), paused: true, note })
-    if (!(yield* identity.judged(read, stored, { at: now, entry }))) return false
+    if (!(yield* identity.judged(read, stored, accounts.pausing(now, entry)))) return false
     yield* log("Error", note, attributes)
     return true
   })
@@ -64,7 +64,7 @@ export const makeJudged = (
     if (doubted === undefined) return false
     yield* log(
       "Warn",
-      `The database of the account ${account} has moved, as after a failover. ${inWords(doubted.count, doubted.amount)} may have been sent meanwhile: they are in doubt, and are asked again under their keys.`,
+      `The database of the account ${account} has moved, as after a failover. ${inWords(doubted)} may have been sent meanwhile: they are in doubt, and are asked again under their keys.`,
       attributes
     )
     return true

@@ -5,10 +5,11 @@
  */
 import * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql/SqlError"
+import type { Fragment } from "effect/sql/Statement"
 import { type Database, inTransaction } from "../../../durable/Database.ts"
 import { databaseNow } from "../../../durable/Now.ts"
 import type { Account } from "./account.ts"
-import { open } from "./tables.ts"
+import { isApproved, open } from "./tables.ts"
 
 const base = "(SELECT oid FROM pg_database WHERE datname = current_database())"
 const payouts = "'effect_pix_payouts'::regclass::oid"
@@ -46,13 +47,10 @@ export const makeIdentityStore = (database: Database, account: string) => {
   const judging = (
     { beatAt, identity: stored, session: known }: InSession,
     identity: string | null,
-    pause?: { readonly at: number; readonly entry: string }
+    pausing?: Fragment
   ) =>
     Effect.map(databaseNow(database), (now) => {
-      const paused =
-        pause === undefined
-          ? sql.literal("")
-          : sql`, paused = ${true}, paused_at = COALESCE(paused_at, CAST(${pause.at} AS BIGINT)), pause = ${pause.entry}`
+      const paused = pausing === undefined ? sql.literal("") : sql`, ${pausing}`
       return sql`UPDATE ${accounts} SET identity = ${identity}, beat_at = ${now}${paused} WHERE account = ${account}
         AND identity IS NOT DISTINCT FROM CAST(${stored} AS VARCHAR(100))
         AND beat_at IS NOT DISTINCT FROM CAST(${beatAt} AS BIGINT) AND ${inSession(known)} RETURNING *`
@@ -82,9 +80,14 @@ export const makeIdentityStore = (database: Database, account: string) => {
         databaseNow(database),
         (now) => sql`UPDATE ${accounts} SET beat_at = ${now} WHERE account = ${account} AND ${inSession(known)}`
       ),
-    /** Stores the identity with a heartbeat, and pauses; false where another process has done so since the account was read. */
-    judged: (read: InSession, identity: string | null, pause?: { readonly at: number; readonly entry: string }) =>
-      Effect.flatMap(judging(read, identity, pause), (statement) => Effect.map(statement, ({ length }) => length > 0)),
+    /**
+     * Stores the identity with a heartbeat, and with `pausing` a pause; false where another process has done so since the account was
+     * read.
+     */
+    judged: (read: InSession, identity: string | null, pausing?: Fragment) =>
+      Effect.flatMap(judging(read, identity, pausing), (statement) =>
+        Effect.map(statement, ({ length }) => length > 0)
+      ),
     /**
      * The same where the database moved: in the same statement, what may have been sent meanwhile is in doubt. Returns the number
      * of these payouts and their sum; `undefined` where another process has done it.
@@ -103,7 +106,7 @@ export const makeIdentityStore = (database: Database, account: string) => {
           FROM judged WHERE payout.account = judged.account AND ${sql.literal(open)} AND may_have_left_at IS NULL
             AND NOT paused AND (run_until IS NULL OR run_until > ${lastBeat})
             AND due_at <= ${now} + CAST(${lease} AS BIGINT)
-            AND (approved_at IS NOT NULL OR NOT (needs_approval OR amount > COALESCE(four_eyes_above, amount)))
+            AND ${sql.literal(isApproved)}
           RETURNING payout.*
         ), entries AS (
           INSERT INTO effect_pix_payout_history (account, idempotency_key, entry)

@@ -20,6 +20,13 @@ export const open = "state IN ('accepted', 'unknown')"
 /** The states in which nobody has anything to do, as SQL. */
 export const ended = "state IN ('posted', 'settled', 'failed', 'refused')"
 
+/**
+ * Whether a payout needs no approval any more, as SQL for a statement that reads the row of its account too: `needsApproval` of
+ * `approval.ts`.
+ */
+export const isApproved =
+  "(approved_at IS NOT NULL OR NOT needs_approval AND (four_eyes_above IS NULL OR amount <= four_eyes_above))"
+
 /** The payouts whose record was not deleted, as SQL. */
 export const recorded = "amount IS NOT NULL"
 
