@@ -25,15 +25,19 @@ export type Person = typeof Person.Type
 const lengths = { by: 100, note: 1000 } as const
 const names = ["by", "note"] as const
 
-/** A character that a person sees. */
-const isSeen = /[^\s\p{C}\p{Default_Ignorable_Code_Point}\u2800]/u
+/** Removes what nobody sees: control and format characters but for spaces, fillers, and characters that are not assigned. */
+export const withoutInvisible = (text: string): string =>
+  text.replaceAll(/(?!\s)[\p{C}\p{Default_Ignorable_Code_Point}\u2800]/gu, "")
 
 /** The issues of a step's options, which a caller without types may have given. */
 export const issuesOfStep = (options: StepOptions): ReadonlyArray<RequestIssue> =>
   names
     .filter((name) => {
       const text: unknown = options[name]
-      return text !== undefined && (!Predicate.isString(text) || !isSeen.test(text) || text.length > lengths[name])
+      return (
+        text !== undefined &&
+        (!Predicate.isString(text) || withoutInvisible(text).trim() === "" || text.length > lengths[name])
+      )
     })
     .map((path) => ({ path, problem: `must be a text of 1 to ${lengths[path]} characters that is not blank` }))
 

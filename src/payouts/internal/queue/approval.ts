@@ -5,18 +5,15 @@
  * A name is what a caller says: it is compared, and not proved.
  */
 import * as Schema from "effect/Schema"
+import { withoutInvisible } from "../../../durable/Step.ts"
 import { withoutAccents } from "../../../internal/withoutAccents.ts"
 import { PayoutAsked } from "../../PayoutStatus.ts"
 import type { Event } from "./entries.ts"
 import * as Row from "./row.ts"
 
-/** What nobody sees: control and format characters but for spaces, fillers, and characters that are not assigned. */
-const invisible = /(?!\s)[\p{C}\p{Default_Ignorable_Code_Point}\u2800]/gu
-
 /** A name as it is compared: two ways to write one name are one. Empty: nobody is named. */
 export const foldName = (name: string | null | undefined): string =>
-  withoutAccents(name ?? "")
-    .replaceAll(invisible, "")
+  withoutInvisible(withoutAccents(name ?? ""))
     .replaceAll(/\s+/gu, " ")
     .trim()
     // Both, so that `ß` and `SS`, and both small sigmas, are one.
