@@ -51,12 +51,12 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { invalidWithdrawal } from "../contract/WithdrawalCheck.ts"
 import type { InvalidRequest } from "../contract/PaymentsError.ts"
 import type { DatabaseError, ForeignTransaction } from "../durable/Database.ts"
 import { millisOf } from "../internal/duration.ts"
 import { inSpan } from "../internal/spans.ts"
 import { Centavos } from "../pix/Money.ts"
+import { invalid } from "./internal/queue/entries.ts"
 import { nameOf } from "./internal/queue/request.ts"
 import { type Row, statusOf } from "./internal/queue/row.ts"
 import { allOrNone, type Run } from "./internal/queue/submit.ts"
@@ -109,8 +109,6 @@ export interface PayoutPlan {
 }
 
 type Failure = InvalidRequest | PayoutsNotAccepted | PayoutsNotConfirmed | ForeignTransaction | DatabaseError
-
-const invalid = (path: string, problem: string) => Effect.fail(invalidWithdrawal([{ path, problem }]))
 
 const isReferences = Schema.is(Schema.Array(Schema.String))
 
@@ -224,8 +222,8 @@ export const stream = (
  * A line that was refused is not sent again by a second run: `queue.retry` sends it, when its cause is gone.
  *
  * It fails with `PayoutsNotAccepted`, which names each wrong line and each that looks like another payout: nothing was sent then;
- * with `PayoutsNotConfirmed` where `confirm` returns false, with `InvalidRequest` where an option is wrong or it is called in a transaction, with `ForeignTransaction` and with
- * `DatabaseError`.
+ * with `PayoutsNotConfirmed` where `confirm` returns false, with `InvalidRequest` where an option is wrong or it is called in a
+ * transaction, with `ForeignTransaction` and with `DatabaseError`.
  */
 export const run = (
   items: Iterable<PayoutItem>,

@@ -25,8 +25,8 @@ import {
   entryOf,
   type Event,
   readEntries,
+  invalid,
   submittedOf,
-  wrong,
   writePause
 } from "./entries.ts"
 import * as Approval from "./approval.ts"
@@ -205,13 +205,13 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
       steer("park", reference, options, Row.parkByOperator, { _tag: "Parked", because: "Operator" }),
     resume: (reference: string, options: StepOptions & { readonly notExecuted?: boolean | undefined } = {}) => {
       const { notExecuted = false } = options
-      if (!Predicate.isBoolean(notExecuted)) return wrong("notExecuted", "must be true or false")
+      if (!Predicate.isBoolean(notExecuted)) return invalid("notExecuted", "must be true or false")
       const step: Step = (row, deciding, by) => Approval.resume(row, deciding, { by, notExecuted })
       return steer("resume", reference, options, step, { _tag: "Resumed", notExecuted })
     },
     settle: (reference: string, options: StepOptions & { readonly as?: "settled" | "failed" | undefined } = {}) => {
       const { as = "settled" } = options
-      if (as !== "settled" && as !== "failed") return wrong("as", "must be settled or failed")
+      if (as !== "settled" && as !== "failed") return invalid("as", "must be settled or failed")
       const step: Step = (row, deciding, by) => Approval.settle(row, deciding, { as, by })
       return steer("settle", reference, options, step, { _tag: "Settled" })
     },
@@ -232,7 +232,7 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
           const person = yield* checkedPerson(options)
           yield* checkedFingerprint(fingerprint)
           const other = yield* store.accounts.otherOf(fingerprint)
-          if (other !== undefined) return yield* wrong("fingerprint", `is that of the account ${other}`)
+          if (other !== undefined) return yield* invalid("fingerprint", `is that of the account ${other}`)
           return yield* takeStep(store, { fingerprint }, person)
         })
       ),

@@ -96,17 +96,18 @@ export const checkedPerson = (options: StepOptions): Effect.Effect<Person, Inval
   return issues.length === 0 ? Effect.succeed(personOf(options)) : Effect.fail(invalidWithdrawal(issues))
 }
 
-export const wrong = (path: string, problem: string): Effect.Effect<never, InvalidRequest> =>
+/** Fails about one field of what a caller gave. */
+export const invalid = (path: string, problem: string): Effect.Effect<never, InvalidRequest> =>
   Effect.fail(invalidWithdrawal([{ path, problem }]))
 
 /** Checks the fingerprint of a sender, which a person copied. */
 export const checkedFingerprint = (fingerprint: unknown): Effect.Effect<void, InvalidRequest> =>
   Predicate.isString(fingerprint) && /^[0-9a-f]{40}$/.test(fingerprint)
     ? Effect.void
-    : wrong("fingerprint", "must be the 40 letters and digits that the worker shows when it does not start")
+    : invalid("fingerprint", "must be the 40 letters and digits that the worker shows when it does not start")
 
 /** Checks the limit of an account, which a caller without types may have given. */
 export const checkedLimit = (above: unknown): Effect.Effect<void, InvalidRequest> =>
   above === null || (Number.isSafeInteger(above) && Number(above) > 0)
     ? Effect.void
-    : wrong("above", "must be a whole number of centavos from 1, or null")
+    : invalid("above", "must be a whole number of centavos from 1, or null")

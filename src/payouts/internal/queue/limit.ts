@@ -10,7 +10,7 @@ import type { Person } from "../../../durable/Step.ts"
 import { Centavos, format } from "../../../pix/Money.ts"
 import type { AccountChange } from "../../PayoutHistory.ts"
 import { placeOf } from "./approval.ts"
-import { readChange, writeChange, wrong } from "./entries.ts"
+import { invalid, readChange, writeChange } from "./entries.ts"
 import type { Settings } from "./settings.ts"
 import type { Store } from "./store.ts"
 
@@ -34,7 +34,7 @@ export const takeStep = Effect.fnUntraced(function* (store: Store, wanted: Wante
     const asked = from.asked === null ? undefined : readChange(from.asked)
     const first = asked !== undefined && isSame(wanted, asked) ? asked.by : undefined
     const place = from.fourEyesAbove === null ? "Second" : placeOf(first, person.by)
-    if (typeof place !== "string") return yield* wrong("by", place.problem)
+    if (typeof place !== "string") return yield* invalid("by", place.problem)
     const step = place === "Second" ? "Changed" : "Asked"
     const entry = writeChange({ ...wanted, ...person, at, step })
     const changes = place === "Second" ? { ...wanted, asked: null } : { asked: entry }
