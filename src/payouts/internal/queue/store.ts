@@ -100,9 +100,7 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
   const hasKeyOf = (keys: Fragment) => sql`${ofAccount} AND ${isOneOf(database, "idempotency_key", keys)}`
   /** Many values in one parameter, so that one prepared statement serves any number of them. */
   const unpacked = (json: string) =>
-    dialect === "pg"
-      ? sql`SELECT json_array_elements_text(CAST(${json} AS JSON))`
-      : sql`SELECT value FROM json_each(${json})`
+    isPg ? sql`SELECT json_array_elements_text(CAST(${json} AS JSON))` : sql`SELECT value FROM json_each(${json})`
   const transaction = inTransaction(database)
   const readCommitted = sql`SET TRANSACTION ISOLATION LEVEL READ COMMITTED`
   const insertEntry = (key: string, entry: string, from = nothing) =>
@@ -110,7 +108,7 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
       SELECT CAST(${account} AS VARCHAR(32)), CAST(${key} AS VARCHAR(64)), CAST(${entry} AS TEXT) ${from}`
   // Found by its place, a row costs one page. By its key, PostgreSQL may read the account's whole index for it, as long as it has
   // no statistics of the accounts.
-  const place = dialect === "pg" ? "ctid" : "rowid"
+  const place = isPg ? "ctid" : "rowid"
   /** Changes at most 1,000 of the payouts that ended, and returns their keys. */
   const changeOld = (changes: Fragment, where: Fragment) => {
     const old = sql`SELECT ${sql(place)} FROM ${payouts} WHERE ${ofAccount} AND ${ended} AND ${where} LIMIT 1000 ${locked(database)}`
@@ -141,7 +139,7 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
      */
     readCommitted: <A, E, R>(effect: Effect.Effect<A, E, R>) =>
       Effect.flatMap(isInTransaction(database), (isInside) =>
-        transaction(dialect === "pg" && !isInside ? Effect.andThen(readCommitted, effect) : effect)
+        transaction(isPg && !isInside ? Effect.andThen(readCommitted, effect) : effect)
       ),
     /** Follows the writes from now on. */
     followWrites: followWrites(soleWritesOf(sql)),
@@ -154,10 +152,7 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
     insert: (row: Row, sum: number) => {
       // What is null is left out, so that a role need not be allowed to write an approval. On PostgreSQL a row is due by the clock of
       // the database, which is the default.
-      const known = Record.filter(
-        { ...row, dueAt: dialect === "sqlite" ? row.submittedAt : null },
-        (value) => value !== null
-      )
+      const known = Record.filter({ ...row, dueAt: isPg ? null : row.submittedAt }, (value) => value !== null)
       const above = sql`COALESCE(CAST(${sum} AS BIGINT) > ${accounts.limit}, ${false})`
       const columns: Record<string, unknown> = {
         ...known,
@@ -260,7 +255,7 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
         AND state NOT IN ('failed', 'refused') ORDER BY submitted_at, idempotency_key`),
     /** No other transaction judges the payouts of this amount until the caller's transaction ends. */
     lockAmount: (amount: number): Effect.Effect<void, SqlError> =>
-      dialect === "pg"
+      isPg
         ? Effect.asVoid(sql`SELECT pg_advisory_xact_lock(hashtextextended(${`effect-pix/${account}/${amount}`}, 0))`)
         : Effect.void,
     /**
@@ -284,11 +279,13 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
      * Ends the leases of the runs of a process that is gone: a SQLite file belongs to one, and a run at work in it begins them
      * again. On PostgreSQL they end by themselves.
      */
-    endLeftRuns:
-      dialect === "pg"
-        ? Effect.void
-        : Effect.asVoid(sql`UPDATE ${payouts} SET run_until = 0 WHERE ${ofAccount} AND run_by IS NOT NULL AND ${open}`),
-    /** Whether a request of a payout may be sent, as SQL for the statement that marks it: in a session that was judged, its account allows it, and its run. */
+    endLeftRuns: isPg
+      ? Effect.void
+      : Effect.asVoid(sql`UPDATE ${payouts} SET run_until = 0 WHERE ${ofAccount} AND run_by IS NOT NULL AND ${open}`),
+    /**
+     * Whether a request of a payout may be sent, as SQL for the statement that marks it: in a session that was judged, its account
+     * allows it, and its run.
+     */
     maySend: (key: string, fingerprint: string | undefined, session: string | null) =>
       Effect.map(
         databaseNow(database),
