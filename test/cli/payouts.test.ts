@@ -12,6 +12,7 @@ import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { hasPty, run, runOnTerminal } from "../support/command.ts"
 import { databases, folder } from "../support/operated.ts"
+import { storedRefusal } from "../support/payoutQueue.ts"
 import { runs } from "../support/seed.ts"
 
 const pixKey = PixKey.email("maria@example.com")
@@ -26,16 +27,8 @@ const fill = Effect.gen(function* () {
   }
   yield* queue.park("parked")
   const before = Date.now() - 3 * 3_600_000
-  const refusal = JSON.stringify({
-    _tag: "RequestRejected",
-    outcome: "Rejected",
-    operation: "requestWithdrawal",
-    idempotencyKey: "k",
-    attempts: 1,
-    status: 400
-  })
   yield* sql`UPDATE effect_pix_payouts SET state = 'posted', withdrawal_id = 7 WHERE reference = 'posted'`
-  yield* sql`UPDATE effect_pix_payouts SET state = 'refused', error = ${refusal} WHERE reference = 'refused'`
+  yield* sql`UPDATE effect_pix_payouts SET state = 'refused', error = ${storedRefusal} WHERE reference = 'refused'`
   yield* sql`UPDATE effect_pix_payouts SET state = 'unknown', may_have_left_at = ${before} WHERE reference = 'unknown'`
   yield* sql`UPDATE effect_pix_payouts SET submitted_at = ${before}`
 })

@@ -13,7 +13,7 @@ import { foldName } from "../../src/payouts/internal/queue/approval.ts"
 import { makeStore } from "../../src/payouts/internal/queue/store.ts"
 import { makeBank } from "../support/bank.ts"
 import { databases } from "../support/database.ts"
-import { makeWarnings, payout, payouts, settle } from "../support/payoutQueue.ts"
+import { makeWarnings, payout, payouts, settle, storedRefusal } from "../support/payoutQueue.ts"
 
 const limit = Money.centavos(5000)
 const fingerprint = "a".repeat(40)
@@ -159,7 +159,7 @@ const ways: Readonly<Record<string, Way>> = {
   }),
   "a refused payout above it that is retried": Effect.gen(function* () {
     const queue = yield* PayoutQueue
-    yield* early("a", 5001, `state = 'refused', error = '${refused}'`)
+    yield* early("a", 5001, `state = 'refused', error = '${storedRefusal}'`)
     assert.strictEqual(yield* taken(queue.retry("a", { by: "ana" })), "accepted")
     assert.strictEqual((yield* awaited("a")).state, "parked")
     assert.strictEqual(yield* shownOf("a"), "parked NeedsApproval")
@@ -276,15 +276,6 @@ const ways: Readonly<Record<string, Way>> = {
     yield* resumedByAna("a")
   })
 }
-
-const refused = JSON.stringify({
-  _tag: "RequestRejected",
-  outcome: "Rejected",
-  operation: "requestWithdrawal",
-  idempotencyKey: "k",
-  attempts: 1,
-  status: 400
-})
 
 for (const { client, name, skip } of databases) {
   const test = (title: string, use: (paid: () => ReadonlyArray<number>) => Way, options?: PayoutQueueOptions) =>

@@ -17,6 +17,16 @@ export const payout = (reference: string, amount = 1000): PayoutItem => ({
 export const payouts = (count: number, amount = 1000): ReadonlyArray<PayoutItem> =>
   Array.from({ length: count }, (_, index) => payout(`invoice-${index + 1}`, amount))
 
+/** A refusal as the table has it. */
+export const storedRefusal = JSON.stringify({
+  _tag: "RequestRejected",
+  outcome: "Rejected",
+  operation: "requestWithdrawal",
+  idempotencyKey: "k",
+  attempts: 1,
+  status: 400
+})
+
 export const gateway = Layer.provide(Sandbox.layerPayments, Layer.succeed(SandboxOptions, { balance: 10_000_000 }))
 
 /** A SQLite database in memory, which follows the test's clock. */
