@@ -11,7 +11,6 @@ export { ConfigurationError, SettingProblem } from "./contract/ConfigurationErro
 export { type ApiCredentials, Credentials } from "./client/Credentials.ts"
 export { Currency } from "./contract/Currency.ts"
 export * as Document from "./pix/Document.ts"
-export * as EndToEndId from "./pix/EndToEndId.ts"
 export * as IdempotencyKey from "./client/IdempotencyKey.ts"
 export type { WriteOptions } from "./contract/WriteOptions.ts"
 export { IdempotencyKeyGen, type IdempotencyKeyPrefix } from "./client/IdempotencyKeyGen.ts"

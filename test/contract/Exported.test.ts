@@ -6,7 +6,7 @@ import * as sandbox from "effect-pix/sandbox"
 import * as webhook from "effect-pix/webhook"
 import { inspect } from "node:util"
 
-const { BrCode, EndToEndId, PixKey, TransactionStream, TransactionWait } = client
+const { BrCode, PixKey, TransactionStream, TransactionWait } = client
 const { WebhookVerifier } = webhook
 
 /** The identifiers of the error classes that a module exports. */
@@ -17,18 +17,7 @@ const identifiersOf = (exports: Readonly<Record<string, unknown>>) =>
       : []
   )
 
-const modules = [
-  client,
-  payouts,
-  webhook,
-  sandbox,
-  WebhookVerifier,
-  TransactionStream,
-  TransactionWait,
-  PixKey,
-  BrCode,
-  EndToEndId
-]
+const modules = [client, payouts, webhook, sandbox, WebhookVerifier, TransactionStream, TransactionWait, PixKey, BrCode]
 
 /** One error of each class of errors that is exported. */
 const sampleErrors = Effect.forEach(

@@ -5,7 +5,7 @@
  */
 import { inspect } from "node:util"
 import { assert, describe, it } from "@effect/vitest"
-import { BrCode, Document, EndToEndId, IdempotencyKey, Metadata, Money, PixKey, QrCode } from "effect-pix"
+import { BrCode, Document, IdempotencyKey, Metadata, Money, PixKey, QrCode } from "effect-pix"
 import { BigDecimal, Option, Result, Schema } from "effect"
 import { runs } from "../support/seed.ts"
 
@@ -63,7 +63,7 @@ const hostile: Readonly<Record<string, unknown>> = {
   "a false key": { _tag: "PixKey", type: "CPF" }
 }
 
-const modules = { BrCode, Document, EndToEndId, IdempotencyKey, Metadata, Money, PixKey, QrCode }
+const modules = { BrCode, Document, IdempotencyKey, Metadata, Money, PixKey, QrCode }
 
 /** Functions of Effect, and functions whose input is a schema and not a value. */
 const exempt = new Set([
