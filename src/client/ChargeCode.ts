@@ -42,7 +42,7 @@ export interface ChargeCode {
   readonly problems: ReadonlyArray<BrCode.Problem>
   /**
    * Whether the code has no problem and requests the amount: a static code states it, a dynamic one states it or leaves it to
-   * its URL. A code for a consent only (PIX Automático) requests no amount.
+   * its URL.
    */
   readonly isSound: boolean
 }
@@ -50,10 +50,6 @@ export interface ChargeCode {
 const absent: BrCode.Problem = { code: "not-pix", reason: "is missing from the charge" }
 const otherAmount: BrCode.Problem = { code: "amount", reason: "states another amount than the one asked for" }
 const noAmount: BrCode.Problem = { code: "amount", reason: "leaves the amount to the payer" }
-const noPayment: BrCode.Problem = {
-  code: "not-pix",
-  reason: "asks for a consent to recurring payments, and for no payment"
-}
 
 const withoutCode = (problem: BrCode.Problem): ChargeCode => ({
   code: undefined,
@@ -64,7 +60,6 @@ const withoutCode = (problem: BrCode.Problem): ChargeCode => ({
 
 /** The problems of a code that does not request the amount. A dynamic code may leave the amount to its URL. */
 const amountProblems = (code: BrCode.BrCode, amount: ChargeCode["amount"]): ReadonlyArray<BrCode.Problem> => {
-  if (code.key === undefined && code.url === undefined) return [noPayment]
   if (amount === "not stated") return code.url === undefined ? [noAmount] : []
   return amount === "different" && !code.problems.some((problem) => problem.code === "amount") ? [otherAmount] : []
 }

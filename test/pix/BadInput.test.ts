@@ -122,10 +122,6 @@ const calls = (value: unknown): ReadonlyArray<ReadonlyArray<unknown>> => [
   ["CPF", value],
   [Money.centavos(1), value],
   [[value]],
-  [{ key: value, merchantName: "F", merchantCity: "B" }],
-  [{ url: "pix.example.com/a", merchantName: value, merchantCity: "B", amount: 1 }],
-  [{ key: "fulano@example.com", merchantName: "F", merchantCity: "B", amount: value, txid: value }],
-  [{ key: "fulano@example.com", merchantName: "F", merchantCity: "B", additionalInfo: value }],
   [{ problems: value, amount: value }, value]
 ]
 

@@ -30,11 +30,8 @@ export interface Problem {
 
 /** A BR Code as it was read. A value that it does not state is `undefined`. */
 export interface BrCode {
-  /**
-   * How the code is paid. `static`: to a key in the code. `dynamic`: to the charge at a URL. `composite`: with a consent to
-   * recurring payments (PIX Automático); the code may hold a key or a URL as well.
-   */
-  readonly kind: "static" | "dynamic" | "composite"
+  /** How the code is paid. `static`: to a key in the code. `dynamic`: to the charge at a URL. */
+  readonly kind: "static" | "dynamic"
   /** The name of the receiver (id 59). */
   readonly merchantName: string | undefined
   /** The city of the receiver (id 60). */
@@ -59,10 +56,6 @@ export interface BrCode {
   readonly url: Redacted.Redacted | undefined
   /** Free text for the payer (id 26-02). */
   readonly additionalInfo: Redacted.Redacted | undefined
-  /** The ISPB of the institution that hands out the cash, in a code for PIX Saque (id 26-03). */
-  readonly fss: string | undefined
-  /** The URL of the terms of recurring payments (id 80-25), without `https://`. */
-  readonly recurrenceUrl: Redacted.Redacted | undefined
   /** `stated` is the checksum in the code, undefined if it has none; `computed` is the correct one. */
   readonly crc: { readonly ok: boolean; readonly stated: string | undefined; readonly computed: string }
   /** All problems, the checksum's first. */

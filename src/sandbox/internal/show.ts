@@ -4,11 +4,12 @@
 import * as DateTime from "effect/DateTime"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
-import * as BrCode from "../../pix/BrCode.ts"
+import type * as BrCode from "../../pix/BrCode.ts"
 import type { Centavos } from "../../pix/Money.ts"
 import type { SandboxTransaction, SandboxWithdrawal } from "../SandboxLedger.ts"
 import type { Settings } from "../SandboxOptions.ts"
 import type { Charge, Payout } from "../SandboxState.ts"
+import { writeBrCode } from "./brCode.ts"
 
 /**
  * The copy-and-paste text of a charge: a BR Code that any reader parses. No bank can pay by it, since its URL is on a name
@@ -19,12 +20,7 @@ export const copyAndPaste = (
   transactionId: string,
   amount?: Centavos
 ): Result.Result<string, BrCode.InvalidBrCode> =>
-  BrCode.generate({
-    url: `pix.example/qr/v2/${transactionId.replaceAll("-", "")}`,
-    merchantName: merchant.name,
-    merchantCity: merchant.city,
-    amount
-  })
+  writeBrCode({ url: `pix.example/qr/v2/${transactionId.replaceAll("-", "")}`, merchant, amount })
 
 /** Shows the charges of a merchant. The code of a charge takes a while, and never changes: it is made once. */
 export const makeShowCharge = (merchant: Settings["merchant"]) => {
