@@ -5,7 +5,7 @@
  * the webhook returns text even if an object was sent: {@link codec} decodes it to your own type.
  *
  * Gotchas:
- * - The bounds on size and depth are this library's. The service documents none.
+ * - The bound on the size is this library's. The service documents none.
  * - The service stores metadata, and may show it in panels and logs: send a reference, not a person's data.
  * - No failure repeats the content of the metadata.
  */
@@ -25,14 +25,10 @@ export type Metadata = string | Schema.JsonObject
 /** The largest metadata, in UTF-8 bytes of its text (for an object: of its JSON). This library's bound. */
 export const MaxBytes = 4096
 
-/** How deep objects and arrays may nest; `{}` is one level. This library's bound. */
-export const MaxDepth = 8
-
 // Escapes make stored text longer than the sent text: `"` can become `\u0022`, and `\\u0022` when encoded twice.
 const maxStoredLength = MaxBytes * 8
 
-const tooBig = `must not be larger than ${MaxBytes} bytes`
-const tooDeep = `must not be nested deeper than ${MaxDepth} levels, nor contain itself`
+const tooBig = `must not be larger than ${MaxBytes} bytes, nor contain itself`
 const notJson = "must hold JSON values only: strings, finite numbers, booleans, null, arrays and plain objects"
 const notMetadata = "must be a string or a JSON object"
 const notStored = "must be a JSON object, or the JSON text of one"
@@ -43,35 +39,28 @@ const isPlain = (value: object): boolean => {
   return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
-/** The value may have getters or be a proxy, so reading it may throw. */
-const findProblem = (root: unknown): string | undefined =>
-  Result.getOrElse(
-    Result.try(() => problemOf(root)),
-    () => notJson
-  )
+const isScalar = (value: unknown): boolean =>
+  value === null || typeof value === "string" || typeof value === "boolean" || Number.isFinite(value)
 
-/** Visits at most `MaxDepth` levels and `MaxBytes` units, so that no input can exhaust the machine. */
-const problemOf = (root: unknown): string | undefined => {
+/** Reads no more than `MaxBytes`, without recursion, so that no depth, cycle or graph can exhaust the machine. */
+const findProblem = (root: unknown): string | undefined => {
+  if (typeof root !== "string" && !Predicate.isObject(root)) return notMetadata
+  const rest: Array<unknown> = [root]
   let size = 0
-  const visit = (value: unknown, depth: number): string | undefined => {
-    size += typeof value === "string" ? value.length : 1
-    if (size > MaxBytes) return tooBig
-    if (value === null || typeof value === "string" || typeof value === "boolean") return undefined
-    if (typeof value === "number") return Number.isFinite(value) ? undefined : notJson
-    if (typeof value !== "object") return notJson
-    if (depth > MaxDepth) return tooDeep
-    if (!Array.isArray(value) && !isPlain(value)) return notJson
+  while (rest.length > 0 && size <= MaxBytes) {
+    const value = rest.pop()
+    if (typeof value === "string") size += value.length
+    if (isScalar(value)) continue
+    if (!Array.isArray(value) && !(Predicate.isObject(value) && isPlain(value))) return notJson
     for (const [key, member] of Array.isArray(value) ? value.entries() : Object.entries(value)) {
       if (isUnsafeName(key)) return `must not have the key "${key}"`
-      if (typeof key === "string") size += key.length
-      const problem = visit(member, depth + 1)
-      if (problem !== undefined) return problem
+      // A member takes at least two characters.
+      size += typeof key === "string" ? key.length + 2 : 2
+      if (size > MaxBytes) return tooBig
+      rest.push(member)
     }
-    return undefined
   }
-  if (typeof root !== "string" && !Predicate.isObject(root)) return notMetadata
-  const problem = visit(root, 1)
-  if (problem !== undefined) return problem
+  if (size > MaxBytes) return tooBig
   const text = typeof root === "string" ? root : JSON.stringify(root)
   return new TextEncoder().encode(text).length > MaxBytes ? tooBig : undefined
 }
@@ -107,7 +96,7 @@ const declare = (find: (u: unknown) => string | undefined, description: string):
 /**
  * The `metadata` that may be sent: a string, or an object of JSON values.
  *
- * Refused, with a message that names the rule and never the content: more than {@link MaxBytes} or {@link MaxDepth}, an
+ * Refused, with a message that names the rule and never the content: more than {@link MaxBytes}, an
  * object that contains itself, anything that JSON cannot hold (`undefined`, `NaN`, a bigint, a function, a `Date` or
  * another class), and the keys `__proto__`, `constructor` and `prototype` at any depth.
  *

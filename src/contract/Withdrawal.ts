@@ -62,7 +62,7 @@ export const WithdrawalRecord = Schema.Struct({
   idempotencyKey: absentIfNull(Schema.String),
   /** In reais. The service does not document whether a fee is included. */
   value: ReaisFromJson,
-  /** The key that is paid, in plain text. It is a person's data: `PixKey.read` masks it. */
+  /** The key that is paid, in plain text. It is a person's data: print `PixKey.fromPair` of it, which is masked. */
   pixKey: absentIfNull(Schema.String),
   pixKeyType: absentIfNull(openWord(PixKeyType.literals)),
   creditorDocument: absentIfNull(Schema.String),

@@ -107,16 +107,10 @@ export const parse = (payload: string): Result.Result<BrCode, InvalidBrCode> =>
  * ```
  */
 export const verify = (code: BrCode): Result.Result<BrCode, InvalidBrCode> =>
-  Result.flatMap(firstProblem(code), (error) => (error === undefined ? Result.succeed(code) : Result.fail(error)))
-
-const firstProblem = (code: BrCode) =>
   Result.try({
-    try: () => {
-      const [problem] = code.problems
-      return problem === undefined ? undefined : new InvalidBrCode(problem)
-    },
+    try: () => code.problems.map((problem) => new InvalidBrCode(problem)),
     catch: () => new InvalidBrCode({ code: "tlv", reason: "was not made by `parse`" })
-  })
+  }).pipe(Result.flatMap(([first]) => (first === undefined ? Result.succeed(code) : Result.fail(first))))
 
 /**
  * Compares the amount in a code with the amount that you asked for. With an amount of zero the payer chooses, so zero is

@@ -16,7 +16,6 @@
  */
 declare module "./Document.ts" {}
 
-import * as Arr from "effect/Array"
 import type * as Brand from "effect/Brand"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -70,15 +69,12 @@ export const cnpjOption = (input: string): Option.Option<Cnpj> =>
 // The issue is made without the input, which `reportInput` would show.
 const refusal = (expected: string) => new SchemaIssue.InvalidValue({ expected })
 
-const suffixes = Arr.makeBy(100, (n) => String(n).padStart(2, "0"))
-
 const documentSchema = <D extends string>(options: {
   readonly name: string
   readonly expected: string
   readonly description: string
   readonly is: (u: unknown) => u is D
   readonly read: (input: string) => Option.Option<D>
-  readonly base: RegExp
 }) => {
   const read = SchemaGetter.transformEffect((input: string) =>
     Effect.fromOption(options.read(input), () => refusal(options.expected))
@@ -88,19 +84,7 @@ const documentSchema = <D extends string>(options: {
     title: options.name,
     description: options.description,
     expected: options.expected,
-    toCodecJson: () => Schema.link<D>()(Schema.String, { decode: read, encode: write }),
-    toCodecArbitrary: () =>
-      Schema.link<D>()(Schema.String.check(Schema.isPattern(options.base)), {
-        decode: SchemaGetter.transformOptional(
-          Option.flatMap((base: string) =>
-            Arr.findFirst(
-              suffixes.map((suffix) => base + suffix),
-              options.is
-            )
-          )
-        ),
-        encode: SchemaGetter.forbiddenEncoding
-      })
+    toCodecJson: () => Schema.link<D>()(Schema.String, { decode: read, encode: write })
   })
   return Schema.String.annotate({ title: options.name, description: options.description }).pipe(
     Schema.decodeTo(normal, { decode: read, encode: write })
@@ -118,8 +102,7 @@ export const Cpf = documentSchema<Cpf>({
   expected: cpfExpected,
   description: "A CPF: 11 digits, the last two check digits",
   is: isCpf,
-  read: cpfOption,
-  base: /^\d{9}$/
+  read: cpfOption
 })
 
 /**
@@ -134,8 +117,7 @@ export const Cnpj = documentSchema<Cnpj>({
   expected: cnpjExpected,
   description: "A CNPJ: 12 digits or letters and 2 check digits",
   is: isCnpj,
-  read: cnpjOption,
-  base: /^(\d{12}|[0-9A-Z]{12})$/
+  read: cnpjOption
 })
 
 /**

@@ -24,7 +24,6 @@ import { legible } from "../internal/legible.ts"
 import { refuse } from "../internal/refuse.ts"
 import { MaskedKey } from "./internal/maskedKey.ts"
 import { isPixKeyType, kinds, type Pair, PixKeyType } from "./internal/pixKeyKinds.ts"
-import { samples } from "./internal/pixKeySamples.ts"
 
 export { type Pair, PixKeyType } from "./internal/pixKeyKinds.ts"
 
@@ -55,19 +54,10 @@ export class InvalidPixKey extends legible(
  * | PHONE | `+55 ** *****-5684`; elsewhere `+***0123`: at most the last four digits |
  * | EVP | `123e4567-****-****-****-************` |
  */
-export type PixKey = MaskedKey<"PixKey", PixKeyType>
-
-/**
- * A key that the service reported and that this module cannot check: its kind is unknown (the directory may add kinds), or
- * it is not well-formed for its kind (for example since the service masked it). Prints as its kind and `***`.
- */
-export type OpaquePixKey = MaskedKey<"OpaquePixKey", string>
+export type PixKey = MaskedKey
 
 /** Whether a value is a valid key of one of the five kinds. */
-export const isPixKey = (u: unknown): u is PixKey => MaskedKey.is(u) && u._tag === "PixKey"
-
-/** Whether a value is a key that the service reported and this module could not check. */
-export const isOpaquePixKey = (u: unknown): u is OpaquePixKey => MaskedKey.is(u) && u._tag === "OpaquePixKey"
+export const isPixKey = (u: unknown): u is PixKey => MaskedKey.is(u)
 
 /**
  * Makes a key of the given kind, or says what is wrong with the text. {@link cpf}, {@link cnpj}, {@link email},
@@ -86,7 +76,10 @@ export const isOpaquePixKey = (u: unknown): u is OpaquePixKey => MaskedKey.is(u)
  */
 export const make = (type: PixKeyType, input: string): Result.Result<PixKey, InvalidPixKey> => fromPair(input, type)
 
-/** {@link make} for the wire's pair. A kind that is not one of the five, in capitals, is a failure. */
+/**
+ * {@link make} for the wire's pair, such as that of a withdrawal's record. A kind that is not one of the five, in capitals,
+ * is a failure.
+ */
 export const fromPair = (pixKey: string, pixKeyType: string): Result.Result<PixKey, InvalidPixKey> => {
   if (!isPixKeyType(pixKeyType)) {
     const reason = `has a type that is not one of ${PixKeyType.literals.join(", ")}`
@@ -95,36 +88,10 @@ export const fromPair = (pixKey: string, pixKeyType: string): Result.Result<PixK
   if (!Predicate.isString(pixKey)) return Result.fail(new InvalidPixKey({ type: pixKeyType, reason: "is not a text" }))
   const { mask, read } = kinds[pixKeyType]
   return Result.mapBoth(read(pixKey), {
-    onSuccess: (value) => new MaskedKey("PixKey", pixKeyType, value, mask(value)),
+    onSuccess: (value) => new MaskedKey(pixKeyType, value, mask(value)),
     onFailure: (reason) => new InvalidPixKey({ type: pixKeyType, reason })
   })
 }
-
-/**
- * Returns the mistake in a pair as a text, or none. The text does not repeat the key.
- *
- * ```ts
- * import { PixKey } from "effect-pix"
- * import { Option } from "effect"
- *
- * PixKey.check("529.982.247-25", "CPF") // => Option.none()
- * PixKey.check("529.982.247-26", "CPF") // => Option.some("pixKey is not a valid CPF (11 digits with check digits)")
- * ```
- */
-export const check = (pixKey: string, pixKeyType: string): Option.Option<string> =>
-  Result.getFailure(fromPair(pixKey, pixKeyType)).pipe(Option.map(({ reason }) => `pixKey ${reason}`))
-
-/**
- * Reads any pair that the service reports: a valid key becomes a `PixKey`, and anything else an `OpaquePixKey` that holds
- * the text unchanged.
- */
-export const read = (pixKey: string, pixKeyType: string): PixKey | OpaquePixKey =>
-  Result.getOrElse(fromPair(pixKey, pixKeyType), () => opaque(pixKey, pixKeyType))
-
-const opaque = (pixKey: string, pixKeyType: string): OpaquePixKey =>
-  new MaskedKey("OpaquePixKey", textOf(pixKeyType), textOf(pixKey), "***")
-
-const textOf = (u: unknown): string => (Predicate.isString(u) ? u : "")
 
 const literal = (type: PixKeyType, input: string): PixKey =>
   Result.getOrElse(make(type, input), ({ message }) => refuse(message))
@@ -212,23 +179,22 @@ export const evp = (input: string): PixKey => literal("EVP", input)
 export const evpOption = (input: string): Option.Option<PixKey> => option("EVP", input)
 
 /** The key itself, in plain text: nothing masks the returned text. */
-export const value: (key: PixKey | OpaquePixKey) => string = (key) => MaskedKey.reveal(key)
+export const value: (key: PixKey) => string = (key) => MaskedKey.reveal(key)
 
 /** Key and kind in plain text, as the service takes them. */
-export const toPair = <Type extends string>(key: MaskedKey<string, Type>): Pair<Type> => ({
-  pixKey: MaskedKey.reveal(key),
-  pixKeyType: key.type
-})
+export const toPair = (key: PixKey): Pair => ({ pixKey: MaskedKey.reveal(key), pixKeyType: key.type })
 
-const PairOf = <Type extends Schema.Codec<string>>(type: Type) =>
-  Schema.Struct({ pixKey: Schema.String, pixKeyType: type })
+const PlainPair = Schema.Struct({ pixKey: Schema.String, pixKeyType: PixKeyType })
 
-// The issue is made without the input, which `reportInput` would show.
-const decodePair = SchemaGetter.transformEffect(({ pixKey, pixKeyType }: Pair) =>
-  Effect.fromResult(fromPair(pixKey, pixKeyType)).pipe(
-    Effect.mapError(({ message }) => new SchemaIssue.InvalidValue({ message }))
-  )
-)
+const ofPair = {
+  // The issue is made without the input, which `reportInput` would show.
+  decode: SchemaGetter.transformEffect(({ pixKey, pixKeyType }: Pair) =>
+    Effect.fromResult(fromPair(pixKey, pixKeyType)).pipe(
+      Effect.mapError(({ message }) => new SchemaIssue.InvalidValue({ message }))
+    )
+  ),
+  encode: SchemaGetter.transform(toPair)
+}
 
 /**
  * A key in memory. For the two fields of the wire use {@link FromPair}. It is also the JSON form of a key, in plain
@@ -238,21 +204,7 @@ export const PixKey = Schema.declare(isPixKey, {
   title: "PixKey",
   description: "A PIX key of a known kind, in the form of the PIX directory",
   expected: "a PIX key",
-  toCodecJson: () =>
-    Schema.link<PixKey>()(PairOf(PixKeyType), { decode: decodePair, encode: SchemaGetter.transform(toPair) }),
-  toCodecArbitrary: () => Schema.link<PixKey>()(samples, { decode: decodePair, encode: SchemaGetter.forbiddenEncoding })
-})
-
-/** An {@link OpaquePixKey} in memory; its JSON form is the pair, in plain text. */
-export const OpaquePixKey = Schema.declare(isOpaquePixKey, {
-  title: "OpaquePixKey",
-  description: "A PIX key as the service reported it, of an unknown kind or form",
-  expected: "a reported PIX key",
-  toCodecJson: () =>
-    Schema.link<OpaquePixKey>()(PairOf(Schema.String), {
-      decode: SchemaGetter.transform(({ pixKey, pixKeyType }) => opaque(pixKey, pixKeyType)),
-      encode: SchemaGetter.transform(toPair)
-    })
+  toCodecJson: () => Schema.link<PixKey>()(PlainPair, ofPair)
 })
 
 /**
@@ -268,26 +220,4 @@ export const OpaquePixKey = Schema.declare(isOpaquePixKey, {
  * Schema.encodeSync(PixKey.FromPair)(key) // => { pixKey: "+5511912345684", pixKeyType: "PHONE" }
  * ```
  */
-export const FromPair = PairOf(PixKeyType).pipe(
-  Schema.decodeTo(PixKey, { decode: decodePair, encode: SchemaGetter.transform(toPair) })
-)
-
-/**
- * The wire's pair as {@link read} reads it: open, for answers of the service. Both parts may be any text. A pair that
- * is not a valid key of a known kind encodes to the same pair.
- *
- * ```ts
- * import { PixKey } from "effect-pix"
- * import { Schema } from "effect"
- *
- * const key = Schema.decodeSync(PixKey.FromReportedPair)({ pixKey: "maria#7", pixKeyType: "ALIAS" })
- * const shown = String(key) // => "ALIAS ***"
- * PixKey.value(key) // => "maria#7"
- * ```
- */
-export const FromReportedPair = PairOf(Schema.String).pipe(
-  Schema.decodeTo(Schema.Union([PixKey, OpaquePixKey]), {
-    decode: SchemaGetter.transform(({ pixKey, pixKeyType }) => read(pixKey, pixKeyType)),
-    encode: SchemaGetter.transform((key: PixKey | OpaquePixKey) => toPair(key))
-  })
-)
+export const FromPair = PlainPair.pipe(Schema.decodeTo(PixKey, ofPair))

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Money, Payments, type PaymentsError, PaymentsPolicy } from "effect-pix"
-import { Effect } from "effect"
+import { Effect, Equal } from "effect"
 import { type Answer, answer, json, makeGateway } from "../support/Gateway.ts"
 import {
   balance,
@@ -345,10 +345,10 @@ describe.each(Object.entries(transports))("over %s", (_, transport) => {
           for (const [written, expected] of decimals) {
             script(json(`{"id":3,"enBalanceStatus":"Released","accBalance":${written}}`))
             const { accBalance } = yield* payments.getBalance({ companyId: 7 })
-            assert.isTrue(Money.ReaisEquivalence(accBalance, Money.reais(expected)), written)
+            assert.isTrue(Equal.equals(accBalance, Money.reais(expected)), written)
             script(json(`{"id":55,"enTransaction":"Awaiting","value":${written}}`, 201))
             const { value } = yield* payments.requestWithdrawal(withdrawal)
-            assert.isTrue(Money.ReaisEquivalence(value, Money.reais(expected)), written)
+            assert.isTrue(Equal.equals(value, Money.reais(expected)), written)
           }
         }).pipe(
           Effect.provide([paymentsOn(transport, { baseUrl: url }), PaymentsPolicy.layer({ acceptValue: () => true })])

@@ -10,6 +10,7 @@ import * as BrCode from "../../src/pix/BrCode.ts"
 import * as Document from "../../src/pix/Document.ts"
 import * as PixKey from "../../src/pix/PixKey.ts"
 import { answered, broken, placeholders } from "../support/brCodes.ts"
+import * as samples from "../support/samples.ts"
 
 const text = (pattern: RegExp) => Schema.String.check(Schema.isPattern(pattern))
 const suffixes = Array.from({ length: 100 }, (_, n) => String(n).padStart(2, "0"))
@@ -30,7 +31,7 @@ describe("CPF, against cpf-cnpj-validator", () => {
     }
   })
 
-  it.prop("both libraries format a document in the same way", [Document.Cpf], ([document]) => {
+  it.prop("both libraries format a document in the same way", [samples.cpf], ([document]) => {
     assert.strictEqual(Document.format(document), cpf.format(document))
     assert.isTrue(document === theirExample || cpf.isValid(Document.format(document), true))
   })
@@ -66,7 +67,7 @@ describe("CNPJ with letters, against cpf-cnpj-validator", () => {
     }
   )
 
-  it.prop("both libraries format a document in the same way", [Document.Cnpj], ([document]) => {
+  it.prop("both libraries format a document in the same way", [samples.cnpj], ([document]) => {
     assert.strictEqual(Document.format(document), cnpj.format(document))
     assert.isTrue(cnpj.isValid(Document.format(document), true))
   })
@@ -82,7 +83,7 @@ describe("CNPJ with letters, against cpf-cnpj-validator", () => {
 })
 
 describe("keys, against brazilian-utils, which guesses their kind", () => {
-  it.prop("every key of this library is a key for brazilian-utils", [PixKey.PixKey], ([key]) => {
+  it.prop("every key of this library is a key for brazilian-utils", [samples.pixKey], ([key]) => {
     const value = PixKey.value(key)
     // brazilian-utils accepts only Brazilian phones, and no name that ends with a point or has two points in a row.
     // DICT accepts both.

@@ -5,30 +5,30 @@ import * as Equal from "effect/Equal"
 import * as Hash from "effect/Hash"
 import * as Inspectable from "effect/Inspectable"
 import { refuse } from "../../internal/refuse.ts"
+import type { PixKeyType } from "./pixKeyKinds.ts"
 
-/** A key in memory, checked (`PixKey`) or not (`OpaquePixKey`). */
-export class MaskedKey<Tag extends string, Type extends string> extends Inspectable.Class implements Equal.Equal {
-  readonly _tag: Tag
-  /** The kind, as the service names it. */
-  readonly type: Type
+/** A checked key. */
+export class MaskedKey extends Inspectable.Class implements Equal.Equal {
+  readonly _tag = "PixKey"
+  /** The kind, by its name on the wire. */
+  readonly type: PixKeyType
   /** The part of the key that may be shown. */
   readonly masked: string
   // A `Redacted` would print nothing of the key, and people recognise a key by its mask.
   readonly #value: string
 
-  constructor(tag: Tag, type: Type, value: string, masked: string) {
+  constructor(type: PixKeyType, value: string, masked: string) {
     super()
-    this._tag = tag
     this.type = type
     this.masked = masked
     this.#value = value
   }
 
-  static is(u: unknown): u is MaskedKey<string, string> {
+  static is(u: unknown): u is MaskedKey {
     return typeof u === "object" && u !== null && #value in u
   }
 
-  static reveal(key: MaskedKey<string, string>): string {
+  static reveal(key: MaskedKey): string {
     return MaskedKey.is(key) ? key.#value : refuse("The value is no PIX key")
   }
 

@@ -14,11 +14,11 @@ export const PixKeyType = Schema.Literals(["CPF", "CNPJ", "EMAIL", "PHONE", "EVP
 export type PixKeyType = typeof PixKeyType.Type
 
 /** Key and kind as the service writes them, in plain text. */
-export interface Pair<Type extends string = PixKeyType> {
+export interface Pair {
   /** The key, in plain text. */
   readonly pixKey: string
   /** Its kind, by its name on the wire. */
-  readonly pixKeyType: Type
+  readonly pixKeyType: PixKeyType
 }
 
 interface Kind {
@@ -31,7 +31,7 @@ interface Kind {
 const emailPattern =
   /^[a-z0-9.!#$&'*+/=?^_`{|}~-]+@[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/
 const phonePattern = /^\+[1-9][0-9]\d{1,14}$/
-export const evpPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+const evpPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 const maxEmailLength = 77
 

@@ -5,6 +5,7 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import { WithdrawalRequestBody } from "../../../contract/Withdrawal.ts"
@@ -34,9 +35,9 @@ const payeeOf = Effect.fnUntraced(function* (key: string, full: boolean) {
   if (Option.isNone(request)) return { text: "sealed by the program" }
   const { pixKey, pixKeyType = "" } = request.value
   if (pixKey === undefined) return { text: "the company's own PIX key" }
-  const read = PixKey.read(pixKey, pixKeyType)
-  if (!full) return { text: String(read), pixKey: String(read) }
-  return { text: `${read._tag === "PixKey" ? read.type : "key"} ${PixKey.value(read)}`, pixKey: PixKey.value(read) }
+  const valid = Result.getOrUndefined(PixKey.fromPair(pixKey, pixKeyType))
+  const masked = valid === undefined ? `${pixKeyType} ***` : String(valid)
+  return full ? { text: `${valid?.type ?? "key"} ${pixKey}`, pixKey } : { text: masked, pixKey: masked }
 }, mapDatabaseError("read"))
 
 const encodeChange = Schema.encodeSync(Schema.toCodecJson(PayoutChange))
