@@ -2,7 +2,7 @@
  * The company's balance (`docs/service.md`). Its amounts are decimal **reais**, decoded exactly.
  */
 import * as Schema from "effect/Schema"
-import { absentIfNull, IntegerId } from "../internal/wire.ts"
+import { IntegerId } from "../internal/wire.ts"
 import { ReaisFromJson } from "../pix/Money.ts"
 import { BalanceStatus } from "./Status.ts"
 import type { Currency } from "./Currency.ts"
@@ -13,16 +13,16 @@ import type { Currency } from "./Currency.ts"
  */
 export const Balance = Schema.Struct({
   id: IntegerId,
-  companyId: absentIfNull(IntegerId),
-  currency: absentIfNull(Schema.String),
+  companyId: Schema.optionalKey(IntegerId),
+  currency: Schema.optionalKey(Schema.String),
   /** `Released` means available. */
   enBalanceStatus: BalanceStatus,
   /** The amount available for withdrawals, in reais. */
   accBalance: ReaisFromJson,
   /** The balance in credits, in reais. */
-  accBalanceCredit: absentIfNull(ReaisFromJson),
+  accBalanceCredit: Schema.optionalKey(ReaisFromJson),
   /** Credits that await release, in reais. */
-  accBalanceCreditAwaiting: absentIfNull(ReaisFromJson)
+  accBalanceCreditAwaiting: Schema.optionalKey(ReaisFromJson)
 })
 /** See the schema of the same name. */
 export interface Balance extends Schema.Schema.Type<typeof Balance> {}

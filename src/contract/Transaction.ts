@@ -6,12 +6,14 @@
  * - Requests are strict: a field that the contract does not name is refused before anything is sent.
  * - Responses are open: unknown fields and status words are accepted, and of the documented fields only identity,
  *   amount and status are required.
+ * - In an answer of the service, null in an optional field counts as absent. The client removes it before it decodes, so
+ *   these schemas refuse it: they read what they have encoded.
  * - The status words differ between the shapes. The service does not document how they map, so nothing translates them.
  */
 
 import * as Schema from "effect/Schema"
 import { isUnsafeName } from "./internal/unsafeName.ts"
-import { absentIfNull, IntegerId, openWord, TextId, Timestamp, withExtra } from "../internal/wire.ts"
+import { IntegerId, openWord, TextId, Timestamp, withExtra } from "../internal/wire.ts"
 import { Centavos } from "../pix/Money.ts"
 import { CurrencyOrBrl } from "./Currency.ts"
 import { CreatedStatus, DetailStatus, ListStatus } from "./Status.ts"
@@ -136,17 +138,17 @@ const created = {
   id: TextId,
   /** In centavos. */
   amount: Centavos,
-  paymentMethod: absentIfNull(openWord(["PIX", "BOLETO", "CREDIT_CARD"])),
+  paymentMethod: Schema.optionalKey(openWord(["PIX", "BOLETO", "CREDIT_CARD"])),
   status: CreatedStatus,
-  pix: absentIfNull(
+  pix: Schema.optionalKey(
     Schema.Struct({
       /** The copy-and-paste text of the QR code. */
-      qrcode: absentIfNull(Schema.String),
+      qrcode: Schema.optionalKey(Schema.String),
       /** The time until which the charge can be paid. */
-      expirationDate: absentIfNull(Timestamp)
+      expirationDate: Schema.optionalKey(Timestamp)
     })
   ),
-  companyId: absentIfNull(IntegerId),
+  companyId: Schema.optionalKey(IntegerId),
   /** The fields that are not documented, unchanged. */
   extra: Schema.Record(Schema.String, Schema.Unknown)
 }
@@ -154,9 +156,9 @@ const created = {
 /** The create operation's answer: `{ data, status, message }`. */
 export const CreateTransactionResponse = Schema.Struct({
   data: withExtra(created),
-  status: absentIfNull(Schema.Int),
-  message: absentIfNull(Schema.String),
-  companyId: absentIfNull(IntegerId)
+  status: Schema.optionalKey(Schema.Int),
+  message: Schema.optionalKey(Schema.String),
+  companyId: Schema.optionalKey(IntegerId)
 })
 
 /**
@@ -179,7 +181,7 @@ export const CreatedPixTransaction = Schema.Struct({
     /** The copy-and-paste text of the QR code. */
     qrcode: Schema.NonEmptyString,
     /** The time until which the charge can be paid. */
-    expirationDate: absentIfNull(Timestamp)
+    expirationDate: Schema.optionalKey(Timestamp)
   })
 })
 /** See the schema of the same name. */
@@ -187,29 +189,29 @@ export interface CreatedPixTransaction extends Schema.Schema.Type<typeof Created
 
 /** The customer, as a list shows it. */
 const ListLead = Schema.Struct({
-  id: absentIfNull(TextId),
-  externalId: absentIfNull(Schema.String),
-  name: absentIfNull(Schema.String),
-  email: absentIfNull(Schema.String),
-  phone: absentIfNull(Schema.String),
-  documentNumber: absentIfNull(Schema.String),
-  documentType: absentIfNull(Schema.String)
+  id: Schema.optionalKey(TextId),
+  externalId: Schema.optionalKey(Schema.String),
+  name: Schema.optionalKey(Schema.String),
+  email: Schema.optionalKey(Schema.String),
+  phone: Schema.optionalKey(Schema.String),
+  documentNumber: Schema.optionalKey(Schema.String),
+  documentType: Schema.optionalKey(Schema.String)
 })
 
 /** A row of the list. `amount` is in centavos; `id` is the id of the row, not the `transactionId`. */
 export const TransactionListItem = Schema.Struct({
   /** The row's own id, which a lookup does not take. */
   id: IntegerId,
-  leadId: absentIfNull(TextId),
-  lead: absentIfNull(ListLead),
+  leadId: Schema.optionalKey(TextId),
+  lead: Schema.optionalKey(ListLead),
   /** In centavos. */
   amount: Centavos,
   /** In the vocabulary of the list, which does not show whether a charge is paid: look it up. */
   status: ListStatus,
-  paymentMethod: absentIfNull(openWord(["PIX"])),
-  providerTxId: absentIfNull(Schema.String),
-  createdAt: absentIfNull(Timestamp),
-  updatedAt: absentIfNull(Timestamp)
+  paymentMethod: Schema.optionalKey(openWord(["PIX"])),
+  providerTxId: Schema.optionalKey(Schema.String),
+  createdAt: Schema.optionalKey(Timestamp),
+  updatedAt: Schema.optionalKey(Timestamp)
 })
 /** See the schema of the same name. */
 export interface TransactionListItem extends Schema.Schema.Type<typeof TransactionListItem> {}
@@ -229,7 +231,7 @@ export interface TransactionPage extends Omit<Schema.Schema.Type<typeof Transact
 
 /** The list operation's answer: `{ ok, res }`. */
 export const ListTransactionsResponse = Schema.Struct({
-  ok: absentIfNull(Schema.Boolean),
+  ok: Schema.optionalKey(Schema.Boolean),
   res: TransactionPage
 })
 
@@ -250,29 +252,29 @@ export interface ListOptions {
 
 /** The customer, as a lookup shows it. */
 const DetailLead = Schema.Struct({
-  id: absentIfNull(IntegerId),
-  name: absentIfNull(Schema.String),
-  email: absentIfNull(Schema.String),
-  phone: absentIfNull(Schema.String),
-  document: absentIfNull(Schema.String)
+  id: Schema.optionalKey(IntegerId),
+  name: Schema.optionalKey(Schema.String),
+  email: Schema.optionalKey(Schema.String),
+  phone: Schema.optionalKey(Schema.String),
+  document: Schema.optionalKey(Schema.String)
 })
 
 /** The result of the lookup of a transaction. `value` is in centavos. */
 export const TransactionDetail = Schema.Struct({
   /** The integer id of the record: not the one that a lookup takes. */
   id: IntegerId,
-  leadId: absentIfNull(IntegerId),
-  lead: absentIfNull(DetailLead),
-  companyId: absentIfNull(IntegerId),
+  leadId: Schema.optionalKey(IntegerId),
+  lead: Schema.optionalKey(DetailLead),
+  companyId: Schema.optionalKey(IntegerId),
   /** In centavos. */
   value: Centavos,
   /** The id of the lookup: the `id` of the created charge. */
   transactionId: TextId,
   /** `Awaiting`, `Paid`, `Cancelled`, `Failed`, `Refunded`, or a word that is not documented. */
   enStatusTransaction: DetailStatus,
-  enPaymentSystem: absentIfNull(openWord(["Pix", "Boleto", "CreditCard"])),
-  updateDate: absentIfNull(Timestamp),
-  createdAt: absentIfNull(Timestamp)
+  enPaymentSystem: Schema.optionalKey(openWord(["Pix", "Boleto", "CreditCard"])),
+  updateDate: Schema.optionalKey(Timestamp),
+  createdAt: Schema.optionalKey(Timestamp)
 })
 /** See the schema of the same name. */
 export interface TransactionDetail extends Schema.Schema.Type<typeof TransactionDetail> {}

@@ -4,7 +4,7 @@
  * The request's `amount` is in **centavos**; the record's `value` is in decimal **reais**, decoded exactly.
  */
 import * as Schema from "effect/Schema"
-import { absentIfNull, IntegerId, openWord, Timestamp } from "../internal/wire.ts"
+import { IntegerId, openWord, Timestamp } from "../internal/wire.ts"
 import { Metadata } from "./Metadata.ts"
 import { Centavos, centavos, ReaisFromJson } from "../pix/Money.ts"
 import { type PixKey, PixKeyType } from "../pix/PixKey.ts"
@@ -58,19 +58,19 @@ export type WithdrawalRequest = Rest &
 export const WithdrawalRecord = Schema.Struct({
   /** The number of the record. The service documents no lookup by it. */
   id: IntegerId,
-  companyId: absentIfNull(IntegerId),
-  idempotencyKey: absentIfNull(Schema.String),
+  companyId: Schema.optionalKey(IntegerId),
+  idempotencyKey: Schema.optionalKey(Schema.String),
   /** In reais. The service does not document whether a fee is included. */
   value: ReaisFromJson,
   /** The key that is paid, in plain text. It is a person's data: print `PixKey.fromPair` of it, which is masked. */
-  pixKey: absentIfNull(Schema.String),
-  pixKeyType: absentIfNull(openWord(PixKeyType.literals)),
-  creditorDocument: absentIfNull(Schema.String),
-  description: absentIfNull(Schema.String),
-  currency: absentIfNull(Schema.String),
+  pixKey: Schema.optionalKey(Schema.String),
+  pixKeyType: Schema.optionalKey(openWord(PixKeyType.literals)),
+  creditorDocument: Schema.optionalKey(Schema.String),
+  description: Schema.optionalKey(Schema.String),
+  currency: Schema.optionalKey(Schema.String),
   /** `Awaiting` is the only documented word. */
   enTransaction: WithdrawalStatus,
-  createdAt: absentIfNull(Timestamp)
+  createdAt: Schema.optionalKey(Timestamp)
 })
 /** See the schema of the same name. */
 export interface WithdrawalRecord extends Schema.Schema.Type<typeof WithdrawalRecord> {}

@@ -1,29 +1,16 @@
 /**
- * The parts that the schemas of all resources share. Decoding is open: null counts as absent, unknown words are accepted,
- * timestamps may have an offset or none. Encoding is exact.
+ * The parts that the schemas of all resources share. Decoding is open: unknown words are accepted, timestamps may have an
+ * offset or none. Encoding is exact.
  */
 import * as Array from "effect/Array"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
-import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import * as SchemaIssue from "effect/SchemaIssue"
 import { parseInstant } from "./utc.ts"
-
-/** An optional field of a response: missing, `undefined` and `null` all decode to absent. */
-export const absentIfNull = <S extends Schema.Constraint>(schema: S) =>
-  Schema.optional(Schema.NullOr(Schema.toEncoded(schema))).pipe(
-    Schema.decodeTo(Schema.optionalKey(schema), {
-      decode: SchemaGetter.transformOptional((value: Option.Option<S["Encoded"] | null | undefined>) =>
-        Option.filter(value, Predicate.isNotNullish)
-      ),
-      encode: SchemaGetter.transformOptional((value: Option.Option<S["Encoded"]>) => value)
-    })
-  )
 
 /** Any string. Editors complete the words that the service is known to use. */
 export const openWord = <const Words extends ReadonlyArray<string>>(words: Words) =>

@@ -12,10 +12,14 @@
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaIssue from "effect/SchemaIssue"
 import { issuesOf, keysOf } from "../../../contract/RequestIssues.ts"
 import { isExactNumber } from "../../../internal/decimal.ts"
 import type { Undecodable } from "../call/state.ts"
+
+/** A number that may lose digits as a float: of 16 characters or more, or with an exponent of three digits. */
+const longNumber = /[\d.]{16}|[\d.][eE][-+]?\d{3}/
 
 // The third argument is not in TypeScript's lib, and older engines do not pass it.
 type Reviver = (key: string, value: unknown, context?: { readonly source?: string }) => unknown
@@ -25,7 +29,7 @@ type Reviver = (key: string, value: unknown, context?: { readonly source?: strin
  * digits. Throws what `JSON.parse` throws.
  */
 export const parseJson = (text: string, exact: ReadonlySet<string> | undefined): unknown => {
-  if (exact === undefined) return JSON.parse(text)
+  if (exact === undefined || !longNumber.test(text)) return JSON.parse(text)
   const reviver: Reviver = (key, value, context) =>
     Predicate.isNumber(value) &&
     exact.has(key) &&
@@ -34,6 +38,31 @@ export const parseJson = (text: string, exact: ReadonlySet<string> | undefined):
       ? context.source
       : value
   return JSON.parse(text, reviver)
+}
+
+/**
+ * Removes null from the optional fields that a schema names, at any depth: there it counts as absent. An undocumented field
+ * stays as it is.
+ */
+const nullRemover = (ast: SchemaAST.AST): ((json: unknown) => void) | undefined => {
+  if (SchemaAST.isArrays(ast)) {
+    const [item] = ast.rest.map(nullRemover)
+    return item && ((json) => Array.isArray(json) && json.forEach(item))
+  }
+  if (!SchemaAST.isObjects(ast)) return undefined
+  const fields = ast.propertySignatures.map(({ name, type }) => ({
+    name,
+    isOptional: SchemaAST.isOptional(type),
+    removeInside: nullRemover(type)
+  }))
+  return (json) => {
+    if (!Predicate.isObject(json)) return
+    for (const { isOptional, name, removeInside } of fields) {
+      const value: unknown = Reflect.get(json, name)
+      if (value === null && isOptional) Reflect.deleteProperty(json, name)
+      else removeInside?.(value)
+    }
+  }
 }
 
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
@@ -109,12 +138,14 @@ export const bodyDecoder = <S extends Schema.ConstraintDecoder<unknown>>(
   { exact, fast }: BodyDecoderOptions<S["Type"]>
 ) => {
   const decode = Schema.decodeUnknownResult(schema, { errors: "all" })
+  const removeNulls = nullRemover(Schema.toEncoded(schema).ast)
   return (text: string, misfits: Set<string>): Result.Result<S["Type"], Undecodable> => {
     const json = Result.try({ try: () => parseJson(text, exact), catch: () => notJson })
     if (Result.isFailure(json)) return Result.fail(json.failure)
     const read = fast?.(json.success, misfits)
     if (read !== undefined) return Result.succeed(read)
     misfits.clear()
+    removeNulls?.(json.success)
     return Result.mapError(decodeWithoutMisfits(json.success, decode, misfits), (error) => ({
       reason: "Unreadable",
       issues: issuesOf(error)
