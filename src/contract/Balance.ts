@@ -24,7 +24,6 @@ export const Balance = Schema.Struct({
   /** Credits that await release, in reais. */
   accBalanceCreditAwaiting: Schema.optionalKey(ReaisFromJson)
 })
-/** See the schema of the same name. */
 export interface Balance extends Schema.Schema.Type<typeof Balance> {}
 
 /** Whose balance to read, and in which currency. */

@@ -29,7 +29,6 @@ export const SettingProblem = Schema.Struct({
   /** What is wrong, as a predicate after the setting's name: `is not set`. */
   problem: Schema.String
 })
-/** See the schema of the same name. */
 export interface SettingProblem extends Schema.Schema.Type<typeof SettingProblem> {}
 
 /** A layer cannot be built from its settings. The message names every setting that is wrong, and shows no value. */

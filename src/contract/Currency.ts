@@ -13,7 +13,6 @@ export const currencyPattern = /^[A-Z]{3}$/
 export const Currency = Schema.Union([Schema.StringForLiteralAutocomplete, Schema.Literals(["BRL"])]).check(
   Schema.isPattern(currencyPattern, { expected: "an ISO 4217 currency code, as BRL" })
 )
-/** See the schema of the same name. */
 export type Currency = typeof Currency.Type
 
 /** The currency of a request. If it is left out, BRL is sent. */

@@ -36,7 +36,6 @@ export const Operation = Schema.Literals([
   "getBalance",
   "requestWithdrawal"
 ])
-/** See the schema of the same name. */
 export type Operation = typeof Operation.Type
 
 type Fields = { readonly [name: string]: Schema.Codec<unknown, unknown> }

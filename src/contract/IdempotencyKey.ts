@@ -17,7 +17,6 @@ import { refuse } from "../internal/refuse.ts"
 export const IdempotencyKey = Schema.String.check(
   Schema.isPattern(/^[\x21-\x7e]{1,255}$/, { expected: "1 to 255 visible ASCII characters" })
 )
-/** See the schema of the same name. */
 export type IdempotencyKey = typeof IdempotencyKey.Type
 
 /**

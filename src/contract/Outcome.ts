@@ -13,7 +13,6 @@ import * as Schema from "effect/Schema"
  * - `NoEffect`: a read got no usable answer. A read changes nothing.
  */
 export const Outcome = Schema.Literals(["NotSent", "Rejected", "Unknown", "NoEffect"])
-/** See the schema of the same name. */
 export type Outcome = typeof Outcome.Type
 
 /**
@@ -32,7 +31,6 @@ export type Concern = "Request" | "Balance" | "Setup" | "Service"
  * path is empty if the mistake concerns the whole request. A mistake never holds the value.
  */
 export const RequestIssue = Schema.Struct({ path: Schema.String, problem: Schema.String })
-/** See the schema of the same name. */
 export interface RequestIssue extends Schema.Schema.Type<typeof RequestIssue> {}
 
 /** The mistakes as a part of a sentence. `whole` is the name that is written for an empty path. */

@@ -25,13 +25,13 @@ import {
   withIssues,
   keyInWords,
   nothingExecuted,
-  reasonInWords,
   retryAfterInWords,
   serviceSaid,
   serviceWords,
   stakeInWords,
   waitInWords
 } from "./internal/errorFields.ts"
+import { reasonInWords } from "./FailureReason.ts"
 import { paymentsError } from "./internal/paymentsError.ts"
 import { issuesInWords, RequestIssue } from "./Outcome.ts"
 import { Seen, seenInWords } from "./Seen.ts"
@@ -47,15 +47,12 @@ export class InvalidRequest extends paymentsError<InvalidRequest>()(
   callFields({
     outcome: Schema.Literal("NotSent"),
     issues: Schema.Array(RequestIssue)
-  })
-) {
-  get concerns(): "Request" {
-    return "Request"
+  }),
+  {
+    concerns: "Request",
+    message: (error) => `${error.operation} was not sent: ${issuesInWords(error.issues)}. Correct the request.`
   }
-  override get message(): string {
-    return `${this.operation} was not sent: ${issuesInWords(this.issues)}. Correct the request.`
-  }
-}
+) {}
 
 /**
  * A withdrawal is under the minimum of 1000 centavos (`docs/service.md`). The client finds this before anything is sent
@@ -71,65 +68,59 @@ export class BelowMinimum extends paymentsError<BelowMinimum>()(
     minimum: Centavos,
     status: Schema.optionalKey(Schema.Int),
     ...serviceWords
-  })
-) {
-  get concerns(): "Request" {
-    return "Request"
+  }),
+  {
+    concerns: "Request",
+    message: (error) => {
+      const asked = `withdrawal of ${centavosInReais(error.amount)}`
+      const minimum = centavosInReais(error.minimum)
+      return error.outcome === "NotSent"
+        ? `The ${asked} was not sent: the minimum is ${minimum}. Pay out at least ${minimum}.`
+        : `The service says that the ${asked} is under its minimum (the documented one is ${minimum}). No money moved; pay out more.${serviceSaid(error)}`
+    }
   }
-  override get message(): string {
-    const asked = `withdrawal of ${centavosInReais(this.amount)}`
-    const minimum = centavosInReais(this.minimum)
-    return this.outcome === "NotSent"
-      ? `The ${asked} was not sent: the minimum is ${minimum}. Pay out at least ${minimum}.`
-      : `The service says that the ${asked} is under its minimum (the documented one is ${minimum}). No money moved; pay out more.${serviceSaid(this)}`
-  }
-}
+) {}
 
 /** The service refused the credentials: 401, or a 403 whose words are not about an earlier request. */
 export class AuthError extends paymentsError<AuthError>()(
   "AuthError",
-  answerFields({ outcome: Schema.Literal("Rejected") })
-) {
-  get concerns(): "Setup" {
-    return "Setup"
+  answerFields({ outcome: Schema.Literal("Rejected") }),
+  {
+    concerns: "Setup",
+    message: (error) =>
+      `The service refused the credentials of ${error.operation} (HTTP ${error.status}). ${nothingExecuted(error)}; check the client id, the secret key and what they are allowed to do.${serviceSaid(error)}`
   }
-  override get message(): string {
-    return `The service refused the credentials of ${this.operation} (HTTP ${this.status}). ${nothingExecuted(this)}; check the client id, the secret key and what they are allowed to do.${serviceSaid(this)}`
-  }
-}
+) {}
 
 /**
  * A withdrawal without `pixKey` was refused because the company has no PIX key on file (`docs/service.md`).
  */
 export class NoPixKey extends paymentsError<NoPixKey>()(
   "NoPixKey",
-  answerFields({ outcome: Schema.Literal("Rejected") })
-) {
-  get concerns(): "Request" {
-    return "Request"
+  answerFields({ outcome: Schema.Literal("Rejected") }),
+  {
+    concerns: "Request",
+    message: (error) => {
+      // If the answer has no words, the status alone led to this error.
+      const because =
+        error.serviceMessage === undefined && error.serviceCode === undefined
+          ? `, probably because no PIX key is on file (HTTP ${error.status}, without a reason)`
+          : `: the service has none on file (HTTP ${error.status})`
+      return `The withdrawal names no PIX key and was refused${because}. ${nothingExecuted(error)}; give a pixKey, or register one in the company panel.${serviceSaid(error)}`
+    }
   }
-  override get message(): string {
-    // If the answer has no words, the status alone led to this error.
-    const because =
-      this.serviceMessage === undefined && this.serviceCode === undefined
-        ? `, probably because no PIX key is on file (HTTP ${this.status}, without a reason)`
-        : `: the service has none on file (HTTP ${this.status})`
-    return `The withdrawal names no PIX key and was refused${because}. ${nothingExecuted(this)}; give a pixKey, or register one in the company panel.${serviceSaid(this)}`
-  }
-}
+) {}
 
 /** The service says that the balance does not cover the withdrawal. */
 export class InsufficientBalance extends paymentsError<InsufficientBalance>()(
   "InsufficientBalance",
-  answerFields({ outcome: Schema.Literal("Rejected") })
-) {
-  get concerns(): "Balance" {
-    return "Balance"
+  answerFields({ outcome: Schema.Literal("Rejected") }),
+  {
+    concerns: "Balance",
+    message: (error) =>
+      `The balance does not cover the withdrawal (HTTP ${error.status}). ${nothingExecuted(error)}; read the balance before asking again.${serviceSaid(error)}`
   }
-  override get message(): string {
-    return `The balance does not cover the withdrawal (HTTP ${this.status}). ${nothingExecuted(this)}; read the balance before asking again.${serviceSaid(this)}`
-  }
-}
+) {}
 
 /** The service answered the lookup with 404, empty or in JSON: it has no transaction with this id. */
 export class TransactionNotFound extends paymentsError<TransactionNotFound>()(
@@ -137,15 +128,13 @@ export class TransactionNotFound extends paymentsError<TransactionNotFound>()(
   answerFields({
     outcome: Schema.Literal("Rejected"),
     transactionId: Schema.String
-  })
-) {
-  get concerns(): "Request" {
-    return "Request"
+  }),
+  {
+    concerns: "Request",
+    message: (error) =>
+      `The service knows no transaction ${error.transactionId}. Look up with the id that the creation answered, not with a list's row id.${serviceSaid(error)}`
   }
-  override get message(): string {
-    return `The service knows no transaction ${this.transactionId}. Look up with the id that the creation answered, not with a list's row id.${serviceSaid(this)}`
-  }
-}
+) {}
 
 /**
  * The refusal of a write may be about an earlier request with this idempotency key, which may have been executed: a 409,
@@ -160,15 +149,13 @@ export class IdempotencyConflict extends paymentsError<IdempotencyConflict>()(
       /** The time that the service asked to wait before another attempt, if it did. */
       retryAfter: Schema.optionalKey(Schema.Duration)
     })
-  )
-) {
-  get concerns(): "Request" {
-    return "Request"
+  ),
+  {
+    concerns: "Request",
+    message: (error) =>
+      `The service refused ${error.operation}${keyInWords(error)}, and the refusal may be about an earlier request with this key (HTTP ${error.status}). ${stakeInWords(error.operation)} Ask again with the same key and the same content, or look it up; do not send it under another key before you know what became of that request.${retryAfterInWords(error)}${serviceSaid(error)}`
   }
-  override get message(): string {
-    return `The service refused ${this.operation}${keyInWords(this)}, and the refusal may be about an earlier request with this key (HTTP ${this.status}). ${stakeInWords(this.operation)} Ask again with the same key and the same content, or look it up; do not send it under another key before you know what became of that request.${retryAfterInWords(this)}${serviceSaid(this)}`
-  }
-}
+) {}
 
 /** Too many requests (429, without words about duplication). `retryAfter` is the time that the service asked to wait, if it did. */
 export class RateLimited extends paymentsError<RateLimited>()(
@@ -176,31 +163,28 @@ export class RateLimited extends paymentsError<RateLimited>()(
   answerFields({
     outcome: Schema.Literal("Rejected"),
     retryAfter: Schema.optionalKey(Schema.Duration)
-  })
-) {
-  get concerns(): "Service" {
-    return "Service"
+  }),
+  {
+    concerns: "Service",
+    message: (error) => {
+      const when = error.retryAfter === undefined ? "later" : waitInWords(error.retryAfter)
+      return `The service takes no more requests now: ${error.operation} was refused after ${error.attempts} attempt(s) (HTTP 429). ${nothingExecuted(error)}; ask again ${when}.${serviceSaid(error)}`
+    }
   }
-  override get message(): string {
-    const when = this.retryAfter === undefined ? "later" : waitInWords(this.retryAfter)
-    return `The service takes no more requests now: ${this.operation} was refused after ${this.attempts} attempt(s) (HTTP 429). ${nothingExecuted(this)}; ask again ${when}.${serviceSaid(this)}`
-  }
-}
+) {}
 
 /** Any other 4xx; or 301, 307 or 308, by which the service says that the base URL is wrong. */
 export class RequestRejected extends paymentsError<RequestRejected>()(
   "RequestRejected",
-  answerFields({ outcome: Schema.Literal("Rejected") })
-) {
-  get concerns(): "Setup" | "Request" {
-    return this.status < 400 ? "Setup" : "Request"
+  answerFields({ outcome: Schema.Literal("Rejected") }),
+  {
+    concerns: (error): "Setup" | "Request" => (error.status < 400 ? "Setup" : "Request"),
+    message: (error) =>
+      error.status < 400
+        ? `The service answered ${error.operation} with a redirect (HTTP ${error.status}): the base URL is wrong. It is never followed, since it would carry the credentials to another place. ${nothingExecuted(error)}; correct the base URL.${serviceSaid(error)}`
+        : `The service refused ${error.operation} (HTTP ${error.status}). ${nothingExecuted(error)}; correct the request before you ask again.${serviceSaid(error)}`
   }
-  override get message(): string {
-    return this.concerns === "Setup"
-      ? `The service answered ${this.operation} with a redirect (HTTP ${this.status}): the base URL is wrong. It is never followed, since it would carry the credentials to another place. ${nothingExecuted(this)}; correct the base URL.${serviceSaid(this)}`
-      : `The service refused ${this.operation} (HTTP ${this.status}). ${nothingExecuted(this)}; correct the request before you ask again.${serviceSaid(this)}`
-  }
-}
+) {}
 
 /**
  * The service could not be reached, or failed, on every attempt. For a write it means that provably no request was sent;
@@ -210,16 +194,15 @@ export class ServiceUnavailable extends paymentsError<ServiceUnavailable>()(
   "ServiceUnavailable",
   failureFields({
     outcome: Schema.Literals(["NotSent", "NoEffect"])
-  })
-) {
-  get concerns(): "Service" {
-    return "Service"
+  }),
+  {
+    concerns: "Service",
+    message: (error) => {
+      const moved = error.outcome === "NotSent" ? " Nothing was sent." : ""
+      return `${error.operation} failed after ${error.attempts} attempt(s): ${failureInWords(error)}.${moved} It is safe to ask again.${retryAfterInWords(error)}${serviceSaid(error)}`
+    }
   }
-  override get message(): string {
-    const moved = this.outcome === "NotSent" ? " Nothing was sent." : ""
-    return `${this.operation} failed after ${this.attempts} attempt(s): ${failureInWords(this)}.${moved} It is safe to ask again.${retryAfterInWords(this)}${serviceSaid(this)}`
-  }
-}
+) {}
 
 /** A read was answered, but not with what the contract says: a 2xx that does not fit it, or the 404 of a load balancer. */
 export class UnexpectedResponse extends paymentsError<UnexpectedResponse>()(
@@ -230,15 +213,13 @@ export class UnexpectedResponse extends paymentsError<UnexpectedResponse>()(
     outcome: Schema.Literal("NoEffect"),
     /** The differences from the contract. They never hold a value. */
     issues: Schema.Array(RequestIssue)
-  })
-) {
-  get concerns(): "Service" {
-    return "Service"
+  }),
+  {
+    concerns: "Service",
+    message: (error) =>
+      `${error.operation} was answered (HTTP ${error.status}), but ${reasonInWords[error.reason]}${withIssues(error.issues)}. Reading changes nothing: ask again, and if the answer stays, compare it with the contract.`
   }
-  override get message(): string {
-    return `${this.operation} was answered (HTTP ${this.status}), but ${reasonInWords[this.reason]}${withIssues(this.issues)}. Reading changes nothing: ask again, and if the answer stays, compare it with the contract.`
-  }
-}
+) {}
 
 /**
  * A write may or may not have been executed. **Never repeat it under another key.** To learn the result safely, call again
@@ -256,19 +237,16 @@ export class OutcomeUnknown extends paymentsError<OutcomeUnknown>()(
       /** The values of the charge or the withdrawal in an answer with success that the client did not accept. */
       seen: Schema.optionalKey(Seen)
     })
-  )
-) {
-  get concerns(): "Setup" | "Service" {
-    return this.reason === "OtherClientId" ? "Setup" : "Service"
+  ),
+  {
+    concerns: (error): "Setup" | "Service" => (error.reason === "OtherClientId" ? "Setup" : "Service"),
+    message: (error) =>
+      `${error.operation}${keyInWords(error)} may have been executed, or not, after ${error.attempts} attempt(s): ${failureInWords(error)}${withIssues(error.issues)}.${seenInWords(error.seen)} ${stakeInWords(error.operation)} Do not send it under a new key: repeat it with the same key, or look it up first.${retryAfterInWords(error)}${serviceSaid(error)}`
   }
-  override get message(): string {
-    return `${this.operation}${keyInWords(this)} may have been executed, or not, after ${this.attempts} attempt(s): ${failureInWords(this)}${withIssues(this.issues)}.${seenInWords(this.seen)} ${stakeInWords(this.operation)} Do not send it under a new key: repeat it with the same key, or look it up first.${retryAfterInWords(this)}${serviceSaid(this)}`
-  }
-}
+) {}
 
 /** The causes of a refusal that only a withdrawal has. */
 export const WithdrawalRefusal = Schema.Union([BelowMinimum, InsufficientBalance, NoPixKey])
-/** See the schema of the same name. */
 export type WithdrawalRefusal = typeof WithdrawalRefusal.Type
 
 /** The errors of every read. */

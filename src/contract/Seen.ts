@@ -15,7 +15,6 @@ export const Seen = Schema.Struct({
   value: Schema.optionalKey(Schema.String),
   status: Schema.optionalKey(Schema.String)
 })
-/** See the schema of the same name. */
 export interface Seen extends Schema.Schema.Type<typeof Seen> {}
 
 /** A sentence for the message of an error; empty if nothing was seen. */

@@ -24,12 +24,10 @@ import { openWord } from "../internal/wire.ts"
 
 /** A status as the creation of a charge returns it. */
 export const CreatedStatus = openWord(["WAITING_PAYMENT"])
-/** See the schema of the same name. */
 export type CreatedStatus = typeof CreatedStatus.Type
 
 /** A status as the list of transactions shows it. */
 export const ListStatus = openWord(["PENDING"])
-/** See the schema of the same name. */
 export type ListStatus = typeof ListStatus.Type
 
 const openDetail = ["Awaiting"] as const
@@ -42,17 +40,14 @@ export type DetailWord = (typeof detailWords)[number]
 
 /** A status as the lookup of a transaction shows it. */
 export const DetailStatus = openWord(detailWords)
-/** See the schema of the same name. */
 export type DetailStatus = typeof DetailStatus.Type
 
 /** A status as the record of a withdrawal shows it. */
 export const WithdrawalStatus = openWord(["Awaiting"])
-/** See the schema of the same name. */
 export type WithdrawalStatus = typeof WithdrawalStatus.Type
 
 /** A status as the balance shows it: `Released` means available. */
 export const BalanceStatus = openWord(["Released"])
-/** See the schema of the same name. */
 export type BalanceStatus = typeof BalanceStatus.Type
 
 /**

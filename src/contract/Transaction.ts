@@ -32,7 +32,6 @@ export const CustomerDocument = Schema.Struct({
   number: TextId,
   type: openWord(["CPF", "CNPJ"]).check(Schema.isNonEmpty())
 })
-/** See the schema of the same name. */
 export interface CustomerDocument extends Schema.Schema.Type<typeof CustomerDocument> {}
 
 /** The payer. The service's minimal example has name and e-mail, so these two are required. */
@@ -47,7 +46,6 @@ export const Customer = Schema.Struct({
   /** Your own reference for the customer. */
   externalRef: Schema.optional(TextId)
 })
-/** See the schema of the same name. */
 export interface Customer extends Schema.Schema.Type<typeof Customer> {}
 
 /** One thing sold. `unitPrice` is in centavos. */
@@ -58,7 +56,6 @@ export const Item = Schema.Struct({
   /** Whether it is a physical good. */
   tangible: Schema.optional(Schema.Boolean)
 })
-/** See the schema of the same name. */
 export interface Item extends Schema.Schema.Type<typeof Item> {}
 
 /** A request whose parts have named types: compiler messages then show the names. */
@@ -89,7 +86,6 @@ export const PixTransactionRequest = Schema.Struct({
   ...fields("PIX"),
   pix: Schema.optional(Schema.Struct({ expiresInDays: Schema.optional(atLeastOne) }))
 })
-/** See the schema of the same name. */
 export interface PixTransactionRequest extends Named<Schema.Schema.Type<typeof PixTransactionRequest>> {}
 
 /** The names that an undocumented field may not have: those of the contract, and `extra`. */
@@ -111,7 +107,6 @@ export const BoletoTransactionRequest = withExtra({
   ...fields("BOLETO"),
   extra: Schema.optional(UndocumentedFields)
 })
-/** See the schema of the same name. */
 export interface BoletoTransactionRequest extends Named<Schema.Schema.Type<typeof BoletoTransactionRequest>> {}
 
 /** A card charge. Amounts are in centavos. Its payload is not documented: put other fields under `extra`; they are sent unchanged. */
@@ -119,7 +114,6 @@ export const CreditCardTransactionRequest = withExtra({
   ...fields("CREDIT_CARD"),
   extra: Schema.optional(UndocumentedFields)
 })
-/** See the schema of the same name. */
 export interface CreditCardTransactionRequest extends Named<Schema.Schema.Type<typeof CreditCardTransactionRequest>> {}
 
 /**
@@ -130,7 +124,6 @@ export const CreateTransactionRequest = Schema.Union([
   BoletoTransactionRequest,
   CreditCardTransactionRequest
 ])
-/** See the schema of the same name. */
 export type CreateTransactionRequest = PixTransactionRequest | BoletoTransactionRequest | CreditCardTransactionRequest
 
 const created = {
@@ -168,7 +161,6 @@ export const CreateTransactionResponse = Schema.Struct({
  * `idempotencyKey` is the key with which the charge was sent.
  */
 export const CreatedTransaction = Schema.Struct({ ...created, idempotencyKey: Schema.String })
-/** See the schema of the same name. */
 export interface CreatedTransaction extends Schema.Schema.Type<typeof CreatedTransaction> {}
 
 /**
@@ -184,7 +176,6 @@ export const CreatedPixTransaction = Schema.Struct({
     expirationDate: Schema.optionalKey(Timestamp)
   })
 })
-/** See the schema of the same name. */
 export interface CreatedPixTransaction extends Schema.Schema.Type<typeof CreatedPixTransaction> {}
 
 /** The customer, as a list shows it. */
@@ -213,7 +204,6 @@ export const TransactionListItem = Schema.Struct({
   createdAt: Schema.optionalKey(Timestamp),
   updatedAt: Schema.optionalKey(Timestamp)
 })
-/** See the schema of the same name. */
 export interface TransactionListItem extends Schema.Schema.Type<typeof TransactionListItem> {}
 
 /** One page of the company's transactions. Amounts are in centavos. */
@@ -224,7 +214,6 @@ export const TransactionPage = Schema.Struct({
   currentPage: Schema.Natural,
   pageSize: Schema.Natural
 })
-/** See the schema of the same name. */
 export interface TransactionPage extends Omit<Schema.Schema.Type<typeof TransactionPage>, "items"> {
   readonly items: ReadonlyArray<TransactionListItem>
 }
@@ -237,7 +226,6 @@ export const ListTransactionsResponse = Schema.Struct({
 
 /** The order of a list: newest first, or oldest first. */
 export const TransactionSort = Schema.Literals(["createdAt_desc", "createdAt_asc"])
-/** See the schema of the same name. */
 export type TransactionSort = typeof TransactionSort.Type
 
 /** Which page of the list to read. */
@@ -276,5 +264,4 @@ export const TransactionDetail = Schema.Struct({
   updateDate: Schema.optionalKey(Timestamp),
   createdAt: Schema.optionalKey(Timestamp)
 })
-/** See the schema of the same name. */
 export interface TransactionDetail extends Schema.Schema.Type<typeof TransactionDetail> {}

@@ -26,7 +26,6 @@ export const WithdrawalRequestBody = Schema.Struct({
   ),
   metadata: Schema.optional(Metadata)
 })
-/** See the schema of the same name. */
 export interface WithdrawalRequestBody extends Schema.Schema.Type<typeof WithdrawalRequestBody> {}
 
 type Rest = Omit<WithdrawalRequestBody, "pixKey" | "pixKeyType">
@@ -72,7 +71,6 @@ export const WithdrawalRecord = Schema.Struct({
   enTransaction: WithdrawalStatus,
   createdAt: Schema.optionalKey(Timestamp)
 })
-/** See the schema of the same name. */
 export interface WithdrawalRecord extends Schema.Schema.Type<typeof WithdrawalRecord> {}
 
 /**
@@ -80,5 +78,4 @@ export interface WithdrawalRecord extends Schema.Schema.Type<typeof WithdrawalRe
  * `idempotencyKey` is the key with which it was sent: an answer with another key is an `OutcomeUnknown` instead.
  */
 export const Withdrawal = Schema.Struct({ ...WithdrawalRecord.fields, idempotencyKey: Schema.String })
-/** See the schema of the same name. */
 export interface Withdrawal extends Schema.Schema.Type<typeof Withdrawal> {}

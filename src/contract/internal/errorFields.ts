@@ -4,7 +4,7 @@
 import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
 import * as Endpoints from "../Endpoints.ts"
-import { FailureReason } from "../FailureReason.ts"
+import { FailureReason, reasonInWords } from "../FailureReason.ts"
 import { issuesInWords, type RequestIssue } from "../Outcome.ts"
 
 const common = {
@@ -105,32 +105,6 @@ export const keyInWords = (error: { readonly idempotencyKey?: string }) =>
 export const stakeInWords = (operation: Endpoints.Operation): string => {
   const endpoint: Endpoints.Endpoint = Endpoints.all[operation]
   return endpoint.atStake ?? "MONEY MAY HAVE MOVED."
-}
-
-export const reasonInWords: Record<FailureReason, string> = {
-  NotMade: "no request was made, or something on this side refused it",
-  NameNotResolved: "the host name does not resolve",
-  NoConnection: "no connection could be made",
-  Tls: "the TLS certificate or handshake is not acceptable",
-  ConnectionLost: "the connection broke before the answer was complete",
-  Timeout: "no full answer came in time",
-  UnderWay: "the service says that something is locked, or that a system behind it failed or did not answer in time",
-  ServerError: "the service failed",
-  Truncated: "the answer stopped in the middle",
-  TooLarge: "the answer is larger than the policy allows",
-  Unreadable: "the answer is not what the contract says",
-  KeyMismatch: "the answer belongs to another idempotency key",
-  NotAsAsked: "the answer is not about what was asked, or says that it failed",
-  UnsoundBrCode: "the charge was created, but its BR Code must not be shown to a payer",
-  RefusedAfterUnknown: "a repeated request was refused, and the result of an earlier attempt is not known",
-  RefusalUnknown: "the service refused it, and PaymentsPolicy.refusal does not take that for a proof, or failed",
-  EarlierUnknown: "this call sent nothing, but the result of an earlier call with the same key is not known",
-  OtherClientId:
-    "nothing was sent now, since the key belongs to another client id, base URL or company than those of this client",
-  PastHorizon: "nothing was sent now, since the service may have forgotten a key that was first sent so long ago",
-  Redirect: "the answer is a redirect, which is never followed",
-  Interrupted: "the call was interrupted while its request may have been under way",
-  Unrecognised: "the transport failed in an unknown way"
 }
 
 export const failureInWords = (error: { readonly reason: FailureReason; readonly status?: number }) =>

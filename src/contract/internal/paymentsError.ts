@@ -10,7 +10,7 @@ import * as Schema from "effect/Schema"
 import { legible } from "../../internal/legible.ts"
 import { errorType } from "../../internal/spans.ts"
 import { fingerprint } from "../IdempotencyKey.ts"
-import type { Outcome } from "../Outcome.ts"
+import type { Concern, Outcome } from "../Outcome.ts"
 
 /**
  * `Rejected` is an answer of the service. `NotSent` and `NoEffect` have no usable answer, so something on the way is
@@ -51,26 +51,38 @@ const attributesOf = (error: Reported) => ({
   ...(error.retryAfter !== undefined && { "payments.retry_after": Duration.toSeconds(error.retryAfter) })
 })
 
+/** What an error says for a person: what has to change, and its message. */
+interface Words<E, Concerns extends Concern> {
+  readonly concerns: Concerns | ((error: E) => Concerns)
+  readonly message: (error: E) => string
+}
+
 /** A class of errors of an operation, named `effect-pix/<tag>`, with its severity and attributes. Its message is printed first. */
 export const paymentsError =
   <Self>() =>
-  <Tag extends string, const Fields extends ErrorFields>(tag: Tag, fields: Fields) => {
-    const errors = Schema.TaggedError<Self>(`effect-pix/${tag}`)(tag, fields) as Schema.Class<
+  <Tag extends string, const Fields extends ErrorFields, const Concerns extends Concern>(
+    tag: Tag,
+    fields: Fields,
+    { concerns, message }: Words<Schema.Struct.Type<Fields>, Concerns>
+  ) => {
+    // The compiler cannot see that the parameter `Self` is given, nor the getters that are defined below.
+    const errors = Schema.TaggedError<Self>(`effect-pix/${tag}`)(tag, fields) as unknown as Schema.Class<
       Self,
       Schema.TaggedStruct<Tag, Fields>,
-      Cause.YieldableError
-    > // the compiler cannot see that the parameter `Self` is given
-    Object.defineProperties(errors.prototype, {
-      [ErrorReporter.severity]: {
-        get(this: Reported) {
-          return severities[this.outcome]
-        }
+      Cause.YieldableError & { readonly concerns: Concerns; readonly message: string }
+    >
+    type E = Schema.Struct.Type<Fields>
+    const getter = (get: (error: Reported & E) => unknown) => ({
+      get(this: Reported & E) {
+        return get(this)
       },
-      [ErrorReporter.attributes]: {
-        get(this: Reported) {
-          return attributesOf(this)
-        }
-      }
+      configurable: true
+    })
+    Object.defineProperties(errors.prototype, {
+      concerns: getter((error) => (typeof concerns === "function" ? concerns(error) : concerns)),
+      message: getter(message),
+      [ErrorReporter.severity]: getter(({ outcome }) => severities[outcome]),
+      [ErrorReporter.attributes]: getter(attributesOf)
     })
     return legible(errors)
   }

@@ -17,7 +17,6 @@ import type { Centavos } from "../Money.ts"
  * | `field` | another field is missing, repeated, or has a value that is not allowed |
  */
 export const ProblemCode = Schema.Literals(["tlv", "not-pix", "crc", "amount", "field"])
-/** See the schema of the same name. */
 export type ProblemCode = typeof ProblemCode.Type
 
 /** A problem of a code that could be read. It repeats nothing of the code. */

@@ -10,7 +10,6 @@ import { isValidLandlinePhone, isValidMobilePhone } from "./brazilianUtils.ts"
 
 /** The five kinds of key, by their names on the wire (`docs/service.md`). */
 export const PixKeyType = Schema.Literals(["CPF", "CNPJ", "EMAIL", "PHONE", "EVP"])
-/** See the schema of the same name. */
 export type PixKeyType = typeof PixKeyType.Type
 
 /** Key and kind as the service writes them, in plain text. */
