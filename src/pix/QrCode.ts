@@ -10,7 +10,7 @@
 declare module "./QrCode.ts" {}
 
 import * as Redacted from "effect/Redacted"
-import { encode } from "uqr"
+import { encode, renderUnicodeCompact } from "uqr"
 import { refuse, withSchemaError } from "../internal/refuse.ts"
 
 /** Options of a picture. */
@@ -98,8 +98,6 @@ export const svg = (payload: string | Redacted.Redacted, options?: SvgOptions): 
 export const dataUrl = (payload: string | Redacted.Redacted, options?: SvgOptions): string =>
   `data:image/svg+xml,${encodeURIComponent(svg(payload, options))}`
 
-const blocks = [" ", "▄", "▀", "█"]
-
 /**
  * The code in block characters: one line of text shows two rows of modules. A code of 200 characters takes about 65
  * columns and 33 lines.
@@ -107,16 +105,7 @@ const blocks = [" ", "▄", "▀", "█"]
  * A block has the colour of the text. By default the code is for light text on a dark background. For dark text on a light
  * background give `{ background: "light" }`: many phones do not read an inverted code.
  */
-export const terminal = (payload: string | Redacted.Redacted, options?: TerminalOptions): string => {
-  const { data } = encode(bytesOf(payload), qr)
-  const drawn = drawsDark(options)
-  // After an odd last row `data[y]` is undefined, and nothing is drawn.
-  const bit = (y: number, x: number) => (data[y]?.[x] === drawn ? 1 : 0)
-  const lines = data.flatMap((row, y) =>
-    y % 2 === 0 ? [row.map((_, x) => blocks[bit(y, x) * 2 + bit(y + 1, x)]).join("")] : []
-  )
-  return lines.join("\n")
-}
+export const terminal = (payload: string | Redacted.Redacted, options?: TerminalOptions): string =>
+  renderUnicodeCompact(bytesOf(payload), { ...qr, invert: isForLight(options) })
 
-/** Whether blocks show the dark modules. */
-const drawsDark = withSchemaError("Expected options", (options?: TerminalOptions) => options?.background === "light")
+const isForLight = withSchemaError("Expected options", (options?: TerminalOptions) => options?.background === "light")
