@@ -20,7 +20,10 @@ type With<Base extends Fields, More extends Fields> = {
   readonly [K in keyof (Omit<Base, keyof More> & More)]: (Omit<Base, keyof More> & More)[K]
 }
 
-/** Adds fields. It is a function, since a bundler drops an unused call and keeps an unused spread. */
+/**
+ * Makes a function that adds fields to these. An error that a program does not use is not in its bundle: bundlers drop an
+ * unused call, and keep an unused spread.
+ */
 const withFields =
   <const Base extends Fields>(base: Base) =>
   <const More extends Fields>(more: More) =>
