@@ -47,8 +47,6 @@ export interface Options {
   readonly sort?: TransactionSort | undefined
   /** How many rows a page has: 1 to 100. Default: 100, the most that the service allows. Looks at borders use other sizes. */
   readonly pageSize?: number | undefined
-  /** How many pages may be read before the consumer needs them; one more may be under way. Default: 0. */
-  readonly readAhead?: number | undefined
   /** Only rows created at this time or later; rows without `createdAt` are left out. Default: all. */
   readonly since?: DateTime.DateTime | Date | undefined
   /** Only rows created before this time; rows without `createdAt` are left out. Default: all. */
@@ -86,7 +84,7 @@ const { checked } = Settings
 
 const checkList = (given: Options) =>
   checkOptions("listTransactions", given, (options) => {
-    const { from, limit = Infinity, pageSize = PageReader.largestPage, readAhead = 0 } = options
+    const { from, limit = Infinity, pageSize = PageReader.largestPage } = options
     const sort = options.sort ?? from?.sort ?? "createdAt_asc"
     const isOfSort = isSort(sort) && (from === undefined || from.sort === sort)
     const since = millis(options.since, -Infinity)
@@ -95,7 +93,6 @@ const checkList = (given: Options) =>
     return {
       sort: checked("sort", sort, isOfSort, "must be createdAt_asc or createdAt_desc, and that of `from`"),
       pageSize: checked("pageSize", pageSize, isWithin(pageSize, 1, PageReader.largestPage), "must be 1 to 100"),
-      readAhead: checked("readAhead", readAhead, isWithin(readAhead, 0, Infinity), "must be a whole number from 0"),
       limit: checked("limit", limit, isLimit, "must be a whole number from 0"),
       since: checked("since", since, !Number.isNaN(since), "must be a time"),
       until: checked("until", until, !Number.isNaN(until), "must be a time"),
@@ -169,11 +166,8 @@ const read = Effect.fnUntraced(function* (options: Options) {
  * const amounts = await Effect.runPromise(Effect.provide(program, Sandbox.layerPayments)) // => [3000]
  * ```
  */
-export const pages = (options: Options = {}): Stream.Stream<Page, StreamTransactionsError, Payments> => {
-  const readAhead = options?.readAhead ?? 0
-  const all = Stream.unwrap(read(options))
-  return readAhead >= 1 && Number.isInteger(readAhead) ? Stream.bufferArray(all, { capacity: readAhead }) : all
-}
+export const pages = (options: Options = {}): Stream.Stream<Page, StreamTransactionsError, Payments> =>
+  Stream.unwrap(read(options))
 
 /**
  * All transactions of the company, one by one: each that is in the list from the start of the stream to its end is

@@ -146,7 +146,9 @@ export const moving = (
       gateway.rows = gateway.rows.filter((row) => !gone.has(row.id))
     }
   }
-  return { gateway, sort, pageSize, readAhead: below(3) }
+  // One more number, so that the seeds that tests name stay the same schedules.
+  below(3)
+  return { gateway, sort, pageSize }
 }
 
 export const exactlyOnce = (
@@ -167,9 +169,9 @@ export const encode = Schema.encodeSync(TransactionStream.Checkpoint)
 export const decode = Schema.decodeUnknownSync(TransactionStream.Checkpoint)
 
 export const deliversOnce = Effect.fnUntraced(function* (seed: number, schedule: ReturnType<typeof moving>) {
-  const { gateway, pageSize, readAhead, sort } = schedule
+  const { gateway, pageSize, sort } = schedule
   const before = idsOf(gateway.rows)
-  const rows = yield* Effect.result(collect(gateway, { pageSize, readAhead, sort }))
+  const rows = yield* Effect.result(collect(gateway, { pageSize, sort }))
   if (Result.isFailure(rows)) return assert.fail(`seed ${seed}: ${rows.failure.message}`)
   exactlyOnce(seed, gateway, before, idsOf(rows.success))
 })
@@ -180,10 +182,10 @@ export const deliversOnce = Effect.fnUntraced(function* (seed: number, schedule:
  * Returns whether the first stream ended.
  */
 export const deliversOnceOrFails = Effect.fnUntraced(function* (seed: number, schedule: ReturnType<typeof moving>) {
-  const { gateway, pageSize, readAhead, sort } = schedule
+  const { gateway, pageSize, sort } = schedule
   const before = idsOf(gateway.rows)
   const rows: Array<number> = []
-  const result = yield* streamBy(gateway.list, { pageSize, readAhead, sort }).pipe(
+  const result = yield* streamBy(gateway.list, { pageSize, sort }).pipe(
     Stream.runForEach((row) => Effect.sync(() => rows.push(row.id))),
     Effect.result
   )

@@ -258,8 +258,6 @@ describe("TransactionStream.Options", () => {
         ["pageSize", { pageSize: 2.5 }],
         ["limit", { limit: -1 }],
         ["limit", { limit: Number.NaN }],
-        ["readAhead", { readAhead: -1 }],
-        ["readAhead", { readAhead: 0.5 }],
         ["since", { since: new Date("x") }],
         ["until", { until: new Date("x") }],
         ["from", { from }],
@@ -276,34 +274,6 @@ describe("TransactionStream.Options", () => {
         assert.strictEqual(gateway.requests.length, 0)
       }
     })
-  )
-
-  it.effect(
-    "the option readAhead limits the pages that are read ahead, and no page is read before the consumer needs one",
-    () =>
-      Effect.gen(function* () {
-        const made: Array<number> = []
-        for (const readAhead of [0, 1, 4]) {
-          const gateway = still(3000)
-          yield* Effect.scoped(
-            Effect.gen(function* () {
-              const pull = yield* Stream.toPull(pagesBy(gateway.list, { readAhead }))
-              assert.strictEqual(gateway.requests.length, 0)
-              yield* pull
-              for (let turn = 0; turn < 200; turn++) yield* Effect.yieldNow
-              made.push(gateway.requests.length)
-            })
-          )
-          for (let turn = 0; turn < 200; turn++) yield* Effect.yieldNow
-          assert.strictEqual(gateway.requests.length, made.at(-1))
-        }
-        // The page itself, the pages that wait and the page under way, each with a look at its border.
-        assert.strictEqual(made[0], 1)
-        assert.isAbove(made[1] ?? 0, 1)
-        assert.isAtMost(made[1] ?? 0, 5)
-        assert.isAtMost(made[2] ?? 0, 11)
-        assert.isAbove(made[2] ?? 0, made[1] ?? 0)
-      })
   )
 
   it.effect("the stream makes no request that the consumer does not need", () =>
