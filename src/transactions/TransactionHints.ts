@@ -27,30 +27,21 @@ export interface TransactionHints {
 }
 
 const make = (): TransactionHints => {
-  const waiting = new Map<string, Set<Latch.Latch>>()
+  const listeners = new Set<{ readonly id: string; readonly latch: Latch.Latch }>()
   return {
     publish: (transactionId) =>
       Effect.sync(() => {
-        for (const latch of waiting.get(transactionId.toLowerCase()) ?? []) latch.openUnsafe()
+        const published = transactionId.toLowerCase()
+        for (const { id, latch } of listeners) if (id === published) latch.openUnsafe()
       }),
-    subscribe: (transactionId) =>
-      Effect.map(
-        Effect.acquireRelease(
-          Effect.sync(() => {
-            const id = transactionId.toLowerCase()
-            const latch = Latch.makeUnsafe()
-            const latches = waiting.get(id) ?? new Set()
-            waiting.set(id, latches.add(latch))
-            return { id, latch, latches }
-          }),
-          ({ id, latch, latches }) =>
-            Effect.sync(() => {
-              latches.delete(latch)
-              if (latches.size === 0) waiting.delete(id)
-            })
-        ),
-        ({ latch }) => latch
+    subscribe: Effect.fnUntraced(function* (transactionId) {
+      const listener = { id: transactionId.toLowerCase(), latch: Latch.makeUnsafe() }
+      yield* Effect.acquireRelease(
+        Effect.sync(() => listeners.add(listener)),
+        () => Effect.sync(() => listeners.delete(listener))
       )
+      return listener.latch
+    })
   }
 }
 
