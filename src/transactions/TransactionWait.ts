@@ -113,11 +113,10 @@ interface Seen {
 /** Returns `next`, which waits for the next change each time it is run. */
 const watch = Effect.fnUntraced(function* (transactionId: string, options: Options) {
   const { getTransaction } = yield* Payments
-  const { expiresAt, maxWait, notFoundFor, schedule, until } = yield* planOf(transactionId, options, polling)
+  const { expiresAt, maxWait, schedule, until } = yield* planOf(transactionId, options, polling)
   const startedAt = yield* Clock.currentTimeMillis
   const deadline = startedAt + maxWait
   const endsAt = Math.ceil(Math.min(expiresAt, deadline))
-  const notFoundUntil = startedAt + notFoundFor
   const step = yield* Schedule.toStep(schedule)
   const hint = yield* (yield* TransactionHints).subscribe(transactionId)
 
@@ -191,8 +190,7 @@ const watch = Effect.fnUntraced(function* (transactionId: string, options: Optio
     if ("retryAfter" in error && error.retryAfter !== undefined) {
       notBefore = (yield* Clock.currentTimeMillis) + Duration.toMillis(error.retryAfter)
     }
-    const isEarly = error._tag === "TransactionNotFound" && lookedAt < notFoundUntil
-    return error.concerns === "Service" || isEarly ? undefined : yield* error
+    return error.concerns === "Service" ? undefined : yield* error
   })
 
   const next = Effect.gen(function* (): Effect.fn.Return<Seen, WaitError> {
@@ -212,7 +210,7 @@ const watch = Effect.fnUntraced(function* (transactionId: string, options: Optio
 /**
  * Waits until the transaction is final, and returns the answer of the last lookup. Its `value` is in centavos.
  *
- * Fails with `TimedOut` at the end of `timeout`, and with `InvalidRequest`, `AuthError`, `RequestRejected` or
+ * Fails with `TimedOut` when `deadline` or `expiresAt` has passed, and with `InvalidRequest`, `AuthError`, `RequestRejected` or
  * `TransactionNotFound`. A failure that concerns only the service, such as an outage, does not end the wait.
  *
  * Gotcha: final is not paid. The status is one of `Paid`, `Cancelled`, `Failed` and `Refunded`: check that it is `Paid`.

@@ -32,14 +32,6 @@ const detailOf = (enStatusTransaction: string): TransactionDetail => ({
   enStatusTransaction
 })
 
-const notFound = new PaymentsError.TransactionNotFound({
-  operation: "getTransaction",
-  attempts: 1,
-  outcome: "Rejected",
-  status: 404,
-  transactionId: "t"
-})
-
 const limited = (seconds: number) =>
   new PaymentsError.RateLimited({
     operation: "getTransaction",
@@ -375,19 +367,6 @@ describe("TransactionWait.final", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("a 404 is ignored for the time of `notFoundFor`", () =>
-    Effect.gen(function* () {
-      const patient = { ...steady, notFoundFor: "15 seconds" } as const
-      const soon = yield* Effect.forkChild(finalBy(script(notFound, notFound, detailOf("Paid")).get, "t", patient))
-      const never = script(notFound)
-      const late = yield* Effect.forkChild(Effect.flip(finalBy(never.get, "t", patient)))
-      yield* TestClock.adjust("20 seconds")
-      assert.strictEqual((yield* Fiber.join(soon)).enStatusTransaction, "Paid")
-      assert.strictEqual((yield* Fiber.join(late))._tag, "TransactionNotFound")
-      assert.deepStrictEqual(never.times, [0, 10_000, 20_000])
-    })
-  )
-
   it.effect("an undocumented status does not end waiting, unless `until` says so", () =>
     Effect.gen(function* () {
       const strange = script(detailOf("UnderReview"), detailOf("Paid"), detailOf("Refunded"))
@@ -487,7 +466,6 @@ describe("a wait with wrong options", () => {
   for (const [path, wrong] of Object.entries({
     expiresAt: ["soon", Number.NaN, new Date("x")],
     deadline: ["soon", Number.NaN, -1, "-1 second", {}, { hours: Number.NaN }, [0, Number.NaN]],
-    notFoundFor: ["a while", Number.NaN, -1],
     schedule: [7, "1 second", {}],
     until: [true, "Paid"]
   }) as ReadonlyArray<[string, ReadonlyArray<unknown>]>) {

@@ -26,11 +26,6 @@ export interface Options {
   readonly schedule?: Schedule.Schedule<unknown> | undefined
   /** The condition that ends waiting. Default: `Status.progressOfDetail` of the status is `Final`. */
   readonly until?: ((detail: TransactionDetail) => boolean) | undefined
-  /**
-   * For how long a `TransactionNotFound` is ignored, for a transaction that was created just now. Default: not at all, so
-   * that it fails at once.
-   */
-  readonly notFoundFor?: Duration.Input | undefined
 }
 
 const isFinal = (detail: TransactionDetail) => progressOfDetail(detail.enStatusTransaction) === "Final"
@@ -41,7 +36,6 @@ export interface Plan {
   /** The time in milliseconds, as in the fields below. `Infinity`: never. */
   readonly expiresAt: number
   readonly maxWait: number
-  readonly notFoundFor: number
 }
 
 const { checked } = Settings
@@ -60,13 +54,12 @@ export const planOf = (
   polling: Schedule.Schedule<unknown>
 ): Effect.Effect<Plan, InvalidRequest> =>
   checkOptions("getTransaction", given, (options) => {
-    const { expiresAt, notFoundFor = 0, schedule = polling, until = isFinal } = options
+    const { expiresAt, schedule = polling, until = isFinal } = options
     const deadline = options.deadline ?? (expiresAt === undefined ? "1 hour" : Duration.infinity)
     return {
       transactionId: checked("transactionId", transactionId, Predicate.isString(transactionId), "must be a text"),
       expiresAt: expiresAt === undefined ? Effect.succeed(Infinity) : instant("expiresAt", expiresAt),
       maxWait: Settings.millis("deadline", deadline),
-      notFoundFor: Settings.millis("notFoundFor", notFoundFor),
       schedule: checked("schedule", schedule, Schedule.isSchedule(schedule), "must be a Schedule"),
       until: checked("until", until, Predicate.isFunction(until), "must be a function")
     }
