@@ -42,15 +42,17 @@ import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import { legible } from "../internal/legible.ts"
 import { Payments } from "../client/Payments.ts"
-import type {
+import {
   AuthError,
-  GetTransactionError,
-  InvalidRequest,
+  type GetTransactionError,
+  type InvalidRequest,
   RateLimited,
   RequestRejected,
   ServiceUnavailable,
-  TransactionNotFound
+  type TransactionNotFound,
+  type UnexpectedResponse
 } from "../contract/PaymentsError.ts"
 import { issuesOf } from "../contract/RequestIssues.ts"
 import { checkOptions, invalidRequest } from "../contract/CallChecks.ts"
@@ -79,7 +81,7 @@ export interface Order extends Schema.Schema.Type<typeof Order> {}
 export interface Options {
   /** How many lookups may be under way at the same time. Default: 4. */
   readonly concurrency?: number | undefined
-  /** How many orders to skip: the `position` of the last result that you stored in an earlier run. Default: 0. */
+  /** How many orders to skip: the `position` of the last result of an earlier run, or of its error. Default: 0. */
   readonly from?: number | undefined
 }
 
@@ -121,13 +123,13 @@ export interface MissingAtGateway<O extends Order = Order> extends OfOrder<O> {
 }
 
 /**
- * The order could not be looked up: `error` says why. Look it up again in a later run; after an `InvalidRequest`, correct the
- * order first.
+ * The order has no comparable answer: `error` says why. Look it up again in a later run; after an `InvalidRequest`, correct
+ * the order first.
  */
 export interface Unreadable<O extends Order = Order> extends OfOrder<O> {
   readonly _tag: "Unreadable"
   /** The reason why there is no answer. */
-  readonly error: Exclude<GetTransactionError, AuthError | TransactionNotFound>
+  readonly error: InvalidRequest | RequestRejected | UnexpectedResponse
 }
 
 /** The result for one order. */
@@ -138,11 +140,28 @@ export type ReconcileResult<O extends Order = Order> =
   | MissingAtGateway<O>
   | Unreadable<O>
 
-/** The errors of a run over orders. */
-export type ReconcileError = AuthError | InvalidRequest | RateLimited | RequestRejected | ServiceUnavailable
+/**
+ * The run ended before an order whose lookup had no answer, or would be refused for every order: after an outage, a rate limit,
+ * refused credentials or a redirect. All orders before it have a result. Give `position` as `from` to a later run over the same
+ * orders.
+ */
+export class ReconcileStopped extends legible(
+  Schema.TaggedError<ReconcileStopped>("effect-pix/ReconcileStopped")("ReconcileStopped", {
+    operation: Schema.Literal("getTransaction"),
+    outcome: Schema.Literal("NoEffect"),
+    /** How many orders have a result, those that `from` skipped included. */
+    position: Schema.Natural,
+    /** The error of the lookup of the next order. */
+    error: Schema.Union([AuthError, RateLimited, RequestRejected, ServiceUnavailable])
+  })
+) {
+  override get message(): string {
+    return `The comparison stopped after ${this.position} order(s). ${this.error.message} Nothing was changed; go on from position ${this.position}.`
+  }
+}
 
-/** How many orders in a row may have no answer before the run fails. */
-const maxUnanswered = 10
+/** The errors of a run over orders. */
+export type ReconcileError = InvalidRequest | ReconcileStopped
 
 const { checked } = Settings
 
@@ -153,14 +172,26 @@ const compare = ({ amount, status }: Order, { enStatusTransaction, value }: Tran
   return status === undefined || status === enStatusTransaction ? "Matched" : "StatusDiffers"
 }
 
-/** Unanswered orders are held back until the service answers again: if the run fails before, they have no result. */
-type Step<O extends Order> = readonly [
-  held: ReadonlyArray<ReconcileResult<O>>,
-  results: ReadonlyArray<ReconcileResult<O>>
-]
+/** Whether the lookups of the other orders would fail in the same way. */
+const endsRun = (error: GetTransactionError): error is ReconcileStopped["error"] =>
+  error._tag === "ServiceUnavailable" || error._tag === "RateLimited" || error.concerns === "Setup"
 
-/** Whether every order would fail in the same way: the credentials or the base URL are wrong. */
-const wouldFailForAll = (error: GetTransactionError): error is AuthError | RequestRejected => error.concerns === "Setup"
+const resultOf = <O extends Order>(
+  of: OfOrder<O>,
+  answer: Result.Result<TransactionDetail, GetTransactionError>
+): Effect.Effect<ReconcileResult<O>, ReconcileStopped> => {
+  if (Result.isSuccess(answer)) {
+    const transaction = answer.success
+    return Effect.succeed({ _tag: compare(of.order, transaction), ...of, transaction })
+  }
+  const error = answer.failure
+  if (endsRun(error)) {
+    const stopped = { operation: "getTransaction", outcome: "NoEffect", position: of.position - 1, error } as const
+    return Effect.fail(new ReconcileStopped(stopped))
+  }
+  if (error._tag === "TransactionNotFound") return Effect.succeed({ _tag: "MissingAtGateway", ...of, error })
+  return Effect.succeed({ _tag: "Unreadable", ...of, error })
+}
 
 const isStream = <O, E, R>(orders: Iterable<O> | Stream.Stream<O, E, R>): orders is Stream.Stream<O, E, R> =>
   Stream.isStream(orders)
@@ -169,13 +200,9 @@ const isStream = <O, E, R>(orders: Iterable<O> | Stream.Stream<O, E, R>): orders
  * Looks up each order once, and returns a result for each, in the order of the input. A stream of orders is pulled as the
  * results are consumed, with at most `concurrency` lookups ahead.
  *
- * An order that cannot be looked up is `Unreadable`, and the run continues. The run fails if the next orders would fail in
- * the same way:
- *
- * - with `AuthError`, or a `RequestRejected` that is a redirect (the base URL is wrong), at once;
- * - with `ServiceUnavailable` or `RateLimited`, after ten orders in a row that fail with one of the two. These orders
- *   have no result;
- * - with the error of the stream of orders, and with `InvalidRequest` for a wrong option.
+ * An order that is refused, or whose answer cannot be read, is `Unreadable`, and the run continues. At the first lookup without
+ * an answer the run ends with `ReconcileStopped`, after the results of all orders before it. It also ends with the error of the
+ * stream of orders, and with `InvalidRequest` for a wrong option.
  *
  * After a failure or a kill, give the `position` of the last stored result as `from`: the orders after it are looked up
  * again. If orders are added or removed between two runs, select the remaining orders by a key of your own instead.
@@ -201,32 +228,11 @@ export const stream = <O extends Order, E = never, R = never>(
       const source = isStream(orders) ? orders : Stream.fromIterable(orders, { chunkSize: 1 })
       return source.pipe(
         Stream.drop(from),
-        Stream.mapEffect(
-          (order, index) =>
-            // The failure is a value here, so that the results of the orders before it are emitted first.
-            Effect.map(Effect.result(lookUp(order)), (answer) => ({
-              of: { order, position: from + index + 1 },
-              answer
-            })),
-          { concurrency }
-        ),
-        Stream.mapAccumEffect(
-          (): ReadonlyArray<ReconcileResult<O>> => [],
-          Effect.fnUntraced(function* (held, { answer, of }): Effect.fn.Return<Step<O>, ReconcileError> {
-            if (Result.isSuccess(answer)) {
-              const transaction = answer.success
-              return [[], [...held, { _tag: compare(of.order, transaction), ...of, transaction }]]
-            }
-            const error = answer.failure
-            if (error._tag === "TransactionNotFound") return [[], [...held, { _tag: "MissingAtGateway", ...of, error }]]
-            if (wouldFailForAll(error)) return yield* error
-            const isUnanswered = error._tag === "RateLimited" || error._tag === "ServiceUnavailable"
-            if (isUnanswered && held.length + 1 >= maxUnanswered) return yield* error
-            const all: ReadonlyArray<ReconcileResult<O>> = [...held, { _tag: "Unreadable", ...of, error }]
-            return isUnanswered ? [all, []] : [[], all]
-          }),
-          { onHalt: (held) => held }
-        )
+        // The failure is a value here, so that the results of the orders before it are emitted first.
+        Stream.mapEffect((order) => Effect.map(Effect.result(lookUp(order)), (answer) => ({ order, answer })), {
+          concurrency
+        }),
+        Stream.mapEffect(({ answer, order }, index) => resultOf({ order, position: from + index + 1 }, answer))
       )
     })
   )

@@ -186,7 +186,7 @@ describe("the types of Reconcile", () => {
     expectTypeOf<Result["order"]>().toEqualTypeOf<Invoice>()
     expectTypeOf<Of<"Matched" | "AmountDiffers" | "StatusDiffers">["transaction"]>().toEqualTypeOf<TransactionDetail>()
     expectTypeOf<Of<"MissingAtGateway">["error"]["_tag"]>().toEqualTypeOf<"TransactionNotFound">()
-    expectTypeOf<Of<"Unreadable">["error"]["_tag"]>().toEqualTypeOf<Exclude<Read, "AuthError">>()
+    expectTypeOf<Of<"Unreadable">["error"]["_tag"]>().toEqualTypeOf<"InvalidRequest" | "RequestRejected" | "UnexpectedResponse">()
   })
 
   test("the errors and the requirements of a comparison include exactly its own and those of the user", () => {
@@ -194,7 +194,7 @@ describe("the types of Reconcile", () => {
     expectTypeOf<ReturnType<typeof compare>>().toEqualTypeOf<
       Stream.Stream<Reconcile.ReconcileResult, Reconcile.ReconcileError | "away", Payments | Redacted.Redacted>
     >()
-    expectTypeOf<Reconcile.ReconcileError["_tag"]>().toEqualTypeOf<Exclude<Read, "UnexpectedResponse">>()
+    expectTypeOf<Reconcile.ReconcileError["_tag"]>().toEqualTypeOf<"InvalidRequest" | "ReconcileStopped">()
     const find = (isKnown: () => Effect.Effect<boolean, "away", Redacted.Redacted>) =>
       Reconcile.unknownRows({ isKnown })
     expectTypeOf<ReturnType<typeof find>>().toEqualTypeOf<

@@ -1,6 +1,6 @@
 /** Compares books with planted differences with a sandbox and with gateways that fail. */
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Effect, Exit, Option, Result, Stream } from "effect"
+import { DateTime, Effect, Exit, Option, Result, Schema, Stream } from "effect"
 import {
   AuthError,
   Money,
@@ -177,113 +177,92 @@ describe("Reconcile.stream", () => {
   )
 
   it.effect(
-    "an outage or a rate limit of one order is Unreadable with its error, and the other orders are compared",
+    "an answer that cannot be read, or a refusal, of one order is Unreadable with its error, and the other orders are compared",
     () =>
       Effect.gen(function* () {
         const sandbox = yield* Sandbox
         const { amount, id } = yield* charge
         const order = { transactionId: id, amount }
-        const failures = [
-          Fault.answer(503),
-          Fault.refuse,
-          Fault.retryAfter("1 minute"),
-          Fault.html(),
-          Fault.refusal(403, "Não.")
-        ]
-        yield* sandbox.fault("getTransaction", [...failures.slice(0, 4), Fault.refusal(422, "Id."), Fault.none])
+        const failures = [Fault.html(), Fault.refusal(422, "Id."), Fault.none]
+        yield* sandbox.fault("getTransaction", failures)
         const results = yield* Stream.runCollect(
           Reconcile.stream(
-            Array.from({ length: 6 }, () => order),
+            Array.from({ length: 3 }, () => order),
             { concurrency: 1 }
           )
         )
         const errors = results.map((result) => (result._tag === "Unreadable" ? result.error._tag : result._tag))
-        assert.deepStrictEqual(errors, [
-          "ServiceUnavailable",
-          "ServiceUnavailable",
-          "RateLimited",
-          "UnexpectedResponse",
-          "RequestRejected",
-          "Matched"
-        ])
+        assert.deepStrictEqual(errors, ["UnexpectedResponse", "RequestRejected", "Matched"])
       }).pipe(Effect.provideService(PaymentsPolicy, PaymentsPolicy.once), Effect.provide(Sandbox.layerPayments))
   )
 
-  it.effect("a failure that every order would have ends the run at once, after all results before it", () =>
-    Effect.gen(function* () {
-      for (const error of [denied, rejected(301), rejected(308)]) {
-        for (const concurrency of [1, 4]) {
-          const first = yield* run(upTo(100).map(orderOf), { concurrency }, (number) =>
-            number === 7 ? error : undefined
-          )
-          assert.strictEqual(first.error, error)
-          assert.deepStrictEqual(tagsOf(first.results), Array(6).fill("Matched"))
-          assert.isAtMost(first.asked.length, 7 + concurrency)
+  it.effect(
+    "the first outage ends the run after all results before it, and its position is where the next run goes on",
+    () =>
+      Effect.gen(function* () {
+        for (const error of [unavailable, limited, denied, rejected(301), rejected(308)]) {
+          for (const concurrency of [1, 4]) {
+            const first = yield* run(upTo(100).map(orderOf), { concurrency }, (number) =>
+              number === 7 ? error : undefined
+            )
+            assert(first.error?._tag === "ReconcileStopped")
+            assert.strictEqual(first.error.error, error)
+            assert.deepStrictEqual(tagsOf(first.results), Array(6).fill("Matched"))
+            assert.isAtMost(first.asked.length, 7 + concurrency)
 
-          const from = first.results.at(-1)?.position
-          const second = yield* run(upTo(100).map(orderOf), { concurrency, from })
-          assert.deepStrictEqual(
-            second.asked.toSorted((a, b) => a - b),
-            upTo(100).slice(6)
-          )
-          assert.deepStrictEqual(
-            second.results.map(({ position }) => position),
-            upTo(100).slice(6)
-          )
+            const from = first.error.position
+            const second = yield* run(upTo(100).map(orderOf), { concurrency, from })
+            assert.deepStrictEqual(
+              second.asked.toSorted((a, b) => a - b),
+              upTo(100).slice(6)
+            )
+            assert.deepStrictEqual(
+              second.results.map(({ position }) => position),
+              upTo(100).slice(6)
+            )
+          }
         }
+      })
+  )
+
+  it.effect("the position counts the orders that `from` skipped, and an outage at the last order is no result", () =>
+    Effect.gen(function* () {
+      const { error, results } = yield* run(upTo(20).map(orderOf), { from: 15 }, (number) =>
+        number === 20 ? unavailable : undefined
+      )
+      assert.deepStrictEqual(tagsOf(results), Array(4).fill("Matched"))
+      assert(error?._tag === "ReconcileStopped")
+      assert.strictEqual(error.position, 19)
+    })
+  )
+
+  it.effect("the error of a run that an outage ended can be stored and read back, and says where to go on", () =>
+    Effect.gen(function* () {
+      for (const cause of [unavailable, limited, denied, rejected(301)]) {
+        const { error } = yield* run(upTo(3).map(orderOf), {}, (number) => (number === 3 ? cause : undefined))
+        assert.instanceOf(error, Reconcile.ReconcileStopped)
+        assert.include(error.message, "position 2")
+        assert.include(error.message, cause.message)
+        const codec = Schema.toCodecJson(Reconcile.ReconcileStopped)
+        const stored = JSON.stringify(yield* Schema.encodeEffect(codec)(error))
+        const read = yield* Schema.decodeUnknownEffect(codec)(JSON.parse(stored))
+        assert.deepStrictEqual([read.position, read.error._tag, read.message], [2, cause._tag, error.message])
       }
     })
   )
 
-  it.effect("an outage or a rate limit of ten orders in a row ends the run, and these orders have no result", () =>
+  it.effect("a run continues after any number of orders that are missing, refused or unreadable", () =>
     Effect.gen(function* () {
-      const orders = upTo(40).map(orderOf)
-      for (const error of [unavailable, limited]) {
-        const first = yield* run(orders, { concurrency: 3 }, (number) => (number > 5 ? error : undefined))
-        assert.strictEqual(first.error, error)
-        assert.deepStrictEqual(tagsOf(first.results), Array(5).fill("Matched"))
-        assert.isAtMost(first.asked.length, 5 + 10 + 3)
-
-        const ten = yield* run(orders, {}, (number) => (number > 5 && number <= 15 ? error : undefined))
-        assert.strictEqual(ten.error, error)
-
-        const second = yield* run(orders, { from: 5 })
-        assert.deepStrictEqual(
-          [...first.results, ...second.results].map(({ _tag, position }) => [_tag, position]),
-          upTo(40).map((at) => ["Matched", at])
-        )
-      }
-    })
-  )
-
-  it.effect("a run continues while some lookups between failures are answered, whatever the answers are", () =>
-    Effect.gen(function* () {
-      const count = 60
-      const { error, results } = yield* run(upTo(count).map(orderOf), {}, (number) =>
-        number % 10 === 0 ? undefined : number % 2 === 0 ? unavailable : limited
-      )
-      assert.isUndefined(error)
-      assert.deepStrictEqual(
-        results.map(({ _tag, position }) => [_tag, position]),
-        upTo(count).map((at) => [at % 10 === 0 ? "Matched" : "Unreadable", at])
-      )
       for (const others of [unreadable, rejected(422), notFound]) {
-        const odd = yield* run(upTo(count).map(orderOf), {}, (number) => (number % 10 === 0 ? others : unavailable))
+        const { error, results } = yield* run(upTo(60).map(orderOf), {}, (number) =>
+          number % 10 === 0 ? undefined : others
+        )
+        assert.isUndefined(error)
         assert.deepStrictEqual(
-          odd.results.map(({ position }) => position),
-          upTo(count)
+          results.map(({ position }) => position),
+          upTo(60)
         )
       }
-    })
-  )
-
-  it.effect("an outage at the last few orders makes them Unreadable, and the run succeeds", () =>
-    Effect.gen(function* () {
-      const { error, results } = yield* run(upTo(20).map(orderOf), {}, (number) =>
-        number > 11 ? unavailable : undefined
-      )
-      assert.isUndefined(error)
-      assert.deepStrictEqual(tagsOf(results), [...Array(11).fill("Matched"), ...Array(9).fill("Unreadable")])
     })
   )
 
