@@ -8,7 +8,6 @@
 
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
-import * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -16,11 +15,11 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as FiberHandle from "effect/FiberHandle"
 import * as Layer from "effect/Layer"
-import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
-import type { ConfigurationError } from "../contract/ConfigurationError.ts"
-import * as Settings from "../contract/Settings.ts"
+import * as Schema from "effect/Schema"
+import { type ConfigurationError, notSet, settingError } from "../contract/ConfigurationError.ts"
+import { checkSettingsBy, period, readSettingsBy, reading, withDefault } from "../contract/Options.ts"
 import { counter, update } from "../internal/metrics.ts"
 import { log } from "../internal/spans.ts"
 import { failureTag } from "./internal/failureTag.ts"
@@ -62,14 +61,7 @@ export class Credentials extends Context.Service<
 
   /** Reads `PAYMENTS_CLIENT_ID` and `PAYMENTS_API_KEY`. The key is labelled with its setting wherever it is printed. */
   static readonly config: Effect.Effect<ApiCredentials, ConfigurationError> = Effect.suspend(() =>
-    Settings.all({
-      clientId: Effect.flatMap(Settings.required(Config.String, settings.clientId), (value) =>
-        checkVisible(settings.clientId, value)
-      ),
-      apiKey: Effect.flatMap(Settings.required(Config.Redacted, settings.apiKey), (value) =>
-        secret(settings.apiKey, value)
-      )
-    })
+    Effect.map(readCredentials, (read) => ({ clientId: read.PAYMENTS_CLIENT_ID, apiKey: read.PAYMENTS_API_KEY }))
   )
 
   /** Fixed credentials from `PAYMENTS_CLIENT_ID` and `PAYMENTS_API_KEY`. */
@@ -90,39 +82,39 @@ export class Credentials extends Context.Service<
   ): Layer.Layer<Credentials, E | ConfigurationError, R> => Layer.effect(Credentials, makeReloading(options))
 }
 
-const settings = { clientId: "PAYMENTS_CLIENT_ID", apiKey: "PAYMENTS_API_KEY" }
+const label = "PAYMENTS_API_KEY"
 
 const visibleAscii = /^[\x21-\x7e]{1,4096}$/
 
 // The type is `unknown`, since a value from `process.env` or from plain JavaScript may be anything.
-const checkVisible = (setting: string, value: unknown): Effect.Effect<string, ConfigurationError> => {
-  if (value === undefined || value === null) return Settings.missing(setting)
-  if (value === "") return Settings.missing(setting, "is empty")
+const readVisible = (value: unknown): Result.Result<string, string> => {
+  if (value === undefined || value === null || value === "") return Result.fail(notSet)
   return typeof value === "string" && visibleAscii.test(value)
-    ? Effect.succeed(value)
-    : Settings.wrong(
-        setting,
-        "may hold visible ASCII characters only, at most 4096 (is there a space or a line break at its end?)"
-      )
+    ? Result.succeed(value)
+    : Result.fail("may hold visible ASCII characters only, at most 4096 (is there a space or a line break at its end?)")
 }
 
-const secret = (setting: string, value: unknown): Effect.Effect<Redacted.Redacted<string>, ConfigurationError> => {
-  if (value === undefined || value === null) return Settings.missing(setting)
-  if (!Redacted.isRedacted(value)) return Settings.wrong(setting, "must be wrapped: Redacted.make(...)")
+const readSecret = (value: Redacted.Redacted<string>): Result.Result<Redacted.Redacted<string>, string> => {
+  if (!Redacted.isRedacted(value)) return Result.fail("must be wrapped: Redacted.make(...)")
   // `Redacted.value` throws if the value was wiped.
   const held = Result.getOrUndefined(Result.try(() => Redacted.value(value)))
-  return Effect.map(checkVisible(setting, held), (text) =>
-    Redacted.make(text, { label: value.label ?? settings.apiKey })
-  )
+  return Result.map(readVisible(held), (text) => Redacted.make(text, { label: value.label ?? label }))
 }
 
-const checkCredentials = (credentials: ApiCredentials): Effect.Effect<ApiCredentials, ConfigurationError> =>
-  Predicate.isObject(credentials)
-    ? Settings.all({
-        clientId: checkVisible("clientId", credentials.clientId),
-        apiKey: secret("apiKey", credentials.apiKey)
-      })
-    : Settings.wrong("credentials", "must be { clientId, apiKey }")
+const clientId = reading<string, string>(readVisible)
+
+const checkCredentials = checkSettingsBy(Schema.Struct({ clientId, apiKey: reading(readSecret) }), "credentials")
+
+const readCredentials = readSettingsBy(
+  Schema.Struct({
+    PAYMENTS_CLIENT_ID: clientId,
+    PAYMENTS_API_KEY: reading((text: string) => readSecret(Redacted.make(text, { label })))
+  })
+)
+
+const checkReload = checkSettingsBy(
+  Schema.Struct({ every: Schema.optional(period), loadTimeout: withDefault(period, "10 seconds") })
+)
 
 const makeFixed = (credentials: ApiCredentials) =>
   Credentials.of({ current: Effect.succeed(credentials), reload: () => Effect.succeed(false) })
@@ -148,22 +140,22 @@ const reportFailure = (cause: Cause.Cause<unknown>) =>
   )
 
 const makeReloading = Effect.fnUntraced(function* <E, R>(options: ReloadOptions<E, R>) {
-  const { every, limit } = yield* Settings.all({
-    every: Settings.ifGiven(options.every, (every) => Settings.period("every", every)),
-    limit: Settings.period("loadTimeout", options.loadTimeout ?? "10 seconds")
-  })
+  const { every, loadTimeout } = yield* checkReload(options)
   const context = yield* Effect.context<R>()
   /** Loads once, within the time limit. A `load` that cannot be interrupted runs on in the background, so that no call waits for it. */
   const load = <E2>(timeoutError: E2) =>
     Effect.uninterruptibleMask((restore) =>
       Effect.flatMap(Effect.forkDetach(restore(Effect.provideContext(options.load, context))), (fiber) =>
         restore(
-          Effect.timeoutOrElse(Fiber.join(fiber), { duration: limit, orElse: () => Effect.fail(timeoutError) })
+          Effect.timeoutOrElse(Fiber.join(fiber), { duration: loadTimeout, orElse: () => Effect.fail(timeoutError) })
         ).pipe(Effect.onExit((exit) => Effect.sync(() => Exit.isSuccess(exit) || fiber.interruptUnsafe())))
       )
     ).pipe(Effect.flatMap(checkCredentials))
 
-  const timeoutError = Settings.unreadable("load", `gave no credentials within ${Duration.format(limit)}`)
+  const timeoutError = settingError(
+    "load",
+    `gave no credentials within ${Duration.format(Duration.millis(loadTimeout))}`
+  )
   let current = yield* load(timeoutError).pipe(Effect.tapCause((cause) => count("Failed", failureTag(cause))))
   yield* count("New")
   let notBefore = -Infinity

@@ -43,16 +43,15 @@ import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Predicate from "effect/Predicate"
 import * as RcMap from "effect/RcMap"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import { legible } from "../internal/legible.ts"
 import { ConfigurationError } from "../contract/ConfigurationError.ts"
-import * as Settings from "../contract/Settings.ts"
+import { checkSettingsBy, fn, period, withDefault } from "../contract/Options.ts"
 import { type ApiCredentials, Credentials } from "./Credentials.ts"
 import type { IdempotencyKeyGen } from "./IdempotencyKeyGen.ts"
-import { parseBaseUrl } from "./internal/baseUrl.ts"
+import { baseUrlSetting } from "./internal/baseUrl.ts"
 import { failureTag } from "./internal/failureTag.ts"
 import { Payments } from "./Payments.ts"
 
@@ -136,16 +135,14 @@ export class Merchants extends Context.Service<
 }
 
 const checkOptions = <E, R>(options: MerchantsOptions<E, R>) =>
-  Predicate.isObject(options)
-    ? Settings.all({
-        baseUrl: parseBaseUrl(options.baseUrl, "baseUrl", Effect.succeed(options.insecure === true)),
-        load: Predicate.isFunction(options.load)
-          ? Effect.succeed(options.load)
-          : Settings.wrong("load", "is not a function"),
-        loadTimeout: Settings.period("loadTimeout", options.loadTimeout ?? "10 seconds"),
-        idleTimeToLive: Settings.period("idleTimeToLive", options.idleTimeToLive ?? "1 hour")
-      })
-    : Settings.wrong("options", "must be { baseUrl, load }")
+  checkSettingsBy(
+    Schema.Struct({
+      baseUrl: baseUrlSetting(options?.insecure === true),
+      load: fn<MerchantsOptions<E, R>["load"]>(),
+      loadTimeout: withDefault(period, "10 seconds"),
+      idleTimeToLive: withDefault(period, "1 hour")
+    })
+  )(options)
 
 /** The error of a failed build, without secrets. Defects stay defects. */
 const toFailure = (

@@ -27,15 +27,15 @@ import * as Effect from "effect/Effect"
 import * as FetchTransport from "./internal/transport/fetchTransport.ts"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
-import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { Balance, BalanceOptions } from "../contract/Balance.ts"
 import type { ConfigurationError } from "../contract/ConfigurationError.ts"
-import * as Settings from "../contract/Settings.ts"
+import { bothSettings, checkSettingsBy, readSettingsBy, reading } from "../contract/Options.ts"
 import { Credentials } from "./Credentials.ts"
 import type { WriteOptions } from "../contract/WriteOptions.ts"
 import { IdempotencyKeyGen } from "./IdempotencyKeyGen.ts"
-import { parseBaseUrl, warnIfExposed } from "./internal/baseUrl.ts"
+import { baseUrlSetting, warnIfExposed } from "./internal/baseUrl.ts"
 import { makeClient } from "./internal/call/client.ts"
 import { make as makeCreateTransaction } from "./internal/operations/createTransaction.ts"
 import { make as makeGetBalance } from "./internal/operations/getBalance.ts"
@@ -168,8 +168,8 @@ export class Payments extends Context.Service<
 >()("effect-pix/Payments") {
   /** Builds the client, as `layer` does. Fails with `ConfigurationError`, which names every setting that is wrong. */
   static readonly make = Effect.fnUntraced(function* (options: PaymentsOptions) {
-    const { companyId, origin } = yield* checkOptions(options)
-    return yield* build(origin, companyId)
+    const { baseUrl, companyId } = yield* checkOptions(options)
+    return yield* build(baseUrl, companyId)
   })
 
   /**
@@ -189,7 +189,9 @@ export class Payments extends Context.Service<
   > = Layer.suspend(() =>
     Layer.effect(
       Payments,
-      Effect.flatMap(fromConfig, ({ companyId, origin }) => build(origin, companyId))
+      Effect.flatMap(fromConfig, ({ PAYMENTS_BASE_URL, PAYMENTS_COMPANY_ID }) =>
+        build(PAYMENTS_BASE_URL, PAYMENTS_COMPANY_ID)
+      )
     )
   )
 
@@ -202,8 +204,8 @@ export class Payments extends Context.Service<
     transport: Layer.Layer<HttpClient.HttpClient, E, R>
   ): Layer.Layer<Payments, ConfigurationError | E, R> =>
     Layer.unwrap(
-      Effect.map(Settings.all({ client: fromConfig, credentials: Credentials.config }), ({ client, credentials }) =>
-        Layer.effect(Payments, build(client.origin, client.companyId)).pipe(
+      Effect.map(bothSettings(fromConfig, Credentials.config), ([client, credentials]) =>
+        Layer.effect(Payments, build(client.PAYMENTS_BASE_URL, client.PAYMENTS_COMPANY_ID)).pipe(
           Layer.provide([transport, Credentials.layer(credentials), IdempotencyKeyGen.layer])
         )
       )
@@ -221,31 +223,29 @@ export class Payments extends Context.Service<
 
 const isIntegerId = Schema.is(IntegerId)
 
-const checkCompany = (setting: string, companyId: number | null | undefined) =>
-  companyId === undefined || companyId === null || isIntegerId(companyId)
-    ? Effect.succeed(companyId ?? undefined)
-    : Settings.wrong(setting, "is not a whole number from 0")
+const toCompany = (companyId: number | null): Result.Result<number | undefined, string> =>
+  companyId === null || isIntegerId(companyId)
+    ? Result.succeed(companyId ?? undefined)
+    : Result.fail("must be a whole number from 0")
 
 const checkOptions = (options: PaymentsOptions) =>
-  Predicate.isObject(options)
-    ? Settings.all({
-        origin: parseBaseUrl(options.baseUrl, "baseUrl", Effect.succeed(options.insecure === true)),
-        companyId: checkCompany("companyId", options.companyId)
-      })
-    : Settings.wrong("options", "must be { baseUrl, companyId? }")
+  checkSettingsBy(
+    Schema.Struct({
+      baseUrl: baseUrlSetting(options?.insecure === true),
+      companyId: Schema.optional(reading(toCompany))
+    })
+  )(options)
+
+const companyText = reading((text: string) => toCompany(/^\d+$/.test(text) ? Number(text) : Number.NaN))
 
 /** A value that cannot be read counts as false: the error of the base URL then names the setting. */
-const insecureFromConfig = Config.Boolean("PAYMENTS_INSECURE").pipe(Effect.orElseSucceed(() => false))
+const isInsecure = Config.Boolean("PAYMENTS_INSECURE").pipe(Effect.orElseSucceed(() => false))
 
-const fromConfig = Settings.all({
-  origin: Effect.flatMap(Settings.required(Config.String, "PAYMENTS_BASE_URL"), (text) =>
-    parseBaseUrl(text, "PAYMENTS_BASE_URL", insecureFromConfig)
-  ),
-  companyId: Effect.flatMap(
-    Settings.optional(Config.Int, "PAYMENTS_COMPANY_ID", "is not a whole number from 0"),
-    (companyId) => checkCompany("PAYMENTS_COMPANY_ID", companyId)
+const fromConfig = Effect.flatMap(isInsecure, (insecure) =>
+  readSettingsBy(
+    Schema.Struct({ PAYMENTS_BASE_URL: baseUrlSetting(insecure), PAYMENTS_COMPANY_ID: Schema.optional(companyText) })
   )
-})
+)
 
 const build = Effect.fnUntraced(function* (baseUrl: URL, companyId: number | undefined) {
   yield* warnIfExposed(baseUrl)

@@ -16,7 +16,7 @@
 import * as Schema from "effect/Schema"
 import { legible } from "../internal/legible.ts"
 
-/** One setting that is wrong. It never holds the value. */
+/** One setting that is wrong. It holds no value, except a small number in place of another whole number. */
 export const SettingProblem = Schema.Struct({
   /** Which setting, such as `baseUrl` or `PAYMENTS_API_KEY`. */
   setting: Schema.String,
@@ -31,7 +31,7 @@ export const SettingProblem = Schema.Struct({
 })
 export interface SettingProblem extends Schema.Schema.Type<typeof SettingProblem> {}
 
-/** A layer cannot be built from its settings. The message names every setting that is wrong, and shows no value. */
+/** A layer cannot be built from its settings. The message names every setting that is wrong. */
 export class ConfigurationError extends legible(
   Schema.TaggedError<ConfigurationError>("effect-pix/ConfigurationError")("ConfigurationError", {
     settings: Schema.NonEmptyArray(SettingProblem)
@@ -41,3 +41,13 @@ export class ConfigurationError extends legible(
     return this.settings.map(({ problem, setting }) => `${setting} ${problem}`).join("; ")
   }
 }
+
+/** The problem of a setting that is absent. */
+export const notSet = "is not set"
+
+/** The error of one setting. `problem` is a predicate after its name. */
+export const settingError = (
+  setting: string,
+  problem: string,
+  reason: SettingProblem["reason"] = "Wrong"
+): ConfigurationError => new ConfigurationError({ settings: [{ setting, reason, problem }] })

@@ -3,6 +3,7 @@
  * and no key that the caller chose: a key of `metadata` may be a person's data.
  */
 
+import type * as Arr from "effect/Array"
 import type * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 import type { RequestIssue } from "./Outcome.ts"
@@ -34,8 +35,12 @@ const predicateOf = (message: string): string => {
 
 const maxIssues = 10
 
-/** The issues of a schema error, at most ten. */
-export const issuesOf = (error: Schema.SchemaError): ReadonlyArray<RequestIssue> =>
+/** The issues of a schema error, at most ten unless it is said otherwise. */
+export const issuesOf = (error: Schema.SchemaError, most = maxIssues): Arr.NonEmptyReadonlyArray<RequestIssue> =>
+  // A schema error has an issue.
   format(error.issue)
-    .issues.slice(0, maxIssues)
-    .map(({ message, path = [] }) => ({ path: pathOf(keysOf(path)), problem: predicateOf(message) }))
+    .issues.slice(0, most)
+    .map(({ message, path = [] }) => ({
+      path: pathOf(keysOf(path)),
+      problem: predicateOf(message)
+    })) as unknown as Arr.NonEmptyReadonlyArray<RequestIssue>

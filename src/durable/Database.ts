@@ -15,8 +15,7 @@ import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 import { failureOf, reasonOf } from "../internal/databaseFailure.ts"
 import { legible } from "../internal/legible.ts"
-import type { ConfigurationError } from "../contract/ConfigurationError.ts"
-import * as Settings from "../contract/Settings.ts"
+import { type ConfigurationError, settingError } from "../contract/ConfigurationError.ts"
 import { boundedExponential } from "../internal/schedule.ts"
 import { log } from "../internal/spans.ts"
 import { report } from "./Failures.ts"
@@ -76,7 +75,7 @@ export interface Database {
 }
 
 const refused = (name: string) => () =>
-  Effect.fail(Settings.wrong("SqlClient", `is one for ${name}: this library keeps its tables in PostgreSQL or SQLite`))
+  Effect.fail(settingError("SqlClient", `is one for ${name}: this library keeps its tables in PostgreSQL or SQLite`))
 
 /** The ambient `SqlClient`. Another dialect than PostgreSQL or SQLite is a `ConfigurationError`. */
 export const database: Effect.Effect<Database, ConfigurationError, SqlClient.SqlClient> = Effect.gen(function* () {

@@ -9,8 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Migrator from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
-import type { ConfigurationError } from "../contract/ConfigurationError.ts"
-import * as Settings from "../contract/Settings.ts"
+import { type ConfigurationError, settingError } from "../contract/ConfigurationError.ts"
 import { failureNameOf } from "../internal/databaseFailure.ts"
 import { type Dialect, untilReachable } from "./Database.ts"
 
@@ -56,13 +55,10 @@ const newestOf = ({ migrations }: Tables) => Object.keys(migrations).length
 
 /** The failure of tables that are not of the version that is needed. */
 const otherVersion = (name: string, found: number, needed: number): ConfigurationError => {
-  if (found === 0) return Settings.wrong(name, "has no tables in this database")
+  if (found === 0) return settingError(name, "has no tables in this database")
   const advice =
     found < needed ? ". A program that may change tables brings them to it, or the newer statements of docs/sql/" : ""
-  return Settings.wrong(
-    name,
-    `has tables of version ${found} in this database, and version ${needed} is needed${advice}`
-  )
+  return settingError(name, `has tables of version ${found} in this database, and version ${needed} is needed${advice}`)
 }
 
 /**

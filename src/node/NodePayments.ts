@@ -17,17 +17,18 @@
  */
 declare module "./NodePayments.ts" {}
 
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
 import type { ConnectionOptions } from "node:tls"
 import type * as Undici from "undici"
 import type { Agent, Dispatcher, Pool } from "undici"
 import { Payments } from "../client/Payments.ts"
-import type { ConfigurationError } from "../contract/ConfigurationError.ts"
-import * as Settings from "../contract/Settings.ts"
+import { type ConfigurationError, settingError } from "../contract/ConfigurationError.ts"
+import { checkSettingsBy, period, whole, withDefault } from "../contract/Options.ts"
 import { registerTransport } from "../internal/transport.ts"
 import { transportOf } from "./internal/exchange.ts"
 import { clientOf } from "./internal/httpClient.ts"
@@ -57,21 +58,22 @@ export interface Options {
   readonly dispatcher?: Dispatcher | undefined
 }
 
-const check = ({ connections, connectTimeout, keepAliveTimeout, shutdownTimeout }: Options) =>
-  Settings.all({
-    connections: Settings.count("connections", connections ?? 128),
-    connectTimeout: Settings.period("connectTimeout", connectTimeout ?? "10 seconds"),
-    keepAliveTimeout: Settings.period("keepAliveTimeout", keepAliveTimeout ?? "4 seconds"),
-    shutdownTimeout: Settings.period("shutdownTimeout", shutdownTimeout ?? "10 seconds")
+const check = checkSettingsBy(
+  Schema.Struct({
+    connections: withDefault(whole(1), 128),
+    connectTimeout: withDefault(period, "10 seconds"),
+    keepAliveTimeout: withDefault(period, "4 seconds"),
+    shutdownTimeout: withDefault(period, "10 seconds")
   })
+)
 
 /** `undici` is loaded when a layer is built: a program that uses only `NodeSqlite` need not install it. */
 const undici = Effect.tryPromise({
   try: () => import("undici"),
   catch: (error) =>
     Predicate.hasProperty(error, "code") && error.code === "ERR_MODULE_NOT_FOUND"
-      ? Settings.missing("undici", "is not installed: NodePayments needs this package (npm install undici)")
-      : Settings.wrong("undici", "is installed and could not be loaded: it needs Node 22.19 or newer")
+      ? settingError("undici", "is not installed: NodePayments needs this package (npm install undici)", "Missing")
+      : settingError("undici", "is installed and could not be loaded: it needs Node 22.19 or newer")
 })
 
 /**
@@ -88,8 +90,8 @@ const makeAgent = (
   const agent = new Agent({
     connections: limits.connections,
     pipelining: 1,
-    keepAliveTimeout: Duration.toMillis(limits.keepAliveTimeout),
-    connect: { ...tls, timeout: Duration.toMillis(limits.connectTimeout) },
+    keepAliveTimeout: limits.keepAliveTimeout,
+    connect: { ...tls, timeout: limits.connectTimeout },
     factory: (origin, settings: Pool.Options) => {
       const pool = new Pool(origin, settings)
       pools.add(pool)

@@ -28,7 +28,7 @@
 declare module "./NodeWebhook.ts" {}
 
 import type { IncomingMessage, ServerResponse } from "node:http"
-import * as Settings from "../contract/Settings.ts"
+import { settingError } from "../contract/ConfigurationError.ts"
 
 /** Node's own request, and what Express adds to it. */
 export interface ListenerRequest extends IncomingMessage {
@@ -75,7 +75,7 @@ export const toListener =
     res.once("close", () => gone.abort())
     try {
       if (req.readableDidRead) {
-        throw Settings.wrong(
+        throw settingError(
           "NodeWebhook.toListener",
           "comes after a body parser, which has read the delivery: put it first"
         )

@@ -48,12 +48,11 @@ import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type { InvalidRequest } from "../contract/PaymentsError.ts"
 import type { DatabaseError, ForeignTransaction } from "../durable/Database.ts"
-import { millisOf } from "../internal/duration.ts"
+import { checkOptionsBy, fn, time, withDefault } from "../contract/Options.ts"
 import { inSpan } from "../internal/spans.ts"
 import { Centavos } from "../pix/Money.ts"
 import { invalid } from "./internal/queue/entries.ts"
@@ -112,13 +111,22 @@ type Failure = InvalidRequest | PayoutsNotAccepted | PayoutsNotConfirmed | Forei
 
 const isReferences = Schema.is(Schema.Array(Schema.String))
 
+const allowAlike = Schema.declare((value) => value === true || isReferences(value), {
+  expected: "true or a list of references"
+})
+
+const checkOptions = checkOptionsBy(
+  "requestWithdrawal",
+  Schema.Struct({
+    waitFor: withDefault(time, "5 minutes"),
+    allowAlike: withDefault(allowAlike, []),
+    confirm: Schema.optional(fn<NonNullable<RunOptions["confirm"]>>())
+  })
+)
+
 /** Checks the options, which a caller without types may have given, and names the run. */
-const settingsOf = Effect.fnUntraced(function* ({ allowAlike = [], confirm, waitFor = "5 minutes" }: RunOptions) {
-  const wait = millisOf(waitFor)
-  if (wait === undefined) return yield* invalid("waitFor", "must be a duration")
-  if (allowAlike !== true && !isReferences(allowAlike))
-    return yield* invalid("allowAlike", "must be true or a list of references")
-  if (confirm !== undefined && !Predicate.isFunction(confirm)) return yield* invalid("confirm", "must be a function")
+const settingsOf = Effect.fnUntraced(function* (options: RunOptions) {
+  const { allowAlike, confirm, waitFor: wait } = yield* checkOptions(options)
   const allowed = new Set(allowAlike === true ? [] : allowAlike)
   const run: Run = {
     id: SecureRandom.uuidV4Unsafe(),

@@ -39,8 +39,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
-import type { ConfigurationError } from "../contract/ConfigurationError.ts"
-import * as Settings from "../contract/Settings.ts"
+import { type ConfigurationError, settingError } from "../contract/ConfigurationError.ts"
 
 /**
  * How the stored request is sealed and opened. `reference` is that of the payout: a text that was sealed for one reference must
@@ -102,7 +101,7 @@ export const aesGcm = (
     const random = yield* SecureRandom.SecureRandom
     const keyOf = Effect.fnUntraced(function* (text: Redacted.Redacted) {
       const bytes = yield* Effect.mapError(Effect.fromOption(bytesOf(Redacted.value(text).trim())), () =>
-        Settings.wrong("seal", "has a key that is not 32 bytes, as base64 or as 64 hexadecimal digits")
+        settingError("seal", "has a key that is not 32 bytes, as base64 or as 64 hexadecimal digits")
       )
       const id = bytesToHex(sha256(bytes)).slice(0, 8)
       // The length was checked.

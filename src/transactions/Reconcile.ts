@@ -55,8 +55,7 @@ import {
   type UnexpectedResponse
 } from "../contract/PaymentsError.ts"
 import { issuesOf } from "../contract/RequestIssues.ts"
-import { checkOptions, invalidRequest } from "../contract/CallChecks.ts"
-import * as Settings from "../contract/Settings.ts"
+import { checkOptionsBy, fn, invalidRequest, whole, withDefault } from "../contract/Options.ts"
 import { DetailStatus } from "../contract/Status.ts"
 import type { TransactionDetail, TransactionListItem } from "../contract/Transaction.ts"
 import { Centavos } from "../pix/Money.ts"
@@ -163,7 +162,11 @@ export class ReconcileStopped extends legible(
 /** The errors of a run over orders. */
 export type ReconcileError = InvalidRequest | ReconcileStopped
 
-const { checked } = Settings
+const concurrency = withDefault(whole(1), 4)
+
+const checkOptions = checkOptionsBy("getTransaction", Schema.Struct({ concurrency, from: withDefault(whole(0), 0) }))
+
+const noOrders = invalidRequest("getTransaction", [{ path: "orders", problem: "must be a list or a stream of orders" }])
 
 const decodeOrder = Schema.decodeUnknownEffect(Schema.toType(Order), { errors: "all" })
 
@@ -214,12 +217,8 @@ export const stream = <O extends Order, E = never, R = never>(
   Stream.unwrap(
     Effect.gen(function* () {
       const { getTransaction } = yield* Payments
-      const isSource = Stream.isStream(orders) || Predicate.isIterable(orders)
-      const { concurrency, from } = yield* checkOptions("getTransaction", options, ({ concurrency = 4, from = 0 }) => ({
-        orders: checked("orders", undefined, isSource, "must be a list or a stream of orders"),
-        concurrency: Settings.count("concurrency", concurrency),
-        from: checked("from", from, Number.isSafeInteger(from) && from >= 0, "must be a whole number from 0")
-      }))
+      const { concurrency, from } = yield* checkOptions(options)
+      if (!Stream.isStream(orders) && !Predicate.isIterable(orders)) return yield* noOrders
       const lookUp = (order: O) =>
         decodeOrder(order).pipe(
           Effect.mapError((error) => invalidRequest("getTransaction", issuesOf(error))),
@@ -248,6 +247,11 @@ export interface UnknownRowsOptions<E = never, R = never> extends Omit<Transacti
   readonly concurrency?: number | undefined
 }
 
+const checkUnknownRows = checkOptionsBy(
+  "listTransactions",
+  Schema.Struct({ isKnown: fn<(row: never) => unknown>(), concurrency })
+)
+
 /**
  * The rows of the gateway's list that are not in your books, in the order of the list. `TransactionStream` reads the list:
  * each row exactly once, or the stream fails with a `PaginationError`, whose checkpoint is the `from` of a later run.
@@ -257,10 +261,7 @@ export const unknownRows = <E = never, R = never>(
 ): Stream.Stream<TransactionListItem, TransactionStream.StreamTransactionsError | E, Payments | R> =>
   Stream.unwrap(
     Effect.gen(function* () {
-      const { concurrency } = yield* checkOptions("listTransactions", options, ({ concurrency = 4, isKnown }) => ({
-        isKnown: checked("isKnown", undefined, Predicate.isFunction(isKnown), "must be a function"),
-        concurrency: Settings.count("concurrency", concurrency)
-      }))
+      const { concurrency } = yield* checkUnknownRows(options)
       const { concurrency: _, isKnown, ...list } = options
       const isUnknown = (row: TransactionListItem) => Effect.map(isKnown(row), (known) => !known)
       return Stream.flatMap(TransactionStream.pages(list), ({ rows }) =>

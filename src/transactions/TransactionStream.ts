@@ -23,7 +23,7 @@
 declare module "./TransactionStream.ts" {}
 
 import type * as Arr from "effect/Array"
-import * as DateTime from "effect/DateTime"
+import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
@@ -32,9 +32,8 @@ import { Payments } from "../client/Payments.ts"
 import { advance, Checkpoint, never, timeOf, toCheckpoint, toPlace } from "./internal/pagePlace.ts"
 import * as PageReader from "./internal/pageReader.ts"
 import { PaginationError } from "./internal/PaginationError.ts"
-import { checkOptions } from "../contract/CallChecks.ts"
+import { checkOptionsBy, instant, whole, withDefault } from "../contract/Options.ts"
 import type { ListTransactionsError } from "../contract/PaymentsError.ts"
-import * as Settings from "../contract/Settings.ts"
 import { type TransactionListItem, TransactionSort } from "../contract/Transaction.ts"
 
 export { Checkpoint, PaginationError }
@@ -68,42 +67,29 @@ export interface Page {
 /** The errors of a stream of transactions. */
 export type StreamTransactionsError = ListTransactionsError | PaginationError
 
-const isCheckpoint = Schema.is(Checkpoint)
-const isSort = Schema.is(TransactionSort)
-
-/** Milliseconds since the epoch; NaN for an invalid time. */
-const millis = (input: DateTime.DateTime | Date | undefined, absent: number) =>
-  input === undefined
-    ? absent
-    : Option.match(DateTime.make(input), { onNone: () => Number.NaN, onSome: DateTime.toEpochMillis })
-
-const isWithin = (value: number, least: number, most: number) =>
-  Number.isInteger(value) && value >= least && value <= most
-
-const { checked } = Settings
-
-const checkList = (given: Options) =>
-  checkOptions("listTransactions", given, (options) => {
-    const { from, limit = Infinity, pageSize = PageReader.largestPage } = options
-    const sort = options.sort ?? from?.sort ?? "createdAt_asc"
-    const isOfSort = isSort(sort) && (from === undefined || from.sort === sort)
-    const since = millis(options.since, -Infinity)
-    const until = millis(options.until, Infinity)
-    const isLimit = limit === Infinity || isWithin(limit, 0, Infinity)
-    return {
-      sort: checked("sort", sort, isOfSort, "must be createdAt_asc or createdAt_desc, and that of `from`"),
-      pageSize: checked("pageSize", pageSize, isWithin(pageSize, 1, PageReader.largestPage), "must be 1 to 100"),
-      limit: checked("limit", limit, isLimit, "must be a whole number from 0"),
-      since: checked("since", since, !Number.isNaN(since), "must be a time"),
-      until: checked("until", until, !Number.isNaN(until), "must be a time"),
-      from: checked("from", from, from === undefined || isCheckpoint(from), "must be a checkpoint")
-    }
-  })
+const checkOptions = checkOptionsBy(
+  "listTransactions",
+  Schema.Struct({
+    sort: Schema.optional(TransactionSort),
+    pageSize: withDefault(whole(1, PageReader.largestPage), PageReader.largestPage),
+    since: Schema.optional(instant),
+    until: Schema.optional(instant),
+    limit: withDefault(whole(0, Infinity), Infinity),
+    from: Schema.optional(Schema.toType(Checkpoint))
+  }).check(
+    Schema.makeFilter(({ from, sort }) =>
+      from === undefined || sort === undefined || from.sort === sort
+        ? undefined
+        : { path: ["sort"], issue: "must be that of `from`" }
+    )
+  )
+)
 
 const read = Effect.fnUntraced(function* (options: Options) {
   const { listTransactions } = yield* Payments
-  const { from, limit, pageSize, since, sort, until } = yield* checkList(options)
+  const { from, limit, pageSize, since = -Infinity, until = Infinity, ...given } = yield* checkOptions(options)
   if (limit === 0) return Stream.empty
+  const sort = given.sort ?? from?.sort ?? "createdAt_asc"
   // Rows before `since` (newest first: after `until`) count as read.
   const floor = Math.max(never, sort === "createdAt_asc" ? since - 1 : -until)
   const start = from ?? { sort, edge: floor + 1, floor, ids: [], index: -1, count: 0, isTied: false }

@@ -41,6 +41,7 @@ declare module "./TransactionWait.ts" {}
 import * as Array from "effect/Array"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
+import type * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -49,16 +50,31 @@ import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { legible } from "../internal/legible.ts"
+import { checkOptionsBy, fn, instant, time, withDefault } from "../contract/Options.ts"
 import type { GetTransactionError } from "../contract/PaymentsError.ts"
-import { DetailStatus } from "../contract/Status.ts"
+import { DetailStatus, progressOfDetail } from "../contract/Status.ts"
 import type { TransactionDetail } from "../contract/Transaction.ts"
 import { Payments } from "../client/Payments.ts"
 import { boundedExponential } from "../internal/schedule.ts"
 import { inSpan } from "../internal/spans.ts"
-import { type Options, planOf } from "./internal/waitPlan.ts"
 import { TransactionHints } from "./TransactionHints.ts"
 
-export type { Options }
+/** How to wait. */
+export interface Options {
+  /** When the charge expires: `charge.pix.expirationDate` of its creation. Default: no expiry. */
+  readonly expiresAt?: DateTime.DateTime.Input | undefined
+  /**
+   * The longest time to wait. The last lookup starts then, and may take 5 seconds. Default: one hour, or until `expiresAt`
+   * if that is given.
+   */
+  readonly deadline?: Duration.Input | undefined
+  /**
+   * When to look again. Waiting ends when the schedule ends. Default: `polling`.
+   */
+  readonly schedule?: Schedule.Schedule<unknown> | undefined
+  /** The condition that ends waiting. Default: `Status.progressOfDetail` of the status is `Final`. */
+  readonly until?: ((detail: TransactionDetail) => boolean) | undefined
+}
 
 /**
  * The charge expired, or the deadline passed, before the status was final. Waiting changes nothing, so it is safe to wait
@@ -105,7 +121,28 @@ const hintsBetweenPolls = 5
 /** How long the last lookup may take, in milliseconds. */
 const lastLookup = 5_000
 
-interface Seen {
+const schedule = Schema.declare((value): value is Schedule.Schedule<unknown> => Schedule.isSchedule(value), {
+  expected: "a Schedule"
+})
+
+const checkInput = checkOptionsBy("getTransaction", Schema.Struct({ transactionId: Schema.String }))
+
+const checkOptions = checkOptionsBy(
+  "getTransaction",
+  Schema.Struct({
+    expiresAt: Schema.optional(instant),
+    deadline: Schema.optional(time),
+    schedule: withDefault(schedule, polling),
+    until: withDefault(
+      fn<NonNullable<Options["until"]>>(),
+      (detail) => progressOfDetail(detail.enStatusTransaction) === "Final"
+    )
+  })
+)
+
+const hour = 3_600_000
+
+interface Look {
   readonly detail: TransactionDetail
   readonly last: boolean
 }
@@ -113,9 +150,10 @@ interface Seen {
 /** Returns `next`, which waits for the next change each time it is run. */
 const watch = Effect.fnUntraced(function* (transactionId: string, options: Options) {
   const { getTransaction } = yield* Payments
-  const { expiresAt, maxWait, schedule, until } = yield* planOf(transactionId, options, polling)
+  const { deadline: maxWait, expiresAt = Infinity, schedule, until } = yield* checkOptions(options)
+  yield* checkInput({ transactionId })
   const startedAt = yield* Clock.currentTimeMillis
-  const deadline = startedAt + maxWait
+  const deadline = startedAt + (maxWait ?? (expiresAt === Infinity ? hour : Infinity))
   const endsAt = Math.ceil(Math.min(expiresAt, deadline))
   const step = yield* Schedule.toStep(schedule)
   const hint = yield* (yield* TransactionHints).subscribe(transactionId)
@@ -193,7 +231,7 @@ const watch = Effect.fnUntraced(function* (transactionId: string, options: Optio
     return error.concerns === "Service" ? undefined : yield* error
   })
 
-  const next = Effect.gen(function* (): Effect.fn.Return<Seen, WaitError> {
+  const next = Effect.gen(function* (): Effect.fn.Return<Look, WaitError> {
     while (true) {
       if (attempts > 0) yield* pause
       const detail = yield* look

@@ -38,8 +38,7 @@ import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { legible } from "../internal/legible.ts"
-import { ConfigurationError } from "../contract/ConfigurationError.ts"
-import * as Settings from "../contract/Settings.ts"
+import { ConfigurationError, settingError } from "../contract/ConfigurationError.ts"
 
 /** The parts of a delivery that a verifier can check. */
 export interface WebhookRequest {
@@ -93,7 +92,7 @@ const refuse = (by: string, reason: WebhookRefused["reason"]) => new WebhookRefu
 const accept = (by: string, good: boolean) => (good ? Effect.void : refuse(by, "Mismatch"))
 
 const wrong = (by: string, problem: string): WebhookVerifier =>
-  Object.assign(() => refuse(by, "Mismatch"), { problem: Settings.wrong(`WebhookVerifier.${by}`, problem) })
+  Object.assign(() => refuse(by, "Mismatch"), { problem: settingError(`WebhookVerifier.${by}`, problem) })
 
 const digest = (text: string) => sha256(utf8ToBytes(text))
 

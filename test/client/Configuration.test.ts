@@ -91,7 +91,7 @@ describe("Payments.layer", () => {
       const { layer } = scripted(respond(500))
       assert.deepStrictEqual(yield* refusal(paymentsOn(layer, { baseUrl: canary, companyId: 7.5 })), [
         "Wrong: baseUrl is not a URL",
-        "Wrong: companyId is not a whole number from 0"
+        "Wrong: companyId must be a whole number from 0"
       ])
     })
   )

@@ -426,7 +426,10 @@ describe("Credentials.layerReload", () => {
       const error = yield* Effect.flip(
         Effect.provide(key, Credentials.layerReload({ load, every: 0, loadTimeout: "soon" as never }))
       )
-      assert.strictEqual(error.message, "every is not a time above zero; loadTimeout is not a time above zero")
+      assert.strictEqual(
+        error.message,
+        "every must be a duration above zero; loadTimeout must be a duration above zero"
+      )
     })
   )
 

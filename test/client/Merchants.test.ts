@@ -238,7 +238,7 @@ describe("a build that failed", () => {
       assert.strictEqual(error._tag, "MerchantUnavailable")
       assert.include(error.message, "apiKey may hold visible ASCII characters only")
       table.rows.set("padaria", { ...row("padaria"), companyId: -1 })
-      assert.include((yield* Effect.flip(callAs("padaria"))).message, "companyId is not a whole number")
+      assert.include((yield* Effect.flip(callAs("padaria"))).message, "companyId must be a whole number")
       table.rows.set("padaria", row("padaria"))
       yield* callAs("padaria")
     }).pipe(Effect.provide(layer))

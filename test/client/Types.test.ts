@@ -186,7 +186,9 @@ describe("the types of Reconcile", () => {
     expectTypeOf<Result["order"]>().toEqualTypeOf<Invoice>()
     expectTypeOf<Of<"Matched" | "AmountDiffers" | "StatusDiffers">["transaction"]>().toEqualTypeOf<TransactionDetail>()
     expectTypeOf<Of<"MissingAtGateway">["error"]["_tag"]>().toEqualTypeOf<"TransactionNotFound">()
-    expectTypeOf<Of<"Unreadable">["error"]["_tag"]>().toEqualTypeOf<"InvalidRequest" | "RequestRejected" | "UnexpectedResponse">()
+    expectTypeOf<Of<"Unreadable">["error"]["_tag"]>().toEqualTypeOf<
+      "InvalidRequest" | "RequestRejected" | "UnexpectedResponse"
+    >()
   })
 
   test("the errors and the requirements of a comparison include exactly its own and those of the user", () => {

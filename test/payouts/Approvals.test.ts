@@ -499,7 +499,7 @@ describe("the limit of an account", () => {
         assert.strictEqual((yield* queue.submit(item("a", 1000))).state, "parked")
         for (const fourEyesAbove of [0, -1, 0.5, Number.NaN]) {
           const error = yield* Effect.flip(Layer.build(PayoutQueue.layerClient({ fourEyesAbove })))
-          assert.include(error.message, "fourEyesAbove is not a whole number from 1")
+          assert.include(error.message, "fourEyesAbove must be a whole number from 1")
         }
         // A caller without types may give anything.
         const wrong = yield* Effect.flip(queue.setFourEyes(0.5 as Money.Centavos, { by: "ana" }))

@@ -503,7 +503,7 @@ describe("Reconcile.unknownRows", () => {
   it.effect("a wrong option is an InvalidRequest that names it, and no page is requested", () =>
     Effect.gen(function* () {
       for (const [options, path] of [
-        [undefined, "isKnown"],
+        [undefined, "options"],
         [{}, "isKnown"],
         [{ isKnown: isEven, concurrency: 0 }, "concurrency"],
         [{ isKnown: isEven, since: "yesterday" }, "since"]

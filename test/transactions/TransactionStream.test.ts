@@ -260,7 +260,7 @@ describe("TransactionStream.Options", () => {
         ["limit", { limit: Number.NaN }],
         ["since", { since: new Date("x") }],
         ["until", { until: new Date("x") }],
-        ["from", { from }],
+        ["from.index", { from }],
         // A caller without types may give this.
         ...[null, 7, "all", []].map((given: unknown) => ["options", given as TransactionStream.Options] as const)
       ] as const) {

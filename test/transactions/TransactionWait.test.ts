@@ -488,6 +488,17 @@ describe("a wait with wrong options", () => {
     )
   }
 
+  it.effect("waiting fails with InvalidRequest, and makes no lookup, if the id is not a text", () =>
+    Effect.gen(function* () {
+      for (const id of [7, null, undefined] as ReadonlyArray<unknown>) {
+        const { get, times } = script(detailOf("Paid"))
+        const error = yield* Effect.flip(finalBy(get, id as string))
+        assert(error._tag === "InvalidRequest", String(id))
+        assert.deepStrictEqual([error.issues.map(({ path }) => path), times], [["transactionId"], []])
+      }
+    })
+  )
+
   it.effect("waiting fails with InvalidRequest, and makes no lookup, if the options are not an object", () =>
     Effect.gen(function* () {
       for (const given of [null, 7, "fast", []] as ReadonlyArray<unknown>) {

@@ -3,7 +3,8 @@
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import * as Settings from "../../contract/Settings.ts"
+import { notSet } from "../../contract/ConfigurationError.ts"
+import { reading } from "../../contract/Options.ts"
 import { isLoopback } from "../../internal/loopback.ts"
 
 const mustBeHttps =
@@ -21,26 +22,21 @@ const problemOf = (url: URL): string | undefined => {
 const isExposed = (url: URL): boolean => url.protocol === "http:" && !isLoopback(url.hostname)
 
 /**
- * The base URL, checked. A path prefix is kept, without its last slash. The value is never shown. `insecure` says
- * whether plain http may leave this machine. It is read only for such a URL.
+ * The base URL as a setting. A path prefix is kept, without its last slash. The value is never shown. `isInsecure` says
+ * whether plain http may leave this machine.
  */
-export const parseBaseUrl = Effect.fnUntraced(function* (
-  value: string | URL,
-  setting: string,
-  insecure: Effect.Effect<boolean>
-) {
-  // A caller without types may leave it out.
-  const text = String(value ?? "").trim()
-  if (text === "") return yield* Settings.missing(setting)
-  // `URL.canParse` accepts some texts that are too long for a URL.
-  const parsed = Result.try(() => new URL(text))
-  if (Result.isFailure(parsed)) return yield* Settings.wrong(setting, "is not a URL")
-  const url = parsed.success
-  const problem = problemOf(url)
-  if (problem !== undefined) return yield* Settings.wrong(setting, problem)
-  if (isExposed(url) && !(yield* insecure)) return yield* Settings.wrong(setting, mustBeHttps)
-  return url
-})
+export const baseUrlSetting = (isInsecure: boolean) =>
+  reading((value: string | URL): Result.Result<URL, string> => {
+    // A caller without types may leave it out.
+    const text = String(value ?? "").trim()
+    if (text === "") return Result.fail(notSet)
+    // `URL.canParse` accepts some texts that are too long for a URL.
+    const parsed = Result.try(() => new URL(text))
+    if (Result.isFailure(parsed)) return Result.fail("is not a URL")
+    const url = parsed.success
+    const problem = problemOf(url) ?? (isExposed(url) && !isInsecure ? mustBeHttps : undefined)
+    return problem === undefined ? Result.succeed(url) : Result.fail(problem)
+  })
 
 /** Logs a warning if requests leave this machine without encryption. */
 export const warnIfExposed = (url: URL): Effect.Effect<void> =>

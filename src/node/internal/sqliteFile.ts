@@ -14,8 +14,7 @@ import { classifySqliteError, SqlError } from "effect/sql/SqlError"
 import { chmodSync, chownSync, closeSync, existsSync, openSync, realpathSync, statSync } from "node:fs"
 import process from "node:process"
 import type { DatabaseSync } from "node:sqlite"
-import type { ConfigurationError } from "../../contract/ConfigurationError.ts"
-import * as Settings from "../../contract/Settings.ts"
+import { type ConfigurationError, settingError } from "../../contract/ConfigurationError.ts"
 import { failureOf, reasonOf } from "../../internal/databaseFailure.ts"
 import { log } from "../../internal/spans.ts"
 
@@ -61,7 +60,7 @@ const causeOf = (error: SqlError): string => {
 }
 
 const wrong = (filename: string) => (error: SqlError) =>
-  Settings.wrong(
+  settingError(
     "filename",
     isLocked(error)
       ? `(${filename}) is open in another process: a SQLite file belongs to one process. Stop the other one first; several processes need PostgreSQL.`
@@ -80,7 +79,7 @@ export const pathOf = (filename: string): Effect.Effect<string, ConfigurationErr
     Effect.mapError(wrong(filename)),
     Effect.filterOrFail(
       (path) => !statSync(path).isFile() || statSync(path).nlink === 1,
-      () => Settings.wrong("filename", `(${filename}) has more than one hard link: SQLite needs one name for each file`)
+      () => settingError("filename", `(${filename}) has more than one hard link: SQLite needs one name for each file`)
     )
   )
 

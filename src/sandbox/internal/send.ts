@@ -10,7 +10,7 @@ import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
-import { wrong } from "../../contract/Settings.ts"
+import { settingError } from "../../contract/ConfigurationError.ts"
 import { parseLocalUrl } from "../../internal/loopback.ts"
 import type { WebhookTarget } from "../SandboxWebhook.ts"
 
@@ -106,5 +106,8 @@ export const toTarget = (target: WebhookTarget, setting: string, allowedHosts: R
   if (Predicate.isFunction(target)) return toHandler(target)
   const url = parseLocalUrl(target, allowedHosts)
   if (url !== undefined) return toUrl(url)
-  throw wrong(setting, "must be a loopback address, as http://127.0.0.1:3000/webhooks, or one of an allowed host")
+  throw settingError(
+    setting,
+    "must be a loopback address, as http://127.0.0.1:3000/webhooks, or one of an allowed host"
+  )
 }

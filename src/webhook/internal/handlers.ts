@@ -5,7 +5,6 @@
 import type * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Tracer from "effect/Tracer"
@@ -87,7 +86,7 @@ export const makeHandlers = <M, R>(
   options: WebhookOptions<M, R>,
   metadataOf: (encoded: string) => M | undefined,
   context: Context.Context<R>,
-  timeout: Duration.Duration
+  timeout: number
 ) => {
   // The spans and lines of the user's code belong to the delivery, not to the span in which the layer was built.
   const services = Context.omit(Tracer.ParentSpan)(context) as Context.Context<R> // no handler asks for a span

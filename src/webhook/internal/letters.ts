@@ -3,7 +3,7 @@
  */
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import { invalidRequest } from "../../contract/CallChecks.ts"
+import { invalidRequest } from "../../contract/Options.ts"
 import { type Database, mapDatabaseError } from "../../durable/Database.ts"
 import { issuesOfStep } from "../../durable/Step.ts"
 import { log } from "../../internal/spans.ts"

@@ -1,7 +1,7 @@
 /**
  * Builds the webhooks: checks their settings, and starts the workers of the one that is recorded.
  */
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
@@ -13,10 +13,9 @@ import * as Schema from "effect/Schema"
 import type { DueRow } from "../../durable/Due.ts"
 import { Payments } from "../../client/Payments.ts"
 import { receive } from "../../client/Rehearsed.ts"
-import { invalidRequest } from "../../contract/CallChecks.ts"
+import { bothSettings, checkSettingsBy, invalidRequest, period, whole, withDefault } from "../../contract/Options.ts"
 import { getTransaction } from "../../contract/Endpoints.ts"
 import { issuesOf } from "../../contract/RequestIssues.ts"
-import * as Settings from "../../contract/Settings.ts"
 import { database, DatabaseError, mapDatabaseError } from "../../durable/Database.ts"
 import { migrate, requireNewest } from "../../durable/Tables.ts"
 import { repeatedly } from "../../durable/Work.ts"
@@ -52,24 +51,38 @@ export const makeOutliving = (): Outliving => ({ refusals: new Map(), starts: []
 
 const checkedInput = Schema.decodeUnknownResult(getTransaction.params)
 
-const checkedName = (name: string) =>
-  Settings.checked("Webhook.name", name, /^[\w-]{1,64}$/.test(name), "is not one to 64 letters, digits, _ and -")
+const webhookName = Schema.String.check(
+  Schema.isPattern(/^[\w-]{1,64}$/, { message: "must be one to 64 letters, digits, _ and -" })
+)
+
+const checkClient = checkSettingsBy(Schema.Struct({ name: Schema.optional(webhookName) }), "options", "Webhook.")
+
+const checkSettings = checkSettingsBy(
+  Schema.Struct({
+    concurrency: withDefault(whole(1), 8),
+    firstLookupsPerSecond: withDefault(whole(1), 20),
+    handlerTimeout: period,
+    lease: withDefault(period, "30 seconds"),
+    name: withDefault(webhookName, "default"),
+    poll: withDefault(period, "1 second"),
+    retention: withDefault(period, "180 days")
+  }),
+  "options",
+  "Webhook."
+)
 
 /** The checked settings. The failure names every setting that is wrong. */
 const settingsOf = <M, R>(
-  { name = "default", verifier = none, ...options }: WebhookOptions<M, R> & WebhookSqlOptions,
+  { verifier = none, ...options }: WebhookOptions<M, R> & WebhookSqlOptions,
   handlerTimeout: Duration.Input = "30 seconds"
 ) =>
-  Settings.all({
-    concurrency: Settings.count("Webhook.concurrency", options.concurrency ?? 8),
-    firstLookupsPerSecond: Settings.count("Webhook.firstLookupsPerSecond", options.firstLookupsPerSecond ?? 20),
-    handlerTimeout: Settings.period("Webhook.handlerTimeout", options.handlerTimeout ?? handlerTimeout),
-    lease: Settings.period("Webhook.lease", options.lease ?? "30 seconds"),
-    poll: Settings.period("Webhook.poll", options.poll ?? "1 second"),
-    retention: Settings.period("Webhook.retention", options.retention ?? "180 days"),
-    name: checkedName(name),
-    verifier: verifier.problem === undefined ? Effect.succeed(verifier) : Effect.fail(verifier.problem)
-  })
+  Effect.map(
+    bothSettings(
+      checkSettings({ ...options, handlerTimeout: options.handlerTimeout ?? handlerTimeout }),
+      verifier.problem === undefined ? Effect.void : Effect.fail(verifier.problem)
+    ),
+    ([checked]) => ({ ...checked, verifier })
+  )
 
 type Checked = Effect.Success<ReturnType<typeof settingsOf>>
 
@@ -163,8 +176,8 @@ export const makeSqlService = Effect.fnUntraced(function* <M, R>(
       name: "Webhook",
       due: firstLookups.due,
       concurrency,
-      lease: Duration.toMillis(lease),
-      poll: Duration.toMillis(poll),
+      lease,
+      poll,
       isDue,
       followWrites: follow,
       // The store reads these columns of a row that it takes.
@@ -197,9 +210,9 @@ export const makeSqlService = Effect.fnUntraced(function* <M, R>(
 })
 
 /** The dead letters on the ambient `SqlClient`. It makes no tables, and runs nothing. */
-export const makeClientService = Effect.fnUntraced(function* ({ name }: WebhookClientOptions) {
+export const makeClientService = Effect.fnUntraced(function* (options: WebhookClientOptions) {
   const db = yield* database
-  if (name !== undefined) yield* checkedName(name)
+  const { name } = yield* checkClient(options)
   yield* mapDatabaseError("requireTables")(requireNewest(webhookTables))
   return makeClient(db, name)
 })

@@ -3,7 +3,6 @@
  * its row for as long as its own statements take, never while a lookup or the user's code runs.
  */
 import * as Data from "effect/Data"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { isSqlError } from "effect/sql/SqlError"
 import { type Database, DatabaseError, inTransaction, isOneOf, locked } from "../../durable/Database.ts"
@@ -93,7 +92,7 @@ export const namesOf = Effect.fnUntraced(function* ({ sql }: Database) {
 })
 
 /** The rows of one webhook. Other webhooks on the same database have other names. */
-export const makeStore = (database: Database, webhook: string, lease: Duration.Duration = Duration.zero) => {
+export const makeStore = (database: Database, webhook: string, lease = 0) => {
   const { dialect, sql } = database
   const rows = sql(table)
   const isOf = (states: ReadonlyArray<State>) => sql`webhook = ${webhook} AND ${sql.in("state", states)}`
@@ -101,7 +100,7 @@ export const makeStore = (database: Database, webhook: string, lease: Duration.D
   const isIn = (state: State) => sql`webhook = ${webhook} AND state = ${sql.literal(`'${state}'`)}`
   const columns = sql`name, state, value, taken_by AS taker, due_at AS due`
   const taken = sql`value, taken_by AS taker, name AS "key", tries AS "tries"`
-  const longest = longestWait + Duration.toMillis(lease)
+  const longest = longestWait + lease
   const due = makeDue(database, {
     table,
     key: "name",
@@ -205,9 +204,9 @@ export const makeStore = (database: Database, webhook: string, lease: Duration.D
     dead: sql<Stored>`SELECT ${columns} FROM ${rows} WHERE ${isIn("Dead")} ORDER BY due_at`,
     find: (name: string) => sql<Stored>`SELECT ${columns} FROM ${rows} WHERE webhook = ${webhook} AND name = ${name}`,
     /** Deletes the rows that ended so long ago. */
-    forget: Effect.fnUntraced(function* (age: Duration.Duration) {
+    forget: Effect.fnUntraced(function* (age: number) {
       const now = yield* databaseNow(database)
-      const old = sql`SELECT name FROM ${rows} WHERE ${isIn("Done")} AND due_at < ${now} - ${Duration.toMillis(age)} ORDER BY due_at
+      const old = sql`SELECT name FROM ${rows} WHERE ${isIn("Done")} AND due_at < ${now} - ${age} ORDER BY due_at
         LIMIT ${mostDeleted} ${locked(database)}`
       const some = sql`DELETE FROM ${rows} WHERE webhook = ${webhook} AND ${isOneOf(database, "name", old)} RETURNING name`
       yield* Effect.repeat(some, { while: ({ length }) => length === mostDeleted })

@@ -5,7 +5,6 @@
  */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Semaphore from "effect/Semaphore"
@@ -39,7 +38,7 @@ export interface WorkOptions<M> {
   readonly wakeWorkers: Effect.Effect<void>
   readonly handlers: Handlers<M>
   readonly firstLookups: ReturnType<typeof makeFirstLookups>
-  readonly handlerTimeout: Duration.Duration
+  readonly handlerTimeout: number
 }
 
 /** How long a lookup may take, in milliseconds. One that takes longer is repeated. */
@@ -114,7 +113,7 @@ export const makeWork = <M>(options: WorkOptions<M>) => {
     let hasBegun = false
     const work = Effect.gen(function* () {
       // Three handlers may run one after the other without a statement.
-      yield* store.beginHandOut(taken, Duration.toMillis(handlerTimeout) * 3 + 5000)
+      yield* store.beginHandOut(taken, handlerTimeout * 3 + 5000)
       hasBegun = true
       const expected = yield* handlers.handOut(event)
       if (expected !== undefined) {

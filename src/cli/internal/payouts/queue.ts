@@ -3,7 +3,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as SqlClient from "effect/sql/SqlClient"
-import * as Settings from "../../../contract/Settings.ts"
+import { settingError } from "../../../contract/ConfigurationError.ts"
 import { type DatabaseError, mapDatabaseError } from "../../../durable/Database.ts"
 import type { PauseChange, PayoutAccount } from "../../../payouts/PayoutHistory.ts"
 import { PayoutQueue, requireTables } from "../../../payouts/PayoutQueue.ts"
@@ -22,7 +22,7 @@ const requireAccount = Effect.fnUntraced(function* (account: string) {
     ORDER BY account`
   const known = rows.map((row) => row.account)
   if (known.includes(account)) return
-  return yield* Settings.wrong(
+  return yield* settingError(
     "account",
     `${account} has no payouts in this database, which has the accounts: ${known.join(", ")}`
   )

@@ -21,7 +21,7 @@ import type { ApiCredentials, Credentials } from "../../Credentials.ts"
 import type { IdempotencyKeyGen } from "../../IdempotencyKeyGen.ts"
 import { PaymentsPolicy } from "../../PaymentsPolicy.ts"
 import { transportOf } from "../transport/clientTransport.ts"
-import { wrongSettings } from "./policyCheck.ts"
+import { settingErrors } from "./policyCheck.ts"
 import { makeMeters, type Meters } from "./metrics.ts"
 import { makeSender } from "./sender.ts"
 
@@ -103,7 +103,7 @@ type FoundSettings = Result.Result<Settings, ReadonlyArray<RequestIssue>>
 
 const platformClock = Context.get(Context.empty(), Clock.Clock)
 
-const check = (policy: PaymentsPolicy) => ({ policy, issues: wrongSettings(policy) })
+const check = (policy: PaymentsPolicy) => ({ policy, issues: settingErrors(policy) })
 
 /**
  * Returns the settings for the context of a fiber. `builtIn` is the context in which the client was built. Consecutive

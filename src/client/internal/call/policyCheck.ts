@@ -6,7 +6,7 @@ import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import type { RequestIssue } from "../../../contract/PaymentsError.ts"
-import { millisOf } from "../../../internal/duration.ts"
+import { millisOf } from "../../../contract/Options.ts"
 import type { PaymentsPolicy, RetryBudget } from "../../PaymentsPolicy.ts"
 
 type Issues = ReadonlyArray<RequestIssue>
@@ -61,7 +61,7 @@ const wrongIn = (value: unknown, checks: Record<string, Check>, path: string): I
     : [{ path, problem: `must be what ${path}.make makes` }]
 
 /** All mistakes in a policy. */
-export const wrongSettings = (given: PaymentsPolicy): Issues => {
+export const settingErrors = (given: PaymentsPolicy): Issues => {
   const retryBudget = Predicate.isObject(given) ? given.retryBudget : undefined
   return [
     ...wrongIn(given, policy, "PaymentsPolicy"),

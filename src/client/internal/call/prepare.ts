@@ -5,7 +5,7 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { invalidRequest } from "../../../contract/CallChecks.ts"
+import { invalidRequest } from "../../../contract/Options.ts"
 import type { Endpoint } from "../../../contract/Endpoints.ts"
 import { IdempotencyKey } from "../../../contract/IdempotencyKey.ts"
 import type {

@@ -5,7 +5,7 @@
 import type * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
-import { invalidRequest } from "../../../contract/CallChecks.ts"
+import { invalidRequest } from "../../../contract/Options.ts"
 import { createTransaction as endpoint } from "../../../contract/Endpoints.ts"
 import type { WriteOptions } from "../../../contract/WriteOptions.ts"
 import type { CreateTransactionError } from "../../../contract/PaymentsError.ts"

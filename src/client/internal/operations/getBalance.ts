@@ -4,7 +4,7 @@
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
-import { invalidRequest } from "../../../contract/CallChecks.ts"
+import { invalidRequest } from "../../../contract/Options.ts"
 import type { BalanceOptions } from "../../../contract/Balance.ts"
 import { getBalance as endpoint } from "../../../contract/Endpoints.ts"
 import type { Client } from "../call/client.ts"

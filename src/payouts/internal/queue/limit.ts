@@ -5,7 +5,7 @@
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Struct from "effect/Struct"
-import * as Check from "../../../contract/Settings.ts"
+import { settingError } from "../../../contract/ConfigurationError.ts"
 import type { Person } from "../../../durable/Step.ts"
 import { Centavos, format } from "../../../pix/Money.ts"
 import type { AccountChange } from "../../PayoutHistory.ts"
@@ -57,7 +57,7 @@ export const requireLimit = Effect.fnUntraced(function* (store: Store, { account
   }
   const stored = (yield* store.accounts.get).fourEyesAbove
   if (stored === fourEyesAbove) return
-  return yield* Check.wrong(
+  return yield* settingError(
     "fourEyesAbove",
     `is ${inWords(fourEyesAbove)}, but the account ${account} has ${stored === null ? "none" : inWords(stored)}. ` +
       "Correct the option; or, if the change is meant, two people say so, each with their own name: " +

@@ -6,7 +6,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { type Sender, senderOf } from "../../../internal/sender.ts"
 import type { Payments } from "../../../client/Payments.ts"
-import * as Check from "../../../contract/Settings.ts"
+import { settingError } from "../../../contract/ConfigurationError.ts"
 import type { Account } from "./account.ts"
 import type { Settings } from "./settings.ts"
 import type { Store } from "./store.ts"
@@ -31,7 +31,7 @@ const checkSender = Effect.fnUntraced(function* ({ accounts }: Store, account: s
   if (stored === null) {
     const other = yield* accounts.otherOf(fingerprint)
     if (other !== undefined) {
-      return yield* Check.wrong(
+      return yield* settingError(
         "account",
         `is ${account}, but the worker's credentials are those of the account ${other}: two accounts have two client ids or companies`
       )
@@ -42,7 +42,7 @@ const checkSender = Effect.fnUntraced(function* ({ accounts }: Store, account: s
   if (known !== fingerprint) {
     // The company of the account may not be that of the changed sender.
     const changed = sender.fingerprint()
-    return yield* Check.wrong(
+    return yield* settingError(
       "account",
       `is ${account}, whose payouts are sent under another client id, base URL or company (fingerprint ${known}) than those of this worker (${changed}). ` +
         "This worker sends nothing. Correct its credentials or the database; or, if the change is meant and no payout is unknown, " +

@@ -168,7 +168,7 @@ export const makeAccept = (core: Core, settings: Settings, seal: Seal) => {
   /** Parks what looks like another payout, where the queue is told to. */
   const parkAlike = Effect.fnUntraced(function* (judged: ReadonlyArray<Judged>) {
     if (alike === undefined) return
-    for (const { row } of yield* findAlike(judged, (yield* Clock.currentTimeMillis) - alike)) {
+    for (const { row } of yield* findAlike(judged, (yield* Clock.currentTimeMillis) - alike.within)) {
       yield* core.change(row, Row.park("LooksAlike"), { _tag: "Parked", because: "LooksAlike" })
       yield* store.afterCommit(logParked(row, "LooksAlike"))
     }

@@ -94,13 +94,10 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
 
   const { concurrency, lease, poll } = settings
   const { due, followWrites } = store
-  const { forgetData, forgetRecord } = settings
+  const { data, record } = settings.forget
   /** Deletes the data of payouts that ended long ago, and their records. */
   const forgetOld = Effect.flatMap(Clock.currentTimeMillis, (now) =>
-    Effect.andThen(
-      store.forget(now - forgetData),
-      forgetRecord === undefined ? Effect.void : store.forgetRecord(now - forgetRecord)
-    )
+    Effect.andThen(store.forget(now - data), record === undefined ? Effect.void : store.forgetRecord(now - record))
   )
   const forget = repeatedly("Forgetting payouts", "1 hour", forgetOld)
   const run = workRows({ name, due, concurrency, lease, poll, isDue: core.isDue, followWrites, handle })
