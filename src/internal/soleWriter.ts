@@ -10,7 +10,7 @@ import type { SqlClient } from "effect/sql/SqlClient"
 /** A message after each write. */
 export type Writes = PubSub.PubSub<void>
 
-/** An effect that ends at the next write since it last ended. If other processes may write too, it ends at once. */
+/** An effect that waits for the next write. A write after it ended ends its next run. If other processes may write too, it ends at once. */
 export type NextWrite = Effect.Effect<void>
 
 /** A new message replaces the messages that nobody has read. */
