@@ -92,7 +92,9 @@ export const withDefault = <A, I>(schema: Schema.Codec<A, I>, value: I) =>
 
 /** The names of the options, as `{ baseUrl, companyId? }`. */
 const shapeOf = (fields: Schema.Struct.Fields): string => {
-  const names = Object.entries(fields).map(([name, { ast }]) => `${name}${SchemaAST.isOptional(SchemaAST.toEncoded(ast)) ? "?" : ""}`)
+  const names = Object.entries(fields).map(
+    ([name, { ast }]) => `${name}${SchemaAST.isOptional(SchemaAST.toEncoded(ast)) ? "?" : ""}`
+  )
   return `must be { ${names.join(", ")} }`
 }
 
