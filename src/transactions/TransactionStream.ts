@@ -4,8 +4,8 @@
  * Details: the service numbers its pages (`docs/service.md`) and adds rows while they are read, so rows move
  * from one page to another. After each page the reader looks at its border: it requests a page of another size, which shows
  * the rows on both sides of the border. It delivers the new rows of that page. If the page shows no row that was read, the
- * reader steps back. Every row that is in the list from the start of the stream to its end is delivered exactly once, or
- * the stream fails with a `PaginationError`. A row that is added late, with an older `createdAt` than rows that were read,
+ * reader steps back. Where rows of one instant keep their order, every row that is in the list from the start of the stream
+ * to its end is delivered exactly once, or the stream fails with a `PaginationError`, which has a checkpoint. A row that is added late, with an older `createdAt` than rows that were read,
  * is delivered once or not at all.
  *
  * Gotchas:
@@ -157,7 +157,7 @@ export const pages = (options: Options = {}): Stream.Stream<Page, StreamTransact
 
 /**
  * All transactions of the company, one by one: each that is in the list from the start of the stream to its end is
- * delivered exactly once. Amounts are in centavos.
+ * delivered exactly once, where rows of one instant keep their order. Amounts are in centavos.
  *
  * Fails with `PaginationError` if the pages cannot show that no row was lost or repeated, and as `listTransactions`
  * does. Gotcha: `Stream.retry` would start again and repeat rows. Use `pages`, and give the last checkpoint as `from`.

@@ -101,7 +101,7 @@ export const unread = (
   return items.flatMap((row, at) => (isNew(row, at) ? [{ row, index: offset + at }] : []))
 }
 
-/** The place before the first row. Newest first, rows that are added after the start count as read. */
+/** The place before the first row. If the newest row is first, rows that are added after the start count as read. */
 export const begin = (place: Place, { index, row }: Entry): Place => {
   const isNewest = place.sort === "createdAt_desc" && place.floor === never && row.createdAt !== undefined
   return {

@@ -105,7 +105,7 @@ export const make = <E>({ isCounted, list, pageSize, start }: Options<E>) => {
   let isRequestedAgain = false
   let isOver = false
 
-  /** The place for a checkpoint. A border that needs a second look counts as tied: a run from here does not take that look. */
+  /** The place for a checkpoint. A run from there takes no second look at a border, so a border that needs one counts as tied. */
   const current = (): Place => ({ ...place, least, isTied: place.isTied || isRepeated })
 
   const failed = (reason: Reason, counts?: { readonly counted: number; readonly delivered: number }) =>
