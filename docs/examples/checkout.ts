@@ -1,6 +1,6 @@
 import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
-import { IdempotencyKey, Money, Payments, PaymentsPolicy, QrCode } from "effect-pix"
+import { ChargeCode, IdempotencyKey, Money, Payments, PaymentsPolicy, QrCode } from "effect-pix"
 
 interface Order {
   readonly id: string
@@ -18,9 +18,6 @@ export class Orders extends Context.Service<Orders, ReadonlyMap<string, Order>>(
   })
 }
 
-/** A person waits: little time, few retries. And no code is shown that is not for this amount. */
-const policy = PaymentsPolicy.make({ ...PaymentsPolicy.interactive, brCode: "require" })
-
 /** Charges for an order, once: the same order has the same key, so pressing the button twice is one charge. */
 const chargeFor = Effect.fn("chargeFor")(function* (order: Order) {
   if (order.charge !== undefined) return
@@ -30,7 +27,10 @@ const chargeFor = Effect.fn("chargeFor")(function* (order: Order) {
       { amount: order.total, paymentMethod: "PIX", customer: order.customer, pix: { expiresInDays: 1 } },
       { idempotencyKey: IdempotencyKey.fromReference("order", order.id) }
     )
-    .pipe(Effect.provideService(PaymentsPolicy, policy))
+    // A person waits: little time, few retries.
+    .pipe(Effect.provideService(PaymentsPolicy, PaymentsPolicy.interactive))
+  // The charge exists. But no code is shown that is damaged or for another amount.
+  if (!ChargeCode.of(created, order.total).isSound) return yield* Effect.fail("The code is not sound")
   const { expirationDate, qrcode } = created.pix
   const until =
     expirationDate === undefined
@@ -131,7 +131,7 @@ const status = Effect.gen(function* () {
   const detail = yield* payments.getTransaction(transactionId)
   return HttpServerResponse.jsonUnsafe(detail.enStatusTransaction)
 }).pipe(
-  Effect.provideService(PaymentsPolicy, policy),
+  Effect.provideService(PaymentsPolicy, PaymentsPolicy.interactive),
   // The page goes on asking.
   Effect.orElseSucceed(() => HttpServerResponse.empty({ status: 503 }))
 )

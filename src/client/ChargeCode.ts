@@ -2,7 +2,7 @@
  * Reads the BR Code of a created charge, and compares it with the requested amount.
  *
  * Gotcha: a wrong code is no failure of `createTransaction`, since the charge exists, and test gateways often write a
- * placeholder in place of the checksum. To make it an error, set `PaymentsPolicy.brCode` to `require`.
+ * placeholder in place of the checksum. Look at `isSound` before you show the code to a payer.
  *
  * ```ts
  * import { Effect } from "effect"

@@ -22,9 +22,11 @@ import * as Predicate from "effect/Predicate"
 import * as Random from "effect/Random"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
+import * as Schema from "effect/Schema"
 import { millisOf } from "../contract/Options.ts"
 import { refuse } from "../internal/refuse.ts"
 import { boundedExponential } from "../internal/schedule.ts"
+import { issuesOf } from "../contract/RequestIssues.ts"
 import type { FailureReason, Operation, OutcomeUnknown, WithdrawalRefusal } from "../contract/PaymentsError.ts"
 import type { Centavos, Reais } from "../pix/Money.ts"
 
@@ -84,11 +86,17 @@ export interface ServiceRefusal {
  */
 export type RefusalCause = "IdempotencyConflict" | WithdrawalRefusal["_tag"] | "RequestRejected"
 
+/** The mark of a policy that `make` has checked. A copy of its settings has no mark, so it is given to `make` again. */
+class Checked {
+  declare protected readonly checked: true
+}
+
 /**
- * See the reference of the same name. A time over 24.8 days, such as `Duration.infinity`, means no limit. With a wrong
- * setting each call under the policy fails with `InvalidRequest` and sends nothing.
+ * The settings of calls, which only `PaymentsPolicy.make` makes, so that no call has to check one. To change a policy, make
+ * another of it: `PaymentsPolicy.make({ ...policy, deadline: "5 seconds" })`. A time over 24.8 days, such as
+ * `Duration.infinity`, means no limit.
  */
-export interface PaymentsPolicy {
+export interface PaymentsPolicy extends Checked {
   /** How long one attempt may take: connecting, headers and the whole body. Default 30 seconds. */
   readonly attemptTimeout: Duration.Input
   /** How long a call may take over all its attempts and the waits between them, by the monotonic clock. Default 90 seconds. */
@@ -120,12 +128,6 @@ export interface PaymentsPolicy {
   readonly maxRetryAfter: Duration.Input
   /** The largest response that is read, in bytes after decompression. Default 4 MiB. */
   readonly maxResponseBytes: number
-  /**
-   * Whether the BR Code of a PIX charge must be sound. Default `report`: any code is accepted, and `ChargeCode.of` lists its
-   * problems. With `require`, a call whose code is missing, damaged or for another amount fails with `OutcomeUnknown`
-   * (reason `UnsoundBrCode`): the charge exists, but its code must not be shown to a payer.
-   */
-  readonly brCode: "report" | "require"
   /**
    * Whether the answer to a withdrawal may have a `value` (reais) above the `asked` amount (centavos), as when a gateway adds
    * its fee. Default: never, such an answer is `OutcomeUnknown`. A value below the amount is always a success: the service
@@ -195,7 +197,12 @@ const wrongJitter = "fullJitter takes { base, times, cap? }: durations, and a nu
 /** The AWS SDK's budget. */
 const awsBudget: RetryBudget = { capacity: 500, retryCost: 14, throttledRetryCost: 5, refund: 1 }
 
-const defaults: PaymentsPolicy = {
+type PolicySettings = { readonly [K in keyof PaymentsPolicy]: PaymentsPolicy[K] }
+
+/** Settings that replace the defaults. One that is `undefined` does not. */
+type PaymentsPolicyOptions = { readonly [K in keyof PaymentsPolicy]?: PaymentsPolicy[K] | undefined }
+
+const defaults: PolicySettings = {
   attemptTimeout: Duration.seconds(30),
   deadline: Duration.seconds(90),
   retryReads: fullJitter({ base: "100 millis", times: 2 }),
@@ -204,25 +211,48 @@ const defaults: PaymentsPolicy = {
   horizon: Duration.hours(12),
   maxRetryAfter: Duration.seconds(30),
   maxResponseBytes: 4 * 1024 * 1024,
-  brCode: "report",
   acceptValue: constFalse,
   refusal: constUndefined,
   retryBudget: awsBudget,
   onInterruptedWrite: () => Effect.void
 }
 
-/** Settings that replace the defaults. One that is `undefined` does not. */
-type PaymentsPolicyOptions = { readonly [K in keyof PaymentsPolicy]?: PaymentsPolicy[K] | undefined }
+const setting = (expected: string, isRight: (value: unknown) => boolean) =>
+  Schema.Unknown.check(Schema.makeFilter(isRight, { expected }))
+
+const time = setting("a duration above zero", (value) => (millisOf(value) ?? 0) > 0)
+const schedule = setting("a Schedule", Schedule.isSchedule)
+const fn = setting("a function", Predicate.isFunction)
+const tokens = setting("a number from 0", (value) => Number.isFinite(value) && Number(value) >= 0)
+
+const Settings = Schema.Struct({
+  attemptTimeout: time,
+  deadline: time,
+  retryReads: schedule,
+  retryWrites: schedule,
+  writes: Schema.Literals(["same-key", "only-unsent", "never"]),
+  horizon: time,
+  maxRetryAfter: setting("a duration", (value) => millisOf(value) !== undefined),
+  maxResponseBytes: setting("a whole number from 1", (value) => Number.isSafeInteger(value) && Number(value) >= 1),
+  acceptValue: fn,
+  refusal: fn,
+  retryBudget: Schema.Union([
+    Schema.Literal("unlimited"),
+    Schema.Struct({ capacity: tokens, retryCost: tokens, throttledRetryCost: tokens, refund: tokens })
+  ]),
+  onInterruptedWrite: fn
+} satisfies Record<keyof PaymentsPolicy, Schema.Constraint>).annotate({ messageUnexpectedKey: "is no setting" })
+
+const check = Schema.decodeUnknownResult(Settings, { errors: "all", onExcessProperty: "error" })
 
 const make = (options: PaymentsPolicyOptions = {}): PaymentsPolicy => {
-  const given = () => Object.fromEntries(Object.entries(options).filter(([, setting]) => setting !== undefined))
-  // Options that cannot be read are returned unchanged: each call under them fails with `InvalidRequest`.
-  return Predicate.isObject(options)
-    ? Result.match(Result.try(given), {
-        onSuccess: (settings) => ({ ...defaults, ...settings }),
-        onFailure: () => options as PaymentsPolicy
-      })
-    : options
+  if (!Predicate.isObject(options)) return refuse("A policy is made of an object of settings")
+  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
+  const settings: PolicySettings = { ...defaults, ...given }
+  const checked = check(settings)
+  if (Result.isSuccess(checked)) return Object.assign(new Checked(), settings)
+  const problems = issuesOf(checked.failure, Infinity).map(({ path, problem }) => `${path} ${problem}`)
+  return refuse(`Wrong settings of a policy: ${problems.join("; ")}`)
 }
 
 /**
@@ -230,12 +260,12 @@ const make = (options: PaymentsPolicyOptions = {}): PaymentsPolicy => {
  * `Effect.provideService(PaymentsPolicy, PaymentsPolicy.make({ ... }))`, or to a program with `PaymentsPolicy.layer`.
  */
 export const PaymentsPolicy = Object.assign(
-  Context.Reference<PaymentsPolicy>("effect-pix/PaymentsPolicy", { defaultValue: () => defaults }),
+  Context.Reference<PaymentsPolicy>("effect-pix/PaymentsPolicy", { defaultValue: make }),
   {
-    /** The defaults, replaced by the given settings. It never throws: each call checks the settings. */
+    /** The defaults, replaced by the given settings. Throws a `SchemaError` that names every wrong setting. */
     make,
     fullJitter,
-    /** A layer of a policy: the defaults, replaced by the given settings. */
+    /** A layer of the policy that `make` makes of the settings. Throws as `make` does. */
     layer: (options: PaymentsPolicyOptions): Layer.Layer<never> => Layer.succeed(PaymentsPolicy, make(options)),
     /** For a call that a person waits for: one quick retry, an answer within 10 seconds. */
     interactive: make({
@@ -244,14 +274,6 @@ export const PaymentsPolicy = Object.assign(
       retryReads: fullJitter({ base: "100 millis", times: 1 }),
       retryWrites: fullJitter({ base: "200 millis", times: 1 }),
       maxRetryAfter: "2 seconds"
-    }),
-    /** For a job that nobody waits for: up to 6 attempts over at most 5 minutes. */
-    background: make({
-      attemptTimeout: "60 seconds",
-      deadline: "5 minutes",
-      retryReads: fullJitter({ base: "500 millis", times: 5 }),
-      retryWrites: fullJitter({ base: "1 second", times: 5 }),
-      maxRetryAfter: "2 minutes"
     }),
     /**
      * One attempt; a second one follows only a 401 after which other credentials were loaded. For callers with retries of

@@ -32,7 +32,7 @@ export const reasonInWords = {
   /** The answer has a success status, but it is about something other than the request, or its body says that it failed. */
   NotAsAsked: "the answer is not about what was asked, or says that it failed",
   /** The charge was created, but its BR Code must not be shown to a payer. */
-  UnsoundBrCode: "the charge was created, but its BR Code must not be shown to a payer",
+  UnsoundBrCode: "the charge was created, but the answer has no BR Code to pay it by",
   /** The service refused a repeated request, and an earlier attempt may have been executed. */
   RefusedAfterUnknown: "a repeated request was refused, and the result of an earlier attempt is not known",
   /** The service refused the request, and `PaymentsPolicy.refusal` says that this proves nothing. */

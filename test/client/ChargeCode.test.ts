@@ -188,86 +188,52 @@ const lacking: ReadonlyArray<readonly [string, string | null | undefined]> = [
 ]
 
 describe("createTransaction and the code of its charge", () => {
-  it.effect.each(lacking)(
-    "a charge whose code %s is OutcomeUnknown under any policy, with the id of the charge",
-    ([, qrcode]) =>
-      Effect.gen(function* () {
-        for (const brCode of ["report", "require"] as const) {
-          const { requests, result } = yield* chargeWithCode(qrcode, { policy: { brCode } })
-          const error = Result.getOrThrow(Result.flip(result))
-          assert.strictEqual(error._tag, "OutcomeUnknown")
-          if (error._tag !== "OutcomeUnknown") return
-          assert.strictEqual(error.reason, "UnsoundBrCode")
-          assert.deepStrictEqual(error.issues, [{ path: "data.pix.qrcode", problem: "is missing from the charge" }])
-          assert.deepStrictEqual({ ...error.seen }, { id: transactionId, value: "2500", status: "WAITING_PAYMENT" })
-          assert.include(error.message, transactionId)
-          assert.strictEqual(requests, 1)
-        }
-      })
-  )
-
-  it.effect.each(unsound)("a charge whose code %s is created under the default policy", ([, qrcode, problem]) =>
+  it.effect.each(lacking)("a charge whose code %s is OutcomeUnknown, with the id of the charge", ([, qrcode]) =>
     Effect.gen(function* () {
-      const { result } = yield* chargeWithCode(qrcode)
-      const created = Result.getOrThrow(result)
-      assert.strictEqual(created.id, transactionId)
-      assert.strictEqual(created.pix?.qrcode, qrcode)
-      assert.deepStrictEqual(
-        ChargeCode.of(created).problems.map(({ reason }) => reason),
-        [problem]
-      )
+      const { requests, result } = yield* chargeWithCode(qrcode)
+      const error = Result.getOrThrow(Result.flip(result))
+      assert.strictEqual(error._tag, "OutcomeUnknown")
+      if (error._tag !== "OutcomeUnknown") return
+      assert.strictEqual(error.reason, "UnsoundBrCode")
+      assert.deepStrictEqual(error.issues, [{ path: "data.pix.qrcode", problem: "is missing from the charge" }])
+      assert.deepStrictEqual({ ...error.seen }, { id: transactionId, value: "2500", status: "WAITING_PAYMENT" })
+      assert.include(error.message, transactionId)
+      assert.strictEqual(requests, 1)
     })
   )
 
   it.effect.each(unsound)(
-    "a charge whose code %s is OutcomeUnknown under the policy `require`",
+    "a charge whose code %s is created, and ChargeCode lists its problem",
     ([, qrcode, problem]) =>
       Effect.gen(function* () {
-        const { requests, result } = yield* chargeWithCode(qrcode, { policy: { brCode: "require" } })
-        assert.isTrue(Result.isFailure(result))
-        if (Result.isSuccess(result)) return
-        const error = result.failure
-        assert.strictEqual(error._tag, "OutcomeUnknown")
-        if (error._tag !== "OutcomeUnknown") return
-        assert.strictEqual(error.reason, "UnsoundBrCode")
-        assert.strictEqual(error.outcome, "Unknown")
-        assert.strictEqual(error.idempotencyKey, "order_1")
-        assert.deepStrictEqual(error.issues, [{ path: "data.pix.qrcode", problem }])
-        assert.include(error.message, problem)
-        // The charge exists, so another request would get the same code.
-        assert.strictEqual(requests, 1)
-        assert.strictEqual(error.attempts, 1)
-        assert.notInclude(inspect(error, { depth: 9 }) + JSON.stringify(error), secret)
+        const { result } = yield* chargeWithCode(qrcode)
+        const created = Result.getOrThrow(result)
+        assert.strictEqual(created.id, transactionId)
+        assert.strictEqual(created.pix?.qrcode, qrcode)
+        assert.deepStrictEqual(
+          ChargeCode.of(created).problems.map(({ reason }) => reason),
+          [problem]
+        )
       })
   )
 
-  it.effect("a charge whose code is sound passes the policy `require`, with an amount or without", () =>
+  it.effect("a charge that is not PIX is accepted without a code", () =>
     Effect.gen(function* () {
-      for (const qrcode of [priced(2500), unpriced]) {
-        const { result } = yield* chargeWithCode(qrcode, { policy: { brCode: "require" } })
-        assert.strictEqual(Result.getOrThrow(result).pix?.qrcode, qrcode)
-      }
-    })
-  )
-
-  it.effect("a charge that is not PIX is accepted without a code under the policy `require`", () =>
-    Effect.gen(function* () {
-      const { result } = yield* chargeWithCode(null, { paymentMethod: "BOLETO", policy: { brCode: "require" } })
+      const { result } = yield* chargeWithCode(null, { paymentMethod: "BOLETO" })
       assert.strictEqual(Result.getOrThrow(result).id, transactionId)
     })
   )
 
-  it.effect("a charge whose code comes from the sandbox passes the policy `require`", () =>
+  it.effect("a charge whose code comes from the sandbox is sound", () =>
     Effect.gen(function* () {
       const payments = yield* Payments
-      const created = yield* payments
-        .createTransaction({
-          amount,
-          paymentMethod: "PIX",
-          customer: { name: "Maria Silva", email: "maria@example.com" }
-        })
-        .pipe(Effect.provideService(PaymentsPolicy, PaymentsPolicy.make({ brCode: "require" })))
-      assert.strictEqual(ChargeCode.of(created, amount).amount, "same")
+      const created = yield* payments.createTransaction({
+        amount,
+        paymentMethod: "PIX",
+        customer: { name: "Maria Silva", email: "maria@example.com" }
+      })
+      const { amount: stated, isSound } = ChargeCode.of(created, amount)
+      assert.deepStrictEqual([stated, isSound], ["same", true])
     }).pipe(Effect.provide(Sandbox.layerPayments))
   )
 })

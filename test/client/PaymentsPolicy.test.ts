@@ -359,22 +359,4 @@ describe("PaymentsPolicy", () => {
       assert.strictEqual(hinted.requests, 1)
     })
   )
-
-  it.effect("PaymentsPolicy.background makes up to six attempts within five minutes", () =>
-    Effect.gen(function* () {
-      for (const call of [read, pay]) {
-        assert.strictEqual((yield* play(call, PaymentsPolicy.background, respond(503))).requests, 6)
-        const silent = yield* play(call, PaymentsPolicy.background, "silence")
-        assert.isAtMost(silent.took, 300_001)
-        assert.isAtLeast(silent.requests, 5)
-      }
-      const hinted = yield* play(
-        read,
-        PaymentsPolicy.background,
-        respond(429, "", { "retry-after": "120" }),
-        respond(200, balance)
-      )
-      assert.deepStrictEqual(hinted.at, [0, 120_000])
-    })
-  )
 })

@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Layer, Result, Schedule } from "effect"
-import { Payments, PaymentsPolicy } from "effect-pix"
+import { Duration, Effect, Layer, Result, Schedule, Schema } from "effect"
+import { PaymentsPolicy } from "effect-pix"
 import { NodePayments } from "effect-pix/node"
 import { type Answer, json, makeGateway } from "../support/Gateway.ts"
-import { balance, calls, record, withdrawal } from "../support/operations.ts"
-import { lostConnection, paymentsOn, respond, scripted, transports } from "../support/Wire.ts"
+import { record } from "../support/operations.ts"
+import { paymentsOn, respond, transports } from "../support/Wire.ts"
 import { pay, play, read } from "../support/played.ts"
 
 const durations = [
@@ -26,9 +26,6 @@ const functions = ["garbage", true, null, 7, {}]
 const numbers = ["1", Number.NaN, -1, Number.POSITIVE_INFINITY, null, true]
 const schedules = ["1 second", 3, true, null, {}, () => 1]
 
-/** An object whose properties throw when they are read. */
-const throwing: unknown = new Proxy({}, { get: () => assert.fail(), has: () => assert.fail() })
-
 /** Wrong values for each setting, from a caller without types. */
 const wrong: { readonly [Setting in keyof PaymentsPolicy]: ReadonlyArray<unknown> } = {
   attemptTimeout: [...durations, 0, Duration.zero],
@@ -39,7 +36,6 @@ const wrong: { readonly [Setting in keyof PaymentsPolicy]: ReadonlyArray<unknown
   horizon: [...durations, 0, Duration.zero],
   maxRetryAfter: durations,
   maxResponseBytes: [...numbers, 0, 0.5],
-  brCode: words,
   acceptValue: functions,
   refusal: functions,
   retryBudget: ["garbage", 500, true, null, []],
@@ -49,119 +45,65 @@ const wrong: { readonly [Setting in keyof PaymentsPolicy]: ReadonlyArray<unknown
 /** A policy from a caller without types. */
 const policyOf = (settings: Record<string, unknown>) => PaymentsPolicy.make(settings)
 
-/** Makes each call under a policy, and returns the issues of its error. */
-const refusalsUnder = Effect.fnUntraced(function* (policy: PaymentsPolicy) {
-  const { layer, sent } = scripted(respond(500))
-  const seen: Array<ReadonlyArray<string>> = []
-  for (const { isWrite, operation, run } of calls) {
-    const error = yield* Effect.flip(run).pipe(
-      Effect.provideService(PaymentsPolicy, policy),
-      Effect.provide(paymentsOn(layer))
-    )
-    assert(error._tag === "InvalidRequest", operation)
-    assert.deepStrictEqual([error.operation, error.outcome, error.attempts], [operation, "NotSent", 0])
-    assert.strictEqual(error.idempotencyKey !== undefined, isWrite, "the error of a write holds its key")
-    for (const { path } of error.issues) assert.include(error.message, path)
-    seen.push(error.issues.map(({ path }) => path))
-  }
-  assert.strictEqual(sent.length, 0)
-  const [first = []] = seen
-  for (const other of seen) assert.deepStrictEqual(other, first)
-  return first
-})
+/** The message with which `make` refuses the settings. */
+const refusalOf = (settings: Record<string, unknown>): string => {
+  const made = Result.try(() => policyOf(settings))
+  assert(Result.isFailure(made), JSON.stringify(settings))
+  assert(Schema.isSchemaError(made.failure))
+  return made.failure.message
+}
 
-describe("a policy with a wrong setting", () => {
+/** The settings that the message of a refusal names. */
+const namedIn = (message: string): ReadonlyArray<string> =>
+  Array.from(message.matchAll(/(?:: |; )([\w.]+) /g), ([, name = ""]) => name)
+
+describe("PaymentsPolicy.make", () => {
   for (const [setting, values] of Object.entries(wrong)) {
-    it.effect(`is InvalidRequest of each call, and nothing is sent, when ${setting} is wrong`, () =>
-      Effect.gen(function* () {
-        for (const value of values) {
-          const paths = yield* refusalsUnder(policyOf({ [setting]: value }))
-          assert.deepStrictEqual(paths, [`PaymentsPolicy.${setting}`], String(value))
-        }
-      })
-    )
+    it(`throws, and names the setting and no value, when ${setting} is wrong`, () => {
+      for (const value of values) {
+        const message = refusalOf({ [setting]: value })
+        assert.deepStrictEqual(namedIn(message), [setting], message)
+        assert.notInclude(message, "garbage")
+      }
+    })
   }
 
-  it.effect("is InvalidRequest of each call, and nothing is sent, when a setting throws as it is read", () =>
-    Effect.gen(function* () {
-      for (const setting of Object.keys(wrong)) {
-        const [path] = yield* refusalsUnder(policyOf({ [setting]: throwing }))
-        assert.include(path, `PaymentsPolicy.${setting}`)
+  it("names a number of the budget that is wrong or missing", () => {
+    const budget = { capacity: 500, retryCost: 14, throttledRetryCost: 5, refund: 1 }
+    for (const name of Object.keys(budget)) {
+      for (const value of numbers) {
+        const message = refusalOf({ retryBudget: { ...budget, [name]: value } })
+        assert.deepStrictEqual(namedIn(message), [`retryBudget.${name}`], message)
       }
-      const getter = Object.defineProperty({}, "deadline", { enumerable: true, get: () => assert.fail() })
-      assert.include(yield* refusalsUnder(policyOf(getter)), "PaymentsPolicy.deadline")
-    })
-  )
+      const { [name]: _, ...others } = budget as Record<string, number>
+      assert.deepStrictEqual(namedIn(refusalOf({ retryBudget: others })), [`retryBudget.${name}`])
+    }
+  })
 
-  it.effect("is InvalidRequest when a number of the budget is wrong or missing", () =>
-    Effect.gen(function* () {
-      const budget = { capacity: 500, retryCost: 14, throttledRetryCost: 5, refund: 1 }
-      for (const name of Object.keys(budget)) {
-        for (const value of [...numbers, undefined]) {
-          const paths = yield* refusalsUnder(policyOf({ retryBudget: { ...budget, [name]: value } }))
-          assert.deepStrictEqual(paths, [`PaymentsPolicy.retryBudget.${name}`])
-        }
-      }
-    })
-  )
+  it("names every wrong setting at once", () => {
+    const all = Object.fromEntries(Object.entries(wrong).map(([setting, [value]]) => [setting, value]))
+    assert.sameMembers([...namedIn(refusalOf(all))], Object.keys(wrong))
+  })
 
-  it.effect("names each of them at once", () =>
-    Effect.gen(function* () {
-      const all = Object.fromEntries(Object.entries(wrong).map(([setting, [value]]) => [setting, value]))
-      const paths = Object.keys(wrong).map((setting) => `PaymentsPolicy.${setting}`)
-      assert.sameMembers([...(yield* refusalsUnder(policyOf(all)))], paths)
-      // A policy that `make` has not completed.
-      const bare: unknown = {}
-      assert.sameMembers([...(yield* refusalsUnder(bare as PaymentsPolicy))], paths)
-      const none: unknown = "garbage"
-      assert.deepStrictEqual(yield* refusalsUnder(PaymentsPolicy.make(none as PaymentsPolicy)), ["PaymentsPolicy"])
-    })
-  )
+  it("refuses a setting that it does not know, such as one with a slip of the pen", () => {
+    assert.deepStrictEqual(namedIn(refusalOf({ deadLine: "1 second" })), ["deadLine"])
+    assert.deepStrictEqual(namedIn(refusalOf({ brCode: "require" })), ["brCode"])
+    for (const options of ["garbage", null, 7]) {
+      const given: unknown = options
+      assert.throws(() => PaymentsPolicy.make(given as Partial<PaymentsPolicy>), /made of an object/)
+    }
+  })
 
-  it.effect("is InvalidRequest also where the layer of a program or of the client has it", () =>
-    Effect.gen(function* () {
-      const unbounded: unknown = { deadline: "garbage" }
-      const layer = PaymentsPolicy.layer(unbounded as Partial<PaymentsPolicy>)
-      const client = paymentsOn(scripted(respond(500)).layer)
-      for (const context of [Layer.merge(client, layer), Layer.provide(client, layer)]) {
-        const error = yield* Effect.flip(pay).pipe(Effect.provide(context))
-        assert.deepStrictEqual([error._tag, error.outcome], ["InvalidRequest", "NotSent"])
-      }
-    })
-  )
+  it("throws also where a layer is made of the settings", () => {
+    const given: unknown = { deadline: "garbage" }
+    assert.throws(() => PaymentsPolicy.layer(given as Partial<PaymentsPolicy>), /deadline must be a duration/)
+  })
 
-  it.effect("is InvalidRequest of this call alone where an earlier one may have been executed", () =>
-    Effect.gen(function* () {
-      const { layer, sent } = scripted(lostConnection)
-      const error = yield* Effect.flatMap(Payments, (payments) =>
-        Effect.flip(payments.requestWithdrawal(withdrawal, { idempotencyKey: "k", earlier: "Unknown" }))
-      ).pipe(
-        Effect.provideService(PaymentsPolicy, policyOf({ attemptTimeout: Number.NaN })),
-        Effect.provide(paymentsOn(layer))
-      )
-      assert.deepStrictEqual([error._tag, error.outcome, sent.length], ["InvalidRequest", "NotSent", 0])
-    })
-  )
-
-  it.effect("is searched for once for each policy, and not at each call", () =>
-    Effect.gen(function* () {
-      let reads = 0
-      const retryBudget = {
-        get capacity() {
-          reads++
-          return 500
-        },
-        retryCost: 14,
-        throttledRetryCost: 5,
-        refund: 1
-      }
-      const policy = PaymentsPolicy.make({ retryBudget })
-      const { layer, sent } = scripted(respond(200, balance))
-      const once = Effect.provideService(read, PaymentsPolicy, policy)
-      yield* Effect.provide(Effect.repeat(once, { times: 9 }), paymentsOn(layer))
-      assert.deepStrictEqual([sent.length, reads], [10, 1])
-    })
-  )
+  it("makes a policy of another one, whose settings it takes over", () => {
+    const quick = PaymentsPolicy.make({ ...PaymentsPolicy.once, deadline: "5 seconds", horizon: undefined })
+    assert.deepStrictEqual([quick.writes, quick.deadline], ["never", "5 seconds"])
+    assert.isTrue(Duration.Equivalence(Duration.fromInputUnsafe(quick.horizon), Duration.hours(12)))
+  })
 })
 
 describe("a policy that is right", () => {

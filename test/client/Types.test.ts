@@ -14,6 +14,7 @@ import {
   type IdempotencyKeyGen,
   Money,
   Payments,
+  PaymentsPolicy,
   type PixTransactionRequest,
   Reconcile,
   RequestRejected,
@@ -211,5 +212,24 @@ describe("the types of Reconcile", () => {
   test("an amount of an order must be in centavos", () => {
     expectTypeOf<Reconcile.Order["amount"]>().toEqualTypeOf<Money.Centavos>()
     expectTypeOf<{ readonly transactionId: string; readonly amount: number }>().not.toExtend<Reconcile.Order>()
+  })
+})
+
+describe("the type of a policy", () => {
+  test("a policy cannot be written as an object, nor be a changed copy of another policy", () => {
+    const provide = (policy: PaymentsPolicy) => Effect.provideService(Effect.void, PaymentsPolicy, policy)
+    const changed = [
+      provide(PaymentsPolicy.make({ ...PaymentsPolicy.once, deadline: "5 seconds" })),
+      // @ts-expect-error -- a changed copy
+      provide({ ...PaymentsPolicy.once, deadline: "5 seconds" }),
+      // @ts-expect-error -- an unchanged copy
+      Layer.succeed(PaymentsPolicy, { ...PaymentsPolicy.once }),
+      // @ts-expect-error -- a changed copy
+      Effect.updateService(Effect.void, PaymentsPolicy, (policy) => ({ ...policy, writes: "never" as const }))
+    ]
+    expectTypeOf(changed).toBeArray()
+    // @ts-expect-error -- its settings cannot be changed
+    const change = (policy: PaymentsPolicy) => (policy.deadline = 1)
+    expectTypeOf(change).toBeFunction()
   })
 })

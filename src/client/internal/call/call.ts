@@ -12,8 +12,7 @@ import * as Effect from "effect/Effect"
 import * as ErrorReporter from "effect/ErrorReporter"
 import * as Exit from "effect/Exit"
 import * as Result from "effect/Result"
-import { invalidRequest } from "../../../contract/Options.ts"
-import type { InvalidRequest, Outcome } from "../../../contract/PaymentsError.ts"
+import type { Outcome } from "../../../contract/PaymentsError.ts"
 import { isUnclear } from "../../../contract/WriteOptions.ts"
 import { isPastHorizon } from "../../../internal/horizon.ts"
 import type { Sender } from "../../../internal/sender.ts"
@@ -36,17 +35,9 @@ interface Tagged extends ErrorReporter.Reportable {
 const earlierUnknown: Unanswered = { _tag: "Unanswered", sent: "Unknown", reason: "EarlierUnknown" }
 
 /** Runs a prepared call. */
-export const run = <A, E extends Tagged>(
-  client: Client,
-  route: Route,
-  prepared: Prepared<A, E>
-): Effect.Effect<A, E | InvalidRequest> =>
-  Effect.withFiber((fiber): Effect.Effect<A, E | InvalidRequest> => {
-    const found = client.settingsOf(fiber)
-    if (Result.isFailure(found)) {
-      return Effect.fail(invalidRequest(route.endpoint.operation, found.failure, prepared.idempotencyKey))
-    }
-    const settings = found.success
+export const run = <A, E extends Tagged>(client: Client, route: Route, prepared: Prepared<A, E>): Effect.Effect<A, E> =>
+  Effect.withFiber((fiber): Effect.Effect<A, E> => {
+    const settings = client.settingsOf(fiber)
     const call: Call<A, E> = {
       client,
       route,

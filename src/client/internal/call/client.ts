@@ -9,9 +9,8 @@ import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import type * as HttpClient from "effect/http/HttpClient"
-import * as Result from "effect/Result"
 import type * as Tracer from "effect/Tracer"
-import type { Operation, RequestIssue } from "../../../contract/PaymentsError.ts"
+import type { Operation } from "../../../contract/PaymentsError.ts"
 import { NotAfter } from "../../../internal/notAfter.ts"
 import { type Budget, makeBudget, OwnBudget } from "../../../internal/retryBudget.ts"
 import { type Sender, SenderCheck } from "../../../internal/sender.ts"
@@ -21,7 +20,6 @@ import type { ApiCredentials, Credentials } from "../../Credentials.ts"
 import type { IdempotencyKeyGen } from "../../IdempotencyKeyGen.ts"
 import { PaymentsPolicy } from "../../PaymentsPolicy.ts"
 import { transportOf } from "../transport/clientTransport.ts"
-import { settingErrors } from "./policyCheck.ts"
 import { makeMeters, type Meters } from "./metrics.ts"
 import { makeSender } from "./sender.ts"
 
@@ -48,7 +46,7 @@ export interface Client extends Pick<ClientOptions, "credentials" | "keys" | "co
   readonly reportRateLimit: ReturnType<typeof makeRateLimitReport>
   /** Logs that the budget refused a retry. */
   readonly reportBudget: ReturnType<typeof makeBudgetReport>
-  /** The settings of a fiber, or the mistakes in them. */
+  /** The settings of a call in a fiber. */
   readonly settingsOf: ReturnType<typeof makeSettings>
 }
 
@@ -79,7 +77,7 @@ export const makeClient = (options: ClientOptions): Effect.Effect<Client> =>
   })
 
 /** The settings of a call, from its context. Times are in milliseconds. */
-export interface Settings {
+export interface CallSettings {
   readonly policy: PaymentsPolicy
   /** The wall clock: for times that other processes and the service know too. */
   readonly clock: Clock.Clock
@@ -98,12 +96,7 @@ export interface Settings {
   readonly budget: Budget
 }
 
-/** The settings of a call, or the mistakes in them. */
-type FoundSettings = Result.Result<Settings, ReadonlyArray<RequestIssue>>
-
 const platformClock = Context.get(Context.empty(), Clock.Clock)
-
-const check = (policy: PaymentsPolicy) => ({ policy, issues: settingErrors(policy) })
 
 /**
  * Returns the settings for the context of a fiber. `builtIn` is the context in which the client was built. Consecutive
@@ -127,18 +120,15 @@ const makeSettings = (client: HttpClient.HttpClient, builtIn: Context.Context<ne
   }
 
   const budget = makeBudget()
-  const layers = check(Context.get(builtIn, PaymentsPolicy))
-  let checked = layers
+  const policyOfLayer = Context.get(builtIn, PaymentsPolicy)
 
-  const readSettings = (fiber: Fiber.Fiber<unknown, unknown>): FoundSettings => {
+  const readSettings = (fiber: Fiber.Fiber<unknown, unknown>): CallSettings => {
     const { context } = fiber
     const clock = fiber.getRef(Clock.Clock)
     // A call's own policy, else the one that the layer was built with, which may be the default.
-    const policy = Context.getOrUndefined(context, PaymentsPolicy) ?? layers.policy
-    if (checked.policy !== policy) checked = check(policy)
-    if (checked.issues.length > 0) return Result.fail(checked.issues)
+    const policy = Context.getOrUndefined(context, PaymentsPolicy) ?? policyOfLayer
     const notAfter = Context.get(context, NotAfter)
-    return Result.succeed({
+    return {
       policy,
       clock,
       monotonicMillis: () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6,
@@ -152,13 +142,17 @@ const makeSettings = (client: HttpClient.HttpClient, builtIn: Context.Context<ne
       horizon: notAfter === Number.POSITIVE_INFINITY ? Duration.toMillis(policy.horizon) : Number.POSITIVE_INFINITY,
       senderCheck: Context.get(context, SenderCheck),
       budget: Context.get(context, OwnBudget) ?? budget
-    })
+    }
   }
 
-  let last: { readonly context: Context.Context<never>; readonly settings: ReturnType<typeof readSettings> } | undefined
-  return (fiber: Fiber.Fiber<unknown, unknown>): FoundSettings => {
-    if (last?.context !== fiber.context) last = { context: fiber.context, settings: readSettings(fiber) }
-    return last.settings
+  // A weak map of one entry: a client lives long, and must not keep the context of its last call alive.
+  let last = new WeakMap<Context.Context<never>, CallSettings>()
+  return (fiber: Fiber.Fiber<unknown, unknown>): CallSettings => {
+    const known = last.get(fiber.context)
+    if (known !== undefined) return known
+    const settings = readSettings(fiber)
+    last = new WeakMap([[fiber.context, settings]])
+    return settings
   }
 }
 

@@ -12,7 +12,7 @@ import type { Unclear } from "../../../contract/WriteOptions.ts"
 import type { Sender } from "../../../internal/sender.ts"
 import type { ApiCredentials } from "../../Credentials.ts"
 import type { PaymentsPolicy, RefusalCause } from "../../PaymentsPolicy.ts"
-import type { Client, Settings } from "./client.ts"
+import type { CallSettings, Client } from "./client.ts"
 
 export type Issues = ReadonlyArray<RequestIssue>
 
@@ -51,7 +51,7 @@ export interface Call<A = unknown, E = unknown> {
   readonly client: Client
   readonly route: Route
   readonly prepared: Prepared<A, E>
-  readonly settings: Settings
+  readonly settings: CallSettings
   readonly context: Context.Context<never>
   /** In milliseconds of the monotonic clock. */
   readonly started: number

@@ -1,6 +1,6 @@
 /**
  * Creates a charge. A request is checked by the schema of its payment method. The answer to a PIX request is accepted
- * if it is about that charge, reports no failure and has a code. The policy decides whether the code must be sound.
+ * if it is about that charge, reports no failure and has a code.
  */
 import type * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
@@ -15,8 +15,6 @@ import type {
   CreateTransactionRequest,
   PixTransactionRequest
 } from "../../../contract/Transaction.ts"
-import * as ChargeCode from "../../ChargeCode.ts"
-import type { PaymentsPolicy } from "../../PaymentsPolicy.ts"
 import type { Client } from "../call/client.ts"
 import { bodyEncoder, isOtherCompany, makeRoute, notAsAsked, otherCompany, write } from "../call/prepare.ts"
 import type { Issues, Undecodable } from "../call/state.ts"
@@ -35,10 +33,10 @@ const encode = (request: CreateTransactionRequest): Result.Result<string, Issues
     : Result.fail([{ path: "paymentMethod", problem: `Expected one of ${Object.keys(encoders).join(", ")}` }])
 }
 
-const unsound = (problems: ReadonlyArray<string>): Undecodable => ({
+const withoutCode: Undecodable = {
   reason: "UnsoundBrCode",
-  issues: problems.map((problem) => ({ path: "data.pix.qrcode", problem }))
-})
+  issues: [{ path: "data.pix.qrcode", problem: "is missing from the charge" }]
+}
 
 const issue = (name: string, problem: string) => ({ path: `data.${name}`, problem })
 
@@ -56,20 +54,15 @@ const differences = ({ amount, paymentMethod, status }: CreatedTransaction, aske
   ]
 }
 
-/** The PIX charge that was requested, with its code. The code is sound if the policy requires it. */
+/** The PIX charge that was requested, with its code. */
 const pixCharge = (
   created: CreatedTransaction,
-  request: PixTransactionRequest,
-  policy: PaymentsPolicy
+  request: PixTransactionRequest
 ): Result.Result<CreatedPixTransaction, Undecodable> => {
   const issues = differences(created, request)
   if (issues.length > 0) return notAsAsked(...issues)
   const qrcode = created.pix?.qrcode ?? ""
-  if (qrcode === "") return Result.fail(unsound(["is missing from the charge"]))
-  const { problems } = policy.brCode === "require" ? ChargeCode.of(created, request.amount) : { problems: [] }
-  return problems.length === 0
-    ? Result.succeed({ ...created, pix: { ...created.pix, qrcode } })
-    : Result.fail(unsound(problems.map(({ reason }) => reason)))
+  return qrcode === "" ? Result.fail(withoutCode) : Result.succeed({ ...created, pix: { ...created.pix, qrcode } })
 }
 
 const route = makeRoute(endpoint, readCharge)
@@ -89,15 +82,12 @@ export const make = (client: Client) => {
       places,
       encode: (idempotencyKey) =>
         Result.mapError(encode(request), (issues) => invalidRequest(endpoint.operation, issues, idempotencyKey)),
-      accept: (
-        { companyId, data, status },
-        { idempotencyKey, policy }
-      ): Result.Result<CreatedTransaction, Undecodable> => {
+      accept: ({ companyId, data, status }, { idempotencyKey }): Result.Result<CreatedTransaction, Undecodable> => {
         if (status !== undefined && status >= 400 && status < 600)
           return notAsAsked({ path: "status", problem: "is the status of an HTTP error" })
         const created = { ...(companyId === undefined ? {} : { companyId }), ...data, idempotencyKey }
         if (isOtherCompany(client, created)) return notAsAsked(otherCompany)
-        return request.paymentMethod === "PIX" ? pixCharge(created, request, policy) : Result.succeed(created)
+        return request.paymentMethod === "PIX" ? pixCharge(created, request) : Result.succeed(created)
       }
     })
   }

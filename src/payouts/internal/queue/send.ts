@@ -214,7 +214,9 @@ export const makeSend = ({
           used = sender
           return isOf(sender, account, account.fingerprint) && isOf(sender, account, marked.fingerprint)
         }),
-        Effect.updateService(PaymentsPolicy, (policy) => ({ ...policy, horizon: Duration.millis(horizon) })),
+        Effect.updateService(PaymentsPolicy, (policy) =>
+          PaymentsPolicy.make({ ...policy, horizon: Duration.millis(horizon) })
+        ),
         Effect.result
       )
     const result = ofCompany(answer, row.idempotencyKey, account.companyId)
