@@ -49,7 +49,8 @@ import * as Scope from "effect/Scope"
 import { legible } from "../internal/legible.ts"
 import { ConfigurationError } from "../contract/ConfigurationError.ts"
 import { checkSettingsBy, fn, period, withDefault } from "../contract/Options.ts"
-import { type ApiCredentials, Credentials } from "./Credentials.ts"
+import type { ApiCredentials } from "./Credentials.ts"
+import * as CredentialsReload from "./CredentialsReload.ts"
 import type { IdempotencyKeyGen } from "./IdempotencyKeyGen.ts"
 import { baseUrlSetting } from "./internal/baseUrl.ts"
 import { failureTag } from "./internal/failureTag.ts"
@@ -166,7 +167,7 @@ const make = Effect.fnUntraced(function* <E, R>(options: MerchantsOptions<E, R>)
 
   const build = Effect.fnUntraced(function* (merchant: string) {
     let companyId: number | undefined
-    const credentials = Credentials.layerReload({
+    const credentials = CredentialsReload.layer({
       loadTimeout,
       load: Effect.flatMap(load(merchant), (loaded) => {
         if (loaded === null || loaded === undefined) {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type ApiCredentials, Credentials, IdempotencyKeyGen, Payments } from "effect-pix"
+import { type ApiCredentials, Credentials, CredentialsReload, IdempotencyKeyGen, Payments } from "effect-pix"
 import {
   Cause,
   ConfigProvider,
@@ -65,7 +65,7 @@ describe("Credentials.layer with wrong values", () => {
     Effect.gen(function* () {
       assert.include(yield* refused(Credentials.layer(pair(value, "key"))), "clientId")
       assert.include(yield* refused(Credentials.layer(pair("client", value))), "apiKey")
-      assert.include(yield* refused(Credentials.layerReload({ load: Effect.succeed(pair(value, "key")) })), "clientId")
+      assert.include(yield* refused(CredentialsReload.layer({ load: Effect.succeed(pair(value, "key")) })), "clientId")
       const env = (clientId: string, apiKey: string) =>
         Layer.provide(
           Credentials.layerConfig,
@@ -91,7 +91,7 @@ describe("Credentials.layer in plain JavaScript", () => {
   it.effect("credentials of plain JavaScript that do not wrap the key are refused when the layer is built", () =>
     Effect.gen(function* () {
       const plain = { clientId: "client", apiKey: secret } as never // what no compiler checked
-      for (const layer of [Credentials.layer(plain), Credentials.layerReload({ load: Effect.succeed(plain) })]) {
+      for (const layer of [Credentials.layer(plain), CredentialsReload.layer({ load: Effect.succeed(plain) })]) {
         assert.include(yield* refused(layer), "apiKey must be wrapped: Redacted.make(...)")
       }
       const nothing = undefined as never // what no compiler checked
@@ -216,7 +216,7 @@ const capture = () => {
   return { lines, layer: Layer.merge(Logger.layer([logger]), Layer.succeed(References.MinimumLogLevel, "All")) }
 }
 
-describe("Credentials.layerReload", () => {
+describe("CredentialsReload.layer", () => {
   it.effect("credentials that reload are loaded when the layer is built, and again at the interval", () =>
     Effect.gen(function* () {
       const { load, loads } = yield* loader()
@@ -228,7 +228,7 @@ describe("Credentials.layerReload", () => {
         assert.strictEqual(yield* key, "key-2")
         yield* TestClock.adjust("3 minutes")
         assert.strictEqual(yield* key, "key-5")
-      }).pipe(Effect.provide(Credentials.layerReload({ load, every: "1 minute" })))
+      }).pipe(Effect.provide(CredentialsReload.layer({ load, every: "1 minute" })))
       yield* TestClock.adjust("1 hour")
       assert.strictEqual(yield* loads, 5)
     })
@@ -237,14 +237,14 @@ describe("Credentials.layerReload", () => {
   it.effect("credentials that reload are loaded only once if there is no interval and no 401", () =>
     Effect.gen(function* () {
       const { load, loads } = yield* loader()
-      yield* Effect.andThen(TestClock.adjust("30 days"), key).pipe(Effect.provide(Credentials.layerReload({ load })))
+      yield* Effect.andThen(TestClock.adjust("30 days"), key).pipe(Effect.provide(CredentialsReload.layer({ load })))
       assert.strictEqual(yield* loads, 1)
     })
   )
 
   it.effect("credentials that reload fail the layer when the first load fails, with the load's own error", () =>
     Effect.gen(function* () {
-      const layer = Credentials.layerReload({ load: Effect.fail("no vault" as const) })
+      const layer = CredentialsReload.layer({ load: Effect.fail("no vault" as const) })
       assert.strictEqual(yield* Effect.flip(Effect.provide(key, layer)), "no vault")
     })
   )
@@ -266,7 +266,7 @@ describe("Credentials.layerReload", () => {
           }
           yield* TestClock.adjust("1 minute")
           assert.strictEqual(yield* key, "key-5")
-        }).pipe(Effect.provide(Layer.provideMerge(Credentials.layerReload({ load, every: "1 minute" }), layer)))
+        }).pipe(Effect.provide(Layer.provideMerge(CredentialsReload.layer({ load, every: "1 minute" }), layer)))
         assert.deepStrictEqual(
           lines.map(([level]) => level),
           ["Warn", "Warn", "Warn", "Info"]
@@ -303,7 +303,7 @@ describe("Credentials.layerReload", () => {
           // A late call that was refused with credentials that were replaced since starts no load either.
           assert.isTrue(yield* credentials.reload(used))
           assert.strictEqual(yield* loads, 2)
-        }).pipe(Effect.provide(Credentials.layerReload({ load })))
+        }).pipe(Effect.provide(CredentialsReload.layer({ load })))
       })
   )
 
@@ -329,7 +329,7 @@ describe("Credentials.layerReload", () => {
           // A call that is refused later starts another load.
           assert.isTrue(yield* credentials.reload(used))
           assert.strictEqual(yield* key, "key-3")
-        }).pipe(Effect.provide(Layer.provideMerge(Credentials.layerReload({ load }), Logger.layer([]))))
+        }).pipe(Effect.provide(Layer.provideMerge(CredentialsReload.layer({ load }), Logger.layer([]))))
       })
   )
 
@@ -358,7 +358,7 @@ describe("Credentials.layerReload", () => {
           yield* TestClock.adjust("2 seconds")
           assert.isTrue(yield* credentials.reload(used))
           assert.deepStrictEqual([yield* key, yield* loads], ["key-3", 3])
-        }).pipe(Effect.provide(Layer.provideMerge(Credentials.layerReload({ load, loadTimeout: "5 seconds" }), layer)))
+        }).pipe(Effect.provide(Layer.provideMerge(CredentialsReload.layer({ load, loadTimeout: "5 seconds" }), layer)))
       })
     )
   }
@@ -371,7 +371,7 @@ describe("Credentials.layerReload", () => {
         yield* TestClock.adjust("70 seconds")
         assert.strictEqual(yield* key, "key-3")
       }).pipe(
-        Effect.provide(Layer.provideMerge(Credentials.layerReload({ load, every: "1 minute" }), Logger.layer([])))
+        Effect.provide(Layer.provideMerge(CredentialsReload.layer({ load, every: "1 minute" }), Logger.layer([])))
       )
     })
   )
@@ -379,7 +379,7 @@ describe("Credentials.layerReload", () => {
   it.effect("credentials that reload fail the layer when the first load gives nothing within its time", () =>
     Effect.gen(function* () {
       const built = yield* Effect.forkChild(
-        Effect.flip(Effect.provide(key, Credentials.layerReload({ load: Effect.never })))
+        Effect.flip(Effect.provide(key, CredentialsReload.layer({ load: Effect.never })))
       )
       yield* TestClock.adjust("10 seconds")
       const error = yield* Fiber.join(built)
@@ -395,7 +395,7 @@ describe("Credentials.layerReload", () => {
         const used = yield* credentials.current
         for (let call = 0; call < 1000; call++) assert.isFalse(yield* credentials.reload(used))
         assert.strictEqual(yield* loads, 2)
-      }).pipe(Effect.provide(Layer.provideMerge(Credentials.layerReload({ load }), Logger.layer([]))))
+      }).pipe(Effect.provide(Layer.provideMerge(CredentialsReload.layer({ load }), Logger.layer([]))))
     })
   )
 
@@ -408,7 +408,7 @@ describe("Credentials.layerReload", () => {
       )
       const { layer: transport, sent } = scripted(respond(401))
       const payments = Payments.layer({ baseUrl: "https://gateway.example", companyId: 7 }).pipe(
-        Layer.provide([transport, Credentials.layerReload({ load }), IdempotencyKeyGen.layer])
+        Layer.provide([transport, CredentialsReload.layer({ load }), IdempotencyKeyGen.layer])
       )
       const asked = Effect.flatMap(Payments, (service) => Effect.flip(service.getBalance()))
       const errors = yield* Effect.replicateEffect(asked, 50).pipe(Effect.provide(payments))
@@ -424,7 +424,7 @@ describe("Credentials.layerReload", () => {
     Effect.gen(function* () {
       const { load } = yield* loader()
       const error = yield* Effect.flip(
-        Effect.provide(key, Credentials.layerReload({ load, every: 0, loadTimeout: "soon" as never }))
+        Effect.provide(key, CredentialsReload.layer({ load, every: 0, loadTimeout: "soon" as never }))
       )
       assert.strictEqual(
         error.message,
@@ -442,7 +442,7 @@ describe("Credentials.layerReload", () => {
         json(isOld ? { message: "Chave revogada" } : balance, isOld ? 401 : 200)(response, request)
       })
       const payments = Payments.layer({ baseUrl: gateway.url, companyId: 7 }).pipe(
-        Layer.provide([FetchHttpClient.layer, Credentials.layerReload({ load }), IdempotencyKeyGen.layer])
+        Layer.provide([FetchHttpClient.layer, CredentialsReload.layer({ load }), IdempotencyKeyGen.layer])
       )
       const balances = yield* Effect.flatMap(Payments, (service) =>
         Effect.all(
@@ -462,7 +462,7 @@ describe("Credentials.layerReload", () => {
       const { layer: transport, sent } = scripted(respond(401))
       const { layer, lines } = capture()
       const payments = Payments.layer({ baseUrl: "https://gateway.example" }).pipe(
-        Layer.provide([transport, Credentials.layerReload({ load }), IdempotencyKeyGen.layer])
+        Layer.provide([transport, CredentialsReload.layer({ load }), IdempotencyKeyGen.layer])
       )
       const error = yield* Effect.flip(Effect.flatMap(Payments, (service) => service.listTransactions())).pipe(
         Effect.provide(Layer.provideMerge(payments, layer))
@@ -483,7 +483,7 @@ describe("Credentials.layerReload", () => {
         const { load, loads } = yield* loader({ 2: Effect.never })
         const { layer, lines } = capture()
         const scope = yield* Scope.make()
-        yield* Layer.buildWithScope(Layer.provide(Credentials.layerReload({ load, every: "1 minute" }), layer), scope)
+        yield* Layer.buildWithScope(Layer.provide(CredentialsReload.layer({ load, every: "1 minute" }), layer), scope)
         yield* TestClock.adjust("61 seconds")
         assert.strictEqual(yield* loads, 2)
         yield* Scope.close(scope, Exit.void)

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Credentials, IdempotencyKeyGen, Payments, PaymentsPolicy } from "effect-pix"
+import { CredentialsReload, Credentials, IdempotencyKeyGen, Payments, PaymentsPolicy } from "effect-pix"
 import { Effect, Layer, Redacted, Ref } from "effect"
 import { record } from "../support/operations.ts"
 import { respond, scripted } from "../support/Wire.ts"
@@ -15,7 +15,7 @@ describe("a 401", () => {
       )
       const payments = (layer: ReturnType<typeof scripted>["layer"]) =>
         Payments.layer({ baseUrl: "https://gateway.example" }).pipe(
-          Layer.provide([layer, Credentials.layerReload({ load }), IdempotencyKeyGen.layerSequential])
+          Layer.provide([layer, CredentialsReload.layer({ load }), IdempotencyKeyGen.layerSequential])
         )
       const rotated = scripted(respond(401), respond(201, record("wd_1")))
       const paid = yield* Effect.provide(pay, payments(rotated.layer))
@@ -47,7 +47,7 @@ describe("a 401", () => {
           const load = Effect.sync(() => ({ clientId: "client", apiKey: Redacted.make(`key-${++loads}`) }))
           const { layer, sent } = scripted(respond(401))
           const payments = Payments.layer({ baseUrl: "https://gateway.example", companyId: 7 }).pipe(
-            Layer.provide([layer, Credentials.layerReload({ load }), IdempotencyKeyGen.layerSequential])
+            Layer.provide([layer, CredentialsReload.layer({ load }), IdempotencyKeyGen.layerSequential])
           )
           const policy = PaymentsPolicy.make({ writes, refusal: () => "Unknown" })
           const error = yield* Effect.flip(pay).pipe(

@@ -1,7 +1,16 @@
 /** Errors of refused inputs and settings print no value, and values with personal data print masked. */
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Exit, Layer, Redacted } from "effect"
-import { BrCode, Credentials, Document, IdempotencyKeyGen, Payments, type PaymentsError, PixKey } from "effect-pix"
+import {
+  BrCode,
+  Credentials,
+  CredentialsReload,
+  Document,
+  IdempotencyKeyGen,
+  Payments,
+  type PaymentsError,
+  PixKey
+} from "effect-pix"
 import { Sandbox } from "effect-pix/sandbox"
 import { FetchHttpClient } from "effect/http"
 import { leaks, leaksIn, person, printedBy, renderings, secrets } from "../support/canary.ts"
@@ -109,7 +118,7 @@ describe("what a ConfigurationError prints", () => {
     ),
     "a client id with a space": building(Credentials.layer({ ...good, clientId: `${clientId} ` })),
     "a loaded key with a line break": building(
-      Credentials.layerReload({
+      CredentialsReload.layer({
         load: Effect.succeed({ ...good, apiKey: Redacted.make(`${apiKey}\n`) })
       })
     ),
@@ -144,7 +153,7 @@ describe("what a ConfigurationError prints", () => {
       const sandbox = yield* Sandbox
       yield* sandbox.rotateCredentials
       const payments = Payments.layer({ baseUrl: sandbox.baseUrl, companyId: 1 }).pipe(
-        Layer.provide([Credentials.layerReload({ load }), IdempotencyKeyGen.layerSequential])
+        Layer.provide([CredentialsReload.layer({ load }), IdempotencyKeyGen.layerSequential])
       )
       const printed = yield* printedBy(
         Effect.provide(

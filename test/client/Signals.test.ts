@@ -3,7 +3,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import {
-  Credentials,
+  CredentialsReload,
   IdempotencyKey,
   IdempotencyKeyGen,
   InvalidRequest,
@@ -53,7 +53,7 @@ const clientOn = (
   })
   const { layer, sent } = scripted(...replies)
   const payments = Payments.layer({ baseUrl: "https://gateway.example/v1" }).pipe(
-    Layer.provide([layer, Credentials.layerReload({ load }), IdempotencyKeyGen.layerSequential])
+    Layer.provide([layer, CredentialsReload.layer({ load }), IdempotencyKeyGen.layerSequential])
   )
   return { payments, sent }
 }
