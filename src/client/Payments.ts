@@ -78,45 +78,31 @@ export interface PaymentsOptions {
   readonly insecure?: boolean | undefined
 }
 
-/** How a charge is created: see `Payments`. */
+/** Creates a charge: see `createTransaction` of `Payments`. */
 export interface CreateTransaction {
-  /**
-   * Creates a PIX charge. Amounts are in centavos. `pix.qrcode` of the charge is always present. An answer without it
-   * is `OutcomeUnknown`, with the charge's id under `seen`.
-   *
-   * Fails with `InvalidRequest` before anything is sent; with `AuthError`, `RateLimited`, `RequestRejected` or
-   * `ServiceUnavailable` when nothing was executed; and with `OutcomeUnknown` or `IdempotencyConflict` when the charge may
-   * exist. Repeat it then with the error's `idempotencyKey`.
-   *
-   * Gotcha: without an `idempotencyKey` each run of this Effect makes a new key. `Effect.retry` around it can then create
-   * several charges. Use `IdempotencyKey.retry`.
-   */
   (request: PixTransactionRequest, options?: WriteOptions): Effect.Effect<CreatedPixTransaction, CreateTransactionError>
-  /**
-   * Creates a charge of any payment method. Amounts are in centavos. The `paymentMethod` decides whether the charge has
-   * `pix`: for a request of the type `PixTransactionRequest` its code is always present.
-   *
-   * Fails with `InvalidRequest` before anything is sent; with `AuthError`, `RateLimited`, `RequestRejected` or
-   * `ServiceUnavailable` when nothing was executed; and with `OutcomeUnknown` or `IdempotencyConflict` when the charge may
-   * exist. Repeat it then with the error's `idempotencyKey`.
-   *
-   * Gotcha: without an `idempotencyKey` each run of this Effect makes a new key. `Effect.retry` around it can then create
-   * several charges. Use `IdempotencyKey.retry`.
-   */
   (request: CreateTransactionRequest, options?: WriteOptions): Effect.Effect<CreatedTransaction, CreateTransactionError>
 }
 
 /**
  * The payment gateway: its five operations. A layer decides which gateway, with which credentials and over which
  * transport. In a test, `Layer.mock(Payments, { ... })` or the sandbox replaces it.
+ *
+ * Errors of writes have no `isRetryable`: another attempt is safe only under the same key and after the same doubt, which the
+ * client itself sees to, and `outcome` says what is proved. It is no client that Effect derives from `PaymentsApi`
+ * (`HttpApiClient`), since that one has no word for a request that may have been executed: a lost answer is an error like any
+ * other there.
  */
 export class Payments extends Context.Service<
   Payments,
   {
     /**
-     * Creates a charge, or fails with a `WriteError`. Amounts are in centavos. For a request whose `paymentMethod` is
-     * `PIX`, `pix.qrcode` of the charge is always present. An answer without it is `OutcomeUnknown`, with the charge's
-     * id under `seen`.
+     * Creates a charge. Amounts are in centavos. For a request of the type `PixTransactionRequest`, `pix.qrcode` of the
+     * charge is always present: an answer without it is `OutcomeUnknown`, with the charge's id under `seen`.
+     *
+     * Fails with `InvalidRequest` before anything is sent; with `AuthError`, `RateLimited`, `RequestRejected` or
+     * `ServiceUnavailable` when nothing was executed; and with `OutcomeUnknown` or `IdempotencyConflict` when the charge may
+     * exist. Repeat it then with the error's `idempotencyKey`.
      *
      * Gotcha: without an `idempotencyKey` each run of this Effect makes a new key. `Effect.retry` around it can then
      * create several charges. Use `IdempotencyKey.retry`.

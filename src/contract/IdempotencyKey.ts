@@ -8,6 +8,7 @@ import type * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import { fingerprint as hashOf } from "../internal/fingerprint.ts"
 import { refuse } from "../internal/refuse.ts"
 
 /**
@@ -50,7 +51,7 @@ const fromChecked = (kind: string, reference: string): Result.Result<Idempotency
   }
   const problem = problemOf(reference)
   return problem === undefined
-    ? Result.succeed(`${kind}_${fingerprint(`${kind}\n${reference}`)}`)
+    ? Result.succeed(`${kind}_${bytesToHex(sha256(utf8ToBytes(`${kind}\n${reference}`))).slice(0, 40)}`)
     : Result.fail(`The reference ${problem}`)
 }
 
@@ -86,6 +87,11 @@ export const fromReference = (kind: string, reference: string): IdempotencyKey =
 export const fromReferenceOption = (kind: string, reference: string): Option.Option<IdempotencyKey> =>
   Result.getSuccess(fromChecked(kind, reference))
 
-/** A short hash that names a key in spans and logs. */
-export const fingerprint = (text: string): string =>
-  Predicate.isString(text) ? bytesToHex(sha256(utf8ToBytes(text))).slice(0, 40) : refuse("A key must be a text")
+let last = { key: "", hash: "" }
+
+/** A short hash that names a key in spans and logs. The lines of a call are about one key, so the last one is stored. */
+export const fingerprint = (key: string): string => {
+  if (!Predicate.isString(key)) return refuse("A key must be a text")
+  if (last.key !== key || last.hash === "") last = { key, hash: hashOf(key) }
+  return last.hash
+}

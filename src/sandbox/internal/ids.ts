@@ -1,7 +1,7 @@
 /**
  * Ids that are made from a text, so that a seed makes the same ids each time.
  */
-import { fingerprint } from "../../contract/IdempotencyKey.ts"
+import { fingerprint } from "../../internal/fingerprint.ts"
 
 /** A UUID in the form of a random one (version 4). The same text makes the same UUID. */
 export const uuid = (text: string): string => {

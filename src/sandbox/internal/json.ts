@@ -3,7 +3,7 @@
  * value have the same digest.
  */
 import * as Predicate from "effect/Predicate"
-import { fingerprint } from "../../contract/IdempotencyKey.ts"
+import { fingerprint } from "../../internal/fingerprint.ts"
 
 /** The largest body, in bytes. */
 export const maxBodyBytes = 1024 * 1024

@@ -90,9 +90,9 @@ const refusedWrite = <Own extends PaymentsError>(
   const { past } = call.prepared
   const { cause, hasWords, isConflict, retryAfter, status, unread, words } = refused
   const fields = { ...refusedFields(call, refused), idempotencyKey }
-  const doubt = { ...doubtFields(call), ...present({ retryAfter }), outcome: "Unknown" } as const
+  const doubt = () => ({ ...doubtFields(call), ...present({ retryAfter }), outcome: "Unknown" }) as const
   const ownOrRejected = () => ownError?.(refused, fields) ?? new RequestRejected(fields)
-  const conflict = () => new IdempotencyConflict({ ...fields, ...doubt })
+  const conflict = () => new IdempotencyConflict({ ...fields, ...doubt() })
 
   if (status === 401) return new AuthError(fields)
   // A permanent redirect (RFC 9110, section 15.4): nothing was done.
@@ -105,7 +105,7 @@ const refusedWrite = <Own extends PaymentsError>(
   if (past === "Undeclared") {
     if (isAskedBefore(words) || (status === 422 && !hasWords && unread === undefined)) return conflict()
     if (unread !== undefined && mayConcernKey.has(status)) {
-      return new OutcomeUnknown({ ...fields, ...doubt, reason: unread })
+      return new OutcomeUnknown({ ...fields, ...doubt(), reason: unread })
     }
   }
   return status === 403 ? new AuthError(fields) : ownOrRejected()

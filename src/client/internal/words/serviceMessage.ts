@@ -31,8 +31,24 @@ const listKeys = ["errors", "erros"]
 const wrapperKeys = ["data", "res", "response", "result", "body"]
 const codeKeys = ["code", "errorcode", "codigo", "codigoerro"]
 
-const parse = (text: string, visit?: (name: string, value: unknown) => unknown): Result.Result<unknown, unknown> =>
-  Result.try((): unknown => JSON.parse(text, visit))
+type Member = readonly [name: string, value: unknown]
+
+/** The value of a text that is JSON, and every member of it at any depth. */
+interface Json {
+  readonly value: unknown
+  readonly members: ReadonlyArray<Member>
+}
+
+/** Reads a text that looks like JSON: an exception for each other text would take long. */
+const parse = (text: string): Json | undefined => {
+  const members: Array<Member> = []
+  const visit = (name: string, value: unknown) => members.push([name, value]) && value
+  const value = jsonStart.test(text) ? Result.try((): unknown => JSON.parse(text, visit)) : Result.failVoid
+  return Result.isSuccess(value) ? { value: value.success, members } : undefined
+}
+
+/** The beginning of an object, a list or a text, or a whole number, `true`, `false` or `null`. */
+const jsonStart = /^(?:["[{]|(?:-?\d[\d.eE+-]*|true|false|null)$)/
 
 const join = (parts: ReadonlyArray<string>) => [...new Set(parts.filter((part) => part !== ""))].join("; ")
 
@@ -56,10 +72,9 @@ const wordsOf = (value: unknown, depth: number, isList = false): string => {
 }
 
 /** The words of a text, which may be HTML or the JSON of another service. */
-const wordsOfText = (text: string, depth: number): string => {
-  if (text.startsWith("<")) return wordsOfHtml(text)
-  const json = parse(text)
-  return Result.isSuccess(json) ? wordsOf(json.success, depth + 1) : text
+const wordsOfText = (text: string, depth: number, json = parse(text)): string => {
+  if (json !== undefined) return wordsOf(json.value, depth + 1)
+  return text.startsWith("<") ? wordsOfHtml(text) : text
 }
 
 /** The markup that is removed. Of character data of XML (`<![CDATA[...]]>`) only the brackets are removed. */
@@ -80,23 +95,13 @@ const textOfHtml = (html: string): string => decodeEntities(html.replaceAll(mark
 const wordsOfHtml = (html: string): string =>
   decodeEntities(/<title[^<>]*>([^<]*)/i.exec(html)?.[1]?.trim() ?? "") || textOfHtml(html)
 
-type Member = readonly [name: string, value: unknown]
-
-/** Every member of a JSON body, at any depth; none if the body is not JSON. */
-const everyMember = (text: string): ReadonlyArray<Member> => {
-  const members: Array<Member> = []
-  return Result.isSuccess(parse(text, (name, value) => members.push([name, value]) && value)) ? members : []
-}
-
 /** The texts of a member: for `true` its name, as in `{ duplicated: true }`. */
 const textsOfMember = ([name, value]: Member): ReadonlyArray<string> =>
   typeof value === "string" ? textsOf(value.trim()) : value === true ? [name] : []
 
-const textsOf = (text: string): ReadonlyArray<string> => {
-  if (text.startsWith("<")) return [textOfHtml(text)]
-  // Only a text that begins like JSON is parsed, since an exception for each other text would take long.
-  const members = /^["[{]/.test(text) ? everyMember(text) : []
-  return members.length === 0 ? [text] : members.flatMap(textsOfMember)
+const textsOf = (text: string, json = parse(text)): ReadonlyArray<string> => {
+  if (json !== undefined) return json.members.flatMap(textsOfMember)
+  return [text.startsWith("<") ? textOfHtml(text) : text]
 }
 
 const codeOf = (members: ReadonlyArray<Member>): string | undefined => {
@@ -111,7 +116,11 @@ const codeOf = (members: ReadonlyArray<Member>): string | undefined => {
 /** Reads the message, the code if there is one, and all texts of the body of an error response. Never throws. */
 export const readServiceMessage = (body: string): ServiceMessage => {
   const text = body.slice(0, maxInput).trim()
-  const texts = text === "" ? [] : textsOf(text)
-  const isJson = Result.isSuccess(parse(text))
-  return { words: wordsOfText(text, 0), code: codeOf(everyMember(text)), texts, isJson }
+  const json = parse(text)
+  return {
+    words: wordsOfText(text, 0, json),
+    code: codeOf(json?.members ?? []),
+    texts: text === "" ? [] : textsOf(text, json),
+    isJson: json !== undefined
+  }
 }
