@@ -39,7 +39,7 @@ import { failureTag } from "./internal/failureTag.ts"
 
 /** Options of `CredentialsReload.layer`. */
 export interface CredentialsReloadOptions<E, R> {
-  /** Loads the credentials, for example from a secret manager. */
+  /** Loads the credentials, for example from a secret manager. If a later load fails, the last good ones stay in use. */
   readonly load: Effect.Effect<ApiCredentials, E, R>
   /** How often to load again. Default: only after a 401. */
   readonly every?: Duration.Input | undefined

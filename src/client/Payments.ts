@@ -78,9 +78,21 @@ export interface PaymentsOptions {
   readonly insecure?: boolean | undefined
 }
 
-/** Creates a charge: see `createTransaction` of `Payments`. */
+/** How a charge is created: see `Payments`. */
 export interface CreateTransaction {
+  /**
+   * Creates a charge. Amounts are in centavos. `pix.qrcode` of a PIX charge is always present: an answer without it is
+   * `OutcomeUnknown`, with the charge's id under `seen`.
+   *
+   * Fails with `InvalidRequest` before anything is sent; with `AuthError`, `RateLimited`, `RequestRejected` or
+   * `ServiceUnavailable` when nothing was executed; and with `OutcomeUnknown` or `IdempotencyConflict` when the charge may
+   * exist. Repeat it then with the error's `idempotencyKey`.
+   *
+   * Gotcha: without an `idempotencyKey` each run of this Effect makes a new key. `Effect.retry` around it can then create
+   * several charges. Use `IdempotencyKey.retry`.
+   */
   (request: PixTransactionRequest, options?: WriteOptions): Effect.Effect<CreatedPixTransaction, CreateTransactionError>
+  /** The same for any payment method, with the same errors. The `paymentMethod` decides whether the charge has `pix`. */
   (request: CreateTransactionRequest, options?: WriteOptions): Effect.Effect<CreatedTransaction, CreateTransactionError>
 }
 
@@ -96,17 +108,7 @@ export interface CreateTransaction {
 export class Payments extends Context.Service<
   Payments,
   {
-    /**
-     * Creates a charge. Amounts are in centavos. For a request of the type `PixTransactionRequest`, `pix.qrcode` of the
-     * charge is always present: an answer without it is `OutcomeUnknown`, with the charge's id under `seen`.
-     *
-     * Fails with `InvalidRequest` before anything is sent; with `AuthError`, `RateLimited`, `RequestRejected` or
-     * `ServiceUnavailable` when nothing was executed; and with `OutcomeUnknown` or `IdempotencyConflict` when the charge may
-     * exist. Repeat it then with the error's `idempotencyKey`.
-     *
-     * Gotcha: without an `idempotencyKey` each run of this Effect makes a new key. `Effect.retry` around it can then
-     * create several charges. Use `IdempotencyKey.retry`.
-     */
+    /** Creates a charge, or fails with a `CreateTransactionError`: see its two forms. */
     readonly createTransaction: CreateTransaction
     /**
      * Looks a charge up by the id that its creation returned. Its `value` is in centavos.
