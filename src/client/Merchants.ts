@@ -62,12 +62,11 @@ export interface Merchant extends ApiCredentials {
   readonly companyId?: number | undefined
 }
 
+const fields = { merchant: Schema.String, outcome: Schema.Literal("NotSent") }
+
 /** `load` found no such merchant. Nothing was sent. The result is not cached: the next use loads again. */
 export class MerchantNotFound extends legible(
-  Schema.TaggedError<MerchantNotFound>("effect-pix/MerchantNotFound")("MerchantNotFound", {
-    merchant: Schema.String,
-    outcome: Schema.Literal("NotSent")
-  })
+  Schema.TaggedError<MerchantNotFound>("effect-pix/MerchantNotFound")("MerchantNotFound", fields)
 ) {
   override get message(): string {
     return `There is no merchant ${this.merchant}. Nothing was sent. Each use looks it up again, so it can be added now.`
@@ -80,8 +79,7 @@ export class MerchantNotFound extends legible(
  */
 export class MerchantUnavailable extends legible(
   Schema.TaggedError<MerchantUnavailable>("effect-pix/MerchantUnavailable")("MerchantUnavailable", {
-    merchant: Schema.String,
-    outcome: Schema.Literal("NotSent"),
+    ...fields,
     /** The reason. Only the tag of an error of `load` is shown, since its message may hold a secret. */
     problem: Schema.String
   })
@@ -150,50 +148,40 @@ const toFailure = (
   merchant: string,
   cause: Cause.Cause<unknown>
 ): Cause.Cause<MerchantNotFound | MerchantUnavailable> => {
-  const unavailable = (problem: string) =>
-    Cause.fail(new MerchantUnavailable({ merchant, outcome: "NotSent", problem }))
   const error = Option.getOrUndefined(Cause.findErrorOption(cause))
   if (error instanceof MerchantNotFound) return Cause.fail(error)
-  if (error instanceof ConfigurationError) return unavailable(error.message)
-  if (Cause.hasFails(cause)) return unavailable(`load failed (${failureTag(cause)})`)
-  return Cause.hasInterruptsOnly(cause)
-    ? unavailable("load was interrupted")
-    : Cause.fromReasons(cause.reasons.filter(Cause.isDieReason))
+  const defects = cause.reasons.filter(Cause.isDieReason)
+  if (error === undefined && defects.length > 0) return Cause.fromReasons(defects)
+  const ofLoad = error === undefined ? "load was interrupted" : `load failed (${failureTag(cause)})`
+  const problem = error instanceof ConfigurationError ? error.message : ofLoad
+  return Cause.fail(new MerchantUnavailable({ merchant, outcome: "NotSent", problem }))
 }
 
 const make = Effect.fnUntraced(function* <E, R>(options: MerchantsOptions<E, R>) {
   const { baseUrl, idleTimeToLive, load, loadTimeout } = yield* checkOptions(options)
   const services = yield* Effect.context<HttpClient.HttpClient | IdempotencyKeyGen | R>()
 
-  const build = Effect.fnUntraced(function* (merchant: string) {
+  const build = Effect.fnUntraced(function* (merchant: string, scope: Scope.Scope) {
     let companyId: number | undefined
-    const credentials = CredentialsReload.layer({
-      loadTimeout,
-      load: Effect.flatMap(load(merchant), (loaded) => {
-        if (loaded === null || loaded === undefined) {
-          return Effect.fail(new MerchantNotFound({ merchant, outcome: "NotSent" }))
-        }
-        companyId = loaded.companyId
-        return Effect.succeed(loaded)
-      })
+    const loadOne = Effect.flatMap(load(merchant), (loaded) => {
+      companyId = loaded?.companyId
+      return loaded === null || loaded === undefined
+        ? Effect.fail(new MerchantNotFound({ merchant, outcome: "NotSent" }))
+        : Effect.succeed(loaded)
     })
-    const context = yield* Layer.build(credentials)
+    const context = yield* Layer.buildWithScope(CredentialsReload.layer({ load: loadOne, loadTimeout }), scope)
     return yield* Effect.provideContext(Payments.make({ baseUrl, companyId, insecure: options.insecure }), context)
   })
 
+  // Not `LayerMap`: as `RcMap` does, it caches a failed build, and it has no place to prevent that.
   const clients = yield* RcMap.make({
     idleTimeToLive,
-    lookup: Effect.fnUntraced(function* (merchant: string) {
-      const scope = yield* Scope.Scope
-      return yield* build(merchant).pipe(
-        Effect.provideService(Scope.Scope, scope),
-        // `RcMap` runs a lookup with the services of the caller, who may have another transport.
-        Effect.provideContext(services),
-        // `RcMap` caches a failed lookup, and does not cache an interrupted one. So an interruption is added to each failure,
-        // and `get` removes it.
+    lookup: (merchant: string) =>
+      // `RcMap` runs a lookup with the services of the caller, who may have another transport.
+      Effect.flatMap(Effect.scope, (scope) => Effect.provideContext(build(merchant, scope), services)).pipe(
+        // An interrupted lookup is not cached. So an interruption is added to each failure, and `get` removes it.
         Effect.catchCause((cause) => Effect.failCause(Cause.combine(toFailure(merchant, cause), Cause.interrupt())))
       )
-    })
   })
   const get = (merchant: string) =>
     Effect.catchCause(RcMap.get(clients, merchant), (cause) => {

@@ -55,7 +55,7 @@ describe("a write whose endpoint has no body", () => {
       })
       yield* write(client, makeRoute(refund), undefined, {
         input: { transactionId: "x", part: 0 },
-        places: { id: [], value: [], status: [] },
+        seenPaths: { id: [], value: [], status: [] },
         accept: Result.succeed
       })
       const [request] = sent

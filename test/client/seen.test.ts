@@ -1,8 +1,8 @@
 import { assert, describe, test } from "@effect/vitest"
 import { seenIn, withoutSecrets } from "../../src/client/internal/wire/seen.ts"
 
-const places = { id: ["data", "id"], value: ["data", "amount"], status: ["data", "status"] }
-const see = (data: unknown) => ({ ...seenIn(JSON.stringify({ data }), places, JSON.parse) })
+const paths = { id: ["data", "id"], value: ["data", "amount"], status: ["data", "status"] }
+const see = (data: unknown) => ({ ...seenIn(JSON.stringify({ data }), paths, JSON.parse) })
 
 describe("what an error shows of an answer", () => {
   test("an error shows the id, the value and the status of an answer as they were written", () => {
@@ -27,7 +27,7 @@ describe("what an error shows of an answer", () => {
     ]) {
       assert.deepStrictEqual(see({ id: odd, amount: odd, status: odd }), {})
     }
-    assert.deepStrictEqual({ ...seenIn("no JSON", places, JSON.parse) }, {})
+    assert.deepStrictEqual({ ...seenIn("no JSON", paths, JSON.parse) }, {})
     assert.deepStrictEqual(see(undefined), {})
   })
 

@@ -16,14 +16,14 @@ import { isAskedBefore } from "../words/earlierRequest.ts"
 import type { Call, Failed, Refused, Unanswered } from "./state.ts"
 
 /** Removes absent fields, since an optional field of an error must not hold `undefined`. */
-const present = <Fields extends Record<string, unknown>>(fields: Fields) => {
+const withoutUndefined = <Fields extends Record<string, unknown>>(fields: Fields) => {
   const defined: unknown = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
   return defined as { readonly [K in keyof Fields]?: Exclude<Fields[K], undefined> } // the filter is what removes undefined
 }
 
 /** The sender and the time of the write that may have been executed. */
 export const doubtFields = ({ fingerprint, firstSentAt, sender }: Call) =>
-  present({
+  withoutUndefined({
     fingerprint: fingerprint ?? sender?.fingerprint(),
     firstSentAt: firstSentAt === undefined ? undefined : DateTime.makeUnsafe(firstSentAt)
   })
@@ -34,14 +34,14 @@ const refusedFields = ({ attempts, prepared, route }: Call, { serviceCode, servi
   attempts,
   status,
   outcome: "Rejected" as const,
-  ...present({ idempotencyKey: prepared.idempotencyKey, serviceMessage, serviceCode })
+  ...withoutUndefined({ idempotencyKey: prepared.idempotencyKey, serviceMessage, serviceCode })
 })
 
 /** The fields of the error of a call without a usable answer. */
 const unansweredFields = ({ attempts, route }: Call, failed: Unanswered) => {
   const { reason, retryAfter, serviceCode, serviceMessage, status } = failed
   const { operation } = route.endpoint
-  return { operation, attempts, reason, ...present({ status, serviceMessage, serviceCode, retryAfter }) }
+  return { operation, attempts, reason, ...withoutUndefined({ status, serviceMessage, serviceCode, retryAfter }) }
 }
 
 /** Returns the error of a refusal if it is an error that only this operation has. */
@@ -64,7 +64,7 @@ export const readError = <Own extends PaymentsError = never>(call: Call, failed:
     const { retryAfter, status } = failed
     const fields = refusedFields(call, failed)
     if (status === 401 || status === 403) return new AuthError(fields)
-    if (status === 429) return new RateLimited({ ...fields, ...present({ retryAfter }) })
+    if (status === 429) return new RateLimited({ ...fields, ...withoutUndefined({ retryAfter }) })
     return ownError?.(failed, fields) ?? new RequestRejected(fields)
   }
   const { issues = [], status } = failed
@@ -90,7 +90,7 @@ const refusedWrite = <Own extends PaymentsError>(
   const { past } = call.prepared
   const { cause, hasWords, isConflict, retryAfter, status, unread, words } = refused
   const fields = { ...refusedFields(call, refused), idempotencyKey }
-  const doubt = () => ({ ...doubtFields(call), ...present({ retryAfter }), outcome: "Unknown" }) as const
+  const doubt = () => ({ ...doubtFields(call), ...withoutUndefined({ retryAfter }), outcome: "Unknown" }) as const
   const ownOrRejected = () => ownError?.(refused, fields) ?? new RequestRejected(fields)
   const conflict = () => new IdempotencyConflict({ ...fields, ...doubt() })
 
@@ -99,7 +99,7 @@ const refusedWrite = <Own extends PaymentsError>(
   if (status < 400) return new RequestRejected(fields)
   // The user's own cause counts for a conflict only if the user says that the key has no past.
   if (isConflict && (cause === undefined || past !== "None")) return conflict()
-  if (status === 429 && !isConflict) return new RateLimited({ ...fields, ...present({ retryAfter }) })
+  if (status === 429 && !isConflict) return new RateLimited({ ...fields, ...withoutUndefined({ retryAfter }) })
   if (cause !== undefined) return cause === "IdempotencyConflict" ? conflict() : ownOrRejected()
 
   if (past === "Undeclared") {
@@ -123,5 +123,5 @@ export const writeError = <Own extends PaymentsError = never>(
   const { issues, seen, sent } = failed
   return sent === "NotSent"
     ? new ServiceUnavailable({ ...fields, outcome: "NotSent" })
-    : new OutcomeUnknown({ ...fields, ...doubtFields(call), ...present({ issues, seen }), outcome: "Unknown" })
+    : new OutcomeUnknown({ ...fields, ...doubtFields(call), ...withoutUndefined({ issues, seen }), outcome: "Unknown" })
 }

@@ -19,7 +19,7 @@ import { issuesOf } from "../../../contract/RequestIssues.ts"
 import { isUnclear, type WriteOptions } from "../../../contract/WriteOptions.ts"
 import type { PaymentsPolicy } from "../../PaymentsPolicy.ts"
 import { bodyDecoder, type FastReader, parseJson } from "../wire/decode.ts"
-import { type Places, seenIn } from "../wire/seen.ts"
+import { type SeenPaths, seenIn } from "../wire/seen.ts"
 import { run } from "./call.ts"
 import type { Client } from "./client.ts"
 import { type OwnError, readError, writeError } from "./error.ts"
@@ -144,8 +144,8 @@ interface Write<Answer, A, Own extends PaymentsError> {
   readonly input?: unknown
   /** Writes the body, if the endpoint has one. */
   readonly encode?: (idempotencyKey: string) => Result.Result<string, InvalidRequest | Own>
-  /** The places of the id, the amount and the status in the answer. */
-  readonly places: Places
+  /** The paths of the id, the amount and the status in the answer. */
+  readonly seenPaths: SeenPaths
   readonly accept: (answer: Answer, asked: Asked) => Result.Result<A, Undecodable>
   readonly ownError?: OwnError<Own>
 }
@@ -158,7 +158,7 @@ export const write = <E extends Endpoint, A, Own extends PaymentsError = never>(
   client: Client,
   route: Route<E>,
   options: WriteOptions | undefined,
-  { accept, encode, input, ownError, places }: Write<E["response"]["Type"], A, Own>
+  { accept, encode, input, ownError, seenPaths }: Write<E["response"]["Type"], A, Own>
 ): Effect.Effect<A, WriteError | Own> => {
   const { decimals, operation } = route.endpoint
   return Effect.flatMap(
@@ -184,7 +184,7 @@ export const write = <E extends Endpoint, A, Own extends PaymentsError = never>(
             Result.flatMap((answer) => accept(answer, { idempotencyKey, policy, body: text, misfits })),
             Result.mapError((undecodable) => ({
               ...undecodable,
-              seen: seenIn(answered, places, (json) => parseJson(json, decimals))
+              seen: seenIn(answered, seenPaths, (json) => parseJson(json, decimals))
             }))
           ),
         toError: (call, failed) => writeError(call, idempotencyKey, failed, ownError)

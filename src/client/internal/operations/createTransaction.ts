@@ -66,7 +66,7 @@ const pixCharge = (
 }
 
 const route = makeRoute(endpoint, readCharge)
-const places = { id: ["data", "id"], value: ["data", "amount"], status: ["data", "status"] }
+const seenPaths = { id: ["data", "id"], value: ["data", "amount"], status: ["data", "status"] }
 
 export const make = (client: Client) => {
   function createTransaction(
@@ -79,7 +79,7 @@ export const make = (client: Client) => {
   ): Effect.Effect<CreatedTransaction, CreateTransactionError>
   function createTransaction(request: CreateTransactionRequest, options?: WriteOptions) {
     return write(client, route, options, {
-      places,
+      seenPaths,
       encode: (idempotencyKey) =>
         Result.mapError(encode(request), (issues) => invalidRequest(endpoint.operation, issues, idempotencyKey)),
       accept: ({ companyId, data, status }, { idempotencyKey }): Result.Result<CreatedTransaction, Undecodable> => {

@@ -86,11 +86,11 @@ const refusal =
 const noPixKeyStatuses: ReadonlySet<number> = new Set([400, 404])
 
 const route = makeRoute(endpoint)
-const places = { id: ["id"], value: ["value"], status: ["enTransaction"] }
+const seenPaths = { id: ["id"], value: ["value"], status: ["enTransaction"] }
 
 export const make = (client: Client) => (request: WithdrawalRequest, options?: WriteOptions) =>
   write(client, route, options, {
-    places,
+    seenPaths,
     encode: (idempotencyKey) => Result.map(checkWithdrawal(request, idempotencyKey), (body) => JSON.stringify(body)),
     accept: (record, asked): Result.Result<Withdrawal, Undecodable> => {
       const { idempotencyKey } = asked

@@ -8,8 +8,8 @@ import type { Seen } from "../../../contract/PaymentsError.ts"
 import { withoutAccents } from "../../../internal/withoutAccents.ts"
 import { displayMessage } from "../words/mask.ts"
 
-/** The places of the three values in an answer: the names of the members, the outermost first. */
-export interface Places {
+/** The paths of the three values in an answer: the names of the members, the outermost first. */
+export interface SeenPaths {
   readonly id: ReadonlyArray<string>
   readonly value: ReadonlyArray<string>
   readonly status: ReadonlyArray<string>
@@ -25,16 +25,16 @@ const patterns = {
   status: /^\p{L}(?!.*\d{10})[\p{L}\d_ -]{0,39}$/u
 } as const
 
-const at = (json: unknown, place: ReadonlyArray<string>): string => {
-  const found = place.reduce<unknown>((value, name) => (Predicate.hasProperty(value, name) ? value[name] : ""), json)
+const at = (json: unknown, path: ReadonlyArray<string>): string => {
+  const found = path.reduce<unknown>((value, name) => (Predicate.hasProperty(value, name) ? value[name] : ""), json)
   return typeof found === "string" || typeof found === "number" ? String(found) : ""
 }
 
 /** Reads the three values from the text of an answer. */
-export const seenIn = (text: string, places: Places, parse: (text: string) => unknown): Seen => {
+export const seenIn = (text: string, paths: SeenPaths, parse: (text: string) => unknown): Seen => {
   const json = Result.getOrUndefined(Result.try((): unknown => parse(text)))
-  const member = (name: keyof Places) => {
-    const found = at(json, places[name])
+  const member = (name: keyof SeenPaths) => {
+    const found = at(json, paths[name])
     return patterns[name].test(found) ? { [name]: found } : {}
   }
   return { ...member("id"), ...member("value"), ...member("status") }
