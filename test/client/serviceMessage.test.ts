@@ -1,4 +1,4 @@
-import { assert, describe, expect, it } from "@effect/vitest"
+import { assert, describe, expect, it, vi } from "@effect/vitest"
 import { displayMessage, maxDisplay } from "../../src/client/internal/words/mask.ts"
 import { readServiceMessage } from "../../src/client/internal/words/serviceMessage.ts"
 
@@ -67,6 +67,29 @@ describe("readServiceMessage", () => {
     expect(wordsOf({ message: JSON.stringify({ error: { message: "upstream" } }) })).toBe("upstream")
     expect(wordsOf({ message: "<h1>Bad gateway</h1>" })).toBe("Bad gateway")
     expect(wordsOf({ message: "{not json" })).toBe("{not json")
+  })
+
+  it("readServiceMessage parses an answer once, and only those of its texts that look like JSON", () => {
+    const parse = vi.spyOn(JSON, "parse")
+    const count = (body: unknown) => {
+      parse.mockClear()
+      readServiceMessage(typeof body === "string" ? body : JSON.stringify(body))
+      return parse.mock.calls.length
+    }
+    const counts = [
+      count({ message: "Saldo insuficiente para Maria", code: "E-1042", errors: [{ detail: "x" }, { detail: "y" }] }),
+      count("Saldo insuficiente"),
+      count("<h1>Bad gateway</h1>")
+    ]
+    parse.mockRestore()
+    expect(counts).toEqual([1, 0, 0])
+  })
+
+  it("readServiceMessage finds no words in a text that is only a number, true, false or null", () => {
+    for (const message of ["42", "-1.5e3", "true", "false", "null", " null ", '""', "{}"]) {
+      expect(wordsOf({ message })).toBe("")
+    }
+    for (const message of ["42 reais", "nulla", "- 1", "E-1042", "1.000,00"]) expect(wordsOf({ message })).toBe(message)
   })
 
   it("readServiceMessage finds no words in a body without words", () => {
