@@ -268,20 +268,22 @@ describe("PaymentsPolicy.refusal", () => {
       })
   )
 
-  it.effect("a cause of the user's policy replaces what an undeclared past makes of a page, of silence and of words", () =>
-    Effect.gen(function* () {
-      const page = "<html><body><h1>Requisi&ccedil;&atilde;o j&aacute; processada</h1></body></html>"
-      const silent = { message: "null" }
-      const words = { message: "Pedido em processamento" }
-      for (const body of [page, silent, words]) {
-        assert.strictEqual(yield* tagOf(422, body, { options: given }), "IdempotencyConflict")
-        const named = yield* tagOf(422, body, { options: given, refusal: () => "BelowMinimum" })
-        assert.strictEqual(named, "BelowMinimum")
-        const unknown = yield* tagOf(422, body, { options: none, refusal: () => "Unknown" })
-        assert.strictEqual(unknown, "OutcomeUnknown")
-        assert.notStrictEqual(yield* tagOf(422, body, { options: none }), "IdempotencyConflict")
-      }
-    })
+  it.effect(
+    "a cause of the user's policy replaces what an undeclared past makes of a page, of silence and of words",
+    () =>
+      Effect.gen(function* () {
+        const page = "<html><body><h1>Requisi&ccedil;&atilde;o j&aacute; processada</h1></body></html>"
+        const silent = { message: "null" }
+        const words = { message: "Pedido em processamento" }
+        for (const body of [page, silent, words]) {
+          assert.strictEqual(yield* tagOf(422, body, { options: given }), "IdempotencyConflict")
+          const named = yield* tagOf(422, body, { options: given, refusal: () => "BelowMinimum" })
+          assert.strictEqual(named, "BelowMinimum")
+          const unknown = yield* tagOf(422, body, { options: none, refusal: () => "Unknown" })
+          assert.strictEqual(unknown, "OutcomeUnknown")
+          assert.notStrictEqual(yield* tagOf(422, body, { options: none }), "IdempotencyConflict")
+        }
+      })
   )
 
   it.effect("the policy's refusal is given what the service said, without what the request said", () =>
